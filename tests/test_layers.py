@@ -25,6 +25,7 @@ LAYERS = [
     {"analysis"},
     {"viz"},
     {"io"},
+    {"peers"},
     {"problem"},
     {"trajectory"},
     {"running"},

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
         FailedMembersWarning,
         FileError,
         MechanismError,
+        PeerError,
         SparseNodesWarning,
         StateError,
         UnresolvedError,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
         VarintError,
     )
     from varint.formulations.maximal import Variational, choose_step
+    from varint.formulations.peer import Peer
     from varint.formulations.reduced import Reduced
     from varint.formulations.step_choice import StepChoice
     from varint.io.mechanism_file import load_mechanism, save_mechanism
@@ -51,6 +53,7 @@ PLACES = {  # name to its module, but for forces and joints
     "FailedMembersWarning": "errors",
     "FileError": "errors",
     "MechanismError": "errors",
+    "PeerError": "errors",
     "SparseNodesWarning": "errors",
     "StateError": "errors",
     "UnresolvedError": "errors",
@@ -62,6 +65,7 @@ PLACES = {  # name to its module, but for forces and joints
     "ImportReport": "model.import_report",
     "Linearizer": "linear",
     "Mechanism": "mechanism",
+    "Peer": "formulations.peer",
     "Problem": "problem",
     "Recording": "problem",
     "Reduced": "formulations.reduced",

@@ -25,16 +25,15 @@ from varint.running import Block, Failure, Job, Run
 PARTS = {"position": 3, "quat_wxyz": 4, "velocity": 3, "angular_velocity": 3}
 
 Step = Callable[[State, float], State]
+Grid = tuple[str, float, int]  # name of the method, step in s, steps in all
 
 
 @dataclass(frozen=True, eq=False)
-class Stepped(Method):
-    """Base class of one-step methods: map a `State` to the `State` ``dt`` seconds later.
+class Marched(Method):
+    """Base class of methods that step from state to state; a subclass makes its run.
 
-    A subclass has its name in ``formulation`` and implements `stepper`. Runs of it are recorded and written to files
-    like all others; they cannot be resumed, since steps may know more than a State holds. The work of forces without a
-    potential is summed by the trapezoidal rule over the steps. Loads on bodies (``Problem(force=, torque=)``) and
-    forces whose effort a state does not determine are refused.
+    Runs are recorded and written to files like all others; they cannot be resumed, since steps may know more than a
+    State holds. Loads on bodies (``Problem(force=, torque=)``) are refused.
 
     Parameters
     ----------
@@ -46,17 +45,12 @@ class Stepped(Method):
 
     resumable: ClassVar[bool] = False
 
-    @abstractmethod
-    def stepper(self, problem: Problem) -> Step:
-        """The function ``step(state, dt)`` that returns the `State` after a step from a `State`."""
-
     def __post_init__(self) -> None:
         object.__setattr__(self, "dt", positive(self.dt, "dt", ArgumentError))
 
-    @property
-    def use(self) -> Use:
-        """See `Method`."""
-        return USES["rivals"]
+    @abstractmethod
+    def stepped_run(self, problem: Problem, grid: Grid, every: int, state: State) -> "SteppedRun":
+        """The run from a checked ``state`` that records each ``every``-th node."""
 
     def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
         """See `Method`."""
@@ -72,7 +66,7 @@ class Stepped(Method):
         ):  # one variational step gives a state with the rates of the prescribed motions
             first = Variational(dt=self.dt, on_unresolved="ignore")
             state = solve(Problem(mechanism, self.dt, state), first).state(0)
-        run = SteppedRun(mechanism, self.stepper(problem), (self.title, self.dt, steps), recording.stride, state)
+        run = self.stepped_run(problem, (self.title, self.dt, steps), recording.stride, state)
         settings = {
             "formulation": self.formulation,
             "integrator": self.title,
@@ -87,13 +81,42 @@ class Stepped(Method):
         return run, Job(mechanism, settings, start, np.zeros((1, len(mechanism.bodies), 6)), recording)
 
 
+@dataclass(frozen=True, eq=False)
+class Stepped(Marched):
+    """Base class of one-step methods: map a `State` to the `State` ``dt`` seconds later.
+
+    A subclass has its name in ``formulation`` and implements `stepper`. Runs of it are recorded and written to files
+    like all others; they cannot be resumed, since steps may know more than a State holds. The work of forces without a
+    potential is summed by the trapezoidal rule over the steps. Loads on bodies (``Problem(force=, torque=)``) and
+    forces whose effort a state does not determine are refused.
+
+    Parameters
+    ----------
+    dt : float
+        Step, s.
+    """
+
+    @abstractmethod
+    def stepper(self, problem: Problem) -> Step:
+        """The function ``step(state, dt)`` that returns the `State` after a step from a `State`."""
+
+    def stepped_run(self, problem: Problem, grid: Grid, every: int, state: State) -> "SteppedRun":
+        """See `Marched`."""
+        return SteppedRun(problem.mechanism, self.stepper(problem), grid, every, state)
+
+    @property
+    def use(self) -> Use:
+        """See `Method`."""
+        return USES["rivals"]
+
+
 class SteppedRun:
     """See `varint.running.Run`.
 
     Parameters
     ----------
     mechanism : Mechanism
-    step : function, see `Stepped.stepper`
+    step : function, see `Stepped.stepper`; None where `advance` is another's
     grid : (name of the method, step in s, steps in all)
     every : int
         Record each ``every``-th node.
@@ -101,9 +124,7 @@ class SteppedRun:
         The initial one.
     """
 
-    def __init__(
-        self, mechanism: Mechanism, step: Step, grid: tuple[str, float, int], every: int, state: State
-    ) -> None:
+    def __init__(self, mechanism: Mechanism, step: Step | None, grid: Grid, every: int, state: State) -> None:
         self.mechanism, self.step, self.every = mechanism, step, every
         self.name, self.dt, self.total = grid
         self.end = self.dt * self.total
@@ -137,6 +158,7 @@ class SteppedRun:
 
     def advance(self, steps: int) -> Block:
         """March ``steps`` steps, or up to the end or to the one that fails."""
+        assert self.step is not None
         states, first, seconds = [self.present], self.done, 0.0
         for _ in range(min(steps, self.total - self.done)):
             whose = f"integrator '{self.name}', a function that is called as {self.name}(state, dt)"
