@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from varint.cli.facts import Report
 
 
-OPTIONS = ("duration", "dt", "order", "integrators", "rtol")
+OPTIONS = ("duration", "dt", "order", "integrators", "peers", "rtol")
 ABOUT = "Simulate a mechanism in maximal and in reduced coordinates, and compare: tables, and where asked for a figure."
 
 
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
     from varint.integrators.schemes import ORDERS
+    from varint.peers.base import simulators
     from varint.redmax.integrators import DEFAULT, INTEGRATORS
 
     parser = commands.add_parser("compare", help="compare with reduced coordinates", description=ABOUT)
@@ -37,6 +38,8 @@ def add_parser(commands: Commands) -> None:
         f" {DEFAULT}"
     )
     parser.add_argument("--integrators", type=_words, metavar="NAME,...", help=integrators)
+    peer = f"another simulator: {', '.join(simulators())}, or with an integrator, as mujoco:rk4; may be given again"
+    parser.add_argument("--peer", dest="peers", action="append", metavar="NAME", help=peer)
     parser.add_argument("--rtol", type=float, help="tolerance of the reference, default 1e-12")
     output = "folder for page, numbers and figure, or one file: .md, .json, .png, .pdf; replaced if it exists"
     parser.add_argument("-o", "--output", type=Path, metavar="PATH", help=output)
