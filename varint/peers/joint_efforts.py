@@ -1,0 +1,59 @@
+"""Efforts along hinges and slides that are linear in their coordinate and rate, for simulators without such laws."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from varint.io.motion_tree import MotionTree, TreePart
+from varint.io.robot_kinds import JointDamper, JointServo, Motor, TorsionSpring
+from varint.model.forces.base import Force
+from varint.peers.base import Simulator
+
+
+class LinearEffort(NamedTuple):
+    """``constant - stiffness q - damping dq/dt`` of a hinge or slide, N or N m; q as varint counts it."""
+
+    constant: float
+    stiffness: float
+    damping: float
+
+    def from_reference(self, reference: float) -> "LinearEffort":
+        """The same effort by the coordinate ``q - reference``."""
+        return self._replace(constant=self.constant - self.stiffness * reference)
+
+
+def linear_efforts(simulator: Simulator, tree: MotionTree) -> Mapping[str, LinearEffort]:
+    """Sums of the efforts on each part by its name; other forces are noted among the refused of the ``simulator``."""
+    sums: dict[str, LinearEffort] = {}
+
+    def take(force: Force) -> str | None:
+        if not isinstance(force, TorsionSpring | JointDamper | Motor | JointServo):
+            return ""
+        part = part_of(tree, force.joint, force.coordinate)
+        if part is None:
+            return " on a joint that has no such hinge or slide"
+        if isinstance(force, TorsionSpring):
+            own = LinearEffort(force.stiffness * force.rest_angle, force.stiffness, force.damping)
+        elif isinstance(force, JointDamper):
+            own = LinearEffort(0.0, 0.0, force.damping)
+        elif not (isinstance(force.input, np.ndarray) and force.input.ndim == 0):
+            return " whose input is no number"
+        elif isinstance(force, Motor):
+            own = LinearEffort(float(force.input), 0.0, 0.0)
+        elif force.integral:
+            return " with an integral"
+        else:
+            own = LinearEffort(force.stiffness * float(force.input), force.stiffness, force.damping)
+        before = sums.get(part.name, LinearEffort(0.0, 0.0, 0.0))
+        sums[part.name] = LinearEffort(*(a + b for a, b in zip(before, own, strict=True)))
+        return None
+
+    simulator.refuse_forces(take)
+    return sums
+
+
+def part_of(tree: MotionTree, joint: str, coordinate: int) -> TreePart | None:
+    """The hinge or slide of a coordinate of a joint, None where there is no such part."""
+    parts = (part for part in tree.parts.get(joint, ()) if part.kind != "ball")
+    return next((part for part in parts if part.first == coordinate), None)
