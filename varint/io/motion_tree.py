@@ -53,7 +53,7 @@ class PartState(NamedTuple):
 
 
 class MotionTree:
-    """A spanning tree of a mechanism.
+    """A spanning tree of a mechanism; ``grounded``: loops are cut between two bodies where they can be.
 
     pose : of each body in the reference configuration
     branches : in an order in which parents come first
@@ -63,12 +63,12 @@ class MotionTree:
     refused : joints that are no hinges, slides and balls, or close loops by none of `TO_CLOSE`, in words
     """
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    def __init__(self, mechanism: Mechanism, grounded: bool = False) -> None:
         self.mechanism = mechanism
         self.refused: list[str] = []
         poses = {body.name: Pose(rotation_matrix(body.quat_wxyz), body.position) for body in mechanism.bodies}
         self.pose = {WORLD: Pose(np.eye(3), np.zeros(3)), **poses}
-        self.branches, closing = spanning(mechanism, _rank)
+        self.branches, closing = spanning(mechanism, _grounded if grounded else _rank)
         self.below: dict[str, list[Branch]] = {}
         self.parts: dict[str, list[TreePart]] = {}
         for branch in self.branches:
@@ -159,6 +159,11 @@ def _rank(joint: Joint) -> float:
     if isinstance(joint, Free):
         return float("inf")
     return joint.dof + 10.0 * isinstance(joint, TO_CLOSE)
+
+
+def _grounded(joint: Joint) -> float:
+    """`_rank`, and among joints that can close a loop those to the world first."""
+    return _rank(joint) - 5.0 * (isinstance(joint, TO_CLOSE) and WORLD in (joint.body_a, joint.body_b))
 
 
 def _part_state(part: TreePart, q: np.ndarray, rate: np.ndarray, R0: np.ndarray) -> PartState:

@@ -31,17 +31,18 @@ class Drake(Simulator):
         "rk3": "Runge-Kutta of order 3 in fixed steps, without loops",
         "rk2": "Runge-Kutta of order 2 in fixed steps, without loops",
     }
-    loops = "ball and weld constraints of the SAP solver"
+    loops = "ball and weld constraints of the SAP solver, between bodies"
 
     def build(self) -> None:
         """See `Simulator`."""
-        self.tree = tree = MotionTree(self.mechanism)
+        # its constraints crash where a body is the world
+        self.tree = tree = MotionTree(self.mechanism, grounded=True)
         efforts = linear_efforts(self, tree)
         closing = [joint for joint in tree.closing if tree.closes(joint)]
         if self.integrator in CONTINUOUS:
-            self.refused += [
-                f"joint '{joint.name}' that closes a loop, beside '{self.integrator}'" for joint in closing
-            ]
+            self.refused += [f"joint '{joint.name}' that closes a loop in a continuous plant" for joint in closing]
+        to_world = [joint for joint in closing if WORLD in (joint.body_a, joint.body_b)]
+        self.refused += [f"joint '{joint.name}' that closes a loop at the world" for joint in to_world]
         self.refused += tree.refused
         if self.refused:
             return
