@@ -93,7 +93,7 @@ class PeerRun(SteppedRun):
         rows = self.simulator.advance(count)
         seconds = time.perf_counter() - began
         motion = self.simulator.motion(rows)
-        finite = np.all([np.isfinite(each).reshape(len(each), -1).all(axis=1) for each in motion], axis=0)
+        finite = np.all([np.isfinite(each).all(axis=tuple(range(1, each.ndim))) for each in motion], axis=0)
         good = len(finite) if finite.all() else int(np.argmin(finite))
         states = [self.present, *states_of(Motion(*(each[:good] for each in motion)))]
         self.present, self.done = states[-1], self.done + good

@@ -14,7 +14,7 @@ from varint.mechanism import Mechanism
 from varint.model.checks import choice, known_name
 from varint.model.state import State
 
-HERE = ("mujoco", "pinocchio", "drake")  # the files of this folder, each registers a simulator of its name
+HERE = ("mujoco", "pinocchio", "drake", "exudyn")  # the files of this folder, each registers a simulator of its name
 REGISTERED: dict[str, type["Simulator"]] = {}  # by name
 SHOWN = 8  # refused parts in an error
 KindOfSimulator = TypeVar("KindOfSimulator", bound="Simulator")

@@ -1,0 +1,236 @@
+"""Exudyn: maximal coordinates, joints of trees and loops as algebraic constraints, implicit solvers."""
+
+from typing import Any
+
+import numpy as np
+
+from varint.io.robot_kinds import Composite, Free, JointDamper, Motor, Spring, TorsionSpring
+from varint.model.body import WORLD
+from varint.model.forces.base import Force
+from varint.model.joints.base import Joint
+from varint.model.motion import Ball, Slide, Turn
+from varint.model.rotation_vectors import rotation_matrix
+from varint.model.state import State
+from varint.peers.base import Motion, Simulator, register
+
+TOLERANCE = 1e-10  # of its Newton iterations, finer than its own 1e-8
+MOST_STEPS = 10**7  # of which its solver sets up its time, though it goes as far as it is asked to
+TO_Z = np.array([[[0, 0, 1], [1, 0, 0], [0, 1, 0]], [[0, 1, 0], [0, 0, 1], [1, 0, 0]], np.eye(3)])  # axis k comes last
+
+
+@register
+class Exudyn(Simulator):
+    """Exudyn's implicit solvers over rigid bodies of Euler parameters, with a constraint for each joint.
+
+    Its C++ loop runs to the end of a whole simulation only, so a loop in Python calls its steps.
+    """
+
+    name = package = distribution = "exudyn"
+    integrators = {
+        "alpha": "generalized alpha, constraints of positions, spectral radius 0.9",
+        "trapezoidal": "trapezoidal rule, constraints of velocities",
+    }
+    loops = "algebraic constraints, as all joints"
+
+    def build(self) -> None:
+        """See `Simulator`."""
+        for joint in self.mechanism.joints:
+            if not isinstance(joint, Free) and _free_axes(joint) is None:
+                self.refused.append(f"joint '{joint.name}', a {type(joint).__name__}")
+        self.refuse_forces(self._unsupported)
+
+    def start(self, state: State) -> None:
+        """See `Simulator`: bodies are made where they start, so that their displacements begin at zero."""
+        import exudyn
+        from exudyn.utilities import RigidBodyInertia
+
+        self.system = mbs = exudyn.SystemContainer().AddSystem()
+        self.numbers = {WORLD: mbs.CreateGround()}
+        for number, body in enumerate(self.mechanism.bodies):
+            R = rotation_matrix(state.quat_wxyz[number])
+            inertia = RigidBodyInertia(body.mass, np.array(body.inertia), np.zeros(3))
+            self.numbers[body.name] = mbs.CreateRigidBody(
+                inertia=inertia,
+                referencePosition=state.position[number].tolist(),
+                referenceRotationMatrix=R,
+                initialVelocity=state.velocity[number].tolist(),
+                initialAngularVelocity=(R @ state.angular_velocity[number]).tolist(),
+                gravity=list(self.mechanism.gravity),
+            )
+        for joint in self.mechanism.joints:
+            if not isinstance(joint, Free):
+                self._add_joint(joint)
+        for force in self.mechanism.forces:
+            self._add_force(force)
+        self._add_sensors()
+        mbs.Assemble()
+        self._add_solver()
+
+    def advance(self, steps: int) -> list[np.ndarray]:
+        """See `Simulator`; of each quantity of `Motion` (steps, nb, n)."""
+        before, solver, of = self.recorded(), self.solver, (self.system, self.settings)
+        try:
+            for _ in range(steps):
+                solver.it.currentStepSize = self.dt
+                solver.UpdateCurrentTime(*of)
+                solver.InitializeStep(*of)
+                if not solver.DiscontinuousIteration(*of):
+                    self.stopped = "was not solved by exudyn"
+                    break
+                solver.FinishStep(*of)
+        except Exception as problem:  # its own kinds derive from none but this
+            self.stopped = f"stopped in exudyn: {str(problem).splitlines()[0]}"
+        rows = [[self.system.GetSensorStoredData(sensor)[before:, 1:] for sensor in each] for each in self.sensors]
+        return [np.stack(each, axis=1) for each in rows]
+
+    def motion(self, states: Any) -> Motion:
+        """See `Simulator`."""
+        position, rotation, velocity, spin = states
+        return Motion(position, rotation.reshape(*rotation.shape[:2], 3, 3), velocity, spin)
+
+    def recorded(self) -> int:
+        """Number of nodes so far."""
+        return len(self.system.GetSensorStoredData(self.sensors[0][0]))
+
+    # ------------------------------------------------------------------------------------------------- the model
+
+    def _unsupported(self, force: Force) -> str | None:
+        """The reason why a force is refused, empty where its kind is."""
+        if type(force) is Spring:
+            return None
+        if not isinstance(force, TorsionSpring | JointDamper | Motor):
+            return ""
+        joint = self.mechanism.joint(force.joint)
+        if isinstance(joint, Composite) or len(joint.allowed) <= force.coordinate or _along(joint, force) is None:
+            return " on a joint that has no such hinge or slide"
+        if isinstance(force, Motor) and not (isinstance(force.input, np.ndarray) and force.input.ndim == 0):
+            return " whose input is no number"
+        return None
+
+    def _markers(self, joint: Joint) -> tuple[list, list[np.ndarray]]:
+        """Markers at the anchors of a joint, and its axes (3, 3) in those of each body."""
+        points = zip((joint.body_a, joint.body_b), self.mechanism.anchors(joint), strict=True)
+        return [self._marker(body, point) for body, point in points], [
+            self._frame(body).T @ joint.frame for body in (joint.body_a, joint.body_b)
+        ]
+
+    def _frame(self, name: str) -> np.ndarray:
+        """Axes (3, 3) of a body, or of the world, in the reference configuration of the mechanism."""
+        return np.eye(3) if name == WORLD else rotation_matrix(self.mechanism.body(name).quat_wxyz)
+
+    def _marker(self, name: str, point: np.ndarray) -> Any:
+        """A marker of a body at a point of the world in the reference configuration of the mechanism."""
+        from exudyn.utilities import MarkerBodyRigid
+
+        arm = point if name == WORLD else point - self.mechanism.body(name).position
+        local = (self._frame(name).T @ arm).tolist()
+        return self.system.AddMarker(MarkerBodyRigid(bodyNumber=self.numbers[name], localPosition=local))
+
+    def _add_joint(self, joint: Joint) -> None:
+        from exudyn.utilities import ObjectJointGeneric
+
+        markers, frames = self._markers(joint)
+        held = [0 if free else 1 for free in _free_axes(joint) or ()]
+        self.system.AddObject(
+            ObjectJointGeneric(
+                markerNumbers=markers, constrainedAxes=held, rotationMarker0=frames[0], rotationMarker1=frames[1]
+            )
+        )
+
+    def _add_force(self, force: Any) -> None:
+        from exudyn.utilities import LinearSpringDamper, SpringDamper, TorsionalSpringDamper
+
+        if isinstance(force, Spring):
+            markers = [self._marker(body, np.asarray(point)) for body, point in force.course()]
+            laws = {"referenceLength": force.rest_length, "stiffness": force.stiffness, "damping": force.damping}
+            self.system.AddObject(SpringDamper(markerNumbers=markers, **laws))
+            return
+        joint = self.mechanism.joint(force.joint)
+        markers, frames = self._markers(joint)
+        motion: Any = _along(joint, force)
+        stiffness, damping = getattr(force, "stiffness", 0.0), getattr(force, "damping", 0.0)
+        effort = (
+            float(np.asarray(force.input))
+            if isinstance(force, Motor)
+            else stiffness * getattr(force, "rest_angle", 0.0)
+        )
+        if isinstance(motion, Slide):
+            axis = frames[0][:, motion.axis].tolist()
+            law = LinearSpringDamper(
+                markerNumbers=markers, stiffness=stiffness, damping=damping, axisMarker0=axis, force=-effort
+            )
+        else:
+            turned = [frame @ TO_Z[motion.axis].T for frame in frames]
+            law = TorsionalSpringDamper(
+                markerNumbers=markers,
+                stiffness=stiffness,
+                damping=damping,
+                rotationMarker0=turned[0],
+                rotationMarker1=turned[1],
+                torque=-effort,
+            )
+        self.system.AddObject(law)
+
+    def _add_sensors(self) -> None:
+        import exudyn
+        from exudyn.utilities import SensorBody
+
+        kind = exudyn.OutputVariableType
+        wanted = kind.Position, kind.RotationMatrix, kind.Velocity, kind.AngularVelocityLocal
+        bodies = [self.numbers[body.name] for body in self.mechanism.bodies]
+        self.sensors = [
+            [
+                self.system.AddSensor(
+                    SensorBody(bodyNumber=body, storeInternal=True, writeToFile=False, outputVariableType=quantity)
+                )
+                for body in bodies
+            ]
+            for quantity in wanted
+        ]
+
+    def _add_solver(self) -> None:
+        import exudyn
+
+        self.settings = settings = exudyn.SimulationSettings()
+        integration, alpha = settings.timeIntegration, settings.timeIntegration.generalizedAlpha
+        integration.numberOfSteps, integration.endTime = MOST_STEPS, MOST_STEPS * self.dt
+        integration.newton.relativeTolerance = TOLERANCE
+        integration.verboseMode = 0
+        settings.solution.file.write = False
+        settings.solution.sensors.writePeriod = 0.5 * self.dt  # each step, whatever its round-off
+        settings.linearSolver.solverType = exudyn.LinearSolverType.EigenDense
+        settings.linearSolver.ignoreSingularJacobian = True  # redundant constraints of loops
+        alpha.useNewmark = alpha.useIndex2Constraints = self.integrator == "trapezoidal"
+        alpha.spectralRadius = 0.9
+        self.solver = exudyn.MainSolverImplicitSecondOrder()
+        self.solver.InitializeSolver(self.system, settings)
+
+
+def _free_axes(joint: Joint) -> list[bool] | None:
+    """Which of 3 displacements and 3 turns along the axes of a joint are free; None where a generic joint is another.
+
+    Displacements count along the axes on body a, so that no slide may follow a turn about another axis.
+    """
+    if isinstance(joint, Composite):
+        return None
+    free, turned = [False] * 6, None
+    for motion in joint.allowed:
+        if isinstance(motion, Slide) and turned in (None, motion.axis):
+            free[motion.axis] = True
+        elif isinstance(motion, Turn) and turned is None:
+            free[3 + motion.axis], turned = True, motion.axis
+        elif isinstance(motion, Ball) and turned is None:
+            free[3:], turned = [True] * 3, -1
+        else:
+            return None
+    return free
+
+
+def _along(joint: Joint, force: Any) -> Turn | Slide | None:
+    """The motion whose coordinate a force acts along, None where it is a part of a ball."""
+    first = 0
+    for motion in joint.allowed:
+        if first == force.coordinate:
+            return motion if isinstance(motion, Turn | Slide) else None
+        first += 3 if isinstance(motion, Ball) else 1
+    return None
