@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from varint.errors import PeerError
 from varint.io.motion_tree import MotionTree
 from varint.io.robot import Pose
-from varint.io.robot_kinds import Fixed
+from varint.io.robot_kinds import Fixed, Spring
 from varint.model.body import WORLD
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
@@ -37,15 +38,25 @@ class Drake(Simulator):
         """See `Simulator`."""
         # its constraints crash where a body is the world
         self.tree = tree = MotionTree(self.mechanism, grounded=True)
-        efforts = linear_efforts(self, tree)
+        efforts = linear_efforts(self, tree, besides=(Spring,))
         closing = [joint for joint in tree.closing if tree.closes(joint)]
         if self.integrator in CONTINUOUS:
             self.refused += [f"joint '{joint.name}' that closes a loop in a continuous plant" for joint in closing]
         to_world = [joint for joint in closing if WORLD in (joint.body_a, joint.body_b)]
         self.refused += [f"joint '{joint.name}' that closes a loop at the world" for joint in to_world]
         self.refused += tree.refused
+        for force in self.mechanism.forces:
+            if type(force) is Spring and not force.rest_length:
+                self.refused.append(f"force '{force.name}', a Spring of no rest length")
         if self.refused:
             return
+        try:
+            self._build(closing, efforts)
+        except RuntimeError as problem:
+            first = str(problem).splitlines()[0]
+            raise PeerError(f"drake does not take '{self.mechanism.name}': {first}") from None
+
+    def _build(self, closing: list, efforts: Any) -> None:
         from pydrake.multibody.plant import DiscreteContactApproximation, MultibodyPlant
         from pydrake.systems.analysis import Simulator as Stepping
         from pydrake.systems.framework import DiagramBuilder
@@ -58,9 +69,12 @@ class Drake(Simulator):
         plant.mutable_gravity_field().set_gravity_vector(np.array(self.mechanism.gravity))
         self.joints: dict[str, Any] = {}  # by the names of parts
         self.bodies = {WORLD: plant.world_body()}
-        for branch in tree.depth_first():
+        for branch in self.tree.depth_first():
             self._add_branch(branch, efforts)
         self._close(closing)
+        for force in self.mechanism.forces:
+            if type(force) is Spring:
+                self._add_spring_of_points(force)
         plant.Finalize()
         self.log = LogVectorOutput(plant.get_state_output_port(), builder, self.dt)
         diagram = builder.Build()
@@ -172,6 +186,15 @@ class Drake(Simulator):
         if part.name in efforts and efforts[part.name].stiffness:
             kind = RevoluteSpring if part.kind == "hinge" else PrismaticSpring
             self.plant.AddForceElement(kind(self.joints[part.name], -part.reference, efforts[part.name].stiffness))
+
+    def _add_spring_of_points(self, force: Spring) -> None:
+        from pydrake.multibody.tree import LinearSpringDamper
+
+        ends: list = []
+        for body, point in force.course():
+            ends += [self.bodies[body], (self.tree.pose[body].inverse() @ Pose(np.eye(3), np.asarray(point))).p]
+        assert force.rest_length is not None  # since it was made
+        self.plant.AddForceElement(LinearSpringDamper(*ends, force.rest_length, force.stiffness, force.damping))
 
     def _frame(self, body: Any, frame: Pose, at: Pose, name: str) -> Any:
         """A frame of a body whose own is ``frame``, where ``at`` is in the reference configuration."""

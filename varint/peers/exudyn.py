@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from varint.io.robot_kinds import Composite, Free, JointDamper, Motor, Spring, TorsionSpring
+from varint.io.robot import Pose
+from varint.io.robot_kinds import Composite, Free, JointDamper, JointServo, Motor, Spring, TorsionSpring
 from varint.model.body import WORLD
 from varint.model.forces.base import Force
 from varint.model.joints.base import Joint
@@ -12,6 +13,7 @@ from varint.model.motion import Ball, Slide, Turn
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
 from varint.peers.base import Motion, Simulator, register
+from varint.peers.joint_efforts import constant_effort
 
 TOLERANCE = 1e-10  # of its Newton iterations, finer than its own 1e-8
 MOST_STEPS = 10**7  # of which its solver sets up its time, though it goes as far as it is asked to
@@ -38,6 +40,8 @@ class Exudyn(Simulator):
             if not isinstance(joint, Free) and _free_axes(joint) is None:
                 self.refused.append(f"joint '{joint.name}', a {type(joint).__name__}")
         self.refuse_forces(self._unsupported)
+        poses = {body.name: Pose(rotation_matrix(body.quat_wxyz), body.position) for body in self.mechanism.bodies}
+        self.pose = {WORLD: Pose(np.eye(3), np.zeros(3)), **poses}
 
     def start(self, state: State) -> None:
         """See `Simulator`: bodies are made where they start, so that their displacements begin at zero."""
@@ -98,78 +102,49 @@ class Exudyn(Simulator):
         """The reason why a force is refused, empty where its kind is."""
         if type(force) is Spring:
             return None
-        if not isinstance(force, TorsionSpring | JointDamper | Motor):
+        if not isinstance(force, TorsionSpring | JointDamper | Motor | JointServo):
             return ""
         joint = self.mechanism.joint(force.joint)
         if isinstance(joint, Composite) or len(joint.allowed) <= force.coordinate or _along(joint, force) is None:
             return " on a joint that has no such hinge or slide"
-        if isinstance(force, Motor) and not (isinstance(force.input, np.ndarray) and force.input.ndim == 0):
-            return " whose input is no number"
-        return None
+        return constant_effort(force)[1]
 
-    def _markers(self, joint: Joint) -> tuple[list, list[np.ndarray]]:
-        """Markers at the anchors of a joint, and its axes (3, 3) in those of each body."""
+    def _markers(self, joint: Joint, turn: np.ndarray) -> list:
+        """Markers at the anchors of a joint, of its axes times ``turn`` (3, 3)."""
         points = zip((joint.body_a, joint.body_b), self.mechanism.anchors(joint), strict=True)
-        return [self._marker(body, point) for body, point in points], [
-            self._frame(body).T @ joint.frame for body in (joint.body_a, joint.body_b)
-        ]
+        return [self._marker(body, point, joint.frame @ turn) for body, point in points]
 
-    def _frame(self, name: str) -> np.ndarray:
-        """Axes (3, 3) of a body, or of the world, in the reference configuration of the mechanism."""
-        return np.eye(3) if name == WORLD else rotation_matrix(self.mechanism.body(name).quat_wxyz)
-
-    def _marker(self, name: str, point: np.ndarray) -> Any:
-        """A marker of a body at a point of the world in the reference configuration of the mechanism."""
+    def _marker(self, name: str, point: np.ndarray, axes: np.ndarray) -> Any:
+        """A marker of a body: a point and axes, world, in the reference configuration of the mechanism."""
+        import exudyn
         from exudyn.utilities import MarkerBodyRigid
 
-        arm = point if name == WORLD else point - self.mechanism.body(name).position
-        local = (self._frame(name).T @ arm).tolist()
-        return self.system.AddMarker(MarkerBodyRigid(bodyNumber=self.numbers[name], localPosition=local))
+        local = self.pose[name].inverse() @ Pose(axes, point)
+        place = exudyn.HT(rotation=local.R, translation=local.p)
+        return self.system.AddMarker(MarkerBodyRigid(bodyNumber=self.numbers[name], localHT=place))
 
     def _add_joint(self, joint: Joint) -> None:
         from exudyn.utilities import ObjectJointGeneric
 
-        markers, frames = self._markers(joint)
         held = [0 if free else 1 for free in _free_axes(joint) or ()]
-        self.system.AddObject(
-            ObjectJointGeneric(
-                markerNumbers=markers, constrainedAxes=held, rotationMarker0=frames[0], rotationMarker1=frames[1]
-            )
-        )
+        self.system.AddObject(ObjectJointGeneric(markerNumbers=self._markers(joint, np.eye(3)), constrainedAxes=held))
 
     def _add_force(self, force: Any) -> None:
         from exudyn.utilities import LinearSpringDamper, SpringDamper, TorsionalSpringDamper
 
+        laws = {"stiffness": getattr(force, "stiffness", 0.0), "damping": getattr(force, "damping", 0.0)}
         if isinstance(force, Spring):
-            markers = [self._marker(body, np.asarray(point)) for body, point in force.course()]
-            laws = {"referenceLength": force.rest_length, "stiffness": force.stiffness, "damping": force.damping}
-            self.system.AddObject(SpringDamper(markerNumbers=markers, **laws))
+            markers = [self._marker(body, np.asarray(point), np.eye(3)) for body, point in force.course()]
+            self.system.AddObject(SpringDamper(markerNumbers=markers, referenceLength=force.rest_length, **laws))
             return
         joint = self.mechanism.joint(force.joint)
-        markers, frames = self._markers(joint)
         motion: Any = _along(joint, force)
-        stiffness, damping = getattr(force, "stiffness", 0.0), getattr(force, "damping", 0.0)
-        effort = (
-            float(np.asarray(force.input))
-            if isinstance(force, Motor)
-            else stiffness * getattr(force, "rest_angle", 0.0)
-        )
+        laws["markerNumbers"] = self._markers(joint, TO_Z[motion.axis].T)
+        effort = constant_effort(force)[0]
         if isinstance(motion, Slide):
-            axis = frames[0][:, motion.axis].tolist()
-            law = LinearSpringDamper(
-                markerNumbers=markers, stiffness=stiffness, damping=damping, axisMarker0=axis, force=-effort
-            )
+            self.system.AddObject(LinearSpringDamper(axisMarker0=[0.0, 0.0, 1.0], force=-effort, **laws))
         else:
-            turned = [frame @ TO_Z[motion.axis].T for frame in frames]
-            law = TorsionalSpringDamper(
-                markerNumbers=markers,
-                stiffness=stiffness,
-                damping=damping,
-                rotationMarker0=turned[0],
-                rotationMarker1=turned[1],
-                torque=-effort,
-            )
-        self.system.AddObject(law)
+            self.system.AddObject(TorsionalSpringDamper(torque=-effort, **laws))
 
     def _add_sensors(self) -> None:
         import exudyn

@@ -1,7 +1,7 @@
 """Efforts along hinges and slides that are linear in their coordinate and rate, for simulators without such laws."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,34 +23,46 @@ class LinearEffort(NamedTuple):
         return self._replace(constant=self.constant - self.stiffness * reference)
 
 
-def linear_efforts(simulator: Simulator, tree: MotionTree) -> Mapping[str, LinearEffort]:
-    """Sums of the efforts on each part by its name; other forces are noted among the refused of the ``simulator``."""
+def linear_efforts(
+    simulator: Simulator, tree: MotionTree, besides: tuple[type[Force], ...] = ()
+) -> Mapping[str, LinearEffort]:
+    """Sums of the efforts on each part by its name.
+
+    Other forces are noted among the refused of the ``simulator``, but for those of the classes ``besides``.
+    """
     sums: dict[str, LinearEffort] = {}
 
     def take(force: Force) -> str | None:
+        if type(force) in besides:
+            return None
         if not isinstance(force, TorsionSpring | JointDamper | Motor | JointServo):
             return ""
         part = part_of(tree, force.joint, force.coordinate)
         if part is None:
             return " on a joint that has no such hinge or slide"
-        if isinstance(force, TorsionSpring):
-            own = LinearEffort(force.stiffness * force.rest_angle, force.stiffness, force.damping)
-        elif isinstance(force, JointDamper):
-            own = LinearEffort(0.0, 0.0, force.damping)
-        elif not (isinstance(force.input, np.ndarray) and force.input.ndim == 0):
-            return " whose input is no number"
-        elif isinstance(force, Motor):
-            own = LinearEffort(float(force.input), 0.0, 0.0)
-        elif force.integral:
-            return " with an integral"
-        else:
-            own = LinearEffort(force.stiffness * float(force.input), force.stiffness, force.damping)
+        constant, refusal = constant_effort(force)
+        if refusal is not None:
+            return refusal
+        own = LinearEffort(constant, getattr(force, "stiffness", 0.0), getattr(force, "damping", 0.0))
         before = sums.get(part.name, LinearEffort(0.0, 0.0, 0.0))
         sums[part.name] = LinearEffort(*(a + b for a, b in zip(before, own, strict=True)))
         return None
 
     simulator.refuse_forces(take)
     return sums
+
+
+def constant_effort(force: Any) -> tuple[float, str | None]:
+    """Effort of a spring, damper, motor or servo at coordinate and rate zero; the reason where there is no number."""
+    if isinstance(force, TorsionSpring):
+        return force.stiffness * force.rest_angle, None
+    if isinstance(force, JointDamper):
+        return 0.0, None
+    if not (isinstance(force.input, np.ndarray) and force.input.ndim == 0):
+        return 0.0, " whose input is no number"
+    if isinstance(force, Motor):
+        return float(force.input), None
+    return force.stiffness * float(force.input), " with an integral" if force.integral else None
 
 
 def part_of(tree: MotionTree, joint: str, coordinate: int) -> TreePart | None:
