@@ -38,7 +38,7 @@ def add_parser(commands: Commands) -> None:
         f" {DEFAULT}"
     )
     parser.add_argument("--integrators", type=_words, metavar="NAME,...", help=integrators)
-    peer = f"another simulator: {', '.join(simulators())}, or with an integrator, as mujoco:rk4; may be given again"
+    peer = f"another simulator: {', '.join(simulators())}, or with its integrator, as mujoco:rk4; can be repeated"
     parser.add_argument("--peer", dest="peers", action="append", metavar="NAME", help=peer)
     parser.add_argument("--rtol", type=float, help="tolerance of the reference, default 1e-12")
     output = "folder for page, numbers and figure, or one file: .md, .json, .png, .pdf; replaced if it exists"

@@ -18,12 +18,14 @@ OPTIONS = {  # option to the argument of a method that it gives
     "--substep": "on_unresolved",
     "--integrator": "integrator",
     "--rtol": "rtol",
+    "--peer": "simulator",
 }
 
 
 def add_method(parser: ArgumentParser) -> None:
     """Options that choose a scheme, an integrator or a method, and its tolerance."""
     from varint.integrators.schemes import ORDERS, SCHEMES
+    from varint.peers.base import simulators
     from varint.redmax.integrators import INTEGRATORS
 
     parser.add_argument("--order", type=int, choices=ORDERS, help="of the scheme, default 2")
@@ -32,6 +34,8 @@ def add_method(parser: ArgumentParser) -> None:
     method.add_argument("--integrator", choices=INTEGRATORS, help="run in reduced coordinates, by this integrator")
     rival = "run by a method of your own: a script that registers it (docs/own_methods.md)"
     method.add_argument("--method", metavar="FILE.py", type=Path, help=rival)
+    peer = f"run by another simulator: {', '.join(simulators())}, or with its integrator, as mujoco:rk4"
+    method.add_argument("--peer", dest="simulator", metavar="NAME", help=peer)
     parser.add_argument("--rtol", type=float, help="of integrators with error control, default 1e-8")
     parser.add_argument("--tol", type=float, metavar="M_S", help="of a step of a scheme, m/s, default 1e-10")
 
@@ -47,11 +51,11 @@ def add_adaptive(parser: ArgumentParser) -> None:
 
 def formulation_of(args: Namespace) -> str:
     """The formulation that the options choose; a script of a method is executed. Raises ArgumentError, FileError."""
-    from varint.formulations.base import HERE
-
     if args.method is not None:
         return registered_by(args.method)
-    return HERE[0] if args.integrator is None else HERE[1]
+    if args.simulator is not None:
+        return "peer"
+    return "maximal" if args.integrator is None else "reduced"
 
 
 def registered_by(path: Path) -> str:
