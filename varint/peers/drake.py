@@ -94,7 +94,7 @@ class Drake(Simulator):
                     R, body = rotation_matrix(q[3:]), self.bodies[branch.body]
                     self.plant.SetFreeBodyPose(self.context, body, RigidTransform(RotationMatrix(R), q[:3]))
                     moving = SpatialVelocity(R @ rate[3:], rate[:3])
-                    self.plant.SetFreeBodySpatialVelocity(body, moving, self.context)
+                    self.plant.SetFreeBodySpatialVelocity(self.context, body, moving)
                     continue
                 joint = self.joints[part.name]
                 if part.kind == "ball":
