@@ -299,9 +299,10 @@ def _timed_runs(task: SeriesTask, duration: float, tell: Callable[[str], None]) 
 
 
 def _timed(run: Callable[[float, float], Trajectory], value: float, duration: float) -> tuple[Trajectory, float]:
-    """The trajectory of ``run`` and the least wall time of some repetitions, s."""
+    """The trajectory of ``run`` and the least wall time of some repetitions, s, up to one that stops."""
     trajectory = stopped_or_done(run, value, duration)
     times = [trajectory.wall_time]
     while trajectory.success and len(times) < REPETITIONS and sum(times) < ENOUGH:
-        times.append(run(value, duration).wall_time)
+        trajectory = stopped_or_done(run, value, duration)
+        times.append(trajectory.wall_time)
     return trajectory, min(times)
