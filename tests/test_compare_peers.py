@@ -276,7 +276,7 @@ class Still(Simulator):
             0 * self.state.position,
             0 * self.state.position,
         )
-        return base.Motion(*(np.repeat(each[None], states, axis=0) for each in still))
+        return base.BodyMotion(*(np.repeat(each[None], states, axis=0) for each in still))
 
 
 @pytest.fixture

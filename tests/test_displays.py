@@ -103,6 +103,7 @@ def things():
         "problem": vi.Problem(loop, 0.02),
         "method": vi.Variational(0.01, order=4),
         "reduced method": vi.Reduced("radau"),
+        "peer": vi.Peer("mujoco", "rk4"),
         "recording": vi.Recording(every=2),
         "equations of motion": vi.redmax.EquationsOfMotion(loop),
         "large diagnosis": made_diagnosis(large),

@@ -62,6 +62,7 @@ def method(settings: dict) -> str:
     """The method that made a run, in a few words."""
     if "scheme" in settings:
         return f"order {settings['order']} ({settings['scheme']})"
-    others = {"reduced": "reduced coordinates", "peer": "another simulator"}
-    where = others.get(settings["formulation"], "an integrator of the user's")
+    if "simulator" in settings:
+        return f"{settings['integrator']}, another simulator"
+    where = "reduced coordinates" if "chart" in settings else "an integrator of the user's"
     return f"{settings['integrator']}, {where}"

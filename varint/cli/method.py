@@ -51,11 +51,13 @@ def add_adaptive(parser: ArgumentParser) -> None:
 
 def formulation_of(args: Namespace) -> str:
     """The formulation that the options choose; a script of a method is executed. Raises ArgumentError, FileError."""
+    from varint.formulations.base import HERE
+
     if args.method is not None:
         return registered_by(args.method)
     if args.simulator is not None:
-        return "peer"
-    return "maximal" if args.integrator is None else "reduced"
+        return HERE[2]
+    return HERE[0] if args.integrator is None else HERE[1]
 
 
 def registered_by(path: Path) -> str:

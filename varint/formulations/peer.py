@@ -13,7 +13,7 @@ from varint.mechanism import Mechanism
 from varint.model.checks import of_type, positive
 from varint.model.rotation_vectors import quat_from_matrix
 from varint.model.state import State
-from varint.peers.base import Motion, Simulator, parsed
+from varint.peers.base import BodyMotion, Simulator, parsed
 from varint.problem import Problem
 from varint.running import Block, Failure
 
@@ -65,6 +65,10 @@ class Peer(Marched):
         """Simulator and integrator."""
         return f"{self.simulator} {self.integrator}"
 
+    def described(self) -> dict[str, str]:
+        """See `Marched`: the simulator and its version."""
+        return {"simulator": f"{self.simulator} {self.kind.version()}"}
+
     def model(self, mechanism: Mechanism) -> Simulator:
         """Return the model of a mechanism. Raises PeerError where there cannot be one."""
         return self.kind(mechanism, self.dt, str(self.integrator))
@@ -95,7 +99,7 @@ class PeerRun(SteppedRun):
         motion = self.simulator.motion(rows)
         finite = np.all([np.isfinite(each).all(axis=tuple(range(1, each.ndim))) for each in motion], axis=0)
         good = len(finite) if finite.all() else int(np.argmin(finite))
-        states = [self.present, *states_of(Motion(*(each[:good] for each in motion)))]
+        states = [self.present, *states_of(BodyMotion(*(each[:good] for each in motion)))]
         self.present, self.done = states[-1], self.done + good
         if good < count:
             what = "gave numbers that are not finite" if good < len(finite) else self.simulator.stopped
@@ -103,7 +107,7 @@ class PeerRun(SteppedRun):
         return Block(self._nodes(states, first), seconds)
 
 
-def states_of(motion: Motion) -> list[State]:
+def states_of(motion: BodyMotion) -> list[State]:
     """The states of a motion."""
     quats = quat_from_matrix(motion.rotation)
     return [State(*row) for row in zip(motion.position, quats, motion.velocity, motion.angular_velocity, strict=True)]

@@ -52,6 +52,10 @@ class Marched(Method):
     def stepped_run(self, problem: Problem, grid: Grid, every: int, state: State) -> "SteppedRun":
         """The run from a checked ``state`` that records each ``every``-th node."""
 
+    def described(self) -> dict[str, str]:
+        """More entries of the settings of its runs."""
+        return {}
+
     def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
         """See `Method`."""
         mechanism, steps = problem.mechanism, problem.steps(self.dt)
@@ -76,6 +80,7 @@ class Marched(Method):
             "diagnostics_every": recording.diagnostics_every,
             "output_times": None,
             "steps": steps,
+            **self.described(),
         }
         start = tuple(getattr(state, part) for part in PARTS)
         return run, Job(mechanism, settings, start, np.zeros((1, len(mechanism.bodies), 6)), recording)

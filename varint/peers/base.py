@@ -20,8 +20,8 @@ SHOWN = 8  # refused parts in an error
 KindOfSimulator = TypeVar("KindOfSimulator", bound="Simulator")
 
 
-class Motion(NamedTuple):
-    """Motion of nb bodies at n nodes.
+class BodyMotion(NamedTuple):
+    """BodyMotion of nb bodies at n nodes.
 
     position : (n, nb, 3) centres of mass, m, world
     rotation : (n, nb, 3, 3) from axes of the body to the world
@@ -95,7 +95,7 @@ class Simulator(ABC):
         """
 
     @abstractmethod
-    def motion(self, states: Any) -> Motion:
+    def motion(self, states: Any) -> BodyMotion:
         """Return the motion of the bodies, in the order of the mechanism, in the states that `advance` returned."""
 
     def refuse_forces(self, supported: Callable[[Any], str | None]) -> None:

@@ -11,7 +11,7 @@ from varint.io.robot_kinds import Fixed, Spring
 from varint.model.body import WORLD
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
-from varint.peers.base import Motion, Simulator, register
+from varint.peers.base import BodyMotion, Simulator, register
 from varint.peers.joint_efforts import LinearEffort, linear_efforts
 
 CONTINUOUS = {"rk3": "runge_kutta3", "rk2": "runge_kutta2"}  # names of integrators in Drake
@@ -122,7 +122,7 @@ class Drake(Simulator):
         self.done += len(states)
         return states
 
-    def motion(self, states: Any) -> Motion:
+    def motion(self, states: Any) -> BodyMotion:
         """See `Simulator`."""
         plant = self.plant
         context = plant.CreateDefaultContext()
@@ -136,7 +136,7 @@ class Drake(Simulator):
                 R = pose.rotation().matrix()
                 position[k, number], rotation[k, number] = pose.translation(), R
                 velocity[k, number], spin[k, number] = moving.translational(), R.T @ moving.rotational()
-        return Motion(position, rotation, velocity, spin)
+        return BodyMotion(position, rotation, velocity, spin)
 
     # ------------------------------------------------------------------------------------------------- the model
 

@@ -12,7 +12,7 @@ from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Slide, Turn
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
-from varint.peers.base import Motion, Simulator, register
+from varint.peers.base import BodyMotion, Simulator, register
 from varint.peers.joint_efforts import constant_effort
 
 TOLERANCE = 1e-10  # of its Newton iterations, finer than its own 1e-8
@@ -71,7 +71,7 @@ class Exudyn(Simulator):
         self._add_solver()
 
     def advance(self, steps: int) -> list[np.ndarray]:
-        """See `Simulator`; of each quantity of `Motion` (steps, nb, n)."""
+        """See `Simulator`; of each quantity of `BodyMotion` (steps, nb, n)."""
         before, solver, of = self.recorded(), self.solver, (self.system, self.settings)
         try:
             for _ in range(steps):
@@ -87,10 +87,10 @@ class Exudyn(Simulator):
         rows = [[self.system.GetSensorStoredData(sensor)[before:, 1:] for sensor in each] for each in self.sensors]
         return [np.stack(each, axis=1) for each in rows]
 
-    def motion(self, states: Any) -> Motion:
+    def motion(self, states: Any) -> BodyMotion:
         """See `Simulator`."""
         position, rotation, velocity, spin = states
-        return Motion(position, rotation.reshape(*rotation.shape[:2], 3, 3), velocity, spin)
+        return BodyMotion(position, rotation.reshape(*rotation.shape[:2], 3, 3), velocity, spin)
 
     def recorded(self) -> int:
         """Number of nodes so far."""

@@ -7,7 +7,7 @@ import numpy as np
 from varint.errors import PeerError
 from varint.io.mjcf_writer import Document
 from varint.model.state import State
-from varint.peers.base import Motion, Simulator, register
+from varint.peers.base import BodyMotion, Simulator, register
 
 FASTEST = 2.0  # steps: the time constant of soft constraints, the shortest that MuJoCo does not lengthen by itself
 IMPEDANCE = 0.9999  # of soft constraints, the largest that MuJoCo takes
@@ -76,7 +76,7 @@ class MuJoCo(Simulator):
         )
         return states[0]
 
-    def motion(self, states: Any) -> Motion:
+    def motion(self, states: Any) -> BodyMotion:
         """See `Simulator`."""
         import mujoco
 
@@ -93,7 +93,7 @@ class MuJoCo(Simulator):
             about, turning = d.subtree_com[m.body_rootid[chosen]], d.cvel[chosen]
             velocity[k] = turning[:, 3:] + np.cross(turning[:, :3], position[k] - about)
             spin[k] = np.einsum("bji,bj->bi", rotation[k], turning[:, :3])
-        return Motion(position, rotation, velocity, spin)
+        return BodyMotion(position, rotation, velocity, spin)
 
 
 def _spelled(integrator: str) -> str:

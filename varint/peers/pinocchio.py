@@ -10,7 +10,7 @@ from varint.io.robot_kinds import Fixed
 from varint.model.body import WORLD
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
-from varint.peers.base import Motion, Simulator, register
+from varint.peers.base import BodyMotion, Simulator, register
 from varint.peers.joint_efforts import LinearEffort, linear_efforts
 
 RATE = 0.1  # times 1/dt: at which gaps of loops are closed, critically damped
@@ -89,7 +89,7 @@ class Pinocchio(Simulator):
         self.q, self.v = q, v
         return states
 
-    def motion(self, states: Any) -> Motion:
+    def motion(self, states: Any) -> BodyMotion:
         """See `Simulator`."""
         import pinocchio as pin
 
@@ -102,7 +102,7 @@ class Pinocchio(Simulator):
                 pose, twist = data.oMi[joint] * place, place.actInv(data.v[joint])
                 position[k, number], rotation[k, number] = pose.translation, pose.rotation
                 velocity[k, number], spin[k, number] = pose.rotation @ twist.linear, twist.angular
-        return Motion(position, rotation, velocity, spin)
+        return BodyMotion(position, rotation, velocity, spin)
 
     # ------------------------------------------------------------------------------------------------- the model
 
