@@ -250,6 +250,13 @@ def test_a_run_whose_numbers_are_not_finite_stops_there():
     assert not caught.value.trajectory.success
 
 
+def test_the_page_lists_all_simulators_and_their_integrators():
+    page = (Path(__file__).parent.parent / "docs" / "compare.md").read_text()
+    rows = {line.split("`")[1]: line for line in page.splitlines() if line.startswith("| `")}
+    for name in base.HERE:
+        assert all(f"`{integrator}`" in rows[name] for integrator in simulator_class(name).integrators)
+
+
 # through every entrance
 
 

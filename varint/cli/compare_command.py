@@ -60,7 +60,7 @@ def _one(args: Namespace, given: dict[str, Any]) -> "Report":
     from varint import compare
     from varint.cli.facts import Data, FactTable, Files, Report
     from varint.cli.shared import named_mechanism
-    from varint.comparison.comparison_page import facts, tables
+    from varint.comparison.comparison_page import facts, tables, title
     from varint.comparison.figures_of import numbers as numbers_of
     from varint.comparison.files import check_output
 
@@ -72,7 +72,7 @@ def _one(args: Namespace, given: dict[str, Any]) -> "Report":
     with _progress(args.quiet) as progress:
         comparison = compare(mechanism, progress=progress, **given)
     saved = comparison.save(args.output) if args.output else []
-    what = FactTable(("", ""), list(facts(comparison).items()), f"{mechanism.name}: VI and REDMAX")
+    what = FactTable(("", ""), list(facts(comparison).items()), title(comparison))
     page = [FactTable(table.columns, table.rows, table.title, table.notes) for table in tables(comparison)]
     return Report([Data(numbers_of(comparison)), what, *page, Files("output", saved)])
 

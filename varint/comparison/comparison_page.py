@@ -63,17 +63,20 @@ def tables(comparison: "Comparison") -> list[PageTable]:
     return [_errors(comparison), _costs(comparison), *peers]
 
 
+def title(comparison: "Comparison") -> str:
+    """The mechanism, and what is compared."""
+    return f"{comparison.mechanism.name}: VI and REDMAX{', and other simulators' if comparison.peer_lines else ''}"
+
+
 def markdown(comparison: "Comparison") -> str:
     """All of it as text, readable as it is and as Markdown."""
-    title = f"# {comparison.mechanism.name}: VI and REDMAX"
     what = "\n".join(f"* {name}: {text}" for name, text in facts(comparison).items())
-    return "\n\n".join([title, what, *map(table_text, tables(comparison))])
+    return "\n\n".join([f"# {title(comparison)}", what, *map(table_text, tables(comparison))])
 
 
 def in_html(comparison: "Comparison") -> str:
     """Settings and tables, without their notes, for a notebook."""
-    title = f"{comparison.mechanism.name}: VI and REDMAX"
-    parts = [html_table(("", ""), list(facts(comparison).items()), title)]
+    parts = [html_table(("", ""), list(facts(comparison).items()), title(comparison))]
     return "".join([*parts, *(html_table(t.columns, t.rows, t.title, LISTED) for t in tables(comparison))])
 
 
@@ -152,7 +155,7 @@ def _costs(comparison: "Comparison") -> PageTable:
         "Energy error: the largest, less what forces took out. Drift: the largest gap of a joint, an angle counts times"
         " the size of the parts.",
         "Evaluations: Newton iterations of VI and of schemes with steps of one size, accelerations of the others;"
-        " those of user-defined integrators are not counted.",
+        " those of user-defined integrators and other simulators are not counted.",
         "Wall time: of stepping, without compilation. VI steps in compiled code; REDMAX does where an explicit"
         " integrator runs on a tree under constant inputs, else in Python:"
         " evaluations compare the methods, wall times these implementations.",
@@ -168,7 +171,8 @@ def _peers(comparison: "Comparison") -> PageTable:
         outcome = "compared" if ran else line.refusal
         rows.append((line.title, line.version or "-", line.integrator, _time_a_step(ran), line.loops, outcome))
     notes = [
-        "Each simulator has a model of its own, made from the mechanism, and runs in steps of each dt.",
+        "Each simulator has a model of its own, made from the mechanism, and runs in steps of each dt. The work of"
+        " forces without a potential is summed by the trapezoidal rule.",
         "Time a step: the least of all runs." + _time_of_vi(comparison),
     ]
     columns = "simulator", ">version", "integrator", ">time a step (us)", "closed loops", "outcome"
