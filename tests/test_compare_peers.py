@@ -198,6 +198,26 @@ def test_differences_fall_with_the_step_on_loops(looped, name):
     assert found[2] < 0.7 * found[1]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", simulators())
+def test_every_mechanism_of_the_catalogue_runs_or_is_refused_in_words(name):
+    """Runs of ten steps; some loops stop in Exudyn, where constraints are redundant."""
+    _installed(name)
+    ran = 0
+    for each in vi.mechanisms.ALL:
+        mechanism, dt = getattr(vi.mechanisms, each)(), vi.mechanisms.module(each).EXPECTED["dt"] / 10
+        try:
+            run = vi.simulate(vi.Problem(mechanism, 10 * dt), vi.Peer(name, dt=dt))
+        except vi.PeerError as problem:
+            assert str(problem).startswith(f"{name} has no counterpart of ")
+        except vi.ConvergenceError as problem:
+            assert f"was not solved by {name}" in str(problem)
+        else:
+            assert np.isfinite(run.position).all()
+            ran += 1
+    assert ran > 30
+
+
 def test_loops_of_mujoco_open_less_with_a_smaller_step():
     _installed("mujoco")
     mechanism = vi.mechanisms.four_bar()

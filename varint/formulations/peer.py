@@ -65,6 +65,10 @@ class Peer(Marched):
         """Simulator and integrator."""
         return f"{self.simulator} {self.integrator}"
 
+    def check(self, mechanism: Mechanism) -> None:
+        """See `Marched`: the simulator refuses what it has no counterpart of."""
+        self.model(mechanism)
+
     def described(self) -> dict[str, str]:
         """See `Marched`: the simulator and its version."""
         return {"simulator": f"{self.simulator} {self.kind.version()}"}

@@ -52,6 +52,10 @@ class Marched(Method):
     def stepped_run(self, problem: Problem, grid: Grid, every: int, state: State) -> "SteppedRun":
         """The run from a checked ``state`` that records each ``every``-th node."""
 
+    def check(self, mechanism: Mechanism) -> None:
+        """Raise ArgumentError for a force, or another part of a mechanism, that the method does not support."""
+        refuse(mechanism, self.use)
+
     def described(self) -> dict[str, str]:
         """More entries of the settings of its runs."""
         return {}
@@ -63,7 +67,7 @@ class Marched(Method):
             raise ArgumentError(f"method '{self.formulation}' takes no loads on bodies: use PointForce and PointTorque")
         if recording.times(steps * self.dt) is not None:
             raise ArgumentError(f"method '{self.formulation}' records its nodes only: use every= for output_times=")
-        refuse(mechanism, self.use)
+        self.check(mechanism)
         state = checked_start(mechanism, problem.start())
         if any(
             force.constraint and force.commanded for force in mechanism.forces

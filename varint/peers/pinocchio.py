@@ -14,7 +14,7 @@ from varint.peers.base import BodyMotion, Simulator, register
 from varint.peers.joint_efforts import LinearEffort, linear_efforts
 
 RATE = 0.1  # times 1/dt: at which gaps of loops are closed, critically damped
-ACCURACY, REGULARISATION, ITERATIONS = 1e-12, 1e-10, 20  # of the proximal solver of loops
+ACCURACY, REGULARISATION, ITERATIONS = 1e-12, 1e-4, 20  # of the proximal solver; less amplifies redundant constraints
 
 
 @register
