@@ -203,19 +203,17 @@ def test_differences_fall_with_the_step_on_loops(looped, name):
 def test_every_mechanism_of_the_catalogue_runs_or_is_refused_in_words(name):
     """Runs of ten steps; some loops stop in Exudyn, where constraints are redundant."""
     _installed(name)
-    ran = 0
+    ran, words = 0, []
     for each in vi.mechanisms.ALL:
         mechanism, dt = getattr(vi.mechanisms, each)(), vi.mechanisms.module(each).EXPECTED["dt"] / 10
         try:
             run = vi.simulate(vi.Problem(mechanism, 10 * dt), vi.Peer(name, dt=dt))
-        except vi.PeerError as problem:
-            assert str(problem).startswith(f"{name} has no counterpart of ")
-        except vi.ConvergenceError as problem:
-            assert f"was not solved by {name}" in str(problem)
-        else:
             assert np.isfinite(run.position).all()
             ran += 1
+        except (vi.PeerError, vi.ConvergenceError) as problem:
+            words.append(str(problem))
     assert ran > 30
+    assert [each for each in words if "no counterpart of" not in each and f"not solved by {name}" not in each] == []
 
 
 def test_loops_of_mujoco_open_less_with_a_smaller_step():

@@ -159,7 +159,7 @@ class Drake(Simulator):
         parts = self.tree.parts_of(branch)
         above, frame = self.bodies[branch.above], self.tree.pose[branch.above]
         if branch.joint is not None and not parts:
-            ends = self._frame(above, frame, pose, body.name), own.body_frame()
+            ends = self._frame(above, frame, pose, f"{body.name}: weld"), own.body_frame()
             plant.AddJoint(WeldJoint(branch.joint.name, *ends, _transform(Pose(np.eye(3), np.zeros(3)))))
         for number, part in enumerate(parts):
             last = number == len(parts) - 1
