@@ -106,6 +106,7 @@ def things():
         "reduced method": vi.Reduced("radau"),
         "rival": vi.Maximal("kkt", dt=0.01),
         "step matrix": vi.step_matrix(loop, None, 0.01),
+        "peer": vi.Peer("mujoco", "rk4"),
         "recording": vi.Recording(every=2),
         "equations of motion": vi.redmax.EquationsOfMotion(loop),
         "large diagnosis": made_diagnosis(large),

@@ -26,6 +26,7 @@ LAYERS = [
     {"analysis"},
     {"viz"},
     {"io"},
+    {"peers"},
     {"problem"},
     {"trajectory"},
     {"running"},

@@ -46,6 +46,7 @@ from varint.measures import KINDS
 from varint.model.forces import FORCES
 from varint.model.forces.law import GIVEN, LAWS
 from varint.model.joints import REGISTRY
+from varint.peers import simulators
 from varint.redmax.integrators import INTEGRATORS
 
 ROOT = Path(__file__).parent.parent
@@ -71,11 +72,13 @@ SOLVED_ELSEWHERE = {
 OTHER_MEANING = {
     "matrix": {"varint/model/forces/coordinate_map.py"},
     ".json": {"varint/comparison/files.py"},
+    "mujoco": {"varint/io/formats/mjcf.py", "varint/io/mjcf_source.py"},  # the first element of a file
     ".py": {"varint/cli/compare_command.py", "varint/cli/examples_command.py", "varint/ensembles/origin.py"},
     ".toml": {"varint/cli/examples_command.py"},
 }
 USERS = ("varint/model/joints/", "varint/model/forces/")  # files that describe with measures and laws
 ABOUT_QUANTITIES = ("varint/comparison/",)  # pages about chosen quantities
+PEERS = "varint/peers/"  # simulators have integrators of their own
 
 
 @dataclass
@@ -279,9 +282,15 @@ def test_a_reduced_integrator_is_one_file():
     """By its name and by its class; ``euler`` is a default of none."""
     found = {}
     for name, kind in INTEGRATORS.items():
-        found[name] = files_of_key(name, machinery()) | files_of_class(kind, INTEGRATORS, machinery())
-        found[name] -= OTHER_MEANING.get(name, set())
+        files = files_of_key(name, machinery()) | files_of_class(kind, INTEGRATORS, machinery())
+        found[name] = {path for path in files if not path.startswith(PEERS)} - OTHER_MEANING.get(name, set())
     in_one_file_each(found)
+
+
+def test_a_simulator_is_one_file_and_a_name_of_the_registry():
+    for name in simulators():
+        registered = files_of_key(name, machinery()) - {f"{PEERS}base.py"} - OTHER_MEANING.get(name, set())
+        assert registered == {f"{PEERS}{name}.py"}
 
 
 def test_a_format_is_one_file():

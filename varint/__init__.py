@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
         FailedMembersWarning,
         FileError,
         MechanismError,
+        PeerError,
         SparseNodesWarning,
         StateError,
         UnresolvedError,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     )
     from varint.formulations.kkt import Maximal
     from varint.formulations.maximal import Variational, choose_step
+    from varint.formulations.peer import Peer
     from varint.formulations.reduced import Reduced
     from varint.formulations.step_choice import StepChoice
     from varint.io.mechanism_file import load_mechanism, save_mechanism
@@ -53,6 +55,7 @@ PLACES = {  # name to its module, but for forces and joints
     "FailedMembersWarning": "errors",
     "FileError": "errors",
     "MechanismError": "errors",
+    "PeerError": "errors",
     "SparseNodesWarning": "errors",
     "StateError": "errors",
     "UnresolvedError": "errors",
@@ -67,6 +70,7 @@ PLACES = {  # name to its module, but for forces and joints
     "Linearizer": "linear",
     "Maximal": "formulations.kkt",
     "Mechanism": "mechanism",
+    "Peer": "formulations.peer",
     "Problem": "problem",
     "Recording": "problem",
     "Reduced": "formulations.reduced",

@@ -5,6 +5,7 @@ VarintError
 |-- StateError           a configuration or velocity that cannot be used          (ValueError)
 |   `-- AssemblyError    no configuration near the given one satisfies the joints
 |-- ArgumentError        a bad argument of a run: dt, duration, order, loads ...  (ValueError)
+|   `-- PeerError        another simulator is not installed, or cannot represent a mechanism
 |-- ConvergenceError     a step that could not be solved; carries the trajectory  (RuntimeError)
 |   `-- UnresolvedError  steps that did not resolve the motion, where asked for
 |-- EnsembleError        members of an ensemble failed                            (RuntimeError)
@@ -37,6 +38,10 @@ class AssemblyError(StateError):
 
 class ArgumentError(VarintError, ValueError):
     """An argument of a run is out of its range or has the wrong shape."""
+
+
+class PeerError(ArgumentError):
+    """Another simulator is not installed, or has no counterpart of a joint or a force."""
 
 
 class FileError(VarintError, OSError):

@@ -227,7 +227,8 @@ def _run_calls() -> dict[str, Call]:
     }  # fmt: skip
     compared = {
         "mechanism": a_mechanism(), "duration": 0.02, "dt": lambda: (0.01, 0.005), "state": a_mechanism().state(),
-        "order": 2, "integrators": lambda: ["dop853"], "rtol": 1e-10, "progress": lambda: lambda *_: None,
+        "order": 2, "integrators": lambda: ["dop853"], "peers": lambda: ["mujoco"], "rtol": 1e-10,
+        "progress": lambda: lambda *_: None,
     }  # fmt: skip
     members = {
         "build": lambda: vi.mechanisms.double_pendulum, "parameters": lambda: {"angle": [0.1, 0.2]}, "duration": 0.01,
@@ -263,8 +264,13 @@ def _run_calls() -> dict[str, Call]:
     def of_rival(**arguments):
         return ask(vi.simulate(vi.Problem(motor, 0.01), vi.Maximal(**arguments)))
 
+    def of_peer(**arguments):
+        return ask(vi.simulate(vi.Problem(motor, 0.01), vi.Peer(**arguments)))
+
     def of_recording(**arguments):
         return ask(vi.simulate(vi.Problem(motor, 0.01), vi.Variational(0.005), vi.Recording(**arguments)))
+
+    peer = {"simulator": "mujoco", "integrator": "rk4", "dt": 0.005}
 
     def of(cls, arguments):
         return _rights(**{field.name: arguments[field.name] for field in dataclasses.fields(cls)})
@@ -273,12 +279,14 @@ def _run_calls() -> dict[str, Call]:
         "Problem": Call(vi.Problem, of(vi.Problem, maximal), repr),
         "Variational": Call(vi.Variational, of(vi.Variational, maximal), repr),
         "Reduced": Call(vi.Reduced, of(vi.Reduced, reduced), repr),
+        "Peer": Call(vi.Peer, _rights(**peer), repr),
         "Recording": Call(vi.Recording, of(vi.Recording, maximal), repr),
         "simulate a Problem": Call(of_problem, of(vi.Problem, maximal)),
         "Maximal": Call(vi.Maximal, of(vi.Maximal, rival), repr),
         "simulate by Maximal": Call(of_rival, of(vi.Maximal, rival)),
         "simulate by Variational": Call(of_scheme, of(vi.Variational, maximal)),
         "simulate by Reduced": Call(of_integrator, of(vi.Reduced, reduced | {"prescribed": None})),
+        "simulate by Peer": Call(of_peer, _rights(**peer)),
         "simulate with a Recording": Call(of_recording, of(vi.Recording, maximal)),
         "simulate": Call(vi.simulate, _rights(**maximal), ask),
         "choose_step": Call(vi.choose_step, _rights(**choosing), repr),

@@ -62,6 +62,8 @@ def method(settings: dict) -> str:
     """The method that made a run, in a few words."""
     if "scheme" in settings:
         return f"order {settings['order']} ({settings['scheme']})"
+    if "simulator" in settings:
+        return f"{settings['integrator']}, another simulator"
     where = "reduced coordinates" if "chart" in settings else "an integrator of the user's"
     if "stabilisation" in settings:
         where = f"maximal coordinates, stabilisation {settings['stabilisation'] or 'none'}"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from varint.cli.facts import Report
 
 
-OPTIONS = ("duration", "dt", "order", "integrators", "rtol")
+OPTIONS = ("duration", "dt", "order", "integrators", "peers", "rtol")
 ABOUT = "Simulate a mechanism in maximal and in reduced coordinates, and compare: tables, and where asked for a figure."
 
 
@@ -22,6 +22,7 @@ def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
     from varint.formulations.base import methods_by_integrator
     from varint.integrators.schemes import ORDERS
+    from varint.peers.base import simulators
     from varint.redmax.integrators import DEFAULT, INTEGRATORS
 
     parser = commands.add_parser("compare", help="compare with reduced coordinates", description=ABOUT)
@@ -39,6 +40,8 @@ def add_parser(commands: Commands) -> None:
         f" method of your own, .py; default {DEFAULT}"
     )
     parser.add_argument("--integrators", type=_words, metavar="NAME,...", help=integrators)
+    peer = f"another simulator: {', '.join(simulators())}, or with its integrator, as mujoco:rk4; can be repeated"
+    parser.add_argument("--peer", dest="peers", action="append", metavar="NAME", help=peer)
     parser.add_argument("--rtol", type=float, help="tolerance of the reference, default 1e-12")
     output = "folder for page, numbers and figure, or one file: .md, .json, .png, .pdf; replaced if it exists"
     parser.add_argument("-o", "--output", type=Path, metavar="PATH", help=output)
@@ -59,7 +62,7 @@ def _one(args: Namespace, given: dict[str, Any]) -> "Report":
     from varint import compare
     from varint.cli.facts import Data, FactTable, Files, Report
     from varint.cli.shared import named_mechanism
-    from varint.comparison.comparison_page import facts, tables
+    from varint.comparison.comparison_page import facts, tables, title
     from varint.comparison.figures_of import numbers as numbers_of
     from varint.comparison.files import check_output
 
@@ -71,7 +74,7 @@ def _one(args: Namespace, given: dict[str, Any]) -> "Report":
     with _progress(args.quiet) as progress:
         comparison = compare(mechanism, progress=progress, **given)
     saved = comparison.save(args.output) if args.output else []
-    what = FactTable(("", ""), list(facts(comparison).items()), f"{mechanism.name}: VI and REDMAX")
+    what = FactTable(("", ""), list(facts(comparison).items()), title(comparison))
     page = [FactTable(table.columns, table.rows, table.title, table.notes) for table in tables(comparison)]
     return Report([Data(numbers_of(comparison)), what, *page, Files("output", saved)])
 

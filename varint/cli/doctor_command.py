@@ -187,12 +187,14 @@ def _files(folder: Path | None, pattern: str = "*.nbc") -> tuple[int, int]:
 
 def _extras() -> "list[ReportPart]":
     from varint.cli.facts import FactColumn, Listing
+    from varint.peers.base import simulators
 
+    gives = dict.fromkeys(simulators(), "another simulator, for comparisons") | GIVES
     rows = []
     for name, packages in extras().items():
         if name:
             missing = [each.name for each in packages if not each.fits]
-            rows.append((name, not missing, GIVES.get(name, ""), missing))
+            rows.append((name, not missing, gives.get(name, ""), missing))
     columns = (
         FactColumn("name", "extra"),
         FactColumn("there", "there"),

@@ -20,6 +20,7 @@ OPTIONS = {  # option to the argument of a method that it gives
     "--rtol": "rtol",
     "--stages": "stages",
     "--stabilisation": "stabilisation",
+    "--peer": "simulator",
 }
 
 
@@ -28,6 +29,7 @@ def add_method(parser: ArgumentParser) -> None:
     from varint.formulations.base import methods_by_integrator
     from varint.formulations.kkt import STABILISATIONS
     from varint.integrators.schemes import ORDERS, SCHEMES
+    from varint.peers.base import simulators
 
     parser.add_argument("--order", type=int, choices=ORDERS, help="of the scheme, default 2")
     method = parser.add_mutually_exclusive_group()
@@ -36,6 +38,8 @@ def add_method(parser: ArgumentParser) -> None:
     method.add_argument("--integrator", choices=methods_by_integrator(), help=by_name)
     rival = "run by a method of your own: a script that registers it (docs/own_methods.md)"
     method.add_argument("--method", metavar="FILE.py", type=Path, help=rival)
+    peer = f"run by another simulator: {', '.join(simulators())}, or with its integrator, as mujoco:rk4"
+    method.add_argument("--peer", dest="simulator", metavar="NAME", help=peer)
     held = "what holds joints together, of the integrators of varint.Maximal; nothing where it is not given"
     parser.add_argument("--stabilisation", choices=STABILISATIONS, help=held)
     parser.add_argument("--rtol", type=float, help="of integrators with error control, default 1e-8")
@@ -59,6 +63,8 @@ def formulation_of(args: Namespace) -> str:
 
     if args.method is not None:
         return registered_by(args.method)
+    if args.simulator is not None:
+        return HERE[3]
     return HERE[0] if args.integrator is None else methods_by_integrator()[args.integrator].formulation
 
 

@@ -58,21 +58,25 @@ def facts(comparison: "Comparison") -> dict[str, str]:
 
 
 def tables(comparison: "Comparison") -> list[PageTable]:
-    """Errors with their orders; energy, drift and cost."""
-    return [_errors(comparison), _costs(comparison)]
+    """Errors with their orders; energy, drift and cost; other simulators, where there are some."""
+    peers = [_peers(comparison)] if comparison.peer_lines else []
+    return [_errors(comparison), _costs(comparison), *peers]
+
+
+def title(comparison: "Comparison") -> str:
+    """The mechanism, and what is compared."""
+    return f"{comparison.mechanism.name}: VI and REDMAX{', and other simulators' if comparison.peer_lines else ''}"
 
 
 def markdown(comparison: "Comparison") -> str:
     """All of it as text, readable as it is and as Markdown."""
-    title = f"# {comparison.mechanism.name}: VI and REDMAX"
     what = "\n".join(f"* {name}: {text}" for name, text in facts(comparison).items())
-    return "\n\n".join([title, what, *map(table_text, tables(comparison))])
+    return "\n\n".join([f"# {title(comparison)}", what, *map(table_text, tables(comparison))])
 
 
 def in_html(comparison: "Comparison") -> str:
     """Settings and tables, without their notes, for a notebook."""
-    title = f"{comparison.mechanism.name}: VI and REDMAX"
-    parts = [html_table(("", ""), list(facts(comparison).items()), title)]
+    parts = [html_table(("", ""), list(facts(comparison).items()), title(comparison))]
     return "".join([*parts, *(html_table(t.columns, t.rows, t.title, LISTED) for t in tables(comparison))])
 
 
@@ -157,6 +161,35 @@ def _costs(comparison: "Comparison") -> PageTable:
         " evaluations compare the methods, wall times these implementations.",
     ]
     return PageTable("Energy, drift and cost", (*FIRST, *(f">{column}" for column in columns)), rows, notes)
+
+
+def _peers(comparison: "Comparison") -> PageTable:
+    series = {each.name: each for each in comparison.peers}
+    rows: list[tuple[str, ...]] = []
+    for line in comparison.peer_lines:
+        ran = series.get(line.title)
+        outcome = "compared" if ran else line.refusal
+        rows.append((line.title, line.version or "-", line.integrator, _time_a_step(ran), line.loops, outcome))
+    notes = [
+        "Each simulator has a model of its own, made from the mechanism, and runs in steps of each dt. The work of"
+        " forces without a potential is summed by the trapezoidal rule.",
+        "Time a step: the least of all runs." + _time_of_vi(comparison),
+    ]
+    columns = "simulator", ">version", "integrator", ">time a step (us)", "closed loops", "outcome"
+    return PageTable("Other simulators", columns, rows, notes)
+
+
+def _time_of_vi(comparison: "Comparison") -> str:
+    orders = comparison.settings.orders
+    return f" VI of order {orders[0]} takes {_time_a_step(comparison.vi)} us." if orders else ""
+
+
+def _time_a_step(series: Series | None) -> str:
+    """us, the least of all runs."""
+    if series is None:
+        return ""
+    times = [seconds / max(1, run.steps) for seconds, run in zip(series.wall_time, series.runs, strict=True)]
+    return f"{1e6 * min(times):.3g}"
 
 
 def table_text(table: PageTable) -> str:

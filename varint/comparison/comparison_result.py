@@ -10,6 +10,7 @@ import numpy as np
 from varint.comparison.comparison_page import facts, in_html, markdown
 from varint.comparison.differences import Quantities, largest
 from varint.comparison.files import save, save_figure
+from varint.comparison.peer_lines import PeerLine
 from varint.comparison.series import Series
 from varint.display import Shown, count_text, described, names_text, value_text
 from varint.mechanism import Mechanism
@@ -57,7 +58,10 @@ class Comparison(Shown):
     reference_difference : Quantities of (T,)
         Of the reference from a run at ten times its tolerance: more than its error.
     series : tuple of Series
-        VI by its orders, then REDMAX by its integrators, then ``own``, last, where there are loops, ``unstabilised``.
+        VI by its orders, then REDMAX by its integrators, ``own``, ``peers``, and where there are loops
+        ``unstabilised``.
+    peer_lines : tuple of PeerLine
+        The other simulators that were asked for, with the reasons of those that did not run.
     """
 
     mechanism: Mechanism
@@ -65,6 +69,7 @@ class Comparison(Shown):
     reference: ReducedTrajectory
     reference_difference: Quantities
     series: tuple[Series, ...]
+    peer_lines: tuple[PeerLine, ...] = ()
 
     @property
     def t(self) -> np.ndarray:
@@ -93,9 +98,16 @@ class Comparison(Shown):
         return self.series[first : first + len(self.settings.own)]
 
     @property
+    def peers(self) -> tuple[Series, ...]:
+        """Series of the other simulators that ran."""
+        ran = {line.title for line in self.peer_lines if not line.refusal}
+        return tuple(series for series in self.series if series.name in ran)
+
+    @property
     def unstabilised(self) -> Series | None:
         """REDMAX with nothing that closes the gaps of loops; None where there is no loop."""
-        stabilised = sum(map(len, (self.settings.orders, self.settings.integrators, self.settings.own)))
+        settings = self.settings
+        stabilised = sum(map(len, (settings.orders, settings.integrators, settings.own, self.peers)))
         return self.series[stabilised] if len(self.series) > stabilised else None
 
     def _facts(self) -> Iterable[str]:

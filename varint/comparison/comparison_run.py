@@ -12,11 +12,13 @@ import numpy as np
 
 from varint.comparison.comparison_result import Comparison, Settings
 from varint.comparison.differences import differences, largest
+from varint.comparison.peer_lines import known_peers
 from varint.comparison.series import make_series
 from varint.errors import ArgumentError, ConvergenceError
 from varint.formulations.base import Method, method_class, methods_by_integrator, refuse_unknown, registered, solve
 from varint.formulations.maximal import Variational
 from varint.formulations.parts import check_support, preferring, refuse_beside
+from varint.formulations.peer import Peer
 from varint.formulations.reduced import Reduced
 from varint.formulations.stepped import Own, Step
 from varint.integrators.schemes import ORDERS, scheme
@@ -54,6 +56,7 @@ def compare(
     state: State | None = None,
     order: int | Sequence[int] = 2,
     integrators: Sequence[str | Step | Method] = (DEFAULT,),
+    peers: Sequence[str | Peer] = (),
     rtol: float = 1e-12,
     progress: Callable[[int, int, str], object] | None = None,
     **others: object,
@@ -83,6 +86,10 @@ def compare(
         run in steps of each ``dt`` and called by their ``__name__``. One that gives numbers that are not finite is
         reported as stopped; one that gives no state, with unit quaternions, raises an ArgumentError.
         docs/own_methods.md has examples.
+    peers : sequence of str or Peer
+        Other simulators that run the mechanism in models of their own, in steps of each ``dt``: names, as "mujoco" or
+        "mujoco:rk4", or ``varint.Peer("mujoco", "rk4")``. One that is not installed, or has no counterpart of a joint
+        or a force, gets a line that says so. See docs/compare.md.
     rtol : float
         Of the reference.
     progress : callable, optional
@@ -104,8 +111,9 @@ def compare(
     orders = () if methods else known_orders(order)
     names, own = _known_integrators(methods or integrators, steps[0])
     state = checked_start(mechanism, problem.start())
+    lines, simulators = known_peers(mechanism, peers, steps[0])
     compiling = _enough_to_compile(mechanism, steps, duration)
-    tasks = _tasks(mechanism, state, steps, (orders, names, own))
+    tasks = _tasks(mechanism, state, steps, (orders, names, (*own, *simulators)))
     done, total = 0, 2 + sum(len(task.values) for task in tasks)
 
     def tell(name: str) -> None:
@@ -126,7 +134,7 @@ def compare(
         series.append(make_series(task.name, task.parameter, task.values, runs, wall_time, reference, largest(between)))
     asked = orders, names, tuple(method.title for method in own)
     settings = Settings(duration, tuple(steps.tolist()), *asked, rtol, CHECK * rtol, TOL, BAUMGARTE)
-    return Comparison(mechanism, settings, reference, between, tuple(series))
+    return Comparison(mechanism, settings, reference, between, tuple(series), lines)
 
 
 def posed_series(study: Callable, given: Mapping[str, Any]) -> tuple[Problem, tuple[Method, ...]]:
@@ -294,9 +302,10 @@ def _timed_runs(task: SeriesTask, duration: float, tell: Callable[[str], None]) 
 
 
 def _timed(run: Callable[[float, float], Trajectory], value: float, duration: float) -> tuple[Trajectory, float]:
-    """The trajectory of ``run`` and the least wall time of some repetitions, s."""
+    """The trajectory of ``run`` and the least wall time of some repetitions, s, up to one that stops."""
     trajectory = stopped_or_done(run, value, duration)
     times = [trajectory.wall_time]
     while trajectory.success and len(times) < REPETITIONS and sum(times) < ENOUGH:
-        times.append(run(value, duration).wall_time)
+        trajectory = stopped_or_done(run, value, duration)
+        times.append(trajectory.wall_time)
     return trajectory, min(times)

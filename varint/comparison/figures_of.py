@@ -51,6 +51,7 @@ def numbers(comparison: "Comparison") -> dict:
             "wall_time": reference.wall_time,
         },
         "series": [_series(series) for series in comparison.series],
+        "peers": [line._asdict() for line in comparison.peer_lines],
     }
 
 

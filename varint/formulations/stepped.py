@@ -25,10 +25,73 @@ from varint.running import Block, Failure, Job, Run
 PARTS = {"position": 3, "quat_wxyz": 4, "velocity": 3, "angular_velocity": 3}
 
 Step = Callable[[State, float], State]
+Grid = tuple[str, float, int]  # name of the method, step in s, steps in all
 
 
 @dataclass(frozen=True, eq=False)
-class Stepped(Method):
+class Marched(Method):
+    """Base class of methods that step from state to state; a subclass makes its run.
+
+    Runs are recorded and written to files like all others; they cannot be resumed, since steps may know more than a
+    State holds. Loads on bodies (``Problem(force=, torque=)``) are refused.
+
+    Parameters
+    ----------
+    dt : float
+        Step, s.
+    """
+
+    dt: float
+
+    resumable: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dt", positive(self.dt, "dt", ArgumentError))
+
+    @abstractmethod
+    def stepped_run(self, problem: Problem, grid: Grid, every: int, state: State) -> "SteppedRun":
+        """The run from a checked ``state`` that records each ``every``-th node."""
+
+    def check(self, mechanism: Mechanism) -> None:
+        """Raise ArgumentError for a force, or another part of a mechanism, that the method does not support."""
+        refuse(mechanism, self.use)
+
+    def described(self) -> dict[str, str]:
+        """More entries of the settings of its runs."""
+        return {}
+
+    def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
+        """See `Method`."""
+        mechanism, steps = problem.mechanism, problem.steps(self.dt)
+        if problem.force or problem.torque:
+            raise ArgumentError(f"method '{self.formulation}' takes no loads on bodies: use PointForce and PointTorque")
+        if recording.times(steps * self.dt) is not None:
+            raise ArgumentError(f"method '{self.formulation}' records its nodes only: use every= for output_times=")
+        self.check(mechanism)
+        state = checked_start(mechanism, problem.start())
+        if any(
+            force.constraint and force.commanded for force in mechanism.forces
+        ):  # one variational step gives a state with the rates of the prescribed motions
+            first = Variational(dt=self.dt, on_unresolved="ignore")
+            state = solve(Problem(mechanism, self.dt, state), first).state(0)
+        run = self.stepped_run(problem, (self.title, self.dt, steps), recording.stride, state)
+        settings = {
+            "formulation": self.formulation,
+            "integrator": self.title,
+            "duration": problem.duration,
+            "dt": self.dt,
+            "every": recording.every,
+            "diagnostics_every": recording.diagnostics_every,
+            "output_times": None,
+            "steps": steps,
+            **self.described(),
+        }
+        start = tuple(getattr(state, part) for part in PARTS)
+        return run, Job(mechanism, settings, start, np.zeros((1, len(mechanism.bodies), 6)), recording)
+
+
+@dataclass(frozen=True, eq=False)
+class Stepped(Marched):
     """Base class of one-step methods: map a `State` to the `State` ``dt`` seconds later.
 
     A subclass has its name in ``formulation`` and implements `stepper`. Runs of it are recorded and written to files
@@ -42,49 +105,18 @@ class Stepped(Method):
         Step, s.
     """
 
-    dt: float
-
-    resumable: ClassVar[bool] = False
-
     @abstractmethod
     def stepper(self, problem: Problem) -> Step:
         """The function ``step(state, dt)`` that returns the `State` after a step from a `State`."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "dt", positive(self.dt, "dt", ArgumentError))
+    def stepped_run(self, problem: Problem, grid: Grid, every: int, state: State) -> "SteppedRun":
+        """See `Marched`."""
+        return SteppedRun(problem.mechanism, self.stepper(problem), grid, every, state)
 
     @property
     def use(self) -> Use:
         """See `Method`."""
         return USES["rivals"]
-
-    def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
-        """See `Method`."""
-        mechanism, steps = problem.mechanism, problem.steps(self.dt)
-        if problem.force or problem.torque:
-            raise ArgumentError(f"method '{self.formulation}' takes no loads on bodies: use PointForce and PointTorque")
-        if recording.times(steps * self.dt) is not None:
-            raise ArgumentError(f"method '{self.formulation}' records its nodes only: use every= for output_times=")
-        refuse(mechanism, self.use)
-        state = checked_start(mechanism, problem.start())
-        if any(
-            force.constraint and force.commanded for force in mechanism.forces
-        ):  # one variational step gives a state with the rates of the prescribed motions
-            first = Variational(dt=self.dt, on_unresolved="ignore")
-            state = solve(Problem(mechanism, self.dt, state), first).state(0)
-        run = SteppedRun(mechanism, self.stepper(problem), (self.title, self.dt, steps), recording.stride, state)
-        settings = {
-            "formulation": self.formulation,
-            "integrator": self.title,
-            "duration": problem.duration,
-            "dt": self.dt,
-            "every": recording.every,
-            "diagnostics_every": recording.diagnostics_every,
-            "output_times": None,
-            "steps": steps,
-        }
-        start = tuple(getattr(state, part) for part in PARTS)
-        return run, Job(mechanism, settings, start, np.zeros((1, len(mechanism.bodies), 6)), recording)
 
 
 class SteppedRun:
@@ -93,7 +125,7 @@ class SteppedRun:
     Parameters
     ----------
     mechanism : Mechanism
-    step : function, see `Stepped.stepper`
+    step : function, see `Stepped.stepper`; None where `advance` is another's
     grid : (name of the method, step in s, steps in all)
     every : int
         Record each ``every``-th node.
@@ -101,9 +133,7 @@ class SteppedRun:
         The initial one.
     """
 
-    def __init__(
-        self, mechanism: Mechanism, step: Step, grid: tuple[str, float, int], every: int, state: State
-    ) -> None:
+    def __init__(self, mechanism: Mechanism, step: Step | None, grid: Grid, every: int, state: State) -> None:
         self.mechanism, self.step, self.every = mechanism, step, every
         self.name, self.dt, self.total = grid
         self.end = self.dt * self.total
@@ -137,6 +167,7 @@ class SteppedRun:
 
     def advance(self, steps: int) -> Block:
         """March ``steps`` steps, or up to the end or to the one that fails."""
+        assert self.step is not None
         states, first, seconds = [self.present], self.done, 0.0
         for _ in range(min(steps, self.total - self.done)):
             whose = f"integrator '{self.name}', a function that is called as {self.name}(state, dt)"

@@ -5,6 +5,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from varint.io.motion_tree import TreePart
 from varint.io.robot_kinds import (
     Cable,
     JointDamper,
@@ -30,21 +31,6 @@ def numbers(values: Iterable[float]) -> str:
     return " ".join(repr(float(value)) for value in values)
 
 
-class EffortPart:
-    """A hinge, slide or ball.
-
-    kind : "hinge", "slide" or "ball"
-    first : its first coordinate in the joint that it is part of
-    point : (3,) in the world, m
-    axes : (3, n) in the world, along which its n coordinates count
-    given : more of its attributes
-    """
-
-    def __init__(self, name: str, kind: str, first: int, point: np.ndarray, axes: np.ndarray) -> None:
-        self.name, self.kind, self.first, self.point, self.axes = name, kind, first, point, axes
-        self.given: dict[str, str] = {}
-
-
 class Efforts:
     """The forces of a mechanism, as lines of sections and attributes of ``parts`` of joints.
 
@@ -53,7 +39,7 @@ class Efforts:
     refused : what is not held, in words
     """
 
-    def __init__(self, mechanism: Mechanism, parts: Mapping[str, list[EffortPart]], site: Callable[..., str]) -> None:
+    def __init__(self, mechanism: Mechanism, parts: Mapping[str, list[TreePart]], site: Callable[..., str]) -> None:
         self.mechanism, self.parts, self.site = mechanism, parts, site
         self.equality: list[str] = []
         self.tendon: list[str] = []
@@ -80,12 +66,12 @@ class Efforts:
             return self._tendon(force)
         return ""
 
-    def _part(self, joint: str, coordinate: int) -> EffortPart | None:
+    def _part(self, joint: str, coordinate: int) -> TreePart | None:
         """The hinge or slide of a coordinate."""
         parts = (part for part in self.parts.get(joint, ()) if part.kind != "ball")
         return next((part for part in parts if part.first == coordinate), None)
 
-    def _along(self, force: AlongCoordinate, part: EffortPart) -> str | None:
+    def _along(self, force: AlongCoordinate, part: TreePart) -> str | None:
         keys = part.given
         if isinstance(force, TorsionSpring | JointDamper):
             stiffness, rest = getattr(force, "stiffness", 0.0), getattr(force, "rest_angle", 0.0)
@@ -114,7 +100,7 @@ class Efforts:
             return " whose input is no number"
         return ""
 
-    def _actuator(self, force: Motor | JointServo, part: EffortPart, control: float) -> str | None:
+    def _actuator(self, force: Motor | JointServo, part: TreePart, control: float) -> str | None:
         ends = f"name={quoteattr(force.name)} joint={quoteattr(part.name)}"
         if isinstance(force, Motor):
             self.actuator.append(f"<motor {ends}/>")

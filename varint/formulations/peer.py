@@ -1,0 +1,117 @@
+"""`Peer`: another simulator as a method, which steps the mechanism in a model of its own."""
+
+import time
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from varint.errors import ArgumentError
+from varint.formulations.base import register
+from varint.formulations.stepped import Grid, Marched, SteppedRun
+from varint.mechanism import Mechanism
+from varint.model.checks import of_type, positive
+from varint.model.rotation_vectors import quat_from_matrix
+from varint.model.state import State
+from varint.peers.base import BodyMotion, Simulator, parsed
+from varint.problem import Problem
+from varint.running import Block, Failure
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Peer(Marched):
+    """Another simulator, such as MuJoCo, with a model that is built from the mechanism.
+
+    It steps in compiled code of its own where it has some; the states of all bodies are read off afterwards. What it
+    has no counterpart of is refused by name before the first step.
+
+    Parameters
+    ----------
+    simulator : {"mujoco", "pinocchio", "drake", "exudyn"}
+        Or with an integrator behind a colon, as "mujoco:rk4".
+    integrator : str, optional
+        One of the simulator's, by default its first; docs/compare.md lists them.
+    dt : float
+        Step, s; by keyword.
+
+    Raises
+    ------
+    PeerError
+        When the run is prepared: the simulator is not installed, or has no counterpart of a joint or a force.
+    """
+
+    simulator: str = ""
+    integrator: str | None = None
+    dt: float = field(default=0.01, kw_only=True)
+
+    formulation: ClassVar[str] = "peer"
+    called: ClassVar[str] = "varint.Peer"
+    option: ClassVar[str] = "--peer"
+
+    def __post_init__(self) -> None:
+        kind, integrator = parsed(of_type(self.simulator, str, "simulator", ArgumentError), self.integrator)
+        object.__setattr__(self, "simulator", kind.name)
+        object.__setattr__(self, "integrator", integrator)
+        object.__setattr__(self, "dt", positive(self.dt, "dt", ArgumentError))
+
+    @property
+    def kind(self) -> type[Simulator]:
+        """The class of the simulator."""
+        return parsed(self.simulator, None)[0]
+
+    @property
+    def title(self) -> str:
+        """Simulator and integrator."""
+        return f"{self.simulator} {self.integrator}"
+
+    def check(self, mechanism: Mechanism) -> None:
+        """See `Marched`: the simulator refuses what it has no counterpart of."""
+        self.model(mechanism)
+
+    def described(self) -> dict[str, str]:
+        """See `Marched`: the simulator and its version."""
+        return {"simulator": f"{self.simulator} {self.kind.version()}"}
+
+    def model(self, mechanism: Mechanism) -> Simulator:
+        """Return the model of a mechanism. Raises PeerError where there cannot be one."""
+        return self.kind(mechanism, self.dt, str(self.integrator))
+
+    def stepped_run(self, problem: Problem, grid: Grid, every: int, state: State) -> "PeerRun":
+        """See `Marched`."""
+        return PeerRun(problem.mechanism, self.model(problem.mechanism), grid, every, state)
+
+
+class PeerRun(SteppedRun):
+    """See `varint.running.Run`: a run of a `Simulator`."""
+
+    def __init__(self, mechanism: Mechanism, simulator: Simulator, grid: Grid, every: int, state: State) -> None:
+        super().__init__(mechanism, None, grid, every, state)
+        self.simulator = simulator
+
+    def start(self) -> Block:
+        """Record the start."""
+        self.simulator.start(self.present)
+        return super().start()
+
+    def advance(self, steps: int) -> Block:
+        """March ``steps`` steps, or up to the end or to the first whose numbers are not finite."""
+        first, count = self.done, min(steps, self.total - self.done)
+        began = time.perf_counter()
+        rows = self.simulator.advance(count)
+        seconds = time.perf_counter() - began
+        motion = self.simulator.motion(rows)
+        finite = np.all([np.isfinite(each).all(axis=tuple(range(1, each.ndim))) for each in motion], axis=0)
+        good = len(finite) if finite.all() else int(np.argmin(finite))
+        states = [self.present, *states_of(BodyMotion(*(each[:good] for each in motion)))]
+        self.present, self.done = states[-1], self.done + good
+        if good < count:
+            what = "gave numbers that are not finite" if good < len(finite) else self.simulator.stopped
+            self.failure = Failure(f"the step at t = {self.time:g} s {what}", self.time)
+        return Block(self._nodes(states, first), seconds)
+
+
+def states_of(motion: BodyMotion) -> list[State]:
+    """The states of a motion."""
+    quats = quat_from_matrix(motion.rotation)
+    return [State(*row) for row in zip(motion.position, quats, motion.velocity, motion.angular_velocity, strict=True)]
