@@ -184,12 +184,22 @@ class MaximalRun:
 
     def _controlled(self, steps: int) -> MarchBlock:
         """March ``steps`` steps; the functions that command forces are called at each node, for the step to come."""
-        march, blocks = self.march, []
+        march, first = self.march, self.march.node
+        if self._steps is None:
+            elements = [e for e, _ in self.controllers]
+            self._steps = Stepwise(march, elements, self.extrapolated.tolist(), march.every > 1)
+        stepwise, call = self._steps, self._calls()
+        nodes = np.arange(first // march.every + 1, (first + steps) // march.every + 1) * march.every
+        rows = march.outputs(len(nodes))
+        stepwise.within(rows)
+        given, word, times, before = stepwise.input, stepwise.word, march.ws.pace.time, march.inputs
+        given[:] = before
         for _ in range(steps):
-            blocks.append(self._commanded())
-            if march.failure:
+            if take_steps(word, 1) == FAILED:
+                march.failure = (int(stepwise.place[NODE]), *stepwise.go_back())
                 break
-        return join_blocks(blocks)
+            call(float(times[0]), stepwise.state(), given)
+        return self._block_of(nodes, rows)
 
     def _commanded(self) -> MarchBlock:
         """March one step; the functions that command forces are called at its end, for the step to come."""

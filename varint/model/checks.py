@@ -102,7 +102,7 @@ def in_a_shape(
 
 def quaternion_components(array: np.ndarray) -> np.ndarray:
     """Floats (..., 4), scalar first, of an array of numpy-quaternions; any other array as it is."""
-    if array.dtype.name != "quaternion":
+    if array.dtype.kind != "V" or array.dtype.name != "quaternion":  # names are slow to make
         return array
     import quaternion  # slow to import, but whoever has such an array has imported it
 
