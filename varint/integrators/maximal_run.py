@@ -9,8 +9,11 @@ import numpy as np
 from varint.errors import StateError
 from varint.inputs.at_nodes import Commands, Loads, called, is_controlled
 from varint.inputs.courses import cannot_start, starts_elsewhere, what_clashes
-from varint.integrators.march import RECORDED, March, join_blocks
+from varint.integrators.march import RECORDED, March
 from varint.integrators.march import NodeBlock as MarchBlock
+from varint.integrators.stepwise import Stepwise
+from varint.kernels.march_records import NODE
+from varint.kernels.march_steps import FAILED, take_steps
 from varint.kernels.restart import DEEPEST_SUBSTEP
 from varint.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
@@ -55,6 +58,7 @@ class MaximalRun:
         self.layout: dict = {}
         self.failure: Failure | None = None
         self.iterations = np.zeros(2, dtype=np.int64)  # Newton's, and sub-steps
+        self._stepwise: Stepwise | None = None  # since the first step with functions of the state
 
     @property
     def done(self) -> float:
@@ -130,6 +134,7 @@ class MaximalRun:
         """Go back to a `checkpoint`."""
         self.march.restore(saved)
         self.iterations[:] = saved["iterations"]
+        self._stepwise = None
         self._give(0)
         if self.controllers:
             self._call()
@@ -185,21 +190,32 @@ class MaximalRun:
     def _controlled(self, steps: int) -> MarchBlock:
         """March ``steps`` steps; the functions that command forces are called at each node, for the step to come."""
         march, first = self.march, self.march.node
-        if self._steps is None:
+        if self._stepwise is None:
             elements = [e for e, _ in self.controllers]
-            self._steps = Stepwise(march, elements, self.extrapolated.tolist(), march.every > 1)
-        stepwise, call = self._steps, self._calls()
+            self._stepwise = Stepwise(march, elements, self.extrapolated.tolist(), march.every > 1)
+        stepwise, inputs, time = self._stepwise, self._stepwise.input, march.ws.pace.time
         nodes = np.arange(first // march.every + 1, (first + steps) // march.every + 1) * march.every
         rows = march.outputs(len(nodes))
         stepwise.within(rows)
-        given, word, times, before = stepwise.input, stepwise.word, march.ws.pace.time, march.inputs
-        given[:] = before
+        word, inputs[:], before, t = stepwise.word, march.inputs, march.inputs, march.time
+        forces = [self.mechanism.forces[k] for _, k in self.controllers]
         for _ in range(steps):
+            before, t = inputs.copy(), float(time[0])
             if take_steps(word, 1) == FAILED:
                 march.failure = (int(stepwise.place[NODE]), *stepwise.go_back())
                 break
-            call(float(times[0]), stepwise.state(), given)
-        return self._block_of(nodes, rows)
+            now, state = float(time[0]), stepwise.state()
+            for n, force in enumerate(forces):
+                inputs[n] = called(force, now, state)
+        stepwise.leave()
+        march.inputs = inputs.copy()
+        if march.failure is None and steps:
+            self.slopes = np.where(self.extrapolated, (march.inputs - before) / (march.time - t), 0.0)
+        block = march.block(nodes[: stepwise.recorded], rows, stepwise.recorded)
+        elements, numbers = [e for e, _ in self.controllers], [k for _, k in self.controllers]
+        march.commands[march.node - first, elements] = march.inputs
+        block.command[:, numbers] = march.commands[block.node - first][:, elements]
+        return block
 
     def _commanded(self) -> MarchBlock:
         """March one step; the functions that command forces are called at its end, for the step to come."""

@@ -133,6 +133,11 @@ class Stepwise:
         )
         self.word = word_of(self.steps)
 
+    @property
+    def recorded(self) -> int:
+        """Number of the recorded nodes since `within` or `record`."""
+        return int(self.place[RECORDED])
+
     def state(self) -> State:
         """The present node."""
         read_node(self.word)

@@ -48,9 +48,9 @@ def take_steps(word: int, steps: int) -> int:
     return UNRESOLVED if march.ws.balance.unresolved[0] >= 0 else DONE
 
 
-@njit
+@njit(contract=False)
 def _set_inputs(march):
-    """Inputs at the present node and at the next one."""
+    """Inputs at the present node and at the next one; rounded as in `MaximalRun`, which does so for adaptive steps."""
     place, given, before, number = march.place, march.input, march.before, march.number
     if march.first.size:
         march.first[0] = place[NODE]
