@@ -33,6 +33,7 @@ LAYERS = [
     {"formulations"},
     {"simulation"},
     {"gradients", "linear"},
+    {"stepper"},
     {"bridges"},
     {"plot"},
     {"comparison"},

@@ -94,7 +94,7 @@ class MaximalRun:
             self._call()
             first.command[:, [k for _, k in self.controllers]] = self.march.inputs
         self.march.advance(0)  # compiles or loads the kernels, which is no stepping time
-        return self._block(first, 0.0)
+        return self.block(first, 0.0)
 
     def advance(self, steps: int) -> Block:
         """March ``steps`` steps, or up to the end or to the one that fails."""
@@ -108,18 +108,18 @@ class MaximalRun:
         seconds = time.perf_counter() - began
         self.iterations += (block.newton_iterations, block.substeps)
         if self.march.failure is not None:
-            self.failure = self._named(*self.march.failure)
-        return self._block(block, seconds)
+            self.failure = self.named(*self.march.failure)
+        return self.block(block, seconds)
 
     def tail(self) -> Block:
         """The present node, where it is none of those that are recorded."""
         if self.march.node % self.march.every == 0:
-            return self._block(self.march.advance(0), 0.0)
+            return self.block(self.march.advance(0), 0.0)
         self._give(0)
         block = self.march.present()
         if self.controllers:
             block.command[:, [k for _, k in self.controllers]] = self.march.inputs
-        return self._block(block, 0.0)
+        return self.block(block, 0.0)
 
     def state(self) -> State:
         """The present node."""
@@ -139,7 +139,8 @@ class MaximalRun:
         if self.controllers:
             self._call()
 
-    def _block(self, block: MarchBlock, seconds: float) -> Block:
+    def block(self, block: MarchBlock, seconds: float) -> Block:
+        """The nodes of a block of the march with the loads at these."""
         nodes = {name: getattr(block, name) for name in RECORDED if name != "node"}
         if self.loads.varies:
             nodes["load"] = self.loads.recorded(block.node)
@@ -156,10 +157,10 @@ class MaximalRun:
         found = march.aside(share, look)
         if found is None:
             assert march.failure is not None
-            self.failure = self._named(*march.failure)
-            return self._block(march.advance(0), 0.0)
+            self.failure = self.named(*march.failure)
+            return self.block(march.advance(0), 0.0)
         found = replace(found, t=np.array([t]), command=march.compiled.inputs_by_force(self._inputs(share)[None]))
-        block = self._block(found, 0.0)
+        block = self.block(found, 0.0)
         if self.loads.varies:
             block.nodes["load"] = self.loads.between(march.node, share)[None]
         return block
@@ -277,7 +278,7 @@ class MaximalRun:
                     f" at {here:g}: give a state with mechanism.state(coordinates={{'{force.joint}': ...}})"
                 )
 
-    def _named(self, node: int, body: int, joint: int) -> Failure:
+    def named(self, node: int, body: int, joint: int) -> Failure:
         """The failure at ``node``, with names in place of the kernel's numbers."""
         compiled, when = self.march.compiled, self.march.time
         name = self.mechanism.bodies[compiled.order[body]].name if body >= 0 else None
