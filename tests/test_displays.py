@@ -104,6 +104,8 @@ def things():
         "method": vi.Variational(0.01, order=4),
         "reduced method": vi.Reduced("radau"),
         "recording": vi.Recording(every=2),
+        "stepper": vi.Stepper(large, 0.01),
+        "checkpoint of a stepper": vi.Stepper(loop, 0.01).save(),
         "equations of motion": vi.redmax.EquationsOfMotion(loop),
         "large diagnosis": made_diagnosis(large),
         "diagnosis": loop.diagnose(),

@@ -34,7 +34,9 @@ def arm(effort=0.0):
         vi.Spherical("ball", "world", "rod 0", point=(0, 0, 0)),
         vi.Revolute("hinge", "rod 0", "rod 1", point=(0, 0, -1), axis=(0, 1, 0)),
     ]
-    spring = vi.Spring("strut", "rod 0", "world", stiffness=10.0, rest_length=0.5, point_b=(1, 0, -0.5))
+    spring = vi.Spring(
+        "strut", "rod 0", "world", stiffness=10.0, rest_length=0.5, point_a=(0, 0.3, -0.5), point_b=(1, 0, -0.5)
+    )
     forces = [spring, vi.Motor("motor", joint="hinge", effort=effort)]
     start = {"coordinates": {"hinge": 0.4, "ball": (0.1, 0.3, 0.2)}}
     return vi.Mechanism("arm", rods, joints, forces=forces, start=start)
@@ -60,8 +62,9 @@ def stepped(sim, function, steps):
 @pytest.mark.parametrize("order", [1, 2, 4])
 @pytest.mark.parametrize(("make", "function"), [(cart_pole, pushed), (driven_four_bar, law), (arm, law)])
 def test_bits_of_simulate_with_inputs_held(make, function, order):
-    run = vi.simulate(make(function), 60 * DT, DT, order=order)
-    assert_same(stepped(vi.Stepper(make(), DT, order=order, every=1), function, 60), run)
+    method = vi.Variational(dt=DT, order=order, on_unresolved="ignore")
+    run = vi.simulate(vi.Problem(make(function), 60 * DT), method)
+    assert_same(stepped(vi.Stepper(make(), method, every=1), function, 60), run)
 
 
 @pytest.mark.parametrize("order", [2, 4])
@@ -78,7 +81,8 @@ def test_bits_of_simulate_many_steps_a_call(every):
     for n in (1, 30, 2, 67):
         assert sim.step(n)
     assert_same(sim.trajectory(), run)
-    assert sim.trajectory().counts.steps == run.counts.steps
+    assert sim.trajectory().newton_iterations == run.newton_iterations
+    assert sim.trajectory().steps == run.steps
 
 
 def test_more_nodes_than_there_is_room_for_at_once():
@@ -125,12 +129,13 @@ def test_functions_act_beside_the_inputs():
         assert sim.input_names == ("b",)
         assert sim.step(20)
         assert_same(sim.trajectory(), vi.simulate(made(function, 1.0), 20 * DT, DT))
-        with pytest.raises(vi.ArgumentError, match="has a function as its effort: .*inputs are b"):
+        with pytest.raises(vi.ArgumentError, match=r"has a function as its effort: .*inputs are b"):
             sim.set("a", 1.0)
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: vi.Stepper(arm(), DT, order=4, every=3), lambda: vi.Stepper(arm(), vi.Reduced("rk45", dt=DT), every=3)]
+    "make",
+    [lambda: vi.Stepper(arm(), DT, order=4, every=3), lambda: vi.Stepper(arm(), vi.Reduced("rk45", dt=DT), every=3)],
 )
 def test_save_and_restore(make):
     sim = make()
@@ -247,9 +252,6 @@ def test_a_step_that_fails_leaves_the_last_state(every):
 
 
 def test_a_failure_within_a_call_keeps_the_steps_before_it():
-    slider = vi.mechanisms.slider_crank()
-    lock = vi.PrescribedMotion("lock", joint="crank pivot", rate=1.0)
-    del slider, lock
     motor = vi.Motor("motor", joint="track", effort=lambda t: 1e200 if t > 0.052 else 1.0)
     sim = vi.Stepper(replace(cart_pole(), forces=[motor]), DT, every=1)
     assert not sim.step(100)
@@ -264,12 +266,11 @@ def test_unresolved_steps_warn_once():
     mechanism = vi.mechanisms.double_pendulum()
     fast = mechanism.state(rates={"joint 1": 60.0, "joint 2": -90.0})
     sim = vi.Stepper(mechanism, 0.05, state=fast)
-    with pytest.warns(vi.UnresolvedWarning, match="did not resolve its motion.*Try dt") as caught:
-        for _ in range(200):
-            sim.step()
-    assert len(caught) == 1
+    with pytest.warns(vi.UnresolvedWarning, match=r"did not resolve its motion.*Try dt"):
+        sim.step(200)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        sim.step(200)
         vi.Stepper(mechanism, vi.Variational(dt=0.05, on_unresolved="ignore"), state=fast).step(200)
     with pytest.raises(vi.UnresolvedError):
         vi.Stepper(mechanism, vi.Variational(dt=0.05, on_unresolved="raise"), state=fast, every=1).step(200)
@@ -336,7 +337,7 @@ def test_wrong_arguments(arguments, message):
 
 
 def test_wrong_calls():
-    drive = vi.PrescribedMotion("drive", joint="track", motion=0.0)
+    drive = vi.PrescribedMotion("drive", joint="track", position=0.0)
     mechanism = replace(arm(), forces=[*arm().forces, vi.Drag("drag", "rod 1", linear=0.1)])
     sim = vi.Stepper(mechanism, DT)
     for n in (0, -1, 1.5, "2"):
@@ -349,7 +350,7 @@ def test_wrong_calls():
         with pytest.raises(vi.ArgumentError, match="input of force 'motor' must be"):
             sim.set("motor", value)
     sim.inputs[0] = np.inf
-    with pytest.raises(vi.ArgumentError, match="effort of Motor 'motor' at t = 0 s must be finite, got inf"):
+    with pytest.raises(vi.ArgumentError, match="effort of motor 'motor' at t = 0 s must be finite, got inf"):
         sim.step()
     assert sim.time == 0.0
     with pytest.raises(vi.ArgumentError, match="no nodes were recorded: give the Stepper every=1"):

@@ -30,6 +30,7 @@ from varint.model.forces.commanded import Commanded
 from varint.model.state import State
 from varint.problem import MOST_STEPS, Problem, Recording
 from varint.record import HeldNodes, Record
+from varint.redmax.reduced_run import ReducedRun
 from varint.redmax.states import ReducedState
 from varint.redmax.tree import find_tree
 from varint.running import Failure, Job
@@ -39,7 +40,7 @@ LONGEST = 2.0**50  # steps: without an end
 
 
 @dataclass(frozen=True, eq=False)
-class Checkpoint(Shown):
+class StepperState(Shown):
     """State of a `Stepper` as `Stepper.save` returns it; `Stepper.restore` continues from it to the same bits.
 
     Attributes
@@ -123,7 +124,7 @@ class Stepper(Shown):
         self._slots = {name: slot for slot, name in enumerate(self.input_names)}
         self._tree = find_tree(mechanism)
         self.columns = dict(self._tree.columns)
-        self.inputs = np.zeros(len(self.input_names))
+        self.inputs, self._place = np.zeros(len(self.input_names)), np.zeros((2, self._tree.nq))
         self.failure: Failure | None = None
         self._warned = self._is_read = False
         self._begin(state)
@@ -134,9 +135,9 @@ class Stepper(Shown):
         problem = Problem(self.mechanism, LONGEST * dt, state, self._loads["force"], self._loads["torque"])
         stride = self._every or (1 if watched else MOST_STEPS)
         run, self._job = self.method.prepare(problem, Recording(every=stride))
-        plain = type(run) is MaximalRun and not (run.stepwise or run.commands.varies or watched)
+        assert isinstance(run, MaximalRun | ReducedRun)
         self._run: HeldMarch | HeldRun
-        if plain:
+        if isinstance(run, MaximalRun) and not (run.stepwise or run.commands.varies or watched):
             self._run = HeldMarch(run, self._held, self._extrapolates, self._tree, self._every)
             self.inputs = self._run.input
         elif self._extrapolates:
@@ -144,7 +145,7 @@ class Stepper(Shown):
                 "extrapolate=True needs the variational integrator, and a mechanism without inputs that are functions"
             )
         else:
-            self._run = HeldRun(run, self._held, self._tree, self._every, self.inputs)  # type: ignore[arg-type]
+            self._run = HeldRun(run, self._held, self._tree, self._every, (self.inputs, *self._place))
         self._layout = run.layout
         self._q, self._rate = self._run.q.view(), self._run.rate.view()
         for array in (self._q, self._rate):
@@ -191,10 +192,11 @@ class Stepper(Shown):
         if self._warned or how == "ignore":
             return True
         self._warned = True
-        body, t, dt = self.mechanism.bodies[self._run.unresolved()].name, self.time, vars(self.method)["dt"]
+        body, t = self.mechanism.bodies[self._run.unresolved()].name, self.time
+        finer = finer_step(self.mechanism, vars(self.method)["dt"])
         message = (
             f"the steps of '{self.mechanism.name}' up to t = {t:g} s did not resolve its motion, where the velocity of"
-            f" body '{body}' changed most: energy came or went without work. Try dt = {finer_step(self.mechanism, dt):g} s"
+            f" body '{body}' changed most: energy came or went without work. Try dt = {finer:g} s"
         )
         if how == "raise":
             raise UnresolvedError(message, time=t, body=body, joint=None, trajectory=None)
@@ -268,7 +270,9 @@ class Stepper(Shown):
         command[self._held.forces] = self.inputs
         return command
 
-    def linearize(self, dt: float | None = None, *, order: int | None = None, scheme: str | None = None) -> Linearization:
+    def linearize(
+        self, dt: float | None = None, *, order: int | None = None, scheme: str | None = None
+    ) -> Linearization:
         """The linear system about the present state and `inputs`: `varint.linearize` of the mechanism with these.
 
         Raises ArgumentError, StateError and ConvergenceError as `varint.linearize` does; ArgumentError for inputs that
@@ -282,7 +286,7 @@ class Stepper(Shown):
             force = forces[k]
             assert isinstance(force, Commanded)
             if force.input != value:
-                forces[k], same = replace(force, **{force.command_name: value}), False
+                forces[k], same = replace(force, **{force.command_name: value}), False  # type: ignore[arg-type]
         mechanism = self.mechanism if same else replace(self.mechanism, forces=forces)
         return linearize(mechanism, self.state, dt, order=order, scheme=scheme)
 
@@ -302,17 +306,17 @@ class Stepper(Shown):
         else:
             self._begin(state)
 
-    def save(self) -> Checkpoint:
+    def save(self) -> StepperState:
         """Return a checkpoint in memory: state, inputs, and all that the steps to come depend on."""
-        return Checkpoint(self.mechanism, self.method, self.time, self._run.save())
+        return StepperState(self.mechanism, self.method, self.time, self._run.save())
 
-    def restore(self, saved: Checkpoint) -> None:
+    def restore(self, saved: StepperState) -> None:
         """Go back to a checkpoint of this Stepper, or go on from that of another with the same mechanism and method.
 
         The steps to come have the same bits as those after `save`. Nodes that were recorded after it are dropped.
         Raises ArgumentError for a checkpoint of another mechanism or method.
         """
-        of_type(saved, Checkpoint, "saved", ArgumentError)
+        of_type(saved, StepperState, "saved", ArgumentError)
         if saved.mechanism is not self.mechanism or not _same(saved.method, self.method):
             raise ArgumentError("a checkpoint is restored in a Stepper of the same mechanism with the same method")
         self._run.recall(saved.parts)

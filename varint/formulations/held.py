@@ -1,6 +1,6 @@
 """Runs that Python steps, with inputs that are held over each step: what `varint.Stepper` steps."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +9,7 @@ from varint._numba import state_arrays
 from varint.analysis.half_turns import HalfTurns
 from varint.errors import ArgumentError
 from varint.integrators.maximal_run import MaximalRun
-from varint.integrators.stepwise import Column, Stepwise
+from varint.integrators.stepwise import AxisCoordinate, Stepwise
 from varint.kernels.march_records import NODE, RECORDED
 from varint.kernels.march_steps import DONE, FAILED, NOT_FINITE, UNRESOLVED, read_node, take_steps
 from varint.kernels.step import worst_residual
@@ -69,11 +69,11 @@ class Recorded:
     def nodes(self, tail: Nodes, given: np.ndarray) -> Nodes:
         """All nodes, with a last one in ``tail`` that is not recorded; ``given``: inputs at the present node."""
         self.catch_up()
-        self.blocks = [dict(joined(self.blocks))]
+        self.blocks = [joined(self.blocks)]
         inputs = [*self.inputs, *[given] * len(tail["t"])]
         if not len(tail["t"]):
             inputs[-1] = given
-        nodes = joined([dict(self.blocks[0]), tail])
+        nodes = joined([dict(self.blocks[0]), dict(tail)])
         nodes["command"][:, self.held.forces] = np.array(inputs)
         return nodes
 
@@ -167,7 +167,9 @@ class HeldMarch:
 
     def unresolved(self) -> int:
         """Number of the body that a step did not resolve."""
-        slots = np.append(self._stepwise.steps.rows.unresolved[: self._stepwise.recorded], self.run.march.ws.balance.unresolved)
+        slots = np.append(
+            self._stepwise.steps.rows.unresolved[: self._stepwise.recorded], self.run.march.ws.balance.unresolved
+        )
         return int(self.run.march.compiled.order[slots[slots >= 0][0]])
 
     def state(self) -> State:
@@ -209,27 +211,31 @@ class HeldMarch:
 class HeldRun:
     """Steps of any other run, whose constant inputs are set; see `HeldMarch`.
 
-    ``input`` (m,): where inputs are set.
+    ``room``: arrays (m,) in which inputs are set, and (nq,), twice, for ``q`` and ``rate``.
     """
 
     word = None
 
-    def __init__(self, run: MaximalRun | ReducedRun, held: Held, tree: Tree, every: int | None, input: np.ndarray) -> None:
-        self.run, self.held, self.every, self._tree, self.input = run, held, every, tree, input
-        is_reduced = isinstance(run, ReducedRun)
-        mechanism = run.equations.mechanism if is_reduced else run.mechanism
-        self._mechanism: Mechanism = mechanism
-        self._constant = (run.equations.inputs.commands if is_reduced else run.commands).constant  # type: ignore[union-attr]
+    def __init__(
+        self, run: MaximalRun | ReducedRun, held: Held, tree: Tree, every: int | None, room: tuple[np.ndarray, ...]
+    ) -> None:
+        self.run, self.held, self.every, self._tree = run, held, every, tree
+        self.input, self.q, self.rate = room
+        self._mechanism: Mechanism
+        if isinstance(run, ReducedRun):
+            assert run.equations.inputs is not None
+            self._mechanism, self._constant = run.equations.mechanism, run.equations.inputs.commands.constant
+        else:
+            self._mechanism, self._constant = run.mechanism, run.commands.constant
         self.input[:] = self._constant[held.elements]
         self._used = self.input.copy()
-        self._half_turns = HalfTurns(mechanism)
+        self._half_turns = HalfTurns(self._mechanism)
         start = run.start()
         self.recorded = Recorded(held, start.nodes, self.input)
         self._half_turns.passed(start.nodes)
         self._failure: Failure | None = None
         self._unresolved = -1
         self.seconds = np.zeros(1)
-        self.q, self.rate = np.zeros((2, tree.nq))
 
     def take(self, word: None, steps: int) -> int:
         """Take steps: how that ended, see `take_steps`."""
@@ -270,7 +276,7 @@ class HeldRun:
             blocks.append(self.run.go_on(changed))
             if self.run.failure:
                 break
-        return Block(dict(joined([block.nodes for block in blocks])))
+        return Block(joined([dict(block.nodes) for block in blocks]))
 
     def _go_back(self, saved: Mapping[str, np.ndarray]) -> None:
         run = self.run
@@ -323,9 +329,9 @@ class HeldRun:
         return self.recorded.nodes(self.run.tail().nodes, self.input)
 
 
-def _columns(mechanism: Mechanism, tree: Tree) -> tuple[list[Column], list[tuple[slice, JointFrames]]]:
+def _columns(mechanism: Mechanism, tree: Tree) -> tuple[list[AxisCoordinate], list[tuple[slice, JointFrames]]]:
     """The coordinates of tree joints about and along one constant axis, and the others."""
-    simple: list[Column] = []
+    simple: list[AxisCoordinate] = []
     others: list[tuple[slice, JointFrames]] = []
     for joint in tree.joints:
         frames, own = JointFrames(mechanism, joint), tree.columns[joint.name]
@@ -333,7 +339,7 @@ def _columns(mechanism: Mechanism, tree: Tree) -> tuple[list[Column], list[tuple
         turns = sum(isinstance(motion, Turn) for motion in moves)
         about_one = turns == 1 and len(moves) <= 2 and len({motion.axis for motion in moves}) == 1
         if len(moves) == len(joint.allowed) and (turns == 0 or about_one):
-            simple += [Column(own.start + n, motion, frames) for n, motion in enumerate(moves)]
+            simple += [AxisCoordinate(own.start + n, motion, frames) for n, motion in enumerate(moves)]
         elif joint.dof:
             others.append((own, frames))
     return simple, others

@@ -1,8 +1,8 @@
-"""A march that Python steps: inputs are set before a step, and the node is read after it, at the least cost of a call."""
+"""A march that Python steps: inputs are set before a step, and the node is read after it, by one compiled call each."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,8 @@ from varint.kernels.march_records import (
     STAGGERED,
     STRIDE,
     MarchSteps,
+    NodeRows,
     Reading,
-    Rows,
 )
 from varint.kernels.march_steps import copy_march, read_node, run_steps, take_steps
 from varint.kernels.step import worst_residual
@@ -34,7 +34,7 @@ from varint.terms.kernels.term_rows import rows_state, set_rows
 WORD = 8  # bytes
 
 
-class Column(NamedTuple):
+class AxisCoordinate(NamedTuple):
     """A joint coordinate about or along a constant axis: its number, the axis of the joint's frames, and the frames."""
 
     number: int
@@ -55,7 +55,7 @@ class Stepwise:
         Whether each follows the line through the last two nodes over a step, in place of being held.
     keeps : bool
         Whether to go back to the node before a step that fails.
-    columns : sequence of Column
+    columns : sequence of AxisCoordinate
         The coordinates that readings have, among ``size``.
 
     Attributes
@@ -70,7 +70,7 @@ class Stepwise:
         elements: Sequence[int],
         extrapolated: Sequence[bool],
         keeps: bool,
-        columns: Sequence[Column] = (),
+        columns: Sequence[AxisCoordinate] = (),
         size: int = 0,
     ) -> None:
         self.march, self.moving = march, any(extrapolated)
@@ -85,7 +85,7 @@ class Stepwise:
         places = self.kept.ctypes.data + WORD * np.cumsum([0, *sizes])
         copies = [(array.ctypes.data, int(at), array.nbytes) for array, at in zip(arrays, places, strict=False)]
         self.reading = _reading(march, columns, size)
-        self._fixed = {
+        self._fixed: dict[str, Any] = {
             "reading": self.reading,
             "place": self.place,
             "number": number,
@@ -129,7 +129,7 @@ class Stepwise:
         self.place[RECORDED] = 0
         plan, ws = self.march.compiled.plan, self.march.ws
         self.steps = MarchSteps(
-            plan=plan, ws=ws, inputs=acting, rows=Rows(*rows), table=table, first=first, **self._fixed
+            plan=plan, ws=ws, inputs=acting, rows=NodeRows(*rows), table=table, first=first, **self._fixed
         )
         self.word = word_of(self.steps)
 
@@ -172,7 +172,7 @@ class Stepwise:
         set_rows(plan, ws, pose, rows_state(ws))
 
 
-def _reading(march: March, columns: Sequence[Column], size: int) -> Reading:
+def _reading(march: March, columns: Sequence[AxisCoordinate], size: int) -> Reading:
     """Room for readings of a march, with ``size`` joint coordinates, of which ``columns`` are read."""
     slot, n = march.compiled.slot, len(columns)
     nb = len(slot)
@@ -186,8 +186,10 @@ def _reading(march: March, columns: Sequence[Column], size: int) -> Reading:
         axes[c] = in_a[first], frames.origin_a, in_b[first], frames.origin_b, in_b[second]
         normal[c] = in_a[second], in_a[third]
     states = march.ws.efforts.state.size
+    velocity, spin = np.zeros((2, nb, 3))
+    q, rate = np.zeros((2, size))
     return Reading(
-        np.ascontiguousarray(slot).copy(), np.zeros((nb, 3)), np.zeros((nb, 4)), *np.zeros((2, nb, 3)),
-        np.zeros((nb, 6)), np.zeros(len(march.compiled.force)), np.zeros(states), angle, number, body, axes, normal,
-        *np.zeros((2, size)),
+        slot=np.array(slot), position=np.zeros((nb, 3)), quat=np.zeros((nb, 4)), velocity=velocity, spin=spin,
+        motion=np.zeros((nb, 6)), work=np.zeros(len(march.compiled.force)), state=np.zeros(states), angle=angle,
+        column=number, body=body, axes=axes, normal=normal, q=q, rate=rate,
     )  # fmt: skip

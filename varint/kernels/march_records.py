@@ -10,7 +10,7 @@ NODE, POSE, STRIDE, STAGGERED, KEEPS, RECORDED, HELD_FROM, SOLVED, PLACES = rang
 
 
 @dataclass(frozen=True, eq=False)
-class Rows(CompiledRecord, writable=True):
+class NodeRows(CompiledRecord, writable=True):
     """Recorded nodes, in kernel order, as `varint.kernels.step.run` writes them; R of them at most."""
 
     position: Float3  # (R, nb, 3)
@@ -51,7 +51,7 @@ class MarchSteps(CompiledRecord, writable=True):
     plan: Plan
     ws: Workspace
     inputs: Inputs
-    rows: Rows
+    rows: NodeRows
     reading: Reading
     place: Int1  # (PLACES,)
     number: Float1  # (3,) dt, s; tol; time of ``before``, s

@@ -166,7 +166,8 @@ class ReducedRun:
             if changed:
                 self.integrator.take_inputs()
             return self.advance(1)
-        assert self.dt is not None and isinstance(self.integrator, Adaptive)
+        assert self.dt is not None
+        assert isinstance(self.integrator, Adaptive)
         self.end = self.dt * (self.node + 1)
         self.integrator.go_on(self.end)
         block = self.advance(MOST_STEPS)
