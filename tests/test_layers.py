@@ -34,7 +34,7 @@ LAYERS = [
     {"simulation"},
     {"gradients", "linear"},
     {"stepper"},
-    {"bridges"},
+    {"bridges", "gym"},
     {"plot"},
     {"comparison"},
     {"ensembles"},

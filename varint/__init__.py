@@ -43,7 +43,7 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.stepper import Stepper
     from varint.trajectory import Trajectory
 
-PACKAGES = ("bridges", "plot", "redmax")
+PACKAGES = ("bridges", "gym", "plot", "redmax")
 PLACES = {  # name to its module, but for forces and joints
     "ArgumentError": "errors",
     "AssemblyError": "errors",

@@ -173,7 +173,8 @@ class Stepper(Shown):
         self._is_read = False
         if status := self._take(self._word, n):
             return self._ended(status)
-        self.failure = None
+        if self.failure is not None:
+            self.failure = None
         return True
 
     def _ended(self, status: int) -> bool:
@@ -297,7 +298,7 @@ class Stepper(Shown):
 
         The recorded nodes are dropped. Raises StateError and ArgumentError as a new Stepper does.
         """
-        self.failure, self._warned = None, False
+        self.failure = None
         if isinstance(self._run, HeldMarch):
             start = checked_start(self.mechanism, self.mechanism.state() if state is None else state)  # type: ignore[arg-type]
             check_laws(self.mechanism, start)
