@@ -108,6 +108,8 @@ def things():
         "step matrix": vi.step_matrix(loop, None, 0.01),
         "peer": vi.Peer("mujoco", "rk4"),
         "recording": vi.Recording(every=2),
+        "stepper": vi.Stepper(large, 0.01),
+        "checkpoint of a stepper": vi.Stepper(loop, 0.01).save(),
         "equations of motion": vi.redmax.EquationsOfMotion(loop),
         "large diagnosis": made_diagnosis(large),
         "diagnosis": loop.diagnose(),

@@ -44,9 +44,10 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.model.state import State
     from varint.problem import Problem, Recording
     from varint.simulation import load, simulate
+    from varint.stepper import Stepper
     from varint.trajectory import Trajectory
 
-PACKAGES = ("bridges", "plot", "redmax")
+PACKAGES = ("bridges", "gym", "plot", "redmax")
 PLACES = {  # name to its module, but for forces and joints
     "ArgumentError": "errors",
     "AssemblyError": "errors",
@@ -77,6 +78,7 @@ PLACES = {  # name to its module, but for forces and joints
     "State": "model.state",
     "StateGradient": "gradients",
     "StepChoice": "formulations.step_choice",
+    "Stepper": "stepper",
     "Sweep": "configurations.sweep",
     "Trajectory": "trajectory",
     "Variational": "formulations.maximal",

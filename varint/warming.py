@@ -132,6 +132,14 @@ def steps() -> None:
 
 
 @kind
+def steps_from_python() -> None:
+    sim = vi.Stepper(vi.mechanisms.cart_pole(), DT, extrapolate=True)
+    sim.set("motor", float(sim.coordinates[0]))
+    sim.step()
+    sim.restore(sim.save())
+
+
+@kind
 def hard_stops_and_drives() -> None:
     stop = vi.JointStop("end stop", joint="hinge", lower=-0.2, upper=0.2, restitution=0.5)
     mechanism = _rig(stop)

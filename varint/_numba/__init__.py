@@ -8,12 +8,14 @@ indirect   functions that compiled callers call through a pointer
 fused      the fused multiply-add of the processor
 switch     functions chosen by a number
 callback   users' functions, compiled, and called by their addresses
+memory     records and bytes by their addresses
 """
 
 from varint._numba.callback import addresses_of, call_back, compiled_law
 from varint._numba.fused import fma
 from varint._numba.indirect import indirect
 from varint._numba.jit import is_compiled, njit
+from varint._numba.memory import copy_bytes, record_at, word_of
 from varint._numba.record_class import (
     STATE,
     Bool1,
@@ -47,10 +49,13 @@ __all__ = [
     "allocate",
     "call_back",
     "compiled_law",
+    "copy_bytes",
     "fma",
     "indirect",
     "is_compiled",
     "njit",
+    "record_at",
     "state_arrays",
     "switch",
+    "word_of",
 ]

@@ -15,6 +15,7 @@ from numba.core.typing import signature
 from numba.core.typing.templates import AbstractTemplate
 from numba.extending import typeof_impl
 
+from varint._numba.compiler import Entry
 from varint._numba.jit import config, njit
 from varint._numba.record_class import type_of
 
@@ -25,12 +26,14 @@ class Indirect:
 
     From Python it is called as any other. Before a compiled function that calls it runs, Python must have called
     `prepare`; else it raises RuntimeError. It is pickled by its name: an address means nothing in another process.
+    Of a function that is compiled already, callers call the very code that Python calls.
     """
 
     def __init__(self, function, **options):
+        self.compiled = function if isinstance(function, Entry) else njit(function, **options)
+        function = getattr(function, "py_func", function)
         self.__name__, self.__doc__, self.py_func = function.__name__, function.__doc__, function
         self.__module__, self.__qualname__ = function.__module__, function.__qualname__
-        self.compiled = njit(function, **options)
         self.cell = np.zeros(1, dtype=np.int64)  # the address, zero until `prepare`
         if config.DISABLE_JIT:
             return

@@ -1,6 +1,6 @@
 """Energy, accelerations, reactions and efforts of a mechanism at one state."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -64,9 +64,15 @@ def energy(mechanism: Mechanism, state: State, t: float = 0.0) -> Energy:
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     t = finite(t, "t", ArgumentError)
-    x, quat, v, w = (array[None] for array in checked_state(mechanism, state, "state"))
+    checked = State(*checked_state(mechanism, state, "state"))
+    return energy_at(mechanism, checked, lambda: inputs_at(mechanism, t, state))
+
+
+def energy_at(mechanism: Mechanism, state: State, inputs: Callable[[], np.ndarray]) -> Energy:
+    """`energy` at a checked state; ``inputs()`` (forces,). Raises ArgumentError."""
     refuse(mechanism, USES["states"])
-    forces = forces_at(mechanism, x, quat, v, w, inputs_at(mechanism, t, state)[None])
+    x, quat, v, w = (array[None] for array in vars(state).values())
+    forces = forces_at(mechanism, x, quat, v, w, inputs()[None])
     potentials = dict(zip(mechanism.force_index, forces.potential[0].tolist(), strict=True))
     kinetic = kinetic_energy(mechanism, v, w)
     return Energy(float(kinetic[0]), float(potential_energy(mechanism, x)[0]), potentials)

@@ -20,6 +20,7 @@ GIVES = {  # extra: what it is for
     "dev": "what the tests of varint need",
     "docs": "building the documentation",
     "film": "films of runs",
+    "gym": "environments of Gymnasium",
     "jax": "runs as differentiable functions in JAX",
     "mjcf": "robots in MJCF, by MuJoCo",
     "parquet": "tables of ensembles as Parquet",

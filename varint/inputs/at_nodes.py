@@ -1,5 +1,6 @@
 """External loads on bodies and inputs of forces over the time of a run."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -103,10 +104,14 @@ def is_controlled(force: Force) -> bool:
 def called(force: Force, t: float, state: State) -> float:
     """Value at time ``t`` and ``state`` of the function that commands ``force``; raises ArgumentError."""
     assert isinstance(force, Commanded)
-    what, command = f"{force.command_name} of {force.label} at t = {t:g} s", force.input
+    command = force.input
     assert callable(command)
-    whose = f"{what}, a function that is called as f(t, state)"
-    return finite(call(command, whose, t, state), what, ArgumentError)
+
+    def what() -> str:
+        return f"{force.command_name} of {force.label} at t = {t:g} s"
+
+    value = call(command, lambda: f"{what()}, a function that is called as f(t, state)", t, state)
+    return value if type(value) is float and math.isfinite(value) else finite(value, what(), ArgumentError)
 
 
 class Commands:

@@ -155,7 +155,7 @@ class March:
 
     def start(self, state: State) -> NodeBlock:
         """Place the mechanism at node 0, and record it."""
-        plan, ws, order, given = self.compiled.plan, self.ws, self.compiled.order, self._inputs()
+        plan, ws, order, given = self.compiled.plan, self.ws, self.compiled.order, self.acting()
         ws.position[:, :-1] = state.position[order]
         ws.quat[:, :-1] = state.quat_wxyz[order]
         ws.velocity[:, :3], ws.velocity[:, 3:] = state.velocity[order], state.angular_velocity[order]
@@ -174,9 +174,9 @@ class March:
         start_balance(plan, ws, self.dt, self.dt if self.scheme.staggered else 0.0)
         if self.adaptive:
             start_pace(plan, ws, 0, self.dt)
-        arrays = self._outputs(1)
+        arrays = self.outputs(1)
         record_node(plan, ws, 0, self.scheme.staggered, tuple(array[0] for array in arrays[:NODE_ARRAYS]))
-        return self._block(np.array([0]), arrays, 1)
+        return self.block(np.array([0]), arrays, 1)
 
     def _start_constraints(self, given: Inputs) -> None:
         """Targets at node 0, and the velocities that keep to them."""
@@ -188,7 +188,7 @@ class March:
         ws.efforts.target_rate[driven] = ws.efforts.target_rate_next[driven]
         place(plan, ws, 0)
         start_momentum(plan, ws, 0.0)
-        record_node(plan, ws, 0, False, tuple(array[0] for array in self._outputs(1)[:NODE_ARRAYS]))
+        record_node(plan, ws, 0, False, tuple(array[0] for array in self.outputs(1)[:NODE_ARRAYS]))
         ws.velocity[:] = ws.increment_body
         ws.history[:, 0], ws.history[:, 1:] = ws.velocity, 0.0
 
@@ -222,7 +222,7 @@ class March:
         residual, scale = np.abs(self.ws.residual_row), self.compiled.plan.rows.scale
         return [e for e, r in self.driven() if not scale[r] * residual[r] <= MISSED * self.tol]
 
-    def _inputs(self) -> Inputs:
+    def acting(self) -> Inputs:
         """The inputs that were given; ``commands`` may change in place."""
         if self._record is None:
             self.commands = np.ascontiguousarray(self.commands)
@@ -251,22 +251,22 @@ class March:
         """Whether all of them were solved, and the recorded nodes."""
         last = self.node + steps
         nodes = np.arange(self.node // self.every + 1, last // self.every + 1) * self.every
-        arrays, end = self._outputs(len(nodes)), min(self.end, self.stop)
+        arrays, end = self.outputs(len(nodes)), min(self.end, self.stop)
         status, self.pose, done, records = run(
-            self.compiled.plan, self.ws, self._inputs(), self.pose, (self.node, steps, self.every, self.dt, end),
+            self.compiled.plan, self.ws, self.acting(), self.pose, (self.node, steps, self.every, self.dt, end),
             self.scheme.stages, self.tol, self.scheme.staggered, arrays,
         )  # fmt: skip
         self.node += done
-        return status == CONVERGED, self._block(nodes[:records], arrays, records)
+        return status == CONVERGED, self.block(nodes[:records], arrays, records)
 
     def present(self) -> NodeBlock:
         """The present node; nothing that the steps to come depend on is changed."""
-        arrays = self._outputs(1)
+        arrays = self.outputs(1)
         out = tuple(array[0] for array in arrays[:NODE_ARRAYS])
         record_node(self.compiled.plan, self.ws, self.pose, self.scheme.staggered, out)
         arrays[NODE_ARRAYS][:] = self.ws.balance.unresolved
         arrays[TIMES][:] = self.time
-        return self._block(np.array([self.node]), arrays, 1)
+        return self.block(np.array([self.node]), arrays, 1)
 
     @property
     def time(self) -> float:
@@ -298,11 +298,11 @@ class March:
             if look is not None:
                 look(self.pose)
         else:
-            kept, arrays, plan, scheme = self.checkpoint(), self._outputs(1), self.compiled.plan, self.scheme
+            kept, arrays, plan, scheme = self.checkpoint(), self.outputs(1), self.compiled.plan, self.scheme
             out = tuple(array[0] for array in arrays[:NODE_ARRAYS])
             when = (self.node, share, self.dt)
             status, pose = step_aside(
-                plan, self.ws, self._inputs(), self.pose, when, scheme.stages, self.tol, scheme.staggered, out
+                plan, self.ws, self.acting(), self.pose, when, scheme.stages, self.tol, scheme.staggered, out
             )
             if status != CONVERGED:
                 self.failure = (self.node, *worst_residual(plan, self.ws))
@@ -313,7 +313,7 @@ class March:
                 return None
             arrays[NODE_ARRAYS][:] = self.ws.balance.unresolved
             arrays[TIMES][:] = self.time + share * self.dt
-            block = self._block(np.array([self.node]), arrays, 1)
+            block = self.block(np.array([self.node]), arrays, 1)
         self.ws.balance.unresolved[0] = -1
         return block
 
@@ -340,7 +340,8 @@ class March:
         place(plan, ws, self.pose)
         set_rows(plan, ws, self.pose, rows_state(ws))
 
-    def _outputs(self, records: int) -> tuple[np.ndarray, ...]:
+    def outputs(self, records: int) -> tuple[np.ndarray, ...]:
+        """Arrays of so many recorded nodes, see `varint.kernels.step.run`."""
         nb, ne, states = self.compiled.plan.bodies.mass.size, self.compiled.force.size, self.ws.efforts.state.size
         return (
             np.empty((records, nb, 3)),
@@ -353,7 +354,8 @@ class March:
             np.zeros(2, dtype=np.int64),
         )
 
-    def _block(self, nodes: np.ndarray, arrays: tuple[np.ndarray, ...], records: int) -> NodeBlock:
+    def block(self, nodes: np.ndarray, arrays: tuple[np.ndarray, ...], records: int) -> NodeBlock:
+        """The first ``records`` of the `outputs`, with the numbers of their ``nodes``, in the description's order."""
         position, quat, velocity, work, state, unresolved, times, counts = arrays
         slot = self.compiled.slot
         rows = nodes - self.first if len(self.commands) > 1 else np.zeros_like(nodes)

@@ -9,8 +9,11 @@ import numpy as np
 from varint.errors import StateError
 from varint.inputs.at_nodes import Commands, Loads, called, is_controlled
 from varint.inputs.courses import cannot_start, starts_elsewhere, what_clashes
-from varint.integrators.march import RECORDED, March, join_blocks
+from varint.integrators.march import RECORDED, March
 from varint.integrators.march import NodeBlock as MarchBlock
+from varint.integrators.stepwise import Stepwise
+from varint.kernels.march_records import NODE
+from varint.kernels.march_steps import FAILED, take_steps
 from varint.kernels.restart import DEEPEST_SUBSTEP
 from varint.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
@@ -55,6 +58,7 @@ class MaximalRun:
         self.layout: dict = {}
         self.failure: Failure | None = None
         self.iterations = np.zeros(2, dtype=np.int64)  # Newton's, and sub-steps
+        self._stepwise: Stepwise | None = None  # since the first step with functions of the state
 
     @property
     def done(self) -> float:
@@ -90,7 +94,7 @@ class MaximalRun:
             self._call()
             first.command[:, [k for _, k in self.controllers]] = self.march.inputs
         self.march.advance(0)  # compiles or loads the kernels, which is no stepping time
-        return self._block(first, 0.0)
+        return self.block(first, 0.0)
 
     def advance(self, steps: int) -> Block:
         """March ``steps`` steps, or up to the end or to the one that fails."""
@@ -104,18 +108,18 @@ class MaximalRun:
         seconds = time.perf_counter() - began
         self.iterations += (block.newton_iterations, block.substeps)
         if self.march.failure is not None:
-            self.failure = self._named(*self.march.failure)
-        return self._block(block, seconds)
+            self.failure = self.named(*self.march.failure)
+        return self.block(block, seconds)
 
     def tail(self) -> Block:
         """The present node, where it is none of those that are recorded."""
         if self.march.node % self.march.every == 0:
-            return self._block(self.march.advance(0), 0.0)
+            return self.block(self.march.advance(0), 0.0)
         self._give(0)
         block = self.march.present()
         if self.controllers:
             block.command[:, [k for _, k in self.controllers]] = self.march.inputs
-        return self._block(block, 0.0)
+        return self.block(block, 0.0)
 
     def state(self) -> State:
         """The present node."""
@@ -130,11 +134,13 @@ class MaximalRun:
         """Go back to a `checkpoint`."""
         self.march.restore(saved)
         self.iterations[:] = saved["iterations"]
+        self._stepwise = None
         self._give(0)
         if self.controllers:
             self._call()
 
-    def _block(self, block: MarchBlock, seconds: float) -> Block:
+    def block(self, block: MarchBlock, seconds: float) -> Block:
+        """The nodes of a block of the march with the loads at these."""
         nodes = {name: getattr(block, name) for name in RECORDED if name != "node"}
         if self.loads.varies:
             nodes["load"] = self.loads.recorded(block.node)
@@ -151,10 +157,10 @@ class MaximalRun:
         found = march.aside(share, look)
         if found is None:
             assert march.failure is not None
-            self.failure = self._named(*march.failure)
-            return self._block(march.advance(0), 0.0)
+            self.failure = self.named(*march.failure)
+            return self.block(march.advance(0), 0.0)
         found = replace(found, t=np.array([t]), command=march.compiled.inputs_by_force(self._inputs(share)[None]))
-        block = self._block(found, 0.0)
+        block = self.block(found, 0.0)
         if self.loads.varies:
             block.nodes["load"] = self.loads.between(march.node, share)[None]
         return block
@@ -184,12 +190,33 @@ class MaximalRun:
 
     def _controlled(self, steps: int) -> MarchBlock:
         """March ``steps`` steps; the functions that command forces are called at each node, for the step to come."""
-        march, blocks = self.march, []
+        march, first = self.march, self.march.node
+        if self._stepwise is None:
+            elements = [e for e, _ in self.controllers]
+            self._stepwise = Stepwise(march, elements, self.extrapolated.tolist(), march.every > 1)
+        stepwise, inputs, time = self._stepwise, self._stepwise.input, march.ws.pace.time
+        nodes = np.arange(first // march.every + 1, (first + steps) // march.every + 1) * march.every
+        rows = march.outputs(len(nodes))
+        stepwise.within(rows)
+        word, inputs[:], before, t = stepwise.word, march.inputs, march.inputs, march.time
+        forces = [self.mechanism.forces[k] for _, k in self.controllers]
         for _ in range(steps):
-            blocks.append(self._commanded())
-            if march.failure:
+            before, t = inputs.copy(), float(time[0])
+            if take_steps(word, 1) == FAILED:
+                march.failure = (int(stepwise.place[NODE]), *stepwise.go_back())
                 break
-        return join_blocks(blocks)
+            now, state = float(time[0]), stepwise.state()
+            for n, force in enumerate(forces):
+                inputs[n] = called(force, now, state)
+        stepwise.leave()
+        march.inputs = inputs.copy()
+        if march.failure is None and steps:
+            self.slopes = np.where(self.extrapolated, (march.inputs - before) / (march.time - t), 0.0)
+        block = march.block(nodes[: stepwise.recorded], rows, stepwise.recorded)
+        elements, numbers = [e for e, _ in self.controllers], [k for _, k in self.controllers]
+        march.commands[march.node - first, elements] = march.inputs
+        block.command[:, numbers] = march.commands[block.node - first][:, elements]
+        return block
 
     def _commanded(self) -> MarchBlock:
         """March one step; the functions that command forces are called at its end, for the step to come."""
@@ -251,7 +278,7 @@ class MaximalRun:
                     f" at {here:g}: give a state with mechanism.state(coordinates={{'{force.joint}': ...}})"
                 )
 
-    def _named(self, node: int, body: int, joint: int) -> Failure:
+    def named(self, node: int, body: int, joint: int) -> Failure:
         """The failure at ``node``, with names in place of the kernel's numbers."""
         compiled, when = self.march.compiled, self.march.time
         name = self.mechanism.bodies[compiled.order[body]].name if body >= 0 else None

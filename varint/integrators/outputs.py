@@ -30,7 +30,7 @@ class AtTimes(MaximalRun):
     def tail(self) -> Block:
         """The last state, where it is later than all that is recorded."""
         if self.taken and self.times[self.taken - 1] >= self.time - AT_NODE * self.march.dt:
-            return self._block(self.march.advance(0), 0.0)
+            return self.block(self.march.advance(0), 0.0)
         return super().tail()
 
     def checkpoint(self) -> dict[str, np.ndarray]:

@@ -102,7 +102,7 @@ def in_a_shape(
 
 def quaternion_components(array: np.ndarray) -> np.ndarray:
     """Floats (..., 4), scalar first, of an array of numpy-quaternions; any other array as it is."""
-    if array.dtype.name != "quaternion":
+    if array.dtype.kind != "V" or array.dtype.name != "quaternion":  # names are slow to make
         return array
     import quaternion  # slow to import, but whoever has such an array has imported it
 
@@ -389,12 +389,15 @@ def arguments_of(function: Callable) -> list[str] | None:
     return [name for name, parameter in parameters.items() if parameter.kind not in alone]
 
 
-def call(function: Callable, whose: str, *arguments: Any) -> Any:
-    """Result of a user's function; its errors propagate unchanged, with a note of ``whose`` it is."""
+def call(function: Callable, whose: str | Callable[[], str], *arguments: Any) -> Any:
+    """Result of a user's function; its errors propagate unchanged, with a note of ``whose`` it is.
+
+    ``whose``: a text, or a function that makes it where it is needed.
+    """
     try:
         return function(*arguments)
     except Exception as problem:
-        problem.add_note(f"{OF_USERS}{whose}")
+        problem.add_note(f"{OF_USERS}{whose() if callable(whose) else whose}")
         raise
 
 

@@ -14,6 +14,8 @@ from varint.record import Counts
 from varint.redmax.charts import CHARTS
 from varint.redmax.equations import Equations
 from varint.redmax.integrators.base import Integrator
+from varint.redmax.integrators.error_controlled import Adaptive
+from varint.redmax.integrators.fixed_steps import FixedSteps
 from varint.redmax.inverse import InverseDynamics, driving_efforts
 from varint.redmax.prescribed_joints import places
 from varint.redmax.reduced_record import layout_of
@@ -154,6 +156,28 @@ class ReducedRun:
         nodes = self._recorded([self._node(i.t, y) for y in states])
         self.recorded, self.quat = before
         return Block(nodes)
+
+    def go_on(self, changed: bool) -> Block:
+        """March to the next node; with error control the steps end there, and those after it start anew.
+
+        ``changed``: whether inputs have, at the present node.
+        """
+        if isinstance(self.integrator, FixedSteps):
+            if changed:
+                self.integrator.take_inputs()
+            return self.advance(1)
+        assert self.dt is not None
+        assert isinstance(self.integrator, Adaptive)
+        self.end = self.dt * (self.node + 1)
+        self.integrator.go_on(self.end)
+        block = self.advance(MOST_STEPS)
+        self._kept = None  # what comes after the end is known to be another run
+        return block
+
+    def coordinates(self) -> tuple[np.ndarray, np.ndarray]:
+        """The present q and qdot (nq,), in the present charts."""
+        y, nq = self._place(self.integrator.t, self.integrator.y), self.equations.nq
+        return y[:nq], y[nq : 2 * nq]
 
     def state(self) -> State:
         """The present one."""

@@ -61,6 +61,11 @@ class Adaptive(Integrator):
         self.solver = self.solver_class(self._slope, self.t, y, np.inf, first_step=first_step, **self.options)
         self.solver.t_bound = self.task.end
 
+    def go_on(self, end: float) -> None:
+        """Start anew from the present state, as where inputs have changed, for a run up to ``end``, s."""
+        self.task = self.task._replace(end=end)
+        self._begin(self.solver.h_abs)
+
     def _split(self) -> tuple[np.ndarray, np.ndarray]:
         nq = self.equations.nq
         return self.y[:nq], self.y[nq : 2 * nq]

@@ -70,6 +70,13 @@ class FixedSteps(Integrator):
         """The next step starts anew, as where charts have changed; whether it did not before."""
         return False
 
+    def take_inputs(self) -> None:
+        """Take the power at the node from inputs that have changed there."""
+        self.power = self._place()
+        if self.events:
+            self.efforts, more = self._efforts()
+            self.power = self.power + more
+
     def _split(self) -> list[np.ndarray]:
         """q, qdot, the work of the laws, the integrals and the impulses: views of y."""
         e = self.equations

@@ -1,0 +1,188 @@
+"""`make` and `make_vector`: environments of a mechanism; what they have in common is a `LearningTask`."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varint.display import Shown
+from varint.errors import ArgumentError
+from varint.formulations.base import Method
+from varint.formulations.maximal import Variational
+from varint.io.tables import optional
+from varint.mechanism import Mechanism
+from varint.model.checks import array_of, call, finite, function_of, known_name, of_type, whole_number
+from varint.model.state import State
+from varint.stepper import Stepper
+
+Reading = Callable[[Stepper], ArrayLike]
+
+
+@dataclass(frozen=True, eq=False)
+class LearningTask(Shown):
+    """What an environment does with a mechanism; the arguments of `make`, checked.
+
+    Raises ArgumentError.
+    """
+
+    mechanism: Mechanism
+    reward: Callable[[Stepper], float]
+    actions: Mapping[str, tuple[float, float]]
+    observations: Reading | None = None
+    terminated: Callable[[Stepper], bool] | None = None
+    start: Callable[[np.random.Generator], State] | None = None
+    dt: float | Method = 0.005
+    frame_skip: int = 1
+    steps: int | None = None
+
+    def __post_init__(self) -> None:
+        of_type(self.mechanism, Mechanism, "mechanism", ArgumentError)
+        function_of(self.reward, "reward", ArgumentError)
+        for name in ("observations", "terminated", "start"):
+            if getattr(self, name) is not None:
+                function_of(getattr(self, name), name, ArgumentError)
+        whole_number(self.frame_skip, "frame_skip", 1, ArgumentError)
+        if self.steps is not None:
+            whole_number(self.steps, "steps", 1, ArgumentError)
+        of_type(self.actions, Mapping, "actions", ArgumentError)
+        if not self.actions:
+            raise ArgumentError("actions must name a force at least: actions={'motor': (-10.0, 10.0)}")
+        bounds = {
+            name: array_of(pair, (2,), f"actions[{name!r}]", ArgumentError) for name, pair in self.actions.items()
+        }
+        for name, (low, high) in bounds.items():
+            if not low < high:
+                raise ArgumentError(f"actions[{name!r}] must be a lower and an upper bound, got {low:g} and {high:g}")
+        object.__setattr__(self, "bounds", np.array(list(bounds.values())).T.astype(np.float32))
+
+    @property
+    def low_and_high(self) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds (m,), twice, of the actions."""
+        low, high = vars(self)["bounds"]
+        return low, high
+
+
+class Episode:
+    """A Stepper that goes through episodes of a task."""
+
+    def __init__(self, task: LearningTask) -> None:
+        # an action that jumps looks like energy from nowhere: such steps are no reason to warn
+        method = task.dt if isinstance(task.dt, Method) else Variational(dt=task.dt, on_unresolved="ignore")
+        self.task, self.sim, self.count = task, Stepper(task.mechanism, method), 0
+        for name in task.actions:
+            known_name(name, self.sim.input_names, "there is no input", ArgumentError)
+        self._slots = np.array([self.sim.input_names.index(name) for name in task.actions])
+        self._low, self._high = (bound.astype(float) for bound in task.low_and_high)
+        self._size = self.observe().shape
+
+    def reset(self, random: np.random.Generator) -> np.ndarray:
+        """Begin an episode; return the observation."""
+        start = self.task.start
+        self.sim.reset(
+            None if start is None else call(start, "start, a function that is called as start(random)", random)
+        )
+        self.count = 0
+        return self.observe()
+
+    def advance(self, action: np.ndarray) -> None:
+        """Apply an action (m,), cut to its bounds, over the steps of a frame."""
+        self.sim.inputs[self._slots] = np.minimum(np.maximum(action, self._low), self._high)
+        self.sim.step(self.task.frame_skip)
+        self.count += 1
+
+    def observe(self) -> np.ndarray:
+        """(n,) the observation."""
+        given = self.task.observations
+        if given is None:
+            return np.concatenate([self.sim.coordinates, self.sim.rates])
+        value = call(given, "observations, a function that is called as observations(stepper)", self.sim)
+        shape = getattr(self, "_size", (None,))
+        return array_of(value, shape, "the observation", ArgumentError).copy()
+
+    def judge(self) -> tuple[float, bool, bool]:
+        """The reward; whether the episode is over by its state or a step that failed; whether by its length."""
+        sim, task = self.sim, self.task
+        reward = call(task.reward, "reward, a function that is called as reward(stepper)", sim)
+        ends = task.terminated
+        over = sim.failure is not None or (
+            ends is not None and bool(call(ends, "terminated, a function that is called as terminated(stepper)", sim))
+        )
+        return finite(reward, "the reward", ArgumentError), over, task.steps is not None and self.count >= task.steps
+
+
+def make(
+    mechanism: Mechanism,
+    *,
+    reward: Callable[[Stepper], float],
+    actions: Mapping[str, tuple[float, float]],
+    observations: Reading | None = None,
+    terminated: Callable[[Stepper], bool] | None = None,
+    start: Callable[[np.random.Generator], State] | None = None,
+    dt: float | Method = 0.005,
+    frame_skip: int = 1,
+    steps: int | None = None,
+) -> Any:
+    """Make a ``gymnasium.Env`` of a mechanism.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    reward : function
+        ``reward(stepper)`` after an action: a number. ``stepper`` is the `Stepper`, with the action in its inputs.
+    actions : dict
+        Name of a force whose input is a number to its bounds (low, high). Actions are (m,) in this order, N or N m or
+        as the forces say, and are cut to the bounds.
+    observations : function, optional
+        ``observations(stepper)`` returns (n,). Joint coordinates and their rates where not given.
+    terminated : function, optional
+        ``terminated(stepper)`` returns whether the episode ends in this state. A step that could not be solved ends it
+        as well; ``info["failure"]`` has the message.
+    start : function, optional
+        ``start(random)`` returns the initial `State` of an episode, by a generator of numpy that ``reset(seed=)``
+        seeds. ``mechanism.state()`` where not given.
+    dt : float, Variational or Reduced
+        Step, s, or a method, see `Stepper`. A number gives no UnresolvedWarning, which actions that jump would cause.
+    frame_skip : int
+        Steps over which an action is held.
+    steps : int, optional
+        Actions of an episode, after which it is truncated.
+
+    Raises
+    ------
+    ArgumentError
+        Gymnasium is missing (``varint[gym]``), or a wrong argument.
+    """
+    task = LearningTask(mechanism, reward, actions, observations, terminated, start, dt, frame_skip, steps)
+    optional("gymnasium", "gym")
+    from varint.gym.environment import MechanismEnv
+
+    return MechanismEnv(task)
+
+
+def make_vector(mechanism: Mechanism, count: int, *, threads: int | None = None, **arguments: Any) -> Any:
+    """Make a ``gymnasium.vector.VectorEnv`` of ``count`` environments, whose steps run in threads.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    count : int
+    threads : int, optional
+        One a core where not given, but no more than environments. The functions of the task run in one thread.
+    arguments
+        See `make`.
+
+    An environment whose episode has ended begins a new one at the next step, whose reward is zero
+    (``AutoresetMode.NEXT_STEP``).
+
+    Raises ArgumentError as `make` does.
+    """
+    task = LearningTask(mechanism, **arguments)
+    whole_number(count, "count", 1, ArgumentError)
+    if threads is not None:
+        whole_number(threads, "threads", 1, ArgumentError)
+    optional("gymnasium", "gym")
+    from varint.gym.vector import MechanismVectorEnv
+
+    return MechanismVectorEnv(task, count, threads)

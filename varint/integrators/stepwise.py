@@ -1,0 +1,195 @@
+"""A march that Python steps: inputs are set before a step, and the node is read after it, by one compiled call each."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from varint._numba import state_arrays, word_of
+from varint.integrators.march import March
+from varint.kernels.configuration import place
+from varint.kernels.inputs import Inputs
+from varint.kernels.march_records import (
+    HELD_FROM,
+    KEEPS,
+    NODE,
+    PLACES,
+    POSE,
+    RECORDED,
+    SOLVED,
+    STAGGERED,
+    STRIDE,
+    MarchSteps,
+    NodeRows,
+    Reading,
+)
+from varint.kernels.march_steps import copy_march, read_node, run_steps, take_steps
+from varint.kernels.step import worst_residual
+from varint.kinematics.frames import JointFrames
+from varint.model.motion import Slide, Turn
+from varint.model.state import State
+from varint.terms.kernels.term_rows import rows_state, set_rows
+
+WORD = 8  # bytes
+
+
+class AxisCoordinate(NamedTuple):
+    """A joint coordinate about or along a constant axis: its number, the axis of the joint's frames, and the frames."""
+
+    number: int
+    motion: Turn | Slide
+    frames: JointFrames
+
+
+class Stepwise:
+    """Steps of a `March` one by one, with inputs of the ``elements`` that are set before each.
+
+    Parameters
+    ----------
+    march : March
+        At its start, or where a run goes on.
+    elements : sequence of int
+        Whose ``input`` is set.
+    extrapolated : (m,) bool
+        Whether each follows the line through the last two nodes over a step, in place of being held.
+    keeps : bool
+        Whether to go back to the node before a step that fails.
+    columns : sequence of AxisCoordinate
+        The coordinates that readings have, among ``size``.
+
+    Attributes
+    ----------
+    input : (m,) over the next step
+    reading : Reading
+    """
+
+    def __init__(
+        self,
+        march: March,
+        elements: Sequence[int],
+        extrapolated: Sequence[bool],
+        keeps: bool,
+        columns: Sequence[AxisCoordinate] = (),
+        size: int = 0,
+    ) -> None:
+        self.march, self.moving = march, any(extrapolated)
+        run_steps.prepare()
+        self.input, before = np.zeros((2, len(elements)))
+        number = np.array([march.dt, march.tol, 0.0])
+        self.place = np.zeros(PLACES, dtype=np.int64)
+        self.place[[STRIDE, STAGGERED, KEEPS]] = march.every, march.scheme.staggered, keeps
+        arrays = [*(array for _, array in state_arrays(march.ws)), self.place, number, before]
+        sizes = [-(-array.nbytes // WORD) for array in arrays]
+        self.kept = np.zeros(sum(sizes), dtype=np.int64)
+        places = self.kept.ctypes.data + WORD * np.cumsum([0, *sizes])
+        copies = [(array.ctypes.data, int(at), array.nbytes) for array, at in zip(arrays, places, strict=False)]
+        self.reading = _reading(march, columns, size)
+        self._fixed: dict[str, Any] = {
+            "reading": self.reading,
+            "place": self.place,
+            "number": number,
+            "stages": march.scheme.stages.copy(),
+            "element": np.array(elements, dtype=np.int64),
+            "input": self.input,
+            "before": before,
+            "extrapolated": np.array(extrapolated, dtype=np.bool_),
+            "copies": np.array(copies, dtype=np.int64),
+            "kept": self.kept,
+        }
+        self.begin()
+
+    def begin(self) -> None:
+        """Go on from the node where the march is; over the first step inputs are held."""
+        self.place[[NODE, POSE]] = self.march.node, self.march.pose
+        self.place[HELD_FROM] = self.march.node
+
+    def leave(self) -> None:
+        """The march is where the steps have come to."""
+        self.march.node, self.march.pose = self.place[[NODE, POSE]].tolist()
+
+    def hold(self) -> None:
+        """All that acts is constant but for the inputs that are set; nothing is recorded."""
+        march, rows = self.march, 2 if self.moving else 1
+        table, first = np.repeat(march.commands[:1], rows, axis=0), np.array([march.node])
+        rates = np.repeat(march.command_rates[:1], rows, axis=0)
+        acting = replace(march.acting(), input=table.view(), rate=rates, first=first.view())
+        self._bind(acting, table, first if self.moving else first[:0], march.outputs(0))
+
+    def within(self, rows: tuple[np.ndarray, ...]) -> None:
+        """What acts is in the tables of the march, with a row a node; nodes are recorded in ``rows``."""
+        acting = self.march.acting()
+        self._bind(acting, self.march.commands, np.zeros(0, dtype=np.int64), rows)
+
+    def record(self, rows: tuple[np.ndarray, ...]) -> None:
+        """Record in other ``rows``, see `March.outputs`, from the first on."""
+        self._bind(self.steps.inputs, self.steps.table, self.steps.first, rows)
+
+    def _bind(self, acting: Inputs, table: np.ndarray, first: np.ndarray, rows: tuple[np.ndarray, ...]) -> None:
+        self.place[RECORDED] = 0
+        plan, ws = self.march.compiled.plan, self.march.ws
+        self.steps = MarchSteps(
+            plan=plan, ws=ws, inputs=acting, rows=NodeRows(*rows), table=table, first=first, **self._fixed
+        )
+        self.word = word_of(self.steps)
+
+    @property
+    def recorded(self) -> int:
+        """Number of the recorded nodes since `within` or `record`."""
+        return int(self.place[RECORDED])
+
+    def state(self) -> State:
+        """The present node."""
+        read_node(self.word)
+        r = self.reading
+        return State(r.position.copy(), r.quat.copy(), r.velocity.copy(), r.spin.copy())
+
+    def go_back(self) -> tuple[int, int]:
+        """The body and the joint where the step that failed is worst; the march is at the node before it.
+
+        Where it ``keeps``; else it stays in the middle of the step.
+        """
+        march, solved = self.march, int(self.place[SOLVED])
+        worst = worst_residual(march.compiled.plan, march.ws)
+        if self.place[KEEPS]:
+            self.recall(self.kept)
+            if solved:
+                take_steps(self.word, solved)
+        return worst
+
+    def save(self) -> np.ndarray:
+        """All that the steps to come depend on but for the inputs."""
+        copy_march(self.word, False)
+        return self.kept.copy()
+
+    def recall(self, saved: np.ndarray) -> None:
+        """Go back to what `save` gave."""
+        plan, ws = self.march.compiled.plan, self.march.ws
+        self.kept[:] = saved
+        copy_march(self.word, True)
+        pose = int(self.place[POSE])
+        place(plan, ws, pose)
+        set_rows(plan, ws, pose, rows_state(ws))
+
+
+def _reading(march: March, columns: Sequence[AxisCoordinate], size: int) -> Reading:
+    """Room for readings of a march, with ``size`` joint coordinates, of which ``columns`` are read."""
+    slot, n = march.compiled.slot, len(columns)
+    nb = len(slot)
+    angle, number, body = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.int64), np.zeros((n, 2), dtype=np.int64)
+    axes, normal = np.zeros((n, 5, 3)), np.zeros((n, 2, 3))
+    for c, (column, motion, frames) in enumerate(columns):
+        first, second, third = ((motion.axis + k) % 3 for k in range(3))
+        number[c], angle[c] = column, isinstance(motion, Turn)
+        body[c] = [slot[k] if k >= 0 else nb for k in (frames.a, frames.b)]
+        in_a, in_b = frames.axes_a.T, frames.axes_b.T
+        axes[c] = in_a[first], frames.origin_a, in_b[first], frames.origin_b, in_b[second]
+        normal[c] = in_a[second], in_a[third]
+    states = march.ws.efforts.state.size
+    velocity, spin = np.zeros((2, nb, 3))
+    q, rate = np.zeros((2, size))
+    return Reading(
+        slot=np.array(slot), position=np.zeros((nb, 3)), quat=np.zeros((nb, 4)), velocity=velocity, spin=spin,
+        motion=np.zeros((nb, 6)), work=np.zeros(len(march.compiled.force)), state=np.zeros(states), angle=angle,
+        column=number, body=body, axes=axes, normal=normal, q=q, rate=rate,
+    )  # fmt: skip

@@ -1,0 +1,66 @@
+"""Arrays of a march that Python calls step by step, with one word a call (march_steps.py)."""
+
+from dataclasses import dataclass
+
+from varint._numba import Bool1, CompiledRecord, Float1, Float2, Float3, Int1, Int2
+from varint.kernels.inputs import Inputs
+from varint.kernels.plan import Plan, Workspace
+
+NODE, POSE, STRIDE, STAGGERED, KEEPS, RECORDED, HELD_FROM, SOLVED, PLACES = range(9)  # of `MarchSteps.place`
+
+
+@dataclass(frozen=True, eq=False)
+class NodeRows(CompiledRecord, writable=True):
+    """Recorded nodes, in kernel order, as `varint.kernels.step.run` writes them; R of them at most."""
+
+    position: Float3  # (R, nb, 3)
+    quat: Float3  # (R, nb, 4)
+    velocity: Float3  # (R, nb, 6)
+    work: Float2  # (R, ne)
+    state: Float2  # (R, n)
+    unresolved: Int1  # (R,)
+    time: Float1  # (R,)
+    counts: Int1  # (2,)
+
+
+@dataclass(frozen=True, eq=False)
+class Reading(CompiledRecord, writable=True):
+    """The present node in the order of the description, and n coordinates of joints with constant axes."""
+
+    slot: Int1  # (nb,)
+    position: Float2  # (nb, 3)
+    quat: Float2  # (nb, 4)
+    velocity: Float2  # (nb, 3) m/s, world
+    spin: Float2  # (nb, 3) rad/s, body
+    motion: Float2  # (nb, 6) in kernel order
+    work: Float1  # (ne,)
+    state: Float1  # states of laws
+    angle: Bool1  # (n,) whether a coordinate is an angle; else a distance along the axis
+    column: Int1  # (n,) of ``q``
+    body: Int2  # (n, 2) slots of bodies a and b
+    axes: Float3  # (n, 5, 3) axis and origin in a, axis and origin in b, and a normal of the axis in b
+    normal: Float3  # (n, 2, 3) the same normal in a, and the one a quarter turn on
+    q: Float1  # (nq,) m, rad
+    rate: Float1  # (nq,) m/s, rad/s
+
+
+@dataclass(frozen=True, eq=False)
+class MarchSteps(CompiledRecord, writable=True):
+    """A march, what acts in its steps, and where it records."""
+
+    plan: Plan
+    ws: Workspace
+    inputs: Inputs
+    rows: NodeRows
+    reading: Reading
+    place: Int1  # (PLACES,)
+    number: Float1  # (3,) dt, s; tol; time of ``before``, s
+    stages: Float1  # their sizes over that of the step
+    table: Float2  # (T, ne) the memory of ``inputs.input``
+    first: Int1  # (1,) the memory of ``inputs.first``
+    element: Int1  # (m,) whose input is set before each step
+    input: Float1  # (m,) over the next step
+    before: Float1  # (m,) over the last step
+    extrapolated: Bool1  # (m,) whether the input follows the line through the last two
+    copies: Int2  # (k, 3) of what steps depend on: address, address in ``kept``, bytes
+    kept: Int1  # where it is kept before a step, for one that fails

@@ -1,0 +1,153 @@
+"""Steps of a march from Python, one or several a call, at the least cost of a call; and readings of the node."""
+
+import math
+
+from varint._numba import copy_bytes, indirect, njit, record_at
+from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, sub, vector
+from varint.kernels.march_records import (
+    HELD_FROM,
+    KEEPS,
+    NODE,
+    POSE,
+    RECORDED,
+    SOLVED,
+    STAGGERED,
+    STRIDE,
+    MarchSteps,
+)
+from varint.kernels.newton import CONVERGED
+from varint.kernels.step import record_node, run
+
+DONE, FAILED, NOT_FINITE, UNRESOLVED = range(4)  # how a call of `take_steps` ends
+march_at = record_at(MarchSteps)
+run_steps = indirect(run)  # the very code of other runs: the same bits
+
+
+@njit(seconds=1, what="steps that Python calls one by one")
+def take_steps(word: int, steps: int) -> int:
+    """Take steps with the inputs of the march, see `MarchSteps`; returns how that ended.
+
+    Where a step is not solved, ``place`` has the number of those before it as SOLVED, the march is in the middle of
+    it, and ``kept`` has the node where the call began.
+    """
+    march = march_at(word)
+    place, given = march.place, march.input
+    for s in range(given.size):
+        if not math.isfinite(given[s]):
+            return NOT_FINITE
+    if place[KEEPS] != 0:
+        _copy_march(march, False)
+    place[SOLVED] = 0
+    part = steps if march.table.shape[0] == 1 else 1  # rows are those of two nodes
+    while place[SOLVED] < steps:
+        _set_inputs(march)
+        status, done = _run(march, part)
+        place[SOLVED] += done
+        if status != CONVERGED:
+            return FAILED
+    return UNRESOLVED if march.ws.balance.unresolved[0] >= 0 else DONE
+
+
+@njit(contract=False)
+def _set_inputs(march):
+    """Inputs at the present node and at the next one; rounded as in `MaximalRun`, which does so for adaptive steps."""
+    place, given, before, number = march.place, march.input, march.before, march.number
+    if march.first.size:
+        march.first[0] = place[NODE]
+    row = 0 if march.table.shape[0] == 1 else place[NODE] - march.inputs.first[0]
+    time = march.ws.pace.time[0]
+    for s in range(given.size):
+        e, slope = march.element[s], 0.0
+        if march.extrapolated[s] and place[NODE] > place[HELD_FROM]:
+            slope = (given[s] - before[s]) / (time - number[2])
+        march.table[row, e] = given[s]
+        if row + 1 < march.table.shape[0]:
+            march.table[row + 1, e] = given[s] + number[0] * slope
+        before[s] = given[s]
+    number[2] = time
+
+
+@njit
+def _run(march, steps):
+    """Take steps: the status of the last, and the number of those that were solved."""
+    place, rows, record = march.place, march.rows, march.place[RECORDED]
+    out = (
+        rows.position[record:], rows.quat[record:], rows.velocity[record:], rows.work[record:], rows.state[record:],
+        rows.unresolved[record:], rows.time[record:], rows.counts,
+    )  # fmt: skip
+    grid = place[NODE], steps, place[STRIDE], march.number[0], math.inf
+    status, pose, done, records = run_steps(
+        march.plan, march.ws, march.inputs, place[POSE], grid, march.stages, march.number[1], place[STAGGERED] != 0, out
+    )
+    place[NODE] += done
+    place[POSE] = pose
+    place[RECORDED] += records
+    return status, done
+
+
+@njit
+def _copy_march(march, back):
+    """What steps depend on to ``kept``, or back if ``back``."""
+    for k in range(march.copies.shape[0]):
+        present, kept, size = march.copies[k, 0], march.copies[k, 1], march.copies[k, 2]
+        if back:
+            copy_bytes(present, kept, size)
+        else:
+            copy_bytes(kept, present, size)
+
+
+@njit
+def copy_march(word: int, back: bool) -> None:
+    """What steps depend on to ``kept``, or back if ``back``; then the rows at the pose have to be placed anew."""
+    _copy_march(march_at(word), back)
+
+
+@njit(seconds=1, what="steps that Python calls one by one")
+def read_node(word: int) -> None:
+    """Fill the `Reading` with the present node."""
+    march = march_at(word)
+    reading, pose = march.reading, march.place[POSE]
+    position, quat, motion = march.ws.position[pose], march.ws.quat[pose], reading.motion
+    record = march.place[RECORDED] - 1
+    if record >= 0 and march.rows.time[record] == march.ws.pace.time[0]:  # it was recorded just now
+        for i in range(motion.shape[0]):
+            for k in range(6):
+                motion[i, k] = march.rows.velocity[record, i, k]
+    else:
+        out = position[:-1], quat[:-1], motion, reading.work, reading.state
+        record_node(march.plan, march.ws, pose, march.place[STAGGERED] != 0, out)
+    for i in range(reading.slot.size):
+        j = reading.slot[i]
+        for k in range(3):
+            reading.position[i, k] = position[j, k]
+            reading.velocity[i, k], reading.spin[i, k] = motion[j, k], motion[j, 3 + k]
+        for k in range(4):
+            reading.quat[i, k] = quat[j, k]
+    for n in range(reading.column.size):
+        _read_coordinate(march, n)
+
+
+@njit
+def _read_coordinate(march, n):
+    """Coordinate n of those with constant axes, an angle with the turns nearest to the last reading, and its rate."""
+    reading, nb = march.reading, march.reading.slot.size
+    x, R = march.ws.position[march.place[POSE]], march.ws.rotation[march.place[POSE]]
+    (a, b), motion = (reading.body[n, 0], reading.body[n, 1]), reading.motion
+    axes, normal, column = reading.axes[n], reading.normal[n], reading.column[n]
+    v_a = v_b = w_a = w_b = (0.0, 0.0, 0.0)
+    if a < nb:
+        v_a, w_a = vector(motion[a, :3]), vector(motion[a, 3:])
+    if b < nb:
+        v_b, w_b = vector(motion[b, :3]), vector(motion[b, 3:])
+    if reading.angle[n]:
+        d = rotate_back(R[a], rotate(R[b], vector(axes[4])))
+        angle = math.atan2(dot(vector(normal[1]), d), dot(vector(normal[0]), d))
+        reading.q[column] = angle + 2.0 * math.pi * math.floor(0.5 + (reading.q[column] - angle) / (2.0 * math.pi))
+        reading.rate[column] = dot(vector(axes[2]), sub(w_b, rotate_back(R[b], rotate(R[a], w_a))))
+        return
+    origin = rotate(R[b], vector(axes[3]))
+    arm = rotate_back(R[a], add(sub(vector(x[b]), vector(x[a])), origin))
+    reading.q[column] = dot(vector(axes[0]), sub(arm, vector(axes[1])))
+    v_b = add(v_b, rotate(R[b], cross(w_b, vector(axes[3]))))
+    v_a = add(v_a, rotate(R[a], cross(w_a, arm)))
+    reading.rate[column] = dot(rotate(R[b], vector(axes[2])), sub(v_b, v_a))
