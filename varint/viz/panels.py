@@ -39,7 +39,7 @@ from varint.viz.poses import checked_times, ways
 
 MOST = 8  # curves of a panel
 AT_NODES = {"force": "effort", "power": "power"}  # quantities that have no impacts, and the word in their names
-WITHOUT_IMPACTS = ", without impacts"
+NODES_ALONE = ", without impacts"
 VANISHING = 1e-9  # of the largest of a panel: zero but for round-off
 PANEL = 1.5  # in, height
 ROUND_OFF = float(np.finfo(float).eps)
@@ -353,8 +353,8 @@ def _curves(trajectory: RecordedMotion, what: str, given: PanelOptions) -> list[
 
 def _marked(mechanism: Mechanism, what: str, several: list[Column]) -> list[Column]:
     """The columns, with a note in the names of those of hard stops: at the nodes there is only what they bear."""
-    stops = {f"{force.name} {AT_NODES.get(what)}" for force in mechanism.forces if is_hard(mechanism, force)}
-    return [each._replace(name=each.name + WITHOUT_IMPACTS) if each.name in stops else each for each in several]
+    hard = {f"{force.name} {AT_NODES.get(what)}" for force in mechanism.forces if is_hard(mechanism, force)}
+    return [each._replace(name=each.name + NODES_ALONE) if each.name in hard else each for each in several]
 
 
 def _error(trajectory: RecordedMotion) -> Curves:
