@@ -8,6 +8,7 @@ these are measured anew; the page shows all that were ever measured there.
 
 import json
 import os
+import platform
 import re
 import sys
 import time
@@ -17,11 +18,13 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"  # before numpy is imported: all methods run in one thread
 
 from importlib import import_module  # noqa: E402
+from importlib.metadata import PackageNotFoundError, distribution, version  # noqa: E402
 
 from matplotlib.figure import Figure  # noqa: E402
 from rich.console import Console  # noqa: E402
 
-MODULES = ("vi_energy", "vi_closure", "vi_solver", "vi_scaling", "vi_loops", "vi_tolerance", "redmax_energy")
+MODULES = ("vi_energy", "vi_closure", "vi_solver", "vi_scaling", "vi_loops", "vi_tolerance", "redmax_energy", "peers")
+PACKAGES = ("varint", "numba", "numpy", "scipy", "mujoco", "pin", "drake", "exudyn")
 FOLDER = Path(__file__).parents[2] / "docs" / "report"
 SIZE, DPI = (9.0, 4.2), 90  # inches
 
@@ -52,12 +55,18 @@ def main(names: list[str]) -> int:
 
 def machine() -> dict[str, str]:
     """What ran the experiment: processor, cores and versions."""
-    import platform
-    from importlib.metadata import version
 
     models = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M)
-    versions = {name: version(name) for name in ("varint", "numba", "numpy", "scipy")}
+    versions = {name: version(name) for name in PACKAGES if is_installed(name)}
     return {"processor": f"{models[0]}, {os.cpu_count()} cores", "python": platform.python_version(), **versions}
+
+
+def is_installed(name: str) -> bool:
+    """Whether there is a distribution of that name."""
+    try:
+        return bool(distribution(name))
+    except PackageNotFoundError:
+        return False
 
 
 def page(experiments: dict) -> str:
@@ -81,6 +90,7 @@ def page(experiments: dict) -> str:
             "",
             f"**Here:** {experiment.seen(held['measured'])}",
             "",
+            *([experiment.table(held["measured"]), ""] if experiment.table else []),
             f"![{experiment.title}]({name}.png)",
             "",
             f"[figures]({name}.json), [drawing]({name}.svg); {held['seconds']:g} s on {held['machine']['processor']}",

@@ -27,6 +27,8 @@ class Experiment:
         (what was measured, `Figure`) -> None
     seen : function
         (what was measured) -> what it shows, one or two sentences.
+    table : function, optional
+        (what was measured) -> a table in Markdown.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Experiment:
     measure: Callable[[], dict]
     draw: Callable[[dict, Figure], None]
     seen: Callable[[dict], str]
+    table: Callable[[dict], str] | None = None
 
 
 def in_turns(works: dict[str, Callable[[], object]], rounds: int = 5, enough: float = 2.0) -> dict[str, float]:
