@@ -9,7 +9,7 @@ import numpy as np
 from varint.redmax.equations import Equations
 from varint.redmax.implicit import NotConverged
 from varint.redmax.integrators.base import Task, register
-from varint.redmax.integrators.symplectic import Stages, Step, Symplectic, Tableau, tableau
+from varint.redmax.integrators.symplectic import StageValues, StepStart, Symplectic, Tableau, tableau
 
 STAGES = 3
 LAST = 1e-8  # m/s, rad/s: the increment of Newton's method after which the next, its square, is round-off
@@ -32,7 +32,7 @@ class Gauss(Symplectic):
         zeros = np.polynomial.legendre.leggauss(task.stages)[0]
         return tableau(tuple((0.5 * (1.0 + zeros)).tolist()))
 
-    def solve_stages(self, step: Step, first: Stages) -> Stages:
+    def solve_stages(self, step: StepStart, first: StageValues) -> StageValues:
         try:
             return self.iterate(step, first, 0.0)
         except NotConverged:  # stiff forces

@@ -32,7 +32,7 @@ from varint.redmax.kernels.stage_iterations import DIVERGED, ROUND_OFF, SLOW, St
 ITERATIONS = 100
 
 
-Force = Callable[[float, np.ndarray, np.ndarray], np.ndarray]  # by time, q and dq
+ForceFunction = Callable[[float, np.ndarray, np.ndarray], np.ndarray]  # by time, q and dq
 
 
 class Tableau(NamedTuple):
@@ -57,7 +57,7 @@ def tableau(nodes: tuple[float, ...]) -> Tableau:
     return Tableau(c, b, a, b - (b[:, None] * a).T / b[:, None], onward)
 
 
-class Step(NamedTuple):
+class StepStart(NamedTuple):
     """A step of ``h``, s, from time ``t``, s, q + low_q and p + low_p (nq,), and states of laws ``integral`` (ns,)."""
 
     t: float
@@ -69,7 +69,7 @@ class Step(NamedTuple):
     integral: np.ndarray
 
 
-class Stages(NamedTuple):
+class StageValues(NamedTuple):
     """Rates and forces (s, nq) of the stages of a step, flows of the states of laws (s, ns) and powers (s, ne), W."""
 
     rates: np.ndarray
@@ -94,7 +94,7 @@ class Symplectic(FixedSteps):
         s, nq = self.tableau.c.size, equations.nq
         self._known = False  # whether the memory of the last step, which follows, is one
         self._p, self._low_q, self._low_p = np.zeros((3, nq))
-        self._stages = Stages(*(np.zeros((s, n)) for n in (nq, nq, equations.law_state.size, equations.ne)))
+        self._stages = StageValues(*(np.zeros((s, n)) for n in (nq, nq, equations.law_state.size, equations.ne)))
         varies = equations.inputs is not None and equations.inputs.varies
         self._run = None if varies else stage_iteration(equations, self.tableau)
         super().__init__(equations, q, qdot, task)
@@ -130,12 +130,12 @@ class Symplectic(FixedSteps):
         low_q, low_p = np.zeros((2, q.size))
         if self._known:
             p, low_q, low_p = self._p, self._low_q, self._low_p
-            first = Stages(*(self.tableau.onward @ part for part in self._stages))
+            first = StageValues(*(self.tableau.onward @ part for part in self._stages))
         else:
             e.integrate_from(integral, 0.0)
             p, force = self.canonical.momentum(q, v), self.canonical.force(t, q, v)
-            first = Stages(*(np.tile(part, (s, 1)) for part in (v, force, e.flow, e.power)))
-        stages = self.solve_stages(Step(t, h, q, low_q, p, low_p, integral), first)
+            first = StageValues(*(np.tile(part, (s, 1)) for part in (v, force, e.flow, e.power)))
+        stages = self.solve_stages(StepStart(t, h, q, low_q, p, low_p, integral), first)
         self._power = b @ stages.power
         after, low_q = sum_exactly(q, low_q + h * (b @ stages.rates))
         p, low_p = sum_exactly(p, low_p + h * (b @ stages.force))
@@ -144,11 +144,11 @@ class Symplectic(FixedSteps):
         self._next = p, low_q, low_p, stages
         return after, rates
 
-    def solve_stages(self, step: Step, first: Stages) -> Stages:
+    def solve_stages(self, step: StepStart, first: StageValues) -> StageValues:
         """The stages of a step, from estimates ``first``; raises NotConverged."""
         raise NotImplementedError
 
-    def iterate(self, step: Step, first: Stages, tol: float) -> Stages:
+    def iterate(self, step: StepStart, first: StageValues, tol: float) -> StageValues:
         """`solve_stages` by V_i = M(q_i)^-1 p_i in O(n), with q_i and p_i by the last V.
 
         It ends at increments of ``tol``, or where they are round-off. Under constant inputs it is compiled.
@@ -171,7 +171,7 @@ class Symplectic(FixedSteps):
             before, least = change, min(least, change)
         raise NotConverged
 
-    def _iterate_compiled(self, run: StageIteration, step: Step, first: Stages, tol: float) -> Stages:
+    def _iterate_compiled(self, run: StageIteration, step: StepStart, first: StageValues, tol: float) -> StageValues:
         e = self.equations
         if run.tree is not e.work:  # other charts
             self._run = run = replace(run, tree=e.work)
@@ -181,9 +181,9 @@ class Symplectic(FixedSteps):
         self.stages.iterations += count if count > 0 else ITERATIONS
         if count < 0:
             raise NotConverged
-        return Stages(run.rates.copy(), run.force.copy(), run.flow.copy(), run.power.copy())
+        return StageValues(run.rates.copy(), run.force.copy(), run.flow.copy(), run.power.copy())
 
-    def newton(self, step: Step, first: Stages, tol: float) -> Stages:
+    def newton(self, step: StepStart, first: StageValues, tol: float) -> StageValues:
         """`solve_stages` by Newton's method for the rates of all stages, up to increments of ``tol``."""
         rates, flow, parts = first.rates, first.flow, []
 
@@ -207,18 +207,20 @@ class Symplectic(FixedSteps):
                 return self.evaluate(step, self.places(step, rates), rates, flow, self.canonical.force)
         raise NotConverged
 
-    def places(self, step: Step, rates: np.ndarray) -> np.ndarray:
+    def places(self, step: StepStart, rates: np.ndarray) -> np.ndarray:
         """q_i (s, nq) by the rates (s, nq) of the stages."""
         return step.q + (step.low_q + step.h * (self.tableau.a @ rates))
 
-    def evaluate(self, step: Step, at: np.ndarray, rates: np.ndarray, flow: np.ndarray, force: Force) -> Stages:
+    def evaluate(
+        self, step: StepStart, at: np.ndarray, rates: np.ndarray, flow: np.ndarray, force: ForceFunction
+    ) -> StageValues:
         """The stages at coordinates ``at`` and ``rates`` (s, nq), with ``flow`` (s, ns) of states of laws before."""
         e, parts = self.equations, []
         for i, t in enumerate(step.t + step.h * self.tableau.c):
             weights = step.h * self.tableau.a[i]  # the own flow of a stage is implicit
             e.integrate_from(step.integral + (weights @ flow - weights[i] * flow[i]), weights[i])
             parts.append((rates[i], force(t, at[i], rates[i]), e.flow.copy(), e.power.copy()))
-        return Stages(*(np.array(each) for each in zip(*parts, strict=True)))
+        return StageValues(*(np.array(each) for each in zip(*parts, strict=True)))
 
     def _work(self, size: float, power: np.ndarray) -> np.ndarray:
         return size * self._power
@@ -232,7 +234,7 @@ class Symplectic(FixedSteps):
         super().recall(saved)
         self._known = bool(saved["known"][0])
         self._p, self._low_q, self._low_p = (saved[f"stage {name}"].copy() for name in ("p", "low_q", "low_p"))
-        self._stages = Stages(*(saved[f"stage {name}"].copy() for name in Stages._fields))
+        self._stages = StageValues(*(saved[f"stage {name}"].copy() for name in StageValues._fields))
 
 
 def stage_iteration(e: Equations, tableau: Tableau) -> StageIteration:

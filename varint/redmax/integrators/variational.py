@@ -1,6 +1,6 @@
 """Variational integrators in minimal coordinates, solved up to a tolerance: the rivals of VI Fig. 8."""
 
-from varint.redmax.integrators.symplectic import Stages, Step, Symplectic
+from varint.redmax.integrators.symplectic import StageValues, StepStart, Symplectic
 
 TOL = 1e-10  # m/s, rad/s
 
@@ -10,7 +10,7 @@ class MinimalVariational(Symplectic):
 
     tol = TOL
 
-    def solve_stages(self, step: Step, first: Stages) -> Stages:
+    def solve_stages(self, step: StepStart, first: StageValues) -> StageValues:
         return self.newton(step, first, self.task.tol)
 
 
@@ -21,5 +21,5 @@ class RecursiveVariational(MinimalVariational):
     the rates of articulated bodies after the impulses -r_i: all in O(n).
     """
 
-    def solve_stages(self, step: Step, first: Stages) -> Stages:
+    def solve_stages(self, step: StepStart, first: StageValues) -> StageValues:
         return self.iterate(step, first, self.task.tol)
