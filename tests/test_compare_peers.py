@@ -3,7 +3,6 @@
 Each is skipped where it is not installed; the extras varint[mjcf] and varint[test-peers] install them.
 """
 
-import dataclasses
 import json
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 
 import varint as vi
 from varint.cli import main
-from varint.model.rotation_vectors import rotation_matrix
+from varint.model.rotation_vectors import matrix_from_vector, rotation_matrix
 from varint.peers import base, simulator_class, simulators
 from varint.peers.base import Simulator
 
@@ -86,10 +85,8 @@ def user_file(folder):
 
 
 def arm():
-    """The arm, without the stops of its joints, which most simulators do not have."""
-    read = vi.load_mechanism(ROBOTS / "arm.urdf")
-    forces = [force for force in read.forces if not isinstance(force, vi.JointStop)]
-    return dataclasses.replace(read, forces=forces)
+    """The arm, whose stops are not reached within 0.4 s."""
+    return vi.load_mechanism(ROBOTS / "arm.urdf")
 
 
 def of_all_parts(forces=()):
@@ -237,6 +234,18 @@ def test_what_has_no_counterpart_is_refused_by_name(peer):
         vi.simulate(vi.Problem(pushed, 0.1), vi.Peer(peer, dt=0.01))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pinocchio", "drake", "exudyn"])
+def test_runs_end_at_a_stop_that_a_simulator_does_not_have(name):
+    with pytest.raises(
+        vi.ConvergenceError, match=f"reached 'limits of shoulder', a stop that {name} does not"
+    ) as caught:
+        vi.simulate(vi.Problem(arm(), 1.0), vi.Peer(_installed(name), dt=0.001))
+    (stop,) = (force for force in arm().forces if force.name == "limits of shoulder")
+    run = caught.value.trajectory
+    assert stop.upper - 0.05 < run.coordinates["shoulder"][-1] <= stop.upper + 1e-9
+
+
 def test_a_simulator_that_is_not_installed_says_how_to_install_it(monkeypatch):
     monkeypatch.setattr(simulator_class("exudyn"), "package", "not_installed_here")
     with pytest.raises(vi.PeerError, match=r"exudyn is not installed: pip install 'varint\[exudyn\]'"):
@@ -278,43 +287,54 @@ def test_the_page_lists_all_simulators_and_their_integrators():
 # through every entrance
 
 
-class Still(Simulator):
-    """Bodies stay where they start."""
+class Coasting(Simulator):
+    """Bodies stay where they start and go on turning."""
 
-    name, package, distribution, loops = "still", "numpy", "numpy", "any"
-    integrators = {"rest": "does nothing"}
+    name, package, distribution, loops = "coasting", "numpy", "numpy", "any"
+    integrators = {"even": "turns at the rate of the start"}
 
     def build(self):
-        pass
+        self.refuse_forces(lambda force: None)
 
     def start(self, state):
-        self.state = state
+        self.state, self.done = state, 0
 
     def advance(self, steps):
-        return steps
+        self.done += steps
+        return self.dt * np.arange(self.done - steps + 1, self.done + 1)
 
     def motion(self, states):
-
-        still = (
-            self.state.position,
-            rotation_matrix(self.state.quat_wxyz),
-            0 * self.state.position,
-            0 * self.state.position,
-        )
-        return base.BodyMotion(*(np.repeat(each[None], states, axis=0) for each in still))
+        spin = self.state.angular_velocity
+        turned = rotation_matrix(self.state.quat_wxyz) @ matrix_from_vector(states[:, None, None] * spin)
+        still = self.state.position, np.zeros_like(spin), spin
+        position, velocity, angular = (np.repeat(each[None], len(states), axis=0) for each in still)
+        return base.BodyMotion(position, turned, velocity, angular)
 
 
 @pytest.fixture
-def still(monkeypatch):
-    monkeypatch.setitem(base.REGISTERED, "still", Still)
+def coasting(monkeypatch):
+    monkeypatch.setitem(base.REGISTERED, "coasting", Coasting)
 
 
-def test_a_simulator_from_outside_the_package(still):
+def test_stops_count_turns(coasting):
+    """Beyond half a turn, from block to block, and for both stops of a joint."""
+    wheel = vi.Body("wheel", mass=1.0, inertia=SMALL, position=[0, 0, 0])
+    hinge = vi.Revolute("hinge", body_a="world", body_b="wheel", point=[0, 0, 0], axis=[0, 0, 1])
+    stops = [vi.JointStop("far", joint="hinge", upper=9.5), vi.JointStop("near", joint="hinge", upper=8.0)]
+    mechanism = vi.Mechanism("wheel", [wheel], [hinge], forces=stops)
+    state = mechanism.state(rates={"hinge": 1.0})
+    with pytest.raises(vi.ConvergenceError, match="reached 'near', a stop that coasting does not have") as caught:
+        vi.simulate(vi.Problem(mechanism, 20.0, state), vi.Peer("coasting", dt=0.1))
+    assert caught.value.time == pytest.approx(8.0)
+    assert caught.value.trajectory.coordinates["hinge"][-1] == pytest.approx(8.0)
+
+
+def test_a_simulator_from_outside_the_package(coasting):
     mechanism = vi.mechanisms.double_pendulum()
-    run = vi.simulate(vi.Problem(mechanism, 0.2), vi.Peer("still", dt=0.01), vi.Recording(every=4))
+    run = vi.simulate(vi.Problem(mechanism, 0.2), vi.Peer("coasting", dt=0.01), vi.Recording(every=4))
     assert len(run.t) == 6
     assert (run.position == run.position[0]).all()
-    assert run.settings["integrator"] == "still rest"
+    assert run.settings["integrator"] == "coasting even"
 
 
 @pytest.fixture(scope="module")
@@ -359,10 +379,10 @@ def test_loops_have_a_series_of_their_own_beside_peers():
     assert result.unstabilised.name == "REDMAX dop853 b=0"
 
 
-def test_wrong_peers_of_a_comparison(still):
+def test_wrong_peers_of_a_comparison(coasting):
     mechanism = vi.mechanisms.double_pendulum()
-    with pytest.raises(vi.ArgumentError, match="'still rest' is named twice"):
-        vi.compare(mechanism, 0.1, peers=["still", "still:rest"])
+    with pytest.raises(vi.ArgumentError, match="'coasting even' is named twice"):
+        vi.compare(mechanism, 0.1, peers=["coasting", "coasting:even"])
     with pytest.raises(vi.ArgumentError, match="there is no simulator 'nobody'"):
         vi.compare(mechanism, 0.1, peers=["nobody"])
     with pytest.raises(vi.ArgumentError, match="peers must be"):

@@ -9,6 +9,7 @@ import numpy as np
 from varint.errors import ArgumentError
 from varint.formulations.base import register
 from varint.formulations.stepped import Grid, Marched, SteppedRun
+from varint.kinematics.frames import joint_coordinates, nearest_coordinates
 from varint.mechanism import Mechanism
 from varint.model.checks import of_type, positive
 from varint.model.rotation_vectors import quat_from_matrix
@@ -16,6 +17,8 @@ from varint.model.state import State
 from varint.peers.base import BodyMotion, Simulator, parsed
 from varint.problem import Problem
 from varint.running import Block, Failure
+
+BEYOND = 1e-9  # rad or m past a stop
 
 
 @register
@@ -88,6 +91,7 @@ class PeerRun(SteppedRun):
     def __init__(self, mechanism: Mechanism, simulator: Simulator, grid: Grid, every: int, state: State) -> None:
         super().__init__(mechanism, None, grid, every, state)
         self.simulator = simulator
+        self.last: dict[str, np.ndarray | None] = {stop.joint: None for stop in simulator.stops}  # their coordinates
 
     def start(self) -> Block:
         """Record the start."""
@@ -95,7 +99,7 @@ class PeerRun(SteppedRun):
         return super().start()
 
     def advance(self, steps: int) -> Block:
-        """March ``steps`` steps, or up to the end or to the first whose numbers are not finite."""
+        """March ``steps`` steps, or up to the end, the first whose numbers are not finite, or one past a stop."""
         first, count = self.done, min(steps, self.total - self.done)
         began = time.perf_counter()
         rows = self.simulator.advance(count)
@@ -103,12 +107,35 @@ class PeerRun(SteppedRun):
         motion = self.simulator.motion(rows)
         finite = np.all([np.isfinite(each).all(axis=tuple(range(1, each.ndim))) for each in motion], axis=0)
         good = len(finite) if finite.all() else int(np.argmin(finite))
+        what = "gave numbers that are not finite" if good < len(finite) else self.simulator.stopped
         states = [self.present, *states_of(BodyMotion(*(each[:good] for each in motion)))]
-        self.present, self.done = states[-1], self.done + good
+        reached, name = self._stop_reached(states)
+        if reached < len(states):
+            good, what = reached - 1, f"reached '{name}', a stop that {self.simulator.name} does not have"
+            states = states[:reached]
+        self.present, self.done = states[-1], first + good
         if good < count:
-            what = "gave numbers that are not finite" if good < len(finite) else self.simulator.stopped
             self.failure = Failure(f"the step at t = {self.time:g} s {what}", self.time)
         return Block(self._nodes(states, first), seconds)
+
+    def _stop_reached(self, states: list[State]) -> tuple[int, str]:
+        """Number of the first of the ``states`` beyond a stop that the simulator does not have, and the stop's name."""
+        first, name = len(states), ""
+        position, quat = (np.array([getattr(state, part) for state in states]) for part in ("position", "quat_wxyz"))
+        coordinates = {name: self._coordinates(name, position, quat) for name in self.last}
+        for stop in self.simulator.stops:
+            along = coordinates[stop.joint].reshape(len(states), -1)[:, stop.coordinate]
+            beyond = np.flatnonzero((along < stop.lower - BEYOND) | (along > stop.upper + BEYOND))
+            if len(beyond) and beyond[0] < first:
+                first, name = int(beyond[0]), stop.name
+        self.last = {name: values[-1] for name, values in coordinates.items()}
+        return max(first, 1), name
+
+    def _coordinates(self, name: str, position: np.ndarray, quat: np.ndarray) -> np.ndarray:
+        """Coordinates (n, dof), or (n,), of a joint, with its turns so far, where the first node is the last known."""
+        joint, last = self.mechanism.joint(name), self.last[name]
+        q = joint_coordinates(self.mechanism, joint, position, quat)
+        return q if last is None else nearest_coordinates(joint, q, q + (last - q[0]))
 
 
 def states_of(motion: BodyMotion) -> list[State]:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 
 from varint.errors import PeerError
+from varint.io.robot_kinds import JointStop
 from varint.mechanism import Mechanism
 from varint.model.checks import choice, known_name
 from varint.model.state import State
@@ -64,6 +65,7 @@ class Simulator(ABC):
             raise PeerError(f"{self.name} is not installed: pip install 'varint[{self.name}]'")
         self.mechanism, self.dt, self.integrator = mechanism, dt, integrator
         self.refused: list[str] = []
+        self.stops: list[JointStop] = []  # that it does not have: its runs end where one is reached
         self.stopped = "stopped"  # what befell the last step, in words, where `advance` returns fewer than asked
         self.build()
         if self.refused:
@@ -99,8 +101,14 @@ class Simulator(ABC):
         """Return the motion of the bodies, in the order of the mechanism, in the states that `advance` returned."""
 
     def refuse_forces(self, supported: Callable[[Any], str | None]) -> None:
-        """Collect the forces for which ``supported`` returns a reason, which may be empty, and not None."""
+        """Collect the forces for which ``supported`` returns a reason, which may be empty, and not None.
+
+        Stops of joints are taken as well: they do not act before they are reached.
+        """
         for force in self.mechanism.forces:
+            if isinstance(force, JointStop):
+                self.stops.append(force)
+                continue
             reason = supported(force)
             if reason is not None:
                 self.refused.append(f"force '{force.name}', a {type(force).__name__}{reason}")

@@ -65,7 +65,8 @@ class Exudyn(Simulator):
             if not isinstance(joint, Free):
                 self._add_joint(joint)
         for force in self.mechanism.forces:
-            self._add_force(force)
+            if force not in self.stops:
+                self._add_force(force)
         self._add_sensors()
         mbs.Assemble()
         self._add_solver()
