@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.figure import Figure
 
+import varint as vi
 from varint.drawing.style import line
 
 
@@ -56,6 +57,12 @@ def in_turns(works: dict[str, Callable[[], object]], rounds: int = 5, enough: fl
             seconds = time.process_time() - began
             best[name], spent[name] = min(best[name], seconds), spent[name] + seconds
     return best
+
+
+def timed(mechanism: vi.Mechanism, method: object, duration: float, recording: vi.Recording) -> vi.Trajectory:
+    """The run of a method, after a short one that compiles what it needs."""
+    vi.simulate(vi.Problem(mechanism, min(duration, 0.05)), method)
+    return vi.simulate(vi.Problem(mechanism, duration), method, recording)
 
 
 def curves(figure: Figure, panels: dict[str, dict[str, tuple]], x: str, y: str, scale: str = "log-log") -> None:

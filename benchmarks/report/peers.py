@@ -8,7 +8,7 @@ import time
 from functools import cache
 
 import numpy as np
-from experiment import Experiment, curves
+from experiment import Experiment, curves, timed
 
 import varint as vi
 from varint.drawing.style import line
@@ -174,7 +174,7 @@ def hour():
     methods["reduced, dop853, 1e-8"] = vi.Reduced("dop853", dt=DT, rtol=1e-8)
     methods["reduced, Gauss of 2 stages"] = vi.Reduced("gauss", dt=DT, stages=2)
     for label, method in methods.items():
-        run = vi.simulate(vi.Problem(mechanism, HOUR), method, vi.Recording(every=10))
+        run = timed(mechanism, method, HOUR, vi.Recording(every=10))
         change = run.energy - run.energy[0]
         pieces = np.array_split(change[1:], POINTS)
         measured[label] = {

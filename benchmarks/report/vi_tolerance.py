@@ -17,8 +17,8 @@ def methods(tol):
     return {
         "maximal, order 1": vi.Variational(dt=DT, order=1, tol=tol, on_unresolved="ignore"),
         "maximal, order 2": vi.Variational(dt=DT, order=2, tol=tol, on_unresolved="ignore"),
-        "minimal, order 2, quasi-Newton": vi.Reduced("variational2", dt=DT, solver="recursive", tol=tol),
-        "minimal, order 2, Newton": vi.Reduced("variational2", dt=DT, solver="newton", tol=tol),
+        "minimal, order 2, quasi-Newton": vi.Reduced("variational2_recursive", dt=DT, tol=tol),
+        "minimal, order 2, Newton": vi.Reduced("variational2", dt=DT, tol=tol),
         "minimal, order 3, Newton": vi.Reduced("variational3", dt=DT, tol=tol),
     }
 

@@ -119,6 +119,9 @@ class Drake(Simulator):
         except RuntimeError as problem:  # its solvers raise where they do not converge
             self.stopped = f"stopped in drake: {str(problem).splitlines()[0]}"
         states = self._cleared_log()
+        finite = np.isfinite(states).all(axis=1)
+        if not finite.all():  # Drake ends the process where a plant is set to such numbers
+            self.stopped, states = "gave numbers that are not finite", states[: np.argmin(finite)]
         self.done += len(states)
         return states
 
