@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/installed
 READY := $(VENV)/ready
 WORKERS := -n auto --maxprocesses 4
 
-.PHONY: demo test test-slow test-long test-oldest test-newest fuzz lint format bench bench-check docs site wheels clean
+.PHONY: demo test test-slow test-long test-oldest test-newest fuzz lint format bench bench-check report docs site wheels clean
 
 demo: $(INSTALLED)  ## an hour of a double pendulum: file, picture, summary
 	mkdir -p demo
@@ -45,6 +45,10 @@ bench: $(READY)  ## every target of speed and memory, as a table
 
 bench-check: $(READY)  ## is this tree as fast as the commit before, or as SINCE=COMMIT? ratios of one run
 	$(BIN)/python benchmarks/check.py $(SINCE)
+
+report: $(READY)  ## the experiments of the sources and other simulators, run again: docs/report/; some 40 minutes
+	$(BIN)/python -m pip install --quiet --editable ".[peers]"
+	$(BIN)/python benchmarks/report $(ONLY)
 
 docs: $(READY)  ## what is generated (reference, schema of mechanism files, gallery, catalogue, benchmark problems), then the site; some minutes
 	$(BIN)/python docs/generate.py
