@@ -23,7 +23,8 @@ from importlib.metadata import PackageNotFoundError, distribution, version  # no
 from matplotlib.figure import Figure  # noqa: E402
 from rich.console import Console  # noqa: E402
 
-MODULES = ("vi_energy", "vi_closure", "vi_solver", "vi_scaling", "vi_loops", "vi_tolerance", "redmax_energy", "peers")
+MODULES = ("vi_energy", "vi_closure", "vi_solver", "vi_scaling", "vi_loops", "vi_tolerance", "redmax_energy", "peers",
+           "every_method")  # fmt: skip
 PACKAGES = ("varint", "numba", "numpy", "scipy", "mujoco", "pin", "drake", "exudyn")
 FOLDER = Path(__file__).parents[2] / "docs" / "report"
 SIZE, DPI = (9.0, 4.2), 90  # inches
