@@ -1,4 +1,4 @@
-"""A ring of links hung from one joint, released at rest: one loop through all bodies (VI Fig. 5b)."""
+"""A ring of links hung from one joint, released at rest (VI Fig. 5b)."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The examples of the README run, and what it says of the package is so."""
+"""The examples of the README and of the tour run, and what they say of the package is so."""
 
 import importlib
 import inspect
@@ -16,12 +16,13 @@ from varint.model.joints import REGISTRY
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
+TOUR = (ROOT / "docs" / "tour.md").read_text()
 
 
 def test_python_examples_run(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # they write files
-    blocks = re.findall(r"```python\n(.*?)```", README, re.S)
-    assert blocks
+    blocks = re.findall(r"```python\n(.*?)```", README + TOUR, re.S)
+    assert len(blocks) > 3
     for block in blocks:
         names = {}
         exec(block, names)
@@ -29,7 +30,7 @@ def test_python_examples_run(monkeypatch, tmp_path):
         assert traj.success
         assert abs(traj.energy_balance).max() < 1e-2 * traj.kinetic.max()
         assert traj.orientation.shape == (len(traj), len(traj.mechanism.bodies))
-        for attribute in re.findall(r"`(\w+)`", README.split("A `Trajectory` has")[1].split("\n\n")[0]):
+        for attribute in re.findall(r"`(\w+)`", TOUR.split("A `Trajectory` has")[1].split("\n\n")[0]):
             assert hasattr(traj, attribute), attribute
 
 
@@ -42,9 +43,9 @@ def test_reference_is_of_today(monkeypatch):
         assert f"| `{name}` |" in generate.page()
 
 
-def test_readme_names_what_there_is():
+def test_the_tour_names_what_there_is():
     for section, registry in (("Joints", REGISTRY), ("Forces", FORCES)):
-        listed = README.split(f"**{section}:**")[1].split("\n* **")[0]
+        listed = TOUR.split(f"**{section}:**")[1].split("\n* **")[0]
         named = set(re.findall(r"`([A-Z]\w+)`", listed))
         assert len(named) > 10
         assert named <= set(registry), section
