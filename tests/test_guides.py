@@ -70,3 +70,10 @@ def test_recipes_work(monkeypatch, tmp_path):
     assert names["sweep"].lockup == pytest.approx(names["np"].arccos(-0.354167) - names["np"].pi / 3, abs=1e-4)
     assert len(names["result"].table["pin force"]) == 6
     assert {"film.gif", "long.h5", "curves.pdf", "run.csv"} <= {path.name for path in tmp_path.iterdir()}
+
+
+@pytest.mark.slow
+def test_the_page_on_steps_balances_its_pole(monkeypatch, tmp_path):
+    sim = run_page("stepper", tmp_path, monkeypatch)[0]["sim"]
+    assert sim.time == pytest.approx(8.0)
+    assert sim.coordinates == pytest.approx([0.0, 3.14159], abs=0.01)
