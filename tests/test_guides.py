@@ -71,3 +71,10 @@ def test_recipes_work(monkeypatch, tmp_path):
     assert (len(names["modes"]), names["walk"].success) == (8, True)
     assert len(names["result"].table["pin force"]) == 6
     assert {"film.gif", "long.h5", "curves.pdf", "run.csv"} <= {path.name for path in tmp_path.iterdir()}
+
+
+@pytest.mark.slow
+def test_the_page_on_steps_balances_its_pole(monkeypatch, tmp_path):
+    sim = run_page("stepper", tmp_path, monkeypatch)[0]["sim"]
+    assert sim.time == pytest.approx(8.0)
+    assert sim.coordinates == pytest.approx([0.0, 3.14159], abs=0.01)

@@ -158,6 +158,28 @@ def test_save_and_restore(make):
         other.restore(replace(saved, mechanism=cart_pole()))
 
 
+def test_turns_are_counted_and_restored():
+    def made(effort):
+        motor = vi.Motor("motor", joint="joint 1", effort=effort)
+        return replace(vi.mechanisms.n_pendulum(n=1), forces=[motor])
+
+    for mechanism in (made(40.0), made(lambda t: 40.0)):  # by compiled code alone, and not
+        sim = vi.Stepper(mechanism, DT, every=1)
+        for _ in range(100):
+            assert sim.step()
+            before = sim.coordinates.copy()
+        assert before[0] == pytest.approx(sim.trajectory().coordinates["joint 1"][-1], abs=1e-10)
+        assert abs(before[0]) > 4 * np.pi
+        saved = sim.save()
+        for _ in range(100):
+            assert sim.step()
+            assert len(sim.coordinates) == 1
+        sim.restore(saved)
+        assert np.array_equal(sim.coordinates, before)
+        sim.reset()
+        assert abs(sim.coordinates[0]) < np.pi
+
+
 def test_a_checkpoint_goes_on_in_another_stepper():
     mechanism = arm()
     sims = [vi.Stepper(mechanism, DT, extrapolate=True) for _ in range(2)]
@@ -294,6 +316,16 @@ def test_threads_have_steppers_of_their_own():
         alone = vi.Stepper(mechanism, DT, order=4)
         march(alone, k + 1.0)
         assert_same(sim.state, alone.state, NODES[1:5])
+
+
+def test_other_threads_run_during_a_step():
+    sim, turns = vi.Stepper(cart_pole(), 1e-4), 0
+    thread = threading.Thread(target=sim.step, args=(200_000,))  # one call of compiled code
+    thread.start()
+    while thread.is_alive():
+        turns += 1
+    assert turns > 1000
+    assert sim.time == pytest.approx(20.0)
 
 
 def test_linearize_is_that_of_the_mechanism_with_the_inputs():

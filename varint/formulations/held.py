@@ -13,13 +13,12 @@ from varint.integrators.stepwise import AxisCoordinate, Stepwise
 from varint.kernels.march_records import NODE, RECORDED
 from varint.kernels.march_steps import DONE, FAILED, NOT_FINITE, UNRESOLVED, read_node, take_steps
 from varint.kernels.step import worst_residual
-from varint.kinematics.frames import JointFrames, with_world
+from varint.kinematics.frames import JointFrames, nearest_coordinates, with_world
 from varint.mechanism import Mechanism
 from varint.model.motion import Slide, Turn
 from varint.model.state import State
 from varint.record import joined
 from varint.redmax.reduced_run import ReducedRun
-from varint.redmax.states import reduce
 from varint.redmax.tree import Tree
 from varint.running import Block, Failure
 
@@ -179,24 +178,20 @@ class HeldMarch:
     def read(self) -> None:
         """Fill ``q`` and ``rate`` (nq,) with the joint coordinates at the present node."""
         read_node(self.word)
-        if not self._others:
-            return
-        r = self._stepwise.reading
-        x, R = with_world(r.position, r.quat)
-        motion = np.vstack([np.hstack([r.velocity, r.spin]), np.zeros(6)])
-        for own, frames in self._others:
-            self.q[own] = frames.measure(x, R)
-            self.rate[own] = np.einsum("csk,sk->c", frames.rate_jacobian(x, R), motion[[frames.a, frames.b]])
+        if self._others:
+            r = self._stepwise.reading
+            _read(self._others, State(r.position, r.quat, r.velocity, r.spin), self.q, self.rate)
 
     def save(self) -> tuple:
         """All that the steps to come depend on, and the number of the recorded nodes."""
         self._put_aside(self._room)
-        return self._stepwise.save(), self.input.copy(), self.recorded.count
+        self.read()
+        return self._stepwise.save(), self.input.copy(), self.q.copy(), self.recorded.count
 
     def recall(self, saved: tuple) -> None:
         """Go back to what `save` gave."""
         self._put_aside(self._room)
-        march, self.input[:], count = saved
+        march, self.input[:], self.q[:], count = saved
         self._stepwise.recall(march)
         self._stepwise.place[RECORDED] = 0
         self.recorded.cut(min(count, self.recorded.count))
@@ -219,8 +214,9 @@ class HeldRun:
     def __init__(
         self, run: MaximalRun | ReducedRun, held: Held, tree: Tree, every: int | None, room: tuple[np.ndarray, ...]
     ) -> None:
-        self.run, self.held, self.every, self._tree = run, held, every, tree
+        self.run, self.held, self.every = run, held, every
         self.input, self.q, self.rate = room
+        self.q[:] = 0.0
         self._mechanism: Mechanism
         if isinstance(run, ReducedRun):
             assert run.equations.inputs is not None
@@ -233,6 +229,7 @@ class HeldRun:
         start = run.start()
         self.recorded = Recorded(held, start.nodes, self.input)
         self._half_turns.passed(start.nodes)
+        self._joints = [(tree.columns[joint.name], JointFrames(self._mechanism, joint)) for joint in tree.joints]
         self._failure: Failure | None = None
         self._unresolved = -1
         self.seconds = np.zeros(1)
@@ -306,19 +303,19 @@ class HeldRun:
         if isinstance(self.run, ReducedRun):
             self.q[:], self.rate[:] = self.run.coordinates()
         else:
-            reduced = reduce(self._tree, self._mechanism, self.state())
-            self.q[:], self.rate[:] = reduced.q, reduced.qdot
+            _read(self._joints, self.state(), self.q, self.rate)
 
     def save(self) -> tuple:
         """All that the steps to come depend on, and the number of the recorded nodes."""
         run = self.run
         if isinstance(run, MaximalRun) and run.extrapolated.any():
             raise ArgumentError("save() takes no functions that are extrapolated: what they gave before is not kept")
-        return run.checkpoint(), self.input.copy(), self.recorded.count
+        self.read()
+        return run.checkpoint(), self.input.copy(), self.q.copy(), self.recorded.count
 
     def recall(self, saved: tuple) -> None:
         """Go back to what `save` gave."""
-        march, self.input[:], count = saved
+        march, self.input[:], self.q[:], count = saved
         self._constant[self.held.elements] = self._used[:] = self.input
         self._go_back(march)
         self.seconds[0] = self.run.time
@@ -327,6 +324,15 @@ class HeldRun:
     def nodes(self) -> Nodes:
         """The recorded nodes, and the present one."""
         return self.recorded.nodes(self.run.tail().nodes, self.input)
+
+
+def _read(joints: list[tuple[slice, JointFrames]], state: State, q: np.ndarray, rate: np.ndarray) -> None:
+    """Fill the slices of ``joints`` in ``q`` and ``rate``; angles take the turns nearest to those in ``q``."""
+    x, R = with_world(state.position, state.quat_wxyz)
+    motion = np.vstack([np.hstack([state.velocity, state.angular_velocity]), np.zeros(6)])
+    for own, frames in joints:
+        q[own] = nearest_coordinates(frames.joint, frames.measure(x, R)[None], q[own][None])[0]
+        rate[own] = np.einsum("csk,sk->c", frames.rate_jacobian(x, R, q[own]), motion[[frames.a, frames.b]])
 
 
 def _columns(mechanism: Mechanism, tree: Tree) -> tuple[list[AxisCoordinate], list[tuple[slice, JointFrames]]]:
