@@ -130,6 +130,7 @@ EIGHTH = {  # start velocity, duration by that of the case, steps above round-of
     "cart_pole": (0.7, 8, 24),
     "delta_robot": (0.3, 2, 16),
     "double_pendulum": (0.7, 1, 6),
+    "ring": (0.7, 1, 12),
     "escapement": (0.7, 4, 24),
     "four_bar": (1.5, 1, 10),
     "free_body": (3.0, 4, 24),

@@ -33,6 +33,9 @@ OTHER_MEANING = {
     "io/room.py": "limits of memory",
     "io/xml_files.py": "limits of a file",
     "configurations/sweep.py": "clearance of a pose from singular ones",
+    "formulations/peer.py": "a run of another simulator stops",
+    "peers/base.py": "stops of joints, and a run that stops",
+    "peers/exudyn.py": "a run that stops",
     "warming.py": "runs mechanisms with hard stops, as a user does",
 }
 WORDS = {"limit", "limits", "impact", "impacts", "stops"}

@@ -1,4 +1,4 @@
-"""What an environment does with a mechanism: a `LearningTask`, and its `Episode`."""
+"""`LearningTask`, the use that an environment makes of a mechanism, and its `Episode`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Reading = Callable[[Stepper], ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class LearningTask(Shown):
-    """What an environment does with a mechanism; the arguments of `varint.gym.make`, checked.
+    """Use that an environment makes of a mechanism; the arguments of `varint.gym.make`, checked.
 
     Raises ArgumentError.
     """

@@ -117,7 +117,7 @@ class Stepwise:
         self._bind(acting, table, first if self.moving else first[:0], march.outputs(0))
 
     def within(self, rows: tuple[np.ndarray, ...]) -> None:
-        """What acts is in the tables of the march, with a row a node; nodes are recorded in ``rows``."""
+        """Inputs and loads are in the tables of the march, with a row a node; nodes are recorded in ``rows``."""
         acting = self.march.acting()
         self._bind(acting, self.march.commands, np.zeros(0, dtype=np.int64), rows)
 

@@ -87,7 +87,7 @@ def _run(march, steps):
 
 @njit
 def _copy_march(march, back):
-    """What steps depend on to ``kept``, or back if ``back``."""
+    """Copy all that steps depend on to ``kept``, or back if ``back``."""
     for k in range(march.copies.shape[0]):
         present, kept, size = march.copies[k, 0], march.copies[k, 1], march.copies[k, 2]
         if back:
@@ -98,7 +98,7 @@ def _copy_march(march, back):
 
 @njit
 def copy_march(word: int, back: bool) -> None:
-    """What steps depend on to ``kept``, or back if ``back``; then the rows at the pose have to be placed anew."""
+    """Copy all that steps depend on to ``kept``, or back if ``back``; then the rows at the pose have to be placed anew."""
     _copy_march(march_at(word), back)
 
 
