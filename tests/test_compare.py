@@ -215,7 +215,7 @@ MISTAKES = {
     "step that does not divide the largest": ({"dt": [0.01, 0.004]}, "0.004 s does not divide 0.01 s"),
     "unknown order": ({"order": [2, 3]}, "order must be one of 1, 2, 4, 6"),
     "no order": ({"order": []}, "order is empty"),
-    "unknown integrator": ({"integrators": ["verlet"]}, "integrators must be one of rk45"),
+    "unknown integrator": ({"integrators": ["verlet"]}, "integrators must be one of matrix, rk45"),
     "no integrator": ({"integrators": []}, "integrators is empty"),
     "tolerance of zero": ({"rtol": 0.0}, "rtol must be positive"),
 }

@@ -267,6 +267,14 @@ def _run_calls() -> dict[str, Call]:
     def of_peer(**arguments):
         return ask(vi.simulate(vi.Problem(motor, 0.01), vi.Peer(**arguments)))
 
+    def of_stepper(**arguments):
+        stepper = vi.Stepper(**arguments)
+        stepper.step(2)
+        return stepper.time, stepper.energy, stepper.coordinates, repr(stepper)
+
+    names = ("mechanism", "state", "order", "scheme", "tol", "force", "torque")
+    stepped = {name: maximal[name] for name in names} | {"dt": 0.005, "every": 1, "extrapolate": True}
+
     def of_recording(**arguments):
         return ask(vi.simulate(vi.Problem(motor, 0.01), vi.Variational(0.005), vi.Recording(**arguments)))
 
@@ -280,6 +288,7 @@ def _run_calls() -> dict[str, Call]:
         "Variational": Call(vi.Variational, of(vi.Variational, maximal), repr),
         "Reduced": Call(vi.Reduced, of(vi.Reduced, reduced), repr),
         "Peer": Call(vi.Peer, _rights(**peer), repr),
+        "Stepper": Call(of_stepper, _rights(**stepped)),
         "Recording": Call(vi.Recording, of(vi.Recording, maximal), repr),
         "simulate a Problem": Call(of_problem, of(vi.Problem, maximal)),
         "Maximal": Call(vi.Maximal, of(vi.Maximal, rival), repr),

@@ -63,6 +63,10 @@ class Method(Shown, ABC):
         """The name of the method's series in a comparison."""
         return self.formulation
 
+    def takes(self, name: str) -> bool:
+        """Return whether the argument ``name`` may have a value, given the others."""
+        return name in self.arguments()
+
     @property
     def use(self) -> Use:
         """Return the `Use` that lists the traits of forces that this method does not support; by default none."""

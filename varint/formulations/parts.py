@@ -76,15 +76,14 @@ def refuse_beside(function: Callable, given: Mapping[str, Any], names: Collectio
 
 
 def preferring(method: Method, preferred: Mapping[str, Any]) -> Method:
-    """The method with ``preferred`` in place of its default arguments, where these are not None; others as they are.
-
-    A method that is registered from outside stays as it is.
-    """
+    """The method with ``preferred`` in place of defaults of its arguments; a registered one from outside as it is."""
     if method.formulation not in HERE:
         return method
     given, values = method.given(), vars(method)
     wanted = of_class(type(method), preferred).items()
-    closer = {name: value for name, value in wanted if name not in given and values[name] not in (None, value)}
+    closer = {
+        name: value for name, value in wanted if name not in given and value != values[name] and method.takes(name)
+    }
     return replace(method, **closer) if closer else method
 
 

@@ -125,6 +125,10 @@ class Reduced(Method):
         more = "".join(f" {name}={value:g}" for name, value in chosen.items() if value is not None)
         return f"REDMAX {self.integrator}" + ("" if self.baumgarte else " b=0") + more
 
+    def takes(self, name: str) -> bool:
+        """See `Method`."""
+        return super().takes(name) and (name != "tol" or integrator_named(self.integrator).tol > 0.0)
+
     def refined(self, dt: np.ndarray) -> tuple[str, np.ndarray]:
         """See `Method`."""
         return ("dt", dt) if integrator_named(self.integrator).fixed else ("rtol", TOLERANCES)

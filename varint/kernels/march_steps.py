@@ -98,7 +98,7 @@ def _copy_march(march, back):
 
 @njit
 def copy_march(word: int, back: bool) -> None:
-    """Copy all that steps depend on to ``kept``, or back if ``back``; then the rows at the pose have to be placed anew."""
+    """Copy all that steps depend on to ``kept``, or back if ``back``; then the rows have to be placed anew."""
     _copy_march(march_at(word), back)
 
 
