@@ -102,8 +102,7 @@ class Sweep(Shown):
         yield f"joint {self._driven} driven"
         if len(self):
             yield self._with_unit(f"values from {self.values[0]:.6g} to {self.values[-1]:.6g}")
-        if self.lockup is not None:
-            yield self._with_unit(f"locked at {self.lockup:.6g}")
+        yield "no lock-up" if self.lockup is None else self._with_unit(f"locked at {self.lockup:.6g}")
         if len(self.branch_points):
             count = count_text(len(self.branch_points), "branch point")
             yield self._with_unit(f"{count} {numbers_text(self.branch_points)}")
