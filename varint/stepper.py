@@ -1,4 +1,4 @@
-"""`Stepper`: a mechanism that Python steps; inputs are set before a step, and the state is read after it."""
+"""`Stepper`: step a mechanism from Python; set inputs before a step and read the state after it."""
 
 import warnings
 from collections.abc import Mapping
@@ -36,16 +36,20 @@ from varint.redmax.tree import find_tree
 from varint.running import Failure, Job
 from varint.trajectory import Trajectory
 
-LONGEST = 2.0**50  # steps: without an end
+LONGEST = 2.0**50  # steps in the run of a Stepper, which has no end
 
 
 @dataclass(frozen=True, eq=False)
 class StepperState(Shown):
-    """State of a `Stepper` as `Stepper.save` returns it; `Stepper.restore` continues from it to the same bits.
+    """Checkpoint of a `Stepper`, returned by `Stepper.save`; `Stepper.restore` continues from it to the same bits.
 
     Attributes
     ----------
-    time : float, s
+    mechanism, method : those of the Stepper
+    time : float
+        Time of the node, s.
+    parts : tuple
+        Internal.
     """
 
     mechanism: Mechanism
@@ -58,42 +62,45 @@ class StepperState(Shown):
 
 
 class Stepper(Shown):
-    """A mechanism that Python steps: set inputs, call `step`, read the state.
+    """A mechanism stepped from Python: set inputs, call `step`, read the state.
 
-    ``Stepper(mechanism, 1e-3, order=4)`` is short for ``Stepper(mechanism, Variational(dt=1e-3, order=4))``. The steps
-    are those of `simulate`, to the bit. Inputs are held over a step, which is of first order in dt for inputs that
-    follow the state, or extrapolated, which is of second order. One thread at a time may use a Stepper; Steppers in
-    several threads run in parallel.
+    ``Stepper(mechanism, 1e-3, order=4)`` is short for ``Stepper(mechanism, Variational(dt=1e-3, order=4))``. Steps of
+    fixed size are those of `simulate`, to the bit; docs/stepper.md has one exception. Inputs are constant over a step,
+    which is accurate to first order in dt if they depend on the state, or extrapolated, to second order. Only one
+    thread at a time may use a Stepper; Steppers in several threads run in parallel.
 
     Parameters
     ----------
     mechanism : Mechanism
-        Each force whose input is a number is an input of the Stepper and starts at this number. Inputs that are
-        functions act as in `simulate`.
+        Each force whose input is a number is an input of the Stepper, and this number its initial value; a
+        `PrescribedMotion` is not. Inputs that are functions act as in `simulate`.
     dt : float, Variational or Reduced
-        Step, s; or a method, with a number for its ``dt``. With error control each step ends at its node.
+        Step, s; or a method whose ``dt`` is a number and not adaptive. An integrator with error control integrates
+        from node to node, ``dt`` apart, and starts anew at each.
     state : State or ReducedState, optional
-        The initial state; ``mechanism.state()`` where not given.
+        The initial state; by default ``mechanism.state()``.
     order, scheme, tol
-        See `Variational`.
+        See `Variational`; only if ``dt`` is a number.
     force, torque : dict, optional
         Body name to a constant load (3,), see `Problem`.
     every : int, optional
-        Record each ``every``-th node for `trajectory`. Nothing is recorded where not given.
+        Record each ``every``-th node for `trajectory`. By default nothing is recorded.
     extrapolate : bool
-        Whether inputs follow the line through their values at the last two nodes over a step, as with `extrapolated`.
+        Whether inputs are extrapolated over a step, linearly from their values at the last two nodes, as with
+        `extrapolated`. Needs the variational integrator, no input that is a function, no force along a rotation vector.
 
     Attributes
     ----------
-    mechanism, method : as given
-    inputs : (m,) array, N, N m or as the force says
-        Inputs over the next step, by slot; write to it. The same array throughout.
+    mechanism : Mechanism
+    method : Variational or Reduced
+    inputs : (m,) array
+        Inputs for the next step, in the unit of each force, such as N or N m. Write to it; it stays the same array.
     input_names : tuple of str
-        Force of each slot.
+        Name of the force of each entry of ``inputs``.
     columns : dict
         Joint name to its slice of `coordinates` and `rates`, as `varint.redmax.coordinates` returns it.
     failure : Failure or None
-        Message, time and place of the last step that could not be solved; None after a step that was.
+        Message, time, body and joint, if the last call of `step` met a step that could not be solved; else None.
 
     Raises
     ------
@@ -130,7 +137,7 @@ class Stepper(Shown):
         self._begin(state)
 
     def _begin(self, state: State | ReducedState | None) -> None:
-        """Make the run at its start."""
+        """Create the run at t = 0; raise ArgumentError if it cannot extrapolate inputs but has to."""
         dt, watched = vars(self.method)["dt"], bool(HalfTurns(self.mechanism).watched)
         problem = Problem(self.mechanism, LONGEST * dt, state, self._loads["force"], self._loads["torque"])
         stride = self._every or (1 if watched else MOST_STEPS)
@@ -143,6 +150,7 @@ class Stepper(Shown):
         elif self._extrapolates:
             raise ArgumentError(
                 "extrapolate=True needs the variational integrator, and a mechanism without inputs that are functions"
+                " or forces along rotation vectors"
             )
         else:
             self._run = HeldRun(run, self._held, self._tree, self._every, (self.inputs, *self._place))
@@ -153,7 +161,7 @@ class Stepper(Shown):
         self._bind()
 
     def _bind(self) -> None:
-        """Look up what each step needs."""
+        """Bind the attributes of the run that `step` uses, and mark coordinates and rates as outdated."""
         run = self._run
         self._take, self._word, self._seconds, self._is_read = run.take, run.word, run.seconds, False
 
@@ -162,11 +170,11 @@ class Stepper(Shown):
     def step(self, n: int = 1) -> bool:
         """Take ``n`` steps with the present `inputs`; return whether all were solved.
 
-        At a step that could not be solved the Stepper stays at the node before it, and `failure` describes it. Other
-        inputs may be tried from there.
+        If a step cannot be solved the Stepper stops at the node before it, and `failure` describes it; other inputs may
+        be tried from there. If the rotation vector of a force passes half a turn, it goes back to where the call began.
 
-        Warns with UnresolvedWarning, once, where steps do not resolve the motion, see ``on_unresolved`` of
-        `Variational`. Raises ArgumentError for a wrong ``n`` and for inputs that are not finite.
+        Warns once with UnresolvedWarning, or raises UnresolvedError once, if steps do not resolve the motion, see
+        ``on_unresolved`` of `Variational`. Raises ArgumentError for a wrong ``n`` and for inputs that are not finite.
         """
         if type(n) is not int or not 0 < n <= MOST_STEPS:
             n = whole_number(n, "n", 1, ArgumentError, MOST_STEPS)
@@ -178,7 +186,10 @@ class Stepper(Shown):
         return True
 
     def _ended(self, status: int) -> bool:
-        """Report a step that ended otherwise than most."""
+        """Handle the status of steps that failed or did not resolve the motion; return whether all were solved.
+
+        Sets `failure`, warns, or raises as `step` documents.
+        """
         self._bind()
         if status == NOT_FINITE:
             slot = int(np.flatnonzero(~np.isfinite(self.inputs))[0])
@@ -196,8 +207,8 @@ class Stepper(Shown):
         body, t = self.mechanism.bodies[self._run.unresolved()].name, self.time
         finer = finer_step(self.mechanism, vars(self.method)["dt"])
         message = (
-            f"the steps of '{self.mechanism.name}' up to t = {t:g} s did not resolve its motion, where the velocity of"
-            f" body '{body}' changed most: energy came or went without work. Try dt = {finer:g} s"
+            f"the steps of '{self.mechanism.name}' up to t = {t:g} s did not resolve its motion: energy changed without"
+            f" work. The velocity of body '{body}' changed most. Try dt = {finer:g} s"
         )
         if how == "raise":
             raise UnresolvedError(message, time=t, body=body, joint=None, trajectory=None)
@@ -205,9 +216,9 @@ class Stepper(Shown):
         return True
 
     def set(self, name: str, value: float) -> None:
-        """Set the input of the force ``name`` from the next step on.
+        """Set the input of the force ``name`` for the next and later steps.
 
-        Raises ArgumentError for a force without an input that is a number, and for a value that is not finite.
+        Raises ArgumentError for a name that is not in `input_names`, and for a value that is not finite.
         """
         slot = self._slots.get(name)
         if slot is None:
@@ -215,6 +226,7 @@ class Stepper(Shown):
         self.inputs[slot] = finite(value, f"input of force '{name}'", ArgumentError)
 
     def _why_not(self, name: str) -> str:
+        """Return why the input of the force ``name`` cannot be set; raise ArgumentError for an unknown force."""
         known_name(name, self.mechanism.force_index, "there is no force", ArgumentError)
         force = self.mechanism.forces[self.mechanism.force_index[name]]
         if not isinstance(force, Commanded):
@@ -222,7 +234,7 @@ class Stepper(Shown):
         elif force.constraint:
             why = "prescribes a motion, which cannot jump: give it a function of time"
         else:
-            why = f"has a function as its {force.command_name}: give a number there, to set it"
+            why = f"has a function as its {force.command_name}: give the force a number to set it here"
         others = f"; inputs are {', '.join(self.input_names)}" if self.input_names else ""
         return f"{force.label} {why}{others}"
 
@@ -230,20 +242,20 @@ class Stepper(Shown):
 
     @property
     def time(self) -> float:
-        """s, of the present node."""
+        """Time of the present node, s."""
         return float(self._seconds[0])
 
     @property
     def state(self) -> State:
-        """The present state, a copy."""
+        """A copy of the state at the present node."""
         return self._run.state()
 
     @property
     def coordinates(self) -> np.ndarray:
-        """(nq,) m, rad, joint coordinates of the spanning tree by `columns`; read-only.
+        """Joint coordinates (nq,) of the spanning tree at the present node, m, rad, in the slices of `columns`.
 
-        The same array at each call, with the values of the present node. Angles take the turns nearest to those at
-        the last call: a mechanism that turns by more than half a turn between two calls loses count.
+        Read-only, and the same array at each reading. Angles are unwrapped from one reading to the next: turns are
+        miscounted if a joint turns by more than half a turn in between.
         """
         if not self._is_read:
             self._read()
@@ -251,7 +263,7 @@ class Stepper(Shown):
 
     @property
     def rates(self) -> np.ndarray:
-        """(nq,) m/s, rad/s, of the `coordinates`; read-only and the same array at each call."""
+        """Rates (nq,) of the `coordinates`, m/s, rad/s; read-only, and the same array at each reading."""
         if not self._is_read:
             self._read()
         return self._rate
@@ -262,11 +274,11 @@ class Stepper(Shown):
 
     @property
     def energy(self) -> Energy:
-        """The kinetic and potential energy, J, see `varint.energy`, with the present `inputs`."""
+        """Kinetic and potential energy, J, at the present node with the present `inputs`; see `varint.energy`."""
         return energy_at(self.mechanism, self.state, self._command)
 
     def _command(self) -> np.ndarray:
-        """(forces,) present inputs of all forces."""
+        """Inputs of all forces of the mechanism at the present node, in its order."""
         command = inputs_at(self.mechanism, self.time, self.state)
         command[self._held.forces] = self.inputs
         return command
@@ -274,14 +286,14 @@ class Stepper(Shown):
     def linearize(
         self, dt: float | None = None, *, order: int | None = None, scheme: str | None = None
     ) -> Linearization:
-        """The linear system about the present state and `inputs`: `varint.linearize` of the mechanism with these.
+        """Linearize the mechanism about the present state and `inputs`, by `varint.linearize`.
 
-        Raises ArgumentError, StateError and ConvergenceError as `varint.linearize` does; ArgumentError for inputs that
-        are functions of time.
+        Raises ArgumentError, StateError and ConvergenceError as `varint.linearize` does; ArgumentError if t > 0 and an
+        input is a function of time.
         """
         forces = list(self.mechanism.forces)
         if self.time and any(isinstance(force, Commanded) and force.of_time for force in forces):
-            raise ArgumentError("linearize takes inputs that are functions of time at t = 0: not those of a later step")
+            raise ArgumentError("linearize evaluates functions of time at t = 0: call it before the first step")
         same = True
         for k, value in zip(self._held.forces, self.inputs.tolist(), strict=True):
             force = forces[k]
@@ -294,9 +306,9 @@ class Stepper(Shown):
     # ------------------------------------------------------------------------------------- start and checkpoints
 
     def reset(self, state: State | ReducedState | None = None) -> None:
-        """Go back to t = 0 at ``state``, ``mechanism.state()`` where not given; inputs are those of the mechanism.
+        """Restart at t = 0 from ``state``, by default ``mechanism.state()``, with the inputs of the mechanism.
 
-        The recorded nodes are dropped. Raises StateError and ArgumentError as a new Stepper does.
+        Deletes the recorded nodes. Raises StateError and ArgumentError as a new Stepper does.
         """
         self.failure = None
         if isinstance(self._run, HeldMarch):
@@ -308,26 +320,29 @@ class Stepper(Shown):
             self._begin(state)
 
     def save(self) -> StepperState:
-        """Return a checkpoint in memory: state, inputs, and all that the steps to come depend on."""
+        """Return a checkpoint in memory: state, inputs, and everything else that later steps depend on.
+
+        Raises ArgumentError if the mechanism has inputs that are `extrapolated`.
+        """
         return StepperState(self.mechanism, self.method, self.time, self._run.save())
 
     def restore(self, saved: StepperState) -> None:
-        """Go back to a checkpoint of this Stepper, or go on from that of another with the same mechanism and method.
+        """Return to a checkpoint of this Stepper, or of another with the same Mechanism object and an equal method.
 
-        The steps to come have the same bits as those after `save`. Nodes that were recorded after it are dropped.
-        Raises ArgumentError for a checkpoint of another mechanism or method.
+        Later steps have the same bits as those after `save`. Deletes the nodes recorded since. Raises ArgumentError for
+        a checkpoint of another mechanism or method.
         """
         of_type(saved, StepperState, "saved", ArgumentError)
         if saved.mechanism is not self.mechanism or not _same(saved.method, self.method):
-            raise ArgumentError("a checkpoint is restored in a Stepper of the same mechanism with the same method")
+            raise ArgumentError("restore the checkpoint in a Stepper of the same mechanism with the same method")
         self._run.recall(saved.parts)
         self.failure = None
         self._bind()
 
     def trajectory(self) -> Trajectory:
-        """Return the `Trajectory` of the nodes that were recorded so far, and of the present one.
+        """Return the `Trajectory` of the nodes recorded so far and of the present one.
 
-        Raises ArgumentError where ``every`` was not given.
+        Raises ArgumentError if the Stepper has no ``every``.
         """
         if self._every is None:
             raise ArgumentError("no nodes were recorded: give the Stepper every=1 for all, or every=10 for each tenth")
@@ -338,7 +353,7 @@ class Stepper(Shown):
         changes = {"duration": steps * dt, "steps": steps, "every": self._every}
         settings = job.settings | changes | {MADE_WITH: made_with(job.coefficients)}
         made_of = self.mechanism, settings, self._layout, HeldNodes(nodes), job.load
-        return self.method.trajectory(Record(*made_of, counts, 0, "the Stepper came so far", 0.0))
+        return self.method.trajectory(Record(*made_of, counts, 0, "up to the present node of a Stepper", 0.0))
 
     def _facts(self) -> tuple[str, ...]:
         inputs = f"inputs {names_text(self.input_names)}" if self.input_names else "no inputs"
@@ -346,7 +361,10 @@ class Stepper(Shown):
 
 
 def _method(dt: float | Method, arguments: dict[str, Any]) -> Method:
-    """The method of a Stepper; raises ArgumentError for one that it does not support."""
+    """Return ``dt`` if it is a method, else `Variational` with it and ``arguments``.
+
+    Raises ArgumentError for a method that a Stepper does not support, and for arguments beside a method.
+    """
     if not isinstance(dt, Method):
         method: Method = Variational(dt=dt, **arguments)
     else:
@@ -359,7 +377,7 @@ def _method(dt: float | Method, arguments: dict[str, Any]) -> Method:
     if not isinstance(method.dt, float):
         raise ArgumentError(f"Stepper needs a number for dt, the step in s, got {method.dt!r}")
     if isinstance(method, Variational) and method.adaptive is not False:
-        raise ArgumentError("the steps of a Stepper are all of dt: leave 'adaptive' out")
+        raise ArgumentError("a Stepper needs steps of fixed size dt: leave 'adaptive' out")
     return method
 
 
@@ -368,15 +386,18 @@ def _same(method: Method, other: Method) -> bool:
 
 
 def _constant(loads: Mapping[str, ArrayLike] | None, what: str) -> Mapping[str, ArrayLike] | None:
-    """Loads on bodies; raises ArgumentError where they have one value a node."""
+    """Return the ``loads`` on bodies; raise ArgumentError for one that is not constant."""
     for name, value in loads.items() if isinstance(loads, Mapping) else ():
         if np.ndim(value) > 1:
-            raise ArgumentError(f"{what} on body '{name}' must be constant, (3,): a Stepper has no last node")
+            raise ArgumentError(f"{what} on body '{name}' must be constant, (3,): a Stepper takes no value per node")
     return loads
 
 
 def _held(mechanism: Mechanism) -> Held:
-    """The forces whose inputs are numbers; raises ArgumentError where one is given node by node."""
+    """Return the forces whose inputs can be set: those that are numbers, but for prescribed motions.
+
+    Raises ArgumentError for an input with one value per node.
+    """
     held = Held([], [])
     for element, number in enumerate(mechanism.compiled.force.tolist()):
         force = mechanism.forces[number]

@@ -1,4 +1,4 @@
-"""Assembly modes: the poses in which a closed linkage can be put together at held coordinates."""
+"""Assembly modes: the poses in which a linkage with loops can be assembled while some coordinates are held."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class AssemblyMode(State):
-    """An assembly mode: a `State` at rest, with its name.
+    """One assembly mode: a `State` at rest, with its name and how often the search reached it.
 
     Attributes
     ----------
     name : str
-        Signs of the triangles of a planar linkage, or a number from "1"; see `AssemblyModes`.
+        Signs of the dyads of a planar linkage, or a number from "1"; see `AssemblyModes`.
     hits : int
-        Number of independent starts that led to it; may be zero, see `AssemblyModes`.
+        Number of independent starts that led to the mode; zero if only dependent starts did, see `AssemblyModes`.
     mobility : int
-        Degrees of freedom that are left at the held coordinates; zero but for special dimensions.
+        Degrees of freedom left, at the held coordinates, to the bodies whose poses distinguish modes (all, or
+        ``bodies=`` of the search); above zero for special dimensions only.
     """
 
     name: str
@@ -39,15 +40,16 @@ class AssemblyMode(State):
 
 @dataclass(frozen=True, eq=False)
 class AssemblyModes(Shown, Sequence):
-    """All assembly modes that a search reached, sorted: a sequence of `AssemblyMode`, also by name, ``modes["+"]``.
+    """All assembly modes that a search reached: a sorted sequence of `AssemblyMode`, also by name, ``modes["+"]``.
 
     Modes of a planar linkage that can be divided into dyads are named by signs, one for each dyad: "+" where the
     triangle of its three joints, in the order of the description, is counterclockwise in the picture of
-    ``Mechanism.plot``; a slide counts as a hinge at infinity. Other modes are numbered by their joint coordinates.
+    ``Mechanism.plot``; a slide counts as a hinge at infinity. Other modes, and all if two have the same signs, are
+    numbered in the order of their joint coordinates.
 
-    A search by random starts proves no completeness. It is likely where each mode has several hits and most starts
-    came after the last new mode; ``unseen`` is an estimate. Every second start begins at a mode reached before, with
-    one or two of its joints moved. Hits count the others only, which are independent.
+    A search by random starts cannot prove that all modes were reached. They probably were if each has several hits and
+    most starts came after the last new mode; ``unseen`` estimates the risk. Every second start begins at a mode reached
+    before, with one or two of its joints moved. Only the other starts are independent and count as hits.
 
     Attributes
     ----------
@@ -56,10 +58,11 @@ class AssemblyModes(Shown, Sequence):
         Joint name to the held coordinates (dof,), m or rad.
     modes : tuple of AssemblyMode
     starts : int
+        Number of all starts.
     closed : int
         Number of independent starts from which the joints could be closed.
     last_new : int
-        Number of the start that led to the last new mode, from 1; 0 where there is no mode.
+        Number of the start that led to the last new mode, from 1; 0 if there is no mode.
     """
 
     mechanism: Structure
@@ -86,25 +89,25 @@ class AssemblyModes(Shown, Sequence):
 
     @property
     def names(self) -> list[str]:
-        """Names of the modes."""
+        """Names of the modes, in their order."""
         return [mode.name for mode in self.modes]
 
     @property
     def unseen(self) -> float:
-        """Estimate by Good and Turing of the share of independent starts that lead to modes not reached yet.
+        """Good-Turing estimate of the probability that an independent start that closes leads to a mode not reached.
 
-        The number of modes with one hit at most over that of the starts that closed, up to 1; 1 where no start closed.
+        The number of modes with at most one hit, divided by `closed`, but at most 1; 1 if no independent start closed.
         """
         return min(1.0, sum(mode.hits <= 1 for mode in self.modes) / self.closed) if self.closed else 1.0
 
     def _completeness(self) -> Iterator[tuple[str, str]]:
-        """Facts about the search: name, value."""
+        """Yield name and value of each fact about the search from which its completeness is judged."""
         yield "starts", str(self.starts)
         yield "independent starts that closed", str(self.closed)
         if self.modes:
             yield "starts since the last new mode", str(self.starts - self.last_new)
             yield "fewest hits of a mode", str(min(mode.hits for mode in self.modes))
-        yield "estimated share of hits on modes not seen", f"{self.unseen:.2g}"
+        yield "estimated probability of a hit on an unseen mode", f"{self.unseen:.2g}"
 
     def _facts(self) -> Iterable[str]:
         yield count_text(len(self), "mode")
@@ -129,12 +132,13 @@ class AssemblyModes(Shown, Sequence):
         return table + html_table(("", ">"), [*held, *self._completeness()])
 
     def _coordinates(self, mode: AssemblyMode) -> dict[str, np.ndarray]:
+        """Return the coordinates (dof,) of each joint in ``mode``, by name."""
         pose = with_world(mode.position, mode.quat_wxyz)
         return {joint.name: JointFrames(self.mechanism, joint).measure(*pose) for joint in self.mechanism.joints}
 
     def plot(self, path: str | Path | None = None, plane: str | None = None, labels: bool = False) -> "Figure":
-        """The modes drawn side by side, each with its name; a matplotlib Figure. See `Mechanism.plot`."""
-        from varint.configurations.pictures import plot_modes  # imports matplotlib, which a prompt need not wait for
+        """Draw the modes side by side, each with its name; return the Figure of matplotlib. See `Mechanism.plot`."""
+        from varint.configurations.pictures import plot_modes  # here, since the import of matplotlib is slow
 
         return plot_modes(self, path, plane, labels)
 

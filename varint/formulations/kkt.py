@@ -1,19 +1,19 @@
-"""`Maximal`: the rivals in maximal coordinates, which solve a KKT system for the velocities after a step.
+"""`Maximal`: classical integrators in maximal coordinates, which solve a KKT system for the velocities after a step.
 
-With v0, v1 the velocities before and after a step of h, x0, x1 the poses, f, K and D at (x0, v0), and impulses y along
-the rows G at the pose given,
+With v0, v1 the velocities before and after a step of h, x0, x1 the poses, E their matrices (4, 4), M the masses, f the
+forces at (x0, v0) with the gyroscopic torques, K = df/dx, D = df/dv, G0, G1 the rows at x0, x1, and impulses y,
 
     kkt                M v1 = M v0 + h f + G0^T y,   E1 = E0 exp(h phi1)           DIFF eqs. 1.28, 1.29, 1.88
     symplectic_euler   M v1 = M v0 + h f + G0^T y,   x1 = x0 + h v1                NOTES 0.9.1
     implicit_euler     (M - h D - h^2 K) v1 = (M - h D) v0 + h f + G0^T y,   x1 = x0 + h v1            NOTES 0.9.2
     trapezoidal        (M - h/2 D - h^2/4 K) v1 = (M - h/2 D + h^2/4 K) v0 + h f + G0^T y,
                        x1 = x0 + h/2 (v0 + v1)                                                         NOTES 0.9.3
-    bridson_marino     (M - h/2 D) (v - v0) = h/2 f + G0^T y,   x1 = x0 + h v,   f' = f(v0, x1),
+    bridson_marino     (M - h/2 D) (v - v0) = h/2 f + G0^T y,   x1 = x0 + h v,   f' = f(x1, v0),
                        (M - h/2 D) (v1 - v0) = h/2 (f + f') + G1^T y                                   NOTES 0.9.4
 
-each with G v1 = target rates - rate g. Rotations are R1 = R0 exp(h w). In "kkt" velocities and masses are those in the
-axes of the bodies, phi = (w, R^T v), so that -m w x v stands among the forces of the linear part. D holds the
-gyroscopic torques -w x J w, exactly; the change of G^T y with the pose is in no matrix.
+each with G v1 = (target rates) - rate * g, where g are the values of the rows; in bridson_marino v obeys it too, at G0.
+Rotations are R1 = R0 exp(h w). The equations of "kkt" are in body axes, phi = (w, R^T v), so f has the term -m w x v. D
+includes the exact derivative of the gyroscopic torques -w x J w. K and D neglect the change of G^T y with the pose.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,7 +41,7 @@ def _kkt(level: VelocityLevel, h: float) -> None:
     load = level.load.copy()
     spin = np.einsum("nij,nj->ni", level.ws.rotation[0, :-1], level.velocity[:, 3:])
     mass = level.plan.bodies.mass[:, None]
-    load[:, :3] -= mass * np.cross(spin, level.velocity[:, :3])
+    load[:, :3] -= mass * np.cross(spin, level.velocity[:, :3])  # -m w x v of body axes, written in world axes
     level.velocity[:] = level.solved(level.momenta(level.velocity) + h * load)
     level.move(level.velocity, along_screws=True)
 
@@ -52,7 +52,7 @@ def _symplectic_euler(level: VelocityLevel, h: float) -> None:
 
 
 class _Linearised:
-    """A step with derivatives of the forces; matrices are data of one pattern."""
+    """Base class of steps with linearised forces; M, K and D are entries (N,) of one sparsity pattern."""
 
     def __init__(self, level: VelocityLevel) -> None:
         self.matrices = ForceMatrices(level)
@@ -88,7 +88,10 @@ class _BridsonMarino(_Linearised):
 
 
 class Rule(NamedTuple):
-    """An integrator: ``make(level)`` returns its step; ``share`` of a step, after whose start inputs are taken."""
+    """An integrator: ``make(level)`` returns the function of its step, ``what`` describes it.
+
+    ``share``: the fraction of a step at which the inputs of f are taken, 0 at its start and 1 at its end.
+    """
 
     make: Callable[[VelocityLevel], Callable[[VelocityLevel, float], None]]
     share: float
@@ -96,7 +99,7 @@ class Rule(NamedTuple):
 
 
 RULES: Mapping[str, Rule] = {
-    "kkt": Rule(lambda level: _kkt, 0.0, "explicit Euler along screw motions; order 1"),
+    "kkt": Rule(lambda level: _kkt, 0.0, "semi-implicit Euler along screw motions; order 1"),
     "symplectic_euler": Rule(lambda level: _symplectic_euler, 0.0, "symplectic Euler; order 1"),
     "implicit_euler": Rule(_ImplicitEuler, 1.0, "implicit Euler, forces linearised; order 1"),
     "trapezoidal": Rule(_Trapezoidal, 0.5, "trapezoidal rule, forces linearised; order 2 without joints, else 1"),
@@ -107,24 +110,24 @@ RULES: Mapping[str, Rule] = {
 @register
 @dataclass(frozen=True, eq=False)
 class Maximal(Stepped):
-    """A KKT system at velocity level in maximal coordinates: the classical rivals of the variational integrator.
+    """Classical integrators in maximal coordinates, to compare with `Variational`: a KKT system at velocity level.
 
-    They are of order 1; "trapezoidal" and "bridson_marino" of order 2 where no joint or constraint of a curved path
-    acts. Runs are as those of any `Stepped` method.
+    Order 1; "trapezoidal" and "bridson_marino" have order 2 if no joint or constraint makes a body follow a curved
+    path. See `Stepped` for recording, files, and loads that are refused.
 
     Parameters
     ----------
     integrator : {"kkt", "symplectic_euler", "implicit_euler", "trapezoidal", "bridson_marino"}
-        "kkt": explicit Euler of DIFF along screw motions; the others are those of NOTES 0.9. Forces of the implicit
-        ones are linearised, with exact derivatives.
+        "kkt": the one of DIFF, with forces at the start and screw motions by the new velocities; the others are those
+        of NOTES 0.9. All but "kkt" and "symplectic_euler" linearise the forces, with exact derivatives.
     dt : float
         Step, s.
     stabilisation : {None, "baumgarte", "project"}
-        What holds joints together: nothing, so that they drift apart; the velocity of a gap g is -rate g (DIFF eq.
-        1.97); or poses are moved onto the joints after their step, and velocities at its end, by the least motion in
-        the kinetic metric.
+        Treatment of gaps g of joints. None: they grow from step to step. "baumgarte": they decay by g' = -rate g (DIFF
+        eq. 1.97). "project": the poses are projected onto the joints once they were moved, and the velocities at the
+        end of the step, by the least change in the kinetic metric.
     rate : float, optional
-        Of "baumgarte", 1/s; 1 / dt where not given.
+        Decay rate of gaps with "baumgarte", 1/s; by default 1 / dt.
 
     Raises
     ------
@@ -174,7 +177,7 @@ class Maximal(Stepped):
 
     @property
     def _rate(self) -> float:
-        """1/s, at which gaps close."""
+        """Decay rate of gaps, 1/s; zero without "baumgarte"."""
         if self.stabilisation != "baumgarte":
             return 0.0
         return 1.0 / self.dt if self.rate is None else self.rate
@@ -187,7 +190,7 @@ class Maximal(Stepped):
         move = rule.make(level)
 
         def step(state: State, dt: float) -> State:
-            with np.errstate(over="ignore", invalid="ignore"):  # the run reports numbers that are not finite
+            with np.errstate(over="ignore", invalid="ignore"):  # `SteppedRun` reports numbers not finite
                 level.take(state)
                 move(level, dt)
                 return level.give()

@@ -1,21 +1,26 @@
-"""Tree joints that are lower pairs, in the block LDU (ldu.py): eliminated with their body in closed form.
+"""Elimination of a body together with its tree joint, if that is a lower pair, in the block LDU (ldu.py).
 
-All in axes of the world. A motion is (dx, turn), an impulse (force, torque) times time, both at a centre of mass. With
-d from the centre of the parent to that of the child, the motion x of the child is a sum: that of the parent, carried
-rigidly (y), one that the joint allows (N z), and one that satisfies the right-hand sides of its rows (b), at ``lower``:
+A lower pair here has three rows or more: POINT rows, all at one point, and then AXIS rows (compile/joints.py).
+
+All vectors are in world axes. A motion is (dx, turn) and an impulse is (force, torque) times time, both at a centre of
+mass. With G and H the rows at the poses ``upper`` and ``lower`` (ldu.py), and d from the centre of the parent to that
+of the child, the motion x of the child is the sum of three: the rigid motion with the parent (y), a motion that the
+joint allows (N z), and one that satisfies the right-hand sides of the rows (b), all at ``lower``:
 
     x = y + N z + b,    y = T x_p = (dx_p + turn_p x d, turn_p),    H N = 0,    H b = right-hand sides of the rows
 
-The rows are functions of the relative pose, so that along y their gradients by child and parent cancel. Let P be N at
+The rows depend on the relative pose only, so along y their gradients by child and by parent cancel. P is N at
 ``upper``: impulses along the rows do no work along P. With D x - G^T lambda = r for the child,
 
     E = P^T D N    V = E^-1 P^T D    z = E^-1 P^T (r - D b) - V y    D_p += T_u^T M T,    M = D - D N V
 
-(T_u: T at ``upper``). This is an articulated-body pass with equations at ``upper`` and unknowns at ``lower``.
-``ws.ldu.frame`` holds six motions of each joint at both poses: first one for each row, which changes that row alone, by
-one; then N. The multiplier of a row is the work of the joint's impulse in the motion of that row at ``upper``.
+(D_p: the pivot of the parent; T_u: T at ``upper``). This is an articulated-body pass with equations at ``upper`` and
+unknowns at ``lower``. ``ws.ldu.frame`` holds six motions of each joint at both poses (index 0: ``upper``): first one
+for each row, which changes this row by one and no other; then N, at ``upper`` P. The multiplier of a row is the work of
+the joint's impulse along the motion of this row at ``upper``.
 
-Rows of efforts and constraints along the joint (``further``) extend E; their multipliers extend z.
+``further`` rows of the joint, those of efforts and constraints along it, extend E, U = D N and V; their multipliers
+extend z. In code vectors are rows of an array: ``N[k]`` is column k of N, ``V[k]`` row k of V.
 """
 
 import math
@@ -29,7 +34,10 @@ UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 @njit
 def write_frames(plan, ws, upper, lower):
-    """Bases of motions at both poses, and the arms from parent to child, to ``ws.ldu.frame`` and ``ws.ldu.arm``."""
+    """Write the bases of motions and the arms from parent to child, to ``ws.ldu.frame`` and ``ws.ldu.arm``.
+
+    At index 0 those at the pose ``upper``, at 1 those at ``lower``, which are left out if both are one pose.
+    """
     for i in range(plan.bodies.mass.size):
         if plan.joints.pair[i] > 0:
             for at in range(2 if lower != upper else 1):
@@ -38,12 +46,12 @@ def write_frames(plan, ws, upper, lower):
 
 @njit(inline="always")
 def _write_frame(plan, ws, i, pose, basis, arm):
-    """Basis (6, 6) of the motions of body i against its parent at a pose; ``arm`` (3,)."""
+    """Write the basis (6, 6) of motions of body i relative to its parent, and the arm (3,), at the pose ``pose``."""
     first, rows, points, parent = plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i], plan.joints.parent[i]
     G, position, rotation = ws.jacobian[pose], ws.position[pose], ws.rotation[pose]
     d = sub(vector(position[i]), vector(position[parent]))
     arm[0], arm[1], arm[2] = d
-    near = plan.joints.first_body[i] == 1  # whether the child is body b, whose point is in the plane of each POINT row
+    near = plan.joints.first_body[i] == 1  # whether the child is body b: a POINT row acts on both at the point of b
     e = (0.0, 0.0, 0.0)  # from that point to the centre of the child
     if points > 0:
         lever = rotate(rotation[i if near else parent], vector(plan.measures.w[first]))
@@ -62,13 +70,16 @@ def _write(motion, shift, turn):
 
 @njit(inline="always")
 def _write_turn(motion, turn, e):
-    """A turn about the point from which ``e`` leads to the centre of the child."""
+    """Write the motion of a child that turns about a point; ``e`` leads from this point to the child's centre."""
     _write(motion, cross(turn, e), turn)
 
 
 @njit(inline="always")
 def _write_shifts(basis, points, at):
-    """Shifts that so many POINT rows, whose directions come first in ``basis``, leave; written from entry ``at`` on."""
+    """Write the translations that ``points`` POINT rows leave free, from entry ``at`` of ``basis`` on.
+
+    The directions of these rows are the first entries of ``basis``.
+    """
     none = (0.0, 0.0, 0.0)
     if points == 2:
         _write(basis[at], cross(vector(basis[0]), vector(basis[1])), none)
@@ -83,7 +94,10 @@ def _write_shifts(basis, points, at):
 
 @njit(inline="always")
 def _write_turns(plan, rotation, G, i, e, basis):
-    """Turns that close one AXIS row each, in their places in ``basis``, and at its end those that close none."""
+    """Write a turn for each AXIS row that changes this row alone, by one, and at the end of ``basis`` the free turns.
+
+    ``e``: see `_write_turn`. With ``axes`` rows, the first are dual to the gradients a, b, c of the rows.
+    """
     first, points = plan.joints.rows[i], plan.joints.points[i]
     axes, R = plan.joints.pair[i] - points, rotation[i]
     at = first + points
@@ -118,10 +132,11 @@ def _write_turns(plan, rotation, G, i, e, basis):
 
 @njit(inline="always")
 def factor_pair(plan, ws, i, free, further, low):
-    """Factor E, V = E^-1 P D, D <- M, and add M to the parent, for body i; U = D N goes to ``ws.ldu.X``, V to Y.
+    """Eliminate body i and its joint from the matrix: factor E, overwrite D by M, add T_u^T M T to the parent's pivot.
 
-    ``free``: number of motions N; ``further``: of rows beyond the pair's. ``low``: where the basis of the pose
-    ``lower`` is, 1, or 0 where both poses are one.
+    E goes to ``ws.ldu.S``, U = D N to ``ws.ldu.X``, V = E^-1 P^T D to ``ws.ldu.Y``. ``free``: number of motions N.
+    ``further``: number of rows beyond those of the pair. ``low``: index of the basis at the pose ``lower``, 1, or 0 if
+    both poses are one.
     """
     D, U, V, E = ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.S[i]
     N, P, size = ws.ldu.frame[low, i, 6 - free :], ws.ldu.frame[0, i, 6 - free :], free + further
@@ -170,8 +185,10 @@ def factor_pair(plan, ws, i, free, further, low):
 
 @njit
 def _add_rows(plan, ws, i, free, further, low):
-    """Rows beyond those of the pair: their parts of U and V, which are nothing but round-off where a row depends on the
-    relative pose alone, and of E."""
+    """Write the parts of U, V and E that belong to the ``further`` rows.
+
+    Those of U and V are round-off for a row that depends on the relative pose only.
+    """
     first = plan.joints.rows[i] + plan.joints.pair[i]
     U, V, E = ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.S[i]
     N, P = ws.ldu.frame[low, i, 6 - free :], ws.ldu.frame[0, i, 6 - free :]
@@ -189,11 +206,12 @@ def _add_rows(plan, ws, i, free, further, low):
 
 @njit
 def _pass_fills(plan, ws, i, free, further, low):
-    """Eliminate body i and its joint from the closure rows they feel: into the block K and the fills of the parent."""
+    """Eliminate body i and its joint from the closure rows coupled to them: update block K and the parent's fills."""
     # The fills of closure row e are L_e = lower[e], a row, and U_e = upper[e], a column. With U, V, E of `factor_pair`,
     #   l_e = L_e N,   u_e = E^-1 (P^T U_e, 0),   w_e = U_e - U u_e,   K_ef -= l_e u_f,
     # and for the fills of the parent p   L_e,p = T^T (L_e - l_e V),   U_e,p = T_u^T w_e.
-    # l_e goes to joint_lower, u_e to upper. joint_upper: what each row of the joint loses by a multiplier of one.
+    # l_e goes to joint_lower, u_e to upper (its first entries, after w_e was used). joint_upper[r]: by how much the
+    # multiplier of row r of the joint falls if that of closure row e is one.
     loops, ldu, first = plan.loops, ws.ldu, plan.loops.fill_pass[i]
     last, rows = loops.fill_first[i + 1], 6 - free
     U, V, z, joint_row = ldu.X[i], ldu.Y[i], ldu.z, plan.joints.rows[i]
@@ -208,7 +226,7 @@ def _pass_fills(plan, ws, i, free, further, low):
         )
         along = abs(dot(vector(lower), vector(upper)))
         turning = dot(vector(lower[3:]), vector(lower[3:])) * dot(vector(upper[3:]), vector(upper[3:]))
-        size = linear * along + angular * angular / linear * math.sqrt(turning)  # of what the free body would add to K
+        size = linear * along + angular * angular / linear * math.sqrt(turning)  # of the free body's term in K
         ldu.closure_scale[loops.fill_row[e]] = max(ldu.closure_scale[loops.fill_row[e]], size)
         for k in range(free + further):
             z[k] = dot6(P[k], upper) if k < free else 0.0
@@ -242,22 +260,22 @@ def _pass_fills(plan, ws, i, free, further, low):
 
 @njit(inline="always")
 def at_parent(g, d):
-    """A wrench (6,) at the centre of the child, moved to that of the parent, from which ``d`` leads to the child."""
+    """Return the wrench ``g`` (6,) at the child's centre as one at the parent's; ``d`` leads from parent to child."""
     t = cross(d, vector(g))
     return g[0], g[1], g[2], g[3] + t[0], g[4] + t[1], g[5] + t[2]
 
 
 @njit(inline="always")
 def at_child(g, d):
-    """A wrench (6,) at the centre of the parent, moved to that of the child, which is ``d`` away."""
+    """Return the wrench ``g`` (6,) at the parent's centre as one at the child's; ``d`` leads from parent to child."""
     t = cross(d, vector(g))
     return g[0], g[1], g[2], g[3] - t[0], g[4] - t[1], g[5] - t[2]
 
 
 @njit(inline="always")
 def _add_carried(M, parent, d, e):
-    """``parent`` (6, 6) += T_d^T M T_e, T_d the motion of the child by that of the parent over the arm ``d``."""
-    for b in range(6):  # a column of M T_e in the first three is one of M
+    """Add T_d^T M T_e to ``parent`` (6, 6); T_d maps the parent's motion to the child's, rigidly over the arm ``d``."""
+    for b in range(6):  # (x, y): column b of M T_e; the first three columns are those of M
         if b < 3:
             x0, x1, x2, y0, y1, y2 = M[0, b], M[1, b], M[2, b], M[3, b], M[4, b], M[5, b]
         else:
@@ -278,7 +296,7 @@ def _add_carried(M, parent, d, e):
 
 @njit(inline="always")
 def _asked(ws, i, rows, own, low):
-    """b: the motion (6,) that the right-hand sides ``own`` of the rows of the pair ask for."""
+    """Return b (6,), the motion that satisfies the right-hand sides ``own`` of the ``rows`` rows of the pair."""
     basis = ws.ldu.frame[low, i]
     b0 = b1 = b2 = b3 = b4 = b5 = 0.0
     for r in range(rows):
@@ -294,7 +312,10 @@ def _asked(ws, i, rows, own, low):
 
 @njit(inline="always")
 def _own_motion(plan, ws, i, free, further, own, x, b, z):
-    """z = E^-1 (P x, right-hand sides of further rows less those that b closes), with r - D b in ``x``."""
+    """Write ``z`` = E^-1 (P^T x, h - H b) for ``x`` = r - D b, with h and H of the ``further`` rows.
+
+    ``own``: right-hand sides of all rows of the joint, of which h are the last.
+    """
     for k in range(free):
         z[k] = dot6(ws.ldu.frame[0, i, 6 - free + k], x)
     for k in range(free, free + further):
@@ -305,7 +326,11 @@ def _own_motion(plan, ws, i, free, further, own, x, b, z):
 
 @njit(inline="always")
 def forward_pair(plan, ws, i, free, further, low, body, row):
-    """The right-hand side of body i, (6,), less D b; what the joint passes on is added to that of its parent."""
+    """Eliminate body i and its joint from the right-hand sides.
+
+    Subtract D b from that of body i, add T_u^T (r - D b - U z) to that of its parent, and subtract L_e (b + N z) from
+    that of each closure row e coupled to the body (L_e: see `_pass_fills`).
+    """
     x, M, U, V, z = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.z
     own = row[plan.joints.rows[i] : plan.joints.rows[i + 1]]
     b = _asked(ws, i, 6 - free, own, low)
@@ -343,14 +368,18 @@ def forward_pair(plan, ws, i, free, further, low, body, row):
 
 @njit(inline="always")
 def back_pair(plan, ws, i, free, further, low, body, row):
-    """The motion of body i, (6,), from that of its parent, and the multipliers of the joint, in ``row``."""
+    """Replace right-hand sides by the solution: the motion of body i in ``body``, its joint's multipliers in ``row``.
+
+    After `forward_pair`; the motion of the parent and the multipliers of the closures are solved already.
+    """
     x, M, U, V, z, parent = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.z, plan.joints.parent[i]
     first, rows = plan.joints.rows[i], 6 - free
     own = row[first : plan.joints.rows[i + 1]]
     b = _asked(ws, i, rows, own, low)
     _own_motion(plan, ws, i, free, further, own, x, b, z)
     y = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    w0, w1, w2, w3, w4, w5 = -x[0], -x[1], -x[2], -x[3], -x[4], -x[5]  # impulse of the joint on the child
+    # w becomes the impulse of the pair's rows on the child: D x - r, less that of the further rows
+    w0, w1, w2, w3, w4, w5 = -x[0], -x[1], -x[2], -x[3], -x[4], -x[5]
     for k in range(free + further):
         w0 += U[k, 0] * z[k]
         w1 += U[k, 1] * z[k]

@@ -1,4 +1,4 @@
-"""`Simulator`: the contract of another simulator that runs a mechanism in a model of its own, and their registry."""
+"""`Simulator`: the interface to another simulator that runs a mechanism, and the registry of simulators."""
 
 import importlib
 import importlib.metadata
@@ -15,14 +15,14 @@ from varint.mechanism import Mechanism
 from varint.model.checks import choice, known_name
 from varint.model.state import State
 
-HERE = ("mujoco", "pinocchio", "drake", "exudyn")  # the files of this folder, each registers a simulator of its name
+HERE = ("mujoco", "pinocchio", "drake", "exudyn")  # files of this folder that register a simulator
 REGISTERED: dict[str, type["Simulator"]] = {}  # by name
-SHOWN = 8  # refused parts in an error
+SHOWN = 8  # refused parts that an error lists
 KindOfSimulator = TypeVar("KindOfSimulator", bound="Simulator")
 
 
 class BodyMotion(NamedTuple):
-    """BodyMotion of nb bodies at n nodes.
+    """Poses and velocities of nb bodies at n nodes.
 
     position : (n, nb, 3) centres of mass, m, world
     rotation : (n, nb, 3, 3) from axes of the body to the world
@@ -37,20 +37,26 @@ class BodyMotion(NamedTuple):
 
 
 class Simulator(ABC):
-    """A mechanism as a model of another simulator, which steps it.
+    """Base class of models of a mechanism in another simulator, which steps it.
 
-    A subclass is registered by `register` under its ``name``, and imports the simulator in its methods only.
+    A subclass is registered by `register`. It imports the simulator in its methods only, so that it may be missing.
 
     Attributes
     ----------
     name : str
-        What users write, and the extra of varint that installs it.
-    package : str
-        The package to import, and ``distribution``, the name under which it is installed.
+        Name that users write, and that of the extra of varint that installs the simulator.
+    package, distribution : str
+        Name of its package in an import, and in pip.
     integrators : dict
-        Name to a few words; the first is the default.
+        Name of each integrator to a short description; the first is the default.
     loops : str
-        How it holds closed loops, in a few words.
+        Short description of how it closes loops.
+    refused : list of str
+        Joints and forces that the simulator cannot represent, collected by `build`.
+    stops : list of JointStop
+        Stops that the model does not have: a run ends where it reaches one.
+    stopped : str
+        Ends the sentence "the step at t = ... s" if `advance` returns fewer states than asked for.
     """
 
     name: ClassVar[str]
@@ -60,50 +66,51 @@ class Simulator(ABC):
     loops: ClassVar[str]
 
     def __init__(self, mechanism: Mechanism, dt: float, integrator: str) -> None:
-        """Build the model. Raises PeerError that names what it has no counterpart of, or how to install it."""
+        """Build the model. Raises PeerError if the simulator is not installed or cannot represent a part."""
         if not self.is_installed():
             raise PeerError(f"{self.name} is not installed: pip install 'varint[{self.name}]'")
         self.mechanism, self.dt, self.integrator = mechanism, dt, integrator
         self.refused: list[str] = []
-        self.stops: list[JointStop] = []  # that it does not have: its runs end where one is reached
-        self.stopped = "stopped"  # what befell the last step, in words, where `advance` returns fewer than asked
+        self.stops: list[JointStop] = []
+        self.stopped = "stopped"
         self.build()
         if self.refused:
             raise PeerError(f"{self.name} has no counterpart of {listed(self.refused)}")
 
     @classmethod
     def is_installed(cls) -> bool:
-        """Return whether its package can be imported."""
+        """Return whether the simulator's package can be imported."""
         return importlib.util.find_spec(cls.package) is not None
 
     @classmethod
     def version(cls) -> str:
-        """Return the version of its package, empty where it is not installed."""
+        """Return the version of the simulator's package, empty if it is not installed."""
         return importlib.metadata.version(cls.distribution) if cls.is_installed() else ""
 
     @abstractmethod
     def build(self) -> None:
-        """Make the model; collect in ``refused`` the joints and forces that it cannot represent, in words."""
+        """Build the model; append to ``refused`` the joints and forces that it cannot represent, as texts."""
 
     @abstractmethod
     def start(self, state: State) -> None:
-        """Put the model into a closed ``state``, at t = 0."""
+        """Set the model to ``state``, whose joints are closed, at t = 0."""
 
     @abstractmethod
     def advance(self, steps: int) -> Any:
-        """Do ``steps`` steps, and return the states after each in its own coordinates; only this is timed.
+        """Take ``steps`` steps and return the state after each, in the simulator's coordinates. Only this is timed.
 
-        Fewer are returned where it stops, and ``stopped`` is set.
+        If the simulator stops early, returns the states so far and sets ``stopped``.
         """
 
     @abstractmethod
     def motion(self, states: Any) -> BodyMotion:
-        """Return the motion of the bodies, in the order of the mechanism, in the states that `advance` returned."""
+        """Return poses and velocities of the bodies, in the order of the mechanism, in the states from `advance`."""
 
     def refuse_forces(self, supported: Callable[[Any], str | None]) -> None:
-        """Collect the forces for which ``supported`` returns a reason, which may be empty, and not None.
+        """Append to ``refused`` each force for which ``supported`` returns a text, which may be empty, and not None.
 
-        Stops of joints are taken as well: they do not act before they are reached.
+        The text follows the force's name and class in the error. A `JointStop` is not refused but appended to
+        ``stops``: it does not act before it is reached.
         """
         for force in self.mechanism.forces:
             if isinstance(force, JointStop):
@@ -115,18 +122,18 @@ class Simulator(ABC):
 
 
 def register(cls: type[KindOfSimulator]) -> type[KindOfSimulator]:
-    """Make a simulator known by its name."""
+    """Class decorator: add a simulator to the registry, under its name."""
     REGISTERED[cls.name] = cls
     return cls
 
 
 def simulators() -> list[str]:
-    """Names of all simulators: those of this folder, and those registered from outside."""
+    """Return the names of all simulators: those of this folder, then those registered outside this package."""
     return [*HERE, *(name for name in REGISTERED if name not in HERE)]
 
 
 def simulator_class(name: str) -> type[Simulator]:
-    """The simulator of that name. Raises PeerError where there is no such name."""
+    """Return the class of the simulator ``name``; import its file if needed. Raises PeerError for an unknown name."""
     known_name(name, simulators(), "there is no simulator", PeerError)
     if name not in REGISTERED:
         importlib.import_module(f"varint.peers.{name}")
@@ -134,18 +141,22 @@ def simulator_class(name: str) -> type[Simulator]:
 
 
 def parsed(text: str, integrator: str | None) -> tuple[type[Simulator], str]:
-    """The simulator and the integrator of ``name`` or ``name:integrator``. Raises PeerError."""
+    """Return the class of a simulator and the name of its integrator, by default its first.
+
+    ``text``: "name" or "name:integrator"; ``integrator``: in place of the second part. Raises PeerError for an unknown
+    name, and if both name an integrator.
+    """
     name, colon, after = text.partition(":")
     kind = simulator_class(name)
     if colon and integrator is not None:
-        raise PeerError(f"'{text}' names an integrator, and integrator= does: give one of them")
+        raise PeerError(f"'{text}' and integrator= both name an integrator: give one of them")
     wanted = after if colon else integrator
     known = tuple(kind.integrators)
     return kind, known[0] if wanted is None else choice(wanted, known, f"integrator of {name}", PeerError)
 
 
 def listed(refused: Iterable[str]) -> str:
-    """The first of the ``refused`` in words, and how many more there are."""
+    """Return the first ``SHOWN`` of the ``refused`` as a text, and the number of the others."""
     refused = list(refused)
     more = len(refused) - SHOWN
     return "; ".join(refused[:SHOWN]) + (f"; and {more} more" if more > 0 else "")

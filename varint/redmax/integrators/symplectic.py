@@ -1,15 +1,16 @@
-"""Symplectic collocation in canonical coordinates q, p = M(q) dq, of trees.
+"""Symplectic collocation for trees, in canonical coordinates q and p = M(q) dq.
 
-s stages with rates V_i, and forces F_i = (dL/dq + Q)(q_i, V_i) (redmax/canonical.py):
+A step of h has s stages with rates V_i and forces F_i = (dL/dq + Q)(q_i, V_i) (redmax/canonical.py):
 
     q_i = q + h sum_j a_ij V_j,    M(q_i) V_i = p + h sum_j a*_ij F_j,    a*_ij = b_j - b_j a_ji / b_i
     q(t + h) = q + h sum_i b_i V_i,    p(t + h) = p + h sum_i b_i F_i
 
-a: the coefficients of collocation at the nodes c. These are the equations of the variational integrator whose discrete
-Lagrangian is the quadrature h sum_i b_i L(q_i, V_i) along polynomials of degree s (Marsden and West, 2001, section 2.6;
-Ober-Bloebaum and Saake, 2015): symplectic, and exact for momenta of symmetries. With the nodes of Gauss a* = a.
+a, b: the coefficients of collocation at the points c of a step (``nodes`` in code). These are the equations of the
+variational integrator whose discrete Lagrangian is the quadrature h sum_i b_i L(q_i, V_i) along polynomials of degree s
+(Marsden and West, 2001, section 2.6; Ober-Bloebaum and Saake, 2015): symplectic, with exact conservation of the momenta
+of symmetries. At Gauss points a* = a.
 
-States of laws obey dI/dt = flow by the coefficients a.
+The internal variables I of laws, dI/dt = flow, are integrated by the same coefficients a and b.
 """
 
 from collections.abc import Callable
@@ -32,11 +33,14 @@ from varint.redmax.kernels.stage_iterations import DIVERGED, ROUND_OFF, SLOW, St
 ITERATIONS = 100
 
 
-ForceFunction = Callable[[float, np.ndarray, np.ndarray], np.ndarray]  # by time, q and dq
+ForceFunction = Callable[[float, np.ndarray, np.ndarray], np.ndarray]  # of t, q, dq; returns F
 
 
 class Tableau(NamedTuple):
-    """c, b (s,); a, a* (s, s); onward (s, s): from values at the nodes of a step to those of the next, extrapolated."""
+    """Coefficients of collocation: c, b (s,), a (s, s), and a* (s, s) in ``conjugate``.
+
+    onward : (s, s) extrapolates values at the points of a step to the points of the next one
+    """
 
     c: np.ndarray
     b: np.ndarray
@@ -47,10 +51,10 @@ class Tableau(NamedTuple):
 
 @cache
 def tableau(nodes: tuple[float, ...]) -> Tableau:
-    """Collocation at ``nodes`` (s,) in (0, 1], with the weights of interpolation."""
+    """Return the coefficients of collocation at the points ``nodes`` (s,) in (0, 1], as fractions of a step."""
     c = np.array(nodes)
     powers = np.arange(c.size)
-    inverse = np.linalg.inv(c[:, None] ** powers)  # from values at the nodes to coefficients of powers
+    inverse = np.linalg.inv(c[:, None] ** powers)  # from values at the points to coefficients of powers
     a = (c[:, None] ** (powers + 1) / (powers + 1)) @ inverse
     b = (1.0 / (powers + 1)) @ inverse
     onward = ((1.0 + c)[:, None] ** powers) @ inverse
@@ -58,7 +62,10 @@ def tableau(nodes: tuple[float, ...]) -> Tableau:
 
 
 class StepStart(NamedTuple):
-    """A step of ``h``, s, from time ``t``, s, q + low_q and p + low_p (nq,), and states of laws ``integral`` (ns,)."""
+    """Start of a step of ``h``, s, at time ``t``, s: q + low_q, p + low_p (nq,), internal variables ``integral`` (ns,).
+
+    low_q, low_p : rounding errors of q and p, see `sum_exactly`
+    """
 
     t: float
     h: float
@@ -70,7 +77,7 @@ class StepStart(NamedTuple):
 
 
 class StageValues(NamedTuple):
-    """Rates and forces (s, nq) of the stages of a step, flows of the states of laws (s, ns) and powers (s, ne), W."""
+    """Stages of a step: rates, forces (s, nq), flows of internal variables (s, ns), powers of elements (s, ne), W."""
 
     rates: np.ndarray
     force: np.ndarray
@@ -79,10 +86,10 @@ class StageValues(NamedTuple):
 
 
 class Symplectic(FixedSteps):
-    """Steps of ``dt``, which start from the stages of the last one, extrapolated.
+    """Base class of symplectic collocation in steps of ``dt``; a subclass solves the stages in `solve_stages`.
 
-    Momenta are carried from step to step, and what q and p lose by rounding is added in the next step (compensated
-    sums).
+    Each solution starts from the stages of the last step, extrapolated. Momenta are carried from step to step. The
+    rounding errors of q and p are added in the next step (compensated sums).
     """
 
     trees_only = True
@@ -92,7 +99,7 @@ class Symplectic(FixedSteps):
         self.tableau = self.tableau_of(task)
         self.canonical = Canonical(equations)
         s, nq = self.tableau.c.size, equations.nq
-        self._known = False  # whether the memory of the last step, which follows, is one
+        self._known = False  # whether the next two lines hold the last step; if not, p is found from q and dq
         self._p, self._low_q, self._low_p = np.zeros((3, nq))
         self._stages = StageValues(*(np.zeros((s, n)) for n in (nq, nq, equations.law_state.size, equations.ne)))
         varies = equations.inputs is not None and equations.inputs.varies
@@ -101,18 +108,18 @@ class Symplectic(FixedSteps):
 
     @classmethod
     def tableau_of(cls, task: Task) -> Tableau:
-        """The coefficients of the method."""
+        """Return the coefficients of the method."""
         return tableau(cls.nodes)
 
     @classmethod
     def check(cls, equations: Equations, task: Task) -> None:
-        e, name = equations, f"integrator {cls.name!r} takes trees of joints that move freely"
+        e, name = equations, f"integrator {cls.name!r} supports only trees without prescribed motions"
         remedy = "use another integrator"
         if e.drives:
-            raise ArgumentError(f"{name}, and the motion of {e.drives[0].label} is prescribed: {remedy}")
+            raise ArgumentError(f"{name}, but the motion of {e.drives[0].label} is prescribed: {remedy}")
         if len(e.closures):
             joint = e.mechanism.joints[e.closures.joint[0]].name
-            raise ArgumentError(f"{name}, and joint '{joint}' closes a loop: {remedy}")
+            raise ArgumentError(f"{name}, but joint '{joint}' closes a loop: {remedy}")
 
     def forget(self) -> bool:
         known, self._known = self._known, False
@@ -145,13 +152,14 @@ class Symplectic(FixedSteps):
         return after, rates
 
     def solve_stages(self, step: StepStart, first: StageValues) -> StageValues:
-        """The stages of a step, from estimates ``first``; raises NotConverged."""
+        """Return the stages of a step, iterated from estimates ``first``. Raises NotConverged."""
         raise NotImplementedError
 
     def iterate(self, step: StepStart, first: StageValues, tol: float) -> StageValues:
-        """`solve_stages` by V_i = M(q_i)^-1 p_i in O(n), with q_i and p_i by the last V.
+        """Solve the stages by fixed-point iteration V_i = M(q_i)^-1 p_i in O(n), with q_i and p_i from the last V.
 
-        It ends at increments of ``tol``, or where they are round-off. Under constant inputs it is compiled.
+        Ends when increments are at most ``tol``, m/s, rad/s, or at round-off. Compiled if inputs are constant. Raises
+        NotConverged.
         """
         if self._run is not None:
             return self._iterate_compiled(self._run, step, first, tol)
@@ -173,7 +181,7 @@ class Symplectic(FixedSteps):
 
     def _iterate_compiled(self, run: StageIteration, step: StepStart, first: StageValues, tol: float) -> StageValues:
         e = self.equations
-        if run.tree is not e.work:  # other charts
+        if run.tree is not e.work:  # charts have changed, and the arrays with them
             self._run = run = replace(run, tree=e.work)
         run.q[:], run.p[:], run.integral[:] = (step.q, step.low_q), (step.p, step.low_p), step.integral
         run.rates[:], run.flow[:] = first.rates, first.flow
@@ -184,10 +192,13 @@ class Symplectic(FixedSteps):
         return StageValues(run.rates.copy(), run.force.copy(), run.flow.copy(), run.power.copy())
 
     def newton(self, step: StepStart, first: StageValues, tol: float) -> StageValues:
-        """`solve_stages` by Newton's method for the rates of all stages, up to increments of ``tol``."""
+        """Solve the stages by Newton's method for all rates at once, until increments are at most ``tol``.
+
+        Raises NotConverged.
+        """
         rates, flow, parts = first.rates, first.flow, []
 
-        def force(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        def force(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:  # also adds p and derivatives to ``parts``
             p, F = self.canonical.momentum_and_force(t, q, v)
             parts.append((p, *self.canonical.by_motion()))
             return F
@@ -208,16 +219,19 @@ class Symplectic(FixedSteps):
         raise NotConverged
 
     def places(self, step: StepStart, rates: np.ndarray) -> np.ndarray:
-        """q_i (s, nq) by the rates (s, nq) of the stages."""
+        """Return the coordinates q_i (s, nq) of the stages with the ``rates`` (s, nq)."""
         return step.q + (step.low_q + step.h * (self.tableau.a @ rates))
 
     def evaluate(
         self, step: StepStart, at: np.ndarray, rates: np.ndarray, flow: np.ndarray, force: ForceFunction
     ) -> StageValues:
-        """The stages at coordinates ``at`` and ``rates`` (s, nq), with ``flow`` (s, ns) of states of laws before."""
+        """Evaluate the stages at coordinates ``at`` and ``rates`` (s, nq); ``flow`` (s, ns): of the last iteration.
+
+        ``force``: a function that places the equations at a stage and returns its F.
+        """
         e, parts = self.equations, []
         for i, t in enumerate(step.t + step.h * self.tableau.c):
-            weights = step.h * self.tableau.a[i]  # the own flow of a stage is implicit
+            weights = step.h * self.tableau.a[i]  # a law solves for the flow of its stage itself
             e.integrate_from(step.integral + (weights @ flow - weights[i] * flow[i]), weights[i])
             parts.append((rates[i], force(t, at[i], rates[i]), e.flow.copy(), e.power.copy()))
         return StageValues(*(np.array(each) for each in zip(*parts, strict=True)))
@@ -238,7 +252,7 @@ class Symplectic(FixedSteps):
 
 
 def stage_iteration(e: Equations, tableau: Tableau) -> StageIteration:
-    """Arrays for compiled iterations under the constant inputs of the equations."""
+    """Allocate the arrays of the compiled iteration, and write the constant inputs of ``e`` to its workspace."""
     s, nl, ns = tableau.c.size, e.nodes.parent.size, e.law_state.size
     if e.ne:
         evaluate_efforts.prepare()
@@ -264,7 +278,10 @@ def stage_iteration(e: Equations, tableau: Tableau) -> StageIteration:
 
 
 def newton_matrix(h: float, tableau: Tableau, by_p: np.ndarray, by_F: np.ndarray) -> np.ndarray:
-    """(s nq, s nq) derivatives of M(q_i) V_i - h sum_j a*_ij F_j by V; ``by_p``, ``by_F`` (s, 2, nq, nq): by q, dq."""
+    """Return the derivative (s nq, s nq) of M(q_i) V_i - h sum_j a*_ij F_j by the rates V of all stages.
+
+    ``by_p``, ``by_F`` : (s, 2, nq, nq) derivatives of p and of F, first by q, then by dq
+    """
     s, nq = by_p.shape[0], by_p.shape[2]
     of_F = h * np.einsum("jk,jab->jkab", tableau.a, by_F[:, 0])
     of_F[np.arange(s), np.arange(s)] += by_F[:, 1]
@@ -274,7 +291,7 @@ def newton_matrix(h: float, tableau: Tableau, by_p: np.ndarray, by_F: np.ndarray
 
 
 def sum_exactly(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """a + b rounded, and what rounding has left out: their sum is a + b (Knuth)."""
+    """Return a + b rounded, and its rounding error: the sum of both is exactly a + b (Knuth)."""
     total = a + b
     of_b = total - a
     return total, (a - (total - of_b)) + (b - of_b)
