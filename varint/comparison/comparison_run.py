@@ -81,10 +81,10 @@ def compare(
         Of VI.
     integrators : sequence of str, function or Method
         What stands beside the variational integrator: names of integrators in reduced coordinates, of integrators of
-        `varint.Maximal` or of registered methods; methods, as ``varint.Reduced("radau")``; and user-defined
-        integrators, functions ``f(state, dt)`` of a `State` and a step, s, that return the `State` after it. They are
-        run in steps of each ``dt`` and called by their ``__name__``. One that gives numbers that are not finite is
-        reported as stopped; one that gives no state, with unit quaternions, raises an ArgumentError.
+        `varint.Maximal`, as "kkt" or "kkt:baumgarte", or of registered methods; methods, as ``varint.Reduced("radau")``;
+        and user-defined integrators, functions ``f(state, dt)`` of a `State` and a step, s, that return the `State`
+        after it. They are run in steps of each ``dt`` and called by their ``__name__``. One that gives numbers that are
+        not finite is reported as stopped; one that gives no state, with unit quaternions, raises an ArgumentError.
         docs/own_methods.md has examples.
     peers : sequence of str or Peer
         Other simulators that run the mechanism in models of their own, in steps of each ``dt``: names, as "mujoco" or
@@ -218,7 +218,9 @@ def _known_integrators(
     if not listed:
         raise ArgumentError(f"integrators is empty: give one or more, as {DEFAULT}")
     known = (*methods_by_integrator(), *registered())
-    named = [choice(one, known, "integrators", ArgumentError) for one in listed if not _is_method(one)]
+    named = [one for one in listed if not _is_method(one)]
+    for one in named:
+        choice(one.partition(":")[0] if isinstance(one, str) else one, known, "integrators", ArgumentError)
     names = tuple(name for name in named if name in INTEGRATORS)
     own = [_method(one, dt) for one in listed if _is_method(one) or one not in INTEGRATORS]
     titles = [*names, *(method.title for method in own)]
@@ -240,7 +242,7 @@ def _method(one: Any, dt: float) -> Method:
         return Own(dt, one)
     if one in registered():
         return method_class(one)(**{"dt": dt})
-    return methods_by_integrator()[one](**{"integrator": one, "dt": dt})
+    return methods_by_integrator()[one.partition(":")[0]](**{"integrator": one, "dt": dt})
 
 
 def _tasks(

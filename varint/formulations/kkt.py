@@ -27,7 +27,7 @@ from varint.formulations.base import register
 from varint.formulations.stepped import Step, Stepped
 from varint.formulations.velocity_level import ForceMatrices, SparseSystem, VelocityLevel
 from varint.model.bounds import bounded
-from varint.model.checks import choice, not_negative
+from varint.model.checks import choice, not_negative, of_type
 from varint.model.known_forces import USES, Use
 from varint.model.state import State
 from varint.problem import Problem, Recording
@@ -118,7 +118,7 @@ class Maximal(Stepped):
     Parameters
     ----------
     integrator : {"kkt", "symplectic_euler", "implicit_euler", "trapezoidal", "bridson_marino"}
-        "kkt": the one of DIFF, with forces at the start and screw motions by the new velocities; the others are those
+        Or with a stabilisation behind a colon, as "kkt:baumgarte". "kkt": the one of DIFF, with forces at the start and screw motions by the new velocities; the others are those
         of NOTES 0.9. All but "kkt" and "symplectic_euler" linearise the forces, with exact derivatives.
     dt : float
         Step, s.
@@ -145,7 +145,12 @@ class Maximal(Stepped):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        choice(self.integrator, RULES, "integrator", ArgumentError)
+        integrator, _, held = of_type(self.integrator, str, "integrator", ArgumentError).partition(":")
+        if held:
+            if self.stabilisation not in (None, held):
+                raise ArgumentError(f"integrator {self.integrator!r} and stabilisation {self.stabilisation!r} differ")
+            object.__setattr__(self, "stabilisation", held)
+        object.__setattr__(self, "integrator", choice(integrator, RULES, "integrator", ArgumentError))
         if self.stabilisation is not None:
             choice(self.stabilisation, STABILISATIONS, "stabilisation", ArgumentError)
         if self.rate is not None:
