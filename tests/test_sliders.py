@@ -75,9 +75,22 @@ def test_catalogue_file_and_method(tmp_path):
     assert isinstance(c.trajectory, type(vi.simulate(vi.Problem(build(), 0.1), vi.Reduced())))
     file = tmp_path / "pendulum.toml"
     file.write_text(
-        'name = "pendulum"\n[parameters]\nlength = 0.7\n[bodies.bob]\nmass = 1.0\nposition = [0, 0, "-length"]\n'
-        "inertia = [[0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]\n[joints.hinge]\ntype = 'Revolute'\nbody_a = 'world'\nbody_b = 'bob'\n"
-        "point = [0, 0, 0]\naxis = [0, 1, 0]\n"
+        """
+        name = "pendulum"
+        parameters = {length = 0.7}
+
+        [bodies.bob]
+        mass = 1.0
+        position = [0, 0, "-length"]
+        inertia = [[0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]
+
+        [joints.hinge]
+        type = "Revolute"
+        body_a = "world"
+        body_b = "bob"
+        point = [0, 0, 0]
+        axis = [0, 1, 0]
+        """
     )
     c = vi.controls(file, {"length": (0.5, 2.0)}, **RUN)
     assert (c.values, c.error) == ({"length": 0.7}, None)

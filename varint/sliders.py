@@ -48,7 +48,7 @@ VIEW = "view"
 STEPS = 100  # of a slider whose step is not given
 SLIDER_FORMAT = ".4g"
 PRE = '<pre style="white-space:pre-wrap;margin:0.5em 0">'
-WIDE = {"description_width": "initial"}  # of a name beside its slider, as wide as it needs
+WIDTH = {"width": "480px"}  # of a slider with its name
 Show = str | Callable[[Trajectory], Any]
 
 
@@ -167,11 +167,12 @@ class Controls(Shown):
         """
         widgets = optional("ipywidgets", "notebook")
         children = []
+        style = {"description_width": f"{max(map(len, self._ranges), default=0) + 1}ch"}  # sliders stand in a column
         for name, range_ in self._ranges.items():
-            child = range_.widget(widgets, name, self._values[name])
+            child = range_.widget(widgets, self._values[name], description=name, style=style, layout=WIDTH)
             child.observe(partial(self._moved, name), range_.trait)
             children.append(child)
-        return widgets.VBox([*children, widgets.HTML(self.html)])
+        return widgets.VBox([*children, widgets.HTML(self.html, layout={"width": "100%"})])
 
     def _moved(self, name: str, change: Mapping[str, Any]) -> None:
         self.set({name: self._ranges[name].value_of(change["new"])})
@@ -262,7 +263,8 @@ class Range:
         kinds = (int,) if self.whole else (int, float)
         if isinstance(default, kinds) and not isinstance(default, bool) and self.low <= default <= self.high:
             return default
-        return self.low + self.step * round((self.high - self.low) / 2 / self.step)
+        middle = self.low + self.step * round((self.high - self.low) / 2 / self.step)
+        return middle if self.whole else float(f"{middle:.12g}")  # 0.9, not 0.8999999999999999
 
     def checked(self, value: Any, name: str) -> float:
         """``value``, a number in the range. Raises ArgumentError."""
@@ -271,12 +273,12 @@ class Range:
             raise ArgumentError(f"{name} must be from {self.low:g} to {self.high:g}, got {number:g}")
         return number
 
-    def widget(self, widgets: Any, name: str, value: float) -> Any:
+    def widget(self, widgets: Any, value: float, **look: Any) -> Any:
         """A slider of ipywidgets, whose value changes when it is released."""
         kind = widgets.IntSlider if self.whole else widgets.FloatSlider
-        look = {} if self.whole else {"readout_format": SLIDER_FORMAT}
         span = {"min": self.low, "max": self.high, "step": self.step}
-        return kind(value, description=name, continuous_update=False, style=WIDE, **span, **look)
+        digits = {} if self.whole else {"readout_format": SLIDER_FORMAT}
+        return kind(value, continuous_update=False, **span, **digits, **look)
 
     def value_of(self, position: float) -> float:
         """The value at a position of the widget."""
@@ -307,10 +309,10 @@ class Choices:
             raise ArgumentError(f"{name} must be one of {', '.join(map(value_text, self.values))}, got {shown(value)}")
         return self.values[self.values.index(value)]
 
-    def widget(self, widgets: Any, name: str, value: Any) -> Any:
+    def widget(self, widgets: Any, value: Any, **look: Any) -> Any:
         """A drop-down list of ipywidgets."""
         labels = [value if isinstance(value, str) else value_text(value) for value in self.values]
-        return widgets.Dropdown(options=labels, index=self.position_of(value), description=name, style=WIDE)
+        return widgets.Dropdown(options=labels, index=self.position_of(value), **look)
 
     def value_of(self, position: int) -> Any:
         """The value at a position of the list."""
