@@ -100,7 +100,7 @@ def test_catalogue_file_and_method(tmp_path):
 
 def test_pictures_that_are_shown():
     c = vi.controls(build, RANGES, **RUN, show="energy")
-    assert re.fullmatch(r'<img style="max-width:100%" src="data:image/png;base64,iVBOR[\w+/=]+">', c.html)
+    assert re.fullmatch(r'<img style="width:57[23]px;max-width:100%" src="data:image/png;base64,iVBOR[^"]+">', c.html)
     shown = ["coordinates", "view", lambda run: f"{len(run)} < 30 nodes", "energy", lambda run: run.plot("drift")]
     pieces = re.findall(r"<(iframe|pre|img)", vi.controls(build, RANGES, **RUN, show=shown).html)
     assert pieces == ["iframe", "pre", "img", "img"]

@@ -47,6 +47,7 @@ from varint.viz.panels import check_drawn
 VIEW = "view"
 STEPS = 100  # of a slider whose step is not given
 SLIDER_FORMAT = ".4g"
+PIXELS = 130  # of a figure, an inch
 PRE = '<pre style="white-space:pre-wrap;margin:0.5em 0">'
 WIDTH = {"width": "480px"}  # of a slider with its name
 Show = str | Callable[[Trajectory], Any]
@@ -391,7 +392,8 @@ def _in_html(thing: Any) -> str:
         data = io.BytesIO()
         thing.savefig(data, dpi=DPI, format="png")
         encoded = base64.b64encode(data.getvalue()).decode()
-        return f'<img style="max-width:100%" src="data:image/png;base64,{encoded}">'
+        width = PIXELS * thing.get_figwidth()
+        return f'<img style="width:{width:.0f}px;max-width:100%" src="data:image/png;base64,{encoded}">'
     return thing._repr_html_() if hasattr(thing, "_repr_html_") else _in_pre(str(thing))
 
 
