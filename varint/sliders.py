@@ -90,7 +90,8 @@ def controls(
         The page of `Trajectory.view`; panels of `Trajectory.plot`, as "energy", drawn together beneath the rest; a
         function of the trajectory that returns a page, a figure or a text.
     on_unresolved : {"warn", "raise", "ignore"}
-        If steps do not resolve the motion: a warning beneath the picture, an error in its place, or neither.
+        If steps in maximal coordinates do not resolve the motion: a warning beneath the picture, an error in its place,
+        or neither.
     options
         Arguments of all runs, as for `ensemble`: every, force, torque, order, ...
 
