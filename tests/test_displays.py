@@ -109,6 +109,7 @@ def things():
         "peer": vi.Peer("mujoco", "rk4"),
         "recording": vi.Recording(every=2),
         "stepper": vi.Stepper(large, 0.01),
+        "controls": vi.controls(lambda gravity: large, {"gravity": (1.0, 9.81)}, 0.02, 0.01, show="energy"),
         "checkpoint of a stepper": vi.Stepper(loop, 0.01).save(),
         "equations of motion": vi.redmax.EquationsOfMotion(loop),
         "large diagnosis": made_diagnosis(large),

@@ -214,6 +214,27 @@ def test_notebook_runs_and_shows():
 
 
 @pytest.mark.slow
+def test_notebook_with_sliders_draws():
+    """Each control is a widget, whose last child holds the picture; the first is the page of a run."""
+    pytest.importorskip("ipywidgets", reason="needs varint[notebook]")
+    notebook = nbformat.read(EXAMPLES / "sliders.ipynb", 4)
+    assert not any(cell.get("outputs") for cell in notebook.cells)
+    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    kind = "application/vnd.jupyter.widget-view+json"
+    boxes = [output["data"][kind]["model_id"] for output in outputs if kind in output.get("data", {})]
+    state = notebook.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"]
+    children = [[each.removeprefix("IPY_MODEL_") for each in state[box]["state"]["children"]] for box in boxes]
+    assert [len(each) for each in children] == [6, 5, 3]
+    pictures = [state[each[-1]]["state"]["value"] for each in children]
+    assert [picture.count("srcdoc=") for picture in pictures] == [1, 0, 0]
+    assert [picture.count("data:image/png") for picture in pictures] == [0, 2, 1]
+    assert [state[each]["state"]["value"] for each in children[0][:-1]] == [0.3, 1.0, 0.9, 1.0, 6.283185307179586]
+    (printed,) = [output["text"] for output in outputs if output.get("name") == "stdout"]
+    assert printed == "crank 0.3 m: the rocker swings by 43.3 degrees\n"
+
+
+@pytest.mark.slow
 def test_shell_script_reads_what_the_command_prints():
     script = EXAMPLES / "step_study.sh"
     programs = {"VARINT": str(Path(sys.executable).with_name("varint")), "PYTHON": sys.executable}

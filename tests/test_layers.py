@@ -40,6 +40,7 @@ LAYERS = [
     {"plot"},
     {"comparison"},
     {"ensembles"},
+    {"sliders"},
     {"studies"},
     {"warming"},
     {"cli"},

@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.model.state import State
     from varint.problem import Problem, Recording
     from varint.simulation import load, simulate
+    from varint.sliders import Controls, controls
     from varint.stepper import Stepper
     from varint.trajectory import Trajectory
 
@@ -65,6 +66,7 @@ PLACES = {  # name to its module, but for forces and joints
     "AssemblyMode": "configurations.assembly_modes",
     "AssemblyModes": "configurations.assembly_modes",
     "Body": "model.body",
+    "Controls": "sliders",
     "EquationsOfMotion": "redmax.equations_of_motion",
     "Gradient": "gradients",
     "ImportReport": "model.import_report",
@@ -86,6 +88,7 @@ PLACES = {  # name to its module, but for forces and joints
     "choose_step": "formulations.maximal",
     "compare": "comparison",
     "compare_catalogue": "comparison",
+    "controls": "sliders",
     "crossings": "studies.crossings",
     "deformable_spring": "model.deformable",
     "energy": "analysis.dynamics",

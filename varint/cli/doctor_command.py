@@ -23,6 +23,7 @@ GIVES = {  # extra: what it is for
     "gym": "environments of Gymnasium",
     "jax": "runs as differentiable functions in JAX",
     "mjcf": "robots in MJCF, by MuJoCo",
+    "notebook": "sliders in notebooks",
     "parquet": "tables of ensembles as Parquet",
     "peers": "programs and robots that varint is compared with",
     "tables": "tables as pandas and xarray",

@@ -31,7 +31,7 @@ def checked_common(formulation: str, duration: object, dt: object, options: Mapp
     known = of_runs(formulation)
     for name in options:
         if name in FUNCTIONS:
-            raise ArgumentError(f"{name}= cannot be given for all members: let build give {FUNCTIONS[name]}")
+            raise ArgumentError(f"{name}= cannot be given here: let build give {FUNCTIONS[name]}")
         if name not in known:
             others = [other for other in names() if name in of_runs(other)]
             where = f": it is of formulation={others[0]!r}" if others else suggestion(name, known)
@@ -50,9 +50,9 @@ def checked_common(formulation: str, duration: object, dt: object, options: Mapp
 
 
 def parts_of_method(
-    method: Method, formulation: str, on_unresolved: str, options: Mapping[str, Any]
+    method: Method, formulation: str, on_unresolved: str, options: Mapping[str, Any], caller: str = "ensemble"
 ) -> tuple[str, str, Any, dict[str, Any]]:
-    """Formulation, ``on_unresolved``, ``dt`` and options of an ensemble whose members all run by ``method``.
+    """Formulation, ``on_unresolved``, ``dt`` and options of a call of ``caller`` whose runs are all by ``method``.
 
     Raises ArgumentError for an argument that is given beside the method, and for one that no member has.
     """
@@ -60,12 +60,12 @@ def parts_of_method(
         raise ArgumentError(f"formulation={formulation!r} is not that of the method: leave it out")
     for name in options:
         if name in method.arguments():
-            raise ArgumentError(f"give {name!r} to the method, not to ensemble()")
+            raise ArgumentError(f"give {name!r} to the method, not to {caller}()")
     given = method.given()
     on_unresolved = given.pop("on_unresolved", on_unresolved)
     for name in given:
         if name in (*FUNCTIONS, *OF_ENSEMBLE):
-            raise ArgumentError(f"ensemble does not support {name!r} of a method: leave it out")
+            raise ArgumentError(f"{caller} does not support {name!r} of a method: leave it out")
     return method.formulation, on_unresolved, given.pop("dt", None), {**given, **options}
 
 
@@ -83,12 +83,12 @@ def check_members(
             raise ArgumentError(f"{name} is missing: give it for all members, or as a parameter of member {without}")
     with sources.opened(source) as build:
         check_names(members, formulation, arguments_of(build), common)
-        _check_start_names(members[0], formulation, build)
+        check_start_names(members[0], formulation, build)
 
 
-def _check_start_names(member: Mapping[str, Any], formulation: str, build: Any) -> None:
-    """Check that joints and bodies of the start exist, if the first member can be built; else its row has the error."""
-    parts = parts_of(member, formulation)
+def check_start_names(parameters: Mapping[str, Any], formulation: str, build: Any) -> None:
+    """Check that joints and bodies of the start exist, if these parameters build; else their run has the error."""
+    parts = parts_of(parameters, formulation)
     if not parts.start:
         return
     try:
