@@ -81,8 +81,8 @@ def compare(
         Of VI.
     integrators : sequence of str, function or Method
         What stands beside the variational integrator: names of integrators in reduced coordinates, of integrators of
-        `varint.Maximal`, as "kkt" or "kkt:baumgarte", or of registered methods; methods, as ``varint.Reduced("radau")``;
-        and user-defined integrators, functions ``f(state, dt)`` of a `State` and a step, s, that return the `State`
+        `varint.Maximal`, as "kkt" or "kkt:baumgarte", or of registered methods; methods, as
+        ``varint.Reduced("radau")``; and user-defined integrators, functions ``f(state, dt)`` of a `State` and a step, s, that return the `State`
         after it. They are run in steps of each ``dt`` and called by their ``__name__``. One that gives numbers that are
         not finite is reported as stopped; one that gives no state, with unit quaternions, raises an ArgumentError.
         docs/own_methods.md has examples.
