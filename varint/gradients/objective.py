@@ -136,11 +136,11 @@ def by_states(
         return value_of(objective, [*states[:n], moved, *states[n + 1 :]], alone, value.shape)
 
     for n, part in np.ndindex(len(states), 4):
-        for i in _bodies_seen(partial(of_moved, n, part), value, found.shape[2], steps[part]):
+        for i in _bodies_seen(partial(of_moved, n, part), value, found.shape[2], float(steps[part])):
             for k, unit in enumerate(np.eye(3)):
 
-                def of_changed(share: float, place: tuple = (n, part, [i]), unit: np.ndarray = unit) -> np.ndarray:
-                    return of_moved(*place, share * unit[None])
+                def of_changed(share: float, n: int = n, part: int = part, i: int = i, unit: np.ndarray = unit) -> Any:
+                    return of_moved(n, part, [i], share * unit[None])
 
                 found[:, n, i, part, k] = differences(of_changed, float(steps[part]))
     return value, found.reshape(*found.shape[:3], 12)
