@@ -1,8 +1,9 @@
 """What a gradient costs, over a run: `python gradients.py` prints tables of docs/gradients.md and docs/redmax.md.
 
-`python gradients.py memory` prints the one of time over memory alone.
+`python gradients.py memory` prints the one of time over memory alone, `python gradients.py runs` that of whole calls.
 """
 
+import dataclasses
 import sys
 import time
 
@@ -29,6 +30,67 @@ def seconds(function):
         found = function()
         least = min(least, time.process_time() - begin)
     return least, found
+
+
+def alternating(*functions):
+    """Least processor time of each function, s, in turn after one call of each."""
+    least = [np.inf] * len(functions)
+    for trial in range(REPEATS + 1):
+        for k, function in enumerate(functions):
+            begin = time.process_time()
+            function()
+            least[k] = min(least[k], time.process_time() - begin) if trial else np.inf
+    return least
+
+
+def whole_calls(mechanism, dt, start=None):
+    """Time of the run, ms, and ratios over it of `gradient` by the start, and by the start and ten masses or fewer.
+
+    The objective is the height of the last body in the last state, plus an integral along the run: the potential energy
+    of a mass that the last body carries, as a sum over ten instants. Then the same for the height alone.
+    """
+    masses = [f"{body.name}.mass" for body in mechanism.bodies[:10]]
+    times = STEPS * dt * np.arange(1, 11) / 10
+
+    def height(state):
+        return float(state.position[-1, 2])
+
+    def height_and_integral(states):
+        return height(states[-1]) + 9.81 * STEPS * dt / 10 * sum(map(height, states))
+
+    def gradient(objective, names, times=None):
+        return vi.gradient(
+            mechanism, objective, STEPS * dt, dt, with_respect_to=names, times=times, state=start,
+            on_unresolved="ignore",
+        )  # fmt: skip
+
+    run, *others = alternating(
+        lambda: vi.simulate(mechanism, STEPS * dt, dt, every=STEPS, tol=1e-12, state=start, on_unresolved="ignore"),
+        lambda: gradient(height, ["start"]),
+        lambda: gradient(height, ["start", *masses]),
+        lambda: gradient(height_and_integral, ["start", *masses], times),
+    )
+    return 1e3 * run, [other / run for other in others]
+
+
+def print_whole_calls():
+    """The table of whole calls, on mechanisms that start at rest, in motion, and in a state that is given."""
+    chains = [(f"{n} links", vi.mechanisms.n_pendulum(n), None) for n in (2, 10, 100)]
+    plain = vi.mechanisms.n_pendulum(10)
+    moving = dataclasses.replace(plain, start={"rates": {joint.name: 0.5 for joint in plain.joints}})
+    linkage = vi.mechanisms.four_bar()
+    loops = [
+        ("four-bar", linkage, None),
+        ("four-bar, state= given", linkage, linkage.state()),
+        ("rhombi, m = 4", vi.mechanisms.rhombus_chain(4), None),
+    ]
+    for what, mechanism, start in (*chains, ("10 links in motion", moving, None), *loops):
+        for dt in (1e-3, 1e-2):
+            run, (by_start, by_masses, integral) = whole_calls(mechanism, dt, start)
+            print(
+                f"{what}, {1e3 * dt:g} ms: run {run:.1f} ms, gradient by the start {by_start:.2f} of it,"
+                f" with masses {by_masses:.2f}, with an integral {integral:.2f}"
+            )
 
 
 def chain(links):
@@ -103,6 +165,9 @@ def reduced_ratios(mechanism, name, steps=200):
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["runs"]:
+        print_whole_calls()
+        sys.exit()
     for share, size, parts, checkpoints, passes, ratio in over_memory():
         print(
             f"{share:g} of the memory, {size / 1e6:.2g} MB: {parts} parts, {checkpoints} checkpoints,"
@@ -110,6 +175,7 @@ if __name__ == "__main__":
         )
     if sys.argv[1:] == ["memory"]:
         sys.exit()
+    print_whole_calls()
     for links in (2, 10, 100):
         for order in (2, 4):
             taped, back, numbers, count = ratios(links, order)

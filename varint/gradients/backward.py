@@ -20,7 +20,9 @@ from varint.terms.kernels.term_rows import set_rows
 MEASURED = ("u", "v", "w", "c", "weight")
 OF_NUMBERS = ("mass", "inertia", "gravity", *MEASURED, "rest")  # fields of `ByNumbers`
 CARRIED = ("h", "load", "input", "target", "effort", "state", "push")  # those with one entry a stage that are gradients
-OF_STAGES = tuple(each.name for each in fields(ByNumbers) if each.name not in (*OF_NUMBERS, "products", *TERMS))
+OF_STAGES = tuple(
+    each.name for each in fields(ByNumbers) if each.name not in (*OF_NUMBERS, "wanted", "products", *TERMS)
+)
 STEP = 1e-3  # of differences by dt, as a share of it
 
 

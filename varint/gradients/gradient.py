@@ -42,6 +42,7 @@ from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import flag, function_of, positive, sequence_of
+from varint.model.joints.base import Joint
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.problem import Problem, checked_times
@@ -151,6 +152,8 @@ def gradient(
     derivatives[STEP_SIZE] = lambda k, adjoint: adjoint.by_step()
     for name in places:
         derivatives[name] = partial(_by_load, name)
+    for adjoint in adjoints:
+        adjoint.by.wanted[0] = by_numbers.of_rows
     go_back(run, adjoints, by_numbers.sums)
     by = {}
     for name in names:
@@ -226,11 +229,11 @@ def _load_of(mechanism: Mechanism, name: str, force: Mapping | None, torque: Map
 class Prepared:
     """Derivatives by numbers of the description; ``sums``: the data that they need in the backward pass.
 
-    ``state`` as in `gradient`.
+    ``of_rows``: whether they need the gradient by the numbers of joints' rows. ``state`` as in `gradient`.
     """
 
     def __init__(self, run: MaximalTape, state: State | None, objectives: int) -> None:
-        self.run, self.state, self.sums = run, state, list[MotionSum]()
+        self.run, self.state, self.sums, self.of_rows = run, state, list[MotionSum](), False
         self.local = Local(run, state is None, objectives, self.sums)
         self.changes = Changes(run, objectives, self.sums)
 
@@ -247,6 +250,7 @@ class Prepared:
 
             return by_input
         near = self.local.by(number)
+        self.of_rows |= near is None or (number.field is not None and isinstance(number.field.item, Joint))
         if near is not None:
             return near
 

@@ -57,7 +57,7 @@ class Local:
         body, attribute, _ = number.field
         if attribute not in ("mass", "inertia") or not self._forces_ignore_mass:
             return None
-        if self.from_reference and not (self._at_reference and self._at_rest):  # how a loop follows depends on masses
+        if not self._start_ignores_mass:
             return None
         i, run = self.mechanism.body_index[body.name], self.run
         slot = run.compiled.slot[i]
@@ -159,6 +159,17 @@ class Local:
     def _at_rest(self) -> bool:
         first = self.run.first
         return not (first.velocity.any() or first.angular_velocity.any())
+
+    @cached_property
+    def _start_ignores_mass(self) -> bool:
+        """Whether the run's initial state does not depend on masses; how loops and couplings follow their joints does.
+
+        So does how bodies follow that are given poses or velocities, and how open joints close.
+        """
+        if not self.from_reference or (self._at_reference and self._at_rest):
+            return True
+        follows = self.run.compiled.topology.cluster_of or self.plan.constraints.row.size
+        return self.mechanism.is_closed and not follows and self.mechanism.start.keys() <= {"coordinates", "rates"}
 
     @cached_property
     def _forces_ignore_mass(self) -> bool:

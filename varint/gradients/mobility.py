@@ -4,6 +4,8 @@ An overconstrained loop moves because its rows say the same. Turn the axis of on
 plane, and it still closes where it stands, but moves no more: the run has no derivative by that number.
 """
 
+from functools import cached_property
+
 import numpy as np
 
 from varint.errors import ArgumentError, MechanismError, StateError
@@ -21,15 +23,18 @@ class Mobility:
     """The rank of the rows where a run starts, to compare with those of a changed mechanism."""
 
     def __init__(self, mechanism: Mechanism, first: State, state: State | None) -> None:
-        self.mechanism, self.state = mechanism, state
-        rows = int(mechanism.compiled.plan.joints.rows[-1])
-        self.rank = rank_at(mechanism, first) if mechanism.compiled.topology.cluster_of else rows
-        self.overconstrained = self.rank < rows
+        self.mechanism, self.first, self.state = mechanism, first, state
+        self.rows = int(mechanism.compiled.plan.joints.rows[-1])
+
+    @cached_property
+    def rank(self) -> int:
+        """Rank of the rows of the joints where the run starts."""
+        return rank_at(self.mechanism, self.first) if self.mechanism.compiled.topology.cluster_of else self.rows
 
     def check(self, number: Number) -> None:
         """Raise ArgumentError where a change of the number removes a degree of freedom from a loop."""
         moves_joints = isinstance(number.field.item, Joint) if number.field else number.name != GRAVITY
-        if not self.overconstrained or not moves_joints:
+        if not moves_joints or self.rank == self.rows:
             return
         for k, (step, direction) in enumerate(zip(number.steps, number.directions(), strict=True)):
             try:

@@ -3,13 +3,14 @@
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from math import cos, hypot, sin
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.display import Shown, count_text, value_text
-from varint.errors import ArgumentError
+from varint.errors import ArgumentError, MechanismError
 from varint.gradients.numbers import START, Number, by_scalars, differences
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, call, function_of, in_a_shape, known_name, sequence_of
@@ -18,6 +19,7 @@ from varint.model.state import State
 
 STEP = 1e-4  # of the differences of an objective: rad, sizes of a part, and these over the duration
 BY = ("position", "rotation", "velocity", "angular velocity")
+ROTATION = 1  # of these
 CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 SAME_TIME = 1e-6  # of dt: a time that is as near as this to a node is its
 ROUND_OFF = 1e-12  # of a time
@@ -126,18 +128,59 @@ def by_states(
     value, own = value_of(objective, states, alone), getattr(objective, "gradient", None)
     if own is not None:
         return value, _own_gradient(own, value, states, alone)
-    steps = np.repeat(STEP * np.array([length, 1.0, length / duration, 1.0 / duration]), 3)
-    found = np.empty((value.size, len(states), len(states[0].position), 12))
-    for n, i, k in np.ndindex(*found.shape[1:]):
+    steps = STEP * np.array([length, 1.0, length / duration, 1.0 / duration])
+    found = np.zeros((value.size, len(states), len(states[0].position), 4, 3))
 
-        def of_changed(share: float, n: int = n, i: int = i, k: int = k) -> np.ndarray:
-            change = np.zeros(found.shape[2:])
-            change[i, k] = share
-            changed = [changed_state(state, change) if m == n else state for m, state in enumerate(states)]
-            return value_of(objective, changed, alone, value.shape)
+    def of_moved(n: int, part: int, bodies: Sequence[int], changes: np.ndarray) -> np.ndarray:
+        moved = _moved(states[n], part, bodies, changes)
+        return value_of(objective, [*states[:n], moved, *states[n + 1 :]], alone, value.shape)
 
-        found[:, n, i, k] = differences(of_changed, float(steps[k]))
-    return value, found
+    for n, part in np.ndindex(len(states), 4):
+        for i in _bodies_seen(partial(of_moved, n, part), value, found.shape[2], float(steps[part])):
+            for k, unit in enumerate(np.eye(3)):
+
+                def of_changed(share: float, n: int = n, part: int = part, i: int = i, unit: np.ndarray = unit) -> Any:
+                    return of_moved(n, part, [i], share * unit[None])
+
+                found[:, n, i, part, k] = differences(of_changed, float(steps[part]))
+    return value, found.reshape(*found.shape[:3], 12)
+
+
+def _bodies_seen(of_moved: Callable[..., np.ndarray], value: np.ndarray, count: int, step: float) -> list[int]:
+    """The bodies, of ``count``, by one part of whose state the objective changes: the others have no derivative.
+
+    ``of_moved(bodies, changes)``: the objective with that part of some bodies changed by (n, 3). ``value``: without.
+    """
+    # each body by another vector: objectives of distances and angles between bodies do not change by common motions
+    changes = step * np.random.default_rng(0).uniform(-0.5, 0.5, (count, 3))
+
+    def is_seen(bodies: Sequence[int]) -> bool:
+        try:
+            return not np.array_equal(of_moved(bodies, changes[bodies]), value)
+        except MechanismError:  # at a bound: differences are taken from one side
+            return True
+
+    return [i for i in range(count) if is_seen([i])] if is_seen(range(count)) else []
+
+
+def _moved(state: State, part: int, bodies: Sequence[int], changes: np.ndarray) -> State:
+    """`changed_state` of ``part``, of four, of some bodies by ``changes`` (n, 3), at less expense."""
+    arrays = [state.position, state.quat_wxyz, state.velocity, state.angular_velocity]
+    arrays[part] = arrays[part].copy()
+    if part != ROTATION:
+        arrays[part][bodies] += changes
+        return State(*arrays)
+    for i, turn in zip(bodies, changes.tolist(), strict=True):
+        angle = hypot(*turn)
+        c, s = cos(0.5 * angle), sin(0.5 * angle) / angle if angle else 0.5
+        (w, x, y, z), (a, b, d) = arrays[part][i].tolist(), (s * each for each in turn)
+        arrays[part][i] = (
+            w * c - (x * a + y * b + z * d),
+            w * a + c * x + (y * d - z * b),
+            w * b + c * y + (z * a - x * d),
+            w * d + c * z + (x * b - y * a),
+        )
+    return State(*arrays)
 
 
 def _own_gradient(own: object, value: np.ndarray, states: Sequence[State], alone: bool) -> np.ndarray:

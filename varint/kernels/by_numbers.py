@@ -33,7 +33,7 @@ def add_stage(plan, ws, tape, work, k, step, body, row, by):
     for i in range(plan.bodies.mass.size):
         _add_body(plan, ws, tape, work, k, i, h, body[i], by)
     for r in range(plan.rows.role.size):
-        if ws.compliance[r] > 0.0:
+        if ws.compliance[r] > 0.0 or (plan.rows.role[r] != CONSTRAINT and not by.wanted[0]):
             continue
         dual = row[first_row(plan, r)] / h
         pair_of(plan, r, body, ws.efforts.motion)

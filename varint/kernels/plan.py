@@ -405,6 +405,7 @@ class ByNumbers(CompiledRecord, writable=True):
     c: Float1  # (nm,)
     rest: Float2  # (nm, 3) by a rotation vector from the left
     weight: Float1  # (nm,)
+    wanted: Bool1  # (1,) whether stages add what the numbers of joints' rows have, a quarter of the backward pass
     h: Float1  # (N,) by the size of a stage
     load: Float4  # (N, 2, nb, 6) at its start and end
     input: Float2  # (N, ne)

@@ -139,8 +139,9 @@ def by_numbers(plan: Plan, stages: int, nodes: int = 0) -> ByNumbers:
     shapes |= dict.fromkeys(("u", "v", "w", "rest"), (nm, 3)) | dict.fromkeys(("value", "rate", "effort"), (stages, ns))
     products = _by_products(plan.products.start.size * (2 * stages + nodes))
     return ByNumbers(
-        products=products, **number_parts(plan), **{name: np.zeros(shape) for name, shape in shapes.items()}
-    )
+        products=products, wanted=np.ones(1, dtype=bool), **number_parts(plan),
+        **{name: np.zeros(shape) for name, shape in shapes.items()},
+    )  # fmt: skip
 
 
 def _by_products(poses: int) -> ByProducts:
