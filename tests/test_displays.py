@@ -218,7 +218,7 @@ def test_what_a_repr_says():
     assert repr(four.diagnose()).startswith("Diagnosis of 'four-bar': 1 degree of freedom, 3 redundant rows, ")
     sweep = four.sweep("crank pivot", [0.0, 0.1])
     driven = "joint 'crank pivot' driven, values from 0 to 0.1 rad"
-    assert repr(sweep) == f"Sweep of 'four-bar': 2 configurations, {driven}"
+    assert repr(sweep) == f"Sweep of 'four-bar': 2 configurations, {driven}, no lock-up"
     locked = dataclasses.replace(sweep, lockup=0.25, branch_points=np.arange(1.0, 9.0))
     assert repr(locked).endswith("to 0.1 rad, locked at 0.25 rad, 8 branch points (1, 2, 3, 4, 5, 6, ...) rad")
 

@@ -288,7 +288,7 @@ def test_run_file_holds_forces(tmp_path, every):
         for what in ("force", "power", "dissipated"):
             assert np.array_equal(getattr(run, what)[name], getattr(read, what)[name])
     assert np.array_equal(read.command[:, 1], 3 * np.sin(0.01 * np.arange(0, 301, every)))
-    assert np.abs(read.work[-1]).min() > 0
+    assert np.abs(read.work[-1][[0, 1, 3]]).min() > 0  # the cable stays slack
 
 
 @pytest.mark.slow

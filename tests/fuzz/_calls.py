@@ -274,6 +274,7 @@ def _run_calls() -> dict[str, Call]:
 
     names = ("mechanism", "state", "order", "scheme", "tol", "force", "torque")
     stepped = {name: maximal[name] for name in names} | {"dt": 0.005, "every": 1, "extrapolate": True}
+    stepped["force"] = lambda: {"cart": (1.0, 0.0, 0.0)}
 
     def of_recording(**arguments):
         return ask(vi.simulate(vi.Problem(motor, 0.01), vi.Variational(0.005), vi.Recording(**arguments)))

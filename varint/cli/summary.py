@@ -77,7 +77,7 @@ def _of_stepping(trajectory: Trajectory) -> list[Fact]:
 
 def _of_tolerances(settings: dict) -> list[Fact]:
     tol, rtol, atol = (settings.get(name) for name in ("tol", "rtol", "atol"))
-    facts = [Fact("tol", "tolerance" * (tol is not None), tol, "m/s" if rtol is None else "m/s, rad/s")]
+    facts = [Fact("tol", "tolerance" * (tol is not None), tol, "m/s" if None in (tol, rtol) else "m/s, rad/s")]
     facts.append(Fact("rtol", "tolerances" * (rtol is not None), rtol, text=f"relative {cell(rtol)}"))
     unit = "m, rad, m/s, rad/s, J"
     return [*facts, Fact("atol", "tolerances" * (atol is not None), atol, unit, f"absolute {cell(atol)} ({unit})")]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from varint.comparison.comparison_result import Comparison, Settings
-from varint.comparison.differences import differences, largest
+from varint.comparison.differences import Quantities, differences, largest
 from varint.comparison.peer_lines import known_peers
 from varint.comparison.series import make_series
 from varint.errors import ArgumentError, ConvergenceError
@@ -80,16 +80,14 @@ def compare(
     order : int or sequence
         Of VI.
     integrators : sequence of str, function or Method
-        What stands beside the variational integrator: names of integrators in reduced coordinates, of integrators of
-        `varint.Maximal`, as "kkt" or "kkt:baumgarte", or of registered methods; methods, as
-        ``varint.Reduced("radau")``; and user-defined integrators, functions ``f(state, dt)`` of a `State` and a step, s, that return the `State`
-        after it. They are run in steps of each ``dt`` and called by their ``__name__``. One that gives numbers that are
-        not finite is reported as stopped; one that gives no state, with unit quaternions, raises an ArgumentError.
-        docs/own_methods.md has examples.
+        Methods beside the variational integrator: names of integrators in reduced coordinates, of `varint.Maximal`, as
+        "kkt" or "kkt:baumgarte", or of registered methods; methods, as ``varint.Reduced("radau")``; and functions
+        ``f(state, dt)`` of a `State` and a step, s, that return the `State` after it, called by their ``__name__``. One
+        whose numbers are not finite is reported as stopped; one that returns no state with unit quaternions raises an
+        ArgumentError. docs/own_methods.md has examples.
     peers : sequence of str or Peer
-        Other simulators that run the mechanism in models of their own, in steps of each ``dt``: names, as "mujoco" or
-        "mujoco:rk4", or ``varint.Peer("mujoco", "rk4")``. One that is not installed, or has no counterpart of a joint
-        or a force, gets a line that says so. See docs/compare.md.
+        Other simulators, in steps of each ``dt``: names, as "mujoco" or "mujoco:rk4", or ``varint.Peer("mujoco")``. One
+        that is not installed, or has no counterpart of a joint or a force, gets a line that says so; docs/compare.md.
     rtol : float
         Of the reference.
     progress : callable, optional
@@ -121,12 +119,7 @@ def compare(
         call(told, "progress, a function that is called as progress(done, total, name)", done, total, name)
         done += 1
 
-    exact = reduced(mechanism, state, steps, DEFAULT)
-    tell("reference")
-    reference = exact.run(rtol, duration)
-    assert isinstance(reference, ReducedTrajectory)
-    tell("error of the reference")
-    between = differences(exact.run(CHECK * rtol, duration), reference)
+    reference, between = _reference(reduced(mechanism, state, steps, DEFAULT), rtol, duration, tell)
     series = []
     for task in tasks:
         stopped_or_done(task.run, task.values[0], compiling)  # which is no stepping time
@@ -135,6 +128,17 @@ def compare(
     asked = orders, names, tuple(method.title for method in own)
     settings = Settings(duration, tuple(steps.tolist()), *asked, rtol, CHECK * rtol, TOL, BAUMGARTE)
     return Comparison(mechanism, settings, reference, between, tuple(series), lines)
+
+
+def _reference(
+    exact: SeriesTask, rtol: float, duration: float, tell: Callable[[str], None]
+) -> tuple[ReducedTrajectory, Quantities]:
+    """The run that all others are compared with, and its difference from one at a larger tolerance."""
+    tell("reference")
+    reference = exact.run(rtol, duration)
+    assert isinstance(reference, ReducedTrajectory)
+    tell("error of the reference")
+    return reference, differences(exact.run(CHECK * rtol, duration), reference)
 
 
 def posed_series(study: Callable, given: Mapping[str, Any]) -> tuple[Problem, tuple[Method, ...]]:

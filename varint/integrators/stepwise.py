@@ -17,8 +17,8 @@ from varint.kernels.march_records import (
     PLACES,
     POSE,
     RECORDED,
-    SOLVED,
     STAGGERED,
+    STEPPED,
     STRIDE,
     MarchSteps,
     NodeRows,
@@ -149,7 +149,7 @@ class Stepwise:
 
         Where it ``keeps``; else it stays in the middle of the step.
         """
-        march, solved = self.march, int(self.place[SOLVED])
+        march, solved = self.march, int(self.place[STEPPED])
         worst = worst_residual(march.compiled.plan, march.ws)
         if self.place[KEEPS]:
             self.recall(self.kept)

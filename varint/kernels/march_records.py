@@ -6,7 +6,7 @@ from varint._numba import Bool1, CompiledRecord, Float1, Float2, Float3, Int1, I
 from varint.kernels.inputs import Inputs
 from varint.kernels.plan import Plan, Workspace
 
-NODE, POSE, STRIDE, STAGGERED, KEEPS, RECORDED, HELD_FROM, SOLVED, PLACES = range(9)  # of `MarchSteps.place`
+NODE, POSE, STRIDE, STAGGERED, KEEPS, RECORDED, HELD_FROM, STEPPED, PLACES = range(9)  # of `MarchSteps.place`
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from varint.kernels.march_records import (
     NODE,
     POSE,
     RECORDED,
-    SOLVED,
     STAGGERED,
+    STEPPED,
     STRIDE,
     MarchSteps,
 )
@@ -27,7 +27,7 @@ run_steps = indirect(run)  # the very code of other runs: the same bits
 def take_steps(word: int, steps: int) -> int:
     """Take steps with the inputs of the march, see `MarchSteps`; returns how that ended.
 
-    Where a step is not solved, ``place`` has the number of those before it as SOLVED, the march is in the middle of
+    Where a step is not solved, ``place`` has the number of those before it as STEPPED, the march is in the middle of
     it, and ``kept`` has the node where the call began.
     """
     march = march_at(word)
@@ -37,12 +37,12 @@ def take_steps(word: int, steps: int) -> int:
             return NOT_FINITE
     if place[KEEPS] != 0:
         _copy_march(march, False)
-    place[SOLVED] = 0
+    place[STEPPED] = 0
     part = steps if march.table.shape[0] == 1 else 1  # rows are those of two nodes
-    while place[SOLVED] < steps:
+    while place[STEPPED] < steps:
         _set_inputs(march)
         status, done = _run(march, part)
-        place[SOLVED] += done
+        place[STEPPED] += done
         if status != CONVERGED:
             return FAILED
     return UNRESOLVED if march.ws.balance.unresolved[0] >= 0 else DONE
