@@ -23,6 +23,7 @@ KINDS = load_kinds()
 RESULTS = {
     "AssemblyMode",
     "AssemblyModes",
+    "Controls",
     "Gradient",
     "ImportReport",
     "StateGradient",

@@ -310,6 +310,19 @@ def _run_calls() -> dict[str, Call]:
         "redmax.simulate at times": Call(vi.redmax.simulate, _rights(**at_times), ask),
         "redmax.simulate of a loop": Call(vi.redmax.simulate, _rights(**looped), ask),
         "ensemble": Call(_ensemble, _rights(**members), repr),
+        "controls": Call(
+            vi.controls,
+            _rights(
+                build=lambda: vi.mechanisms.double_pendulum,
+                parameters=lambda: {"angle": (0.1, 0.2)},
+                duration=0.01,
+                dt=0.005,
+                formulation="maximal",
+                show="energy",
+                on_unresolved="warn",
+            ),
+            lambda controls: (controls.trajectory, controls.error),
+        ),
         "load_ensemble": Call(vi.load_ensemble, _rights(path=_kept_ensemble), repr),
         "random_draws": Call(
             vi.random_draws, _rights(n=3, distributions=lambda: {"angle": ("uniform", 0.1, 0.2)}, seed=1), list

@@ -3,7 +3,7 @@
 import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -107,7 +107,7 @@ class Method(Shown, ABC):
     def given(self) -> dict[str, Any]:
         """The arguments that differ from their defaults, by name."""
         values = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
-        return {name: value for name, (value, default) in values.items() if default is MISSING or value != default}
+        return {name: value for name, (value, default) in values.items() if not np.array_equal(value, default)}
 
 
 def register(cls: type[KindOfMethod]) -> type[KindOfMethod]:
