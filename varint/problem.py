@@ -14,7 +14,7 @@ from varint.errors import ArgumentError
 from varint.io.made_with import ANY
 from varint.io.place import check_name, check_place
 from varint.mechanism import Mechanism
-from varint.model.checks import array_of, flag, function_of, of_type, path_of, positive, shown, whole_number
+from varint.model.checks import array_of, by_name, flag, function_of, of_type, path_of, positive, shown, whole_number
 
 MOST_STEPS = 2**53  # of a run
 ROUND_OFF = 1e-12  # of a time
@@ -52,6 +52,8 @@ class Problem(Shown):
     def __post_init__(self) -> None:
         of_type(self.mechanism, Mechanism, "mechanism", ArgumentError)
         object.__setattr__(self, "duration", positive(self.duration, "duration", ArgumentError))
+        for name in ("force", "torque"):
+            by_name(getattr(self, name), self.mechanism.body_index, name, "body", ArgumentError)
 
     def start(self) -> Any:
         """The state to start from, unchecked."""

@@ -106,7 +106,9 @@ class Method(Shown, ABC):
 
     def given(self) -> dict[str, Any]:
         """The arguments that differ from their defaults, by name."""
-        values = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
+        values: dict[str, tuple[Any, Any]] = {
+            each.name: (getattr(self, each.name), each.default) for each in fields(self)
+        }
         return {name: value for name, (value, default) in values.items() if not np.array_equal(value, default)}
 
 
