@@ -119,7 +119,7 @@ def test_what_it_does_not_have_is_refused(rival, capsys):
         assert "--order belongs to the schemes in maximal coordinates" in capsys.readouterr().err
     finally:
         REGISTERED[NAME] = rival
-    problem = vi.Problem(vi.mechanisms.double_pendulum(), 0.1, force={"body 1": (1, 0, 0)})
+    problem = vi.Problem(vi.mechanisms.double_pendulum(), 0.1, force={"link 1": (1, 0, 0)})
     with pytest.raises(vi.ArgumentError, match="takes no loads on bodies"):
         vi.simulate(problem, rival(dt=DT))
     with pytest.raises(vi.ArgumentError, match="records its nodes only"):

@@ -40,6 +40,8 @@ def outcome(mechanism, method, duration, dt, exact):
     """The figures of a method, or why there are none."""
     try:
         run = timed(mechanism, method, duration, LAST)
+        if not run.success:
+            return run.message
     except (vi.ArgumentError, vi.ConvergenceError) as problem:
         return str(problem).splitlines()[0]
     energy = np.abs(run.energy_balance).max() / run.kinetic.max()

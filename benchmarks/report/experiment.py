@@ -60,9 +60,12 @@ def in_turns(works: dict[str, Callable[[], object]], rounds: int = 5, enough: fl
 
 
 def timed(mechanism: vi.Mechanism, method: object, duration: float, recording: vi.Recording) -> vi.Trajectory:
-    """The run of a method, after a short one that compiles what it needs."""
+    """The run of a method, as far as it went, after a short one that compiles what it needs."""
     vi.simulate(vi.Problem(mechanism, min(duration, 0.05)), method)
-    return vi.simulate(vi.Problem(mechanism, duration), method, recording)
+    try:
+        return vi.simulate(vi.Problem(mechanism, duration), method, recording)
+    except vi.ConvergenceError as failure:
+        return failure.trajectory
 
 
 def curves(figure: Figure, panels: dict[str, dict[str, tuple]], x: str, y: str, scale: str = "log-log") -> None:

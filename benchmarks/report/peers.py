@@ -176,9 +176,10 @@ def hour():
     for label, method in methods.items():
         run = timed(mechanism, method, HOUR, vi.Recording(every=10))
         change = run.energy - run.energy[0]
-        pieces = np.array_split(change[1:], POINTS)
+        count = max(1, round(POINTS * run.t[-1] / HOUR))
+        pieces = np.array_split(change[1:], count)
         measured[label] = {
-            "minutes": [60 * (k + 1) / POINTS for k in range(POINTS)],
+            "minutes": [60 * (k + 1) / POINTS for k in range(count)],
             "mean": [float(piece.mean()) for piece in pieces],
             "largest": [float(np.abs(piece).max()) for piece in pieces],
             "seconds": run.wall_time,
@@ -198,7 +199,10 @@ def seen_hour(measured):
     """Trend and time of each."""
     texts = []
     for label, curve in measured.items():
-        tenth = POINTS // 10
+        tenth, end = POINTS // 10, curve["minutes"][-1]
+        if end < 60:
+            texts.append(f"{label}: not finite after {end:.0f} min")
+            continue
         trend = np.mean(curve["mean"][-tenth:]) - np.mean(curve["mean"][:tenth])
         texts.append(f"{label}: at most {max(curve['largest']):.1g} J, trend {trend:.1g} J, {curve['seconds']:.2g} s")
     return f"Largest change of the energy, last tenth of the hour less the first, and time: {'; '.join(texts)}."
