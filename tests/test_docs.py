@@ -67,6 +67,11 @@ def test_citations_are_in_the_bibliography():
         assert all(re.search(rf"\b{re.escape(word)}", text) for word in entry.split()), f"{entry} is cited nowhere"
 
 
+def test_nothing_is_left_to_fill_in():
+    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+        assert not re.search(r"@[A-Z]+@|TODO|FIXME", page.read_text()), page.name
+
+
 def test_links_lead_somewhere():
     for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):

@@ -3,7 +3,7 @@
     python benchmarks/report [NAME ...]
 
 Writes docs/report/: a page, and for each experiment a figure (PNG and SVG) and its figures (JSON). With names only
-these are measured anew; the page shows all that were ever measured there.
+these are measured anew, with "draw" alone none; the page shows all that were ever measured there.
 """
 
 import json
@@ -28,38 +28,41 @@ MODULES = ("vi_energy", "vi_closure", "vi_solver", "vi_scaling", "vi_loops", "vi
 PACKAGES = ("varint", "numba", "numpy", "scipy", "mujoco", "pin", "drake", "exudyn")
 FOLDER = Path(__file__).parents[2] / "docs" / "report"
 SIZE, DPI = (9.0, 4.2), 90  # inches
+DRAW = "draw"
 
 
 def main(names: list[str]) -> int:
-    """Run the experiments of these names, or all, and write the page."""
+    """Run the experiments of these names, or all; then draw all that were ever run, and write the page."""
     experiments = {e.name: e for module in MODULES for e in import_module(module).EXPERIMENTS}
-    unknown = [name for name in names if name not in experiments]
+    unknown = [name for name in names if name not in experiments and name != DRAW]
     if unknown:
-        print(f"no experiment '{unknown[0]}': there are {', '.join(experiments)}")
+        print(f"no experiment '{unknown[0]}': there are {', '.join(experiments)}; {DRAW} draws all again")
         return 2
     FOLDER.mkdir(exist_ok=True)
-    for name in names or experiments:
+    for name in (each for each in names or experiments if each != DRAW):
         began = time.perf_counter()
         measured = experiments[name].measure()
         seconds = round(time.perf_counter() - began, 1)
         text = json.dumps({"machine": machine(), "seconds": seconds, "measured": measured}, indent=1)
         (FOLDER / f"{name}.json").write_text(text + "\n")
-        figure = Figure(figsize=SIZE, layout="constrained")
-        experiments[name].draw(measured, figure)
-        for suffix in ("png", "svg"):
-            metadata = {"Date": None} if suffix == "svg" else None
-            figure.savefig(FOLDER / f"{name}.{suffix}", dpi=DPI, metadata=metadata)
         Console().print(f"[bold]{name}[/bold] {seconds:g} s: {experiments[name].seen(measured)}")
-    (FOLDER / "report.md").write_text(page(experiments))
+    held = {name: json.loads(path.read_text()) for name in experiments if (path := FOLDER / f"{name}.json").is_file()}
+    for name, one in held.items():
+        figure = Figure(figsize=SIZE, layout="constrained")
+        experiments[name].draw(one["measured"], figure)
+        figure.savefig(FOLDER / f"{name}.png", dpi=DPI)
+        figure.savefig(FOLDER / f"{name}.svg", metadata={"Date": None})
+    (FOLDER / "report.md").write_text(page(experiments, held))
     return 0
 
 
 def machine() -> dict[str, str]:
     """What ran the experiment: processor, cores and versions."""
-
-    models = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M)
+    known = Path("/proc/cpuinfo")
+    models = re.findall(r"^model name\s*: (.*)$", known.read_text(), re.M) if known.is_file() else []
     versions = {name: version(name) for name in PACKAGES if is_installed(name)}
-    return {"processor": f"{models[0]}, {os.cpu_count()} cores", "python": platform.python_version(), **versions}
+    processor = f"{(models or [platform.processor()])[0]}, {os.cpu_count()} cores"
+    return {"processor": processor, "python": platform.python_version(), **versions}
 
 
 def is_installed(name: str) -> bool:
@@ -70,34 +73,30 @@ def is_installed(name: str) -> bool:
         return False
 
 
-def page(experiments: dict) -> str:
-    """The page, in Markdown."""
+def page(experiments: dict, held: dict) -> str:
+    """The page, in Markdown; ``held``: what was measured, by name."""
     lines = [
         "# Report: the experiments of the sources, run again",
         "",
-        "Made by `make report`. Times are of the processor, in one thread, the least of several turns in which all",
-        "methods take part one after the other. Compare ratios, not seconds.",
+        "Made by `make report`. Times are of one thread, the least of several turns in which all methods take part one",
+        "after the other. Compare ratios, not seconds. What is said here about figures is made from them.",
         "",
     ]
-    for name, experiment in experiments.items():
-        path = FOLDER / f"{name}.json"
-        if not path.is_file():
-            continue
-        held = json.loads(path.read_text())
+    for name, one in held.items():
+        experiment, measured = experiments[name], one["measured"]
+        lines += [f"## {experiment.title}", ""]
+        lines += [f"**The source:** {experiment.source}", ""] if experiment.source else []
         lines += [
-            f"## {experiment.title}",
+            f"**Here:** {experiment.seen(measured)}",
             "",
-            f"**The source:** {experiment.source}",
-            "",
-            f"**Here:** {experiment.seen(held['measured'])}",
-            "",
-            *([experiment.table(held["measured"]), ""] if experiment.table else []),
+            *([experiment.table(measured), ""] if experiment.table else []),
             f"![{experiment.title}]({name}.png)",
             "",
-            f"[figures]({name}.json), [drawing]({name}.svg); {held['seconds']:g} s on {held['machine']['processor']}",
+            f"[figures]({name}.json), [drawing]({name}.svg); {one['seconds']:g} s on {one['machine']['processor']}",
             "",
         ]
-    return "\n".join(lines)
+    machines = {", ".join(f"{key} {value}" for key, value in one["machine"].items()) for one in held.values()}
+    return "\n".join([*lines, "## Machine", "", *(f"* {each}" for each in sorted(machines)), ""])
 
 
 if __name__ == "__main__":

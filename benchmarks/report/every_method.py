@@ -52,7 +52,7 @@ def outcome(mechanism, method, duration, dt, exact):
 def draw(measured, figure):
     """Error of places against the time a step."""
     axes = figure.subplots(1, len(measured), sharey=True)
-    figure.set_size_inches(11.0, 6.0)
+    figure.set_size_inches(13.0, 6.0)
     for axis, (title, of) in zip(axes, measured.items(), strict=True):
         for number, (name, one) in enumerate(of.items()):
             if isinstance(one, list):
@@ -61,7 +61,7 @@ def draw(measured, figure):
         axis.set(title=title, xlabel="time a step (s)")
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("largest error of places (m)")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right upper", fontsize=7)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right upper", fontsize=6.5, ncols=2)
 
 
 def table(measured):
@@ -96,7 +96,7 @@ EXPERIMENTS = [
     Experiment(
         "every_method",
         "Every method that is registered",
-        "none.",
+        "",
         measure,
         draw,
         seen,

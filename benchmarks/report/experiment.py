@@ -21,7 +21,7 @@ class Experiment:
         Of its files.
     title : str
     source : str
-        What the source showed, one sentence.
+        What the source showed, one sentence; empty where there is none.
     measure : function
         () -> what was measured, JSON-ready.
     draw : function

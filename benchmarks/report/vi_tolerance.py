@@ -9,7 +9,7 @@ import varint as vi
 LINKS, TOLERANCES, DT, DURATION = (1, 2, 5, 10, 20, 50, 100), (1e-6, 1e-8, 1e-10), 0.01, 10.0
 ANGLE = 0.3  # rad from hanging
 LAST = vi.Recording(every=1_000_000)
-MOST = 20.0  # s: methods that take longer get no longer chains
+MOST = 5.0  # s: methods that take longer get no longer chains
 
 
 def methods(tol):
