@@ -153,7 +153,8 @@ def seen_chains(column, what, errors):
             texts.append(f"{title}: {label} {ours[label] / base:.2g}")
         agree = [min(row[2] for row in rows) for of in measured.values() for rows in of.values() if rows]
         return (
-            f"All methods tend to one motion: the least error of places of each is {max(agree):.1g} m at most. Time"
+            f"All methods tend to one motion: {max(agree):.1g} m is the largest error of places that is left at their"
+            f" shortest steps. Time"
             f" of the best variational scheme over that of MuJoCo's RK4 at {what} of {errors[-1]:g}:"
             f" {'; '.join(texts)}."
             " Pinocchio steps in a loop of Python around its compiled accelerations."

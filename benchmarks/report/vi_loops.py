@@ -18,7 +18,7 @@ def measure_segments():
         run = runs[0]
         measured["seconds"].append(min(run.wall_time for run in runs))
         measured["gap"].append(float(run.drift.max()))
-        measured["energy"].append(float(np.abs(run.energy - run.energy[0]).max() / run.kinetic_energy.max()))
+        measured["energy"].append(float(np.abs(run.energy - run.energy[0]).max() / run.kinetic.max()))
     for name, dt in EXPLICIT.items():
         measured["reduced"][name] = [outcome(m, dt) for m in REDUCED]
     return measured
@@ -30,7 +30,7 @@ def outcome(m, dt):
         run = vi.simulate(vi.Problem(vi.mechanisms.rhombus_chain(m=m), DURATION), vi.Reduced("rk4", dt=dt))
     except vi.ConvergenceError:
         return None
-    return [float(np.abs(run.energy - run.energy[0]).max() / run.kinetic_energy.max()), float(run.drift.max())]
+    return [float(np.abs(run.energy - run.energy[0]).max() / run.kinetic.max()), float(run.drift.max())]
 
 
 def draw_segments(measured, figure):
