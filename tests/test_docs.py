@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import json
 import re
 import runpy
 from pathlib import Path
@@ -65,6 +66,32 @@ def test_citations_are_in_the_bibliography():
     assert cited <= entries
     for entry in entries:
         assert all(re.search(rf"\b{re.escape(word)}", text) for word in entry.split()), f"{entry} is cited nowhere"
+
+
+def test_figures_of_the_readme_are_those_of_the_report():
+    loops, hour = (
+        json.loads((ROOT / "docs" / "report" / f"peers_{name}.json").read_text())["measured"]
+        for name in ("loops", "hour")
+    )
+    lines = [line for line in README.splitlines() if line.startswith("| ")]
+    rows = [[cell.replace("*", "").strip() for cell in line.split("|")[2:-1]] for line in lines]
+    gaps, four_bar = next(row for row in rows if row[0].startswith("11")), next(row for row in rows if "µs" in row[0])
+    ours = [name for name in loops["four-bar"] if name.startswith("variational")]
+    columns = [ours, *([name] for name in loops["four-bar"] if name not in ours)]
+    for names, gap, figures in zip(columns, gaps, four_bar, strict=True):
+        ran = [[of[name] for of in loops.values() if isinstance(of[name], list)] for name in names]
+        assert gap == f"{len(ran[0])}, {written(max(one[1] for all_of in ran for one in all_of))} m"
+        of_each = [loops["four-bar"][name] for name in names]
+        assert figures == "; ".join(f"{written(one[0])}, {float(f'{1e6 * one[2]:.2g}'):g} µs" for one in of_each)
+    energy = next(row for row in rows if "trend" in row[0])
+    assert energy[0].startswith(" and ".join(f"{written(max(hour[name]['largest']))} J" for name in ours))
+    assert energy[1] == f"{written(max(hour['mujoco:rk4']['largest']))} J, falling"
+
+
+def written(value):
+    """One digit and its power of ten, as 2e-3."""
+    digits, power = f"{value:.0e}".split("e")
+    return f"{digits}e{int(power)}"
 
 
 def test_nothing_is_left_to_fill_in():

@@ -35,7 +35,7 @@ def add_method(parser: ArgumentParser) -> None:
     method = parser.add_mutually_exclusive_group()
     method.add_argument("--scheme", choices=SCHEMES, help="the scheme itself, in place of the order")
     by_name = "run by this integrator: in reduced coordinates, or of varint.Maximal (docs/rivals.md)"
-    method.add_argument("--integrator", choices=methods_by_integrator(), help=by_name)
+    method.add_argument("--integrator", type=str.lower, choices=methods_by_integrator(), help=by_name)
     rival = "run by a method of your own: a script that registers it (docs/own_methods.md)"
     method.add_argument("--method", metavar="FILE.py", type=Path, help=rival)
     peer = f"run by another simulator: {', '.join(simulators())}, or with its integrator, as mujoco:rk4"
