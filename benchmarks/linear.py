@@ -9,7 +9,6 @@ import time
 
 import mujoco
 import numpy as np
-from work_precision import as_mjcf
 
 import varint as vi
 from varint.integrators.march import March
@@ -22,6 +21,29 @@ from varint.linear.step_tangents import NO_INPUTS, TangentRun
 DT, RATE = 1e-3, 0.3
 STEPS, TAPED = 200, 20  # of a run, and of those that tangents are carried through: times of one
 ROUNDS, TRIALS = 60, 5
+
+
+def as_mjcf(chain, dt):
+    """The chain in MuJoCo's format; bodies' frames are at the hinges, with the world's axes at the start."""
+    text, at = "", np.zeros(3)
+
+    def numbers(values):
+        return " ".join(f"{value:.17g}" for value in np.ravel(values))
+
+    for body, joint in zip(chain.bodies, chain.joints, strict=True):
+        text += (
+            f'<body pos="{numbers(joint.point - at)}"><joint axis="{numbers(joint.axis)}"/>'
+            f'<inertial pos="{numbers(body.position - joint.point)}" quat="{numbers(body.quat_wxyz)}"'
+            f' mass="{body.mass:.17g}" diaginertia="{numbers(np.diag(body.inertia))}"/>'
+        )
+        at = joint.point
+    left_out = " ".join(
+        f'{name}="disable"' for name in ("constraint", "contact", "limit", "spring", "damper", "sensor")
+    )
+    option = (
+        f'<option timestep="{dt:.17g}" integrator="RK4" gravity="{numbers(chain.gravity)}"><flag {left_out}/></option>'
+    )
+    return f"<mujoco>{option}<worldbody>{text}{'</body>' * len(chain.bodies)}</worldbody></mujoco>"
 
 
 def microseconds(functions, rounds=ROUNDS):

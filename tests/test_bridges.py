@@ -1,5 +1,6 @@
 """Runs within JAX and PyTorch: their gradients are those of `vi.gradient` and of differences of runs."""
 
+import dataclasses
 import re
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.bridges.rollout import Cotangents, RolloutStates
+from varint.bridges.rollout import Cotangents, Rollout, RolloutStates
 from varint.gradients.numbers import differences
 from varint.gradients.objective import by_states
 
@@ -110,6 +111,36 @@ def test_cotangents_are_the_gradient_of_their_product_with_the_states():
 
     args = states, False, mechanism.compiled.length, DURATION
     np.testing.assert_allclose(by_states(objective, *args)[1], by_states(plain, *args)[1], atol=1e-9)
+
+
+def test_numbers_of_a_mechanism_are_parameters():
+    """By the names of `vi.gradient`; an input takes one value a node."""
+    rod = vi.Body.rod("rod", (0, 0, 0), (0, 0, -1), 1.0)
+    pin = vi.Revolute("pin", "world", "rod", point=(0, 0, 0), axis=(0, 1, 0))
+    pendulum = vi.Mechanism("pendulum", [rod], [pin], forces=[vi.Motor("motor", joint="pin", effort=0.0)])
+    effort, weights = np.sin(np.arange(21)), [weight[1:2, :1] for weight in WEIGHTS]
+    given = {"rod.mass": np.array(1.3), "motor.effort": effort}
+    rollout = Rollout(pendulum, DURATION, DT, None, {"order": ORDER})
+    states = rollout.states(given)
+    changed = dataclasses.replace(
+        pendulum,
+        bodies=[dataclasses.replace(rod, mass=1.3)],
+        forces=[vi.Motor("motor", joint="pin", effort=effort)],
+    )
+    run = vi.simulate(changed, DURATION, DT, order=ORDER, tol=1e-12)
+    for name, part in zip(RolloutStates._fields, states, strict=True):
+        assert np.array_equal(part[0], getattr(run, name)[-1])
+    by_mass, by_effort = rollout.back(given, list(given), weights)
+
+    def value(state):
+        pairs = zip(RolloutStates._fields, weights, strict=True)
+        return sum(float(np.sum(weight * getattr(state, name))) for name, weight in pairs)
+
+    exact = vi.gradient(changed, value, DURATION, DT, order=ORDER, with_respect_to=["rod.mass", "motor.effort"])
+    np.testing.assert_allclose(by_mass, exact["rod.mass"], rtol=1e-7)
+    np.testing.assert_allclose(by_effort, exact["motor.effort"], rtol=0, atol=1e-7 * np.abs(by_effort).max())
+    with pytest.raises(vi.ArgumentError, match="'rods'"):
+        rollout.states({"rods.mass": 1.0})
 
 
 @pytest.mark.parametrize("library", ["jax", "torch"])

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from varint.errors import ArgumentError
 from varint.gradients import StateGradient, gradient
-from varint.gradients.numbers import made_of
+from varint.gradients.numbers import made_of, number_of
 from varint.gradients.objective import CONJUGATE, nodes_at
 from varint.mechanism import Mechanism
 from varint.model.checks import function_of, known_name, positive
@@ -54,42 +54,52 @@ class Cotangents:
 
 
 class Rollout:
-    """The run of what ``build`` makes; ``options`` are some of ``OPTIONS``.
+    """The run of what ``build`` makes, or of a mechanism with other numbers; ``options`` are some of ``OPTIONS``.
 
     It takes arrays that numpy can read, and gives numpy's.
     """
 
     def __init__(
         self,
-        build: Callable[..., Mechanism],
+        build: Callable[..., Mechanism] | Mechanism,
         duration: float,
         dt: float,
         times: ArrayLike | None,
         options: Mapping[str, Any],
     ) -> None:
-        self.build = function_of(build, "build", ArgumentError)
+        given = isinstance(build, Mechanism)
+        self.build = build if given else function_of(build, "build, if it is no Mechanism,", ArgumentError)
         self.duration, self.dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
         self.nodes = [steps] if times is None else nodes_at(times, self.dt, steps)
         for name in options:
             known_name(name, OPTIONS, "a rollout has no argument", ArgumentError)
         self.options = {"tol": TOL, **options}
 
+    def made(self, parameters: Mapping[str, Any]) -> Mechanism:
+        """The mechanism with these parameters, which are numbers of its description if it was given itself."""
+        if not isinstance(self.build, Mechanism):
+            return made_of(self.build, parameters)[0]
+        mechanism = self.build
+        for name, value in parameters.items():
+            mechanism = number_of(mechanism, name).replaced(np.asarray(value, dtype=float))
+        return mechanism
+
     def states(self, parameters: Mapping[str, Any]) -> RolloutStates:
         """States of the run with these parameters."""
-        mechanism, _ = made_of(self.build, parameters)
-        run = simulate(mechanism, self.duration, self.dt, **self.options)
+        run = simulate(self.made(parameters), self.duration, self.dt, **self.options)
         return RolloutStates(*(getattr(run, name)[self.nodes] for name in RolloutStates._fields))
 
     def back(self, parameters: Mapping[str, Any], names: Sequence[str], cotangents: Sequence[Any]) -> list[np.ndarray]:
         """The cotangents of the parameters ``names``, from those of the states: one sweep back along the run."""
+        given = isinstance(self.build, Mechanism)
         found = gradient(
-            self.build,
+            self.made(parameters) if given else self.build,
             Cotangents(RolloutStates(*map(np.asarray, cotangents))),
             self.duration,
             self.dt,
             with_respect_to=names,
             times=np.multiply(self.nodes, self.dt),
-            parameters=parameters,
+            parameters=None if given else parameters,
             on_unresolved="ignore",  # said of the run forward
             **self.options,
         )

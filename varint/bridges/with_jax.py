@@ -15,7 +15,7 @@ SIZES = (3, 4, 3, 3)  # of the states' parts
 
 
 def jax_rollout(
-    build: Callable[..., Mechanism],
+    build: Callable[..., Mechanism] | Mechanism,
     duration: float,
     dt: float,
     *,
@@ -28,14 +28,16 @@ def jax_rollout(
 
     Parameters
     ----------
-    build : function
-        Of parameters by name, floats or arrays of numpy; makes the mechanism.
+    build : Mechanism or function
+        A mechanism, whose parameters are numbers of its description by name: "rod.mass", "motor.effort", the latter
+        one number or one a node. Or a function of parameters by name, floats or arrays of numpy, that makes one.
     duration, dt, order
         See `varint.gradient`.
     times : (K,), optional
         s, rising; whole steps. The last node where not given.
     bodies : int, optional
-        How many the mechanism has, nb; needed within ``jax.jit`` and ``jax.vmap``, which ask for shapes before a run.
+        How many the mechanism has, nb: needed for a function within ``jax.jit`` and ``jax.vmap``, which ask for shapes
+        before a run.
     options
         ``scheme``, ``tol``, ``state``, ``force``, ``torque``, as in `varint.gradient`.
 
@@ -53,7 +55,9 @@ def jax_rollout(
     """
     jax = optional("jax", "jax")
     rollout = Rollout(build, duration, dt, times, {"order": order, **options})
-    if bodies is not None:
+    if isinstance(build, Mechanism):
+        bodies = len(build.bodies)
+    elif bodies is not None:
         whole_number(bodies, "bodies", 1, ArgumentError)
 
     def on_host(function: Callable, types: Callable[[], Any], *values: Any) -> Any:

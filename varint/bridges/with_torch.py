@@ -13,7 +13,7 @@ from varint.model.checks import of_type
 
 
 def torch_rollout(
-    build: Callable[..., Mechanism],
+    build: Callable[..., Mechanism] | Mechanism,
     duration: float,
     dt: float,
     *,
@@ -25,8 +25,9 @@ def torch_rollout(
 
     Parameters
     ----------
-    build : function
-        Of parameters by name, floats or arrays of numpy; makes the mechanism.
+    build : Mechanism or function
+        A mechanism, whose parameters are numbers of its description by name: "rod.mass", "motor.effort", the latter
+        one number or one a node. Or a function of parameters by name, floats or arrays of numpy, that makes one.
     duration, dt, order
         See `varint.gradient`.
     times : (K,), optional
