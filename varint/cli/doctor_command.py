@@ -22,6 +22,7 @@ GIVES = {  # extra: what it is for
     "film": "films of runs",
     "gym": "environments of Gymnasium",
     "jax": "runs as differentiable functions in JAX",
+    "learn": "the examples that learn",
     "mjcf": "robots in MJCF, by MuJoCo",
     "notebook": "sliders in notebooks",
     "parquet": "tables of ensembles as Parquet",
