@@ -16,6 +16,7 @@ from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.driven import Driven
 from varint.model.forces.moved import Moved
+from varint.model.motion import coordinate_units
 from varint.model.state import State
 from varint.model.structure import Structure
 
@@ -348,5 +349,7 @@ def what_clashes(
     for name in wanted:
         alone = problem_of([name])
         if alone:
-            return f"{labels[name]} asks for a motion that the joints cannot follow: {alone}"
+            (unit,) = coordinate_units(mechanism.joint(name))
+            place = f"{wanted[name][0]:.6g} {unit} of joint '{name}'"
+            return f"{labels[name]} asks for a motion that the joints cannot follow, {place}: {alone}"
     return f"{' and '.join(labels[name] for name in wanted)} cannot be had at once: {together}"
