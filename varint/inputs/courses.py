@@ -16,6 +16,7 @@ from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.driven import Driven
 from varint.model.forces.moved import Moved
+from varint.model.forces.rolling import NoSlip
 from varint.model.state import State
 from varint.model.structure import Structure
 
@@ -288,6 +289,16 @@ def courses_by_rows(structure: Structure, span: Span, starts: Mapping[str, Any])
         else course_of_coordinate(force, span, starts.get(force.name, 0.0))
         for _, force in moved_by_rows(structure)
     }
+
+
+def still_rows(structure: Structure) -> dict[str, Course]:
+    """Courses of the rows that wheels and knife edges keep at zero, by the names of these forces."""
+    counts = {force.name: len(force.elements(structure)) for force in structure.forces if isinstance(force, NoSlip)}
+    return {name: partial(_still, np.zeros((3, count))) for name, count in counts.items()}
+
+
+def _still(targets: np.ndarray, t: float) -> np.ndarray:
+    return targets
 
 
 def starts_elsewhere(force: Moved | Driven, gap: float) -> str:

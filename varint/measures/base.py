@@ -72,6 +72,8 @@ class Measure(Shown):
         Whether Newton's matrix of a step takes its curvature at the two bodies themselves.
     jumps : bool
         Whether its value jumps at half a turn of b seen from a since the reference.
+    of_rates : bool
+        Whether it is a row of rates: its gradient times the velocities is kept at zero, and no value belongs to it.
     """
 
     body_a: str
@@ -86,6 +88,7 @@ class Measure(Shown):
     anchored: ClassVar[bool] = True
     stiffening: ClassVar[bool] = True
     jumps: ClassVar[bool] = False
+    of_rates: ClassVar[bool] = False
 
     @property
     def of_product(self) -> str:
