@@ -11,8 +11,8 @@ BALL = 0.5  # kg
 def build(rate: float = 2.0, speed: float = 0.2, radius: Positive = 0.1, mass: Positive = 5.0) -> vi.Mechanism:
     """A table of 0.8 m across that a motor turns about z, and a solid ball of 0.5 kg on it.
 
-    Zero of the coordinates: the pose at the start ("axle": the angle of the table, rad; "free": displacements along x, y
-    and z, m, and rotation vector, rad, of the ball, which lies at x = 0.2 m).
+    Zero of the coordinates: the pose at the start ("axle": the angle of the table, rad; "free": displacements along x,
+    y and z, m, and rotation vector, rad, of the ball, which lies at x = 0.2 m).
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def build(rate: float = 2.0, speed: float = 0.2, radius: Positive = 0.1, mass: P
 
 
 def centre(t, rate, position, velocity):
-    """(T, 2) x and y of the ball, m, at times ``t`` (T,): uniform motion on a circle (solid sphere, 2/7 of ``rate``)."""
+    """(T, 2) x and y of the ball, m, at times ``t`` (T,): a circle, at 2/7 of the ``rate`` for a solid sphere."""
     rate, velocity = 2.0 / 7.0 * rate, np.asarray(velocity)
     middle = np.asarray(position) + np.array([-velocity[1], velocity[0]]) / rate
     cos, sin = np.cos(rate * np.asarray(t)), np.sin(rate * np.asarray(t))

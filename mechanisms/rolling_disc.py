@@ -11,7 +11,7 @@ THICKNESS = 0.02  # m, of the body; the plane is touched by a circle in its midd
 def build(lean: float = 0.3, turning: float = 2.0, radius: Positive = 0.3, mass: Positive = 1.0) -> vi.Mechanism:
     """A disc 0.02 m thick that touches the x-y plane at the origin, rolling along x, with its axis in the y-z plane.
 
-    Zero of the coordinates: the pose at the start ("free": displacements along x, y and z, m, and rotation vector, rad).
+    Zero of the coordinates: the pose at the start ("free": displacements along x, y and z, m, and rotation vector).
 
     Parameters
     ----------
@@ -41,8 +41,9 @@ def build(lean: float = 0.3, turning: float = 2.0, radius: Positive = 0.3, mass:
 
 
 def steady_spin(lean, turning, radius, mass, inertia, gravity=9.81):
-    """Angular velocity about the axis of the disc, rad/s: (C + m r^2) spin Omega cos(lean) = (A Omega^2 cos(lean) - m g r) sin(lean).
+    """Angular velocity about the axis of the disc, rad/s.
 
+    The balance of moments is (C + m r^2) spin Omega cos(lean) = (A Omega^2 cos(lean) - m g r) sin(lean).
     A, C: moments of ``inertia`` (3, 3) across and along the axis, z of the body. The centre of mass moves at r spin on
     a circle of the radius r |spin / Omega|.
     """
