@@ -6,7 +6,7 @@ import varint as vi
 from varint.mechanisms._sizes import Positive
 
 
-def build(arm: float = 0.2, speed: float = 1.0, turning: float = 2.0, mass: Positive = 1.0) -> vi.Mechanism:
+def build(arm: Positive = 0.2, speed: float = 1.0, turning: float = 2.0, mass: Positive = 1.0) -> vi.Mechanism:
     """A plate of 0.6 x 0.3 x 0.05 m in the x-y plane, whose edge lies along x at the origin.
 
     Zero of the coordinates: the pose at the start ("plane": displacements along x and y, m, and the angle, rad).

@@ -11,7 +11,7 @@ from varint.inputs.courses import Span
 from varint.mechanism import Mechanism
 from varint.model.forces.base import Force
 from varint.model.forces.moved import Moved
-from varint.model.forces.rolling import RollingWheel, plane_turned
+from varint.model.forces.no_slip import NoSlip
 
 if TYPE_CHECKING:
     from varint.analysis.recorded_motion import RecordedMotion
@@ -46,11 +46,11 @@ def efforts_by_name(trajectory: "RecordedMotion", efforts: np.ndarray) -> ByName
 
     def own(force: Force) -> np.ndarray:
         number = mechanism.force_index[force.name]
-        if not isinstance(force, Moved | RollingWheel):
+        if not isinstance(force, Moved | NoSlip):
             return efforts[:, number]
         held = trajectory._dynamics[2][:, compiled.force == number]
-        if isinstance(force, RollingWheel):
-            return force.effort(held, plane_turned(force, mechanism, trajectory.quat_wxyz))
+        if isinstance(force, NoSlip):
+            return force.effort(held, force.plane_turned(mechanism, trajectory.quat_wxyz))
         return force.effort(mechanism, held, trajectory.quat_wxyz[:, mechanism.body_index[force.body]])
 
     return ByName(mechanism.force_index, mechanism.force, own, "force")

@@ -16,7 +16,7 @@ from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.driven import Driven
 from varint.model.forces.moved import Moved
-from varint.model.forces.rolling import NoSlip
+from varint.model.forces.no_slip import NoSlip
 from varint.model.state import State
 from varint.model.structure import Structure
 
@@ -328,8 +328,10 @@ def _moving(force: Moved | Driven) -> str:
     return f"joint '{force.joint}'" if isinstance(force, Driven) else f"body '{force.body}'"
 
 
-def cannot_follow(force: Moved | Driven, gap: float) -> str:
-    """Message if a body stays behind the motion; ``gap``: m, or sizes of a part."""
+def cannot_follow(force: Moved | Driven | NoSlip, gap: float) -> str:
+    """Message if a body stays behind the motion, or leaves its plane; ``gap``: m, or sizes of a part."""
+    if isinstance(force, NoSlip):
+        return f"{force.label} is {gap:.3g} m off its plane: smaller steps or tolerances may help"
     return (
         f"{force.label} asks for a motion that the joints, or other prescribed motions, do not allow:"
         f" {_moving(force)} is {gap:.3g} m, or rad, away from it"

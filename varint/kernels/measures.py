@@ -11,7 +11,6 @@ KIND_NAMES = tuple(sorted(KINDS))
 ANGULAR = np.array([KINDS[name].facts.angular for name in KIND_NAMES])  # whether the unit of a kind is rad
 BENDS = np.array([KINDS[name].facts.bends for name in KIND_NAMES])  # see measures/base.py
 POINT, AXIS, DISTANCE = number_of("point"), number_of("axis"), number_of("distance")  # of the fused rows, see rows.py
-EDGE = number_of("edge")
 
 _AT = "plan, ws, m, x_a, A, x_b, B"
 _kinds = [KINDS[name] for name in KIND_NAMES]

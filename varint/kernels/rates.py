@@ -11,13 +11,18 @@ It changes its sign where both ends change places, so the step is symmetric, and
 momentum is conserved. A step between the world and a body turns it by h w = 2 sin(phi / 2) n.
 """
 
-from varint._numba import indirect, njit
+from varint._numba import indirect, njit, switch
 from varint.algebra.quaternion import multiply
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector, write
-from varint.kernels.measures import EDGE, measure_at
+from varint.kernels.measures import KIND_NAMES, measure_at
 from varint.kernels.plan import Plan, Workspace
-from varint.measures.edge import along_of, side_of, side_pulled
-from varint.measures.rolling import axis_of, lever_of, lever_pulled
+from varint.measures import KINDS
+
+_rates = [KINDS[name].rates for name in KIND_NAMES]
+_AT = "plan, m, A, B"
+_directions = switch("directions", _AT, [(each[0], f"function({_AT})") if each else None for each in _rates])
+_PULLED = "plan, m, e, moved, turned"
+_pulled = switch("pulled", _PULLED, [(each[1], f"function({_PULLED})") if each else None for each in _rates])
 
 
 @njit
@@ -27,24 +32,6 @@ def place_rates(plan, ws, pose):
         r = plan.constraints.rate[n]
         if ws.compliance[r] == 0.0:
             measure_at(plan, ws, r, ws.position[pose], ws.rotation[pose], ws.jacobian[pose, r])
-
-
-@njit
-def _directions(plan, r, A, B):
-    """s and m of row r, axes of a, and the direction of b that they depend on."""
-    if plan.measures.kind[r] == EDGE:
-        d = along_of(plan, r, A, B)
-        return side_of(plan, r, d), (0.0, 0.0, 0.0), d
-    e, u = axis_of(plan, r, A, B), vector(plan.measures.u[r])
-    return u, cross(lever_of(plan, r, e), u), e
-
-
-@njit
-def _pulled(plan, r, direction, moved, turned):
-    """Gradient (3,) of s . ``moved`` + m . ``turned`` by rotations of b, axes of a."""
-    if plan.measures.kind[r] == EDGE:
-        return side_pulled(plan, r, direction, moved)
-    return lever_pulled(plan, r, direction, cross(vector(plan.measures.u[r]), turned))
 
 
 @njit
@@ -78,12 +65,13 @@ def evaluate_rates(plan: Plan, ws: Workspace, start: int, end: int) -> None:
         sign = 1.0 if turn[0] >= 0.0 else -1.0
         c, v = sign * turn[0], (sign * turn[1], sign * turn[2], sign * turn[3])
         turned = scale(2.0, v)
-        s, m, _ = _directions(plan, r, A, B)
-        s_end, m_end, direction = _directions(plan, r, A_end, B_end)
+        kind = plan.measures.kind[r]
+        s, m, _ = _directions(kind, plan, r, A, B)
+        s_end, m_end, direction = _directions(kind, plan, r, A_end, B_end)
         s, m = scale(0.5, add(s, s_end)), scale(0.5, add(m, m_end))
         ws.residual_row[r] = dot(s, moved) + dot(m, turned)
         # by the place of the point, by the turn (2 dv = c dtheta + v x dtheta), and by s' and m'
-        by_direction = scale(0.5, _pulled(plan, r, direction, moved, turned))
+        by_direction = scale(0.5, _pulled(kind, plan, r, direction, moved, turned))
         across = cross(m, v)
         near = sub(sub(cross(s, there), sub(scale(c, m), across)), by_direction)
         n_end = rotate(A_end, s)

@@ -21,7 +21,7 @@ UPRIGHT = 1e-12  # of |n x d|: of an edge along the normal, which has no side
 
 
 @njit
-def along_of(plan, m, A, B):
+def _along(plan, m, A, B):
     """d (3,), axes of a."""
     return rotate_back(A, rotate(B, vector(plan.measures.rest[m, 0])))
 
@@ -35,16 +35,17 @@ def _across(plan, m, d):
 
 
 @njit
-def side_of(plan, m, d):
-    """s (3,), axes of a."""
-    return _across(plan, m, d)[0]
+def edge_directions(plan, m, A, B):
+    """Directions s and zero, and d, see measures/base.py."""
+    d = _along(plan, m, A, B)
+    return _across(plan, m, d)[0], (0.0, 0.0, 0.0), d
 
 
 @njit
-def side_pulled(plan, m, d, y):
-    """Gradient (3,) of y . s by rotations of b, axes of a."""
+def edge_pulled(plan, m, d, moved, turned):
+    """Gradient of s . moved by rotations, see measures/base.py."""
     s, length = _across(plan, m, d)
-    across = sub(y, scale(dot(s, y), s))
+    across = sub(moved, scale(dot(s, moved), s))
     return scale(1.0 / length, cross(d, cross(across, vector(plan.measures.u[m]))))
 
 
@@ -58,7 +59,7 @@ def _side_change(plan, m, d, dd):
 @njit
 def edge(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
     """Zero, and the gradient, see measures/base.py."""
-    w, s = vector(plan.measures.w[m]), side_of(plan, m, along_of(plan, m, A, B))
+    w, s = vector(plan.measures.w[m]), _across(plan, m, _along(plan, m, A, B))[0]
     n = rotate(A, s)
     d = add(sub(vector(x_b), vector(x_a)), rotate(B, w))
     write(G_a, scale(-1.0, n), cross(s, rotate_back(A, d)))
@@ -70,9 +71,9 @@ def edge(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 def curve_edge(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     """Change of the gradient, see measures/base.py."""
     w, turn_a, turn_b = vector(plan.measures.w[m]), vector(motions[0][3:]), vector(motions[1][3:])
-    along = along_of(plan, m, A, B)
+    along = _along(plan, m, A, B)
     turn = sub(rotate_back(A, rotate(B, turn_b)), turn_a)
-    s, ds = side_of(plan, m, along), _side_change(plan, m, along, cross(turn, along))
+    s, ds = _across(plan, m, along)[0], _side_change(plan, m, along, cross(turn, along))
     n, dn = rotate(A, s), rotate(A, add(cross(turn_a, s), ds))
     d = add(sub(vector(x_b), vector(x_a)), rotate(B, w))
     dd = add(sub(vector(motions[1]), vector(motions[0])), rotate(B, cross(turn_b, w)))
@@ -99,4 +100,4 @@ class Edge(Measure):
         return Numbers(u=A.T @ self.normal, w=B.T @ (self.point - x_b), rest=rest)
 
 
-register("edge", edge, curve_edge, None, Edge)
+register("edge", edge, curve_edge, None, Edge, (edge_directions, edge_pulled))

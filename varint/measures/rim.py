@@ -8,24 +8,23 @@ n, c and rho: see rolling.py. Its gradient is that of ROLLING with u = n, since 
 from dataclasses import dataclass
 
 from varint._numba import njit
-from varint.algebra.vectors import add, dot, rotate, rotate_back, sub, vector
+from varint.algebra.vectors import dot, vector
 from varint.measures.base import register
-from varint.measures.rolling import Wheel, axis_of, curve_rolling, lever_of, rolling
+from varint.measures.rolling import Wheel, axis_of, curve_wheel, lever_of, wheel
 
 
 @njit
 def rim(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
     """Value and gradient, see measures/base.py."""
-    rolling(plan, ws, m, x_a, A, x_b, B, G_a, G_b)
-    to_centre = add(sub(vector(x_b), vector(x_a)), rotate(B, vector(plan.measures.w[m])))
-    lowest = add(rotate_back(A, to_centre), lever_of(plan, m, axis_of(plan, m, A, B)))
-    return dot(vector(plan.measures.u[m]), lowest) - plan.measures.c[m]
+    n = vector(plan.measures.u[m])
+    height = wheel(plan, ws, m, n, x_a, A, x_b, B, G_a, G_b)
+    return height + dot(n, lever_of(plan, m, n, axis_of(plan, m, A, B)))
 
 
 @njit
 def curve_rim(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     """Change of the gradient, see measures/base.py."""
-    curve_rolling(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b)
+    curve_wheel(plan, ws, m, vector(plan.measures.u[m]), x_a, A, x_b, B, motions, out_a, out_b)
 
 
 @dataclass(frozen=True, eq=False)

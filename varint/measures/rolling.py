@@ -25,10 +25,9 @@ FLAT = 1e-12  # of |k|: of a disc that lies on the plane, which has no lowest po
 
 
 @njit
-def _lowest(plan, m, R_e):
-    """k / |k| and |k| of a wheel with its axis ``R_e``, axes of a."""
-    n = vector(plan.measures.v[m])
-    k = sub(n, scale(dot(n, R_e), R_e))
+def _lowest(n, e):
+    """k / |k| and |k| of a wheel with the axis e on a plane with the normal n."""
+    k = sub(n, scale(dot(n, e), e))
     length = max(FLAT, math.sqrt(dot(k, k)))
     return scale(1.0 / length, k), length
 
@@ -40,53 +39,79 @@ def axis_of(plan, m, A, B):
 
 
 @njit
-def lever_of(plan, m, e):
-    """rho (3,), axes of a, by the axis e there."""
-    return scale(-plan.measures.rest[m, 1, 0], _lowest(plan, m, e)[0])
+def lever_of(plan, m, n, e):
+    """rho (3,), axes of a, by the normal n and the axis e there."""
+    return scale(-plan.measures.rest[m, 1, 0], _lowest(n, e)[0])
 
 
 @njit
-def lever_change(plan, m, e, de):
+def _lever_change(plan, m, n, e, de):
     """Change of rho along the change ``de`` of the axis."""
-    n, (k, length) = vector(plan.measures.v[m]), _lowest(plan, m, e)
+    k, length = _lowest(n, e)
     dk = scale(-1.0, add(scale(dot(n, de), e), scale(dot(n, e), de)))
     return scale(-plan.measures.rest[m, 1, 0] / length, sub(dk, scale(dot(k, dk), k)))
 
 
 @njit
-def lever_pulled(plan, m, e, y):
-    """Gradient (3,) of y . rho by rotations of the wheel, axes of a: the transpose of `lever_change` of turn x e."""
-    n, (k, length) = vector(plan.measures.v[m]), _lowest(plan, m, e)
+def _lever_pulled(plan, m, n, e, y):
+    """Gradient (3,) of y . rho by rotations of the wheel, axes of a: the transpose of `_lever_change`."""
+    k, length = _lowest(n, e)
     across = sub(y, scale(dot(k, y), k))
     g = add(scale(dot(across, e), n), scale(dot(n, e), across))
     return scale(plan.measures.rest[m, 1, 0] / length, cross(e, g))
 
 
 @njit
-def rolling(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
-    """Zero, and the gradient, see measures/base.py."""
-    point(plan, ws, m, x_a, A, x_b, B, G_a, G_b)
-    moment = cross(lever_of(plan, m, axis_of(plan, m, A, B)), vector(plan.measures.u[m]))
+def wheel(plan, ws, m, n, x_a, A, x_b, B, G_a, G_b):
+    """Gradient of a row along u at the contact with a plane of the normal n, axes of a; returns the POINT's value."""
+    height = point(plan, ws, m, x_a, A, x_b, B, G_a, G_b)
+    moment = cross(lever_of(plan, m, n, axis_of(plan, m, A, B)), vector(plan.measures.u[m]))
     far = rotate_back(B, rotate(A, moment))
     for k in range(3):
         G_a[3 + k] -= moment[k]
         G_b[3 + k] += far[k]
+    return height
+
+
+@njit
+def curve_wheel(plan, ws, m, n, x_a, A, x_b, B, motions, out_a, out_b):
+    """Change of the gradient that `wheel` writes."""
+    curve_point(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b)
+    u, turn_a, turn_b = vector(plan.measures.u[m]), vector(motions[0][3:]), vector(motions[1][3:])
+    e = axis_of(plan, m, A, B)
+    turn = sub(rotate_back(A, rotate(B, turn_b)), turn_a)
+    moment, change = cross(lever_of(plan, m, n, e), u), cross(_lever_change(plan, m, n, e, cross(turn, e)), u)
+    far = rotate_back(B, rotate(A, add(cross(turn_a, moment), change)))
+    far = sub(far, cross(turn_b, rotate_back(B, rotate(A, moment))))
+    for k in range(3):
+        out_a[3 + k] -= change[k]
+        out_b[3 + k] += far[k]
+
+
+@njit
+def rolling(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
+    """Zero, and the gradient, see measures/base.py."""
+    wheel(plan, ws, m, vector(plan.measures.v[m]), x_a, A, x_b, B, G_a, G_b)
     return 0.0
 
 
 @njit
 def curve_rolling(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     """Change of the gradient, see measures/base.py."""
-    curve_point(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b)
-    u, turn_a, turn_b = vector(plan.measures.u[m]), vector(motions[0][3:]), vector(motions[1][3:])
-    e = axis_of(plan, m, A, B)
-    turn = sub(rotate_back(A, rotate(B, turn_b)), turn_a)
-    moment, change = cross(lever_of(plan, m, e), u), cross(lever_change(plan, m, e, cross(turn, e)), u)
-    far = rotate_back(B, rotate(A, add(cross(turn_a, moment), change)))
-    far = sub(far, cross(turn_b, rotate_back(B, rotate(A, moment))))
-    for k in range(3):
-        out_a[3 + k] -= change[k]
-        out_b[3 + k] += far[k]
+    curve_wheel(plan, ws, m, vector(plan.measures.v[m]), x_a, A, x_b, B, motions, out_a, out_b)
+
+
+@njit
+def rolling_directions(plan, m, A, B):
+    """Directions u and rho x u, and the axis, see measures/base.py."""
+    e, u = axis_of(plan, m, A, B), vector(plan.measures.u[m])
+    return u, cross(lever_of(plan, m, vector(plan.measures.v[m]), e), u), e
+
+
+@njit
+def rolling_pulled(plan, m, e, moved, turned):
+    """Gradient of u . moved + (rho x u) . turned by rotations, see measures/base.py."""
+    return _lever_pulled(plan, m, vector(plan.measures.v[m]), e, cross(vector(plan.measures.u[m]), turned))
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,4 +145,4 @@ class Rolling(Wheel):
     of_rates = True
 
 
-register("rolling", rolling, curve_rolling, None, Rolling)
+register("rolling", rolling, curve_rolling, None, Rolling, (rolling_directions, rolling_pulled))

@@ -14,7 +14,7 @@ from varint.model.forces.commanded import Commanded
 from varint.model.forces.coupled import Coupled
 from varint.model.forces.driven import Driven
 from varint.model.forces.moved import Moved
-from varint.model.forces.rolling import NoSlip
+from varint.model.forces.no_slip import NoSlip
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure

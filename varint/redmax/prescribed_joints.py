@@ -17,7 +17,7 @@ from varint.mechanism import Mechanism
 from varint.model.checks import call, function_of, in_a_shape, shown
 from varint.model.forces.driven import Driven
 from varint.model.forces.moved import Moved
-from varint.model.forces.rolling import NoSlip
+from varint.model.forces.no_slip import NoSlip
 from varint.model.motion import Ball, Slide
 from varint.redmax.charts import EXPONENTIAL
 from varint.redmax.tree import Tree

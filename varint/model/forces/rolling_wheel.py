@@ -1,4 +1,4 @@
-"""Constraints on velocities that no constraint on poses implies: wheels that roll without slip, and knife edges."""
+"""Wheels that roll without slip."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -6,46 +6,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from varint.errors import MechanismError
-from varint.measures.edge import Edge
 from varint.measures.rim import Rim
 from varint.measures.rolling import Rolling
 from varint.model.arrays import Vector
-from varint.model.body import WORLD
 from varint.model.checks import array_of, unit_axis
-from varint.model.forces.base import Constraint, Element, Force, register
-from varint.model.rotation_vectors import rotation_matrix
+from varint.model.forces.base import Constraint, Element, register
+from varint.model.forces.no_slip import PARALLEL, NoSlip
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
 
 LARGEST_GAP = 1e-8  # m, or radii: how far from its plane a wheel may be in the reference configuration
-PARALLEL = 1e-6  # sine of the angle between directions that count as parallel
 RIM_POINTS = 24  # of the circle in pictures
-
-
-@dataclass(frozen=True, eq=False)
-class NoSlip(Force):
-    """Keeps components of the velocity of ``body``, seen from a plane with ``normal`` (3,), at zero.
-
-    The plane is fixed to the body ``other``, by default the world; (3,), world, reference configuration.
-    """
-
-    body: str
-    normal: Vector = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]), kw_only=True)
-    other: str = field(default=WORLD, kw_only=True)
-
-    constraint = True
-    look = "line"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._set("normal", unit_axis(self.normal, f"normal of {self.label}"))
-        if self.body == self.other:
-            raise MechanismError(f"{self.label}: the plane is fixed to body '{self.body}' itself: give another body")
-
-    def _ends(self, structure: "Structure") -> tuple[str, str]:
-        """The body of the plane, and the one that moves on it."""
-        return self._body(structure, self.other), self._moving(structure, self.body)
 
 
 @register
@@ -106,10 +78,7 @@ class RollingWheel(NoSlip):
         return [Constraint((measure,), (1.0,)) for measure in measures]
 
     def effort(self, held: np.ndarray, turned: np.ndarray) -> np.ndarray:
-        """(T, 3) N, world, on the body, of the efforts ``held`` (T, 3) of its elements.
-
-        ``turned`` (T, 3, 3): rotation of the plane since the reference configuration.
-        """
+        """(T, 3) N, world, on the body, see `NoSlip`."""
         return np.einsum("tij,tj->ti", turned, held @ self.directions())
 
     def outline(self, structure: "Structure") -> list[tuple[str, np.ndarray]]:
@@ -120,54 +89,3 @@ class RollingWheel(NoSlip):
         rim = np.cos(angles) * first + np.sin(angles) * np.cross(across, first)
         centre = self.centre_of(structure)
         return [(self.body, centre), *((self.body, point) for point in centre + self.radius * rim)]
-
-
-@register
-@dataclass(frozen=True, eq=False)
-class KnifeEdge(NoSlip):
-    """Keeps ``point`` (3,), m, of ``body`` from moving sideways: across its ``direction`` (3,) in a plane.
-
-    The point moves along ``direction``, fixed to the body, and along the ``normal`` (3,) of the plane alone, seen from
-    the body ``other``, by default the world, to which the plane is fixed. ``point`` is by default the centre of mass of
-    the body. Points and directions in the world, reference configuration. The velocities at the start of a run are
-    replaced by the nearest that obey. ``traj.force`` is the force on the body along normal x direction, N.
-    """
-
-    direction: Vector = field(kw_only=True)
-    point: Vector | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._set("direction", unit_axis(self.direction, f"direction of {self.label}"))
-        if np.linalg.norm(np.cross(self.direction, self.normal)) < PARALLEL:
-            raise MechanismError(f"direction of {self.label} is along the normal of the plane: it has no side there")
-        if self.point is not None:
-            self._set("point", array_of(self.point, (3,), f"point of {self.label}"))
-
-    def point_of(self, structure: "Structure") -> np.ndarray:
-        """(3,) m, world, reference configuration."""
-        return structure.body(self.body).position if self.point is None else self.point
-
-    def elements(self, structure: "Structure") -> list[Element]:
-        plane, body = self._ends(structure)
-        return [Constraint((Edge(plane, body, self.point_of(structure), self.direction, self.normal),), (1.0,))]
-
-    def outline(self, structure: "Structure") -> list[tuple[str, np.ndarray]]:
-        point, half = self.point_of(structure), 0.5 * structure.compiled.length * self.direction
-        return [(self.body, point - half), (self.body, point + half)]
-
-
-def off_plane(force: NoSlip, height: float) -> str:
-    """Message if a wheel does not touch its plane at the start of a run; ``height``: of its lowest point, m."""
-    return (
-        f"{force.label} does not touch its plane at the start: its lowest point is {abs(height):.3g} m"
-        f" {'above' if height > 0 else 'below'} it; mechanism.assemble(state) puts it there"
-    )
-
-
-def plane_turned(force: NoSlip, structure: "Structure", quat_wxyz: np.ndarray) -> np.ndarray:
-    """(T, 3, 3) rotations since the reference configuration of the plane, by orientations (T, nb, 4) of all bodies."""
-    if force.other == WORLD:
-        return np.broadcast_to(np.eye(3), (len(quat_wxyz), 3, 3))
-    start = rotation_matrix(structure.body(force.other).quat_wxyz)
-    return rotation_matrix(quat_wxyz[:, structure.body_index[force.other]]) @ start.T

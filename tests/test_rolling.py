@@ -1,0 +1,548 @@
+"""Wheels that roll without slip and knife edges, against closed forms, independent equations and each other."""
+
+import numpy as np
+import pytest
+from random_mechanisms import random_body, unit
+from scipy.integrate import solve_ivp
+from scipy.spatial.transform import Rotation
+
+import varint as vi
+from varint.kernels.measures import measure_at, weighted_curvature
+from varint.kernels.rates import evaluate_rates
+from varint.kernels.workspace import workspace
+from varint.mechanisms import module
+from varint.model.rotation_vectors import rotation_matrix
+
+Z = np.array([0.0, 0.0, 1.0])
+QUARTER = np.sqrt(0.5)
+
+
+def slopes(errors):
+    """Observed orders of errors at steps that are halved."""
+    return np.log2(np.array(errors[:-1]) / errors[1:])
+
+
+def leaning_disc(lean=0.4, spin=(0.4, 0.5, 6.0)):
+    """A free disc that touches the plane, and its state with an angular velocity near ``spin``, body axes."""
+    radius, half = 0.5, 0.5 * (lean - 0.5 * np.pi)
+    place = {"position": (0, 0, radius * np.cos(lean)), "quat_wxyz": (np.cos(half), np.sin(half), 0, 0)}
+    disc = vi.Body("disc", mass=1.3, inertia=np.diag([0.08, 0.08, 0.15]), **place)
+    wheel = vi.RollingWheel("wheel", "disc", radius=radius, axis=(0, np.cos(lean), np.sin(lean)))
+    mechanism = vi.Mechanism("disc", [disc], [vi.Free("free", "world", "disc")], forces=[wheel])
+    return mechanism, mechanism.state(angular_velocity={"disc": spin})
+
+
+def disc_by_equations(mechanism, state, duration):
+    """x, y, z, R (3, 3), and angular velocity, world, at the end: balance of moments about the contact, by DOP853."""
+    body, radius = mechanism.bodies[0], mechanism.forces[0].radius
+
+    def lever(R):
+        """From the centre to the contact, and the axis."""
+        e = R[:, 2]
+        k = Z - e[2] * e
+        return -radius * k / np.linalg.norm(k), e
+
+    def lever_rate(R, w):
+        e = R[:, 2]
+        de, k, size = np.cross(w, e), Z - e[2] * e, np.hypot(e[0], e[1])
+        dk = -de[2] * e - e[2] * de
+        return -radius * (dk / size - k * (k @ dk) / size**3)
+
+    def slope(_, y):
+        R, w = Rotation.from_quat(y[2:6], scalar_first=True).as_matrix(), y[6:]
+        rho, _ = lever(R)
+        J = R @ body.inertia @ R.T
+        crossed = np.cross(np.eye(3), -rho)  # crossed @ a = rho x a
+        moment = np.cross(rho, body.mass * (9.81 * Z - np.cross(w, lever_rate(R, w)))) - np.cross(w, J @ w)
+        dw = np.linalg.solve(J - body.mass * crossed @ crossed, moment)
+        q, v = y[2:6], np.cross(rho, w)
+        dq = 0.5 * np.concatenate([[-w @ q[1:]], q[0] * w + np.cross(w, q[1:])])
+        return np.concatenate([v[:2], dq, dw])
+
+    R = rotation_matrix(state.quat_wxyz[0])
+    start = np.concatenate([state.position[0, :2], state.quat_wxyz[0], R @ state.angular_velocity[0]])
+    y = solve_ivp(slope, (0.0, duration), start, method="DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
+    R = Rotation.from_quat(y[2:6], scalar_first=True).as_matrix()
+    return np.array([*y[:2], -lever(R)[0][2]]), R, y[6:]
+
+
+def error_of_disc(run, exact):
+    R = rotation_matrix(run.quat_wxyz[-1, 0])
+    reached = run.position[-1, 0], R, R @ run.angular_velocity[-1, 0]
+    return max(np.abs(a - b).max() for a, b in zip(reached, exact, strict=True))
+
+
+def cart():
+    """Two wheels on one axle under a chassis whose centre of mass is below it; a motor turns the left one."""
+    radius = 0.3
+    bodies = [vi.Body.box("chassis", size=(0.5, 0.6, 0.1), mass=10.0, position=(0.1, 0, 0.2))]
+    joints, forces = [vi.Free("free", "world", "chassis")], []
+    for name, y in (("left", 0.4), ("right", -0.4)):
+        place = {"position": (0, y, radius), "quat_wxyz": (QUARTER, QUARTER, 0, 0)}
+        bodies.append(vi.Body.cylinder(name, radius, 0.05, 2.0, **place))
+        joints.append(vi.Revolute(f"{name} axle", "chassis", name, axis=(0, 1, 0), point=(0, y, radius)))
+        forces.append(vi.RollingWheel(name, name, radius=radius, axis=(0, 1, 0)))
+    forces.append(vi.Motor("motor", joint="left axle", effort=0.5))
+    return vi.Mechanism("cart", bodies, joints, forces=forces)
+
+
+def bicycle():
+    """The benchmark of Meijaard, Papadopoulos, Ruina and Schwab (2007), Table 1, with z up."""
+    turn, tilt, base, trail = np.diag([1.0, -1.0, -1.0]), np.pi / 10, 1.02, 0.08
+    frame = turn @ [[9.2, 0, 2.4], [0, 11, 0], [2.4, 0, 2.8]] @ turn
+    fork = turn @ [[0.05892, 0, -0.00756], [0, 0.06, 0], [-0.00756, 0, 0.00708]] @ turn
+    bodies = [
+        vi.Body("frame", mass=85.0, inertia=frame, position=(0.3, 0, 0.9)),
+        vi.Body("rear", mass=2.0, inertia=np.diag([0.0603, 0.12, 0.0603]), position=(0, 0, 0.3)),
+        vi.Body("fork", mass=4.0, inertia=fork, position=(0.9, 0, 0.7)),
+        vi.Body("front", mass=3.0, inertia=np.diag([0.1405, 0.28, 0.1405]), position=(base, 0, 0.35)),
+    ]
+    steer = {"axis": (np.sin(tilt), 0, -np.cos(tilt)), "point": (base + trail, 0, 0)}
+    joints = [
+        vi.Free("free", "world", "frame"),
+        vi.Revolute("rear axle", "frame", "rear", axis=(0, 1, 0), point=(0, 0, 0.3)),
+        vi.Revolute("steer", "frame", "fork", **steer),
+        vi.Revolute("front axle", "fork", "front", axis=(0, 1, 0), point=(base, 0, 0.35)),
+    ]
+    forces = [
+        vi.RollingWheel("rear contact", "rear", radius=0.3, axis=(0, 1, 0)),
+        vi.RollingWheel("front contact", "front", radius=0.35, axis=(0, 1, 0)),
+    ]
+    return vi.Mechanism("bicycle", bodies, joints, forces=forces)
+
+
+# ------------------------------------------------------------------------------------- rows
+
+
+def pair_with_rates(rng):
+    """Two free bodies; wheels and a knife edge of the second on a plane of the first, at a pose without meaning."""
+    a, b = random_body(rng, "a"), random_body(rng, "b")
+    normal, axis = unit(rng), unit(rng)
+    radius, low = 0.7, normal - (normal @ axis) * axis
+    plane = {"other": "a", "normal": normal}
+    ground = b.position - 0.7 * low / np.linalg.norm(low)
+    forces = [
+        vi.RollingWheel("disc", "b", radius=radius, axis=axis, ground=ground, **plane),
+        vi.RollingWheel("ball", "b", radius=0.4, ground=b.position - 0.4 * normal, **plane),
+        vi.KnifeEdge("edge", "b", direction=unit(rng), point=b.position + unit(rng), **plane),
+    ]
+    joints = [vi.Free(f"free {name}", "world", name) for name in "ab"]
+    return vi.Mechanism("pair", [a, b], joints, forces=forces)
+
+
+def random_step(rng, plan):
+    """A workspace with two poses of the pair, a moderate step apart."""
+    ws = workspace(plan)
+    ws.position[:, :2] = rng.standard_normal((2, 3))
+    ws.position[1, :2] += 0.2 * rng.standard_normal((2, 3))
+    for i in range(2):
+        start = Rotation.random(rng=rng)
+        for pose, turn in ((0, start), (1, start * Rotation.from_rotvec(0.3 * rng.standard_normal(3)))):
+            ws.quat[pose, i] = turn.as_quat(scalar_first=True)
+            ws.rotation[pose, i] = turn.as_matrix()
+    return ws
+
+
+def shifted(ws, pose, i, k, step):
+    """Shift body ``i`` at a pose along motion ``k`` of six, in place; returns the arrays to go back to."""
+    kept = ws.position[pose, i].copy(), ws.quat[pose, i].copy(), ws.rotation[pose, i].copy()
+    if k < 3:
+        ws.position[pose, i, k] += step
+    else:
+        turn = Rotation.from_quat(kept[1], scalar_first=True) * Rotation.from_rotvec(step * np.eye(3)[k - 3])
+        ws.quat[pose, i], ws.rotation[pose, i] = turn.as_quat(scalar_first=True), turn.as_matrix()
+    return kept
+
+
+def restored(ws, pose, i, kept):
+    ws.position[pose, i], ws.quat[pose, i], ws.rotation[pose, i] = kept
+
+
+def differences(ws, pose, i, evaluate, step=1e-5):
+    """Central differences of ``evaluate()``, an array, by the six motions of body ``i`` at a pose."""
+    columns = []
+    for k in range(6):
+        ends = []
+        for sign in (1.0, -1.0):
+            kept = shifted(ws, pose, i, k, sign * step)
+            ends.append(evaluate().copy())
+            restored(ws, pose, i, kept)
+        columns.append((ends[0] - ends[1]) / (2 * step))
+    return np.array(columns)
+
+
+def test_gradient_of_a_step_is_exact(rng):
+    """The derivatives of the rows' values by the end pose: what Newton's matrix needs."""
+    plan = pair_with_rates(rng).compiled.plan
+    ws, rows = random_step(rng, plan), plan.constraints.rate
+    assert rows.size == 5
+
+    def values():
+        evaluate_rates(plan, ws, 0, 1)
+        return ws.residual_row[rows]
+
+    values()
+    exact = ws.jacobian[1, rows].copy()
+    for side in range(2):
+        (i,) = set(plan.measures.body[rows, side])
+        np.testing.assert_allclose(differences(ws, 1, i, values).T, exact[:, side], atol=1e-9)
+
+
+def test_a_step_back_has_the_opposite_value(rng):
+    plan = pair_with_rates(rng).compiled.plan
+    ws, rows = random_step(rng, plan), plan.constraints.rate
+    evaluate_rates(plan, ws, 0, 1)
+    ahead = ws.residual_row[rows].copy()
+    evaluate_rates(plan, ws, 1, 0)
+    assert np.abs(ahead).max() > 0.01
+    np.testing.assert_allclose(ws.residual_row[rows], -ahead, atol=1e-15)
+
+
+def test_a_motion_of_both_bodies_together_does_not_change_a_step(rng):
+    plan = pair_with_rates(rng).compiled.plan
+    ws, rows = random_step(rng, plan), plan.constraints.rate
+    evaluate_rates(plan, ws, 0, 1)
+    before = ws.residual_row[rows].copy()
+    turn, shift = Rotation.random(rng=rng), rng.standard_normal(3)
+    for i in range(2):
+        ws.position[1, i] = turn.apply(ws.position[1, i]) + shift
+        turned = turn * Rotation.from_quat(ws.quat[1, i], scalar_first=True)
+        ws.quat[1, i], ws.rotation[1, i] = turned.as_quat(scalar_first=True), turned.as_matrix()
+    evaluate_rates(plan, ws, 0, 1)
+    np.testing.assert_allclose(ws.residual_row[rows], before, atol=1e-14)
+
+
+def contact(force, mechanism, ws):
+    """Point of contact, and the directions of the rows of a force of `pair_with_rates`, world, at pose 0."""
+    a, b = mechanism.compiled.slot
+    turn_a, turn_b = (
+        ws.rotation[0, i] @ rotation_matrix(body.quat_wxyz).T for i, body in zip((a, b), mechanism.bodies, strict=True)
+    )
+    n, place = turn_a @ force.normal, mechanism.bodies[1].position
+    if isinstance(force, vi.KnifeEdge):
+        side = np.cross(n, turn_b @ force.direction)
+        return ws.position[0, b] + turn_b @ (force.point - place), [side / np.linalg.norm(side)]
+    axis = np.zeros(3) if force.axis is None else turn_b @ force.axis
+    up = n - (n @ axis) * axis
+    return ws.position[0, b] - force.radius * up / np.linalg.norm(up), force.directions() @ turn_a.T
+
+
+def test_rows_are_velocities_of_the_contact_and_their_curvature_is_exact(rng):
+    mechanism = pair_with_rates(rng)
+    compiled, velocity, change = mechanism.compiled, rng.standard_normal((2, 6)), np.zeros((2, 6))
+    plan, ws = compiled.plan, random_step(rng, compiled.plan)
+    a, b = compiled.slot
+    spins = [ws.rotation[0, i] @ velocity[i, 3:] for i in range(2)]
+    for number, force in enumerate(mechanism.forces):
+        point, directions = contact(force, mechanism, ws)
+        arms = point - ws.position[0, :2]
+        slip = velocity[b, :3] - velocity[a, :3] + np.cross(spins[b], arms[b]) - np.cross(spins[a], arms[a])
+        own = plan.constraints.row[compiled.force[plan.constraints.element] == number]
+        for r, direction in zip(own.tolist(), directions, strict=True):
+            gradient = np.zeros((2, 6))
+
+            def evaluate(r=r, gradient=gradient):
+                measure_at(plan, ws, r, ws.position[0], ws.rotation[0], gradient)
+                return gradient
+
+            evaluate()
+            bodies = plan.measures.body[r]
+            assert np.sum(gradient * velocity[bodies]) == pytest.approx(direction @ slip, abs=1e-13)
+            changes = [differences(ws, 0, i, evaluate) for i in bodies]
+            motion = rng.standard_normal((2, 6))
+            weighted_curvature(plan, ws, r, ws.position[0], ws.rotation[0], motion, change)
+            expected = sum(np.tensordot(motion[side], changes[side], 1) for side in range(2))
+            np.testing.assert_allclose(change, expected, atol=1e-8)
+
+
+# ------------------------------------------------------------------------------------- order and closed forms
+
+
+@pytest.mark.parametrize(("order", "steps"), [(2, 150), (4, 40)])
+def test_order_of_a_rolling_disc(order, steps):
+    mechanism, state = leaning_disc()
+    exact = disc_by_equations(mechanism, state, 1.0)
+    runs = [vi.simulate(mechanism, 1.0, 1.0 / n, state=state, order=order, tol=1e-13) for n in (steps, 2 * steps)]
+    errors = [error_of_disc(run, exact) for run in runs]
+    assert slopes(errors)[0] == pytest.approx(order, abs=0.15)
+    assert errors[1] < 3e-3
+
+
+@pytest.mark.parametrize(
+    ("integrator", "steps", "order"), [("rk4", 100, 4), ("heun", 200, 2), ("bdf2", 200, 2), ("sdirk2", 100, 2)]
+)
+def test_order_of_reduced_integrators(integrator, steps, order):
+    mechanism, state = leaning_disc()
+    exact = disc_by_equations(mechanism, state, 0.5)
+    errors = [
+        error_of_disc(vi.redmax.simulate(mechanism, 0.5, 0.5 / n, state=state, integrator=integrator), exact)
+        for n in (steps, 2 * steps)
+    ]
+    assert slopes(errors)[0] == pytest.approx(order, abs=0.3)
+
+
+def test_reduced_coordinates_with_error_control_follow_the_equations():
+    mechanism, state = leaning_disc()
+    exact = disc_by_equations(mechanism, state, 1.0)
+    for integrator in ("dop853", "radau"):
+        run = vi.redmax.simulate(mechanism, 1.0, 0.1, state=state, integrator=integrator, rtol=1e-11)
+        assert error_of_disc(run, exact) < 1e-9
+
+
+def test_a_disc_goes_round_in_a_steady_circle():
+    mechanism, errors = vi.mechanisms.rolling_disc(), []
+    state, radius = mechanism.state(), mechanism.forces[0].radius
+    speed, turning = state.velocity[0, 0], 2.0
+    middle = state.position[0, :2] + [0.0, speed / turning]
+    end = 1.5
+    cos, sin = np.cos(turning * end), np.sin(turning * end)
+    exact = middle + [[cos, -sin], [sin, cos]] @ (state.position[0, :2] - middle)
+    for steps in (150, 300, 600):
+        run = vi.simulate(mechanism, end, end / steps, tol=1e-13)
+        errors.append(np.abs(run.position[-1, 0, :2] - exact).max())
+    assert slopes(errors) == pytest.approx(2.0, abs=0.15)
+    reduced = vi.redmax.simulate(mechanism, end, 0.5, rtol=1e-11)
+    assert np.abs(reduced.position[-1, 0, :2] - exact).max() < 1e-8
+    np.testing.assert_allclose(reduced.position[:, 0, 2], radius * np.cos(0.3), atol=1e-9)
+    push = mechanism.bodies[0].mass * np.array([0.0, speed * turning, 9.81])  # towards the middle, and up
+    np.testing.assert_allclose(reduced.force["wheel"][0], push, atol=1e-9)
+
+
+def test_chaplygins_sleigh():
+    mechanism, entry, errors = vi.mechanisms.chaplygin_sleigh(), module("chaplygin_sleigh"), []
+    inertia = mechanism.bodies[0].inertia[2, 2]
+
+    def error(run):
+        speed, turning = entry.speeds(run.t, 0.2, 1.0, 2.0, 1.0, inertia)
+        heading = rotation_matrix(run.quat_wxyz[:, 0])[:, :, 0]
+        return max(
+            np.abs(run.angular_velocity[:, 0, 2] - turning).max(),
+            np.abs(np.sum(run.velocity[:, 0] * heading, axis=1) - speed).max(),
+        )
+
+    for steps in (50, 100, 200):
+        run = vi.simulate(mechanism, 2.0, 2.0 / steps, tol=1e-13)
+        errors.append(error(run))
+    assert slopes(errors) == pytest.approx(2.0, abs=0.15)
+    reduced = vi.redmax.simulate(mechanism, 2.0, 0.1, rtol=1e-11)
+    assert error(reduced) < 1e-8
+    side = np.cross(Z, rotation_matrix(run.quat_wxyz[:, 0])[:, :, 0])
+    force = np.sum(mechanism.bodies[0].mass * run.acceleration[:, 0] * side, axis=1)  # the only one sideways
+    np.testing.assert_allclose(run.force["edge"], force, atol=1e-11)
+    np.testing.assert_allclose(run.force["edge"][::10], reduced.force["edge"], atol=1e-3)
+
+
+def test_a_ball_on_a_turntable_goes_round_at_two_sevenths_of_its_rate():
+    mechanism, entry, errors = vi.mechanisms.ball_on_turntable(), module("ball_on_turntable"), []
+
+    def error(run):
+        return np.abs(run.position[:, 1, :2] - entry.centre(run.t, 2.0, (0.2, 0.0), (0.0, 0.2))).max()
+
+    for steps in (100, 200, 400):
+        errors.append(error(vi.simulate(mechanism, 4.0, 4.0 / steps, tol=1e-13)))
+    assert slopes(errors) == pytest.approx(2.0, abs=0.15)
+    assert error(vi.redmax.simulate(mechanism, 4.0, 0.2, rtol=1e-11)) < 1e-9
+
+
+def test_steps_do_not_slip():
+    """The displacement of each step at the mean lever, from the recorded poses, and the height of the rim."""
+    mechanism, state = leaning_disc()
+    run = vi.simulate(mechanism, 1.0, 0.01, state=state)
+    R, radius = rotation_matrix(run.quat_wxyz[:, 0]), mechanism.forces[0].radius
+    axis = R[:, :, 2]
+    up = Z - axis[:, 2:] * axis
+    lever = -radius * up / np.linalg.norm(up, axis=1, keepdims=True)
+    turn = Rotation.from_matrix(R[1:] @ np.swapaxes(R[:-1], 1, 2)).as_rotvec()
+    size = np.linalg.norm(turn, axis=1, keepdims=True)
+    turn *= 2.0 * np.sin(0.5 * size) / size
+    slip = np.diff(run.position[:, 0], axis=0) + np.cross(turn, 0.5 * (lever[1:] + lever[:-1]))
+    assert np.abs(slip[:, :2]).max() < 1e-12
+    assert np.abs(run.position[:, 0, 2] + lever[:, 2]).max() < 1e-12
+    velocity = run.velocity[:, 0] + np.cross((R @ run.angular_velocity[:, 0, :, None])[..., 0], lever)
+    assert np.abs(velocity).max() < 1e-12
+
+
+# ------------------------------------------------------------------------------------- several bodies
+
+
+def test_a_cart_of_two_wheels_in_both_formulations():
+    """The sideways rows of its wheels are redundant."""
+    mechanism = cart()
+    state = mechanism.state(velocity={"chassis": (0.5, 0, 0)})
+    assert mechanism.diagnose(state).mobility == 3
+    exact = vi.redmax.simulate(mechanism, 1.0, 0.1, state=state, rtol=1e-11)
+    runs = [vi.simulate(mechanism, 1.0, 1.0 / n, state=state, tol=1e-13) for n in (50, 100, 200)]
+    errors = [np.abs(run.position[-1] - exact.position[-1]).max() for run in runs]
+    assert slopes(errors) == pytest.approx(2.0, abs=0.15)
+    for name in ("left", "right"):
+        np.testing.assert_allclose(runs[-1].force[name][::20], exact.force[name], atol=0.01)
+    pushes = runs[0].force["left"] + runs[0].force["right"]
+    masses = np.array([body.mass for body in mechanism.bodies])
+    inertia = np.einsum("n,tnk->tk", masses, runs[0].acceleration)
+    np.testing.assert_allclose(pushes, inertia + [0.0, 0.0, 9.81 * masses.sum()], atol=1e-9)
+    assert np.abs(runs[-1].energy_balance).max() < 1e-4
+
+
+def test_a_bicycle_has_the_published_eigenvalues():
+    """At 5 m/s: weave, capsize and castering of Meijaard et al. (2007), Table 2, in a small motion of both runs."""
+    mechanism, speed = bicycle(), 5.0
+    rates = {"rear axle": speed / 0.3, "front axle": speed / 0.35}
+    pushed = {"velocity": {"frame": (speed, 0, 0)}, "angular_velocity": {"frame": (1e-3, 0, 0)}}
+    state = mechanism.state(rates=rates, **pushed)
+    assert mechanism.diagnose(state).mobility == 3
+    weave, capsize, caster = -0.77534188219585 + 4.46486771378823j, -0.32286642900409, -14.07838969279822
+
+    def misfit(run):
+        t, lean = run.t, 2.0 * run.quat_wxyz[:, 0, 1]
+        swing = np.exp(weave * t)
+        modes = np.column_stack([swing.real, swing.imag, np.exp(capsize * t), np.exp(caster * t)])
+        share = np.linalg.lstsq(modes, lean, rcond=None)[0]
+        return np.abs(modes @ share - lean).max() / np.abs(lean).max()
+
+    assert misfit(vi.redmax.simulate(mechanism, 2.0, 0.02, state=state, rtol=1e-10)) < 1e-6
+    errors = [misfit(vi.simulate(mechanism, 2.0, 2.0 / n, state=state, tol=1e-13)) for n in (200, 400)]
+    assert slopes(errors) == pytest.approx(2.0, abs=0.15)
+    assert errors[1] < 1e-3
+
+
+def test_momentum_stays_where_a_ball_rolls_on_a_free_plate():
+    plate = vi.Body.box("plate", size=(1.0, 1.0, 0.1), mass=2.0, position=(0, 0, -0.05))
+    ball = vi.Body.sphere("ball", radius=0.2, mass=1.0, position=(0.1, 0.0, 0.2))
+    joints = [vi.Free(f"free {name}", "world", name) for name in ("plate", "ball")]
+    contact = vi.RollingWheel("contact", "ball", radius=0.2, other="plate")
+    mechanism = vi.Mechanism("plate", [plate, ball], joints, forces=[contact], gravity=(0, 0, 0))
+    spins = {"ball": (1.0, 2.0, 3.0), "plate": (0.3, -0.2, 0.5)}
+    state = mechanism.state(velocity={"ball": (0.3, 0.2, 0.0)}, angular_velocity=spins)
+    run = vi.simulate(mechanism, 2.0, 0.01, state=state)
+    assert np.ptp(run.momentum, axis=0).max() < 1e-13
+    assert np.ptp(run.angular_momentum, axis=0).max() < 1e-13
+    exact = vi.redmax.simulate(mechanism, 2.0, 0.1, state=state, rtol=1e-11)
+    finer = vi.simulate(mechanism, 2.0, 0.005, state=state)
+    errors = [np.abs(each.position[-1] - exact.position[-1]).max() for each in (run, finer)]
+    assert slopes(errors) == pytest.approx(2.0, abs=0.15)
+
+
+# ------------------------------------------------------------------------------------- long runs, other runs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("build", [leaning_disc, lambda: (vi.mechanisms.chaplygin_sleigh(), None)])
+def test_energy_of_a_long_run(build):
+    """1e5 steps: the error comes back and shows no trend beyond a hundredth of it (docs/theory.md section 13)."""
+    mechanism, state = build()
+    run = vi.simulate(mechanism, 1000.0, 0.01, state=state, every=100)
+    error = run.energy - run.energy[0]
+    assert np.abs(error).max() < 5e-5 * run.kinetic.max()
+    tenth = len(error) // 10
+    assert abs(error[-tenth:].mean() - error[:tenth].mean()) < 2e-6 * run.kinetic.max()
+
+
+def test_a_run_goes_back_to_its_start():
+    mechanism, state = leaning_disc()
+    there = vi.simulate(mechanism, 1.0, 0.01, state=state, tol=1e-13)
+    end = vi.State(*(part[-1] for part in (there.position, there.quat_wxyz, -there.velocity, -there.angular_velocity)))
+    back = vi.simulate(mechanism, 1.0, 0.01, state=end, tol=1e-13)
+    assert np.abs(back.position[-1] - state.position).max() < 1e-10
+    assert np.abs(back.velocity[-1] + state.velocity).max() < 1e-10
+
+
+def test_adaptive_steps_follow_the_equations():
+    mechanism, state = leaning_disc()
+    exact = disc_by_equations(mechanism, state, 1.0)
+    run = vi.simulate(mechanism, 1.0, 0.01, state=state, adaptive=True)
+    assert run.t[-1] == pytest.approx(1.0)
+    assert error_of_disc(run, exact) < 0.02
+
+
+def test_a_run_that_is_stopped_goes_on_to_the_same_bits(tmp_path):
+    mechanism, state = leaning_disc()
+    whole = vi.simulate(mechanism, 0.5, 0.01, state=state)
+    again = vi.simulate(mechanism, 0.5, 0.01, state=state, output=tmp_path / "run.h5")
+    assert np.array_equal(again.position, whole.position)
+    loaded = vi.load(tmp_path / "run.h5")
+    assert np.array_equal(loaded.force["wheel"], whole.force["wheel"])
+
+
+def test_velocities_of_the_start_are_replaced_by_the_nearest_that_do_not_slip():
+    mechanism, _ = leaning_disc()
+    body = mechanism.bodies[0]
+    thrown = vi.State(body.position[None], body.quat_wxyz[None], np.array([[1.0, 0.0, 0.5]]), np.zeros((1, 3)))
+    runs = vi.simulate(mechanism, 0.02, 0.01, state=thrown), vi.redmax.simulate(mechanism, 0.02, 0.01, state=thrown)
+    assert runs[0].velocity[0] == pytest.approx(runs[1].velocity[0], abs=1e-12)
+    assert runs[0].velocity[0, 0, 2] == pytest.approx(0.0, abs=0.3)
+
+
+# ------------------------------------------------------------------------------------- descriptions and errors
+
+
+def with_wheel(**given):
+    body = vi.Body.sphere("ball", radius=0.2, mass=1.0, position=(0, 0, 0.2))
+    force = vi.RollingWheel("wheel", "ball", **{"radius": 0.2} | given)
+    return vi.Mechanism("ball", [body], [vi.Free("free", "world", "ball")], forces=[force])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"radius": 0.0}, "radius of rollingwheel 'wheel' must be positive"),
+        ({"radius": 0.15}, "lowest point is 0.05 m above it"),
+        ({"ground": (0, 0, 0.1)}, "lowest point is 0.1 m below it"),
+        ({"axis": (0, 0, 2)}, "axis of rollingwheel 'wheel' is along the normal"),
+        ({"normal": (0, 0, 0)}, "normal of rollingwheel 'wheel' must not be zero"),
+        ({"other": "ball"}, "the plane is fixed to body 'ball' itself"),
+        ({"other": "table"}, "table"),
+    ],
+)
+def test_wrong_wheels(given, message):
+    with pytest.raises(vi.MechanismError, match=message):
+        with_wheel(**given).compiled  # noqa: B018
+
+
+def test_wrong_edges():
+    with pytest.raises(vi.MechanismError, match="direction of knifeedge 'edge' is along the normal"):
+        vi.KnifeEdge("edge", "body", direction=(0, 0, 1))
+    with pytest.raises(vi.MechanismError, match="direction of knifeedge 'edge' must not be zero"):
+        vi.KnifeEdge("edge", "body", direction=(0, 0, 0))
+
+
+@pytest.mark.parametrize("simulate", [vi.simulate, vi.redmax.simulate])
+def test_a_start_off_the_plane_is_an_error(simulate):
+    mechanism = with_wheel()
+    state = vi.State(np.array([[0.0, 0.0, 0.3]]), np.array([[1.0, 0, 0, 0]]), np.zeros((1, 3)), np.zeros((1, 3)))
+    with pytest.raises(vi.StateError, match="lowest point is 0.1 m above it"):
+        simulate(mechanism, 0.1, 0.01, state=state)
+    assert mechanism.assemble(state).position[0, 2] == pytest.approx(0.2)
+
+
+def test_what_needs_derivatives_refuses_by_name():
+    mechanism, state = leaning_disc()
+    calls = [
+        lambda: vi.gradient(mechanism, lambda s: 0.0, 0.1, 0.01, state=state, with_respect_to=["gravity"]),
+        lambda: vi.linearize(mechanism, state),
+        lambda: vi.modes(mechanism),
+        lambda: vi.redmax.simulate(mechanism, 0.1, 0.01, integrator="gauss"),
+    ]
+    for call in calls:
+        with pytest.raises(vi.ArgumentError, match="'wheel' constrains velocities, not poses"):
+            call()
+
+
+@pytest.mark.parametrize("suffix", ["json", "toml"])
+def test_files_hold_wheels_and_edges(suffix, tmp_path):
+    for name in ("rolling_disc", "chaplygin_sleigh", "ball_on_turntable"):
+        mechanism, path = getattr(vi.mechanisms, name)(), tmp_path / f"{name}.{suffix}"
+        vi.save_mechanism(mechanism, path)
+        again = vi.load_mechanism(path)
+        one, other = (vi.simulate(each, 0.1, 0.01, state=mechanism.state()) for each in (mechanism, again))
+        assert np.array_equal(one.position, other.position)
+
+
+def test_pictures_show_the_rim_and_the_edge():
+    mechanism = vi.mechanisms.rolling_disc()
+    (wheel,) = mechanism.forces
+    points = np.array([point for _, point in wheel.outline(mechanism)])
+    assert points[:, 2].min() == pytest.approx(0.0, abs=0.01)
+    np.testing.assert_allclose(np.linalg.norm(points[1:] - mechanism.bodies[0].position, axis=1), wheel.radius)
+    mechanism = vi.mechanisms.chaplygin_sleigh()
+    (edge,) = mechanism.forces
+    assert np.array([point for _, point in edge.outline(mechanism)]).mean(axis=0) == pytest.approx(0.0)
