@@ -104,8 +104,9 @@ class Swung:
         return np.array(self.place) + [0.1 * np.sin(3.0 * t), 0.05 * np.sin(2.0 * t), 0.1 * np.sin(t) ** 2]
 
 
+OF_RATES = ("RollingWheel", "KnifeEdge")  # samples of constraints on velocities, whose steps have no operator
 # samples that small motions and gradients do not know
-IN_THE_WORLD = {"PrescribedPoint", "PrescribedBody", "RollingWheel", "KnifeEdge"}
+IN_THE_WORLD = {"PrescribedPoint", "PrescribedBody", *OF_RATES}
 
 
 def pressing(value, rate):

@@ -14,6 +14,7 @@ DRIVEN = ("andrews_squeezer", "governor")  # of the catalogue, by a motor or wit
 KEEP = {  # forces, with the parameters of `samples`, that keep the energy; all others do work, or take it out
     "CentralGravity", "TabulatedSpring", "TabulatedTorsionSpring", "MultiPointCable",
     "Gear", "RackAndPinion", "Screw", "Belt", "Equality", "Coupling", "CoordinateMap",
+    "RollingWheel", "KnifeEdge",
 }  # fmt: skip
 ONLY_REDUCED = {"HardContact", "JointCoulombFriction"}
 RNG = 3
