@@ -454,12 +454,25 @@ def test_adaptive_steps_follow_the_equations():
     assert error_of_disc(run, exact) < 0.02
 
 
-def test_a_run_that_is_stopped_goes_on_to_the_same_bits(tmp_path):
+def test_a_run_goes_on_from_what_was_saved_to_the_same_bits():
     mechanism, state = leaning_disc()
-    whole = vi.simulate(mechanism, 0.5, 0.01, state=state)
-    again = vi.simulate(mechanism, 0.5, 0.01, state=state, output=tmp_path / "run.h5")
-    assert np.array_equal(again.position, whole.position)
+    stepper = vi.Stepper(mechanism, 0.01, state=state)
+    stepper.step(20)
+    saved = stepper.save()
+    stepper.step(20)
+    whole = stepper.state
+    stepper.restore(saved)
+    stepper.step(20)
+    assert np.array_equal(stepper.state.position, whole.position)
+    assert np.array_equal(stepper.state.velocity, whole.velocity)
+
+
+@pytest.mark.parametrize("simulate", [vi.simulate, vi.redmax.simulate])
+def test_files_of_runs(simulate, tmp_path):
+    mechanism, state = leaning_disc()
+    whole = simulate(mechanism, 0.5, 0.01, state=state, output=tmp_path / "run.h5")
     loaded = vi.load(tmp_path / "run.h5")
+    assert np.array_equal(loaded.position, whole.position)
     assert np.array_equal(loaded.force["wheel"], whole.force["wheel"])
 
 

@@ -43,7 +43,7 @@ class NoSlip(Force):
         return self._body(structure, self.other), self._moving(structure, self.body)
 
     def effort(self, held: np.ndarray, turned: np.ndarray) -> np.ndarray:
-        """What ``traj.force`` shows (T, ...), of the efforts ``held`` (T, n) of its elements.
+        """Entry of ``traj.force`` (T, ...), of the efforts ``held`` (T, n) of its elements.
 
         ``turned`` (T, 3, 3): rotation of the plane since the reference configuration.
         """
