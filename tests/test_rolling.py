@@ -380,7 +380,7 @@ def test_a_cart_of_two_wheels_in_both_formulations():
     masses = np.array([body.mass for body in mechanism.bodies])
     inertia = np.einsum("n,tnk->tk", masses, runs[0].acceleration)
     np.testing.assert_allclose(pushes, inertia + [0.0, 0.0, 9.81 * masses.sum()], atol=1e-9)
-    assert np.abs(runs[-1].energy_balance).max() < 1e-4
+    assert slopes([np.abs(run.energy_balance).max() for run in runs]) == pytest.approx(2.0, abs=0.2)
 
 
 def test_a_bicycle_has_the_published_eigenvalues():
