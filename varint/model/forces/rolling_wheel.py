@@ -30,7 +30,8 @@ class RollingWheel(NoSlip):
     ``ground`` (3,), m, and is fixed to the body ``other``, by default the world; ``normal`` (3,) points to the wheel's
     side. All are world, reference configuration, where the wheel touches the plane; a run must start there, and its
     velocities are replaced by the nearest that do not slip. ``traj.force`` is the force on the body at the contact
-    (T, 3), N, world; that along the normal may pull. The plane holds it by whatever friction this takes.
+    (T, 3), N, world; that along the normal may pull. The plane holds it by whatever friction this takes. A disc that
+    falls flat ends the run with a ConvergenceError. `diagnose` counts freedoms of velocities: a disc has three.
     """
 
     radius: float = field(kw_only=True)
