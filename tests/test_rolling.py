@@ -1,5 +1,7 @@
 """Wheels that roll without slip and knife edges, against closed forms, independent equations and each other."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from random_mechanisms import random_body, unit
@@ -381,6 +383,20 @@ def test_a_cart_of_two_wheels_in_both_formulations():
     inertia = np.einsum("n,tnk->tk", masses, runs[0].acceleration)
     np.testing.assert_allclose(pushes, inertia + [0.0, 0.0, 9.81 * masses.sum()], atol=1e-9)
     assert slopes([np.abs(run.energy_balance).max() for run in runs]) == pytest.approx(2.0, abs=0.2)
+
+
+@pytest.mark.parametrize("order", [2, 4])
+def test_a_cart_that_meets_a_hard_stop(order):
+    """Impacts keep the wheels from slipping, and the order of the scheme."""
+    given = cart()
+    stop = vi.JointStop("stop", joint="right axle", lower=-1.0, upper=1.0, restitution=0.5)
+    mechanism = dataclasses.replace(given, forces=[*given.forces, stop])
+    state = mechanism.state(velocity={"chassis": (0.5, 0, 0)})
+    exact = vi.redmax.simulate(mechanism, 1.5, 0.5, state=state, rtol=1e-11)
+    runs = [vi.simulate(mechanism, 1.5, 1.5 / n, state=state, order=order, tol=1e-13) for n in (75, 150)]
+    assert runs[0].work[-1, -1] < -1.0
+    errors = [np.abs(run.position[-1] - exact.position[-1]).max() for run in runs]
+    assert slopes(errors) == pytest.approx(order, abs=0.15)
 
 
 def test_a_bicycle_has_the_published_eigenvalues():
