@@ -104,7 +104,9 @@ class Swung:
         return np.array(self.place) + [0.1 * np.sin(3.0 * t), 0.05 * np.sin(2.0 * t), 0.1 * np.sin(t) ** 2]
 
 
-IN_THE_WORLD = {"PrescribedPoint", "PrescribedBody"}  # samples that small motions and gradients do not know
+OF_RATES = ("RollingWheel", "KnifeEdge")  # samples of constraints on velocities, whose steps have no operator
+# samples that small motions and gradients do not know
+IN_THE_WORLD = {"PrescribedPoint", "PrescribedBody", *OF_RATES}
 
 
 def pressing(value, rate):
@@ -233,6 +235,10 @@ def samples(rng):
         "PrescribedMotion": [vi.PrescribedMotion("f", joint="hinge", position=swing)],
         "PrescribedPoint": [vi.PrescribedPoint("f", body="b2", point=(0.1, 0.2, 0.3), position=Swung((0.1, 0.2, 0.3)))],
         "PrescribedBody": [vi.PrescribedBody("f", body="b3", position=Swung((0.0, 0.0, 0.0)))],  # from its place
+        "RollingWheel": [
+            vi.RollingWheel("f", "b3", radius=0.4, axis=(1, 0, 0), centre=(0.1, 0.2, 0.3), ground=(0, 0, -0.1))
+        ],
+        "KnifeEdge": [vi.KnifeEdge("f", "b2", point=p(), direction=n(), normal=(0, 0, 1))],
         "HardContact": [
             vi.HardContact("f", "b2", points=[(0, 0, 0), (0, 0, 0.1)], radius=0.05, ground=(0, 0, -50), friction=0.3)
         ],

@@ -9,6 +9,7 @@ from scipy.integrate import solve_ivp
 
 import varint as vi
 from varint.model.forces import FORCES
+from varint.model.forces.coupled import Coupled
 
 G = 9.81
 MASS, ARM, INERTIA = 2.0, 0.3, 0.05  # of a pendulum; inertia about its centre
@@ -331,7 +332,7 @@ def test_wrong_prescribed_motions_are_named():
 
 def test_cases_cover_the_registry():
     tested = {type(force).__name__ for force, _ in CASES.values()} | {type(gear()).__name__, "CoordinateMap"}
-    assert tested == {name for name, force in FORCES.items() if force.constraint and not force.commanded}
+    assert tested == {name for name, force in FORCES.items() if issubclass(force, Coupled)}
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from force_samples import sample_mechanism, samples
+from force_samples import OF_RATES, sample_mechanism, samples
 
 import varint as vi
 from varint.drawing.mechanism_picture import make_painter
@@ -12,9 +12,10 @@ from varint.drawing.viewpoint import choose_view
 from varint.kinematics.frames import JointFrames, with_world
 
 SPATIAL = {
-    "bennett", "bricard", "delta_robot", "free_body", "governor", "roller_coaster", "sarrus", "snake",
+    "bennett", "bricard", "delta_robot", "free_body", "governor", "roller_coaster", "rolling_disc", "sarrus", "snake",
     "spatial_slider_crank", "spinning_top", "stewart_platform", "tree",
 }  # fmt: skip
+FROM_ABOVE = {"ball_on_turntable", "chaplygin_sleigh"}
 X, Y, Z = np.eye(3)
 
 
@@ -41,7 +42,7 @@ def test_the_catalogue_is_seen_in_its_plane_and_fits_into_the_picture(name):
     view = choose_view(mechanism, None)
     assert view.flat == (name not in SPATIAL)
     if view.flat:
-        assert (axes.get_xlabel(), axes.get_ylabel()) == ("x (m)", "z (m)")
+        assert (axes.get_xlabel(), axes.get_ylabel()) == ("x (m)", "y (m)" if name in FROM_ABOVE else "z (m)")
     else:
         assert [text.get_text() for text in axes.texts][:3] == ["x", "y", "z"]
         lengths = np.linalg.norm(view.project(np.eye(3)), axis=1)
@@ -206,7 +207,7 @@ def test_the_ground_is_below_what_stands_and_above_what_hangs():
         assert make_painter(mechanism, x, R, choose_view(mechanism, None)).rises != above
 
 
-@pytest.mark.parametrize("name", sorted(samples(np.random.default_rng(3))))
+@pytest.mark.parametrize("name", sorted(set(samples(np.random.default_rng(3))) - set(OF_RATES)))
 def test_lines_of_forces_end_on_their_bodies(name):
     forces = samples(np.random.default_rng(3))[name]
     mechanism = sample_mechanism(np.random.default_rng(3), forces)

@@ -10,10 +10,11 @@ import varint as vi
 from varint.analysis.derived import QUANTITIES
 
 CHANGE, BALANCE = "energy - that at the start", "energy balance: energy - work done"
-DRIVEN = ("andrews_squeezer", "governor")  # of the catalogue, by a motor or with a damper
+DRIVEN = ("andrews_squeezer", "ball_on_turntable", "governor")  # of the catalogue, by a motor or with a damper
 KEEP = {  # forces, with the parameters of `samples`, that keep the energy; all others do work, or take it out
     "CentralGravity", "TabulatedSpring", "TabulatedTorsionSpring", "MultiPointCable",
     "Gear", "RackAndPinion", "Screw", "Belt", "Equality", "Coupling", "CoordinateMap",
+    "RollingWheel", "KnifeEdge",
 }  # fmt: skip
 ONLY_REDUCED = {"HardContact", "JointCoulombFriction"}
 RNG = 3

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from force_samples import with_forces
+from holonomic import HOLONOMIC
 from random_mechanisms import LOWER, random_body, random_joint, random_velocity_state
 from run_gradients import check_along
 
@@ -81,7 +82,7 @@ def parts_of(number):
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.long] * (name in LONGER)) for name in vi.mechanisms.NAMES]
+    "name", [pytest.param(name, marks=[pytest.mark.long] * (name in LONGER)) for name in HOLONOMIC]
 )
 def test_the_catalogue(rng, name):
     check_ends(rng, getattr(vi.mechanisms, name)(), vi.mechanisms.module(name).EXPECTED["dt"])

@@ -43,6 +43,7 @@ MECHANISMS = {
     "driven": lambda: forced(vi.PrescribedMotion("force", joint="joint 1", rate=0.0)),
     "coupled": lambda: forced(vi.Gear("force", joint_a="joint 1", joint_b="joint 2", radius_a=0.1, radius_b=0.2)),
     "bent": lambda: forced(vi.CoordinateMap("force", coordinates=[("joint 1", 0), ("joint 2", 0)], functions=[curved])),
+    "rolling": lambda: forced(vi.KnifeEdge("force", body="link 2", direction=(1, 0, 0.3), normal=(0, 1, 0))),
     "internal": lambda: forced(vi.JointServo("force", joint="joint 1", target=0.1, stiffness=3.0, integral=1.0)),
     "series": lambda: forced(vi.Motor("force", joint="joint 1", effort=np.zeros(STEPS + 1))),
     "feedback": lambda: forced(vi.Motor("force", joint="joint 1", effort=lambda t, state: 0.0)),

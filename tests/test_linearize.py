@@ -6,6 +6,7 @@ import force_samples
 import numpy as np
 import pytest
 from force_samples import with_forces
+from holonomic import HOLONOMIC
 from random_mechanisms import random_closed, random_velocity_state
 from scipy.linalg import expm, logm
 from test_tangent import two_form
@@ -19,7 +20,7 @@ G = 9.81
 STEPS = ["double_pendulum", "four_bar", "spinning_top", "governor", "sarrus", "slider_crank"]
 MORE = [
     name
-    for name in vi.mechanisms.NAMES
+    for name in HOLONOMIC
     if name not in (*STEPS, "roller_coaster", "escapement", "andrews_squeezer", "delta_robot")
 ]
 

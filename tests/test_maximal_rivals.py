@@ -6,6 +6,7 @@ from dataclasses import replace
 import force_samples
 import numpy as np
 import pytest
+from holonomic import HOLONOMIC
 from random_mechanisms import random_velocity_state
 
 import varint as vi
@@ -63,7 +64,7 @@ def test_order_one_on_trees_and_loops(name, integrator, stabilisation):
 
 @pytest.mark.slow
 @pytest.mark.many
-@pytest.mark.parametrize("name", [name for name in vi.mechanisms.NAMES if name != "free_body"])
+@pytest.mark.parametrize("name", [name for name in HOLONOMIC if name != "free_body"])
 def test_order_one_over_the_catalogue(name):
     """Redundant rows, closures in space and products of exponentials among them; a free body's positions are exact."""
     mechanism = getattr(vi.mechanisms, name)()

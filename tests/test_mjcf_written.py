@@ -13,6 +13,9 @@ SAME = 1e-12
 NOT_HELD = {
     "escapement": "force 'bank', a JointStop that is soft, bounces, has one side, or is beside another",
     "roller_coaster": "joint 'track', a SplineCurve, in the tree",
+    "ball_on_turntable": "force 'contact', a RollingWheel",
+    "chaplygin_sleigh": "force 'edge', a KnifeEdge",
+    "rolling_disc": "force 'wheel', a RollingWheel",
 }
 
 

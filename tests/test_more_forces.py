@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from force_samples import IN_THE_WORLD, sample_mechanism, samples
+from force_samples import sample_mechanism, samples
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
@@ -489,7 +489,8 @@ FUNCTIONS = {
     "UserJointForce",
     "UserContact",
     "PrescribedMotion",
-    *IN_THE_WORLD,
+    "PrescribedPoint",
+    "PrescribedBody",
 }  # in no file: test_force_inputs.py
 
 

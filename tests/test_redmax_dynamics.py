@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import reference
+from holonomic import HOLONOMIC
 from random_mechanisms import LOWER, random_closed, random_tree, random_velocity_state
 from redmax_matrices import acceleration_by_matrices
 from scipy.integrate import DOP853
@@ -13,8 +14,8 @@ from varint.model.rotation_vectors import rotation_matrix
 from varint.redmax.equations import Equations
 from varint.redmax.integrators.error_controlled import Adaptive, NotFinite
 
-LOOPS = {name: vi.mechanisms.module(name).EXPECTED["loops"] for name in vi.mechanisms.NAMES}
-every_mechanism = pytest.mark.parametrize("name", vi.mechanisms.NAMES)
+LOOPS = {name: vi.mechanisms.module(name).EXPECTED["loops"] for name in HOLONOMIC}
+every_mechanism = pytest.mark.parametrize("name", HOLONOMIC)
 
 
 def build(name, **parameters):
@@ -133,7 +134,7 @@ FINER = {"governor": 4, "klann_leg": 4, "spinning_top": 4}
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow if k % 3 else []) for k, name in enumerate(vi.mechanisms.NAMES)]
+    "name", [pytest.param(name, marks=pytest.mark.slow if k % 3 else []) for k, name in enumerate(HOLONOMIC)]
 )
 def test_variational_integrator_converges_to_it_at_order_two(name):
     parameters, T = CASES.get(name, ({}, 1.0))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import redmax_scenes
 from force_samples import IN_THE_WORLD, sample_mechanism, samples, with_forces
+from holonomic import HOLONOMIC
 from random_mechanisms import random_closed, random_tree, random_velocity_state
 
 import varint as vi
@@ -141,7 +142,7 @@ BACK = [pytest.param(scheme, marks=[] if scheme == "bdf2" else pytest.mark.slow)
 @pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("scheme", IMPLICIT)
-@pytest.mark.parametrize("name", [name for name in vi.mechanisms.NAMES if name != "escapement"])
+@pytest.mark.parametrize("name", [name for name in HOLONOMIC if name != "escapement"])
 def test_catalogue_forwards_and_back(name, scheme):
     near_singular = name in ("delta_robot", "andrews_squeezer")
     agree(getattr(vi.mechanisms, name)(), scheme, tolerance=1e-11 if near_singular else 1e-12)
@@ -187,9 +188,7 @@ def has_finite_forces(mechanism):
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", [pytest.param("bdf1", marks=pytest.mark.long), "bdf2"])
-@pytest.mark.parametrize(
-    "name", [name for name in vi.mechanisms.NAMES if has_finite_forces(getattr(vi.mechanisms, name)())]
-)
+@pytest.mark.parametrize("name", [name for name in HOLONOMIC if has_finite_forces(getattr(vi.mechanisms, name)())])
 def test_numbers_of_the_catalogue(rng, name, scheme):
     """Gravity, masses, where bodies are, and the numbers of the forces."""
     mechanism = getattr(vi.mechanisms, name)(**ARGUMENTS.get(name, {}))

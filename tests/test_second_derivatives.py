@@ -6,6 +6,7 @@ import force_samples
 import numpy as np
 import pytest
 from force_samples import with_forces
+from holonomic import HOLONOMIC
 from random_mechanisms import random_closed, random_velocity_state
 from test_linearize import SAMPLES, driven_four_bar, pendulum, stepped_pendulum
 
@@ -260,7 +261,7 @@ def check_symmetry(mechanism, state, dt, rng):
 
 @pytest.mark.slow
 @pytest.mark.many
-@pytest.mark.parametrize("name", [n for n in vi.mechanisms.NAMES if n not in ("roller_coaster", "escapement")])
+@pytest.mark.parametrize("name", [n for n in HOLONOMIC if n not in ("roller_coaster", "escapement")])
 def test_the_catalogue_is_symmetric(rng, name):
     check_symmetry(*moving(rng, name), 0.01, rng)
 

@@ -124,6 +124,7 @@ def steps() -> None:
     for order in (1, 2, 4, 6):
         _asked(vi.simulate(vi.mechanisms.four_bar(), 5 * DT, DT, order=order))
         _asked(vi.simulate(vi.mechanisms.governor(), 5 * DT, DT, order=order, output_times=[1.5 * DT]))
+    _asked(vi.simulate(vi.mechanisms.ball_on_turntable(), 5 * DT, DT))
     vi.simulate(_rig(), 0.05, 0.01, adaptive=True, on_unresolved="ignore")
     vi.simulate(vi.mechanisms.double_pendulum(), 0.1, dt="auto", energy_error=1e-4)
     vi.compare(vi.mechanisms.double_pendulum(), duration=0.02, dt=[0.01, 0.005])

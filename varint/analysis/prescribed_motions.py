@@ -11,6 +11,7 @@ from varint.inputs.courses import Span
 from varint.mechanism import Mechanism
 from varint.model.forces.base import Force
 from varint.model.forces.moved import Moved
+from varint.model.forces.no_slip import NoSlip
 
 if TYPE_CHECKING:
     from varint.analysis.recorded_motion import RecordedMotion
@@ -39,14 +40,17 @@ def powers_of_motions(trajectory: "RecordedMotion", held: np.ndarray) -> np.ndar
 
 
 def efforts_by_name(trajectory: "RecordedMotion", efforts: np.ndarray) -> ByName:
-    """Name of a force to its effort (T,) in ``efforts`` (T, forces); (T, 3), (T, 6) of what moves a point or a body."""
+    """Name of a force to its effort (T,) in ``efforts`` (T, forces); (T, 3), (T, 6) of what moves a point or a body,
+    and (T, 3) of a rolling wheel."""
     mechanism, compiled = trajectory.mechanism, trajectory.mechanism.compiled
 
     def own(force: Force) -> np.ndarray:
         number = mechanism.force_index[force.name]
-        if not isinstance(force, Moved):
+        if not isinstance(force, Moved | NoSlip):
             return efforts[:, number]
         held = trajectory._dynamics[2][:, compiled.force == number]
+        if isinstance(force, NoSlip):
+            return force.effort(held, force.plane_turned(mechanism, trajectory.quat_wxyz))
         return force.effort(mechanism, held, trajectory.quat_wxyz[:, mechanism.body_index[force.body]])
 
     return ByName(mechanism.force_index, mechanism.force, own, "force")

@@ -150,6 +150,7 @@ def constraint_arrays(roles: Roles, places: Sequence[int]) -> dict:
         "size": np.array([len(own) for own in first], dtype=np.int64),
         "element": np.array([e for e, _ in roles.constraints], dtype=np.int64),
         "driven": np.array([element.driven for element in elements], dtype=bool),
+        "rate": np.array([places[m] for own in first for m in own if roles.measures[m].of_rates], dtype=np.int64),
     }
 
 

@@ -104,7 +104,7 @@ def make_scene(structure: Structure, view: View, traced: Iterable[tuple[int, np.
         if joint.forbidden:
             _add_joint(scene, joint, boxes, touched, slides)
     for force in structure.forces:
-        course = force.course()
+        course = force.outline(structure)
         if course:
             bodies = tuple(structure.body_index.get(name, WORLD) for name, _ in course)
             points = [in_body(structure, body, point) for body, (_, point) in zip(bodies, course, strict=True)]

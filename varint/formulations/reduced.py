@@ -16,7 +16,7 @@ from varint.formulations.base import Method, refuse_unknown, register, solve
 from varint.formulations.parts import parts_of
 from varint.inputs.at_nodes import starts_of_motions
 from varint.inputs.at_times import InputsAtTimes
-from varint.inputs.courses import Course, Span, courses_by_rows, moved_by_rows
+from varint.inputs.courses import Course, Span, courses_by_rows, moved_by_rows, still_rows
 from varint.mechanism import Mechanism
 from varint.model.bounds import bounded
 from varint.model.checks import by_name, choice, not_negative, of_type, positive, whole_number
@@ -267,14 +267,15 @@ def _check_support(name: str, kind: type[Integrator], supports: Callable[[type[I
 
 
 def _moved(problem: Problem, span: Span) -> dict[str, Course]:
-    """The courses of motions that are followed by rows, by the names of the forces that prescribe them."""
+    """Courses of the rows of prescribed motions, wheels and knife edges, by the names of these forces."""
     mechanism = problem.mechanism
+    still = still_rows(mechanism)
     if not moved_by_rows(mechanism):
-        return {}
+        return still
     state = problem.start()
     of_type(state, (State, ReducedState), "state", StateError)
     at = maximal_state(mechanism, state) if isinstance(state, ReducedState) else state
-    return courses_by_rows(mechanism, span, starts_of_motions(mechanism, at))
+    return courses_by_rows(mechanism, span, starts_of_motions(mechanism, at)) | still
 
 
 def checked_rtol(rtol: float) -> float:

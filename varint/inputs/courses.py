@@ -16,6 +16,7 @@ from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.driven import Driven
 from varint.model.forces.moved import Moved
+from varint.model.forces.no_slip import NoSlip
 from varint.model.motion import coordinate_units
 from varint.model.state import State
 from varint.model.structure import Structure
@@ -291,6 +292,16 @@ def courses_by_rows(structure: Structure, span: Span, starts: Mapping[str, Any])
     }
 
 
+def still_rows(structure: Structure) -> dict[str, Course]:
+    """Courses of the rows that wheels and knife edges keep at zero, by the names of these forces."""
+    counts = {force.name: len(force.elements(structure)) for force in structure.forces if isinstance(force, NoSlip)}
+    return {name: partial(_still, np.zeros((3, count))) for name, count in counts.items()}
+
+
+def _still(targets: np.ndarray, t: float) -> np.ndarray:
+    return targets
+
+
 def starts_elsewhere(force: Moved | Driven, gap: float) -> str:
     """Message if a run does not start on the motion; ``gap``: m, or sizes of a part."""
     if isinstance(force, Driven):
@@ -318,8 +329,10 @@ def _moving(force: Moved | Driven) -> str:
     return f"joint '{force.joint}'" if isinstance(force, Driven) else f"body '{force.body}'"
 
 
-def cannot_follow(force: Moved | Driven, gap: float) -> str:
-    """Message if a body stays behind the motion; ``gap``: m, or sizes of a part."""
+def cannot_follow(force: Moved | Driven | NoSlip, gap: float) -> str:
+    """Message if a body stays behind the motion, or leaves its plane; ``gap``: m, or sizes of a part."""
+    if isinstance(force, NoSlip):
+        return f"{force.label} is {gap:.3g} m off its plane: smaller steps or tolerances may help"
     return (
         f"{force.label} asks for a motion that the joints, or other prescribed motions, do not allow:"
         f" {_moving(force)} is {gap:.3g} m, or rad, away from it"

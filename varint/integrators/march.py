@@ -108,9 +108,8 @@ class March:
     ) -> None:
         self.compiled, self.scheme, self.dt, self.tol, self.every = compiled, scheme, dt, tol, every
         self.inputs = np.zeros(0)  # of functions, at the present node
-        self.ws = workspace(
-            compiled.plan, scheme.stages.size, compiled.functions, kept=kept, sharpened=scheme.sharpened
-        )
+        sharpened = scheme.sharpened and not compiled.plan.constraints.rate.size  # rows of rates are plain numbers
+        self.ws = workspace(compiled.plan, scheme.stages.size, compiled.functions, kept=kept, sharpened=sharpened)
         self.node = self.pose = 0
         self.adaptive, self.end, self.stop = turn is not None, end, np.inf
         self.ws.balance.redo[0] = redo
@@ -209,6 +208,12 @@ class March:
         constraints = self.compiled.plan.constraints
         rows = zip(constraints.element.tolist(), constraints.row.tolist(), constraints.driven, strict=True)
         return [(e, r) for e, r, driven in rows if driven]
+
+    def kept(self) -> list[tuple[int, float]]:
+        """Element and value, m or rad, of each constraint whose sum stays what it is at node 0."""
+        constraints, target = self.compiled.plan.constraints, self.ws.efforts.target
+        rows = zip(constraints.element.tolist(), constraints.row.tolist(), constraints.driven, strict=True)
+        return [(e, float(target[r])) for e, r, driven in rows if not driven]
 
     @property
     def fastest(self) -> float:

@@ -20,6 +20,7 @@ from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.commanded import Extrapolated
 from varint.model.forces.driven import Driven
 from varint.model.forces.moved import Moved
+from varint.model.forces.no_slip import NoSlip
 from varint.model.state import State
 from varint.record import Counts
 from varint.running import Block, Failure
@@ -277,6 +278,10 @@ class MaximalRun:
                     f"{force.label} starts at {target:g}, but coordinate {force.coordinate} of joint '{force.joint}' is"
                     f" at {here:g}: give a state with mechanism.state(coordinates={{'{force.joint}': ...}})"
                 )
+        for e, value in self.march.kept():
+            force = self.mechanism.forces[self.march.compiled.force[e]]
+            if isinstance(force, NoSlip) and not abs(value) <= LARGEST_GAP * largest:
+                raise StateError(force.off_plane(value))
 
     def named(self, node: int, body: int, joint: int) -> Failure:
         """The failure at ``node``, with names in place of the kernel's numbers."""

@@ -26,6 +26,7 @@ from varint.kernels.ldu import solve_newton
 from varint.kernels.measures import POINT
 from varint.kernels.momentum import angular_momentum, momentum_derivative
 from varint.kernels.plan import JOINT
+from varint.kernels.rates import evaluate_rates
 from varint.kernels.refine import solve_again
 from varint.kernels.rows import evaluate_rows
 from varint.terms.kernels.term_rows import close_rows
@@ -151,6 +152,8 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
         for k in range(6):
             r[k] -= ws.goal[i, k]
     evaluate_rows(plan, ws, ws.position[end], ws.rotation[end], ws.residual_row, ws.jacobian[end])
+    if plan.constraints.rate.size:
+        evaluate_rates(plan, ws, start, end)
     if has_efforts(plan):
         apply_efforts(plan, ws, start, half_step)
         close_rows(plan, ws, end)

@@ -124,6 +124,7 @@ class Constraints(CompiledRecord):
     size: Int1  # (nh,) number of rows
     element: Int1  # (nh,)
     driven: Bool1  # (nh,) whether the target is the input of the element, else the sum stays what it is at the start
+    rate: Int1  # (nv,) rows of rates, whose value in a step is that of both poses (rates.py)
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,7 @@ from varint.kernels.newton import CONVERGED, NOT_CONVERGED, has_efforts, solve_s
 from varint.kernels.pace import keep_pace
 from varint.kernels.plan import Plan, Workspace
 from varint.kernels.projection import project
+from varint.kernels.rates import place_rates
 from varint.kernels.restart import ACCEPTED, AT_START, DEEPEST_SUBSTEP, go_back, keep_start
 from varint.kernels.tape import keep_load, keep_stage
 from varint.terms.kernels.term_events import act_event, begin_events, end_search, is_searching, judge_trial, leaps
@@ -164,6 +165,7 @@ def _finish_part(plan, ws, inputs, pose, h, tol, when, last):
     if plan.constraints.row.size:
         set_targets(plan, ws, inputs, node, after, dt)
         finish_constraints(plan, ws, end)
+        place_rates(plan, ws, end)
     add_piece(ws, h, work)
     if plan.products.start.size:
         follow_products(plan, ws, ws.position[end], ws.rotation[end], last)

@@ -17,6 +17,7 @@ from varint.kernels.plan import (
     Tangent,
     Workspace,
 )
+from varint.kernels.rates import evaluate_rates
 from varint.kernels.refine import PASSES
 from varint.kernels.rows import evaluate_rows
 from varint.products.product_coordinates import follow
@@ -77,6 +78,8 @@ def _prepare(plan, stages):
         for function in (apply_efforts, stiffen, finish_efforts):
             function.prepare()
     prepare_events(plan, stages)
+    if plan.constraints.rate.size:
+        evaluate_rates.prepare()
     if plan.products.start.size:
         for function in (product_rows, product_row, curve_product_row, follow):
             function.prepare()

@@ -138,6 +138,7 @@ class Closure:
         coupled = (plan.rows.role == CONSTRAINT) & (self.ws.compliance == 0.0) & couplings
         self.rows = np.flatnonzero((plan.rows.role == JOINT) | coupled)  # of the plan, that take part
         coupled = coupled[self.rows]
+        self.rates = np.flatnonzero(np.isin(self.rows, plan.constraints.rate))  # no part of a pose
         counts = np.diff(plan.joints.rows)
         extra = [item.frames for item in self.asked for _ in item.angular]
         numbers = [structure.joint_index[frames.joint.name] for frames in extra]
@@ -162,10 +163,13 @@ class Closure:
             self.root[list(heavy_R), 3:, 3:] = np.eye(3) / (root_mass * self.length)
         self.root[list(still)] = 0.0
 
-    def evaluate(self, x: np.ndarray, R: np.ndarray, trial: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(
+        self, x: np.ndarray, R: np.ndarray, trial: bool = False, rates: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Rows (nr,) and their Jacobian (nr, 2, 6) by side; the rows of a chain have one value, that of the first.
 
-        ``trial``: rows of products of exponentials are the same as those of the last pose that was none.
+        ``trial``: rows of products of exponentials are the same as those of the last pose that was none. ``rates``:
+        with the Jacobian of the rows of rates, which bind velocities and no motion from pose to pose.
         """
         n, ws = self.rows.size, self.ws
         g, G = np.empty(len(self.side)), np.zeros((len(self.side), 2, 6))
@@ -174,6 +178,8 @@ class Closure:
             follow_products(self.plan, ws, *pose)
         evaluate_rows(self.plan, ws, *pose, ws.residual_row, ws.jacobian[0])
         g[:n], G[:n] = ws.residual_row[self.rows], ws.jacobian[0, self.rows]
+        if not rates:
+            G[self.rates] = 0.0
         for item in self.asked:
             value, jacobian = item.rows(x, R)
             g[n : n + len(value)], G[n : n + len(value)] = value, jacobian
@@ -285,7 +291,7 @@ class Closure:
 
         Returns it and the mismatch (nr,) that is left, m/s.
         """
-        _, G = self.evaluate(x, R)
+        _, G = self.evaluate(x, R, rates=True)
         size = self.row_size(G)
         A = self.matrix(G, size)
         target = np.zeros(len(G))

@@ -13,6 +13,15 @@ kind gives three compiled functions:
         adds to the rows m of ``by`` the derivatives of ``weight`` times (that, plus ``factor`` g) by its numbers: a
         `kernels.plan.ByNumbers`.
 
+A kind of rates has no value. Its gradient times the velocities is s . c' + m . omega, with the velocity c' of its point
+w of b and the angular velocity omega of b seen from a, and the directions s and m by the rotations alone. In place of
+``by_numbers`` it gives two functions for the steps of rows of rates (kernels/rates.py):
+
+    directions(plan, m, A, B) -> (s, m, e)
+        returns these and the direction e of b that they depend on, all (3,) in axes of a.
+    pulled(plan, m, e, moved, turned) -> (3,)
+        returns the gradient of s . ``moved`` + m . ``turned`` by rotations of b, axes of a.
+
 m: number of the measure in the plan; x (3,), A, B (3, 3): positions of the centres of mass, m, world, and rotation
 matrices body to world; a motion: translation, m, world, then a rotation vector, rad, in the body's axes. With a
 rotation vector in the body's axes the curvature K of a scalar is not symmetric: K - K^T = [G_theta] in the block of
@@ -72,6 +81,8 @@ class Measure(Shown):
         Whether Newton's matrix of a step takes its curvature at the two bodies themselves.
     jumps : bool
         Whether its value jumps at half a turn of b seen from a since the reference.
+    of_rates : bool
+        Whether it is a row of rates: its gradient times the velocities is kept at zero, and no value belongs to it.
     """
 
     body_a: str
@@ -86,6 +97,7 @@ class Measure(Shown):
     anchored: ClassVar[bool] = True
     stiffening: ClassVar[bool] = True
     jumps: ClassVar[bool] = False
+    of_rates: ClassVar[bool] = False
 
     @property
     def of_product(self) -> str:
@@ -106,18 +118,27 @@ class Kind:
     evaluate: Callable
     curve: Callable
     by_numbers: Callable | None
+    rates: tuple[Callable, Callable] | None
 
 
 KINDS: dict[str, Kind] = {}
 
 
 def register(
-    name: str, evaluate: Callable, curve: Callable, by_numbers: Callable | None, facts: type[Measure] = Measure
+    name: str,
+    evaluate: Callable,
+    curve: Callable,
+    by_numbers: Callable | None,
+    facts: type[Measure] = Measure,
+    rates: tuple[Callable, Callable] | None = None,
 ) -> None:
-    """Add a kind of measure to the registry; without ``by_numbers`` there is no gradient by its numbers."""
+    """Add a kind of measure to the registry; without ``by_numbers`` there is no gradient by its numbers.
+
+    ``rates``: directions and pulled of a kind of rates.
+    """
     if name in KINDS:
         raise ValueError(f"there is a measure '{name}' already")
-    KINDS[name] = Kind(name, facts, evaluate, curve, by_numbers)
+    KINDS[name] = Kind(name, facts, evaluate, curve, by_numbers, rates)
 
 
 def number_of(name: str) -> int:

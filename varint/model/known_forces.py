@@ -14,6 +14,7 @@ from varint.model.forces.commanded import Commanded
 from varint.model.forces.coupled import Coupled
 from varint.model.forces.driven import Driven
 from varint.model.forces.moved import Moved
+from varint.model.forces.no_slip import NoSlip
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
@@ -121,6 +122,12 @@ TRAITS = {
         "has functions of coordinates",
         "give it constant factors",
     ),
+    "rolling": Trait(
+        "rolling wheels and knife edges",
+        lambda structure, force: isinstance(force, NoSlip),
+        "constrains velocities, not poses",
+        "simulate it, or remove this force",
+    ),
     "internal": Trait(
         "laws with an internal variable",
         has_internal_variable,
@@ -150,37 +157,45 @@ USES = {
     "tree steps": Use(
         '`vi.redmax.simulate`, "gauss" and the variational integrators',
         "steps of trees in canonical coordinates",
-        ("impulses", "hard", "moved", "driven", "coupled"),
+        ("impulses", "hard", "moved", "driven", "coupled", "rolling"),
     ),
     "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", NOT_FROM_STATE),
-    "velocity level": Use("`vi.Maximal`", "KKT systems at velocity level", (*NOT_FROM_STATE, "hard")),
+    "velocity level": Use("`vi.Maximal`", "KKT systems at velocity level", (*NOT_FROM_STATE, "hard", "rolling")),
     "states": Use("`vi.accelerations`, `vi.energy`", "states", NOT_FROM_STATE),
-    "equations": Use("`vi.EquationsOfMotion`", "equations of motion", (*NOT_FROM_STATE, "hard", "moved", "several")),
+    "equations": Use(
+        "`vi.EquationsOfMotion`", "equations of motion", (*NOT_FROM_STATE, "hard", "moved", "several", "rolling")
+    ),
     "runs within": Use(
         "`vi.lyapunov_exponent`, `vi.time_reversal`",
         "runs that restart from a state of another run or go backward in time",
         (*NOT_FROM_STATE, "moved"),
     ),
-    "rest": Use("`vi.modes`, `vi.equilibrium`", "small motions about rest", (*NOT_FROM_STATE, "hard", "moved")),
-    "linearize": Use(
-        "`vi.linearize`", "derivatives of accelerations (for hard stops give dt=)", (*NOT_FROM_STATE, "hard", "moved")
+    "rest": Use(
+        "`vi.modes`, `vi.equilibrium`", "small motions about rest", (*NOT_FROM_STATE, "hard", "moved", "rolling")
     ),
-    "linearize step": Use("`vi.linearize(dt=)`", "derivatives of one step", (*NOT_FROM_STATE, "moved")),
+    "linearize": Use(
+        "`vi.linearize`",
+        "derivatives of accelerations (for hard stops give dt=)",
+        (*NOT_FROM_STATE, "hard", "moved", "rolling"),
+    ),
+    "linearize step": Use("`vi.linearize(dt=)`", "derivatives of one step", (*NOT_FROM_STATE, "moved", "rolling")),
     "tangents": Use(
         "`vi.periodic_orbit`, `vi.lyapunov_spectrum`",
         "derivatives of steps",
-        ("impulses", "internal", "moved", "feedback"),
+        ("impulses", "internal", "moved", "feedback", "rolling"),
     ),
-    "gradient": Use("`vi.gradient`", "gradients", ("impulses", "moved", "bent", "feedback")),
+    "gradient": Use("`vi.gradient`", "gradients", ("impulses", "moved", "bent", "feedback", "rolling")),
     "adaptive gradient": Use(
-        "`vi.gradient(adaptive=)`", "gradients of adaptive steps", ("impulses", "moved", "bent", "feedback", "series")
+        "`vi.gradient(adaptive=)`",
+        "gradients of adaptive steps",
+        ("impulses", "moved", "bent", "feedback", "series", "rolling"),
     ),
     "reduced gradient": Use(
         "`vi.redmax.gradient`",
         "gradients in reduced coordinates",
-        ("impulses", "hard", "moved", "several", "bent", "feedback"),
+        ("impulses", "hard", "moved", "several", "bent", "feedback", "rolling"),
     ),
-    "inverse dynamics": Use("`vi.inverse_dynamics`", "inverse dynamics", ("impulses", "hard")),
+    "inverse dynamics": Use("`vi.inverse_dynamics`", "inverse dynamics", ("impulses", "hard", "rolling")),
 }
 
 

@@ -39,7 +39,7 @@ class Closures:
     """Evaluates the rows of the cut joints, of prescribed motions, less their targets, and one-sided ones, see `hold`.
 
     ``rows`` (m,): their numbers in the plan; ``side`` (m, 2): slots of their bodies; ``jacobian`` (m, 2, 6): that of
-    the last `evaluate`.
+    the last `evaluate`; ``with_value`` (m,): False for rows of rates, whose value is always zero.
 
     Parameters
     ----------
@@ -89,6 +89,7 @@ class Closures:
         measured = self._cut_products.union(plan.measures.product[self.rows[self.moved.start :]].tolist())
         self.products = sorted(n for n in measured if n >= 0)  # those to follow
         self.scale, self.side = plan.rows.scale[self.rows], plan.measures.body[self.rows]
+        self.with_value = ~np.isin(self.rows, plan.constraints.rate)
         self.jacobian = np.zeros((len(self), 2, 6))
         self._second, self._change = np.zeros(len(self)), np.zeros((len(self), 2, 6))
         self.targets = np.hstack([self.targets[:, :first], np.zeros((3, numbers.size))])

@@ -23,8 +23,7 @@ class Couplings:
         self._forces: list[Coupled] = []
         self._columns = tree.columns
         for force in mechanism.forces:
-            if force.constraint and not force.commanded:
-                assert isinstance(force, Coupled)
+            if isinstance(force, Coupled):
                 self._forces.append(force)
                 for terms in force.terms_of(mechanism):
                     row = np.zeros(tree.nq)

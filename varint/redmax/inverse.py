@@ -116,7 +116,7 @@ class InverseDynamics:
                 self.node, e.position, e.rotation, bodies, self._pose, self._row_change, tangent.wrench_change,
             )  # fmt: skip
         tangents.change_efforts(tangent, u, out)
-        return self._row_change[:, 1] + e.baumgarte * self._row_change[:, 0]
+        return self._row_change[:, 1] + e.baumgarte * e.closures.with_value * self._row_change[:, 0]
 
     def body_changes(self, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
         """(nb, 12, 2 nq) derivatives of poses and velocities of the bodies by q and dq, in kernel order.

@@ -17,6 +17,7 @@ from varint.mechanism import Mechanism
 from varint.model.checks import call, function_of, in_a_shape, shown
 from varint.model.forces.driven import Driven
 from varint.model.forces.moved import Moved
+from varint.model.forces.no_slip import NoSlip
 from varint.model.motion import Ball, Slide
 from varint.redmax.charts import EXPONENTIAL
 from varint.redmax.tree import Tree
@@ -79,7 +80,7 @@ class MovedPart:
     ``elements`` (n,): those of the force; ``course``: of their targets.
     """
 
-    force: Moved | Driven
+    force: Moved | Driven | NoSlip
     elements: np.ndarray
     course: Course
     drive: Drive | None
@@ -91,7 +92,7 @@ def find_moved(mechanism: Mechanism, tree: Tree, moved: Mapping[str, Course] | N
     driven: set[str] = set()
     for name, course in (moved or {}).items():
         force, drive = mechanism.force(name), None
-        assert isinstance(force, Moved | Driven)
+        assert isinstance(force, Moved | Driven | NoSlip)
         base = _base(mechanism, tree, force)
         if base is not None and base[0] not in driven:
             driven.add(base[0])
@@ -101,12 +102,12 @@ def find_moved(mechanism: Mechanism, tree: Tree, moved: Mapping[str, Course] | N
     return parts
 
 
-def _base(mechanism: Mechanism, tree: Tree, force: Moved | Driven) -> tuple[str, np.ndarray] | None:
+def _base(mechanism: Mechanism, tree: Tree, force: Moved | Driven | NoSlip) -> tuple[str, np.ndarray] | None:
     """The tree joint by which the body floats that ``force`` moves as a whole, and where its shifts count from.
 
     Its coordinates are the shift of the centre of mass and the rotation vector, in world axes.
     """
-    if isinstance(force, Driven) or not force.turned:
+    if not isinstance(force, Moved) or not force.turned:
         return None
     for joint in tree.joints:
         frames = JointFrames(mechanism, joint)

@@ -8,6 +8,7 @@ from varint.errors import StateError
 from varint.inputs.courses import Course, Steady, cannot_start, starts_elsewhere
 from varint.kinematics.assembly import checked_state, with_rates
 from varint.model.checks import of_type
+from varint.model.forces.no_slip import NoSlip
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
 from varint.redmax.equations import Equations
@@ -58,8 +59,10 @@ def _meeting(equations: Equations, q: np.ndarray, qdot: np.ndarray) -> tuple[np.
     for part, own in zip(e.moved, places(e), strict=True):
         missed = np.abs(gap[own]).max()
         if not missed <= LARGEST_MISS * max(1.0, length):
+            if isinstance(part.force, NoSlip):
+                raise StateError(part.force.off_plane(float(gap[own][0])))
             raise StateError(starts_elsewhere(part.force, missed))
-        if left[own].max() > LARGEST_PARTING * max(fastest, length):
+        if not isinstance(part.force, NoSlip) and left[own].max() > LARGEST_PARTING * max(fastest, length):
             raise StateError(cannot_start(part.force, left[own].max()))
     return placed, qdot + change
 

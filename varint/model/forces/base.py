@@ -167,6 +167,10 @@ class Force(Frozen):
         """The line along which it acts: names of bodies, each with a point (3,), m, world, reference; mostly none."""
         return []
 
+    def outline(self, structure: "Structure") -> list[tuple[str, np.ndarray]]:
+        """The line that pictures show, as `course`."""
+        return self.course()
+
     def held_joints(self, structure: "Structure") -> list[str]:
         """Names of the joints whose coordinates it constrains: reduced coordinates must have them."""
         return []
