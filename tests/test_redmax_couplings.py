@@ -141,7 +141,7 @@ def test_a_drive_that_the_joints_cannot_follow():
     drives = [vi.PrescribedMotion(f"of {name}", joint=name, rate=1.5) for name in ("axle", "crank pivot")]
     mechanism = vi.Mechanism("driven", [*plain.bodies, wheel], [*plain.joints, axle], forces=drives)
     state = mechanism.state(rates={"axle": 1.5, "crank pivot": 1.5})
-    with pytest.raises(vi.ConvergenceError, match=r"motion 'of crank pivot' asks for a motion that the joints cannot follow, [0-9.]+ rad"):
+    with pytest.raises(vi.ConvergenceError, match=r"motion 'of crank pivot' asks for .* cannot follow, [0-9.]+ rad"):
         vi.simulate(mechanism, 3.0, 0.01, state=state)
 
 
