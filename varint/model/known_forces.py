@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from varint.errors import ArgumentError
-from varint.model.forces.base import Effort, Force
+from varint.model.forces.base import Effort, Force, SolvedElsewhere
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.coupled import Coupled
 from varint.model.forces.driven import Driven
 from varint.model.forces.moved import Moved
+from varint.model.forces.path import PathInertia
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
@@ -49,7 +50,12 @@ class Use(NamedTuple):
 
 def acts_by_impulses(structure: "Structure", force: Force) -> bool:
     """Whether a force is joint friction from the load or a hard contact, which one reduced integrator solves for."""
-    return force.reduced_only
+    return any(isinstance(element, SolvedElsewhere) for element in force.elements(structure))
+
+
+def has_path_mass(structure: "Structure", force: Force) -> bool:
+    """Whether a force has mass that moves with its path."""
+    return any(isinstance(element, PathInertia) for element in force.elements(structure))
 
 
 def is_hard(structure: "Structure", force: Force) -> bool:
@@ -89,6 +95,13 @@ TRAITS = {
         acts_by_impulses,
         "needs varint.redmax.simulate(integrator='euler')",
         "use that integrator, or remove this force",
+    ),
+    "path": Trait(
+        "masses along paths",
+        has_path_mass,
+        "has mass that moves with its path",
+        "use varint.redmax.simulate with an explicit integrator, such as 'dop853', or varint.straight_muscle_mass for a"
+        " path of two points",
     ),
     "hard": Trait("hard stops", is_hard, "is hard and acts in impacts", "give it a stiffness, or remove it"),
     "moved": Trait(
@@ -140,22 +153,25 @@ TRAITS = {
         "give it a number or a function of time",
     ),
 }
-NOT_FROM_STATE = ("impulses", "internal", "series")  # traits of forces that a State does not determine
+NOT_FROM_STATE = ("impulses", "path", "internal", "series")  # traits of forces that a State does not determine
 USES = {
-    "steps": Use("`vi.simulate`", "steps in maximal coordinates", ("impulses",)),
-    "adaptive steps": Use("`vi.simulate(adaptive=)`", "adaptive steps", ("impulses", "series")),
-    "step choice": Use('`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", ("impulses", "series")),
+    "steps": Use("`vi.simulate`", "steps in maximal coordinates", ("impulses", "path",)),
+    "adaptive steps": Use("`vi.simulate(adaptive=)`", "adaptive steps", ("impulses", "path", "series")),
+    "step choice": Use('`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", ("impulses", "path", "series")),
     "contact steps": Use('`vi.redmax.simulate(integrator="euler")`', "steps of this integrator"),
-    "reduced steps": Use("`vi.redmax.simulate`, other integrators", "steps of other integrators", ("impulses",)),
+    "reduced steps": Use("`vi.redmax.simulate`, explicit integrators", "steps of other integrators", ("impulses",)),
+    "implicit steps": Use(
+        '`vi.redmax.simulate`, "radau", "bdf1", "bdf2", "sdirk2"', "steps of this integrator", ("impulses", "path")
+    ),
     "tree steps": Use(
         '`vi.redmax.simulate`, "gauss" and the variational integrators',
         "steps of trees in canonical coordinates",
-        ("impulses", "hard", "moved", "driven", "coupled"),
+        ("impulses", "path", "hard", "moved", "driven", "coupled"),
     ),
     "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", NOT_FROM_STATE),
     "velocity level": Use("`vi.Maximal`", "KKT systems at velocity level", (*NOT_FROM_STATE, "hard")),
     "states": Use("`vi.accelerations`, `vi.energy`", "states", NOT_FROM_STATE),
-    "equations": Use("`vi.EquationsOfMotion`", "equations of motion", (*NOT_FROM_STATE, "hard", "moved", "several")),
+    "equations": Use("`vi.EquationsOfMotion`", "equations of motion", ("impulses", "internal", "series", "hard", "moved", "several")),
     "runs within": Use(
         "`vi.lyapunov_exponent`, `vi.time_reversal`",
         "runs that restart from a state of another run or go backward in time",
@@ -169,18 +185,18 @@ USES = {
     "tangents": Use(
         "`vi.periodic_orbit`, `vi.lyapunov_spectrum`",
         "derivatives of steps",
-        ("impulses", "internal", "moved", "feedback"),
+        ("impulses", "path", "internal", "moved", "feedback"),
     ),
-    "gradient": Use("`vi.gradient`", "gradients", ("impulses", "moved", "bent", "feedback")),
+    "gradient": Use("`vi.gradient`", "gradients", ("impulses", "path", "moved", "bent", "feedback")),
     "adaptive gradient": Use(
-        "`vi.gradient(adaptive=)`", "gradients of adaptive steps", ("impulses", "moved", "bent", "feedback", "series")
+        "`vi.gradient(adaptive=)`", "gradients of adaptive steps", ("impulses", "path", "moved", "bent", "feedback", "series")
     ),
     "reduced gradient": Use(
         "`vi.redmax.gradient`",
         "gradients in reduced coordinates",
-        ("impulses", "hard", "moved", "several", "bent", "feedback"),
+        ("impulses", "path", "hard", "moved", "several", "bent", "feedback"),
     ),
-    "inverse dynamics": Use("`vi.inverse_dynamics`", "inverse dynamics", ("impulses", "hard")),
+    "inverse dynamics": Use("`vi.inverse_dynamics`", "inverse dynamics", ("impulses", "path", "hard")),
 }
 
 

@@ -150,7 +150,11 @@ class EquationsOfMotion(Shown):
         w = e.velocity[:, 3:]
         spin = np.einsum("nij,nj->ni", bodies.inertia, bend[:, 3:])
         spin += np.cross(w, np.einsum("nij,nj->ni", bodies.inertia, w))
-        return J.T @ np.concatenate([bodies.mass[:, None] * bend[:, :3], spin], axis=1).ravel()
+        bias = J.T @ np.concatenate([bodies.mass[:, None] * bend[:, :3], spin], axis=1).ravel()
+        if e.paths:
+            e.paths.evaluate(e.work, np.zeros(3))
+            bias -= e.paths.force
+        return bias
 
     def jacobian(self, q: ArrayLike) -> np.ndarray:
         """J (nb, 6, nq): velocities of the bodies by dq, linear in world axes and angular in body axes.
