@@ -55,9 +55,9 @@ def straight_muscle_mass(
             continue
         end = f"{name} {letter}"
         bodies.append(_particle(end, AT_END * mass, point, length))
-        joints.append(REGISTRY["Fixed"](end, body, end))
-        joints.append(REGISTRY["Free"](f"{end} in the world", WORLD, end))  # no constraint: has the coordinates
-        ends.append(f"{end} in the world")
+        joints.append(REGISTRY["Spherical"](f"{end} on {body}", body, end, point=point))
+        joints.append(REGISTRY["Translational"](end, WORLD, end))  # its coordinates are those of the end
+        ends.append(end)
     forces = [
         Coupling(f"{name} {axis}", terms=[(middle, k, 1.0), *((joint, k, -0.5) for joint in ends)])
         for k, axis in enumerate("xyz")
