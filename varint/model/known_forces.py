@@ -100,8 +100,8 @@ TRAITS = {
         "masses along paths",
         has_path_mass,
         "has mass that moves with its path",
-        "use varint.redmax.simulate with an explicit integrator, such as 'dop853', or varint.straight_muscle_mass for a"
-        " path of two points",
+        "take varint.straight_muscle_mass for a path of two points, or for runs varint.redmax.simulate with an explicit"
+        " integrator, such as 'dop853'",
     ),
     "hard": Trait("hard stops", is_hard, "is hard and acts in impacts", "give it a stiffness, or remove it"),
     "moved": Trait(
@@ -153,9 +153,16 @@ TRAITS = {
         "give it a number or a function of time",
     ),
 }
-NOT_FROM_STATE = ("impulses", "path", "internal", "series")  # traits of forces that a State does not determine
+NOT_FROM_STATE = ("impulses", "path", "internal", "series")  # traits that analyses by a State alone refuse
 USES = {
-    "steps": Use("`vi.simulate`", "steps in maximal coordinates", ("impulses", "path",)),
+    "steps": Use(
+        "`vi.simulate`",
+        "steps in maximal coordinates",
+        (
+            "impulses",
+            "path",
+        ),
+    ),
     "adaptive steps": Use("`vi.simulate(adaptive=)`", "adaptive steps", ("impulses", "path", "series")),
     "step choice": Use('`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", ("impulses", "path", "series")),
     "contact steps": Use('`vi.redmax.simulate(integrator="euler")`', "steps of this integrator"),
@@ -171,7 +178,15 @@ USES = {
     "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", NOT_FROM_STATE),
     "velocity level": Use("`vi.Maximal`", "KKT systems at velocity level", (*NOT_FROM_STATE, "hard")),
     "states": Use("`vi.accelerations`, `vi.energy`", "states", NOT_FROM_STATE),
-    "equations": Use("`vi.EquationsOfMotion`", "equations of motion", ("impulses", "internal", "series", "hard", "moved", "several")),
+    "equations": Use(
+        "`vi.EquationsOfMotion`",
+        "equations of motion",
+        ("impulses", "internal", "series", "hard", "moved", "several"),
+    ),
+    "derivatives": Use(
+        "`stiffness`, `damping`, `preconditioner` of these", "derivatives of the equations of motion", ("path",)
+    ),
+    "reactions": Use("`acceleration` and `reaction` of a run", "reactions and accelerations of a run", ("path",)),
     "runs within": Use(
         "`vi.lyapunov_exponent`, `vi.time_reversal`",
         "runs that restart from a state of another run or go backward in time",
@@ -189,7 +204,9 @@ USES = {
     ),
     "gradient": Use("`vi.gradient`", "gradients", ("impulses", "path", "moved", "bent", "feedback")),
     "adaptive gradient": Use(
-        "`vi.gradient(adaptive=)`", "gradients of adaptive steps", ("impulses", "path", "moved", "bent", "feedback", "series")
+        "`vi.gradient(adaptive=)`",
+        "gradients of adaptive steps",
+        ("impulses", "path", "moved", "bent", "feedback", "series"),
     ),
     "reduced gradient": Use(
         "`vi.redmax.gradient`",

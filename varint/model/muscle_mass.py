@@ -7,6 +7,7 @@ from varint.errors import MechanismError
 from varint.model.body import WORLD, Body
 from varint.model.checks import array_of, check_name, positive
 from varint.model.deformable import POINT, DeformableSpring
+from varint.model.forces.base import Force
 from varint.model.forces.coupling import Coupling
 from varint.model.joints import REGISTRY
 
@@ -58,7 +59,7 @@ def straight_muscle_mass(
         joints.append(REGISTRY["Spherical"](f"{end} on {body}", body, end, point=point))
         joints.append(REGISTRY["Translational"](end, WORLD, end))  # its coordinates are those of the end
         ends.append(end)
-    forces = [
+    forces: list[Force] = [
         Coupling(f"{name} {axis}", terms=[(middle, k, 1.0), *((joint, k, -0.5) for joint in ends)])
         for k, axis in enumerate("xyz")
     ]

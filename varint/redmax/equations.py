@@ -5,8 +5,8 @@
 M: masses of the bodies, f: their loads less the gyroscopic terms, G: rows of the cut joints times J, c: their second
 derivative at ddq = 0 and, with Baumgarte's rates, 2 b g' + b^2 g. Trees are solved by the articulated-body algorithm
 in O(n). With loops the same factors give M_r = (1 + K) L L^T (1 + K)^T (kernels/articulated.py), and constraints.py the
-least change of L^T (1 + K)^T ddq that closes them, in the sense of least squares where rows are redundant. Where mass is
-spread along paths (path_masses.py), M_r and f have its parts, and the factors are dense.
+least change of L^T (1 + K)^T ddq that closes them, in the sense of least squares where rows are redundant. Mass along
+paths (path_masses.py) adds to M_r and f, and the factors are dense.
 """
 
 from collections.abc import Callable, Mapping
@@ -182,7 +182,7 @@ class Equations(TreeKinematics):
         return self._outward_pass(self.work.bias, second + self._correction(free, q, rates))
 
     def _dense_acceleration(self, t: float, q: np.ndarray, rates: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """ddq (nq,) with mass along paths, after `move`; ``second`` (nq,): that of prescribed coordinates, else zero."""
+        """ddq (nq,) with mass along paths, after `move`; ``second`` (nq,): that of prescribed coordinates, else 0."""
         M = self.mass_matrix()
         self._dense = DenseMass(M, ~self.driven_columns)
         effort = self._tree_force(t) + self.paths.force - M @ second

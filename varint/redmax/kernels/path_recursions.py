@@ -192,6 +192,4 @@ def _add_piece(ws: PathWorkspace, k: int, cut: tuple, weight: float, gravity: tu
         for n in range(nq):
             ws.force[n] += weight * (A[m, n] * (2.0 * ga + gb) + B[m, n] * (2.0 * gb + ga))
             for i in range(nq):
-                ws.mass[n, i] += weight * (
-                    A[m, n] * (2.0 * A[m, i] + B[m, i]) + B[m, n] * (2.0 * B[m, i] + A[m, i])
-                )
+                ws.mass[n, i] += weight * (A[m, n] * (2.0 * A[m, i] + B[m, i]) + B[m, n] * (2.0 * B[m, i] + A[m, i]))
