@@ -15,7 +15,7 @@ KEEP = {  # forces, with the parameters of `samples`, that keep the energy; all 
     "CentralGravity", "TabulatedSpring", "TabulatedTorsionSpring", "MultiPointCable",
     "Gear", "RackAndPinion", "Screw", "Belt", "Equality", "Coupling", "CoordinateMap",
 }  # fmt: skip
-ONLY_REDUCED = {"HardContact", "JointCoulombFriction"}
+ONLY_REDUCED = {"HardContact", "JointCoulombFriction", "PathMass"}
 RNG = 3
 
 
