@@ -69,7 +69,8 @@ def test_catalogue(name):
     state = vi.State(run.position[-1], run.quat_wxyz[-1], run.velocity[-1], run.angular_velocity[-1])
     diagnosis = mechanism.diagnose(state)
     assert diagnosis.mobility == diagnosis.generic_mobility == facts["mobility"]
-    assert diagnosis.redundancy == mechanism.rows - 6 * len(mechanism.bodies) + facts["mobility"]
+    rows = mechanism.rows + sum(isinstance(force, vi.Coupling) for force in mechanism.forces)
+    assert diagnosis.redundancy == rows - 6 * len(mechanism.bodies) + facts["mobility"]
     assert diagnosis.redundancy == len(diagnosis.redundant) == facts["redundant"]
     assert diagnosis.unique_multipliers == (diagnosis.redundancy == 0)
     assert diagnosis.gap < 1e-8 < 1e-3 < diagnosis.rank_margin

@@ -6,11 +6,12 @@ from numpy.typing import ArrayLike
 from varint.errors import MechanismError
 from varint.model.body import WORLD, Body
 from varint.model.checks import array_of, check_name, positive
-from varint.model.deformable import POINT, DeformableSpring
+from varint.model.deformable import DeformableSpring
 from varint.model.forces.base import Force
 from varint.model.forces.coupling import Coupling
 from varint.model.joints import REGISTRY
 
+RADIUS = 0.05  # of a particle in lengths of the muscle: for pictures, since it does not turn
 AT_END, AT_MIDDLE = 1.0 / 6.0, 2.0 / 3.0  # shares of the mass, by Simpson's rule: the velocity is linear along it
 
 
@@ -67,4 +68,4 @@ def straight_muscle_mass(
 
 
 def _particle(name: str, mass: float, position: np.ndarray, length: float) -> Body:
-    return Body.sphere(name, radius=POINT * length, mass=mass, position=position)
+    return Body.sphere(name, radius=RADIUS * length, mass=mass, position=position)
