@@ -428,3 +428,34 @@ def test_other_refusals():
     run = vi.redmax.simulate(mechanism, 0.1, 0.01)
     with pytest.raises(vi.ArgumentError, match="accelerations of a run"):
         _ = run.acceleration
+
+
+# ------------------------------------------------------------------------------------------------ with other forces
+
+
+def test_a_prescribed_joint_takes_the_effort_of_inverse_dynamics():
+    drive = vi.PrescribedMotion("drive", joint="joint 1", position=lambda t: 0.5 * np.sin(2.0 * t))
+    run = vi.redmax.simulate(bones(muscle(TWO), drive), 1.0, 0.01, rtol=1e-10)
+    equations = vi.EquationsOfMotion(bones(muscle(TWO)))
+    node = 70
+    q, rates = run.q[node], run.qdot[node]
+    first = -2.0 * np.sin(2.0 * run.t[node])
+    M, force = equations.mass_matrix(q), equations.force(0.0, q, rates)
+    second = (force[1] - M[1, 0] * first) / M[1, 1]
+    assert run.driving["joint 1"][node, 0] == pytest.approx(M[0] @ [first, second] - force[0], rel=1e-6)
+    assert np.abs(run.energy_balance).max() < 3e-3  # the work of the drive is summed over the nodes
+
+
+def test_an_elastic_stop_keeps_the_energy():
+    stop = vi.JointStop("stop", joint="joint 2", lower=-0.6, upper=0.6, restitution=1.0)
+    run = vi.redmax.simulate(bones(muscle(TWO), stop), 1.5, rtol=1e-9)
+    free = vi.redmax.simulate(bones(muscle(TWO)), 1.5, rtol=1e-9)
+    assert np.abs(free.q[:, 1]).max() > 0.7
+    assert np.abs(run.q[:, 1]).max() < 0.6 + 1e-6
+    assert np.abs(run.energy - run.energy[0]).max() < 1e-6
+
+
+def test_friction_by_normal_loads_is_refused():
+    friction = vi.JointCoulombFriction("rub", joint="joint 1", coefficient=0.1, radius=0.05)
+    with pytest.raises(vi.ArgumentError, match="normal loads"):
+        vi.redmax.simulate(bones(muscle(TWO), friction), 0.1, 0.01, integrator="euler")
