@@ -40,7 +40,6 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.model.body import Body
     from varint.model.deformable import deformable_spring
     from varint.model.forces.commanded import extrapolated
-    from varint.model.forces.path import At
     from varint.model.import_report import ImportReport
     from varint.model.muscle_mass import straight_muscle_mass
     from varint.model.state import State
