@@ -184,7 +184,9 @@ USES = {
         ("impulses", "internal", "series", "hard", "moved", "several"),
     ),
     "derivatives": Use(
-        "`stiffness`, `damping`, `preconditioner` of these", "derivatives of the equations of motion", ("path",)
+        "`stiffness`, `damping`, `preconditioner` of these",
+        "derivatives of the equations of motion",
+        ("impulses", "path", "internal", "series", "hard", "moved", "several"),
     ),
     "reactions": Use("`acceleration` and `reaction` of a run", "reactions and accelerations of a run", ("path",)),
     "runs within": Use(
