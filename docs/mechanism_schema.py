@@ -81,6 +81,8 @@ def of_type(annotation: Any) -> dict:
         return _any_of([of_type(each) for each in inside if not _is_function(each)])
     if origin is Sequence:
         return {"type": "array", "items": of_type(inside[0])}
+    if isinstance(annotation, type) and dataclasses.is_dataclass(annotation):
+        return of_fields({field.name: field for field in dataclasses.fields(annotation)})
     if origin is tuple:
         return {"type": "array", "prefixItems": [of_type(each) for each in inside], **_sizes(len(inside))}
     raise TypeError(f"no JSON Schema of {annotation}: give the array its shape, as varint/model/arrays.py does")

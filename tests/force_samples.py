@@ -242,6 +242,11 @@ def samples(rng):
         "HardContact": [
             vi.HardContact("f", "b2", points=[(0, 0, 0), (0, 0, 0.1)], radius=0.05, ground=(0, 0, -50), friction=0.3)
         ],
+        "PathMass": [
+            vi.PathMass(
+                "f", path=[vi.At("b0", (0.1, 0.2, 0)), vi.At("b1", (0, 0.3, 0.2)), vi.At("b2", (0.2, 0, 0))], mass=0.4
+            )
+        ],
         "JointCoulombFriction": [vi.JointCoulombFriction("f", joint="hinge", coefficient=0.2, radius=0.05)],
     }
 

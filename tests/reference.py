@@ -13,6 +13,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
+import varint as vi
 from varint.kernels.measures import AXIS, DISTANCE
 from varint.kernels.plan import JOINT
 
@@ -63,6 +64,8 @@ def integrate(mechanism, state, duration, rtol=1e-12):
         M[6 * i : 6 * i + 3, 6 * i : 6 * i + 3] = plan.bodies.mass[i] * np.eye(3)
         M[6 * i + 3 : 6 * i + 6, 6 * i + 3 : 6 * i + 6] = plan.bodies.inertia[i]
 
+    couplings = _couplings_of_translations(mechanism)
+
     def unpack(y):
         x, q, v, w = np.split(y, np.cumsum([3 * nb, 4 * nb, 3 * nb]))
         return x.reshape(nb, 3), q.reshape(nb, 4), v.reshape(nb, 3), w.reshape(nb, 3)
@@ -74,6 +77,8 @@ def integrate(mechanism, state, duration, rtol=1e-12):
         force = np.zeros((nb, 6))
         force[:, :3] = plan.bodies.mass[:, None] * plan.bodies.gravity
         force[:, 3:] = -np.cross(w, np.einsum("nij,nj->ni", plan.bodies.inertia, w))
+        G = np.vstack([G, couplings])
+        second = np.concatenate([second, np.zeros(len(couplings))])
         KKT = np.block([[M, -G.T], [G, np.zeros((len(G), len(G)))]])
         a = np.linalg.lstsq(KKT, np.concatenate([force.ravel(), -second]), rcond=1e-8)[0][: 6 * nb].reshape(nb, 6)
         s, i, j, k = q.T
@@ -93,3 +98,16 @@ def integrate(mechanism, state, duration, rtol=1e-12):
     x, q, v, w = unpack(solution.y[:, -1])
     R = Rotation.from_quat(q, scalar_first=True).as_matrix()
     return x[slot], R[slot], v[slot], w[slot]
+
+
+def _couplings_of_translations(mechanism):
+    """(m, 6 nb) rows of couplings, all terms of which are translations in the world, in the order of the kernels."""
+    slot, forces = mechanism.compiled.slot, [force for force in mechanism.forces if isinstance(force, vi.Coupling)]
+    rows = np.zeros((len(forces), 6 * len(mechanism.bodies)))
+    for row, force in zip(rows, forces, strict=True):
+        for name, coordinate, factor in force.terms:
+            joint = mechanism.joint(name)
+            assert isinstance(joint, vi.Translational)
+            assert joint.body_a == "world"
+            row[6 * slot[mechanism.body_index[joint.body_b]] + coordinate] = factor
+    return rows

@@ -124,6 +124,8 @@ def things():
         "settings": compared.settings,
         "quantities": compared.vi.error,
         "deformable spring": vi.deformable_spring("d", "a", "b", **ENDS, mass=1.0, stiffness=1.0, segments=50),
+        "straight muscle mass": vi.straight_muscle_mass("m", "a", "b", **ENDS, mass=1.0),
+        "point of a path": vi.At("a", (0.0, 0.1, 0.2)),
         "wrong state": vi.State([1.0] * 500, None, "x" * 2000, np.zeros(3)),
     }
     return held | studies(loop) | kinds()

@@ -37,6 +37,9 @@ def moved():
 
 MECHANISMS = {
     "impulses": lambda: forced(vi.JointCoulombFriction("force", joint="joint 1", coefficient=0.1, radius=0.01)),
+    "path": lambda: forced(
+        vi.PathMass("force", path=[vi.At("world", (0.1, 0.0, 0.2)), vi.At("link 1", (0.0, 0.1, 0.0))], mass=0.1)
+    ),
     "hard": lambda: forced(vi.JointStop("force", joint="joint 1", lower=-3.0, upper=3.0)),
     "moved": moved,
     "several": several,
@@ -71,11 +74,14 @@ CALLS = {
     "step choice": lambda m: vi.choose_step(m, DURATION, energy_error=0.1, order=2),
     "contact steps": lambda m: vi.redmax.simulate(m, DURATION, DT, integrator=with_contacts()[0]),
     "reduced steps": lambda m: vi.redmax.simulate(m, DURATION, DT),
+    "implicit steps": lambda m: vi.redmax.simulate(m, DURATION, DT, integrator="bdf2"),
     "tree steps": lambda m: vi.redmax.simulate(m, DURATION, DT, integrator="gauss"),
     "rivals": lambda m: vi.simulate(vi.Problem(m, duration=DURATION), Still(dt=DT)),
     "velocity level": lambda m: vi.simulate(vi.Problem(m, duration=DURATION), vi.Maximal(dt=DT)),
     "states": lambda m: vi.energy(m, m.state()),
     "equations": lambda m: vi.EquationsOfMotion(m),
+    "derivatives": lambda m: vi.EquationsOfMotion(m).stiffness(0.0, np.zeros(2), np.zeros(2)),
+    "reactions": lambda m: vi.redmax.simulate(m, DURATION, DT, integrator=with_contacts()[0]).acceleration,
     "runs within": lambda m: vi.time_reversal(m, DURATION, DT),
     "rest": lambda m: vi.equilibrium(m),
     "linearize": lambda m: vi.linearize(m),

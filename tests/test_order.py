@@ -154,6 +154,7 @@ EIGHTH = {  # start velocity, duration by that of the case, steps above round-of
     "stewart_platform": (1.2, 4, 8),
     "three_link_loop": (0.7, 4, 16),
     "tree": (0.7, 1, 4),
+    "two_bones_one_muscle": (0.7, 2, 24),
 }
 
 

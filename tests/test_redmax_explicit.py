@@ -16,6 +16,7 @@ EXPLICIT = [name for name, kind in INTEGRATORS.items() if issubclass(kind, Expli
 SAMPLES = samples(np.random.default_rng(0))
 NOT_EXPLICIT = {"HardContact", "JointCoulombFriction"}
 NOT_COMPILED = {
+    "PathMass",
     "Gear",
     "RackAndPinion",
     "Screw",

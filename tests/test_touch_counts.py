@@ -53,6 +53,7 @@ ROOT = Path(__file__).parent.parent
 DESCRIBES = {
     "varint/io/robot_kinds.py": "names what robots in URDF, SDF and MJCF are described with",
     "varint/model/deformable.py": "returns bodies, joints and springs to add to a mechanism",
+    "varint/model/muscle_mass.py": "returns particles, joints and couplings to add to a mechanism",
     "varint/redmax/tree.py": "gives a group that floats its Free joint",
     "varint/warming.py": "runs mechanisms of every kind, as a user does, so that all is compiled",
 }

@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.model.deformable import deformable_spring
     from varint.model.forces.commanded import extrapolated
     from varint.model.import_report import ImportReport
+    from varint.model.muscle_mass import straight_muscle_mass
     from varint.model.state import State
     from varint.problem import Problem, Recording
     from varint.simulation import load, simulate
@@ -84,6 +85,7 @@ PLACES = {  # name to its module, but for forces and joints
     "Sweep": "configurations.sweep",
     "Trajectory": "trajectory",
     "Variational": "formulations.maximal",
+    "At": "model.forces.path",
     "accelerations": "analysis.dynamics",
     "choose_step": "formulations.maximal",
     "compare": "comparison",
@@ -115,6 +117,7 @@ PLACES = {  # name to its module, but for forces and joints
     "save_mechanism": "io.mechanism_file",
     "simulate": "simulation",
     "step_matrix": "linear",
+    "straight_muscle_mass": "model.muscle_mass",
     "time_reversal": "studies.reversal",
 }
 REGISTRIES = ("model.joints", "model.forces")  # every joint and every force, see there

@@ -191,7 +191,12 @@ def _mechanism_calls() -> dict[str, Call]:
         bodies, joints, forces = all_
         _short_run(vi.Mechanism("sprung", bodies, joints, forces=forces))
 
-    return found | {"deformable_spring": Call(vi.deformable_spring, _rights(**spring), with_spring)}
+    muscle = {name: spring[name] for name in ("name", "body_a", "body_b", "point_a", "point_b", "mass")}
+    return found | {
+        "deformable_spring": Call(vi.deformable_spring, _rights(**spring), with_spring),
+        "straight_muscle_mass": Call(vi.straight_muscle_mass, _rights(**muscle), with_spring),
+        "At": Call(vi.At, _rights(body="crank", point=(0.0, 0.1, 0.2)), lambda at: at.point.sum()),
+    }
 
 
 def _same_again(state: vi.State, dt: float) -> vi.State:

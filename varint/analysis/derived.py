@@ -12,6 +12,7 @@ import numpy as np
 
 from varint.analysis import quantities
 from varint.analysis.forces import forces_at
+from varint.analysis.path_masses import PathPieces, path_pieces
 from varint.analysis.since import First, Since, row_of, turns_before
 from varint.display import Shown
 from varint.kinematics.drift import joint_drift
@@ -183,20 +184,30 @@ def energies(trajectory: "RecordedMotion") -> tuple[np.ndarray, np.ndarray]:
     return trajectory.energy_balance, trajectory.kinetic
 
 
+def _pieces_of(trajectory: "RecordedMotion") -> PathPieces | None:
+    """The masses along paths at all nodes, or None."""
+    arrays = (trajectory.position, trajectory.quat_wxyz, trajectory.velocity, trajectory.angular_velocity)
+    return path_pieces(trajectory.mechanism, arrays)
+
+
 # ---------------------------------------------------------------------------------------- the quantities
 
 
 @quantity("J", within="energy")
 def kinetic(trajectory: "RecordedMotion") -> np.ndarray:
     """(T,) kinetic energy, J."""
-    return quantities.kinetic_energy(trajectory.mechanism, trajectory.velocity, trajectory.angular_velocity)
+    of_bodies = quantities.kinetic_energy(trajectory.mechanism, trajectory.velocity, trajectory.angular_velocity)
+    pieces = _pieces_of(trajectory)
+    return of_bodies if pieces is None else of_bodies + pieces.kinetic_energy()
 
 
 @quantity("J", within="energy")
 def potential(trajectory: "RecordedMotion") -> np.ndarray:
     """(T,) potential energy, J: of gravity, zero at the origin, and of the forces."""
     of_forces = quantities.row_sums(trajectory.forces_along.potential)
-    return quantities.potential_energy(trajectory.mechanism, trajectory.position) + of_forces
+    potential = quantities.potential_energy(trajectory.mechanism, trajectory.position) + of_forces
+    pieces = _pieces_of(trajectory)
+    return potential if pieces is None else potential + pieces.potential_energy(trajectory.mechanism.gravity)
 
 
 @quantity(
@@ -236,7 +247,9 @@ def energy_balance(trajectory: "RecordedMotion") -> np.ndarray:
 )
 def linear_momentum(trajectory: "RecordedMotion") -> np.ndarray:
     """(T, 3) N s, world."""
-    return quantities.linear_momentum(trajectory.mechanism, trajectory.velocity)
+    of_bodies = quantities.linear_momentum(trajectory.mechanism, trajectory.velocity)
+    pieces = _pieces_of(trajectory)
+    return of_bodies if pieces is None else of_bodies + pieces.linear_momentum()
 
 
 @quantity(
@@ -248,7 +261,9 @@ def linear_momentum(trajectory: "RecordedMotion") -> np.ndarray:
 def angular_momentum(trajectory: "RecordedMotion") -> np.ndarray:
     """(T, 3) about the world's origin, N m s, world."""
     arrays = (trajectory.position, trajectory.quat_wxyz, trajectory.velocity, trajectory.angular_velocity)
-    return quantities.angular_momentum(trajectory.mechanism, *arrays)
+    of_bodies = quantities.angular_momentum(trajectory.mechanism, *arrays)
+    pieces = _pieces_of(trajectory)
+    return of_bodies if pieces is None else of_bodies + pieces.angular_momentum()
 
 
 @quantity("m", rows=_drift_rows, label="joint drift", logarithmic=True)

@@ -11,6 +11,7 @@ import numpy as np
 from varint.measures import Measure
 from varint.model.body import WORLD
 from varint.model.forces.base import BodyLoad, Constraint, Effort
+from varint.model.forces.path import PathInertia
 from varint.model.structure import Structure
 
 FRICTION_ROWS = 2  # of two bodies that slide on each other: along the surface
@@ -57,7 +58,12 @@ class Roles:
 
 def find_roles(structure: Structure) -> Roles:
     """The elements of all forces of ``structure``."""
-    elements = [(k, element) for k, force in enumerate(structure.forces) for element in force.elements(structure)]
+    elements = [
+        (k, element)
+        for k, force in enumerate(structure.forces)
+        for element in force.elements(structure)
+        if not isinstance(element, PathInertia)  # no effort, no work: reduced coordinates add it to the mass matrix
+    ]
     numbered = [(e, element) for e, (_, element) in enumerate(elements)]
     groups: dict[tuple, list] = {}
     for e, element in numbered:

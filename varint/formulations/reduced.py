@@ -196,7 +196,8 @@ class Reduced(Method):
     def use(self) -> Use:
         """See `Method`."""
         kind = integrator_named(self.integrator)
-        return USES["contact steps" if kind.contacts else "tree steps" if kind.trees_only else "reduced steps"]
+        steps = "implicit steps" if kind.differentiates else "reduced steps"
+        return USES["contact steps" if kind.contacts else "tree steps" if kind.trees_only else steps]
 
     @staticmethod
     def trajectory(record: Record) -> ReducedTrajectory:

@@ -14,6 +14,7 @@ from varint.model.body import Body
 from varint.model.checks import kind_of, made, shown
 from varint.model.forces import FORCES
 from varint.model.forces.base import Force
+from varint.model.forces.path import At
 from varint.model.joints import REGISTRY
 from varint.model.joints.base import Joint
 from varint.model.solid import Solid
@@ -124,5 +125,12 @@ def _fields(item: Body | Joint | Force | Solid) -> dict:
     for name, value in values.items():
         if callable(value):
             raise MechanismError(f"{name} of {item.label} is a function, which no file can hold: give it as numbers")
-    plain = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
+    plain = {name: _plain(value) for name, value in values.items()}
     return {name: value for name, value in plain.items() if not (isinstance(value, float) and math.isinf(value))}
+
+
+def _plain(value: Any) -> Any:
+    """A value of a field as lists and tables: of arrays, and of points of a path."""
+    if isinstance(value, tuple) and value and isinstance(value[0], At):
+        return [{"body": at.body, "point": at.point.tolist()} for at in value]
+    return value.tolist() if isinstance(value, np.ndarray) else value

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import is_dataclass
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from varint.errors import MechanismError
@@ -44,7 +45,7 @@ class Parameters:
             inside = _inside(kind, len(value))
             return [self.of(part, each, told) for part, each in zip(value, inside, strict=True)]
         if isinstance(value, dict):
-            kind_of = kinds_of(REGISTRY if "type" in value else {}, value)
+            kind_of = _fields_of(kind) or kinds_of(REGISTRY if "type" in value else {}, value)
             return {key: self.of(part, kind_of(key), told) for key, part in value.items()}
         return value
 
@@ -103,6 +104,14 @@ def kinds_of(known: Mapping[str, type], entry: Mapping[str, Any]) -> Callable[[s
         return {"name": str, "kind": str}.get
     kind = entry.get("type")
     hints = _hints(known[kind]) if isinstance(kind, str) and kind in known else {}
+    return lambda key: hints.get(key, str)
+
+
+def _fields_of(kind: Any) -> Callable[[str], Any] | None:
+    """The same where the type of the entry is a description itself, as a point of a path; else None."""
+    if not (isinstance(kind, type) and is_dataclass(kind)):
+        return None
+    hints = _hints(kind)
     return lambda key: hints.get(key, str)
 
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from varint.errors import ArgumentError
-from varint.model.forces.base import Effort, Force
+from varint.model.forces.base import Effort, Force, SolvedElsewhere
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.coupled import Coupled
 from varint.model.forces.driven import Driven
 from varint.model.forces.moved import Moved
 from varint.model.forces.no_slip import NoSlip
+from varint.model.forces.path import PathInertia
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
@@ -50,7 +51,12 @@ class Use(NamedTuple):
 
 def acts_by_impulses(structure: "Structure", force: Force) -> bool:
     """Whether a force is joint friction from the load or a hard contact, which one reduced integrator solves for."""
-    return force.reduced_only
+    return any(isinstance(element, SolvedElsewhere) for element in force.elements(structure))
+
+
+def has_path_mass(structure: "Structure", force: Force) -> bool:
+    """Whether a force has mass that moves with its path."""
+    return any(isinstance(element, PathInertia) for element in force.elements(structure))
 
 
 def is_hard(structure: "Structure", force: Force) -> bool:
@@ -90,6 +96,13 @@ TRAITS = {
         acts_by_impulses,
         "needs varint.redmax.simulate(integrator='euler')",
         "use that integrator, or remove this force",
+    ),
+    "path": Trait(
+        "masses along paths",
+        has_path_mass,
+        "has mass that moves with its path",
+        "take varint.straight_muscle_mass for a path of two points, or for runs varint.redmax.simulate with an explicit"
+        " integrator, such as 'dop853'",
     ),
     "hard": Trait("hard stops", is_hard, "is hard and acts in impacts", "give it a stiffness, or remove it"),
     "moved": Trait(
@@ -147,24 +160,39 @@ TRAITS = {
         "give it a number or a function of time",
     ),
 }
-NOT_FROM_STATE = ("impulses", "internal", "series")  # traits of forces that a State does not determine
+NOT_FROM_STATE = ("impulses", "path", "internal", "series")  # traits that analyses by a State alone refuse
 USES = {
-    "steps": Use("`vi.simulate`", "steps in maximal coordinates", ("impulses",)),
-    "adaptive steps": Use("`vi.simulate(adaptive=)`", "adaptive steps", ("impulses", "series")),
-    "step choice": Use('`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", ("impulses", "series")),
+    "steps": Use(
+        "`vi.simulate`",
+        "steps in maximal coordinates",
+        ("impulses", "path"),
+    ),
+    "adaptive steps": Use("`vi.simulate(adaptive=)`", "adaptive steps", ("impulses", "path", "series")),
+    "step choice": Use('`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", ("impulses", "path", "series")),
     "contact steps": Use('`vi.redmax.simulate(integrator="euler")`', "steps of this integrator"),
-    "reduced steps": Use("`vi.redmax.simulate`, other integrators", "steps of other integrators", ("impulses",)),
+    "reduced steps": Use("`vi.redmax.simulate`, explicit integrators", "steps of other integrators", ("impulses",)),
+    "implicit steps": Use(
+        '`vi.redmax.simulate`, "radau", "bdf1", "bdf2", "sdirk2"', "steps of this integrator", ("impulses", "path")
+    ),
     "tree steps": Use(
         '`vi.redmax.simulate`, "gauss" and the variational integrators',
         "steps of trees in canonical coordinates",
-        ("impulses", "hard", "moved", "driven", "coupled", "rolling"),
+        ("impulses", "path", "hard", "moved", "driven", "coupled", "rolling"),
     ),
     "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", NOT_FROM_STATE),
     "velocity level": Use("`vi.Maximal`", "KKT systems at velocity level", (*NOT_FROM_STATE, "hard", "rolling")),
     "states": Use("`vi.accelerations`, `vi.energy`", "states", NOT_FROM_STATE),
     "equations": Use(
-        "`vi.EquationsOfMotion`", "equations of motion", (*NOT_FROM_STATE, "hard", "moved", "several", "rolling")
+        "`vi.EquationsOfMotion`",
+        "equations of motion",
+        ("impulses", "internal", "series", "hard", "moved", "several", "rolling"),
     ),
+    "derivatives": Use(
+        "`stiffness`, `damping`, `preconditioner` of these",
+        "derivatives of the equations of motion",
+        ("impulses", "path", "internal", "series", "hard", "moved", "several", "rolling"),
+    ),
+    "reactions": Use("`acceleration` and `reaction` of a run", "reactions and accelerations of a run", ("path",)),
     "runs within": Use(
         "`vi.lyapunov_exponent`, `vi.time_reversal`",
         "runs that restart from a state of another run or go backward in time",
@@ -182,20 +210,20 @@ USES = {
     "tangents": Use(
         "`vi.periodic_orbit`, `vi.lyapunov_spectrum`",
         "derivatives of steps",
-        ("impulses", "internal", "moved", "feedback", "rolling"),
+        ("impulses", "path", "internal", "moved", "feedback", "rolling"),
     ),
-    "gradient": Use("`vi.gradient`", "gradients", ("impulses", "moved", "bent", "feedback", "rolling")),
+    "gradient": Use("`vi.gradient`", "gradients", ("impulses", "path", "moved", "bent", "feedback", "rolling")),
     "adaptive gradient": Use(
         "`vi.gradient(adaptive=)`",
         "gradients of adaptive steps",
-        ("impulses", "moved", "bent", "feedback", "series", "rolling"),
+        ("impulses", "path", "moved", "bent", "feedback", "series", "rolling"),
     ),
     "reduced gradient": Use(
         "`vi.redmax.gradient`",
         "gradients in reduced coordinates",
-        ("impulses", "hard", "moved", "several", "bent", "feedback", "rolling"),
+        ("impulses", "path", "hard", "moved", "several", "bent", "feedback", "rolling"),
     ),
-    "inverse dynamics": Use("`vi.inverse_dynamics`", "inverse dynamics", ("impulses", "hard", "rolling")),
+    "inverse dynamics": Use("`vi.inverse_dynamics`", "inverse dynamics", ("impulses", "path", "hard", "rolling")),
 }
 
 

@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from varint.errors import ArgumentError
 from varint.redmax.bearing_friction import JointFrictions
 from varint.redmax.equations import Equations
 from varint.redmax.ground import Ground
@@ -91,6 +92,11 @@ class Contacts:
         rows = one_sided(equations.compiled.plan)
         self.measure, self.sign, self.least = rows.measure, rows.sign, rows.value
         self.frictions, self.ground = JointFrictions(equations), Ground(equations)
+        if equations.paths and len(self.frictions):
+            raise ArgumentError(
+                f"{self.frictions.labels[0]} needs the normal loads of its joint, which mass along paths does not have:"
+                " remove one of them"
+            )
         self.restitution = np.concatenate([rows.restitution, self.ground.restitution])
         self.one_sided = len(self.restitution)
         points = len(self.ground.restitution)

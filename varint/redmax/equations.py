@@ -5,7 +5,8 @@
 M: masses of the bodies, f: their loads less the gyroscopic terms, G: rows of the cut joints times J, c: their second
 derivative at ddq = 0 and, with Baumgarte's rates, 2 b g' + b^2 g. Trees are solved by the articulated-body algorithm
 in O(n). With loops the same factors give M_r = (1 + K) L L^T (1 + K)^T (kernels/articulated.py), and constraints.py the
-least change of L^T (1 + K)^T ddq that closes them, in the sense of least squares where rows are redundant.
+least change of L^T (1 + K)^T ddq that closes them, in the sense of least squares where rows are redundant. Mass along
+paths (path_masses.py) adds to M_r and f, and the factors are dense.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,6 +29,7 @@ from varint.redmax.couplings import Couplings
 from varint.redmax.kernels import articulated, wrenches
 from varint.redmax.kernels import kinematic_recursions as kinematics
 from varint.redmax.kinematics import TreeKinematics
+from varint.redmax.path_masses import DenseMass, PathMasses
 from varint.redmax.prescribed_joints import Drive, find_drives, find_moved
 
 LARGEST_RATE = 1e12  # 1/s, of Baumgarte's: its square is a number still
@@ -73,6 +75,7 @@ class Equations(TreeKinematics):
         self.ws = workspace(plan, functions=self.compiled.functions, inactive=np.flatnonzero(~acting))
         self.closures = Closures(self.compiled, self.ws, by_rows)
         self.couplings = Couplings(mechanism, self.tree)
+        self.paths = PathMasses(mechanism)
         self.targets = np.zeros(len(self.couplings))  # of the sums that they keep
         self.row_count = len(self.closures) + len(self.couplings)
         self.held = np.zeros(0, dtype=np.bool_)  # (n,) one-sided rows in contact, where events are
@@ -168,6 +171,8 @@ class Equations(TreeKinematics):
         """ddq (nq,) at time ``t``."""
         q, rates, second = self.imposed(t, q, rates)
         self.place_and_move(q, rates)
+        if self.paths:
+            return self._dense_acceleration(t, q, rates, second)
         for drive in self.drives:
             self._accelerate(drive, second)
         articulated.inward_dynamics(self.work, self.gravity, self.load(t), second)
@@ -175,6 +180,29 @@ class Equations(TreeKinematics):
             return self._outward_pass(self.work.bias, second)
         free = self._outward_pass(self.work.bias, second.copy())
         return self._outward_pass(self.work.bias, second + self._correction(free, q, rates))
+
+    def _dense_acceleration(self, t: float, q: np.ndarray, rates: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """ddq (nq,) with mass along paths, after `move`; ``second`` (nq,): that of prescribed coordinates, else 0."""
+        M = self.mass_matrix()
+        self._dense = DenseMass(M, ~self.driven_columns)
+        effort = self._tree_force(t) + self.paths.force - M @ second
+        if not np.isfinite(effort).all():
+            raise NotFinite
+        free = second + self._dense.solve(effort)
+        self._accelerate_nodes(free)
+        if not self.row_count:
+            return free
+        free += self._dense.motion_of(self._correction(free, q, rates))
+        self._accelerate_nodes(free)
+        return free
+
+    def _accelerate_nodes(self, second: np.ndarray) -> None:
+        """``work.acceleration`` at ddq ``second`` (nq,), after `move`."""
+        n, joint = self.nodes, np.zeros_like(self._no_motion)
+        for i in range(n.parent.size):
+            columns = slice(n.column[i], n.column[i] + n.dof[i])
+            joint[i] = second[columns] @ self.work.subspace[columns]
+        kinematics.accelerations(self.work, joint, self.work.acceleration)
 
     def hardest_accelerated(self, t: float, q: np.ndarray, rates: np.ndarray) -> str:
         """The name of the body with the largest acceleration, or with one that is not finite."""
@@ -204,11 +232,16 @@ class Equations(TreeKinematics):
             work.bias[i] += second[columns] @ work.subspace[columns]
 
     def factor(self) -> None:
-        """Articulated-body inertias and their factors, after `place`: what `solve` uses."""
+        """Articulated-body inertias and their factors, after `place`: what `solve` uses; dense with mass on paths."""
+        if self.paths:
+            self._dense = DenseMass(self.mass_matrix(), ~self.driven_columns)
+            return
         articulated.factor(self.work)
 
     def solve(self, effort: np.ndarray) -> np.ndarray:
         """M_r^-1 effort (nq,) in O(n), after `factor`."""
+        if self.paths:
+            return self._dense.solve(np.asarray(effort, dtype=float))
         u = np.array(effort, dtype=float)
         self.work.wrench[:] = 0.0
         articulated.inward_pass(self.work, self._no_motion, u)
@@ -224,14 +257,26 @@ class Equations(TreeKinematics):
         return self.work.wrench
 
     def mass_matrix(self) -> np.ndarray:
-        """M_r = J^T M J (nq, nq), after `place`."""
+        """M_r = J^T M J (nq, nq) with mass along paths, after `place`."""
         bodies, J = self.compiled.plan.bodies, self.jacobian()
         parts = J.reshape(self.nb, 6, self.nq)
         linear, angular = bodies.mass[:, None, None] * parts[:, :3], bodies.inertia @ parts[:, 3:]
-        return J.T @ np.concatenate([linear, angular], axis=1).reshape(J.shape)
+        M = J.T @ np.concatenate([linear, angular], axis=1).reshape(J.shape)
+        if self.paths:
+            self.paths.evaluate(self.work, self.gravity)
+            M += self.paths.mass
+        return M
 
     def reduced_force(self, t: float) -> np.ndarray:
         """J^T (f - M Jdot dq) (nq,) at time ``t``, after `move`, in O(n): the right side where M_r ddq is the left."""
+        force = self._tree_force(t)
+        if self.paths:
+            self.paths.evaluate(self.work, self.gravity)
+            force += self.paths.force
+        return force
+
+    def _tree_force(self, t: float) -> np.ndarray:
+        """`reduced_force` without mass along paths."""
         work, out = self.work, np.empty(self.nq)
         wrench = self.bias_wrenches(self.load(t))
         kinematics.accelerations(work, self._no_motion, work.acceleration)
@@ -248,8 +293,7 @@ class Equations(TreeKinematics):
         """
         self.factor()
         E, multiplier = np.empty((len(side), self.nq)), np.zeros((len(side), self.row_count))
-        articulated.scaled_rows(self.work, side, jacobian, self._no_motion, E)
-        E[:, self.driven_columns] = 0.0
+        self._scale_rows(side, jacobian, E)
         alone = np.einsum("kn,kn->k", E, E)
         if self.row_count:
             A = self._scaled(self._rows())
@@ -260,7 +304,7 @@ class Equations(TreeKinematics):
 
     def motion_of(self, scaled: np.ndarray) -> np.ndarray:
         """The change of the rates (nq,) whose coordinates in the kinetic metric are ``scaled`` (nq,)."""
-        return self._outward_pass(self._no_motion, scaled.copy())
+        return self._dense.motion_of(scaled) if self.paths else self._outward_pass(self._no_motion, scaled.copy())
 
     # ------------------------------------------------------------------------------------- loops and couplings
 
@@ -308,9 +352,20 @@ class Equations(TreeKinematics):
     def _scaled(self, rows: ClosureRows) -> np.ndarray:
         """A = G (1 + K)^-T L^-T (m, nq), after `factor`; zero in the columns of prescribed joints."""
         G = self._coupling_rows()
-        articulated.scaled_rows(self.work, self.closures.side, rows.jacobian, self._no_motion, G)
-        G[:, self.driven_columns] = 0.0
+        self._scale_rows(self.closures.side, rows.jacobian, G)
         return G
+
+    def _scale_rows(self, side: np.ndarray, jacobian: np.ndarray, G: np.ndarray) -> None:
+        """Make ``G`` (m, nq), its first rows those of ``jacobian`` (n, 2, 6) at the bodies ``side`` (n, 2), `_scaled`.
+
+        The rows after these are of the coordinates.
+        """
+        if self.paths:
+            wrenches.reduced_rows(self.work, side, jacobian, G)
+            G[:] = self._dense.scaled(G)
+            return
+        articulated.scaled_rows(self.work, side, jacobian, self._no_motion, G)
+        G[:, self.driven_columns] = 0.0
 
     def _coupling_rows(self) -> np.ndarray:
         """(m, nq) with the rows of the couplings, which come last, after `place`."""
@@ -320,7 +375,7 @@ class Equations(TreeKinematics):
 
     def _least_motion(self, rows: ClosureRows, change: np.ndarray) -> np.ndarray:
         """The least motion (nq,), in the kinetic metric, that changes the rows by ``change`` (m,)."""
-        return self._outward_pass(self._no_motion, self.constraints.solve(self._scaled(rows), change))
+        return self.motion_of(self.constraints.solve(self._scaled(rows), change))
 
     def _correction(self, free: np.ndarray, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
         """Change (nq,) of the inward pass that closes the loops, which ``free`` (nq,), ddq, opens."""

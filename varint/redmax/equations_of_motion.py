@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
+from varint.analysis.path_masses import path_pieces
 from varint.analysis.quantities import kinetic_energy, potential_energy
 from varint.display import Shown, count_text, value_text
 from varint.errors import ArgumentError, AssemblyError
@@ -130,7 +131,7 @@ class EquationsOfMotion(Shown):
         return self._equations.mass_matrix()
 
     def solve_mass(self, q: ArrayLike, x: ArrayLike) -> np.ndarray:
-        """M^-1 x (nq,) of efforts x (nq,), N, N m, in O(n), without loops and couplings.
+        """M^-1 x (nq,) of efforts x (nq,), N, N m, in O(n), without loops and couplings; dense with mass along paths.
 
         Prescribed coordinates do not move: their entries are zero, and M is that of the others.
         """
@@ -150,7 +151,11 @@ class EquationsOfMotion(Shown):
         w = e.velocity[:, 3:]
         spin = np.einsum("nij,nj->ni", bodies.inertia, bend[:, 3:])
         spin += np.cross(w, np.einsum("nij,nj->ni", bodies.inertia, w))
-        return J.T @ np.concatenate([bodies.mass[:, None] * bend[:, :3], spin], axis=1).ravel()
+        bias = J.T @ np.concatenate([bodies.mass[:, None] * bend[:, :3], spin], axis=1).ravel()
+        if e.paths:
+            e.paths.evaluate(e.work, np.zeros(3))
+            bias -= e.paths.force
+        return bias
 
     def jacobian(self, q: ArrayLike) -> np.ndarray:
         """J (nb, 6, nq): velocities of the bodies by dq, linear in world axes and angular in body axes.
@@ -179,6 +184,7 @@ class EquationsOfMotion(Shown):
 
     def _derivatives(self, t: float, q: ArrayLike, qdot: ArrayLike, by_q: float, by_rates: float) -> np.ndarray:
         e, t = self._equations, finite(t, "t", ArgumentError)
+        refuse(self.mechanism, USES["derivatives"])
         q, qdot = self._array(q, "q"), self._array(qdot, "qdot")
         self._count_turns(q)
         inverse = InverseDynamics(e)
@@ -197,6 +203,7 @@ class EquationsOfMotion(Shown):
         from scipy.sparse.linalg import LinearOperator
 
         h = not_negative(h, "h", ArgumentError)
+        refuse(self.mechanism, USES["derivatives"])
         self.force(t, q, qdot)
         return LinearOperator((self.size, self.size), matvec=StiffTree(self._equations, h).solve, dtype=float)
 
@@ -234,6 +241,10 @@ class EquationsOfMotion(Shown):
         state = e.state()
         total = kinetic_energy(self.mechanism, state.velocity[None], state.angular_velocity[None])[0]
         total += potential_energy(self.mechanism, state.position[None])[0]
+        nodes = state.position[None], state.quat_wxyz[None], state.velocity[None], state.angular_velocity[None]
+        pieces = path_pieces(self.mechanism, nodes)
+        if pieces is not None:
+            total += (pieces.kinetic_energy() + pieces.potential_energy(self.mechanism.gravity))[0]
         follow_measured(plan, e.ws, e.position, e.rotation)
         evaluate_laws(plan, e.ws, e.position, e.rotation, e.velocity, 0.0)
         for s in range(plan.laws.sum_law.size - 1):

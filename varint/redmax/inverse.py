@@ -4,7 +4,7 @@
 
 Both vanish on motions that obey the equations (DIFF eq. 2.105) and whose violations g of closures and couplings decay
 at the rate b. The derivatives are all analytic, of S, M, Jdot, of every measure and law of the forces and of the rows:
-O(n) for each direction.
+O(n) for each direction. Mass along paths (path_masses.py) is in tau, and not in the derivatives.
 """
 
 from dataclasses import replace
@@ -58,6 +58,9 @@ class InverseDynamics:
         wrenches.add_inertial_wrenches(e.work, tangent.acceleration, total)
         sigma = self._closures(multiplier, total)
         wrenches.transpose_product(e.work, total, self._tau)
+        if e.paths:
+            e.paths.evaluate(e.work, e.gravity)
+            self._tau += e.paths.mass @ second - e.paths.force
         self._rows = e.couplings.rows(q)
         kept = self._rows @ rates + e.baumgarte * (e.couplings.values(q) - e.targets)
         return self._tau - multiplier[len(e.closures) :] @ self._rows, np.concatenate([sigma, kept])

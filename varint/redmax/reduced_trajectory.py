@@ -16,7 +16,7 @@ from varint.kinematics.frames import JointFrames, continued_coordinates, joint_c
 from varint.model.forces.driven import Driven
 from varint.model.forces.hard_contact import HardContact
 from varint.model.joints.base import Joint
-from varint.model.known_forces import is_impulsive
+from varint.model.known_forces import USES, is_impulsive, refuse
 from varint.model.motion import motion_subspace
 from varint.model.rotation_vectors import rotation_matrix
 from varint.record import Record
@@ -176,6 +176,7 @@ class ReducedTrajectory(Trajectory):
     @cached_property
     def _dynamics(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Drives, joint friction and contacts are loads by what they exert; other constraints are solved for."""
+        refuse(self.mechanism, USES["reactions"])
         forces, of_element = self.mechanism.forces, self.mechanism.compiled.force
         by_rows = {k for k, _ in moved_by_rows(self.mechanism)}
         held = [k for k, f in enumerate(forces) if k in by_rows or (f.constraint and not isinstance(f, Driven))]

@@ -142,6 +142,10 @@ def _with_bodies(entry: dict[str, Any], body_of: Mapping[str, str]) -> None:
             entry[key] = body_of.get(value, value)
         elif isinstance(value, list):
             entry[key] = [body_of.get(one, one) if isinstance(one, str) else one for one in value]
+    path = entry.get("path")
+    for point in path if isinstance(path, list) else ():
+        if isinstance(point, dict):
+            _with_bodies(point, body_of)
 
 
 def save(mechanism: Mechanism, path: Path) -> None:

@@ -183,7 +183,7 @@ class Force(Frozen):
         """Names of the bodies that it pushes or ties together, the world among them."""
         elements = self.elements(structure)
         ends = [body for element in elements for body in element.bodies]
-        if all(isinstance(element, BodyLoad) for element in elements):
+        if elements and all(isinstance(element, BodyLoad) for element in elements):
             ends = [WORLD, *ends]
         return list(dict.fromkeys(ends))
 

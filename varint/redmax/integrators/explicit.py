@@ -26,7 +26,7 @@ class Explicit(Adaptive):
         e = self.equations
         varies = e.inputs is not None and e.inputs.varies
         euler = any(chart != EXPONENTIAL for chart in e.tree.charts.values())
-        compiled = not (e.row_count or e.drives or varies or euler)
+        compiled = not (e.row_count or e.drives or varies or euler or e.paths)
         self.width = self.own if compiled else self.y.size  # compiled steps have no impulses: nothing is in contact
         super()._make_solver(first_step)
         solver = self.solver

@@ -211,4 +211,4 @@ class FixedSteps(Integrator):
 class Implicit(FixedSteps):
     """Stages solved by Newton's iteration."""
 
-    stiff = True
+    stiff = differentiates = True

@@ -24,6 +24,8 @@ class MatrixRK45(Adaptive):
 
     def acceleration(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
         e = self.equations
+        if e.paths:  # the matrices of the equations are dense then
+            return e.acceleration(t, q, rates)
         q, rates, second = e.imposed(t, q, rates)
         e.place_and_move(q, rates)
         free, J = ~e.driven_columns, e.jacobian()

@@ -15,6 +15,7 @@ class RadauIIA(Adaptive):
     """Implicit Runge-Kutta, order 5, with the exact matrix of Newton's iteration where nothing but laws act."""
 
     name, order, stiff = "radau", 5, True
+    differentiates = True
     what = "implicit Runge-Kutta, with error control"
     solver_class = Radau
 

@@ -1,0 +1,112 @@
+"""Paths over points of several bodies, and mass that moves with them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from varint.display import Shown
+from varint.errors import MechanismError
+from varint.model.arrays import Points, Vector
+from varint.model.checks import array_of, check_keys, check_name, of_type, sequence_of, whole_number
+from varint.model.forces.base import Element
+
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
+
+FEWEST_POINTS, MOST_POINTS = 2, 100_000  # of a mass that is lumped
+
+
+@dataclass(frozen=True, eq=False)
+class At(Shown):
+    """A point of a path: ``point`` (3,) of ``body``, m, world, reference configuration; "world" among the bodies."""
+
+    body: str
+    point: Vector
+
+    def __post_init__(self) -> None:
+        body = check_name(self.body, "the body of a point of a path")
+        object.__setattr__(self, "body", body)
+        object.__setattr__(self, "point", array_of(self.point, (3,), f"the point of '{body}' in a path"))
+
+
+@dataclass(frozen=True, eq=False)
+class PathInertia(Element):
+    """Mass spread evenly along a path of points of several bodies, that moves with the path (redmax/path_masses.py).
+
+    The strain is equal everywhere: a particle stays at its fraction of the length. An element without an effort, which
+    any force may return beside others.
+
+    ends : (n,) names of bodies, one a point
+    points : (n, 3) m, world, reference configuration
+    mass : float, kg, above zero
+    belly : (2,) fractions of the length between which the mass is
+    lumped : number of particles at fixed fractions, ends of the belly included, in place of the exact integral; or None
+    """
+
+    ends: tuple[str, ...]
+    points: Points
+    mass: float
+    belly: np.ndarray = field(default_factory=lambda: np.array([0.0, 1.0]))
+    lumped: int | None = None
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return self.ends
+
+
+def checked_path(path: object, label: str) -> tuple[At, ...]:
+    """The points of the path of the force ``label``, at least two; mappings as files have them among them.
+
+    Raises MechanismError, also where two that follow one another are equal, or all are of one body.
+    """
+    what = f"path of {label}"
+    points = tuple(_point(part, what) for part in sequence_of(path, what, "points At(body, point)"))
+    if len(points) < 2:
+        raise MechanismError(f"{what} needs at least two points, got {len(points)}")
+    for number, (here, there) in enumerate(pairwise(points)):
+        if np.array_equal(here.point, there.point):
+            raise MechanismError(f"{what}: points {number} and {number + 1} are equal, they must be apart")
+    if len({point.body for point in points}) == 1:
+        raise MechanismError(f"{what} must lead from one body to another, all its points are of '{points[0].body}'")
+    return points
+
+
+def checked_belly(belly: object, label: str) -> np.ndarray:
+    """(2,) fractions a1 < a2 in [0, 1] of the force ``label``; raises MechanismError."""
+    what = f"belly of {label}"
+    fractions = array_of(cast(np.ndarray, belly), (2,), what)
+    if not 0.0 <= fractions[0] < fractions[1] <= 1.0:
+        raise MechanismError(f"{what} must be two fractions a1 < a2 from 0 to 1, got {fractions.tolist()}")
+    return fractions
+
+
+def checked_lumped(lumped: object, label: str) -> int | None:
+    """The number of particles, or None; raises MechanismError."""
+    if lumped is None:
+        return None
+    return whole_number(cast(int, lumped), f"lumped of {label}", FEWEST_POINTS, most=MOST_POINTS)
+
+
+def path_inertia(path: Sequence[At], mass: float, belly: np.ndarray, lumped: int | None = None) -> list[Element]:
+    """The element of a checked path with ``mass``, kg; no element where the mass is zero."""
+    if mass == 0.0:
+        return []
+    return [PathInertia(tuple(at.body for at in path), np.array([at.point for at in path]), mass, belly, lumped)]
+
+
+def path_inertias(structure: "Structure") -> list[tuple[int, PathInertia]]:
+    """All masses along paths in a structure, each with the number of its force."""
+    numbered = [(k, element) for k, force in enumerate(structure.forces) for element in force.elements(structure)]
+    return [(k, element) for k, element in numbered if isinstance(element, PathInertia)]
+
+
+def _point(part: object, what: str) -> At:
+    if isinstance(part, Mapping):
+        check_keys(part, ("body", "point"), f"a point of the {what}")
+        if len(part) < 2:
+            raise MechanismError(f"a point of the {what} needs 'body' and 'point'")
+        return At(**part)
+    return of_type(part, At, f"a point of the {what}", MechanismError)
