@@ -173,7 +173,10 @@ class Variational(Method):
     @property
     def use(self) -> Use:
         """See `Method`."""
-        return USES["steps" if self.adaptive is False else "adaptive steps"]
+        if self.adaptive is not False:
+            return USES["adaptive steps"]
+        composed = len(find_scheme(self.order, self.scheme).stages) > 1
+        return USES["composed steps" if composed else "steps"]
 
     def report(self, trajectory: Trajectory, stacklevel: int) -> None:
         """See `Method`."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from varint.errors import ArgumentError
-from varint.model.forces.base import Effort, Force
+from varint.model.forces.base import Effort, Force, PlaneContact
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.coupled import Coupled
 from varint.model.forces.driven import Driven
@@ -48,7 +48,7 @@ class Use(NamedTuple):
 
 
 def acts_by_impulses(structure: "Structure", force: Force) -> bool:
-    """Whether a force is joint friction from the load or a hard contact, which one reduced integrator solves for."""
+    """Whether a force is joint friction from the load, which one reduced integrator solves for."""
     return force.reduced_only
 
 
@@ -57,9 +57,14 @@ def is_hard(structure: "Structure", force: Force) -> bool:
     return any(element.terms for element in force.elements(structure) if isinstance(element, Effort))
 
 
+def is_contact(structure: "Structure", force: Force) -> bool:
+    """Whether a force is a hard contact."""
+    return any(isinstance(element, PlaneContact) for element in force.elements(structure))
+
+
 def is_impulsive(structure: "Structure", force: Force) -> bool:
     """Whether a force is a hard stop, joint friction or a hard contact."""
-    return acts_by_impulses(structure, force) or is_hard(structure, force)
+    return any(has(structure, force) for has in (acts_by_impulses, is_hard, is_contact))
 
 
 def has_internal_variable(structure: "Structure", force: Force) -> bool:
@@ -85,10 +90,16 @@ def _prescribes_several(structure: "Structure", force: Force) -> bool:
 
 TRAITS = {
     "impulses": Trait(
-        "joint friction from the normal load, hard contacts",
+        "joint friction from the normal load",
         acts_by_impulses,
         "needs varint.redmax.simulate(integrator='euler')",
         "use that integrator, or remove this force",
+    ),
+    "contacts": Trait(
+        "hard contacts",
+        is_contact,
+        "is a hard contact",
+        "use vi.simulate of order 1 or 2 or varint.redmax.simulate(integrator='euler'), or remove this force",
     ),
     "hard": Trait("hard stops", is_hard, "is hard and acts in impacts", "give it a stiffness, or remove it"),
     "moved": Trait(
@@ -140,17 +151,18 @@ TRAITS = {
         "give it a number or a function of time",
     ),
 }
-NOT_FROM_STATE = ("impulses", "internal", "series")  # traits of forces that a State does not determine
+NOT_FROM_STATE = ("impulses", "contacts", "internal", "series")  # traits of forces that a State does not determine
 USES = {
     "steps": Use("`vi.simulate`", "steps in maximal coordinates", ("impulses",)),
-    "adaptive steps": Use("`vi.simulate(adaptive=)`", "adaptive steps", ("impulses", "series")),
-    "step choice": Use('`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", ("impulses", "series")),
+    "composed steps": Use("`vi.simulate(order=)`, 4 and above", "composed steps", ("impulses", "contacts")),
+    "adaptive steps": Use("`vi.simulate(adaptive=)`", "adaptive steps", ("impulses", "contacts", "series")),
+    "step choice": Use('`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", ("impulses", "contacts", "series")),
     "contact steps": Use('`vi.redmax.simulate(integrator="euler")`', "steps of this integrator"),
-    "reduced steps": Use("`vi.redmax.simulate`, other integrators", "steps of other integrators", ("impulses",)),
+    "reduced steps": Use("`vi.redmax.simulate`, other integrators", "steps of other integrators", ("impulses", "contacts",)),
     "tree steps": Use(
         '`vi.redmax.simulate`, "gauss" and the variational integrators',
         "steps of trees in canonical coordinates",
-        ("impulses", "hard", "moved", "driven", "coupled"),
+        ("impulses", "contacts", "hard", "moved", "driven", "coupled"),
     ),
     "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", NOT_FROM_STATE),
     "velocity level": Use("`vi.Maximal`", "KKT systems at velocity level", (*NOT_FROM_STATE, "hard")),
@@ -169,18 +181,18 @@ USES = {
     "tangents": Use(
         "`vi.periodic_orbit`, `vi.lyapunov_spectrum`",
         "derivatives of steps",
-        ("impulses", "internal", "moved", "feedback"),
+        ("impulses", "contacts", "internal", "moved", "feedback"),
     ),
-    "gradient": Use("`vi.gradient`", "gradients", ("impulses", "moved", "bent", "feedback")),
+    "gradient": Use("`vi.gradient`", "gradients", ("impulses", "contacts", "moved", "bent", "feedback")),
     "adaptive gradient": Use(
-        "`vi.gradient(adaptive=)`", "gradients of adaptive steps", ("impulses", "moved", "bent", "feedback", "series")
+        "`vi.gradient(adaptive=)`", "gradients of adaptive steps", ("impulses", "contacts", "moved", "bent", "feedback", "series")
     ),
     "reduced gradient": Use(
         "`vi.redmax.gradient`",
         "gradients in reduced coordinates",
-        ("impulses", "hard", "moved", "several", "bent", "feedback"),
+        ("impulses", "contacts", "hard", "moved", "several", "bent", "feedback"),
     ),
-    "inverse dynamics": Use("`vi.inverse_dynamics`", "inverse dynamics", ("impulses", "hard")),
+    "inverse dynamics": Use("`vi.inverse_dynamics`", "inverse dynamics", ("impulses", "contacts", "hard")),
 }
 
 

@@ -1,15 +1,14 @@
 """Contact with a rigid plane."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from varint.errors import MechanismError
 from varint.model.arrays import Points, Vector
-from varint.model.body import WORLD
 from varint.model.checks import array_of, unit_axis
-from varint.model.forces.base import Element, Force, SolvedElsewhere, register
+from varint.model.forces.base import Element, Force, PlaneContact, register
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
@@ -36,8 +35,6 @@ class HardContact(Force):
     friction: float = field(default=0.0, kw_only=True)
     restitution: float = field(default=0.0, kw_only=True)
 
-    reduced_only: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.points is not None:
@@ -51,7 +48,8 @@ class HardContact(Force):
             raise MechanismError(f"restitution of {self.label} must be at most 1, got {self.restitution:g}")
 
     def elements(self, structure: "Structure") -> list[Element]:
-        return [SolvedElsewhere((WORLD, self._moving(structure, self.body)))]
+        body, points = self._moving(structure, self.body), self.points_of(structure)
+        return [PlaneContact(body, points, self.radius, self.ground, self.normal, self.friction, self.restitution)]
 
     def points_of(self, structure: "Structure") -> np.ndarray:
         """(P, 3) ``points``, or the centre of mass."""
