@@ -25,11 +25,15 @@ OPPOSITE = 0.05  # of the sum of two unit vectors: below that they have no mean
 
 
 @njit
-def _turned(slip, before):
-    """(s, E): the slip (2,) with the mean of its direction and that of ``before`` (2,), and ds/dslip, row by row."""
+def _turned(slip, before, brake):
+    """(s, E): the slip (2,) with the mean of its direction and that of ``before`` (2,), and ds/dslip, row by row.
+
+    ``brake``: what friction takes off the slip in a step, m/s. Where that is more than the slip before, the direction
+    is that of ``slip`` alone: the mean of both would swing from step to step.
+    """
     x, y = slip[0], slip[1]
     size, size_before = math.sqrt(x * x + y * y), math.sqrt(before[0] ** 2 + before[1] ** 2)
-    if size == 0.0 or size_before == 0.0:
+    if size == 0.0 or size_before <= brake:
         return (x, y), (1.0, 0.0, 0.0, 1.0)
     a, b = x / size, y / size
     c, d = a + before[0] / size_before, b + before[1] / size_before
@@ -68,7 +72,7 @@ def linearize_cone(plan, ws, k, forced):
     along = work.direction[k]
     if friction == 0.0 or along[0] != 0.0 or along[1] != 0.0:
         return _slide_along(work, k, before, friction, mobility)
-    slip, growth = _turned(u[1:], work.slip[k])
+    slip, growth = _turned(u[1:], work.slip[k], mobility * friction * max(pressing, 0.0))
     p, q = z[1] - slip[0] / mobility, z[2] - slip[1] / mobility
     size, bound = math.sqrt(p * p + q * q), friction * pressing
     if size <= NEARLY * bound or forced or work.sticking[k]:

@@ -54,6 +54,14 @@ def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int) -> None:
 
 
 @njit
+def approaches(plan, ws, pose, k):
+    """Whether contact k does not part from its plane, with the momenta at a node."""
+    project_contacts(plan, ws, pose)
+    write_upper(plan, ws, pose, k)
+    return dot6(ws.contacts.upper[k, 0], ws.increment_body[plan.contacts.body[k]]) <= PARTING
+
+
+@njit
 def settle_contacts(plan, ws, pose):
     """Momenta at a node become those of the velocities there, which go to ``ws.velocity``."""
     project_contacts(plan, ws, pose)

@@ -10,9 +10,10 @@ import math
 
 from varint._numba import indirect, njit
 from varint.kernels.configuration import mass_pivots
-from varint.kernels.dense import dot6
+from varint.kernels.dense import add_scaled6, copy_motions, dot6
 from varint.kernels.efforts import clear_rows
 from varint.kernels.ldu import solve_newton
+from varint.kernels.momentum import momenta_of
 from varint.kernels.plan import Plan, Workspace
 from varint.kernels.refine import solve_again
 from varint.terms.contacts.kernels.cones import (
@@ -26,8 +27,7 @@ from varint.terms.contacts.kernels.cones import (
 from varint.terms.contacts.kernels.contact_rows import EPSILON, rest_on
 
 PASSES = 40  # of a solution, at most
-FEW = 20  # passes after which friction grows from zero in place
-SHARES = 20  # in which it does
+SHARES = 20  # in which friction grows from zero where it is not found so
 ENOUGH = 64.0  # times the round-off of the velocities: a rate that is zero
 
 
@@ -62,25 +62,19 @@ def solve_at_node(plan, ws, pose):
 def _solve(plan, ws, pose, afresh):
     """Passes of `solve_at_node` with the ``share`` of friction at hand; ``afresh``: from no impulses at all."""
     work, body, row = ws.contacts, ws.increment_body, ws.increment_row
-    factored, least = False, 0.0
-    for k in range(work.z.shape[0]):
-        for a in range(3):
-            work.z[k, a] = 0.0 if afresh else work.z[k, a]
     if afresh:
-        for i in range(body.shape[0]):
-            for j in range(6):
-                body[i, j] = 0.0
+        work.z[:] = 0.0
+        work.velocity[:] = 0.0
+        work.multiplier[:] = 0.0
+    factored, moved, fastest = False, math.inf, 0.0
     for passes in range(PASSES):
         worst, same = _look(plan, ws, afresh and passes == 0)
-        if passes > 1 and same and worst <= least:
+        if same and max(worst, moved) <= ENOUGH * EPSILON * fastest:
+            copy_motions(work.velocity, body)
+            for r in range(row.size):
+                row[r] = work.multiplier[r]
             return True
-        _give_rows(plan, ws)
-        for i in range(body.shape[0]):
-            for j in range(6):
-                body[i, j] = work.body[i, j]
-        add_pushes(plan, ws, 1.0, body)
-        for r in range(row.size):
-            row[r] = work.right[r]
+        _write_residuals(plan, ws, pose)
         factored = factored and same
         if not factored:
             mass_pivots(plan, ws.ldu.D)
@@ -92,21 +86,42 @@ def _solve(plan, ws, pose, afresh):
         unfold_cones(plan, ws, body)
         add_changes(ws, 1.0)
         factored = _is_linear(plan, work)
-        fastest = 0.0
+        moved = fastest = 0.0
+        for i in range(body.shape[0]):
+            for j in range(6):
+                work.velocity[i, j] += body[i, j]
+                scale = 1.0 if j < 3 else plan.bodies.length[0]
+                moved = max(moved, scale * abs(body[i, j]))
+                fastest = max(fastest, scale * abs(work.velocity[i, j]))
         for k in range(plan.contacts.body.size):
             for a in range(3 if work.taking[k] else 0):
                 fastest = max(fastest, plan.contacts.mobility[k] * abs(work.z[k, a]))
-        for i in range(body.shape[0]):
-            for j in range(6):
-                fastest = max(fastest, abs(body[i, j]) * (1.0 if j < 3 else plan.bodies.length[0]))
-        least = ENOUGH * EPSILON * fastest
+        for r in range(row.size):
+            work.multiplier[r] += row[r]
     return False
 
 
 @njit
+def _write_residuals(plan, ws, pose):
+    """Write what the velocities and impulses at hand leave of the right sides to ``ws.increment_body`` and ``_row``."""
+    work, body, row, nb = ws.contacts, ws.increment_body, ws.increment_row, plan.bodies.mass.size
+    momenta_of(plan, work.velocity, body)
+    for i in range(nb):
+        for j in range(6):
+            body[i, j] = work.body[i, j] - body[i, j]
+    add_pushes(plan, ws, 1.0, body)
+    for r in range(row.size):
+        row[r] = work.right[r] - ws.compliance[r] * work.multiplier[r]
+        for side in range(2):
+            i = plan.measures.body[r, side]
+            if i != nb:
+                add_scaled6(body[i], work.multiplier[r], ws.jacobian[pose, r, side])
+                row[r] -= dot6(ws.jacobian[pose, r, side], work.velocity[i])
+
+
+@njit
 def _look(plan, ws, forced):
-    """Evaluate the law at the velocities in ``ws.increment_body``; returns the largest miss, and whether all modes
-    stayed."""
+    """Evaluate the law at the velocities at hand; returns the largest miss, and whether all modes stayed."""
     work, worst = ws.contacts, 0.0
     work.changes[0] = 0
     for k in range(plan.contacts.body.size):
@@ -115,19 +130,9 @@ def _look(plan, ws, forced):
         for a in range(3):
             for j in range(6):
                 work.row[k, a, j] = work.upper[k, a, j]
-            work.rate[k, a] = dot6(work.upper[k, a], ws.increment_body[plan.contacts.body[k]]) + work.bias[k, a]
+            work.rate[k, a] = dot6(work.upper[k, a], work.velocity[plan.contacts.body[k]]) + work.bias[k, a]
         worst = max(worst, linearize_cone(plan, ws, k, forced)[0])
     return worst, work.changes[0] == 0
-
-
-@njit
-def _give_rows(plan, ws):
-    """Write what the rows of the contacts are to be, from what they are to change by."""
-    work = ws.contacts
-    for k in range(plan.contacts.body.size):
-        if work.taking[k]:
-            for a in range(3):
-                work.given[k, a] += dot6(work.lower[k, a], ws.increment_body[plan.contacts.body[k]])
 
 
 @njit

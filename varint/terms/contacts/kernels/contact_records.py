@@ -60,3 +60,6 @@ class ContactWork(CompiledRecord, writable=True):
     # right sides of a problem at a node
     body: Annotated[Float2, "touched 6"]
     right: Annotated[Float1, "touched_rows"]
+    # and its iterate
+    velocity: Annotated[Float2, "touched 6"]
+    multiplier: Annotated[Float1, "touched_rows"]

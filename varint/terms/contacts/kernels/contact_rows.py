@@ -11,7 +11,7 @@ import math
 from varint._numba import Float2, indirect, njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, vector
 from varint.kernels.plan import Plan, Workspace
-from varint.terms.contacts.kernels.cones import OPEN, SLIDING, add_pushes, fold_cones, linearize_cone, unfold_cones
+from varint.terms.contacts.kernels.cones import OPEN, STICKING, add_pushes, fold_cones, linearize_cone, unfold_cones
 
 TOUCHING = 1e-11  # m: a gap of this size counts as none
 EPSILON = 2.220446049250313e-16
@@ -163,7 +163,7 @@ def finish_contacts(plan, ws, end, h):
     """Add to the works, and keep slips and impulses at the end of a solved stage; contacts that part open."""
     work = ws.contacts
     for k in range(plan.contacts.body.size):
-        slides = work.closed[k] and work.mode[k] == SLIDING
+        slides = work.closed[k] and work.mode[k] != STICKING
         if work.closed[k]:
             ws.efforts.work[plan.contacts.element[k]] += work_of_step(plan, ws, k)
             if work.mode[k] == OPEN and contact_gap(plan, ws, end, k) > work.rest_gap[k] + TOUCHING:

@@ -26,7 +26,7 @@ from varint.kernels.plan import Plan, Workspace
 from varint.kernels.projection import momenta_and_rates, project
 from varint.kernels.restart import ACCEPTED, AGAIN, AT_START, DEEPEST_SUBSTEP, go_back
 from varint.kernels.tape import keep_event
-from varint.terms.contacts.kernels.contact_events import NOBODY, act_contacts, settle_contacts
+from varint.terms.contacts.kernels.contact_events import NOBODY, act_contacts, approaches, settle_contacts
 from varint.terms.contacts.kernels.contact_rows import has_contacts
 from varint.terms.kernels.term_clearances import clearance, contact_of, first_beyond, is_closed
 from varint.terms.limits.kernels.limits import (
@@ -147,6 +147,9 @@ def judge_trial(
         search.trials[0], search.was_beyond[0], search.low[0] = 0, False, 0.0
         value = clearance(plan, ws, end, search.limit[0])
         _look_at_start(plan, ws, inputs, start, (node, before, dt))
+        if _is_met_at_start(plan, ws, start):
+            search.changes[0] += 1
+            return AT_START, whole
     else:
         value = clearance(plan, ws, end, search.limit[0])
     search.trials[0] += 1
@@ -165,6 +168,8 @@ def judge_trial(
         _look_at_start(plan, ws, inputs, start, (node, before, dt))
         if search.low_value[0] > 0.0:
             return AGAIN, _crossing(search)
+        if _is_met_at_start(plan, ws, start):
+            return AT_START, whole
     if search.low_value[0] < 0.0 and abs(value) > 1.0:
         # at the limit from the start: an impact or a rest at the node, or a closed limit that opens there
         search.changes[0] += 1
@@ -182,6 +187,13 @@ def _look_at_start(plan, ws, inputs, start, when):
     search.low_value[0] = clearance(plan, ws, start, search.limit[0])
     if search.low_value[0] <= 1.0:
         search.low_value[0] = -1.0
+
+
+@njit
+def _is_met_at_start(plan, ws, start):
+    """Whether the contact that is searched for touches at the start of the trial and does not part there."""
+    k = contact_of(plan, ws.search.limit[0])
+    return k >= 0 and ws.search.low_value[0] < 0.0 and approaches(plan, ws, start, k)
 
 
 @njit
