@@ -12,7 +12,7 @@ from varint.algebra.vectors import add, cross, dot, rotate, scale, sub, vector
 from varint.kernels.dense import add_scaled6
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.projection import project
-from varint.terms.kernels.term_rows import add_pushes, has_contacts, work_about_node, work_at_node
+from varint.terms.kernels.term_rows import add_pushes, has_contacts, work_before_node, work_at_node
 
 LARGEST_CHANGE = 0.006  # of the scale, the largest kinetic energy or work so far: within the recent steps ...
 LARGEST_ERROR = 0.05  # ... and in all since the start, or since the last step that was not resolved
@@ -69,7 +69,7 @@ def weigh_node(plan, ws, start, h):
         r = plan.constraints.row[c]
         driven += share * ws.multiplier[r] * ws.efforts.target_rate[r]
     if has_contacts(plan):
-        driven += share * work_about_node(plan, ws)
+        driven += work_before_node(plan, ws, share)
     exchanged = abs(balance.load[0])
     for e in range(ws.efforts.work.size):
         exchanged += abs(ws.efforts.work[e])

@@ -24,7 +24,7 @@ from varint.terms.contacts.kernels.contact_rows import (  # noqa: F401
     has_contacts,  # whether a plan has contacts
     press_contacts,  # residuals of a step
     unfold_contacts,  # what impulses change by
-    work_about_node,  # works of a step about the node where it starts
+    work_before_node,  # the part of their works that belongs before a step
 )
 from varint.terms.limits.kernels import limit_parts
 from varint.terms.limits.kernels.limit_parts import (  # noqa: F401

@@ -57,6 +57,10 @@ class ContactWork(CompiledRecord, writable=True):
     folded_lower: Annotated[Float3, "contacts 3 6"]  # the rows in the factors at hand
     folded_inverse: Annotated[Float3, "contacts 3 3"]
     change: Annotated[Float2, "contacts 3"]  # of the impulses, by an iteration
+    # the solution of a step, while problems at its start may follow
+    solved: Annotated[Float2, "contacts 3"]  # impulses, N s
+    solved_rate: Annotated[Float2, "contacts 3"]  # m/s
+    solved_mode: Annotated[Int1, "contacts"]
     # right sides of a problem at a node
     body: Annotated[Float2, "touched 6"]
     right: Annotated[Float1, "touched_rows"]

@@ -138,40 +138,50 @@ def unfold_contacts(plan: Plan, ws: Workspace, body: Float2) -> None:
 
 
 @njit
-def work_of_step(plan, ws, k):
-    """Work of contact k in a step, J: its impulse acts about the node at the start, half before and half after."""
-    z, u, slip = ws.contacts.z[k], ws.contacts.rate[k], ws.contacts.slip[k]
-    before = slip[0] * slip[0] + slip[1] * slip[1] > 0.0
+def keep_solution(ws):
+    """Keep the solution of a step, as problems at its start may follow before its end is accepted."""
+    work = ws.contacts
+    for k in range(work.closed.size):
+        work.solved_mode[k] = work.mode[k]
+        for a in range(3):
+            work.solved[k, a] = work.z[k, a] if work.taking[k] else 0.0
+            work.solved_rate[k, a] = work.rate[k, a]
+
+
+@njit
+def work_before_node(plan, ws, share):
+    """Work, J, of the ``share`` of the contacts' impulses in a solved step that belongs to the step before it.
+
+    Impulses act about the node at the start of a step. As loads they do their work at the velocity of either step.
+    """
     total = 0.0
-    for a in range(2):
-        total += z[1 + a] * (0.5 * (u[1 + a] + slip[a]) if before else u[1 + a])
+    for k in range(plan.contacts.body.size):
+        if ws.contacts.closed[k]:
+            total += share * _power(ws.contacts.solved[k], ws.contacts.slip[k])
     return total
 
 
 @njit
-def work_about_node(plan, ws):
-    """Works of all contacts in a step that is solved, J."""
-    total = 0.0
-    for k in range(plan.contacts.body.size):
-        if ws.contacts.taking[k]:
-            total += work_of_step(plan, ws, k)
-    return total
+def _power(z, slip):
+    """Work of an impulse (3,) at a slip (2,), J."""
+    return z[1] * slip[0] + z[2] * slip[1]
 
 
 @njit
 def finish_contacts(plan, ws, end, h):
     """Add to the works, and keep slips and impulses at the end of a solved stage; contacts that part open."""
-    work = ws.contacts
+    work, share = ws.contacts, ws.balance.size[0] / (h + ws.balance.size[0])
     for k in range(plan.contacts.body.size):
-        slides = work.closed[k] and work.mode[k] != STICKING
+        slides = work.closed[k] and work.solved_mode[k] != STICKING
         if work.closed[k]:
-            ws.efforts.work[plan.contacts.element[k]] += work_of_step(plan, ws, k)
-            if work.mode[k] == OPEN and contact_gap(plan, ws, end, k) > work.rest_gap[k] + TOUCHING:
+            before, after = _power(work.solved[k], work.slip[k]), _power(work.solved[k], work.solved_rate[k, 1:])
+            ws.efforts.work[plan.contacts.element[k]] += share * before + (1.0 - share) * after
+            if work.solved_mode[k] == OPEN and contact_gap(plan, ws, end, k) > work.rest_gap[k] + TOUCHING:
                 work.closed[k] = slides = False
         for a in range(2):
-            work.slip[k, a] = work.rate[k, 1 + a] if slides else 0.0
+            work.slip[k, a] = work.solved_rate[k, 1 + a] if slides else 0.0
         for a in range(3):
-            work.impulse[k, a] = work.z[k, a] if work.closed[k] else 0.0
+            work.impulse[k, a] = work.solved[k, a] if work.closed[k] else 0.0
     work.span[0] = h
 
 

@@ -23,7 +23,7 @@ from varint.kernels.newton import (
 )
 from varint.kernels.plan import Plan, Workspace
 from varint.terms.contacts.kernels.cones import add_changes
-from varint.terms.contacts.kernels.contact_rows import start_step
+from varint.terms.contacts.kernels.contact_rows import keep_solution, start_step
 
 ITERATIONS = 25  # of a trial, at most
 SHARES = 20  # in which friction grows from zero
@@ -32,9 +32,17 @@ SHARES = 20  # in which friction grows from zero
 @indirect(seconds=6, what="contacts")
 def solve_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float, tol: float) -> tuple[int, int]:
     """Solve a step of ``h`` seconds as `newton.solve_step` does, with contacts; returns (status, iterations)."""
-    work = ws.contacts
-    work.share[0] = 1.0
+    ws.contacts.share[0] = 1.0
     start_step(plan, ws, start, h)
+    status, count = _solve(plan, ws, start, end, h, tol)
+    keep_solution(ws)
+    return status, count
+
+
+@njit
+def _solve(plan, ws, start, end, h, tol):
+    """See `solve_contacts`."""
+    work = ws.contacts
     status, count = _iterate(plan, ws, start, end, h, tol)
     if status == CONVERGED:
         return status, count
