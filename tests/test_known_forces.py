@@ -37,6 +37,7 @@ def moved():
 
 MECHANISMS = {
     "impulses": lambda: forced(vi.JointCoulombFriction("force", joint="joint 1", coefficient=0.1, radius=0.01)),
+    "contacts": lambda: forced(vi.HardContact("force", "link 2", ground=(0.0, 0.0, -9.0))),
     "hard": lambda: forced(vi.JointStop("force", joint="joint 1", lower=-3.0, upper=3.0)),
     "moved": moved,
     "several": several,
@@ -66,6 +67,7 @@ def efforts(mechanism):
 
 CALLS = {
     "steps": lambda m: vi.simulate(m, DURATION, DT),
+    "composed steps": lambda m: vi.simulate(m, DURATION, DT, order=4),
     "adaptive steps": lambda m: vi.simulate(m, DURATION, DT, adaptive=True, on_unresolved="ignore"),
     "step choice": lambda m: vi.choose_step(m, DURATION, energy_error=0.1, order=2),
     "contact steps": lambda m: vi.redmax.simulate(m, DURATION, DT, integrator=with_contacts()[0]),

@@ -414,7 +414,9 @@ class RecordedMotion:
     @property
     def _efforts(self) -> np.ndarray:
         plan = self.mechanism.compiled.plan
-        if not one_sided(plan).measure.size + plan.contacts.body.size and not any(force.constraint for force in self.mechanism.forces):
+        if not one_sided(plan).measure.size + plan.contacts.body.size and not any(
+            force.constraint for force in self.mechanism.forces
+        ):
             return self.forces_along.effort
         return self.forces_along.effort + self.mechanism.compiled.by_force(self._dynamics[2])
 

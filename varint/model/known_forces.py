@@ -156,9 +156,18 @@ USES = {
     "steps": Use("`vi.simulate`", "steps in maximal coordinates", ("impulses",)),
     "composed steps": Use("`vi.simulate(order=)`, 4 and above", "composed steps", ("impulses", "contacts")),
     "adaptive steps": Use("`vi.simulate(adaptive=)`", "adaptive steps", ("impulses", "contacts", "series")),
-    "step choice": Use('`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", ("impulses", "contacts", "series")),
+    "step choice": Use(
+        '`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", ("impulses", "contacts", "series")
+    ),
     "contact steps": Use('`vi.redmax.simulate(integrator="euler")`', "steps of this integrator"),
-    "reduced steps": Use("`vi.redmax.simulate`, other integrators", "steps of other integrators", ("impulses", "contacts",)),
+    "reduced steps": Use(
+        "`vi.redmax.simulate`, other integrators",
+        "steps of other integrators",
+        (
+            "impulses",
+            "contacts",
+        ),
+    ),
     "tree steps": Use(
         '`vi.redmax.simulate`, "gauss" and the variational integrators',
         "steps of trees in canonical coordinates",
@@ -185,7 +194,9 @@ USES = {
     ),
     "gradient": Use("`vi.gradient`", "gradients", ("impulses", "contacts", "moved", "bent", "feedback")),
     "adaptive gradient": Use(
-        "`vi.gradient(adaptive=)`", "gradients of adaptive steps", ("impulses", "contacts", "moved", "bent", "feedback", "series")
+        "`vi.gradient(adaptive=)`",
+        "gradients of adaptive steps",
+        ("impulses", "contacts", "moved", "bent", "feedback", "series"),
     ),
     "reduced gradient": Use(
         "`vi.redmax.gradient`",

@@ -32,7 +32,9 @@ class Ground:
         self.friction = np.array([force.friction for force in own], dtype=float)
         self.restitution = np.array([force.restitution for force in own], dtype=float)
         self._body = np.array([compiled.slot[mechanism.body_index[force.body]] for force in own], dtype=np.int64)
-        self._points = np.concatenate([np.zeros((0, 3)), *(points_in_body(mechanism, force) for force in self.contacts)])
+        self._points = np.concatenate(
+            [np.zeros((0, 3)), *(points_in_body(mechanism, force) for force in self.contacts)]
+        )
         self._radius = np.array([force.radius for force in own], dtype=float)
         self._ground = np.array([force.ground for force in own], dtype=float).reshape(-1, 3)
         self._normal = np.array([force.normal for force in own], dtype=float).reshape(-1, 3)

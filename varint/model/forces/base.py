@@ -173,6 +173,7 @@ class Force(Frozen):
     commanded: ClassVar[bool] = False
     constraint: ClassVar[bool] = False  # its effort is whatever keeps a sum of measures at its value
     reduced_only: ClassVar[bool] = False  # known to varint.redmax alone
+    solved_for: ClassVar[bool] = False  # its effort follows from the motion that it leaves, as that of a contact
     look: ClassVar[str] = "coil"  # of its line in pictures: "coil" or "line"
 
     def __post_init__(self) -> None:

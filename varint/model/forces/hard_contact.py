@@ -1,7 +1,7 @@
 """Contact with a rigid plane."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -23,8 +23,9 @@ class HardContact(Force):
     reference; ``normal`` (3,) points out of it. So a sphere is its centre and its radius, a capsule the centres of its
     two ends and its radius, a box its eight corners. Each impact turns the rate of approach to -``restitution`` times
     itself (0 to 1), and less where a rebound with friction would bring energy in. ``friction`` is Coulomb's
-    coefficient, sticking included (DIFF sections 1.11 to 1.13). For `varint.redmax.simulate` with integrator="euler"
-    only. ``traj.force`` is the normal force, N; see also ``traj.contact_force`` and ``traj.penetration``.
+    coefficient, sticking included (docs/theory.md section 12). For `varint.simulate` of order 1 or 2, and for
+    `varint.redmax.simulate` with integrator="euler" (DIFF sections 1.11 to 1.13). ``traj.force`` is the normal force,
+    N; see also ``traj.contact_force`` and ``traj.penetration``.
     """
 
     body: str
@@ -34,6 +35,8 @@ class HardContact(Force):
     normal: Vector = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]), kw_only=True)
     friction: float = field(default=0.0, kw_only=True)
     restitution: float = field(default=0.0, kw_only=True)
+
+    solved_for: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

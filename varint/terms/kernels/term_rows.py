@@ -5,7 +5,6 @@ the pivots of their bodies.
 """
 
 from varint._numba import njit
-from varint.terms.contacts.kernels import contact_parts
 from varint.terms.contacts.kernels.contact_accelerations import (  # noqa: F401
     accelerate_contacts,  # accelerations at a node, and the forces there
     forces_of_contacts,  # in world axes
@@ -17,6 +16,7 @@ from varint.terms.contacts.kernels.contact_nodes import (  # noqa: F401
     works_at_node,  # that of each element
 )
 from varint.terms.contacts.kernels.cones import add_pushes  # noqa: F401  # impulses of contacts to vectors of bodies
+from varint.terms.contacts.kernels.contact_parts import sizes_of_contacts
 from varint.terms.contacts.kernels.contact_rows import (  # noqa: F401
     copy_contacts,  # their state at the start of a step
     finish_contacts,  # their works and states at its end
@@ -26,12 +26,12 @@ from varint.terms.contacts.kernels.contact_rows import (  # noqa: F401
     unfold_contacts,  # what impulses change by
     work_before_node,  # the part of their works that belongs before a step
 )
-from varint.terms.limits.kernels import limit_parts
 from varint.terms.limits.kernels.limit_parts import (  # noqa: F401
     number_parts,  # arrays of zeros for gradients by numbers, by field name
     plan_parts,  # parts of a plan with one-sided rows, by field name
     one_sided,  # one-sided rows: measure, sign, value, restitution, element
     rows_state,  # a copy of the state
+    sizes_of_rows,  # of the arrays of a run
     set_rows,  # go back to such a copy, with the rows at a pose
 )
 from varint.terms.limits.kernels.limits import (  # noqa: F401
@@ -56,4 +56,4 @@ def has_terms(plan):
 
 def sizes_of(plan, kept):
     """Sizes of the arrays of a run with ``kept`` stages on its tape."""
-    return limit_parts.sizes_of(plan, kept) | contact_parts.sizes_of(plan)
+    return sizes_of_rows(plan, kept) | sizes_of_contacts(plan)

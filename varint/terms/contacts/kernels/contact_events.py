@@ -14,7 +14,7 @@ from varint.kernels.plan import Plan, Workspace
 from varint.terms.contacts.kernels.contact_nodes import project_contacts, solve_at_node, take_right_sides, works_at_node
 from varint.terms.contacts.kernels.contact_rows import TOUCHING, contact_gap, write_upper
 
-MOST_IMPACTS = 3  # of a contact in one step, then it closes
+MOST_HITS = 3  # of a contact in one step, then it closes
 NOBODY = -1
 MOST_ROUNDS = 200  # of impacts at one instant
 PARTING = 1e-10  # m/s, threshold of rates that approach or part
@@ -39,7 +39,7 @@ def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int) -> None:
         closes = met >= 0 and work.bias[met, 0] == 0.0
         _hit(plan, ws, pose)
         if closes:
-            work.closed[met], work.rest_gap[met] = True, contact_gap(plan, ws, pose, met)
+            work.closed[met], work.held_gap[met] = True, contact_gap(plan, ws, pose, met)
         met = NOBODY
     for k in range(plan.contacts.body.size):
         work.slip[k, 0] = work.slip[k, 1] = 0.0
@@ -105,14 +105,14 @@ def _choose(plan, ws, pose, met):
             any_hit = True
         elif -rate >= fastest * (1.0 - ALIKE):
             work.taking[k], work.bias[k, 0] = True, restitution * rate
-            work.impacts[k] += 1
+            work.hits[k] += 1
     return any_hit
 
 
 @njit
 def _restitution(plan, ws, k):
     """Coefficient of restitution of contact k in its next impact, zero after many in one step."""
-    return plan.contacts.restitution[k] if ws.contacts.impacts[k] < MOST_IMPACTS else 0.0
+    return plan.contacts.restitution[k] if ws.contacts.hits[k] < MOST_HITS else 0.0
 
 
 @njit
@@ -121,20 +121,20 @@ def _hit(plan, ws, pose):
     work = ws.contacts
     before = _energy(plan, ws.velocity)
     low, high = 0.0, 1.0
-    _try_impact(plan, ws, pose)
+    _try_hit(plan, ws, pose)
     if _energy(plan, ws.increment_body) > before * (1.0 + GAINED):
         for k in range(plan.contacts.body.size):
             work.kept_bias[k] = work.bias[k, 0]
         for _ in range(LOWERED):
             share = 0.5 * (low + high)
             _scale_bias(work, share)
-            _try_impact(plan, ws, pose)
+            _try_hit(plan, ws, pose)
             if _energy(plan, ws.increment_body) > before * (1.0 + GAINED):
                 high = share
             else:
                 low = share
         _scale_bias(work, low)
-        _try_impact(plan, ws, pose)
+        _try_hit(plan, ws, pose)
     total = 0.0
     for k in range(plan.contacts.body.size):
         if not work.taking[k]:
@@ -147,7 +147,7 @@ def _hit(plan, ws, pose):
         total += own
         stays = dot6(work.upper[k, 0], ws.increment_body[i]) <= PARTING
         if stays and not work.closed[k]:
-            work.rest_gap[k] = contact_gap(plan, ws, pose, k)
+            work.held_gap[k] = contact_gap(plan, ws, pose, k)
         work.closed[k] = stays
     add_event(ws, total)
     copy_motions(ws.increment_body, ws.velocity)
@@ -163,7 +163,7 @@ def _scale_bias(work, share):
 
 
 @njit
-def _try_impact(plan, ws, pose):
+def _try_hit(plan, ws, pose):
     """Velocities after the impact to ``ws.increment_body``, impulses of the contacts to ``ws.contacts.z``."""
     copy_motions(ws.momentum, ws.increment_body)
     for r in range(ws.increment_row.size):

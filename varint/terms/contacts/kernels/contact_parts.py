@@ -1,7 +1,7 @@
 """Sizes of the arrays of hard contacts."""
 
 
-def sizes_of(plan):
+def sizes_of_contacts(plan):
     """Sizes of the arrays of a run."""
     count = plan.contacts.body.size
     touched = {"touched": plan.bodies.mass.size, "touched_rows": plan.rows.role.size}

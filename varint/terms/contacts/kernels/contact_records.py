@@ -26,14 +26,14 @@ class ContactWork(CompiledRecord, writable=True):
     """The contacts in a run. Of each a frame: the normal, and two directions along the plane."""
 
     closed: Annotated[Bool1, "contacts", STATE]
-    rest_gap: Annotated[Float1, "contacts", STATE]  # m, at which a closed contact is held, zero but for round-off
+    held_gap: Annotated[Float1, "contacts", STATE]  # m, at which a closed contact is held, zero but for round-off
     slip: Annotated[Float2, "contacts 2", STATE]  # m/s, over the last step; zero where it stuck
     impulse: Annotated[Float2, "contacts 3", STATE]  # N s, over the last step ...
     span: Annotated[Float1, STATE]  # ... of so many seconds
-    impacts: Annotated[Int1, "contacts"]  # in this step
+    hits: Annotated[Int1, "contacts"]  # in this step
     # the state at the start of a step
     kept_closed: Annotated[Bool1, "contacts"]
-    kept_rest_gap: Annotated[Float1, "contacts"]
+    kept_held_gap: Annotated[Float1, "contacts"]
     kept_slip: Annotated[Float2, "contacts 2"]
     kept_impulse: Annotated[Float2, "contacts 3"]
     kept_span: Float1

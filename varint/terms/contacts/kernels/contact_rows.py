@@ -75,7 +75,7 @@ def start_step(plan, ws, pose, h):
     for k in range(plan.contacts.body.size):
         if not work.taking[k]:
             continue
-        off = contact_gap(plan, ws, pose, k) - work.rest_gap[k]
+        off = contact_gap(plan, ws, pose, k) - work.held_gap[k]
         work.bias[k, 0] = off / h if abs(off) > ROUND_OFF * _terms_of_gap(plan, ws, pose, k) else 0.0
         for a in range(3 if work.span[0] > 0.0 else 0):
             work.z[k, a] = work.impulse[k, a] * (h / work.span[0])
@@ -176,7 +176,7 @@ def finish_contacts(plan, ws, end, h):
         if work.closed[k]:
             before, after = _power(work.solved[k], work.slip[k]), _power(work.solved[k], work.solved_rate[k, 1:])
             ws.efforts.work[plan.contacts.element[k]] += share * before + (1.0 - share) * after
-            if work.solved_mode[k] == OPEN and contact_gap(plan, ws, end, k) > work.rest_gap[k] + TOUCHING:
+            if work.solved_mode[k] == OPEN and contact_gap(plan, ws, end, k) > work.held_gap[k] + TOUCHING:
                 work.closed[k] = slides = False
         for a in range(2):
             work.slip[k, a] = work.solved_rate[k, 1 + a] if slides else 0.0
@@ -191,9 +191,9 @@ def copy_contacts(ws, back):
     work = ws.contacts
     for k in range(work.closed.size):
         if back:
-            work.closed[k], work.rest_gap[k] = work.kept_closed[k], work.kept_rest_gap[k]
+            work.closed[k], work.held_gap[k] = work.kept_closed[k], work.kept_held_gap[k]
         else:
-            work.kept_closed[k], work.kept_rest_gap[k] = work.closed[k], work.rest_gap[k]
+            work.kept_closed[k], work.kept_held_gap[k] = work.closed[k], work.held_gap[k]
         for a in range(2):
             if back:
                 work.slip[k, a] = work.kept_slip[k, a]

@@ -28,7 +28,7 @@ from varint.kernels.restart import ACCEPTED, AGAIN, AT_START, DEEPEST_SUBSTEP, g
 from varint.kernels.tape import keep_event
 from varint.terms.contacts.kernels.contact_events import NOBODY, act_contacts, approaches, settle_contacts
 from varint.terms.contacts.kernels.contact_rows import has_contacts
-from varint.terms.kernels.term_clearances import clearance, contact_of, first_beyond, is_closed
+from varint.terms.limits.kernels.clearances import clearance, contact_of, first_beyond, is_closed
 from varint.terms.limits.kernels.limits import (
     TOUCHING,
     leaps,
@@ -53,8 +53,8 @@ def begin_events(ws):
     search.limit[0], search.changes[0] = -1, 0
     for n in range(search.impacts.size):
         search.impacts[n] = 0
-    for k in range(ws.contacts.impacts.size):
-        ws.contacts.impacts[k] = 0
+    for k in range(ws.contacts.hits.size):
+        ws.contacts.hits[k] = 0
 
 
 def prepare_events(plan: Plan, stages: int) -> None:
