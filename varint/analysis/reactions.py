@@ -55,7 +55,8 @@ def accelerations_and_reactions(
 
     The efforts of elements that are constraints and, ``with_terms``, of hard stops and contacts that the motion rests
     on, of contacts the normal force; zero for the others. ``contact_force`` gets the force (T, 3), N, world, of the
-    plane on the body, by the name of each contact. ``bend`` (T, ne): second time derivative of what prescribed motions move, zero where not given.
+    plane on the body, by the name of each contact. ``bend`` (T, ne): second time derivative of what prescribed motions
+    move, zero where not given.
 
     ``load`` (T or 1, nb, 6): external force, N, world, and torque, N m, body axes, without gravity.
     """

@@ -118,8 +118,8 @@ def loaded(structure: Structure, roles: Roles, slot: np.ndarray) -> np.ndarray:
         found[slot[[end for m in own for end in roles.ends[m]]]] = True
     for _, element in roles.loads:
         found[slot[[structure.body_index[body] for body in element.bodies]]] = True
-    for _, element in roles.contacts:
-        found[slot[structure.body_index[element.body]]] = True
+    for _, contact in roles.contacts:
+        found[slot[structure.body_index[contact.body]]] = True
     return found[:-1]
 
 

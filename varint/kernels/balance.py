@@ -12,7 +12,7 @@ from varint.algebra.vectors import add, cross, dot, rotate, scale, sub, vector
 from varint.kernels.dense import add_scaled6
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.projection import project
-from varint.terms.kernels.term_rows import add_pushes, has_contacts, work_before_node, work_at_node
+from varint.terms.kernels.term_rows import add_pushes, has_contacts, work_at_node, work_before_node
 
 LARGEST_CHANGE = 0.006  # of the scale, the largest kinetic energy or work so far: within the recent steps ...
 LARGEST_ERROR = 0.05  # ... and in all since the start, or since the last step that was not resolved

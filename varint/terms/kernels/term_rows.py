@@ -5,6 +5,7 @@ the pivots of their bodies.
 """
 
 from varint._numba import njit
+from varint.terms.contacts.kernels.cones import add_pushes  # noqa: F401  # impulses of contacts to vectors of bodies
 from varint.terms.contacts.kernels.contact_accelerations import (  # noqa: F401
     accelerate_contacts,  # accelerations at a node, and the forces there
     forces_of_contacts,  # in world axes
@@ -15,7 +16,6 @@ from varint.terms.contacts.kernels.contact_nodes import (  # noqa: F401
     work_at_node,  # the work of friction in these
     works_at_node,  # that of each element
 )
-from varint.terms.contacts.kernels.cones import add_pushes  # noqa: F401  # impulses of contacts to vectors of bodies
 from varint.terms.contacts.kernels.contact_parts import sizes_of_contacts
 from varint.terms.contacts.kernels.contact_rows import (  # noqa: F401
     copy_contacts,  # their state at the start of a step
@@ -28,11 +28,11 @@ from varint.terms.contacts.kernels.contact_rows import (  # noqa: F401
 )
 from varint.terms.limits.kernels.limit_parts import (  # noqa: F401
     number_parts,  # arrays of zeros for gradients by numbers, by field name
-    plan_parts,  # parts of a plan with one-sided rows, by field name
     one_sided,  # one-sided rows: measure, sign, value, restitution, element
+    plan_parts,  # parts of a plan with one-sided rows, by field name
     rows_state,  # a copy of the state
-    sizes_of_rows,  # of the arrays of a run
     set_rows,  # go back to such a copy, with the rows at a pose
+    sizes_of_rows,  # of the arrays of a run
 )
 from varint.terms.limits.kernels.limits import (  # noqa: F401
     add_numbers,  # add the gradient by the values of rows that are constraints in a stage

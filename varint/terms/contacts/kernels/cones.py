@@ -17,6 +17,7 @@ s is u_t turned to the mean direction of the slip before and after a node: so fr
 import math
 
 from varint._numba import njit
+from varint.kernels.dense import add_scaled6, dot6
 
 OPEN, STICKING, SLIDING = range(3)
 SOFTNESS = 1e-8  # of rows that are constraints, times the mobility; what this leaves open the next iteration closes
@@ -56,8 +57,11 @@ def linearize_cone(plan, ws, k, forced):
     inverse, given = work.inverse[k], work.given[k]
     friction, soft = plan.contacts.friction[k] * work.share[0], SOFTNESS * mobility
     before = work.mode[k]
-    lower[:] = 0.0
-    inverse[:] = 0.0
+    for a in range(3):
+        for j in range(6):
+            lower[a, j] = 0.0
+        for j in range(3):
+            inverse[a, j] = 0.0
     pressing = z[0] - u[0] / mobility
     if pressing < 0.0 and not forced:
         work.mode[k] = OPEN
@@ -143,16 +147,22 @@ def fold_cones(plan, ws, body, factored):
                     inverse[a, j] = work.inverse[k, a, j]
         for a in range(3):
             push = inverse[a, 0] * given[0] + inverse[a, 1] * given[1] + inverse[a, 2] * given[2]
-            for m in range(6):
-                body[i, m] += upper[a, m] * push
+            add_scaled6(body[i], push, upper[a])
         if factored or work.mode[k] == OPEN:
             continue
         D = ws.ldu.D[i]
         for a in range(3):
-            for j in range(6):
-                total = inverse[a, 0] * lower[0, j] + inverse[a, 1] * lower[1, j] + inverse[a, 2] * lower[2, j]
-                for m in range(6):
-                    D[m, j] += upper[a, m] * total
+            e, f, g = inverse[a, 0], inverse[a, 1], inverse[a, 2]
+            t0 = e * lower[0, 0] + f * lower[1, 0] + g * lower[2, 0]
+            t1 = e * lower[0, 1] + f * lower[1, 1] + g * lower[2, 1]
+            t2 = e * lower[0, 2] + f * lower[1, 2] + g * lower[2, 2]
+            t3 = e * lower[0, 3] + f * lower[1, 3] + g * lower[2, 3]
+            t4 = e * lower[0, 4] + f * lower[1, 4] + g * lower[2, 4]
+            t5 = e * lower[0, 5] + f * lower[1, 5] + g * lower[2, 5]
+            for m in range(6):
+                s = upper[a, m]
+                D[m, 0], D[m, 1], D[m, 2] = D[m, 0] + s * t0, D[m, 1] + s * t1, D[m, 2] + s * t2
+                D[m, 3], D[m, 4], D[m, 5] = D[m, 3] + s * t3, D[m, 4] + s * t4, D[m, 5] + s * t5
 
 
 @njit
@@ -163,11 +173,9 @@ def unfold_cones(plan, ws, body):
         if not work.taking[k]:
             continue
         x, lower, inverse = body[plan.contacts.body[k]], work.folded_lower[k], work.folded_inverse[k]
-        left_n, left_t, left_s = work.given[k, 0], work.given[k, 1], work.given[k, 2]
-        for j in range(6):
-            left_n -= lower[0, j] * x[j]
-            left_t -= lower[1, j] * x[j]
-            left_s -= lower[2, j] * x[j]
+        left_n = work.given[k, 0] - dot6(lower[0], x)
+        left_t = work.given[k, 1] - dot6(lower[1], x)
+        left_s = work.given[k, 2] - dot6(lower[2], x)
         for a in range(3):
             work.change[k, a] = inverse[a, 0] * left_n + inverse[a, 1] * left_t + inverse[a, 2] * left_s
 
@@ -188,6 +196,5 @@ def add_pushes(plan, ws, factor, body):
     for k in range(plan.contacts.body.size):
         if work.taking[k]:
             i, z = plan.contacts.body[k], work.z[k]
-            for j in range(6):
-                total = z[0] * work.upper[k, 0, j] + z[1] * work.upper[k, 1, j] + z[2] * work.upper[k, 2, j]
-                body[i, j] += factor * total
+            for a in range(3):
+                add_scaled6(body[i], factor * z[a], work.upper[k, a])

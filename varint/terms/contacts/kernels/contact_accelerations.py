@@ -2,8 +2,8 @@
 
 import math
 
-from varint._numba import Float2, Float3, indirect, njit
-from varint.algebra.vectors import add, cross, dot, rotate, vector
+from varint._numba import indirect, njit
+from varint.algebra.vectors import cross, dot, rotate, vector
 from varint.kernels.dense import dot6
 from varint.kernels.plan import Plan, Workspace
 from varint.terms.contacts.kernels.contact_nodes import solve_at_node, take_right_sides

@@ -78,7 +78,7 @@ def settle_contacts(plan, ws, pose):
 
 @njit
 def _choose(plan, ws, pose, met):
-    """Choose the contacts of the next impact, ``bias`` e times the rates of those that rebound; whether there is one."""
+    """Choose the contacts of the next impact, ``bias`` e times the rates of those that rebound; whether any is."""
     work, fastest, any_hit = ws.contacts, 0.0, met >= 0
     for k in range(plan.contacts.body.size):
         work.taking[k], work.sticking[k], work.mode[k] = work.closed[k], False, 0
