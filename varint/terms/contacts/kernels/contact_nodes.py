@@ -69,7 +69,7 @@ def _solve(plan, ws, pose, afresh):
     factored, moved, fastest = False, math.inf, 0.0
     for passes in range(PASSES):
         worst, same = _look(plan, ws, afresh and passes == 0)
-        if same and max(worst, moved) <= ENOUGH * EPSILON * fastest:
+        if max(worst, moved) <= ENOUGH * EPSILON * fastest:
             copy_motions(work.velocity, body)
             for r in range(row.size):
                 row[r] = work.multiplier[r]

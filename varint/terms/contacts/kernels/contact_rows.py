@@ -115,10 +115,11 @@ def press_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float) ->
     merit = worst = moved = 0.0
     work.changes[0] = 0
     for k in range(plan.contacts.body.size):
+        work.missed[k] = 0.0
         if work.taking[k]:
             rates_of_step(plan, ws, start, end, h, k)
             missed, square = linearize_cone(plan, ws, k, False)
-            merit, worst = merit + square, max(worst, missed)
+            merit, worst, work.missed[k] = merit + square, max(worst, missed), missed
             for a in range(3):
                 moved = max(moved, plan.contacts.mobility[k] * abs(work.z[k, a]))
     add_pushes(plan, ws, -1.0, ws.residual_body)

@@ -101,10 +101,9 @@ def _iterate(plan, ws, start, end, h, tol):
             add_multipliers(ws.multiplier, -share, ws.increment_row)
             add_changes(ws, -share)
             merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, start, increment)
-        settled = share == 1.0 and ws.contacts.changes[0] == 0
         floor = 8.0 * EPSILON * size
-        if settled and worst <= max(tol, floor):
+        if share == 1.0 and worst <= max(tol, floor):
             # the next increment would leave nothing but round-off, or has just done so
             polished = close or merit / math.sqrt(previous) <= NOTHING * floor if previous > 0.0 else True
-        factored = settled and merit < SHRUNK * SHRUNK * previous
+        factored = share == 1.0 and ws.contacts.changes[0] == 0 and merit < SHRUNK * SHRUNK * previous
     return NOT_CONVERGED, ITERATIONS
