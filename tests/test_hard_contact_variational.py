@@ -1,5 +1,6 @@
 """Hard contacts with planes in the variational integrator, against closed forms and a reference of high accuracy."""
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -59,9 +60,7 @@ def test_a_sliding_cube_stops(dt, error):
 
 
 @pytest.mark.parametrize("tilted", [False, True])
-@pytest.mark.parametrize(
-    ("factor", "duration", "moved"), [(1 - 1e-6, 10.0, 0.0), (1 + 1e-3, 2.0, 8.77257552694e-3)]
-)
+@pytest.mark.parametrize(("factor", "duration", "moved"), [(1 - 1e-6, 10.0, 0.0), (1 + 1e-3, 2.0, 8.77257552694e-3)])
 def test_a_cube_on_an_incline_sticks_or_slides(tilted, factor, duration, moved):
     """Sticking does not creep: the plane is at the angle of friction but for 1e-6 of it."""
     angle = math.atan(0.5 * factor)
@@ -170,7 +169,7 @@ def test_a_spinning_disc_is_of_second_order():
         errors.append([np.linalg.norm(run.position[-1, 0, :2] - [0.575414347, -0.001592112]), abs(yaw - 5.14717567)])
     assert errors[1][0] < 6e-5
     assert errors[1][1] < 6.6e-3
-    for coarse, fine in zip(errors, errors[1:], strict=False):
+    for coarse, fine in itertools.pairwise(errors):
         assert np.log2(np.divide(coarse, fine)) == pytest.approx(2.0, abs=0.07)
 
 

@@ -1,4 +1,4 @@
-"""The law of a contact, and its linear form for Newton's method (docs/theory.md section 12).
+"""The law of a contact, and its linear form for Newton's method (docs/theory.md section 13).
 
 With the impulse z and the rate u of the point that touches, along the normal and in the plane (n and t),
 

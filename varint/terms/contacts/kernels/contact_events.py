@@ -1,4 +1,4 @@
-"""Impacts of contacts at a node, where the search for events ends (docs/theory.md section 12).
+"""Impacts of contacts at a node, where the search for events ends (docs/theory.md section 13).
 
 Points that touch and approach rebound with -e times their rate, those that approach fastest first; those that approach
 equally fast do at once, and so do all without restitution, which close. The impulses obey the law of friction. With
