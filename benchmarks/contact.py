@@ -8,9 +8,10 @@ import time
 from dataclasses import replace
 
 import numpy as np
-from common import march_of
 
 import varint as vi
+from varint.integrators.march import March
+from varint.integrators.schemes import scheme
 
 LENGTHS = (10, 30, 100, 300, 1000)
 LINK, THICK, DT = 0.2, 0.05, 1e-3  # m, m, s
@@ -35,7 +36,7 @@ def step_of(n: int, contacts: bool, speed: float) -> tuple[float, float]:
     """Shortest wall time of a step, s, and Newton iterations a step."""
     mechanism = lying_chain(n, contacts)
     state = mechanism.state()
-    march = march_of(mechanism, DT)
+    march = March(mechanism.compiled, scheme(2), DT, 1e-10, 1 << 40)
     march.start(replace(state, velocity=state.velocity + speed * np.array([0.96, 0.28, 0.0])))
     steps = max(5, 20_000 // n)
     march.advance(5)

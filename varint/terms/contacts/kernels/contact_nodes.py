@@ -147,9 +147,10 @@ def _is_linear(plan, work):
 
 @indirect(seconds=4, what="contacts")
 def project_contacts(plan: Plan, ws: Workspace, pose: int) -> None:
-    """As `projection.project`, with the closed contacts: where they stick they hold; where they slide friction acts.
+    """Velocities at a node, those of `projection.project` with the closed contacts too.
 
-    That is the friction of the step before, up to the node, opposite to its slip.
+    Where these stick they hold. Where they slide there is the friction of the step before, up to the node, opposite to
+    its slip.
     """
     work = ws.contacts
     rest_on(plan, ws, pose)

@@ -1,4 +1,4 @@
-"""How far the rows of all terms are from their events: limits first, then contacts, under one number n."""
+"""Distances of the rows of all terms from their events: limits first, then contacts, under one number n."""
 
 from varint._numba import njit
 from varint.terms.contacts.kernels.contact_rows import TOUCHING, contact_gap
