@@ -41,6 +41,7 @@ class ContactWork(CompiledRecord, writable=True):
     taking: Annotated[Bool1, "contacts"]  # whether a contact is in it
     sticking: Annotated[Bool1, "contacts"]  # whether one without a direction sticks whatever its normal impulse is
     direction: Annotated[Float2, "contacts 2"]  # of given sliding, a unit vector; zero where none is given
+    forced: Bool1  # whether all contacts of it are taken to press and stick in the next look at a step
     share: Float1  # of all coefficients of friction
     bias: Annotated[Float2, "contacts 3"]  # m/s, of the rates
     kept_bias: Annotated[Float1, "contacts"]  # scratch: of the normal rates of an impact

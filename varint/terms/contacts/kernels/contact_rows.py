@@ -118,7 +118,7 @@ def press_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float) ->
         work.missed[k] = 0.0
         if work.taking[k]:
             rates_of_step(plan, ws, start, end, h, k)
-            missed, square = linearize_cone(plan, ws, k, False)
+            missed, square = linearize_cone(plan, ws, k, work.forced[0])
             merit, worst, work.missed[k] = merit + square, max(worst, missed), missed
             for a in range(3):
                 moved = max(moved, plan.contacts.mobility[k] * abs(work.z[k, a]))

@@ -1,7 +1,7 @@
 """Newton's method for a step with contacts: their states are chosen anew in each of its iterations.
 
-Where it does not settle so, it is tried with friction along the slip of the step alone, and then with coefficients of
-friction that grow from zero. A step that is not solved even so is divided, as any.
+Where it does not settle so, it is tried from contacts that all stick, with friction along the slip of the step alone,
+and then with coefficients of friction that grow from zero. A step that is not solved even so is divided, as any.
 """
 
 import math
@@ -49,7 +49,9 @@ def _solve(plan, ws, start, end, h, tol):
     for k in range(work.slip.shape[0]):
         work.slip[k, 0] = work.slip[k, 1] = 0.0
     _begin_anew(ws)
+    work.forced[0] = True
     status, further = _iterate(plan, ws, start, end, h, tol)
+    work.forced[0] = False
     count += further
     for n in range(SHARES + 1 if status != CONVERGED else 0):
         if status != CONVERGED:
@@ -75,16 +77,18 @@ def _iterate(plan, ws, start, end, h, tol):
     A full increment is taken whether or not it lowers the residual: that is what settles the states of contacts.
     """
     merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, start, math.inf)
+    forced, ws.contacts.forced[0] = ws.contacts.forced[0], False
     if not math.isfinite(merit):
         return NOT_CONVERGED, 0
     factored, polished = False, False
     for iteration in range(ITERATIONS):
         floor = 8.0 * EPSILON * size
-        if polished or (worst <= SHARP * floor and unbalanced <= 4.0 * EPSILON):
+        if polished or (not forced and worst <= SHARP * floor and unbalanced <= 4.0 * EPSILON):
             return CONVERGED, iteration
         increment = newton_increment(plan, ws, end, h, start, factored)
         if not math.isfinite(increment):
             return NOT_CONVERGED, iteration
+        forced = False
         close, previous, share = worst <= max(tol, floor), merit, 1.0
         copy_motions(ws.velocity, ws.base)
         move_velocities(ws.base, ws.velocity, share, ws.increment_body)
