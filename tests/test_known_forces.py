@@ -40,6 +40,7 @@ MECHANISMS = {
     "path": lambda: forced(
         vi.PathMass("force", path=[vi.At("world", (0.1, 0.0, 0.2)), vi.At("link 1", (0.0, 0.1, 0.0))], mass=0.1)
     ),
+    "contacts": lambda: forced(vi.HardContact("force", "link 2", ground=(0.0, 0.0, -9.0))),
     "hard": lambda: forced(vi.JointStop("force", joint="joint 1", lower=-3.0, upper=3.0)),
     "moved": moved,
     "several": several,
@@ -70,6 +71,7 @@ def efforts(mechanism):
 
 CALLS = {
     "steps": lambda m: vi.simulate(m, DURATION, DT),
+    "composed steps": lambda m: vi.simulate(m, DURATION, DT, order=4),
     "adaptive steps": lambda m: vi.simulate(m, DURATION, DT, adaptive=True, on_unresolved="ignore"),
     "step choice": lambda m: vi.choose_step(m, DURATION, energy_error=0.1, order=2),
     "contact steps": lambda m: vi.redmax.simulate(m, DURATION, DT, integrator=with_contacts()[0]),

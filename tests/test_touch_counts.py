@@ -65,7 +65,7 @@ FAST_PATHS = {
     "product": {"varint/compile/joints.py"},
 }
 SOLVED_ELSEWHERE = {
-    "HardContact": {"varint/redmax/ground.py", "varint/redmax/reduced_trajectory.py"},
+    "HardContact": {"varint/redmax/ground.py", "varint/analysis/contacts.py"},
     "JointCoulombFriction": {"varint/redmax/bearing_friction.py"},
 }
 # the table of a comparison, which holds no mechanism; files of examples that say what they are; scripts of methods;

@@ -181,6 +181,13 @@ def implicit_steps_in_reduced_coordinates() -> None:
 
 
 @kind
+def contacts_in_steps() -> None:
+    floor = vi.HardContact("floor", "rod 1", points=[(0, 0, -1.99)], radius=0.01, ground=(0, 0, -2.0), friction=0.3)
+    mechanism = _rig(floor)
+    _asked(vi.simulate(mechanism, 5 * DT, DT, state=mechanism.state(rates={"hinge": 5.0})))
+
+
+@kind
 def friction_and_contacts() -> None:
     if importlib.util.find_spec("clarabel") is None:
         return

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from varint.analysis import trajectory_display
 from varint.analysis.by_name import ByName
+from varint.analysis.contacts import penetrations
 from varint.analysis.derived import QUANTITIES, evaluated, keeps_energy, left_by
 from varint.analysis.diagnostics import RecordedDiagnostics
 from varint.analysis.forces import Forces, forces_at, states_of
@@ -271,6 +272,19 @@ class RecordedMotion:
         states = partial(states_of, self.mechanism, self.law_states)
         return ByName(self.mechanism.force_index, self.mechanism.force, states, "force")
 
+    @property
+    def contact_force(self) -> Mapping[str, np.ndarray]:
+        """Name of a `HardContact` to the force (T, 3), N, world, of the plane on its body.
+
+        What the equations of motion at each node ask for; that of impacts between nodes is not in it.
+        """
+        return self._contact_forces if self._dynamics else {}
+
+    @cached_property
+    def penetration(self) -> Mapping[str, np.ndarray]:
+        """Name of a `HardContact` to how deep its deepest point is (T,), m; zero where none is below the plane."""
+        return penetrations(self.mechanism, self.position, self.quat_wxyz)
+
     @cached_property
     def force_potential(self) -> Mapping[str, np.ndarray]:
         """Force name to its potential energy (T,), J; zero for those without one."""
@@ -383,7 +397,13 @@ class RecordedMotion:
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
         load = self.load + self.forces_along.load
         bend = rates_of_motions(self)[1]
-        return accelerations_and_reactions(self.mechanism, load, *arrays, bend, with_terms=True)
+        forces = self._contact_forces
+        return accelerations_and_reactions(self.mechanism, load, *arrays, bend, with_terms=True, contact_force=forces)
+
+    @cached_property
+    def _contact_forces(self) -> dict[str, np.ndarray]:
+        """See `contact_force`; `_dynamics` fills it."""
+        return {}
 
     @cached_property
     def forces_along(self) -> Forces:
@@ -393,8 +413,10 @@ class RecordedMotion:
 
     @property
     def _efforts(self) -> np.ndarray:
-        rests = one_sided(self.mechanism.compiled.plan).measure.size
-        if not rests and not any(force.constraint for force in self.mechanism.forces):
+        plan = self.mechanism.compiled.plan
+        if not one_sided(plan).measure.size + plan.contacts.body.size and not any(
+            force.constraint for force in self.mechanism.forces
+        ):
             return self.forces_along.effort
         return self.forces_along.effort + self.mechanism.compiled.by_force(self._dynamics[2])
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from varint.compile import elements as efforts
 from varint.compile import joints, loops
 from varint.compile.bodies import body_arrays, longest_arm
+from varint.compile.contacts import contact_arrays
 from varint.compile.roles import Roles, find_roles
 from varint.display import Shown
 from varint.kernels.plan import (
@@ -28,6 +29,7 @@ from varint.kernels.plan import (
 from varint.model.body import WORLD
 from varint.model.structure import Structure
 from varint.products.records import Products
+from varint.terms.contacts.kernels.contact_records import Contacts
 from varint.terms.kernels.term_rows import plan_parts
 from varint.topology import Topology, find_topology
 
@@ -131,6 +133,7 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
         laws=_record(Laws, efforts.law_arrays(roles, len(frame.rows))),
         constraints=_record(Constraints, efforts.constraint_arrays(roles, places)),
         **plan_parts(roles, places),
+        contacts=_record(Contacts, contact_arrays(structure, slot, roles)),
         loads=_record(LoadTable, efforts.load_arrays(structure, roles, places, slot)),
         products=_record(Products, joints.product_arrays(structure, frame) | {"length": [length]}),
         loops=_record(Loops, loop_arrays),

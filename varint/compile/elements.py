@@ -112,12 +112,14 @@ def _weights(
 
 
 def loaded(structure: Structure, roles: Roles, slot: np.ndarray) -> np.ndarray:
-    """(nb,) whether laws or loads act on a body."""
+    """(nb,) whether laws, loads or contacts with planes act on a body."""
     found = np.zeros(len(structure.bodies) + 1, dtype=bool)
     for own in roles.sums[: len(roles.sums) - len(roles.constraints)]:
         found[slot[[end for m in own for end in roles.ends[m]]]] = True
     for _, element in roles.loads:
         found[slot[[structure.body_index[body] for body in element.bodies]]] = True
+    for _, contact in roles.contacts:
+        found[slot[structure.body_index[contact.body]]] = True
     return found[:-1]
 
 

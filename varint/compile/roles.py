@@ -10,7 +10,7 @@ import numpy as np
 
 from varint.measures import Measure
 from varint.model.body import WORLD
-from varint.model.forces.base import BodyLoad, Constraint, Effort
+from varint.model.forces.base import BodyLoad, Constraint, Effort, PlaneContact
 from varint.model.forces.path import PathInertia
 from varint.model.structure import Structure
 
@@ -29,7 +29,7 @@ class Roles:
         Those of all sums, one sum after another.
     sums : list of list of int
         Numbers of the measures of each sum.
-    laws, constraints, loads : list of (int, element)
+    laws, constraints, loads, contacts : list of (int, element)
         Element number and element; laws in the order of their sums.
     law_sum : list of int
         Sum of each law.
@@ -50,6 +50,7 @@ class Roles:
     law_sum: list[int]
     constraints: list[tuple[int, Constraint]]
     loads: list[tuple[int, BodyLoad]]
+    contacts: list[tuple[int, PlaneContact]]
     load_rows: list[list[int]]
     ends: list[tuple[int, int]]
     with_row: list[int]
@@ -97,6 +98,7 @@ def find_roles(structure: Structure) -> Roles:
         law_sum=[s for s, group in enumerate(groups.values()) for _ in group],
         constraints=constraints,
         loads=loads,
+        contacts=[(e, element) for e, element in numbered if isinstance(element, PlaneContact)],
         load_rows=load_rows,
         ends=ends,
         with_row=[m for m, pair in enumerate(ends) if -1 not in pair or m in needed],

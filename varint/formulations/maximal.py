@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from varint.analysis.contacts import check_depth
 from varint.analysis.forces import check_laws
 from varint.analysis.resolution import find_unresolved
 from varint.compile import Compiled, compile_structure
@@ -117,6 +118,7 @@ class Variational(Method):
         loads = Loads(mechanism, compiled, steps, problem.force, problem.torque)
         state = checked_start(mechanism, problem.start())
         check_laws(mechanism, state)
+        check_depth(mechanism, state, compiled.length)
         commands = Commands(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state), end)
         redo = self.on_unresolved == "substep"
         march = March(
@@ -173,7 +175,10 @@ class Variational(Method):
     @property
     def use(self) -> Use:
         """See `Method`."""
-        return USES["steps" if self.adaptive is False else "adaptive steps"]
+        if self.adaptive is not False:
+            return USES["adaptive steps"]
+        composed = len(find_scheme(self.order, self.scheme).stages) > 1
+        return USES["composed steps" if composed else "steps"]
 
     def report(self, trajectory: Trajectory, stacklevel: int) -> None:
         """See `Method`."""

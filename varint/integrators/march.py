@@ -227,6 +227,11 @@ class March:
         residual, scale = np.abs(self.ws.residual_row), self.compiled.plan.rows.scale
         return [e for e, r in self.driven() if not scale[r] * residual[r] <= MISSED * self.tol]
 
+    def missed_contacts(self) -> list[int]:
+        """Elements of the contacts whose law the last evaluation of a step did not meet."""
+        missed = ~(self.ws.contacts.missed <= MISSED * self.tol)
+        return self.compiled.plan.contacts.element[missed].tolist()
+
     def acting(self) -> Inputs:
         """The inputs that were given; ``commands`` may change in place."""
         if self._record is None:

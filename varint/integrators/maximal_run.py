@@ -295,6 +295,8 @@ class MaximalRun:
             return Failure(f"the step at t = {when:g} s could not be solved: {clash}", when, name, held)
         missed = dict.fromkeys(self.mechanism.forces[compiled.force[e]].label for e in self.march.missed_targets())
         where += f"; {', '.join(missed)} may ask for a motion that the joints cannot follow" if missed else ""
+        pressed = dict.fromkeys(self.mechanism.forces[compiled.force[e]].label for e in self.march.missed_contacts())
+        where += f"; the state of {', '.join(pressed)} was not found" if pressed else ""
         message = (
             f"the step at t = {when:g} s could not be solved, not even in {2**DEEPEST_SUBSTEP} sub-steps;"
             f" the residual is largest at {where}. A smaller dt may help; infinite loads or a lock-up cannot be solved"

@@ -12,6 +12,7 @@ from varint.algebra.vectors import add, cross, dot, rotate, scale, sub, vector
 from varint.kernels.dense import add_scaled6
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.projection import project
+from varint.terms.kernels.term_rows import add_pushes, has_contacts, work_at_node, work_before_node
 
 LARGEST_CHANGE = 0.006  # of the scale, the largest kinetic energy or work so far: within the recent steps ...
 LARGEST_ERROR = 0.05  # ... and in all since the start, or since the last step that was not resolved
@@ -67,6 +68,8 @@ def weigh_node(plan, ws, start, h):
     for c in range(plan.constraints.row.size):
         r = plan.constraints.row[c]
         driven += share * ws.multiplier[r] * ws.efforts.target_rate[r]
+    if has_contacts(plan):
+        driven += work_before_node(plan, ws, share)
     exchanged = abs(balance.load[0])
     for e in range(ws.efforts.work.size):
         exchanged += abs(ws.efforts.work[e])
@@ -185,6 +188,8 @@ def left_of_energy(plan, ws, pose):
     for c in range(plan.constraints.row.size):
         r = plan.constraints.row[c]
         left -= ws.increment_row[r] * ws.efforts.target_rate[r]
+    if has_contacts(plan):
+        left -= work_at_node(plan, ws)
     return left
 
 
@@ -232,6 +237,8 @@ def _add_impulses(plan, ws, start, share):
                 add_scaled6(momentum[near], impulse, ws.jacobian[start, r, 0])
             if far != nb:
                 add_scaled6(momentum[far], impulse, ws.jacobian[start, r, 1])
+    if has_contacts(plan):
+        add_pushes(plan, ws, share, momentum)
 
 
 @njit

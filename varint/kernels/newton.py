@@ -29,7 +29,7 @@ from varint.kernels.plan import JOINT
 from varint.kernels.rates import evaluate_rates
 from varint.kernels.refine import solve_again
 from varint.kernels.rows import evaluate_rows
-from varint.terms.kernels.term_rows import close_rows
+from varint.terms.kernels.term_rows import close_rows, fold_contacts, has_contacts, press_contacts, unfold_contacts
 
 CONVERGED, NOT_CONVERGED = 0, 1
 ITERATIONS = 25  # of a step, at most
@@ -176,6 +176,9 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
                 add_scaled6(ws.residual_body[near], -ws.multiplier[r], ws.jacobian[upper, r, 0])
             if far != nb:
                 add_scaled6(ws.residual_body[far], -ws.multiplier[r], ws.jacobian[upper, r, 1])
+    if has_contacts(plan):
+        square, missed, pressed = press_contacts(plan, ws, start, end, h)
+        merit, worst, moved = merit + square, max(worst, missed), max(moved, pressed)
     for i in range(nb):
         r = ws.residual_body[i]
         linear, angular = plan.bodies.scale[i, 0], plan.bodies.scale[i, 1]
@@ -205,6 +208,8 @@ def newton_increment(plan, ws, end, h, upper, factored):
     for r in range(plan.rows.role.size):
         ws.increment_row[r] = -ws.residual_row[r]
     if factored:
+        if has_contacts(plan):
+            fold_contacts(plan, ws, ws.increment_body, True)
         solve_again(plan, ws, (upper, end, h), ws.increment_body, ws.increment_row)
     else:
         for i in range(plan.bodies.mass.size):
@@ -212,7 +217,11 @@ def newton_increment(plan, ws, end, h, upper, factored):
             momentum_derivative(plan.bodies.mass[i], plan.bodies.inertia[i], w[3], w[4], w[5], half_step, ws.ldu.D[i])
         if has_efforts(plan):
             stiffen(plan, ws, upper, end, half_step)
+        if has_contacts(plan):
+            fold_contacts(plan, ws, ws.increment_body, False)
         solve_newton(plan, ws, ws.increment_body, ws.increment_row, upper, end)
+    if has_contacts(plan):
+        unfold_contacts(plan, ws, ws.increment_body)
     largest = 0.0
     for i in range(plan.bodies.mass.size):
         w, d = ws.velocity[i], ws.increment_body[i]
@@ -228,7 +237,7 @@ def newton_increment(plan, ws, end, h, upper, factored):
 
 
 @njit
-def _move(base, velocity, share, increment_body):
+def move_velocities(base, velocity, share, increment_body):
     """Set ``velocity`` (nb, 6) to ``base`` and a ``share`` of the increment."""
     for i in range(velocity.shape[0]):
         for k in range(6):
@@ -236,7 +245,7 @@ def _move(base, velocity, share, increment_body):
 
 
 @njit
-def _add(multiplier, share, increment_row):
+def add_multipliers(multiplier, share, increment_row):
     """Add a ``share`` of the increment to ``multiplier`` (nr,)."""
     for r in range(multiplier.size):
         multiplier[r] += share * increment_row[r]
@@ -275,8 +284,8 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened):
             return NOT_CONVERGED, iteration, upper
         previous, share = merit, 1.0
         copy_motions(ws.velocity, ws.base)
-        _move(ws.base, ws.velocity, share, ws.increment_body)
-        _add(ws.multiplier, share, ws.increment_row)
+        move_velocities(ws.base, ws.velocity, share, ws.increment_body)
+        add_multipliers(ws.multiplier, share, ws.increment_row)
         merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, increment)
         floor = 8.0 * EPSILON * size
         halvings = 0
@@ -297,12 +306,12 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened):
             if halvings > HALVINGS:
                 return NOT_CONVERGED, iteration, upper
             share *= 0.5
-            _move(ws.base, ws.velocity, share, ws.increment_body)
-            _add(ws.multiplier, -share, ws.increment_row)
+            move_velocities(ws.base, ws.velocity, share, ws.increment_body)
+            add_multipliers(ws.multiplier, -share, ws.increment_row)
             merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, increment)
         if factored and not (merit < previous or worst <= floor):  # undo, and factor anew
-            _move(ws.base, ws.velocity, 0.0, ws.increment_body)
-            _add(ws.multiplier, -1.0, ws.increment_row)
+            move_velocities(ws.base, ws.velocity, 0.0, ws.increment_body)
+            add_multipliers(ws.multiplier, -1.0, ws.increment_row)
             merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, 0.0)
             if left < further:
                 return CONVERGED, iteration, upper

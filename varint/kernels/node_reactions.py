@@ -15,7 +15,15 @@ from varint.kernels.efforts import clear_rows
 from varint.kernels.ldu import solve_newton, substitute_node
 from varint.kernels.measures import curve_rows, rate_of
 from varint.kernels.plan import JOINT
-from varint.terms.kernels.term_rows import efforts_at_node, release_pulling, rest_at_node
+from varint.terms.kernels.term_rows import (
+    accelerate_contacts,
+    efforts_at_node,
+    forces_of_contacts,
+    has_contacts,
+    release_pulling,
+    rest_at_node,
+    rest_contacts,
+)
 
 
 @njit(seconds=1, what="reduced coordinates")
@@ -165,6 +173,9 @@ def accelerate(plan, ws, pose, rows, velocity, bend, change):
         row[r] = -row[r]
     for c in range(plan.constraints.row.size):
         row[plan.constraints.row[c]] += bend[c]
+    if has_contacts(plan):
+        accelerate_contacts(plan, ws)
+        return
     mass_pivots(plan, ws.ldu.D)
     solve_newton(plan, ws, body, row, pose, pose)
 
@@ -177,11 +188,12 @@ def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reac
     joint on its second body, body axes. ``load`` (T or 1, nb, 6): external, without gravity. ``bend`` (T, nh):
     second time derivative of the targets of constraints. ``nodes``: position (T, nb, 3), quat (T, nb, 4), velocity
     (T, nb, 6). Outputs: ``acceleration`` (T, nb, 6), world and body; ``reaction`` (T, nj, 6), world force and
-    torque about the anchor; ``efforts``: of constraints (T, nh) and of one-sided rows (T, n), which take part where the
-    motion rests on them; none does where the second array is of shape (T, 0).
+    torque about the anchor; ``efforts``: of constraints (T, nh), of one-sided rows (T, n) and of contacts (T, nk, 3),
+    N, world. The last two take part where the motion rests on them, none where their array is of shape (T, 0).
     """
     row_cluster, basis, sums, every_row = scratch
-    effort_of_constraint, effort_of_term = efforts
+    effort_of_constraint, effort_of_term, force_of_contact = efforts
+    with_contacts = force_of_contact.shape[1] > 0
     with_terms = effort_of_term.shape[1] > 0
     position, quat, velocity = nodes
     body, row = ws.increment_body, ws.increment_row
@@ -191,6 +203,8 @@ def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reac
         follow_constraints(plan, ws, ws.position[0], ws.rotation[0])  # count turns from node to node
         if with_terms:
             rest_at_node(plan, ws, velocity[node])
+        if with_contacts:
+            rest_contacts(plan, ws, velocity[node])
         solved = False
         while not solved:
             clear_rows(plan, ws.compliance, ws.jacobian[0])
@@ -210,3 +224,5 @@ def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reac
             effort_of_constraint[node, c] = row[plan.constraints.row[c]]
         if with_terms:
             efforts_at_node(plan, ws, row, effort_of_term[node])
+        if with_contacts:
+            forces_of_contacts(plan, ws, force_of_contact[node])

@@ -11,6 +11,7 @@ sum s         of weighted measures, what laws and constraints refer to; most hav
 law f         an effort along a sum, by its value and rate (laws.py).
 load l        a force and torque on one body, by its own motion (loads.py).
 constraint c  keeps a sum at a target. limit n: keeps a measure on one side.
+contact k     keeps a point of a body on one side of a plane of the world, with friction.
 element e     one effort of a force of the description: a law's, a load's, a constraint's.
 cluster c     the loop closures of one biconnected component; loops of different clusters do not interact.
 node n        loop closures of a cluster that are eliminated together, as one dense block.
@@ -25,6 +26,7 @@ from typing import Annotated
 
 from varint._numba import STATE, Bool1, CompiledRecord, Float1, Float2, Float3, Float4, Int1, Int2, Int3
 from varint.products.records import Products, ProductWork
+from varint.terms.contacts.kernels.contact_records import Contacts, ContactWork
 from varint.terms.limits.kernels.limit_records import LimitEvents, LimitNumbers, Limits, LimitSearch, LimitTape
 
 JOINT, CONSTRAINT, EFFORT = range(3)  # roles of a row: of a joint, of a constraint of forces, of an effort
@@ -42,7 +44,7 @@ class Bodies(CompiledRecord):
     gravity: Float1  # (3,) m/s^2, world
     scale: Float2  # (nb, 2) turns an impulse residual (N s, N m s) into m/s
     length: Float1  # (1,) size of the parts, m
-    loaded: Bool1  # (nb,) whether laws or loads act on a body
+    loaded: Bool1  # (nb,) whether laws, loads or contacts act on a body
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,6 +185,7 @@ class Plan(CompiledRecord):
     laws: Laws
     constraints: Constraints
     limits: Limits
+    contacts: Contacts
     loads: LoadTable
     products: Products
     loops: Loops
@@ -468,6 +471,7 @@ class Workspace(CompiledRecord, writable=True):
     extended: Extended
     efforts: EffortWork
     search: LimitSearch
+    contacts: ContactWork
     balance: Balance
     pace: Pace
     kept: Kept

@@ -5,6 +5,7 @@ from varint.kernels.configuration import mass_pivots
 from varint.kernels.dense import copy_motions
 from varint.kernels.efforts import clear_rows
 from varint.kernels.ldu import solve_newton
+from varint.terms.kernels.term_rows import has_contacts, project_contacts
 
 
 @njit(inline="always")
@@ -23,8 +24,11 @@ def project(plan, ws, pose):
 
     Written to ``ws.increment_body``, the impulses to ``ws.increment_row``.
     """
-    momenta_and_rates(plan, ws, pose)
-    solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
+    if has_contacts(plan):
+        project_contacts(plan, ws, pose)
+    else:
+        momenta_and_rates(plan, ws, pose)
+        solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
 
 
 @njit

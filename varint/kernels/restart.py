@@ -7,7 +7,7 @@ halves the whole step (measured: halving the stage alone leaves errors of second
 from varint._numba import njit
 from varint.kernels.balance import copy_balance
 from varint.kernels.configuration import place
-from varint.terms.kernels.term_rows import place_rows
+from varint.terms.kernels.term_rows import copy_contacts, has_contacts, place_rows
 
 DEEPEST_SUBSTEP = 12  # a step is halved at most so many times
 ACCEPTED, AGAIN, AT_START = 0, 1, 2  # verdicts of terms on the end of a trial
@@ -57,6 +57,8 @@ def _copy_state(plan, ws, pose, back):
     _copy(efforts.target, kept.target, back)
     _copy(efforts.target_rate, kept.target_rate, back)
     copy_products(plan, ws, back)
+    if has_contacts(plan):
+        copy_contacts(ws, back)
 
 
 @njit

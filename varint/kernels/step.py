@@ -29,8 +29,16 @@ from varint.kernels.projection import project
 from varint.kernels.rates import place_rates
 from varint.kernels.restart import ACCEPTED, AT_START, DEEPEST_SUBSTEP, go_back, keep_start
 from varint.kernels.tape import keep_load, keep_stage
-from varint.terms.kernels.term_events import act_event, begin_events, end_search, is_searching, judge_trial, leaps
-from varint.terms.kernels.term_rows import has_terms
+from varint.terms.kernels.term_events import (
+    act_event,
+    begin_events,
+    end_search,
+    is_searching,
+    judge_trial,
+    leaps,
+    solve_contacts,
+)
+from varint.terms.kernels.term_rows import finish_contacts, has_contacts, has_terms, works_at_node
 
 SAME_TIME = 1e-9  # of dt: a node that is as near as this to the end of a run is its end
 OPEN, SLACK = 1e-9, 10.0  # of the size of a part, and of the tolerance of a step: so far a joint may be open
@@ -134,6 +142,10 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
         _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0])
     sharpened = ws.extended.impulse.shape[0] > 0
     further = 1 if alone or sharpened else 2
+    if has_contacts(plan):
+        ws.extended.used[0] = False
+        status, iterations = solve_contacts(plan, ws, pose, 1 - pose, h, tol)
+        return status, iterations, pose
     status, iterations, upper = solve_step(plan, ws, pose, 1 - pose, h, tol, further, sharpened)
     ws.extended.used[0] = False
     if sharpened and status == CONVERGED and upper == pose:
@@ -166,6 +178,8 @@ def _finish_part(plan, ws, inputs, pose, h, tol, when, last):
         set_targets(plan, ws, inputs, node, after, dt)
         finish_constraints(plan, ws, end)
         place_rates(plan, ws, end)
+    if has_contacts(plan):
+        finish_contacts(plan, ws, end, h)
     add_piece(ws, h, work)
     if plan.products.start.size:
         follow_products(plan, ws, ws.position[end], ws.rotation[end], last)
@@ -342,6 +356,8 @@ def record_node(plan, ws, pose, interval_velocity, out):
     for c in range(0 if interval_velocity else plan.constraints.row.size):
         r = plan.constraints.row[c]  # the impulses of the projection do work too, at the rates of the targets
         work[plan.constraints.element[c]] += ws.increment_row[r] * ws.efforts.target_rate[r]
+    if has_contacts(plan) and not interval_velocity:
+        works_at_node(plan, ws, work)
 
 
 @njit

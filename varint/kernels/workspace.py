@@ -23,8 +23,18 @@ from varint.kernels.rows import evaluate_rows
 from varint.products.product_coordinates import follow
 from varint.products.product_rows import curve_product_row, product_row, product_rows
 from varint.products.records import MOST
-from varint.terms.kernels.term_events import prepare_events
-from varint.terms.kernels.term_rows import number_parts, sizes_of
+from varint.terms.kernels.term_events import prepare_events, solve_contacts
+from varint.terms.kernels.term_rows import (
+    accelerate_contacts,
+    fold_contacts,
+    number_parts,
+    press_contacts,
+    project_contacts,
+    sizes_of,
+    unfold_contacts,
+)
+
+OF_CONTACTS = press_contacts, fold_contacts, unfold_contacts, project_contacts, accelerate_contacts, solve_contacts
 
 
 def workspace(
@@ -80,6 +90,9 @@ def _prepare(plan, stages):
     prepare_events(plan, stages)
     if plan.constraints.rate.size:
         evaluate_rates.prepare()
+    if plan.contacts.body.size:
+        for function in OF_CONTACTS:
+            function.prepare()
     if plan.products.start.size:
         for function in (product_rows, product_row, curve_product_row, follow):
             function.prepare()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from varint.errors import ArgumentError
-from varint.model.forces.base import Effort, Force, SolvedElsewhere
+from varint.model.forces.base import Effort, Force, PlaneContact, SolvedElsewhere
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.coupled import Coupled
 from varint.model.forces.driven import Driven
@@ -50,7 +50,7 @@ class Use(NamedTuple):
 
 
 def acts_by_impulses(structure: "Structure", force: Force) -> bool:
-    """Whether a force is joint friction from the load or a hard contact, which one reduced integrator solves for."""
+    """Whether a force is joint friction from the load, which one reduced integrator solves for."""
     return any(isinstance(element, SolvedElsewhere) for element in force.elements(structure))
 
 
@@ -64,9 +64,14 @@ def is_hard(structure: "Structure", force: Force) -> bool:
     return any(element.terms for element in force.elements(structure) if isinstance(element, Effort))
 
 
+def is_contact(structure: "Structure", force: Force) -> bool:
+    """Whether a force is a hard contact."""
+    return any(isinstance(element, PlaneContact) for element in force.elements(structure))
+
+
 def is_impulsive(structure: "Structure", force: Force) -> bool:
     """Whether a force is a hard stop, joint friction or a hard contact."""
-    return acts_by_impulses(structure, force) or is_hard(structure, force)
+    return any(has(structure, force) for has in (acts_by_impulses, is_hard, is_contact))
 
 
 def has_internal_variable(structure: "Structure", force: Force) -> bool:
@@ -92,7 +97,7 @@ def _prescribes_several(structure: "Structure", force: Force) -> bool:
 
 TRAITS = {
     "impulses": Trait(
-        "joint friction from the normal load, hard contacts",
+        "joint friction from the normal load",
         acts_by_impulses,
         "needs varint.redmax.simulate(integrator='euler')",
         "use that integrator, or remove this force",
@@ -103,6 +108,12 @@ TRAITS = {
         "has mass that moves with its path",
         "take varint.straight_muscle_mass for a path of two points, or for runs varint.redmax.simulate with an explicit"
         " integrator, such as 'dop853'",
+    ),
+    "contacts": Trait(
+        "hard contacts",
+        is_contact,
+        "is a hard contact",
+        "use vi.simulate of order 1 or 2 or varint.redmax.simulate(integrator='euler'), or remove this force",
     ),
     "hard": Trait("hard stops", is_hard, "is hard and acts in impacts", "give it a stiffness, or remove it"),
     "moved": Trait(
@@ -160,24 +171,32 @@ TRAITS = {
         "give it a number or a function of time",
     ),
 }
-NOT_FROM_STATE = ("impulses", "path", "internal", "series")  # traits that analyses by a State alone refuse
+# traits of forces that a State does not determine
+NOT_FROM_STATE = ("impulses", "contacts", "path", "internal", "series")
 USES = {
     "steps": Use(
         "`vi.simulate`",
         "steps in maximal coordinates",
         ("impulses", "path"),
     ),
-    "adaptive steps": Use("`vi.simulate(adaptive=)`", "adaptive steps", ("impulses", "path", "series")),
-    "step choice": Use('`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", ("impulses", "path", "series")),
+    "composed steps": Use("`vi.simulate(order=)`, 4 and above", "composed steps", ("impulses", "contacts", "path")),
+    "adaptive steps": Use("`vi.simulate(adaptive=)`", "adaptive steps", ("impulses", "contacts", "path", "series")),
+    "step choice": Use(
+        '`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", ("impulses", "contacts", "path", "series")
+    ),
     "contact steps": Use('`vi.redmax.simulate(integrator="euler")`', "steps of this integrator"),
-    "reduced steps": Use("`vi.redmax.simulate`, explicit integrators", "steps of other integrators", ("impulses",)),
+    "reduced steps": Use(
+        "`vi.redmax.simulate`, explicit integrators", "steps of other integrators", ("impulses", "contacts")
+    ),
     "implicit steps": Use(
-        '`vi.redmax.simulate`, "radau", "bdf1", "bdf2", "sdirk2"', "steps of this integrator", ("impulses", "path")
+        '`vi.redmax.simulate`, "radau", "bdf1", "bdf2", "sdirk2"',
+        "steps of this integrator",
+        ("impulses", "contacts", "path"),
     ),
     "tree steps": Use(
         '`vi.redmax.simulate`, "gauss" and the variational integrators',
         "steps of trees in canonical coordinates",
-        ("impulses", "path", "hard", "moved", "driven", "coupled", "rolling"),
+        ("impulses", "contacts", "path", "hard", "moved", "driven", "coupled", "rolling"),
     ),
     "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", NOT_FROM_STATE),
     "velocity level": Use("`vi.Maximal`", "KKT systems at velocity level", (*NOT_FROM_STATE, "hard", "rolling")),
@@ -185,12 +204,12 @@ USES = {
     "equations": Use(
         "`vi.EquationsOfMotion`",
         "equations of motion",
-        ("impulses", "internal", "series", "hard", "moved", "several", "rolling"),
+        ("impulses", "contacts", "internal", "series", "hard", "moved", "several", "rolling"),
     ),
     "derivatives": Use(
         "`stiffness`, `damping`, `preconditioner` of these",
         "derivatives of the equations of motion",
-        ("impulses", "path", "internal", "series", "hard", "moved", "several", "rolling"),
+        ("impulses", "contacts", "path", "internal", "series", "hard", "moved", "several", "rolling"),
     ),
     "reactions": Use("`acceleration` and `reaction` of a run", "reactions and accelerations of a run", ("path",)),
     "runs within": Use(
@@ -210,20 +229,24 @@ USES = {
     "tangents": Use(
         "`vi.periodic_orbit`, `vi.lyapunov_spectrum`",
         "derivatives of steps",
-        ("impulses", "path", "internal", "moved", "feedback", "rolling"),
+        ("impulses", "contacts", "path", "internal", "moved", "feedback", "rolling"),
     ),
-    "gradient": Use("`vi.gradient`", "gradients", ("impulses", "path", "moved", "bent", "feedback", "rolling")),
+    "gradient": Use(
+        "`vi.gradient`", "gradients", ("impulses", "contacts", "path", "moved", "bent", "feedback", "rolling")
+    ),
     "adaptive gradient": Use(
         "`vi.gradient(adaptive=)`",
         "gradients of adaptive steps",
-        ("impulses", "path", "moved", "bent", "feedback", "series", "rolling"),
+        ("impulses", "contacts", "path", "moved", "bent", "feedback", "series", "rolling"),
     ),
     "reduced gradient": Use(
         "`vi.redmax.gradient`",
         "gradients in reduced coordinates",
-        ("impulses", "path", "hard", "moved", "several", "bent", "feedback", "rolling"),
+        ("impulses", "contacts", "path", "hard", "moved", "several", "bent", "feedback", "rolling"),
     ),
-    "inverse dynamics": Use("`vi.inverse_dynamics`", "inverse dynamics", ("impulses", "path", "hard", "rolling")),
+    "inverse dynamics": Use(
+        "`vi.inverse_dynamics`", "inverse dynamics", ("impulses", "contacts", "path", "hard", "rolling")
+    ),
 }
 
 

@@ -7,9 +7,9 @@ and along two directions in the plane.
 
 import numpy as np
 
+from varint.analysis.contacts import points_in_body
 from varint.mechanism import Mechanism
 from varint.model.forces.hard_contact import HardContact
-from varint.model.rotation_vectors import rotation_matrix
 from varint.redmax.equations import Equations
 
 
@@ -32,7 +32,9 @@ class Ground:
         self.friction = np.array([force.friction for force in own], dtype=float)
         self.restitution = np.array([force.restitution for force in own], dtype=float)
         self._body = np.array([compiled.slot[mechanism.body_index[force.body]] for force in own], dtype=np.int64)
-        self._points = np.concatenate([np.zeros((0, 3)), *(_in_body(mechanism, force) for force in self.contacts)])
+        self._points = np.concatenate(
+            [np.zeros((0, 3)), *(points_in_body(mechanism, force) for force in self.contacts)]
+        )
         self._radius = np.array([force.radius for force in own], dtype=float)
         self._ground = np.array([force.ground for force in own], dtype=float).reshape(-1, 3)
         self._normal = np.array([force.normal for force in own], dtype=float).reshape(-1, 3)
@@ -90,16 +92,3 @@ def contact_named(mechanism: Mechanism, name: str) -> HardContact:
     force = mechanism.force(name)
     assert isinstance(force, HardContact)
     return force
-
-
-def _in_body(mechanism: Mechanism, force: HardContact) -> np.ndarray:
-    """(P, 3) points from the centre of mass, in body axes."""
-    body = mechanism.bodies[mechanism.body_index[force.body]]
-    return (force.points_of(mechanism) - body.position) @ rotation_matrix(body.quat_wxyz)
-
-
-def penetration(mechanism: Mechanism, force: HardContact, position: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-    """(T,) m: how deep the deepest point of a contact is; bodies at (T, nb, 3), (T, nb, 3, 3)."""
-    body = mechanism.body_index[force.body]
-    points = position[:, body, None] + _in_body(mechanism, force) @ np.swapaxes(rotation[:, body], 1, 2)
-    return np.maximum(force.radius - ((points - force.ground) @ force.normal).min(axis=1), 0.0)

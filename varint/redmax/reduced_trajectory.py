@@ -14,15 +14,13 @@ from varint.analysis.since import turns_before
 from varint.inputs.courses import moved_by_rows, moved_coordinates
 from varint.kinematics.frames import JointFrames, continued_coordinates, joint_coordinates, with_world
 from varint.model.forces.driven import Driven
-from varint.model.forces.hard_contact import HardContact
 from varint.model.joints.base import Joint
 from varint.model.known_forces import USES, is_impulsive, refuse
 from varint.model.motion import motion_subspace
-from varint.model.rotation_vectors import rotation_matrix
 from varint.record import Record
 from varint.redmax.bearing_friction import friction_named
 from varint.redmax.charts import CHARTS, EXPONENTIAL
-from varint.redmax.ground import contact_named, penetration
+from varint.redmax.ground import contact_named
 from varint.trajectory import Trajectory
 
 
@@ -103,13 +101,6 @@ class ReducedTrajectory(Trajectory):
     def contact_force(self) -> dict[str, np.ndarray]:
         """Name of a `HardContact` to the force (T, 3), N, world, of the plane on its body."""
         return {name: wrench[:, :3] for name, wrench in self._contact_wrench.items()}
-
-    @cached_property
-    def penetration(self) -> dict[str, np.ndarray]:
-        """Name of a `HardContact` to how deep its deepest point is (T,), m; zero where none is below the plane."""
-        forces = [force for force in self.mechanism.forces if isinstance(force, HardContact)]
-        R = rotation_matrix(self.quat_wxyz)
-        return {force.name: penetration(self.mechanism, force, self.position, R) for force in forces}
 
     @cached_property
     def _contact_wrench(self) -> dict[str, np.ndarray]:

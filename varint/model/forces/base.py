@@ -125,6 +125,31 @@ class BodyLoad(Element):
 
 
 @dataclass(frozen=True, eq=False)
+class PlaneContact(Element):
+    """Points of ``body`` that cannot pass a plane of the world (terms/contacts).
+
+    points : (P, 3) world, reference configuration, m
+    radius : float
+        Of balls about them, m.
+    ground, normal : (3,) world
+        A point of the plane, and the side where the body is.
+    friction, restitution : float
+    """
+
+    body: str
+    points: np.ndarray
+    radius: float
+    ground: np.ndarray
+    normal: np.ndarray
+    friction: float
+    restitution: float
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return (WORLD, self.body)
+
+
+@dataclass(frozen=True, eq=False)
 class SolvedElsewhere(Element):
     """An effort on the bodies ``ends`` that no element of a step gives, such as the friction of a reduced step."""
 
@@ -148,6 +173,7 @@ class Force(Frozen):
     commanded: ClassVar[bool] = False
     constraint: ClassVar[bool] = False  # its effort is whatever keeps a sum of measures at its value
     reduced_only: ClassVar[bool] = False  # known to varint.redmax alone
+    solved_for: ClassVar[bool] = False  # its effort follows from the motion that it leaves, as that of a contact
     look: ClassVar[str] = "coil"  # of its line in pictures: "coil" or "line"
 
     def __post_init__(self) -> None:

@@ -58,6 +58,7 @@ class JointCoulombFriction(Force):
     normals: Points | None = field(default=None, kw_only=True)
 
     reduced_only: ClassVar[bool] = True
+    solved_for: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

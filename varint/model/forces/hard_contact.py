@@ -7,9 +7,8 @@ import numpy as np
 
 from varint.errors import MechanismError
 from varint.model.arrays import Points, Vector
-from varint.model.body import WORLD
 from varint.model.checks import array_of, unit_axis
-from varint.model.forces.base import Element, Force, SolvedElsewhere, register
+from varint.model.forces.base import Element, Force, PlaneContact, register
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
@@ -24,8 +23,9 @@ class HardContact(Force):
     reference; ``normal`` (3,) points out of it. So a sphere is its centre and its radius, a capsule the centres of its
     two ends and its radius, a box its eight corners. Each impact turns the rate of approach to -``restitution`` times
     itself (0 to 1), and less where a rebound with friction would bring energy in. ``friction`` is Coulomb's
-    coefficient, sticking included (DIFF sections 1.11 to 1.13). For `varint.redmax.simulate` with integrator="euler"
-    only. ``traj.force`` is the normal force, N; see also ``traj.contact_force`` and ``traj.penetration``.
+    coefficient, sticking included (docs/theory.md section 14). For `varint.simulate` of order 1 or 2, and for
+    `varint.redmax.simulate` with integrator="euler" (DIFF sections 1.11 to 1.13). ``traj.force`` is the normal force,
+    N; see also ``traj.contact_force`` and ``traj.penetration``.
     """
 
     body: str
@@ -36,7 +36,7 @@ class HardContact(Force):
     friction: float = field(default=0.0, kw_only=True)
     restitution: float = field(default=0.0, kw_only=True)
 
-    reduced_only: ClassVar[bool] = True
+    solved_for: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -51,7 +51,8 @@ class HardContact(Force):
             raise MechanismError(f"restitution of {self.label} must be at most 1, got {self.restitution:g}")
 
     def elements(self, structure: "Structure") -> list[Element]:
-        return [SolvedElsewhere((WORLD, self._moving(structure, self.body)))]
+        body, points = self._moving(structure, self.body), self.points_of(structure)
+        return [PlaneContact(body, points, self.radius, self.ground, self.normal, self.friction, self.restitution)]
 
     def points_of(self, structure: "Structure") -> np.ndarray:
         """(P, 3) ``points``, or the centre of mass."""

@@ -1,8 +1,9 @@
 """Operations of terms within a step: events at instants that are searched for, and their derivatives.
 
-Each acts on all terms. Hard limits are the only term so far, and these are their functions.
+Each acts on all terms. Their events share one search, which is that of hard limits; contacts have no derivatives.
 """
 
+from varint.terms.contacts.kernels.contact_steps import solve_contacts  # noqa: F401  # a step with contacts
 from varint.terms.limits.kernels.impact_derivatives import (  # noqa: F401
     add_margin_at,  # add the derivatives of the margin at an event by numbers
     event_ahead,  # changes of the state before an event to those after it

@@ -1,21 +1,44 @@
 """Operations on the rows of terms at a pose; a term's state says which of its rows are constraints.
 
-Each acts on all terms. Hard limits are the only term so far, and these are their functions.
+Each acts on all terms: those of one-sided rows on hard limits, which have rows in the LDU; contacts are folded into
+the pivots of their bodies.
 """
 
+from varint._numba import njit
+from varint.terms.contacts.kernels.cones import add_pushes  # noqa: F401  # impulses of contacts to vectors of bodies
+from varint.terms.contacts.kernels.contact_accelerations import (  # noqa: F401
+    accelerate_contacts,  # accelerations at a node, and the forces there
+    forces_of_contacts,  # in world axes
+    rest_contacts,  # at a recorded node: those that rest take part
+)
+from varint.terms.contacts.kernels.contact_nodes import (  # noqa: F401
+    project_contacts,  # velocities at a node
+    work_at_node,  # the work of friction in these
+    works_at_node,  # that of each element
+)
+from varint.terms.contacts.kernels.contact_parts import sizes_of_contacts
+from varint.terms.contacts.kernels.contact_rows import (  # noqa: F401
+    copy_contacts,  # their state at the start of a step
+    finish_contacts,  # their works and states at its end
+    fold_contacts,  # right sides and pivots in Newton's system
+    has_contacts,  # whether a plan has contacts
+    press_contacts,  # residuals of a step
+    unfold_contacts,  # what impulses change by
+    work_before_node,  # the part of their works that belongs before a step
+)
 from varint.terms.limits.kernels.limit_parts import (  # noqa: F401
     number_parts,  # arrays of zeros for gradients by numbers, by field name
     one_sided,  # one-sided rows: measure, sign, value, restitution, element
-    plan_parts,  # parts of a plan, by field name
+    plan_parts,  # parts of a plan with one-sided rows, by field name
     rows_state,  # a copy of the state
     set_rows,  # go back to such a copy, with the rows at a pose
-    sizes_of,  # of the arrays of a run
+    sizes_of_rows,  # of the arrays of a run
 )
 from varint.terms.limits.kernels.limits import (  # noqa: F401
     add_numbers,  # add the gradient by the values of rows that are constraints in a stage
     close_rows,  # residuals and Jacobians at the end of a step
     efforts_at_node,  # from the multipliers there
-    has_terms,  # whether a plan has rows of terms
+    has_rows,  # whether a plan has one-sided rows
     keep_rows,  # the state as that of a stage on a tape
     place_rows,  # Jacobians at a pose
     play_rows,  # go back to the state of a stage, with the rows at pose 0
@@ -23,3 +46,14 @@ from varint.terms.limits.kernels.limits import (  # noqa: F401
     rest_at_node,  # at a recorded node: constraints are the rows at rest there
 )
 from varint.terms.limits.kernels.stop_gaps import evaluate_gaps  # noqa: F401  # of one-sided rows at any pose
+
+
+@njit
+def has_terms(plan):
+    """Whether a plan has terms."""
+    return has_rows(plan) or has_contacts(plan)
+
+
+def sizes_of(plan, kept):
+    """Sizes of the arrays of a run with ``kept`` stages on its tape."""
+    return sizes_of_rows(plan, kept) | sizes_of_contacts(plan)

@@ -26,10 +26,11 @@ from varint.kernels.plan import Plan, Workspace
 from varint.kernels.projection import momenta_and_rates, project
 from varint.kernels.restart import ACCEPTED, AGAIN, AT_START, DEEPEST_SUBSTEP, go_back
 from varint.kernels.tape import keep_event
+from varint.terms.contacts.kernels.contact_events import NOBODY, act_contacts, approaches, settle_contacts
+from varint.terms.contacts.kernels.contact_rows import has_contacts
+from varint.terms.limits.kernels.clearances import clearance, contact_of, first_beyond, is_closed
 from varint.terms.limits.kernels.limits import (
     TOUCHING,
-    clearance,
-    first_beyond,
     leaps,
     limit_gap,
     limit_row,
@@ -52,11 +53,15 @@ def begin_events(ws):
     search.limit[0], search.changes[0] = -1, 0
     for n in range(search.impacts.size):
         search.impacts[n] = 0
+    for k in range(ws.contacts.hits.size):
+        ws.contacts.hits[k] = 0
 
 
 def prepare_events(plan: Plan, stages: int) -> None:
     """Compile what steps with so many stages call by pointer."""
-    if plan.limits.measure.size:
+    if plan.contacts.body.size:
+        act_contacts.prepare()
+    if plan.limits.measure.size + plan.contacts.body.size:
         for function in (
             (leaps, judge_trial, act_event) if stages == 1 else (leaps, find_pushes, judge_trial, act_event)
         ):
@@ -142,6 +147,9 @@ def judge_trial(
         search.trials[0], search.was_beyond[0], search.low[0] = 0, False, 0.0
         value = clearance(plan, ws, end, search.limit[0])
         _look_at_start(plan, ws, inputs, start, (node, before, dt))
+        if _is_met_at_start(plan, ws, start):
+            search.changes[0] += 1
+            return AT_START, whole
     else:
         value = clearance(plan, ws, end, search.limit[0])
     search.trials[0] += 1
@@ -149,7 +157,7 @@ def judge_trial(
         _narrow(search, part, value)
         if search.low_value[0] > 0.0:
             return AGAIN, _crossing(search)
-        if not ws.efforts.closed[search.limit[0]] and search.high[0] > 1.0 / (1 << DEEPEST_SUBSTEP):
+        if not is_closed(plan, ws, search.limit[0]) and search.high[0] > 1.0 / (1 << DEEPEST_SUBSTEP):
             return AGAIN, 0.5 * search.high[0]  # not yet a share at which the gap is open
     earlier = first_beyond(plan, ws, end, forces) if abs(value) <= 1.0 else -1
     if earlier >= 0 and search.changes[0] < MOST_CHANGES:
@@ -160,6 +168,8 @@ def judge_trial(
         _look_at_start(plan, ws, inputs, start, (node, before, dt))
         if search.low_value[0] > 0.0:
             return AGAIN, _crossing(search)
+        if _is_met_at_start(plan, ws, start):
+            return AT_START, whole
     if search.low_value[0] < 0.0 and abs(value) > 1.0:
         # at the limit from the start: an impact or a rest at the node, or a closed limit that opens there
         search.changes[0] += 1
@@ -172,11 +182,18 @@ def _look_at_start(plan, ws, inputs, start, when):
     """Undo the trial; set ``ws.search.low_value`` to the clearance at its start, -1 if at or past the event."""
     search, (node, before, dt) = ws.search, when
     go_back(plan, ws, start)
-    if ws.efforts.closed[search.limit[0]]:
+    if is_closed(plan, ws, search.limit[0]):
         find_pushes(plan, ws, inputs, start, node, before, dt)
     search.low_value[0] = clearance(plan, ws, start, search.limit[0])
     if search.low_value[0] <= 1.0:
         search.low_value[0] = -1.0
+
+
+@njit
+def _is_met_at_start(plan, ws, start):
+    """Whether the contact that is searched for touches at the start of the trial and does not part there."""
+    k = contact_of(plan, ws.search.limit[0])
+    return k >= 0 and ws.search.low_value[0] < 0.0 and approaches(plan, ws, start, k)
 
 
 @njit
@@ -210,14 +227,21 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
     """
     search = ws.search
     n, search.limit[0] = search.limit[0], -1
+    if contact_of(plan, n) >= 0:
+        act_contacts(plan, ws, pose, contact_of(plan, n))
+        return
     if ws.efforts.closed[n]:
         _release(plan, ws, pose, n)
         return
+    if has_contacts(plan):
+        settle_contacts(plan, ws, pose)
     while n >= 0:
         search.impacts[n] += 1
         restitution = plan.limits.restitution[n] if search.impacts[n] <= MOST_IMPACTS else 0.0
         impact(plan, ws, pose, n, restitution, timed)
         n, timed = _next_met(plan, ws, pose), False
+    if has_contacts(plan):
+        act_contacts(plan, ws, pose, NOBODY)
 
 
 @njit

@@ -27,7 +27,7 @@ def number_parts(plan):
     return {"limits": allocate(LimitNumbers, {"limits": plan.limits.measure.size})}
 
 
-def sizes_of(plan, kept):
+def sizes_of_rows(plan, kept):
     """Sizes of the arrays of a run with ``kept`` stages on its tape."""
     count = plan.limits.measure.size
     return {"limits": count, "events": kept if count else 0}

@@ -16,7 +16,7 @@ NEAR, SLOW = 1e-9, 1e-7  # m or rad, m/s or rad/s: at a recorded node a motion s
 
 
 @njit
-def has_terms(plan):
+def has_rows(plan):
     """Whether a plan has limits."""
     return plan.limits.measure.size > 0
 
@@ -46,7 +46,7 @@ def close_rows(plan, ws, end):
 
 
 @njit
-def clearance(plan, ws, pose, n):
+def limit_clearance(plan, ws, pose, n):
     """Distance of limit n from its next event, at a pose; below -1 it is past that event, from -1 to 1 at it.
 
     Of an open limit the gap over TOUCHING. Of a closed one the force that `find_pushes` found there.
@@ -55,15 +55,18 @@ def clearance(plan, ws, pose, n):
 
 
 @njit
-def first_beyond(plan, ws, pose, forces):
-    """The limit that is furthest past its event at a pose, -1 for none; closed ones count with ``forces`` only."""
+def first_limit_beyond(plan, ws, pose, forces):
+    """The limit that is furthest past its event at a pose, -1 for none, and its clearance, see `limit_clearance`.
+
+    Closed ones count with ``forces`` only.
+    """
     worst, limit = -1.0, -1
     for n in range(plan.limits.measure.size):
         if forces or not ws.efforts.closed[n]:
-            value = clearance(plan, ws, pose, n)
+            value = limit_clearance(plan, ws, pose, n)
             if value < worst:
                 worst, limit = value, n
-    return limit
+    return limit, worst
 
 
 @indirect(seconds=1, what="hard stops")

@@ -1,0 +1,71 @@
+"""Cost of hard contacts: a chain of n links on the ground, four points each, beside one without contacts.
+
+At rest and sliding, at 1 ms. The steps at the start, where the contacts close, are left out. A step with contacts is to
+take at most twice the time of one without, and the time is to grow as n.
+"""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+import varint as vi
+from varint.integrators.march import March
+from varint.integrators.schemes import scheme
+
+LENGTHS = (10, 30, 100, 300, 1000)
+LINK, THICK, DT = 0.2, 0.05, 1e-3  # m, m, s
+RATIO_LIMIT, EXPONENT_LIMIT = 2.0, 1.1
+ROUNDS = 5
+
+
+def lying_chain(n: int, contacts: bool) -> vi.Mechanism:
+    """A chain of ``n`` links along x, by ball joints; without contacts there is no gravity either."""
+    places = LINK * (np.arange(n) + 0.5)
+    bodies = [vi.Body.box(f"b{i}", (LINK, THICK, THICK), 0.1, position=(x, 0, THICK / 2)) for i, x in enumerate(places)]
+    joints = [vi.Free("free", "world", "b0")] + [
+        vi.Spherical(f"j{i}", f"b{i - 1}", f"b{i}", point=(LINK * i, 0, THICK / 2)) for i in range(1, n)
+    ]
+    feet = np.array([(a, b, -THICK / 2) for a in (-0.09, 0.09) for b in (-THICK / 2, THICK / 2)])
+    forces = [vi.HardContact(f"f{i}", b.name, points=b.position + feet, friction=0.5) for i, b in enumerate(bodies)]
+    gravity = (0.0, 0.0, -9.81) if contacts else (0.0, 0.0, 0.0)
+    return vi.Mechanism("lying chain", bodies, joints, forces=forces if contacts else [], gravity=gravity)
+
+
+def step_of(n: int, contacts: bool, speed: float) -> tuple[float, float]:
+    """Shortest wall time of a step, s, and Newton iterations a step."""
+    mechanism = lying_chain(n, contacts)
+    state = mechanism.state()
+    march = March(mechanism.compiled, scheme(2), DT, 1e-10, 1 << 40)
+    march.start(replace(state, velocity=state.velocity + speed * np.array([0.96, 0.28, 0.0])))
+    steps = max(5, 20_000 // n)
+    march.advance(5)
+    saved, best = march.checkpoint(), float("inf")
+    for _ in range(ROUNDS):
+        march.restore(saved)
+        began = time.perf_counter()
+        block = march.advance(steps)
+        best = min(best, (time.perf_counter() - began) / steps)
+    assert march.failure is None
+    return best, block.newton_iterations / steps
+
+
+def measure():
+    rows = []
+    for speed, what in ((0.0, "at rest"), (30.0, "sliding")):
+        seconds = []
+        for n in LENGTHS:
+            own, count = step_of(n, True, speed)
+            plain, _ = step_of(n, False, speed)
+            ratio = own / plain
+            seconds.append(own)
+            figures = f"{own / n * 1e6:.2f} us a link, {count:.1f} iterations, {ratio:.2f} times that without"
+            rows.append((f"a step, n = {n}, {what}", figures, f"<= {RATIO_LIMIT}", ratio <= RATIO_LIMIT))
+        exponent = np.polyfit(np.log(LENGTHS), np.log(seconds), 1)[0]
+        rows.append((f"exponent in n, {what}", f"{exponent:.3f}", f"<= {EXPONENT_LIMIT}", exponent <= EXPONENT_LIMIT))
+    return rows
+
+
+if __name__ == "__main__":
+    for row in measure():
+        print(*row, sep="; ")

@@ -1,0 +1,45 @@
+"""Hard contacts of bodies with planes of the world."""
+
+import numpy as np
+
+from varint.compile.roles import Roles
+from varint.model.body import Body
+from varint.model.rotation_vectors import rotation_matrix
+from varint.model.structure import Structure
+
+
+def contact_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
+    """Arrays of the contacts, one for each point; ``slot`` of each body."""
+    numbered = [(e, element, point) for e, element in roles.contacts for point in element.points]
+    bodies = [structure.body(element.body) for _, element, _ in numbered]
+    pairs = zip(bodies, numbered, strict=True)
+    arms = [rotation_matrix(body.quat_wxyz).T @ (point - body.position) for body, (*_, point) in pairs]
+    own = [element for _, element, _ in numbered]
+    count = len(own)
+    numbers = {name: np.array([getattr(each, name) for each in own], dtype=float) for name in NUMBERS}
+    return {
+        "body": np.array([slot[structure.body_index[each.body]] for each in own], dtype=np.int64),
+        "element": np.array([e for e, *_ in numbered], dtype=np.int64),
+        "point": np.reshape(arms, (count, 3)).astype(float),
+        "frame": np.reshape([_frame(each.normal) for each in own], (count, 3, 3)).astype(float),
+        "height": np.array([each.normal @ each.ground for each in own], dtype=float),
+        "mobility": np.array([_mobility(*each) for each in zip(bodies, arms, strict=True)], dtype=float),
+        **numbers,
+    }
+
+
+NUMBERS = ("radius", "friction", "restitution")
+
+
+def _frame(normal: np.ndarray) -> np.ndarray:
+    """(3, 3) ``normal`` of a plane and two directions along it, in rows."""
+    first = np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
+    first /= np.linalg.norm(first)
+    return np.array([normal, first, np.cross(normal, first)])
+
+
+def _mobility(body: Body, arm: np.ndarray) -> float:
+    """1/kg, the mean over all directions of how a point at ``arm``, body axes, of the free body moves by an impulse."""
+    x, y, z = arm
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return 1.0 / body.mass + float(np.trace(cross.T @ np.linalg.solve(body.inertia, cross))) / 3.0

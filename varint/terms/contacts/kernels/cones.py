@@ -1,0 +1,200 @@
+"""The law of a contact, and its linear form for Newton's method (docs/theory.md section 14).
+
+With the impulse z and the rate u of the point that touches, along the normal and in the plane (n and t),
+
+    u_n >= 0,  z_n >= 0,  u_n z_n = 0        |z_t| <= mu z_n,  z_t opposite to u_t where this slides
+
+are the zeros of a function of z and u that is smooth but for changes between three states (Alart, Curnier 1991). With
+W, the mobility of the point, p_n = z_n - u_n / W and p_t = z_t - s / W,
+
+    open      p_n < 0:                 z = 0
+    sticking  |p_t| <= mu p_n:         u = 0
+    sliding   else, c = p_t / |p_t|:   u_n = 0,  z_t = mu z_n c
+
+s is u_t turned to the mean direction of the slip before and after a node: so friction is of second order.
+"""
+
+import math
+
+from varint._numba import njit
+from varint.kernels.dense import add_scaled6, dot6
+
+OPEN, STICKING, SLIDING = range(3)
+SOFTNESS = 1e-8  # of rows that are constraints, times the mobility; what this leaves open the next iteration closes
+NEARLY = 1.0 - 1e-10  # share of its bound up to which friction that slides is told from friction that sticks
+OPPOSITE = 0.05  # of the sum of two unit vectors: below that they have no mean
+
+
+@njit
+def _turned(slip, before, brake):
+    """(s, E): the slip (2,) with the mean of its direction and that of ``before`` (2,), and ds/dslip, row by row.
+
+    ``brake``: what friction takes off the slip in a step, m/s. Where that is more than the slip before, the direction
+    is that of ``slip`` alone: the mean of both would swing from step to step.
+    """
+    x, y = slip[0], slip[1]
+    size, size_before = math.sqrt(x * x + y * y), math.sqrt(before[0] ** 2 + before[1] ** 2)
+    if size == 0.0 or size_before <= brake:
+        return (x, y), (1.0, 0.0, 0.0, 1.0)
+    a, b = x / size, y / size
+    c, d = a + before[0] / size_before, b + before[1] / size_before
+    length = math.sqrt(c * c + d * d)
+    if length < OPPOSITE:
+        return (x, y), (1.0, 0.0, 0.0, 1.0)
+    c, d = c / length, d / length
+    # along the slip s grows with it; across it, its direction turns by half the angle that the slip turns by
+    return (size * c, size * d), (c * a + 0.5 * d * b, c * b - 0.5 * d * a, d * a - 0.5 * c * b, d * b + 0.5 * c * a)
+
+
+@njit
+def linearize_cone(plan, ws, k, forced):
+    """Write mode, ``lower``, ``inverse`` and ``given`` of contact k at its rate and impulse; returns what is missed.
+
+    ``forced``: the contact is taken to press. Returns the largest part of the residual, m/s, and the sum of squares.
+    """
+    work, mobility = ws.contacts, plan.contacts.mobility[k]
+    z, u, row, lower = work.z[k], work.rate[k], work.row[k], work.lower[k]
+    inverse, given = work.inverse[k], work.given[k]
+    friction, soft = plan.contacts.friction[k] * work.share[0], SOFTNESS * mobility
+    before = work.mode[k]
+    for a in range(3):
+        for j in range(6):
+            lower[a, j] = 0.0
+        for j in range(3):
+            inverse[a, j] = 0.0
+    pressing = z[0] - u[0] / mobility
+    if pressing < 0.0 and not forced:
+        work.mode[k] = OPEN
+        for a in range(3):
+            inverse[a, a], given[a] = 1.0, -z[a]
+        work.changes[0] += work.mode[k] != before
+        missed = mobility * mobility * (z[0] * z[0] + z[1] * z[1] + z[2] * z[2])
+        return math.sqrt(missed), missed
+    inverse[0, 0], given[0] = 1.0 / soft, -u[0]
+    for j in range(6):
+        lower[0, j] = row[0, j]
+    along = work.direction[k]
+    if friction == 0.0 or along[0] != 0.0 or along[1] != 0.0:
+        return _slide_along(work, k, before, friction, mobility)
+    slip, growth = _turned(u[1:], work.slip[k], mobility * friction * max(pressing, 0.0))
+    p, q = z[1] - slip[0] / mobility, z[2] - slip[1] / mobility
+    size, bound = math.sqrt(p * p + q * q), friction * pressing
+    if size <= NEARLY * bound or forced or work.sticking[k]:
+        work.mode[k] = STICKING
+        for a in range(1, 3):
+            inverse[a, a], given[a] = 1.0 / soft, -u[a]
+            for j in range(6):
+                lower[a, j] = row[a, j]
+        missed = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
+        work.changes[0] += work.mode[k] != before
+        return math.sqrt(missed), missed
+    work.mode[k] = SLIDING
+    c, d = p / size, q / size
+    share = min(max(bound, 0.0) / size, NEARLY)
+    # with Q = 1 - c c^T: rows of the plane share Q ds/du H / W, and C = 1 - share Q, -mu c by the normal impulse
+    for j in range(6):
+        s0 = growth[0] * row[1, j] + growth[1] * row[2, j]
+        s1 = growth[2] * row[1, j] + growth[3] * row[2, j]
+        across = share * (c * s1 - d * s0) / mobility
+        lower[1, j], lower[2, j] = -d * across, c * across
+    stretch = share / (1.0 - share)
+    inverse[1, 1], inverse[1, 2] = 1.0 + stretch * d * d, -stretch * c * d
+    inverse[2, 1], inverse[2, 2] = -stretch * c * d, 1.0 + stretch * c * c
+    inverse[1, 0], inverse[2, 0] = friction * c / soft, friction * d / soft
+    given[1], given[2] = friction * z[0] * c - z[1], friction * z[0] * d - z[2]
+    work.changes[0] += work.mode[k] != before
+    missed = u[0] * u[0] + mobility * mobility * (given[1] * given[1] + given[2] * given[2])
+    return math.sqrt(missed), missed
+
+
+@njit
+def _slide_along(work, k, before, friction, mobility):
+    """The part of `linearize_cone` in the plane where sliding, or smoothness, is given: z_t = -mu z_n times it."""
+    z, inverse, given, along = work.z[k], work.inverse[k], work.given[k], work.direction[k]
+    work.mode[k] = SLIDING
+    missed = work.rate[k, 0] ** 2
+    for a in range(1, 3):
+        inverse[a, a] = 1.0
+        inverse[a, 0] = -friction * along[a - 1] * inverse[0, 0]
+        given[a] = -friction * z[0] * along[a - 1] - z[a]
+        missed += (mobility * given[a]) ** 2
+    work.changes[0] += work.mode[k] != before
+    return math.sqrt(missed), missed
+
+
+@njit
+def fold_cones(plan, ws, body, factored):
+    """Eliminate the contacts from the right sides (nb, 6) of their bodies and, unless ``factored``, from the pivots.
+
+    Where the pivots are ``factored``, the contacts keep the rows that they had in them.
+    """
+    work = ws.contacts
+    for k in range(plan.contacts.body.size):
+        if not work.taking[k]:
+            continue
+        i, upper, lower, inverse, given = (
+            plan.contacts.body[k],
+            work.upper[k],
+            work.folded_lower[k],
+            work.folded_inverse[k],
+            work.given[k],
+        )
+        if not factored:
+            for a in range(3):
+                for j in range(6):
+                    lower[a, j] = work.lower[k, a, j]
+                for j in range(3):
+                    inverse[a, j] = work.inverse[k, a, j]
+        for a in range(3):
+            push = inverse[a, 0] * given[0] + inverse[a, 1] * given[1] + inverse[a, 2] * given[2]
+            add_scaled6(body[i], push, upper[a])
+        if factored or work.mode[k] == OPEN:
+            continue
+        D = ws.ldu.D[i]
+        for a in range(3):
+            e, f, g = inverse[a, 0], inverse[a, 1], inverse[a, 2]
+            t0 = e * lower[0, 0] + f * lower[1, 0] + g * lower[2, 0]
+            t1 = e * lower[0, 1] + f * lower[1, 1] + g * lower[2, 1]
+            t2 = e * lower[0, 2] + f * lower[1, 2] + g * lower[2, 2]
+            t3 = e * lower[0, 3] + f * lower[1, 3] + g * lower[2, 3]
+            t4 = e * lower[0, 4] + f * lower[1, 4] + g * lower[2, 4]
+            t5 = e * lower[0, 5] + f * lower[1, 5] + g * lower[2, 5]
+            for m in range(6):
+                s = upper[a, m]
+                D[m, 0], D[m, 1], D[m, 2] = D[m, 0] + s * t0, D[m, 1] + s * t1, D[m, 2] + s * t2
+                D[m, 3], D[m, 4], D[m, 5] = D[m, 3] + s * t3, D[m, 4] + s * t4, D[m, 5] + s * t5
+
+
+@njit
+def unfold_cones(plan, ws, body):
+    """Write the changes of the contacts' impulses by the solution (nb, 6) to ``ws.contacts.change``."""
+    work = ws.contacts
+    for k in range(plan.contacts.body.size):
+        if not work.taking[k]:
+            continue
+        x, lower, inverse = body[plan.contacts.body[k]], work.folded_lower[k], work.folded_inverse[k]
+        left_n = work.given[k, 0] - dot6(lower[0], x)
+        left_t = work.given[k, 1] - dot6(lower[1], x)
+        left_s = work.given[k, 2] - dot6(lower[2], x)
+        for a in range(3):
+            work.change[k, a] = inverse[a, 0] * left_n + inverse[a, 1] * left_t + inverse[a, 2] * left_s
+
+
+@njit
+def add_changes(ws, share):
+    """Add a ``share`` of the changes to the impulses of the contacts that take part."""
+    work = ws.contacts
+    for k in range(work.taking.size):
+        for a in range(3 if work.taking[k] else 0):
+            work.z[k, a] += share * work.change[k, a]
+
+
+@njit
+def add_pushes(plan, ws, factor, body):
+    """Add ``factor`` times the impulses of the contacts that take part to vectors (nb, 6)."""
+    work = ws.contacts
+    for k in range(plan.contacts.body.size):
+        if work.taking[k]:
+            i, z = plan.contacts.body[k], work.z[k]
+            for a in range(3):
+                add_scaled6(body[i], factor * z[a], work.upper[k, a])

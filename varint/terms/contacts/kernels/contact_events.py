@@ -1,0 +1,182 @@
+"""Impacts of contacts at a node, where the search for events ends (docs/theory.md section 14).
+
+Points that touch and approach rebound with -e times their rate, those that approach fastest first; those that approach
+equally fast do at once, and so do all without restitution, which close. The impulses obey the law of friction. With
+friction a rebound can gain energy: e is then lowered to the largest that does not.
+"""
+
+from varint._numba import indirect, njit
+from varint.algebra.vectors import dot, rotate, vector
+from varint.kernels.balance import add_event
+from varint.kernels.dense import copy_motions, dot6
+from varint.kernels.momentum import momenta_of
+from varint.kernels.plan import Plan, Workspace
+from varint.terms.contacts.kernels.contact_nodes import project_contacts, solve_at_node, take_right_sides, works_at_node
+from varint.terms.contacts.kernels.contact_rows import TOUCHING, contact_gap, write_upper
+
+MOST_HITS = 3  # of a contact in one step, then it closes
+NOBODY = -1
+MOST_ROUNDS = 200  # of impacts at one instant
+PARTING = 1e-10  # m/s, threshold of rates that approach or part
+ALIKE = 1e-9  # share by which rates may differ that count as one
+GAINED = 1e-14  # share of the energy that counts as none
+LOWERED = 40  # bisections of e
+
+
+@indirect(seconds=3, what="contacts")
+def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int) -> None:
+    """Apply the impacts at a node: of contact ``met`` and of those that follow from it; one that is met closes at least
+    where it has no restitution.
+
+    ``met`` = NOBODY: of those that follow from another event, whose velocities are in ``ws.velocity``.
+    """
+    work = ws.contacts
+    if met != NOBODY:
+        settle_contacts(plan, ws, pose)
+    for _ in range(MOST_ROUNDS):
+        if not _choose(plan, ws, pose, met):
+            break
+        closes = met >= 0 and work.bias[met, 0] == 0.0
+        _hit(plan, ws, pose)
+        if closes:
+            work.closed[met], work.held_gap[met] = True, contact_gap(plan, ws, pose, met)
+        met = NOBODY
+    for k in range(plan.contacts.body.size):
+        work.slip[k, 0] = work.slip[k, 1] = 0.0
+        for a in range(3):
+            work.impulse[k, a] = 0.0
+        if not work.closed[k]:
+            continue
+        write_upper(plan, ws, pose, k)
+        for a in range(2):
+            rate = dot6(work.upper[k, 1 + a], ws.velocity[plan.contacts.body[k]])
+            work.slip[k, a] = rate if abs(rate) > PARTING else 0.0
+
+
+@njit
+def approaches(plan, ws, pose, k):
+    """Whether contact k does not part from its plane, with the momenta at a node."""
+    project_contacts(plan, ws, pose)
+    write_upper(plan, ws, pose, k)
+    return dot6(ws.contacts.upper[k, 0], ws.increment_body[plan.contacts.body[k]]) <= PARTING
+
+
+@njit
+def settle_contacts(plan, ws, pose):
+    """Momenta at a node become those of the velocities there, which go to ``ws.velocity``."""
+    project_contacts(plan, ws, pose)
+    works_at_node(plan, ws, ws.efforts.work)
+    for c in range(plan.constraints.row.size):
+        r = plan.constraints.row[c]
+        ws.efforts.work[plan.constraints.element[c]] += ws.increment_row[r] * ws.efforts.target_rate[r]
+    copy_motions(ws.increment_body, ws.velocity)
+    momenta_of(plan, ws.velocity, ws.momentum)
+    ws.momentum_rest[:] = 0.0
+    for k in range(plan.contacts.body.size):
+        ws.contacts.slip[k, 0] = ws.contacts.slip[k, 1] = 0.0
+
+
+@njit
+def _choose(plan, ws, pose, met):
+    """Choose the contacts of the next impact, ``bias`` e times the rates of those that rebound; whether any is."""
+    work, fastest, any_hit = ws.contacts, 0.0, met >= 0
+    for k in range(plan.contacts.body.size):
+        work.taking[k], work.sticking[k], work.mode[k] = work.closed[k], False, 0
+        work.direction[k, 0] = work.direction[k, 1] = 0.0
+        work.bias[k, 0] = work.bias[k, 1] = work.bias[k, 2] = 0.0
+        if not work.closed[k] and not (k == met or contact_gap(plan, ws, pose, k) <= TOUCHING):
+            work.rate[k, 0] = 1.0  # out of reach
+            continue
+        write_upper(plan, ws, pose, k)
+        rate = dot6(work.upper[k, 0], ws.velocity[plan.contacts.body[k]])
+        work.rate[k, 0] = rate
+        if not work.closed[k] and _restitution(plan, ws, k) > 0.0:
+            fastest = max(fastest, -rate)
+        elif rate < -PARTING:
+            any_hit = True
+    any_hit = any_hit or fastest > PARTING
+    for k in range(plan.contacts.body.size):
+        rate = work.rate[k, 0]
+        if work.closed[k] or not (rate <= PARTING or k == met):
+            continue
+        restitution = _restitution(plan, ws, k)
+        if restitution == 0.0 or rate >= -PARTING:
+            work.taking[k] = True  # it closes
+            any_hit = True
+        elif -rate >= fastest * (1.0 - ALIKE):
+            work.taking[k], work.bias[k, 0] = True, restitution * rate
+            work.hits[k] += 1
+    return any_hit
+
+
+@njit
+def _restitution(plan, ws, k):
+    """Coefficient of restitution of contact k in its next impact, zero after many in one step."""
+    return plan.contacts.restitution[k] if ws.contacts.hits[k] < MOST_HITS else 0.0
+
+
+@njit
+def _hit(plan, ws, pose):
+    """Apply the impact of the contacts that were chosen."""
+    work = ws.contacts
+    before = _energy(plan, ws.velocity)
+    low, high = 0.0, 1.0
+    _try_hit(plan, ws, pose)
+    if _energy(plan, ws.increment_body) > before * (1.0 + GAINED):
+        for k in range(plan.contacts.body.size):
+            work.kept_bias[k] = work.bias[k, 0]
+        for _ in range(LOWERED):
+            share = 0.5 * (low + high)
+            _scale_bias(work, share)
+            _try_hit(plan, ws, pose)
+            if _energy(plan, ws.increment_body) > before * (1.0 + GAINED):
+                high = share
+            else:
+                low = share
+        _scale_bias(work, low)
+        _try_hit(plan, ws, pose)
+    total = 0.0
+    for k in range(plan.contacts.body.size):
+        if not work.taking[k]:
+            continue
+        i, own = plan.contacts.body[k], 0.0
+        for a in range(3):
+            own += 0.5 * work.z[k, a] * dot6(work.upper[k, a], ws.velocity[i])
+            own += 0.5 * work.z[k, a] * dot6(work.upper[k, a], ws.increment_body[i])
+        ws.efforts.work[plan.contacts.element[k]] += own
+        total += own
+        stays = dot6(work.upper[k, 0], ws.increment_body[i]) <= PARTING
+        if stays and not work.closed[k]:
+            work.held_gap[k] = contact_gap(plan, ws, pose, k)
+        work.closed[k] = stays
+    add_event(ws, total)
+    copy_motions(ws.increment_body, ws.velocity)
+    momenta_of(plan, ws.velocity, ws.momentum)
+    ws.momentum_rest[:] = 0.0
+
+
+@njit
+def _scale_bias(work, share):
+    """Set the rates of rebound to a ``share`` of those kept."""
+    for k in range(work.kept_bias.size):
+        work.bias[k, 0] = share * work.kept_bias[k]
+
+
+@njit
+def _try_hit(plan, ws, pose):
+    """Velocities after the impact to ``ws.increment_body``, impulses of the contacts to ``ws.contacts.z``."""
+    copy_motions(ws.momentum, ws.increment_body)
+    for r in range(ws.increment_row.size):
+        ws.increment_row[r] = ws.efforts.target_rate[r]
+    take_right_sides(ws)
+    solve_at_node(plan, ws, pose)
+
+
+@njit
+def _energy(plan, velocity):
+    """Kinetic energy, J, with velocities (nb, 6)."""
+    twice = 0.0
+    for i in range(plan.bodies.mass.size):
+        v, w = vector(velocity[i]), vector(velocity[i, 3:])
+        twice += plan.bodies.mass[i] * dot(v, v) + dot(w, rotate(plan.bodies.inertia[i], w))
+    return 0.5 * twice

@@ -1,0 +1,211 @@
+"""Rows of contacts: gaps and the rates of the points that touch, at a pose or over a step.
+
+The point of a contact is a point of its body or, of a ball, the one of it that is nearest to the plane, at -r n from
+the centre of the ball. Impulses act along the frame of the contact, which the world holds, at the point of the pose
+where a step starts. The rate over a step is the displacement in it over its size; that of a ball is that of its centre
+and, along the plane, R w x (-r n) of its rotation.
+"""
+
+import math
+
+from varint._numba import Float2, indirect, njit
+from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, vector
+from varint.kernels.plan import Plan, Workspace
+from varint.terms.contacts.kernels.cones import OPEN, STICKING, add_pushes, fold_cones, linearize_cone, unfold_cones
+
+TOUCHING = 1e-11  # m: a gap of this size counts as none
+EPSILON = 2.220446049250313e-16
+ROUND_OFF = 4.0 * EPSILON  # of the terms of a gap: a closed contact that is so near is where it was
+
+
+@njit
+def has_contacts(plan):
+    """Whether a plan has contacts with planes."""
+    return plan.contacts.body.size > 0
+
+
+@njit
+def contact_gap(plan, ws, pose, k):
+    """Gap of contact k at a pose, m."""
+    i, normal = plan.contacts.body[k], vector(plan.contacts.frame[k, 0])
+    reach = add(vector(ws.position[pose, i]), rotate(ws.rotation[pose, i], vector(plan.contacts.point[k])))
+    return dot(normal, reach) - plan.contacts.height[k] - plan.contacts.radius[k]
+
+
+@njit
+def _terms_of_gap(plan, ws, pose, k):
+    """Sum of the sizes of the terms of the gap of contact k, m."""
+    i = plan.contacts.body[k]
+    x, p = vector(ws.position[pose, i]), vector(plan.contacts.point[k])
+    return math.sqrt(dot(x, x)) + math.sqrt(dot(p, p)) + abs(plan.contacts.height[k]) + plan.contacts.radius[k]
+
+
+@njit
+def write_upper(plan, ws, pose, k):
+    """Write the rows of the impulses of contact k at a pose, (force, torque in axes of the body), to ``upper``."""
+    i, upper, R = plan.contacts.body[k], ws.contacts.upper[k], ws.rotation[pose, plan.contacts.body[k]]
+    point, normal = vector(plan.contacts.point[k]), vector(plan.contacts.frame[k, 0])
+    lever = scale(-plan.contacts.radius[k], rotate_back(ws.rotation[pose, i], normal))
+    arm = add(point, lever)
+    for a in range(3):
+        along = vector(plan.contacts.frame[k, a])
+        torque = cross(arm, rotate_back(R, along))
+        for m in range(3):
+            upper[a, m], upper[a, 3 + m] = along[m], torque[m]
+
+
+@njit
+def rest_on(plan, ws, pose):
+    """Take the closed contacts into the problem of a step from a pose, with their impulses of the last step."""
+    work = ws.contacts
+    for k in range(plan.contacts.body.size):
+        work.taking[k], work.sticking[k], work.mode[k] = work.closed[k], False, OPEN
+        for a in range(3):
+            work.z[k, a] = work.bias[k, a] = 0.0
+        work.direction[k, 0] = work.direction[k, 1] = 0.0
+        if work.closed[k]:
+            write_upper(plan, ws, pose, k)
+
+
+@njit
+def start_step(plan, ws, pose, h):
+    """Prepare the problem of a step of ``h`` seconds from a pose; its iterate starts at the impulses of the last."""
+    work = ws.contacts
+    rest_on(plan, ws, pose)
+    for k in range(plan.contacts.body.size):
+        if not work.taking[k]:
+            continue
+        off = contact_gap(plan, ws, pose, k) - work.held_gap[k]
+        work.bias[k, 0] = off / h if abs(off) > ROUND_OFF * _terms_of_gap(plan, ws, pose, k) else 0.0
+        for a in range(3 if work.span[0] > 0.0 else 0):
+            work.z[k, a] = work.impulse[k, a] * (h / work.span[0])
+
+
+@njit
+def rates_of_step(plan, ws, start, end, h, k):
+    """Write the rates of contact k over a step, and their gradients by the unknowns of its body."""
+    work, i, half_step = ws.contacts, plan.contacts.body[k], 0.5 * h
+    v, R, Q = ws.velocity[i], ws.rotation[start, i], ws.rotation[end, i]
+    p, normal, radius = vector(plan.contacts.point[k]), vector(plan.contacts.frame[k, 0]), plan.contacts.radius[k]
+    u = scale(half_step, vector(v[3:]))
+    c = math.sqrt(1.0 - dot(u, u))
+    # R' p - R p = 2 R (c u x p + u x (u x p)), with the rotation (c, u) of the step: no difference of large numbers
+    turned = cross(u, p)
+    swing = rotate(R, scale(2.0, add(scale(c, turned), cross(u, turned))))
+    for a in range(3):
+        along = vector(plan.contacts.frame[k, a])
+        rate = dot(along, vector(v)) + dot(along, swing) / h + work.bias[k, a]
+        gradient = cross(p, rotate_back(Q, along))
+        if a > 0 and radius > 0.0:
+            rolled = rotate_back(R, cross(scale(-radius, normal), along))
+            rate += dot(rolled, vector(v[3:]))
+            gradient = add(gradient, add(scale(c, rolled), cross(rolled, u)))
+        work.rate[k, a] = rate
+        for m in range(3):
+            work.row[k, a, m], work.row[k, a, 3 + m] = along[m], gradient[m]
+
+
+@indirect(seconds=2, what="contacts")
+def press_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> tuple[float, float, float]:
+    """Take the contacts into the residuals of a step, `newton.evaluate_step`, with their impulses ``ws.contacts.z``.
+
+    Returns the sum of squares and the largest of what their laws miss, m/s, and the largest impulse, as m/s.
+    """
+    work = ws.contacts
+    merit = worst = moved = 0.0
+    work.changes[0] = 0
+    for k in range(plan.contacts.body.size):
+        work.missed[k] = 0.0
+        if work.taking[k]:
+            rates_of_step(plan, ws, start, end, h, k)
+            missed, square = linearize_cone(plan, ws, k, work.forced[0])
+            merit, worst, work.missed[k] = merit + square, max(worst, missed), missed
+            for a in range(3):
+                moved = max(moved, plan.contacts.mobility[k] * abs(work.z[k, a]))
+    add_pushes(plan, ws, -1.0, ws.residual_body)
+    return merit, worst, moved
+
+
+@indirect(seconds=1, what="contacts")
+def fold_contacts(plan: Plan, ws: Workspace, body: Float2, factored: bool) -> None:
+    """See `fold_cones`."""
+    fold_cones(plan, ws, body, factored)
+
+
+@indirect(seconds=1, what="contacts")
+def unfold_contacts(plan: Plan, ws: Workspace, body: Float2) -> None:
+    """See `unfold_cones`."""
+    unfold_cones(plan, ws, body)
+
+
+@njit
+def keep_solution(ws):
+    """Keep the solution of a step, as problems at its start may follow before its end is accepted."""
+    work = ws.contacts
+    for k in range(work.closed.size):
+        work.solved_mode[k] = work.mode[k]
+        for a in range(3):
+            work.solved[k, a] = work.z[k, a] if work.taking[k] else 0.0
+            work.solved_rate[k, a] = work.rate[k, a]
+
+
+@njit
+def work_before_node(plan, ws, share):
+    """Work, J, of the ``share`` of the contacts' impulses in a solved step that belongs to the step before it.
+
+    Impulses act about the node at the start of a step. As loads they do their work at the velocity of either step.
+    """
+    total = 0.0
+    for k in range(plan.contacts.body.size):
+        if ws.contacts.closed[k]:
+            total += share * _power(ws.contacts.solved[k], ws.contacts.slip[k])
+    return total
+
+
+@njit
+def _power(z, slip):
+    """Work of an impulse (3,) at a slip (2,), J."""
+    return z[1] * slip[0] + z[2] * slip[1]
+
+
+@njit
+def finish_contacts(plan, ws, end, h):
+    """Add to the works, and keep slips and impulses at the end of a solved stage; contacts that part open."""
+    work, share = ws.contacts, ws.balance.size[0] / (h + ws.balance.size[0])
+    for k in range(plan.contacts.body.size):
+        slides = work.closed[k] and work.solved_mode[k] != STICKING
+        if work.closed[k]:
+            before, after = _power(work.solved[k], work.slip[k]), _power(work.solved[k], work.solved_rate[k, 1:])
+            ws.efforts.work[plan.contacts.element[k]] += share * before + (1.0 - share) * after
+            if work.solved_mode[k] == OPEN and contact_gap(plan, ws, end, k) > work.held_gap[k] + TOUCHING:
+                work.closed[k] = slides = False
+        for a in range(2):
+            work.slip[k, a] = work.solved_rate[k, 1 + a] if slides else 0.0
+        for a in range(3):
+            work.impulse[k, a] = work.solved[k, a] if work.closed[k] else 0.0
+    work.span[0] = h
+
+
+@njit
+def copy_contacts(ws, back):
+    """The state of the contacts to that at the start of a step, or back if ``back``."""
+    work = ws.contacts
+    for k in range(work.closed.size):
+        if back:
+            work.closed[k], work.held_gap[k] = work.kept_closed[k], work.kept_held_gap[k]
+        else:
+            work.kept_closed[k], work.kept_held_gap[k] = work.closed[k], work.held_gap[k]
+        for a in range(2):
+            if back:
+                work.slip[k, a] = work.kept_slip[k, a]
+            else:
+                work.kept_slip[k, a] = work.slip[k, a]
+        for a in range(3):
+            if back:
+                work.impulse[k, a] = work.kept_impulse[k, a]
+            else:
+                work.kept_impulse[k, a] = work.impulse[k, a]
+    if back:
+        work.span[0] = work.kept_span[0]
+    else:
+        work.kept_span[0] = work.span[0]

@@ -1,0 +1,113 @@
+"""Newton's method for a step with contacts: their states are chosen anew in each of its iterations.
+
+Where it does not settle so, it is tried from contacts that all stick, with friction along the slip of the step alone,
+and then with coefficients of friction that grow from zero. A step that is not solved even so is divided, as any.
+"""
+
+import math
+
+from varint._numba import indirect, njit
+from varint.kernels.dense import copy_motions
+from varint.kernels.newton import (
+    CONVERGED,
+    EPSILON,
+    HALVINGS,
+    NOT_CONVERGED,
+    NOTHING,
+    SHARP,
+    SHRUNK,
+    add_multipliers,
+    evaluate_step,
+    move_velocities,
+    newton_increment,
+)
+from varint.kernels.plan import Plan, Workspace
+from varint.terms.contacts.kernels.cones import add_changes
+from varint.terms.contacts.kernels.contact_rows import keep_solution, start_step
+
+ITERATIONS = 25  # of a trial, at most
+SHARES = 20  # in which friction grows from zero
+
+
+@indirect(seconds=6, what="contacts")
+def solve_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float, tol: float) -> tuple[int, int]:
+    """Solve a step of ``h`` seconds as `newton.solve_step` does, with contacts; returns (status, iterations)."""
+    ws.contacts.share[0] = 1.0
+    start_step(plan, ws, start, h)
+    status, count = _solve(plan, ws, start, end, h, tol)
+    keep_solution(ws)
+    return status, count
+
+
+@njit
+def _solve(plan, ws, start, end, h, tol):
+    """See `solve_contacts`."""
+    work = ws.contacts
+    status, count = _iterate(plan, ws, start, end, h, tol)
+    if status == CONVERGED:
+        return status, count
+    for k in range(work.slip.shape[0]):
+        work.slip[k, 0] = work.slip[k, 1] = 0.0
+    _begin_anew(ws)
+    work.forced[0] = True
+    status, further = _iterate(plan, ws, start, end, h, tol)
+    work.forced[0] = False
+    count += further
+    for n in range(SHARES + 1 if status != CONVERGED else 0):
+        if status != CONVERGED:
+            _begin_anew(ws)
+        work.share[0] = n / SHARES
+        status, further = _iterate(plan, ws, start, end, h, tol)
+        count += further
+    return status, count
+
+
+@njit
+def _begin_anew(ws):
+    """Set the iterate to the velocities of the last step, without impulses."""
+    copy_motions(ws.history[0, 0], ws.velocity)
+    ws.multiplier[:] = 0.0
+    ws.contacts.z[:] = 0.0
+
+
+@njit
+def _iterate(plan, ws, start, end, h, tol):
+    """Newton's iteration from the iterate at hand; returns (status, iterations).
+
+    A full increment is taken whether or not it lowers the residual: that is what settles the states of contacts.
+    """
+    merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, start, math.inf)
+    forced, ws.contacts.forced[0] = ws.contacts.forced[0], False
+    if not math.isfinite(merit):
+        return NOT_CONVERGED, 0
+    factored, polished = False, False
+    for iteration in range(ITERATIONS):
+        floor = 8.0 * EPSILON * size
+        if polished or (not forced and worst <= SHARP * floor and unbalanced <= 4.0 * EPSILON):
+            return CONVERGED, iteration
+        increment = newton_increment(plan, ws, end, h, start, factored)
+        if not math.isfinite(increment):
+            return NOT_CONVERGED, iteration
+        forced = False
+        close, previous, share = worst <= max(tol, floor), merit, 1.0
+        copy_motions(ws.velocity, ws.base)
+        move_velocities(ws.base, ws.velocity, share, ws.increment_body)
+        add_multipliers(ws.multiplier, share, ws.increment_row)
+        add_changes(ws, share)
+        merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, start, increment)
+        halvings = 0
+        while not math.isfinite(merit):
+            halvings += 1
+            if halvings > HALVINGS:
+                return NOT_CONVERGED, iteration
+            share *= 0.5
+            move_velocities(ws.base, ws.velocity, share, ws.increment_body)
+            add_multipliers(ws.multiplier, -share, ws.increment_row)
+            add_changes(ws, -share)
+            merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, start, increment)
+        floor = 8.0 * EPSILON * size
+        if share == 1.0 and worst <= max(tol, floor):
+            # the next increment would leave nothing but round-off, or has just done so
+            polished = close or merit / math.sqrt(previous) <= NOTHING * floor if previous > 0.0 else True
+        factored = share == 1.0 and ws.contacts.changes[0] == 0 and merit < SHRUNK * SHRUNK * previous
+    return NOT_CONVERGED, ITERATIONS
