@@ -37,10 +37,12 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.formulations.step_choice import StepChoice
     from varint.io.mechanism_file import load_mechanism, save_mechanism
     from varint.mechanism import Mechanism
+    from varint.model.beam import beam, cable
     from varint.model.body import Body
     from varint.model.deformable import deformable_spring
     from varint.model.forces.commanded import extrapolated
     from varint.model.import_report import ImportReport
+    from varint.model.section import Section
     from varint.model.state import State
     from varint.problem import Problem, Recording
     from varint.simulation import load, simulate
@@ -77,6 +79,7 @@ PLACES = {  # name to its module, but for forces and joints
     "Problem": "problem",
     "Recording": "problem",
     "Reduced": "formulations.reduced",
+    "Section": "model.section",
     "State": "model.state",
     "StateGradient": "gradients",
     "StepChoice": "formulations.step_choice",
@@ -85,6 +88,8 @@ PLACES = {  # name to its module, but for forces and joints
     "Trajectory": "trajectory",
     "Variational": "formulations.maximal",
     "accelerations": "analysis.dynamics",
+    "beam": "model.beam",
+    "cable": "model.beam",
     "choose_step": "formulations.maximal",
     "compare": "comparison",
     "compare_catalogue": "comparison",
