@@ -63,7 +63,7 @@ def lever(plan, m, x_a, A, x_b, B):
 
 
 @njit
-def _torque(k, d, a):
+def torque_of(k, d, a):
     """z, the gradient by the rotation of b from a."""
     y = cross(d, a)
     return scale(-0.5, add(y, cross(k, y)))
@@ -74,7 +74,7 @@ def middle(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
     """Value and gradient, see measures/base.py."""
     k, reach = half_turn(plan, m, A, B), lever(plan, m, x_a, A, x_b, B)
     a, d, w = to_middle(k, vector(plan.measures.u[m])), sub(reach, vector(plan.measures.v[m])), plan.measures.w[m]
-    z, n = _torque(k, d, a), rotate(A, a)
+    z, n = torque_of(k, d, a), rotate(A, a)
     write(G_a, scale(-1.0, n), scale(-1.0, add(cross(reach, a), z)))
     write(G_b, n, add(cross(vector(w), rotate_back(B, n)), rotate_back(B, rotate(A, z))))
     return dot(a, d) - plan.measures.c[m]
@@ -90,7 +90,7 @@ def curve_middle(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     dk, da = half_turn_change(k, delta), cross(half_of(k, delta), a)
     shift = add(sub(vector(motions[1]), vector(motions[0])), rotate(B, cross(turn_b, w)))
     dd = sub(rotate_back(A, shift), cross(turn_a, reach))
-    y, dy, z = cross(d, a), add(cross(dd, a), cross(d, da)), _torque(k, d, a)
+    y, dy, z = cross(d, a), add(cross(dd, a), cross(d, da)), torque_of(k, d, a)
     dz = scale(-0.5, add(dy, add(cross(dk, y), cross(k, dy))))
     n, force = rotate(A, add(cross(turn_a, a), da)), rotate(A, a)
     far, torque = rotate(A, add(cross(turn_a, z), dz)), rotate(A, z)

@@ -233,9 +233,12 @@ def _node(
     name: str, point: np.ndarray, axes: np.ndarray, section: Section, length: float, pieces: tuple[bool, bool]
 ) -> Body:
     """A node with half an element of ``length`` on either side, where ``pieces`` has one."""
-    l, size = 0.5 * length * sum(pieces), section.size
+    size, own = section.size, section.inertia_per_length
+    assert size is not None  # since the section was made
+    assert own is not None
+    l = 0.5 * length * sum(pieces)
     mass = section.mass_per_length * l
-    inertia = l * np.asarray(section.inertia_per_length) + mass * length**2 / 12.0 * np.array([0.0, 1.0, 1.0])
+    inertia = l * own + mass * length**2 / 12.0 * np.array([0.0, 1.0, 1.0])
     place = (0.25 * length * (int(pieces[1]) - int(pieces[0])), 0.0, 0.0)
     solid = (
         Solid("cylinder", np.array([0.5 * size[0], l]), np.array(place), ALONG_X)

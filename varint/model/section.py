@@ -1,8 +1,9 @@
 """Cross-sections of beams: stiffnesses and masses per length of a uniform, slender, elastic bar."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from varint.errors import MechanismError
 from varint.model.arrays import Values
@@ -44,7 +45,7 @@ class Section(Frozen):
     kGA: Values
     mass_per_length: float
     inertia_per_length: Values | None = None
-    size: Values | None = field(default=None)
+    size: Values | None = None
     round: bool = False
 
     def __post_init__(self) -> None:
@@ -54,13 +55,13 @@ class Section(Frozen):
         for name in ("EI", "kGA"):
             value = getattr(self, name)
             set_(name, _positive((value, value) if np.ndim(value) == 0 else value, 2, name))
-        if self.inertia_per_length is None:
+        inertia, size = self.inertia_per_length, self.size
+        if inertia is None:
             y, z = self.mass_per_length * self.EI / self.EA
-            set_("inertia_per_length", np.array([y + z, y, z]))
-        if self.size is None:
-            set_("size", np.sqrt(12.0 * self.EI[::-1] / self.EA))
-        set_("inertia_per_length", _positive(self.inertia_per_length, 3, "inertia_per_length"))
-        set_("size", _positive(self.size, 2, "size"))
+            inertia = np.array([y + z, y, z])
+        set_("inertia_per_length", _positive(inertia, 3, "inertia_per_length"))
+        size = np.sqrt(12.0 * self.EI[::-1] / self.EA) if size is None else size
+        set_("size", _positive(size, 2, "size"))
 
     @property
     def label(self) -> str:
@@ -114,9 +115,11 @@ class Section(Frozen):
         (A, Iy, Iz, J), (E, nu, density) = geometry, material
         E, density = positive(E, f"E of {what}"), positive(density, f"density of {what}")
         G = E / (2.0 * (1.0 + nu))
+        EI, kGA = E * np.array([Iy, Iz]), np.full(2, shear * G * A)
+        inertia, extent = density * np.array([Iy + Iz, Iy, Iz]), np.array(size)
         return cls(
-            EA=E * A, GJ=G * J, EI=(E * Iy, E * Iz), kGA=shear * G * A, mass_per_length=density * A,
-            inertia_per_length=(density * (Iy + Iz), density * Iy, density * Iz), size=size, round=round,
+            EA=E * A, GJ=G * J, EI=EI, kGA=kGA, mass_per_length=density * A, inertia_per_length=inertia, size=extent,
+            round=round,
         )  # fmt: skip
 
     def stiffness(self, length: float) -> np.ndarray:
@@ -131,7 +134,7 @@ class Section(Frozen):
         )
 
 
-def _positive(value: object, count: int, name: str) -> np.ndarray:
+def _positive(value: ArrayLike, count: int, name: str) -> np.ndarray:
     values = array_of(value, (count,), f"{name} of a section")
     if (values <= 0.0).any():
         raise MechanismError(f"{name} of a section must be positive, got {values.tolist()}")
