@@ -13,6 +13,7 @@ import varint.mechanisms as mechanisms
 
 if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.analysis.dynamics import accelerations, energy
+    from varint.analysis.section_forces import section_forces
     from varint.configurations.assembly_modes import AssemblyMode, AssemblyModes
     from varint.configurations.sweep import Sweep
     from varint.errors import (
@@ -118,6 +119,7 @@ PLACES = {  # name to its module, but for forces and joints
     "power_spectrum": "studies.spectrum",
     "random_draws": "ensembles",
     "save_mechanism": "io.mechanism_file",
+    "section_forces": "analysis.section_forces",
     "simulate": "simulation",
     "step_matrix": "linear",
     "time_reversal": "studies.reversal",
