@@ -86,6 +86,8 @@ def beam(
         if ends.get(k) != WORLD
     ]
     names = [WORLD if ends.get(k) == WORLD else f"{name} {k}" for k in range(elements + 1)]
+    if not bodies:
+        raise MechanismError(f"{what} has no node that moves: give it more elements or free one end")
     joints: list[Joint] = [
         REGISTRY["Fixed"](names[k], ends[k], names[k], point=points[k]) for k in ends if names[k] != WORLD
     ]
@@ -102,8 +104,6 @@ def beam(
         )
         for k in range(elements)
     ]  # fmt: skip
-    if {WORLD} == set(names):
-        raise MechanismError(f"{what} has no node that moves: give it more elements or free one end")
     return Beam(bodies, joints, forces)
 
 
