@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from beam_models import LOW, STEEL, cantilever, settled
+from beam_models import LOW, STEEL, cantilever, flexible_four_bar, settled
 from test_beam_references import flexure
 
 import varint as vi
@@ -201,7 +201,7 @@ def test_wrong_input(make, message):
 @pytest.mark.slow
 def test_flexure_and_four_bar_keep_their_energy():
     """1e5 steps of a flexible four-bar, and a flexure that swings."""
-    run = vi.simulate(vi.mechanisms.flexible_four_bar(), 100.0, 1e-3, every=20)
+    run = vi.simulate(flexible_four_bar(), 100.0, 1e-3, every=20)
     assert not vi.energy_trend(run).significant
     state = settled(lambda share: flexure(8, 5 * share))[1]
     swing = vi.simulate(flexure(8, 1e-9), 20.0, 2e-3, state=state, every=10)
