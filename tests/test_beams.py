@@ -206,3 +206,19 @@ def test_flexure_and_four_bar_keep_their_energy():
     state = settled(lambda share: flexure(8, 5 * share))[1]
     swing = vi.simulate(flexure(8, 1e-9), 20.0, 2e-3, state=state, every=10)
     assert np.abs(swing.energy_balance).max() < 1e-3 * swing.kinetic.max()
+
+
+@pytest.mark.parametrize("make", [lambda: cantilever(3, gravity=FALL, damping=1e-4), lambda: clamped(4, damping=1e-4)])
+def test_gradient_of_a_run(make):
+    """By the velocity of a node at the start, against differences; with the last element in a loop as well."""
+    mechanism, values = make(), []
+    exact = vi.gradient(
+        mechanism, lambda state: float(state.position[-1, 1]), 0.05, 1e-3, with_respect_to=["start"]
+    ).by["start"]
+    start = mechanism.state()
+    for change in (1e-6, -1e-6):
+        velocity = start.velocity.copy()
+        velocity[1, 1] += change
+        state = vi.State(start.position, start.quat_wxyz, velocity, start.angular_velocity)
+        values.append(vi.simulate(mechanism, 0.05, 1e-3, state=state, tol=1e-13).position[-1, -1, 1])
+    assert exact.velocity[1, 1] == pytest.approx((values[0] - values[1]) / 2e-6, rel=1e-6)
