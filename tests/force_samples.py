@@ -142,6 +142,17 @@ def samples(rng):
         "Bushing": [
             vi.Bushing("f", "b0", "b2", point=p(), stiffness=rng.uniform(1, 2, 6), damping=rng.uniform(1, 2, 6))
         ],
+        "BeamElement": [
+            vi.BeamElement(
+                "f",
+                "b0",
+                "b2",
+                point_a=p(),
+                point_b=p(),
+                stiffness=rng.uniform(1, 2, 6),
+                damping=rng.uniform(1, 2, 6),
+            )
+        ],
         "GroundContact": [
             vi.GroundContact(
                 "f", "b2", point=p(), ground=(0, 0, 50.0), stiffness=2.0, damping=0.3, friction=0.2, smoothing=1.0

@@ -31,6 +31,7 @@ LINES, CHARACTERS = 5, 400
 MANY = 1000
 MAPPINGS = ("coordinates", "rates", "reactions", "force", "power", "law_state", "force_potential", "dissipated")
 ENDS = {"point_a": (0, 0, 0), "point_b": (0, 0, 1)}
+BAR = vi.Section.circle(0.01, E=2e11, nu=0.3, density=7850.0)
 NAME = "<b>&\"'" + "long " * 100
 
 
@@ -126,6 +127,8 @@ def things():
         "deformable spring": vi.deformable_spring("d", "a", "b", **ENDS, mass=1.0, stiffness=1.0, segments=50),
         "straight muscle mass": vi.straight_muscle_mass("m", "a", "b", **ENDS, mass=1.0),
         "point of a path": vi.At("a", (0.0, 0.1, 0.2)),
+        "beam": vi.beam("e", "a", "b", **ENDS, elements=50, section=BAR),
+        "section of a beam": BAR,
         "wrong state": vi.State([1.0] * 500, None, "x" * 2000, np.zeros(3)),
     }
     return held | studies(loop) | kinds()

@@ -241,6 +241,7 @@ def one_of_each_joint(rng):
         forces.append(vi.Spring(f"spring {k}", a, b, point_a=p, point_b=q, stiffness=1.0))
         if a != "world":
             forces.append(vi.Bushing(f"bushing {k}", a, b, point=p, stiffness=np.ones(6)))
+            forces.append(vi.BeamElement(f"element {k}", a, b, point_a=p, point_b=q, stiffness=np.ones(6)))
     return with_forces(mechanism, *forces)
 
 

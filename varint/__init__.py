@@ -13,6 +13,7 @@ import varint.mechanisms as mechanisms
 
 if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.analysis.dynamics import accelerations, energy
+    from varint.analysis.section_forces import section_forces
     from varint.configurations.assembly_modes import AssemblyMode, AssemblyModes
     from varint.configurations.sweep import Sweep
     from varint.errors import (
@@ -37,11 +38,13 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.formulations.step_choice import StepChoice
     from varint.io.mechanism_file import load_mechanism, save_mechanism
     from varint.mechanism import Mechanism
+    from varint.model.beam import beam, cable
     from varint.model.body import Body
     from varint.model.deformable import deformable_spring
     from varint.model.forces.commanded import extrapolated
     from varint.model.import_report import ImportReport
     from varint.model.muscle_mass import straight_muscle_mass
+    from varint.model.section import Section
     from varint.model.state import State
     from varint.problem import Problem, Recording
     from varint.simulation import load, simulate
@@ -78,6 +81,7 @@ PLACES = {  # name to its module, but for forces and joints
     "Problem": "problem",
     "Recording": "problem",
     "Reduced": "formulations.reduced",
+    "Section": "model.section",
     "State": "model.state",
     "StateGradient": "gradients",
     "StepChoice": "formulations.step_choice",
@@ -87,6 +91,8 @@ PLACES = {  # name to its module, but for forces and joints
     "Variational": "formulations.maximal",
     "At": "model.forces.path",
     "accelerations": "analysis.dynamics",
+    "beam": "model.beam",
+    "cable": "model.beam",
     "choose_step": "formulations.maximal",
     "compare": "comparison",
     "compare_catalogue": "comparison",
@@ -115,6 +121,7 @@ PLACES = {  # name to its module, but for forces and joints
     "power_spectrum": "studies.spectrum",
     "random_draws": "ensembles",
     "save_mechanism": "io.mechanism_file",
+    "section_forces": "analysis.section_forces",
     "simulate": "simulation",
     "step_matrix": "linear",
     "straight_muscle_mass": "model.muscle_mass",

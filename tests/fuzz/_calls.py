@@ -191,11 +191,40 @@ def _mechanism_calls() -> dict[str, Call]:
         bodies, joints, forces = all_
         _short_run(vi.Mechanism("sprung", bodies, joints, forces=forces))
 
+    beams = _beam_calls(with_spring)
     muscle = {name: spring[name] for name in ("name", "body_a", "body_b", "point_a", "point_b", "mass")}
-    return found | {
-        "deformable_spring": Call(vi.deformable_spring, _rights(**spring), with_spring),
-        "straight_muscle_mass": Call(vi.straight_muscle_mass, _rights(**muscle), with_spring),
-        "At": Call(vi.At, _rights(body="crank", point=(0.0, 0.1, 0.2)), lambda at: at.point.sum()),
+    return (
+        found
+        | beams
+        | {
+            "deformable_spring": Call(vi.deformable_spring, _rights(**spring), with_spring),
+            "straight_muscle_mass": Call(vi.straight_muscle_mass, _rights(**muscle), with_spring),
+            "At": Call(vi.At, _rights(body="crank", point=(0.0, 0.1, 0.2)), lambda at: at.point.sum()),
+        }
+    )
+
+
+def _beam_calls(then) -> dict[str, Call]:
+    """Beams, cables and sections; ``then`` uses their parts."""
+    material = {"E": 2e7, "nu": 0.3, "density": 1e3}
+    bar = vi.Section.circle(0.1, **material)
+    ends = {"name": "s", "body_a": "world", "body_b": "crank", "point_a": (0.0, 0.0, 1.0), "point_b": (0.1, 0.0, 0.3)}
+    beam = {"section": lambda: bar, "elements": 2, "normal": (0.0, 1.0, 0.0), "curvature": 0.1, "damping": 1e-3}
+    cable = {"section": lambda: bar, "elements": 3, "length": 1.0, "damping": 1e-3, "down": (0.0, 0.0, -1.0)}
+    whole = {
+        "EA": 1e5, "GJ": 5.0, "EI": np.full(2, 10.0), "kGA": np.full(2, 4e4), "mass_per_length": 1.0,
+        "inertia_per_length": np.full(3, 1e-4), "size": np.full(2, 0.1), "round": True,
+    }  # fmt: skip
+    parts = vi.beam("b", "world", None, point_a=(0, 0, 0), point_b=(1, 0, 0), elements=2, section=bar)
+    run = vi.simulate(vi.Mechanism("beam", parts.bodies, parts.joints, forces=parts.forces), 2e-3, 1e-3)
+    return {
+        "beam": Call(vi.beam, _rights(**ends, **beam), then),
+        "cable": Call(vi.cable, _rights(**ends, **cable), then),
+        "Section": Call(vi.Section, _rights(**whole)),
+        "Section.rectangle": Call(vi.Section.rectangle, _rights(width=0.1, height=0.2, **material)),
+        "Section.circle": Call(vi.Section.circle, _rights(diameter=0.1, **material)),
+        "Section.tube": Call(vi.Section.tube, _rights(diameter=0.1, wall=0.01, **material)),
+        "section_forces": Call(vi.section_forces, _rights(run=run, beam="b")),
     }
 
 

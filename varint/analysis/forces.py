@@ -84,6 +84,13 @@ def forces_at(
     return Forces(*by_name, at_nodes.load[:, compiled.slot], at_nodes.turns)
 
 
+def element_efforts(
+    mechanism: Mechanism, motion: Sequence[np.ndarray], command: np.ndarray, law_state: np.ndarray
+) -> np.ndarray:
+    """Efforts (T, ne) of the elements of all forces, N or N m, of the ``motion`` and inputs that `forces_at` takes."""
+    return _at_nodes(mechanism, motion, command, law_state).effort
+
+
 def states_of(mechanism: Mechanism, law_states: np.ndarray, force: Force) -> np.ndarray:
     """The states (T,) of the law of ``force``, (T, n) where there are none or several, out of all (T, n)."""
     plan, compiled = mechanism.compiled.plan, mechanism.compiled

@@ -15,6 +15,7 @@ from varint.compile.contacts import contact_arrays
 from varint.compile.roles import Roles, find_roles
 from varint.display import Shown
 from varint.kernels.plan import (
+    Beams,
     Bodies,
     Constraints,
     Elements,
@@ -131,6 +132,7 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
         measures=_record(Measures, measures),
         elements=_record(Elements, {"force": roles.force}),
         laws=_record(Laws, efforts.law_arrays(roles, len(frame.rows))),
+        beams=_record(Beams, efforts.beam_arrays(roles, places)),
         constraints=_record(Constraints, efforts.constraint_arrays(roles, places)),
         **plan_parts(roles, places),
         contacts=_record(Contacts, contact_arrays(structure, slot, roles)),

@@ -6,7 +6,7 @@ import numpy as np
 import scipy  # whose parts are imported where they are used
 
 from varint.compile.joints import JointFrame
-from varint.compile.roles import Roles
+from varint.compile.roles import ELEMENT, Roles
 from varint.kernels.laws import LAW_NAMES
 from varint.kernels.loads import LOAD_NAMES
 from varint.kernels.measures import KIND_NAMES
@@ -54,6 +54,8 @@ def row_and_measure_arrays(
         for number, m in enumerate(places):
             if roles.measures[number].of_product == joint.name:
                 product[[m, frame.row_of.get(number, m)]] = n
+    fused = np.zeros(total, dtype=bool)
+    fused[[places[roles.sums[s][0]] for first in roles.beams for s in range(first, first + len(ELEMENT))]] = True
     facts = [KINDS[kind].facts for kind in kinds]
     angular = np.array([fact.angular for fact in facts], dtype=bool)
     weight, scale, chain = _weights(roles, frame, places, angular, length)
@@ -72,7 +74,8 @@ def row_and_measure_arrays(
         "weight": weight,
         "period": np.array([fact.period for fact in facts], dtype=float),
         "radial": np.array([fact.radial for fact in facts], dtype=bool),
-        "stiffening": np.array([fact.stiffening for fact in facts], dtype=bool),
+        "stiffening": np.array([fact.stiffening for fact in facts], dtype=bool) & ~fused,
+        "fused": fused,
         "product": product,
     }
     for name, value in vars(Numbers()).items():
@@ -141,6 +144,12 @@ def law_arrays(roles: Roles, rows: int) -> dict:
         "table": np.concatenate([np.zeros((0, 6)), *tables]),
         "state": np.where(states, np.cumsum(states) - 1, -1).astype(np.int64),
     }
+
+
+def beam_arrays(roles: Roles, places: Sequence[int]) -> dict:
+    """First measure and first sum of each element of a beam."""
+    first = np.array(roles.beams, dtype=np.int64)
+    return {"first": np.array([places[roles.sums[s][0]] for s in first], dtype=np.int64), "sum": first}
 
 
 def constraint_arrays(roles: Roles, places: Sequence[int]) -> dict:

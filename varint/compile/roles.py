@@ -9,11 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from varint.measures import Measure
+from varint.measures.middle import MiddleDisplacement
+from varint.measures.rotation import RotationComponent
 from varint.model.body import WORLD
 from varint.model.forces.base import BodyLoad, Constraint, Effort, PlaneContact
 from varint.model.forces.path import PathInertia
 from varint.model.structure import Structure
 
+ELEMENT = (*3 * (MiddleDisplacement.kind,), *3 * (RotationComponent.kind,))  # measures of an element of a beam
 FRICTION_ROWS = 2  # of two bodies that slide on each other: along the surface
 
 
@@ -41,6 +44,8 @@ class Roles:
         Measures with a row in Newton's system: those between two bodies, in sums of several, of constraints, of terms.
     following : set of int
         Measures that are not the first of their sum.
+    beams : list of int
+        First of the six sums of each element of a beam.
     """
 
     force: np.ndarray
@@ -55,6 +60,7 @@ class Roles:
     ends: list[tuple[int, int]]
     with_row: list[int]
     following: set[int]
+    beams: list[int]
 
 
 def find_roles(structure: Structure) -> Roles:
@@ -90,6 +96,8 @@ def find_roles(structure: Structure) -> Roles:
     for s, group in enumerate(groups.values()):
         if any(element.terms for _, element in group):
             needed.add(sums[s][0])
+    beams = _beams(measures, sums[: len(groups)])
+    needed |= {sums[s][0] for first in beams for s in range(first, first + len(ELEMENT))}
     return Roles(
         force=np.array([k for k, _ in elements], dtype=np.int64),
         measures=measures,
@@ -103,7 +111,22 @@ def find_roles(structure: Structure) -> Roles:
         ends=ends,
         with_row=[m for m, pair in enumerate(ends) if -1 not in pair or m in needed],
         following={m for own in sums for m in own[1:]},
+        beams=beams,
     )
+
+
+def _beams(measures: list[Measure], sums: list[list[int]]) -> list[int]:
+    """First of each six sums, of one measure each, that are those of an element of a beam: between the same points."""
+    kinds = [measures[own[0]].kind if len(own) == 1 else "" for own in sums]
+    beams: list[int] = []
+    for s in range(len(sums) - len(ELEMENT) + 1):
+        if kinds[s] != ELEMENT[0] or tuple(kinds[s : s + len(ELEMENT)]) != ELEMENT:
+            continue
+        own = [measures[sums[s + k][0]] for k in range(len(ELEMENT))]
+        points = {(*m.point_a, *m.point_b) for m in own if isinstance(m, MiddleDisplacement)}
+        if len(points) == 1 and len({(m.body_a, m.body_b) for m in own}) == 1:
+            beams.append(s)
+    return beams
 
 
 def _key(measure: Measure) -> tuple:

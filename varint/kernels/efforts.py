@@ -33,6 +33,7 @@ from varint._numba import indirect, njit
 from varint.algebra.quaternion import multiply
 from varint.algebra.sums import two_sum
 from varint.algebra.vectors import add, cross, dot, scale, square_to, sub, vector
+from varint.kernels.beams import free_efforts, measure_beams, stiffen_beams
 from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.laws import evaluate_laws, law_work
 from varint.kernels.loads import body_of, contact_torque, differentiate_loads, evaluate_loads, load_power
@@ -74,6 +75,8 @@ def apply_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> No
     work = ws.efforts
     evaluate_laws(plan, ws, work.position, work.rotation, ws.velocity, half_step)
     evaluate_loads(plan, ws, work.rotation, ws.velocity)
+    if plan.beams.first.size:
+        free_efforts(plan, ws, half_step)
     for s in range(plan.laws.sum_law.size - 1):
         for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
             for side in range(2):
@@ -156,6 +159,8 @@ def stiffen(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: float)
     """
     work = ws.efforts
     up, low = work.change[0], work.change[1]
+    if plan.beams.first.size:
+        stiffen_beams(plan, ws, half_step)
     for s in range(plan.laws.sum_law.size - 1):
         by_value, by_rate = -half_step * half_step * work.sum_by_value[s], -half_step * work.sum_by_rate[s]
         for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
@@ -293,6 +298,9 @@ def finish_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> N
     ``start``: the pose where the step begins.
     """
     work = ws.efforts
+    if plan.beams.first.size:
+        measure_beams(plan, ws, start)
+        measure_beams(plan, ws, 1 - start)
     for s in range(plan.laws.sum_law.size - 1):
         for f in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
             work.work[plan.laws.element[f]] += law_work(plan, ws, f, s, start, 2.0 * half_step)

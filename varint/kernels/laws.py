@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from varint._numba import njit, switch
+from varint.kernels.beams import evaluate_beams
 from varint.kernels.measures import rate_of, weighted_measure
 from varint.model.forces import LAWS
 
@@ -112,7 +113,10 @@ def _sum_at(plan, ws, s, pose, near):
     """Value of sum s at the pose ``pose``, angles with the turns nearest to ``near`` (nm,)."""
     value, scratch = 0.0, ws.efforts.change
     for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
-        own = weighted_measure(plan, ws, m, near[m], ws.position[pose], ws.rotation[pose], scratch)
+        if plan.measures.fused[m]:
+            own = ws.efforts.at_pose[pose, m]
+        else:
+            own = weighted_measure(plan, ws, m, near[m], ws.position[pose], ws.rotation[pose], scratch)
         value += plan.measures.weight[m] * own
     return value
 
@@ -126,7 +130,11 @@ def evaluate_laws(plan, ws, position, rotation, velocity, span):
     ``span``: see `law_effort`.
     """
     work = ws.efforts
+    if plan.beams.first.size:
+        evaluate_beams(plan, ws, position, rotation)
     for m in range(plan.rows.role.size, plan.measures.kind.size):
+        if plan.measures.fused[m]:
+            continue
         work.value[m] = weighted_measure(plan, ws, m, work.value_near[m], position, rotation, work.gradient[m])
     for s in range(plan.laws.sum_law.size - 1):
         value = rate = 0.0

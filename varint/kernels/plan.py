@@ -88,6 +88,7 @@ class Measures(CompiledRecord):
     period: Float1  # (nm,) after which values repeat, 0 for never
     radial: Bool1  # (nm,) see `measures.base.Measure`
     stiffening: Bool1  # (nm,)
+    fused: Bool1  # (nm,) whether it is one of an element of a beam
     product: Int1  # (nm,) number of the product of exponentials that it is a row of, -1 for none
     u: Float2  # (nm, 3) axes of body a
     v: Float2  # (nm, 3) axes of body a
@@ -109,6 +110,14 @@ class Laws(CompiledRecord):
     table_first: Int1  # (nf + 1,) pieces of its table
     table: Float2  # (pieces, 6) start, effort's c0 .. c3 in powers of (value - start), potential there
     state: Int1  # (nf,) number of its state, -1 for none
+
+
+@dataclass(frozen=True, eq=False)
+class Beams(CompiledRecord):
+    """The elements of beams: six measures each, one after another, alone in as many sums (beams.py)."""
+
+    first: Int1  # (n,) the first measure
+    sum: Int1  # (n,) its sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,6 +192,7 @@ class Plan(CompiledRecord):
     measures: Measures
     elements: Elements
     laws: Laws
+    beams: Beams
     constraints: Constraints
     limits: Limits
     contacts: Contacts
@@ -205,6 +215,7 @@ class EffortWork(CompiledRecord, writable=True):
     by_state: Annotated[Float2, "states 4"]  # effort by the state at the start, state at the end by it, value, rate
     value: Annotated[Float1, "nm"]  # of measures, turns counted
     value_near: Annotated[Float1, "nm", STATE]  # of the last step done, for a row of a constraint of the last node
+    at_pose: Annotated[Float2, "2 nm"]  # of elements of beams, at the start and the end of a step
     gradient: Annotated[Float3, "nm 2 6"]  # by side, times the weight
     sum_value: Annotated[Float1, "ns"]  # what laws see
     sum_rate: Annotated[Float1, "ns"]
@@ -455,7 +466,7 @@ class Workspace(CompiledRecord, writable=True):
     # step
     velocity: Annotated[Float2, "nb 6", STATE]  # m/s, world and rad/s, body; constant over the step
     multiplier: Annotated[Float1, "nr"]  # impulse of each row
-    last_multiplier: Annotated[Float1, "nr", STATE]  # of the last step, of trees
+    last_multiplier: Annotated[Float1, "nr", STATE]  # of the last step, of trees; of beams' rows the effort
     history: Annotated[Float4, "stages history nb 6", STATE]  # the last velocity, its backward differences
     compliance: Annotated[Float1, "nr"]  # 1 for a row that takes no part as a constraint, else 0
     # Newton

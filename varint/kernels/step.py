@@ -15,6 +15,7 @@ import math
 from varint._numba import Float1, Float2, Float3, Int1, ReadOnly, njit
 from varint.algebra.sums import two_sum
 from varint.kernels.balance import add_piece, is_off, left_of_energy, weigh_node
+from varint.kernels.beams import keep_multipliers, start_multipliers
 from varint.kernels.configuration import follow_products, place
 from varint.kernels.constraints import finish_constraints, set_targets
 from varint.kernels.dense import copy_motions
@@ -138,6 +139,7 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     plain = alone and ws.ldu.K.size == 0 and not has_terms(plan)
     for r in range(ws.multiplier.size):
         ws.multiplier[r] = ws.last_multiplier[r] if plain and extrapolate else 0.0
+    start_multipliers(plan, ws, half_step, extrapolate)
     if extrapolate:
         _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0])
     sharpened = ws.extended.impulse.shape[0] > 0
@@ -153,6 +155,7 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
         iterations += 1
     for r in range(ws.multiplier.size if plain else 0):
         ws.last_multiplier[r] = ws.multiplier[r]
+    keep_multipliers(plan, ws, half_step)
     return status, iterations, upper
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from varint._numba import addresses_of, allocate
+from varint.kernels.beams import evaluate_beams, free_efforts, largest_open, measure_beams, stiffen_beams
 from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.extended import finish_extended, sharpen
@@ -86,6 +87,9 @@ def _prepare(plan, stages):
     evaluate_rows.prepare()
     if plan.laws.kind.size + plan.loads.kind.size:
         for function in (apply_efforts, stiffen, finish_efforts):
+            function.prepare()
+    if plan.beams.first.size:
+        for function in (evaluate_beams, measure_beams, free_efforts, largest_open, stiffen_beams):
             function.prepare()
     prepare_events(plan, stages)
     if plan.constraints.rate.size:

@@ -44,7 +44,7 @@ def _rotation_vector(plan, m, A, B):
 
 
 @njit
-def _by_rotation(v, rho, f):
+def by_rotation(v, rho, f):
     """The vector y above."""
     once = cross(rho, v)
     return add(add(v, scale(0.5, once)), scale(f, cross(rho, once)))
@@ -70,7 +70,7 @@ def turning(plan, m, A, B):
     """The value, and what it pushes with: the opposite of the torque on a, and the torque on b, in their axes."""
     v = vector(plan.measures.v[m])
     rho, f, _ = _rotation_vector(plan, m, A, B)
-    near = _by_rotation(v, rho, f)
+    near = by_rotation(v, rho, f)
     return dot(v, rho), near, rotate_back(B, rotate(A, near))
 
 
@@ -81,7 +81,7 @@ def turning_change(plan, m, A, B, turn_a, turn_b):
     rho, f, slope = _rotation_vector(plan, m, A, B)
     delta = sub(rotate_back(A, rotate(B, turn_b)), turn_a)
     dnear = _by_rotation_change(v, rho, f, slope, _vector_change(rho, f, delta))
-    near = _by_rotation(v, rho, f)
+    near = by_rotation(v, rho, f)
     far = rotate_back(B, rotate(A, near))
     return dnear, sub(rotate_back(B, rotate(A, add(dnear, cross(turn_a, near)))), cross(turn_b, far))
 
@@ -109,7 +109,7 @@ def rotation_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by):
     v, turn_a, turn_b = vector(plan.measures.v[m]), vector(motions[0][3:]), vector(motions[1][3:])
     rho, f, slope = _rotation_vector(plan, m, A, B)
     delta = sub(rotate_back(A, rotate(B, turn_b)), turn_a)
-    drho, near = _vector_change(rho, f, delta), _by_rotation(v, rho, f)
+    drho, near = _vector_change(rho, f, delta), by_rotation(v, rho, f)
     add_to(by.v[m], weight, add(drho, scale(factor, rho)))
     x, y, z = _since_rest(plan, m, A, B)
     for k in range(3):  # R0 turned by e_k from the left turns R R0^T by the opposite of its column k

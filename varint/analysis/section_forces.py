@@ -1,0 +1,40 @@
+"""Forces and moments within beams."""
+
+import re
+
+import numpy as np
+
+from varint.analysis.forces import element_efforts
+from varint.analysis.recorded_motion import RecordedMotion
+from varint.errors import ArgumentError
+from varint.model.checks import check_name, of_type
+from varint.model.forces.beam_element import BeamElement
+
+
+def section_forces(run: RecordedMotion, beam: str) -> np.ndarray:
+    """Axial force, shear along y and z, N, torque, bending moments about y and z, N m, of the elements of a beam.
+
+    Parameters
+    ----------
+    run : Trajectory
+    beam : str
+        Name that `beam` was called with.
+
+    Returns (T, n, 6) at the middles of the n elements, from point_a on, at the T recorded nodes, in the elements' axes,
+    x along the beam. They act on the piece before the section: tension is positive. Damping is included.
+    Raises ArgumentError.
+    """
+    run = of_type(run, RecordedMotion, "run", ArgumentError)
+    name = check_name(beam, "a beam", ArgumentError)
+    forces = run.mechanism.forces
+    own = {}
+    for k, force in enumerate(forces):
+        number = re.fullmatch(re.escape(name) + r" (\d+)", force.name)
+        if number and isinstance(force, BeamElement):
+            own[int(number[1])] = k
+    if not own:
+        raise ArgumentError(f"mechanism '{run.mechanism.name}' has no beam '{name}'")
+    arrays = run.position, run.quat_wxyz, run.velocity, run.angular_velocity
+    efforts = element_efforts(run.mechanism, arrays, run.command, run.law_states)
+    columns = [np.flatnonzero(run.mechanism.compiled.force == own[k]) for k in sorted(own)]
+    return -efforts[:, np.array(columns)]

@@ -1,0 +1,275 @@
+"""Flexible links: beams as chains of bodies with elastic elements between them, and cables as chains of points."""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+
+from varint.display import described, field_facts
+from varint.errors import MechanismError
+from varint.model.body import WORLD, Body
+from varint.model.checks import MOST, array_of, check_name, finite, not_negative, positive, unit_axis, whole_number
+from varint.model.forces.base import Force
+from varint.model.forces.beam_element import BeamElement
+from varint.model.forces.spring import Cable
+from varint.model.joints import REGISTRY
+from varint.model.joints.base import Joint, frame_about
+from varint.model.rotation_vectors import quat_from_matrix
+from varint.model.section import Section
+from varint.model.shapes import quat_from_z
+from varint.model.solid import Solid
+
+POINT = 0.02  # radius of a node of a cable in lengths of a segment
+ALONG_X = quat_from_z(np.array([1.0, 0.0, 0.0]))
+
+
+class Beam(NamedTuple):
+    """Parts of a beam or a cable, to be added to those of a mechanism; node k is named "NAME k", from 0 at point_a."""
+
+    bodies: list[Body]
+    joints: list[Joint]
+    forces: list[Force]
+
+    def __repr__(self) -> str:
+        return described(self, field_facts(self))
+
+
+def beam(
+    name: str,
+    body_a: str | None,
+    body_b: str | None,
+    *,
+    point_a: ArrayLike,
+    point_b: ArrayLike,
+    elements: int,
+    section: Section,
+    normal: ArrayLike | None = None,
+    curvature: float = 0.0,
+    damping: float = 0.0,
+) -> Beam:
+    """An elastic beam from ``point_a`` of body a to ``point_b`` of body b (3,), m, world, reference.
+
+    Parameters
+    ----------
+    body_a, body_b : str or None
+        Bodies, "world" among them, that the ends are clamped to. None leaves an end free: joints of the mechanism may
+        name its node, "NAME 0" at point_a or "NAME n" at point_b, for a hinge.
+    elements : int
+        n, from 1. The nodes are n + 1 bodies, evenly spread, with the mass and rotational inertia of a piece each, of
+        half a piece at the ends. An end in the world has no node.
+    section : Section
+        Stiffnesses and masses per length.
+    normal : (3,), optional
+        Direction of the section's y, world; its part along the chord is left out. Where not given, any.
+    curvature : float
+        Of the unloaded beam, an arc from point_a to point_b, 1/m: positive if it is centred on the side of ``normal``.
+    damping : float
+        Relaxation time of Kelvin-Voigt damping, s: damping over stiffness of each element.
+
+    Without loads the beam keeps the shape of the reference configuration. Raises MechanismError.
+    """
+    what = f"beam '{check_name(name, 'a beam')}'"
+    a, b = _points(point_a, point_b, what)
+    elements = whole_number(elements, f"elements of {what}", 1, most=MOST)
+    if not isinstance(section, Section):
+        raise MechanismError(f"section of {what} must be a Section, got {section!r}")
+    damping = not_negative(damping, f"damping of {what}")
+    ends = _ends(body_a, body_b, elements, what)
+    axes = _chord_axes(b - a, normal, what)
+    points, frames, middles, length = _arc(a, b, axes, finite(curvature, f"curvature of {what}"), elements, what)
+    stiffness = section.stiffness(length)
+    bodies = [
+        _node(f"{name} {k}", points[k], frames[k], section, length, (k > 0, k < elements))
+        for k in range(elements + 1)
+        if ends.get(k) != WORLD
+    ]
+    names = [WORLD if ends.get(k) == WORLD else f"{name} {k}" for k in range(elements + 1)]
+    if not bodies:
+        raise MechanismError(f"{what} has no node that moves: give it more elements or free one end")
+    joints: list[Joint] = [
+        REGISTRY["Fixed"](names[k], ends[k], names[k], point=points[k]) for k in ends if names[k] != WORLD
+    ]
+    # each node follows the one before; a node that is clamped has its joint already
+    joints += [
+        REGISTRY["Free"](names[k + 1], names[k], names[k + 1], point=points[k + 1])
+        for k in range(elements)
+        if k + 1 not in ends
+    ]
+    forces: list[Force] = [
+        BeamElement(
+            f"{name} {k}", names[k], names[k + 1], point_a=points[k], point_b=points[k + 1], axes=middles[k],
+            stiffness=stiffness, damping=damping * stiffness,
+        )
+        for k in range(elements)
+    ]  # fmt: skip
+    return Beam(bodies, joints, forces)
+
+
+def cable(
+    name: str,
+    body_a: str,
+    body_b: str,
+    *,
+    point_a: ArrayLike,
+    point_b: ArrayLike,
+    elements: int,
+    section: Section,
+    length: float | None = None,
+    damping: float = 0.0,
+    down: ArrayLike = (0.0, 0.0, -1.0),
+) -> Beam:
+    """A cable without bending stiffness, held at ``point_a`` of body a and ``point_b`` of body b (3,), m, world.
+
+    Parameters
+    ----------
+    body_a, body_b : str
+        "world" among them.
+    elements : int
+        n, from 2. The inner nodes are n - 1 points that move freely in space; half an n-th of the mass is welded to
+        either body.
+    section : Section
+        Its EA and mass_per_length count. An element pulls, and is slack where it is shorter than an n-th of the length.
+    length : float, optional
+        Unloaded, m; the distance of the points where not given.
+    damping : float
+        Relaxation time, s: damping over stiffness of each element.
+    down : (3,)
+        Direction in which the reference configuration of a cable longer than that distance sags, on an arc.
+
+    Raises MechanismError.
+    """
+    what = f"cable '{check_name(name, 'a cable')}'"
+    a, b = _points(point_a, point_b, what)
+    elements = whole_number(elements, f"elements of {what}", 2, most=MOST)
+    if not isinstance(section, Section):
+        raise MechanismError(f"section of {what} must be a Section, got {section!r}")
+    for end, which in ((body_a, "body_a"), (body_b, "body_b")):
+        check_name(end, f"{which} of {what}")
+    distance = float(np.linalg.norm(b - a))
+    whole = distance if length is None else positive(length, f"length of {what}")
+    rest, damping = whole / elements, not_negative(damping, f"damping of {what}")
+    points = _sagging(a, b, rest, elements, unit_axis(down, f"down of {what}"), what)
+    ends, bodies, joints, names = {0: body_a, elements: body_b}, [], [], []
+    for k, point in enumerate(points):
+        parent = ends.get(k, WORLD)
+        names.append(parent if k in ends and parent == WORLD else f"{name} {k}")
+        if names[k] != WORLD:
+            mass = section.mass_per_length * rest * (0.5 if k in ends else 1.0)
+            bodies.append(Body.sphere(names[k], radius=POINT * rest, mass=mass, position=point))
+            joints.append(REGISTRY["Fixed" if k in ends else "Translational"](names[k], parent, names[k], point=point))
+    stiffness = section.EA / rest
+    forces: list[Force] = [
+        Cable(
+            f"{name} {k}", near, far, point_a=points[k], point_b=points[k + 1], rest_length=rest, stiffness=stiffness,
+            damping=damping * stiffness,
+        )
+        for k, (near, far) in enumerate(pairwise(names))
+    ]  # fmt: skip
+    return Beam(bodies, joints, forces)
+
+
+def _points(point_a: ArrayLike, point_b: ArrayLike, what: str) -> tuple[np.ndarray, np.ndarray]:
+    a, b = array_of(point_a, (3,), f"point_a of {what}"), array_of(point_b, (3,), f"point_b of {what}")
+    if np.linalg.norm(b - a) == 0.0:
+        raise MechanismError(f"{what} needs two points that are apart")
+    return a, b
+
+
+def _ends(body_a: str | None, body_b: str | None, elements: int, what: str) -> dict[int, str]:
+    """The body that each clamped end is fixed to, by node."""
+    ends = {}
+    for node, body, which in ((0, body_a, "body_a"), (elements, body_b, "body_b")):
+        if body is not None:
+            ends[node] = check_name(body, f"{which} of {what}")
+    return ends
+
+
+def _chord_axes(chord: np.ndarray, normal: ArrayLike | None, what: str) -> np.ndarray:
+    """(3, 3) columns x along the chord, y along the normal's part across it, z."""
+    x = chord / np.linalg.norm(chord)
+    if normal is None:
+        y = frame_about(x)[:, 0]
+    else:
+        y = unit_axis(normal, f"normal of {what}")
+        y = y - (y @ x) * x
+        if np.linalg.norm(y) < 1e-6:
+            raise MechanismError(f"normal of {what} must not be along the beam, got {np.asarray(normal).tolist()}")
+        y = y / np.linalg.norm(y)
+    return np.column_stack([x, y, np.cross(x, y)])
+
+
+def _arc(
+    a: np.ndarray, b: np.ndarray, axes: np.ndarray, curvature: float, elements: int, what: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """Nodes (n + 1, 3) and their axes (n + 1, 3, 3) on the arc, axes at the middles (n, 3, 3), length of an element."""
+    chord = float(np.linalg.norm(b - a))
+    bend = 0.5 * curvature * chord  # sine of half the arc's angle
+    if abs(bend) > 1.0:
+        raise MechanismError(
+            f"curvature of {what} must be at most 2 over the distance of its points, {2 / chord:g} 1/m"
+        )
+    half = float(np.arcsin(bend))
+    angle = np.linspace(-half, half, elements + 1)
+    along = np.linspace(0.0, 1.0, elements + 1)
+    points = a + along[:, None] * (b - a)
+    if half != 0.0:
+        R = 1.0 / curvature
+        across = R * (np.sin(angle)[:, None] * axes[:, 0] + (np.cos(half) - np.cos(angle))[:, None] * axes[:, 1])
+        points = 0.5 * (a + b) + across
+        points[0], points[-1] = a, b
+    length = chord / elements if half == 0.0 else 2.0 * half / curvature / elements
+    middle = 0.5 * (angle[1:] + angle[:-1])
+    return points, *(np.array([axes @ _about_z(t) for t in turn]) for turn in (angle, middle)), length
+
+
+def _about_z(angle: float) -> np.ndarray:
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def _node(
+    name: str, point: np.ndarray, axes: np.ndarray, section: Section, length: float, pieces: tuple[bool, bool]
+) -> Body:
+    """A node with half an element of ``length`` on either side, where ``pieces`` has one."""
+    size, own = section.size, section.inertia_per_length
+    assert size is not None  # since the section was made
+    assert own is not None
+    l = 0.5 * length * sum(pieces)
+    mass = section.mass_per_length * l
+    inertia = l * own + mass * length**2 / 12.0 * np.array([0.0, 1.0, 1.0])
+    place = (0.25 * length * (int(pieces[1]) - int(pieces[0])), 0.0, 0.0)
+    solid = (
+        Solid("cylinder", np.array([0.5 * size[0], l]), np.array(place), ALONG_X)
+        if section.round
+        else Solid("box", np.array([l, *size]), np.array(place))
+    )
+    return Body(
+        name, mass=mass, inertia=np.diag(inertia), position=point, quat_wxyz=quat_from_matrix(axes), solids=(solid,)
+    )
+
+
+def _sagging(a: np.ndarray, b: np.ndarray, rest: float, elements: int, down: np.ndarray, what: str) -> np.ndarray:
+    """(n + 1, 3) points on an arc in the plane of the chord and ``down``, chords of length ``rest`` apart.
+
+    A cable that is too short for that is straight.
+    """
+    chord = b - a
+    distance = float(np.linalg.norm(chord))
+    along = np.linspace(0.0, 1.0, elements + 1)[:, None]
+    if elements * rest <= distance * (1.0 + 1e-12):
+        return a + along * chord
+    x = chord / distance
+    y = down - (down @ x) * x
+    if np.linalg.norm(y) < 1e-6:
+        raise MechanismError(f"down of {what} must not be along the line between its points")
+    y = y / np.linalg.norm(y)
+    # n chords that turn by g each reach rest sin(n g / 2) / sin(g / 2)
+    reach = lambda g: rest * np.sin(0.5 * elements * g) / np.sin(0.5 * g) - distance  # noqa: E731
+    g = brentq(reach, 1e-9 / elements, (2.0 - 1e-9) * np.pi / elements)
+    direction = g * (0.5 * (elements - 1) - np.arange(elements))
+    steps = rest * (np.cos(direction)[:, None] * x + np.sin(direction)[:, None] * y)
+    points = a + np.concatenate([np.zeros((1, 3)), np.cumsum(steps, axis=0)])
+    points[-1] = b
+    return points
