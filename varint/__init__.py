@@ -40,6 +40,8 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.model.body import Body
     from varint.model.deformable import deformable_spring
     from varint.model.forces.commanded import extrapolated
+    from varint.model.forces.path import At
+    from varint.model.forces.wrapped_path import Around, CylinderSurface, Pulley, SphereSurface
     from varint.model.import_report import ImportReport
     from varint.model.state import State
     from varint.problem import Problem, Recording
@@ -65,8 +67,11 @@ PLACES = {  # name to its module, but for forces and joints
     "VarintError": "errors",
     "AssemblyMode": "configurations.assembly_modes",
     "AssemblyModes": "configurations.assembly_modes",
+    "At": "model.forces.path",
+    "Around": "model.forces.wrapped_path",
     "Body": "model.body",
     "Controls": "sliders",
+    "CylinderSurface": "model.forces.wrapped_path",
     "EquationsOfMotion": "redmax.equations_of_motion",
     "Gradient": "gradients",
     "ImportReport": "model.import_report",
@@ -75,8 +80,10 @@ PLACES = {  # name to its module, but for forces and joints
     "Mechanism": "mechanism",
     "Peer": "formulations.peer",
     "Problem": "problem",
+    "Pulley": "model.forces.wrapped_path",
     "Recording": "problem",
     "Reduced": "formulations.reduced",
+    "SphereSurface": "model.forces.wrapped_path",
     "State": "model.state",
     "StateGradient": "gradients",
     "StepChoice": "formulations.step_choice",

@@ -124,5 +124,17 @@ def _fields(item: Body | Joint | Force | Solid) -> dict:
     for name, value in values.items():
         if callable(value):
             raise MechanismError(f"{name} of {item.label} is a function, which no file can hold: give it as numbers")
-    plain = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
+    plain = {name: _plain(value) for name, value in values.items()}
     return {name: value for name, value in plain.items() if not (isinstance(value, float) and math.isinf(value))}
+
+
+def _plain(value: object) -> object:
+    """A value of a field as data: arrays and tuples as lists, the parts of a path as their fields."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        parts = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return {name: _plain(part) for name, part in parts.items() if part is not None}
+    return value

@@ -47,7 +47,7 @@ class Element(Shown):
 class Effort(Element):
     """An effort along the sum of ``measures`` by a ``law`` with its ``parameters``, and ``terms`` of its measure.
 
-    ``table``: (values, efforts) of a tabulated law; ``function``: of a user's law; ``terms``: as `Limit`.
+    ``weights``: of the measures in the sum, 1 where there are none; ``table``: (values, efforts) of a tabulated law; ``function``: of a user's law; ``terms``: as `Limit`.
     """
 
     measures: tuple[Measure, ...]
@@ -56,6 +56,7 @@ class Effort(Element):
     table: tuple | None = None
     function: Callable | None = None
     terms: tuple = ()
+    weights: tuple[float, ...] = ()
 
     @property
     def bodies(self) -> tuple[str, ...]:

@@ -1,0 +1,82 @@
+"""Tendons: springs along paths that wrap around surfaces."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from varint.errors import MechanismError
+from varint.model.checks import not_negative
+from varint.model.forces.base import Effort, Element, Force, register
+from varint.model.forces.path import At
+from varint.model.forces.spring import CABLE, SPRING
+from varint.model.forces.wrapped_path import Around, Pulley, Summed, check_surfaces, path_of, summed, whole_length
+
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
+
+
+@dataclass(frozen=True, eq=False)
+class AlongPath(Force):
+    """A force along a path without friction: one tension, by its whole length.
+
+    ``path``: a list of `At`, `Around` and `Pulley`. ``smoothing``, m: rounds off where the path meets a surface, about
+    a fortieth of the radius; 0 for the sharp path, whose moment arm has kinks there.
+    """
+
+    path: Sequence[At | Around | Pulley] = field(kw_only=True)
+    smoothing: float = field(default=0.0, kw_only=True)
+
+    look = "line"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set("path", path_of(self.path, self.label))
+        self._set("smoothing", not_negative(0.0 if self.smoothing is None else self.smoothing, "smoothing"))
+        check_surfaces(self.path, self.smoothing, self.label)
+
+    @property
+    def reference_length(self) -> float:
+        """Length of the path in the reference configuration, m."""
+        return whole_length(self.path, self.smoothing)
+
+    def course(self) -> list[tuple[str, np.ndarray]]:
+        return [(entry.body, entry.point) for entry in self.path if isinstance(entry, At)]
+
+    def summed(self, structure: "Structure") -> Summed:
+        """The path as measures; raises MechanismError where none of it moves."""
+        path = summed(self.path, self.smoothing, lambda name: self._body(structure, name))
+        if not path.measures:
+            raise MechanismError(f"{self.label} must lead from one body to another")
+        return path
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Tendon(AlongPath):
+    """A spring along a path over points, around surfaces and by pulleys; slack below ``rest_length``.
+
+    ``path``: a list of `At`, `Around` and `Pulley`; ``smoothing``, m, about a fortieth of a radius: rounds off where
+    the path meets a surface, 0 for the sharp path. ``stiffness`` N/m, ``damping`` N s/m, ``rest_length`` m, by default
+    its length in the reference configuration. ``one_sided=False``: it pushes below that length.
+    """
+
+    stiffness: float = field(kw_only=True)
+    damping: float = field(default=0.0, kw_only=True)
+    rest_length: float | None = field(default=None, kw_only=True)
+    one_sided: bool = field(default=True, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.rest_length is None:
+            self._set("rest_length", self.reference_length)
+        self._check(stiffness="zero", damping="zero", rest_length="zero")
+
+    def elements(self, structure: "Structure") -> list[Element]:
+        assert self.rest_length is not None  # since it was made
+        path = self.summed(structure)
+        rest = self.rest_length - path.fixed
+        parameters = {"stiffness": self.stiffness, "rest": rest, "damping": self.damping}
+        law = CABLE if self.one_sided else SPRING
+        return [Effort(path.measures, law, parameters, weights=path.weights)]
