@@ -113,6 +113,7 @@ PLACES = {  # name to its module, but for forces and joints
     "lyapunov_exponent": "studies.lyapunov",
     "lyapunov_spectrum": "studies.lyapunov_spectrum",
     "modes": "linear",
+    "moment_arms": "linear",
     "order_study": "studies.order_study",
     "periodic_orbit": "linear",
     "phase_portrait": "studies.phase",

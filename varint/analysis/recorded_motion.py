@@ -14,7 +14,7 @@ from varint.analysis import trajectory_display
 from varint.analysis.by_name import ByName
 from varint.analysis.derived import QUANTITIES, evaluated, keeps_energy, left_by
 from varint.analysis.diagnostics import RecordedDiagnostics
-from varint.analysis.forces import Forces, forces_at, states_of
+from varint.analysis.forces import Forces, forces_at, path_lengths, states_of
 from varint.analysis.gaps import warn_of_lost_turns, warn_of_unknown_motion
 from varint.analysis.interpolation import interpolated, linear
 from varint.analysis.points import PointPath, Relative, point_path, relative
@@ -270,6 +270,12 @@ class RecordedMotion:
         """Force name to the state (T,) of its law: an integral of a deviation, an activation; (T, 0) without one."""
         states = partial(states_of, self.mechanism, self.law_states)
         return ByName(self.mechanism.force_index, self.mechanism.force, states, "force")
+
+    @cached_property
+    def length(self) -> Mapping[str, np.ndarray]:
+        """Force name to the length (T,), m, of its path; (T, 0) where it has none, see `Tendon`."""
+        lengths = partial(path_lengths, self.mechanism, self.forces_along.value)
+        return ByName(self.mechanism.force_index, self.mechanism.force, lengths, "force")
 
     @cached_property
     def force_potential(self) -> Mapping[str, np.ndarray]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from varint.errors import AssemblyError, StateError
+from varint.io.mjcf_models import ModelSource
 from varint.io.mjcf_muscles import is_muscle, muscle, wrapped_tendon, wraps_of
 from varint.io.mjcf_numbers import (
     BIAS_AFFINE,
@@ -60,7 +61,7 @@ class MJCFForces:
     """
 
     def __init__(
-        self, model: Any, source: MJCFSource, notes: ImportNotes, places: tuple[Places, Wide], rest: Any
+        self, model: Any, source: MJCFSource | ModelSource, notes: ImportNotes, places: tuple[Places, Wide], rest: Any
     ) -> None:
         self.m, self.source, self.notes, self.rest = model, source, notes, rest
         self.places, self.wide = places

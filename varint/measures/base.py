@@ -34,7 +34,8 @@ NONE3 = np.zeros(3)
 class Numbers(Shown):
     """The constants of a measure in a plan. The file of a kind says which it has, and what they are.
 
-    u, v : (3,) in axes of body a: directions, or a point from the centre of mass, m; v of a third body where there is one
+    u, v : (3,) in axes of body a, v of a third body where there is one: directions, or a point from the centre of
+        mass, m
     w : (3,) in axes of body b
     c : m or rad
     rest : (3, 3) rotation matrix from axes of body b to those of body a, in the reference configuration

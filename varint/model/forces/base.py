@@ -168,6 +168,11 @@ class Force(Frozen):
         """The line along which it acts: names of bodies, each with a point (3,), m, world, reference; mostly none."""
         return []
 
+    def branches(self) -> list[tuple[list[tuple[str, np.ndarray]], list]]:
+        """The lines to draw: a course, and between its points the surface that it wraps around or None; mostly none."""
+        course = self.course()
+        return [(course, [None] * (len(course) - 1))] if course else []
+
     def held_joints(self, structure: "Structure") -> list[str]:
         """Names of the joints whose coordinates it constrains: reduced coordinates must have them."""
         return []

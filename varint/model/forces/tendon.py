@@ -11,7 +11,7 @@ from varint.model.checks import not_negative
 from varint.model.forces.base import Effort, Element, Force, register
 from varint.model.forces.path import At
 from varint.model.forces.spring import CABLE, SPRING
-from varint.model.forces.wrapped_path import Around, Pulley, Summed, check_surfaces, path_of, summed, whole_length
+from varint.model.forces.wrapped_path import Around, Pulley, Summed, check_surfaces, path_of, pieces, summed, whole_length
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
@@ -43,6 +43,17 @@ class AlongPath(Force):
 
     def course(self) -> list[tuple[str, np.ndarray]]:
         return [(entry.body, entry.point) for entry in self.path if isinstance(entry, At)]
+
+    def branches(self) -> list[tuple[list[tuple[str, np.ndarray]], list]]:
+        branches: list[tuple[list[tuple[str, np.ndarray]], list]] = []
+        for piece in pieces(self.path):
+            if not branches or piece.begin is not last:
+                branches.append(([(piece.begin.body, piece.begin.point)], []))
+            course, surfaces = branches[-1]
+            course.append((piece.end.body, piece.end.point))
+            surfaces.append(piece.around and (piece.around.body, piece.around.surface, self.smoothing))
+            last = piece.end
+        return branches
 
     def summed(self, structure: "Structure") -> Summed:
         """The path as measures; raises MechanismError where none of it moves."""
