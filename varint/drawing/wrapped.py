@@ -27,9 +27,7 @@ class WrapShape(NamedTuple):
     smoothing: float
 
 
-def shape_of(
-    structure: Structure, body: str, surface: SphereSurface | CylinderSurface, smoothing: float
-) -> WrapShape:
+def shape_of(structure: Structure, body: str, surface: SphereSurface | CylinderSurface, smoothing: float) -> WrapShape:
     """A surface of a body, by the body's name."""
     number = structure.body_index.get(body, -1)
     R, x = np.eye(3), np.zeros(3)

@@ -62,9 +62,7 @@ def path_of(places: Places, tendon: int, at: XMLElement) -> list[Entry]:
             path.append(At(places.body_named(int(m.site_bodyid[number])), places.site_point(number)))
         elif kind in (WRAP_SPHERE, WRAP_CYLINDER):
             path.append(_around(places, number, round(value), kind))
-    return [
-        entry for n, entry in enumerate(path) if not (isinstance(entry, Around) and _inside(places, path, n, at))
-    ]
+    return [entry for n, entry in enumerate(path) if not (isinstance(entry, Around) and _inside(places, path, n, at))]
 
 
 def _around(places: Places, geom: int, site: int, kind: int) -> Around:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 TINY = 1e-15
 B1, B2, B3, B4 = (0.814, 0.433, 0.1), (1.06, 0.717, 1.0), (0.162, -0.0299, 0.354), (0.0633, 0.2, 0.0)
+NEGLIGIBLE = 30.0  # widths from the middle of a bump: its share is below 1e-190
 STRETCH, STEEP = 0.6, 4.0  # of the passive curve
 SHAPE = (0.5, 1.6, 1.3, 1.2)  # lmin, lmax, fpmax, fvmax
 FASTEST = {"degroote": 10.0, "mujoco": 1.5}  # optimal lengths per second
@@ -43,6 +44,8 @@ def degroote_curves(l, v):
     active = active_slope = 0.0
     for k in range(3):
         width = B3[k] + B4[k] * l
+        if abs(l - B2[k]) > NEGLIGIBLE * abs(width):  # one of the widths is zero at l = 0.1495
+            continue
         x = (l - B2[k]) / width
         bump = B1[k] * math.exp(-0.5 * x * x)
         active += bump
@@ -60,7 +63,9 @@ def mujoco_curves(l, v, lmin, lmax, fpmax, fvmax):
     low, high = 0.5 * (lmin + 1.0), 0.5 * (1.0 + lmax)
     active = active_slope = 0.0
     if lmin <= l <= lmax:
-        size = max(TINY, low - lmin if l <= low else 1.0 - low if l <= 1.0 else high - 1.0 if l <= high else lmax - high)
+        size = max(
+            TINY, low - lmin if l <= low else 1.0 - low if l <= 1.0 else high - 1.0 if l <= high else lmax - high
+        )
         start = lmin if l <= low else lmax if l > high else 1.0
         x = (l - start) / size
         outer = l <= low or l > high

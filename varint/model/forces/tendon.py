@@ -11,7 +11,16 @@ from varint.model.checks import not_negative
 from varint.model.forces.base import Effort, Element, Force, register
 from varint.model.forces.path import At
 from varint.model.forces.spring import CABLE, SPRING
-from varint.model.forces.wrapped_path import Around, Pulley, Summed, check_surfaces, path_of, pieces, summed, whole_length
+from varint.model.forces.wrapped_path import (
+    Around,
+    Pulley,
+    Summed,
+    check_surfaces,
+    path_of,
+    pieces,
+    summed,
+    whole_length,
+)
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
@@ -46,13 +55,14 @@ class AlongPath(Force):
 
     def branches(self) -> list[tuple[list[tuple[str, np.ndarray]], list]]:
         branches: list[tuple[list[tuple[str, np.ndarray]], list]] = []
+        end: At | None = None
         for piece in pieces(self.path):
-            if not branches or piece.begin is not last:
+            if not branches or piece.begin is not end:
                 branches.append(([(piece.begin.body, piece.begin.point)], []))
             course, surfaces = branches[-1]
             course.append((piece.end.body, piece.end.point))
             surfaces.append(piece.around and (piece.around.body, piece.around.surface, self.smoothing))
-            last = piece.end
+            end = piece.end
         return branches
 
     def summed(self, structure: "Structure") -> Summed:

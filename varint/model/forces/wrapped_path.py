@@ -218,9 +218,7 @@ def summed(path: Sequence[At | Around | Pulley], smoothing: float, body: Callabl
     return Summed(tuple(measures), tuple(weights), fixed)
 
 
-def _around(
-    begin: At, surface: SphereSurface | CylinderSurface, end: At, body: str, smoothing: float
-) -> list[Measure]:
+def _around(begin: At, surface: SphereSurface | CylinderSurface, end: At, body: str, smoothing: float) -> list[Measure]:
     """The measures of a piece around a surface of ``body``; empty where all of it is on that body."""
     shape = (surface.centre, surface.axis, surface.sideways, surface.radius, smoothing, surface.mode)
     own: list[Measure] = []
