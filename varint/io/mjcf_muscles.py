@@ -111,7 +111,7 @@ def wrapped_tendon(
         lower, upper = (float(bound) for bound in m.tendon_lengthspring[tendon])
         forces: list[Force] = []
         if stiffness and lower == upper:
-            damped = {"damping": damping, "one_sided": False}
+            damped: dict[str, Any] = {"damping": damping, "one_sided": False}
             forces.append(Tendon(f"tendon {name}", path=path, stiffness=stiffness, rest_length=upper, **damped))
             damping = 0.0
         elif stiffness and lower <= 0.0:
@@ -119,7 +119,7 @@ def wrapped_tendon(
         elif stiffness:
             places.notes.not_understood(f"spring of tendon '{name}' with a range of rest", at.line, at.path)
         if damping:
-            two_sided = {"stiffness": 0.0, "damping": damping, "one_sided": False}
+            two_sided: dict[str, Any] = {"stiffness": 0.0, "damping": damping, "one_sided": False}
             forces.append(Tendon(f"damping of tendon {name}", path=path, **two_sided))
     except MechanismError as problem:
         places.notes.not_understood(f"tendon '{name}': {problem}", at.line, at.path)

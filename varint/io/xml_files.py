@@ -175,6 +175,7 @@ def read_xml(path: Path, notes: ImportNotes | None = None) -> XMLElement:
                 f" out, or load the file with {REPAIR}"
             ) from None
     for comment in comments if notes is not None and not allowed else ():
+        assert notes is not None
         notes.repaired("comment with '--' inside, left out", comment.first_line + before, path)
     try:
         return _Builder(path, before).parsed(without_hyphens(begins, comments))
