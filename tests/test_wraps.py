@@ -206,7 +206,7 @@ def test_wrong_paths():
         vi.Tendon("t", path=inside, stiffness=1.0)
     near = [vi.At("upper", [0.21, 0, -1]), elbow_path()[1], vi.At("lower", [0.25, 0, -1.4])]
     vi.Tendon("t", path=near, stiffness=1.0)
-    with pytest.raises(vi.MechanismError, match="is 0.01 m from the surface on 'upper'.*10 times the smoothing"):
+    with pytest.raises(vi.MechanismError, match=r"is 0.01 m from the surface on 'upper'.*10 times the smoothing"):
         vi.Tendon("t", path=near, stiffness=1.0, smoothing=0.005)
     ring = vi.Around("upper", vi.SphereSurface([0, 0, -1], 0.1, side=[0.05, 0, -1]))
     with pytest.raises(vi.MechanismError, match="smoothing is for surfaces that the path passes outside"):

@@ -47,7 +47,8 @@ class Element(Shown):
 class Effort(Element):
     """An effort along the sum of ``measures`` by a ``law`` with its ``parameters``, and ``terms`` of its measure.
 
-    ``weights``: of the measures in the sum, 1 where there are none; ``table``: (values, efforts) of a tabulated law; ``function``: of a user's law; ``terms``: as `Limit`.
+    ``weights``: of the measures in the sum, 1 where there are none; ``table``: (values, efforts) of a tabulated law;
+    ``function``: of a user's law; ``terms``: as `Limit`.
     """
 
     measures: tuple[Measure, ...]

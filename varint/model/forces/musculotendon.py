@@ -16,8 +16,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from varint._numba import njit
 from varint.errors import MechanismError
 from varint.model.arrays import Values
@@ -191,8 +189,8 @@ class Musculotendon(Commanded, AlongPath):
     """A muscle with a rigid tendon along a path over points, around surfaces and by pulleys; it has no mass.
 
     ``path``, ``smoothing``: see `Tendon`. ``max_force`` N; ``optimal_length`` of the fibres, ``slack_length`` of the
-    tendon, m; ``pennation`` at the optimal length, rad. ``excitation``, 0 to 1: a number, one a node, or a function, see
-    `Motor`. ``activation_times``: of rise and fall, s, or None where the excitation is the activation itself;
+    tendon, m; ``pennation`` at the optimal length, rad. ``excitation``, 0 to 1: a number, one a node, or a function,
+    see `Motor`. ``activation_times``: of rise and fall, s, or None where the excitation is the activation itself;
     ``activation_blend``: the range of excitation over which one passes to the other. The activation is zero at the
     start, and is in ``traj.law_state``. ``curves``: "degroote" as published in 2016, without force below the slack
     length, or "mujoco", with the ``shape`` (lmin, lmax, fpmax, fvmax). ``max_velocity``: optimal lengths per second, by
