@@ -1,5 +1,7 @@
 """Paths around spheres and cylinders: lengths, gradients and curvature, against differences and against MuJoCo."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -40,7 +42,7 @@ def test_gradient_and_curvature_are_derivatives(rng, axis, mode, smoothing):
         value, by_p, by_q = length(p, q, axis, surface)
         step = 1e-6
         ahead, back = (length(p + s * dp, q + s * dq, axis, surface) for s in (step, -step))
-        assert (ahead[0] - back[0]) / (2 * step) == pytest.approx(np.dot(by_p, dp) + np.dot(by_q, dq), abs=1e-8)
+        assert (ahead[0] - back[0]) / (2 * step) == pytest.approx(np.dot(by_p, dp) + np.dot(by_q, dq), abs=1e-7)
         change = np.concatenate(wrapped_change(*(tuple(map(float, v)) for v in (p, q, dp, dq)), axis, surface))
         measured = np.concatenate([np.subtract(ahead[k], back[k]) / (2 * step) for k in (1, 2)])
         assert change == pytest.approx(measured, abs=1e-6 * max(1.0, np.abs(measured).max()))
@@ -137,44 +139,30 @@ def test_both_formulations_agree(smoothing):
 
 @pytest.mark.parametrize("on", ["upper", "lower", "world"])
 def test_energy_has_no_trend(on):
-    tendon = vi.Tendon("t", path=elbow_path(on), stiffness=20.0, rest_length=0.9, smoothing=0.01, one_sided=False)
+    """On the ground, on the body between the ends, and on the body of one end."""
+    tendon = vi.Tendon("t", path=elbow_path(on), stiffness=2.0, rest_length=0.9, smoothing=0.01, one_sided=False)
     mechanism = two_links(tendon)
-    state = mechanism.state(coordinates={"shoulder": 0.2, "elbow": 0.5})
+    state = mechanism.state(coordinates={"shoulder": 0.1, "elbow": 0.2})
     energy = vi.simulate(mechanism, 20.0, 0.005, state=state).energy
     assert abs(energy[:1000].mean() - energy[-1000:].mean()) < 2e-5
     assert np.ptp(energy) < 5e-3
 
 
-def test_exact_operator_has_the_third_body():
-    """The derivative of a step of Newton's exact operator against differences of steps."""
-    tendon = vi.Tendon("t", path=elbow_path(), stiffness=200.0, rest_length=0.9, smoothing=0.01, damping=1.0)
-    mechanism = two_links(tendon)
-    state = mechanism.state(coordinates={"shoulder": 0.3, "elbow": 0.8}, rates={"shoulder": 1.0, "elbow": 0.5})
+def test_gradients_of_runs_have_the_third_body():
+    """The exact derivative of a run by the stiffness against differences of runs."""
 
-    def end(trajectory):
-        return float(trajectory.position[-1, 1, 0])
+    def made(stiffness):
+        more = {"stiffness": stiffness, "rest_length": 0.9, "smoothing": 0.01, "damping": 1.0, "one_sided": False}
+        start = {"coordinates": {"shoulder": 0.3, "elbow": 0.8}, "rates": {"shoulder": 1.0, "elbow": 0.5}}
+        return two_links(vi.Tendon("t", path=elbow_path(), **more), start=start)
 
-    exact = vi.gradient(mechanism, 0.2, 0.01, objective=end, state=state)
-    step = 1e-5
-    for name, number in (("shoulder", 0), ("elbow", 1)):
-        values = [
-            end(
-                vi.simulate(
-                    mechanism,
-                    0.2,
-                    0.01,
-                    state=mechanism.state(
-                        coordinates={"shoulder": 0.3, "elbow": 0.8},
-                        rates={
-                            "shoulder": 1.0 + sign * step * (number == 0),
-                            "elbow": 0.5 + sign * step * (number == 1),
-                        },
-                    ),
-                )
-            )
-            for sign in (1.0, -1.0)
-        ]
-        assert exact.rates[name] == pytest.approx((values[0] - values[1]) / (2 * step), rel=1e-6)
+    def end(state):
+        return float(state.position[1, 0])
+
+    exact = vi.gradient(made(200.0), end, 0.2, 0.01, with_respect_to=["t.stiffness"])
+    step = 1e-3
+    values = [vi.simulate(made(200.0 + s), 0.2, 0.01, tol=1e-13).position[-1, 1, 0] for s in (step, -step)]
+    assert next(iter(exact.values())) == pytest.approx((values[0] - values[1]) / (2 * step), rel=1e-6)
 
 
 def test_pulleys_divide_lengths():
@@ -225,7 +213,7 @@ def test_wrong_paths():
     still = vi.Tendon("t", path=[vi.At("upper", [0, 0, 0]), vi.At("upper", [0, 0, 1])], stiffness=1.0)
     with pytest.raises(vi.MechanismError, match="must lead from one body to another"):
         two_links(still)
-    with pytest.raises(vi.MechanismError, match="there is no body 'uper', did you mean 'upper'"):
+    with pytest.raises(vi.MechanismError, match="no body 'uper', did you mean 'upper'"):
         two_links(vi.Tendon("t", path=[vi.At("uper", [0, 0, 0]), vi.At("lower", [0, 0, 1])], stiffness=1.0))
     with pytest.raises(vi.MechanismError, match="must be a surface"):
         vi.Around("upper", 0.3)
@@ -308,7 +296,8 @@ def test_accelerations_are_those_of_mujoco(model_path, imported, rng):
     data = mujoco.MjData(model)
     excited = [
         vi.Musculotendon(
-            **{name: getattr(force, name) for name in force.__dataclass_fields__} | {"excitation": 0.2 * (k + 1)}
+            **{field.name: getattr(force, field.name) for field in dataclasses.fields(force)}
+            | {"excitation": 0.2 * (k + 1)}
         )
         for k, force in enumerate(imported.forces)
     ]

@@ -112,8 +112,8 @@ def _element(entry: object, which: str, place: str) -> Body | Joint | Force:
 
 def _body(body: Body, solids: bool) -> dict:
     """Fields of a body, and those of its solids that are not at their defaults."""
-    found = _fields(body)
-    of_solids = [_fields(solid) for solid in found.pop(SOLIDS)]
+    found = {name: value for name, value in _fields(body).items() if name != SOLIDS}
+    of_solids = [_fields(solid) for solid in body.solids]
     listed = [{name: v for name, v in fields.items() if v and v != AS_IT_IS.get(name)} for fields in of_solids]
     return found | ({SOLIDS: listed} if listed and solids else {})
 
