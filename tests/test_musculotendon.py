@@ -158,7 +158,9 @@ def test_files_hold_paths(tmp_path, suffix):
     path = [*elbow_path(), vi.Pulley(2.0), vi.At("upper", [0.1, 0, -0.3]), vi.At("lower", [0.1, 0, -1.6])]
     ball = vi.Around("upper", vi.SphereSurface([0, 0, -0.5], 0.05))
     path = [path[0], ball, vi.At("upper", [0.2, 0, -0.7]), *path[1:]]
-    mechanism = two_links(muscle(path=path, smoothing=0.0, slack_length=2.0), vi.Tendon("t", path=elbow_path(), stiffness=3.0))
+    mechanism = two_links(
+        muscle(path=path, smoothing=0.0, slack_length=2.0), vi.Tendon("t", path=elbow_path(), stiffness=3.0)
+    )
     file = tmp_path / f"arm{suffix}"
     vi.save_mechanism(mechanism, file)
     again = vi.load_mechanism(file)

@@ -13,9 +13,9 @@ from varint.kernels.workspace import workspace
 from varint.kinematics.frames import joint_coordinates
 from varint.mechanism import Mechanism
 from varint.model.checks import call, finite
+from varint.model.forces.along_path import AlongPath
 from varint.model.forces.base import Force
 from varint.model.forces.coupled import Coupled
-from varint.model.forces.tendon import AlongPath
 from varint.model.state import State
 
 

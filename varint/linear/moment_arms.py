@@ -8,7 +8,7 @@ from varint.kernels.nodes import evaluate_efforts
 from varint.kernels.workspace import workspace
 from varint.mechanism import Mechanism
 from varint.model.checks import of_type
-from varint.model.forces.tendon import AlongPath
+from varint.model.forces.along_path import AlongPath
 from varint.model.state import State
 from varint.redmax.kinematics import TreeKinematics
 from varint.redmax.linear_solves import reduced_gradient

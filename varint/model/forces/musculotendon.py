@@ -20,10 +20,10 @@ from varint._numba import njit
 from varint.errors import MechanismError
 from varint.model.arrays import Values
 from varint.model.checks import array_of, choice
+from varint.model.forces.along_path import AlongPath
 from varint.model.forces.base import Effort, Element, register
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.law import Law
-from varint.model.forces.tendon import AlongPath
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
