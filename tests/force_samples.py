@@ -229,7 +229,7 @@ def samples(rng):
             vi.TorsionSpring("f", joint="gimbal", coordinate=1, stiffness=5.0, damping=1.0, rest_angle=0.3),
             vi.Motor("g", joint="gimbal", coordinate=2, effort=1.0),
         ],
-        "Tendon": [vi.Tendon("f", path=wrapped_path(), stiffness=2.0, damping=1.0, rest_length=0.5, smoothing=0.02)],
+        "Tendon": [vi.Tendon("f", path=wrapped_path(), stiffness=2.0, damping=1.0, rest_length=0.5, smoothing=0.05)],
         "Musculotendon": [
             vi.Musculotendon(
                 "f",
@@ -240,7 +240,7 @@ def samples(rng):
                 excitation=0.6,
                 activation_times=(0.05, 0.1),
                 pennation=0.2,
-                smoothing=0.02,
+                smoothing=0.05,
             )
         ],
         "Gear": [vi.Gear("f", joint_a="hinge", joint_b="hooke", radius_a=0.3, radius_b=0.7)],
