@@ -10,8 +10,8 @@ from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
 import varint as vi
-from varint.io.mechanism_data import to_data
 from varint.algebra.vectors import arctangent
+from varint.io.mechanism_data import to_data
 from varint.kernels.efforts import apply_efforts, stiffen
 from varint.kernels.workspace import workspace
 
