@@ -159,10 +159,10 @@ def test_gradients_of_runs_have_the_third_body():
     def end(state):
         return float(state.position[1, 0])
 
-    exact = vi.gradient(made(200.0), end, 0.2, 0.01, with_respect_to=["t.stiffness"])
+    exact = vi.gradient(made(20.0), end, 0.2, 0.005, with_respect_to=["t.stiffness"])
     step = 1e-3
-    values = [vi.simulate(made(200.0 + s), 0.2, 0.01, tol=1e-13).position[-1, 1, 0] for s in (step, -step)]
-    assert next(iter(exact.values())) == pytest.approx((values[0] - values[1]) / (2 * step), rel=1e-6)
+    values = [vi.simulate(made(20.0 + s), 0.2, 0.005, tol=1e-13).position[-1, 1, 0] for s in (step, -step)]
+    assert exact["t.stiffness"] == pytest.approx((values[0] - values[1]) / (2 * step), rel=1e-6)
 
 
 def test_pulleys_divide_lengths():
