@@ -85,6 +85,8 @@ def of_type(annotation: Any) -> dict:
         return of_fields({field.name: field for field in dataclasses.fields(annotation)})
     if origin is tuple:
         return {"type": "array", "prefixItems": [of_type(each) for each in inside], **_sizes(len(inside))}
+    if dataclasses.is_dataclass(annotation):
+        return of_fields({field.name: field for field in dataclasses.fields(annotation)})
     raise TypeError(f"no JSON Schema of {annotation}: give the array its shape, as varint/model/arrays.py does")
 
 

@@ -114,6 +114,16 @@ def pressing(value, rate):
     return (-0.2 * value, -0.2, 0.0) if value < 0.0 else (0.0, 0.0, 0.0)
 
 
+def wrapped_path():
+    """Around a ball of a third body."""
+    ball = vi.Around("b1", vi.SphereSurface([0.0, 0.0, 0.0], 0.4))
+    return [vi.At("b0", [1.5, 0.2, 0.1]), ball, vi.At("b2", [-1.2, 0.2, 0.3])]
+
+
+def straight_path():
+    return [vi.At("b0", [0.5, 0.2, 1.1]), vi.At("b3", [-0.2, 0.4, 0.7])]
+
+
 def samples(rng):
     """Name to forces for `sample_mechanism`: every force of the registry, and of some of them more than one use."""
     p, n = (lambda: rng.standard_normal(3)), lambda: unit(rng)
@@ -231,6 +241,20 @@ def samples(rng):
         "three turns": [
             vi.TorsionSpring("f", joint="gimbal", coordinate=1, stiffness=5.0, damping=1.0, rest_angle=0.3),
             vi.Motor("g", joint="gimbal", coordinate=2, effort=1.0),
+        ],
+        "Tendon": [vi.Tendon("f", path=wrapped_path(), stiffness=2.0, damping=1.0, rest_length=0.5, smoothing=0.05)],
+        "Musculotendon": [
+            vi.Musculotendon(
+                "f",
+                path=[*wrapped_path(), vi.Pulley(2.0), *straight_path()],
+                max_force=3.0,
+                optimal_length=2.0,
+                slack_length=1.5,
+                excitation=0.6,
+                activation_times=(0.05, 0.1),
+                pennation=0.2,
+                smoothing=0.05,
+            )
         ],
         "Gear": [vi.Gear("f", joint_a="hinge", joint_b="hooke", radius_a=0.3, radius_b=0.7)],
         "RackAndPinion": [vi.RackAndPinion("f", joint_a="hinge", joint_b="slider", radius=0.2)],

@@ -163,7 +163,10 @@ def kinds():
     forces = {type(f).__name__: f for several in force_samples.samples(rng).values() for f in several}
     assert set(forces) == set(vi.FORCES)
     entries = [value for registry in (QUANTITIES, LAWS, SCHEMES) for value in registry.values()]
-    return joints | forces | {f"{type(value).__name__} {value.name}": value for value in entries}
+    path = [*forces["Musculotendon"].path, vi.CylinderSurface([0, 0, 0], [0, 0, 1], 0.1)]
+    path.append(next(part.surface for part in path if isinstance(part, vi.Around)))
+    parts = {type(part).__name__: part for part in path}
+    return joints | forces | parts | {f"{type(value).__name__} {value.name}": value for value in entries}
 
 
 def made_diagnosis(mechanism):

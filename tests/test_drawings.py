@@ -213,15 +213,20 @@ def test_lines_of_forces_end_on_their_bodies(name):
     mechanism = sample_mechanism(np.random.default_rng(3), forces)
     scene = scene_of(mechanism)
     lines = [force for force in forces if force.course()]
-    assert bool(lines) == hasattr(forces[0], "point_b") or hasattr(forces[0], "points") == bool(lines)
-    assert len(scene.strands) == len(lines)
+    assert bool(lines) == any(hasattr(forces[0], name) for name in ("point_b", "points", "path")) or not lines
+    branches = [course for force in lines for course, _ in force.branches(mechanism)]
+    assert len(scene.strands) == len(branches)
     x, R = with_world([b.position for b in mechanism.bodies], [b.quat_wxyz for b in mechanism.bodies])
-    for force, strand in zip(lines, scene.strands, strict=True):
-        given = force.points if hasattr(force, "points") else [force.point_a, force.point_b]
+    for course, strand in zip(branches, scene.strands, strict=True):
         ends = [placed(x, R, body, point) for body, point in zip(strand.bodies, strand.points, strict=True)]
-        assert np.array(ends) == pytest.approx(np.array(given), abs=1e-9)
-        assert {name for name, _ in force.course()} == set(force.acts_on(mechanism))
-        assert [mechanism.body_index.get(name, WORLD) for name, _ in force.course()] == list(strand.bodies)
+        assert np.array(ends) == pytest.approx(np.array([point for _, point in course]), abs=1e-9)
+        assert [mechanism.body_index.get(name, WORLD) for name, _ in course] == list(strand.bodies)
+    for force in lines:
+        if hasattr(force, "point_b") or hasattr(force, "points"):
+            given = force.points if hasattr(force, "points") else [force.point_a, force.point_b]
+            assert np.array([point for _, point in force.course()]) == pytest.approx(np.array(given), abs=1e-9)
+        surfaces = {each[0] for _, over in force.branches(mechanism) for each in over if each}
+        assert {name for name, _ in force.course()} | surfaces == set(force.acts_on(mechanism))
     assert mechanism.plot(
         vi.State(x[:-1], np.array([b.quat_wxyz for b in mechanism.bodies]), 0 * x[:-1], 0 * x[:-1])
     ).axes
@@ -237,7 +242,13 @@ def test_springs_are_zigzags_and_cables_lines():
     assert aside.min() == pytest.approx(-0.2)
     assert len(zigzag(start, start, 0.2)) == 2
     looks = {name: forces[0].look for name, forces in samples(np.random.default_rng(3)).items() if forces[0].course()}
-    assert {name for name, look in looks.items() if look == "line"} == {"Cable", "LengthStop", "MultiPointCable"}
+    assert {name for name, look in looks.items() if look == "line"} == {
+        "Cable",
+        "LengthStop",
+        "MultiPointCable",
+        "Tendon",
+        "Musculotendon",
+    }
 
 
 def test_rounded_outlines_keep_their_distance(rng):

@@ -30,7 +30,8 @@ from varint.model.joints.base import ProductJoint
 
 PRODUCTS = sorted(kind for kind, joint in REGISTRY.items() if issubclass(joint, ProductJoint))
 OF_RATES = {name for name, kind in KINDS.items() if kind.facts.of_rates}  # they are no scalars: test_rolling.py
-SCALARS = sorted(set(KINDS) - {"product", "coordinate"} - OF_RATES)  # those of a product stand in its own table
+OF_TWO = sorted({name for name, kind in KINDS.items() if not kind.facts.of_three} - OF_RATES)  # others: test_wraps.py
+SCALARS = sorted(set(OF_TWO) - {"product", "coordinate"})  # those of a product stand in its own table
 OF_NUMBERS = sorted(set(SCALARS) - {"rim"})  # there is no gradient by the numbers of a wheel
 STEP = 3e-4
 
@@ -260,7 +261,7 @@ def test_measures_of_a_mechanism(rng):
     """Rows and measures of forces: every kind, both orders of the sides, the world, weights."""
     mechanism = one_of_each_joint(rng)
     plan = mechanism.compiled.plan
-    assert {KIND_NAMES[k] for k in plan.measures.kind} == set(KINDS) - OF_RATES - {"rim"}
+    assert {KIND_NAMES[k] for k in plan.measures.kind} == set(OF_TWO) - {"rim"}
     assert {*plan.measures.first.tolist()} == {0, 1}
     assert (plan.measures.weight != 1.0).any()
     ws, x, R = near_its_joints(rng, mechanism, plan)

@@ -318,11 +318,10 @@ def test_what_is_not_understood_is_listed(written):
     assert told == [
         (1, "density of <option>, a medium around all"),
         (3, "armature of joint 'ball', which has several axes"),
-        (5, "tendon 'w', which wraps around shapes or pulleys"),
-        (8, "actuator 'm' <muscle>"),
+        (8, "muscle 'm' without a lengthrange: write it out"),
     ]
     assert "<contact>, contacts are not imported" in str(report)
-    with pytest.raises(vi.FileError, match=r"line 1: density .* line 8: actuator 'm'"):
+    with pytest.raises(vi.FileError, match=r"line 1: density .* line 8: muscle 'm'"):
         vi.load_mechanism(path, strict=True)
 
 

@@ -80,7 +80,13 @@ OTHER_MEANING = {
     "cable": {"varint/__init__.py"},
     "matrix": {"varint/model/forces/coordinate_map.py"},
     ".json": {"varint/comparison/files.py"},
-    "mujoco": {"varint/io/formats/mjcf.py", "varint/io/mjcf_source.py"},  # the first element of a file
+    "mujoco": {  # the first element of a file, a package, curves of muscles
+        "varint/io/formats/mjcf.py",
+        "varint/io/mjcf_models.py",
+        "varint/io/mjcf_muscles.py",
+        "varint/io/mjcf_source.py",
+        "varint/model/forces/musculotendon.py",
+    },
     ".py": {"varint/cli/compare_command.py", "varint/cli/examples_command.py", "varint/ensembles/origin.py"},
     ".toml": {"varint/cli/examples_command.py"},
 }

@@ -42,6 +42,8 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.model.body import Body
     from varint.model.deformable import deformable_spring
     from varint.model.forces.commanded import extrapolated
+    from varint.model.forces.path import At
+    from varint.model.forces.wrapped_path import Around, CylinderSurface, Pulley, SphereSurface
     from varint.model.import_report import ImportReport
     from varint.model.muscle_mass import straight_muscle_mass
     from varint.model.section import Section
@@ -69,8 +71,11 @@ PLACES = {  # name to its module, but for forces and joints
     "VarintError": "errors",
     "AssemblyMode": "configurations.assembly_modes",
     "AssemblyModes": "configurations.assembly_modes",
+    "At": "model.forces.path",
+    "Around": "model.forces.wrapped_path",
     "Body": "model.body",
     "Controls": "sliders",
+    "CylinderSurface": "model.forces.wrapped_path",
     "EquationsOfMotion": "redmax.equations_of_motion",
     "Gradient": "gradients",
     "ImportReport": "model.import_report",
@@ -79,9 +84,11 @@ PLACES = {  # name to its module, but for forces and joints
     "Mechanism": "mechanism",
     "Peer": "formulations.peer",
     "Problem": "problem",
+    "Pulley": "model.forces.wrapped_path",
     "Recording": "problem",
     "Reduced": "formulations.reduced",
     "Section": "model.section",
+    "SphereSurface": "model.forces.wrapped_path",
     "State": "model.state",
     "StateGradient": "gradients",
     "StepChoice": "formulations.step_choice",
@@ -89,7 +96,6 @@ PLACES = {  # name to its module, but for forces and joints
     "Sweep": "configurations.sweep",
     "Trajectory": "trajectory",
     "Variational": "formulations.maximal",
-    "At": "model.forces.path",
     "accelerations": "analysis.dynamics",
     "beam": "model.beam",
     "cable": "model.beam",
@@ -114,6 +120,7 @@ PLACES = {  # name to its module, but for forces and joints
     "lyapunov_exponent": "studies.lyapunov",
     "lyapunov_spectrum": "studies.lyapunov_spectrum",
     "modes": "linear",
+    "moment_arms": "linear",
     "order_study": "studies.order_study",
     "periodic_orbit": "linear",
     "phase_portrait": "studies.phase",

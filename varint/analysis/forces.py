@@ -13,6 +13,7 @@ from varint.kernels.workspace import workspace
 from varint.kinematics.frames import joint_coordinates
 from varint.mechanism import Mechanism
 from varint.model.checks import call, finite
+from varint.model.forces.along_path import AlongPath
 from varint.model.forces.base import Force
 from varint.model.forces.coupled import Coupled
 from varint.model.state import State
@@ -24,6 +25,7 @@ class Forces(NamedTuple):
     effort, power, potential : (T, forces) N or N m, W, J
     load : (T, nb, 6) of all together: force, N, world, and torque, N m, body axes
     turns : (n,) values of the measures at the last node, whose turns the nodes that follow go on counting
+    value : (T, sums) of the sums of measures that laws act along
     """
 
     effort: np.ndarray
@@ -31,6 +33,7 @@ class Forces(NamedTuple):
     potential: np.ndarray
     load: np.ndarray
     turns: np.ndarray
+    value: np.ndarray
 
     def __repr__(self) -> str:
         return described(self, field_facts(self))
@@ -66,7 +69,7 @@ def forces_at(
     if not mechanism.forces:
         none = np.zeros((len(position), 0))
         turns = np.zeros(compiled.plan.measures.kind.size)
-        return Forces(none, none, none, np.zeros((*position.shape[:2], 6)), turns)
+        return Forces(none, none, none, np.zeros((*position.shape[:2], 6)), turns, none)
     motion = position, quat_wxyz, velocity, angular_velocity
     at_nodes = _at_nodes(mechanism, motion, command, law_state, turns)
     potential = at_nodes.potential
@@ -81,7 +84,7 @@ def forces_at(
             potential[:, e] = [finite(call(law, whose, x), f"{what} at {x:g}") for x in values.tolist()]
     by_force = compiled.by_force
     by_name = by_force(at_nodes.effort), by_force(at_nodes.power), by_force(potential)
-    return Forces(*by_name, at_nodes.load[:, compiled.slot], at_nodes.turns)
+    return Forces(*by_name, at_nodes.load[:, compiled.slot], at_nodes.turns, at_nodes.value)
 
 
 def element_efforts(
@@ -97,6 +100,20 @@ def states_of(mechanism: Mechanism, law_states: np.ndarray, force: Force) -> np.
     owners = compiled.force[plan.laws.element[plan.laws.state >= 0]]
     states = law_states[:, owners == mechanism.force_index[force.name]]
     return states[:, 0] if states.shape[1] == 1 else states
+
+
+def sum_of_force(mechanism: Mechanism, name: str) -> int:
+    """The sum that the first law of a force acts along."""
+    plan, compiled = mechanism.compiled.plan, mechanism.compiled
+    force_of_law = compiled.force[plan.laws.element].tolist()
+    return _sum_of(plan, force_of_law.index(mechanism.force_index[name]))
+
+
+def path_lengths(mechanism: Mechanism, value: np.ndarray, force: Force) -> np.ndarray:
+    """The lengths (T,), m, of a force along a path, of the values (T, sums); (T, 0) of other forces."""
+    if not isinstance(force, AlongPath):
+        return np.zeros((len(value), 0))
+    return value[:, sum_of_force(mechanism, force.name)] + force.summed(mechanism).fixed
 
 
 def _coordinate(mechanism: Mechanism, state: State, joint: str, number: int) -> float:

@@ -1,6 +1,7 @@
 """Measures, and the roles that refer to them: laws, constraints; and loads on single bodies."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import scipy  # whose parts are imported where they are used
@@ -32,7 +33,7 @@ def row_and_measure_arrays(
     nb, nr = len(structure.bodies), len(frame.rows)
     total = max([nr, *(m + 1 for m in places)])
     kinds, numbers = [""] * total, [Numbers()] * total
-    body, first = np.full((total, 2), nb), np.zeros(total, dtype=np.int64)
+    body, first, third = np.full((total, 2), nb), np.zeros(total, dtype=np.int64), np.full(total, -1)
     body[:nr] = np.repeat(frame.side, np.diff(frame.joint_rows), axis=0)
     first[:nr] = np.repeat(frame.first_body, np.diff(frame.joint_rows))
     for r, (_, kind, own) in enumerate(frame.rows):
@@ -47,6 +48,10 @@ def row_and_measure_arrays(
         for k in {m, int(row[m])} - {-1}:
             kinds[k], numbers[k] = measure.kind, measure.numbers(R[a], x[a], R[b], x[b])
             first[k] = int(body[m, 0] != slot[a])
+            if measure.at_third:
+                name, point = measure.at_third
+                c = structure.body_index.get(name, -1)
+                third[k], numbers[k] = slot[c], replace(numbers[k], v=R[c].T @ (point - x[c]))
     product = np.full(total, -1)
     for n, k in enumerate(frame.products):
         joint = structure.joints[frame.joints[k]]
@@ -77,6 +82,7 @@ def row_and_measure_arrays(
         "stiffening": np.array([fact.stiffening for fact in facts], dtype=bool) & ~fused,
         "fused": fused,
         "product": product,
+        "third": third,
     }
     for name, value in vars(Numbers()).items():
         measures[name] = np.reshape([getattr(own, name) for own in numbers], (total, *np.shape(value))).astype(float)
@@ -105,6 +111,8 @@ def _weights(
         members = [places[m] for m in own]
         if s >= law_sums:
             weight[members] = roles.constraints[s - law_sums][1].weights
+        else:
+            weight[members] = roles.weights[s]
         rows = [frame.row_of[m] for m in own if m in frame.row_of]
         if len(rows) > 1:
             chain[rows[0]] = len(rows)

@@ -32,6 +32,8 @@ class Roles:
         Those of all sums, one sum after another.
     sums : list of list of int
         Numbers of the measures of each sum.
+    weights : list of tuple of float
+        Weights of the measures of each sum of laws.
     laws, constraints, loads, contacts : list of (int, element)
         Element number and element; laws in the order of their sums.
     law_sum : list of int
@@ -51,6 +53,7 @@ class Roles:
     force: np.ndarray
     measures: list[Measure]
     sums: list[list[int]]
+    weights: list[tuple[float, ...]]
     laws: list[tuple[int, Effort]]
     law_sum: list[int]
     constraints: list[tuple[int, Constraint]]
@@ -75,7 +78,8 @@ def find_roles(structure: Structure) -> Roles:
     groups: dict[tuple, list] = {}
     for e, element in numbered:
         if isinstance(element, Effort):
-            groups.setdefault(tuple(_key(measure) for measure in element.measures), []).append((e, element))
+            key = (*(_key(measure) for measure in element.measures), element.weights)
+            groups.setdefault(key, []).append((e, element))
     constraints = [(e, element) for e, element in numbered if isinstance(element, Constraint)]
     measures: list[Measure] = []
     sums: list[list[int]] = []
@@ -102,6 +106,7 @@ def find_roles(structure: Structure) -> Roles:
         force=np.array([k for k, _ in elements], dtype=np.int64),
         measures=measures,
         sums=sums,
+        weights=[group[0][1].weights or (1.0,) * len(group[0][1].measures) for group in groups.values()],
         laws=[item for group in groups.values() for item in group],
         law_sum=[s for s, group in enumerate(groups.values()) for _ in group],
         constraints=constraints,

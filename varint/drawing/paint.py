@@ -16,6 +16,7 @@ from scipy.spatial import ConvexHull
 from varint.drawing.picture import plain
 from varint.drawing.scene import Guide, Mark, Outline, Scene, Strand, placed
 from varint.drawing.style import COLOURS, FAINT, INK, SMALL
+from varint.drawing.wrapped import wrapped_line
 
 SYMBOL = 0.013  # radius of a joint, of the size of the picture
 OF_LINK = 0.13  # at most, of the length of a typical link
@@ -209,6 +210,9 @@ class Painter:
                 yield self._patch(view.project(corners[face]), fill, _faded(colour, fade), z)
 
     def _strand(self, strand: Strand, x: np.ndarray, R: np.ndarray, fade: float, z: float) -> Artist:
+        if strand.surfaces:
+            along = wrapped_line(strand.bodies, strand.points, strand.surfaces, x, R)
+            return self._lines([self.scene.view.project(along)], z, _faded(INK, fade), 1.0)
         points = np.array([self._end(x, R, body, p) for body, p in zip(strand.bodies, strand.points, strict=True)])
         if strand.look == "coil":
             points = np.concatenate([zigzag(points[0], points[1], 1.3 * self.size), points[2:]])

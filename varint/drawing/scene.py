@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from varint.drawing.viewpoint import View
+from varint.drawing.wrapped import WrapShape, shape_of
 from varint.kinematics.frames import JointFrames
 from varint.model.body import Body
 from varint.model.joints.base import Joint
@@ -62,11 +63,15 @@ class Guide(NamedTuple):
 
 
 class Strand(NamedTuple):
-    """A line over ``points`` (n, 3), m, in axes of ``bodies`` (n,): "coil", "line" or "rod"."""
+    """A line over ``points`` (n, 3), m, in axes of ``bodies`` (n,): "coil", "line" or "rod".
+
+    ``surfaces``: between neighbouring points the one that it wraps around, or None; empty where there is none at all.
+    """
 
     look: str
     bodies: tuple[int, ...]
     points: np.ndarray
+    surfaces: tuple[WrapShape | None, ...] = ()
 
 
 class Scene(NamedTuple):
@@ -104,11 +109,11 @@ def make_scene(structure: Structure, view: View, traced: Iterable[tuple[int, np.
         if joint.forbidden:
             _add_joint(scene, joint, boxes, touched, slides)
     for force in structure.forces:
-        course = force.outline(structure)
-        if course:
+        for course, surfaces in force.branches(structure):
             bodies = tuple(structure.body_index.get(name, WORLD) for name, _ in course)
             points = [in_body(structure, body, point) for body, (_, point) in zip(bodies, course, strict=True)]
-            scene.strands.append(Strand(force.look, bodies, np.array(points)))
+            shapes = tuple(each and shape_of(structure, *each) for each in surfaces) if any(surfaces) else ()
+            scene.strands.append(Strand(force.look, bodies, np.array(points), shapes))
             ends = [point for body, point in zip(bodies, points, strict=True) if body == WORLD]
             scene.marks.extend(Mark("ball", WORLD, point, np.zeros(3), True) for point in ends)
             _touch(touched, bodies, points)

@@ -180,7 +180,7 @@ def _of_states(e: Equations) -> Arrays:
             found = law.effort(*(values[name] for name in law.arguments))
             by_state, (flow_by_value, flow_by_rate, flow_by_state[k]) = found[3], found[5:]
             assert flow_by_rate == 0.0
-            row = reduced_gradient(e, which)
+            row = reduced_gradient(e, e.ws.efforts.gradient, which)
             tau[:, k], flow_by_q[k] = -by_state * row, flow_by_value * row
     return tau, flow_by_q, flow_by_state
 

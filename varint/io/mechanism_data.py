@@ -14,7 +14,6 @@ from varint.model.body import Body
 from varint.model.checks import kind_of, made, shown
 from varint.model.forces import FORCES
 from varint.model.forces.base import Force
-from varint.model.forces.path import At
 from varint.model.joints import REGISTRY
 from varint.model.joints.base import Joint
 from varint.model.solid import Solid
@@ -113,8 +112,8 @@ def _element(entry: object, which: str, place: str) -> Body | Joint | Force:
 
 def _body(body: Body, solids: bool) -> dict:
     """Fields of a body, and those of its solids that are not at their defaults."""
-    found = _fields(body)
-    of_solids = [_fields(solid) for solid in found.pop(SOLIDS)]
+    found = {name: value for name, value in _fields(body).items() if name != SOLIDS}
+    of_solids = [_fields(solid) for solid in body.solids]
     listed = [{name: v for name, v in fields.items() if v and v != AS_IT_IS.get(name)} for fields in of_solids]
     return found | ({SOLIDS: listed} if listed and solids else {})
 
@@ -129,8 +128,13 @@ def _fields(item: Body | Joint | Force | Solid) -> dict:
     return {name: value for name, value in plain.items() if not (isinstance(value, float) and math.isinf(value))}
 
 
-def _plain(value: Any) -> Any:
-    """A value of a field as lists and tables: of arrays, and of points of a path."""
-    if isinstance(value, tuple) and value and isinstance(value[0], At):
-        return [{"body": at.body, "point": at.point.tolist()} for at in value]
-    return value.tolist() if isinstance(value, np.ndarray) else value
+def _plain(value: object) -> object:
+    """A value of a field as data: arrays and tuples as lists, the parts of a path as their fields."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        parts = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return {name: _plain(part) for name, part in parts.items() if part is not None}
+    return value

@@ -8,6 +8,7 @@ from typing import Any
 
 from varint.errors import ArgumentError, FileError
 from varint.io.formats import FORMATS
+from varint.io.mjcf_models import is_model
 from varint.io.packages import ImportOptions
 from varint.io.parameters import Told
 from varint.io.run_file import SUFFIXES
@@ -43,7 +44,7 @@ def save_mechanism(mechanism: Mechanism, path: str | Path, *, overwrite: bool = 
 
 
 def load_mechanism(
-    path: str | Path,
+    path: Any,
     parameters: Mapping[str, Any] | None = None,
     *,
     strict: bool = False,
@@ -52,6 +53,7 @@ def load_mechanism(
 ) -> Mechanism:
     """Read a mechanism from a file: data, or a script that defines ``build() -> Mechanism``, by its suffix.
 
+    In place of a path there may be a model of MuJoCo's, an MjSpec or an MjModel, such as ``myo_sim.load_spec(name)``.
     ``parameters``: in place of those of a TOML file, as numbers or expressions, or arguments of ``build``.
     ``strict``: raise FileError where an imported file (URDF, SDF, MJCF) has what is not understood, which otherwise
     `Mechanism.import_report` lists. ``packages``: folders in which ``package://`` and ``model://`` of such files are
@@ -62,6 +64,15 @@ def load_mechanism(
     Raises FileError if it cannot be read, with file and line; MechanismError if it describes none; ArgumentError for
     parameters that the file does not have.
     """
+    if is_model(path):
+        from varint.io.formats.mjcf import of_model
+
+        if parameters:
+            raise ArgumentError("a model of MuJoCo's has no parameters: leave them out")
+        mechanism = of_model(path, flag(repair, "repair", ArgumentError))
+        if flag(strict, "strict", ArgumentError):
+            mechanism.import_report.check()
+        return mechanism
     path = Path(path_of(path))
     if path.suffix not in FORMATS:
         of_run = ", and varint.load reads the run" if path.suffix.lower() in SUFFIXES else ""

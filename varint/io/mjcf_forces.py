@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from varint.errors import AssemblyError, StateError
+from varint.io.mjcf_models import ModelSource
+from varint.io.mjcf_muscles import is_muscle, muscle, wrapped_tendon, wraps_of
 from varint.io.mjcf_numbers import (
     BIAS_AFFINE,
     BIAS_NONE,
@@ -59,7 +61,7 @@ class MJCFForces:
     """
 
     def __init__(
-        self, model: Any, source: MJCFSource, notes: ImportNotes, places: tuple[Places, Wide], rest: Any
+        self, model: Any, source: MJCFSource | ModelSource, notes: ImportNotes, places: tuple[Places, Wide], rest: Any
     ) -> None:
         self.m, self.source, self.notes, self.rest = model, source, notes, rest
         self.places, self.wide = places
@@ -149,9 +151,8 @@ class MJCFForces:
 
     def _terms(self, tendon: int) -> list[tuple[int, float]] | None:
         """Joints of a fixed tendon with their factors, without those that are fixed; None of a spatial one."""
-        m, first = self.m, int(self.m.tendon_adr[tendon])
-        wraps = range(first, first + int(m.tendon_num[tendon]))
-        if m.wrap_type[first] != WRAP_JOINT:
+        m, wraps = self.m, wraps_of(self.m, tendon)
+        if m.wrap_type[wraps[0]] != WRAP_JOINT:
             return None
         terms = [(int(m.wrap_objid[wrap]), float(m.wrap_prm[wrap])) for wrap in wraps]
         return [(joint, factor) for joint, factor in terms if joint in self.places and factor]
@@ -240,14 +241,15 @@ class MJCFForces:
         self, tendon: int, name: str, at: XMLElement, effort: tuple[float, float], limited: bool
     ) -> Iterator[Force]:
         """Over sites: a spring, or a cable where any length up to that of rest is slack."""
-        m, (stiffness, damping), first = self.m, effort, int(self.m.tendon_adr[tendon])
-        wraps = range(first, first + int(m.tendon_num[tendon]))
+        m, (stiffness, damping), wraps = self.m, effort, wraps_of(self.m, tendon)
         if any(m.wrap_type[wrap] != WRAP_SITE for wrap in wraps):
-            self.notes.not_understood(f"tendon '{name}', which wraps around shapes or pulleys", at.line, at.path)
+            yield from wrapped_tendon(self, tendon, name, at, effort)
+            if limited:
+                self.notes.not_understood(f"limits of tendon '{name}' around surfaces or pulleys", at.line, at.path)
             return
         sites = [int(m.wrap_objid[wrap]) for wrap in wraps]
-        bodies = [self._of(int(m.site_bodyid[site])) for site in sites]
-        points = np.array([self._point(site) for site in sites])
+        bodies = [self.body_named(int(m.site_bodyid[site])) for site in sites]
+        points = np.array([self.site_point(site) for site in sites])
         if len(set(bodies)) < 2:
             self.notes.read(f"tendon '{name}' stays on one body: no effort", at.line, at.path)
             return
@@ -270,11 +272,12 @@ class MJCFForces:
             self.notes.not_understood(f"limits of tendon '{name}' over several sites", at.line, at.path)
         self.notes.read(f"tendon '{name}' over sites", at.line, at.path)
 
-    def _of(self, body: int) -> str:
+    def body_named(self, body: int) -> str:
         """The body that one of the model is part of."""
         return WORLD if body == 0 else self.notes.body_of[str(self.m.body(body).name)]
 
-    def _point(self, site: int) -> np.ndarray:
+    def site_point(self, site: int) -> np.ndarray:
+        """Place of a site in the reference configuration (3,), m, world."""
         body = self.m.site_bodyid[site]
         return self.rest.xpos[body] + self.rest.xmat[body].reshape(3, 3) @ self.m.site_pos[site]
 
@@ -293,6 +296,10 @@ class MJCFForces:
                 BIAS_AFFINE,
             )
             plain = linear and m.actuator_dyntype[number] == DYN_NONE
+            if is_muscle(m, number):
+                bounded += [at] * bool(m.actuator_forcelimited[number])
+                yield from muscle(self, number, name, at, float(control[number]), self._tendon_at)
+                continue
             if not of_joint or not plain or joint not in self.places:
                 self.notes.not_understood(f"actuator '{name}' <{at.tag}>", at.line, at.path)
                 continue
@@ -302,9 +309,14 @@ class MJCFForces:
             if m.actuator_forcelimited[number] or m.actuator_ctrllimited[number] or m.jnt_actfrclimited[joint]:
                 bounded.append(at)
             yield from self._driven(name, at, number, joint, float(control[number]))
+        if m.na and m.nkey and m.key_act[0].any():
+            self.notes.approximated("activations of <key> are left out: they start at zero", self.source.root.line)
         if bounded:
             says = f"bounds of controls and forces of actuators: left out, {len(bounded)} in all"
             self.notes.approximated(says, bounded[0].line, bounded[0].path)
+
+    def _tendon_at(self, tendon: int) -> XMLElement:
+        return self.source.at("tendon", str(self.m.tendon(tendon).name))
 
     def _driven(self, name: str, at: XMLElement, number: int, joint: int, control: float) -> Iterator[Force]:
         """The forces of an actuator whose effort is affine in control, length and rate, at a control that stays."""

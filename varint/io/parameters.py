@@ -101,7 +101,7 @@ def kinds_of(known: Mapping[str, type], entry: Mapping[str, Any]) -> Callable[[s
     texts, which stay as they are until they are refused.
     """
     if not known:
-        return {"name": str, "kind": str}.get
+        return {"name": str, "kind": str, "body": str}.get
     kind = entry.get("type")
     hints = _hints(known[kind]) if isinstance(kind, str) and kind in known else {}
     return lambda key: hints.get(key, str)

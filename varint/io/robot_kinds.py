@@ -3,10 +3,12 @@
 from varint.model.forces.applied import PointForce
 from varint.model.forces.coupling import Coupling
 from varint.model.forces.joint import JointDamper, JointFriction, JointServo, Motor, TorsionSpring
+from varint.model.forces.musculotendon import Musculotendon
 from varint.model.forces.on_body import BodyDamper
 from varint.model.forces.routed import MultiPointCable, MultiPointSpring
 from varint.model.forces.spring import Cable, Spring
 from varint.model.forces.stop import JointStop, LengthStop
+from varint.model.forces.tendon import Tendon
 from varint.model.joints.composite import Composite
 from varint.model.joints.fixed import Fixed
 from varint.model.joints.free import Free
@@ -34,11 +36,13 @@ __all__ = [
     "Motor",
     "MultiPointCable",
     "MultiPointSpring",
+    "Musculotendon",
     "PointForce",
     "Prismatic",
     "Revolute",
     "Spherical",
     "Spring",
+    "Tendon",
     "TorsionSpring",
     "Universal",
 ]

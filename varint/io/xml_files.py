@@ -4,6 +4,7 @@ Nothing but the file itself is read: entities and external parts are refused.
 """
 
 import math
+import re
 import xml.parsers.expat as expat
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ MOST_BYTES = 16_000_000  # of a file
 MOST_ELEMENTS = 300_000
 DEEPEST = 200  # elements in one another
 BLANKS = b" \t\r\n"
+OPENS_MJCF = re.compile(rb"\A(\s|<\?.*?\?>|<!--.*?-->)*<mujoco(include)?[\s>]", re.DOTALL)  # MuJoCo allows it
 LONGEST_TEXT = 100_000  # characters of a text between tags, or of an attribute, that are of any use
 
 
@@ -144,7 +146,7 @@ def load_xml(path: Path, options: ImportOptions) -> Mechanism:
 def read_xml(path: Path, notes: ImportNotes | None = None) -> XMLElement:
     """The outermost element of a file; ``notes`` say whether it is repaired, and take that down. FileError with line.
 
-    What is repaired: comments with "--" inside, which are left out like any other.
+    What is repaired: comments with "--" inside, which are left out like any other. In MJCF they are no defect.
     """
     try:
         with path.open("rb") as file:
@@ -166,12 +168,14 @@ def read_xml(path: Path, notes: ImportNotes | None = None) -> XMLElement:
         comments = comments_with_hyphens(begins)
         if not any(comment.start <= index < comment.end + len(CLOSE) for comment in comments):
             raise _invalid(path, before, problem) from None
-        if notes is None or not notes.repair:
+        allowed = OPENS_MJCF.search(without_hyphens(begins, comments)) is not None
+        if not allowed and (notes is None or not notes.repair):
             raise FileError(
                 f"'{path}', line {problem.lineno + before}: a comment has '--' inside, which XML forbids: take that"
                 f" out, or load the file with {REPAIR}"
             ) from None
-    for comment in comments:
+    for comment in comments if notes is not None and not allowed else ():
+        assert notes is not None
         notes.repaired("comment with '--' inside, left out", comment.first_line + before, path)
     try:
         return _Builder(path, before).parsed(without_hyphens(begins, comments))

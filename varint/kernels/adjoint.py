@@ -192,6 +192,13 @@ def _efforts_back(plan, ws, tangent, half_step, side, law_state, out):
                     for k in range(6):
                         work.motion[e, k] = effort * work.column[k] + by_rate * ws.velocity[i, k]
                     _lean_back(scale(effort, vector(g[3:])), out[i], half_step, side, tangent.lean[i])
+            third = plan.measures.third[m]
+            if third >= 0:
+                work.third[:] = 0.0
+                if third < out.shape[0]:
+                    _pull(out[third], work.tangent[third], half_step, side, work.column)
+                    for k in range(6):
+                        work.third[k] = effort * work.column[k] + by_rate * ws.velocity[third, k]
             curve_transposed(plan, ws, m, work.position, work.rotation, work.gradient[m], work.motion, work.change)
             for e in range(2):
                 i = plan.measures.body[m, e]

@@ -207,6 +207,7 @@ def _add_curvature(plan, ws, m, effort, half_step):
             continue
         T = work.tangent[i]
         motion[:] = 0.0
+        work.third[:] = 0.0
         for k in range(6):
             unit[:] = 0.0
             unit[k] = 1.0

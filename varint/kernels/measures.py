@@ -14,9 +14,23 @@ POINT, AXIS, DISTANCE = number_of("point"), number_of("axis"), number_of("distan
 
 _AT = "plan, ws, m, x_a, A, x_b, B"
 _kinds = [KINDS[name] for name in KIND_NAMES]
-_evaluate = switch("evaluate", f"{_AT}, G_a, G_b", [(k.evaluate, f"function({_AT}, G_a, G_b)") for k in _kinds])
-_ALONG = f"{_AT}, motions, out_a, out_b"
-_curve = switch("curve", _ALONG, [(k.curve, f"function({_ALONG})") for k in _kinds])
+_POSES, _ALONG = "position, rotation", "motions, out_a, out_b"
+_evaluate = switch(
+    "evaluate",
+    f"{_AT}, {_POSES}, G_a, G_b",
+    [
+        (k.evaluate, f"function(plan, m, {_POSES}, G_a, G_b)" if k.facts.of_three else f"function({_AT}, G_a, G_b)")
+        for k in _kinds
+    ],
+)
+_curve = switch(
+    "curve",
+    f"{_AT}, {_POSES}, {_ALONG}",
+    [
+        (k.curve, f"function(plan, ws, m, {_POSES}, {_ALONG})" if k.facts.of_three else f"function({_AT}, {_ALONG})")
+        for k in _kinds
+    ],
+)
 
 _NUMBERS = "plan, m, x_a, A, x_b, B, motions, factor, weight, by"
 _by_numbers = switch(
@@ -31,7 +45,7 @@ def measure_at(plan, ws, m, position, rotation, gradient):
     a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
     return _evaluate(
         plan.measures.kind[m], plan, ws, m, position[a], rotation[a], position[b], rotation[b],
-        gradient[first], gradient[1 - first],
+        position, rotation, gradient[first], gradient[1 - first],
     )  # fmt: skip
 
 
@@ -62,12 +76,15 @@ def weighted_measure(plan, ws, m, near, position, rotation, gradient):
 
 @njit
 def weighted_curvature(plan, ws, m, position, rotation, motion, out):
-    """Change ``out`` (2, 6) of the weighted gradient along motions (2, 6) of the two bodies, by side."""
+    """Change ``out`` (2, 6) of the weighted gradient along motions (2, 6) of the two bodies, by side.
+
+    That of a third body is in ``ws.efforts.third``, see `take_third`.
+    """
     first = plan.measures.first[m]
     a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
     _curve(
         plan.measures.kind[m], plan, ws, m, position[a], rotation[a], position[b], rotation[b],
-        (motion[first], motion[1 - first]), out[first], out[1 - first],
+        position, rotation, (motion[first], motion[1 - first]), out[first], out[1 - first],
     )  # fmt: skip
     weight = plan.measures.weight[m]
     if ws.efforts.mapped[m] != 0:
@@ -86,12 +103,21 @@ def weighted_curvature(plan, ws, m, position, rotation, motion, out):
 
 
 @njit
+def take_third(plan, work, m, vectors):
+    """Copy the vector of the third body of measure m, of ``vectors`` (nb, 6), to ``work.third``; zero for the world."""
+    i = plan.measures.third[m]
+    if i >= 0:
+        for k in range(6):
+            work.third[k] = vectors[i, k] if i < vectors.shape[0] else 0.0
+
+
+@njit
 def add_by_numbers(plan, m, position, rotation, motion, factor, value, by):
     """Add to ``by`` the derivatives of the weighted measure along ``motion`` (2, 6) plus ``factor`` times itself.
 
-    ``value``: of the measure, not weighted, with its turns. Rows of products of exponentials have no such numbers.
+    ``value``: of the measure, not weighted, with its turns. Not for rows of products of exponentials and wraps.
     """
-    if plan.measures.product[m] >= 0:
+    if plan.measures.product[m] >= 0 or plan.measures.third[m] >= 0:
         return
     first, weight = plan.measures.first[m], plan.measures.weight[m]
     a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]

@@ -149,6 +149,11 @@ def apply_sum(plan, ws, s, half_step, body, out_body):
                 unknown_to_velocity(body[i], work.tangent[i], work.column)
                 effort_change += work.sum_by_value[s] * dot6(work.gradient[m, side], work.motion[side])
                 effort_change += work.sum_by_rate[s] * dot6(work.gradient[m, side], work.column)
+        third = plan.measures.third[m]
+        if third >= 0:
+            work.third[:] = 0.0
+            if third < body.shape[0]:
+                unknown_to_motion(body[third], work.tangent[third], half_step, work.third)
         weighted_curvature(plan, ws, m, work.position, work.rotation, work.motion, work.curved[m])
         for side in range(2):
             i = plan.measures.body[m, side]
@@ -187,11 +192,12 @@ def _apply_sum_transposed(plan, ws, s, half_step, body, out_body):
             i = plan.measures.body[m, side]
             work.motion[side] = 0.0
             if i < body.shape[0]:
-                turn = vector(body[i, 3:])
-                back = sub(turn, cross(vector(work.tangent[i]), turn))  # (I + [T])^T
-                for k in range(3):
-                    work.motion[side, k] = effort * body[i, k] + by_rate * ws.velocity[i, k]
-                    work.motion[side, 3 + k] = effort * back[k] + by_rate * ws.velocity[i, 3 + k]
+                _pull(ws, i, body[i], effort, by_rate, work.motion[side])
+        third = plan.measures.third[m]
+        if third >= 0:
+            work.third[:] = 0.0
+            if third < body.shape[0]:
+                _pull(ws, third, body[third], effort, by_rate, work.third)
         curve_transposed(plan, ws, m, work.position, work.rotation, work.gradient[m], work.motion, work.change)
         for side in range(2):
             i = plan.measures.body[m, side]
@@ -201,6 +207,16 @@ def _apply_sum_transposed(plan, ws, s, half_step, body, out_body):
                     work.change[side, k] += by_value * g[k]
                 turned = scale(effort, cross(vector(g[3:]), vector(body[i, 3:])))
                 to_unknown(work.change[side], g, by_rate, turned, work.tangent[i], half_step, -half_step, out_body[i])
+
+
+@njit
+def _pull(ws, i, own, effort, by_rate, motion):
+    """Write ``effort`` (I + [T])^T ``own`` (6,) plus ``by_rate`` times the velocity of body i to ``motion``."""
+    turn = vector(own[3:])
+    back = sub(turn, cross(vector(ws.efforts.tangent[i]), turn))
+    for k in range(3):
+        motion[k] = effort * own[k] + by_rate * ws.velocity[i, k]
+        motion[3 + k] = effort * back[k] + by_rate * ws.velocity[i, 3 + k]
 
 
 @njit

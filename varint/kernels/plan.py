@@ -90,6 +90,7 @@ class Measures(CompiledRecord):
     stiffening: Bool1  # (nm,)
     fused: Bool1  # (nm,) whether it is one of an element of a beam
     product: Int1  # (nm,) number of the product of exponentials that it is a row of, -1 for none
+    third: Int1  # (nm,) slot of a third body that it depends on, -1 for none
     u: Float2  # (nm, 3) axes of body a
     v: Float2  # (nm, 3) axes of body a
     w: Float2  # (nm, 3) axes of body b
@@ -232,6 +233,7 @@ class EffortWork(CompiledRecord, writable=True):
     tangent: Annotated[Float2, "slots 4"]  # T of efforts.py, and the cosine of half the step's rotation
     motion: Annotated[Float2, "2 6"]  # scratch for curvature
     change: Annotated[Float2, "2 6"]
+    third: Annotated[Float1, "6"]  # motion of the third body of a measure, for its curvature
     slope: Annotated[Float2, "2 6"]  # scratch: the gradient of a measure of which there is a function
     column: Annotated[Float1, "6"]
     unit: Annotated[Float1, "6"]

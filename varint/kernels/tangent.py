@@ -25,7 +25,7 @@ from varint.kernels.efforts import (
 from varint.kernels.laws import evaluate_laws, law_effort
 from varint.kernels.ldu import solve_newton
 from varint.kernels.loads import differentiate_loads, evaluate_loads
-from varint.kernels.measures import weighted_curvature
+from varint.kernels.measures import take_third, weighted_curvature
 from varint.kernels.newton import has_efforts
 from varint.kernels.nodes import add_efforts
 from varint.kernels.operator import pair_of, prepare_operator
@@ -95,6 +95,7 @@ def add_effort_changes(plan, ws, tangent, half_step, side, states, out):
         first, last, by_value, by_rate = laws.sum_first[s], laws.sum_first[s + 1], 0.0, 0.0
         for m in range(first, last):
             pair_of(plan, m, middle, work.motion)
+            take_third(plan, work, m, middle)
             weighted_curvature(plan, ws, m, work.position, work.rotation, work.motion, work.curved[m])
             for e in range(2):
                 i = plan.measures.body[m, e]

@@ -187,6 +187,7 @@ def differentiate_forces(plan, ws, turned, along):
             effort = curvature_factor(plan, work, s, m)
             for column in range(12):
                 work.motion[:] = 0.0
+                work.third[:] = 0.0
                 work.motion[column // 6, column % 6] = 1.0
                 weighted_curvature(plan, ws, m, ws.position[0], ws.rotation[0], work.motion, work.change)
                 total = 0.0

@@ -5,6 +5,7 @@ from varint.linear.inverse_dynamics import inverse_dynamics
 from varint.linear.linearization import Linearization, Linearizer, linearize
 from varint.linear.lqr import Regulator, lqr
 from varint.linear.modes import Modes, modes
+from varint.linear.moment_arms import moment_arms
 from varint.linear.orbit import PeriodicOrbit, periodic_orbit
 from varint.linear.second import SecondDerivatives
 from varint.linear.step_matrix import StepMatrix, step_matrix
@@ -22,6 +23,7 @@ __all__ = [
     "linearize",
     "lqr",
     "modes",
+    "moment_arms",
     "periodic_orbit",
     "step_matrix",
 ]

@@ -43,7 +43,8 @@ NONE3 = np.zeros(3)
 class Numbers(Shown):
     """The constants of a measure in a plan. The file of a kind says which it has, and what they are.
 
-    u, v : (3,) in axes of body a: directions, or a point from the centre of mass, m
+    u, v : (3,) in axes of body a, v of a third body where there is one: directions, or a point from the centre of
+        mass, m
     w : (3,) in axes of body b
     c : m or rad
     rest : (3, 3) rotation matrix from axes of body b to those of body a, in the reference configuration
@@ -83,6 +84,9 @@ class Measure(Shown):
         Whether its value jumps at half a turn of b seen from a since the reference.
     of_rates : bool
         Whether it is a row of rates: its gradient times the velocities is kept at zero, and no value belongs to it.
+    of_three : bool
+        Whether it depends on a third body. Its functions then get the poses of all bodies, ``position`` (nb + 1, 3) and
+        ``rotation`` (nb + 1, 3, 3), in place of those of two, and find its bodies in the plan.
     """
 
     body_a: str
@@ -98,11 +102,17 @@ class Measure(Shown):
     stiffening: ClassVar[bool] = True
     jumps: ClassVar[bool] = False
     of_rates: ClassVar[bool] = False
+    of_three: ClassVar[bool] = False
 
     @property
     def of_product(self) -> str:
         """The joint, a product of exponentials, that it is a coordinate of; "" for none."""
         return ""
+
+    @property
+    def at_third(self) -> tuple[str, np.ndarray] | None:
+        """The third body, and a point (3,) of it, world, reference, that the plan has as ``v``."""
+        return None
 
     def numbers(self, A, x_a, B, x_b) -> Numbers:
         """Its numbers, for bodies with rotation matrices A, B (3, 3) and centres x_a, x_b (3,) in the reference."""

@@ -19,6 +19,7 @@ from varint.redmax.contacts import Contacts
 from varint.redmax.equations import Equations
 from varint.redmax.kernels import force_tangents, wrenches
 from varint.redmax.kernels import kinematic_recursions as kinematics
+from varint.redmax.kinematics import TreeKinematics
 from varint.redmax.saddle import LinearStep, solve_saddle
 
 
@@ -58,7 +59,7 @@ def reduced_damping_and_stiffness(equations: Equations) -> tuple[np.ndarray, np.
     if not equations.ne:
         return D, K
     for s in range(work.sum_effort.size):
-        row = reduced_gradient(equations, s)
+        row = reduced_gradient(equations, equations.ws.efforts.gradient, s)
         K += work.sum_by_value[s] * np.outer(row, row)
         D += work.sum_by_rate[s] * np.outer(row, row)
     if plan.loads.kind.size:
@@ -72,12 +73,12 @@ def reduced_damping_and_stiffness(equations: Equations) -> tuple[np.ndarray, np.
     return D, K + 0.5 * (turning + turning.T)
 
 
-def reduced_gradient(equations: Equations, s: int) -> np.ndarray:
-    """J^T of the gradient of sum s, (nq,)."""
-    plan, load = equations.compiled.plan, np.zeros((equations.nb + 1, 6))
+def reduced_gradient(kinematics: TreeKinematics, gradient: np.ndarray, s: int) -> np.ndarray:
+    """J^T of the gradient of sum s, (nq,), from those (nm, 2, 6) of the measures."""
+    plan, load = kinematics.compiled.plan, np.zeros((kinematics.nb + 1, 6))
     for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
-        np.add.at(load, plan.measures.body[m], equations.ws.efforts.gradient[m])
-    return equations.generalised(load[:-1])
+        np.add.at(load, plan.measures.body[m], gradient[m])
+    return kinematics.generalised(load[:-1])
 
 
 def _turning_lengths(equations: Equations) -> np.ndarray:

@@ -50,7 +50,7 @@ def _added(equations: Equations, h: float) -> tuple[np.ndarray, np.ndarray]:
     of_coordinates, of_bodies = np.zeros((e.nq, e.nq)), np.zeros((e.nb, 6, 6))
     for s in range(plan.laws.sum_law.size - 1):
         c = max(0.0, -h * work.sum_by_rate[s] - h * h * work.sum_by_value[s])
-        row = reduced_gradient(e, s)
+        row = reduced_gradient(e, e.ws.efforts.gradient, s)
         along = np.flatnonzero(np.abs(row) > ALONG * np.abs(row).max())
         if len(set(node_of_column[along].tolist())) == 1:
             of_coordinates[np.ix_(along, along)] += c * np.outer(row[along], row[along])

@@ -11,6 +11,7 @@ import numpy as np
 from varint.display import numbers_text
 from varint.io.formats.base import Format, register
 from varint.io.mjcf_forces import MJCFForces
+from varint.io.mjcf_models import ModelSource, compiled_model, notes_of
 from varint.io.mjcf_numbers import (
     EQ_CONNECT,
     EQ_JOINT,
@@ -49,7 +50,16 @@ def refused(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> M
 def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mechanism:
     """The mechanism of a model. What MuJoCo holds softly, equalities and limits, holds exactly."""
     source = MJCFSource(root, notes.path, packages, notes)
-    model = compiled(source)
+    return _mechanism(compiled(source), source, notes)
+
+
+def of_model(given: Any, repair: bool = False) -> Mechanism:
+    """The mechanism of an MjSpec or MjModel. Raises FileError, and ArgumentError for a model with unnamed parts."""
+    model, name = compiled_model(given)
+    return _mechanism(model, ModelSource(model, name), notes_of(name, repair))
+
+
+def _mechanism(model: Any, source: MJCFSource | ModelSource, notes: ImportNotes) -> Mechanism:
     reading = _Reading(model, source, notes)
     mechanism = mechanism_of(reading.robot(), notes)
     return MJCFForces(model, source, notes, (reading.places, reading.wide), reading.at_rest).added_to(mechanism)
@@ -88,7 +98,7 @@ class _Reading:
     wide : of each ball and free joint (by number) the joint that it becomes, and its first coordinate there
     """
 
-    def __init__(self, model: Any, source: MJCFSource, notes: ImportNotes) -> None:
+    def __init__(self, model: Any, source: MJCFSource | ModelSource, notes: ImportNotes) -> None:
         import mujoco
 
         self.m, self.source, self.notes = model, source, notes

@@ -47,7 +47,8 @@ class Element(Shown):
 class Effort(Element):
     """An effort along the sum of ``measures`` by a ``law`` with its ``parameters``, and ``terms`` of its measure.
 
-    ``table``: (values, efforts) of a tabulated law; ``function``: of a user's law; ``terms``: as `Limit`.
+    ``weights``: of the measures in the sum, 1 where there are none; ``table``: (values, efforts) of a tabulated law;
+    ``function``: of a user's law; ``terms``: as `Limit`.
     """
 
     measures: tuple[Measure, ...]
@@ -56,6 +57,7 @@ class Effort(Element):
     table: tuple | None = None
     function: Callable | None = None
     terms: tuple = ()
+    weights: tuple[float, ...] = ()
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -196,6 +198,11 @@ class Force(Frozen):
     def outline(self, structure: "Structure") -> list[tuple[str, np.ndarray]]:
         """The line that pictures show, as `course`."""
         return self.course()
+
+    def branches(self, structure: "Structure") -> list[tuple[list[tuple[str, np.ndarray]], list]]:
+        """The lines to draw: a course, and between its points the surface that it wraps around or None; mostly none."""
+        course = self.outline(structure)
+        return [(course, [None] * (len(course) - 1))] if course else []
 
     def held_joints(self, structure: "Structure") -> list[str]:
         """Names of the joints whose coordinates it constrains: reduced coordinates must have them."""

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from varint.display import Shown
 from varint.errors import MechanismError
 from varint.model.arrays import Points, Vector
-from varint.model.checks import array_of, check_keys, check_name, of_type, sequence_of, whole_number
+from varint.model.checks import Frozen, array_of, check_keys, check_name, of_type, sequence_of, whole_number
 from varint.model.forces.base import Element
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ FEWEST_POINTS, MOST_POINTS = 2, 100_000  # of a mass that is lumped
 
 
 @dataclass(frozen=True, eq=False)
-class At(Shown):
+class At(Frozen):
     """A point of a path: ``point`` (3,) of ``body``, m, world, reference configuration; "world" among the bodies."""
 
     body: str

@@ -8,7 +8,7 @@ from varint._numba import njit
 from varint.algebra.vectors import add, cross, rotate, rotate_back, sub, vector
 from varint.kernels.dense import dot6
 from varint.kernels.efforts import curvature_factor, load_change
-from varint.kernels.measures import weighted_curvature
+from varint.kernels.measures import take_third, weighted_curvature
 
 
 @njit
@@ -62,6 +62,7 @@ def change_loads(plan, ws, node, position, rotation, bodies, pose, wrench):
             body, g = plan.measures.body[m], work.gradient[m]
             _ends(body, motion, ends)
             by_value += dot6(g[0], ends[0]) + dot6(g[1], ends[1])
+            take_third(plan, work, m, motion)
             weighted_curvature(plan, ws, m, position, rotation, ends, change)
             _ends(body, faster, ends)
             by_rate += dot6(g[0], ends[0]) + dot6(g[1], ends[1])
@@ -70,6 +71,7 @@ def change_loads(plan, ws, node, position, rotation, bodies, pose, wrench):
         growth = work.sum_by_value[s] * by_value + work.sum_by_rate[s] * by_rate
         for m in range(laws.sum_first[s], laws.sum_first[s + 1]):
             _ends(plan.measures.body[m], motion, ends)
+            take_third(plan, work, m, motion)
             weighted_curvature(plan, ws, m, position, rotation, ends, change)
             effort = curvature_factor(plan, work, s, m)
             _subtract(node, rotation, plan.measures.body[m], pose, work.gradient[m], change, effort, growth, wrench)

@@ -1,0 +1,211 @@
+"""Muscles along paths: curves, activation, both formulations, files, wrong input."""
+
+import math
+
+import numpy as np
+import pytest
+from test_wraps import elbow_path, two_links
+
+import varint as vi
+from varint.model.forces.musculotendon import LAWS, activation_rate, degroote_curves, mujoco_curves
+
+MUSCLE = {"max_force": 50.0, "optimal_length": 0.5, "slack_length": 1.2}
+SHAPE = (0.5, 1.6, 1.3, 1.2)
+
+
+def muscle(**changes):
+    return vi.Musculotendon("biceps", **{"path": elbow_path(), "smoothing": 0.005} | MUSCLE | changes)
+
+
+def bent(mechanism):
+    return mechanism.state(coordinates={"shoulder": 0.3, "elbow": 0.8})
+
+
+def test_curves_of_degroote():
+    """The values of the paper's formulas, by sympy."""
+    assert degroote_curves(1.3, 0.0)[4] == pytest.approx(0.11920292202211769, rel=1e-14)
+    assert degroote_curves(0.8, 0.0)[0] == pytest.approx(0.8239778842189102, rel=1e-14)
+    assert degroote_curves(1.0, 0.0)[0] == pytest.approx(0.994139886622616, rel=1e-14)
+    assert degroote_curves(1.0, -0.5)[2] == pytest.approx(0.2438336294197121, rel=1e-13)
+    assert degroote_curves(1.0, 0.0)[2] == pytest.approx(1.002320622548512, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("length", "rate", "gain", "bias"),
+    [
+        (0.5, -1.0, -0.5888, 0.0),
+        (0.5, 0.0, -0.92, 0.0),
+        (0.5, 1.0, -1.104, 0.0),
+        (1.0, 0.0, -0.98611111111111, -0.0180555555555556),
+        (1.5, 0.0, None, -0.2888888888888889),
+        (2.0, 0.0, None, -0.8666666666666667),
+    ],
+)
+def test_curves_of_mujoco(length, rate, gain, bias):
+    """Values of MuJoCo's own functions: length range (0, 1), range (.75, 1.05), force 1, vmax 1.5."""
+    optimal = 1.0 / 0.3
+    law = LAWS["mujoco", False].effort.py_func
+    numbers = (1.0, optimal, -0.75 * optimal, 0.0, 1.5, *SHAPE)
+    passive = law(length, rate, 0.0, *numbers)[0]
+    assert passive == pytest.approx(bias, rel=1e-12)
+    if gain is not None:
+        assert law(length, rate, 1.0, *numbers)[0] - passive == pytest.approx(gain, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("u", "a", "blend", "rate"),
+    [
+        (1, 0, 0, 200.0),
+        (1, 0.5, 0, 40.0),
+        (0, 0.5, 0, -15.625),
+        (0.3, 0.7, 0, -15.5),
+        (0.45, 0.5, 0.2, -1.667698120582391),
+    ],
+)
+def test_activation_of_mujoco(u, a, blend, rate):
+    assert activation_rate(float(u), float(a), 0.01, 0.04, float(blend))[0] == pytest.approx(rate, rel=1e-13)
+
+
+@pytest.mark.parametrize("blend", [0.0, 0.2])
+def test_slope_of_the_activation(blend):
+    for u, a in ((0.8, 0.3), (0.2, 0.6), (0.55, 0.5), (1.4, 0.9)):
+        ahead, back = (activation_rate(u, a + s, 0.01, 0.04, blend)[0] for s in (1e-6, -1e-6))
+        assert activation_rate(u, a, 0.01, 0.04, blend)[1] == pytest.approx((ahead - back) / 2e-6, rel=1e-6)
+
+
+@pytest.mark.parametrize("curves", [degroote_curves, lambda x, v: mujoco_curves(x, v, *SHAPE)])
+def test_slopes_of_curves(curves):
+    for x in (0.1495, 0.2, 0.62, 0.9, 1.07, 1.21, 1.45, 1.7):
+        for v in (-0.8, -0.2, 0.1, 0.6):
+            value, step = curves(x, v), 1e-6
+            assert np.isfinite(value).all()
+            along = np.subtract(curves(x + step, v), curves(x - step, v)) / (2 * step)
+            across = np.subtract(curves(x, v + step), curves(x, v - step)) / (2 * step)
+            assert (value[1], value[5]) == pytest.approx((along[0], along[4]), abs=1e-7, rel=1e-6)
+            assert value[3] == pytest.approx(across[2], abs=1e-7, rel=1e-6)
+
+
+@pytest.mark.parametrize(("curves", "dynamic"), LAWS)
+def test_derivatives_of_laws(curves, dynamic):
+    law = LAWS[curves, dynamic].effort.py_func
+    numbers = (
+        30.0,
+        0.4,
+        0.5,
+        0.1,
+        6.0,
+        *(SHAPE if curves == "mujoco" else ()),
+        *((0.01, 0.04, 0.1) if dynamic else ()),
+    )
+    for value, rate, u, a in ((0.8, 0.3, 0.7, 0.4), (1.0, -0.5, 0.2, 0.5), (0.7, 0.0, 1.0, 0.1)):
+        inner = (u, a) if dynamic else (u,)
+        at, step = law(value, rate, *inner, *numbers), 1e-6
+        by_value = (law(value + step, rate, *inner, *numbers)[0] - law(value - step, rate, *inner, *numbers)[0]) / (
+            2 * step
+        )
+        by_rate = (law(value, rate + step, *inner, *numbers)[0] - law(value, rate - step, *inner, *numbers)[0]) / (
+            2 * step
+        )
+        assert at[1:3] == pytest.approx((by_value, by_rate), rel=1e-5, abs=1e-6)
+        if dynamic:
+            moved = [law(value, rate, u, a + s, *numbers)[0] for s in (step, -step)]
+            assert at[3] == pytest.approx((moved[0] - moved[1]) / (2 * step), rel=1e-6)
+
+
+@pytest.mark.parametrize("curves", ["degroote", "mujoco"])
+def test_both_formulations_agree(curves):
+    mechanism = two_links(muscle(curves=curves, pennation=0.2, excitation=lambda t: 0.5 + 0.5 * math.sin(5.0 * t)))
+    state = bent(mechanism)
+    exact = vi.simulate(vi.Problem(mechanism, 0.5, state=state), vi.Reduced("dop853", rtol=1e-11))
+    own, least = [], {2: 1e-4, 4: 1e-6}
+    for order in least:
+        run = vi.simulate(mechanism, 0.5, 0.5 / 400, state=state, order=order)
+        assert np.abs(run.position[-1] - exact.position[-1]).max() < least[order]
+        own.append(run)
+    assert own[1].law_state["biceps"][-1] == pytest.approx(exact.law_state["biceps"][-1], abs=1e-6)
+    assert own[1].force["biceps"][-1] == pytest.approx(exact.force["biceps"][-1], abs=1e-4)
+    assert exact.force["biceps"].max() < 1.0  # the published passive curve is below zero for short fibres
+
+
+def test_activation_follows_the_excitation():
+    """Constant excitation of one: da/dt = (1 - a) / (t1 (1/2 + 3/2 a)), which has a closed form in t."""
+    mechanism = two_links(muscle(excitation=1.0))
+    run = vi.simulate(mechanism, 0.03, 1e-4, order=4)
+    a = run.law_state["biceps"][1:]
+    times = -0.01 * (2.0 * np.log1p(-a) + 1.5 * a)
+    assert times == pytest.approx(run.t[1:], rel=1e-6)
+    assert run.force["biceps"][-1] < 0.0
+
+
+def test_without_dynamics_the_excitation_is_the_activation():
+    law = muscle(excitation=0.5, activation_times=None, pennation=0.0)
+    mechanism = two_links(law)
+    run = vi.simulate(mechanism, 0.01, 0.01)
+    fibre = (run.length["biceps"][0] - 1.2) / 0.5
+    active, _, speed, _, passive, _ = degroote_curves(fibre, 0.0)
+    assert run.force["biceps"][0] == pytest.approx(-50.0 * (0.5 * active * speed + passive), rel=1e-12)
+    assert run.law_state["biceps"].shape == (2, 0)
+
+
+def test_no_force_below_the_slack_length():
+    mechanism = two_links(muscle(slack_length=3.0, excitation=1.0))
+    run = vi.simulate(mechanism, 0.05, 0.01, state=bent(mechanism))
+    assert not run.force["biceps"].any()
+
+
+@pytest.mark.parametrize("suffix", [".toml", ".json"])
+def test_files_hold_paths(tmp_path, suffix):
+    path = [*elbow_path(), vi.Pulley(2.0), vi.At("upper", [0.1, 0, -0.3]), vi.At("lower", [0.1, 0, -1.6])]
+    ball = vi.Around("upper", vi.SphereSurface([0, 0, -0.5], 0.05))
+    path = [path[0], ball, vi.At("upper", [0.2, 0, -0.7]), *path[1:]]
+    mechanism = two_links(
+        muscle(path=path, smoothing=0.0, slack_length=2.0), vi.Tendon("t", path=elbow_path(), stiffness=3.0)
+    )
+    file = tmp_path / f"arm{suffix}"
+    vi.save_mechanism(mechanism, file)
+    again = vi.load_mechanism(file)
+    runs = [vi.simulate(each, 0.2, 0.01) for each in (mechanism, again)]
+    assert np.array_equal(runs[0].position, runs[1].position)
+    assert isinstance(again.force("biceps").path[1].surface, vi.SphereSurface)
+    file.write_text(file.read_text().replace("divisor", "divsor"))
+    with pytest.raises(vi.MechanismError, match="divsor"):
+        vi.load_mechanism(file)
+
+
+def test_runs_are_saved_and_loaded(tmp_path):
+    mechanism = two_links(muscle(excitation=0.7))
+    run = vi.simulate(mechanism, 0.1, 0.01)
+    run.save(tmp_path / "run.h5")
+    again = vi.load(tmp_path / "run.h5")
+    assert np.array_equal(again.length["biceps"], run.length["biceps"])
+    assert np.array_equal(again.force["biceps"], run.force["biceps"])
+
+
+def test_lengths_are_of_forces_with_paths():
+    run = vi.simulate(two_links(muscle(), vi.JointDamper("d", joint="elbow", damping=0.1)), 0.1, 0.01)
+    assert run.length["biceps"].shape == (11,)
+    assert run.length["d"].shape == (11, 0)
+    arms = vi.moment_arms(run, "biceps")
+    assert {name: arm.shape for name, arm in arms.items()} == {"shoulder": (11,), "elbow": (11,)}
+    with pytest.raises(vi.ArgumentError, match="'d' is not along a path"):
+        vi.moment_arms(run, "d")
+    with pytest.raises(vi.ArgumentError, match="leave it out"):
+        vi.moment_arms(run, "biceps", state=run.state(0))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"curves": "degrote"}, "curves of musculotendon 'biceps'.*degroote"),
+        ({"pennation": 1.6}, "pennation must be less than pi / 2"),
+        ({"optimal_length": 0.0}, "optimal_length"),
+        ({"slack_length": -0.1}, "slack_length"),
+        ({"activation_times": (0.01, 0.0)}, "activation_times must be positive"),
+        ({"shape": (0.5, 0.9, 1.3, 1.2)}, "lmin < 1 < lmax"),
+        ({"shape": (0.5, 1.6, 1.3, 1.0)}, "fvmax > 1"),
+        ({"max_velocity": 0.0}, "max_velocity"),
+    ],
+)
+def test_wrong_muscles(changes, words):
+    with pytest.raises(vi.MechanismError, match=words):
+        muscle(**changes)

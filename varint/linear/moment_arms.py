@@ -1,0 +1,85 @@
+"""Moment arms of forces along paths: the derivative of their length by each joint coordinate."""
+
+import numpy as np
+
+from varint.analysis.forces import sum_of_force
+from varint.errors import ArgumentError
+from varint.kernels.nodes import evaluate_efforts
+from varint.kernels.workspace import workspace
+from varint.mechanism import Mechanism
+from varint.model.checks import of_type
+from varint.model.forces.along_path import AlongPath
+from varint.model.state import State
+from varint.redmax.kinematics import TreeKinematics
+from varint.redmax.linear_solves import reduced_gradient
+from varint.redmax.states import reduce
+from varint.trajectory import Trajectory
+
+
+def moment_arms(
+    motion: Trajectory | Mechanism, force: str, *, state: State | None = None
+) -> dict[str, np.ndarray | float]:
+    """The derivative of the length of a `Tendon` or `Musculotendon` by the coordinates of the joints, m/rad or 1.
+
+    A tension F of the path acts on a coordinate with the generalised force -F times it; so a flexor of a coordinate
+    that grows with flexion has a negative one. Each coordinate is varied by itself, with all bodies that the joint
+    carries: where joints close a loop, those of the spanning tree.
+
+    Parameters
+    ----------
+    motion : Trajectory or Mechanism
+    force : str
+        Name of the force.
+    state : State, optional
+        Of a mechanism; ``mechanism.state()`` where not given.
+
+    Returns
+    -------
+    dict
+        Name of each joint of the spanning tree to (T,), or (T, dof) where it has several coordinates; of a mechanism a
+        number, or (dof,).
+
+    Raises
+    ------
+    ArgumentError
+        A force that is not along a path, or a state beside a trajectory. MechanismError: there is no such force.
+    """
+    of_type(motion, (Trajectory, Mechanism), "motion", ArgumentError)
+    if isinstance(motion, Trajectory):
+        if state is not None:
+            raise ArgumentError("state is for a mechanism: leave it out, a trajectory has its own")
+        mechanism, states = motion.mechanism, [motion.state(i) for i in range(motion.t.size)]
+    else:
+        mechanism, states = motion, [motion.state() if state is None else state]
+    if not isinstance(mechanism.force(force), AlongPath):
+        raise ArgumentError(f"force '{force}' is not along a path: moment arms are of a Tendon or a Musculotendon")
+    kinematics = TreeKinematics(mechanism)
+    plan, s = mechanism.compiled.plan, sum_of_force(mechanism, force)
+    ws = workspace(plan, functions=mechanism.compiled.functions)
+    load, power = np.zeros((kinematics.nb, 6)), np.zeros(plan.elements.force.size)
+    arms = np.empty((len(states), kinematics.nq))
+    for row, each in zip(arms, states, strict=True):
+        kinematics.place_and_move(*_coordinates(kinematics, each))
+        at = kinematics.position, kinematics.rotation, kinematics.velocity
+        evaluate_efforts(plan, ws, *at, 0.0, load, power)
+        row[:] = reduced_gradient(kinematics, ws.efforts.gradient, s)
+    if isinstance(motion, Trajectory):
+        return {name: _of_one(arms[:, columns]) for name, columns in kinematics.tree.columns.items() if _any(columns)}
+    return {
+        name: float(arms[0, columns][0]) if columns.stop - columns.start == 1 else arms[0, columns]
+        for name, columns in kinematics.tree.columns.items()
+        if _any(columns)
+    }
+
+
+def _coordinates(kinematics: TreeKinematics, state: State) -> tuple[np.ndarray, np.ndarray]:
+    reduced = reduce(kinematics.tree, kinematics.mechanism, state)
+    return reduced.q, reduced.qdot
+
+
+def _any(columns: slice) -> bool:
+    return bool(columns.stop > columns.start)
+
+
+def _of_one(arms: np.ndarray) -> np.ndarray:
+    return arms[:, 0] if arms.shape[1] == 1 else arms

@@ -1,0 +1,130 @@
+"""WRAP: the length of a line from a point of a third body around a surface of b to a point of a, m.
+
+Two measures make up a line from body A around a surface of S to body C: one of (A, S), one of (C, S). Both have the
+length L(p, q) of algebra/wrapping.py, of both points in axes of the surface, and each the gradient by its own point:
+
+    p = B^T (x_a + A u - x_b) - w,    G_a = (f, u x A^T f),    G_b = -(f, (p + w) x dL/dp),    f = B dL/dp
+
+Their sum has the whole gradient. One of them has the value L, the other the value zero. The curvature of either
+depends on the motion of the third body as well, which `kernels.measures` keeps in ``ws.efforts.third``.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint._numba import njit
+from varint.algebra.vectors import add, cross, rotate, rotate_back, scale, sub, vector, write
+from varint.algebra.wrapping import wrapped_change, wrapped_length
+from varint.measures.base import Measure, Numbers, register
+
+LEADS, CLOSES, FOLLOWS = 0.0, 1.0, 2.0  # a has the first point and the value; the last and the value; the last alone
+
+
+@njit
+def _surface(plan, m):
+    """The axis, and (radius, mode, smoothing, side) of measure m."""
+    rest = plan.measures.rest[m]
+    return vector(rest[0]), (plan.measures.c[m], rest[2, 1], rest[2, 0], vector(rest[1]))
+
+
+@njit
+def _seen(plan, m, position, rotation, i, b, at):
+    """The point ``at`` of body i in axes of body b, from the centre of the surface."""
+    shift = sub(add(vector(position[i]), rotate(rotation[i], at)), vector(position[b]))
+    return sub(rotate_back(rotation[b], shift), vector(plan.measures.w[m]))
+
+
+@njit
+def wrap(plan, m, position, rotation, G_a, G_b):
+    """Value and gradient, see measures/base.py."""
+    first, c = plan.measures.first[m], plan.measures.third[m]
+    a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
+    u, w, part = vector(plan.measures.u[m]), vector(plan.measures.w[m]), plan.measures.rest[m, 2, 2]
+    axis, surface = _surface(plan, m)
+    own = _seen(plan, m, position, rotation, a, b, u)
+    other = _seen(plan, m, position, rotation, c, b, vector(plan.measures.v[m]))
+    if part == LEADS:
+        value, g, _ = wrapped_length(own, other, axis, surface)
+    else:
+        value, _, g = wrapped_length(other, own, axis, surface)
+    f = rotate(rotation[b], g)
+    write(G_a, f, cross(u, rotate_back(rotation[a], f)))
+    write(G_b, scale(-1.0, f), scale(-1.0, cross(add(own, w), g)))
+    return 0.0 if part == FOLLOWS else value
+
+
+@njit
+def _moved(R, B, at, motion, seen, of_surface):
+    """The change of a point ``at`` of a body in axes of b, where it is ``seen`` from the centre of b."""
+    moved = add(vector(motion), rotate(R, cross(vector(motion[3:]), at)))
+    return sub(rotate_back(B, sub(moved, vector(of_surface))), cross(vector(of_surface[3:]), seen))
+
+
+@njit
+def curve_wrap(plan, ws, m, position, rotation, motions, out_a, out_b):
+    """Change of the gradient, see measures/base.py; the motion of the third body in ``ws.efforts.third``."""
+    first, c = plan.measures.first[m], plan.measures.third[m]
+    a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
+    A, B, C = rotation[a], rotation[b], rotation[c]
+    u, v, w = vector(plan.measures.u[m]), vector(plan.measures.v[m]), vector(plan.measures.w[m])
+    turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
+    axis, surface = _surface(plan, m)
+    own = _seen(plan, m, position, rotation, a, b, u)
+    other = _seen(plan, m, position, rotation, c, b, v)
+    down = _moved(A, B, u, motions[0], add(own, w), motions[1])
+    dother = _moved(C, B, v, ws.efforts.third, add(other, w), motions[1])
+    if plan.measures.rest[m, 2, 2] == LEADS:
+        _, g, _ = wrapped_length(own, other, axis, surface)
+        dg, _ = wrapped_change(own, other, down, dother, axis, surface)
+    else:
+        _, _, g = wrapped_length(other, own, axis, surface)
+        _, dg = wrapped_change(other, own, dother, down, axis, surface)
+    f, df = rotate(B, g), rotate(B, add(dg, cross(turn_b, g)))
+    lever = cross(u, sub(rotate_back(A, df), cross(turn_a, rotate_back(A, f))))
+    facing = add(cross(down, g), cross(add(own, w), dg))
+    write(out_a, df, lever)
+    write(out_b, scale(-1.0, df), scale(-1.0, facing))
+
+
+@dataclass(frozen=True, eq=False)
+class Wrap(Measure):
+    """The line from ``third_point`` of body ``third`` around a surface of b to ``point`` of a; world, reference, m.
+
+    Attributes
+    ----------
+    centre, axis, side : (3,)
+        Of the surface: ``axis`` zero for a sphere; ``side`` from the centre, at right angles to the axis.
+    radius, smoothing : float
+        m
+    mode : float
+        0 without a side, 1 with a side outside the radius, 2 with one inside it.
+    part : float
+        0 if ``point`` is the first of the line, 1 if it is the last and the measure has the value, 2 if it has none.
+    """
+
+    point: np.ndarray
+    third: str
+    third_point: np.ndarray
+    centre: np.ndarray
+    axis: np.ndarray
+    side: np.ndarray
+    radius: float
+    smoothing: float
+    mode: float
+    part: float
+
+    kind = "wrap"
+    bends = True
+    of_three = True
+
+    @property
+    def at_third(self):
+        return self.third, self.third_point
+
+    def numbers(self, A, x_a, B, x_b):
+        rest = np.array([B.T @ self.axis, B.T @ self.side, [self.smoothing, self.mode, self.part]])
+        return Numbers(u=A.T @ (self.point - x_a), w=B.T @ (self.centre - x_b), c=self.radius, rest=rest)
+
+
+register("wrap", wrap, curve_wrap, None, Wrap)

@@ -1,0 +1,249 @@
+"""Muscles with rigid tendons along paths: activation, force by length and rate.
+
+Fibres of length l at the pennation angle alpha have the constant thickness l0 sin(alpha0). With the length L of the
+path and the slack length of the tendon, l cos(alpha) = L - slack, v = dl/dt / (max_velocity l0):
+
+    tension    max_force (a fL(l / l0) fV(v) + fP(l / l0)) cos(alpha)
+
+The curves "degroote" are those published by De Groote, Kinney, Rao and Fregly (2016), not normalised again: fL(1) is
+0.99414 and fV(0) is 1.00232. Those called "mujoco", and the activation, are MuJoCo's:
+
+    da/dt = (u - a) / tau,    tau = t1 (1/2 + 3/2 a) for u > a,    t2 / (1/2 + 3/2 a) else
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from varint._numba import njit
+from varint.errors import MechanismError
+from varint.model.arrays import Values
+from varint.model.checks import array_of, choice
+from varint.model.forces.along_path import AlongPath
+from varint.model.forces.base import Effort, Element, register
+from varint.model.forces.commanded import Commanded
+from varint.model.forces.law import Law
+
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
+
+TINY = 1e-15
+B1, B2, B3, B4 = (0.814, 0.433, 0.1), (1.06, 0.717, 1.0), (0.162, -0.0299, 0.354), (0.0633, 0.2, 0.0)
+NEGLIGIBLE = 30.0  # widths from the middle of a bump: its share is below 1e-190
+STRETCH, STEEP = 0.6, 4.0  # of the passive curve
+SHAPE = (0.5, 1.6, 1.3, 1.2)  # lmin, lmax, fpmax, fvmax
+FASTEST = {"degroote": 10.0, "mujoco": 1.5}  # optimal lengths per second
+
+
+@njit
+def degroote_curves(l, v):
+    """fL, fV, fP at the fibre length l and rate v, each with its derivative."""
+    active = active_slope = 0.0
+    for k in range(3):
+        width = B3[k] + B4[k] * l
+        if abs(l - B2[k]) > NEGLIGIBLE * abs(width):  # one of the widths is zero at l = 0.1495
+            continue
+        x = (l - B2[k]) / width
+        bump = B1[k] * math.exp(-0.5 * x * x)
+        active += bump
+        active_slope -= bump * x * (1.0 - x * B4[k]) / width
+    x = -8.149 * v - 0.374
+    root = math.sqrt(x * x + 1.0)
+    speed = -0.318 * math.asinh(x) + 0.886
+    grown, top = math.exp(STEEP * (l - 1.0) / STRETCH), math.exp(STEEP) - 1.0
+    return active, active_slope, speed, 0.318 * 8.149 / root, (grown - 1.0) / top, STEEP / STRETCH * grown / top
+
+
+@njit
+def mujoco_curves(l, v, lmin, lmax, fpmax, fvmax):
+    """fL, fV, fP at the fibre length l and rate v, each with its derivative."""
+    low, high = 0.5 * (lmin + 1.0), 0.5 * (1.0 + lmax)
+    active = active_slope = 0.0
+    if lmin <= l <= lmax:
+        size = max(
+            TINY, low - lmin if l <= low else 1.0 - low if l <= 1.0 else high - 1.0 if l <= high else lmax - high
+        )
+        start = lmin if l <= low else lmax if l > high else 1.0
+        x = (l - start) / size
+        outer = l <= low or l > high
+        active, active_slope = (0.5 * x * x, x / size) if outer else (1.0 - 0.5 * x * x, -x / size)
+    y = fvmax - 1.0
+    if v <= -1.0:
+        speed, speed_slope = 0.0, 0.0
+    elif v <= 0.0:
+        speed, speed_slope = (v + 1.0) ** 2, 2.0 * (v + 1.0)
+    elif v <= y:
+        speed, speed_slope = fvmax - (y - v) ** 2 / max(TINY, y), 2.0 * (y - v) / max(TINY, y)
+    else:
+        speed, speed_slope = fvmax, 0.0
+    size = max(TINY, high - 1.0)
+    if l <= 1.0:
+        passive, passive_slope = 0.0, 0.0
+    elif l <= high:
+        x = (l - 1.0) / size
+        passive, passive_slope = fpmax * 0.5 * x * x, fpmax * x / size
+    else:
+        passive, passive_slope = fpmax * (0.5 + (l - high) / size), fpmax / size
+    return active, active_slope, speed, speed_slope, passive, passive_slope
+
+
+@njit
+def _fibre(value, rate, optimal, slack, thickness, fastest):
+    """Length and rate of the fibres over their scales, cos(alpha), and the derivatives of the last two by the value."""
+    along = value - slack
+    if thickness == 0.0:
+        return along / optimal, rate / (optimal * fastest), 1.0, 0.0, 0.0
+    length = math.sqrt(along * along + thickness * thickness)
+    cosine = along / length
+    bend = thickness * thickness / (length * length * length)
+    return length / optimal, rate * cosine / (optimal * fastest), cosine, rate * bend / (optimal * fastest), bend
+
+
+@njit
+def _tension(a, curves, fibre, strength, optimal, fastest):
+    """Effort, and its derivatives by value, rate and activation."""
+    active, active_slope, speed, speed_slope, passive, passive_slope = curves
+    cosine, v_by_value, bend = fibre[2], fibre[3], fibre[4]
+    whole = a * active * speed + passive
+    by_value = (a * active_slope * speed + passive_slope) * cosine / optimal + a * active * speed_slope * v_by_value
+    by_rate = a * active * speed_slope * cosine / (optimal * fastest)
+    return (
+        -strength * whole * cosine,
+        -strength * (by_value * cosine + whole * bend),
+        -strength * by_rate * cosine,
+        -strength * active * speed * cosine,
+    )
+
+
+@njit
+def _degroote(value, rate, a, strength, optimal, slack, thickness, fastest):
+    if value <= slack:
+        return 0.0, 0.0, 0.0, 0.0
+    fibre = _fibre(value, rate, optimal, slack, thickness, fastest)
+    return _tension(a, degroote_curves(fibre[0], fibre[1]), fibre, strength, optimal, fastest)
+
+
+@njit
+def _mujoco(value, rate, a, scales, shape):
+    strength, optimal, slack, thickness, fastest = scales
+    if value <= slack and thickness > 0.0:
+        return 0.0, 0.0, 0.0, 0.0
+    fibre = _fibre(value, rate, optimal, slack, thickness, fastest)
+    curves = mujoco_curves(fibre[0], fibre[1], shape[0], shape[1], shape[2], shape[3])
+    return _tension(a, curves, fibre, strength, optimal, fastest)
+
+
+@njit
+def activation_rate(u, a, rise, fall, blend):
+    """da/dt, 1/s, and its derivative by a."""
+    s, slope = 0.5 + 1.5 * min(1.0, max(0.0, a)), 1.5 if 0.0 < a < 1.0 else 0.0
+    gap = min(1.0, max(0.0, u)) - a
+    up, down = rise * s, fall / s
+    share, share_slope = (1.0 if gap > 0.0 else 0.0), 0.0
+    if blend >= TINY:
+        x = min(1.0, max(0.0, gap / blend + 0.5))
+        share, share_slope = x**3 * (x * (6.0 * x - 15.0) + 10.0), -30.0 * (x * (1.0 - x)) ** 2 / blend
+    tau = down + (up - down) * share
+    by_a = -down / s * slope * (1.0 - share) + rise * slope * share + (up - down) * share_slope
+    return gap / tau, -1.0 / tau - gap * by_a / (tau * tau)
+
+
+def _degroote_law(value, rate, input, state, strength, optimal, slack, thickness, fastest, rise, fall, blend):
+    effort, by_value, by_rate, by_a = _degroote(value, rate, state, strength, optimal, slack, thickness, fastest)
+    flow, flow_by_a = activation_rate(input, state, rise, fall, blend)
+    return effort, by_value, by_rate, by_a, flow, 0.0, 0.0, flow_by_a
+
+
+def _degroote_at_once(value, rate, input, strength, optimal, slack, thickness, fastest):
+    effort, by_value, by_rate, _ = _degroote(value, rate, input, strength, optimal, slack, thickness, fastest)
+    return effort, by_value, by_rate
+
+
+def _mujoco_law(
+    value, rate, input, state, strength, optimal, slack, thickness, fastest, lmin, lmax, fpmax, fvmax, rise, fall, blend
+):
+    scales, shape = (strength, optimal, slack, thickness, fastest), (lmin, lmax, fpmax, fvmax)
+    effort, by_value, by_rate, by_a = _mujoco(value, rate, state, scales, shape)
+    flow, flow_by_a = activation_rate(input, state, rise, fall, blend)
+    return effort, by_value, by_rate, by_a, flow, 0.0, 0.0, flow_by_a
+
+
+def _mujoco_at_once(value, rate, input, strength, optimal, slack, thickness, fastest, lmin, lmax, fpmax, fvmax):
+    scales, shape = (strength, optimal, slack, thickness, fastest), (lmin, lmax, fpmax, fvmax)
+    effort, by_value, by_rate, _ = _mujoco(value, rate, input, scales, shape)
+    return effort, by_value, by_rate
+
+
+LAWS = {
+    ("degroote", True): Law("muscle degroote", _degroote_law),
+    ("degroote", False): Law("muscle degroote at once", _degroote_at_once),
+    ("mujoco", True): Law("muscle mujoco", _mujoco_law),
+    ("mujoco", False): Law("muscle mujoco at once", _mujoco_at_once),
+}
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Musculotendon(Commanded, AlongPath):
+    """A muscle with a rigid tendon along a path over points, around surfaces and by pulleys; it has no mass.
+
+    ``path``, ``smoothing``: see `Tendon`. ``max_force`` N; ``optimal_length`` of the fibres, ``slack_length`` of the
+    tendon, m; ``pennation`` at the optimal length, rad. ``excitation``, 0 to 1: a number, one a node, or a function,
+    see `Motor`. ``activation_times``: of rise and fall, s, or None where the excitation is the activation itself;
+    ``activation_blend``: the range of excitation over which one passes to the other. The activation is zero at the
+    start, and is in ``traj.law_state``. ``curves``: "degroote" as published in 2016, without force below the slack
+    length, or "mujoco", with the ``shape`` (lmin, lmax, fpmax, fvmax). ``max_velocity``: optimal lengths per second, by
+    default 10, or 1.5 for "mujoco".
+    """
+
+    max_force: float = field(kw_only=True)
+    optimal_length: float = field(kw_only=True)
+    slack_length: float = field(kw_only=True)
+    pennation: float = field(default=0.0, kw_only=True)
+    excitation: float | Values | Callable = field(default=0.0, kw_only=True)
+    activation_times: Sequence[float] | None = field(default=(0.01, 0.04), kw_only=True)
+    activation_blend: float = field(default=0.0, kw_only=True)
+    curves: str = field(default="degroote", kw_only=True)
+    shape: Sequence[float] = field(default=SHAPE, kw_only=True)
+    max_velocity: float | None = field(default=None, kw_only=True)
+
+    command_name = "excitation"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        choice(self.curves, FASTEST, f"curves of {self.label}")
+        if self.max_velocity is None:
+            self._set("max_velocity", FASTEST[self.curves])
+        self._check(max_force="zero", optimal_length="positive", max_velocity="positive", activation_blend="zero")
+        self._check(slack_length="zero" if self.curves == "degroote" else "any", pennation="zero")
+        if self.pennation >= 0.5 * math.pi:
+            raise MechanismError(f"{self.label}: pennation must be less than pi / 2, got {self.pennation:g}")
+        self._set("shape", tuple(map(float, array_of(self.shape, (4,), f"shape of {self.label}"))))
+        if not 0.0 <= self.shape[0] < 1.0 < self.shape[1]:
+            raise MechanismError(f"{self.label}: shape needs 0 <= lmin < 1 < lmax, got {self.shape}")
+        if self.shape[2] < 0.0 or self.shape[3] <= 1.0:
+            raise MechanismError(f"{self.label}: shape needs fpmax >= 0 and fvmax > 1, got {self.shape}")
+        if self.activation_times is not None:
+            times = array_of(self.activation_times, (2,), f"activation_times of {self.label}")
+            if (times <= 0.0).any():
+                raise MechanismError(f"{self.label}: activation_times must be positive, got {times.tolist()}")
+            self._set("activation_times", tuple(map(float, times)))
+
+    def elements(self, structure: "Structure") -> list[Element]:
+        path = self.summed(structure)
+        assert self.max_velocity is not None  # since it was made
+        parameters = {
+            "strength": self.max_force,
+            "optimal": self.optimal_length,
+            "slack": self.slack_length - path.fixed,
+            "thickness": self.optimal_length * math.sin(self.pennation),
+            "fastest": self.max_velocity,
+        }
+        if self.curves == "mujoco":
+            parameters |= dict(zip(("lmin", "lmax", "fpmax", "fvmax"), self.shape, strict=True))
+        if self.activation_times is not None:
+            rise, fall = self.activation_times
+            parameters |= {"rise": rise, "fall": fall, "blend": self.activation_blend}
+        law = LAWS[self.curves, self.activation_times is not None]
+        return [Effort(path.measures, law, parameters, weights=path.weights)]
