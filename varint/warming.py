@@ -169,7 +169,7 @@ def explicit_steps_in_reduced_coordinates() -> None:
     for mechanism in (vi.mechanisms.four_bar(), vi.mechanisms.governor(), _rig()):
         _asked(vi.redmax.simulate(mechanism, 5 * DT, dt=DT, integrator="dop853"))
     vi.redmax.simulate(vi.mechanisms.four_bar(), 5 * DT, dt=DT, integrator="radau")
-    path = [vi.At("world", (0.1, 0, 0)), vi.At("rod 1", (0, 0.1, -1.5))]
+    path = [vi.At("world", np.array([0.1, 0, 0])), vi.At("rod 1", np.array([0, 0.1, -1.5]))]
     vi.redmax.simulate(_rig(vi.PathMass("muscle", path=path, mass=0.1)), 5 * DT, dt=DT)
 
 
