@@ -1,4 +1,4 @@
-"""A ball that rolls on a turntable: its centre moves on a circle, at 2/7 of the rate of the table."""
+"""A ball that rolls on a turntable: its centre goes round at 2/7 of the table's rate."""
 
 import numpy as np
 

@@ -243,11 +243,13 @@ def test_springs_are_zigzags_and_cables_lines():
     assert len(zigzag(start, start, 0.2)) == 2
     looks = {name: forces[0].look for name, forces in samples(np.random.default_rng(3)).items() if forces[0].course()}
     assert {name for name, look in looks.items() if look == "line"} == {
+        "BeamElement",
         "Cable",
         "LengthStop",
         "MultiPointCable",
-        "Tendon",
         "Musculotendon",
+        "PathMass",
+        "Tendon",
     }
 
 

@@ -37,6 +37,17 @@ def moved():
 
 MECHANISMS = {
     "impulses": lambda: forced(vi.JointCoulombFriction("force", joint="joint 1", coefficient=0.1, radius=0.01)),
+    "wraps": lambda: forced(
+        vi.Tendon(
+            "force",
+            path=[
+                vi.At("world", (0.5, 0.0, 0.2)),
+                vi.Around("link 1", vi.SphereSurface((0.3, 0.5, -0.5), 0.1)),
+                vi.At("link 2", (0.1, 0.0, -1.2)),
+            ],
+            stiffness=1.0,
+        )
+    ),
     "path": lambda: forced(
         vi.PathMass("force", path=[vi.At("world", (0.1, 0.0, 0.2)), vi.At("link 1", (0.0, 0.1, 0.0))], mass=0.1)
     ),

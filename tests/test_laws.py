@@ -108,7 +108,7 @@ def test_dampers_take_energy_and_stops_only_push_back(rng):
         for _ in range(50):
             given = random_arguments(rng, law)
             found = called(law, given)
-            assert name == "user" or found[2] <= 0.0
+            assert name == "user" or name.startswith("muscle") or found[2] <= 0.0  # muscles push faster, too
             if name == "cable":
                 assert found[0] <= 0.0
             if name == "stop":

@@ -8,6 +8,7 @@ from random_mechanisms import random_velocity_state
 
 import varint as vi
 from varint.integrators.schemes import SCHEMES
+from varint.model.forces.along_path import AlongPath
 from varint.model.joints.base import ProductJoint
 from varint.model.rotation_vectors import rotation_matrix
 
@@ -27,8 +28,9 @@ DEFAULT = {"parameters": {}, "duration": 0.25, "speed": 0.7, "slow": False, "exa
 
 
 def lower_pairs_only(name):
-    """The reference knows lower pairs; runs with products of exponentials: test_products.py."""
-    return not any(isinstance(joint, ProductJoint) for joint in getattr(vi.mechanisms, name)().joints)
+    """The reference knows lower pairs and no surfaces; see test_products.py and test_wraps.py for the others."""
+    mechanism = getattr(vi.mechanisms, name)()
+    return not any(isinstance(part, ProductJoint | AlongPath) for part in (*mechanism.joints, *mechanism.forces))
 
 
 QUICK = ("rattle", "sofroniou-spaletta-13")  # in the fast tests

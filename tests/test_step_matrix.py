@@ -26,7 +26,8 @@ def sampled(name):
 TAKEN = [
     name
     for name in SAMPLES
-    if not any(traits & {*USES["linearize step"].refuses, "hard"} for traits in sampled(name).force_traits)
+    if name != "BeamElement"  # its efforts are unknowns of the residual; test_beams.py
+    and not any(traits & {*USES["linearize step"].refuses, "hard"} for traits in sampled(name).force_traits)
 ]
 
 

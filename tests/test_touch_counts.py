@@ -70,7 +70,7 @@ FAST_PATHS = {
     "rotation": BEAMS,
 }
 SOLVED_ELSEWHERE = {
-    "HardContact": {"varint/redmax/ground.py", "varint/analysis/contacts.py"},
+    "HardContact": {"varint/redmax/ground.py", "varint/analysis/contact_forces.py"},
     "JointCoulombFriction": {"varint/redmax/bearing_friction.py"},
 }
 # the public function of that name;

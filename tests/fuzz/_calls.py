@@ -201,7 +201,24 @@ def _mechanism_calls() -> dict[str, Call]:
             "straight_muscle_mass": Call(vi.straight_muscle_mass, _rights(**muscle), with_spring),
             "At": Call(vi.At, _rights(body="crank", point=(0.0, 0.1, 0.2)), lambda at: at.point.sum()),
         }
+        | _path_calls()
     )
+
+
+def _path_calls() -> dict[str, Call]:
+    """Parts of paths, and moment arms."""
+    surface = {"centre": (0.0, 0.1, 0.2), "radius": 0.1, "side": (0.0, 0.3, 0.2)}
+    around = {"body": "crank", "surface": lambda: vi.SphereSurface((0.0, 0.1, 0.2), 0.1)}
+    wrapped = vi.mechanisms.wrapped_double_pendulum()
+    return {
+        "Around": Call(vi.Around, _rights(**around)),
+        "SphereSurface": Call(vi.SphereSurface, _rights(**surface)),
+        "CylinderSurface": Call(vi.CylinderSurface, _rights(**surface, axis=(0.0, 0.0, 1.0))),
+        "Pulley": Call(vi.Pulley, _rights(divisor=2.0)),
+        "moment_arms": Call(
+            vi.moment_arms, _rights(motion=wrapped, force=wrapped.forces[0].name, state=wrapped.state())
+        ),
+    }
 
 
 def _beam_calls(then) -> dict[str, Call]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from varint.analysis import quantities
 from varint.analysis.forces import forces_at
-from varint.analysis.path_masses import PathPieces, path_pieces
+from varint.analysis.path_energies import PathPieces, path_pieces
 from varint.analysis.since import First, Since, row_of, turns_before
 from varint.display import Shown
 from varint.kinematics.drift import joint_drift

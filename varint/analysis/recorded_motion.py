@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from varint.analysis import trajectory_display
 from varint.analysis.by_name import ByName
-from varint.analysis.contacts import penetrations
+from varint.analysis.contact_forces import penetrations
 from varint.analysis.derived import QUANTITIES, evaluated, keeps_energy, left_by
 from varint.analysis.diagnostics import RecordedDiagnostics
 from varint.analysis.forces import Forces, forces_at, path_lengths, states_of

@@ -233,7 +233,7 @@ def _at_the_start(mechanism: "Mechanism", state: "State") -> list[Fact]:
     import numpy as np
 
     from varint.analysis.forces import forces_at
-    from varint.analysis.path_masses import path_pieces
+    from varint.analysis.path_energies import path_pieces
     from varint.analysis.quantities import kinetic_energy, potential_energy
     from varint.model.forces.path import path_inertias
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.analysis.contacts import check_depth
+from varint.analysis.contact_forces import check_depth
 from varint.analysis.forces import check_laws
 from varint.analysis.resolution import find_unresolved
 from varint.compile import Compiled, compile_structure

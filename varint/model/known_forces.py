@@ -59,6 +59,12 @@ def has_path_mass(structure: "Structure", force: Force) -> bool:
     return any(isinstance(element, PathInertia) for element in force.elements(structure))
 
 
+def wraps(structure: "Structure", force: Force) -> bool:
+    """Whether a force leads around surfaces, so that its effort depends on three bodies at once."""
+    efforts = (element for element in force.elements(structure) if isinstance(element, Effort))
+    return any(measure.of_three for effort in efforts for measure in effort.measures)
+
+
 def is_hard(structure: "Structure", force: Force) -> bool:
     """Whether a force is a hard stop, which acts in impacts located within the step."""
     return any(element.terms for element in force.elements(structure) if isinstance(element, Effort))
@@ -101,6 +107,12 @@ TRAITS = {
         acts_by_impulses,
         "needs varint.redmax.simulate(integrator='euler')",
         "use that integrator, or remove this force",
+    ),
+    "wraps": Trait(
+        "paths around surfaces",
+        wraps,
+        "wraps around a surface",
+        "lead the path over points, or use varint.simulate",
     ),
     "path": Trait(
         "masses along paths",
@@ -199,7 +211,9 @@ USES = {
         ("impulses", "contacts", "path", "hard", "moved", "driven", "coupled", "rolling"),
     ),
     "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", NOT_FROM_STATE),
-    "velocity level": Use("`vi.Maximal`", "KKT systems at velocity level", (*NOT_FROM_STATE, "hard", "rolling")),
+    "velocity level": Use(
+        "`vi.Maximal`", "KKT systems at velocity level", (*NOT_FROM_STATE, "wraps", "hard", "rolling")
+    ),
     "states": Use("`vi.accelerations`, `vi.energy`", "states", NOT_FROM_STATE),
     "equations": Use(
         "`vi.EquationsOfMotion`",

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.analysis.path_masses import path_pieces
+from varint.analysis.path_energies import path_pieces
 from varint.analysis.quantities import kinetic_energy, potential_energy
 from varint.display import Shown, count_text, value_text
 from varint.errors import ArgumentError, AssemblyError

@@ -7,7 +7,7 @@ and along two directions in the plane.
 
 import numpy as np
 
-from varint.analysis.contacts import points_in_body
+from varint.analysis.contact_forces import points_in_body
 from varint.mechanism import Mechanism
 from varint.model.forces.hard_contact import HardContact
 from varint.redmax.equations import Equations

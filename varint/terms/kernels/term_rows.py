@@ -5,12 +5,12 @@ the pivots of their bodies.
 """
 
 from varint._numba import njit
-from varint.terms.contacts.kernels.cones import add_pushes  # noqa: F401  # impulses of contacts to vectors of bodies
 from varint.terms.contacts.kernels.contact_accelerations import (  # noqa: F401
     accelerate_contacts,  # accelerations at a node, and the forces there
     forces_of_contacts,  # in world axes
     rest_contacts,  # at a recorded node: those that rest take part
 )
+from varint.terms.contacts.kernels.contact_cones import add_pushes  # noqa: F401  # impulses to vectors of bodies
 from varint.terms.contacts.kernels.contact_nodes import (  # noqa: F401
     project_contacts,  # velocities at a node
     work_at_node,  # the work of friction in these

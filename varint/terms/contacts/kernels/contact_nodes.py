@@ -16,7 +16,7 @@ from varint.kernels.ldu import solve_newton
 from varint.kernels.momentum import momenta_of
 from varint.kernels.plan import Plan, Workspace
 from varint.kernels.refine import solve_again
-from varint.terms.contacts.kernels.cones import (
+from varint.terms.contacts.kernels.contact_cones import (
     SLIDING,
     add_changes,
     add_pushes,

@@ -7,7 +7,7 @@ from varint._numba import STATE, Bool1, CompiledRecord, Float1, Float2, Float3, 
 
 
 @dataclass(frozen=True, eq=False)
-class Contacts(CompiledRecord):
+class PlaneContacts(CompiledRecord):
     """Points of bodies, or balls about them, that cannot pass a plane of the world; nk contacts."""
 
     body: Int1  # (nk,) slot

@@ -11,7 +11,14 @@ import math
 from varint._numba import Float2, indirect, njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, vector
 from varint.kernels.plan import Plan, Workspace
-from varint.terms.contacts.kernels.cones import OPEN, STICKING, add_pushes, fold_cones, linearize_cone, unfold_cones
+from varint.terms.contacts.kernels.contact_cones import (
+    OPEN,
+    STICKING,
+    add_pushes,
+    fold_cones,
+    linearize_cone,
+    unfold_cones,
+)
 
 TOUCHING = 1e-11  # m: a gap of this size counts as none
 EPSILON = 2.220446049250313e-16

@@ -22,7 +22,7 @@ from varint.kernels.newton import (
     newton_increment,
 )
 from varint.kernels.plan import Plan, Workspace
-from varint.terms.contacts.kernels.cones import add_changes
+from varint.terms.contacts.kernels.contact_cones import add_changes
 from varint.terms.contacts.kernels.contact_rows import keep_solution, start_step
 
 ITERATIONS = 25  # of a trial, at most
