@@ -43,7 +43,7 @@ def _across(axis, a):
 
 @njit
 def _tangent_points(P, Q, n, radius):
-    """Where the two tangents of the line that turns about n from P to Q touch the circle."""
+    """Points where the two tangents of the line that turns about n from P to Q touch the circle."""
     a = math.sqrt(max(0.0, dot(P, P) - radius * radius))
     b = math.sqrt(max(0.0, dot(Q, Q) - radius * radius))
     one = scale(radius / dot(P, P), add(scale(radius, P), scale(a, cross(n, P))))
@@ -83,7 +83,7 @@ def _normal(P, Q, axis):
 
 @njit
 def _goodness(P, Q, n, radius, side, smoothing):
-    """How near the arc is to the side; less than any if its tangents intersect."""
+    """Nearness of the arc to the side; less than any if its tangents intersect."""
     if smoothing == 0.0 and _tangents_meet(P, Q, n, radius):
         return -1e4
     one, other = _tangent_points(P, Q, n, radius)

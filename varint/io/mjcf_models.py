@@ -11,7 +11,7 @@ NAMED = {"body": "nbody", "joint": "njnt", "tendon": "ntendon", "actuator": "nu"
 
 
 class ModelSource:
-    """What readers of a compiled model ask of its file, where there is none: see `MJCFSource`."""
+    """Stand-in for the file of a compiled model, with what readers ask of one: see `MJCFSource`."""
 
     def __init__(self, model: Any, name: str) -> None:
         path = Path(name or "mujoco")

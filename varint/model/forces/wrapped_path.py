@@ -40,7 +40,7 @@ class _Surface(Frozen):
 
     @property
     def sideways(self) -> np.ndarray:
-        """From the axis to the side (3,); zero without a side."""
+        """Vector (3,) from the axis to the side, m; zero without a side."""
         return np.zeros(3) if self.side is None else self.across(self.side)
 
     @property
@@ -120,7 +120,7 @@ class Pulley(Frozen):
 
 
 class Piece(NamedTuple):
-    """From one point to the next, around a surface or straight, with its weight in the length."""
+    """Part of a path from one point to the next, around a surface or straight, with its weight in the length."""
 
     begin: At
     around: Around | None
