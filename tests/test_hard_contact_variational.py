@@ -268,3 +268,21 @@ def test_composed_and_adaptive_steps_refuse():
     for options in ({"order": 4}, {"adaptive": True}):
         with pytest.raises(vi.ArgumentError, match="hardcontact 'floor' is a hard contact"):
             vi.simulate(mechanism, 0.1, 0.01, **options)
+
+
+@pytest.mark.parametrize("points", [3, 4])
+@pytest.mark.parametrize("friction", [0.3, 0.5, 0.9])
+def test_bodies_come_to_rest(points, friction):
+    """From many speeds, tipping on their way or not: then they neither move nor are rubbed."""
+    corners = [(-0.05, -0.05, 0), (0.05, -0.05, 0), (0, 0.05, 0), (0.05, 0.05, 0)][:points]
+    if points == 4:
+        corners[2] = (-0.05, 0.05, 0)
+    body = vi.Body.box("box", (0.1, 0.1, 0.1), 1.0, position=(0, 0, 0.05))
+    mechanism = free(body, vi.HardContact("floor", "box", points=corners, friction=friction))
+    for speed in np.linspace(0.3, 3.5, 9):
+        state = moving(mechanism, (speed, 0.3 * speed, 0), (0, 0, speed))
+        run = vi.simulate(mechanism, 1.6, 0.002, state=state, on_unresolved="ignore")  # where it tips over at first
+        assert np.abs(run.velocity[-50:]).max() < 1e-12
+        assert np.abs(np.diff(run.position[-50:], axis=0)).max() < 1e-14
+        assert run.contact_force["floor"][-50:] == pytest.approx(np.tile([0, 0, G], (50, 1)), abs=1e-9)
+        assert run.penetration["floor"].max() < 1e-10

@@ -1,18 +1,18 @@
-"""Elements of beams (measures/middle.py, measures/rotation.py): six efforts that share the frame they act in.
+"""Elements of beams (measures/middle.py, measures/rotation.py): six generalised forces in one frame.
 
-An element has six measures, one after another, each alone in its sum. Their values and gradients are evaluated
-together; the measures' own functions give the same, and a test holds both against each other.
+An element has six measures (strains) in a row, each the only one in its sum. They are evaluated together here; a test
+compares the results with those of the measures' own functions.
 
-In a step an effort f of an element is an unknown of its own: mu = h/2 f is the multiplier of its row, with the residual
+In a step each effort f of an element is an unknown: mu = h/2 f is the multiplier of a row with the residual
 
     row    mu - h/2 f(g, dg/dt)        g in the middle of the step
 
-and mu in place of h/2 f acts on the bodies. Newton's matrix is that of any other effort (efforts.py). But an error of
-second order in the rotations changes the law's effort by the stiffness times it, and leaves mu as it is: metals take no
-more iterations than rigid links. The residual counts as the change of the measure that it stands for, over h/2.
+and mu in place of h/2 f acts on the bodies. Newton's matrix is that of any other effort (efforts.py), but an error of
+second order in the rotations, times the stiffness, changes f alone and not mu: so metals take no more iterations than
+rigid links. Residuals are compared as velocities: the equivalent change of the measure over h/2.
 
-The curvature that Newton's matrix takes is that of the frame, to the first order of the rotation between the bodies.
-With the force F on b and the distance L from a to b, world, changes (dv, dphi) of one body change the force and the
+The geometric stiffness in Newton's matrix is that of the frame, to first order in the rotation between the bodies. With
+the force F on b and the vector L from a to b, world, changes (dv, dphi) of one body's unknowns change the force and the
 torque on it by s/2 dphi x F and -s/2 dv x F - (F . L) dphi / 4 + (L (F . dphi) + F (L . dphi)) / 8, s = 1 for b, -1 for
 a, times h^2/4. The torque of the element has no part in it.
 """
@@ -30,8 +30,8 @@ WHAT = "beams"
 
 
 @njit
-def _factor(k, size, phi):
-    """f of measures/rotation.py, (1 - phi cot(phi / 2) / 2) / phi^2, of k = tan(phi / 4) n, |k| = ``size``."""
+def _factor(size, phi):
+    """Return f = (1 - phi cot(phi / 2) / 2) / phi^2 of measures/rotation.py; ``size`` = tan(phi / 4)."""
     if phi <= SMALL:
         return 1.0 / 12.0 + phi * phi / 720.0
     return (1.0 - 0.25 * phi * (1.0 - size * size) / size) / (phi * phi)
@@ -39,15 +39,15 @@ def _factor(k, size, phi):
 
 @njit
 def _turn(k):
-    """The rotation vector of k = tan(phi / 4) n, and its factor f."""
+    """Return the rotation vector phi n of k = tan(phi / 4) n, and f."""
     size = math.sqrt(dot(k, k))
     phi = 4.0 * math.atan(size)
-    return scale(phi / size if size > 1e-8 else 4.0, k), _factor(k, size, phi)
+    return scale(phi / size if size > 1e-8 else 4.0, k), _factor(size, phi)
 
 
 @njit
 def _ends(plan, m, position, rotation):
-    """(x_a, A, x_b, B) of measure m."""
+    """Poses (x_a, A, x_b, B) of the bodies of measure m."""
     first = plan.measures.first[m]
     a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
     return position[a], rotation[a], position[b], rotation[b]
@@ -55,7 +55,7 @@ def _ends(plan, m, position, rotation):
 
 @indirect(seconds=1, what=WHAT)
 def evaluate_beams(plan: Plan, ws: Workspace, position: Float2, rotation: Float3) -> None:
-    """Values and gradients of the elements' measures at a pose (nb + 1, 3), (nb + 1, 3, 3), into ``ws.efforts``."""
+    """Write the measures and their gradients at a pose (nb + 1, 3), (nb + 1, 3, 3), world last, to ``ws.efforts``."""
     work = ws.efforts
     for n in range(plan.beams.first.size):
         m = plan.beams.first[n]
@@ -81,7 +81,7 @@ def evaluate_beams(plan: Plan, ws: Workspace, position: Float2, rotation: Float3
 
 @indirect(seconds=1, what=WHAT)
 def measure_beams(plan: Plan, ws: Workspace, pose: int) -> None:
-    """Values of the elements' measures at the pose ``pose`` of ``ws``, into ``ws.efforts.at_pose``."""
+    """Write the values of the measures at ``pose`` of ``ws`` to ``ws.efforts.at_pose``."""
     for n in range(plan.beams.first.size):
         m = plan.beams.first[n]
         x_a, A, x_b, B = _ends(plan, m, ws.position[pose], ws.rotation[pose])
@@ -95,7 +95,7 @@ def measure_beams(plan: Plan, ws: Workspace, pose: int) -> None:
 
 @njit
 def _softness(plan, ws, s, half_step):
-    """The velocity by which a residual of one in the row of sum s is off, m/s or rad/s per N s or N m s."""
+    """Velocity that a unit residual of sum s amounts to, m/s per N s or rad/s per N m s; 0 without stiffness."""
     work = ws.efforts
     stiffness = -half_step * (half_step * work.sum_by_value[s] + work.sum_by_rate[s])
     return 1.0 / stiffness if stiffness > 0.0 else 0.0
@@ -103,7 +103,7 @@ def _softness(plan, ws, s, half_step):
 
 @indirect(seconds=1, what=WHAT)
 def free_efforts(plan: Plan, ws: Workspace, half_step: float) -> None:
-    """Replace the efforts of the elements by their multipliers, and write the residuals of their rows."""
+    """Write the residuals of the elements' rows, then set the efforts to multiplier / ``half_step``."""
     for n in range(plan.beams.first.size):
         for j in range(SIZE):
             s, r = plan.beams.sum[n] + j, plan.measures.row[plan.beams.first[n] + j]
@@ -113,7 +113,7 @@ def free_efforts(plan: Plan, ws: Workspace, half_step: float) -> None:
 
 @indirect(seconds=1, what=WHAT)
 def largest_open(plan: Plan, ws: Workspace, half_step: float) -> tuple[float, float, float]:
-    """Residuals of the elements' rows: the sum of their squares, the largest, m/s, and their largest impulse, m/s."""
+    """Return the sum of squares and the largest of the elements' residuals, and their largest impulse, all as m/s."""
     merit = worst = moved = 0.0
     for n in range(plan.beams.first.size):
         for j in range(SIZE):
@@ -127,7 +127,7 @@ def largest_open(plan: Plan, ws: Workspace, half_step: float) -> tuple[float, fl
 
 @njit
 def start_multipliers(plan, ws, half_step, kept):
-    """Start the multipliers of the elements from their last efforts, zero unless ``kept``."""
+    """Set the multipliers of the elements to h/2 times their last efforts if ``kept``, else to zero."""
     for n in range(plan.beams.first.size):
         for m in range(plan.beams.first[n], plan.beams.first[n] + SIZE):
             r = plan.measures.row[m]
@@ -136,7 +136,7 @@ def start_multipliers(plan, ws, half_step, kept):
 
 @njit
 def keep_multipliers(plan, ws, half_step):
-    """Keep the efforts of the elements for the next stage, which may be of another length."""
+    """Store the efforts of the elements, not their multipliers: the next stage may have another h."""
     for n in range(plan.beams.first.size):
         for m in range(plan.beams.first[n], plan.beams.first[n] + SIZE):
             r = plan.measures.row[m]
@@ -145,7 +145,7 @@ def keep_multipliers(plan, ws, half_step):
 
 @indirect(seconds=1, what=WHAT)
 def stiffen_beams(plan: Plan, ws: Workspace, half_step: float) -> None:
-    """Add the change of the elements' frames with each body by itself to ``ws.ldu.D``. After `apply_efforts`."""
+    """Add the geometric stiffness of the elements, blocks of single bodies, to ``ws.ldu.D``. After `apply_efforts`."""
     work = ws.efforts
     for n in range(plan.beams.first.size):
         m, s = plan.beams.first[n], plan.beams.sum[n]
@@ -163,11 +163,13 @@ def stiffen_beams(plan: Plan, ws: Workspace, half_step: float) -> None:
 
 @njit
 def _add_block(D, R, F, L, share, half):
-    """Add ``share`` times the curvature of one body, ``half`` = s / 2; R: its rotation matrix."""
+    """Add ``share`` times the geometric stiffness of one body, ``half`` = s / 2; R: body to world."""
     along = -0.25 * dot(F, L)
     f, l = rotate_back(R, F), rotate_back(R, L)
     for k in range(3):
-        turned = scale(share * half, cross((R[0, k], R[1, k], R[2, k]), F))  # of the force by the body's axis k
+        turned = scale(
+            share * half, cross((R[0, k], R[1, k], R[2, k]), F)
+        )  # change of the force by a rotation about the body's axis k
         for j in range(3):
             D[j, 3 + k] += turned[j]
             D[3 + k, j] += turned[j]

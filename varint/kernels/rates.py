@@ -1,14 +1,13 @@
-"""Rows of rates, A(q) v = 0, in a step: the discrete principle of Lagrange and d'Alembert (docs/theory.md section 13).
+"""Nonholonomic rows, A(q) v = 0, in a step: the discrete Lagrange-d'Alembert principle (docs/theory.md section 13).
 
-The impulses of a step act along the rows A at its start, as those of joints. In place of a value at its end a row has a
-displacement over the step that vanishes. With the poses of body b seen from a, the directions s and m of the row in
-axes of a at the start, s' and m' at the end, the displacement dc of its point and the quaternion (cos, sin n) of half
-the turn phi of b,
+The impulses of a step act along the rows A at its start, as for joints. A row of a joint has its value at the end set
+to zero; here it is a displacement over the step. All is relative to a, in axes of a: the directions s and m of the row
+at the start, s' and m' at the end, the displacement dc of its point, and the rotation of b by phi about n,
 
     value = (s + s') / 2 . dc + (m + m') / 2 . 2 sin(phi / 2) n
 
-It changes its sign where both ends change places, so the step is symmetric, and depends on the relative poses alone, so
-momentum is conserved. A step between the world and a body turns it by h w = 2 sin(phi / 2) n.
+Exchanging start and end changes its sign, so the step is symmetric. It depends on relative poses alone, so momentum is
+conserved. Where a is the world, 2 sin(phi / 2) n is h times the angular velocity of the step.
 """
 
 from varint._numba import indirect, njit, switch
@@ -27,7 +26,7 @@ _pulled = switch("pulled", _PULLED, [(each[1], f"function({_PULLED})") if each e
 
 @njit
 def place_rates(plan, ws, pose):
-    """Write the rows of rates at a pose to its Jacobian, in place of the derivatives of a step's values."""
+    """Write A at ``pose`` to ``ws.jacobian[pose]``, in place of the derivatives that `evaluate_rates` left there."""
     for n in range(plan.constraints.rate.size):
         r = plan.constraints.rate[n]
         if ws.compliance[r] == 0.0:
@@ -36,7 +35,7 @@ def place_rates(plan, ws, pose):
 
 @njit
 def _seen(x_a, A, x_b, B, w):
-    """The point ``w`` of b, axes of b, seen from a."""
+    """Position of the point ``w`` (axes of b) in the frame of a."""
     return rotate_back(A, add(sub(vector(x_b), vector(x_a)), rotate(B, w)))
 
 
@@ -47,8 +46,7 @@ def _conjugate(q):
 
 @indirect(seconds=1, what="rolling without slip")
 def evaluate_rates(plan: Plan, ws: Workspace, start: int, end: int) -> None:
-    """Values of the rows of rates over a step, m, to ``ws.residual_row``; derivatives by the pose ``end`` to its
-    Jacobian."""
+    """Write the values of the rows over a step, m, to ``ws.residual_row``; derivatives to ``ws.jacobian[end]``."""
     for n in range(plan.constraints.rate.size):
         r = plan.constraints.rate[n]
         if ws.compliance[r] > 0.0:
@@ -62,7 +60,7 @@ def evaluate_rates(plan: Plan, ws: Workspace, start: int, end: int) -> None:
         # the turn of b seen from a, axes of a: q_a'^* q_b' (q_a^* q_b)^*
         before = multiply(_conjugate(ws.quat[start, a]), ws.quat[start, b])
         turn = multiply(multiply(_conjugate(ws.quat[end, a]), ws.quat[end, b]), _conjugate(before))
-        sign = 1.0 if turn[0] >= 0.0 else -1.0
+        sign = 1.0 if turn[0] >= 0.0 else -1.0  # the shorter rotation
         c, v = sign * turn[0], (sign * turn[1], sign * turn[2], sign * turn[3])
         turned = scale(2.0, v)
         kind = plan.measures.kind[r]
@@ -70,11 +68,12 @@ def evaluate_rates(plan: Plan, ws: Workspace, start: int, end: int) -> None:
         s_end, m_end, direction = _directions(kind, plan, r, A_end, B_end)
         s, m = scale(0.5, add(s, s_end)), scale(0.5, add(m, m_end))
         ws.residual_row[r] = dot(s, moved) + dot(m, turned)
-        # by the place of the point, by the turn (2 dv = c dtheta + v x dtheta), and by s' and m'
+        # gradients by the point, by the rotation (2 dv = c dtheta + v x dtheta), and by s' and m'
         by_direction = scale(0.5, _pulled(kind, plan, r, direction, moved, turned))
         across = cross(m, v)
         near = sub(sub(cross(s, there), sub(scale(c, m), across)), by_direction)
         n_end = rotate(A_end, s)
+        # a rotation of b at the end acts on ``turn`` from the right: hence the axes at the start
         far = add(cross(w, rotate_back(B_end, n_end)), rotate_back(B, rotate(A, add(scale(c, m), across))))
         far = add(far, rotate_back(B_end, rotate(A_end, by_direction)))
         write(ws.jacobian[end, r, first], scale(-1.0, n_end), near)

@@ -1,17 +1,17 @@
-"""The law of a contact, and its linear form for Newton's method (docs/theory.md section 14).
+"""Hard contact with dry friction, linearised for Newton's method (docs/theory.md section 14).
 
-With the impulse z and the rate u of the point that touches, along the normal and in the plane (n and t),
+With impulse z, N s, and velocity u of the contact point, m/s, and their normal and tangential components (n, t),
 
-    u_n >= 0,  z_n >= 0,  u_n z_n = 0        |z_t| <= mu z_n,  z_t opposite to u_t where this slides
+    u_n >= 0,  z_n >= 0,  u_n z_n = 0        |z_t| <= mu z_n,  z_t opposite to u_t if u_t is not zero
 
-are the zeros of a function of z and u that is smooth but for changes between three states (Alart, Curnier 1991). With
-W, the mobility of the point, p_n = z_n - u_n / W and p_t = z_t - s / W,
+is the root of a function of z and u that is smooth within each of three modes (Alart, Curnier 1991). With s, which is
+u_t turned as below, W, the mobility of the point, p_n = z_n - u_n / W and p_t = z_t - s / W,
 
     open      p_n < 0:                 z = 0
     sticking  |p_t| <= mu p_n:         u = 0
     sliding   else, c = p_t / |p_t|:   u_n = 0,  z_t = mu z_n c
 
-s is u_t turned to the mean direction of the slip before and after a node: so friction is of second order.
+s: u_t rotated to the mean slip direction before and after the node, which makes friction second order.
 """
 
 import math
@@ -20,17 +20,17 @@ from varint._numba import njit
 from varint.kernels.dense import add_scaled6, dot6
 
 OPEN, STICKING, SLIDING = range(3)
-SOFTNESS = 1e-8  # of rows that are constraints, times the mobility; what this leaves open the next iteration closes
-NEARLY = 1.0 - 1e-10  # share of its bound up to which friction that slides is told from friction that sticks
-OPPOSITE = 0.05  # of the sum of two unit vectors: below that they have no mean
+SOFTNESS = 1e-8  # compliance of constraint rows over the mobility; acts on increments of z, so no error remains
+NEARLY = 1.0 - 1e-10  # of its bound: friction below this sticks; it also keeps C invertible
+OPPOSITE = 0.05  # two unit vectors with a shorter sum count as opposite
 
 
 @njit
 def _turned(slip, before, brake):
-    """(s, E): the slip (2,) with the mean of its direction and that of ``before`` (2,), and ds/dslip, row by row.
+    """Return s, ``slip`` (2,) rotated to the mean direction of it and ``before`` (2,), and ds/dslip, row-major.
 
-    ``brake``: what friction takes off the slip in a step, m/s. Where that is more than the slip before, the direction
-    is that of ``slip`` alone: the mean of both would swing from step to step.
+    ``brake``: slip that friction removes in a step, m/s. Where ``before`` is no larger, s is ``slip`` itself, as the
+    mean would oscillate from step to step; and where the two are nearly opposite.
     """
     x, y = slip[0], slip[1]
     size, size_before = math.sqrt(x * x + y * y), math.sqrt(before[0] ** 2 + before[1] ** 2)
@@ -42,15 +42,15 @@ def _turned(slip, before, brake):
     if length < OPPOSITE:
         return (x, y), (1.0, 0.0, 0.0, 1.0)
     c, d = c / length, d / length
-    # along the slip s grows with it; across it, its direction turns by half the angle that the slip turns by
+    # a change along the slip scales s; a change across it rotates s by half the rotation of the slip
     return (size * c, size * d), (c * a + 0.5 * d * b, c * b - 0.5 * d * a, d * a - 0.5 * c * b, d * b + 0.5 * c * a)
 
 
 @njit
 def linearize_cone(plan, ws, k, forced):
-    """Write mode, ``lower``, ``inverse`` and ``given`` of contact k at its rate and impulse; returns what is missed.
+    """Write the mode of contact k and its rows in Newton's system, lower dx + C dz = given, with ``inverse`` = C^-1.
 
-    ``forced``: the contact is taken to press. Returns the largest part of the residual, m/s, and the sum of squares.
+    ``forced``: assume that it is closed and sticks. Returns the norm of the residual, m/s, and its square.
     """
     work, mobility = ws.contacts, plan.contacts.mobility[k]
     z, u, row, lower = work.z[k], work.rate[k], work.row[k], work.lower[k]
@@ -91,7 +91,7 @@ def linearize_cone(plan, ws, k, forced):
     work.mode[k] = SLIDING
     c, d = p / size, q / size
     share = min(max(bound, 0.0) / size, NEARLY)
-    # with Q = 1 - c c^T: rows of the plane share Q ds/du H / W, and C = 1 - share Q, -mu c by the normal impulse
+    # tangential, Q = I - c c^T: lower = share Q ds/du row / W, C = I - share Q, and -mu c in the column of z_n
     for j in range(6):
         s0 = growth[0] * row[1, j] + growth[1] * row[2, j]
         s1 = growth[2] * row[1, j] + growth[3] * row[2, j]
@@ -109,7 +109,7 @@ def linearize_cone(plan, ws, k, forced):
 
 @njit
 def _slide_along(work, k, before, friction, mobility):
-    """The part of `linearize_cone` in the plane where sliding, or smoothness, is given: z_t = -mu z_n times it."""
+    """Tangential rows without friction, or with a prescribed direction d of slip: z_t = -mu z_n d."""
     z, inverse, given, along = work.z[k], work.inverse[k], work.given[k], work.direction[k]
     work.mode[k] = SLIDING
     missed = work.rate[k, 0] ** 2
@@ -124,9 +124,9 @@ def _slide_along(work, k, before, friction, mobility):
 
 @njit
 def fold_cones(plan, ws, body, factored):
-    """Eliminate the contacts from the right sides (nb, 6) of their bodies and, unless ``factored``, from the pivots.
+    """Condense the contacts: D += N^T C^-1 lower, unless ``factored``, and ``body`` (nb, 6) += N^T C^-1 given.
 
-    Where the pivots are ``factored``, the contacts keep the rows that they had in them.
+    N is ``upper``. If ``factored``, the rows of the last factorisation are used again.
     """
     work = ws.contacts
     for k in range(plan.contacts.body.size):
@@ -167,7 +167,7 @@ def fold_cones(plan, ws, body, factored):
 
 @njit
 def unfold_cones(plan, ws, body):
-    """Write the changes of the contacts' impulses by the solution (nb, 6) to ``ws.contacts.change``."""
+    """Back-substitute x = ``body`` (nb, 6): ``ws.contacts.change`` = C^-1 (given - lower x)."""
     work = ws.contacts
     for k in range(plan.contacts.body.size):
         if not work.taking[k]:
@@ -182,7 +182,7 @@ def unfold_cones(plan, ws, body):
 
 @njit
 def add_changes(ws, share):
-    """Add a ``share`` of the changes to the impulses of the contacts that take part."""
+    """Add ``share`` times their changes to the impulses of active contacts."""
     work = ws.contacts
     for k in range(work.taking.size):
         for a in range(3 if work.taking[k] else 0):
@@ -191,7 +191,7 @@ def add_changes(ws, share):
 
 @njit
 def add_pushes(plan, ws, factor, body):
-    """Add ``factor`` times the impulses of the contacts that take part to vectors (nb, 6)."""
+    """Add ``factor`` times the wrenches of the impulses of active contacts to ``body`` (nb, 6)."""
     work = ws.contacts
     for k in range(plan.contacts.body.size):
         if work.taking[k]:

@@ -24,7 +24,7 @@ from varint.terms.contacts.kernels.contact_cones import (
     linearize_cone,
     unfold_cones,
 )
-from varint.terms.contacts.kernels.contact_rows import EPSILON, rest_on
+from varint.terms.contacts.kernels.contact_rows import EPSILON, STILL, rest_on
 
 PASSES = 40  # of a solution, at most
 SHARES = 20  # in which friction grows from zero where it is not found so
@@ -150,7 +150,7 @@ def project_contacts(plan: Plan, ws: Workspace, pose: int) -> None:
     """Velocities at a node, those of `projection.project` with the closed contacts too.
 
     Where these stick they hold. Where they slide there is the friction of the step before, up to the node, opposite to
-    its slip.
+    its slip; where that would turn the slip round, they have come to stick.
     """
     work = ws.contacts
     rest_on(plan, ws, pose)
@@ -167,7 +167,22 @@ def project_contacts(plan: Plan, ws: Workspace, pose: int) -> None:
     for r in range(plan.rows.role.size):
         ws.increment_row[r] = ws.efforts.target_rate[r]
     take_right_sides(ws)
-    solve_at_node(plan, ws, pose)
+    for _ in range(1 + plan.contacts.body.size):
+        solve_at_node(plan, ws, pose)
+        if not _stop_turned(work):
+            return
+
+
+@njit
+def _stop_turned(work):
+    """Let the contacts stick whose slip at a node is against that of the step before; returns whether there are any."""
+    turned = False
+    for k in range(work.taking.size):
+        d = work.direction[k]
+        if work.taking[k] and work.rate[k, 1] * d[0] + work.rate[k, 2] * d[1] < -STILL:
+            d[0] = d[1] = 0.0
+            turned = True
+    return turned
 
 
 @njit

@@ -22,6 +22,7 @@ from varint.terms.contacts.kernels.contact_cones import (
 
 TOUCHING = 1e-11  # m: a gap of this size counts as none
 EPSILON = 2.220446049250313e-16
+STILL = 1e-9  # m/s: a slower slip is round-off, and has no direction
 ROUND_OFF = 4.0 * EPSILON  # of the terms of a gap: a closed contact that is so near is where it was
 
 
@@ -180,7 +181,8 @@ def finish_contacts(plan, ws, end, h):
     """Add to the works, and keep slips and impulses at the end of a solved stage; contacts that part open."""
     work, share = ws.contacts, ws.balance.size[0] / (h + ws.balance.size[0])
     for k in range(plan.contacts.body.size):
-        slides = work.closed[k] and work.solved_mode[k] != STICKING
+        speed = math.sqrt(work.solved_rate[k, 1] ** 2 + work.solved_rate[k, 2] ** 2)
+        slides = work.closed[k] and work.solved_mode[k] != STICKING and speed > STILL
         if work.closed[k]:
             before, after = _power(work.solved[k], work.slip[k]), _power(work.solved[k], work.solved_rate[k, 1:])
             ws.efforts.work[plan.contacts.element[k]] += share * before + (1.0 - share) * after

@@ -42,6 +42,7 @@ from varint.terms.limits.kernels.limits import (
 SEARCH = 60  # trials for the instant of an event
 MOST_CHANGES = 20  # of limits that close or open in one step
 MOST_IMPACTS = 3  # of a limit in one step, then it closes
+MANY_CHANGES = 60  # in one step: a body that rocks lands again and again; from then on its contacts just close
 PARTING = 1e-10  # threshold of approach rates, m/s or rad/s, and of pulling impulses relative to all momenta
 LEAST_FORCE = 1e-10  # relative to the sum of the forces on the bodies: a smaller pull counts as zero
 
@@ -144,6 +145,9 @@ def judge_trial(
         search.limit[0] = first_beyond(plan, ws, end, forces)
         if search.limit[0] < 0:
             return ACCEPTED, part
+        if search.changes[0] >= MANY_CHANGES and contact_of(plan, search.limit[0]) >= 0:
+            search.changes[0] += 1
+            return AT_START, whole
         search.trials[0], search.was_beyond[0], search.low[0] = 0, False, 0.0
         value = clearance(plan, ws, end, search.limit[0])
         _look_at_start(plan, ws, inputs, start, (node, before, dt))
@@ -227,8 +231,12 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
     """
     search = ws.search
     n, search.limit[0] = search.limit[0], -1
-    if contact_of(plan, n) >= 0:
-        act_contacts(plan, ws, pose, contact_of(plan, n))
+    k = contact_of(plan, n)
+    if k >= 0 and search.changes[0] > MANY_CHANGES:
+        ws.contacts.closed[k], ws.contacts.held_gap[k] = True, 0.0
+        return
+    if k >= 0:
+        act_contacts(plan, ws, pose, k)
         return
     if ws.efforts.closed[n]:
         _release(plan, ws, pose, n)
