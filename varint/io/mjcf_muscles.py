@@ -139,7 +139,8 @@ def is_muscle(m: Any, actuator: int) -> bool:
         and m.actuator_gaintype[actuator] == GAIN_MUSCLE
         and m.actuator_biastype[actuator] in (BIAS_NONE, BIAS_MUSCLE)
         and m.actuator_dyntype[actuator] in (DYN_NONE, DYN_MUSCLE)
-        and m.wrap_type[wraps_of(m, int(m.actuator_trnid[actuator, 0]))[0]] >= WRAP_PULLEY
+        and m.wrap_type[wraps_of(m, int(m.actuator_trnid[actuator, 0]))[0]]
+        in (WRAP_PULLEY, WRAP_SITE, WRAP_SPHERE, WRAP_CYLINDER)
     )
 
 

@@ -108,6 +108,21 @@ def _steepness(plan, r, gradient):
     return max(1.0, plan.rows.scale[r] * math.sqrt(total))
 
 
+@njit(inline="always")
+def _weigh_bodies(plan, ws, merit, moved):
+    """Add the squares of the bodies' residuals to ``merit``; returns it, the largest, and ``moved`` with momenta."""
+    unbalanced = 0.0
+    for i in range(plan.bodies.mass.size):
+        r = ws.residual_body[i]
+        linear, angular = plan.bodies.scale[i, 0], plan.bodies.scale[i, 1]
+        for k in range(3):
+            a, b = linear * abs(r[k]), angular * abs(r[3 + k])
+            moved = max(moved, max(linear * abs(ws.goal[i, k]), angular * abs(ws.goal[i, 3 + k])))
+            merit += a * a + b * b
+            unbalanced = max(unbalanced, max(a, b))
+    return merit, unbalanced, moved
+
+
 @njit
 def evaluate_step(plan, ws, start, end, h, upper, increment):
     """Residuals of a step of ``h`` seconds with ``ws.velocity`` and ``ws.multiplier``.
@@ -161,7 +176,7 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
         close_rows(plan, ws, end)
     if plan.rows.pointing.size and not _directions_kept(plan, ws, start, end):
         return math.nan, math.nan, math.nan, math.nan
-    merit = worst = unbalanced = moved = 0.0
+    merit = worst = moved = 0.0
     if plan.beams.first.size:
         merit, worst, moved = largest_open(plan, ws, half_step)
     for j in range(plan.joints.side.shape[0]):
@@ -183,14 +198,7 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     if has_contacts(plan):
         square, missed, pressed = press_contacts(plan, ws, start, end, h)
         merit, worst, moved = merit + square, max(worst, missed), max(moved, pressed)
-    for i in range(nb):
-        r = ws.residual_body[i]
-        linear, angular = plan.bodies.scale[i, 0], plan.bodies.scale[i, 1]
-        for k in range(3):
-            a, b = linear * abs(r[k]), angular * abs(r[3 + k])
-            moved = max(moved, max(linear * abs(ws.goal[i, k]), angular * abs(ws.goal[i, 3 + k])))
-            merit += a * a + b * b
-            unbalanced = max(unbalanced, max(a, b))
+    merit, unbalanced, moved = _weigh_bodies(plan, ws, merit, moved)
     if not math.isfinite(merit):
         return math.nan, math.nan, math.nan, math.nan
     relative = unbalanced / moved if moved > 0.0 else 0.0

@@ -41,7 +41,7 @@ from varint.terms.kernels.term_events import (
 )
 from varint.terms.kernels.term_rows import finish_contacts, has_contacts, has_terms, works_at_node
 
-MOST_TRIALS = 500  # of a sub-step that events end
+MOST_TRIALS = 500  # of a sub-step that events end; then it is divided, for they follow one another without end
 SAME_TIME = 1e-9  # of dt: a node that is as near as this to the end of a run is its end
 OPEN, SLACK = 1e-9, 10.0  # of the size of a part, and of the tolerance of a step: so far a joint may be open
 NEAR_ENOUGH = 1e-4  # of the square of a velocity: by how much less a start value may have missed the last one
@@ -202,7 +202,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
     """
     node, width, dt = when
     # shares of the step: what is done, a sub-step that no event ends, the sub-step that is tried
-    done, size, part, iterations, pieces, events = 0.0, 1.0, 1.0, 0, 0, 0
+    done, size, part, iterations, pieces, events, after = 0.0, 1.0, 1.0, 0, 0, 0, 0.0
     begin_events(ws)
     redo, energy, shortest = ws.balance.redo[0], 0.0, 1.0 / (1 << DEEPEST_SUBSTEP)
     has_events, taping, composed = has_terms(plan), ws.tape.h.size > 0, stages.size > 1
@@ -237,9 +237,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
             span = node, width * done, before, dt
             verdict, least = judge_trial(plan, ws, inputs, (pose, end), span, part, min(size, 1.0 - done), composed)
             events += verdict != ACCEPTED
-            if events > MOST_TRIALS:  # events follow one another without end: a shorter sub-step may part them
-                status, events = NOT_CONVERGED, 0
-        after = 0.0
+            status, events = (NOT_CONVERGED, 0) if events > MOST_TRIALS else (status, events)
         if redo and status == CONVERGED and verdict == ACCEPTED:
             after = left_of_energy(plan, ws, end)
             if min(size, part) > shortest and is_off(ws, energy, after):

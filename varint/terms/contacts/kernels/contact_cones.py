@@ -19,7 +19,7 @@ import math
 from varint._numba import njit
 from varint.kernels.dense import add_scaled6, dot6
 
-OPEN, STICKING, SLIDING = range(3)
+APART, STICKING, SLIDING = range(3)
 SOFTNESS = 1e-8  # compliance of constraint rows over the mobility; acts on increments of z, so no error remains
 NEARLY = 1.0 - 1e-10  # of its bound: friction below this sticks; it also keeps C invertible
 OPPOSITE = 0.05  # two unit vectors with a shorter sum count as opposite
@@ -64,7 +64,7 @@ def linearize_cone(plan, ws, k, forced):
             inverse[a, j] = 0.0
     pressing = z[0] - u[0] / mobility
     if pressing < 0.0 and not forced:
-        work.mode[k] = OPEN
+        work.mode[k] = APART
         for a in range(3):
             inverse[a, a], given[a] = 1.0, -z[a]
         work.changes[0] += work.mode[k] != before
@@ -148,7 +148,7 @@ def fold_cones(plan, ws, body, factored):
         for a in range(3):
             push = inverse[a, 0] * given[0] + inverse[a, 1] * given[1] + inverse[a, 2] * given[2]
             add_scaled6(body[i], push, upper[a])
-        if factored or work.mode[k] == OPEN:
+        if factored or work.mode[k] == APART:
             continue
         D = ws.ldu.D[i]
         for a in range(3):

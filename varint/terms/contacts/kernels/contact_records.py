@@ -50,7 +50,7 @@ class ContactWork(CompiledRecord, writable=True):
     # its iterate
     z: Annotated[Float2, "contacts 3"]  # impulses, N s
     rate: Annotated[Float2, "contacts 3"]  # m/s
-    mode: Annotated[Int1, "contacts"]  # OPEN, STICKING, SLIDING, see contact_cones.py
+    mode: Annotated[Int1, "contacts"]  # APART, STICKING, SLIDING, see contact_cones.py
     missed: Annotated[Float1, "contacts"]  # m/s, of the law, in a step
     changes: Int1  # of modes at the last look at them
     lower: Annotated[Float3, "contacts 3 6"]  # rows of the contact in the matrix: lower dx + C dz = given

@@ -12,7 +12,7 @@ from varint._numba import Float2, indirect, njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, vector
 from varint.kernels.plan import Plan, Workspace
 from varint.terms.contacts.kernels.contact_cones import (
-    OPEN,
+    APART,
     STICKING,
     add_pushes,
     fold_cones,
@@ -67,7 +67,7 @@ def rest_on(plan, ws, pose):
     """Take the closed contacts into the problem of a step from a pose, with their impulses of the last step."""
     work = ws.contacts
     for k in range(plan.contacts.body.size):
-        work.taking[k], work.sticking[k], work.mode[k] = work.closed[k], False, OPEN
+        work.taking[k], work.sticking[k], work.mode[k] = work.closed[k], False, APART
         for a in range(3):
             work.z[k, a] = work.bias[k, a] = 0.0
         work.direction[k, 0] = work.direction[k, 1] = 0.0
@@ -186,7 +186,7 @@ def finish_contacts(plan, ws, end, h):
         if work.closed[k]:
             before, after = _power(work.solved[k], work.slip[k]), _power(work.solved[k], work.solved_rate[k, 1:])
             ws.efforts.work[plan.contacts.element[k]] += share * before + (1.0 - share) * after
-            if work.solved_mode[k] == OPEN and contact_gap(plan, ws, end, k) > work.held_gap[k] + TOUCHING:
+            if work.solved_mode[k] == APART and contact_gap(plan, ws, end, k) > work.held_gap[k] + TOUCHING:
                 work.closed[k] = slides = False
         for a in range(2):
             work.slip[k, a] = work.solved_rate[k, 1 + a] if slides else 0.0
