@@ -24,7 +24,7 @@ def rim(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 @njit
 def curve_rim(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     """Change of the gradient, see measures/base.py."""
-    curve_wheel(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b)
+    curve_wheel(plan, ws, m, vector(plan.measures.u[m]), x_a, A, x_b, B, motions, (out_a, out_b))
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,11 +74,12 @@ def wheel(plan, ws, m, n, x_a, A, x_b, B, G_a, G_b):
 
 
 @njit
-def curve_wheel(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
-    """Change of the gradient that `wheel` writes."""
+def curve_wheel(plan, ws, m, n, x_a, A, x_b, B, motions, out):
+    """Write the change of the gradient of `wheel` to ``out``, arrays (6,) of both bodies."""
+    out_a, out_b = out
     curve_point(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b)
     u, turn_a, turn_b = vector(plan.measures.u[m]), vector(motions[0][3:]), vector(motions[1][3:])
-    n, e = vector(plan.measures.v[m]), axis_of(plan, m, A, B)
+    e = axis_of(plan, m, A, B)
     turn = sub(rotate_back(A, rotate(B, turn_b)), turn_a)
     moment, change = cross(lever_of(plan, m, n, e), u), cross(_lever_change(plan, m, n, e, cross(turn, e)), u)
     far = rotate_back(B, rotate(A, add(cross(turn_a, moment), change)))
@@ -98,7 +99,7 @@ def rolling(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 @njit
 def curve_rolling(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     """Change of the gradient, see measures/base.py."""
-    curve_wheel(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b)
+    curve_wheel(plan, ws, m, vector(plan.measures.v[m]), x_a, A, x_b, B, motions, (out_a, out_b))
 
 
 @njit
