@@ -191,7 +191,7 @@ def test_the_comparison_of_text_and_mechanism():
 
 def test_a_truth_value_that_passes_for_a_number_is_found(monkeypatch, folder):
     from fuzz import api
-    from fuzz._calls import Call
+    from fuzz._call import Call
 
     kind = KINDS["api"]()
     monkeypatch.setattr(api, "calls", lambda: {"simulate": Call(lambda dt: dt, {"dt": lambda: 0.1})})

@@ -6,66 +6,29 @@ from pathlib import Path
 import numpy as np
 import pytest
 import redmax_scenes
-from force_samples import IN_THE_WORLD, sample_mechanism, samples, with_forces
+from force_samples import sample_mechanism, with_forces
 from holonomic import HOLONOMIC
 from random_mechanisms import random_closed, random_tree, random_velocity_state
+from reduced_gradient_checks import (
+    BACK,
+    DT,
+    IMPLICIT,
+    LENGTH,
+    SAMPLES,
+    agree,
+    check,
+    check_start,
+    objective_of,
+    swing,
+    value_of_run,
+)
 
 import varint as vi
-from varint.gradients.numbers import differences, number_of, numbers_in, start_of
-from varint.gradients.reduced_adjoint import CarriedBack, Change, carry_forward
-from varint.gradients.reduced_gradient import SCHEMES
-from varint.gradients.reduced_records import ReducedSetting
-from varint.gradients.reduced_tape import ReducedTape
+from varint.gradients.numbers import differences, numbers_in
 from varint.model.rotation_vectors import rotation_matrix
-from varint.redmax.charts import EXPONENTIAL
 
-DT = 2e-3  # s, of most runs
-LENGTH = 10 * DT
-SAMPLES = {
-    name: forces
-    for name, forces in samples(np.random.default_rng(0)).items()
-    if name not in IN_THE_WORLD and not any((force.solved_for or force.reduced_only) for force in forces)
-}
 TWO = [pytest.param("bdf1", marks=pytest.mark.slow), "bdf2"]
 ARGUMENTS = {"cart_pole": {"effort": 1.0}}  # differences need a step, which a zero has no size for
-ROUND_OFF = 1e-12  # of the objectives of runs, relative: over a step of differences it is their noise
-
-
-def objective_of(mechanism, rng):
-    """A sum of positions, squared, and velocities with random weights."""
-    a, b, c = rng.standard_normal((3, len(mechanism.bodies), 3))
-    return lambda state: float(np.sum(a * state.position**2 + b * state.velocity + c * state.angular_velocity))
-
-
-def value_of_run(mechanism, objective, state, scheme, **given):
-    run = vi.redmax.simulate(mechanism, given.pop("duration", LENGTH), dt=DT, integrator=scheme, state=state, **given)
-    return objective(run.state(len(run) - 1))
-
-
-def by_runs(mechanism, objective, name, scheme, state=None, **given):
-    """`vi.redmax.gradient` by differences of runs."""
-    number, found = number_of(mechanism, name), []
-    for step, direction in zip(number.steps, number.directions(), strict=True):
-
-        def value(share, direction=direction):
-            changed = number.replaced(number.value + share * direction)
-            start = state if isinstance(state, vi.redmax.ReducedState) else start_of(changed, state)
-            return value_of_run(changed, objective, start, scheme, **given)
-
-        found.append(differences(value, step))
-    return np.reshape(found, number.value.shape)
-
-
-def check(mechanism, names, rng, scheme, state=None, within=1e-7, **given):
-    objective = objective_of(mechanism, rng)
-    where = {"scheme": scheme, "state": state}
-    found = vi.redmax.gradient(mechanism, objective, LENGTH, DT, with_respect_to=names, **where, **given)
-    for name in names:
-        exact = by_runs(mechanism, objective, name, **where, **given)
-        scale = max(np.abs(exact).max(), 1e-3 * abs(found.value))
-        noise = ROUND_OFF * abs(found.value) / number_of(mechanism, name).steps.min()
-        np.testing.assert_allclose(found[name], exact, rtol=0, atol=within * scale + noise, err_msg=name)
-    return found
 
 
 # ---------------------------------------------------------------------------------------- the reference
@@ -95,48 +58,6 @@ def test_the_adjoint_of_the_reference():
         assert found.value + task["w_reg"] / 2 * p @ p == pytest.approx(case["objective"], rel=1e-9)
         slope = task["scale"] * np.array([found[name] for name in names]) + task["w_reg"] * p
         assert slope == pytest.approx(case["gradient_reference"], rel=1e-9)
-
-
-# ---------------------------------------------------------------------------------------- forwards and backwards
-
-
-def agree(mechanism, scheme, state=None, tolerance=1e-12, steps=6, **given):
-    """That what is carried forwards and back agrees: by the start, and by changes of all stages."""
-    rng = np.random.default_rng(3)
-    setting = {
-        "force": None,
-        "torque": None,
-        "baumgarte": 5.0,
-        "prescribed": {},
-        "chart": EXPONENTIAL,
-        "rtol": 1e-8,
-    } | given
-    first = mechanism.state() if state is None else state
-    run = ReducedTape(mechanism, SCHEMES[scheme], first, ReducedSetting(steps, DT, **setting), [0, 2, steps])
-    nq, rows, states = run.equations.nq, run.equations.row_count, run.equations.law_state.size
-    start = rng.standard_normal((2, nq))
-    # of rows, those that are redundant among them, as the tree's motions change them
-    changes = [
-        [
-            Change(rng.standard_normal(nq), rng.standard_normal(rows), 0.1 * rng.standard_normal(states))
-            for _ in step.stages
-        ]
-        for step in run.steps
-    ]
-    by_nodes = rng.standard_normal((3, 2 * nq))
-    back = CarriedBack(run, by_nodes)
-    forward = np.concatenate([np.concatenate(pair) for pair in carry_forward(run, tuple(start), changes)])
-    products = [back.by_q * start[0], back.by_rates * start[1]]
-    for duals, own in zip(back.duals, changes, strict=True):
-        for dual, change in zip(duals, own, strict=True):
-            products += [a * b for a, b in zip(dual, change, strict=True)]
-    found, size = sum(part.sum() for part in products), sum(np.abs(part).sum() for part in products)
-    expected = np.concatenate(by_nodes) * forward
-    assert found == pytest.approx(expected.sum(), abs=tolerance * max(size, np.abs(expected).sum()))
-
-
-IMPLICIT, EXPLICIT = ([name for name, kind in SCHEMES.items() if kind.stiff == stiff] for stiff in (True, False))
-BACK = [pytest.param(scheme, marks=[] if scheme == "bdf2" else pytest.mark.slow) for scheme in IMPLICIT]
 
 
 @pytest.mark.slow
@@ -257,13 +178,6 @@ def test_loads_and_functions_of_time(rng):
     check(with_forces(mechanism, motor), ["link 1.mass", "motor.effort"], rng, "bdf2", **given)
 
 
-# ---------------------------------------------------------------------------------------- prescribed motions
-
-
-def swing(t):
-    return 0.3 * np.sin(4.0 * t), 1.2 * np.cos(4.0 * t), -4.8 * np.sin(4.0 * t)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", TWO)
 def test_prescribed_joints(rng, scheme):
@@ -286,31 +200,6 @@ def test_parameters_of_a_prescribed_motion(rng):
     found = vi.redmax.gradient(build, objective, LENGTH, DT, with_respect_to=["rate"], parameters={"rate": 3.0})
     exact = differences(lambda share: value_of_run(build(3.0 + share), objective, None, "bdf2"), 3e-3)
     assert found["rate"] == pytest.approx(exact, rel=1e-7)
-
-
-# ---------------------------------------------------------------------------------------- the start
-
-
-def check_start(mechanism, start, rng, scheme, directions=None, within=1e-7, **given):
-    """By coordinates and rates at a ReducedState, along ``directions`` (k, 2, nq), or each alone."""
-    objective = objective_of(mechanism, rng)
-    names = ["start.q", "start.qdot"]
-    found = vi.redmax.gradient(
-        mechanism, objective, LENGTH, DT, with_respect_to=names, scheme=scheme, state=start, **given
-    )
-    n = len(start.q)
-    directions = np.eye(2 * n).reshape(-1, 2, n) if directions is None else directions
-    expected, slopes = [], []
-    for dq, dv in directions:
-
-        def value(share, dq=dq, dv=dv):
-            changed = vi.redmax.ReducedState(start.q + share * dq, start.qdot + share * dv)
-            return value_of_run(mechanism, objective, changed, scheme, **given)
-
-        expected.append(differences(value, 1e-3))
-        slopes.append(found["start.q"] @ dq + found["start.qdot"] @ dv)
-    assert slopes == pytest.approx(expected, abs=within * max(np.abs(expected).max(), 1e-3 * abs(found.value)))
-    return found
 
 
 def random_start(mechanism, rng, size=1.0):
@@ -370,125 +259,6 @@ def test_start_by_states(rng):
     by_rate = np.sum(found.velocity * (faster.velocity - start.velocity))
     by_rate += np.sum(found.angular_velocity * (faster.angular_velocity - start.angular_velocity))
     assert by_rate == pytest.approx(differences(value, 1e-2), rel=1e-8)
-
-
-# ---------------------------------------------------------------------------------------- explicit pairs
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", EXPLICIT)
-def test_explicit_pairs_forwards_and_back(rng, scheme):
-    for mechanism in (vi.mechanisms.tree(), vi.mechanisms.cart_pole(effort=1.0), random_tree(rng, 3)):
-        agree(mechanism, scheme)
-    sample = sample_mechanism(np.random.default_rng(1))
-    for name in ("FirstOrderActuator", "GroundContact", "Bushing"):
-        agree(with_forces(sample, *SAMPLES[name]), scheme, random_velocity_state(rng, sample, 0.3))
-    driven = vi.PrescribedMotion("drive", joint="joint 1", rate=3.0)
-    agree(with_forces(vi.mechanisms.double_pendulum(), driven), scheme)
-
-
-@pytest.mark.slow
-def test_numbers_by_explicit_pairs(rng):
-    """At fine tolerances: differences of runs have steps of their own."""
-    servo = vi.JointServo("servo", joint="joint 2", target=0.8, stiffness=40.0, damping=6.0, integral=300.0)
-    mechanism = with_forces(vi.mechanisms.double_pendulum(), servo)
-    names = ["gravity", "link 1.mass", "joint 2.point", "servo.integral", "servo.target"]
-    check(mechanism, names, rng, "dop853", within=1e-6, rtol=1e-12)
-
-
-@pytest.mark.slow
-@pytest.mark.long
-def test_inputs_and_drives_by_explicit_pairs(rng):
-    """Inputs have a kink at each node, on which the error control of differences of runs depends: large steps."""
-    plain, efforts = vi.mechanisms.double_pendulum(), np.sin(np.arange(11.0))
-    objective = objective_of(plain, rng)
-
-    def driven(efforts):
-        return with_forces(plain, vi.Motor("motor", joint="joint 1", effort=efforts))
-
-    given = {"scheme": "dop853", "rtol": 1e-12}
-    found = vi.redmax.gradient(driven(efforts), objective, LENGTH, DT, with_respect_to=["motor.effort"], **given)
-    exact = [
-        differences(lambda x, e=e: value_of_run(driven(efforts + x * e), objective, None, "dop853", rtol=1e-12), 1.0)
-        for e in np.eye(11)
-    ]
-    assert found["motor.effort"] == pytest.approx(exact, abs=1e-6 * np.abs(exact).max())
-    check(vi.mechanisms.double_pendulum(), ["link 2.mass"], rng, "dop853", within=1e-6, rtol=1e-12,
-          prescribed={"joint 1": swing})  # fmt: skip
-
-
-@pytest.mark.slow
-def test_start_by_explicit_pairs(rng):
-    mechanism = vi.mechanisms.free_body()
-    turned = vi.redmax.ReducedState(np.array([0.1, 0.2, 0.3, 4.69, 0.2, 0.1]), np.array([1.0, 2.0, 3.0, 5.0, 9.0, 1.0]))
-    agree(mechanism, "rk45", turned, steps=10, tolerance=1e-11)
-    check_start(mechanism, turned, rng, "dop853", within=1e-6, rtol=1e-12)
-
-
-@pytest.mark.slow
-def test_all_schemes_go_to_the_same_gradient(rng):
-    mechanism = vi.mechanisms.double_pendulum()
-    objective = objective_of(mechanism, rng)
-    given = {"with_respect_to": ["gravity", "link 1.mass"], "times": [0.0, 0.05, 0.2]}
-    summed = lambda states: sum(map(objective, states))  # noqa: E731
-    exact = vi.gradient(mechanism, summed, 0.2, 0.005, order=6, **given)
-    for scheme in EXPLICIT:
-        found = vi.redmax.gradient(mechanism, summed, 0.2, 0.05, scheme=scheme, rtol=1e-11, **given)
-        assert found.value == pytest.approx(exact.value, rel=1e-9)
-        assert found["link 1.mass"] == pytest.approx(exact["link 1.mass"], rel=1e-7)
-        assert found["gravity"] == pytest.approx(exact["gravity"], abs=1e-7)
-
-
-# ---------------------------------------------------------------------------------------- the maximal form
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "start"),
-    [
-        ("double_pendulum", {"joint 1": 2.0, "joint 2": -1.0}),
-        pytest.param("four_bar", {}, marks=pytest.mark.slow),
-    ],
-)
-def test_converges_to_the_gradient_of_the_maximal_form(rng, name, start):
-    """As dt goes to zero, at the order of the schemes."""
-    mechanism = getattr(vi.mechanisms, name)()
-    state = mechanism.state(rates=start) if start else mechanism.state()
-    body, joint = mechanism.bodies[-1].name, mechanism.joints[1].name
-    names = ["gravity", f"{body}.mass", f"{body}.position[2]", f"{joint}.point[0]"]
-    objective = objective_of(mechanism, rng)
-    given = {"with_respect_to": names, "state": state}
-
-    def numbers(gradient):
-        return np.concatenate([np.atleast_1d(gradient[name]) for name in names])
-
-    exact = numbers(vi.gradient(mechanism, objective, 0.2, 0.01, order=6, **given))
-    for scheme, order in (("bdf1", 1), ("bdf2", 2), ("sdirk2", 2)):
-        errors = []
-        for steps in (30, 60):
-            found = vi.redmax.gradient(mechanism, objective, 0.2, 0.2 / steps, scheme=scheme, **given)
-            errors.append(np.abs(numbers(found) - exact).max())
-        assert errors[1] < 0.05 * np.abs(exact).max()
-        assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.15)
-
-
-@pytest.mark.slow
-def test_start_agrees_with_the_maximal_form(rng):
-    """By states: along the changes that joints allow, the same number."""
-    mechanism = vi.mechanisms.double_pendulum()
-    objective, state = objective_of(mechanism, rng), mechanism.state(rates={"joint 1": 1.0})
-    exact = vi.gradient(mechanism, objective, 0.1, 0.01, order=6, with_respect_to="start", state=state)["start"]
-    found = vi.redmax.gradient(mechanism, objective, 0.1, 1e-3, with_respect_to="start", state=state)["start"]
-    for joint in ("joint 1", "joint 2"):
-        moved = mechanism.state(rates={"joint 1": 0.0} | {joint: 1.0})
-        products = [
-            np.sum(by.velocity * moved.velocity) + np.sum(by.angular_velocity * moved.angular_velocity)
-            for by in (exact, found)
-        ]
-        products += [
-            np.sum(by.position * moved.velocity) + np.sum(by.rotation * moved.angular_velocity) for by in (exact, found)
-        ]
-        assert products[1] == pytest.approx(products[0], rel=1e-4)
 
 
 # ---------------------------------------------------------------------------------------- objectives

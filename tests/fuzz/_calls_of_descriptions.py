@@ -1,0 +1,191 @@
+"""Joints, forces, bodies and mechanisms, each with right arguments."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from force_samples import sample_mechanism, samples
+from fuzz._call import (
+    Call,
+    always,
+    four_bar,
+    rights,
+    short_run,
+)
+from fuzz._wrong import a_driven_mechanism
+from random_mechanisms import random_body, random_joint
+
+import varint as vi
+from varint.model.joints import REGISTRY
+
+
+def joint_calls() -> dict[str, Call]:
+    rng, found = np.random.default_rng(3), {}
+    for kind, cls in REGISTRY.items():
+        body = random_body(rng, "b")
+        sample = random_joint(rng, kind, "joint", "world", "b", body.position + 0.2)
+        fields = {f.name: getattr(sample, f.name) for f in dataclasses.fields(sample) if f.init}
+
+        def then(joint, body=body):
+            short_run(vi.Mechanism("one", [body], [joint]))
+
+        found[kind] = Call(cls, {name: always(value) for name, value in fields.items()}, then)
+    return found
+
+
+def force_calls() -> dict[str, Call]:
+    rng, found = np.random.default_rng(4), {}
+    for name, together in samples(rng).items():
+        base = sample_mechanism(rng, together)
+        together = list(base.forces)
+        for k, force in enumerate(together):
+            fields = {f.name: getattr(force, f.name) for f in dataclasses.fields(force) if f.init}
+            others = together[:k] + together[k + 1 :]
+
+            def then(force, base=base, others=others):
+                short_run(vi.Mechanism("forced", base.bodies, base.joints, forces=[force, *others]))
+
+            key = f"{name}, {k}" if k else name
+            found[key] = Call(type(force), {field: always(value) for field, value in fields.items()}, then)
+    return found
+
+
+def body_calls() -> dict[str, Call]:
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
+    faces = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+    pose = {"position": (0.0, 0.0, 1.0), "quat_wxyz": (1.0, 0.0, 0.0, 0.0)}
+    shapes: dict[str, dict[str, Any]] = {
+        "box": {"size": (1.0, 2.0, 3.0), "mass": 1.0, **pose},
+        "cylinder": {"radius": 1.0, "length": 2.0, "mass": 1.0, **pose},
+        "capsule": {"radius": 1.0, "length": 2.0, "mass": 1.0, **pose},
+        "sphere": {"radius": 1.0, "mass": 1.0, **pose},
+        "ellipsoid": {"semi_axes": (1.0, 2.0, 3.0), "mass": 1.0, **pose},
+        "rod": {"start": (0.0, 0.0, 0.0), "end": (1.0, 0.0, 0.0), "mass": 1.0, "radius": 0.1},
+        "mesh": {"vertices": corners, "triangles": faces, "mass": 1.0, **pose},
+        "composite": {"parts": lambda: [vi.Body.sphere("s", 1.0, 1.0), (1.0, (1.0, 0.0, 0.0))]},
+    }
+
+    def then(body):
+        short_run(vi.Mechanism("one", [body], [vi.Free("f", "world", body.name)]))
+
+    found = {
+        f"Body.{name}": Call(getattr(vi.Body, name), rights(name="b", **rest), then) for name, rest in shapes.items()
+    }
+    solids = {"solids": lambda: [{"kind": "sphere", "sizes": [1.0], "position": (0.0, 0.0, 0.5)}]}
+    return found | {"Body": Call(vi.Body, rights(name="b", mass=1.0, inertia=np.eye(3), **pose, **solids), then)}
+
+
+def mechanism_calls() -> dict[str, Call]:
+    four, state = four_bar(), four_bar().state()
+    made = {
+        "name": "m",
+        "bodies": lambda: list(four.bodies),
+        "joints": lambda: list(four.joints),
+        "gravity": (0.0, 0.0, -9.81),
+        "start": lambda: {"rates": {"crank pivot": 1.0}},
+        "forces": lambda: [vi.JointDamper("d", joint="crank pin", damping=1.0)],
+    }
+    motion = {
+        "coordinates": lambda: {"crank pivot": 0.1},
+        "rates": lambda: {"crank pivot": 1.0},
+        "position": lambda: {"crank": np.array(state.position[0])},
+        "quat_wxyz": lambda: {"crank": np.array(state.quat_wxyz[0])},
+        "velocity": lambda: {"crank": (0.0, 0.0, 0.0)},
+        "angular_velocity": lambda: {"crank": (0.0, 0.0, 0.0)},
+    }
+    held = {"guess": state, "hold": lambda: ["rocker"], "coordinates": lambda: {}, "rates": lambda: {}}
+    arrays = {name: np.array(array) for name, array in vars(state).items()}
+
+    def with_state(**given):
+        return four.state(**given)
+
+    def use(state):
+        four.assemble(state)
+        vi.simulate(four, 2e-3, 1e-3, state=state)
+
+    found = {
+        "Mechanism": Call(vi.Mechanism, rights(**made), short_run),
+        "Mechanism.assemble": Call(four.assemble, rights(**held)),
+        "Mechanism.sweep": Call(four.sweep, rights(joint="crank pivot", values=[0.0, 0.1], state=state)),
+        "Mechanism.assembly_modes": Call(
+            four.assembly_modes,
+            rights(hold=lambda: {"crank pivot": 0.1}, starts=2, seed=0, bodies=lambda: ["rocker"]),
+            repr,
+        ),
+        "AssemblyModes.plot": Call(
+            four.assembly_modes({"crank pivot": 0.0}, starts=4).plot, rights(path=None, plane=None, labels=False)
+        ),
+        "Mechanism.show": Call(four.show, rights(state=state), repr),
+        "Mechanism.diagnose": Call(four.diagnose, rights(state=state), str),
+        "Mechanism.plot": Call(four.plot, rights(state=state, path=None, plane=None, labels=False)),
+        "Mechanism.body": Call(four.body, rights(name="crank")),
+        "Mechanism.joint": Call(four.joint, rights(name="crank pin")),
+        "Mechanism.force": Call(a_driven_mechanism().force, rights(name="motor")),
+        "State": Call(vi.State, rights(**arrays), use),
+        "Sweep.state": Call(four.sweep("crank pivot", [0.0, 0.1]).state, rights(i=1)),
+        "Sweep.plot": Call(four.sweep("crank pivot", [0.0, 0.1]).plot, rights(path=None, of=lambda: ["rocker pin"])),
+    }
+    for name, value in motion.items():
+        found[f"Mechanism.state {name}"] = Call(with_state, rights(**{name: value}))
+    spring = {
+        "name": "s", "body_a": "world", "body_b": "crank", "point_a": (0.0, 0.0, 1.0), "point_b": (0.1, 0.0, 0.3),
+        "mass": 1.0, "stiffness": 10.0, "segments": 2, "damping": 1.0, "rest_length": 1.0,
+    }  # fmt: skip
+
+    def with_spring(parts):
+        all_ = ([*getattr(four, kind), *getattr(parts, kind)] for kind in ("bodies", "joints", "forces"))
+        bodies, joints, forces = all_
+        short_run(vi.Mechanism("sprung", bodies, joints, forces=forces))
+
+    beams = _beam_calls(with_spring)
+    muscle = {name: spring[name] for name in ("name", "body_a", "body_b", "point_a", "point_b", "mass")}
+    return (
+        found
+        | beams
+        | {
+            "deformable_spring": Call(vi.deformable_spring, rights(**spring), with_spring),
+            "straight_muscle_mass": Call(vi.straight_muscle_mass, rights(**muscle), with_spring),
+            "At": Call(vi.At, rights(body="crank", point=(0.0, 0.1, 0.2)), lambda at: at.point.sum()),
+        }
+        | _path_calls()
+    )
+
+
+def _path_calls() -> dict[str, Call]:
+    """Parts of paths, and moment arms."""
+    surface = {"centre": (0.0, 0.1, 0.2), "radius": 0.1, "side": (0.0, 0.3, 0.2)}
+    around = {"body": "crank", "surface": lambda: vi.SphereSurface((0.0, 0.1, 0.2), 0.1)}
+    wrapped = vi.mechanisms.wrapped_double_pendulum()
+    return {
+        "Around": Call(vi.Around, rights(**around)),
+        "SphereSurface": Call(vi.SphereSurface, rights(**surface)),
+        "CylinderSurface": Call(vi.CylinderSurface, rights(**surface, axis=(0.0, 0.0, 1.0))),
+        "Pulley": Call(vi.Pulley, rights(divisor=2.0)),
+        "moment_arms": Call(
+            vi.moment_arms, rights(motion=wrapped, force=wrapped.forces[0].name, state=wrapped.state())
+        ),
+    }
+
+
+def _beam_calls(then) -> dict[str, Call]:
+    """Beams, cables and sections; ``then`` uses their parts."""
+    material = {"E": 2e7, "nu": 0.3, "density": 1e3}
+    bar = vi.Section.circle(0.1, **material)
+    ends = {"name": "s", "body_a": "world", "body_b": "crank", "point_a": (0.0, 0.0, 1.0), "point_b": (0.1, 0.0, 0.3)}
+    beam = {"section": lambda: bar, "elements": 2, "normal": (0.0, 1.0, 0.0), "curvature": 0.1, "damping": 1e-3}
+    cable = {"section": lambda: bar, "elements": 3, "length": 1.0, "damping": 1e-3, "down": (0.0, 0.0, -1.0)}
+    whole = {
+        "EA": 1e5, "GJ": 5.0, "EI": np.full(2, 10.0), "kGA": np.full(2, 4e4), "mass_per_length": 1.0,
+        "inertia_per_length": np.full(3, 1e-4), "size": np.full(2, 0.1), "round": True,
+    }  # fmt: skip
+    parts = vi.beam("b", "world", None, point_a=(0, 0, 0), point_b=(1, 0, 0), elements=2, section=bar)
+    run = vi.simulate(vi.Mechanism("beam", parts.bodies, parts.joints, forces=parts.forces), 2e-3, 1e-3)
+    return {
+        "beam": Call(vi.beam, rights(**ends, **beam), then),
+        "cable": Call(vi.cable, rights(**ends, **cable), then),
+        "Section": Call(vi.Section, rights(**whole)),
+        "Section.rectangle": Call(vi.Section.rectangle, rights(width=0.1, height=0.2, **material)),
+        "Section.circle": Call(vi.Section.circle, rights(diameter=0.1, **material)),
+        "Section.tube": Call(vi.Section.tube, rights(diameter=0.1, wall=0.01, **material)),
+        "section_forces": Call(vi.section_forces, rights(run=run, beam="b")),
+    }
