@@ -1,13 +1,11 @@
 """Flexible links: beams as chains of bodies with elastic elements between them, and cables as chains of points."""
 
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from varint.display import described, field_facts
 from varint.errors import MechanismError
 from varint.model.body import WORLD, Body
 from varint.model.checks import MOST, array_of, check_name, finite, not_negative, positive, unit_axis, whole_number
@@ -16,6 +14,7 @@ from varint.model.forces.beam_element import BeamElement
 from varint.model.forces.spring import Cable
 from varint.model.joints import REGISTRY
 from varint.model.joints.base import Joint, frame_about
+from varint.model.mechanism_parts import MechanismParts
 from varint.model.rotation_vectors import quat_from_matrix
 from varint.model.section import Section
 from varint.model.shapes import quat_from_z
@@ -23,17 +22,6 @@ from varint.model.solid import Solid
 
 POINT = 0.02  # radius of a node of a cable in lengths of a segment
 ALONG_X = quat_from_z(np.array([1.0, 0.0, 0.0]))
-
-
-class Beam(NamedTuple):
-    """Parts of a beam or a cable, to be added to those of a mechanism; node k is named "NAME k", from 0 at point_a."""
-
-    bodies: list[Body]
-    joints: list[Joint]
-    forces: list[Force]
-
-    def __repr__(self) -> str:
-        return described(self, field_facts(self))
 
 
 def beam(
@@ -48,7 +36,7 @@ def beam(
     normal: ArrayLike | None = None,
     curvature: float = 0.0,
     damping: float = 0.0,
-) -> Beam:
+) -> MechanismParts:
     """An elastic beam from ``point_a`` of body a to ``point_b`` of body b (3,), m, world, reference.
 
     Parameters
@@ -58,7 +46,7 @@ def beam(
         name its node, "NAME 0" at point_a or "NAME n" at point_b, for a hinge.
     elements : int
         n, from 1. The nodes are n + 1 bodies, evenly spread, with the mass and rotational inertia of a piece each, of
-        half a piece at the ends. An end in the world has no node.
+        half a piece at the ends. An end in the world has no node. Nodes are named "NAME 0", at point_a, to "NAME n".
     section : Section
         Stiffnesses and masses per length.
     normal : (3,), optional
@@ -104,7 +92,7 @@ def beam(
         )
         for k in range(elements)
     ]  # fmt: skip
-    return Beam(bodies, joints, forces)
+    return MechanismParts(bodies, joints, forces)
 
 
 def cable(
@@ -119,7 +107,7 @@ def cable(
     length: float | None = None,
     damping: float = 0.0,
     down: ArrayLike = (0.0, 0.0, -1.0),
-) -> Beam:
+) -> MechanismParts:
     """A cable without bending stiffness, held at ``point_a`` of body a and ``point_b`` of body b (3,), m, world.
 
     Parameters
@@ -167,7 +155,7 @@ def cable(
         )
         for k, (near, far) in enumerate(pairwise(names))
     ]  # fmt: skip
-    return Beam(bodies, joints, forces)
+    return MechanismParts(bodies, joints, forces)
 
 
 def _points(point_a: ArrayLike, point_b: ArrayLike, what: str) -> tuple[np.ndarray, np.ndarray]:

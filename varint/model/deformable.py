@@ -1,12 +1,10 @@
 """Springs with mass and inner nodes, attached to bodies (DIFF section 2.7)."""
 
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.display import described, field_facts
 from varint.errors import MechanismError
 from varint.model.body import WORLD, Body
 from varint.model.checks import MOST, array_of, check_name, not_negative, positive, whole_number
@@ -14,19 +12,9 @@ from varint.model.forces.base import Force
 from varint.model.forces.spring import Spring
 from varint.model.joints import REGISTRY
 from varint.model.joints.base import Joint
+from varint.model.mechanism_parts import MechanismParts
 
 POINT = 1e-3  # radius of a node in lengths of a segment
-
-
-class DeformableSpring(NamedTuple):
-    """Parts of a spring with mass, to be added to those of a mechanism; node k is named "NAME k", from 0 at body a."""
-
-    bodies: list[Body]
-    joints: list[Joint]
-    forces: list[Force]
-
-    def __repr__(self) -> str:
-        return described(self, field_facts(self))
 
 
 def deformable_spring(
@@ -41,7 +29,7 @@ def deformable_spring(
     segments: int,
     damping: float = 0.0,
     rest_length: float | None = None,
-) -> DeformableSpring:
+) -> MechanismParts:
     """A spring with mass between ``point_a`` of body a and ``point_b`` of body b (3,), m, world, reference.
 
     Parameters
@@ -53,7 +41,8 @@ def deformable_spring(
     stiffness, damping : float
         Of the whole spring, N/m and N s/m; n times as much for each of its segments (K = n k L^2 in DIFF eq. 2.92).
     segments : int
-        n, from 1; the inner nodes are n - 1 points that move freely in space.
+        n, from 1; the inner nodes are n - 1 points that move freely in space. Nodes are named "NAME 0", at body a, to
+        "NAME n".
     rest_length : float, optional
         m, of the whole; the distance of the points where not given.
 
@@ -91,4 +80,4 @@ def deformable_spring(
             stiffness=segments * stiffness, damping=segments * damping,
         )  # fmt: skip
         forces.append(spring)
-    return DeformableSpring(bodies, joints, forces)
+    return MechanismParts(bodies, joints, forces)

@@ -6,10 +6,10 @@ from numpy.typing import ArrayLike
 from varint.errors import MechanismError
 from varint.model.body import WORLD, Body
 from varint.model.checks import array_of, check_name, positive
-from varint.model.deformable import DeformableSpring
 from varint.model.forces.base import Force
 from varint.model.forces.coupling import Coupling
 from varint.model.joints import REGISTRY
+from varint.model.mechanism_parts import MechanismParts
 
 RADIUS = 0.05  # of a particle in lengths of the muscle: for pictures, since it does not turn
 AT_END, AT_MIDDLE = 1.0 / 6.0, 2.0 / 3.0  # shares of the mass, by Simpson's rule: the velocity is linear along it
@@ -17,7 +17,7 @@ AT_END, AT_MIDDLE = 1.0 / 6.0, 2.0 / 3.0  # shares of the mass, by Simpson's rul
 
 def straight_muscle_mass(
     name: str, body_a: str, body_b: str, *, point_a: ArrayLike, point_b: ArrayLike, mass: float
-) -> DeformableSpring:
+) -> MechanismParts:
     """Return parts for a mass spread evenly along the line from ``point_a`` of body a to ``point_b`` of body b.
 
     The mass of a muscle on two points as bodies, joints and forces, for all formulations: a sixth of it at each end,
@@ -64,7 +64,7 @@ def straight_muscle_mass(
         Coupling(f"{name} {axis}", terms=[(middle, k, 1.0), *((joint, k, -0.5) for joint in ends)])
         for k, axis in enumerate("xyz")
     ]
-    return DeformableSpring(bodies, joints, forces)
+    return MechanismParts(bodies, joints, forces)
 
 
 def _particle(name: str, mass: float, position: np.ndarray, length: float) -> Body:
