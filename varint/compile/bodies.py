@@ -5,6 +5,7 @@ import numpy as np
 from varint.measures import KINDS
 from varint.model.body import WORLD
 from varint.model.structure import Structure
+from varint.topology import find_components
 
 
 def body_arrays(structure: Structure, order: np.ndarray) -> dict:
@@ -18,6 +19,26 @@ def body_arrays(structure: Structure, order: np.ndarray) -> dict:
         "inverse_inertia": np.linalg.inv(inertia),
         "gravity": structure.gravity,
         "scale": np.column_stack([1 / mass, 1 / (mass * gyration)]),
+    }
+
+
+def component_arrays(structure: Structure, order: np.ndarray, force: np.ndarray) -> dict:
+    """Arrays of `Components`; ``force`` (ne,): that of each element."""
+    number = {**structure.body_index, WORLD: -1}
+    joined = [(number[joint.body_a], number[joint.body_b]) for joint in structure.joints if joint.forbidden]
+    acted = [[number[name] for name in each.acts_on(structure)] for each in structure.forces]
+    component = find_components(len(structure.bodies), [*joined, *acted])
+    of_force = np.array([component[max(bodies, default=-1)] for bodies in acted], dtype=np.int64)  # any, of no body
+    of_body, of_element = component[order], of_force[force]
+    starts = np.arange(component.max(initial=-1) + 2)
+    body, element = np.argsort(of_body, kind="stable"), np.argsort(of_element, kind="stable")
+    return {
+        "of_body": of_body,
+        "of_element": of_element,
+        "body": body,
+        "first_body": np.searchsorted(of_body[body], starts),
+        "element": element,
+        "first_element": np.searchsorted(of_element[element], starts),
     }
 
 

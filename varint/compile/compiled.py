@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike
 
 from varint.compile import elements as efforts
 from varint.compile import joints, loops
-from varint.compile.bodies import body_arrays, longest_arm
+from varint.compile.bodies import body_arrays, component_arrays, longest_arm
 from varint.compile.contact_points import contact_arrays
 from varint.compile.roles import Roles, find_roles
 from varint.display import Shown
 from varint.kernels.plan import (
     Beams,
     Bodies,
+    Components,
     Constraints,
     Elements,
     Joints,
@@ -131,6 +132,7 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
         rows=_record(Rows, rows),
         measures=_record(Measures, measures),
         elements=_record(Elements, {"force": roles.force}),
+        components=_record(Components, component_arrays(structure, order, roles.force)),
         laws=_record(Laws, efforts.law_arrays(roles, len(frame.rows))),
         beams=_record(Beams, efforts.beam_arrays(roles, places)),
         constraints=_record(Constraints, efforts.constraint_arrays(roles, places)),

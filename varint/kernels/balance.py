@@ -5,130 +5,188 @@ piece of a step. Without it they are those of the velocity at the node, as far a
 one piece to the next: an estimate of the kinetic energy that needs no projection. Where it leaves a doubt the momenta
 are projected. What the energy gained since the start beyond the work of loads, forces, impacts and constraints of
 forces is its error. The part of it that comes back, the oscillation of steps of one size, is taken off.
+
+Each component of the mechanism (bodies that joints or forces connect, other than through the world) is judged by
+itself, and a change of its error within the recent steps by the work in these steps. So neither the power that flows
+through another component nor the time that a motor has run hides it.
 """
 
 from varint._numba import njit
 from varint.algebra.vectors import add, cross, dot, rotate, scale, sub, vector
 from varint.kernels.dense import add_scaled6
 from varint.kernels.momentum import angular_momentum
-from varint.kernels.projection import project
-from varint.terms.kernels.term_rows import add_pushes, has_contacts, work_at_node, work_before_node
+from varint.kernels.projection import node_works, project
+from varint.terms.kernels.term_rows import add_pushes, add_works_before_node, has_contacts
 
-LARGEST_CHANGE = 0.006  # of the scale, the largest kinetic energy or work so far: within the recent steps ...
-LARGEST_ERROR = 0.05  # ... and in all since the start, or since the last step that was not resolved
+LARGEST_CHANGE = 0.006  # within the recent steps, of the largest kinetic energy so far or the work in these steps ...
+LARGEST_ERROR = 0.05  # ... and in all, of the largest kinetic energy or work so far, since the last unresolved step
 RECENT = 6  # nodes
 DOUBT = 0.5  # share of these from which on the kinetic energy is found by a projection
+LAST = 4.0  # times `LARGEST_CHANGE`: at the end of a run no later node shows whether the error comes back
 SLOWEST = 1e-5  # of the size of the parts in a step: slower motions are not judged
 
 
 @njit
 def start_balance(plan, ws, dt, before):
     """Initialise at the first node, with steps of ``dt``; ``before``: size of the step that led there, s, or zero."""
-    balance, mass = ws.balance, 0.0
-    for i in range(plan.bodies.mass.size):
-        mass += plan.bodies.mass[i]
-    balance.scale[0] = 0.5 * mass * (SLOWEST * plan.bodies.length[0] / dt) ** 2
+    balance, parts = ws.balance, plan.components
+    for c in range(balance.error.size):
+        mass = 0.0
+        for n in range(parts.first_body[c], parts.first_body[c + 1]):
+            mass += plan.bodies.mass[parts.body[n]]
+        balance.peak[c] = 0.5 * mass * (SLOWEST * plan.bodies.length[0] / dt) ** 2
+        balance.scale[c] = balance.peak[c]
+        balance.load[c] = 0.0
     balance.dt[0], balance.size[0], balance.at_node[0] = dt, before, True
 
 
 @njit
 def copy_balance(balance, to):
-    """Copy all fields but ``redo``, which a run keeps."""
+    """Copy all fields but ``redo``, which a run keeps, and scratch."""
     to.at_node[0], to.nodes[0], to.smooth[0] = balance.at_node[0], balance.nodes[0], balance.smooth[0]
-    to.dt[0], to.size[0], to.due[0] = balance.dt[0], balance.size[0], balance.due[0]
-    to.kinetic[0], to.kinetic[1] = balance.kinetic[0], balance.kinetic[1]
-    to.load[0], to.works[0], to.error[0] = balance.load[0], balance.works[0], balance.error[0]
-    to.oscillation[0], to.bend[0], to.alike[0] = balance.oscillation[0], balance.bend[0], balance.alike[0]
-    for k in range(RECENT):
-        to.recent[0, k], to.recent[1, k] = balance.recent[0, k], balance.recent[1, k]
-    to.scale[0], to.unresolved[0] = balance.scale[0], balance.unresolved[0]
+    to.dt[0], to.size[0], to.alike[0] = balance.dt[0], balance.size[0], balance.alike[0]
+    to.unresolved[0] = balance.unresolved[0]
+    for c in range(balance.error.size):
+        to.kinetic[c, 0], to.kinetic[c, 1], to.bend[c] = balance.kinetic[c, 0], balance.kinetic[c, 1], balance.bend[c]
+        to.load[c], to.loaded[c], to.error[c] = balance.load[c], balance.loaded[c], balance.error[c]
+        to.oscillation[c], to.carried[c], to.scale[c] = balance.oscillation[c], balance.carried[c], balance.scale[c]
+        to.peak[c], to.exchange[c] = balance.peak[c], balance.exchange[c]
+        for k in range(RECENT):
+            to.recent[c, 0, k], to.recent[c, 1, k] = balance.recent[c, 0, k], balance.recent[c, 1, k]
+    for e in range(balance.acted.size):
+        to.acted[e] = balance.acted[e]
 
 
 @njit
-def add_event(ws, work):
-    """Account for an event of that work, J, which left momenta that the rows do not forbid."""
-    balance = ws.balance
-    balance.due[0] += work
-    balance.works[0] += work
-    balance.size[0], balance.smooth[0] = 0.0, 0
+def add_event(ws):
+    """Account for an event, which left momenta that the rows do not forbid; its work is that of its element."""
+    ws.balance.size[0], ws.balance.smooth[0] = 0.0, 0
+
+
+@njit
+def add_load(plan, ws, i, work):
+    """Account for the work of the load on body i in a piece of a step, J."""
+    ws.balance.load[plan.components.of_body[i]] += work
 
 
 @njit
 def weigh_node(plan, ws, start, h):
-    """Update the energy residual at the node with the pose ``start``, and judge that of the node before.
+    """Update the energy residuals at the node with the pose ``start``, and judge those of the node before.
 
     A solved piece of ``h`` seconds begins at the node.
     """
-    # With T the kinetic energy at a node, W the work since the node before (``due`` and ``driven``):
+    # With T the kinetic energy of a component at a node and W the work on it since the node before:
     #   residual_n = residual_n-1 + T_n - (T_n-1 + W)
     # T is estimated from the impulses of the rows. If that leaves a doubt, the momenta are projected and T is exact.
-    balance, before = ws.balance, ws.balance.size[0]
+    balance, before, projected = ws.balance, ws.balance.size[0], False
     share = before / (h + before)  # part of the impulses of the rows at the node that belongs to the piece before it
-    kinetic, driven = _estimate(plan, ws, start, h, share), 0.0
-    for c in range(plan.constraints.row.size):
-        r = plan.constraints.row[c]
-        driven += share * ws.multiplier[r] * ws.efforts.target_rate[r]
-    if has_contacts(plan):
-        driven += work_before_node(plan, ws, share)
-    exchanged = abs(balance.load[0])
-    for e in range(ws.efforts.work.size):
-        exchanged += abs(ws.efforts.work[e])
-    balance.scale[0] = max(balance.scale[0], max(kinetic, exchanged))
-    expected = kinetic if balance.nodes[0] == 0 else balance.kinetic[0] + balance.due[0] + driven
-    error = balance.error[0] + kinetic - expected
-    if not _resolved(balance, error, _oscillation(balance, kinetic), DOUBT, False):
-        project(plan, ws, start)
-        kinetic = _energy_of_projected(plan, ws)
-        error = balance.error[0] + kinetic - expected
-    balance.oscillation[0] = _oscillation(balance, kinetic)
-    if balance.nodes[0] > 1:
-        error += _judge(plan, ws)
-    balance.bend[0], balance.alike[0] = 0.0, 0.0
-    if ws.history.shape[0] == 1:  # steps that are composed have little to come back
-        balance.bend[0] = _bend(plan, ws.history[0, 0], ws.velocity, h)
-        balance.alike[0] = h * before / balance.dt[0] ** 2
-    balance.kinetic[1], balance.kinetic[0], balance.due[0] = balance.kinetic[0], kinetic, -driven
-    balance.error[0], balance.at_node[0] = error, False
+    _add_impulses(plan, ws, start, h, share)
+    _drive(plan, ws, share)
+    for c in range(balance.error.size):
+        balance.present[c] = _energy_of_momenta(plan, ws, c)
+    single = ws.history.shape[0] == 1  # steps that are composed have little to come back
+    for c in range(balance.error.size):
+        kinetic, driven = balance.present[c], balance.driven[c]
+        work, exchanged, total = _work(plan, ws, ws.efforts.work, c)
+        balance.peak[c] = max(balance.peak[c], kinetic)
+        balance.scale[c], balance.exchange[c] = max(balance.scale[c], max(kinetic, total)), exchanged
+        expected = kinetic if balance.nodes[0] == 0 else balance.kinetic[c, 0] + work + driven - balance.carried[c]
+        error = balance.error[c] + kinetic - expected
+        if not _resolved(balance, c, error, _oscillation(balance, c, kinetic), DOUBT, False):
+            if not projected:
+                project(plan, ws, start)
+                projected = True
+            kinetic = _energy_of_projected(plan, ws, c)
+            error = balance.error[c] + kinetic - expected
+        balance.oscillation[c] = _oscillation(balance, c, kinetic)
+        if balance.nodes[0] > 1:
+            error += _judge(plan, ws, c)
+        balance.kinetic[c, 1], balance.kinetic[c, 0], balance.carried[c] = balance.kinetic[c, 0], kinetic, driven
+        balance.error[c] = error
+        balance.bend[c] = _bend(plan, ws.history[0, 0], ws.velocity, h, c) if single else 0.0
+        balance.loaded[c] = balance.load[c]
+    for e in range(balance.acted.size):
+        balance.acted[e] = ws.efforts.work[e]
+    balance.alike[0] = h * before / balance.dt[0] ** 2 if single else 0.0
+    balance.at_node[0] = False
     balance.nodes[0] += 1
     balance.smooth[0] += 1
 
 
 @njit
-def _judge(plan, ws):
-    """Judge the error at the last node; returns what is added to errors from now on, J."""
+def _drive(plan, ws, share):
+    """Write to ``driven`` the work, J, of constraints and contacts at the node, of a ``share`` of their impulses."""
+    if plan.constraints.row.size == 0 and not has_contacts(plan):
+        return
+    driven, of_element = ws.balance.driven, plan.components.of_element
+    for c in range(driven.size):
+        driven[c] = 0.0
+    for n in range(plan.constraints.row.size):
+        r = plan.constraints.row[n]
+        driven[of_element[plan.constraints.element[n]]] += share * ws.multiplier[r] * ws.efforts.target_rate[r]
+    if has_contacts(plan):
+        add_works_before_node(plan, ws, share, driven)
+
+
+@njit
+def _work(plan, ws, works, c):
+    """Work on component c, J, since the last node, sum of the sizes of its parts within the recent steps and in all.
+
+    ``works`` (ne,): of all elements since the start.
+    """
+    balance, parts = ws.balance, plan.components
+    work, total = balance.load[c] - balance.loaded[c], abs(balance.load[c])
+    exchanged = abs(work)
+    for n in range(parts.first_element[c], parts.first_element[c + 1]):
+        e = parts.element[n]
+        done = works[e] - balance.acted[e]
+        work, exchanged, total = work + done, exchanged + abs(done), total + abs(works[e])
+    return work, (1.0 - 1.0 / RECENT) * balance.exchange[c] + exchanged, total
+
+
+@njit
+def _judge(plan, ws, c):
+    """Judge the error of component c at the last node; returns what is added to its errors from now on, J."""
     balance = ws.balance
-    error, oscillation = balance.error[0], balance.oscillation[0]
+    error, oscillation, recent = balance.error[c], balance.oscillation[c], balance.recent[c]
     if balance.nodes[0] == 2:  # the first oscillation that is known is taken for that at the start
-        _start_anew(balance)
-    if _resolved(balance, error, oscillation, 1.0, True):
+        _start_anew(balance, c)
+    if _resolved(balance, c, error, oscillation, 1.0, True):
         for k in range(RECENT - 1, 0, -1):
-            balance.recent[0, k], balance.recent[1, k] = balance.recent[0, k - 1], balance.recent[1, k - 1]
-        balance.recent[0, 0], balance.recent[1, 0] = error, error - oscillation
+            recent[0, k], recent[1, k] = recent[0, k - 1], recent[1, k - 1]
+        recent[0, 0], recent[1, 0] = error, error - oscillation
         return 0.0
     if balance.unresolved[0] < 0:
-        balance.unresolved[0] = _most_changed(plan, ws.history[-1, 1])
-    _start_anew(balance)
+        balance.unresolved[0] = _most_changed(plan, ws.history[-1, 1], c)
+    _start_anew(balance, c)
     return -error
 
 
 @njit
-def _start_anew(balance):
-    """Reset the energy residual at the recent nodes to the present oscillation."""
+def _start_anew(balance, c):
+    """Reset the energy residual of component c at the recent nodes to the present oscillation."""
     for k in range(RECENT):
-        balance.recent[0, k], balance.recent[1, k] = 0.0, -balance.oscillation[0]
+        balance.recent[c, 0, k], balance.recent[c, 1, k] = 0.0, -balance.oscillation[c]
 
 
 @njit
-def _resolved(balance, error, oscillation, part, lasting):
-    """Whether an error, J, or what its oscillation leaves of it, is small; ``part`` of the bound of its change.
+def _largest_change(balance, c):
+    """Bound of changes of the error of component c within the recent steps, J."""
+    return LARGEST_CHANGE * max(balance.peak[c], min(balance.exchange[c], balance.scale[c]))
 
-    ``lasting``: whether a change counts only where the node before has changed by as much.
+
+@njit
+def _resolved(balance, c, error, oscillation, part, lasting):
+    """Whether an error of component c, J, or what its oscillation leaves of it, is small.
+
+    ``part``: of the bound of its change. ``lasting``: whether a change counts only where the node before has changed
+    by as much.
     """
-    left, recent = error - oscillation, balance.recent
+    left, recent = error - oscillation, balance.recent[c]
     before, left_before = (recent[0, 0], recent[1, 0]) if lasting else (error, left)
     change = min(_change(error, before, recent[0]), _change(left, left_before, recent[1]))
-    small = change <= part * LARGEST_CHANGE * balance.scale[0]
-    return small and min(abs(error), abs(left)) <= LARGEST_ERROR * balance.scale[0]
+    small = change <= part * _largest_change(balance, c)
+    return small and min(abs(error), abs(left)) <= LARGEST_ERROR * balance.scale[c]
 
 
 @njit
@@ -142,22 +200,23 @@ def _change(value, before, recent):
 
 
 @njit
-def _oscillation(balance, kinetic):
-    """Part of the energy residual at the last node that comes back, J, given the kinetic energy at the present one.
+def _oscillation(balance, c, kinetic):
+    """Part of the energy residual of component c at the last node that comes back, J.
 
-    About an impact it is the last that was known.
+    ``kinetic``: its kinetic energy at the present node, J. About an impact it is the last that was known.
     """
     if balance.smooth[0] < 2:
-        return balance.oscillation[0]
-    bend = kinetic - 2.0 * balance.kinetic[0] + balance.kinetic[1]
-    return balance.alike[0] * bend / 12.0 - balance.bend[0] / 24.0
+        return balance.oscillation[c]
+    bend = kinetic - 2.0 * balance.kinetic[c, 0] + balance.kinetic[c, 1]
+    return balance.alike[0] * bend / 12.0 - balance.bend[c] / 24.0
 
 
 @njit
-def _bend(plan, before, after, h):
-    """Twice the kinetic energy, J, of the change of all points' velocities, (nb, 6) before and after a node."""
-    bend = 0.0
-    for i in range(plan.bodies.mass.size):
+def _bend(plan, before, after, h, c):
+    """Twice the kinetic energy, J, of the change of the velocities, (nb, 6) before and after a node, of all points."""
+    bend, parts = 0.0, plan.components
+    for n in range(parts.first_body[c], parts.first_body[c + 1]):
+        i = parts.body[n]
         line, turn = sub(vector(after[i]), vector(before[i])), sub(vector(after[i, 3:]), vector(before[i, 3:]))
         w, J = scale(0.5, add(vector(after[i, 3:]), vector(before[i, 3:]))), plan.bodies.inertia[i]
         spin = rotate(J, w)
@@ -167,85 +226,98 @@ def _bend(plan, before, after, h):
 
 
 @njit
-def add_piece(ws, h, load):
-    """Account for a piece of a step of ``h`` seconds, in which loads did the work ``load``, J."""
-    balance, works = ws.balance, 0.0
-    for e in range(ws.efforts.work.size):
-        works += ws.efforts.work[e]
-    balance.due[0] += works - balance.works[0] + load
-    balance.works[0] = works
-    balance.load[0] += load
-    balance.size[0] = h
+def judge_end(plan, ws, pose):
+    """Judge the last two nodes of a run, at its end ``pose``; returns the slot of a body not resolved, -1 for none.
 
-
-@njit
-def left_of_energy(plan, ws, pose):
-    """Kinetic energy at a pose less the work of all that acts since the start, J: what steps should not change."""
+    Those that `weigh_node` would judge in steps to come. What these depend on stays as it is.
+    """
+    balance = ws.balance
     project(plan, ws, pose)
-    left = _energy_of_projected(plan, ws) - ws.balance.load[0]
-    for e in range(ws.efforts.work.size):
-        left -= ws.efforts.work[e]
-    for c in range(plan.constraints.row.size):
-        r = plan.constraints.row[c]
-        left -= ws.increment_row[r] * ws.efforts.target_rate[r]
-    if has_contacts(plan):
-        left -= work_at_node(plan, ws)
-    return left
+    node_works(plan, ws, balance.works)
+    for c in range(balance.error.size):
+        kinetic = _energy_of_projected(plan, ws, c)
+        work, _, _ = _work(plan, ws, balance.works, c)
+        error = balance.error[c] + kinetic - balance.kinetic[c, 0] - work + balance.carried[c]
+        oscillation = _oscillation(balance, c, kinetic)
+        known = balance.nodes[0] < 2 or _resolved(balance, c, balance.error[c], oscillation, 1.0, True)
+        if not known or not _resolved(balance, c, error, oscillation, LAST, False):
+            return _most_changed(plan, ws.history[-1, 1], c)
+    return -1
 
 
 @njit
-def is_off(ws, before, after):
-    """Whether `left_of_energy` changed by more than a step should."""
-    return not abs(after - before) <= LARGEST_CHANGE * ws.balance.scale[0]
+def leave_energy(plan, ws, pose, k):
+    """Write the kinetic energies at a pose less all work since the start to ``left[k]``: steps should keep them."""
+    balance, parts = ws.balance, plan.components
+    project(plan, ws, pose)
+    node_works(plan, ws, balance.works)
+    for c in range(balance.error.size):
+        left = _energy_of_projected(plan, ws, c) - balance.load[c]
+        for n in range(parts.first_element[c], parts.first_element[c + 1]):
+            left -= balance.works[parts.element[n]]
+        balance.left[k, c] = left
 
 
 @njit
-def _estimate(plan, ws, start, h, share):
-    """Kinetic energy at the node, J: ``share`` of the impulses of the rows at its pose is of the piece before it."""
+def is_off(plan, ws):
+    """Whether `leave_energy` left, of any component, values that differ by more than a step should make."""
+    balance = ws.balance
+    for c in range(balance.error.size):
+        _, exchanged, total = _work(plan, ws, ws.efforts.work, c)
+        largest = max(balance.peak[c], min(exchanged, max(balance.scale[c], total)))
+        if not abs(balance.left[1, c] - balance.left[0, c]) <= LARGEST_CHANGE * largest:
+            return True
+    return False
+
+
+@njit
+def _add_impulses(plan, ws, start, h, share):
+    """Write the momenta at the node and ``share`` of the impulses of its rows to ``ws.increment_body``."""
     nb, momentum = plan.bodies.mass.size, ws.increment_body
     if plan.elements.force.size:
-        _add_impulses(plan, ws, start, share)
-    else:  # nothing but the rows acts on what the piece starts from
         for i in range(nb):
-            v, p = ws.velocity[i], momentum[i]
-            angular_momentum(plan.bodies.inertia[i], v[3], v[4], v[5], 0.5 * h, p)
-            for k in range(3):
-                p[k] = plan.bodies.mass[i] * v[k]
             for k in range(6):
-                p[k] = ws.momentum[i, k] + share * (p[k] - ws.goal[i, k])
-    kinetic = 0.0
-    for i in range(nb):
-        line, turn = vector(momentum[i]), vector(momentum[i, 3:])
+                momentum[i, k] = ws.momentum[i, k]
+        for j in range(plan.joints.side.shape[0]):
+            near, far = plan.joints.side[j, 0], plan.joints.side[j, 1]
+            for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
+                if ws.compliance[r] > 0.0:
+                    continue
+                impulse = share * ws.multiplier[r]
+                if near != nb:
+                    add_scaled6(momentum[near], impulse, ws.jacobian[start, r, 0])
+                if far != nb:
+                    add_scaled6(momentum[far], impulse, ws.jacobian[start, r, 1])
+        if has_contacts(plan):
+            add_pushes(plan, ws, share, momentum)
+        return
+    for i in range(nb):  # nothing but the rows acts on what the piece starts from
+        v, p = ws.velocity[i], momentum[i]
+        angular_momentum(plan.bodies.inertia[i], v[3], v[4], v[5], 0.5 * h, p)
+        for k in range(3):
+            p[k] = plan.bodies.mass[i] * v[k]
+        for k in range(6):
+            p[k] = ws.momentum[i, k] + share * (p[k] - ws.goal[i, k])
+
+
+@njit
+def _energy_of_momenta(plan, ws, c):
+    """Kinetic energy of component c with the momenta (nb, 6) in ``ws.increment_body``, J."""
+    kinetic, parts = 0.0, plan.components
+    for n in range(parts.first_body[c], parts.first_body[c + 1]):
+        i = parts.body[n]
+        p = ws.increment_body[i]
+        line, turn = vector(p), vector(p[3:])
         kinetic += dot(line, line) / plan.bodies.mass[i] + dot(turn, rotate(plan.bodies.inverse_inertia[i], turn))
     return 0.5 * kinetic
 
 
 @njit
-def _add_impulses(plan, ws, start, share):
-    """Momenta at the node and ``share`` of the impulses of the rows, to ``ws.increment_body``."""
-    nb, momentum = plan.bodies.mass.size, ws.increment_body
-    for i in range(nb):
-        for k in range(6):
-            momentum[i, k] = ws.momentum[i, k]
-    for j in range(plan.joints.side.shape[0]):
-        near, far = plan.joints.side[j, 0], plan.joints.side[j, 1]
-        for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
-            if ws.compliance[r] > 0.0:
-                continue
-            impulse = share * ws.multiplier[r]
-            if near != nb:
-                add_scaled6(momentum[near], impulse, ws.jacobian[start, r, 0])
-            if far != nb:
-                add_scaled6(momentum[far], impulse, ws.jacobian[start, r, 1])
-    if has_contacts(plan):
-        add_pushes(plan, ws, share, momentum)
-
-
-@njit
-def _energy_of_projected(plan, ws):
-    """Kinetic energy with the velocities (nb, 6) that `project` wrote, J."""
-    kinetic = 0.0
-    for i in range(plan.bodies.mass.size):
+def _energy_of_projected(plan, ws, c):
+    """Kinetic energy of component c with the velocities (nb, 6) that `project` wrote, J."""
+    kinetic, parts = 0.0, plan.components
+    for n in range(parts.first_body[c], parts.first_body[c + 1]):
+        i = parts.body[n]
         v = ws.increment_body[i]
         line, turn = vector(v), vector(v[3:])
         kinetic += plan.bodies.mass[i] * dot(line, line) + dot(turn, rotate(plan.bodies.inertia[i], turn))
@@ -253,10 +325,11 @@ def _energy_of_projected(plan, ws):
 
 
 @njit
-def _most_changed(plan, change):
-    """Slot of the body with the largest kinetic energy of the change (nb, 6) of its velocity."""
-    worst, largest = 0, -1.0
-    for i in range(plan.bodies.mass.size):
+def _most_changed(plan, change, c):
+    """Slot of the body of component c with the largest kinetic energy of the change (nb, 6) of its velocity."""
+    worst, largest, parts = 0, -1.0, plan.components
+    for n in range(parts.first_body[c], parts.first_body[c + 1]):
+        i = parts.body[n]
         line, turn = vector(change[i]), vector(change[i, 3:])
         energy = plan.bodies.mass[i] * dot(line, line) + dot(turn, rotate(plan.bodies.inertia[i], turn))
         if energy > largest:

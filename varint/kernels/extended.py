@@ -40,6 +40,7 @@ from varint.algebra.double_double import (
     vector_of,
 )
 from varint.algebra.quaternion import rotation_matrix
+from varint.kernels.balance import add_load
 from varint.kernels.dense import add_scaled6
 from varint.kernels.efforts import apply_efforts
 from varint.kernels.measures import AXIS, DISTANCE, POINT
@@ -408,13 +409,13 @@ def sharpen(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> bool:
 
 
 @indirect(seconds=3, what="steps without drift by round-off", contract=False)
-def finish_extended(plan: Plan, ws: Workspace, half_step: float) -> float:
+def finish_extended(plan: Plan, ws: Workspace, half_step: float) -> None:
     """Replace ``ws.momentum`` by the momenta at the end of a stage, after a `sharpen` that took its increment.
 
-    Returns the work of ``ws.load`` over the stage, J: that of half its impulse at the start and half at the end.
+    Accounts for the work of ``ws.load`` over the stage: that of half its impulse at the start and half at the end.
     """
-    work = 0.0
     for i in range(plan.bodies.mass.size):
+        work = 0.0
         p, rest, v = ws.momentum[i], ws.momentum_rest[i], ws.velocity[i]
         u, _ = _half_turn(ws, i, half_step)
         _, tilt = _spin(plan, ws, i, u)
@@ -427,4 +428,4 @@ def finish_extended(plan: Plan, ws: Workspace, half_step: float) -> float:
             if k > 2:
                 total = sub(total, (2.0 * tilt[0][k - 3], 2.0 * tilt[1][k - 3]))
             p[k], rest[k] = add(total, (kick, 0.0))
-    return work
+        add_load(plan, ws, i, work)

@@ -5,7 +5,7 @@ from varint.kernels.configuration import mass_pivots
 from varint.kernels.dense import copy_motions
 from varint.kernels.efforts import clear_rows
 from varint.kernels.ldu import solve_newton
-from varint.terms.kernels.term_rows import has_contacts, project_contacts
+from varint.terms.kernels.term_rows import has_contacts, project_contacts, works_at_node
 
 
 @njit(inline="always")
@@ -29,6 +29,18 @@ def project(plan, ws, pose):
     else:
         momenta_and_rates(plan, ws, pose)
         solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
+
+
+@njit
+def node_works(plan, ws, work):
+    """Write the works of all elements (ne,) from the start up to a node, J, after `project` there."""
+    for e in range(work.size):
+        work[e] = ws.efforts.work[e]
+    for c in range(plan.constraints.row.size):
+        r = plan.constraints.row[c]  # the impulses of the projection do work too, at the rates of the targets
+        work[plan.constraints.element[c]] += ws.increment_row[r] * ws.efforts.target_rate[r]
+    if has_contacts(plan):
+        works_at_node(plan, ws, work)
 
 
 @njit

@@ -14,7 +14,7 @@ import math
 
 from varint._numba import Float1, Float2, Float3, Int1, ReadOnly, njit
 from varint.algebra.sums import two_sum
-from varint.kernels.balance import add_piece, is_off, left_of_energy, weigh_node
+from varint.kernels.balance import add_load, is_off, leave_energy, weigh_node
 from varint.kernels.beams import keep_multipliers, start_multipliers
 from varint.kernels.configuration import follow_products, place
 from varint.kernels.constraints import finish_constraints, set_targets
@@ -26,7 +26,7 @@ from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import CONVERGED, NOT_CONVERGED, has_efforts, solve_step
 from varint.kernels.pace import keep_pace
 from varint.kernels.plan import Plan, Workspace
-from varint.kernels.projection import project
+from varint.kernels.projection import node_works, project
 from varint.kernels.rates import place_rates
 from varint.kernels.restart import ACCEPTED, AT_START, DEEPEST_SUBSTEP, go_back, keep_start
 from varint.kernels.tape import keep_load, keep_stage
@@ -39,7 +39,7 @@ from varint.terms.kernels.term_events import (
     leaps,
     solve_contacts,
 )
-from varint.terms.kernels.term_rows import finish_contacts, has_contacts, has_terms, works_at_node
+from varint.terms.kernels.term_rows import finish_contacts, has_contacts, has_terms
 
 MOST_TRIALS = 500  # of a sub-step that events end; then it is divided, for they follow one another without end
 SAME_TIME = 1e-9  # of dt: a node that is as near as this to the end of a run is its end
@@ -100,13 +100,14 @@ def _kick(ws, half_step):
 
 @njit(inline="always")
 def _finish(plan, ws, half_step):
-    """Replace ``ws.momentum`` by the momenta at the end of a stage; returns the work of the load over it, J.
+    """Replace ``ws.momentum`` by the momenta at the end of a stage, and account for the work of the load over it.
 
     They follow from the velocities that were solved for and ``ws.load`` at the end. What Newton's method left of the
     residuals is taken off, which makes the balance of momentum exact at any tolerance.
     """
-    work, mass = 0.0, plan.bodies.mass
+    mass = plan.bodies.mass
     for i in range(mass.size):
+        work = 0.0
         v, p, rest, start, load = ws.velocity[i], ws.momentum[i], ws.momentum_rest[i], ws.goal[i], ws.load[i]
         for k in range(6):
             work += (start[k] - p[k]) * v[k]
@@ -118,7 +119,7 @@ def _finish(plan, ws, half_step):
             work += kick * v[k]
             change = (p[k] - start[k]) + (kick - ws.residual_body[i, k])
             p[k], rest[k] = two_sum(start[k], ws.goal_rest[i, k] + change)
-    return work
+        add_load(plan, ws, i, work)
 
 
 @njit
@@ -175,7 +176,10 @@ def _finish_part(plan, ws, inputs, pose, h, tol, when, last):
     if ws.balance.at_node[0]:
         weigh_node(plan, ws, pose, h)
     set_load(plan, ws, inputs, node, after)
-    work = finish_extended(plan, ws, half_step) if ws.extended.used[0] else _finish(plan, ws, half_step)
+    if ws.extended.used[0]:
+        finish_extended(plan, ws, half_step)
+    else:
+        _finish(plan, ws, half_step)
     if has_efforts(plan):
         finish_efforts(plan, ws, pose, half_step)
     if plan.constraints.row.size:
@@ -184,7 +188,7 @@ def _finish_part(plan, ws, inputs, pose, h, tol, when, last):
         place_rates(plan, ws, end)
     if has_contacts(plan):
         finish_contacts(plan, ws, end, h)
-    add_piece(ws, h, work)
+    ws.balance.size[0] = h
     if plan.products.start.size:
         follow_products(plan, ws, ws.position[end], ws.rotation[end], last)
         gap = place(plan, ws, end)  # their rows may be other ones now
@@ -202,13 +206,13 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
     """
     node, width, dt = when
     # shares of the step: what is done, a sub-step that no event ends, the sub-step that is tried
-    done, size, part, iterations, pieces, events, after = 0.0, 1.0, 1.0, 0, 0, 0, 0.0
+    done, size, part, iterations, pieces, events = 0.0, 1.0, 1.0, 0, 0, 0
     begin_events(ws)
-    redo, energy, shortest = ws.balance.redo[0], 0.0, 1.0 / (1 << DEEPEST_SUBSTEP)
+    redo, shortest = ws.balance.redo[0], 1.0 / (1 << DEEPEST_SUBSTEP)
     has_events, taping, composed = has_terms(plan), ws.tape.h.size > 0, stages.size > 1
     kept = composed or redo or has_events or plan.products.start.size > 0
     if redo:
-        energy = left_of_energy(plan, ws, pose)
+        leave_energy(plan, ws, pose, 0)
     while done < 1.0:
         if kept:
             keep_start(plan, ws, pose)
@@ -239,8 +243,8 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
             events += verdict != ACCEPTED
             status, events = (NOT_CONVERGED, 0) if events > MOST_TRIALS else (status, events)
         if redo and status == CONVERGED and verdict == ACCEPTED:
-            after = left_of_energy(plan, ws, end)
-            if min(size, part) > shortest and is_off(ws, energy, after):
+            leave_energy(plan, ws, end, 1)
+            if min(size, part) > shortest and is_off(plan, ws):
                 status = NOT_CONVERGED
         if status != CONVERGED or verdict != ACCEPTED:
             ws.tape.count[0] = taped
@@ -260,7 +264,9 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
             part = least
             continue
         done = 1.0 if done + part > 1.0 - 1e-14 else done + part
-        pose, energy, events = end, after, 0
+        pose, events = end, 0
+        for c in range(ws.balance.error.size):
+            ws.balance.left[0, c] = ws.balance.left[1, c]
         pieces += 1
         if is_searching(ws):
             act_event(plan, ws, pose, True)
@@ -354,15 +360,13 @@ def record_node(plan, ws, pose, interval_velocity, out):
             quat[i, k] = ws.quat[pose, i, k]
         for k in range(6):
             velocity[i, k] = source[i, k]
-    for e in range(work.size):
-        work[e] = ws.efforts.work[e]
+    if interval_velocity:
+        for e in range(work.size):
+            work[e] = ws.efforts.work[e]
+    else:
+        node_works(plan, ws, work)
     for n in range(state.size):
         state[n] = ws.efforts.state[n]
-    for c in range(0 if interval_velocity else plan.constraints.row.size):
-        r = plan.constraints.row[c]  # the impulses of the projection do work too, at the rates of the targets
-        work[plan.constraints.element[c]] += ws.increment_row[r] * ws.efforts.target_rate[r]
-    if has_contacts(plan) and not interval_velocity:
-        works_at_node(plan, ws, work)
 
 
 @njit

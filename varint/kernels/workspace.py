@@ -54,7 +54,7 @@ def workspace(
         "nf": plan.laws.kind.size, "ns": plan.laws.sum_law.size - 1, "ne": plan.elements.force.size,
         "states": states_of(plan), "loads": plan.loads.kind.size,
         "constraints": plan.constraints.row.size, "products": plan.products.start.size, "stages": stages,
-        "history": HISTORY, "kept": kept,
+        "history": HISTORY, "kept": kept, "components": plan.components.first_body.size - 1,
         "sharpened": plan.bodies.mass.size if sharpened else 0, **sizes_of(plan, kept),
     }  # fmt: skip
     ws = allocate(Workspace, sizes, ldu=_factors(plan))

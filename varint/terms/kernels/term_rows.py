@@ -13,18 +13,17 @@ from varint.terms.contacts.kernels.contact_accelerations import (  # noqa: F401
 from varint.terms.contacts.kernels.contact_cones import add_pushes  # noqa: F401  # impulses to vectors of bodies
 from varint.terms.contacts.kernels.contact_nodes import (  # noqa: F401
     project_contacts,  # velocities at a node
-    work_at_node,  # the work of friction in these
-    works_at_node,  # that of each element
+    works_at_node,  # the work of friction in these, of each element
 )
 from varint.terms.contacts.kernels.contact_parts import sizes_of_contacts
 from varint.terms.contacts.kernels.contact_rows import (  # noqa: F401
+    add_works_before_node,  # the part of their works that belongs before a step
     copy_contacts,  # their state at the start of a step
     finish_contacts,  # their works and states at its end
     fold_contacts,  # right sides and pivots in Newton's system
     has_contacts,  # whether a plan has contacts
     press_contacts,  # residuals of a step
     unfold_contacts,  # what impulses change by
-    work_before_node,  # the part of their works that belongs before a step
 )
 from varint.terms.limits.kernels.limit_parts import (  # noqa: F401
     number_parts,  # arrays of zeros for gradients by numbers, by field name

@@ -135,7 +135,6 @@ def _hit(plan, ws, pose):
                 low = share
         _scale_bias(work, low)
         _try_hit(plan, ws, pose)
-    total = 0.0
     for k in range(plan.contacts.body.size):
         if not work.taking[k]:
             continue
@@ -144,12 +143,11 @@ def _hit(plan, ws, pose):
             own += 0.5 * work.z[k, a] * dot6(work.upper[k, a], ws.velocity[i])
             own += 0.5 * work.z[k, a] * dot6(work.upper[k, a], ws.increment_body[i])
         ws.efforts.work[plan.contacts.element[k]] += own
-        total += own
         stays = dot6(work.upper[k, 0], ws.increment_body[i]) <= PARTING
         if stays and not work.closed[k]:
             work.held_gap[k] = contact_gap(plan, ws, pose, k)
         work.closed[k] = stays
-    add_event(ws, total)
+    add_event(ws)
     copy_motions(ws.increment_body, ws.velocity)
     momenta_of(plan, ws.velocity, ws.momentum)
     ws.momentum_rest[:] = 0.0

@@ -196,12 +196,3 @@ def works_at_node(plan, ws, work):
     """Add the works of friction in `project_contacts`, J, to ``work`` (ne,)."""
     for k in range(plan.contacts.body.size):
         work[plan.contacts.element[k]] += _work_of(ws, k)
-
-
-@njit
-def work_at_node(plan, ws):
-    """Work of friction in `project_contacts`, J."""
-    total = 0.0
-    for k in range(plan.contacts.body.size):
-        total += _work_of(ws, k)
-    return total

@@ -158,16 +158,16 @@ def keep_solution(ws):
 
 
 @njit
-def work_before_node(plan, ws, share):
-    """Work, J, of the ``share`` of the contacts' impulses in a solved step that belongs to the step before it.
+def add_works_before_node(plan, ws, share, works):
+    """Add the work, J, of the ``share`` of the contacts' impulses in a solved step that belongs to the step before it.
 
-    Impulses act about the node at the start of a step. As loads they do their work at the velocity of either step.
+    ``works``: of each component. Impulses act about the node at the start of a step. As loads they do their work at the
+    velocity of either step.
     """
-    total = 0.0
     for k in range(plan.contacts.body.size):
         if ws.contacts.closed[k]:
-            total += share * _power(ws.contacts.solved[k], ws.contacts.slip[k])
-    return total
+            c = plan.components.of_element[plan.contacts.element[k]]
+            works[c] += share * _power(ws.contacts.solved[k], ws.contacts.slip[k])
 
 
 @njit

@@ -259,7 +259,7 @@ def _release(plan, ws, pose, n):
     copy_motions(ws.increment_body, ws.velocity)
     set_closed(plan, ws, n, False)
     _keep_impact(ws, pose, n, 0.0, False)  # the same map as that of an impact without restitution
-    add_event(ws, 0.0)
+    add_event(ws)
     momenta_of(plan, ws.velocity, ws.momentum)
     ws.momentum_rest[:] = 0.0
 
@@ -308,9 +308,8 @@ def impact(plan, ws, pose, n, restitution, timed):
         ws.efforts.rest_gap[n] = limit_gap(plan, ws, pose, n)
         solve_newton(plan, ws, body, row, pose, pose)
         pulls = search.changes[0] < MOST_CHANGES and _let_go(plan, ws, n)
-    work = 0.5 * row[r] * (1.0 - restitution) * before
-    ws.efforts.work[plan.limits.element[n]] += work
-    add_event(ws, work)
+    ws.efforts.work[plan.limits.element[n]] += 0.5 * row[r] * (1.0 - restitution) * before
+    add_event(ws)
     copy_motions(body, ws.velocity)
     momenta_of(plan, ws.velocity, ws.momentum)
     ws.momentum_rest[:] = 0.0
