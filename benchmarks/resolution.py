@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 import varint as vi
+from varint.analysis.component_energies import FEW, component_energies
 from varint.analysis.resolution import finer_step
 from varint.inputs.at_nodes import Commands
 from varint.integrators.march import March
@@ -97,22 +98,28 @@ def random_ones(seeds, stepwise):
             yield Case(name, mechanism, state, 2.0, 0.01, 4)
 
 
+def _largest_change(found, steps):
+    """Largest change of the errors of components within so many steps, of the energy that takes part."""
+    return max(float((np.abs(own.error[steps:] - own.error[:-steps]) / own.energy[steps:]).max()) for own in found)
+
+
 def examine(case):
     """What was `Found`; None for a run that ended with an exception."""
     try:
         run = case.run()
     except vi.ConvergenceError:
         return None
-    error, scale = run.energy_balance, resolution_runs.energy_scale(run)
+    found = list(component_energies(run))
+    scale = sum(own.scale for own in found)
     cosine = np.abs(np.einsum("tbi,tbi->tb", run.quat_wxyz[1:], run.quat_wxyz[:-1])).clip(max=1.0)
-    one_step = float((np.abs(np.diff(error)) / scale[1:]).max())
+    one_step = _largest_change(found, 1)
     values = [
         float(run.unresolved.size),
         float(run.substeps),
         float(2 * np.arccos(cosine).max()),
         one_step,
         max(one_step, float(run.substeps > 0)),
-        max(float((np.abs(error[k:] - error[:-k]) / scale[k:]).max()) for k in range(1, resolution_runs.FEW + 1)),
+        max(_largest_change(found, k) for k in range(1, FEW + 1)),
     ]
     values += step_by_step(case, scale) if case.stepwise else [np.nan, np.nan]
     at_proposed = None

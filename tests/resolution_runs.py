@@ -7,12 +7,11 @@ from force_samples import KINDS, in_any_motion, random_force, with_forces
 from random_mechanisms import random_body, random_closed, random_joint, random_tree, random_velocity_state, unit
 
 import varint as vi
+from varint.analysis.component_energies import component_energies
+from varint.analysis.component_energies import largest_jump as jump_of
 
-JUMP = 0.01  # of the scale: a run is wrong where its energy changes by more within FEW steps and does not come back
-FEW = 5  # steps
+JUMP = 0.01  # of the energy that takes part: a run is wrong where a component's error jumps by more
 CALM = 0.005  # of the scale: the energy of a quiet run is never off by more
-BACK = 0.2  # s: an oscillation comes back within half of it
-NODES = (20, 200)  # the fewest and the most of these times
 
 
 def random_run(seed):
@@ -50,38 +49,16 @@ def random_chain(rng, n):
     return vi.Mechanism("random chain", bodies, joints)
 
 
-def energy_scale(run):
-    """(T,) J: the largest kinetic energy so far, or work of gravity and forces, each by its size."""
-    weight = sum(
-        body.mass * (run.position[:, i] - run.position[0, i]) @ run.mechanism.gravity
-        for i, body in enumerate(run.mechanism.bodies)
-    )
-    exchanged = np.abs(weight) + np.abs(run.work - run.work[0]).sum(axis=1)
-    return np.maximum(np.maximum.accumulate(np.maximum(run.kinetic, exchanged)), np.finfo(float).tiny)
-
-
 def largest_jump(run):
-    """The largest change of the energy balance within `FEW` steps that does not come back, and the error; of the scale.
-
-    That is the smaller one of the range within these steps and of the difference of the medians of the times `BACK`
-    before and after them.
-    """
-    t, error, scale, jump = run.t, run.energy_balance, energy_scale(run), 0.0
-    same = 1e-9 * (t[1] - t[0])
-    until, since = np.searchsorted(t, t + BACK - same), np.searchsorted(t, t - BACK + same)
-    for k in range(1, len(t) - FEW + 1):
-        last = k + FEW - 1
-        span = np.ptp(error[k - 1 : last + 1]) / scale[last]
-        after, before = np.clip((until[last] - last, k - since[k - 1]), *NODES)
-        cut_off = last + after > len(t) or (after < NODES[1] and t[last] + BACK > 2 * t[-1] - t[-2] + same)
-        if span <= jump or cut_off:
-            continue
-        lasting = np.median(error[last : last + after]) - np.median(error[max(0, k - before) : k])
-        jump = max(jump, min(abs(lasting) / scale[last], span))
-    return jump, np.abs(error).max() / scale[-1]
+    """The largest of the components: jump, of the energy that takes part, and error at the end, of the scale."""
+    found = [
+        (jump_of(run.t, own.error, own.energy), np.abs(own.error).max() / own.scale[-1])
+        for own in component_energies(run)
+    ]
+    return np.max(found, axis=0)
 
 
 def verdict(run):
-    """ "wrong", "quiet" or "neither"."""
+    """ "wrong", "quiet" or "neither", by the worst of the components."""
     jump, error = largest_jump(run)
     return "wrong" if jump > JUMP else "quiet" if error < CALM else "neither"

@@ -1,16 +1,23 @@
-"""Unresolved steps are reported beside motors and brakes that exchange far more energy than the motion has."""
+"""Steps are judged by what the motion exchanges in them: beside motors and brakes, in the last step, at nodes alone."""
 
 import numpy as np
 import pytest
 
 import varint as vi
+from varint.analysis.component_energies import component_energies, largest_jump
+from varint.analysis.node_watch import open_bound
 
 RATE = 10.0  # rad/s, of the wheel
+WHIP = 7.05  # s, where steps of 10 ms and order 4 first fail to resolve ten links that start level; told two later
+
+
+def ten_links():
+    return vi.mechanisms.n_pendulum(n=10, angle=np.pi / 2)
 
 
 def chain_and_wheel(power):
     """Ten links that start level, and a wheel of its own with a motor and a brake that exchange ``power``, W."""
-    chain = vi.mechanisms.n_pendulum(n=10, angle=np.pi / 2)
+    chain = ten_links()
     wheel = vi.Body("wheel", mass=1.0, inertia=0.1 * np.eye(3), position=(5.0, 5.0, 0.0))
     axle = vi.Revolute("axle", "world", "wheel", point=(5.0, 5.0, 0.0), axis=(0, 0, 1))
     forces = [
@@ -27,8 +34,9 @@ def test_a_chain_that_whips_is_reported_at_any_throughput(order, power):
     mechanism = chain_and_wheel(power)
     with pytest.warns(vi.UnresolvedWarning, match="'chain and wheel' did not resolve its motion"):
         run = vi.simulate(mechanism, 8.0, 0.01, order=order, state=mechanism.state(rates={"axle": RATE}))
-    named = {run.mechanism.bodies[i].name for i in run.unresolved_body if i >= 0}
-    assert "wheel" not in named
+    alone = vi.simulate(ten_links(), 8.0, 0.01, order=order, on_unresolved="ignore")
+    assert np.array_equal(run.unresolved, alone.unresolved)
+    assert "wheel" not in {run.mechanism.bodies[i].name for i in run.unresolved_body if i >= 0}
 
 
 def test_a_wheel_between_motor_and_brake_is_resolved():
@@ -38,3 +46,70 @@ def test_a_wheel_between_motor_and_brake_is_resolved():
     wheel = vi.Mechanism("wheel", rig.bodies[-1:], rig.joints[-1:], forces=forces)
     run = vi.simulate(wheel, 20.0, 0.01, on_unresolved="raise")
     assert run.work[-1, 0] > 1e6
+
+
+def test_components_are_what_the_world_alone_connects():
+    parts = chain_and_wheel(1.0).compiled.plan.components
+    assert np.bincount(parts.of_body).tolist() == [10, 1]
+    assert set(parts.of_element) == {parts.of_body[-1]}
+    spring = vi.Spring("tie", "link 10", "wheel", point_a=(0, 0, 0), point_b=(5, 5, 0), stiffness=1.0, rest_length=1.0)
+    rig = chain_and_wheel(1.0)
+    tied = vi.Mechanism("tied", rig.bodies, rig.joints, forces=[*rig.forces, spring], gravity=rig.gravity)
+    assert tied.compiled.plan.components.first_body.tolist() == [0, 11]
+
+
+def test_energies_of_components_add_up_to_the_balance():
+    mechanism = chain_and_wheel(1e3)
+    run = vi.simulate(mechanism, 1.0, 0.01, state=mechanism.state(rates={"axle": RATE}))
+    chain, wheel = component_energies(run)
+    assert chain.error + wheel.error == pytest.approx(run.energy_balance, abs=1e-9)
+    assert wheel.scale[-1] > 1e3 > 200 > wheel.energy[-1]  # all work; that of the last steps and the motion
+    assert largest_jump(run.t, chain.error, chain.energy) < 0.01
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 10])
+def test_the_last_step_is_judged(steps):
+    """The run ends with the step that jumps, or so many later."""
+    with pytest.warns(vi.UnresolvedWarning):
+        run = vi.simulate(ten_links(), WHIP + 0.01 * steps, 0.01, order=4)
+    assert run.unresolved.tolist() == [pytest.approx(WHIP + 0.01 * min(steps, 3))]
+    vi.simulate(ten_links(), WHIP, 0.01, order=4, on_unresolved="raise")
+
+
+def test_the_verdict_on_the_last_step_goes_when_the_run_goes_on(tmp_path):
+    given = {"order": 4, "output": tmp_path / "run.h5", "on_unresolved": "ignore"}
+    ended = vi.simulate(ten_links(), WHIP + 0.01, 0.01, **given)
+    assert ended.unresolved.tolist() == vi.load(given["output"]).unresolved.tolist() == [ended.t[-1]]
+    longer = vi.simulate(ten_links(), 7.5, 0.01, **given, resume=True)
+    whole = vi.simulate(ten_links(), 7.5, 0.01, order=4, on_unresolved="ignore")
+    assert np.array_equal(longer.unresolved_body, whole.unresolved_body)
+    assert longer.unresolved.tolist() == [pytest.approx(WHIP + 0.03)]
+
+
+def test_quiet_runs_end_without_a_word_wherever_they_end():
+    chain = vi.mechanisms.n_pendulum(n=3, angle=1.0)
+    for steps in range(1, 60):
+        vi.simulate(chain, 0.01 * steps, 0.01, on_unresolved="raise")
+
+
+@pytest.mark.parametrize(("integrator", "reported"), [("dop853", False), ("rk4", False), ("euler", True)])
+def test_reduced_runs_are_judged_by_their_nodes(integrator, reported):
+    chain = vi.mechanisms.n_pendulum(n=3, angle=np.pi / 2)
+    if not reported:
+        assert not vi.redmax.simulate(chain, 2.0, 0.01, integrator=integrator).unresolved.size
+        return
+    with pytest.warns(vi.UnresolvedWarning, match=r"energy came or went.* Try dt = 0.0025 s"):
+        run = vi.redmax.simulate(chain, 2.0, 0.01, integrator=integrator)
+    own = next(component_energies(run))
+    assert largest_jump(run.t, own.error, own.energy) > 0.05
+    assert run.unresolved.size
+
+
+def test_open_joints_of_reduced_runs_are_reported():
+    """At every node that is open by more than the bound, with the tolerance or the step to try."""
+    four_bar = vi.mechanisms.four_bar()
+    with pytest.warns(vi.UnresolvedWarning, match=r"joints of 'four-bar' are open at \d+ .* Try dt = "):
+        run = vi.redmax.simulate(four_bar, 0.5, 0.02, integrator="heun")
+    assert np.array_equal(run.unresolved_body >= 0, run.drift > open_bound(run))
+    quiet = vi.redmax.simulate(four_bar, 0.5, 0.02)
+    assert quiet.drift.max() < open_bound(quiet) == pytest.approx(1e-7 * four_bar.compiled.length)

@@ -215,10 +215,20 @@ class RecordedMotion:
         return self.settings.get("order", 2)
 
     @property
+    def step_tolerance(self) -> float | None:
+        """Relative tolerance by which the method chose its steps; None for steps without error control."""
+        return None
+
+    @property
     def unresolved_body(self) -> np.ndarray:
-        """(T,) number of a body whose motion a step did not resolve, -1 for none, see `unresolved`."""
-        known = "unresolved_body" in self.nodes  # not of runs in reduced coordinates
-        return self.nodes["unresolved_body"] if known else np.full(len(self.t), -1)
+        """(T,) number of a body whose motion a step did not resolve, -1 for none, see `unresolved`.
+
+        What the last steps did not resolve belongs to the whole run: a part of it does not have it.
+        """
+        known = "unresolved_body" in self.nodes  # not of runs by other methods
+        bodies = self.nodes["unresolved_body"] if known else np.full(len(self.t), -1)
+        ending = int((self.record.checkpoint or {}).get("ending", [-1])[0])  # of the last steps of a run
+        return bodies if ending < 0 or bodies[-1] >= 0 else np.append(bodies[:-1], ending)
 
     @property
     def load(self) -> np.ndarray:
@@ -244,11 +254,14 @@ class RecordedMotion:
 
     @property
     def unresolved(self) -> np.ndarray:
-        """(T_u,) s: recorded nodes before which a step did not resolve the motion, empty for reduced coordinates.
+        """(T_u,) s: recorded nodes before which a step did not resolve the motion.
 
-        Energy came or went without work and did not come back: within six steps more than 0.6 % of the largest kinetic
-        energy or work so far, or more than 5 % in all since the start, or since the last such one (docs/theory.md
-        section 6). A step is judged two or three steps later, so that the last ones of a run are not.
+        In a component of the mechanism (bodies that joints or forces connect) energy came or went without work and did
+        not come back: within six steps more than 0.6 % of the largest kinetic energy so far and the work in these
+        steps, or more than 5 % in all since the start, or since the last such step, of the largest kinetic energy or
+        work so far (docs/theory.md section 6). A step is judged two or three steps later, the last ones at the end of
+        the run. Runs in reduced coordinates are judged by their recorded nodes, joints that are open included
+        (`varint.analysis.node_watch.judge_nodes`).
         """
         return self.t[self.unresolved_body >= 0]
 

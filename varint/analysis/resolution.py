@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from varint.analysis.derived import energy_gap
+from varint.analysis.node_watch import drift_of, open_bound
 from varint.analysis.reactions import accelerations_and_reactions
 from varint.analysis.recorded_motion import RecordedMotion
 from varint.kinematics.frames import JointFrames, with_world
@@ -12,6 +13,7 @@ from varint.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
 from varint.model.state import State
 
+FINER_RTOL, LEAST_RTOL = 0.01, 1e-13  # times smaller tolerances are proposed, down to round-off
 FINER, FINER_LOOPS = 4, 16  # times smaller steps are proposed, these where loops may pass close to a singular pose
 LOOKED_AT = 10_000  # nodes, for steep forces
 IN_A_ROW = 3  # steps that are told of a steep force
@@ -27,22 +29,38 @@ class Unresolved(NamedTuple):
     body: str
 
 
-def find_unresolved(trajectory: RecordedMotion, dt: float) -> Unresolved | None:
-    """The `Unresolved` of a run with steps of ``dt``, s; None if it resolved its motion."""
+def find_unresolved(trajectory: RecordedMotion, dt: float | None) -> Unresolved | None:
+    """The `Unresolved` of a run with steps of ``dt``, s, or with error control; None if it resolved its motion."""
     times = trajectory.unresolved
     if not times.size:
-        return find_swinging(trajectory, dt) if "scheme" in trajectory.settings else None
+        return find_swinging(trajectory, dt) if "scheme" in trajectory.settings and dt else None
     first, count = float(times[0]), times.size
     body = trajectory.mechanism.bodies[int(trajectory.unresolved_body[trajectory.t == first][0])].name
+    finer = _finer_arguments(trajectory, dt)
+    node = int(np.searchsorted(trajectory.t, first))
+    if "integrator" in trajectory.settings and drift_of(trajectory)[node] > open_bound(trajectory):
+        message = (
+            f"joints of '{trajectory.mechanism.name}' are open at {count} recorded nodes, first at t = {first:g} s, by"
+            f" {drift_of(trajectory)[node]:.3g} m at body '{body}'. Try {finer}"
+        )
+        return Unresolved(message, first, body)
     often = "then alone" if count == 1 else f"at {count} recorded nodes, the last at t = {times[-1]:g} s"
     gap, kinetic = energy_gap(trajectory, first)
     message = (
         f"the steps of '{trajectory.mechanism.name}' did not resolve its motion, first at t = {first:g} s, where the"
         f" velocity of body '{body}' changed most, {often}: energy came or went without work, {gap:.3g} J at most,"
         f" where {kinetic:.3g} J of kinetic energy were there before. The motion is right up to there at best."
-        f" Try dt = {finer_step(trajectory.mechanism, dt):g} s"
+        f" Try {finer}"
     )
     return Unresolved(message, first, body)
+
+
+def _finer_arguments(trajectory: RecordedMotion, dt: float | None) -> str:
+    """Arguments of a finer run."""
+    if trajectory.step_tolerance is not None:
+        return f"rtol = {max(FINER_RTOL * trajectory.step_tolerance, LEAST_RTOL):g}"
+    assert dt is not None  # the size of the steps
+    return f"dt = {finer_step(trajectory.mechanism, dt):g} s"
 
 
 def finer_step(mechanism: Mechanism, dt: float) -> float:

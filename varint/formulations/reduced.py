@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import signature
@@ -11,7 +12,8 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.errors import ArgumentError, StateError
+from varint.analysis.resolution import find_unresolved
+from varint.errors import ArgumentError, StateError, UnresolvedWarning
 from varint.formulations.base import Method, refuse_unknown, register, solve
 from varint.formulations.parts import parts_of
 from varint.inputs.at_nodes import starts_of_motions
@@ -37,6 +39,7 @@ from varint.redmax.reduced_start import start_of
 from varint.redmax.reduced_trajectory import ReducedTrajectory
 from varint.redmax.states import ReducedState, maximal_state
 from varint.running import Job, Run
+from varint.trajectory import Trajectory
 
 LEAST_RTOL = 2.5e-14
 TOLERANCES = np.array([1e-4, 1e-6, 1e-8])  # at which comparisons run integrators with error control
@@ -192,6 +195,12 @@ class Reduced(Method):
         arrays = (q, qdot, *inputs.arrays(), *([] if times is None else [times]))
         return run, Job(mechanism, settings, arrays, load, recording)
 
+    def report(self, trajectory: Trajectory, stacklevel: int) -> None:
+        """See `Method`; a warning, which `warnings.filterwarnings` silences or makes an error."""
+        unresolved = find_unresolved(trajectory, trajectory.settings["dt"])
+        if unresolved is not None:
+            warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=stacklevel)
+
     @property
     def use(self) -> Use:
         """See `Method`."""
@@ -257,7 +266,9 @@ def simulate(
     given = locals()
     refuse_unknown(others, signature(simulate).parameters)
     problem, method, recording = parts_of(simulate, given, Reduced)
-    return cast(ReducedTrajectory, solve(problem, of_type(method, Reduced, "method", ArgumentError), recording))
+    trajectory = solve(problem, of_type(method, Reduced, "method", ArgumentError), recording)
+    method.report(trajectory, stacklevel=3)
+    return cast(ReducedTrajectory, trajectory)
 
 
 def _check_support(name: str, kind: type[Integrator], supports: Callable[[type[Integrator]], float]) -> None:

@@ -18,6 +18,7 @@ from varint.kernels.laws import evaluate_laws
 from varint.kernels.newton import CONVERGED
 from varint.kernels.nodes import keep_turns
 from varint.kernels.pace import keep_pace, start_pace
+from varint.kernels.run_end import judge_end
 from varint.kernels.step import SAME_TIME, record_node, run, start_momentum, worst_residual
 from varint.kernels.workspace import workspace
 from varint.model.state import State
@@ -39,6 +40,7 @@ RECORDED = (
 NODE_ARRAYS = 5  # of the outputs of a run: those that one node by itself has
 TIMES = 6  # which of them are the times
 MISSED = 1e3  # times the tolerance: residuals of rows that were not solved
+LAST = 2.0  # times the bound of changes of the energy residual: at the last node of a run, see `judge_end`
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,6 +328,11 @@ class March:
             block = self.block(np.array([self.node]), arrays, 1)
         self.ws.balance.unresolved[0] = -1
         return block
+
+    def unresolved_end(self) -> int:
+        """A body that the last steps did not resolve, -1 for none, see `judge_end`."""
+        slot = judge_end(self.compiled.plan, self.ws, self.pose, LAST)
+        return int(self.compiled.order[slot]) if slot >= 0 else -1
 
     def state(self) -> State:
         """The present node."""

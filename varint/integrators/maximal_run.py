@@ -127,9 +127,11 @@ class MaximalRun:
         return self.march.state()
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """All that the steps to come depend on."""
+        """All that the steps to come depend on; ``ending``: a body that the last ones did not resolve, or -1."""
         recorded = self.march.node // self.march.every + 1
-        return self.march.checkpoint() | {"recorded": np.array([recorded]), "iterations": self.iterations.copy()}
+        ending = self.march.unresolved_end() if self.finished and self.failure is None else -1
+        counts = {"recorded": np.array([recorded]), "iterations": self.iterations.copy()}
+        return self.march.checkpoint() | counts | {"ending": np.array([ending])}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Go back to a `checkpoint`."""

@@ -471,6 +471,7 @@ def _check_nodes(run: RunReader) -> None:
     if "scheme" in run.settings:
         shape = run.nodes.shapes.get("unresolved_body")
         unresolved = run.nodes.rows("unresolved_body") if shape == ((), "<i8") else np.full(1, nb)
+        unresolved = np.append(unresolved, run.checkpoint.state.get("ending", -1))
         if unresolved.min() < -1 or unresolved.max() >= nb:
             raise ValueError("'unresolved_body' does not belong to its mechanism")
     for name, item in wanted.items():

@@ -18,11 +18,10 @@ from varint.kernels.momentum import angular_momentum
 from varint.kernels.projection import node_works, project
 from varint.terms.kernels.term_rows import add_pushes, add_works_before_node, has_contacts
 
-LARGEST_CHANGE = 0.006  # within the recent steps, of the largest kinetic energy so far or the work in these steps ...
-LARGEST_ERROR = 0.05  # ... and in all, of the largest kinetic energy or work so far, since the last unresolved step
+LARGEST_CHANGE = 0.006  # within the recent steps, of the largest kinetic energy so far and the work in these steps ...
+LARGEST_ERROR = 0.05  # ... and in all, of the scale, since the start or the last step that was not resolved
 RECENT = 6  # nodes
 DOUBT = 0.5  # share of these from which on the kinetic energy is found by a projection
-LAST = 4.0  # times `LARGEST_CHANGE`: at the end of a run no later node shows whether the error comes back
 SLOWEST = 1e-5  # of the size of the parts in a step: slower motions are not judged
 
 
@@ -87,18 +86,18 @@ def weigh_node(plan, ws, start, h):
     single = ws.history.shape[0] == 1  # steps that are composed have little to come back
     for c in range(balance.error.size):
         kinetic, driven = balance.present[c], balance.driven[c]
-        work, exchanged, total = _work(plan, ws, ws.efforts.work, c)
+        work, exchanged, total = work_on(plan, ws, ws.efforts.work, c)
         balance.peak[c] = max(balance.peak[c], kinetic)
         balance.scale[c], balance.exchange[c] = max(balance.scale[c], max(kinetic, total)), exchanged
         expected = kinetic if balance.nodes[0] == 0 else balance.kinetic[c, 0] + work + driven - balance.carried[c]
         error = balance.error[c] + kinetic - expected
-        if not _resolved(balance, c, error, _oscillation(balance, c, kinetic), DOUBT, False):
+        if not is_resolved(balance, c, error, oscillation_of(balance, c, kinetic), DOUBT, False):
             if not projected:
                 project(plan, ws, start)
                 projected = True
-            kinetic = _energy_of_projected(plan, ws, c)
+            kinetic = energy_of_projected(plan, ws, c)
             error = balance.error[c] + kinetic - expected
-        balance.oscillation[c] = _oscillation(balance, c, kinetic)
+        balance.oscillation[c] = oscillation_of(balance, c, kinetic)
         if balance.nodes[0] > 1:
             error += _judge(plan, ws, c)
         balance.kinetic[c, 1], balance.kinetic[c, 0], balance.carried[c] = balance.kinetic[c, 0], kinetic, driven
@@ -129,7 +128,7 @@ def _drive(plan, ws, share):
 
 
 @njit
-def _work(plan, ws, works, c):
+def work_on(plan, ws, works, c):
     """Work on component c, J, since the last node, sum of the sizes of its parts within the recent steps and in all.
 
     ``works`` (ne,): of all elements since the start.
@@ -151,13 +150,13 @@ def _judge(plan, ws, c):
     error, oscillation, recent = balance.error[c], balance.oscillation[c], balance.recent[c]
     if balance.nodes[0] == 2:  # the first oscillation that is known is taken for that at the start
         _start_anew(balance, c)
-    if _resolved(balance, c, error, oscillation, 1.0, True):
+    if is_resolved(balance, c, error, oscillation, 1.0, True):
         for k in range(RECENT - 1, 0, -1):
             recent[0, k], recent[1, k] = recent[0, k - 1], recent[1, k - 1]
         recent[0, 0], recent[1, 0] = error, error - oscillation
         return 0.0
     if balance.unresolved[0] < 0:
-        balance.unresolved[0] = _most_changed(plan, ws.history[-1, 1], c)
+        balance.unresolved[0] = most_changed(plan, ws.history[-1, 1], c)
     _start_anew(balance, c)
     return -error
 
@@ -170,13 +169,7 @@ def _start_anew(balance, c):
 
 
 @njit
-def _largest_change(balance, c):
-    """Bound of changes of the error of component c within the recent steps, J."""
-    return LARGEST_CHANGE * max(balance.peak[c], min(balance.exchange[c], balance.scale[c]))
-
-
-@njit
-def _resolved(balance, c, error, oscillation, part, lasting):
+def is_resolved(balance, c, error, oscillation, part, lasting):
     """Whether an error of component c, J, or what its oscillation leaves of it, is small.
 
     ``part``: of the bound of its change. ``lasting``: whether a change counts only where the node before has changed
@@ -185,7 +178,7 @@ def _resolved(balance, c, error, oscillation, part, lasting):
     left, recent = error - oscillation, balance.recent[c]
     before, left_before = (recent[0, 0], recent[1, 0]) if lasting else (error, left)
     change = min(_change(error, before, recent[0]), _change(left, left_before, recent[1]))
-    small = change <= part * _largest_change(balance, c)
+    small = change <= part * LARGEST_CHANGE * min(balance.scale[c], balance.peak[c] + balance.exchange[c])
     return small and min(abs(error), abs(left)) <= LARGEST_ERROR * balance.scale[c]
 
 
@@ -200,7 +193,7 @@ def _change(value, before, recent):
 
 
 @njit
-def _oscillation(balance, c, kinetic):
+def oscillation_of(balance, c, kinetic):
     """Part of the energy residual of component c at the last node that comes back, J.
 
     ``kinetic``: its kinetic energy at the present node, J. About an impact it is the last that was known.
@@ -226,33 +219,13 @@ def _bend(plan, before, after, h, c):
 
 
 @njit
-def judge_end(plan, ws, pose):
-    """Judge the last two nodes of a run, at its end ``pose``; returns the slot of a body not resolved, -1 for none.
-
-    Those that `weigh_node` would judge in steps to come. What these depend on stays as it is.
-    """
-    balance = ws.balance
-    project(plan, ws, pose)
-    node_works(plan, ws, balance.works)
-    for c in range(balance.error.size):
-        kinetic = _energy_of_projected(plan, ws, c)
-        work, _, _ = _work(plan, ws, balance.works, c)
-        error = balance.error[c] + kinetic - balance.kinetic[c, 0] - work + balance.carried[c]
-        oscillation = _oscillation(balance, c, kinetic)
-        known = balance.nodes[0] < 2 or _resolved(balance, c, balance.error[c], oscillation, 1.0, True)
-        if not known or not _resolved(balance, c, error, oscillation, LAST, False):
-            return _most_changed(plan, ws.history[-1, 1], c)
-    return -1
-
-
-@njit
 def leave_energy(plan, ws, pose, k):
     """Write the kinetic energies at a pose less all work since the start to ``left[k]``: steps should keep them."""
     balance, parts = ws.balance, plan.components
     project(plan, ws, pose)
     node_works(plan, ws, balance.works)
     for c in range(balance.error.size):
-        left = _energy_of_projected(plan, ws, c) - balance.load[c]
+        left = energy_of_projected(plan, ws, c) - balance.load[c]
         for n in range(parts.first_element[c], parts.first_element[c + 1]):
             left -= balance.works[parts.element[n]]
         balance.left[k, c] = left
@@ -263,9 +236,9 @@ def is_off(plan, ws):
     """Whether `leave_energy` left, of any component, values that differ by more than a step should make."""
     balance = ws.balance
     for c in range(balance.error.size):
-        _, exchanged, total = _work(plan, ws, ws.efforts.work, c)
-        largest = max(balance.peak[c], min(exchanged, max(balance.scale[c], total)))
-        if not abs(balance.left[1, c] - balance.left[0, c]) <= LARGEST_CHANGE * largest:
+        _, exchanged, total = work_on(plan, ws, ws.efforts.work, c)
+        reference = min(max(balance.scale[c], total), balance.peak[c] + exchanged)
+        if not abs(balance.left[1, c] - balance.left[0, c]) <= LARGEST_CHANGE * reference:
             return True
     return False
 
@@ -313,7 +286,7 @@ def _energy_of_momenta(plan, ws, c):
 
 
 @njit
-def _energy_of_projected(plan, ws, c):
+def energy_of_projected(plan, ws, c):
     """Kinetic energy of component c with the velocities (nb, 6) that `project` wrote, J."""
     kinetic, parts = 0.0, plan.components
     for n in range(parts.first_body[c], parts.first_body[c + 1]):
@@ -325,7 +298,7 @@ def _energy_of_projected(plan, ws, c):
 
 
 @njit
-def _most_changed(plan, change, c):
+def most_changed(plan, change, c):
     """Slot of the body of component c with the largest kinetic energy of the change (nb, 6) of its velocity."""
     worst, largest, parts = 0, -1.0, plan.components
     for n in range(parts.first_body[c], parts.first_body[c + 1]):

@@ -130,7 +130,7 @@ class Elements(CompiledRecord):
 
 @dataclass(frozen=True, eq=False)
 class Components(CompiledRecord):
-    """What the world alone connects: bodies that joints or forces connect, and the elements that act on them."""
+    """Components of the mechanism: bodies that joints or forces connect, other than through the world."""
 
     of_body: Int1  # (nb,) number of its component
     of_element: Int1  # (ne,)

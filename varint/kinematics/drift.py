@@ -4,7 +4,7 @@ import numpy as np
 
 from varint.compile import Compiled
 from varint.kernels.configuration import drift
-from varint.kernels.plan import Workspace
+from varint.kernels.plan import JOINT, Workspace
 from varint.kernels.workspace import joint_workspace
 
 
@@ -20,3 +20,15 @@ def joint_drift(
     poses = (np.ascontiguousarray(array[:, compiled.order]) for array in (position, quat_wxyz))
     drift(compiled.plan, ws, *poses, out)
     return out
+
+
+def most_open_bodies(compiled: Compiled, position: np.ndarray, quat_wxyz: np.ndarray) -> np.ndarray:
+    """(T,) number of a body on the joint that is open most at each node: position (T, nb, 3), quat_wxyz (T, nb, 4)."""
+    plan, ws = compiled.plan, joint_workspace(compiled.plan)
+    bodies = np.empty(len(position), dtype=np.int64)
+    for node in range(len(position)):
+        joint_drift(compiled, position[node : node + 1], quat_wxyz[node : node + 1], ws)
+        gaps = np.where(plan.rows.role == JOINT, plan.rows.scale * np.abs(ws.residual_row), -1.0)
+        joint = int(np.searchsorted(plan.joints.rows, int(np.argmax(gaps)), side="right")) - 1
+        bodies[node] = compiled.order[min(plan.joints.side[joint])]  # the world has the last slot
+    return bodies

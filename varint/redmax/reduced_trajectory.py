@@ -8,6 +8,7 @@ import numpy as np
 
 from varint.analysis.by_name import ByName
 from varint.analysis.forces import Forces, forces_at
+from varint.analysis.node_watch import judge_nodes
 from varint.analysis.prescribed_motions import efforts_by_name, rates_of_motions
 from varint.analysis.reactions import accelerations_and_reactions
 from varint.analysis.since import turns_before
@@ -21,6 +22,7 @@ from varint.record import Record
 from varint.redmax.bearing_friction import friction_named
 from varint.redmax.charts import CHARTS, EXPONENTIAL
 from varint.redmax.ground import contact_named
+from varint.redmax.integrators import integrator_named
 from varint.trajectory import Trajectory
 
 
@@ -126,6 +128,16 @@ class ReducedTrajectory(Trajectory):
     def _moved(self) -> dict[str, str]:
         """Name of each force that moves a floating body to that of its joint."""
         return self.record.layout.get("moved", {})
+
+    @property
+    def step_tolerance(self) -> float | None:
+        """Relative tolerance by which the integrator chose its steps; None for steps without error control."""
+        return None if integrator_named(self.settings["integrator"]).fixed else self.settings["rtol"]
+
+    @cached_property
+    def unresolved_body(self) -> np.ndarray:
+        """(T,) number of a body at nodes where energy jumped or joints are open, -1 elsewhere, see `unresolved`."""
+        return judge_nodes(self)
 
     @property
     def is_driven(self) -> bool:
