@@ -28,7 +28,7 @@ def chain_and_wheel(power):
     return vi.Mechanism("chain and wheel", bodies, joints, forces=forces, gravity=chain.gravity)
 
 
-@pytest.mark.parametrize("power", [0.0, 1e2, 1e4, 1e5])
+@pytest.mark.parametrize("power", [1e4, 1e6])
 @pytest.mark.parametrize("order", [2, 4])
 def test_a_chain_that_whips_is_reported_at_any_throughput(order, power):
     mechanism = chain_and_wheel(power)
@@ -92,16 +92,18 @@ def test_quiet_runs_end_without_a_word_wherever_they_end():
         vi.simulate(chain, 0.01 * steps, 0.01, on_unresolved="raise")
 
 
-@pytest.mark.parametrize(("integrator", "reported"), [("dop853", False), ("rk4", False), ("euler", True)])
-def test_reduced_runs_are_judged_by_their_nodes(integrator, reported):
+@pytest.mark.parametrize(
+    ("integrator", "dt", "reported"), [("dop853", 0.01, False), ("rk4", 0.01, False), ("heun", 0.05, True)]
+)
+def test_reduced_runs_are_judged_by_their_nodes(integrator, dt, reported):
     chain = vi.mechanisms.n_pendulum(n=3, angle=np.pi / 2)
     if not reported:
-        assert not vi.redmax.simulate(chain, 2.0, 0.01, integrator=integrator).unresolved.size
+        assert not vi.redmax.simulate(chain, 2.0, dt, integrator=integrator).unresolved.size
         return
-    with pytest.warns(vi.UnresolvedWarning, match=r"energy came or went.* Try dt = 0.0025 s"):
-        run = vi.redmax.simulate(chain, 2.0, 0.01, integrator=integrator)
+    with pytest.warns(vi.UnresolvedWarning, match=r"energy came or went.* Try dt = 0.0125 s"):
+        run = vi.redmax.simulate(chain, 2.0, dt, integrator=integrator)
     own = next(component_energies(run))
-    assert largest_jump(run.t, own.error, own.energy) > 0.05
+    assert largest_jump(run.t, own.error, own.energy) > 0.01
     assert run.unresolved.size
 
 
@@ -109,7 +111,7 @@ def test_open_joints_of_reduced_runs_are_reported():
     """At every node that is open by more than the bound, with the tolerance or the step to try."""
     four_bar = vi.mechanisms.four_bar()
     with pytest.warns(vi.UnresolvedWarning, match=r"joints of 'four-bar' are open at \d+ .* Try dt = "):
-        run = vi.redmax.simulate(four_bar, 0.5, 0.02, integrator="heun")
+        run = vi.redmax.simulate(four_bar, 0.5, 0.05, integrator="heun")
     assert np.array_equal(run.unresolved_body >= 0, run.drift > open_bound(run))
     quiet = vi.redmax.simulate(four_bar, 0.5, 0.02)
     assert quiet.drift.max() < open_bound(quiet) == pytest.approx(1e-7 * four_bar.compiled.length)

@@ -42,10 +42,10 @@ def component_energies(motion: RecordedMotion) -> Iterator[ComponentEnergy]:
     """
     mechanism, compiled = motion.mechanism, motion.mechanism.compiled
     of_body = compiled.plan.components.of_body[compiled.slot]
-    of_force = np.full(len(mechanism.forces), -1)
-    of_force[compiled.force] = compiled.plan.components.of_element
     tables = [_table(part, of_body) for part in motion.parts()]
     kinetic, weight, work, outside, balance = (np.concatenate(arrays) for arrays in zip(*tables, strict=True))
+    of_force = np.full(work.shape[1], -1)
+    of_force[compiled.force] = compiled.plan.components.of_element
     if outside.any() or path_inertias(mechanism):
         of_body, of_force = np.zeros_like(of_body), np.zeros_like(of_force)
         kinetic, weight = kinetic.sum(axis=1, keepdims=True), weight.sum(axis=1, keepdims=True)

@@ -11,26 +11,26 @@ from varint.kinematics.drift import most_open_bodies
 
 JUMP = 0.01  # of the energy that takes part: the largest change of the energy residual within a few nodes
 OPEN = 1e-9  # of the size of the parts: drift of joints that is not reported, ...
-OPEN_BY_TOLERANCE, OPEN_BY_STEPS = 10.0, 1e-4  # ... at least so many times the relative tolerance; without one
+OPEN_BY_TOLERANCE, OPEN_BY_STEPS = 10.0, 1e-3  # ... at least so many times the relative tolerance; without one
 
 
-def judge_nodes(motion: RecordedMotion) -> np.ndarray:
+def judge_nodes(motion: RecordedMotion, by_energy: bool) -> np.ndarray:
     """(T,) number of a body at nodes where energy jumped or joints are open, -1 elsewhere.
 
     Energy jumps where the residual of a component changes by more than 1 % of the energy that takes part within a few
-    nodes and does not come back, or exceeds 5 % of the scale (`ComponentEnergy`). Runs in which loads or prescribed
-    joints do work are not judged by energy: that work is known by sums over the nodes alone. Joints are open beyond
-    `open_bound`.
+    nodes and does not come back, or exceeds 5 % of the scale (`ComponentEnergy`). ``by_energy``: whether it is judged,
+    never of runs in which loads or prescribed joints do work, which is known by sums over the nodes alone. Joints are
+    open beyond `open_bound`.
     """
     bodies = np.full(len(motion.t), -1)
-    for node, body in (*_jumped(motion), *_open(motion)):
+    for node, body in (*(_jumped(motion) if by_energy else ()), *_open(motion)):
         bodies[node] = body
     return bodies
 
 
 def open_bound(motion: RecordedMotion) -> float:
-    """Drift, m, from which on joints are reported, by the size of a part: 1e-9 or 10 ``rtol``; of fixed steps 1e-4."""
-    rtol = motion.step_tolerance
+    """Drift, m, from which on joints are reported, by the size of a part: 1e-9 or 10 ``rtol``; of fixed steps 1e-3."""
+    rtol = motion._step_tolerance
     share = OPEN_BY_STEPS if rtol is None else max(OPEN, OPEN_BY_TOLERANCE * rtol)
     return share * motion.mechanism.compiled.length
 

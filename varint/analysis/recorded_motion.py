@@ -215,7 +215,7 @@ class RecordedMotion:
         return self.settings.get("order", 2)
 
     @property
-    def step_tolerance(self) -> float | None:
+    def _step_tolerance(self) -> float | None:
         """Relative tolerance by which the method chose its steps; None for steps without error control."""
         return None
 

@@ -57,8 +57,8 @@ def find_unresolved(trajectory: RecordedMotion, dt: float | None) -> Unresolved 
 
 def _finer_arguments(trajectory: RecordedMotion, dt: float | None) -> str:
     """Arguments of a finer run."""
-    if trajectory.step_tolerance is not None:
-        return f"rtol = {max(FINER_RTOL * trajectory.step_tolerance, LEAST_RTOL):g}"
+    if trajectory._step_tolerance is not None:
+        return f"rtol = {max(FINER_RTOL * trajectory._step_tolerance, LEAST_RTOL):g}"
     assert dt is not None  # the size of the steps
     return f"dt = {finer_step(trajectory.mechanism, dt):g} s"
 

@@ -130,14 +130,18 @@ class ReducedTrajectory(Trajectory):
         return self.record.layout.get("moved", {})
 
     @property
-    def step_tolerance(self) -> float | None:
+    def _step_tolerance(self) -> float | None:
         """Relative tolerance by which the integrator chose its steps; None for steps without error control."""
         return None if integrator_named(self.settings["integrator"]).fixed else self.settings["rtol"]
 
     @cached_property
     def unresolved_body(self) -> np.ndarray:
-        """(T,) number of a body at nodes where energy jumped or joints are open, -1 elsewhere, see `unresolved`."""
-        return judge_nodes(self)
+        """(T,) number of a body at nodes where energy jumped or joints are open, -1 elsewhere, see `unresolved`.
+
+        Of integrators for stiff forces in steps of one size, which dissipate, joints alone are judged.
+        """
+        kind = integrator_named(self.settings["integrator"])
+        return judge_nodes(self, by_energy=not (kind.fixed and kind.stiff))
 
     @property
     def is_driven(self) -> bool:
