@@ -6,6 +6,7 @@ import pytest
 import varint as vi
 from varint.analysis.component_energies import component_energies, largest_jump
 from varint.analysis.node_watch import open_bound
+from varint.analysis.resolution import find_unresolved
 
 RATE = 10.0  # rad/s, of the wheel
 WHIP = 7.05  # s, where steps of 10 ms and order 4 first fail to resolve ten links that start level; told two later
@@ -96,22 +97,29 @@ def test_quiet_runs_end_without_a_word_wherever_they_end():
     ("integrator", "dt", "reported"), [("dop853", 0.01, False), ("rk4", 0.01, False), ("heun", 0.05, True)]
 )
 def test_reduced_runs_are_judged_by_their_nodes(integrator, dt, reported):
-    chain = vi.mechanisms.n_pendulum(n=3, angle=np.pi / 2)
-    if not reported:
-        assert not vi.redmax.simulate(chain, 2.0, dt, integrator=integrator).unresolved.size
-        return
-    with pytest.warns(vi.UnresolvedWarning, match=r"energy came or went.* Try dt = 0.0125 s"):
-        run = vi.redmax.simulate(chain, 2.0, dt, integrator=integrator)
+    run = vi.redmax.simulate(vi.mechanisms.n_pendulum(n=3, angle=np.pi / 2), 2.0, dt, integrator=integrator)
     own = next(component_energies(run))
-    assert largest_jump(run.t, own.error, own.energy) > 0.01
-    assert run.unresolved.size
+    assert (largest_jump(run.t, own.error, own.energy) > 0.01) == bool(run.unresolved.size) == reported
+    if reported:
+        message = find_unresolved(run, dt).message
+        assert "energy came or went without work" in message
+        assert message.endswith("Try dt = 0.0125 s")
 
 
 def test_open_joints_of_reduced_runs_are_reported():
     """At every node that is open by more than the bound, with the tolerance or the step to try."""
     four_bar = vi.mechanisms.four_bar()
-    with pytest.warns(vi.UnresolvedWarning, match=r"joints of 'four-bar' are open at \d+ .* Try dt = "):
-        run = vi.redmax.simulate(four_bar, 0.5, 0.05, integrator="heun")
+    run = vi.redmax.simulate(four_bar, 0.5, 0.05, integrator="heun")
     assert np.array_equal(run.unresolved_body >= 0, run.drift > open_bound(run))
+    assert run.unresolved.size > 5
+    assert find_unresolved(run, 0.05).message.startswith("joints of 'four-bar' are open at ")
     quiet = vi.redmax.simulate(four_bar, 0.5, 0.02)
     assert quiet.drift.max() < open_bound(quiet) == pytest.approx(1e-7 * four_bar.compiled.length)
+
+
+def test_reduced_runs_with_error_control_warn():
+    """Of the energy that the whole run lost by its tolerance."""
+    chain = vi.mechanisms.n_pendulum(n=5, angle=np.pi / 2)
+    with pytest.warns(vi.UnresolvedWarning, match=r"energy came or went.* Try rtol = 0.001$"):
+        run = vi.redmax.simulate(chain, 3.0, 0.02, integrator="rk45", rtol=0.1)
+    assert np.abs(run.energy_balance).max() > 0.05 * run.kinetic.max()

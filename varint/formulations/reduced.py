@@ -196,8 +196,9 @@ class Reduced(Method):
         return run, Job(mechanism, settings, arrays, load, recording)
 
     def report(self, trajectory: Trajectory, stacklevel: int) -> None:
-        """See `Method`; a warning, which `warnings.filterwarnings` silences or makes an error."""
-        unresolved = find_unresolved(trajectory, trajectory.settings["dt"])
+        """Warn where a run with error control did not resolve its motion; `Trajectory.unresolved` has it of any run."""
+        controlled = trajectory._step_tolerance is not None
+        unresolved = find_unresolved(trajectory, trajectory.settings["dt"]) if controlled else None
         if unresolved is not None:
             warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=stacklevel)
 
