@@ -178,7 +178,7 @@ def _imported(mechanism: "Mechanism") -> list[ReportPart]:
     counts = [f"{len(entries)} {how}" for how, entries in kinds.items()]
     files = {entry.file for entries in kinds.values() for entry in entries}
     facts = [Fact("", "imported", ", ".join([*counts, f"{len(report.shapes)} shapes"]))]
-    for how in ("approximated", "not understood", "repaired"):
+    for how in ("approximated", "not understood", "repaired", "inexact"):
         lines = [f"line {entry.line}: {entry.what}" if len(files) == 1 else str(entry) for entry in kinds[how]]
         shown = [*lines[:LISTED], f"... {len(lines) - LISTED} more"] if len(lines) > LISTED else lines
         facts.append(Fact("", how if lines else "", lines, text="\n".join(shown)))

@@ -51,11 +51,12 @@ def named_mechanism(args: Namespace) -> "Mechanism":
 
 
 def print_repairs(mechanism: "Mechanism") -> None:
-    """Print what was changed in the file of a mechanism on stderr."""
+    """Print on stderr what was changed in the file of a mechanism, and which of its loops will lock."""
     import sys
 
-    for entry in mechanism.import_report.repaired:
-        print(f"varint: repaired: {entry}", file=sys.stderr)
+    for how in ("repaired", "inexact"):
+        for entry in getattr(mechanism.import_report, how):
+            print(f"varint: {how}: {entry}", file=sys.stderr)
 
 
 def find_mechanism(name: str, parameters: list, repair: bool | None = None) -> "Mechanism":
