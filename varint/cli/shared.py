@@ -119,9 +119,17 @@ def stdout_console() -> "Console":
             raise  # rich would end the process
 
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"  # no bold letters either
-    width, height = shutil.get_terminal_size() if sys.stdout.isatty() else (120, 25)  # of dumb terminals too
+    width, height = shutil.get_terminal_size() if sys.stdout.isatty() else (_columns(), 25)  # of dumb terminals too
     colours: Literal["auto"] | None = None if plain else "auto"
     return StdoutConsole(highlight=False, markup=False, width=width, height=height, color_system=colours)
+
+
+def _columns() -> int:
+    """Width of output that goes to no terminal: that of the environment, or 120."""
+    import os
+
+    told = os.environ.get("COLUMNS", "")
+    return int(told) if told.isascii() and told.isdigit() and int(told) > 0 else 120
 
 
 def all_parsed(texts: list[str]) -> dict[str, object]:
