@@ -23,7 +23,7 @@ from varint.errors import ArgumentError
 from varint.kinematics.assembly import assemble, checked_state, state_of
 from varint.kinematics.closure import Closure, Coordinate, coordinate_units
 from varint.kinematics.frames import JointFrames, joint_coordinates, moved, with_world
-from varint.model.checks import in_a_shape, known_name, shown, whole_number
+from varint.model.checks import array_of, in_a_shape, known_name, shown, whole_number
 from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units as units_of
 from varint.model.rotation_vectors import quat_from_matrix, rotation_matrix
@@ -137,6 +137,21 @@ class Sweep(Shown):
         from varint.configurations.pictures import plot_sweep  # imports matplotlib, which a prompt need not wait for
 
         return plot_sweep(self, path, of)
+
+    def path(self, body: str, point: ArrayLike | None = None) -> np.ndarray:
+        """(T, 3) places, m, world, of a point of ``body`` at the values of the sweep.
+
+        ``point`` (3,): where it is in the reference configuration, m, world; the centre of mass where not given.
+        Raises ArgumentError.
+        """
+        number = self.mechanism.body_index[
+            known_name(body, self.mechanism.body_index, "path of a sweep: no body", ArgumentError)
+        ]
+        if point is None:
+            return self.position[:, number].copy()
+        at, of_body = array_of(point, (3,), f"point of body '{body}'", ArgumentError), self.mechanism.bodies[number]
+        arm = rotation_matrix(of_body.quat_wxyz).T @ (at - of_body.position)
+        return self.position[:, number] + rotation_matrix(self.quat_wxyz[:, number]) @ arm
 
     def state(self, i: int) -> State:
         """The configuration at ``values[i]``, at rest."""

@@ -71,7 +71,7 @@ class Diagnosis(Shown):
     rank_margin: float
     gap: float
     couplings: np.ndarray
-    misfits: tuple
+    misfits: tuple[Misfit, ...] = ()
 
     @property
     def singular(self) -> bool:
