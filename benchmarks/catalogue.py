@@ -22,6 +22,9 @@ largest kinetic energy. Closure: the largest violation of a joint. Made by `make
 
 ![Every mechanism of the catalogue at its start, with its name](images/catalogue.png)
 
+Where coordinates are zero differs from mechanism to mechanism, for some at the start, for others at rest: each says so
+below, and `varint info NAME` does.
+
 | mechanism | bodies | loops | rows | mobility | redundant | step (ms) | energy error (J) | of kinetic | closure (m)\
  | sub-steps | iterations a step |
 |---|---|---|---|---|---|---|---|---|---|---|---|
