@@ -9,6 +9,8 @@ joints, there is no velocity: the linkage locks, and steps shrink towards the li
 metric in which all bodies are alike: a heavy body is nothing singular. Masses only choose among the velocities.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
