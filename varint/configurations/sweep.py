@@ -129,7 +129,7 @@ class Sweep(Shown):
     def _ends(values: np.ndarray) -> tuple[str, str]:
         return (f"{values[0]:.6g}", f"{values[-1]:.6g}") if len(values) else ("", "")
 
-    def plot(self, path: str | Path | None = None, of: str | Iterable[str] | None = None) -> "Figure":
+    def plot(self, path: str | Path | None = None, of: str | Iterable[str] | None = None) -> Figure:
         """Coordinates of the joints along the sweep, a panel for each unit; a matplotlib Figure.
 
         ``path``: where it is written, .png, .pdf or .svg; ``of``: the joints that are drawn, by default all but the
