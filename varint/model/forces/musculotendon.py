@@ -191,8 +191,8 @@ class Musculotendon(Commanded, AlongPath):
     ``path``, ``smoothing``: see `Tendon`. ``max_force`` N; ``optimal_length`` of the fibres, ``slack_length`` of the
     tendon, m; ``pennation`` at the optimal length, rad. ``excitation``, 0 to 1: a number, one a node, or a function,
     see `Motor`. ``activation_times``: of rise and fall, s, or None where the excitation is the activation itself;
-    ``activation_blend``: the range of excitation over which one passes to the other. The activation is zero at the
-    start, and is in ``traj.law_state``. ``curves``: "degroote" as published in 2016, without force below the slack
+    ``activation_blend``: the range of excitation over which one passes to the other; ``activation``, 0 to 1: at the
+    start. It is in ``traj.law_state``. ``curves``: "degroote" as published in 2016, without force below the slack
     length, or "mujoco", with the ``shape`` (lmin, lmax, fpmax, fvmax). ``max_velocity``: optimal lengths per second, by
     default 10, or 1.5 for "mujoco".
     """
@@ -204,18 +204,20 @@ class Musculotendon(Commanded, AlongPath):
     excitation: float | Values | Callable = field(default=0.0, kw_only=True)
     activation_times: Sequence[float] | None = field(default=(0.01, 0.04), kw_only=True)
     activation_blend: float = field(default=0.0, kw_only=True)
+    activation: float = field(default=0.0, kw_only=True)
     curves: str = field(default="degroote", kw_only=True)
     shape: Sequence[float] = field(default=SHAPE, kw_only=True)
     max_velocity: float | None = field(default=None, kw_only=True)
 
     command_name = "excitation"
+    activated = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         choice(self.curves, FASTEST, f"curves of {self.label}")
         if self.max_velocity is None:
             self._set("max_velocity", FASTEST[self.curves])
-        self._check(max_force="zero", optimal_length="positive", max_velocity="positive", activation_blend="zero")
+        self._check(max_force="zero", optimal_length="positive", max_velocity="positive", activation_blend="zero", activation="zero")
         self._check(slack_length="zero" if self.curves == "degroote" else "any", pennation="zero")
         if self.pennation >= 0.5 * math.pi:
             raise MechanismError(f"{self.label}: pennation must be less than pi / 2, got {self.pennation:g}")
@@ -224,6 +226,9 @@ class Musculotendon(Commanded, AlongPath):
             raise MechanismError(f"{self.label}: shape needs 0 <= lmin < 1 < lmax, got {self.shape}")
         if self.shape[2] < 0.0 or self.shape[3] <= 1.0:
             raise MechanismError(f"{self.label}: shape needs fpmax >= 0 and fvmax > 1, got {self.shape}")
+        if self.activation > (0.0 if self.activation_times is None else 1.0):
+            bound = "at most 1" if self.activation_times else "left out where activation_times is None: it is the excitation"
+            raise MechanismError(f"{self.label}: activation must be {bound}, got {self.activation:g}")
         if self.activation_times is not None:
             times = array_of(self.activation_times, (2,), f"activation_times of {self.label}")
             if (times <= 0.0).any():
@@ -246,4 +251,4 @@ class Musculotendon(Commanded, AlongPath):
             rise, fall = self.activation_times
             parameters |= {"rise": rise, "fall": fall, "blend": self.activation_blend}
         law = LAWS[self.curves, self.activation_times is not None]
-        return [Effort(path.measures, law, parameters, weights=path.weights)]
+        return [Effort(path.measures, law, parameters, weights=path.weights, start=self.activation)]
