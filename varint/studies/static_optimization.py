@@ -112,7 +112,7 @@ def static_optimization(
     names = _muscles(mechanism, muscles)
     slack = {name: _at_activation(mechanism.force(name), 0.0) for name in names}
     relaxed = without(mechanism, slack)
-    idle = without(mechanism, {name: replace(muscle, max_force=0.0) for name, muscle in slack.items()})
+    idle = without(mechanism, {name: _changed(muscle, max_force=0.0) for name, muscle in slack.items()})
     motion, equations = joint_motion(relaxed, t, coordinates), EquationsOfMotion(idle)
     required, kinematics = required_efforts(equations, motion), TreeKinematics(relaxed)
     arms = path_arms(kinematics, names, zip(motion.q, motion.rates, strict=True))
@@ -150,7 +150,11 @@ def _muscles(mechanism: Mechanism, muscles: Sequence[str] | None) -> list[str]:
 
 def _at_activation(muscle: Force, activation: float) -> Force:
     """A muscle without dynamics at a constant activation."""
-    return replace(muscle, activation_times=None, activation=0.0, excitation=activation)  # type: ignore[call-arg]
+    return _changed(muscle, activation_times=None, activation=0.0, excitation=activation)
+
+
+def _changed(muscle: Force, **given: object) -> Force:
+    return replace(muscle, **given)  # type: ignore[arg-type]
 
 
 def _tensions(
@@ -158,15 +162,15 @@ def _tensions(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(T, m) N, of the passive muscles, and more at full activation."""
     states = [equations.state(q, rates) for q, rates in zip(motion.q, motion.rates, strict=True)]
-    arrays = [
+    x, quat, v, w = (
         np.array([getattr(state, name) for state in states])
         for name in ("position", "quat_wxyz", "velocity", "angular_velocity")
-    ]
+    )
     numbers = [relaxed.force_index[name] for name in names]
     command = np.zeros((motion.t.size, len(relaxed.forces)))
-    passive = -forces_at(relaxed, *arrays, command).effort[:, numbers]
+    passive = -forces_at(relaxed, x, quat, v, w, command).effort[:, numbers]
     command[:, numbers] = 1.0
-    return passive, -forces_at(relaxed, *arrays, command).effort[:, numbers] - passive
+    return passive, -forces_at(relaxed, x, quat, v, w, command).effort[:, numbers] - passive
 
 
 def _least(given: np.ndarray, wanted: np.ndarray, weight: float) -> np.ndarray:

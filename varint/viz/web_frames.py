@@ -87,8 +87,8 @@ def _arcs(trajectory: RecordedMotion) -> np.ndarray:
         x, R = with_world(position, quat)
         for arc, (bodies, points, shape) in zip(own, pieces, strict=True):
             centre, axes = placed(x, R, shape.body, shape.centre), R[shape.body]
-            ends = [(placed(x, R, body, at) - centre) @ axes for body, at in zip(bodies, points, strict=True)]
-            arc[:] = shape.centre + arc_points(shape, *ends, count=ARC_POINTS)
+            begin, end = ((placed(x, R, body, at) - centre) @ axes for body, at in zip(bodies, points, strict=True))
+            arc[:] = shape.centre + arc_points(shape, begin, end, ARC_POINTS)
     return arcs
 
 
