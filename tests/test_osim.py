@@ -1,5 +1,6 @@
 """Models of OpenSim: the arm against the same written by hand, joints of all kinds, what is refused by name."""
 
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from osim_arm import CONSTANT, LINEAR, SPLINE, arm, axis, body, custom, muscle, point, wrap
 
 import varint as vi
-from varint.model.rotation_vectors import matrix_from_vector, quat_from_matrix
+from varint.model.rotation_vectors import matrix_from_vector, quat_from_matrix, rotation_matrix
 
 X, Y, Z = np.eye(3)
 
@@ -152,15 +153,10 @@ def test_plain_joints(load, kind, coordinates, R, p):
         assert fore.mass == pytest.approx(1.9)
         return
     k, h = mechanism.body_index["forearm"], mechanism.body_index["hand"]
-    F = matrix_of(state.quat_wxyz[k])
+    F = rotation_matrix(state.quat_wxyz[k])
     origin = state.position[k] - F @ [0, -0.18, 0.01]
-    assert matrix_of(state.quat_wxyz[h]) == pytest.approx(F @ R, abs=1e-12)
+    assert rotation_matrix(state.quat_wxyz[h]) == pytest.approx(F @ R, abs=1e-12)
     assert state.position[h] == pytest.approx(origin + F @ (np.array(p) + R @ [0, -0.05, 0]), abs=1e-12)
-
-
-def matrix_of(quat):
-    w, v = quat[0], np.array(quat[1:])
-    return (w * w - v @ v) * np.eye(3) + 2.0 * np.outer(v, v) + 2.0 * w * np.cross(np.eye(3), -v)
 
 
 def hand_on(*functions, more=""):
@@ -219,8 +215,15 @@ def test_forces_that_are_not_understood_are_named(load, forces, words):
     mechanism = load(arm(forces=forces))
     assert len(mechanism.forces) == 2
     assert any(words in each.what for each in mechanism.import_report.not_understood)
-    with pytest.raises(vi.VarintError, match="not understood"):
+    with pytest.raises(vi.FileError, match=re.escape(words)):
         load(arm(forces=forces), strict=True)
+
+
+def test_a_quadrant_that_is_none_is_named(load):
+    mechanism = load(arm().replace("<quadrant>x<", "<quadrant>w<"))
+    assert "muscle 'flexor'" in mechanism.import_report.not_understood[0].what
+    assert "quadrant of 'roll' must be all" in mechanism.import_report.not_understood[0].what
+    assert [force.name for force in mechanism.forces] == ["biceps"]
 
 
 def test_muscles_that_do_not_apply_or_have_no_dynamics(load):
@@ -243,7 +246,6 @@ def test_muscles_that_do_not_apply_or_have_no_dynamics(load):
         (arm(joints=plain("PinJoint", {"a": 0.0})), "on a body 'hand', which is not there"),
         (arm(joints=plain("PinJoint", {"a": 0.0}).replace("/bodyset/hand", "/bodyset/humerus")), "closes a loop"),
         (arm().replace("0.1 0 1</axis>", "0 0 0</axis>"), "an axis of joint 'shoulder' is zero"),
-        (arm().replace("<quadrant>x<", "<quadrant>w<"), "quadrant of 'roll' must be all"),
     ],
 )
 def test_models_that_are_refused(load, text, words):
@@ -259,6 +261,6 @@ def test_constants_move_frames(load):
     mechanism = load(arm(joints=joints.replace("<default_value>0.2", "<default_value>0.0"), bodies=HAND))
     state = mechanism.state()
     k, h = mechanism.body_index["forearm"], mechanism.body_index["hand"]
-    F = matrix_of(state.quat_wxyz[k])
+    F = rotation_matrix(state.quat_wxyz[k])
     origin = state.position[k] - F @ [0, -0.18, 0.01] + F @ [0.02, -0.3, 0]
     assert state.position[h] == pytest.approx(origin + F @ turned((Z, 0.5)) @ [0, -0.05, 0], abs=1e-12)

@@ -148,7 +148,7 @@ class OsimMuscles:
         word = "all" if quadrant is None else quadrant.text.strip().lower()
         if word != "all":
             if word.lstrip("+-") not in QUADRANTS:
-                raise at.wrong(f"quadrant of '{name}' must be all, x, -x, y, -y, z or -z, got '{word}'")
+                raise _NotRead(f"quadrant of '{name}' must be all, x, -x, y, -y, z or -z, got '{word}'")
             sign = -1.0 if word.startswith("-") else 1.0
             side = pose.p + sign * OUTWARD * radius * pose.R[:, QUADRANTS[word.lstrip("+-")]]
         if at.tag == "WrapSphere":
