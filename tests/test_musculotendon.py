@@ -198,7 +198,7 @@ def test_rates_of_lengths_and_states_are_tabulated():
 def test_the_page_has_arcs_and_activations():
     """Points along the surface make the length of the path, with the straight parts before and after."""
     mechanism = two_links(muscle(excitation=1.0, activation=0.2))
-    run = vi.simulate(mechanism, 0.1, 0.01)
+    run = vi.simulate(mechanism, 0.1, 0.01, state=bent(mechanism))
     data = frames_data(run)
     arcs = np.frombuffer(b64decode(data["arcs"]), "<f4").reshape(11, ARC_POINTS, 3)
     shown = np.frombuffer(b64decode(data["activations"]), "<u1") / 255.0

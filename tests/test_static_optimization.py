@@ -184,7 +184,7 @@ def test_coupled_joints():
     """Two joints that turn alike: what counts is the sum of the efforts along the motion that is left."""
     path = [vi.At("bone 1", (0.3, 0, 0.1)), vi.At("bone 2", (1.4, 0, 0.1))]
     force = vi.Musculotendon("m", path=path, max_force=2000.0, optimal_length=0.6, slack_length=0.5)
-    alike = vi.Coupling("alike", terms=[("joint 1", 1.0), ("joint 2", -1.0)])
+    alike = vi.Coupling("alike", terms=[("joint 1", 0, 1.0), ("joint 2", 0, -1.0)])
     mechanism = bones(force, alike, start=(0.0, 0.0), gravity=0.0)
     angle = 0.2 * np.sin(4.0 * T)
     found = vi.static_optimization(mechanism, T, {"joint 1": angle, "joint 2": angle})

@@ -186,7 +186,7 @@ def linear(at: XMLElement) -> tuple[float, float] | None:
 
 @dataclass(eq=False)
 class Coordinates:
-    """Where the coordinates of a file are: joint and number to the ``default``, m or rad, and ``ratios`` between them.
+    """Places of the coordinates of a file: joint and number to the ``default``, m or rad, and ``ratios`` between them.
 
     ``place``: of each coordinate the tie that has it, and the factor of it there.
     """
