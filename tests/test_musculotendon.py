@@ -279,7 +279,7 @@ def test_lengths_are_of_forces_with_paths():
         ({"slack_length": -0.1}, "slack_length"),
         ({"activation_times": (0.01, 0.0)}, "activation_times must be positive"),
         ({"shape": (0.5, 0.9, 1.3, 1.2)}, "lmin < 1 < lmax"),
-        ({"shape": (0.5, 1.6, 1.3, 1.0)}, "fvmax > 1"),
+        ({"shape": (0.5, 1.6, 1.3, 0.9)}, "fvmax >= 1"),
         ({"max_velocity": 0.0}, "max_velocity"),
         ({"activation": 1.1}, "activation must be at most 1"),
         ({"activation": 0.5, "activation_times": None}, "left out where activation_times is None"),

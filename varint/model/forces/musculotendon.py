@@ -235,8 +235,8 @@ class Musculotendon(Commanded, AlongPath):
         self._set("shape", tuple(map(float, array_of(self.shape, (4,), f"shape of {self.label}"))))
         if not 0.0 <= self.shape[0] < 1.0 < self.shape[1]:
             raise MechanismError(f"{self.label}: shape needs 0 <= lmin < 1 < lmax, got {self.shape}")
-        if self.shape[2] < 0.0 or self.shape[3] <= 1.0:
-            raise MechanismError(f"{self.label}: shape needs fpmax >= 0 and fvmax > 1, got {self.shape}")
+        if self.shape[2] < 0.0 or self.shape[3] < 1.0:
+            raise MechanismError(f"{self.label}: shape needs fpmax >= 0 and fvmax >= 1, got {self.shape}")
         if self.activation > (0.0 if self.activation_times is None else 1.0):
             bound = (
                 "at most 1"
