@@ -185,7 +185,7 @@ def linear(at: XMLElement) -> tuple[float, float] | None:
 
 
 @dataclass(eq=False)
-class Coordinates:
+class CoordinatePlaces:
     """Places of the coordinates of a file: joint and number to the ``default``, m or rad, and ``ratios`` between them.
 
     ``place``: of each coordinate the tie that has it, and the factor of it there.
@@ -207,7 +207,7 @@ class Coordinates:
         return Ratio(name, at, [(tie, 0, 1.0 / size), (other, 0, -found[0] / other_size)])
 
 
-def tie_of(joint: OsimJoint, poses: Mapping[str, Pose], coordinates: Coordinates, notes: ImportNotes) -> Tie:
+def tie_of(joint: OsimJoint, poses: Mapping[str, Pose], coordinates: CoordinatePlaces, notes: ImportNotes) -> Tie:
     """The joint in the world, at zero coordinates."""
     at, name, a, b = joint.at, joint.name, joint.parent, joint.child
     frame = poses[a] @ joint.before
@@ -227,7 +227,7 @@ def tie_of(joint: OsimJoint, poses: Mapping[str, Pose], coordinates: Coordinates
     return Tie(name, at.tag, at, a, b, Composite, parts=parts)
 
 
-def _add(joint: OsimJoint, move: Move, frame: Pose, parts: list[Tie], coordinates: Coordinates) -> None:
+def _add(joint: OsimJoint, move: Move, frame: Pose, parts: list[Tie], coordinates: CoordinatePlaces) -> None:
     """Add the part of a joint that a motion is."""
     at, number = joint.at, len(parts)
     coordinate = move.coordinate or ""

@@ -8,7 +8,7 @@ import numpy as np
 
 from varint.display import names_text
 from varint.io.formats.base import Format, register
-from varint.io.osim_joints import Coordinates, OsimJoint, tie_of
+from varint.io.osim_joints import CoordinatePlaces, OsimJoint, tie_of
 from varint.io.osim_muscles import OsimMuscles
 from varint.io.robot import Link, Pose, Ratio, Robot, Tie
 from varint.io.robot_mechanism import mechanism_of
@@ -43,7 +43,7 @@ def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mech
     links = [_link(each, poses, notes) for each in objects(model, "BodySet")]
     order = {name: number for number, name in enumerate(poses)}
     links.sort(key=lambda link: order[link.name])
-    coordinates = Coordinates()
+    coordinates = CoordinatePlaces()
     ties = [tie_of(joint, poses, coordinates, notes) for joint in joints]
     ratios = [*coordinates.ratios, *_couplers(model, coordinates, notes)]
     down = model.child("gravity").own_numbers(3) if model.one("gravity") else (0.0, -9.80665, 0.0)
@@ -109,7 +109,7 @@ def _chained(ties: Sequence[Tie]) -> list[Tie]:
     return list(ties)
 
 
-def _couplers(model: XMLElement, coordinates: Coordinates, notes: ImportNotes) -> Iterator[Ratio]:
+def _couplers(model: XMLElement, coordinates: CoordinatePlaces, notes: ImportNotes) -> Iterator[Ratio]:
     """Couplings of two coordinates by a linear function."""
     for at in objects(model, "ConstraintSet"):
         name, enforced = at.attributes.get("name", at.tag), at.one("isEnforced")
@@ -137,7 +137,7 @@ def _wraps(model: XMLElement) -> dict[str, tuple[str, XMLElement]]:
     return found
 
 
-def _start(mechanism: Mechanism, coordinates: Coordinates, notes: ImportNotes) -> dict:
+def _start(mechanism: Mechanism, coordinates: CoordinatePlaces, notes: ImportNotes) -> dict:
     """Start with the default values of the coordinates."""
     start = {}
     for (name, _), value in coordinates.default.items():
