@@ -1,5 +1,7 @@
 """Motions of the joints that are given as tables, and the efforts that they require."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple

@@ -9,6 +9,8 @@ where tau are the efforts that the motion requires and the columns of N are the 
 muscles cannot give is left as a residual, which is made as small as possible first: it counts WEIGHT times as much.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -73,7 +75,7 @@ class StaticOptimization(Study):
     def _title(self) -> str:
         return f"{self.mechanism}: tensions of {count_text(len(self.tension), 'muscle')}"
 
-    def _draw(self, axes: "Axes") -> None:
+    def _draw(self, axes: Axes) -> None:
         from varint.drawing.axes import legend
         from varint.drawing.style import line
         from varint.viz.curves import over_time, time_unit
