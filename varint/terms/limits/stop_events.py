@@ -45,7 +45,7 @@ def suspects(stops: Stops, ends: Ends) -> np.ndarray:
 
     A limit passed and left again within the step is detected where the Hermite cubic of its gap falls below zero.
     """
-    held, (floor, least) = stops.equations.held, _bounds(stops, ends)
+    held, (floor, least) = stops.held, _bounds(stops, ends)
     return np.flatnonzero((ends.after[0] - floor < least) | (~held & (_lowest(ends) - floor < least)))
 
 
@@ -71,7 +71,7 @@ def _margin(at: Callable[[float], np.ndarray], limit: int, floor: float, share: 
 
 def _bounds(stops: Stops, ends: Ends) -> tuple[np.ndarray, np.ndarray]:
     """Return reference and lower bound (nl,) of the margins; an open limit violated at the start may stay so."""
-    held, first = stops.equations.held, ends.before[0]
+    held, first = stops.held, ends.before[0]
     return np.where(held | (first >= -TOUCHING), 0.0, first), np.where(held, 0.0, -TOUCHING)
 
 
@@ -110,6 +110,7 @@ def step_with_error_control(i: Adaptive, stops: Stops) -> None:
     start, i.event = i.present(), None
     met: set[int] = set()
     for _ in range(MOST_EVENTS):
+        stops.begin(i.t, *i.motion(i.y))
         before = stops.margins(i.t, *i.motion(i.y))
         i.take_step()
         if i.failure:
@@ -145,7 +146,7 @@ def _along(i: Adaptive, stops: Stops) -> Callable[[float], np.ndarray]:
 
 def _step_to(i: Adaptive, stops: Stops, event: Event, start: tuple, size: float) -> None:
     """Step to the event; correct its instant by Newton's method on the gap at the end of each trial."""
-    held = stops.equations.held[event.number]
+    held = stops.held[event.number]
     for trial in range(TRIALS):
         end = start[0] + size
         i.restart(size, until=end)
