@@ -200,7 +200,9 @@ USES = {
     "contact steps": Use('`vi.redmax.simulate(integrator="euler")`', "steps of this integrator"),
     "located steps": Use('`vi.redmax.simulate`, "dop853", "rk45"', "steps of other integrators", ("impulses",)),
     "stiff steps": Use('`vi.redmax.simulate`, "radau"', "steps of this integrator", ("impulses", "path")),
-    "reduced steps": Use('`vi.redmax.simulate`, "heun", "rk4", "matrix"', "steps of this integrator", ("impulses", "contacts")),
+    "reduced steps": Use(
+        '`vi.redmax.simulate`, "heun", "rk4", "matrix"', "steps of this integrator", ("impulses", "contacts")
+    ),
     "implicit steps": Use(
         '`vi.redmax.simulate`, "bdf1", "bdf2", "sdirk2"', "steps of this integrator", ("impulses", "contacts", "path")
     ),

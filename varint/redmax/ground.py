@@ -10,6 +10,7 @@ import numpy as np
 from varint.analysis.contact_forces import points_in_body
 from varint.mechanism import Mechanism
 from varint.model.forces.hard_contact import HardContact
+from varint.redmax.bearing_friction import cross
 from varint.redmax.equations import Equations
 
 
@@ -42,6 +43,7 @@ class Ground:
         first = np.cross(self._normal, least)
         first /= np.linalg.norm(first, axis=1)[:, None]
         self._along = np.stack([first, np.cross(self._normal, first)], axis=1)  # (P, 2, 3) in the plane
+        self._directions = np.concatenate([self._normal[:, None], self._along], axis=1)
 
     def __len__(self) -> int:
         return len(self.contacts)
@@ -67,7 +69,7 @@ class Ground:
     @property
     def directions(self) -> np.ndarray:
         """(P, 3, 3) the normal and two directions in the plane, world."""
-        return np.concatenate([self._normal[:, None], self._along], axis=1)
+        return self._directions
 
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Distances (P,), m, and the rows (P, 3, 6) of the velocities of what touches, at the pose of the equations.
@@ -78,7 +80,7 @@ class Ground:
         gap = np.sum((e.position[body] + arm - self._ground) * self._normal, axis=1) - self._radius
         arm -= self._radius[:, None] * self._normal
         directions = self.directions
-        torque = np.cross(arm[:, None], directions) @ e.rotation[body]
+        torque = cross(arm[:, None], directions) @ e.rotation[body]
         return gap, np.concatenate([directions, torque], axis=2)
 
     def loads(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

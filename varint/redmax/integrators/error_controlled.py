@@ -145,7 +145,7 @@ class Adaptive(Integrator):
         try:
             if self.event:
                 self.meet(self.event.number)
-                self._begin(self.natural)
+                self._begin(self.events.first_step(self.natural) if self.events else self.natural)
                 self.event = None
             elif self.t < self.task.end and (self.equations.change_charts(*self._split()) or self._reach()):
                 self._begin(self.size)
@@ -168,8 +168,8 @@ class Adaptive(Integrator):
         self.y[2 * nq : 2 * nq + jump.work.size] += jump.work
         self.y[self.own :] += jump.impulse
 
-    def restart(self, size: float, until: float | None = None) -> None:
-        """The solver starts anew, with a step of ``size``, s, that does not pass ``until``."""
+    def restart(self, size: float | None, until: float | None = None) -> None:
+        """The solver starts anew, with a step of ``size``, s, or of its own choice, that does not pass ``until``."""
         self._make_solver(size)
         if until is not None:
             self.solver.t_bound = until

@@ -12,12 +12,14 @@ import numpy as np
 
 from varint.redmax.contacts import Blocked
 from varint.terms.contacts.contact_law import ContactLaw
-from varint.terms.limits.stops import SLOW, TINY
+from varint.terms.limits.stops import SLOW
 
 PARTING = 1e-10  # m/s: a rate of this size neither approaches nor parts
 ALIKE = 1e-9  # share by which rates may differ that count as one
 MOST_ROUNDS = 200  # of impacts at one instant
 LOWERED = 40  # bisections of the rebounds
+MOST_HITS = 3  # of one normal at one instant, then it closes
+GAINED = 1e-15  # of the sizes of the terms of a change of energy: what counts as none
 
 
 class Impacts(NamedTuple):
@@ -48,6 +50,7 @@ def solve_impacts(
     """
     K, u, closed = law.K, rates.copy(), closed.copy()
     z, energy, restitution = np.zeros(law.count), np.zeros(law.count), np.where(closed, 0.0, restitution)
+    hits = np.zeros(K, dtype=np.int64)
     for _ in range(MOST_ROUNDS):
         taken, rebound = _next_round(u[:K], restitution, closed)
         if not taken.any():
@@ -58,6 +61,8 @@ def solve_impacts(
             if low.any():
                 restitution = np.where(low, 0.0, restitution)
                 continue
+        hits += rebound > 0.0
+        restitution = np.where(hits < MOST_HITS, restitution, 0.0)
         energy += 0.5 * own * (u + after)
         z, u = z + own, after
         closed = (taken | closed) & (u[:K] <= SLOW)
@@ -96,7 +101,7 @@ def _hit(
 
 def _gains(S: np.ndarray, u: np.ndarray, z: np.ndarray) -> bool:
     """Whether the impulses ``z`` bring energy in, at the rates ``u`` (n,) before."""
-    return bool(z @ u + 0.5 * z @ S @ z > TINY * np.abs(z) @ np.abs(u))
+    return bool(z @ u + 0.5 * z @ S @ z > GAINED * np.abs(z) @ np.abs(u))
 
 
 def _impulses(law: ContactLaw, S: np.ndarray, u: np.ndarray, taken: np.ndarray, rebound: np.ndarray) -> np.ndarray:

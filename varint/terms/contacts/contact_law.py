@@ -16,6 +16,8 @@ from varint.redmax.kernels.cones import SOLVED, room, solve_cones
 
 DEPENDENT = 1e-10  # singular value, relative to the largest, up to which rows of equations are redundant
 
+SIZES = (1.0, 0.25, 4.0, 16.0)  # times the mobilities, which solutions do not depend on, but the iteration does
+
 
 class HeldRows(NamedTuple):
     """Forces z (n,) that keep given rows at rest, and whether there are others that do: rows are redundant."""
@@ -45,7 +47,9 @@ class ContactLaw:
         """
         Q = np.zeros((self.count, self.K + 2 * free.size))
         Q[np.arange(self.K), np.arange(self.K)] = 1.0
-        given = np.setdiff1d(np.arange(self.normal.size), free)
+        given = np.ones(self.normal.size, dtype=np.bool_)
+        given[free] = False
+        given = np.flatnonzero(given)
         for a in range(2):
             Q[self.K + 2 * given + a, self.normal[given]] = -self.friction[given] * along[given, a]
         Q[self.tangents(free), np.arange(self.K, Q.shape[1])] = 1.0
@@ -61,15 +65,16 @@ class ContactLaw:
         sizes = np.diag(S)[kept].copy()
         blocks = sizes[self.K :].reshape(-1, 2)
         blocks[:] = (blocks.sum(axis=1) + np.abs(S[kept[self.K :: 2], kept[self.K + 1 :: 2]]))[:, None]
-        p.D[:] = np.where(sizes > 0.0, sizes, 1.0)
+        sizes[sizes <= 0.0] = 1.0
         p.first[:] = self.K + 2 * np.arange(F + 1)
         p.F[np.arange(F), self.normal[free]] = 1.0
         p.f[:], p.weight[:], p.term[:] = 0.0, self.friction[free], np.arange(F + 1)
-        p.z[:] = 0.0
-        scale = float((np.abs(p.free) / np.sqrt(p.D)).max(initial=0.0))
-        if scale == 0.0:
-            return np.zeros(self.count)
-        return Q @ p.z if solve_cones(p, scale) <= SOLVED else None
+        scale = float((np.abs(p.free) / np.sqrt(sizes)).max(initial=0.0))
+        for factor in SIZES if scale > 0.0 else ():
+            p.z[:], p.D[:] = 0.0, factor * sizes
+            if solve_cones(p, scale) <= SOLVED:
+                return Q @ p.z
+        return None if scale > 0.0 else np.zeros(self.count)
 
     def hold(
         self, S: np.ndarray, c: np.ndarray, normals: np.ndarray, sticks: np.ndarray, along: np.ndarray

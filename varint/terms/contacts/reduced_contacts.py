@@ -15,6 +15,8 @@ are not unique: then a regime lasts for as long as any forces within the law kee
 
 import numpy as np
 
+from varint.redmax.bearing_friction import cross
+from varint.redmax.constraint_forces import NotFinite
 from varint.redmax.contacts import Blocked
 from varint.redmax.equations import Equations
 from varint.redmax.kernels import kinematic_recursions as kinematics
@@ -25,6 +27,7 @@ from varint.terms.limits.stops import SLOW, SOON, TOUCHING, Jump, Stops
 
 STILL = 1e-9  # m/s: a slip of this size has no direction ...
 COARSE = 1e3  # ... nor has one of so many times atol where it is found to end
+STARTING = 1e2  # times atol, m, to the power 2/3: a slip that starts keeps its direction up to so many m/s
 ANY = -1.0  # in place of a speed
 ZERO = 1e-8  # of the largest acceleration of a point: one of this size counts as none
 SAME = 1e-7  # of the same: regimes that differ by less are one
@@ -34,7 +37,9 @@ class ContactEvents:
     """The hard limits and hard contacts of ``equations``: regimes, events, efforts; the interface is that of `Stops`.
 
     Margins are numbered: limits, gaps or normal forces of the points, their friction or slip. Regimes of the P points:
-    ``closed``, ``slides`` (P,), and ``along`` (P, 2), unit vectors of the slip.
+    ``closed``, ``slides`` (P,), and ``along`` (P, 2), unit vectors of the slip. Friction turns a slow slip to where it
+    belongs at a rate that grows without bound as the slip falls to zero, where explicit steps would be as short; so a
+    slip that starts, ``starts`` (P,), keeps its direction while it is slow. What that leaves is of the size of atol.
     """
 
     def __init__(self, equations: Equations, rest: float = TOUCHING) -> None:
@@ -42,7 +47,8 @@ class ContactEvents:
         self.contacts, self.ground, self.rest = self.stops.contacts, self.stops.contacts.ground, self.stops.rest
         self.limits, self.points = len(self.stops), self.ground.friction.size
         self.still = max(STILL, COARSE * rest)
-        self.closed, self.slides = np.zeros((2, self.points), dtype=np.bool_)
+        self.slow = max(STILL, (STARTING * rest) ** (2.0 / 3.0))
+        self.closed, self.slides, self.starts = np.zeros((3, self.points), dtype=np.bool_)
         self.along, self.force = np.zeros((self.points, 2)), np.zeros((self.points, 3))
         self.restitution = np.concatenate([self.stops.restitution, self.ground.restitution])
         self._margins_of_regime = np.ones((2, self.points))
@@ -65,9 +71,13 @@ class ContactEvents:
         """(n,) of the margins those that are no gaps."""
         return np.concatenate([self.equations.held, self.closed, np.ones(self.points, dtype=np.bool_)])
 
+    def first_step(self, natural: float) -> float | None:
+        """See `Stops`: free flights, in which steps grow, tell nothing of those in contact."""
+        return None if self.closed.any() else natural
+
     def memory(self) -> dict[str, np.ndarray]:
         """The regimes."""
-        return {"closed": self.closed.copy(), "slides": self.slides.copy(), "along": self.along.copy()}
+        return {name: getattr(self, name).copy() for name in ("closed", "slides", "starts", "along")}
 
     def recall(self, saved: dict[str, np.ndarray]) -> None:
         """Go back to a `memory`."""
@@ -88,7 +98,8 @@ class ContactEvents:
             return
         slip = self._rates_at(t, q, rates)[:, 1:]
         speed = np.linalg.norm(slip, axis=1)
-        turned = self.slides & (speed > STILL)
+        self.starts &= self.slides & (speed < self.slow)
+        turned = self.slides & ~self.starts & (speed > STILL)
         self.along[turned] = slip[turned] / speed[turned, None]
 
     def acceleration(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
@@ -103,7 +114,7 @@ class ContactEvents:
         gap = self._gap[closed]
         slip, b = before[:, 1:], e.baumgarte
         speed = np.linalg.norm(slip, axis=1)
-        moves = speed > STILL
+        moves = speed > np.where(self.starts[closed], self.slow, STILL)
         along = self.along[closed]
         ahead = np.where(np.einsum("pa,pa->p", slip, along) < 0.0, -1.0, 1.0)
         direction = np.where(moves[:, None], (ahead / np.where(moves, speed, 1.0))[:, None] * slip, along)
@@ -115,6 +126,8 @@ class ContactEvents:
         c[closed.size :] += np.where(np.repeat(sticks, 2), 2.0 * b * slip.ravel(), 0.0)
         E, multiplier = self._responses(closed, rows)
         S = E @ E.T
+        if not (np.isfinite(S).all() and np.isfinite(c).all()):
+            raise NotFinite
         z, redundant = law.hold(S, c, np.ones(closed.size, dtype=np.bool_), sticks, direction)
         tangential = z[closed.size :].reshape(-1, 2)
         self.force[closed, 0], self.force[closed, 1:] = z[: closed.size], tangential
@@ -151,10 +164,10 @@ class ContactEvents:
         """Rows (p, 3, 6), their rates (p, 3) and accelerations (p, 3), after `Equations.acceleration`."""
         e, body = self.equations, self.ground.body[points]
         self._gap, rows = self.ground.rows()
-        motion = np.zeros((e.nb, 6))
+        self._rows, motion = rows, np.zeros((e.nb, 6))
         kinematics.motion_to_bodies(e.work, e.work.acceleration, motion)
         w = (e.rotation[body] @ e.velocity[body, 3:, None])[..., 0]
-        centripetal = np.cross(w, np.cross(w, self.ground.arms[points]))
+        centripetal = cross(w, cross(w, self.ground.arms[points]))
         bend = np.einsum("pak,pk->pa", self.ground.directions[points], centripetal)
         rows = rows[points]
         rates = np.einsum("pak,pk->pa", rows, e.velocity[body])
@@ -204,8 +217,7 @@ class ContactEvents:
         out, power = self.stops.efforts(t, q, rates, second)
         if self.closed.any():
             parts = self.contacts.parts(out)
-            rows = self.ground.rows()[1]
-            wrench = np.einsum("pak,pa->pk", rows, self.force)
+            wrench = np.einsum("pak,pa->pk", self._rows, self.force)
             self.ground.add_wrenches(wrench, parts.ground)
             np.add.at(power, self.ground.element, np.einsum("pk,pk->p", wrench, e.velocity[self.ground.body]))
             if self.contacts.driven:
@@ -263,7 +275,7 @@ class ContactEvents:
             self.closed[point] = self.slides[point] = False
         else:
             size = float(np.linalg.norm(push[1:]))
-            self.slides[point] = True
+            self.slides[point] = self.starts[point] = True
             self.along[point] = -push[1:] / size if size > 0.0 else 0.0
 
     def _choose(
@@ -288,7 +300,8 @@ class ContactEvents:
         rows, before, free = self._rows_and_accelerations(points)
         E = self._rows_of_impact(numbers, points, rows)[0]
         K, speed = numbers.size + points.size, np.linalg.norm(before[:, 1:], axis=1)
-        moving, turns = (self.slides[points] if later else speed > slow), speed > STILL
+        moving, slow_start = (self.slides[points] if later else speed > slow), self.starts[points] & later
+        turns = (speed > STILL) & ~slow_start
         along = np.where(turns[:, None], before[:, 1:] / np.where(turns, speed, 1.0)[:, None], self.along[points])
         along[~moving] = 0.0
         law = ContactLaw(K, numbers.size + np.arange(points.size), self.ground.friction[points])
@@ -308,7 +321,7 @@ class ContactEvents:
         e.hold(resting)
         if resting.any():
             e.reach(t, q, rates)
-        self.closed[:] = self.slides[:] = False
+        self.closed[:] = self.slides[:] = self.starts[:] = False
         self.closed[points] = stays[numbers.size :]
         faster = found[K:].reshape(-1, 2)
         growth = np.linalg.norm(faster, axis=1)
@@ -316,6 +329,7 @@ class ContactEvents:
         along[starts] = faster[starts] / growth[starts, None]
         self.along[points] = along
         self.slides[points] = (moving | starts) & self.closed[points]
+        self.starts[points] = (starts | (moving & slow_start)) & self.closed[points]
 
     def _still(self, t: float, q: np.ndarray, rates: np.ndarray, jump: Jump) -> Jump:
         """``jump`` with the least change of the rates that stills what is closed along the normal, and what sticks."""

@@ -20,6 +20,7 @@ SAMPLES = 8  # of a step in which a limit may have been passed
 HALVINGS = 45  # bisections of a step in search of a positive margin
 MOST_EVENTS = 1000  # per step, or at one instant
 MOST_IMPACTS = 3  # per limit and fixed-size step; after that it closes
+SHORTER = 8.0  # times: a step that was passed at its start again
 TRIALS = 4  # trial steps that correct the instant of an impact
 EXACT = 1e-13  # m or rad: a gap of this size is not improved on
 SHARE = 4.0 * np.finfo(float).eps  # tolerance of an event's instant, relative to the step
@@ -123,12 +124,13 @@ def step_with_error_control(i: Adaptive, stops: Stops) -> None:
         natural, size = i.solver.h_abs, i.size
         i.go_back(start)
         if event.share > 0.0:
-            _step_to(i, stops, event, start, event.share * size)
-            i.natural = natural
+            leaves = _step_to(i, stops, event, start, event.share * size)
+            i.natural = i.size if leaves else natural
             return
-        met.add(event.number)
         i.meet(event.number, closing=True)
-        i.restart(size)
+        # met again at once: it leaves by less than the error of so long a step
+        i.restart(size / SHORTER if event.number in met else stops.first_step(size))
+        met.add(event.number)
         start = i.present()
     raise Blocked(f"{stops.named(met)} close and open again without end")
 
@@ -144,8 +146,12 @@ def _along(i: Adaptive, stops: Stops) -> Callable[[float], np.ndarray]:
     return at
 
 
-def _step_to(i: Adaptive, stops: Stops, event: Event, start: tuple, size: float) -> None:
-    """Step to the event; correct its instant by Newton's method on the gap at the end of each trial."""
+def _step_to(i: Adaptive, stops: Stops, event: Event, start: tuple, size: float) -> bool:
+    """Step to the event; correct its instant by Newton's method on the gap at the end of each trial.
+
+    Returns whether the gap grows there: then it is the error of a step too long that made it seem closed.
+    """
+    rate = 0.0
     held = stops.held[event.number]
     for trial in range(TRIALS):
         end = start[0] + size
@@ -153,7 +159,7 @@ def _step_to(i: Adaptive, stops: Stops, event: Event, start: tuple, size: float)
         i.take_step()
         i.solver.t_bound = i.task.end
         if i.failure or i.t < end:  # error control has cut the step: the next one locates the event
-            return
+            return False
         gap, rate = (values[event.number] for values in stops.look(i.t, *i.motion(i.y)))
         exact = held or abs(gap) <= EXACT or rate >= 0.0 or not 0.0 < size - gap / rate < 2.0 * size
         if exact or trial == TRIALS - 1:
@@ -161,6 +167,7 @@ def _step_to(i: Adaptive, stops: Stops, event: Event, start: tuple, size: float)
         size -= gap / rate
         i.go_back(start)
     i.event = event
+    return rate > 0.0 and not held
 
 
 # ------------------------------------------------------------------------------------------ in steps of one size

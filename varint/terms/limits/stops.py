@@ -65,6 +65,10 @@ class Stops:
         """ddq (nq,) with the efforts of the limits in contact."""
         return self.equations.acceleration(t, q, rates)
 
+    def first_step(self, natural: float) -> float | None:
+        """Size, s, to try after an event where ``natural`` was that without; None to find one."""
+        return natural
+
     def memory(self) -> dict[str, np.ndarray]:
         """What future steps depend on, beside the equations."""
         return {}
