@@ -1,6 +1,5 @@
 """Hard contacts in reduced coordinates with located events, against closed forms."""
 
-import itertools
 import math
 
 import numpy as np
@@ -9,6 +8,7 @@ from test_contact_orders import four_bar, two_links
 from test_hard_contact_variational import G, ball, box, disc, moving, rod
 
 import varint as vi
+from varint.model.rotation_vectors import rotation_matrix
 
 LOCATED = ("dop853", "rk45", "radau")
 
@@ -25,31 +25,33 @@ def test_a_sliding_cube_stops(integrator):
     assert np.abs(run.energy_balance).max() < 1e-8
 
 
-@pytest.mark.parametrize(("factor", "duration", "moved"), [(1 - 1e-6, 10.0, 0.0), (1 + 1e-3, 2.0, 8.77257552694e-3)])
-def test_a_cube_on_an_incline_sticks_or_slides(factor, duration, moved):
+@pytest.mark.parametrize(
+    ("integrator", "factor", "duration", "moved"),
+    [("dop853", 1 - 1e-6, 10.0, 0.0), ("radau", 1 + 1e-3, 2.0, 8.77257552694e-3)],
+)
+def test_a_cube_on_an_incline_sticks_or_slides(integrator, factor, duration, moved):
+    """A slip that grows as slowly is stiff."""
     angle = math.atan(0.5 * factor)
-    mechanism = box((1, 1, 1), (0, 0, 0.5), gravity=G * np.array((math.sin(angle), 0, -math.cos(angle))), levels=(-1,),
-                    friction=0.5)  # fmt: skip
-    run = vi.redmax.simulate(mechanism, duration)
-    assert np.linalg.norm(run.position[-1, 0] - run.position[0, 0]) == pytest.approx(moved, abs=1e-11)
+    gravity = G * np.array((math.sin(angle), 0, -math.cos(angle)))
+    mechanism = box((1, 1, 1), (0, 0, 0.5), gravity=gravity, levels=(-1,), friction=0.5)
+    run = vi.redmax.simulate(mechanism, duration, integrator=integrator)
+    assert np.linalg.norm(run.position[-1, 0] - run.position[0, 0]) == pytest.approx(moved, abs=1e-9)
 
 
 def test_a_ball_with_backspin_comes_to_roll():
     mechanism = ball(0.05, 0.05, friction=0.3)
     run = vi.redmax.simulate(mechanism, 1.0, state=moving(mechanism, (1.5, 0, 0), (0, -2 * math.pi, 0)))
-    assert run.t == pytest.approx(np.unique([*run.t, 0.17612342]), abs=1e-7)  # a step ends where rolling begins
+    assert np.abs(run.t - 0.17612342).min() < 1e-7  # a step ends where rolling begins
     assert run.position[-1, 0, 0] == pytest.approx(1.02731391, abs=2e-8)
     assert run.velocity[-1, 0, 0] == pytest.approx(0.98166878, abs=1e-8)
     assert run.angular_velocity[-1, 0, 1] == pytest.approx(run.velocity[-1, 0, 0] / 0.05, rel=1e-12)
 
 
-@pytest.mark.parametrize("integrator", LOCATED)
-def test_a_rod_turns_about_a_tip_that_sticks(integrator):
+def test_a_rod_turns_about_a_tip_that_sticks():
     mechanism, state = rod(2.0, 0.1)
-    run = vi.redmax.simulate(mechanism, 0.7, dt=0.05, state=state, integrator=integrator)
-    axis = np.array([run.state_at(t).rotation[0][:, 2] for t in run.t]) if hasattr(run, "state_at") else None
-    if axis is not None:
-        assert np.abs(run.position[:, 0] - 0.5 * axis).max() < 1e-10
+    run = vi.redmax.simulate(mechanism, 0.7, dt=0.05, state=state)
+    axis = rotation_matrix(run.quat_wxyz[:, 0])[:, :, 2]
+    assert np.abs(run.position[:, 0] - 0.5 * axis).max() < 1e-10
     assert np.abs(run.energy_balance).max() < 1e-7
 
 
@@ -98,15 +100,17 @@ def test_an_oblique_impact_of_a_spinning_ball(friction, speed, spin):
     assert run.angular_velocity[-1, 0] == pytest.approx([0, spin, 0], abs=1e-11)
 
 
-def test_a_block_slides_down_and_lifts_off_an_edge():
-    """A frictionless ball on a plane that ends in nothing else: pulled up from 2 s on, it leaves at once."""
-    plain = ball(0.05, 0.05, friction=0.4)
-    lift = vi.AppliedForce("lift", "ball", force=lambda t: (0, 0, max(0.0, 20.0 * (t - 1.0))))
-    mechanism = vi.Mechanism("lifted", plain.bodies, plain.joints, forces=[*plain.forces, lift])
-    run = vi.redmax.simulate(mechanism, 2.0, dt=0.01)
-    leaves = 1.0 + G / 20.0
-    up = np.maximum(run.t - leaves, 0.0)
-    assert run.position[:, 0, 2] - 0.05 == pytest.approx(20.0 * up**3 / 6.0, abs=1e-7)
+def test_a_ball_that_is_pulled_up_lifts_off():
+    """Where the pull, which grows by 20 N a second from 0.5 s on, is its weight; then z = 20 t^3 / 6."""
+    body = vi.Body.sphere("ball", 0.05, 1.0, position=(0, 0, 0.05))
+    up = vi.Prismatic("up", "world", "ball", axis=(0, 0, 1), point=(0, 0, 0))
+    pull = vi.Motor("pull", joint="up", effort=lambda t: max(0.0, 20.0 * (t - 0.5)))
+    floor = vi.HardContact("floor", "ball", radius=0.05, friction=0.4)
+    run = vi.redmax.simulate(vi.Mechanism("lifted", [body], [up], forces=[floor, pull]), 1.5, dt=0.01)
+    after = np.maximum(run.t - 0.5 - G / 20.0, 0.0)
+    assert run.position[:, 0, 2] - 0.05 == pytest.approx(20.0 * after**3 / 6.0, abs=1e-7)
+    resting = run.t < 0.5
+    assert run.force["floor"][resting] == pytest.approx(G, abs=1e-9)
 
 
 @pytest.mark.slow
@@ -123,10 +127,10 @@ def test_a_tumbling_elastic_box_keeps_its_energy():
 def test_boxes_that_fall_come_to_rest_and_gain_nothing():
     """With friction and rebounds, on corners, edges and faces, until they lie."""
     rng = np.random.default_rng(3)
-    for _ in range(6):
+    for _ in range(3):
         vector, velocity, spin = rng.standard_normal((3, 3))
         mechanism = box((0.8, 0.5, 0.3), (0, 0, 0.6), vector, friction=0.6, restitution=0.4)
-        run = vi.redmax.simulate(mechanism, 3.0, dt=0.01, state=moving(mechanism, velocity, spin), rtol=1e-8)
+        run = vi.redmax.simulate(mechanism, 2.0, dt=0.01, state=moving(mechanism, velocity, spin), rtol=1e-8)
         assert np.diff(run.energy).max() < 1e-7
         assert run.penetration["floor"].max() < 1e-7
         assert np.abs(run.energy_balance).max() < 1e-6

@@ -201,7 +201,9 @@ USES = {
     "located steps": Use('`vi.redmax.simulate`, "dop853", "rk45"', "steps of other integrators", ("impulses",)),
     "stiff steps": Use('`vi.redmax.simulate`, "radau"', "steps of this integrator", ("impulses", "path")),
     "reduced steps": Use(
-        '`vi.redmax.simulate`, "heun", "rk4", "matrix"', "steps of this integrator", ("impulses", "contacts")
+        '`vi.redmax.simulate`, "heun", "rk4", "matrix"',
+        "steps of this integrator",
+        ("impulses", "contacts"),
     ),
     "implicit steps": Use(
         '`vi.redmax.simulate`, "bdf1", "bdf2", "sdirk2"', "steps of this integrator", ("impulses", "contacts", "path")

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.redmax.kernels.cones import SOLVED, room, solve_cones
+from varint.redmax.kernels.cones import room, solve_cones
 
 DEPENDENT = 1e-10  # singular value, relative to the largest, up to which rows of equations are redundant
 
+MET = 1e-11  # relative: what the law may be missed by
 SIZES = (1.0, 0.25, 4.0, 16.0)  # times the mobilities, which solutions do not depend on, but the iteration does
 
 
@@ -72,7 +73,7 @@ class ContactLaw:
         scale = float((np.abs(p.free) / np.sqrt(sizes)).max(initial=0.0))
         for factor in SIZES if scale > 0.0 else ():
             p.z[:], p.D[:] = 0.0, factor * sizes
-            if solve_cones(p, scale) <= SOLVED:
+            if solve_cones(p, scale) <= MET:
                 return Q @ p.z
         return None if scale > 0.0 else np.zeros(self.count)
 
