@@ -11,9 +11,10 @@ from varint.terms.limits.stop_events import (  # noqa: F401
     step_of_one_size,  # a step that is cut at events
     step_with_error_control,  # a step that ends at an event
 )
-from varint.terms.limits.stops import TOUCHING, Stops
+from varint.terms.limits.stops import TOUCHING
+from varint.terms.limits.stops import Stops as OneSidedEvents
 
-ReducedEvents = Stops | ContactEvents
+ReducedEvents = OneSidedEvents | ContactEvents
 
 
 def events_of(equations: Equations, rest: float = TOUCHING) -> ReducedEvents | None:
@@ -21,4 +22,4 @@ def events_of(equations: Equations, rest: float = TOUCHING) -> ReducedEvents | N
     plan = equations.compiled.plan
     if plan.contacts.body.size:
         return ContactEvents(equations, rest)
-    return Stops(equations, rest) if plan.limits.measure.size else None
+    return OneSidedEvents(equations, rest) if plan.limits.measure.size else None
