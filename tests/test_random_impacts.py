@@ -35,7 +35,7 @@ def missed(law, u, z):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_no_impact_gains_energy(seed):
-    """Of 10^4 none. Those with no restitution obey the law to 1e-10; some in a thousand are told as not solved."""
+    """Of 10^4 none. Those with no restitution obey the law to 1e-10; some in a thousand are not solved, and refused."""
     rng, told, lossless = np.random.default_rng(seed), 0, 0
     for n in range(COUNT):
         rows, inverse, law = random_problem(rng)

@@ -9,7 +9,9 @@ Identifiers that name it: those with ``limit``, ``impact`` or the plural ``stops
 ``LimitSearch``, ``set_limit``); ``rest_gap``; ``closed`` of ``efforts``; the search for an impact, ``search`` of a
 workspace; and all that the folder defines, but for the operations that ``varint/terms`` takes from it.
 
-`WITH_CONTACTS`: the other term with events, in reduced coordinates. `OTHER_MEANING`: limits that are no term, as those of joints in the files of robots, of memory and of files, and what a
+`WITH_CONTACTS`: the other term with events, in reduced coordinates.
+
+`OTHER_MEANING`: limits that are no term, as those of joints in the files of robots, of memory and of files, and what a
 user runs. Kinds of force (`JointStop`) are counted in tests/test_touch_counts.py.
 """
 

@@ -23,7 +23,7 @@ GAINED = 1e-15  # of the sizes of the terms of a change of energy: what counts a
 
 
 class Impacts(NamedTuple):
-    """After impacts along n rows, K of them normals: impulses z (n,), N s, rates (n,), and energies (n,) gained, J.
+    """Result of impacts along n rows, K of them normals: impulses z (n,), N s, rates (n,), energies (n,) gained, J.
 
     ``closed`` (K,): which are at rest along the normal afterwards.
     """

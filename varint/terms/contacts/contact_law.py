@@ -48,9 +48,9 @@ class ContactLaw:
         """
         Q = np.zeros((self.count, self.K + 2 * free.size))
         Q[np.arange(self.K), np.arange(self.K)] = 1.0
-        given = np.ones(self.normal.size, dtype=np.bool_)
-        given[free] = False
-        given = np.flatnonzero(given)
+        slides = np.ones(self.normal.size, dtype=np.bool_)
+        slides[free] = False
+        given = np.flatnonzero(slides)
         for a in range(2):
             Q[self.K + 2 * given + a, self.normal[given]] = -self.friction[given] * along[given, a]
         Q[self.tangents(free), np.arange(self.K, Q.shape[1])] = 1.0

@@ -72,7 +72,7 @@ class ContactEvents:
         return np.concatenate([self.equations.held, self.closed, np.ones(self.points, dtype=np.bool_)])
 
     def first_step(self, natural: float) -> float | None:
-        """See `Stops`: free flights, in which steps grow, tell nothing of those in contact."""
+        """See `Stops`: steps that grew in free flight are too long in contact."""
         return None if self.closed.any() else natural
 
     def memory(self) -> dict[str, np.ndarray]:
@@ -212,7 +212,7 @@ class ContactEvents:
         return value, rate
 
     def efforts(self, t: float, q: np.ndarray, rates: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """As `Stops.efforts`, with the contacts, after `acceleration`."""
+        """Rates of the impulses and powers as in `Stops.efforts`, with the contacts, after `acceleration`."""
         e = self.equations
         out, power = self.stops.efforts(t, q, rates, second)
         if self.closed.any():
@@ -266,7 +266,7 @@ class ContactEvents:
         return bool(self.closed[point]), bool(self.slides[point])
 
     def _end(self, number: int, point: int, push: np.ndarray) -> None:
-        """End a regime whose margin is zero, where what follows cannot be told from it."""
+        """End a regime whose margin is zero, where the law at that instant allows it to go on."""
         if number < self.limits:
             resting = self.equations.held.copy()
             resting[number] = False

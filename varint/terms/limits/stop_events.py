@@ -10,11 +10,15 @@ import numpy as np
 from scipy.optimize import brentq
 
 from varint.redmax.contacts import Blocked
-from varint.terms.limits.stops import TOUCHING, Stops
+from varint.terms.limits.stops import TOUCHING
 
 if TYPE_CHECKING:
     from varint.redmax.integrators.error_controlled import Adaptive
     from varint.redmax.integrators.fixed_steps import FixedSteps
+    from varint.terms.contacts.reduced_contacts import ContactEvents
+    from varint.terms.limits.stops import Stops
+
+    AnyEvents = Stops | ContactEvents
 
 SAMPLES = 8  # of a step in which a limit may have been passed
 HALVINGS = 45  # bisections of a step in search of a positive margin
@@ -41,7 +45,7 @@ class Ends(NamedTuple):
     after: tuple[np.ndarray, np.ndarray]
 
 
-def suspects(stops: Stops, ends: Ends) -> np.ndarray:
+def suspects(stops: AnyEvents, ends: Ends) -> np.ndarray:
     """Numbers (k,) of limits that may have been passed in a step, or have let go.
 
     A limit passed and left again within the step is detected where the Hermite cubic of its gap falls below zero.
@@ -50,7 +54,7 @@ def suspects(stops: Stops, ends: Ends) -> np.ndarray:
     return np.flatnonzero((ends.after[0] - floor < least) | (~held & (_lowest(ends) - floor < least)))
 
 
-def first_event(stops: Stops, ends: Ends, limits: np.ndarray, at: Callable[[float], np.ndarray]) -> Event | None:
+def first_event(stops: AnyEvents, ends: Ends, limits: np.ndarray, at: Callable[[float], np.ndarray]) -> Event | None:
     """The first event of a step at ``limits`` (k,); ``at``: the margins (nl,) by the share of the step."""
     floor, least = _bounds(stops, ends)
     shares = np.arange(SAMPLES + 1) / SAMPLES
@@ -70,7 +74,7 @@ def _margin(at: Callable[[float], np.ndarray], limit: int, floor: float, share: 
     return float(at(share)[limit] - floor)
 
 
-def _bounds(stops: Stops, ends: Ends) -> tuple[np.ndarray, np.ndarray]:
+def _bounds(stops: AnyEvents, ends: Ends) -> tuple[np.ndarray, np.ndarray]:
     """Return reference and lower bound (nl,) of the margins; an open limit violated at the start may stay so."""
     held, first = stops.held, ends.before[0]
     return np.where(held | (first >= -TOUCHING), 0.0, first), np.where(held, 0.0, -TOUCHING)
@@ -106,7 +110,7 @@ def _known_at(known: float, value: float, margin: Callable[[float], float], shar
 # ------------------------------------------------------------------------------------------ with error control
 
 
-def step_with_error_control(i: Adaptive, stops: Stops) -> None:
+def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
     """Take a step that ends at the first event, if there is one, and store that in ``i.event``."""
     start, i.event = i.present(), None
     met: set[int] = set()
@@ -135,7 +139,7 @@ def step_with_error_control(i: Adaptive, stops: Stops) -> None:
     raise Blocked(f"{stops.named(met)} close and open again without end")
 
 
-def _along(i: Adaptive, stops: Stops) -> Callable[[float], np.ndarray]:
+def _along(i: Adaptive, stops: AnyEvents) -> Callable[[float], np.ndarray]:
     """The margins by the share of the last step."""
     start, size, solution = i.t - i.size, i.size, i.solver.dense_output()
 
@@ -146,7 +150,7 @@ def _along(i: Adaptive, stops: Stops) -> Callable[[float], np.ndarray]:
     return at
 
 
-def _step_to(i: Adaptive, stops: Stops, event: Event, start: tuple, size: float) -> bool:
+def _step_to(i: Adaptive, stops: AnyEvents, event: Event, start: tuple, size: float) -> bool:
     """Step to the event; correct its instant by Newton's method on the gap at the end of each trial.
 
     Returns whether the gap grows there: then it is the error of a step too long that made it seem closed.
@@ -173,7 +177,7 @@ def _step_to(i: Adaptive, stops: Stops, event: Event, start: tuple, size: float)
 # ------------------------------------------------------------------------------------------ in steps of one size
 
 
-def step_of_one_size(i: FixedSteps, stops: Stops) -> None:
+def step_of_one_size(i: FixedSteps, stops: AnyEvents) -> None:
     """A step of `FixedSteps.h` that is cut where limits are reached or let go."""
     end, impacts = i.h * (i.steps + 1), np.zeros(len(stops), dtype=np.int64)
     whole = True
@@ -206,6 +210,6 @@ def step_of_one_size(i: FixedSteps, stops: Stops) -> None:
     raise Blocked(f"{stops.named(met)} close and open again without end")
 
 
-def _trials(i: FixedSteps, stops: Stops, size: float) -> Callable[[float], np.ndarray]:
+def _trials(i: FixedSteps, stops: AnyEvents, size: float) -> Callable[[float], np.ndarray]:
     """The margins by the share of a step of ``size``, s, each by a step of its own."""
     return lambda share: stops.margins(i.t + share * size, *i.attempt(share * size))[0]

@@ -70,7 +70,7 @@ class Stops:
         return natural
 
     def memory(self) -> dict[str, np.ndarray]:
-        """What future steps depend on, beside the equations."""
+        """State of the events that future steps depend on; none beside that of the equations."""
         return {}
 
     def recall(self, saved: dict[str, np.ndarray]) -> None:
