@@ -25,17 +25,14 @@ def test_a_sliding_cube_stops(integrator):
     assert np.abs(run.energy_balance).max() < 1e-8
 
 
-@pytest.mark.parametrize(
-    ("integrator", "factor", "duration", "moved"),
-    [("dop853", 1 - 1e-6, 10.0, 0.0), ("radau", 1 + 1e-3, 2.0, 8.77257552694e-3)],
-)
-def test_a_cube_on_an_incline_sticks_or_slides(integrator, factor, duration, moved):
-    """A slip that grows as slowly is stiff."""
-    angle = math.atan(0.5 * factor)
+@pytest.mark.parametrize(("slope", "duration"), [(0.5 * (1 - 1e-6), 10.0), (0.75, 1.0)])
+def test_a_cube_on_an_incline_sticks_or_slides(slope, duration):
+    angle = math.atan(slope)
     gravity = G * np.array((math.sin(angle), 0, -math.cos(angle)))
     mechanism = box((1, 1, 1), (0, 0, 0.5), gravity=gravity, levels=(-1,), friction=0.5)
-    run = vi.redmax.simulate(mechanism, duration, integrator=integrator)
-    assert np.linalg.norm(run.position[-1, 0] - run.position[0, 0]) == pytest.approx(moved, abs=1e-9)
+    run = vi.redmax.simulate(mechanism, duration)
+    moved = 0.5 * G * max(0.0, math.sin(angle) - 0.5 * math.cos(angle)) * duration**2
+    assert run.position[-1, 0] - run.position[0, 0] == pytest.approx([moved, 0, 0], abs=1e-9)
 
 
 def test_a_ball_with_backspin_comes_to_roll():
