@@ -22,9 +22,16 @@ def tables() -> dict[str, str]:
             [(f"`{scheme.name}`", str(scheme.order), scheme.what) for scheme in SCHEMES.values()],
         ),
         "integrators": _table(
-            ("`integrator=`", "order", "what it is", "stiff forces", "joint friction, hard contacts"),
+            ("`integrator=`", "order", "what it is", "stiff forces", "joint friction", "hard contacts"),
             [
-                (f"`{name}`", str(kind.order), kind.what, "yes" * kind.stiff, "yes" * kind.contacts)
+                (
+                    f"`{name}`",
+                    str(kind.order),
+                    kind.what,
+                    "yes" * kind.stiff,
+                    "yes" * kind.contacts,
+                    "yes" * (kind.contacts or kind.locates),
+                )
                 for name, kind in INTEGRATORS.items()
             ],
         ),

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from varint.analysis.contact_forces import check_depth
 from varint.analysis.resolution import find_unresolved
 from varint.errors import ArgumentError, StateError, UnresolvedWarning
 from varint.formulations.base import Method, refuse_unknown, register, solve
@@ -169,6 +170,9 @@ class Reduced(Method):
         q, qdot = start_of(equations, problem.start(), motions)
         equations.couplings.check(q)
         equations.targets[:] = equations.couplings.values(q)
+        if kind.locates:
+            equations.place_and_move(q, qdot)
+            check_depth(mechanism, equations.state(), equations.compiled.length)
         integrator = started(kind, equations, q, qdot, task)
         run = ReducedRun(equations, integrator, dt, steps, recording.stride, times)
         settings = {
@@ -206,7 +210,8 @@ class Reduced(Method):
     def use(self) -> Use:
         """See `Method`."""
         kind = integrator_named(self.integrator)
-        steps = "implicit steps" if kind.differentiates else "reduced steps"
+        implicit, explicit = ("stiff steps", "located steps") if kind.locates else ("implicit steps", "reduced steps")
+        steps = implicit if kind.differentiates else explicit
         return USES["contact steps" if kind.contacts else "tree steps" if kind.trees_only else steps]
 
     @staticmethod

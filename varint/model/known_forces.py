@@ -125,7 +125,8 @@ TRAITS = {
         "hard contacts",
         is_contact,
         "is a hard contact",
-        "use vi.simulate of order 1 or 2 or varint.redmax.simulate(integrator='euler'), or remove this force",
+        "use vi.simulate of order 1 or 2 or varint.redmax.simulate with 'dop853', 'rk45', 'radau' or 'euler', or remove"
+        " this force",
     ),
     "hard": Trait("hard stops", is_hard, "is hard and acts in impacts", "give it a stiffness, or remove it"),
     "moved": Trait(
@@ -197,13 +198,15 @@ USES = {
         '`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", ("impulses", "contacts", "path", "series")
     ),
     "contact steps": Use('`vi.redmax.simulate(integrator="euler")`', "steps of this integrator"),
+    "located steps": Use('`vi.redmax.simulate`, "dop853", "rk45"', "steps of other integrators", ("impulses",)),
+    "stiff steps": Use('`vi.redmax.simulate`, "radau"', "steps of this integrator", ("impulses", "path")),
     "reduced steps": Use(
-        "`vi.redmax.simulate`, explicit integrators", "steps of other integrators", ("impulses", "contacts")
+        '`vi.redmax.simulate`, "heun", "rk4", "matrix"',
+        "steps of this integrator",
+        ("impulses", "contacts"),
     ),
     "implicit steps": Use(
-        '`vi.redmax.simulate`, "radau", "bdf1", "bdf2", "sdirk2"',
-        "steps of this integrator",
-        ("impulses", "contacts", "path"),
+        '`vi.redmax.simulate`, "bdf1", "bdf2", "sdirk2"', "steps of this integrator", ("impulses", "contacts", "path")
     ),
     "tree steps": Use(
         '`vi.redmax.simulate`, "gauss" and the variational integrators',

@@ -10,6 +10,7 @@ import numpy as np
 from varint.analysis.contact_forces import points_in_body
 from varint.mechanism import Mechanism
 from varint.model.forces.hard_contact import HardContact
+from varint.redmax.bearing_friction import cross
 from varint.redmax.equations import Equations
 
 
@@ -42,6 +43,7 @@ class Ground:
         first = np.cross(self._normal, least)
         first /= np.linalg.norm(first, axis=1)[:, None]
         self._along = np.stack([first, np.cross(self._normal, first)], axis=1)  # (P, 2, 3) in the plane
+        self._directions = np.concatenate([self._normal[:, None], self._along], axis=1)
 
     def __len__(self) -> int:
         return len(self.contacts)
@@ -54,6 +56,33 @@ class Ground:
     def names(self) -> list[str]:
         return [force.name for force in self.contacts]
 
+    @property
+    def body(self) -> np.ndarray:
+        """(P,) slots of the bodies."""
+        return self._body
+
+    @property
+    def arms(self) -> np.ndarray:
+        """(P, 3) from the centre of mass to the point, or to the centre of the ball, world, at the present pose."""
+        return (self.equations.rotation[self._body] @ self._points[:, :, None])[:, :, 0]
+
+    @property
+    def directions(self) -> np.ndarray:
+        """(P, 3, 3) the normal and two directions in the plane, world."""
+        return self._directions
+
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Distances (P,), m, and the rows (P, 3, 6) of the velocities of what touches, at the pose of the equations.
+
+        By the motion of the body, world, and body axes: along the normal and along two directions in the plane.
+        """
+        e, body, arm = self.equations, self._body, self.arms
+        gap = np.sum((e.position[body] + arm - self._ground) * self._normal, axis=1) - self._radius
+        arm -= self._radius[:, None] * self._normal
+        directions = self.directions
+        torque = cross(arm[:, None], directions) @ e.rotation[body]
+        return gap, np.concatenate([directions, torque], axis=2)
+
     def loads(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Distances (P,), m, and loads of unit impulses along the normals (P, nb + 1, 6) and in the planes (2 P, ...).
 
@@ -63,13 +92,9 @@ class Ground:
         if not len(body):
             none = np.zeros((0, e.nb + 1, 6))
             return np.zeros(0), none, none
-        arm = (e.rotation[body] @ self._points[:, :, None])[:, :, 0]
-        gap = np.sum((e.position[body] + arm - self._ground) * self._normal, axis=1) - self._radius
-        arm -= self._radius[:, None] * self._normal
-        directions = np.concatenate([self._normal[:, None], self._along], axis=1)  # (P, 3, 3)
-        torque = np.cross(arm[:, None], directions) @ e.rotation[body]
+        gap, rows = self.rows()
         load = np.zeros((len(body), 3, e.nb + 1, 6))
-        load[np.arange(len(body)), :, body] = np.concatenate([directions, torque], axis=2)
+        load[np.arange(len(body)), :, body] = rows
         return gap, load[:, 0], load[:, 1:].reshape(-1, e.nb + 1, 6)
 
     def add_impulses(
@@ -82,6 +107,11 @@ class Ground:
         rows = np.arange(len(alpha))
         own = alpha[:, None] * normal[rows, self._body]
         own += np.sum(beta.reshape(-1, 2, 1) * tangent.reshape(-1, 2, *tangent.shape[1:])[rows, :, self._body], axis=1)
+        self.add_wrenches(own, out)
+
+    def add_wrenches(self, own: np.ndarray, out: dict[str, np.ndarray]) -> None:
+        """Add the wrenches ``own`` (P, 6) on the bodies, world, and body axes, to ``out`` as `add_impulses` does."""
+        own = own.copy()
         own[:, 3:] = (self.equations.rotation[self._body] @ own[:, 3:, None])[:, :, 0]
         for name, c in zip(self.names, range(len(self)), strict=True):
             out[name] += own[self._contact == c].sum(axis=0)

@@ -2,5 +2,5 @@
 
 All else calls a term by what it does, through three modules here: kernels/term_rows.py (its rows and its state at a
 pose), kernels/term_events.py (its events in a step, and their derivatives) and reduced_events.py (the same in reduced
-coordinates). They list the operations of all terms: hard limits, and hard contacts, which have no reduced half here.
+coordinates). They list the operations of all terms: hard limits, and hard contacts.
 """

@@ -24,8 +24,8 @@ class HardContact(Force):
     two ends and its radius, a box its eight corners. Each impact turns the rate of approach to -``restitution`` times
     itself (0 to 1), and less where a rebound with friction would bring energy in. ``friction`` is Coulomb's
     coefficient, sticking included (docs/theory.md section 14). For `varint.simulate` of order 1 or 2, and for
-    `varint.redmax.simulate` with integrator="euler" (DIFF sections 1.11 to 1.13). ``traj.force`` is the normal force,
-    N; see also ``traj.contact_force`` and ``traj.penetration``.
+    `varint.redmax.simulate` with "dop853", "rk45" or "radau", which locate all its events, or "euler" (DIFF sections
+    1.11 to 1.13). ``traj.force`` is the normal force, N; see also ``traj.contact_force`` and ``traj.penetration``.
     """
 
     body: str

@@ -38,7 +38,8 @@ class Integrator:
 
     Facts, of the class: its ``name``; its ``order``; ``what`` it is, in a few words; ``fixed``, whether it takes steps
     of ``dt`` and has no error control; ``stiff``, whether stiff forces allow long steps; ``contacts``, whether it knows
-    joint friction and hard contacts, and solves hard stops with them in whole steps; ``trees_only``, whether it refuses
+    joint friction and hard contacts, and solves hard stops with them in whole steps; ``locates``, whether it
+    locates the events of hard contacts within its steps; ``trees_only``, whether it refuses
     loops, couplings, prescribed motions and hard stops; ``differentiates``, whether its iteration takes derivatives of
     the equations, which masses along paths lack; ``stage_counts``, default and largest number of stages,
     zero where it cannot be chosen; ``tol``, default of the tolerance of its iteration, zero where that cannot be
@@ -63,6 +64,7 @@ class Integrator:
     fixed: ClassVar[bool] = False
     stiff: ClassVar[bool] = False
     contacts: ClassVar[bool] = False
+    locates: ClassVar[bool] = False
     trees_only: ClassVar[bool] = False
     differentiates: ClassVar[bool] = False
     stage_counts: ClassVar[tuple[int, int]] = (0, 0)

@@ -23,6 +23,7 @@ class Adaptive(Integrator):
     """
 
     solver_class: ClassVar[Any]
+    locates = True
 
     evaluations = 0
     short = 0  # steps in a row
@@ -98,7 +99,8 @@ class Adaptive(Integrator):
 
     def acceleration(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
         """ddq (nq,); `Equations.load` is done then."""
-        return self.equations.acceleration(t, q, rates)
+        model = self.events or self.equations
+        return model.acceleration(t, q, rates)
 
     def gets_nowhere(self) -> bool:
         """Whether there is no further step: very many short ones, reported in ``failure``, or a failure of `settle`."""
@@ -144,7 +146,7 @@ class Adaptive(Integrator):
         try:
             if self.event:
                 self.meet(self.event.number)
-                self._begin(self.natural)
+                self._begin(self.events.first_step(self.natural) if self.events else self.natural)
                 self.event = None
             elif self.t < self.task.end and (self.equations.change_charts(*self._split()) or self._reach()):
                 self._begin(self.size)
@@ -167,8 +169,8 @@ class Adaptive(Integrator):
         self.y[2 * nq : 2 * nq + jump.work.size] += jump.work
         self.y[self.own :] += jump.impulse
 
-    def restart(self, size: float, until: float | None = None) -> None:
-        """The solver starts anew, with a step of ``size``, s, that does not pass ``until``."""
+    def restart(self, size: float | None, until: float | None = None) -> None:
+        """The solver starts anew, with a step of ``size``, s, or of its own choice, that does not pass ``until``."""
         self._make_solver(size)
         if until is not None:
             self.solver.t_bound = until
@@ -197,10 +199,13 @@ class Adaptive(Integrator):
         counts = np.array([self.steps, self.evaluations, self.short])
         f = np.append(self.solver.f, np.zeros(self.y.size - self.width))
         solver = {"f": f, "h_abs": np.array([self.solver.h_abs])}
-        return {"t": np.array([self.t]), "y": self.y.copy(), "counts": counts} | solver
+        regimes = self.events.memory() if self.events else {}
+        return {"t": np.array([self.t]), "y": self.y.copy(), "counts": counts} | solver | regimes
 
     def recall(self, saved: dict[str, np.ndarray]) -> None:
         self.t, self.y = float(saved["t"][0]), saved["y"].copy()
+        if self.events:
+            self.events.recall(saved)
         self._make_solver(1.0)
         self.failure = None
         self.solver.f, self.solver.h_abs = saved["f"][: self.width].copy(), float(saved["h_abs"][0])

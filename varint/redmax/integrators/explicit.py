@@ -26,7 +26,8 @@ class Explicit(Adaptive):
         e = self.equations
         varies = e.inputs is not None and e.inputs.varies
         euler = any(chart != EXPONENTIAL for chart in e.tree.charts.values())
-        compiled = not (e.row_count or e.drives or varies or euler or e.paths)
+        touches = self.events is not None and self.events.acts
+        compiled = not (e.row_count or e.drives or varies or euler or e.paths or touches)
         self.width = self.own if compiled else self.y.size  # compiled steps have no impulses: nothing is in contact
         super()._make_solver(first_step)
         solver = self.solver
@@ -42,6 +43,7 @@ class Explicit(Adaptive):
             error=np.array([getattr(solver, name) for name in self.estimates]),
             exponent=np.array([solver.error_exponent]),
         )
+        solver.K[:] = 0.0  # elements without power of their own, as contacts, are not written
         self.run = Steps(
             tree=e.work,
             balls=np.array(e.tree.balls, dtype=np.int64),

@@ -21,6 +21,7 @@ class MatrixRK45(Adaptive):
     name, order = "matrix", 5
     what = "REDMAX with dense matrices and explicit Runge-Kutta, with error control"
     solver_class = RK45
+    locates = False
 
     def acceleration(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
         e = self.equations

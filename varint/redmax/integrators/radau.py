@@ -24,7 +24,8 @@ class RadauIIA(Adaptive):
 
     def _make_solver(self, first_step: float | None) -> None:
         equations = self.equations
-        exact = not (equations.row_count or equations.drives or equations.law_state.size)
+        touches = self.events is not None and self.events.acts
+        exact = not (equations.row_count or equations.drives or equations.law_state.size or touches)
         self.options["jac"] = self._jacobian if exact else None
         super()._make_solver(first_step)
 

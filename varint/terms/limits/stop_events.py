@@ -10,16 +10,21 @@ import numpy as np
 from scipy.optimize import brentq
 
 from varint.redmax.contacts import Blocked
-from varint.terms.limits.stops import TOUCHING, Stops
+from varint.terms.limits.stops import TOUCHING
 
 if TYPE_CHECKING:
     from varint.redmax.integrators.error_controlled import Adaptive
     from varint.redmax.integrators.fixed_steps import FixedSteps
+    from varint.terms.contacts.reduced_contacts import ContactEvents
+    from varint.terms.limits.stops import Stops
+
+    AnyEvents = Stops | ContactEvents
 
 SAMPLES = 8  # of a step in which a limit may have been passed
 HALVINGS = 45  # bisections of a step in search of a positive margin
 MOST_EVENTS = 1000  # per step, or at one instant
 MOST_IMPACTS = 3  # per limit and fixed-size step; after that it closes
+SHORTER = 8.0  # times: a step that was passed at its start again
 TRIALS = 4  # trial steps that correct the instant of an impact
 EXACT = 1e-13  # m or rad: a gap of this size is not improved on
 SHARE = 4.0 * np.finfo(float).eps  # tolerance of an event's instant, relative to the step
@@ -40,16 +45,16 @@ class Ends(NamedTuple):
     after: tuple[np.ndarray, np.ndarray]
 
 
-def suspects(stops: Stops, ends: Ends) -> np.ndarray:
+def suspects(stops: AnyEvents, ends: Ends) -> np.ndarray:
     """Numbers (k,) of limits that may have been passed in a step, or have let go.
 
     A limit passed and left again within the step is detected where the Hermite cubic of its gap falls below zero.
     """
-    held, (floor, least) = stops.equations.held, _bounds(stops, ends)
+    held, (floor, least) = stops.held, _bounds(stops, ends)
     return np.flatnonzero((ends.after[0] - floor < least) | (~held & (_lowest(ends) - floor < least)))
 
 
-def first_event(stops: Stops, ends: Ends, limits: np.ndarray, at: Callable[[float], np.ndarray]) -> Event | None:
+def first_event(stops: AnyEvents, ends: Ends, limits: np.ndarray, at: Callable[[float], np.ndarray]) -> Event | None:
     """The first event of a step at ``limits`` (k,); ``at``: the margins (nl,) by the share of the step."""
     floor, least = _bounds(stops, ends)
     shares = np.arange(SAMPLES + 1) / SAMPLES
@@ -69,9 +74,9 @@ def _margin(at: Callable[[float], np.ndarray], limit: int, floor: float, share: 
     return float(at(share)[limit] - floor)
 
 
-def _bounds(stops: Stops, ends: Ends) -> tuple[np.ndarray, np.ndarray]:
+def _bounds(stops: AnyEvents, ends: Ends) -> tuple[np.ndarray, np.ndarray]:
     """Return reference and lower bound (nl,) of the margins; an open limit violated at the start may stay so."""
-    held, first = stops.equations.held, ends.before[0]
+    held, first = stops.held, ends.before[0]
     return np.where(held | (first >= -TOUCHING), 0.0, first), np.where(held, 0.0, -TOUCHING)
 
 
@@ -105,11 +110,12 @@ def _known_at(known: float, value: float, margin: Callable[[float], float], shar
 # ------------------------------------------------------------------------------------------ with error control
 
 
-def step_with_error_control(i: Adaptive, stops: Stops) -> None:
+def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
     """Take a step that ends at the first event, if there is one, and store that in ``i.event``."""
     start, i.event = i.present(), None
     met: set[int] = set()
     for _ in range(MOST_EVENTS):
+        stops.begin(i.t, *i.motion(i.y))
         before = stops.margins(i.t, *i.motion(i.y))
         i.take_step()
         if i.failure:
@@ -122,17 +128,18 @@ def step_with_error_control(i: Adaptive, stops: Stops) -> None:
         natural, size = i.solver.h_abs, i.size
         i.go_back(start)
         if event.share > 0.0:
-            _step_to(i, stops, event, start, event.share * size)
-            i.natural = natural
+            leaves = _step_to(i, stops, event, start, event.share * size)
+            i.natural = i.size if leaves else natural
             return
-        met.add(event.number)
         i.meet(event.number, closing=True)
-        i.restart(size)
+        # met again at once: it leaves by less than the error of so long a step
+        i.restart(size / SHORTER if event.number in met else stops.first_step(size))
+        met.add(event.number)
         start = i.present()
     raise Blocked(f"{stops.named(met)} close and open again without end")
 
 
-def _along(i: Adaptive, stops: Stops) -> Callable[[float], np.ndarray]:
+def _along(i: Adaptive, stops: AnyEvents) -> Callable[[float], np.ndarray]:
     """The margins by the share of the last step."""
     start, size, solution = i.t - i.size, i.size, i.solver.dense_output()
 
@@ -143,16 +150,20 @@ def _along(i: Adaptive, stops: Stops) -> Callable[[float], np.ndarray]:
     return at
 
 
-def _step_to(i: Adaptive, stops: Stops, event: Event, start: tuple, size: float) -> None:
-    """Step to the event; correct its instant by Newton's method on the gap at the end of each trial."""
-    held = stops.equations.held[event.number]
+def _step_to(i: Adaptive, stops: AnyEvents, event: Event, start: tuple, size: float) -> bool:
+    """Step to the event; correct its instant by Newton's method on the gap at the end of each trial.
+
+    Returns whether the gap grows there: then it is the error of a step too long that made it seem closed.
+    """
+    rate = 0.0
+    held = stops.held[event.number]
     for trial in range(TRIALS):
         end = start[0] + size
         i.restart(size, until=end)
         i.take_step()
         i.solver.t_bound = i.task.end
         if i.failure or i.t < end:  # error control has cut the step: the next one locates the event
-            return
+            return False
         gap, rate = (values[event.number] for values in stops.look(i.t, *i.motion(i.y)))
         exact = held or abs(gap) <= EXACT or rate >= 0.0 or not 0.0 < size - gap / rate < 2.0 * size
         if exact or trial == TRIALS - 1:
@@ -160,12 +171,13 @@ def _step_to(i: Adaptive, stops: Stops, event: Event, start: tuple, size: float)
         size -= gap / rate
         i.go_back(start)
     i.event = event
+    return rate > 0.0 and not held
 
 
 # ------------------------------------------------------------------------------------------ in steps of one size
 
 
-def step_of_one_size(i: FixedSteps, stops: Stops) -> None:
+def step_of_one_size(i: FixedSteps, stops: AnyEvents) -> None:
     """A step of `FixedSteps.h` that is cut where limits are reached or let go."""
     end, impacts = i.h * (i.steps + 1), np.zeros(len(stops), dtype=np.int64)
     whole = True
@@ -198,6 +210,6 @@ def step_of_one_size(i: FixedSteps, stops: Stops) -> None:
     raise Blocked(f"{stops.named(met)} close and open again without end")
 
 
-def _trials(i: FixedSteps, stops: Stops, size: float) -> Callable[[float], np.ndarray]:
+def _trials(i: FixedSteps, stops: AnyEvents, size: float) -> Callable[[float], np.ndarray]:
     """The margins by the share of a step of ``size``, s, each by a step of its own."""
     return lambda share: stops.margins(i.t + share * size, *i.attempt(share * size))[0]

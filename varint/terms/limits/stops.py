@@ -54,6 +54,29 @@ class Stops:
         return self.sign.size
 
     @property
+    def held(self) -> np.ndarray:
+        """(nl,) limits in contact, whose margins are no gaps."""
+        return self.equations.held
+
+    def begin(self, t: float, q: np.ndarray, rates: np.ndarray) -> None:
+        """A step starts at time ``t``."""
+
+    def acceleration(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
+        """ddq (nq,) with the efforts of the limits in contact."""
+        return self.equations.acceleration(t, q, rates)
+
+    def first_step(self, natural: float) -> float | None:
+        """Size, s, to try after an event where ``natural`` was that without; None to find one."""
+        return natural
+
+    def memory(self) -> dict[str, np.ndarray]:
+        """State of the events that future steps depend on; none beside that of the equations."""
+        return {}
+
+    def recall(self, saved: dict[str, np.ndarray]) -> None:
+        """Go back to a `memory`."""
+
+    @property
     def size(self) -> int:
         """Number of recorded impulses, see `Contacts.parts`."""
         return self.contacts.impulse.size
@@ -211,11 +234,6 @@ class Stops:
             exerted = e.generalised(load[:-1]) + multiplier @ e.violations(q, rates)[2]
             parts.drives[:] = (e.mass_matrix() @ change - exerted)[e.driven_columns]
         return Jump(change, work, impulse)
-
-
-def stops_of(equations: Equations, rest: float = TOUCHING) -> Stops | None:
-    """The hard limits of ``equations``, None where there are none."""
-    return Stops(equations, rest) if equations.compiled.plan.limits.measure.size else None
 
 
 def complementary(S: np.ndarray, c: np.ndarray) -> np.ndarray | None:
