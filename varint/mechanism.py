@@ -268,8 +268,8 @@ class Mechanism(CompiledStructure):
 
     @property
     def rows(self) -> int:
-        """Number of scalar constraints of the joints, redundant ones included."""
-        return sum(len(joint.forbidden) for joint in self.joints)
+        """Number of scalar constraints of the joints, redundant ones included, compliant ones not."""
+        return sum(len(joint.rigid) for joint in self.joints)
 
 
 def _units_text(joint: Joint, rates: bool = False) -> str:

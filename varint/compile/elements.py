@@ -55,7 +55,7 @@ def row_and_measure_arrays(
     product = np.full(total, -1)
     for n, k in enumerate(frame.products):
         joint = structure.joints[frame.joints[k]]
-        product[frame.joint_rows[k] : frame.joint_rows[k + 1]][: len(joint.forbidden)] = n
+        product[frame.joint_rows[k] : frame.joint_rows[k + 1]][: len(joint.rigid)] = n
         for number, m in enumerate(places):
             if roles.measures[number].of_product == joint.name:
                 product[[m, frame.row_of.get(number, m)]] = n
@@ -158,6 +158,12 @@ def beam_arrays(roles: Roles, places: Sequence[int]) -> dict:
     """First measure and first sum of each element of a beam."""
     first = np.array(roles.beams, dtype=np.int64)
     return {"first": np.array([places[roles.sums[s][0]] for s in first], dtype=np.int64), "sum": first}
+
+
+def compliant_arrays(roles: Roles, frame: JointFrame) -> dict:
+    """Rows whose efforts are unknowns, and their sums."""
+    row = [frame.row_of[roles.sums[s][0]] for s in roles.compliant]
+    return {"row": np.array(row, dtype=np.int64), "sum": np.array(roles.compliant, dtype=np.int64)}
 
 
 def constraint_arrays(roles: Roles, places: Sequence[int]) -> dict:

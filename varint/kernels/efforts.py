@@ -33,7 +33,8 @@ from varint._numba import indirect, njit
 from varint.algebra.quaternion import multiply
 from varint.algebra.sums import two_sum
 from varint.algebra.vectors import add, cross, dot, scale, square_to, sub, vector
-from varint.kernels.beams import free_efforts, measure_beams, stiffen_beams
+from varint.kernels.beams import measure_beams, stiffen_beams
+from varint.kernels.compliant_rows import free_efforts
 from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.laws import evaluate_laws, law_work
 from varint.kernels.loads import body_of, contact_torque, differentiate_loads, evaluate_loads, load_power
@@ -75,7 +76,7 @@ def apply_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> No
     work = ws.efforts
     evaluate_laws(plan, ws, work.position, work.rotation, ws.velocity, half_step)
     evaluate_loads(plan, ws, work.rotation, ws.velocity)
-    if plan.beams.first.size:
+    if plan.compliant.row.size:
         free_efforts(plan, ws, half_step)
     for s in range(plan.laws.sum_law.size - 1):
         for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):

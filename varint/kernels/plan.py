@@ -122,6 +122,14 @@ class Beams(CompiledRecord):
 
 
 @dataclass(frozen=True, eq=False)
+class CompliantRows(CompiledRecord):
+    """Rows whose efforts are unknowns of a step (compliant_rows.py)."""
+
+    row: Int1  # (n,)
+    sum: Int1  # (n,) the sum of laws, of one measure, that has the row
+
+
+@dataclass(frozen=True, eq=False)
 class Elements(CompiledRecord):
     """The efforts that the forces of the description are made of, in its order."""
 
@@ -194,6 +202,7 @@ class Plan(CompiledRecord):
     elements: Elements
     laws: Laws
     beams: Beams
+    compliant: CompliantRows
     constraints: Constraints
     limits: Limits
     contacts: PlaneContacts
@@ -468,7 +477,7 @@ class Workspace(CompiledRecord, writable=True):
     # step
     velocity: Annotated[Float2, "nb 6", STATE]  # m/s, world and rad/s, body; constant over the step
     multiplier: Annotated[Float1, "nr"]  # impulse of each row
-    last_multiplier: Annotated[Float1, "nr", STATE]  # of the last step, of trees; of beams' rows the effort
+    last_multiplier: Annotated[Float1, "nr", STATE]  # of the last step, of trees; of compliant rows the effort
     history: Annotated[Float4, "stages history nb 6", STATE]  # the last velocity, its backward differences
     compliance: Annotated[Float1, "nr"]  # 1 for a row that takes no part as a constraint, else 0
     # Newton

@@ -3,7 +3,8 @@
 import numpy as np
 
 from varint._numba import addresses_of, allocate
-from varint.kernels.beams import evaluate_beams, free_efforts, largest_open, measure_beams, stiffen_beams
+from varint.kernels.beams import evaluate_beams, measure_beams, stiffen_beams
+from varint.kernels.compliant_rows import free_efforts, largest_open
 from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.extended import finish_extended, sharpen
@@ -89,8 +90,11 @@ def _prepare(plan, stages):
         for function in (apply_efforts, stiffen, finish_efforts):
             function.prepare()
     if plan.beams.first.size:
-        for function in (evaluate_beams, measure_beams, free_efforts, largest_open, stiffen_beams):
+        for function in (evaluate_beams, measure_beams, stiffen_beams):
             function.prepare()
+    if plan.compliant.row.size:
+        free_efforts.prepare()
+        largest_open.prepare()
     prepare_events(plan, stages)
     if plan.constraints.rate.size:
         evaluate_rates.prepare()

@@ -14,6 +14,7 @@ from varint.model.forces.commanded import Commanded
 from varint.model.forces.coupled import Coupled
 from varint.model.forces.driven import Driven
 from varint.model.forces.moved import Moved
+from varint.model.forces.joint_compliance import JointCompliance
 from varint.model.forces.no_slip import NoSlip
 from varint.model.forces.path import PathInertia
 
@@ -128,6 +129,12 @@ TRAITS = {
         "use vi.simulate of order 1 or 2 or varint.redmax.simulate(integrator='euler'), or remove this force",
     ),
     "hard": Trait("hard stops", is_hard, "is hard and acts in impacts", "give it a stiffness, or remove it"),
+    "soft": Trait(
+        "joints with a compliance",
+        lambda structure, force: isinstance(force, JointCompliance),
+        "makes a joint of fewer than six coordinates soft in all six",
+        "use varint.simulate, or leave out compliance=",
+    ),
     "moved": Trait(
         "motions prescribed in the world",
         lambda structure, force: isinstance(force, Moved),

@@ -48,7 +48,8 @@ class Effort(Element):
     """An effort along the sum of ``measures`` by a ``law`` with its ``parameters``, and ``terms`` of its measure.
 
     ``weights``: of the measures in the sum, 1 where there are none; ``table``: (values, efforts) of a tabulated law;
-    ``function``: of a user's law; ``terms``: as `Limit`.
+    ``function``: of a user's law; ``terms``: as `Limit`; ``compliant``: whether the effort, of one measure, is an
+    unknown of a step (kernels/compliant_rows.py).
     """
 
     measures: tuple[Measure, ...]
@@ -58,6 +59,7 @@ class Effort(Element):
     function: Callable | None = None
     terms: tuple = ()
     weights: tuple[float, ...] = ()
+    compliant: bool = False
 
     @property
     def bodies(self) -> tuple[str, ...]:
