@@ -49,7 +49,7 @@ class Roles:
     beams : list of int
         First of the six sums of each element of a beam.
     compliant : list of int
-        Sums whose effort is an unknown of a step: those of beams, and of joints with a compliance.
+        Sums of joints' rows with a compliance.
     """
 
     force: np.ndarray
@@ -67,6 +67,11 @@ class Roles:
     following: set[int]
     beams: list[int]
     compliant: list[int]
+
+    @property
+    def beam_sums(self) -> list[int]:
+        """All sums of the elements of beams."""
+        return [s for first in self.beams for s in range(first, first + len(ELEMENT))]
 
 
 def find_roles(structure: Structure) -> Roles:
@@ -104,8 +109,8 @@ def find_roles(structure: Structure) -> Roles:
         if any(element.terms for _, element in group):
             needed.add(sums[s][0])
     beams = _beams(measures, sums[: len(groups)])
-    compliant = {s for first in beams for s in range(first, first + len(ELEMENT))}
-    compliant |= {s for s, group in enumerate(groups.values()) if any(element.compliant for _, element in group)}
+    needed |= {sums[s][0] for first in beams for s in range(first, first + len(ELEMENT))}
+    compliant = [s for s, group in enumerate(groups.values()) if any(element.compliant for _, element in group)]
     needed |= {sums[s][0] for s in compliant}
     return Roles(
         force=np.array([k for k, _ in elements], dtype=np.int64),
@@ -122,7 +127,7 @@ def find_roles(structure: Structure) -> Roles:
         with_row=[m for m, pair in enumerate(ends) if -1 not in pair or m in needed],
         following={m for own in sums for m in own[1:]},
         beams=beams,
-        compliant=sorted(compliant),
+        compliant=compliant,
     )
 
 

@@ -2,13 +2,11 @@
 
 Each effort f is the only one along its measure. mu = h/2 f is the multiplier of a row with the residual
 
-    row    mu - h/2 f(g, dg/dt)        g in the middle of the step
+    row    mu - h/2 f(g, dg/dt)        g in the middle of the step; of joints see soft_joints.py
 
 and mu in place of h/2 f acts on the bodies. Newton's matrix is that of any other effort (efforts.py), but an error of
 second order in the rotations, times the stiffness, changes f alone and not mu: so metals take no more iterations than
 rigid links. Residuals are compared as velocities: the equivalent change of the measure over h/2.
-
-With f = -(g + beta dg/dt) / alpha, alpha the compliance, the row is that of a constraint as alpha goes to zero.
 """
 
 from varint._numba import indirect, njit
@@ -27,8 +25,8 @@ def _softness(plan, ws, s, half_step):
 
 @indirect(seconds=1, what=WHAT)
 def free_efforts(plan: Plan, ws: Workspace, half_step: float) -> None:
-    """Write the residuals of the compliant rows, then set their efforts to multiplier / ``half_step``."""
-    for n in range(plan.compliant.row.size):
+    """Write the residuals of the rows of beams, then set their efforts to multiplier / ``half_step``."""
+    for n in range(plan.compliant.row.size - plan.compliant.joint_row.size):
         r, s = plan.compliant.row[n], plan.compliant.sum[n]
         ws.residual_row[r] = ws.multiplier[r] - half_step * ws.efforts.sum_effort[s]
         ws.efforts.sum_effort[s] = ws.multiplier[r] / half_step

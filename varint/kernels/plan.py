@@ -127,6 +127,8 @@ class CompliantRows(CompiledRecord):
 
     row: Int1  # (n,)
     sum: Int1  # (n,) the sum of laws, of one measure, that has the row
+    joint_row: Int1  # (k,) those among them of joints (soft_joints.py)
+    joint_sum: Int1  # (k,)
 
 
 @dataclass(frozen=True, eq=False)

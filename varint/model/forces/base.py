@@ -48,8 +48,8 @@ class Effort(Element):
     """An effort along the sum of ``measures`` by a ``law`` with its ``parameters``, and ``terms`` of its measure.
 
     ``weights``: of the measures in the sum, 1 where there are none; ``table``: (values, efforts) of a tabulated law;
-    ``function``: of a user's law; ``terms``: as `Limit`; ``compliant``: whether the effort, of one measure, is an
-    unknown of a step (kernels/compliant_rows.py).
+    ``function``: of a user's law; ``terms``: as `Limit`; ``compliant``: whether it is a compliant row of
+    a joint (kernels/soft_joints.py).
     """
 
     measures: tuple[Measure, ...]
