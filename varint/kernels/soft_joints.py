@@ -12,8 +12,11 @@ alpha goes to zero the rigid row g' = 0, of a start with g = 0. Newton's matrix 
 
 from varint._numba import indirect, njit
 from varint.algebra.sums import two_sum
+from varint.algebra.vectors import rotate, vector
+from varint.kernels.configuration import place_node
 from varint.kernels.dense import add_scaled6
-from varint.kernels.measures import weighted_measure
+from varint.kernels.laws import law_effort
+from varint.kernels.measures import rate_of, weighted_measure
 from varint.kernels.plan import Plan, Workspace
 
 WHAT = "joints with a compliance"
@@ -69,3 +72,23 @@ def finish_rows(plan, ws):
                 for k in range(6):
                     push = ws.multiplier[r] * ws.efforts.gradient[r, side, k]
                     p[k], rest[k] = two_sum(p[k], rest[k] + push)
+
+
+@njit(seconds=1, what="reactions of joints with a compliance")
+def row_reactions(plan, ws, position, quat, velocity, out):
+    """Forces, N, and torques about its centre of mass, N m, of each row on its second body, world, to ``out`` (T, k, 6).
+
+    At T nodes, in the order of the kernel: position (T, nb, 3), quat (T, nb, 4), velocity (T, nb, 6).
+    """
+    work = ws.efforts
+    for node in range(position.shape[0]):
+        place_node(plan, ws, position[node], quat[node])
+        for n in range(plan.compliant.joint_row.size):
+            s = plan.compliant.joint_sum[n]
+            m, f = plan.laws.sum_first[s], plan.laws.sum_law[s]
+            G, side = work.gradient[m], 1 - plan.measures.first[m]
+            g = weighted_measure(plan, ws, m, 0.0, ws.position[0], ws.rotation[0], G)
+            effort = law_effort(plan, work, f, g, rate_of(plan.measures.body[m], G, velocity[node]), 0.0)[0]
+            torque = rotate(ws.rotation[0, plan.measures.body[m, side]], vector(G[side, 3:]))
+            for k in range(3):
+                out[node, n, k], out[node, n, 3 + k] = effort * G[side, k], effort * torque[k]

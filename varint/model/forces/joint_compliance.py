@@ -44,6 +44,10 @@ class JointCompliance(Force):
 
     joint: str
 
+    @property
+    def label(self) -> str:
+        return f"compliance of joint '{self.joint}'"
+
     def elements(self, structure: "Structure") -> list[Element]:
         joint = self._joint(structure, self.joint)
         a, b = structure.anchors(joint)
