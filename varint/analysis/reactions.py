@@ -20,6 +20,8 @@ UNITS = ("N", "N m")
 class Reaction(NamedTuple):
     """Force and torque of a joint on its ``body_b`` at T nodes; those on its ``body_a`` are opposite.
 
+    Of rows with a compliance the elastic part, without damping.
+
     force : (T, 3) N, world
     torque : (T, 3) N m, world, about the joint's anchor on ``body_b``
     """
@@ -105,16 +107,19 @@ def accelerations_and_reactions(
     of_joint = np.argsort(compiled.joints)[np.count_nonzero(compiled.joints < 0) :]
     reaction = reaction[:, of_joint]
     if plan.compliant.joint_row.size:
-        _add_compliant_rows(mechanism, tuple(nodes), reaction)
+        _add_compliant_rows(mechanism, nodes[0], nodes[1], reaction)
     return acceleration[:, compiled.slot], reaction, effort
 
 
-def _add_compliant_rows(mechanism: Mechanism, nodes: tuple, reaction: np.ndarray) -> None:
-    """Add the forces of compliant rows to the reactions (T, nj, 6); ``nodes`` in the order of the kernel."""
-    compiled, (position, quat, velocity) = mechanism.compiled, nodes
+def _add_compliant_rows(mechanism: Mechanism, position: np.ndarray, quat: np.ndarray, reaction: np.ndarray) -> None:
+    """Add the elastic forces of compliant rows to the reactions (T, nj, 6); poses in the order of the kernel.
+
+    Their damping is left out: the round-off of a rate times the damping of a stiff row is no force.
+    """
+    compiled = mechanism.compiled
     plan = compiled.plan
     pushes = np.empty((len(position), plan.compliant.joint_row.size, 6))
-    row_reactions(plan, workspace(plan, functions=compiled.functions), position, quat, velocity, pushes)
+    row_reactions(plan, workspace(plan, functions=compiled.functions), position, quat, pushes)
     element = plan.laws.element[plan.laws.sum_law[plan.compliant.joint_sum]]
     for n, number in enumerate(compiled.force[element]):
         force = mechanism.forces[number]

@@ -16,7 +16,7 @@ from varint.algebra.vectors import rotate, vector
 from varint.kernels.configuration import place_node
 from varint.kernels.dense import add_scaled6
 from varint.kernels.laws import law_effort
-from varint.kernels.measures import rate_of, weighted_measure
+from varint.kernels.measures import weighted_measure
 from varint.kernels.plan import Plan, Workspace
 
 WHAT = "joints with a compliance"
@@ -75,10 +75,10 @@ def finish_rows(plan, ws):
 
 
 @njit(seconds=1, what="reactions of joints with a compliance")
-def row_reactions(plan, ws, position, quat, velocity, out):
-    """Forces, N, and torques about its centre of mass, N m, of each row on its second body, world, to ``out`` (T, k, 6).
+def row_reactions(plan, ws, position, quat, out):
+    """Write the force, N, and the torque about the centre of mass, N m, of each row on its second body to ``out``.
 
-    At T nodes, in the order of the kernel: position (T, nb, 3), quat (T, nb, 4), velocity (T, nb, 6).
+    ``out`` (T, k, 6): world axes. T nodes in the order of the kernel: position (T, nb, 3), quat (T, nb, 4), velocity (T, nb, 6).
     """
     work = ws.efforts
     for node in range(position.shape[0]):
@@ -88,7 +88,7 @@ def row_reactions(plan, ws, position, quat, velocity, out):
             m, f = plan.laws.sum_first[s], plan.laws.sum_law[s]
             G, side = work.gradient[m], 1 - plan.measures.first[m]
             g = weighted_measure(plan, ws, m, 0.0, ws.position[0], ws.rotation[0], G)
-            effort = law_effort(plan, work, f, g, rate_of(plan.measures.body[m], G, velocity[node]), 0.0)[0]
+            effort = law_effort(plan, work, f, g, 0.0, 0.0)[0]
             torque = rotate(ws.rotation[0, plan.measures.body[m, side]], vector(G[side, 3:]))
             for k in range(3):
                 out[node, n, k], out[node, n, 3 + k] = effort * G[side, k], effort * torque[k]
