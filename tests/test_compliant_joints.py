@@ -141,7 +141,7 @@ def test_the_row_of_notes_0_9():
 
 
 def test_a_step():
-    """m v' = m v + h/2 f, f = -((x + x') / 2 + beta v') / alpha: v' = (m v - h x / 2 alpha) / (m + h (h/2 + beta) / 2 alpha)."""
+    """m v' = m v + h/2 f with f = -((x + x') / 2 + beta v') / alpha."""
     mechanism, h, x, v = slider(1e-3, 0.01), 0.05, 0.1, 0.3
     state = mechanism.state()
     state = vi.State(state.position + (x, 0, 0), state.quat_wxyz, np.array([[v, 0, 0]]), np.zeros((1, 3)))

@@ -78,7 +78,8 @@ def finish_rows(plan, ws):
 def row_reactions(plan, ws, position, quat, out):
     """Write the force, N, and the torque about the centre of mass, N m, of each row on its second body to ``out``.
 
-    ``out`` (T, k, 6): world axes. T nodes in the order of the kernel: position (T, nb, 3), quat (T, nb, 4), velocity (T, nb, 6).
+    The elastic part, without damping. ``out`` (T, k, 6): world axes. T nodes in the order of the kernel: position
+    (T, nb, 3), quat (T, nb, 4).
     """
     work = ws.efforts
     for node in range(position.shape[0]):
