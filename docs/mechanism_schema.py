@@ -3,9 +3,8 @@
 import dataclasses
 import types
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from inspect import Parameter
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Union, get_args, get_origin
 
 import varint as vi
 from varint.io.body_data import DENSITY, OF_BODIES, SHAPES, holds_bodies, own_parameters
@@ -138,7 +137,7 @@ def _shape(shape: str) -> dict:
 
 def _entry(cls: type, name: str, hidden: Sequence[str] = (), needed: Sequence[str] = ()) -> dict:
     """An element of a list with its "type" and fields."""
-    listed = {field.name: field for field in _fields(cls) if field.init and field.name not in hidden}
+    listed = {field.name: field for field in dataclasses.fields(cls) if field.init and field.name not in hidden}
     parts = listed.pop("parts") if cls is Composite else None
     entry = of_fields(listed)
     if parts:
@@ -147,16 +146,6 @@ def _entry(cls: type, name: str, hidden: Sequence[str] = (), needed: Sequence[st
     entry["properties"] = {"type": {"const": name}, **entry["properties"]}
     entry["required"] = ["type", *entry["required"], *needed]
     return {"description": _sentence(cls), **entry}
-
-
-def _fields(cls: type) -> list:
-    """The fields of a dataclass, with types in place of the texts of postponed annotations."""
-    fields = [copy(field) for field in dataclasses.fields(cls)]
-    if any(isinstance(field.type, str) for field in fields):
-        hints = get_type_hints(cls, include_extras=True)
-        for field in fields:
-            field.type = hints[field.name]
-    return fields
 
 
 def _one_of(one: str, kinds: Mapping[str, dict]) -> dict:

@@ -307,7 +307,6 @@ def check_plain_fields(item: Any, label: str) -> None:
 @cache
 def _plain_fields(cls: type) -> list[tuple[str, Callable]]:
     checks: dict[Any, Callable] = {str: check_name, int: whole_number, bool: flag}
-    checks |= {kind.__name__: check for kind, check in checks.items()}  # annotations that are postponed are texts
     return [(field.name, checks[field.type]) for field in fields(cls) if field.name != "name" and field.type in checks]
 
 
