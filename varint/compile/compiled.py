@@ -14,10 +14,10 @@ from varint.compile.bodies import body_arrays, longest_arm
 from varint.compile.contact_points import contact_arrays
 from varint.compile.roles import Roles, find_roles
 from varint.display import Shown
+from varint.kernels.compliant_records import CompliantRows
 from varint.kernels.plan import (
     Beams,
     Bodies,
-    CompliantRows,
     Constraints,
     Elements,
     Joints,

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from varint._numba import STATE, Bool1, CompiledRecord, Float1, Float2, Float3, Float4, Int1, Int2, Int3
+from varint.kernels.compliant_records import CompliantRows
 from varint.products.records import Products, ProductWork
 from varint.terms.contacts.kernels.contact_records import ContactWork, PlaneContacts
 from varint.terms.limits.kernels.limit_records import LimitEvents, LimitNumbers, Limits, LimitSearch, LimitTape
@@ -119,16 +120,6 @@ class Beams(CompiledRecord):
 
     first: Int1  # (n,) the first measure
     sum: Int1  # (n,) its sum
-
-
-@dataclass(frozen=True, eq=False)
-class CompliantRows(CompiledRecord):
-    """Rows whose efforts are unknowns of a step (compliant_rows.py)."""
-
-    row: Int1  # (n,)
-    sum: Int1  # (n,) the sum of laws, of one measure, that has the row
-    joint_row: Int1  # (k,) those among them of joints (soft_joints.py)
-    joint_sum: Int1  # (k,)
 
 
 @dataclass(frozen=True, eq=False)

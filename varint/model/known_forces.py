@@ -244,7 +244,7 @@ USES = {
     "linearize": Use(
         "`vi.linearize`",
         "derivatives of accelerations (for hard stops give dt=)",
-        (*NOT_FROM_STATE, "hard", "moved", "rolling"),
+        (*NOT_FROM_STATE, "soft", "hard", "moved", "rolling"),
     ),
     "linearize step": Use(
         "`vi.linearize(dt=)`", "derivatives of one step", (*NOT_FROM_STATE, "soft", "moved", "rolling")
