@@ -16,7 +16,8 @@ HEAD = """# Reference of joints and forces
 Every joint and force with its parameters and the first sentence of its docstring. `help(vi.Revolute)` shows the rest:
 shapes, units and frames. Made by `make docs` from the registries; do not edit.
 """
-COMMON = ("name", "body_a", "body_b", "point_b")  # of all joints; ends are named in the text of the forces
+# of all joints; ends are named in the text of the forces
+COMMON = ("name", "body_a", "body_b", "point_b", "compliance", "damping_time")
 
 
 def first_sentence(thing) -> str:

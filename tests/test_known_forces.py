@@ -35,6 +35,14 @@ def moved():
     return forced(vi.PrescribedPoint("force", body="link 2", point=tip, position=tip))
 
 
+def soft():
+    """A double pendulum whose first joint is called as the forces of the others."""
+    bare = vi.mechanisms.double_pendulum()
+    joints = [replace(joint, compliance=1e-3) for joint in bare.joints]
+    joints[0] = replace(joints[0], name="force")
+    return replace(bare, joints=joints, start={})
+
+
 MECHANISMS = {
     "impulses": lambda: forced(vi.JointCoulombFriction("force", joint="joint 1", coefficient=0.1, radius=0.01)),
     "wraps": lambda: forced(
@@ -53,6 +61,7 @@ MECHANISMS = {
     ),
     "contacts": lambda: forced(vi.HardContact("force", "link 2", ground=(0.0, 0.0, -9.0))),
     "hard": lambda: forced(vi.JointStop("force", joint="joint 1", lower=-3.0, upper=3.0)),
+    "soft": soft,
     "moved": moved,
     "several": several,
     "driven": lambda: forced(vi.PrescribedMotion("force", joint="joint 1", rate=0.0)),
@@ -74,8 +83,15 @@ def reduced(mechanism):
     return vi.redmax.gradient(mechanism, objective, DURATION, DT, state=state, with_respect_to=["gravity"])
 
 
+def simulated(mechanism):
+    """A run in reduced coordinates, of what they know."""
+    if "soft" in mechanism.force_traits[0]:
+        return vi.simulate(mechanism, DURATION, DT)
+    return vi.redmax.simulate(mechanism, DURATION, DT, integrator=with_contacts()[0])
+
+
 def efforts(mechanism):
-    run = vi.redmax.simulate(mechanism, DURATION, DT, integrator=with_contacts()[0])
+    run = simulated(mechanism)
     free = len(mechanism.joints) - isinstance(mechanism.forces[0], vi.CoordinateMap | vi.Gear)
     return vi.inverse_dynamics(run, joints=[joint.name for joint in mechanism.joints[:free]])
 
@@ -96,7 +112,7 @@ CALLS = {
     "states": lambda m: vi.energy(m, m.state()),
     "equations": lambda m: vi.EquationsOfMotion(m),
     "derivatives": lambda m: vi.EquationsOfMotion(m).stiffness(0.0, np.zeros(2), np.zeros(2)),
-    "reactions": lambda m: vi.redmax.simulate(m, DURATION, DT, integrator=with_contacts()[0]).acceleration,
+    "reactions": lambda m: simulated(m).acceleration,
     "runs within": lambda m: vi.time_reversal(m, DURATION, DT),
     "rest": lambda m: vi.equilibrium(m),
     "linearize": lambda m: vi.linearize(m),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,6 +51,14 @@ class Mechanism(CompiledStructure):
     def __reduce__(self) -> tuple:
         return *super().__reduce__(), {"import_report": self.import_report}
 
+    @cached_property
+    def rigid_twin(self) -> Mechanism:
+        """The same mechanism without compliances of joints; itself where there are none."""
+        if all(joint.compliance is None for joint in self.joints):
+            return self
+        joints = [replace(joint, compliance=None, damping_time=None) for joint in self.joints]
+        return replace(self, joints=joints)
+
     def state(
         self,
         *,
@@ -75,7 +83,7 @@ class Mechanism(CompiledStructure):
         In a tree, joints not named keep the coordinates of the reference configuration and do not
         move; in a loop they follow. A loop is driven to its coordinates in small pieces, on the
         branch of the reference configuration; whole turns that change no pose are left out. What is given of a
-        body is held against the others, as far as the joints allow.
+        body is held against the others, as far as the joints allow. Joints with a compliance are closed as rigid ones.
 
         Raises
         ------
@@ -95,7 +103,8 @@ class Mechanism(CompiledStructure):
         }
         if all(value is None for value in given.values()):
             given |= self.start
-        return make_state(self, lambda: self.compiled, **given)
+        twin = self.rigid_twin
+        return make_state(twin, lambda: twin.compiled, **given)
 
     def assemble(
         self,
@@ -152,7 +161,8 @@ class Mechanism(CompiledStructure):
         AssemblyError
             The joints cannot be closed at ``state``.
         """
-        return sweep(self, self.compiled, joint, values, self.state() if state is None else state)
+        twin = self.rigid_twin
+        return sweep(twin, twin.compiled, joint, values, self.state() if state is None else state)
 
     def assembly_modes(
         self,
@@ -188,8 +198,9 @@ class Mechanism(CompiledStructure):
             Unknown joints or bodies, wrong shapes, coordinates that leave degrees of freedom.
         """
         poses = {key: None if key in MOTIONS else self.start.get(key) for key in MOTION_KEYS}
-        state = make_state(self, lambda: self.compiled, **poses)
-        return assembly_modes(self, self.compiled, state, hold, starts=starts, seed=seed, bodies=bodies)
+        twin = self.rigid_twin
+        state = make_state(twin, lambda: twin.compiled, **poses)
+        return assembly_modes(twin, twin.compiled, state, hold, starts=starts, seed=seed, bodies=bodies)
 
     def plot(
         self,
@@ -268,8 +279,8 @@ class Mechanism(CompiledStructure):
 
     @property
     def rows(self) -> int:
-        """Number of scalar constraints of the joints, redundant ones included."""
-        return sum(len(joint.forbidden) for joint in self.joints)
+        """Number of scalar constraints of the joints, redundant ones included, compliant ones not."""
+        return sum(len(joint.rigid) for joint in self.joints)
 
 
 def _units_text(joint: Joint, rates: bool = False) -> str:

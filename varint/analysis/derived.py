@@ -101,7 +101,7 @@ def evaluated(quantity: Quantity) -> Evaluate:
 def conserves_momentum(trajectory: "RecordedMotion") -> bool:
     """Whether nothing outside acts: no gravity, no load, no joint to the world and no force against it."""
     mechanism = trajectory.mechanism
-    tied = any(joint.forbidden and WORLD in (joint.body_a, joint.body_b) for joint in mechanism.joints)
+    tied = any(joint.rigid and WORLD in (joint.body_a, joint.body_b) for joint in mechanism.joints)
     pushed = any(WORLD in force.acts_on(mechanism) for force in mechanism.forces)
     return not (tied or pushed or mechanism.gravity.any() or trajectory.load.any())
 

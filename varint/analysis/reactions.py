@@ -6,9 +6,12 @@ import numpy as np
 
 from varint.display import described
 from varint.kernels.node_reactions import solve_nodes
+from varint.kernels.soft_joints import row_reactions
 from varint.kernels.workspace import workspace
 from varint.kinematics.frames import JointFrames
 from varint.mechanism import Mechanism
+from varint.model.forces.joint_compliance import JointCompliance
+from varint.model.rotation_vectors import rotation_matrix
 from varint.terms.kernels.term_rows import one_sided
 
 UNITS = ("N", "N m")
@@ -16,6 +19,8 @@ UNITS = ("N", "N m")
 
 class Reaction(NamedTuple):
     """Force and torque of a joint on its ``body_b`` at T nodes; those on its ``body_a`` are opposite.
+
+    Of rows with a compliance the elastic part, without damping.
 
     force : (T, 3) N, world
     torque : (T, 3) N m, world, about the joint's anchor on ``body_b``
@@ -100,7 +105,31 @@ def accelerations_and_reactions(
             name = mechanism.forces[compiled.force[contacts.element[k]]].name
             contact_force[name] = contact_force.get(name, 0.0) + pressing[:, k]
     of_joint = np.argsort(compiled.joints)[np.count_nonzero(compiled.joints < 0) :]
-    return acceleration[:, compiled.slot], reaction[:, of_joint], effort
+    reaction = reaction[:, of_joint]
+    if plan.compliant.joint_row.size:
+        _add_compliant_rows(mechanism, nodes[0], nodes[1], reaction)
+    return acceleration[:, compiled.slot], reaction, effort
+
+
+def _add_compliant_rows(mechanism: Mechanism, position: np.ndarray, quat: np.ndarray, reaction: np.ndarray) -> None:
+    """Add the elastic forces of compliant rows to the reactions (T, nj, 6); poses in the order of the kernel.
+
+    Their damping is left out: the round-off of a rate times the damping of a stiff row is no force.
+    """
+    compiled = mechanism.compiled
+    plan = compiled.plan
+    pushes = np.empty((len(position), plan.compliant.joint_row.size, 6))
+    row_reactions(plan, workspace(plan, functions=compiled.functions), position, quat, pushes)
+    element = plan.laws.element[plan.laws.sum_law[plan.compliant.joint_sum]]
+    for n, number in enumerate(compiled.force[element]):
+        force = mechanism.forces[number]
+        assert isinstance(force, JointCompliance)
+        joint = mechanism.joint_index[force.joint]
+        frames, push = JointFrames(mechanism, mechanism.joints[joint]), pushes[:, n]
+        slot = np.append(compiled.slot, -1)[frames.b]
+        lever = rotation_matrix(quat[:, slot]) @ frames.origin_b if slot >= 0 else frames.origin_b
+        reaction[:, joint, :3] += push[:, :3]
+        reaction[:, joint, 3:] += push[:, 3:] - np.cross(lever, push[:, :3])
 
 
 def second_derivative(values: np.ndarray, t: np.ndarray) -> np.ndarray:

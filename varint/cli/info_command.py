@@ -133,7 +133,7 @@ def _listings(mechanism: "Mechanism", state: "State") -> list[ReportPart]:
         for body, position in zip(mechanism.bodies, state.position, strict=True)
     ]
     joints = [
-        (joint.name, type(joint).__name__, joint.body_a, joint.body_b, len(joint.forbidden), joint.dof, number in cuts)
+        (joint.name, type(joint).__name__, joint.body_a, joint.body_b, len(joint.rigid), joint.dof, number in cuts)
         for number, joint in enumerate(mechanism.joints)
     ]
     forces = [

@@ -14,6 +14,7 @@ from varint.compile.bodies import body_arrays, component_arrays, longest_arm
 from varint.compile.contact_points import contact_arrays
 from varint.compile.roles import Roles, find_roles
 from varint.display import Shown
+from varint.kernels.compliant_records import CompliantRows
 from varint.kernels.plan import (
     Beams,
     Bodies,
@@ -138,6 +139,7 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
         components=_record(Components, component_arrays(structure, order, roles.force)),
         laws=_record(Laws, efforts.law_arrays(roles, len(frame.rows))),
         beams=_record(Beams, efforts.beam_arrays(roles, places)),
+        compliant=_record(CompliantRows, efforts.compliant_arrays(roles, frame)),
         constraints=_record(Constraints, efforts.constraint_arrays(roles, places)),
         **plan_parts(roles, places),
         contacts=_record(PlaneContacts, contact_arrays(structure, slot, roles)),
@@ -158,7 +160,7 @@ def _record(kind: type[KindOfRecord], arrays: Mapping[str, ArrayLike]) -> KindOf
 def _find_topology(structure: Structure, roles: Roles, clustered: bool) -> Topology:
     number = {**structure.body_index, WORLD: -1}
     ends = [(number[joint.body_a], number[joint.body_b]) for joint in structure.joints]
-    rows = [len(joint.forbidden) for joint in structure.joints]
+    rows = [len(joint.rigid) for joint in structure.joints]
     pairs = [roles.ends[m] for m in roles.with_row]
     follows = {k for k, m in enumerate(roles.with_row) if m in roles.following}
     held = {structure.joint_index[name] for force in structure.forces for name in force.held_joints(structure)}

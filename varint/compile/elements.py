@@ -7,7 +7,7 @@ import numpy as np
 import scipy  # whose parts are imported where they are used
 
 from varint.compile.joints import JointFrame
-from varint.compile.roles import ELEMENT, Roles
+from varint.compile.roles import Roles
 from varint.kernels.laws import LAW_NAMES
 from varint.kernels.loads import LOAD_NAMES
 from varint.kernels.measures import KIND_NAMES
@@ -55,12 +55,12 @@ def row_and_measure_arrays(
     product = np.full(total, -1)
     for n, k in enumerate(frame.products):
         joint = structure.joints[frame.joints[k]]
-        product[frame.joint_rows[k] : frame.joint_rows[k + 1]][: len(joint.forbidden)] = n
+        product[frame.joint_rows[k] : frame.joint_rows[k + 1]][: len(joint.rigid)] = n
         for number, m in enumerate(places):
             if roles.measures[number].of_product == joint.name:
                 product[[m, frame.row_of.get(number, m)]] = n
     fused = np.zeros(total, dtype=bool)
-    fused[[places[roles.sums[s][0]] for first in roles.beams for s in range(first, first + len(ELEMENT))]] = True
+    fused[[places[roles.sums[s][0]] for s in roles.beam_sums]] = True
     facts = [KINDS[kind].facts for kind in kinds]
     angular = np.array([fact.angular for fact in facts], dtype=bool)
     weight, scale, chain = _weights(roles, frame, places, angular, length)
@@ -163,6 +163,17 @@ def beam_arrays(roles: Roles, places: Sequence[int]) -> dict:
     """First measure and first sum of each element of a beam."""
     first = np.array(roles.beams, dtype=np.int64)
     return {"first": np.array([places[roles.sums[s][0]] for s in first], dtype=np.int64), "sum": first}
+
+
+def compliant_arrays(roles: Roles, frame: JointFrame) -> dict:
+    """Rows whose efforts are unknowns, and their sums; those of joints again."""
+    row_of = {s: frame.row_of[roles.sums[s][0]] for s in [*roles.beam_sums, *roles.compliant]}
+    return {
+        "row": np.array(list(row_of.values()), dtype=np.int64),
+        "sum": np.array(list(row_of), dtype=np.int64),
+        "joint_row": np.array([row_of[s] for s in roles.compliant], dtype=np.int64),
+        "joint_sum": np.array(roles.compliant, dtype=np.int64),
+    }
 
 
 def constraint_arrays(roles: Roles, places: Sequence[int]) -> dict:

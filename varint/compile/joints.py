@@ -77,7 +77,7 @@ def joint_frame(structure: Structure, topology: Topology, roles: Roles, slot: np
             first_body.append(1 if child_is_b else 0)
             if j < count:
                 frames = [part for frame in joint_frames(structure.joints[j], structure, ends[j], R) for part in frame]
-                rows.extend((JOINT, row.kind, row.numbers(*frames)) for row in structure.joints[j].forbidden)
+                rows.extend((JOINT, row.kind, row.numbers(*frames)) for row in structure.joints[j].rigid)
             else:
                 measures = [roles.with_row[j - count], *measures]
         for m in measures:

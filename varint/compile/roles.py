@@ -48,6 +48,8 @@ class Roles:
         Measures that are not the first of their sum.
     beams : list of int
         First of the six sums of each element of a beam.
+    compliant : list of int
+        Sums of joints' rows with a compliance.
     """
 
     force: np.ndarray
@@ -64,6 +66,12 @@ class Roles:
     with_row: list[int]
     following: set[int]
     beams: list[int]
+    compliant: list[int]
+
+    @property
+    def beam_sums(self) -> list[int]:
+        """All sums of the elements of beams."""
+        return [s for first in self.beams for s in range(first, first + len(ELEMENT))]
 
 
 def find_roles(structure: Structure) -> Roles:
@@ -102,6 +110,8 @@ def find_roles(structure: Structure) -> Roles:
             needed.add(sums[s][0])
     beams = _beams(measures, sums[: len(groups)])
     needed |= {sums[s][0] for first in beams for s in range(first, first + len(ELEMENT))}
+    compliant = [s for s, group in enumerate(groups.values()) if any(element.compliant for _, element in group)]
+    needed |= {sums[s][0] for s in compliant}
     return Roles(
         force=np.array([k for k, _ in elements], dtype=np.int64),
         measures=measures,
@@ -117,6 +127,7 @@ def find_roles(structure: Structure) -> Roles:
         with_row=[m for m, pair in enumerate(ends) if -1 not in pair or m in needed],
         following={m for own in sums for m in own[1:]},
         beams=beams,
+        compliant=compliant,
     )
 
 

@@ -136,7 +136,7 @@ class Local:
         """Derivatives by the point of a joint, if it is one point of both of its bodies."""
         assert number.field is not None
         joint, attribute, changed = number.field
-        if attribute != "point" or not is_one_point(joint):
+        if attribute != "point" or joint.compliance is not None or not is_one_point(joint):
             return None
         if not (self._at_reference and self._at_rest and self._forces_ignore_points):
             return None

@@ -15,12 +15,14 @@ from varint.model.body import Body
 from varint.model.checks import UnknownKey, kind_of, made, shown
 from varint.model.forces import FORCES
 from varint.model.forces.base import Force
+from varint.model.forces.joint_compliance import JointCompliance
 from varint.model.joints import REGISTRY
 from varint.model.joints.base import Joint
 from varint.model.solid import Solid
 
 SOLIDS = "solids"  # of a body
 AS_IT_IS = {"position": [0.0, 0.0, 0.0], "quat_wxyz": [1.0, 0.0, 0.0, 0.0]}  # defaults of a solid
+COMPLIANT = ("compliance", "damping_time")  # fields of joints, where they are given
 MOST_MISTAKES = 20  # that an error lists
 SCHEMA = "$schema"  # for editors, of no meaning here
 KINDS: dict[str, tuple[str, Mapping[str, Any] | None]] = {
@@ -40,7 +42,11 @@ def to_data(mechanism: Mechanism, solids: bool = True) -> dict:
         "gravity": mechanism.gravity.tolist(),
         "bodies": [_body(body, solids) for body in mechanism.bodies],
         "joints": [{"type": type(joint).__name__} | _fields(joint) for joint in mechanism.joints],
-        "forces": [{"type": type(force).__name__} | _fields(force) for force in mechanism.forces],
+        "forces": [
+            {"type": type(force).__name__} | _fields(force)
+            for force in mechanism.forces
+            if not isinstance(force, JointCompliance)  # the joint has it
+        ],
         "start": {
             key: {name: np.asarray(value).tolist() for name, value in values.items()}
             for key, values in mechanism.start.items()
@@ -160,6 +166,8 @@ def _body(body: Body, solids: bool) -> dict:
 def _fields(item: Body | Joint | Force | Solid) -> dict:
     """The values of the fields; not those that are infinite, which no file can hold: they are defaults."""
     values = {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
+    if isinstance(item, Joint) and item.compliance is None:
+        values = {name: value for name, value in values.items() if name not in COMPLIANT}
     for name, value in values.items():
         if callable(value):
             raise MechanismError(f"{name} of {item.label} is a function, which no file can hold: give it as numbers")

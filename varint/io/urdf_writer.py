@@ -52,8 +52,8 @@ def save(mechanism: Mechanism, path: Path, overwrite: bool) -> None:
 
 
 def _rank(joint: Joint) -> float:
-    """Hinges and slides that are closed in the reference configuration may come into the tree."""
-    held = type(joint) in TYPES and joint.point is not None and joint.point_b is not None
+    """Rigid hinges and slides that are closed in the reference configuration may come into the tree."""
+    held = type(joint) in TYPES and joint.compliance is None and joint.point is not None and joint.point_b is not None
     return 0.0 if held and np.array_equal(joint.point, joint.point_b) else float("inf")  # type: ignore[arg-type]
 
 

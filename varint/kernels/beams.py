@@ -3,13 +3,7 @@
 An element has six measures (strains) in a row, each the only one in its sum. They are evaluated together here; a test
 compares the results with those of the measures' own functions.
 
-In a step each effort f of an element is an unknown: mu = h/2 f is the multiplier of a row with the residual
-
-    row    mu - h/2 f(g, dg/dt)        g in the middle of the step
-
-and mu in place of h/2 f acts on the bodies. Newton's matrix is that of any other effort (efforts.py), but an error of
-second order in the rotations, times the stiffness, changes f alone and not mu: so metals take no more iterations than
-rigid links. Residuals are compared as velocities: the equivalent change of the measure over h/2.
+In a step the efforts of an element are unknowns beside the velocities (compliant_rows.py).
 
 The geometric stiffness in Newton's matrix is that of the frame, to first order in the rotation between the bodies. With
 the force F on b and the vector L from a to b, world, changes (dv, dphi) of one body's unknowns change the force and the
@@ -91,56 +85,6 @@ def measure_beams(plan: Plan, ws: Workspace, pose: int) -> None:
         for j in range(m, m + 3):
             out[j] = dot(vector(plan.measures.u[j]), d) - plan.measures.c[j]
             out[j + 3] = dot(vector(plan.measures.v[j + 3]), rho)
-
-
-@njit
-def _softness(plan, ws, s, half_step):
-    """Velocity that a unit residual of sum s amounts to, m/s per N s or rad/s per N m s; 0 without stiffness."""
-    work = ws.efforts
-    stiffness = -half_step * (half_step * work.sum_by_value[s] + work.sum_by_rate[s])
-    return 1.0 / stiffness if stiffness > 0.0 else 0.0
-
-
-@indirect(seconds=1, what=WHAT)
-def free_efforts(plan: Plan, ws: Workspace, half_step: float) -> None:
-    """Write the residuals of the elements' rows, then set the efforts to multiplier / ``half_step``."""
-    for n in range(plan.beams.first.size):
-        for j in range(SIZE):
-            s, r = plan.beams.sum[n] + j, plan.measures.row[plan.beams.first[n] + j]
-            ws.residual_row[r] = ws.multiplier[r] - half_step * ws.efforts.sum_effort[s]
-            ws.efforts.sum_effort[s] = ws.multiplier[r] / half_step
-
-
-@indirect(seconds=1, what=WHAT)
-def largest_open(plan: Plan, ws: Workspace, half_step: float) -> tuple[float, float, float]:
-    """Return the sum of squares and the largest of the elements' residuals, and their largest impulse, all as m/s."""
-    merit = worst = moved = 0.0
-    for n in range(plan.beams.first.size):
-        for j in range(SIZE):
-            s, r = plan.beams.sum[n] + j, plan.measures.row[plan.beams.first[n] + j]
-            size = plan.rows.scale[r] * abs(ws.residual_row[r]) * _softness(plan, ws, s, half_step)
-            merit += size * size
-            worst = max(worst, size)
-            moved = max(moved, plan.rows.push[r] * abs(ws.multiplier[r]))
-    return merit, worst, moved
-
-
-@njit
-def start_multipliers(plan, ws, half_step, kept):
-    """Set the multipliers of the elements to h/2 times their last efforts if ``kept``, else to zero."""
-    for n in range(plan.beams.first.size):
-        for m in range(plan.beams.first[n], plan.beams.first[n] + SIZE):
-            r = plan.measures.row[m]
-            ws.multiplier[r] = half_step * ws.last_multiplier[r] if kept else 0.0
-
-
-@njit
-def keep_multipliers(plan, ws, half_step):
-    """Store the efforts of the elements, not their multipliers: the next stage may have another h."""
-    for n in range(plan.beams.first.size):
-        for m in range(plan.beams.first[n], plan.beams.first[n] + SIZE):
-            r = plan.measures.row[m]
-            ws.last_multiplier[r] = ws.multiplier[r] / half_step
 
 
 @indirect(seconds=1, what=WHAT)

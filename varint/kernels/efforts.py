@@ -33,12 +33,14 @@ from varint._numba import indirect, njit
 from varint.algebra.quaternion import multiply
 from varint.algebra.sums import two_sum
 from varint.algebra.vectors import add, cross, dot, scale, square_to, sub, vector
-from varint.kernels.beams import free_efforts, measure_beams, stiffen_beams
+from varint.kernels.beams import measure_beams, stiffen_beams
+from varint.kernels.compliant_rows import free_efforts
 from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.laws import evaluate_laws, law_work
 from varint.kernels.loads import body_of, contact_torque, differentiate_loads, evaluate_loads, load_power
 from varint.kernels.measures import weighted_curvature
 from varint.kernels.plan import Plan, Workspace
+from varint.kernels.soft_joints import average_rows, finish_rows, stiffen_rows
 
 
 @njit
@@ -75,8 +77,10 @@ def apply_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> No
     work = ws.efforts
     evaluate_laws(plan, ws, work.position, work.rotation, ws.velocity, half_step)
     evaluate_loads(plan, ws, work.rotation, ws.velocity)
-    if plan.beams.first.size:
+    if plan.compliant.row.size:
         free_efforts(plan, ws, half_step)
+        if plan.compliant.joint_row.size:
+            average_rows(plan, ws, start, half_step)
     for s in range(plan.laws.sum_law.size - 1):
         for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
             for side in range(2):
@@ -178,6 +182,8 @@ def stiffen(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: float)
                     _write_rows(g, T, by_value, by_rate, ws.jacobian[upper, r, side], ws.jacobian[lower, r, side])
             if plan.measures.stiffening[m]:
                 _add_curvature(plan, ws, m, curvature_factor(plan, work, s, m), half_step)
+    if plan.compliant.joint_row.size:
+        stiffen_rows(plan, ws, upper, lower, half_step)
     differentiate_loads(plan, ws, work.position, work.rotation, ws.velocity)
     _add_loads(plan, ws, upper, lower, half_step)
 
@@ -313,6 +319,8 @@ def finish_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> N
                 i = plan.measures.body[m, side]
                 if i < plan.bodies.mass.size:
                     _finish_push(ws, i, half_step * work.sum_effort[s], work.gradient[m, side])
+    if plan.compliant.joint_row.size:
+        finish_rows(plan, ws)
     for n in range(plan.loads.kind.size):
         i = plan.loads.body[n]
         work.work[plan.loads.element[n]] += 2.0 * half_step * load_power(plan, work, n, ws.velocity)

@@ -20,7 +20,7 @@ from varint._numba import njit
 from varint.algebra.quaternion import advance, rotation_matrix
 from varint.algebra.sums import two_sum
 from varint.algebra.vectors import dot, vector
-from varint.kernels.beams import largest_open
+from varint.kernels.compliant_rows import largest_open
 from varint.kernels.dense import add_scaled6, copy_motions
 from varint.kernels.efforts import apply_efforts, stiffen
 from varint.kernels.ldu import solve_newton
@@ -137,8 +137,8 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     unbalanced   largest residual of a body over the largest momentum or impulse
     size         m/s, largest velocity and largest position over ``h``: what the round-off of a row is relative to
 
-    Rows that take no part as constraints (compliance 1) are not divided by ``h``. Of these, only those of beams count
-    (beams.py).
+    Rows that take no part as constraints (compliance 1) are not divided by ``h``. Of these, only those whose efforts
+    are unknowns count (compliant_rows.py).
     """
     nb = plan.bodies.mass.size
     half_step, length = 0.5 * h, plan.bodies.length[0]
@@ -177,7 +177,7 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     if plan.rows.pointing.size and not _directions_kept(plan, ws, start, end):
         return math.nan, math.nan, math.nan, math.nan
     merit = worst = moved = 0.0
-    if plan.beams.first.size:
+    if plan.compliant.row.size:
         merit, worst, moved = largest_open(plan, ws, half_step)
     for j in range(plan.joints.side.shape[0]):
         near, far = plan.joints.side[j, 0], plan.joints.side[j, 1]

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from varint._numba import STATE, Bool1, CompiledRecord, Float1, Float2, Float3, Float4, Int1, Int2, Int3
+from varint.kernels.compliant_records import CompliantRows
 from varint.products.records import Products, ProductWork
 from varint.terms.contacts.kernels.contact_records import ContactWork, PlaneContacts
 from varint.terms.limits.kernels.limit_records import LimitEvents, LimitNumbers, Limits, LimitSearch, LimitTape
@@ -207,6 +208,7 @@ class Plan(CompiledRecord):
     components: Components
     laws: Laws
     beams: Beams
+    compliant: CompliantRows
     constraints: Constraints
     limits: Limits
     contacts: PlaneContacts
@@ -490,7 +492,7 @@ class Workspace(CompiledRecord, writable=True):
     # step
     velocity: Annotated[Float2, "nb 6", STATE]  # m/s, world and rad/s, body; constant over the step
     multiplier: Annotated[Float1, "nr"]  # impulse of each row
-    last_multiplier: Annotated[Float1, "nr", STATE]  # of the last step, of trees; of beams' rows the effort
+    last_multiplier: Annotated[Float1, "nr", STATE]  # of the last step, of trees; of compliant rows the effort
     history: Annotated[Float4, "stages history nb 6", STATE]  # the last velocity, its backward differences
     compliance: Annotated[Float1, "nr"]  # 1 for a row that takes no part as a constraint, else 0
     # Newton

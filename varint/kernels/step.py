@@ -15,7 +15,7 @@ import math
 from varint._numba import Float1, Float2, Float3, Int1, ReadOnly, njit
 from varint.algebra.sums import two_sum
 from varint.kernels.balance import add_load, is_off, leave_energy, weigh_node
-from varint.kernels.beams import keep_multipliers, start_multipliers
+from varint.kernels.compliant_rows import keep_multipliers, start_multipliers
 from varint.kernels.configuration import follow_products, place
 from varint.kernels.constraints import finish_constraints, set_targets
 from varint.kernels.dense import copy_motions

@@ -3,7 +3,8 @@
 import numpy as np
 
 from varint._numba import addresses_of, allocate
-from varint.kernels.beams import evaluate_beams, free_efforts, largest_open, measure_beams, stiffen_beams
+from varint.kernels.beams import evaluate_beams, measure_beams, stiffen_beams
+from varint.kernels.compliant_rows import free_efforts, largest_open
 from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.extended import finish_extended, sharpen
@@ -21,6 +22,7 @@ from varint.kernels.plan import (
 from varint.kernels.rates import evaluate_rates
 from varint.kernels.refine import PASSES
 from varint.kernels.rows import evaluate_rows
+from varint.kernels.soft_joints import average_rows, stiffen_rows
 from varint.products.product_coordinates import follow
 from varint.products.product_rows import curve_product_row, product_row, product_rows
 from varint.products.records import MOST
@@ -89,8 +91,14 @@ def _prepare(plan, stages):
         for function in (apply_efforts, stiffen, finish_efforts):
             function.prepare()
     if plan.beams.first.size:
-        for function in (evaluate_beams, measure_beams, free_efforts, largest_open, stiffen_beams):
+        for function in (evaluate_beams, measure_beams, stiffen_beams):
             function.prepare()
+    if plan.compliant.row.size:
+        free_efforts.prepare()
+        largest_open.prepare()
+    if plan.compliant.joint_row.size:
+        average_rows.prepare()
+        stiffen_rows.prepare()
     prepare_events(plan, stages)
     if plan.constraints.rate.size:
         evaluate_rates.prepare()

@@ -99,7 +99,7 @@ class Diagnosis(Shown):
     @property
     def _counted(self) -> str:
         """Mobility by the count of bodies and rows, redundant rows included."""
-        n, rows = len(self.structure.bodies), sum(len(joint.forbidden) for joint in self.structure.joints)
+        n, rows = len(self.structure.bodies), sum(len(joint.rigid) for joint in self.structure.joints)
         coupled = f"; {count_text(len(self.couplings), 'coupling')} not counted" if len(self.couplings) else ""
         return f"{6 * n - rows} (6 x {count_text(n, 'body', 'bodies')} - {count_text(rows, 'row')}{coupled})"
 

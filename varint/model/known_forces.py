@@ -13,6 +13,7 @@ from varint.model.forces.base import Effort, Force, PlaneContact, SolvedElsewher
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.coupled import Coupled
 from varint.model.forces.driven import Driven
+from varint.model.forces.joint_compliance import JointCompliance
 from varint.model.forces.moved import Moved
 from varint.model.forces.no_slip import NoSlip
 from varint.model.forces.path import PathInertia
@@ -129,6 +130,12 @@ TRAITS = {
         " this force",
     ),
     "hard": Trait("hard stops", is_hard, "is hard and acts in impacts", "give it a stiffness, or remove it"),
+    "soft": Trait(
+        "joints with a compliance",
+        lambda structure, force: isinstance(force, JointCompliance),
+        "makes rows of a joint springs in place of constraints",
+        "leave it out, or use a Free joint with a Bushing",
+    ),
     "moved": Trait(
         "motions prescribed in the world",
         lambda structure, force: isinstance(force, Moved),
@@ -197,21 +204,23 @@ USES = {
     "step choice": Use(
         '`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", ("impulses", "contacts", "path", "series")
     ),
-    "contact steps": Use('`vi.redmax.simulate(integrator="euler")`', "steps of this integrator"),
-    "located steps": Use('`vi.redmax.simulate`, "dop853", "rk45"', "steps of other integrators", ("impulses",)),
-    "stiff steps": Use('`vi.redmax.simulate`, "radau"', "steps of this integrator", ("impulses", "path")),
+    "contact steps": Use('`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", ("soft",)),
+    "located steps": Use('`vi.redmax.simulate`, "dop853", "rk45"', "steps of other integrators", ("impulses", "soft")),
+    "stiff steps": Use('`vi.redmax.simulate`, "radau"', "steps of this integrator", ("impulses", "path", "soft")),
     "reduced steps": Use(
         '`vi.redmax.simulate`, "heun", "rk4", "matrix"',
         "steps of this integrator",
-        ("impulses", "contacts"),
+        ("impulses", "contacts", "soft"),
     ),
     "implicit steps": Use(
-        '`vi.redmax.simulate`, "bdf1", "bdf2", "sdirk2"', "steps of this integrator", ("impulses", "contacts", "path")
+        '`vi.redmax.simulate`, "bdf1", "bdf2", "sdirk2"',
+        "steps of this integrator",
+        ("impulses", "contacts", "path", "soft"),
     ),
     "tree steps": Use(
         '`vi.redmax.simulate`, "gauss" and the variational integrators',
         "steps of trees in canonical coordinates",
-        ("impulses", "contacts", "path", "hard", "moved", "driven", "coupled", "rolling"),
+        ("impulses", "contacts", "path", "soft", "hard", "moved", "driven", "coupled", "rolling"),
     ),
     "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", NOT_FROM_STATE),
     "velocity level": Use(
@@ -221,12 +230,12 @@ USES = {
     "equations": Use(
         "`vi.EquationsOfMotion`",
         "equations of motion",
-        ("impulses", "contacts", "internal", "series", "hard", "moved", "several", "rolling"),
+        ("impulses", "contacts", "soft", "internal", "series", "hard", "moved", "several", "rolling"),
     ),
     "derivatives": Use(
         "`stiffness`, `damping`, `preconditioner` of these",
         "derivatives of the equations of motion",
-        ("impulses", "contacts", "path", "internal", "series", "hard", "moved", "several", "rolling"),
+        ("impulses", "contacts", "path", "soft", "internal", "series", "hard", "moved", "several", "rolling"),
     ),
     "reactions": Use("`acceleration` and `reaction` of a run", "reactions and accelerations of a run", ("path",)),
     "runs within": Use(
@@ -240,26 +249,28 @@ USES = {
     "linearize": Use(
         "`vi.linearize`",
         "derivatives of accelerations (for hard stops give dt=)",
-        (*NOT_FROM_STATE, "hard", "moved", "rolling"),
+        (*NOT_FROM_STATE, "soft", "hard", "moved", "rolling"),
     ),
-    "linearize step": Use("`vi.linearize(dt=)`", "derivatives of one step", (*NOT_FROM_STATE, "moved", "rolling")),
+    "linearize step": Use(
+        "`vi.linearize(dt=)`", "derivatives of one step", (*NOT_FROM_STATE, "soft", "moved", "rolling")
+    ),
     "tangents": Use(
         "`vi.periodic_orbit`, `vi.lyapunov_spectrum`",
         "derivatives of steps",
-        ("impulses", "contacts", "path", "internal", "moved", "feedback", "rolling"),
+        ("impulses", "contacts", "path", "soft", "internal", "moved", "feedback", "rolling"),
     ),
     "gradient": Use(
-        "`vi.gradient`", "gradients", ("impulses", "contacts", "path", "moved", "bent", "feedback", "rolling")
+        "`vi.gradient`", "gradients", ("impulses", "contacts", "path", "soft", "moved", "bent", "feedback", "rolling")
     ),
     "adaptive gradient": Use(
         "`vi.gradient(adaptive=)`",
         "gradients of adaptive steps",
-        ("impulses", "contacts", "path", "moved", "bent", "feedback", "series", "rolling"),
+        ("impulses", "contacts", "path", "soft", "moved", "bent", "feedback", "series", "rolling"),
     ),
     "reduced gradient": Use(
         "`vi.redmax.gradient`",
         "gradients in reduced coordinates",
-        ("impulses", "contacts", "path", "hard", "moved", "several", "bent", "feedback", "rolling"),
+        ("impulses", "contacts", "path", "soft", "hard", "moved", "several", "bent", "feedback", "rolling"),
     ),
     "inverse dynamics": Use(
         "`vi.inverse_dynamics`", "inverse dynamics", ("impulses", "contacts", "path", "hard", "rolling")

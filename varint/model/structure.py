@@ -13,6 +13,7 @@ from varint.model.arrays import Vector
 from varint.model.body import WORLD, Body
 from varint.model.checks import array_of, check_keys, check_name, known_name, of_type, sequence_of, shown
 from varint.model.forces import Force
+from varint.model.forces.joint_compliance import with_compliances
 from varint.model.joints import Joint
 from varint.model.known_forces import traits_of
 from varint.model.start_arguments import MOTION_KEYS, check_start
@@ -38,6 +39,7 @@ class Structure(Shown):
         What ``state()`` without arguments gives: any of its keyword arguments. Where empty, the
         reference configuration at rest.
     forces : sequence of Force, optional
+        Those of joints with a compliance are added, before these.
 
     Raises
     ------
@@ -57,6 +59,8 @@ class Structure(Shown):
         what = f"mechanism '{check_name(self.name, 'a mechanism')}'"
         for which, kind, one in (("bodies", Body, "body"), ("joints", Joint, "joint"), ("forces", Force, "force")):
             set_(which, sequence_of(getattr(self, which), f"{which} of {what}", which))
+            if which == "forces":
+                set_(which, with_compliances(self.forces, self.joints))
             _check_names(getattr(self, which), kind, one)
         set_("gravity", array_of(self.gravity, (3,), f"gravity of {what}"))
         set_("start", MappingProxyType(dict(of_type(self.start, Mapping, f"start of {what}", MechanismError))))
@@ -161,4 +165,4 @@ def _is_closed(joint: Joint) -> bool:
     assert joint.point_b is not None  # since it was made
     apart = joint.point_b - joint.point
     tolerance = ANCHOR_TOLERANCE * max(np.abs(joint.point).max(), np.abs(joint.point_b).max())
-    return all(abs(row.gap(joint.frame, apart)) <= tolerance for row in joint.forbidden)
+    return all(abs(row.gap(joint.frame, apart)) <= tolerance for row in joint.rigid)

@@ -48,7 +48,8 @@ class Effort(Element):
     """An effort along the sum of ``measures`` by a ``law`` with its ``parameters``, and ``terms`` of its measure.
 
     ``weights``: of the measures in the sum, 1 where there are none; ``table``: (values, efforts) of a tabulated law;
-    ``function``: of a user's law; ``terms``: as `Limit`; ``start``: of the law's internal variable.
+    ``function``: of a user's law; ``terms``: as `Limit`; ``start``: of the law's internal variable; ``compliant``:
+    whether it is a compliant row of a joint (kernels/soft_joints.py).
     """
 
     measures: tuple[Measure, ...]
@@ -59,6 +60,7 @@ class Effort(Element):
     terms: tuple = ()
     weights: tuple[float, ...] = ()
     start: float = 0.0
+    compliant: bool = False
 
     @property
     def bodies(self) -> tuple[str, ...]:

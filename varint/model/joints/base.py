@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, TypeVar
+from typing import Annotated, ClassVar, TypeVar
 
 import numpy as np
 
@@ -27,7 +27,16 @@ from varint.measures.point import Along
 from varint.measures.product import OnMotions
 from varint.model.arrays import Vector
 from varint.model.bounds import bounded
-from varint.model.checks import Frozen, array_of, check_name, check_plain_fields, freeze, unit_axis
+from varint.model.checks import (
+    Frozen,
+    array_of,
+    check_name,
+    check_plain_fields,
+    freeze,
+    in_a_shape,
+    not_negative,
+    unit_axis,
+)
 from varint.model.motion import Motion
 
 X, Y, Z = 0, 1, 2
@@ -64,6 +73,12 @@ class Joint(Frozen):
     point_b : array_like (3,), optional
         Anchor on body b, where it was measured by itself; ``point`` if not given. Where the two differ more than
         the joint allows, the description is open, and ``Mechanism.state`` closes it.
+    compliance : float or (rows,), optional
+        Of its rows, in the order of ``forbidden``: m/N, for rows of angles rad/(N m); one number for all. A row with a
+        compliance is a stiff spring in place of a constraint, without effort in the reference configuration; one of
+        zero is rigid. Not for products of exponentials.
+    damping_time : float, optional
+        Of compliant rows: damping over stiffness, s.
     """
 
     name: str
@@ -71,6 +86,8 @@ class Joint(Frozen):
     body_b: str
     point: Vector | None = field(default=None, kw_only=True)
     point_b: Vector | None = field(default=None, kw_only=True)
+    compliance: float | Annotated[np.ndarray, (None,)] | None = field(default=None, kw_only=True)
+    damping_time: float | None = field(default=None, kw_only=True)
 
     needs_point: ClassVar[bool] = True
 
@@ -89,6 +106,35 @@ class Joint(Frozen):
             self._set("point", self.point_b)
         elif self.point_b is None:
             self._set("point_b", self.point)
+        if not (self.compliance is None and self.damping_time is None):
+            self._check_compliance()
+
+    def _check_compliance(self) -> None:
+        """Compliance and damping time as floats that fit the rows."""
+        rows = len(self.forbidden)
+        if self.compliance is not None:
+            if not rows:
+                raise MechanismError(f"{self.label} has no rows: leave out compliance")
+            given = in_a_shape(self.compliance, ((), (rows,)), f"compliance of {self.label}")
+            if (given < 0.0).any():
+                raise MechanismError(f"compliance of {self.label} must be zero or positive, got {given.tolist()}")
+            self._set("compliance", given if given.ndim else float(given))
+        if self.damping_time is not None:
+            if self.compliance is None:
+                raise MechanismError(f"damping_time of {self.label} needs compliance=")
+            self._set("damping_time", not_negative(self.damping_time, f"damping_time of {self.label}"))
+
+    @property
+    def compliances(self) -> np.ndarray:
+        """(rows,) compliance of each row, m/N or rad/(N m)."""
+        return np.broadcast_to(0.0 if self.compliance is None else self.compliance, len(self.forbidden))
+
+    @property
+    def rigid(self) -> tuple:
+        """The rows without compliance, which are constraints."""
+        if self.compliance is None:
+            return self.forbidden
+        return tuple(row for row, alpha in zip(self.forbidden, self.compliances, strict=True) if alpha == 0.0)
 
     @property
     def label(self) -> str:
@@ -143,6 +189,13 @@ class ProductJoint(Joint):
     @property
     def forbidden(self) -> tuple:
         return (OnMotions(),) * (6 - self.dof)
+
+    def _check_compliance(self) -> None:
+        if self.compliance is not None or self.damping_time is not None:
+            raise MechanismError(
+                f"{self.label} takes no compliance: its rows are those of a product of exponentials. Put a body on a"
+                " joint with a compliance in series with it"
+            )
 
 
 @dataclass(frozen=True, eq=False)

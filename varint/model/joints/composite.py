@@ -12,7 +12,7 @@ from varint.model.joints.base import REGISTRY, ProductJoint, register
 from varint.model.motion import Ball, Motion, Shift, Slide, Turn
 from varint.model.product_joint import Product, adjoint, along_screw, inverse, pose_matrix
 
-OWN = ("name", "body_a", "body_b")  # of the composite, not of its parts
+OWN = ("name", "body_a", "body_b", "compliance", "damping_time")  # of the composite, not of its parts
 
 
 @register

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
@@ -47,8 +48,7 @@ class Rod(Joint):
 
     @property
     def forbidden(self) -> tuple:
-        assert self.length is not None  # since it was made
-        return (Distance(self.length),)
+        return (Distance(cast(float, self.length)),)
 
     @property
     def allowed(self) -> tuple[Motion, ...]:
