@@ -87,7 +87,7 @@ def accelerations_and_reactions(
     bends = np.zeros_like(held) if bend is None else np.ascontiguousarray(bend[:, element] * driven)
     resting = np.zeros((len(position), one_sided(plan).measure.size if with_terms else 0))
     contacts = plan.contacts
-    pressing = np.zeros((len(position), contacts.body.size if with_terms else 0, 3))
+    pressing = np.zeros((len(position), contacts.body.size if with_terms else 0, 4))
     efforts = held, resting, pressing
     ws = workspace(plan, functions=compiled.functions)
     solve_nodes(plan, ws, scratch, anchor, load, bends, tuple(nodes), acceleration, reaction, efforts)
@@ -95,10 +95,10 @@ def accelerations_and_reactions(
     effort[:, element] = held
     np.add.at(effort.T, one_sided(plan).element[: resting.shape[1]], resting.T)
     for k in range(pressing.shape[1]):
-        effort[:, contacts.element[k]] += pressing[:, k] @ contacts.frame[k, 0]
+        effort[:, contacts.element[k]] += pressing[:, k, 3]
         if contact_force is not None:
             name = mechanism.forces[compiled.force[contacts.element[k]]].name
-            contact_force[name] = contact_force.get(name, 0.0) + pressing[:, k]
+            contact_force[name] = contact_force.get(name, 0.0) + pressing[:, k, :3]
     of_joint = np.argsort(compiled.joints)[np.count_nonzero(compiled.joints < 0) :]
     return acceleration[:, compiled.slot], reaction[:, of_joint], effort
 

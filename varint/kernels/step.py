@@ -203,7 +203,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
     node, width, dt = when
     # shares of the step: what is done, a sub-step that no event ends, the sub-step that is tried
     done, size, part, iterations, pieces, events, after = 0.0, 1.0, 1.0, 0, 0, 0, 0.0
-    begin_events(ws)
+    begin_events(plan, ws, pose)
     redo, energy, shortest = ws.balance.redo[0], 0.0, 1.0 / (1 << DEEPEST_SUBSTEP)
     has_events, taping, composed = has_terms(plan), ws.tape.h.size > 0, stages.size > 1
     kept = composed or redo or has_events or plan.products.start.size > 0

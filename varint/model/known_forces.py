@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from varint.errors import ArgumentError
-from varint.model.forces.base import Effort, Force, PlaneContact, SolvedElsewhere
+from varint.model.forces.base import BodyContact, Effort, Force, PlaneContact, SolvedElsewhere
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.coupled import Coupled
 from varint.model.forces.driven import Driven
@@ -72,7 +72,7 @@ def is_hard(structure: "Structure", force: Force) -> bool:
 
 def is_contact(structure: "Structure", force: Force) -> bool:
     """Whether a force is a hard contact."""
-    return any(isinstance(element, PlaneContact) for element in force.elements(structure))
+    return any(isinstance(element, PlaneContact | BodyContact) for element in force.elements(structure))
 
 
 def is_impulsive(structure: "Structure", force: Force) -> bool:

@@ -152,6 +152,23 @@ class PlaneContact(Element):
 
 
 @dataclass(frozen=True, eq=False)
+class BodyContact(Element):
+    """The shapes of ``body`` and ``other`` cannot pass each other (terms/contacts); ``other`` may be the world.
+
+    friction, restitution : float
+    """
+
+    body: str
+    other: str
+    friction: float
+    restitution: float
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return (self.other, self.body)
+
+
+@dataclass(frozen=True, eq=False)
 class SolvedElsewhere(Element):
     """An effort on the bodies ``ends`` that no element of a step gives, such as the friction of a reduced step."""
 

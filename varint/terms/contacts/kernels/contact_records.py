@@ -28,7 +28,7 @@ class Contacts(CompiledRecord):
     kind: Int1
     swapped: Bool1  # whether the first of the features is that of ``other``
     place: Float3  # (., 2, 3) points, from the centre of mass, body axes, m
-    direction: Float3  # (., 2, 3) unit vectors, body axes
+    axis: Float3  # (., 2, 3) unit vectors, body axes
     size: Float2  # (., 2) radii, m
 
 
@@ -48,7 +48,12 @@ class ContactWork(CompiledRecord, writable=True):
     kept_slip: Annotated[Float2, "contacts 2"]
     kept_impulse: Annotated[Float2, "contacts 3"]
     kept_span: Float1
-    # of pairs
+    # of pairs of features
+    kind: Annotated[Int1, "features", STATE]
+    swapped: Annotated[Bool1, "features", STATE]  # whether the first of the features is that of ``other``
+    place: Annotated[Float3, "features 2 3", STATE]  # points, from the centre of mass, body axes, m
+    axis: Annotated[Float3, "features 2 3", STATE]  # unit vectors, body axes
+    size: Annotated[Float2, "features 2", STATE]  # radii, m
     slip_vector: Annotated[Float2, "features 3", STATE]  # m/s, ``slip`` in axes of the world
     kept_slip_vector: Annotated[Float2, "features 3"]
     frame: Annotated[Float3, "features 3 3"]  # rows: the normal, two directions across it, at the pose of ``upper``

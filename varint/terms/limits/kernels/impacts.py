@@ -27,6 +27,7 @@ from varint.kernels.projection import momenta_and_rates, project
 from varint.kernels.restart import ACCEPTED, AGAIN, AT_START, DEEPEST_SUBSTEP, go_back
 from varint.kernels.tape import keep_event
 from varint.terms.contacts.kernels.contact_events import NOBODY, act_contacts, approaches, settle_contacts
+from varint.terms.contacts.kernels.contact_features import choose_features
 from varint.terms.contacts.kernels.contact_rows import has_contacts
 from varint.terms.limits.kernels.clearances import clearance, contact_of, first_beyond, is_closed
 from varint.terms.limits.kernels.limits import (
@@ -48,14 +49,15 @@ LEAST_FORCE = 1e-10  # relative to the sum of the forces on the bodies: a smalle
 
 
 @njit
-def begin_events(ws):
-    """Reset the search for an event at the start of a step."""
+def begin_events(plan, ws, pose):
+    """Reset the search for an event at the start of a step, at a pose."""
     search = ws.search
     search.limit[0], search.changes[0] = -1, 0
     for n in range(search.impacts.size):
         search.impacts[n] = 0
     for k in range(ws.contacts.hits.size):
         ws.contacts.hits[k] = 0
+    choose_features(plan, ws, pose)
 
 
 def prepare_events(plan: Plan, stages: int) -> None:
