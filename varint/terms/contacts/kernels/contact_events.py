@@ -11,7 +11,7 @@ from varint.kernels.balance import add_event
 from varint.kernels.dense import copy_motions
 from varint.kernels.momentum import momenta_of
 from varint.kernels.plan import Plan, Workspace
-from varint.terms.contacts.kernels.contact_features import rate_along
+from varint.terms.contacts.kernels.contact_features import feature_of, rate_along
 from varint.terms.contacts.kernels.contact_nodes import project_contacts, solve_at_node, take_right_sides, works_at_node
 from varint.terms.contacts.kernels.contact_rows import TOUCHING, contact_gap, normal_rate, set_slip, write_upper
 
@@ -82,7 +82,8 @@ def _choose(plan, ws, pose, met):
     """Choose the contacts of the next impact, ``bias`` e times the rates of those that rebound; whether any is."""
     work, fastest, any_hit = ws.contacts, 0.0, met >= 0
     for k in range(plan.contacts.body.size):
-        work.taking[k], work.sticking[k], work.mode[k] = work.closed[k], False, 0
+        holds = _holds(plan, ws, k)
+        work.taking[k], work.sticking[k], work.mode[k] = holds, False, 0
         work.direction[k, 0] = work.direction[k, 1] = 0.0
         work.bias[k, 0] = work.bias[k, 1] = work.bias[k, 2] = 0.0
         if not work.closed[k] and not (k == met or contact_gap(plan, ws, pose, k) <= TOUCHING):
@@ -90,23 +91,32 @@ def _choose(plan, ws, pose, met):
             continue
         rate = normal_rate(plan, ws, pose, k)
         work.rate[k, 0] = rate
-        if not work.closed[k] and _restitution(plan, ws, k) > 0.0:
+        if not holds and _restitution(plan, ws, k) > 0.0:
             fastest = max(fastest, -rate)
         elif rate < -PARTING:
             any_hit = True
     any_hit = any_hit or fastest > PARTING
     for k in range(plan.contacts.body.size):
         rate = work.rate[k, 0]
-        if work.closed[k] or not (rate <= PARTING or k == met):
+        if work.taking[k] or not (rate <= PARTING or k == met):
             continue
         restitution = _restitution(plan, ws, k)
         if restitution == 0.0 or rate >= -PARTING:
-            work.taking[k] = True  # it closes
-            any_hit = True
+            work.taking[k] = restitution == 0.0 or k == met or feature_of(plan, k) < 0  # it closes
+            any_hit = any_hit or work.taking[k]
         elif -rate >= fastest * (1.0 - ALIKE):
             work.taking[k], work.bias[k, 0] = True, restitution * rate
             work.hits[k] += 1
     return any_hit
+
+
+@njit
+def _holds(plan, ws, k):
+    """Whether contact k is closed and takes part in an impact without a rebound of its own.
+
+    Those between features that have restitution do not: they pass impacts on one by one, as the balls of a cradle.
+    """
+    return ws.contacts.closed[k] and (feature_of(plan, k) < 0 or _restitution(plan, ws, k) == 0.0)
 
 
 @njit
