@@ -20,7 +20,15 @@ from varint.collision.nearest import (
     nearest_lines,
     nearest_on_edges,
 )
-from varint.collision.separation import EDGES, FACE_OF_FIRST, NO_AXIS, edge_opens, has_faces, separating_axis
+from varint.collision.separation import (
+    EDGES,
+    FACE_OF_FIRST,
+    NO_AXIS,
+    edge_opens,
+    has_faces,
+    lowest_vertex,
+    separating_axis,
+)
 
 TOUCHING = 1e-9  # of the size of the smaller shape: nearer than this directions between them are those of the axis
 BESIDE = 1e-8  # of the size: by how much a corner may be outside of a face that it rests on
@@ -154,7 +162,7 @@ def deepest_gap(apart, size):
 def _points(shapes, pair, frame, axis, scene, count, out):
     """Add the vertices of the second of a pair that face the first; the new count."""
     a, b, swapped = pair
-    size, reach, apart = scene
+    size, reach, apart, slab = scene
     relative, _ = frame
     radius = shapes.radius[a] + shapes.radius[b]
     toward = scale(-1.0, rotate_back(relative, axis)) if swapped else axis
@@ -162,6 +170,8 @@ def _points(shapes, pair, frame, axis, scene, count, out):
     deepest = deepest_gap(apart, size)
     for v in range(shapes.first_vertex[b], shapes.first_vertex[b + 1]):
         p = _seen(frame, swapped, vector(shapes.vertex[v]))
+        if dot(axis, vector(shapes.vertex[v])) < slab[0] if swapped else dot(axis, p) > slab[1]:
+            continue
         near = nearest_feature(shapes, a, p, toward, cone, BESIDE * size, radius > 0.0)
         if near[2] - radius >= reach or near[2] < deepest:
             continue
@@ -198,13 +208,26 @@ def _crossing(shapes, edges, frame, axis, limits, all_round):
 
 
 @njit
+def _height(shapes, e, n):
+    """Height along ``n`` of the higher end of an edge."""
+    return max(dot(n, vector(shapes.vertex[shapes.edge[e, 0]])), dot(n, vector(shapes.vertex[shapes.edge[e, 1]])))
+
+
+@njit
 def _edges(shapes, pair, frame, axis, scene, count, out):
     """Add the edges of both that cross; the new count."""
-    (a, b), (size, reach, apart) = pair, scene
+    (a, b), (size, reach, apart, slab), (relative, d) = pair, scene, frame
     radius = shapes.radius[a] + shapes.radius[b]
     deepest = deepest_gap(apart, size)
+    low, high = slab
+    back = rotate_back(relative, axis)
+    lifted = dot(axis, d)
     for f in range(shapes.first_edge[b], shapes.first_edge[b + 1]):
+        if _height(shapes, f, scale(-1.0, back)) - lifted < -high:
+            continue
         for e in range(shapes.first_edge[a], shapes.first_edge[a + 1]):
+            if _height(shapes, e, axis) < low:
+                continue
             line = _crossing(shapes, (e, f), frame, axis, (size, apart), False)
             if line[1] - radius < reach and line[1] >= deepest:
                 count = _put_edges(shapes, pair, frame, (e, f), line, size, count, out)
@@ -228,7 +251,7 @@ def _nearest_of(shapes, pair, frame, axis, size):
 def _put_nearest(shapes, pair, frame, best, scene, count, out):
     """Add the features of both that are nearest to each other, of cores that are apart by more than faces and edges
     that face each other say; the new count."""
-    (a, b), (size, reach, _) = pair, scene
+    (a, b), (size, reach, _, _) = pair, scene
     axis = best[4]
     radius = shapes.radius[a] + shapes.radius[b]
     v, near = _nearest_of(shapes, (a, b, False), frame, axis, size)
@@ -283,7 +306,11 @@ def core_features(shapes, pair, frame, reach, out):
         if best[3] - radius >= reach:
             return 0
     apart, axis = best[3], best[4]
-    scene = size, reach, apart
+    slab = -math.inf, math.inf  # along the axis a is below its highest vertex, b above that by ``apart``
+    if apart < math.inf:
+        _, top = lowest_vertex(shapes, a, scale(-1.0, axis))
+        slab = apart - top - reach - radius, reach + radius - top
+    scene = size, reach, apart, slab
     count = _points(shapes, (a, b, False), frame, axis, scene, 0, out)
     count = _points(shapes, (b, a, True), frame, axis, scene, count, out)
     count = _edges(shapes, pair, frame, axis, scene, count, out)

@@ -9,6 +9,7 @@ import math
 
 from varint._numba import njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
+from varint.collision.nearest import is_above
 
 NO_AXIS, FACE_OF_FIRST, FACE_OF_SECOND, EDGES = range(4)
 CLEARLY = 1e-10  # of the size: by how much two edges have to separate better than a face, which has no round-off
@@ -64,28 +65,42 @@ def best_edges(shapes, a, b, relative, d, most):
     first, second, axis = -1, -1, (0.0, 0.0, 0.0)
     for f in range(shapes.first_edge[b], shapes.first_edge[b + 1]):
         along = rotate(relative, vector(shapes.along[f]))
+        left, right = rotate(relative, vector(shapes.inward[f, 0])), rotate(relative, vector(shapes.inward[f, 1]))
         foot = add(d, rotate(relative, vector(shapes.vertex[shapes.edge[f, 0]])))
         for e in range(shapes.first_edge[a], shapes.first_edge[a + 1]):
             n = cross(vector(shapes.along[e]), along)
+            on_a, also_a = dot(n, vector(shapes.inward[e, 0])), dot(n, vector(shapes.inward[e, 1]))
+            on_b, also_b = dot(n, left), dot(n, right)
+            outward = max(on_a, also_a) <= 0.0 and min(on_b, also_b) >= 0.0
+            inward = min(on_a, also_a) >= 0.0 and max(on_b, also_b) <= 0.0
             square = dot(n, n)
-            if square < SLANTED * SLANTED:
+            if not (outward or inward) or square < SLANTED * SLANTED:
                 continue
-            apart = dot(n, sub(foot, vector(shapes.vertex[shapes.edge[e, 0]])))
-            for sign in (1.0, -1.0):
-                m = scale(sign, n)
-                if sign * apart <= most * math.sqrt(square) or not edge_opens(shapes, e, m, 0.0):
-                    continue
-                if edge_opens(shapes, f, scale(-1.0, rotate_back(relative, m)), 0.0):
-                    most = sign * apart / math.sqrt(square)
-                    first, second, axis = e, f, scale(1.0 / math.sqrt(square), m)
+            apart = dot(n, sub(foot, vector(shapes.vertex[shapes.edge[e, 0]]))) / math.sqrt(square)
+            if inward and not (outward and apart > 0.0):
+                apart, n = -apart, scale(-1.0, n)
+            if apart > most:
+                most, first, second, axis = apart, e, f, scale(1.0 / math.sqrt(square), n)
     return first, second, most, axis
+
+
+@njit
+def _is_realised(shapes, a, b, frame, best):
+    """Whether the vertex nearest to the best face is above it."""
+    (relative, d), (kind, first, second) = frame, best
+    if kind == FACE_OF_FIRST:
+        return is_above(shapes, first, add(d, rotate(relative, vector(shapes.vertex[second]))), 0.0)
+    if kind == FACE_OF_SECOND:
+        return is_above(shapes, second, rotate_back(relative, sub(vector(shapes.vertex[first]), d)), 0.0)
+    return False
 
 
 @njit
 def separating_axis(shapes, a, b, relative, d, size, enough):
     """Kind of the best axis, numbers of the features of a and of b on it, separation and axis (3,) from a to b.
 
-    Edges are not looked at where faces alone separate the cores by more than ``enough``.
+    Edges are not looked at where faces alone separate the cores by more than ``enough``, or where the distance from the
+    best face is that of the cores.
     """
     kind, first, second, most, axis = NO_AXIS, -1, -1, -math.inf, (0.0, 0.0, 0.0)
     f, v, apart = best_face(shapes, a, b, relative, d, False)
@@ -95,7 +110,7 @@ def separating_axis(shapes, a, b, relative, d, size, enough):
     if f >= 0 and apart > most:
         kind, first, second, most = FACE_OF_SECOND, v, f, apart
         axis = scale(-1.0, rotate(relative, vector(shapes.normal[f])))
-    if most > enough:
+    if most > enough or (most > -CLEARLY * size and _is_realised(shapes, a, b, (relative, d), (kind, first, second))):
         return kind, first, second, most, axis
     e, f, apart, n = best_edges(shapes, a, b, relative, d, most + CLEARLY * size)
     if e >= 0:
