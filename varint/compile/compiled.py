@@ -147,7 +147,9 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
 
 def _record(kind: type[KindOfRecord], arrays: Mapping[str, ArrayLike]) -> KindOfRecord:
     """A record of arrays of the types that its class names."""
-    return kind(**{name: np.ascontiguousarray(array) for name, array in arrays.items()})
+    return kind(
+        **{name: np.ascontiguousarray(array) if np.ndim(array) else array for name, array in arrays.items()}
+    )
 
 
 def _find_topology(structure: Structure, roles: Roles, clustered: bool) -> Topology:

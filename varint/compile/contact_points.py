@@ -3,7 +3,9 @@
 import numpy as np
 
 from varint.compile.roles import Roles
-from varint.model.body import Body
+from varint.compile.shape_table import most_features, shape_table
+from varint.model.body import WORLD, Body
+from varint.model.collision_shapes import CollisionShape
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.structure import Structure
 
@@ -43,22 +45,39 @@ NUMBERS = ("radius", "friction", "restitution")
 
 
 def _pair_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
-    """Arrays of the contacts of two bodies."""
-    bodies = [(structure.body(each.body), structure.body(each.other)) for _, each in roles.pairs]
-    count = len(bodies)
-    index = structure.body_index
+    """Arrays of the contacts of two bodies: slots for the features of each pair of their shapes."""
+    number = {**structure.body_index, WORLD: -1}
+    first: dict[str, int] = {}  # shape of each body
+    shapes: list[tuple[int, CollisionShape]] = []
+    pairs = []
+    for e, each in roles.pairs:
+        for body, own in ((each.body, each.shapes), (each.other, each.other_shapes)):
+            if body not in first:
+                first[body] = len(shapes)
+                shapes += [(int(slot[number[body]]), shape) for shape in own]
+        numbers = range(len(each.shapes)), range(len(each.other_shapes))
+        pairs += [(e, each, first[each.body] + m, first[each.other] + n) for m in numbers[0] for n in numbers[1]]
+    table = shape_table(shapes)
+    slots = [most_features(table, a, b) for *_, a, b in pairs]
+    own = [(e, each, a, b) for (e, each, a, b), count in zip(pairs, slots, strict=True) for _ in range(count)]
+
+    def mobility(body: str, shape: int) -> float:
+        if body == WORLD:
+            return 0.0
+        arm = np.linalg.norm(table.centre[shape]) + (table.bound[shape] if np.isfinite(table.bound[shape]) else 0.0)
+        moments = structure.body(body).inertia
+        return 1.0 / structure.body(body).mass + 2.0 / 9.0 * arm**2 * float(np.trace(np.linalg.inv(moments)))
+
     return {
-        "body": np.array([slot[index[each.body]] for _, each in roles.pairs], dtype=np.int64),
-        "other": np.array([slot[index[each.other]] for _, each in roles.pairs], dtype=np.int64),
-        "element": np.array([e for e, _ in roles.pairs], dtype=np.int64),
-        "friction": np.array([each.friction for _, each in roles.pairs], dtype=float),
-        "restitution": np.array([each.restitution for _, each in roles.pairs], dtype=float),
-        "mobility": np.array([_mobility(a, np.array([0,0,a.solids[0].sizes[0]])) + _mobility(b, np.array([0,0,b.solids[0].sizes[0]])) for a, b in bodies], dtype=float),
-        "kind": np.zeros(count, dtype=np.int64),
-        "swapped": np.zeros(count, dtype=bool),
-        "place": np.zeros((count, 2, 3)),
-        "axis": np.zeros((count, 2, 3)),
-        "size": np.array([[a.solids[0].sizes[0], b.solids[0].sizes[0]] for a, b in bodies], dtype=float).reshape(count, 2),
+        "body": np.array([slot[number[each.body]] for _, each, *_ in own], dtype=np.int64),
+        "other": np.array([slot[number[each.other]] for _, each, *_ in own], dtype=np.int64),
+        "element": np.array([e for e, *_ in own], dtype=np.int64),
+        "friction": np.array([each.friction for _, each, *_ in own], dtype=float),
+        "restitution": np.array([each.restitution for _, each, *_ in own], dtype=float),
+        "mobility": np.array([mobility(each.body, a) + mobility(each.other, b) for _, each, a, b in own], dtype=float),
+        "pair_first": np.cumsum([0, *slots], dtype=np.int64),
+        "pair_shape": np.array([[a, b] for *_, a, b in pairs], dtype=np.int64).reshape(-1, 2),
+        "shapes": table,
     }
 
 

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from varint._numba import STATE, Bool1, CompiledRecord, Float1, Float2, Float3, Float4, Int1, Int2, Int3
+from varint.collision.shape_records import Features
 from varint.products.records import Products, ProductWork
 from varint.terms.contacts.kernels.contact_records import Contacts, ContactWork
 from varint.terms.limits.kernels.limit_records import LimitEvents, LimitNumbers, Limits, LimitSearch, LimitTape
@@ -485,6 +486,7 @@ class Workspace(CompiledRecord, writable=True):
     efforts: EffortWork
     search: LimitSearch
     contacts: ContactWork
+    found: Features  # of one pair of shapes
     balance: Balance
     pace: Pace
     kept: Kept

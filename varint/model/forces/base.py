@@ -14,6 +14,7 @@ from varint.display import Shown
 from varint.errors import MechanismError
 from varint.measures import Measure
 from varint.model.body import WORLD
+from varint.model.collision_shapes import CollisionShape
 from varint.model.checks import Frozen, check_name, check_plain_fields, finite, not_negative, positive, shown
 from varint.model.forces.law import Law
 from varint.model.forces.measured import coordinate_measure, is_free_rotation
@@ -153,13 +154,16 @@ class PlaneContact(Element):
 
 @dataclass(frozen=True, eq=False)
 class BodyContact(Element):
-    """The shapes of ``body`` and ``other`` cannot pass each other (terms/contacts); ``other`` may be the world.
+    """Shapes of ``body`` and ``other`` cannot pass each other (terms/contacts); ``other`` may be the world.
 
+    shapes, other_shapes : of the two bodies, in their axes
     friction, restitution : float
     """
 
     body: str
     other: str
+    shapes: tuple[CollisionShape, ...]
+    other_shapes: tuple[CollisionShape, ...]
     friction: float
     restitution: float
 

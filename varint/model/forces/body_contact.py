@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from varint.errors import MechanismError
+from varint.model.body import WORLD
+from varint.model.collision_shapes import CollisionShape, CylinderShape, PlaneShape
 from varint.model.forces.base import BodyContact, Element, Force, register
 
 if TYPE_CHECKING:
@@ -41,4 +43,20 @@ class Contact(Force):
 
     def elements(self, structure: "Structure") -> list[Element]:
         body, other = self._moving(structure, self.body_a), self._body(structure, self.body_b)
-        return [BodyContact(body, other, self.friction, self.restitution)]
+        shapes = self._shapes(structure, body), self._shapes(structure, other)
+        for one, another in (shapes, shapes[::-1]):
+            cylinder = any(isinstance(shape, CylinderShape) for shape in one)
+            if cylinder and not all(isinstance(shape, PlaneShape) for shape in another):
+                raise MechanismError(
+                    f"{self.label}: a CylinderShape touches planes alone: take a CapsuleShape, or a ConvexMesh of a prism"
+                )
+        return [BodyContact(body, other, *shapes, self.friction, self.restitution)]
+
+    def _shapes(self, structure: "Structure", name: str) -> tuple[CollisionShape, ...]:
+        """The collision shapes of a body, or of the world. Raises MechanismError where there are none."""
+        shapes = structure.ground if name == WORLD else structure.body(name).collision
+        if not shapes:
+            give = "vi.Mechanism(..., ground=[...])" if name == WORLD else "vi.Body(..., collision=[...])"
+            what = "the world" if name == WORLD else f"body '{name}'"
+            raise MechanismError(f"{self.label}: {what} has no collision shapes: give {give}")
+        return tuple(shapes)

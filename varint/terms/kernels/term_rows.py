@@ -11,12 +11,16 @@ from varint.terms.contacts.kernels.contact_accelerations import (  # noqa: F401
     rest_contacts,  # at a recorded node: those that rest take part
 )
 from varint.terms.contacts.kernels.contact_cones import add_pushes  # noqa: F401  # impulses to vectors of bodies
+from varint.terms.contacts.kernels.contact_finding import depth_of_pair  # noqa: F401  # by which shapes overlap
 from varint.terms.contacts.kernels.contact_nodes import (  # noqa: F401
     project_contacts,  # velocities at a node
     work_at_node,  # the work of friction in these
     works_at_node,  # that of each element
 )
-from varint.terms.contacts.kernels.contact_parts import sizes_of_contacts
+from varint.terms.contacts.kernels.contact_parts import (
+    sizes_of_contacts,
+    space_for_features,  # noqa: F401  # of one pair of shapes
+)
 from varint.terms.contacts.kernels.contact_rows import (  # noqa: F401
     copy_contacts,  # their state at the start of a step
     finish_contacts,  # their works and states at its end

@@ -5,7 +5,8 @@ import math
 from varint._numba import indirect, njit
 from varint.algebra.vectors import cross, dot, rotate, vector
 from varint.kernels.plan import Plan, Workspace
-from varint.terms.contacts.kernels.contact_features import acceleration_bias, choose_features, feature_of, rate_along
+from varint.terms.contacts.kernels.contact_features import acceleration_bias, feature_of, rate_along
+from varint.terms.contacts.kernels.contact_finding import choose_features
 from varint.terms.contacts.kernels.contact_nodes import solve_at_node, take_right_sides
 from varint.terms.contacts.kernels.contact_rows import contact_gap, write_upper
 
@@ -16,7 +17,8 @@ NEAR, SLOW = 1e-9, 1e-7  # m, m/s: at a recorded node a contact so near, that pa
 def rest_contacts(plan, ws, velocity):
     """Take the contacts that rest at pose 0 with velocities (nb, 6) into the problem of `accelerate_contacts`."""
     work = ws.contacts
-    choose_features(plan, ws, 0)
+    if plan.contacts.pair_shape.size:
+        choose_features(plan, ws, 0, 0.0)
     for k in range(plan.contacts.body.size):
         i, upper = plan.contacts.body[k], work.upper
         write_upper(plan, ws, 0, k)

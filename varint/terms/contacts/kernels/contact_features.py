@@ -31,19 +31,6 @@ def rate_along(plan, rows, k, a, velocity):
 
 
 @njit
-def choose_features(plan, ws, pose):
-    """Find the features that face each other at a pose."""
-    given, work = plan.contacts, ws.contacts
-    for f in range(given.kind.size):
-        work.kind[f], work.swapped[f] = given.kind[f], given.swapped[f]
-        for side in range(2):
-            work.size[f, side] = given.size[f, side]
-            for m in range(3):
-                work.place[f, side, m] = given.place[f, side, m]
-                work.axis[f, side, m] = given.axis[f, side, m]
-
-
-@njit
 def locate_contact(plan, ws, pose, k):
     """Gap, m, normal from ``other`` to ``body``, and the carriers of ``body`` and ``other``, world, at a pose."""
     f, work = feature_of(plan, k), ws.contacts

@@ -2,7 +2,14 @@
 
 import numpy as np
 
+from varint.collision.shape_records import feature_space
+
 MOST_COUPLED = 400  # contacts between moving bodies that touch at once: their block takes 11 MB
+
+
+def space_for_features(plan):
+    """Space for the features of one pair of shapes."""
+    return feature_space(int(np.diff(plan.contacts.pair_first).max(initial=0)))
 
 
 def sizes_of_contacts(plan):
@@ -13,7 +20,7 @@ def sizes_of_contacts(plan):
     between = {"coupled_bodies": nb, "coupled_multipliers": plan.rows.role.size}
     return {
         "contacts": contacts.body.size,
-        "features": contacts.kind.size,
+        "features": int(contacts.pair_first[-1]),
         "coupled": coupled,
         "coupled_rows": 3 * coupled,
         "coupled_block": 9 * coupled * coupled,

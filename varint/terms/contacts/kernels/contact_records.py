@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from varint._numba import STATE, Bool1, CompiledRecord, Float1, Float2, Float3, Int1
+from varint._numba import STATE, Bool1, CompiledRecord, Float1, Float2, Float3, Int1, Int2
+from varint.collision.shape_records import ShapeTable
 
 
 @dataclass(frozen=True, eq=False)
 class Contacts(CompiledRecord):
     """Contacts with friction, nk in all: np of points or balls with planes of the world, then those of pairs of bodies.
 
-    Those of a pair are slots for the pairs of features that face each other, see `collision.features`.
+    Those of pairs of bodies are slots for the features of two shapes that face each other, see `collision.features`.
     """
 
     body: Int1  # (nk,) slot
@@ -24,12 +25,10 @@ class Contacts(CompiledRecord):
     radius: Float1  # (np,) m
     frame: Float3  # (np, 3, 3) rows: normal of the plane, two directions along it, world
     height: Float1  # (np,) m, of the plane along its normal
-    # pairs of features, nk - np
-    kind: Int1
-    swapped: Bool1  # whether the first of the features is that of ``other``
-    place: Float3  # (., 2, 3) points, from the centre of mass, body axes, m
-    axis: Float3  # (., 2, 3) unit vectors, body axes
-    size: Float2  # (., 2) radii, m
+    # pairs of shapes, each with slots for the features that face each other
+    pair_first: Int1  # (pairs + 1,) the first slot of each; contact np is slot zero
+    pair_shape: Int2  # (pairs, 2) of ``body`` and of ``other``
+    shapes: ShapeTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +48,8 @@ class ContactWork(CompiledRecord, writable=True):
     kept_impulse: Annotated[Float2, "contacts 3"]
     kept_span: Float1
     # of pairs of features
-    kind: Annotated[Int1, "features", STATE]
+    kind: Annotated[Int1, "features", STATE]  # below zero of a slot without any
+    key: Annotated[Int2, "features 2", STATE]  # vertex, edge or face of the first and the second
     swapped: Annotated[Bool1, "features", STATE]  # whether the first of the features is that of ``other``
     place: Annotated[Float3, "features 2 3", STATE]  # points, from the centre of mass, body axes, m
     axis: Annotated[Float3, "features 2 3", STATE]  # unit vectors, body axes

@@ -28,6 +28,7 @@ from varint.terms.contacts.kernels.contact_features import (
     write_feature_frame,
 )
 
+OUT_OF_REACH = 1e3  # m: the gap of a slot without features
 TOUCHING = 1e-11  # m: a gap of this size counts as none
 EPSILON = 2.220446049250313e-16
 STILL = 1e-9  # m/s: a slower slip is round-off, and has no direction
@@ -43,8 +44,9 @@ def has_contacts(plan):
 @njit
 def contact_gap(plan, ws, pose, k):
     """Gap of contact k at a pose, m."""
-    if feature_of(plan, k) >= 0:
-        return locate_contact(plan, ws, pose, k)[0]
+    f = feature_of(plan, k)
+    if f >= 0:
+        return locate_contact(plan, ws, pose, k)[0] if ws.contacts.kind[f] >= 0 else OUT_OF_REACH
     i, normal = plan.contacts.body[k], vector(plan.contacts.frame[k, 0])
     reach = add(vector(ws.position[pose, i]), rotate(ws.rotation[pose, i], vector(plan.contacts.point[k])))
     return dot(normal, reach) - plan.contacts.height[k] - plan.contacts.radius[k]
