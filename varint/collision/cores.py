@@ -24,7 +24,9 @@ from varint.collision.separation import (
     EDGES,
     FACE_OF_FIRST,
     NO_AXIS,
+    edge_height,
     edge_opens,
+    facing_slab,
     has_faces,
     lowest_vertex,
     separating_axis,
@@ -208,25 +210,18 @@ def _crossing(shapes, edges, frame, axis, limits, all_round):
 
 
 @njit
-def _height(shapes, e, n):
-    """Height along ``n`` of the higher end of an edge."""
-    return max(dot(n, vector(shapes.vertex[shapes.edge[e, 0]])), dot(n, vector(shapes.vertex[shapes.edge[e, 1]])))
-
-
-@njit
 def _edges(shapes, pair, frame, axis, scene, count, out):
     """Add the edges of both that cross; the new count."""
     (a, b), (size, reach, apart, slab), (relative, d) = pair, scene, frame
     radius = shapes.radius[a] + shapes.radius[b]
     deepest = deepest_gap(apart, size)
     low, high = slab
-    back = rotate_back(relative, axis)
-    lifted = dot(axis, d)
+    down, lifted = scale(-1.0, rotate_back(relative, axis)), dot(axis, d)
     for f in range(shapes.first_edge[b], shapes.first_edge[b + 1]):
-        if _height(shapes, f, scale(-1.0, back)) - lifted < -high:
+        if edge_height(shapes, f, down) - lifted < -high:
             continue
         for e in range(shapes.first_edge[a], shapes.first_edge[a + 1]):
-            if _height(shapes, e, axis) < low:
+            if edge_height(shapes, e, axis) < low:
                 continue
             line = _crossing(shapes, (e, f), frame, axis, (size, apart), False)
             if line[1] - radius < reach and line[1] >= deepest:
@@ -238,9 +233,13 @@ def _edges(shapes, pair, frame, axis, scene, count, out):
 def _nearest_of(shapes, pair, frame, axis, size):
     """Vertex of the second of a pair that is nearest to the first, and the feature there, see `_put_point`."""
     a, b, swapped = pair
+    toward = scale(-1.0, rotate_back(frame[0], axis)) if swapped else axis
+    _, lowest = lowest_vertex(shapes, a, scale(-1.0, toward))
     vertex, best = -1, (OF_VERTEX, 0, math.inf, NONE)
     for v in range(shapes.first_vertex[b], shapes.first_vertex[b + 1]):
         p = _seen(frame, swapped, vector(shapes.vertex[v]))
+        if dot(toward, p) + lowest >= best[2]:
+            continue
         near = nearest_feature(shapes, a, p, axis, -2.0, BESIDE * size, True)
         if near[2] < best[2]:
             vertex, best = v, near
@@ -251,14 +250,22 @@ def _nearest_of(shapes, pair, frame, axis, size):
 def _put_nearest(shapes, pair, frame, best, scene, count, out):
     """Add the features of both that are nearest to each other, of cores that are apart by more than faces and edges
     that face each other say; the new count."""
-    (a, b), (size, reach, _, _) = pair, scene
-    axis = best[4]
+    (a, b), (size, reach, _, _), (relative, d) = pair, scene, frame
+    apart, axis = best[3], best[4]
     radius = shapes.radius[a] + shapes.radius[b]
     v, near = _nearest_of(shapes, (a, b, False), frame, axis, size)
     w, other = _nearest_of(shapes, (b, a, True), frame, axis, size)
     edges, least = (-1, -1), (NONE, math.inf, 0.0, 0.0)
+    low, high = -math.inf, math.inf
+    if best[0] != NO_AXIS:
+        low, high = facing_slab(shapes, a, axis, apart, min(near[2], other[2]))
+    down, lifted = scale(-1.0, rotate_back(relative, axis)), dot(axis, d)
     for f in range(shapes.first_edge[b], shapes.first_edge[b + 1]):
+        if edge_height(shapes, f, down) - lifted < -high:
+            continue
         for e in range(shapes.first_edge[a], shapes.first_edge[a + 1]):
+            if edge_height(shapes, e, axis) < low:
+                continue
             line = _crossing(shapes, (e, f), frame, axis, (size, math.inf), True)
             if line[1] < least[1]:
                 edges, least = (e, f), line
@@ -306,10 +313,7 @@ def core_features(shapes, pair, frame, reach, out):
         if best[3] - radius >= reach:
             return 0
     apart, axis = best[3], best[4]
-    slab = -math.inf, math.inf  # along the axis a is below its highest vertex, b above that by ``apart``
-    if apart < math.inf:
-        _, top = lowest_vertex(shapes, a, scale(-1.0, axis))
-        slab = apart - top - reach - radius, reach + radius - top
+    slab = (-math.inf, math.inf) if best[0] == NO_AXIS else facing_slab(shapes, a, axis, apart, reach + radius)
     scene = size, reach, apart, slab
     count = _points(shapes, (a, b, False), frame, axis, scene, 0, out)
     count = _points(shapes, (b, a, True), frame, axis, scene, count, out)

@@ -9,11 +9,12 @@ import math
 
 from varint._numba import njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
-from varint.collision.nearest import is_above
+from varint.collision.nearest import is_above, nearest_on_edges
 
 NO_AXIS, FACE_OF_FIRST, FACE_OF_SECOND, EDGES = range(4)
 CLEARLY = 1e-10  # of the size: by how much two edges have to separate better than a face, which has no round-off
 SLANTED = 1e-5  # sine of the angle between edges that define a normal
+MANY = 500  # pairs of edges from which on a bound of the distance leaves out most of them
 
 
 @njit
@@ -60,14 +61,38 @@ def best_face(shapes, a, b, relative, d, swapped):
 
 
 @njit
-def best_edges(shapes, a, b, relative, d, most):
-    """Edges of both whose common normal separates them by more than ``most``: numbers, how much, normal from a to b."""
-    first, second, axis = -1, -1, (0.0, 0.0, 0.0)
+def facing_slab(shapes, a, axis, apart, within):
+    """Heights along an axis, which separates cores by ``apart``, between which points of a, above the first, and of b,
+    below the second, can be ``within`` so much of the other core: a is below its highest vertex, b above by ``apart``.
+    """
+    _, lowest = lowest_vertex(shapes, a, scale(-1.0, axis))
+    return apart - lowest - within, within - lowest
+
+
+@njit
+def edge_height(shapes, e, n):
+    """Height along ``n`` of the higher end of an edge."""
+    return max(dot(n, vector(shapes.vertex[shapes.edge[e, 0]])), dot(n, vector(shapes.vertex[shapes.edge[e, 1]])))
+
+
+@njit
+def best_edges(shapes, pair, frame, most, axis, slab):
+    """Edges of both whose common normal separates them by more than ``most``: numbers, how much, normal from a to b.
+
+    ``slab``: along ``axis``, see `facing_slab`.
+    """
+    (a, b), (relative, d), (low, high) = pair, frame, slab
+    first, second = -1, -1
+    down, lifted, upward = scale(-1.0, rotate_back(relative, axis)), dot(axis, d), axis
     for f in range(shapes.first_edge[b], shapes.first_edge[b + 1]):
+        if edge_height(shapes, f, down) - lifted < -high:
+            continue
         along = rotate(relative, vector(shapes.along[f]))
         left, right = rotate(relative, vector(shapes.inward[f, 0])), rotate(relative, vector(shapes.inward[f, 1]))
         foot = add(d, rotate(relative, vector(shapes.vertex[shapes.edge[f, 0]])))
         for e in range(shapes.first_edge[a], shapes.first_edge[a + 1]):
+            if edge_height(shapes, e, upward) < low:
+                continue
             n = cross(vector(shapes.along[e]), along)
             on_a, also_a = dot(n, vector(shapes.inward[e, 0])), dot(n, vector(shapes.inward[e, 1]))
             on_b, also_b = dot(n, left), dot(n, right)
@@ -96,6 +121,17 @@ def _is_realised(shapes, a, b, frame, best):
 
 
 @njit
+def _witness(shapes, a, b, frame, best):
+    """Distance, from the other core, of the vertex nearest to the best face: at least that of the cores."""
+    (relative, d), (kind, first, second) = frame, best
+    if kind == FACE_OF_FIRST:
+        _, _, away = nearest_on_edges(shapes, a, add(d, rotate(relative, vector(shapes.vertex[second]))))
+    else:
+        _, _, away = nearest_on_edges(shapes, b, rotate_back(relative, sub(vector(shapes.vertex[first]), d)))
+    return math.sqrt(dot(away, away))
+
+
+@njit
 def separating_axis(shapes, a, b, relative, d, size, enough):
     """Kind of the best axis, numbers of the features of a and of b on it, separation and axis (3,) from a to b.
 
@@ -112,7 +148,12 @@ def separating_axis(shapes, a, b, relative, d, size, enough):
         axis = scale(-1.0, rotate(relative, vector(shapes.normal[f])))
     if most > enough or (most > -CLEARLY * size and _is_realised(shapes, a, b, (relative, d), (kind, first, second))):
         return kind, first, second, most, axis
-    e, f, apart, n = best_edges(shapes, a, b, relative, d, most + CLEARLY * size)
+    slab = -math.inf, math.inf
+    edges = shapes.first_edge[a + 1] - shapes.first_edge[a], shapes.first_edge[b + 1] - shapes.first_edge[b]
+    if edges[0] * edges[1] > MANY:
+        within = max(abs(most), _witness(shapes, a, b, (relative, d), (kind, first, second)))
+        slab = facing_slab(shapes, a, axis, most, within)
+    e, f, apart, n = best_edges(shapes, (a, b), (relative, d), most + CLEARLY * size, axis, slab)
     if e >= 0:
         kind, first, second, most, axis = EDGES, e, f, apart, n
     return kind, first, second, most, axis
