@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from varint._numba import CompiledRecord
 from varint.compile import elements as efforts
 from varint.compile import joints, loops
 from varint.compile.bodies import body_arrays, longest_arm
@@ -148,7 +149,10 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
 def _record(kind: type[KindOfRecord], arrays: Mapping[str, ArrayLike]) -> KindOfRecord:
     """A record of arrays of the types that its class names."""
     return kind(
-        **{name: np.ascontiguousarray(array) if np.ndim(array) else array for name, array in arrays.items()}
+        **{
+            name: array if isinstance(array, CompiledRecord) else np.ascontiguousarray(array)
+            for name, array in arrays.items()
+        }
     )
 
 
