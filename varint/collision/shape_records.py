@@ -7,7 +7,8 @@ import numpy as np
 from varint._numba import Bool1, CompiledRecord, Float1, Float2, Float3, Int1, Int2
 
 # ROUND: a ball, a capsule or a convex polyhedron with a radius about it; their cores have vertices, edges and faces
-ROUND, CYLINDER, PLANE = range(3)
+# HOLLOW: a ball about its vertex, or a tube about its edge without ends, that others are inside of
+ROUND, CYLINDER, PLANE, HOLLOW = range(4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,10 +20,10 @@ class ShapeTable(CompiledRecord):
     """
 
     body: Int1  # (ns,) slot, -1 for the world
-    kind: Int1  # (ns,) ROUND, CYLINDER, PLANE
+    kind: Int1  # (ns,) ROUND, CYLINDER, PLANE, HOLLOW
     radius: Float1  # (ns,) m, about the core; of a cylinder its own
     centre: Float2  # (ns, 3) of the sphere about the shape
-    bound: Float1  # (ns,) m, its radius; infinite for a plane
+    bound: Float1  # (ns,) m, its radius; infinite for a plane and what is hollow
     first_vertex: Int1  # (ns + 1,)
     first_edge: Int1  # (ns + 1,)
     first_face: Int1  # (ns + 1,)

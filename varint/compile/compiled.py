@@ -31,7 +31,7 @@ from varint.kernels.plan import (
 from varint.model.body import WORLD
 from varint.model.structure import Structure
 from varint.products.records import Products
-from varint.terms.contacts.kernels.contact_records import Contacts
+from varint.terms.contacts.kernels.contact_records import ContactTable
 from varint.terms.kernels.term_rows import plan_parts
 from varint.topology import Topology, find_topology
 
@@ -136,7 +136,7 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
         beams=_record(Beams, efforts.beam_arrays(roles, places)),
         constraints=_record(Constraints, efforts.constraint_arrays(roles, places)),
         **plan_parts(roles, places),
-        contacts=_record(Contacts, contact_arrays(structure, slot, roles)),
+        contacts=_record(ContactTable, contact_arrays(structure, slot, roles)),
         loads=_record(LoadTable, efforts.load_arrays(structure, roles, places, slot)),
         products=_record(Products, joints.product_arrays(structure, frame) | {"length": [length]}),
         loops=_record(Loops, loop_arrays),

@@ -27,7 +27,7 @@ from typing import Annotated
 from varint._numba import STATE, Bool1, CompiledRecord, Float1, Float2, Float3, Float4, Int1, Int2, Int3
 from varint.collision.shape_records import Features
 from varint.products.records import Products, ProductWork
-from varint.terms.contacts.kernels.contact_records import Contacts, ContactWork
+from varint.terms.contacts.kernels.contact_records import ContactTable, ContactWork
 from varint.terms.limits.kernels.limit_records import LimitEvents, LimitNumbers, Limits, LimitSearch, LimitTape
 
 JOINT, CONSTRAINT, EFFORT = range(3)  # roles of a row: of a joint, of a constraint of forces, of an effort
@@ -197,7 +197,7 @@ class Plan(CompiledRecord):
     beams: Beams
     constraints: Constraints
     limits: Limits
-    contacts: Contacts
+    contacts: ContactTable
     loads: LoadTable
     products: Products
     loops: Loops

@@ -75,6 +75,11 @@ def is_contact(structure: "Structure", force: Force) -> bool:
     return any(isinstance(element, PlaneContact | BodyContact) for element in force.elements(structure))
 
 
+def is_body_contact(structure: "Structure", force: Force) -> bool:
+    """Whether a force is a hard contact between shapes of bodies."""
+    return any(isinstance(element, BodyContact) for element in force.elements(structure))
+
+
 def is_impulsive(structure: "Structure", force: Force) -> bool:
     """Whether a force is a hard stop, joint friction or a hard contact."""
     return any(has(structure, force) for has in (acts_by_impulses, is_hard, is_contact))
@@ -126,6 +131,12 @@ TRAITS = {
         is_contact,
         "is a hard contact",
         "use vi.simulate of order 1 or 2 or varint.redmax.simulate(integrator='euler'), or remove this force",
+    ),
+    "shapes": Trait(
+        "hard contacts between shapes",
+        is_body_contact,
+        "is a hard contact between shapes of bodies",
+        "use vi.simulate of order 1 or 2, or remove this force",
     ),
     "hard": Trait("hard stops", is_hard, "is hard and acts in impacts", "give it a stiffness, or remove it"),
     "moved": Trait(
@@ -196,7 +207,7 @@ USES = {
     "step choice": Use(
         '`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", ("impulses", "contacts", "path", "series")
     ),
-    "contact steps": Use('`vi.redmax.simulate(integrator="euler")`', "steps of this integrator"),
+    "contact steps": Use('`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", ("shapes",)),
     "reduced steps": Use(
         "`vi.redmax.simulate`, explicit integrators", "steps of other integrators", ("impulses", "contacts")
     ),

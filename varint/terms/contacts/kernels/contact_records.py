@@ -8,7 +8,7 @@ from varint.collision.shape_records import ShapeTable
 
 
 @dataclass(frozen=True, eq=False)
-class Contacts(CompiledRecord):
+class ContactTable(CompiledRecord):
     """Contacts with friction, nk in all: np of points or balls with planes of the world, then those of pairs of bodies.
 
     Those of pairs of bodies are slots for the features of two shapes that face each other, see `collision.features`.
