@@ -343,6 +343,10 @@ def checked_collision(shapes: object, what: str) -> tuple[CollisionShape, ...]:
         try:
             if isinstance(shape, Mapping):
                 kind = kind_of(shape, SHAPES, place, "shape")
+                if isinstance(shape.get("vertices"), str | Path):  # descriptions in files open no others
+                    raise MechanismError(
+                        f"{place}: vertices must be points; a mesh file is read by vi.ConvexMesh(path)"
+                    )
                 shape = made(kind, {key: value for key, value in shape.items() if key != "type"}, place)
             elif not isinstance(shape, CollisionShape):
                 raise MechanismError(f"{place} must be one of {', '.join(SHAPES)}, got {shown(shape)}")

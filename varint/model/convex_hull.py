@@ -1,10 +1,9 @@
 """Convex polyhedra by their vertices: faces, with the triangles of a hull that lie in one plane joined."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 from varint.errors import MechanismError
 
@@ -33,6 +32,8 @@ class Shell(NamedTuple):
 
 def hull_of(points: np.ndarray, what: str) -> Shell:
     """The hull of ``points`` (n, 3). Raises MechanismError for points in a plane; ``what`` names them."""
+    from scipy.spatial import ConvexHull, QhullError  # slow to import
+
     middle = points.mean(axis=0) if len(points) else np.zeros(3)
     size = float(np.abs(points - middle).max(initial=0.0))
     try:
@@ -53,7 +54,7 @@ def hull_of(points: np.ndarray, what: str) -> Shell:
     return Shell(corners, faces, float(deepest) * size, size, float(hull.volume) * size**3)
 
 
-def _planes(hull: ConvexHull) -> Iterator[tuple[list[int], np.ndarray]]:
+def _planes(hull: Any) -> Iterator[tuple[list[int], np.ndarray]]:
     """The triangles in one plane each, with its normal, the plane of the largest triangle first."""
     a, b, c = np.moveaxis(hull.points[hull.simplices], 1, 0)
     areas = np.linalg.norm(np.cross(b - a, c - a), axis=1)
@@ -76,6 +77,8 @@ def _planes(hull: ConvexHull) -> Iterator[tuple[list[int], np.ndarray]]:
 def _loop(triangles: np.ndarray, normal: np.ndarray, points: np.ndarray) -> np.ndarray:
     """The outline of triangles in a plane, anticlockwise about its normal; without corners that lie on a side."""
     across = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
+    from scipy.spatial import ConvexHull
+
     flat = points[np.unique(triangles)] @ np.column_stack([across, np.cross(normal, across)])
     return np.unique(triangles)[ConvexHull(flat).vertices]
 
