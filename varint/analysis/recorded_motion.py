@@ -274,7 +274,7 @@ class RecordedMotion:
 
     @property
     def contact_force(self) -> Mapping[str, np.ndarray]:
-        """Name of a `HardContact` to the force (T, 3), N, world, of the plane on its body, of a `Contact` on ``body_a``.
+        """Name of a hard contact to its force (T, 3), N, world, on its body, of a `Contact` on ``body_a``.
 
         What the equations of motion at each node ask for; that of impacts between nodes is not in it.
         """
@@ -282,8 +282,8 @@ class RecordedMotion:
 
     @cached_property
     def penetration(self) -> Mapping[str, np.ndarray]:
-        """Name of a `HardContact` to how deep its deepest point is (T,), m, of a `Contact` to the overlap of its shapes;
-        zero where there is none."""
+        """Name of a hard contact to its depth (T,), m: of the deepest point of a `HardContact`, of the overlap of
+        shapes of a `Contact`; zero where there is none."""
         return penetrations(self.mechanism, self.position, self.quat_wxyz)
 
     @cached_property

@@ -9,7 +9,6 @@ from varint.model.collision_shapes import CollisionShape
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.structure import Structure
 
-
 SHARED = ("body", "other", "element", "friction", "restitution", "mobility")  # arrays of both kinds of contacts
 
 

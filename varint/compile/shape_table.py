@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from varint.collision.shape_records import CYLINDER, PLANE, ROUND, ShapeTable
-from varint.model.collision_shapes import CollisionShape, Core, CylinderShape
+from varint.collision.shape_records import CYLINDER, HOLLOW, PLANE, ROUND, ShapeTable
+from varint.model.collision_shapes import CollisionShape, Core, CylinderShape, PlaneShape
 from varint.model.convex_hull import edges_of
 
 
 def shape_table(shapes: Sequence[tuple[int, CollisionShape]]) -> ShapeTable:
     """The arrays of shapes, each with the slot of its body, -1 for the world."""
-    rows = [_Rows(shape.core(), isinstance(shape, CylinderShape), shape.label) for _, shape in shapes]
+    rows = [_Rows(shape.core(), _kind_of(shape), shape.label) for _, shape in shapes]
     vertex_of = np.cumsum([0, *(len(one.vertices) for one in rows)])
     corners = [loop + first for one, first in zip(rows, vertex_of, strict=False) for loop in one.loops]
     edges = [one.edge + first for one, first in zip(rows, vertex_of, strict=False)]
@@ -40,11 +40,18 @@ def _stacked(parts: Sequence[np.ndarray], width: int) -> np.ndarray:
     return np.concatenate([np.zeros((0, width)), *(part.reshape(-1, width) for part in parts)])
 
 
+def _kind_of(shape: CollisionShape) -> int:
+    """The kind of a shape in the table."""
+    if isinstance(shape, PlaneShape):
+        return PLANE
+    return HOLLOW if shape.hollow else CYLINDER if isinstance(shape, CylinderShape) else ROUND
+
+
 class _Rows:
     """The rows of one shape in the table; its vertices are numbered from zero."""
 
-    def __init__(self, core: Core, is_cylinder: bool, what: str) -> None:
-        self.kind = CYLINDER if is_cylinder else PLANE if core.normal is not None else ROUND
+    def __init__(self, core: Core, kind: int, what: str) -> None:
+        self.kind = kind
         self.vertices = core.vertices if core.normal is None else np.zeros((0, 3))
         self.radius = core.radius
         self.loops = [np.asarray(loop, dtype=np.int64) for loop in core.faces]
@@ -53,8 +60,8 @@ class _Rows:
         self._edges(core, what)
         self.centre = 0.5 * (core.vertices.min(axis=0) + core.vertices.max(axis=0))
         farthest = np.linalg.norm(core.vertices - self.centre, axis=1).max()
-        self.bound = float(np.hypot(farthest, self.radius) if is_cylinder else farthest + self.radius)
-        if core.normal is not None:
+        self.bound = float(np.hypot(farthest, self.radius) if kind == CYLINDER else farthest + self.radius)
+        if kind >= PLANE:
             self.bound = np.inf
 
     def _faces(self, core: Core) -> None:
@@ -92,8 +99,8 @@ class _Rows:
 
 def most_features(shapes: ShapeTable, a: int, b: int) -> int:
     """Pairs of features that a patch between two shapes can have, with some to spare."""
-    if PLANE in (shapes.kind[a], shapes.kind[b]):
-        other = b if shapes.kind[a] == PLANE else a
+    if max(shapes.kind[a], shapes.kind[b]) >= PLANE:
+        other = b if shapes.kind[a] >= PLANE else a
         vertices = int(shapes.first_vertex[other + 1] - shapes.first_vertex[other])
         return 8 if shapes.kind[other] == CYLINDER else min(vertices, 2 * _largest_face(shapes, other) + 2)
     return _largest_face(shapes, a) + _largest_face(shapes, b) + 4

@@ -11,7 +11,7 @@ sum s         of weighted measures, what laws and constraints refer to; most hav
 law f         an effort along a sum, by its value and rate (laws.py).
 load l        a force and torque on one body, by its own motion (loads.py).
 constraint c  keeps a sum at a target. limit n: keeps a measure on one side.
-contact k     keeps a point of a body on one side of a plane of the world, or two features of bodies apart, with friction.
+contact k     keeps a point of a body above a plane of the world, or features of two bodies apart, with friction.
 element e     one effort of a force of the description: a law's, a load's, a constraint's.
 cluster c     the loop closures of one biconnected component; loops of different clusters do not interact.
 node n        loop closures of a cluster that are eliminated together, as one dense block.

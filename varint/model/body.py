@@ -51,7 +51,7 @@ class Body(Frozen):
     solids : sequence of Solid
         What pictures show of it; no motion depends on them. The constructors below fill them in. A mapping of the
         fields of a `Solid` will do.
-    collision : sequence of SphereShape, CapsuleShape, BoxShape, CylinderShape, ConvexMesh or PlaneShape, or True
+    collision : sequence of shapes, or True
         Shapes that touch other bodies, from the centre of mass, m, body axes; True for those of its ``solids``. They do
         nothing without a contact. A mapping of the fields of a shape, with the name of its class as "type", will do.
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -54,6 +54,8 @@ class CollisionShape(Frozen):
     friction, restitution : float, optional
         Coefficients of the surface as a file gives them, else None. A contact states its own.
     """
+
+    hollow: ClassVar[bool] = False  # whether others are inside of it
 
     friction: float | None = field(default=None, kw_only=True)
     restitution: float | None = field(default=None, kw_only=True)
@@ -123,7 +125,7 @@ class SphereShape(CollisionShape):
     def core(self) -> Core:
         return Core(self.center[None], radius=self.radius)
 
-    def solid(self) -> Solid:
+    def solid(self) -> Solid | None:
         return Solid("sphere", np.array([self.radius]), self.center)
 
     def moved(self, position: np.ndarray, R: np.ndarray) -> "SphereShape":
@@ -149,7 +151,7 @@ class CapsuleShape(CollisionShape):
     def core(self) -> Core:
         return Core(np.array([self.a, self.b]), radius=self.radius)
 
-    def solid(self) -> Solid:
+    def solid(self) -> Solid | None:
         return _along("capsule", self.a, self.b, self.radius)
 
     def moved(self, position: np.ndarray, R: np.ndarray) -> "CapsuleShape":
@@ -324,9 +326,44 @@ class PlaneShape(CollisionShape):
         return replace(self, point=position + R @ self.point, normal=R @ self.normal)
 
 
-SHAPES: dict[str, type[CollisionShape]] = {
-    kind.__name__: kind for kind in (SphereShape, CapsuleShape, BoxShape, CylinderShape, ConvexMesh, PlaneShape)
-}
+@dataclass(frozen=True, eq=False)
+class HollowSphereShape(SphereShape):
+    """The inside of a hollow ball of a ``radius`` about ``center`` (3,), m: a bowl, a socket. Raises MechanismError.
+
+    It touches the spheres, capsules, boxes and convex meshes that are inside of it.
+    """
+
+    hollow: ClassVar[bool] = True
+
+    def solid(self) -> None:
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class HollowCylinderShape(CapsuleShape):
+    """The inside of a tube of a ``radius`` about the line through ``a`` (3,) and ``b`` (3,), without ends, m.
+
+    A hole for a pin with clearance. It touches the spheres, capsules, boxes and convex meshes that are inside of it.
+    Raises MechanismError.
+    """
+
+    hollow: ClassVar[bool] = True
+
+    def solid(self) -> None:
+        return None
+
+
+KINDS_OF_SHAPES = (
+    SphereShape,
+    CapsuleShape,
+    BoxShape,
+    CylinderShape,
+    ConvexMesh,
+    PlaneShape,
+    HollowSphereShape,
+    HollowCylinderShape,
+)
+SHAPES: dict[str, type[CollisionShape]] = {kind.__name__: kind for kind in KINDS_OF_SHAPES}
 
 
 def _along(kind: str, a: np.ndarray, b: np.ndarray, radius: float) -> Solid:

@@ -39,7 +39,7 @@ class Structure(Shown):
         What ``state()`` without arguments gives: any of its keyword arguments. Where empty, the
         reference configuration at rest.
     forces : sequence of Force, optional
-    ground : sequence of SphereShape, CapsuleShape, BoxShape, CylinderShape, ConvexMesh or PlaneShape, optional
+    ground : sequence of shapes, optional
         Shapes of the world that touch bodies, m, world. They do nothing without a contact.
 
     Raises

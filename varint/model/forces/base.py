@@ -14,8 +14,8 @@ from varint.display import Shown
 from varint.errors import MechanismError
 from varint.measures import Measure
 from varint.model.body import WORLD
-from varint.model.collision_shapes import CollisionShape
 from varint.model.checks import Frozen, check_name, check_plain_fields, finite, not_negative, positive, shown
+from varint.model.collision_shapes import CollisionShape
 from varint.model.forces.law import Law
 from varint.model.forces.measured import coordinate_measure, is_free_rotation
 from varint.model.joints.base import Joint

@@ -48,7 +48,7 @@ class Contact(Force):
             cylinder = any(isinstance(shape, CylinderShape) for shape in one)
             if cylinder and not all(isinstance(shape, PlaneShape) for shape in another):
                 raise MechanismError(
-                    f"{self.label}: a CylinderShape touches planes alone: take a CapsuleShape, or a ConvexMesh of a prism"
+                    f"{self.label}: a CylinderShape touches planes alone: take a CapsuleShape, or a ConvexMesh"
                 )
         return [BodyContact(body, other, *shapes, self.friction, self.restitution)]
 

@@ -9,6 +9,8 @@ each row is multiplied by C^-1, which is what is known. The columns A^-1 N^T com
 that of the mechanism without these contacts, and the block costs 3 m of its back-substitutions, and (3 m)^3 / 3.
 """
 
+import math
+
 from varint._numba import njit
 from varint.kernels.dense import add_scaled6, pivoted_lu_factor, pivoted_lu_solve
 from varint.kernels.refine import solve_again
@@ -77,6 +79,9 @@ def _factor_block(plan, ws, step):
     work, count = ws.contacts, 0
     for k in range(plan.contacts.height.size, plan.contacts.body.size):
         if work.taking[k] and is_coupled(plan, work, k):
+            if count == work.coupled.size:  # no space: the step fails, and says so
+                work.coupled_count[0], work.change[k, 0], ws.increment_body[0, 0] = 0, math.nan, math.nan
+                return
             work.coupled[count] = k
             count += 1
     work.coupled_count[0] = count
