@@ -1,4 +1,4 @@
-"""Contacts along a motion: how deep they are."""
+"""Contacts along a motion: depths."""
 
 import numpy as np
 
@@ -6,6 +6,7 @@ from varint.errors import StateError
 from varint.kernels.workspace import workspace
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD
+from varint.model.forces.body_contact import Contact
 from varint.model.forces.hard_contact import HardContact
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
@@ -28,6 +29,7 @@ def check_depth(mechanism: Mechanism, state: State, length: float) -> None:
             continue
         if isinstance(force, HardContact):
             raise StateError(f"{force.label} starts {depth[0]:.3g} m below its plane")
+        assert isinstance(force, Contact)
         other = "the ground" if force.body_b == WORLD else f"body '{force.body_b}'"
         raise StateError(
             f"{force.label} starts with an overlap of {depth[0]:.3g} m of body '{force.body_a}' and {other}: move them"

@@ -6,6 +6,7 @@ from varint.compile.roles import Roles
 from varint.compile.shape_table import most_features, shape_table
 from varint.model.body import WORLD, Body
 from varint.model.collision_shapes import CollisionShape
+from varint.model.forces.base import BodyContact
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.structure import Structure
 
@@ -48,7 +49,7 @@ def _pair_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
     number = {**structure.body_index, WORLD: -1}
     first: dict[str, int] = {}  # shape of each body
     shapes: list[tuple[int, CollisionShape]] = []
-    pairs = []
+    pairs: list[tuple[int, BodyContact, int, int]] = []
     for e, each in roles.pairs:
         for body, own in ((each.body, each.shapes), (each.other, each.other_shapes)):
             if body not in first:
@@ -58,7 +59,7 @@ def _pair_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
         pairs += [(e, each, first[each.body] + m, first[each.other] + n) for m in numbers[0] for n in numbers[1]]
     table = shape_table(shapes)
     slots = [most_features(table, a, b) for *_, a, b in pairs]
-    own = [(e, each, a, b) for (e, each, a, b), count in zip(pairs, slots, strict=True) for _ in range(count)]
+    slotted = [(e, each, a, b) for (e, each, a, b), count in zip(pairs, slots, strict=True) for _ in range(count)]
 
     def mobility(body: str, shape: int) -> float:
         if body == WORLD:
@@ -68,12 +69,14 @@ def _pair_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
         return 1.0 / structure.body(body).mass + 2.0 / 9.0 * arm**2 * float(np.trace(np.linalg.inv(moments)))
 
     return {
-        "body": np.array([slot[number[each.body]] for _, each, *_ in own], dtype=np.int64),
-        "other": np.array([slot[number[each.other]] for _, each, *_ in own], dtype=np.int64),
-        "element": np.array([e for e, *_ in own], dtype=np.int64),
-        "friction": np.array([each.friction for _, each, *_ in own], dtype=float),
-        "restitution": np.array([each.restitution for _, each, *_ in own], dtype=float),
-        "mobility": np.array([mobility(each.body, a) + mobility(each.other, b) for _, each, a, b in own], dtype=float),
+        "body": np.array([slot[number[each.body]] for _, each, *_ in slotted], dtype=np.int64),
+        "other": np.array([slot[number[each.other]] for _, each, *_ in slotted], dtype=np.int64),
+        "element": np.array([e for e, *_ in slotted], dtype=np.int64),
+        "friction": np.array([each.friction for _, each, *_ in slotted], dtype=float),
+        "restitution": np.array([each.restitution for _, each, *_ in slotted], dtype=float),
+        "mobility": np.array(
+            [mobility(each.body, a) + mobility(each.other, b) for _, each, a, b in slotted], dtype=float
+        ),
         "pair_first": np.cumsum([0, *slots], dtype=np.int64),
         "pair_shape": np.array([[a, b] for *_, a, b in pairs], dtype=np.int64).reshape(-1, 2),
         "shapes": table,

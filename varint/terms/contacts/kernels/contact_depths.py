@@ -1,4 +1,4 @@
-"""How deep shapes of two bodies overlap at recorded nodes."""
+"""Depths by which shapes of two bodies overlap at recorded nodes."""
 
 from varint._numba import njit
 from varint.kernels.configuration import place_node

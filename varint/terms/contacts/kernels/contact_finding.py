@@ -38,7 +38,7 @@ def _find(plan, ws, pose, p, reach):
 
 @njit
 def _way(plan, ws, i, s, h):
-    """How far the points of shape s of body i may come in a step of ``h`` seconds, m."""
+    """Longest way of the points of shape s of body i in a step of ``h`` seconds, m."""
     if i == plan.bodies.mass.size:
         return 0.0
     v, w, g = vector(ws.velocity[i]), vector(ws.velocity[i, 3:]), vector(plan.bodies.gravity)
@@ -160,7 +160,7 @@ def misses_features(plan: Plan, ws: Workspace, start: int, end: int) -> bool:
 
 @njit
 def depth_of_pair(plan, ws, pose, p):
-    """How deep the shapes of pair p overlap at a pose, m; zero where they do not."""
+    """Depth by which the shapes of pair p overlap at a pose, m; zero where they do not."""
     depth = 0.0
     for m in range(_find(plan, ws, pose, p, 0.0)):
         depth = max(depth, -ws.found.gap[m])
