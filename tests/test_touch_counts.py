@@ -70,6 +70,7 @@ FAST_PATHS = {
     "rotation": BEAMS,
 }
 SOLVED_ELSEWHERE = {
+    "Contact": {"varint/analysis/contact_forces.py"},
     "HardContact": {"varint/redmax/ground.py", "varint/analysis/contact_forces.py"},
     "JointCoulombFriction": {"varint/redmax/bearing_friction.py"},
 }

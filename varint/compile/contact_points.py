@@ -61,7 +61,8 @@ def _pair_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
     slots = [most_features(table, a, b) for *_, a, b in pairs]
     slotted = [(e, each, a, b) for (e, each, a, b), count in zip(pairs, slots, strict=True) for _ in range(count)]
 
-    def mobility(body: str, shape: int) -> float:
+    def of_point(body: str, shape: int) -> float:
+        """`_mobility` of a point of a shape of a body."""
         if body == WORLD:
             return 0.0
         arm = np.linalg.norm(table.centre[shape]) + (table.bound[shape] if np.isfinite(table.bound[shape]) else 0.0)
@@ -75,7 +76,7 @@ def _pair_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
         "friction": np.array([each.friction for _, each, *_ in slotted], dtype=float),
         "restitution": np.array([each.restitution for _, each, *_ in slotted], dtype=float),
         "mobility": np.array(
-            [mobility(each.body, a) + mobility(each.other, b) for _, each, a, b in slotted], dtype=float
+            [of_point(each.body, a) + of_point(each.other, b) for _, each, a, b in slotted], dtype=float
         ),
         "pair_first": np.cumsum([0, *slots], dtype=np.int64),
         "pair_shape": np.array([[a, b] for *_, a, b in pairs], dtype=np.int64).reshape(-1, 2),
