@@ -83,6 +83,18 @@ def _loop(triangles: np.ndarray, normal: np.ndarray, points: np.ndarray) -> np.n
     return np.unique(triangles)[ConvexHull(flat).vertices]
 
 
+def farthest_points(points: np.ndarray, most: int) -> np.ndarray:
+    """The points (n, 3) that are farthest along evenly spread directions, ``most`` at most; all, where they are few."""
+    if len(points) <= most or not np.isfinite(points).all():
+        return points
+    k = np.arange(most) + 0.5
+    level, turn = 1.0 - 2.0 * k / most, np.pi * (1.0 + 5.0**0.5) * k  # a spiral of equal areas over the sphere
+    level = np.clip(level, -1.0, 1.0)
+    across = np.sqrt(1.0 - level * level)
+    directions = np.column_stack([across * np.cos(turn), across * np.sin(turn), level])
+    return points[np.unique(np.argmax(points @ directions.T, axis=0))]
+
+
 def edges_of(faces: Faces, what: str) -> np.ndarray:
     """Edges (k, 4): two vertices, the face that runs through them in this order, and the one that runs back.
 
