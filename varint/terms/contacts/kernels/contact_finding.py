@@ -148,7 +148,7 @@ def misses_features(plan: Plan, ws: Workspace, start: int, end: int) -> bool:
             if gap * gap < dot(way, way) and dot(normal, after) < TURNED:
                 return True
         limit = -UNSEEN * _size_of(plan, p)
-        count = _find(plan, ws, end, p, limit)
+        count = _find(plan, ws, end, p, -UNSEEN * _size_of(plan, p))
         for m in range(count):
             seen = False
             for f in range(contacts.pair_first[p], contacts.pair_first[p + 1]):
