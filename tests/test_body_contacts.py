@@ -16,7 +16,7 @@ FLOOR = (vi.PlaneShape(),)
 
 def scene(bodies, contacts, gravity=(0, 0, -G), ground=FLOOR, joints=None):
     free = [vi.Free(f"free {body.name}", "world", body.name) for body in bodies]
-    return vi.Mechanism("scene", bodies, free if joints is None else joints, contacts, gravity=gravity, ground=ground)
+    return vi.Mechanism("scene", bodies, free if joints is None else joints, gravity, forces=contacts, ground=ground)
 
 
 def ball(name, radius, mass, position):
@@ -204,3 +204,52 @@ def test_fast_balls_do_not_pass_each_other():
     assert run.velocity[-1, 0, 0] < -10
     assert run.energy == pytest.approx(run.energy[0], rel=1e-13)
     assert math.isclose(run.penetration["c"].max(), 0.0, abs_tol=1.1e-11)
+
+
+def test_a_ball_rolls_in_a_bowl():
+    """Small oscillations: 2 pi sqrt(7 (R - r) / 5 g) (1 + a^2 / 16), of order 2."""
+    errors = []
+    for dt in (0.02, 0.01):
+        start = np.array([0.8 * math.sin(0.02), 0, 1 - 0.8 * math.cos(0.02)])
+        mechanism = scene(
+            [ball("ball", 0.2, 1.0, start)],
+            [vi.Contact("bowl", "ball", "world", friction=1.0)],
+            ground=[vi.HollowSphereShape(1.0, (0, 0, 1))],
+        )
+        run = vi.simulate(mechanism, 1.7, dt)
+        x, t = run.position[:, 0, 0], run.t
+        turns = [t[k] + dt * x[k] / (x[k] - x[k + 1]) for k in np.flatnonzero(x[:-1] * x[1:] < 0)]
+        errors.append(2 * np.diff(turns)[0] / 2.1230744958 - 1)
+        assert run.penetration["bowl"].max() < 1e-12
+        assert np.abs(run.energy_balance).max() < 0.01 * np.ptp(run.kinetic)
+    assert abs(errors[1]) < 5e-5
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.15)
+
+
+def test_a_slider_crank_with_clearance():
+    """The pin is off the middle of its hole by at most the clearance c, and the slider by c / cos(asin(1/2)) and c^2."""
+    crank, rod, clearance = 0.153, 0.306, 1e-3
+    bodies = [
+        vi.Body.box("crank", (crank, 0.02, 0.02), 0.5, position=(crank / 2, 0, 0)),
+        vi.Body("rod", mass=0.3, inertia=np.diag([1e-4, 3e-3, 3e-3]), position=(crank + rod / 2, 0, 0),
+                collision=[vi.HollowCylinderShape((rod / 2, 0, -0.1), (rod / 2, 0, 0.1), 0.01 + clearance)]),
+        ball("slider", 0.01, 0.4, (crank + rod, 0, 0)),
+    ]  # fmt: skip
+    joints = [
+        vi.Revolute("pivot", "world", "crank", point=(0, 0, 0), axis=(0, 0, 1)),
+        vi.Revolute("crank pin", "crank", "rod", point=(crank, 0, 0), axis=(0, 0, 1)),
+        vi.Prismatic("guide", "world", "slider", point=(crank + rod, 0, 0), axis=(1, 0, 0)),
+    ]
+    drive = vi.PrescribedMotion("drive", joint="pivot", rate=150.0)
+    forces = [drive, vi.Contact("pin", "slider", "rod", friction=0.0)]
+    mechanism = vi.Mechanism("slider-crank", bodies, joints, (0, 0, 0), forces=forces)
+    state = mechanism.state(rates={"pivot": 150.0, "crank pin": -225.0})
+    run = vi.simulate(mechanism, 0.06, 1e-4, state=state, on_unresolved="ignore")
+    angle = 150.0 * run.t
+    ideal = crank * np.cos(angle) + np.sqrt(rod**2 - (crank * np.sin(angle)) ** 2)
+    off = np.abs(run.position[:, 2, 0] - ideal).max()
+    bound = math.sqrt(rod**2 - crank**2) - math.sqrt((rod - clearance) ** 2 - crank**2)
+    assert bound == pytest.approx(clearance / math.cos(math.asin(crank / rod)), rel=1e-3)
+    assert 0.98 * bound < off < (1 + 1e-6) * bound
+    assert run.penetration["pin"].max() < 1.1e-11
+    assert run.drift.max() < 1e-11
