@@ -227,7 +227,7 @@ def test_a_ball_rolls_in_a_bowl():
 
 
 def test_a_slider_crank_with_clearance():
-    """The pin is off the middle of its hole by at most the clearance c, and the slider by c / cos(asin(1/2)) and c^2."""
+    """The pin is off the middle of its hole by at most the clearance c, the slider by c / cos(asin(1/2)) and c^2."""
     crank, rod, clearance = 0.153, 0.306, 1e-3
     bodies = [
         vi.Body.box("crank", (crank, 0.02, 0.02), 0.5, position=(crank / 2, 0, 0)),
