@@ -278,6 +278,7 @@ def samples(rng):
             vi.HardContact("f", "b2", points=[(0, 0, 0), (0, 0, 0.1)], radius=0.05, ground=(0, 0, -50), friction=0.3)
         ],
         "Contact": [vi.Contact("f", "b1", "b3", friction=0.3)],
+        "ContactPairs": [vi.ContactPairs("f", bodies=["b0", "b2", "b3"], restitution=0.5)],
         "PathMass": [
             vi.PathMass(
                 "f", path=[vi.At("b0", (0.1, 0.2, 0)), vi.At("b1", (0, 0.3, 0.2)), vi.At("b2", (0.2, 0, 0))], mass=0.4
@@ -307,7 +308,7 @@ def sample_mechanism(rng, forces=()):
     """
     tree = random_tree(rng, 4, kinds=("Spherical",))
     bodies = tree.bodies
-    if any(isinstance(force, vi.Contact) for force in forces):
+    if any(isinstance(force, vi.Contact | vi.ContactPairs) for force in forces):
         bodies = [dataclasses.replace(body, collision=[vi.SphereShape(1e-3)]) for body in bodies]
     kinds = {"hinge": "Revolute", "slider": "Cylindrical", "hooke": "Universal", "ball": "Spherical"}
     joints = [

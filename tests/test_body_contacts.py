@@ -253,3 +253,43 @@ def test_a_slider_crank_with_clearance():
     assert 0.98 * bound < off < (1 + 1e-6) * bound
     assert run.penetration["pin"].max() < 1.1e-11
     assert run.drift.max() < 1e-11
+
+
+def test_pairs_of_groups_and_the_points_that_touch():
+    """Two boxes side by side on the floor; a ball on one of them, at four corners and one point."""
+    bodies = [box("a", (1, 1, 0.5), 2.0, (0, 0, 0.25)), box("b", (1, 1, 0.5), 3.0, (1.2, 0, 0.25))]
+    bodies.append(ball("c", 0.2, 1.0, (0.1, 0.2, 0.7)))
+    names = ["a", "b", "c"]
+    forces = [
+        vi.ContactPairs("all", bodies=names, friction=0.3),
+        vi.ContactPairs("floor", bodies=names, others=["world"]),
+    ]
+    run = vi.simulate(scene(bodies, forces), 0.02, 0.01)
+    assert run.force["all"] == pytest.approx(G, abs=1e-9)
+    assert run.force["floor"] == pytest.approx(6 * G, abs=1e-9)
+    points = run.contacts.at(1)
+    assert len(points) == 9
+    assert set(points.contact[points.body_a != "c"]) <= {"floor", "all"}
+    (one,) = np.flatnonzero(points.contact == "all")
+    upwards = 1.0 if points.body_a[one] == "c" else -1.0
+    assert {points.body_a[one], points.body_b[one]} == {"a", "c"}
+    assert points.point[one] == pytest.approx([0.1, 0.2, 0.5], abs=1e-9)
+    assert points.normal[one] == pytest.approx([0, 0, upwards], abs=1e-12)
+    assert points.force[one] == pytest.approx([0, 0, upwards * G], abs=1e-9)
+    on_floor = points.contact == "floor"
+    assert points.force[on_floor & (points.body_a == "b")].sum(axis=0) == pytest.approx([0, 0, 3 * G], abs=1e-9)
+    assert (np.abs(points.point[on_floor, 2]) < 1e-12).all()
+    assert len(run.contacts) == 27
+    assert repr(run.contacts) == "TouchingPoints: 27 points, at 3 nodes"
+
+
+def test_pairs_leave_out_what_a_joint_connects():
+    arms = [box("a", (1, 0.1, 0.1), 1.0, (0.5, 0, 1)), box("b", (1, 0.1, 0.1), 1.0, (1.5, 0, 1))]
+    joints = [
+        vi.Revolute("root", "world", "a", point=(0, 0, 1), axis=(0, 1, 0)),
+        vi.Revolute("elbow", "a", "b", point=(1, 0, 1), axis=(0, 1, 0)),
+    ]
+    with pytest.raises(vi.MechanismError, match="contactpairs 'p' has no pair of bodies that no joint connects"):
+        scene(arms, [vi.ContactPairs("p", bodies=["a", "b"])], joints=joints)
+    mechanism = scene(arms, [vi.ContactPairs("p", bodies=["a", "b"], others=["b", "world"])], joints=joints)
+    assert [element.bodies for element in mechanism.forces[0].elements(mechanism)] == [("world", "b")]

@@ -188,7 +188,7 @@ def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reac
     joint on its second body, body axes. ``load`` (T or 1, nb, 6): external, without gravity. ``bend`` (T, nh):
     second time derivative of the targets of constraints. ``nodes``: position (T, nb, 3), quat (T, nb, 4), velocity
     (T, nb, 6). Outputs: ``acceleration`` (T, nb, 6), world and body; ``reaction`` (T, nj, 6), world force and
-    torque about the anchor; ``efforts``: of constraints (T, nh), of one-sided rows (T, n) and of contacts (T, nk, 4),
+    torque about the anchor; ``efforts``: of constraints (T, nh), of one-sided rows (T, n) and of contacts (T, nk, 10),
     `forces_of_contacts`. The last two take part where the motion rests on them, none where their array is of shape
     (T, 0).
     """

@@ -3,9 +3,9 @@
 import math
 
 from varint._numba import indirect, njit
-from varint.algebra.vectors import cross, dot, rotate, vector
+from varint.algebra.vectors import add, cross, dot, rotate, vector
 from varint.kernels.plan import Plan, Workspace
-from varint.terms.contacts.kernels.contact_features import acceleration_bias, feature_of, rate_along
+from varint.terms.contacts.kernels.contact_features import acceleration_bias, feature_of, levers_of, rate_along
 from varint.terms.contacts.kernels.contact_finding import choose_features
 from varint.terms.contacts.kernels.contact_nodes import solve_at_node, take_right_sides
 from varint.terms.contacts.kernels.contact_rows import contact_gap, write_upper
@@ -50,12 +50,22 @@ def accelerate_contacts(plan: Plan, ws: Workspace) -> None:
 
 @njit
 def forces_of_contacts(plan, ws, out):
-    """Write the forces of the contacts at a node on ``body``, N, world, and along their normals, to ``out`` (nk, 4)."""
+    """Write what the contacts do at a node to ``out`` (nk, 10); zero for those that are open.
+
+    Force on ``body`` (3), N, its part along the normal, place of the point that touches (3), m, and normal (3), world.
+    """
     for k in range(plan.contacts.body.size):
-        f = feature_of(plan, k)
-        frame = plan.contacts.frame[k] if f < 0 else ws.contacts.frame[f]
-        out[k, 3] = ws.contacts.z[k, 0] if ws.contacts.taking[k] else 0.0
-        for j in range(3):
+        f, i = feature_of(plan, k), plan.contacts.body[k]
+        for j in range(10):
             out[k, j] = 0.0
-            for a in range(3 if ws.contacts.taking[k] else 0):
+        if not ws.contacts.taking[k]:
+            continue
+        frame = plan.contacts.frame[k] if f < 0 else ws.contacts.frame[f]
+        carrier = vector(plan.contacts.point[k]) if f < 0 else vector(ws.contacts.carrier[f, 0])
+        lever = -plan.contacts.radius[k] if f < 0 else levers_of(plan, ws, k)[0]
+        place = add(vector(ws.position[0, i]), rotate(ws.rotation[0, i], carrier))
+        out[k, 3] = ws.contacts.z[k, 0]
+        for j in range(3):
+            for a in range(3):
                 out[k, j] += ws.contacts.z[k, a] * frame[a, j]
+            out[k, 4 + j], out[k, 7 + j] = place[j] + lever * frame[0, j], frame[0, j]

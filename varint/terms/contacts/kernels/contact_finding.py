@@ -147,7 +147,6 @@ def misses_features(plan: Plan, ws: Workspace, start: int, end: int) -> bool:
             way = sub(sub(C, A), sub(D, B))
             if gap * gap < dot(way, way) and dot(normal, after) < TURNED:
                 return True
-        limit = -UNSEEN * _size_of(plan, p)
         count = _find(plan, ws, end, p, -UNSEEN * _size_of(plan, p))
         for m in range(count):
             seen = False
