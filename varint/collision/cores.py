@@ -321,7 +321,9 @@ def core_features(shapes, pair, frame, reach, out):
     least = math.inf
     for k in range(count):
         least = min(least, out.gap[k])
-    if best[0] != NO_AXIS and least + radius <= apart + 1e-12 * size:
+    # the vertex on the axis may be beside the face, by which cores that all but touch seem to overlap by round-off more
+    slack = TOUCHING if apart <= TOUCHING * size else 1e-12
+    if best[0] != NO_AXIS and least + radius <= apart + slack * size:
         return count
     if best[0] != NO_AXIS and apart <= TOUCHING * size:
         return _put_best(shapes, pair, frame, best, size, count, out)

@@ -7,6 +7,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from varint.errors import FileError
 from varint.io.robot import Pose
 from varint.model.collision_shapes import (
     BoxShape,
@@ -76,15 +77,15 @@ def mesh_text(mesh: ConvexMesh) -> str:
 
 
 def collisions(shapes: Sequence[CollisionShape], frame: Pose, files: dict[str, str], path: Path) -> list[str]:
-    """Elements of URDF in a link whose origin is at ``frame``, in axes of the body; a plane has none.
+    """Elements of URDF in a link whose origin is at ``frame``, in axes of the body.
 
-    Meshes are added to ``files``, by their names beside the ``path`` of the URDF.
+    Meshes are added to ``files``, by their names beside the ``path`` of the URDF. Raises FileError for a plane.
     """
     lines = []
     for shape in shapes:
         kind, sizes, own = placed(shape)
         if kind == "plane":
-            continue
+            raise FileError(f"cannot write '{path}': URDF has no plane, as a collision shape of a body is")
         pose = frame.inverse() @ own
         given = {"sphere": ("radius",), "box": ("size",), "mesh": ()}.get(kind, ("radius", "length"))
         values = [_text(sizes)] if kind == "box" else [_text([size]) for size in sizes]
