@@ -55,7 +55,7 @@ class TouchingPoints(Shown):
         yield f"at {count_text(len(np.unique(self.node)), 'node')}"
 
     def at(self, node: int) -> "TouchingPoints":
-        """Those at one node."""
+        """Points at one node."""
         rows = self.node == node
         return TouchingPoints(*(value[rows] for value in vars(self).values()))
 
