@@ -91,7 +91,7 @@ def test_rates_equal_differences(kind, seed, hollow):
     rates = move_features(number, point, direction, radius, *poses(x, R), *motions)
     for found, before, after in zip(rates, ends[0][1:], ends[1][1:], strict=True):
         assert np.array(found) == pytest.approx(np.subtract(after, before) / (2 * step), rel=1e-6, abs=1e-7)
-    gap, normal, A, B = locate_features(number, point, direction, radius, *poses(x, R))
+    _gap, normal, A, B = locate_features(number, point, direction, radius, *poses(x, R))
     at = [v[s] + np.cross(w[s], np.array((A, B)[s]) - x[s]) for s in range(2)]
     levers = np.array([0.0 if kind == "CIRCLE_PLANE" else -radius[0], radius[1]])
     at = [at[s] + np.cross(w[s], levers[s] * np.array(normal)) for s in range(2)]

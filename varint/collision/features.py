@@ -63,7 +63,7 @@ def locate_features(kind, point, direction, radius, pose_a, pose_b):
         normal, _ = _unit(cross(e, f), UPWARD)
         first, second = _along(e, f, sub(A, B))
         A, B = add(A, scale(first, e)), add(B, scale(second, f))
-    elif kind == POINT_PLANE or kind == CIRCLE_PLANE:
+    elif kind in (POINT_PLANE, CIRCLE_PLANE):
         normal = rotate(R_b, vector(direction[1]))
         if kind == CIRCLE_PLANE:
             e = rotate(R_a, vector(direction[0]))
@@ -111,7 +111,7 @@ def move_features(kind, point, direction, radius, pose_a, pose_b, motion_a, moti
         other = db * first + b * change + along_f
         dA = add(dA0, add(scale(first, de), scale(change, e)))
         return turning, dA, add(dB0, add(scale(second, df), scale(other, f)))
-    if kind == POINT_PLANE or kind == CIRCLE_PLANE:
+    if kind in (POINT_PLANE, CIRCLE_PLANE):
         A, dA = A0, dA0
         if kind == CIRCLE_PLANE:
             level, tilt = dot(e, f), dot(de, f) + dot(e, df)
