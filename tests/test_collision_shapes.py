@@ -55,8 +55,10 @@ def test_bodies_take_their_own_shapes(quat):
     (capsule,) = vi.Body.capsule("b", 0.1, 2.0, 1.0, **pose).collision
     (cylinder,) = vi.Body.cylinder("b", 0.1, 2.0, 1.0, **pose).collision
     (rod,) = vi.Body.rod("b", [0, 0, 0], [0, 3, 4], 1.0, collision=True).collision
-    assert isinstance(box, vi.BoxShape) and box.size.tolist() == [1, 2, 3]
-    assert isinstance(ball, vi.SphereShape) and ball.radius == 0.1
+    assert isinstance(box, vi.BoxShape)
+    assert box.size.tolist() == [1, 2, 3]
+    assert isinstance(ball, vi.SphereShape)
+    assert ball.radius == 0.1
     for shape, length, kind in (
         (capsule, 2, vi.CapsuleShape),
         (cylinder, 2, vi.CylinderShape),
@@ -101,7 +103,8 @@ def test_copies_keep_shapes():
 def test_without_shapes_nothing_is_written():
     """So runs that were begun before there were shapes go on."""
     data = to_data(with_shapes([], []))
-    assert "ground" not in data and "collision" not in data["bodies"][0]
+    assert "ground" not in data
+    assert "collision" not in data["bodies"][0]
 
 
 # ------------------------------------------------------------------------------------------------ convex meshes
@@ -158,7 +161,8 @@ def test_few_points_stand_for_many():
     few = farthest_points(points, 200)
     assert 150 < len(few) <= 200
     assert (few @ points.T).max(axis=0).min() > np.cos(0.2)
-    assert farthest_points(points[:50], 200) is not None and len(farthest_points(points[:50], 200)) == 50
+    assert farthest_points(points[:50], 200) is not None
+    assert len(farthest_points(points[:50], 200)) == 50
 
 
 # -------------------------------------------------------------------------------------------------- wrong shapes
@@ -203,7 +207,8 @@ def test_mechanism_files_keep_shapes_to_the_same_bits(tmp_path, suffix):
     vi.save_mechanism(mechanism, tmp_path / f"m.{suffix}")
     again = vi.load_mechanism(tmp_path / f"m.{suffix}")
     assert to_data(again) == to_data(mechanism)
-    assert again.bodies[0].collision[1].friction == 0.4 and again.bodies[0].collision[2].restitution == 0.5
+    assert again.bodies[0].collision[1].friction == 0.4
+    assert again.bodies[0].collision[2].restitution == 0.5
 
 
 def test_shapes_of_a_toml_file(tmp_path):
@@ -269,8 +274,8 @@ def test_sdf_has_shapes_with_their_surface(tmp_path):
         <geometry><plane><normal>0 0.6 0.8</normal><size>1 1</size></plane></geometry></collision></link></model>
         <model name="ball"><pose>0 0 2 0 0 0</pose><link name="ball">
         <inertial><mass>1</mass></inertial>
-        <collision name="c"><pose>0.1 0 0 0 0 0</pose><geometry><sphere><radius>0.3</radius></sphere></geometry>{surface}
-        </collision>
+        <collision name="c"><pose>0.1 0 0 0 0 0</pose><geometry><sphere><radius>0.3</radius></sphere></geometry>
+        {surface}</collision>
         <collision name="d"><geometry><ellipsoid><radii>1 2 3</radii></ellipsoid></geometry></collision>
         </link></model></world></sdf>"""
     )

@@ -147,7 +147,7 @@ def test_distances_and_depths_at_thousands_of_special_poses():
 )
 @pytest.mark.parametrize("tilt", [0.0, 1e-8, 1e-5])
 def test_a_box_on_a_box_touches_at_the_corners_of_the_patch(yaw, x, y, corners, tilt):
-    """These are the corners of the polygon in which two squares intersect: of either in the other, and of crossed sides."""
+    """Corners of the polygon in which two squares intersect: those of either in the other, and where sides cross."""
     R = turn(tilt, 0, 0) @ turn(0, 0, yaw)
     found = Found(CUBE, CUBE, ([0, 0, 0], STILL), ([x, y, 1 + tilt], R))
     square = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
@@ -291,8 +291,10 @@ def quat_of(R):
 
 
 def compare_with_mujoco(seed, many):
-    """Distances to 1e-6, MuJoCo's tolerance; boxes that overlap are not deeper than in MuJoCo, whose axis may be another
-    than that of the least depth."""
+    """Distances to 1e-6, MuJoCo's tolerance; boxes that overlap are not deeper than in MuJoCo.
+
+    The axis of MuJoCo may be another than that of the least depth.
+    """
     rng = np.random.default_rng(seed)
     for _ in range(many):
         a, b = (SPECIAL[k] for k in rng.integers(0, 5, 2))

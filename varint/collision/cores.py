@@ -46,7 +46,7 @@ def put_features(out, count, kind, swapped, keys, ends, radii, gap, place, size)
 
     ``ends``: point and direction of the first, point and direction of the second. ``place``: where they meet, and the
     normal from a to b, axes of a. One that is there already is not added; where no space is left that of the largest
-    gap gives way.
+    gap is replaced.
     """
     (x, y, z), n = place
     near = 4.0 * BESIDE * size

@@ -65,9 +65,10 @@ def _pair_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
         """`_mobility` of a point of a shape of a body."""
         if body == WORLD:
             return 0.0
-        arm = np.linalg.norm(table.centre[shape]) + (table.bound[shape] if np.isfinite(table.bound[shape]) else 0.0)
-        moments = structure.body(body).inertia
-        return 1.0 / structure.body(body).mass + 2.0 / 9.0 * arm**2 * float(np.trace(np.linalg.inv(moments)))
+        bound = float(table.bound[shape])
+        arm = float(np.linalg.norm(table.centre[shape])) + (bound if np.isfinite(bound) else 0.0)
+        turning = float(np.trace(np.linalg.inv(structure.body(body).inertia)))
+        return 1.0 / structure.body(body).mass + 2.0 / 9.0 * arm**2 * turning
 
     return {
         "body": np.array([slot[number[each.body]] for _, each, *_ in slotted], dtype=np.int64),

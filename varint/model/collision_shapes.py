@@ -36,7 +36,7 @@ MOST_CORNERS = 4000  # of a convex mesh: contacts look at all of its edges
 
 
 class Core(NamedTuple):
-    """What a shape is made of: ``vertices`` (n, 3), ``faces`` with the numbers of theirs, and a ``radius`` about it.
+    """Points and faces of a shape: ``vertices`` (n, 3), ``faces`` with their numbers, and a ``radius`` about it.
 
     Without faces its vertices are a point, the ends of a line, or for a plane a point of it, with its ``normal``.
     """
@@ -257,7 +257,8 @@ class ConvexMesh(CollisionShape):
             what = f"{what} ('{self.vertices}')"
             mesh = read_mesh(self.vertices)
             self._set("vertices", mesh.vertices)
-            volume = mesh.volume
+            triangles = np.asarray(mesh.vertices, dtype=float)[np.asarray(mesh.faces, dtype=int)]
+            volume = float(np.linalg.det(triangles).sum()) / 6.0
         vertices = array_of(self.vertices, (None, 3), f"vertices of {what}")
         bounded(vertices, f"vertices of {what}")
         shell = hull_of(vertices, what)
