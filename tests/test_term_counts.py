@@ -27,6 +27,7 @@ NAMED_IN = {
     "terms/reduced_events.py": "calls all terms in reduced coordinates",
 }
 OTHER_MEANING = {
+    "collision/cores.py": "limits of a search",
     "io/formats/sdf.py": "limits of joints in files",
     "io/formats/urdf.py": "limits of joints in files",
     "io/mjcf_forces.py": "limits of joints in files",

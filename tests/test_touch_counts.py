@@ -70,7 +70,6 @@ FAST_PATHS = {
     "rotation": BEAMS,
 }
 SOLVED_ELSEWHERE = {
-    "Contact": {"varint/model/forces/contact_pairs.py"},
     "HardContact": {"varint/redmax/ground.py", "varint/analysis/contact_forces.py"},
     "JointCoulombFriction": {"varint/redmax/bearing_friction.py"},
 }

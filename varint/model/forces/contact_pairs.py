@@ -10,7 +10,6 @@ from varint.model.body import WORLD
 from varint.model.checks import check_name, sequence_of
 from varint.model.forces.base import Element, Force, register
 from varint.model.forces.body_contact import Contact
-from varint.model.joints.free import Free
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
@@ -41,8 +40,7 @@ class ContactPairs(Force):
         self._check(friction="zero", restitution="zero")
 
     def elements(self, structure: "Structure") -> list[Element]:
-        joints = [joint for joint in structure.joints if not isinstance(joint, Free)]
-        joined = {frozenset((joint.body_a, joint.body_b)) for joint in joints}
+        joined = {frozenset((joint.body_a, joint.body_b)) for joint in structure.joints if joint.forbidden}
         pairs = itertools.product(self.bodies, self.others) if self.others else itertools.combinations(self.bodies, 2)
         chosen = {frozenset(pair): pair for pair in pairs if pair[0] != pair[1] and frozenset(pair) not in joined}
         if not chosen:
