@@ -15,6 +15,9 @@ its motor accelerates all the time, for 0.05 s). Mobility: degrees of freedom at
 constraints that could be left out. Energy error: the largest absolute value of the energy balance, and its ratio to the
 largest kinetic energy. Closure: the largest violation of a joint. Made by `make docs`.
 
+Where coordinates are zero differs from mechanism to mechanism, for some at the start, for others at rest: each says so
+below, and `varint info NAME` does.
+
 | mechanism | bodies | loops | rows | mobility | redundant | step (ms) | energy error (J) | of kinetic | closure (m)\
  | sub-steps | iterations a step |
 |---|---|---|---|---|---|---|---|---|---|---|---|

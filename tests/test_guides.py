@@ -67,6 +67,9 @@ def test_concepts_hold(monkeypatch, tmp_path):
 def test_recipes_work(monkeypatch, tmp_path):
     names, _ = run_page("howto", tmp_path, monkeypatch)
     assert names["best"].x == pytest.approx([0.7], abs=1e-6)
+    assert names["masses"].x == pytest.approx([1.2, 0.8, 1.1, 0.9], abs=1e-5)
+    down, normal = (names[name] for name in ("slope", "normal"))
+    assert names["speed"] == pytest.approx(9.81 * (names["np"].sin(down) - 0.3 * normal[2]), rel=1e-12)
     assert names["sweep"].lockup == pytest.approx(names["np"].arccos(-0.354167) - names["np"].pi / 3, abs=1e-4)
     assert (len(names["modes"]), names["walk"].success) == (8, True)
     assert len(names["result"].table["pin force"]) == 6

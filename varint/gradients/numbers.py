@@ -125,7 +125,11 @@ def number_of(mechanism: Mechanism, name: str) -> Number:
             raise ArgumentError(f"{name!r} is of {' and of '.join(item.label for _, item in fitting)}: rename one")
         numbers = f"has the numbers {', '.join(has)}" if has else "has no numbers"
         raise ArgumentError(f"{name!r} is no number: {items[0][1].label} {numbers}{suggestion(attribute, has)}")
-    part, item = fitting[0]
+    return number_in(mechanism, *fitting[0], attribute)
+
+
+def number_in(mechanism: Mechanism, part: str, item: Any, attribute: str) -> Number:
+    """The number ``attribute`` of an ``item`` among the bodies, joints or forces of the mechanism: its ``part``."""
 
     def changed(value: np.ndarray) -> Any:
         given = {attribute: float(value) if value.ndim == 0 else value}
@@ -143,7 +147,8 @@ def number_of(mechanism: Mechanism, name: str) -> Number:
     is_input = isinstance(item, Commanded) and attribute == item.command_name and (value.ndim or not item.constraint)
     series = mechanism.forces.index(item) if is_input else None
     symmetric = value.ndim == 2 and attribute in SYMMETRIC
-    return Number(name, value, replaced, size, symmetric, series, Field(item, attribute, changed))
+    name, place = f"{item.name}.{attribute}", Field(item, attribute, changed)
+    return Number(name, value, replaced, size, symmetric, series, place)
 
 
 def in_the_same_axes(changed: Mechanism, mechanism: Mechanism) -> Mechanism:

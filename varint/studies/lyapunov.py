@@ -108,9 +108,9 @@ def lyapunov_exponent(
 ) -> LyapunovExponent:
     """The largest Lyapunov exponent along a motion, by a neighbour that is set back again and again (Benettin).
 
-    A neighbour starts at a small distance, in a direction chosen at random. After each interval its separation is
-    scaled back, in positions, rotations and velocities, and projected onto what the joints allow, those of loops as
-    well. The mean rate of growth is the exponent; the first tenth of the run does not count.
+    A neighbour starts at a small distance, in a random direction, the same in each call. After each interval its
+    separation is scaled back, in positions, rotations and velocities, and projected onto what the joints allow, those
+    of loops as well. The mean rate of growth is the exponent; the first tenth of the run does not count.
 
     Parameters
     ----------

@@ -1,5 +1,7 @@
 """Motion along a spline."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated
