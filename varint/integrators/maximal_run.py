@@ -297,6 +297,8 @@ class MaximalRun:
         where += f"; {', '.join(missed)} may ask for a motion that the joints cannot follow" if missed else ""
         pressed = dict.fromkeys(self.mechanism.forces[compiled.force[e]].label for e in self.march.missed_contacts())
         where += f"; the state of {', '.join(pressed)} was not found" if pressed else ""
+        touching, most = self.march.crowd()
+        where += f"; moving bodies touch at {touching} points, a step solves for {most}" if touching > most else ""
         message = (
             f"the step at t = {when:g} s could not be solved, not even in {2**DEEPEST_SUBSTEP} sub-steps;"
             f" the residual is largest at {where}. A smaller dt may help; infinite loads or a lock-up cannot be solved"
