@@ -36,7 +36,7 @@ MOST_CORNERS = 4000  # of a convex mesh: contacts look at all of its edges
 
 
 class Core(NamedTuple):
-    """Points and faces of a shape: ``vertices`` (n, 3), ``faces`` with the numbers of theirs, and a ``radius`` about it.
+    """Points and faces of a shape: ``vertices`` (n, 3), ``faces`` with their numbers, and a ``radius`` about it.
 
     Without faces its vertices are a point, the ends of a line, or for a plane a point of it, with its ``normal``.
     """
