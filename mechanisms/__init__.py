@@ -33,9 +33,11 @@ in reduced coordinates:
 import functools
 import importlib
 import inspect
+import operator
 import pkgutil
 import sys
-from types import ModuleType
+from types import ModuleType, UnionType
+from typing import Annotated, Union, get_args, get_origin
 
 ALL = tuple(sorted(found.name for found in pkgutil.iter_modules(__path__) if not found.name.startswith("_")))
 SCENES = tuple(name for name in ALL if name.startswith("redmax_"))
@@ -92,7 +94,18 @@ def _entrance(name: str, build):
             with_ = ", ".join(f"{key}={vi.model.checks.shown(value)}" for key, value in given.items())
             raise vi.MechanismError(f"{name} cannot be built with {with_}: {problem}") from problem
 
+    plain = [each.replace(annotation=_plain(each.annotation)) for each in signature.parameters.values()]
+    entrance.__signature__ = signature.replace(parameters=plain)  # what help() shows
     return entrance
+
+
+def _plain(annotation):
+    """An annotation without the checks that it carries."""
+    if get_origin(annotation) is Annotated:
+        return get_args(annotation)[0]
+    if get_origin(annotation) in (Union, UnionType):
+        return functools.reduce(operator.or_, map(_plain, get_args(annotation)))
+    return annotation
 
 
 def _bound(name: str, signature: inspect.Signature, arguments: tuple, options: dict) -> dict:

@@ -349,7 +349,6 @@ def test_errors_of_the_package_itself_are_not_hidden(monkeypatch):
 @pytest.mark.parametrize(
     "argv",
     [
-        [],
         ["rnu"],
         ["run"],
         ["run", "tree", "--dt", "x"],
@@ -366,6 +365,26 @@ def test_wrong_usage(argv, capsys):
 
 
 # info, plot, the rest
+
+
+def test_without_arguments_the_help_is_printed(capsys):
+    assert main([]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("usage: varint")
+    assert all(f"\n    {command} " in out for command in ("run", "info", "plot"))
+
+
+@pytest.mark.parametrize(("columns", "width"), [("60", 60), ("150", 150), ("", 120), ("x", 120), ("0", 120)])
+def test_output_into_a_pipe_is_as_wide_as_columns_says(columns, width, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", columns)
+    assert main(["info", "four_bar"]) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) == width
+
+
+def test_scenes_of_redmax_are_one_line_of_the_catalogue(capsys):
+    main(["info"])
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "redmax" in line)
+    assert line.split()[:3] == ["redmax_00", "to", "35"]
 
 
 def test_info_lists_the_catalogue(capsys):

@@ -101,6 +101,17 @@ def test_stiffness_and_damping_against_differences(name, rng):
     np.testing.assert_allclose(D, by_rate, atol=3e-7 * scale)
 
 
+@pytest.mark.parametrize("name", ["four_bar", "bennett", "rhombus_chain", "slider_crank"])
+def test_multipliers_hold_the_loops(name, rng):
+    equations, q, qdot = moving(getattr(vi.mechanisms, name)(), rng)
+    G, multipliers = equations.violations(q, qdot)[2], equations.multipliers(0.0, q, qdot)
+    effort = equations.mass_matrix(q) @ equations.acceleration(0.0, q, qdot) - equations.force(0.0, q, qdot)
+    assert np.abs(effort).max() > 0.1
+    np.testing.assert_allclose(G.T @ multipliers, effort, atol=1e-10 * np.abs(effort).max())
+    least = np.linalg.lstsq(G.T, effort, rcond=1e-9)[0]
+    np.testing.assert_allclose(multipliers, least, atol=1e-9 * np.abs(least).max())
+
+
 def chain(count, stiffness, across=()):
     """A pendulum of ``count`` links, on torsion springs with dampers."""
     mechanism = vi.mechanisms.n_pendulum(count)

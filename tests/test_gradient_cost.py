@@ -88,6 +88,59 @@ def test_masses_of_a_moving_tree_compile_nothing(rng, monkeypatch):
     check(mechanism, ["link 1.mass", "link 2.mass", "link 2.inertia"], rng)
 
 
+def test_parameters_that_change_masses_and_stiffnesses_compile_nothing(monkeypatch):
+    """The chain rule through the numbers of the description, against the derivatives by those."""
+    plain = vi.mechanisms.n_pendulum(4)
+
+    def build(masses, stiffness):
+        bodies = [
+            dataclasses.replace(body, mass=float(mass), inertia=body.inertia * mass**2)
+            for body, mass in zip(plain.bodies, masses, strict=True)
+        ]
+        springs = [vi.TorsionSpring(f"s {joint.name}", joint=joint.name, stiffness=stiffness) for joint in plain.joints]
+        return dataclasses.replace(plain, bodies=bodies, forces=springs, gravity=(0.0, 0.0, -stiffness))
+
+    def height(state):
+        return float(state.position[-1] @ [1.0, 0.0, 2.0])
+
+    values = {"masses": np.array([0.5, 1.0, 1.5, 2.0]), "stiffness": 7.0}
+    through = ["gravity", *(f"{part.name}.{what}" for part in plain.bodies for what in ("mass", "inertia"))]
+    through += [f"s {joint.name}.stiffness" for joint in plain.joints]
+    by = vi.gradient(build(**values), height, 0.3, 0.01, with_respect_to=through)
+
+    def refuse(*arguments):
+        raise AssertionError("a changed description was compiled")
+
+    monkeypatch.setattr(importlib.import_module("varint.gradients.gradient"), "Changed", refuse)
+    found = vi.gradient(build, height, 0.3, 0.01, parameters=values, with_respect_to=list(values))
+    masses = [
+        by[f"{body.name}.mass"] + 2.0 * mass * np.sum(by[f"{body.name}.inertia"] * body.inertia)
+        for body, mass in zip(plain.bodies, values["masses"], strict=True)
+    ]
+    np.testing.assert_allclose(found["masses"], masses, rtol=1e-9)
+    stiffness = sum(by[f"s {joint.name}.stiffness"] for joint in plain.joints) - by["gravity"][2]
+    assert found["stiffness"] == pytest.approx(stiffness, rel=1e-9)
+    assert np.abs(masses).min() > 1e-4
+
+
+def test_parameters_that_move_bodies_are_differenced_as_a_whole(monkeypatch):
+    """A length changes positions, which no derivative by a number of its own covers."""
+    changed = importlib.import_module("varint.gradients.gradient")
+    made, Changed = [], changed.Changed
+
+    def counted(*arguments):
+        made.append(arguments)
+        return Changed(*arguments)
+
+    monkeypatch.setattr(changed, "Changed", counted)
+
+    def build(length):
+        return vi.mechanisms.slider_crank(rod=length)
+
+    vi.gradient(build, lambda s: s.position[1, 2], 0.02, 0.01, parameters={"length": 1.0}, with_respect_to=["length"])
+    assert made
+
+
 def test_masses_move_the_start_of_a_loop(rng):
     """The other bodies of a loop follow a given velocity as their masses let them."""
     plain = vi.mechanisms.rhombus_chain(2)

@@ -67,6 +67,9 @@ def test_concepts_hold(monkeypatch, tmp_path):
 def test_recipes_work(monkeypatch, tmp_path):
     names, _ = run_page("howto", tmp_path, monkeypatch)
     assert names["best"].x == pytest.approx([0.7], abs=1e-6)
+    assert names["masses"].x == pytest.approx([1.2, 0.8, 1.1, 0.9], abs=1e-5)
+    down, normal = (names[name] for name in ("slope", "normal"))
+    assert names["speed"] == pytest.approx(9.81 * (names["np"].sin(down) - 0.3 * normal[2]), rel=1e-12)
     assert names["sweep"].lockup == pytest.approx(names["np"].arccos(-0.354167) - names["np"].pi / 3, abs=1e-4)
     assert (len(names["modes"]), names["walk"].success) == (8, True)
     assert len(names["result"].table["pin force"]) == 6
@@ -78,3 +81,39 @@ def test_the_page_on_steps_balances_its_pole(monkeypatch, tmp_path):
     sim = run_page("stepper", tmp_path, monkeypatch)[0]["sim"]
     assert sim.time == pytest.approx(8.0)
     assert sim.coordinates == pytest.approx([0.0, 3.14159], abs=0.01)
+
+
+@pytest.mark.slow
+def test_machine_elements_do_what_their_page_says(monkeypatch, tmp_path):
+    names, _ = run_page("machine_elements", tmp_path, monkeypatch)
+    np, run = names["np"], names["run"]
+    train = vi.simulate(names["train"], 1.0, 0.01).rates
+    assert train["input bearing"][-1] / train["output bearing"][-1] == pytest.approx(12.0, rel=1e-9)
+    assert train["input bearing"][-1] == pytest.approx(0.01 / names["felt"], rel=1e-9)
+    belt = vi.simulate(names["drive"], 0.5, 0.01).rates
+    assert [belt["drum bearing"][-1], belt["idler bearing"][-1]] == pytest.approx([3.0, -20.0])
+    valve = vi.simulate(names["valve"], 0.05, 2e-4, state=names["valve"].state(rates={"cam bearing": 20.0}))
+    assert valve.force["cam"] == pytest.approx(0.2 * (9.81 + 4.0 * np.cos(20.0 * valve.t)), abs=1e-6)
+    assert names["stroke"] == pytest.approx(0.01, rel=1e-3)
+    pin = vi.simulate(names["loose"], 1.0, 1e-3).path("rod", (0, 0, 0)).position
+    assert np.linalg.norm(pin, axis=1).max() == pytest.approx(1e-3, rel=1e-6)
+    assert [names["lost"].min(), names["lost"].max()] == pytest.approx([-0.01, 0.01], abs=1e-9)
+    angle = names["angle"]
+    assert angle[1000] > 4.9
+    assert 0.0 <= angle.max() - angle[-1] < 0.03
+    assert names["stops"] == pytest.approx(1.5, rel=0.01)
+    assert run.coordinates["wheel bearing"][-1] == pytest.approx(2 * np.pi)
+    assert np.abs(run.rates["wheel bearing"][:200]).max() < 1e-9  # at rest, while the pin is out of the slots
+
+
+@pytest.mark.slow
+def test_closed_loops_beside_mujoco(monkeypatch, tmp_path):
+    """The figures of the page, by their size."""
+    pytest.importorskip("mujoco", reason="needs varint[mujoco]")
+    names, _ = run_page("closed_loops", tmp_path, monkeypatch)
+    crank, exact = names["crank"], names["exact"].coordinates[names["crank"]][-1]
+    ours, theirs = names["ours"], names["theirs"]
+    assert ours.drift.max() < 1e-12 < 1e-6 < theirs.drift.max()
+    assert abs(ours.coordinates[crank][-1] - exact) < 2e-4 < 2e-3 < abs(theirs.coordinates[crank][-1] - exact)
+    assert names["again"].diagnose().mobility == 1
+    assert abs(names["angle"] - exact) > 0.1

@@ -1,9 +1,11 @@
 """Names of files and of public classes occur once in the package; formulations are named in their folder alone."""
 
 import ast
+import inspect
 from collections import Counter
 from pathlib import Path
 
+import varint as vi
 from varint.formulations.base import HERE
 
 PACKAGE = Path(__file__).parent.parent / "varint"
@@ -24,6 +26,32 @@ def test_a_name_of_a_public_class_occurs_once():
     trees = [ast.parse(path.read_text()) for path in FILES]
     classes = (node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
     assert twice(name for name in classes if not name.startswith("_")) == set()
+
+
+def signatures():
+    """Name to signature of the public functions, the methods of public classes, and the mechanisms."""
+    public = {name: getattr(vi, name) for name in dir(vi) if not name.startswith("_")}
+    own = {
+        name: thing
+        for name, thing in public.items()
+        if callable(thing)
+        and getattr(thing, "__module__", "").startswith("varint")
+        and not (inspect.isclass(thing) and issubclass(thing, Exception | Warning))
+    }
+    methods = {
+        f"{name}.{key}": method
+        for name, thing in own.items()
+        if inspect.isclass(thing)
+        for key, method in vars(thing).items()
+        if inspect.isfunction(method) and not key.startswith("_")
+    }
+    mechanisms = {name: getattr(vi.mechanisms, name) for name in vi.mechanisms.NAMES}
+    return {name: str(inspect.signature(thing)) for name, thing in {**own, **methods, **mechanisms}.items()}
+
+
+def test_signatures_can_be_read():
+    """What help() prints: ArrayLike is not spelled out, and no annotation shows a function."""
+    assert [name for name, text in signatures().items() if "_SupportsArray" in text or "<function" in text] == []
 
 
 def named_formulations(text):

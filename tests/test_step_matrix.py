@@ -117,6 +117,24 @@ def test_its_blocks_have_names():
     assert f"{found.matrix.nnz} entries" in repr(found)
 
 
+def test_the_jacobian_and_the_reactions_hold_the_joints(rng):
+    """G times the velocities is zero, and M a less all other forces is G^T times something."""
+    mechanism = vi.mechanisms.four_bar(rate=3.0)
+    state = mechanism.state()
+    G = vi.step_matrix(mechanism, state, 1e-3).jacobian.toarray()
+    velocity = np.hstack([state.velocity, state.angular_velocity]).ravel()
+    assert np.abs(G @ velocity).max() < 1e-14 * np.abs(velocity).max() * len(velocity)
+    found, spin = vi.accelerations(mechanism, state), state.angular_velocity
+    force = np.concatenate(
+        [
+            [*(b.mass * (a - mechanism.gravity)), *(b.inertia @ turn + np.cross(w, b.inertia @ w))]
+            for b, a, turn, w in zip(mechanism.bodies, found.linear, found.angular, spin, strict=True)
+        ]
+    )
+    multipliers = np.linalg.lstsq(G.T, force, rcond=None)[0]
+    np.testing.assert_allclose(G.T @ multipliers, force, atol=1e-13 * np.abs(force).max())
+
+
 def test_bodies_in_another_order_than_the_kernels(rng):
     """The description from the tip to the root: the same matrix, with its blocks exchanged."""
     mechanism = vi.mechanisms.n_pendulum(3)

@@ -9,7 +9,7 @@ from scipy.special import ellipk
 import varint as vi
 from varint import running
 from varint.io import run_reader
-from varint.studies.batches import fitted
+from varint.studies.batches import cautious_mean, fitted
 
 G = 9.81
 HANGING = -2.0  # rad, of "joint 1", from the start at 2 rad
@@ -386,3 +386,17 @@ def test_trend_takes_diagnostics():
     rare = vi.simulate(mechanism, 20.0, 0.01, every=1000, diagnostics_every=1)
     assert vi.energy_trend(rare).nodes == 2001
     assert vi.energy_trend(rare).slope == vi.energy_trend(fine).slope
+
+
+def test_errors_of_means_hold_for_short_runs_of_motions_that_linger():
+    """Noise, and a slow change that a twentieth of it hides: batches of a few values look independent, and are not."""
+    rng = np.random.default_rng(5)
+    held = {fitted: 0, cautious_mean: 0}
+    for _ in range(200):
+        slow = lfilter([np.sqrt(1 - 0.98**2)], [1, -0.98], rng.standard_normal(1360))[1000:]
+        values = 1.5 + 0.15 * slow + rng.standard_normal(360)
+        for estimate, arguments in ((fitted, (False,)), (cautious_mean, ())):
+            low, high = estimate(np.arange(360.0), values, *arguments).interval
+            held[estimate] += low < 1.5 < high
+    assert held[fitted] < 180
+    assert held[cautious_mean] >= 190

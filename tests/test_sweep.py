@@ -305,3 +305,18 @@ def test_the_picture_of_a_sweep_of_one_coordinate_of_several():
     (axes,) = mechanism.sweep(("foot 1", 0), [0.0, 0.01]).plot(of="foot 1").axes
     assert axes.get_xlabel() == "foot 1 0 (rad)"
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["foot 1 0", "foot 1 1"]
+
+
+def test_path_of_a_point_is_that_of_the_poses():
+    """The pin between crank and coupler goes round; a point of the coupler is where its state has it."""
+    mechanism = vi.mechanisms.four_bar()
+    sweep = mechanism.sweep("crank pivot", np.linspace(0.0, 2 * np.pi, 13))
+    pin = mechanism.joint("crank pin").point
+    circle = sweep.path("coupler", pin)
+    np.testing.assert_allclose(np.linalg.norm(circle, axis=1), 0.4, atol=1e-12)
+    np.testing.assert_allclose(circle, sweep.path("crank", pin), atol=1e-12)
+    np.testing.assert_array_equal(sweep.path("crank"), sweep.position[:, mechanism.body_index["crank"]])
+    with pytest.raises(vi.ArgumentError, match="no body 'cupler', did you mean 'coupler'"):
+        sweep.path("cupler")
+    with pytest.raises(vi.ArgumentError, match="point of body 'crank'"):
+        sweep.path("crank", (1.0, 2.0))

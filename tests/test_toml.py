@@ -208,6 +208,34 @@ def test_errors_tell_line_and_column(tmp_path, case):
     assert re.search(words, message), message
 
 
+def test_all_mistakes_are_told_at_once(tmp_path):
+    """By their lines: unknown keys, expressions and values, in one table too, and none that another causes."""
+    wrong = ARM
+    for old, new in (
+        ("gravity =", "gravty ="),
+        ('"length / 40"', '"lenth / 40"'),
+        ("body_b =", "body_c ="),
+        ("axis = [0, 1, 0]", "axis = [0, 0, 0]"),
+        ("stiffness = ", "stifness = "),
+        ('"pi / 2"', '"pie / 2"'),
+    ):
+        assert wrong.count(old) == 1
+        wrong = wrong.replace(old, new)
+    words = ["'gravty'", "'lenth'", "unknown key 'body_c'", "axis of .* must not be zero", "'stifness'", "'pie'"]
+    lines = refused(tmp_path, wrong).splitlines()
+    assert [int(re.match(r"FILE, line (\d+), column 1: ", line)[1]) for line in lines] == [2, 10, 16, 18, 23, 26]
+    for line, word in zip(lines, words, strict=True):
+        assert re.search(word, line), line
+
+
+def test_a_wrong_parameter_is_one_mistake(tmp_path):
+    message = refused(tmp_path, ARM.replace("length = 0.4", 'length = "lenght"'))
+    assert message.count("parameter 'length'") == 1
+    assert refused(
+        tmp_path, ARM.replace("[forces.spring]", "\n".join(f"[bodies.b{k}]" for k in range(30)) + "\n[forces.spring]")
+    ).endswith("and 10 more")
+
+
 def test_parameters_that_there_are_none(tmp_path):
     with pytest.raises(vi.ArgumentError, match="has no parameter 'lenght', did you mean 'length'"):
         loaded(tmp_path, lenght=1.0)

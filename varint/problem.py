@@ -1,5 +1,7 @@
 """`Problem` and `Recording`: what is simulated, and what is kept of it. How it is simulated: `varint.formulations`."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

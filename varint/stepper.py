@@ -1,5 +1,7 @@
 """`Stepper`: step a mechanism from Python; set inputs before a step and read the state after it."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -22,7 +22,7 @@ LARGEST_GAP = 1e-6  # of a joint, in sizes of a part
 
 
 class Accelerations(NamedTuple):
-    """Accelerations, reactions and multipliers that solve the equations of motion at one state.
+    """Accelerations, reactions and efforts that solve the equations of motion at one state.
 
     linear : (nb, 3) m/s^2, world, of the centres of mass; bodies in the order of the mechanism
     angular : (nb, 3) rad/s^2, body axes
@@ -96,6 +96,11 @@ def accelerations(
         For inputs that are functions of it.
 
     Hard stops do not act.
+
+    Returns
+    -------
+    Accelerations
+        ``linear`` (nb, 3), ``angular`` (nb, 3), ``reactions`` by joint, ``efforts`` by force.
 
     Raises
     ------

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from varint.errors import ArgumentError
 from varint.gradients import StateGradient, gradient
-from varint.gradients.numbers import made_of, number_of
+from varint.gradients.numbers import made_of, with_numbers
 from varint.gradients.objective import CONJUGATE, nodes_at
 from varint.mechanism import Mechanism
 from varint.model.checks import function_of, known_name, positive
@@ -74,14 +74,18 @@ class Rollout:
         for name in options:
             known_name(name, OPTIONS, "a rollout has no argument", ArgumentError)
         self.options = {"tol": TOL, **options}
+        self._last: tuple[tuple, Any] = ((None,), None)
 
     def made(self, parameters: Mapping[str, Any]) -> Mechanism:
         """The mechanism with these parameters, which are numbers of its description if it was given itself."""
         if not isinstance(self.build, Mechanism):
             return made_of(self.build, parameters)[0]
-        mechanism = self.build
-        for name, value in parameters.items():
-            mechanism = number_of(mechanism, name).replaced(np.asarray(value, dtype=float))
+        values = {name: np.asarray(value, dtype=float) for name, value in parameters.items()}
+        key = tuple((name, value.shape, value.tobytes()) for name, value in values.items())
+        known, mechanism = self._last
+        if known != key:  # the backward pass has the parameters of the forward one
+            mechanism = with_numbers(self.build, values)
+            self._last = key, mechanism
         return mechanism
 
     def states(self, parameters: Mapping[str, Any]) -> RolloutStates:

@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line ``argv``, that of the process where not given, and return its exit code.
 
     2: a user's mistake, 3: a step could not be solved, or members of an ensemble failed, 130: interrupted. Wrong usage
-    raises SystemExit(2).
+    raises SystemExit(2). Without arguments the help is printed.
     """
     try:
         return _main(sys.argv[1:] if argv is None else list(argv))
@@ -62,6 +62,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(argv: list[str]) -> int:
     parser, commands = _parser(argv)
+    if not argv:
+        _write(parser.format_help().rstrip(), sys.stdout)
+        return DONE
     try:
         args = parse(parser, commands, argv)
     except UsageError as wrong:

@@ -67,7 +67,10 @@ def execute(args: Namespace) -> Report:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """All mechanisms: in the object with their parameters, which takes their import; in the table with a line."""
+    """All mechanisms: in the object with their parameters, which takes their import; in the table with a line.
+
+    The scenes of REDMAX are one line of the table.
+    """
 
     def data(self) -> dict[str, Any]:
         from varint.cli.listed_mechanisms import entry
@@ -79,7 +82,10 @@ class Catalogue:
     def show(self, console: "Console") -> None:
         from varint.cli.listed_mechanisms import first_line
 
-        rows = [(name, first_line(name)) for name in (*mechanisms.NAMES, *mechanisms.SCENES)]
+        scenes = mechanisms.SCENES
+        folded = f"The {len(scenes)} scenes of the reference implementation of REDMAX, each with a name of its own."
+        rows = [(name, first_line(name)) for name in mechanisms.NAMES]
+        rows.append((f"{scenes[0]} to {scenes[-1].rpartition('_')[2]}", folded))
         Listing("mechanisms", (FactColumn("name", "name"), FactColumn("what", "what it is")), rows).show(console)
 
 
@@ -193,7 +199,7 @@ def _imported(mechanism: "Mechanism") -> list[ReportPart]:
     counts = [f"{len(entries)} {how}" for how, entries in kinds.items()]
     files = {entry.file for entries in kinds.values() for entry in entries}
     facts = [Fact("", "imported", ", ".join([*counts, f"{len(report.shapes)} shapes"]))]
-    for how in ("approximated", "not understood", "repaired"):
+    for how in ("approximated", "not understood", "repaired", "inexact"):
         lines = [f"line {entry.line}: {entry.what}" if len(files) == 1 else str(entry) for entry in kinds[how]]
         shown = [*lines[:LISTED], f"... {len(lines) - LISTED} more"] if len(lines) > LISTED else lines
         facts.append(Fact("", how if lines else "", lines, text="\n".join(shown)))

@@ -51,11 +51,12 @@ def named_mechanism(args: Namespace) -> "Mechanism":
 
 
 def print_repairs(mechanism: "Mechanism") -> None:
-    """Print what was changed in the file of a mechanism on stderr."""
+    """Print on stderr what was changed in the file of a mechanism, and which of its loops will lock."""
     import sys
 
-    for entry in mechanism.import_report.repaired:
-        print(f"varint: repaired: {entry}", file=sys.stderr)
+    for how in ("repaired", "inexact"):
+        for entry in getattr(mechanism.import_report, how):
+            print(f"varint: {how}: {entry}", file=sys.stderr)
 
 
 def find_mechanism(name: str, parameters: list, repair: bool | None = None) -> "Mechanism":
@@ -118,9 +119,17 @@ def stdout_console() -> "Console":
             raise  # rich would end the process
 
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"  # no bold letters either
-    width, height = shutil.get_terminal_size() if sys.stdout.isatty() else (120, 25)  # of dumb terminals too
+    width, height = shutil.get_terminal_size() if sys.stdout.isatty() else (_columns(), 25)  # of dumb terminals too
     colours: Literal["auto"] | None = None if plain else "auto"
     return StdoutConsole(highlight=False, markup=False, width=width, height=height, color_system=colours)
+
+
+def _columns() -> int:
+    """Width of output that goes to no terminal: that of the environment, or 120."""
+    import os
+
+    told = os.environ.get("COLUMNS", "")
+    return int(told) if told.isascii() and told.isdigit() and int(told) > 0 else 120
 
 
 def all_parsed(texts: list[str]) -> dict[str, object]:

@@ -9,6 +9,8 @@ joints, there is no velocity: the linkage locks, and steps shrink towards the li
 metric in which all bodies are alike: a heavy body is nothing singular. Masses only choose among the velocities.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +25,7 @@ from varint.errors import ArgumentError
 from varint.kinematics.assembly import assemble, checked_state, state_of
 from varint.kinematics.closure import Closure, Coordinate, coordinate_units
 from varint.kinematics.frames import JointFrames, joint_coordinates, moved, with_world
-from varint.model.checks import in_a_shape, known_name, shown, whole_number
+from varint.model.checks import array_of, in_a_shape, known_name, shown, whole_number
 from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units as units_of
 from varint.model.rotation_vectors import quat_from_matrix, rotation_matrix
@@ -127,7 +129,7 @@ class Sweep(Shown):
     def _ends(values: np.ndarray) -> tuple[str, str]:
         return (f"{values[0]:.6g}", f"{values[-1]:.6g}") if len(values) else ("", "")
 
-    def plot(self, path: str | Path | None = None, of: str | Iterable[str] | None = None) -> "Figure":
+    def plot(self, path: str | Path | None = None, of: str | Iterable[str] | None = None) -> Figure:
         """Coordinates of the joints along the sweep, a panel for each unit; a matplotlib Figure.
 
         ``path``: where it is written, .png, .pdf or .svg; ``of``: the joints that are drawn, by default all but the
@@ -137,6 +139,21 @@ class Sweep(Shown):
         from varint.configurations.pictures import plot_sweep  # imports matplotlib, which a prompt need not wait for
 
         return plot_sweep(self, path, of)
+
+    def path(self, body: str, point: ArrayLike | None = None) -> np.ndarray:
+        """(T, 3) places, m, world, of a point of ``body`` at the values of the sweep.
+
+        ``point`` (3,): where it is in the reference configuration, m, world; the centre of mass where not given.
+        Raises ArgumentError.
+        """
+        number = self.mechanism.body_index[
+            known_name(body, self.mechanism.body_index, "path of a sweep: no body", ArgumentError)
+        ]
+        if point is None:
+            return self.position[:, number].copy()
+        at, of_body = array_of(point, (3,), f"point of body '{body}'", ArgumentError), self.mechanism.bodies[number]
+        arm = rotation_matrix(of_body.quat_wxyz).T @ (at - of_body.position)
+        return self.position[:, number] + rotation_matrix(self.quat_wxyz[:, number]) @ arm
 
     def state(self, i: int) -> State:
         """The configuration at ``values[i]``, at rest."""

@@ -1,5 +1,7 @@
 """`Variational`: the variational integrator in maximal coordinates."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -146,7 +148,7 @@ class Variational(Method):
         steady = None if loads.varies else loads.recorded(np.zeros(1))
         return run, Job(mechanism, settings, inputs, steady, recording, method.stages)
 
-    def with_step(self, problem: Problem) -> "Variational":
+    def with_step(self, problem: Problem) -> Variational:
         """See `Method`; "auto" is chosen."""
         dt, scheme, _ = self._step(problem, Recording())
         order = self.order if scheme == self.scheme else None

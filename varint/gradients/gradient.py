@@ -5,6 +5,8 @@ states goes back along them (kernels/adjoint.py), exactly. What a number of the 
 derivative of one scalar, by differences of the description (changes.py), or is known at once (local.py).
 """
 
+from __future__ import annotations
+
 import importlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -107,6 +109,12 @@ def gradient(
     state : State, optional
         Where the run starts; ``mechanism.state()`` where not given, which changes with the numbers. A state that is
         given stays, but for what closes the joints.
+
+    Returns
+    -------
+    Gradient
+        ``value`` of the objective; the derivative by each name, ``found["coupler.mass"]``, of the shape of the number
+        and a `StateGradient` by "start"; ``states``, which the objective was of.
 
     Raises
     ------
@@ -244,7 +252,7 @@ class Prepared:
             elements = np.flatnonzero(run.compiled.force == number.series)
             moves = bool(run.mechanism.forces[number.series].constraint)
 
-            def by_input(k: int, adjoint: Adjoint) -> "float | np.ndarray":
+            def by_input(k: int, adjoint: Adjoint) -> float | np.ndarray:
                 found = adjoint.given.by_series(elements, moves)
                 return found if number.value.ndim else float(found.sum())
 

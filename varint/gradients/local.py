@@ -8,9 +8,22 @@ from typing import Any
 import numpy as np
 
 from varint.compile.joints import joint_frames
+from varint.errors import MechanismError
 from varint.gradients.along_run import MotionSum, of_law
 from varint.gradients.backward import Adjoint
-from varint.gradients.numbers import GRAVITY, Differences, Number, is_one_point, of_shape
+from varint.gradients.numbers import (
+    GRAVITY,
+    OTHER_PARTS,
+    PARTS,
+    Differences,
+    Number,
+    differences,
+    is_one_point,
+    number_in,
+    number_of,
+    numbers_in,
+    of_shape,
+)
 from varint.gradients.taped import MaximalTape
 from varint.kernels.plan import Workspace
 from varint.kernels.workspace import workspace
@@ -21,6 +34,8 @@ from varint.model.joints.base import Joint
 from varint.model.rotation_vectors import rotation_matrix
 
 Derivative = Callable[[int, Adjoint], "float | np.ndarray"]  # by a number, of objective k
+Place = tuple[str, int, str]  # "bodies", "joints" or "forces", which of them, and which of its fields
+AT_GRAVITY: Place = ("", 0, GRAVITY)
 
 
 class Local:
@@ -40,16 +55,62 @@ class Local:
         self.run, self.from_reference, self.objectives, self.sums = run, from_reference, objectives, sums
         self.mechanism: Mechanism = run.mechanism
         self.plan = run.compiled.plan
+        self._known: dict[Place, Derivative | None] = {}
 
     def by(self, number: Number) -> Derivative | None:
         """The derivative, of the number's shape, as a function of the objective; None where it takes a compilation."""
         if number.name == GRAVITY:
             return lambda k, adjoint: adjoint.by.gravity.copy()
         if number.field is None:
-            return None
+            return self._by_parameter(number)
         if isinstance(number.field.item, Body):
             return self._by_body(number)
         return self._by_joint(number) if isinstance(number.field.item, Joint) else self._by_force(number)
+
+    def _by_parameter(self, number: Number) -> Derivative | None:
+        """Derivatives by a parameter of a function that makes the mechanism, through the numbers that it changes."""
+        chains = []
+        for step, direction in zip(number.steps, number.directions(), strict=True):
+
+            def made(share: float, direction: np.ndarray = direction) -> Mechanism:
+                return number.replaced(number.value + share * direction)
+
+            try:
+                places = changed_places(self.mechanism, made(step))
+                through = [by for place in places if (by := self._at(place)) is not None]
+                if len(through) < len(places):
+                    return None
+                slopes = differences(partial(self._values, made, places), step)
+            except MechanismError:  # at a bound, or another mechanism: who compiles it says so
+                return None
+            ends = np.cumsum([np.size(value_at(self.mechanism, place)) for place in places]).astype(int)
+            chains.append([*zip(through, np.split(slopes, ends)[:-1], strict=True)])
+        return lambda k, adjoint: of_shape(
+            number, [sum((float(np.vdot(by(k, adjoint), slope)) for by, slope in chain), 0.0) for chain in chains]
+        )
+
+    def _values(self, made: Callable[[float], Mechanism], places: list[Place], share: float) -> np.ndarray:
+        """The numbers at the places of a changed mechanism. Raises MechanismError where it differs elsewhere too."""
+        after = made(share)
+        if not set(changed_places(self.mechanism, after)) <= set(places):
+            raise MechanismError(OTHER_PARTS)
+        return np.concatenate([np.zeros(0), *(np.ravel(value_at(after, place)) for place in places)])
+
+    def _at(self, place: Place) -> Derivative | None:
+        """The derivative by the number at a place of the description; it is worked out once."""
+        if place not in self._known:
+            self._known[place] = self._found_at(place)
+        return self._known[place]
+
+    def _found_at(self, place: Place) -> Derivative | None:
+        if place == AT_GRAVITY:
+            return self.by(number_of(self.mechanism, GRAVITY))
+        part, k, attribute = place
+        item = getattr(self.mechanism, part)[k]
+        if isinstance(item, Joint) or attribute not in numbers_in(item):
+            return None
+        number = number_in(self.mechanism, part, item, attribute)
+        return self.by(number) if number.series is None else None
 
     def _by_body(self, number: Number) -> Derivative | None:
         """Derivatives by a mass or an inertia."""
@@ -181,6 +242,28 @@ class Local:
     def _forces_ignore_points(self) -> bool:
         elements = [element for force in self.mechanism.forces for element in force.elements(self.mechanism)]
         return all(isinstance(e, Effort | Constraint) and not any(m.anchored for m in e.measures) for e in elements)
+
+
+def changed_places(before: Mechanism, after: Mechanism) -> list[Place]:
+    """The fields of bodies, joints and forces whose values differ. Raises MechanismError where anything else does."""
+    found = [] if alike(before.gravity, after.gravity) else [AT_GRAVITY]
+    pairs = [(part, getattr(before, part), getattr(after, part)) for part in PARTS]
+    if not alike(dict(before.start), dict(after.start)) or any(len(old) != len(new) for _, old, new in pairs):
+        raise MechanismError(OTHER_PARTS)
+    for part, old, new in pairs:
+        for k, (one, other) in enumerate(zip(old, new, strict=True)):
+            if type(one) is not type(other) or one.name != other.name:
+                raise MechanismError(OTHER_PARTS)
+            if one is not other:
+                names = (field.name for field in dataclasses.fields(one))
+                found += [(part, k, name) for name in names if not alike(getattr(one, name), getattr(other, name))]
+    return found
+
+
+def value_at(mechanism: Mechanism, place: Place) -> Any:
+    """The value of the field at a place."""
+    part, k, name = place
+    return getattr(getattr(mechanism, part)[k] if part else mechanism, name)
 
 
 def alike(one: Any, other: Any) -> bool:

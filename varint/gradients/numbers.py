@@ -125,13 +125,14 @@ def number_of(mechanism: Mechanism, name: str) -> Number:
             raise ArgumentError(f"{name!r} is of {' and of '.join(item.label for _, item in fitting)}: rename one")
         numbers = f"has the numbers {', '.join(has)}" if has else "has no numbers"
         raise ArgumentError(f"{name!r} is no number: {items[0][1].label} {numbers}{suggestion(attribute, has)}")
-    part, item = fitting[0]
+    return number_in(mechanism, *fitting[0], attribute)
+
+
+def number_in(mechanism: Mechanism, part: str, item: Any, attribute: str) -> Number:
+    """The number ``attribute`` of an ``item`` among the bodies, joints or forces of the mechanism: its ``part``."""
 
     def changed(value: np.ndarray) -> Any:
-        given = {attribute: float(value) if value.ndim == 0 else value}
-        if attribute == "point" and isinstance(item, Joint) and is_one_point(item):
-            given["point_b"] = value  # one point, fixed to both bodies
-        return dataclasses.replace(item, **given)
+        return _changed(item, attribute, value)
 
     def replaced(value: np.ndarray) -> Mechanism:
         new = changed(value)
@@ -143,7 +144,34 @@ def number_of(mechanism: Mechanism, name: str) -> Number:
     is_input = isinstance(item, Commanded) and attribute == item.command_name and (value.ndim or not item.constraint)
     series = mechanism.forces.index(item) if is_input else None
     symmetric = value.ndim == 2 and attribute in SYMMETRIC
-    return Number(name, value, replaced, size, symmetric, series, Field(item, attribute, changed))
+    name, place = f"{item.name}.{attribute}", Field(item, attribute, changed)
+    return Number(name, value, replaced, size, symmetric, series, place)
+
+
+def with_numbers(mechanism: Mechanism, values: Mapping[str, np.ndarray]) -> Mechanism:
+    """The mechanism with other ``values`` of numbers by name, checked once as a whole. Raises as `number_of`."""
+    items: dict[str, Any] = {part: {item.name: item for item in getattr(mechanism, part)} for part in PARTS}
+    others: dict[str, np.ndarray] = {}
+    for name, value in values.items():
+        field = number_of(mechanism, name).field
+        if field is None:
+            others[name] = value
+            continue
+        (part,) = (part for part in PARTS if any(one is field.item for one in getattr(mechanism, part)))
+        items[part][field.item.name] = _changed(items[part][field.item.name], field.attribute, value)
+    parts: dict[str, Any] = {part: [*named.values()] for part, named in items.items()}
+    changed = dataclasses.replace(mechanism, **parts)
+    for name, value in others.items():
+        changed = number_of(changed, name).replaced(value)
+    return changed
+
+
+def _changed(item: Any, attribute: str, value: np.ndarray) -> Any:
+    """A body, joint or force with another number."""
+    given = {attribute: float(value) if value.ndim == 0 else value}
+    if attribute == "point" and isinstance(item, Joint) and is_one_point(item):
+        given["point_b"] = value  # one point, fixed to both bodies
+    return dataclasses.replace(item, **given)
 
 
 def in_the_same_axes(changed: Mechanism, mechanism: Mechanism) -> Mechanism:

@@ -15,6 +15,7 @@ from varint.integrators.stepwise import Stepwise
 from varint.kernels.march_records import NODE
 from varint.kernels.march_steps import FAILED, take_steps
 from varint.kernels.restart import DEEPEST_SUBSTEP
+from varint.kinematics.misfits import quick_misfits
 from varint.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.commanded import Extrapolated
@@ -297,9 +298,13 @@ class MaximalRun:
         where += f"; {', '.join(missed)} may ask for a motion that the joints cannot follow" if missed else ""
         pressed = dict.fromkeys(self.mechanism.forces[compiled.force[e]].label for e in self.march.missed_contacts())
         where += f"; the state of {', '.join(pressed)} was not found" if pressed else ""
+        misfits = quick_misfits(self.mechanism, compiled, self.march.state())
+        advice = [str(misfit) for misfit in misfits] or [
+            "A smaller dt may help; infinite loads or a lock-up cannot be solved"
+        ]
         message = (
             f"the step at t = {when:g} s could not be solved, not even in {2**DEEPEST_SUBSTEP} sub-steps;"
-            f" the residual is largest at {where}. A smaller dt may help; infinite loads or a lock-up cannot be solved"
+            f" the residual is largest at {where}. {'; '.join(advice)}"
         )
         return Failure(message, when, name, held)
 

@@ -2,7 +2,8 @@
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from varint.errors import MechanismError
 from varint.io.body_data import body_from_data, label_of
 from varint.mechanism import Mechanism
 from varint.model.body import Body
-from varint.model.checks import kind_of, made, shown
+from varint.model.checks import UnknownKey, kind_of, made, shown
 from varint.model.collision_shapes import CollisionShape
 from varint.model.forces import FORCES
 from varint.model.forces.base import Force
@@ -22,6 +23,7 @@ from varint.model.solid import Solid
 SOLIDS, COLLISION = "solids", "collision"  # of a body
 GROUND = "ground"
 AS_IT_IS = {"position": [0.0, 0.0, 0.0], "quat_wxyz": [1.0, 0.0, 0.0, 0.0]}  # defaults of a solid
+MOST_MISTAKES = 20  # that an error lists
 SCHEMA = "$schema"  # for editors, of no meaning here
 KINDS: dict[str, tuple[str, Mapping[str, Any] | None]] = {
     "bodies": ("body", None),
@@ -49,32 +51,52 @@ def to_data(mechanism: Mechanism, solids: bool = True) -> dict:
     }
 
 
-def from_data(data: object, what: str, line_of: Callable[[str, int, str], str] | None = None) -> Mechanism:
+def from_data(
+    data: object,
+    what: str,
+    line_of: Callable[[str, int, str], str] | None = None,
+    mistakes: Sequence[str] = (),
+) -> Mechanism:
     """The mechanism in ``data``; ``what`` names its source in errors.
 
     ``line_of``: of a list's name, a place in it and an error's message, the words ", line N"; none where not given.
-    The name is empty where the message is about no element.
+    The name is empty where the message is about no element. ``mistakes``: those known already, with their places.
 
-    Raises MechanismError, naming the source and the body, joint or force, with its place.
+    Raises MechanismError, naming the source and the body, joint or force, with its place: a line for each element that
+    is wrong; if none is, for what is wrong with the mechanism.
     """
     if not isinstance(data, dict):
         raise MechanismError(f"{what} must hold one mechanism: an object with name, bodies and joints")
     fields = {key: value for key, value in data.items() if key != SCHEMA}
     elements: dict[str, list] = {}
+    wrong: list[str] = []
     try:
         for which in KINDS:
             if which in fields:
-                elements[which] = _listed(fields[which], which, line_of)
+                elements[which] = _listed(fields[which], which, line_of, wrong)
+    except RecursionError:
+        raise MechanismError(f"{what}: parts of a body or a joint are nested too deep") from None
+    if wrong or mistakes:
+        raise MechanismError(mistakes_text([*mistakes, *(f"{what}{message}" for message in wrong)]))
+    try:
         return made(Mechanism, fields | elements, "the mechanism")
-    except _InElement as problem:
-        raise MechanismError(f"{what}{problem}") from None
     except MechanismError as problem:
         places = (place for place, label in _labels(elements).items() if str(problem).startswith(label))
         begins = next(places, None)
         where = line_of(*(begins or ("", 0)), str(problem)) if line_of else ""
         raise MechanismError(f"{what}{where}: {problem}") from None
-    except RecursionError:
-        raise MechanismError(f"{what}: parts of a body or a joint are nested too deep") from None
+
+
+def mistakes_text(mistakes: Sequence[str]) -> str:
+    """Mistakes, each once, by their lines in the file; the first of many."""
+    listed = sorted(dict.fromkeys(mistakes), key=_line_number)
+    more = [f"and {len(listed) - MOST_MISTAKES} more"] if len(listed) > MOST_MISTAKES else []
+    return "\n".join([*listed[:MOST_MISTAKES], *more])
+
+
+def _line_number(mistake: str) -> int:
+    found = re.search(r", line (\d+)", mistake)
+    return int(found[1]) if found else 0
 
 
 def _labels(elements: Mapping[str, list]) -> dict[tuple[str, int], str]:
@@ -82,24 +104,41 @@ def _labels(elements: Mapping[str, list]) -> dict[tuple[str, int], str]:
     return {(which, number): item.label for which, items in elements.items() for number, item in enumerate(items)}
 
 
-class _InElement(MechanismError):
-    """An element of a list is wrong, from its line on."""
-
-
-def _listed(entries: object, which: str, line_of: Callable[[str, int, str], str] | None) -> list:
-    """The bodies, joints or forces in ``entries``."""
+def _listed(
+    entries: object, which: str, line_of: Callable[[str, int, str], str] | None, wrong: list[str]
+) -> list[Body | Joint | Force]:
+    """The bodies, joints or forces in ``entries``; ``wrong`` takes the messages about the others, with their places."""
     if not isinstance(entries, list):
-        raise MechanismError(f"{which} must be a list, got {shown(entries)}")
+        wrong.append(f": {which} must be a list, got {shown(entries)}")
+        return []
     elements = []
     for number, entry in enumerate(entries):
-        place = f"{which}[{number}]"
-        try:
-            elements.append(_element(entry, which, place))
-        except MechanismError as problem:
-            message = str(problem) if place in str(problem) else f"{place}: {problem}"
-            where = line_of(which, number, message) if line_of else ""
-            raise _InElement(f"{where}: {message}") from None
+        element, messages = _tried(entry, which, f"{which}[{number}]")
+        if element is not None:
+            elements.append(element)
+        wrong += [f"{line_of(which, number, text) if line_of else ''}: {text}" for text in messages]
     return elements
+
+
+def _tried(entry: object, which: str, place: str) -> tuple[Body | Joint | Force | None, list[str]]:
+    """An element, or the messages about all that is wrong with it.
+
+    After an unknown key it is tried with the nearest known one in its place, about which no more is said.
+    """
+    messages: list[str] = []
+    meant: dict[object, str | None] = {}
+    while True:
+        try:
+            element = _element(entry, which, place)
+            return (None if messages else element), messages
+        except MechanismError as problem:
+            text = str(problem)
+            if not any(re.search(rf"\b{key}\b", text) for key in meant.values() if key):
+                messages.append(text if place in text else f"{place}: {text}")
+            if not (isinstance(problem, UnknownKey) and isinstance(entry, Mapping) and problem.key in entry):
+                return None, messages
+            meant[problem.key] = problem.meant
+            entry = {meant.get(key, key): value for key, value in entry.items() if meant.get(key, key) is not None}
 
 
 def _element(entry: object, which: str, place: str) -> Body | Joint | Force:

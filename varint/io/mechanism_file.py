@@ -8,6 +8,7 @@ from typing import Any
 
 from varint.errors import ArgumentError, FileError
 from varint.io.formats import FORMATS
+from varint.io.loop_repair import with_exact_loops
 from varint.io.mjcf_models import is_model
 from varint.io.packages import ImportOptions
 from varint.io.parameters import Told
@@ -57,9 +58,10 @@ def load_mechanism(
     ``parameters``: in place of those of a TOML file, as numbers or expressions, or arguments of ``build``.
     ``strict``: raise FileError where an imported file (URDF, SDF, MJCF) has what is not understood, which otherwise
     `Mechanism.import_report` lists. ``packages``: folders in which ``package://`` and ``model://`` of such files are
-    looked for, before those of the environment variable ROS_PACKAGE_PATH. ``repair``: read imported files with two
+    looked for, before those of the environment variable ROS_PACKAGE_PATH. ``repair``: read imported files with
     defects that other programs pass over, and list the changes in ``import_report.repaired``: inertias that no body has
-    become the nearest possible ones, and "--" may stand in comments. Without it they are errors.
+    become the nearest possible ones, "--" may stand in comments, and axes of loops that are parallel or square but for
+    the digits of the file become so. Without it the first two are errors, and loops are in ``import_report.inexact``.
 
     Raises FileError if it cannot be read, with file and line; MechanismError if it describes none; ArgumentError for
     parameters that the file does not have.
@@ -70,6 +72,7 @@ def load_mechanism(
         if parameters:
             raise ArgumentError("a model of MuJoCo's has no parameters: leave them out")
         mechanism = of_model(path, flag(repair, "repair", ArgumentError))
+        mechanism = with_exact_loops(mechanism, "", repair)
         if flag(strict, "strict", ArgumentError):
             mechanism.import_report.check()
         return mechanism
@@ -78,6 +81,8 @@ def load_mechanism(
         of_run = ", and varint.load reads the run" if path.suffix.lower() in SUFFIXES else ""
         raise FileError(f"cannot read '{path}': {_known(FORMATS, 'read')}{of_run}")
     mechanism = _loaded(path, parameters, import_options(packages, repair))
+    if mechanism.import_report:
+        mechanism = with_exact_loops(mechanism, str(path), repair)
     if flag(strict, "strict", ArgumentError):
         mechanism.import_report.check()
     return mechanism

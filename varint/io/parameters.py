@@ -65,8 +65,10 @@ class Parameters:
         if name in self.open:
             raise told(f"it is needed for itself, by {' and '.join(self.open[self.open.index(name) :])}")
         self.open.append(name)
-        value = self.of(self.given[name], float, told)
-        self.open.pop()
+        try:
+            value = self.of(self.given[name], float, told)
+        finally:
+            self.open.pop()
         if not _is_number(value):
             raise told(f"must be a number, or a list of numbers, got {shown(value)}")
         self.values[name] = value

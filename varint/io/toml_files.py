@@ -26,13 +26,14 @@ AT_TOP = (*OF_MECHANISM, PARAMETERS, INCLUDE, CLOSURES)
 class TomlSource:
     """A file with the tables that it holds; ``text``: empty where it is no TOML, and places in it are not reported.
 
-    ``report``: where it was imported.
+    ``report``: where it was imported. ``mistakes``: unknown keys at its top, with their places.
     """
 
     path: Path
     text: str
     tables: Mapping[str, Any]
     report: ImportReport = dataclasses.field(default_factory=ImportReport)
+    mistakes: list[str] = dataclasses.field(default_factory=list)
 
     def at(self, path: Sequence[str]) -> str:
         """ "'FILE', line N, column M", of a table or key, of the nearest that is around it, or of the file."""
@@ -101,7 +102,7 @@ def _read(path: Path) -> TomlSource:
     for key, value in tables.items():
         if key not in AT_TOP:
             known = suggestion(key, AT_TOP) or f": there are {', '.join(AT_TOP)}"
-            raise FileError(f"{source.at([key])}: unknown key {key!r}{known}")
+            source.mistakes.append(f"{source.at([key])}: unknown key {key!r}{known}")
         if key in (*KINDS, CLOSURES, PARAMETERS, START) and not isinstance(value, dict):
             wanted = f"tables by their names, [{key}.NAME]" if key in (*KINDS, CLOSURES) else f"a table, [{key}]"
             raise FileError(f"{source.at([key])}: {key} must be {wanted}, got {shown(value)}")

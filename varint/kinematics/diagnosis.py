@@ -1,47 +1,32 @@
 """Mobility of a mechanism at a pose, its redundant constraint rows, and whether both are the same nearby.
 
-Only loops can make rows redundant. A cluster of loops is a mechanism of its own once the body that
-joins it to the rest, its articulation, is held; so each is analysed alone, dense: singular values of
-its scaled Jacobian G, lengths in m, angles times the size of its parts. All other rows are independent.
-
-Motions are a null space of G (its right one), redundancies N^T G = 0 (its left one). Where the form
-N^T dG(xi) eta does not vanish on the motions xi, eta, some of them end at second order: the pose is singular.
+Clusters of loops are analysed one by one (loop_clusters.py); all other rows are independent.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
-from varint.compile import Compiled, compile_structure
+from varint.compile import Compiled
 from varint.display import Shown, count_text, described, html_table
 from varint.errors import StateError
-from varint.kernels.configuration import place_anew
-from varint.kernels.measures import curve_rows
-from varint.kernels.plan import JOINT, Workspace
-from varint.kernels.workspace import coupled_workspace
+from varint.kernels.plan import JOINT
 from varint.kinematics.assembly import checked_state
 from varint.kinematics.closure import Closure
 from varint.kinematics.frames import JointFrames, with_world
-from varint.model.body import WORLD
-from varint.model.rotation_vectors import matrix_from_vector, quat_from_matrix, rotation_matrix
+from varint.kinematics.loop_clusters import RANK_TOLERANCE, bodies_jacobian, clusters_at, placed
+from varint.kinematics.misfits import Misfit, direction_words, misfits_in
+from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
 from varint.model.structure import Structure
 
-RANK_TOLERANCE = 1e-6  # a singular value below this share of the largest counts as zero
 NEAR_SINGULAR = 1e-3
 MARGIN = "how far from a singular pose, 1 far to 0 singular"  # the rank margin
-STEP = 0.05  # rad, or times the size of the parts: how far neighbouring poses are
-TRIES = 4  # of neighbouring poses
-DIRECTIONS = 6  # along which the second-order form is taken
-SECOND_ORDER = 1e-5  # smallest size of the form that ends a motion, of unit motions
 LARGEST_GAP = 1e-7  # of a state, relative to the size of the parts or of the coordinates
-ITERATIONS = 100
 TAKES_PART = 1e-5  # smallest share of a redundancy
-SQUARE_ON = 1e-6  # how near a direction must be to a world axis to be called by its name
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +54,10 @@ class Diagnosis(Shown):
         Largest singular value counted as zero, likewise; 0 where there is none.
     couplings : (nc, nb, 6)
         Jacobian of the couplings, m or rad.
+    misfits : tuple of Misfit
+        Loops that are redundant only within the digits of their description, and lock as they move: each with its
+        ``joints``, the ``size`` of the misfit (rad, or sizes of the parts), and the ``joint`` and the ``releases`` of
+        it that let the loop move. ``str()`` of one says so in a sentence.
     """
 
     structure: Structure
@@ -82,6 +71,7 @@ class Diagnosis(Shown):
     rank_margin: float
     gap: float
     couplings: np.ndarray
+    misfits: tuple[Misfit, ...] = ()
 
     @property
     def singular(self) -> bool:
@@ -152,6 +142,7 @@ class Diagnosis(Shown):
             ("reactions", unique),
             ("rank margin", f"{self.rank_margin:.2g} ({MARGIN})"),
             ("largest singular value counted as zero", f"{self.gap:.2g}"),
+            *(("misfit", str(misfit)) for misfit in self.misfits),
         ]
         summary = html_table(("", ""), rows, f"Diagnosis of '{self.structure.name}'")
         redundant = self._redundant_rows
@@ -173,6 +164,7 @@ class Diagnosis(Shown):
             lines.append("reactions are not unique: of those that fit the motion, the smallest are reported")
             lines.append(f"rank margin {self.rank_margin:.1e} ({MARGIN})")
             lines.append(f"largest singular value counted as zero {self.gap:.1e}")
+            lines += [str(misfit) for misfit in self.misfits]
         else:
             lines.append("no redundant rows: reactions are unique")
         return "\n".join(lines)
@@ -192,7 +184,7 @@ def _null_motions(structure: Structure, G: np.ndarray, count: int) -> np.ndarray
 
 def _joint_rows(compiled: Compiled, x: np.ndarray, R: np.ndarray) -> np.ndarray:
     """Jacobian (nr, nb, 6) of the rows of the joints."""
-    G = _jacobian(compiled, _placed(compiled, x, R).jacobian[0])
+    G = bodies_jacobian(compiled, placed(compiled, x, R).jacobian[0])
     return G[compiled.plan.rows.role == JOINT]
 
 
@@ -202,7 +194,7 @@ def _couplings(compiled: Compiled, x: np.ndarray, R: np.ndarray) -> np.ndarray:
     couplings = np.flatnonzero(~plan.constraints.driven)
     if not couplings.size:
         return np.zeros((0, plan.bodies.mass.size, 6))
-    G = _jacobian(compiled, _placed(compiled, x, R).jacobian[0])
+    G = bodies_jacobian(compiled, placed(compiled, x, R).jacobian[0])
     firsts = zip(plan.constraints.row[couplings], plan.constraints.size[couplings], strict=True)
     rows = np.array([G[r : r + size].sum(axis=0) for r, size in firsts])
     return rows / np.abs(rows).max(axis=(1, 2), keepdims=True)
@@ -216,9 +208,6 @@ def diagnose(structure: Structure, compiled: Compiled, state: State) -> Diagnosi
     if not left <= LARGEST_GAP * max(compiled.length, np.abs(pose[0]).max()):
         raise StateError(f"the state leaves a joint {left:.3g} m open: mechanism.assemble(state) closes it")
     topology, n = compiled.topology, len(structure.bodies)
-    members = defaultdict(list)
-    for body, c in topology.cluster_of.items():
-        members[c].append(body)
     in_loops = np.zeros(n, dtype=bool)
     in_loops[compiled.slot[list(topology.cluster_of)]] = True
     of_joints = np.concatenate([[0], np.cumsum(compiled.plan.rows.role == JOINT)])
@@ -227,10 +216,11 @@ def diagnose(structure: Structure, compiled: Compiled, state: State) -> Diagnosi
     margin, gap = 1.0, 0.0
     redundant: list[tuple] = []
     joints: set[int] = set()
-    for c, (articulation, cuts) in enumerate(topology.clusters):
-        numbers = [topology.tree_joint[body] for body in members[c]] + cuts
-        loops = _Loops(*_alone(structure, state, articulation, members[c], numbers))
+    misfits: list[Misfit] = []
+    for cluster in clusters_at(structure, compiled, state):
+        loops, numbers, cuts = cluster
         here = loops.look(loops.x, loops.R)
+        misfits += misfits_in(structure, cluster)
         mobility += len(here.motions)
         generic += loops.generic_mobility(here)
         margin, gap = min(margin, here.margin), max(gap, here.gap)
@@ -256,130 +246,8 @@ def diagnose(structure: Structure, compiled: Compiled, state: State) -> Diagnosi
         rank_margin=margin,
         gap=gap,
         couplings=couplings,
+        misfits=tuple(misfits),
     )
-
-
-class _Rank(NamedTuple):
-    """The scaled Jacobian G (nr, 6 nb) of a pose: its rank, left (nr, :) and right (:, 6 nb) null space."""
-
-    G: np.ndarray
-    rank: int
-    left: np.ndarray
-    motions: np.ndarray
-    margin: float
-    gap: float
-
-
-class _Loops:
-    """A cluster of loops as a mechanism of its own, at the pose x (nb, 3), R (nb, 3, 3)."""
-
-    def __init__(self, structure: Structure, x: np.ndarray, R: np.ndarray) -> None:
-        self.compiled = compile_structure(structure)
-        self.closure = Closure(structure, self.compiled)
-        self.x, self.R = x, R
-        first = self.compiled.plan.joints.rows
-        # joint and number within it of each row
-        self.rows = [(int(j), r) for k, j in enumerate(self.compiled.joints) for r in range(first[k + 1] - first[k])]
-
-    def look(self, x: np.ndarray, R: np.ndarray) -> _Rank:
-        """Rank and null spaces at a pose."""
-        G = self._scaled(x, R)
-        U, sizes, Vt = np.linalg.svd(G)
-        sizes = sizes / sizes.max(initial=0.0)
-        rank = int((sizes > RANK_TOLERANCE).sum())
-        margin, gap = sizes[:rank].min(initial=1.0), sizes[rank:].max(initial=0.0)
-        return _Rank(G, rank, U[:, rank:], Vt[rank:], float(margin), float(gap))
-
-    def generic_mobility(self, here: _Rank) -> int:
-        """The smallest mobility of neighbouring poses; where none but this one can be reached, that at second order."""
-        if here.left.shape[1] == 0 or len(here.motions) == 0:
-            return len(here.motions)  # at full rank the poses form a smooth surface
-        rng = np.random.default_rng(0)
-        found = []
-        for _ in range(TRIES):
-            motion = rng.standard_normal(len(here.motions)) @ here.motions
-            longest = np.linalg.norm(motion.reshape(-1, 3), axis=1).max()
-            closed = self._closed(*self._moved(self.x, self.R, STEP / longest * motion))
-            if closed is not None:
-                found.append(self._second_order(rng, *closed))
-        return min(found) if found else self._second_order(rng, self.x, self.R)
-
-    def _second_order(self, rng: np.random.Generator, x: np.ndarray, R: np.ndarray) -> int:
-        """Dimension of the motions that do not end at second order, see the module's docstring."""
-        at = self.look(x, R)
-        if at.left.shape[1] == 0 or len(at.motions) == 0:
-            return len(at.motions)
-        forms = []
-        for _ in range(DIRECTIONS):
-            motion = rng.standard_normal(len(at.motions)) @ at.motions
-            motion /= np.linalg.norm(motion)
-            forms.append(at.left.T @ self._curved(x, R, motion) @ at.motions.T)
-        return len(at.motions) - int(np.linalg.matrix_rank(np.concatenate(forms), tol=SECOND_ORDER))
-
-    def _scaled(self, x: np.ndarray, R: np.ndarray) -> np.ndarray:
-        return self._in_sizes(_jacobian(self.compiled, _placed(self.compiled, x, R).jacobian[0]))
-
-    def _curved(self, x: np.ndarray, R: np.ndarray, motion: np.ndarray) -> np.ndarray:
-        """Change of the scaled Jacobian along a scaled motion (6 nb,)."""
-        plan, ws = self.compiled.plan, _placed(self.compiled, x, R)
-        along = motion.reshape(-1, 6) * np.array([self.compiled.length] * 3 + [1.0] * 3)
-        change = np.zeros_like(ws.jacobian[0])
-        curve_rows(plan, ws, np.arange(len(change)), ws.position[0], ws.rotation[0], along[self.compiled.order], change)
-        return self._in_sizes(_jacobian(self.compiled, change))
-
-    def _in_sizes(self, G: np.ndarray) -> np.ndarray:
-        """Rows (nr, nb, 6) in m, by motions in sizes of the parts and radians: (nr, 6 nb)."""
-        plan, unit = self.compiled.plan, np.array([1.0] * 3 + [1.0 / self.compiled.length] * 3)
-        return (plan.rows.scale[:, None, None] * G * unit).reshape(len(G), 6 * G.shape[1])
-
-    def _moved(self, x: np.ndarray, R: np.ndarray, motion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The pose after a scaled motion (6 nb,), in parts' sizes and radians."""
-        motion = motion.reshape(-1, 6)
-        turn = np.array([matrix_from_vector(vector) for vector in motion[:, 3:]])
-        return x + self.compiled.length * motion[:, :3], R @ turn
-
-    def _closed(self, x: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """The pose put back onto the joints, None where that fails."""
-        x, R = np.vstack([x, np.zeros(3)]), np.concatenate([R, np.eye(3)[None]])
-        x, R, gap = self.closure.close(x, R, ITERATIONS)
-        return (x[:-1], R[:-1]) if self.closure.is_closed(gap, x) else None
-
-
-def _alone(
-    structure: Structure, state: State, articulation: int, bodies: list[int], numbers: list[int]
-) -> tuple[Structure, np.ndarray, np.ndarray]:
-    """Some bodies and joints of a structure, the world in place of the articulation, and the pose seen from there."""
-    x, R = state.position[bodies], rotation_matrix(state.quat_wxyz[bodies])
-    held = None
-    if articulation >= 0:
-        held = structure.bodies[articulation]
-        turn = rotation_matrix(held.quat_wxyz) @ rotation_matrix(state.quat_wxyz[articulation]).T
-        x, R = held.position + (x - state.position[articulation]) @ turn.T, turn @ R
-    joints = []
-    for joint in (structure.joints[j] for j in numbers):
-        a, b = (WORLD if held and end == held.name else end for end in (joint.body_a, joint.body_b))
-        point, point_b = structure.anchors(joint)
-        joints.append(replace(joint, body_a=a, body_b=b, point=point, point_b=point_b))
-    return Structure(structure.name, [structure.bodies[i] for i in bodies], joints), x, R
-
-
-def _placed(compiled: Compiled, x: np.ndarray, R: np.ndarray) -> Workspace:
-    """Workspace with pose 0 at x (nb, 3), R (nb, 3, 3), in the order of the description."""
-    ws = coupled_workspace(compiled.plan, compiled.functions)
-    ws.position[0, :-1], ws.quat[0, :-1] = x[compiled.order], quat_from_matrix(R[compiled.order])
-    place_anew(compiled.plan, ws, 0)
-    return ws
-
-
-def _jacobian(compiled: Compiled, rows: np.ndarray) -> np.ndarray:
-    """(nr, nb, 6) of ``rows`` (nr, 2, 6) by side; bodies in the order of the description."""
-    plan = compiled.plan
-    nr, nb = plan.rows.role.size, plan.bodies.mass.size
-    G = np.zeros((nr, nb + 1, 6))
-    sides = np.repeat(plan.joints.side, np.diff(plan.joints.rows), axis=0)
-    for side in (0, 1):
-        G[np.arange(nr), sides[:, side]] += rows[:, side]
-    return G[:, compiled.slot]
 
 
 def _removable(G: np.ndarray, cut: Sequence[bool], rank: int) -> list[int]:
@@ -408,19 +276,10 @@ def _direction(compiled: Compiled, state: State, j: int, k: int) -> str:
         return "force or torque across its motions"
     x, R = state.position, rotation_matrix(state.quat_wxyz)
     side = 0 if plan.joints.side[joint, 0] < len(x) else 1
-    row = _placed(compiled, x, R).jacobian[0, r, side]
+    row = placed(compiled, x, R).jacobian[0, r, side]
     if row[:3].any():
-        return f"force along {_words(row[:3])}"
-    return f"torque about {_words(R[compiled.order[plan.joints.side[joint, side]]] @ row[3:])}"
-
-
-def _words(vector: np.ndarray) -> str:
-    """A direction (3,), of either sense: x, y, z or its components."""
-    vector = vector / np.linalg.norm(vector)
-    vector = vector * np.sign(vector[np.argmax(np.abs(vector) > SQUARE_ON)])
-    if (np.abs(vector) > 1 - SQUARE_ON).any():
-        return "xyz"[int(np.argmax(np.abs(vector)))]
-    return "(" + ", ".join(f"{round(value, 3) + 0.0:g}" for value in vector) + ")"
+        return f"force along {direction_words(row[:3])}"
+    return f"torque about {direction_words(R[compiled.order[plan.joints.side[joint, side]]] @ row[3:])}"
 
 
 def _relative_motions(

@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.model.joints.base import Joint
-from varint.model.motion import Ball, Turn, joint_pose, motion_subspace
+from varint.model.motion import Ball, Slide, Turn, joint_pose, motion_subspace
 from varint.model.product_table import joint_table
 from varint.model.rotation_vectors import cross_matrix, rotation_matrix, turned
 from varint.model.structure import Structure
@@ -99,8 +100,17 @@ class JointFrames:
 
         ``q`` (dof,): the coordinates, measured where not given.
         """
-        inverse = np.linalg.pinv(motion_subspace(self.joint, self.measure(x, R) if q is None else q))
+        inverse = self._constant_inverse
+        if inverse is None:
+            inverse = np.linalg.pinv(motion_subspace(self.joint, self.measure(x, R) if q is None else q))
         return np.tensordot(inverse, self.twist_jacobian(x, R), 1)
+
+    @cached_property
+    def _constant_inverse(self) -> np.ndarray | None:
+        """(dof, 6) of `rate_jacobian`, of a joint whose one motion is a turn or a slide, which is the same anywhere."""
+        if len(self.joint.allowed) == 1 and isinstance(self.joint.allowed[0], Turn | Slide):
+            return np.linalg.pinv(motion_subspace(self.joint, np.zeros(1)))
+        return None
 
     def place(self, child: int, x: np.ndarray, R: np.ndarray, q: np.ndarray) -> None:
         """Fill the pose of body ``child`` of the joint from that of the other, at coordinates ``q``."""

@@ -1,5 +1,7 @@
 """The linear quadratic regulator: gains of the state feedback that holds a mechanism at an equilibrium."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 

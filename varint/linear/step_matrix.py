@@ -58,6 +58,15 @@ class StepMatrix(Shown):
     bodies: Mapping[str, slice]
     rows: Mapping[str, slice]
 
+    @property
+    def jacobian(self) -> "csc_matrix":
+        """G (m, 6 nb), the constraint Jacobian at the start of the step: G times the velocities of the bodies is zero.
+
+        Columns as those of ``matrix``; rows in the slices of ``rows`` less 6 nb.
+        """
+        count = self.velocity.size
+        return -self.matrix[:count, count:].T.tocsc()
+
     def _facts(self) -> Iterable[str]:
         yield value_text(self.mechanism)
         yield f"{self.matrix.shape[0]} rows and columns, {self.matrix.nnz} entries"

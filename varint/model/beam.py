@@ -1,5 +1,7 @@
 """Flexible links: beams as chains of bodies with elastic elements between them, and cables as chains of points."""
 
+from __future__ import annotations
+
 from itertools import pairwise
 
 import numpy as np

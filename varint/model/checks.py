@@ -241,14 +241,22 @@ def known_name(name: object, known: Iterable[str], what: str, error: type[Varint
     return name
 
 
+class UnknownKey(MechanismError):
+    """A ``key`` that is none of those known; ``meant``: the nearest of these, if any is near."""
+
+    def __init__(self, message: str, key: object, meant: str | None) -> None:
+        super().__init__(message)
+        self.key, self.meant = key, meant
+
+
 def check_keys(given: Iterable[object], known: Iterable[str], what: str) -> None:
-    """Raise MechanismError where a key is none of the ``known``, with the nearest of them, or with all."""
+    """Raise UnknownKey where a key is none of the ``known``, with the nearest of them, or with all."""
     known = list(known)
     for key in given:
         if key not in known:
             close = _nearest(key, known) if isinstance(key, str) else None
             hint = f"did you mean '{close}'?" if close else f"known are {', '.join(known)}"
-            raise MechanismError(f"{what}: unknown key {shown(key)}; {hint}")
+            raise UnknownKey(f"{what}: unknown key {shown(key)}; {hint}", key, close)
 
 
 def choice(value: object, known: Iterable[Kind], what: str, error: type[VarintError] = MechanismError) -> Kind:

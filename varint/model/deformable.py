@@ -1,5 +1,7 @@
 """Springs with mass and inner nodes, attached to bodies (DIFF section 2.7)."""
 
+from __future__ import annotations
+
 from itertools import pairwise
 
 import numpy as np

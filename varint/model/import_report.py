@@ -56,10 +56,11 @@ class ImportedShape(Frozen):
 class ImportReport(Shown):
     """Report on the parts of an imported file; empty where a mechanism was not imported. ``str()`` lists it.
 
-    read, approximated, not_understood, repaired : tuple of Imported
+    read, approximated, not_understood, repaired, inexact : tuple of Imported
         Each with ``what``, ``file`` and ``line``. Read elements are represented as in the file; approximated ones are
         represented differently or omitted, and the entry says which; those not understood were ignored; repaired ones
-        were wrong in the file, and the entry says what was changed, and by how much.
+        were wrong in the file, and the entry says what was changed, and by how much; inexact loops are redundant only
+        within the digits of the file and lock as they move, and the entry names the joint to release.
     shapes : tuple of ImportedShape
         Visual and collision shapes, as data for pictures.
     body_of : mapping
@@ -72,25 +73,27 @@ class ImportReport(Shown):
     shapes: tuple[ImportedShape, ...] = ()
     body_of: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     repaired: tuple[Imported, ...] = ()
+    inexact: tuple[Imported, ...] = ()
 
     def __bool__(self) -> bool:
         return any(self.entries().values())
 
     def __reduce__(self) -> tuple:
         lists = self.read, self.approximated, self.not_understood
-        return type(self), (*lists, self.shapes, dict(self.body_of), self.repaired)
+        return type(self), (*lists, self.shapes, dict(self.body_of), self.repaired, self.inexact)
 
     def __str__(self) -> str:
         kinds = self.entries().items()
         return "\n".join(f"{kind.replace('_', ' ')}: {entry}" for kind, listed in kinds for entry in listed)
 
     def entries(self) -> dict[str, tuple[Imported, ...]]:
-        """The four lists by their names."""
+        """The five lists by their names."""
         return {
             "read": self.read,
             "approximated": self.approximated,
             "not_understood": self.not_understood,
             "repaired": self.repaired,
+            "inexact": self.inexact,
         }
 
     def check(self) -> None:

@@ -1,5 +1,7 @@
 """The mass of a straight muscle by three point masses: exact for any motion of its two ends."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -1,5 +1,7 @@
 """The equations of motion in reduced coordinates, for user-defined methods."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -125,6 +127,15 @@ class EquationsOfMotion(Shown):
         except NotFinite:
             return np.full(self.size, np.nan)
 
+    def multipliers(self, t: float, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
+        """(m,) N, N m, of the rows of loops and couplings at time ``t``, s, in the order of `violations`.
+
+        M ddq = force + G^T multipliers with ddq of `acceleration`, but for prescribed coordinates. Where rows are
+        redundant they are the least in the sense of squares.
+        """
+        self.acceleration(t, q, qdot)
+        return self._equations.multiplier.copy()
+
     def mass_matrix(self, q: ArrayLike) -> np.ndarray:
         """M (nq, nq)."""
         self._equations.place(self._array(q, "q"))
@@ -191,7 +202,7 @@ class EquationsOfMotion(Shown):
         inverse.evaluate(t, q, qdot, np.zeros(self.size), np.zeros(e.row_count))
         return inverse.derivatives(by_q, by_rates, 0.0)[0]
 
-    def preconditioner(self, t: float, q: ArrayLike, qdot: ArrayLike, h: float) -> "LinearOperator":
+    def preconditioner(self, t: float, q: ArrayLike, qdot: ArrayLike, h: float) -> LinearOperator:
         """An approximate inverse (nq, nq) of M + h D + h^2 K in O(n), a `LinearOperator` of scipy (DIFF Algorithm 10).
 
         Symmetric and positive definite, for conjugate gradients. Stiffness and damping of laws along the coordinates of

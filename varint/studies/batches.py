@@ -7,6 +7,7 @@ line through such a walk has a slope though it has no drift. The error of the sl
 batches.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -44,19 +45,55 @@ class Fit(NamedTuple):
 
 def fitted(t: np.ndarray, values: np.ndarray, line: bool) -> Fit:
     """The line, or the constant, through ``values`` (T,) at rising ``t`` (T,), T at least `LEAST`."""
+    levels = list(_levels(t, values, line))
+    dependent = [_is_dependent(level) for level in levels]
+    chosen = dependent.index(False) if False in dependent else len(levels) - 1
+    fit, rest, share = levels[chosen]
+    walks = line and len(share) <= FEW and (dependent[chosen] or len(levels[0].share) > FEW)
+    return _of_a_walk(fit, rest) if walks else fit
+
+
+def cautious_mean(t: np.ndarray, values: np.ndarray) -> Fit:
+    """The mean of ``values`` (T,) that may depend on one another for long, as of a chaotic motion, T at least `LEAST`.
+
+    A motion stays in parts of its space for times that a short run does not show: neighbouring batches look
+    independent, and later ones are not. The error is the largest that any size of batches gives, each with its own
+    standard error added, of 1 / sqrt(2 (n - 1)) of it for n batches (Flyvbjerg and Petersen).
+    """
+    fits = [(level.fit, len(level.share)) for level in _levels(t, values, line=False)]
+    errors = [fit.error * (1.0 + 1.0 / np.sqrt(2.0 * (count - 1))) for fit, count in fits]
+    largest = int(np.argmax(errors))
+    fit, count = fits[largest]
+    return fit._replace(error=errors[largest], interval=_interval(fit.value, errors[largest], count - 1))
+
+
+class _Level(NamedTuple):
+    """The fit to batches, what it leaves of their means, and their sizes (B,)."""
+
+    fit: Fit
+    rest: np.ndarray
+    share: np.ndarray
+
+
+def _levels(t: np.ndarray, values: np.ndarray, line: bool) -> Iterator[_Level]:
+    """Fits to batches: first to many, then to half as many, to the last `LEAST`."""
     count = min(MOST, 1 << (len(t).bit_length() - 1))
     edges = np.linspace(0, len(t), count + 1).astype(int)
     share = np.diff(edges).astype(float)
     start = float(values[0])  # taken off, so that means have more digits than the values
     times, mean = (np.add.reduceat(each, edges[:-1]) / share for each in (t, values - start))
     while True:
-        fit, rest = _least_squares(times, mean, share, line, start)
-        dependent = abs(rest[1:] @ rest[:-1]) > INDEPENDENT / np.sqrt(len(share)) * (rest @ rest)
-        if len(share) <= LEAST or not dependent:
-            walks = line and len(share) <= FEW and (dependent or count > FEW)
-            return _of_a_walk(fit, rest) if walks else fit
+        yield _Level(*_least_squares(times, mean, share, line, start), share)
+        if len(share) <= LEAST:
+            return
         times, mean = (_in_pairs(share * each) / _in_pairs(share) for each in (times, mean))
         share = _in_pairs(share)
+
+
+def _is_dependent(level: _Level) -> bool:
+    """Whether neighbouring batches look as if they depended on one another."""
+    rest = level.rest
+    return bool(abs(rest[1:] @ rest[:-1]) > INDEPENDENT / np.sqrt(len(rest)) * (rest @ rest))
 
 
 def _least_squares(

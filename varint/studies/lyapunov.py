@@ -19,7 +19,7 @@ from varint.model.forces.commanded import Commanded
 from varint.model.rotation_vectors import quat_from_vector, quat_product, vector_from_quat
 from varint.model.state import State
 from varint.problem import Problem, Recording
-from varint.studies.batches import LEAST, fitted
+from varint.studies.batches import LEAST, cautious_mean
 from varint.studies.clock import Clock, by_clock
 from varint.studies.study import Study
 from varint.trajectory import Trajectory
@@ -46,7 +46,8 @@ class LyapunovExponent(Study):
     exponent : float
         1/s
     error : float
-        Its standard error, 1/s, by batch means of the K rates.
+        Its standard error, 1/s, by batch means of the K rates: the largest of all sizes of batches, as chaotic motions
+        keep to parts of their space for long. It is of the part of the space that the run has seen.
     interval : (2,) 1/s
         Where the true value lies with a probability of 95 %.
     spacing : float
@@ -108,9 +109,9 @@ def lyapunov_exponent(
 ) -> LyapunovExponent:
     """The largest Lyapunov exponent along a motion, by a neighbour that is set back again and again (Benettin).
 
-    A neighbour starts at a small distance, in a direction chosen at random. After each interval its separation is
-    scaled back, in positions, rotations and velocities, and projected onto what the joints allow, those of loops as
-    well. The mean rate of growth is the exponent; the first tenth of the run does not count.
+    A neighbour starts at a small distance, in a random direction, the same in each call. After each interval its
+    separation is scaled back, in positions, rotations and velocities, and projected onto what the joints allow, those
+    of loops as well. The mean rate of growth is the exponent; the first tenth of the run does not count.
 
     Parameters
     ----------
@@ -164,7 +165,7 @@ def lyapunov_exponent(
         rates[k] = np.log(np.linalg.norm(away) / np.linalg.norm(before)) / spacing
         _check_growth(float(np.linalg.norm(away)), base, k, spacing)
     settled = int(SETTLING * count)
-    fit = fitted(base.t[settled + 1 : count + 1], rates[settled:], line=False)
+    fit = cautious_mean(base.t[settled + 1 : count + 1], rates[settled:])
     return LyapunovExponent(
         mechanism=mechanism.name,
         exponent=fit.value,

@@ -20,7 +20,7 @@ from varint.model.checks import positive, whole_number
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.problem import Problem
-from varint.studies.batches import LEAST, fitted
+from varint.studies.batches import LEAST, cautious_mean
 from varint.studies.study import Study
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ class LyapunovSpectrum(Study):
     mechanism : str
     exponents : (k,) 1/s
     errors : (k,) 1/s
-        Their standard errors, by batch means of the K rates.
+        Their standard errors, by batch means of the K rates: the largest of all sizes of batches, as chaotic motions
+        keep to parts of their space for long.
     spacing : float
         s: after which the changes are made orthogonal again.
     t : (K,) s
@@ -157,7 +158,7 @@ def lyapunov_spectrum(
         spread, growth = np.linalg.qr(frame.read(changes))
         rates[k] = np.log(np.abs(np.diag(growth))) / (every * dt)
     t, settled = every * dt * np.arange(1, intervals + 1), int(SETTLING * intervals)
-    fits = [fitted(t[settled:], column, line=False) for column in rates[settled:].T]
+    fits = [cautious_mean(t[settled:], column) for column in rates[settled:].T]
     return LyapunovSpectrum(
         mechanism.name,
         rates[settled:].mean(axis=0),

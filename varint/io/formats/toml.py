@@ -35,19 +35,35 @@ class _Entry:
     table: Mapping[str, Any]
     source: TomlSource
 
-    def data(self, parameters: Parameters) -> dict[str, Any]:
-        """Its fields, with expressions evaluated. Raises MechanismError."""
+    def data(self, parameters: Parameters, mistakes: list[str]) -> dict[str, Any] | None:
+        """Its fields, with expressions evaluated; None if some are wrong, which ``mistakes`` takes."""
+        fields: dict[str, Any] = {"name": self.name}
+        found = len(mistakes)
+        with _noted(mistakes):
+            self._check_table()
+            kind_of = kinds_of(KINDS[self.which][1] or {}, self.table)
+            for key, value in self.table.items():
+                with _noted(mistakes):
+                    told = self.source.teller([self.under, self.name, key])
+                    fields[key] = parameters.of(value, kind_of(key), told)
+        return fields if len(mistakes) == found else None
+
+    def _check_table(self) -> None:
         if not isinstance(self.table, dict):
             where = self.source.at([self.under, self.name])
             raise MechanismError(f"{where}: {self.under}.{self.name} must be a table, got {shown(self.table)}")
         if "name" in self.table:
             where = self.source.at([self.under, self.name, "name"])
             raise MechanismError(f"{where}: leave out 'name': it stands in [{self.under}.{self.name}]")
-        kind_of = kinds_of(KINDS[self.which][1] or {}, self.table)
-        return {"name": self.name} | {
-            key: parameters.of(value, kind_of(key), self.source.teller([self.under, self.name, key]))
-            for key, value in self.table.items()
-        }
+
+
+@contextmanager
+def _noted(mistakes: list[str]) -> Iterator[None]:
+    """Errors raised inside go to ``mistakes``."""
+    try:
+        yield
+    except MechanismError as problem:
+        mistakes.append(str(problem))
 
 
 def load(path: Path, options: ImportOptions) -> Mechanism:
@@ -106,7 +122,12 @@ def _built(sources: list[TomlSource], parameters: Parameters) -> Mechanism:
         ]
         for which in KINDS
     }
-    data: dict[str, Any] = {which: [entry.data(parameters) for entry in listed] for which, listed in entries.items()}
+    mistakes = [mistake for source in sources for mistake in source.mistakes]
+    data: dict[str, Any] = {}
+    for which, listed in entries.items():
+        pairs = [(entry, entry.data(parameters, mistakes)) for entry in listed]
+        entries[which] = [entry for entry, fields in pairs if fields is not None]
+        data[which] = [fields for _, fields in pairs if fields is not None]
     notes = ImportNotes(main.path)
     for source in sources:
         notes.take(source.report)
@@ -115,14 +136,14 @@ def _built(sources: list[TomlSource], parameters: Parameters) -> Mechanism:
     for source in sources:  # what the including file says comes last
         for key, value in source.tables.items():
             if key in OF_MECHANISM and key not in (*KINDS, START):
-                data[key] = parameters.of(value, str if key == "name" else float, source.teller([key]))
+                with _noted(mistakes):
+                    data[key] = parameters.of(value, str if key == "name" else float, source.teller([key]))
     starts = {key: merged(sources, START, key) for source in sources for key in source.tables.get(START, {})}
-    data[START] = {
-        key: {
-            name: parameters.of(value, float, source.teller([START, key, name])) for name, (value, source) in of.items()
-        }
-        for key, of in starts.items()
-    }
+    data[START] = {key: {} for key in starts}
+    for key, of in starts.items():
+        for name, (value, source) in of.items():
+            with _noted(mistakes):
+                data[START][key][name] = parameters.of(value, float, source.teller([START, key, name]))
 
     def line_of(which: str, number: int, message: str) -> str:
         if not which:
@@ -131,7 +152,7 @@ def _built(sources: list[TomlSource], parameters: Parameters) -> Mechanism:
         place = entry.source.about([entry.under, entry.name], entry.table, message)
         return place.removeprefix(f"'{main.path}'") if entry.source is main else f": in {place}"
 
-    return notes.attached(from_data(data, f"'{main.path}'", line_of))
+    return notes.attached(from_data(data, f"'{main.path}'", line_of, mistakes))
 
 
 def _with_bodies(entry: dict[str, Any], body_of: Mapping[str, str]) -> None:

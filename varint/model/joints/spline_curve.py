@@ -48,7 +48,7 @@ class SplineCurve(ProductJoint):
         bounded(self.at, f"at of {self.label}", FARTHEST)
 
     @staticmethod
-    def pose(frames: ArrayLike, q: float, closed: bool = True) -> np.ndarray:
+    def pose(frames: "ArrayLike", q: float, closed: bool = True) -> np.ndarray:
         """The pose (4, 4) at coordinate ``q`` of the spline of control ``frames`` (n, 4, 4)."""
         spline = _spline(_checked(frames, "frames"), flag(closed, "closed"))
         return pose_matrix(*spline.pose(np.array([finite(q, "q")])))

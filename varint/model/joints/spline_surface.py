@@ -41,7 +41,7 @@ class SplineSurface(ProductJoint):
         bounded(self.at, f"at of {self.label}", FARTHEST)
 
     @staticmethod
-    def pose(controls: ArrayLike, q: ArrayLike) -> np.ndarray:
+    def pose(controls: "ArrayLike", q: "ArrayLike") -> np.ndarray:
         """The pose (4, 4) at coordinates ``q`` (2,) of the spline of ``controls`` (n1, n2, 6)."""
         return pose_matrix(*_spline(_checked(controls, "controls")).pose(array_of(q, (2,), "q")))
 
