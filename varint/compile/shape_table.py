@@ -11,7 +11,7 @@ from varint.model.convex_hull import edges_of
 
 def shape_table(shapes: Sequence[tuple[int, CollisionShape]]) -> ShapeTable:
     """The arrays of shapes, each with the slot of its body, -1 for the world."""
-    rows = [_Rows(shape.core(), _kind_of(shape), shape.label) for _, shape in shapes]
+    rows = [_Rows(shape.core(), _kind_of(shape)) for _, shape in shapes]
     vertex_of = np.cumsum([0, *(len(one.vertices) for one in rows)])
     corners = [loop + first for one, first in zip(rows, vertex_of, strict=False) for loop in one.loops]
     edges = [one.edge + first for one, first in zip(rows, vertex_of, strict=False)]
@@ -50,14 +50,14 @@ def _kind_of(shape: CollisionShape) -> int:
 class _Rows:
     """The rows of one shape in the table; its vertices are numbered from zero."""
 
-    def __init__(self, core: Core, kind: int, what: str) -> None:
+    def __init__(self, core: Core, kind: int) -> None:
         self.kind = kind
         self.vertices = core.vertices if core.normal is None else np.zeros((0, 3))
         self.radius = core.radius
         self.loops = [np.asarray(loop, dtype=np.int64) for loop in core.faces]
         self.corner_counts = self.loops if core.normal is None else [np.zeros(0)]
         self._faces(core)
-        self._edges(core, what)
+        self._edges(core)
         self.centre = 0.5 * (core.vertices.min(axis=0) + core.vertices.max(axis=0))
         farthest = np.linalg.norm(core.vertices - self.centre, axis=1).max()
         self.bound = float(np.hypot(farthest, self.radius) if kind == CYLINDER else farthest + self.radius)
@@ -79,11 +79,11 @@ class _Rows:
         heights = [(core.vertices[loop] @ normal).max() for loop, normal in zip(self.loops, normals, strict=True)]
         self.offset = np.array(heights, dtype=float)
 
-    def _edges(self, core: Core, what: str) -> None:
+    def _edges(self, core: Core) -> None:
         faces = np.zeros((0, 2), np.int64)
         self.edge = np.array([[0, 1]] if len(self.vertices) == 2 else np.zeros((0, 2)), dtype=np.int64)
         if self.loops:
-            edges = edges_of(self.loops, what)
+            edges = edges_of(self.loops)
             self.edge, faces = edges[:, :2], edges[:, 2:]
         apart = core.vertices[self.edge[:, 1]] - core.vertices[self.edge[:, 0]] if len(self.edge) else np.zeros((0, 3))
         self.length = np.linalg.norm(apart, axis=1)
