@@ -277,6 +277,8 @@ def samples(rng):
         "HardContact": [
             vi.HardContact("f", "b2", points=[(0, 0, 0), (0, 0, 0.1)], radius=0.05, ground=(0, 0, -50), friction=0.3)
         ],
+        "Contact": [vi.Contact("f", "b1", "b3", friction=0.3)],
+        "ContactPairs": [vi.ContactPairs("f", bodies=["b0", "b2", "b3"], restitution=0.5)],
         "PathMass": [
             vi.PathMass(
                 "f", path=[vi.At("b0", (0.1, 0.2, 0)), vi.At("b1", (0, 0.3, 0.2)), vi.At("b2", (0.2, 0, 0))], mass=0.4
@@ -306,6 +308,8 @@ def sample_mechanism(rng, forces=()):
     """
     tree = random_tree(rng, 4, kinds=("Spherical",))
     bodies = tree.bodies
+    if any(isinstance(force, vi.Contact | vi.ContactPairs) for force in forces):
+        bodies = [dataclasses.replace(body, collision=[vi.SphereShape(1e-3)]) for body in bodies]
     kinds = {"hinge": "Revolute", "slider": "Cylindrical", "hooke": "Universal", "ball": "Spherical"}
     joints = [
         random_joint(rng, kind, name, f"b{i - 1}" if i else "world", f"b{i}", bodies[i].position + 0.3)

@@ -71,7 +71,13 @@ def test_every_force_acts_and_its_work_is_in_the_balance(name, rng):
 
 def test_friction_by_what_a_joint_transmits_takes_energy(rng):
     """One of the forces that only reduced coordinates know."""
-    assert set(SAMPLES) - set(IN_STEPS) == {"HardContact", "JointCoulombFriction", "PathMass"}
+    assert set(SAMPLES) - set(IN_STEPS) == {
+        "Contact",
+        "ContactPairs",
+        "HardContact",
+        "JointCoulombFriction",
+        "PathMass",
+    }
     mechanism = sample_mechanism(rng, samples(rng)["JointCoulombFriction"])
     state = random_velocity_state(rng, mechanism, 0.5)
     run = vi.redmax.simulate(mechanism, 0.1, dt=0.002, integrator="euler", state=state)

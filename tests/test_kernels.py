@@ -126,6 +126,19 @@ def test_wide_solves_equal_numpy(variant, rng):
         assert n == 0 or np.abs(Y[:n] - np.linalg.solve(A[:n, :n], rows)).max() < 1e-12
 
 
+@pytest.mark.parametrize("n", [1, 2, 9])
+def test_pivoted_lu(variant, rng, n):
+    """Also where the diagonal is zero, and rows are of very different sizes."""
+    A = rng.standard_normal((n, n)) * 10.0 ** rng.uniform(-8, 8, (n, 1))
+    if n > 1:
+        np.fill_diagonal(A, 0.0)
+    x, K, order = rng.standard_normal(n), A.flatten(), np.empty(n, dtype=int)
+    b = A @ x
+    variant(dense.pivoted_lu_factor)(K, n, order, np.empty(n))
+    variant(dense.pivoted_lu_solve)(K, n, order, b)
+    assert np.abs(b - x).max() < 1e-11
+
+
 @pytest.mark.parametrize("rank", [0, 1, 3, 5, 7])
 def test_rank_revealing_lu(variant, rng, rank):
     n = 7

@@ -19,6 +19,14 @@ def forced(*forces):
     return replace(vi.mechanisms.double_pendulum(), forces=forces)
 
 
+def touching():
+    """A double pendulum above a plane that its second link could touch."""
+    pendulum = vi.mechanisms.double_pendulum()
+    bodies = [replace(body, collision=[vi.SphereShape(0.01)]) for body in pendulum.bodies]
+    floor = [vi.PlaneShape((0, 0, -9.0))]
+    return replace(pendulum, bodies=bodies, ground=floor, forces=[vi.Contact("force", "link 2", "world")])
+
+
 def several():
     body = vi.Body.box("body", (0.2, 0.1, 0.4), 1.0, position=(0.0, 0.0, -0.3))
     ball = vi.Universal("joint", "world", "body", point=(0, 0, 0), axis=(1, 0, 0), axis_b=(0, 1, 0))
@@ -60,6 +68,7 @@ MECHANISMS = {
         vi.PathMass("force", path=[vi.At("world", (0.1, 0.0, 0.2)), vi.At("link 1", (0.0, 0.1, 0.0))], mass=0.1)
     ),
     "contacts": lambda: forced(vi.HardContact("force", "link 2", ground=(0.0, 0.0, -9.0))),
+    "shapes": touching,
     "hard": lambda: forced(vi.JointStop("force", joint="joint 1", lower=-3.0, upper=3.0)),
     "soft": soft,
     "moved": moved,

@@ -14,7 +14,7 @@ from varint.redmax.reduced_start import start_of
 
 EXPLICIT = [name for name, kind in INTEGRATORS.items() if issubclass(kind, Explicit)]
 SAMPLES = samples(np.random.default_rng(0))
-NOT_EXPLICIT = {"HardContact", "JointCoulombFriction"}
+NOT_EXPLICIT = {"Contact", "ContactPairs", "HardContact", "JointCoulombFriction"}
 NOT_COMPILED = {
     "PathMass",
     "Gear",

@@ -33,6 +33,7 @@ WITH_CONTACTS = {
     "terms/contacts/reduced_contacts.py": "holds the hard limits of equations that have contacts",
 }
 OTHER_MEANING = {
+    "collision/cores.py": "limits of a search",
     "io/formats/sdf.py": "limits of joints in files",
     "io/formats/urdf.py": "limits of joints in files",
     "io/mjcf_forces.py": "limits of joints in files",

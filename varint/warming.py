@@ -188,6 +188,18 @@ def contacts_in_steps() -> None:
 
 
 @kind
+def contacts_of_shapes() -> None:
+    low = vi.Body.box("low", (0.4, 0.4, 0.1), 1.0, position=(0, 0, 0.05), collision=True)
+    high = vi.Body.sphere("high", 0.1, 1.0, position=(0, 0, 0.201), collision=True)
+    forces = [vi.Contact("floor", "low", "world", friction=0.3), vi.Contact("pair", "high", "low", friction=0.3)]
+    frees = [vi.Free(body.name, "world", body.name) for body in (low, high)]
+    mechanism = vi.Mechanism("shapes", [low, high], frees, forces=forces, ground=[vi.PlaneShape()])
+    run = vi.simulate(mechanism, 10 * DT, DT)
+    _asked(run)
+    run.penetration["floor"]
+
+
+@kind
 def friction_and_contacts() -> None:
     if importlib.util.find_spec("clarabel") is None:
         return

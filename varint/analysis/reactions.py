@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from varint.analysis.touching import ContactForces
 from varint.display import described
 from varint.kernels.node_reactions import solve_nodes
 from varint.kernels.soft_joints import row_reactions
@@ -54,14 +55,13 @@ def accelerations_and_reactions(
     angular_velocity: np.ndarray,
     bend: np.ndarray | None = None,
     with_terms: bool = False,
-    contact_force: dict[str, np.ndarray] | None = None,
+    contact_forces: ContactForces | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Accelerations (T, nb, 6), world and body axes, reactions (T, nj, 6), see `Reaction`, and efforts (T, ne).
 
     The efforts of elements that are constraints and, ``with_terms``, of hard stops and contacts that the motion rests
-    on, of contacts the normal force; zero for the others. ``contact_force`` gets the force (T, 3), N, world, of the
-    plane on the body, by the name of each contact. ``bend`` (T, ne): second time derivative of what prescribed motions
-    move, zero where not given.
+    on, of contacts the normal force; zero for the others. ``contact_forces`` gets those of the contacts. ``bend``
+    (T, ne): second time derivative of what prescribed motions move, zero where not given.
 
     ``load`` (T or 1, nb, 6): external force, N, world, and torque, N m, body axes, without gravity.
     """
@@ -92,7 +92,7 @@ def accelerations_and_reactions(
     bends = np.zeros_like(held) if bend is None else np.ascontiguousarray(bend[:, element] * driven)
     resting = np.zeros((len(position), one_sided(plan).measure.size if with_terms else 0))
     contacts = plan.contacts
-    pressing = np.zeros((len(position), contacts.body.size if with_terms else 0, 3))
+    pressing = np.zeros((len(position), contacts.body.size if with_terms else 0, 10))
     efforts = held, resting, pressing
     ws = workspace(plan, functions=compiled.functions)
     solve_nodes(plan, ws, scratch, anchor, load, bends, tuple(nodes), acceleration, reaction, efforts)
@@ -100,10 +100,12 @@ def accelerations_and_reactions(
     effort[:, element] = held
     np.add.at(effort.T, one_sided(plan).element[: resting.shape[1]], resting.T)
     for k in range(pressing.shape[1]):
-        effort[:, contacts.element[k]] += pressing[:, k] @ contacts.frame[k, 0]
-        if contact_force is not None:
+        effort[:, contacts.element[k]] += pressing[:, k, 3]
+        if contact_forces is not None:
             name = mechanism.forces[compiled.force[contacts.element[k]]].name
-            contact_force[name] = contact_force.get(name, 0.0) + pressing[:, k]
+            contact_forces.by_name[name] = contact_forces.by_name.get(name, 0.0) + pressing[:, k, :3]
+    if contact_forces is not None:
+        contact_forces.rows = pressing
     of_joint = np.argsort(compiled.joints)[np.count_nonzero(compiled.joints < 0) :]
     reaction = reaction[:, of_joint]
     if plan.compliant.joint_row.size:

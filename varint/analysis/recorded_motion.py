@@ -23,6 +23,7 @@ from varint.analysis.prescribed_motions import efforts_by_name, powers_of_motion
 from varint.analysis.quantities import row_sums
 from varint.analysis.reactions import Reaction, accelerations_and_reactions
 from varint.analysis.since import Since, followed, summed_work, turns_before
+from varint.analysis.touching import ContactForces, TouchingPoints, touching_points
 from varint.errors import ArgumentError
 from varint.kernels.plan import Workspace
 from varint.kinematics.frames import joint_coordinates, joint_rates, nearest_coordinates
@@ -287,15 +288,23 @@ class RecordedMotion:
 
     @property
     def contact_force(self) -> Mapping[str, np.ndarray]:
-        """Name of a `HardContact` to the force (T, 3), N, world, of the plane on its body.
+        """Name of a hard contact to its force (T, 3), N, world, on its body, of a `Contact` on ``body_a``.
 
         What the equations of motion at each node ask for; that of impacts between nodes is not in it.
         """
-        return self._contact_forces if self._dynamics else {}
+        return self._contact_forces.by_name if self._dynamics else {}
+
+    @cached_property
+    def contacts(self) -> TouchingPoints:
+        """Points where hard contacts touch at the nodes, with the forces there, as in `contact_force`."""
+        return touching_points(
+            self.mechanism, self.t, self._contact_forces.rows if self._dynamics else np.zeros((0, 0, 10))
+        )
 
     @cached_property
     def penetration(self) -> Mapping[str, np.ndarray]:
-        """Name of a `HardContact` to how deep its deepest point is (T,), m; zero where none is below the plane."""
+        """Name of a hard contact to its depth (T,), m: of the deepest point of a `HardContact`, of the overlap of
+        shapes of a `Contact`; zero where there is none."""
         return penetrations(self.mechanism, self.position, self.quat_wxyz)
 
     @cached_property
@@ -423,12 +432,12 @@ class RecordedMotion:
         load = self.load + self.forces_along.load
         bend = rates_of_motions(self)[1]
         forces = self._contact_forces
-        return accelerations_and_reactions(self.mechanism, load, *arrays, bend, with_terms=True, contact_force=forces)
+        return accelerations_and_reactions(self.mechanism, load, *arrays, bend, with_terms=True, contact_forces=forces)
 
     @cached_property
-    def _contact_forces(self) -> dict[str, np.ndarray]:
+    def _contact_forces(self) -> ContactForces:
         """See `contact_force`; `_dynamics` fills it."""
-        return {}
+        return ContactForces()
 
     @cached_property
     def forces_along(self) -> Forces:

@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from varint._numba import CompiledRecord
 from varint.compile import elements as efforts
 from varint.compile import joints, loops
 from varint.compile.bodies import body_arrays, component_arrays, longest_arm
@@ -32,7 +33,7 @@ from varint.kernels.plan import (
 from varint.model.body import WORLD
 from varint.model.structure import Structure
 from varint.products.records import Products
-from varint.terms.contacts.kernels.contact_records import PlaneContacts
+from varint.terms.contacts.kernels.contact_records import ContactTable
 from varint.terms.kernels.term_rows import plan_parts
 from varint.topology import Topology, find_topology
 
@@ -142,7 +143,7 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
         compliant=_record(CompliantRows, efforts.compliant_arrays(roles, frame)),
         constraints=_record(Constraints, efforts.constraint_arrays(roles, places)),
         **plan_parts(roles, places),
-        contacts=_record(PlaneContacts, contact_arrays(structure, slot, roles)),
+        contacts=_record(ContactTable, contact_arrays(structure, slot, roles)),
         loads=_record(LoadTable, efforts.load_arrays(structure, roles, places, slot)),
         products=_record(Products, joints.product_arrays(structure, frame) | {"length": [length]}),
         loops=_record(Loops, loop_arrays),
@@ -154,7 +155,12 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
 
 def _record(kind: type[KindOfRecord], arrays: Mapping[str, ArrayLike]) -> KindOfRecord:
     """A record of arrays of the types that its class names."""
-    return kind(**{name: np.ascontiguousarray(array) for name, array in arrays.items()})
+    return kind(
+        **{
+            name: array if isinstance(array, CompiledRecord) else np.ascontiguousarray(array)
+            for name, array in arrays.items()
+        }
+    )
 
 
 def _find_topology(structure: Structure, roles: Roles, clustered: bool) -> Topology:

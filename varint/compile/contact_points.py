@@ -1,15 +1,27 @@
-"""Hard contacts of bodies with planes of the world."""
+"""Hard contacts of bodies with planes of the world, and with each other."""
 
 import numpy as np
 
 from varint.compile.roles import Roles
-from varint.model.body import Body
+from varint.compile.shape_table import most_features, shape_table
+from varint.model.body import WORLD, Body
+from varint.model.collision_shapes import CollisionShape
+from varint.model.forces.base import BodyContact
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.structure import Structure
 
+SHARED = ("body", "other", "element", "friction", "restitution", "mobility")  # arrays of both kinds of contacts
+
 
 def contact_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
-    """Arrays of the contacts, one for each point; ``slot`` of each body."""
+    """Arrays of the contacts: those with planes, one for each point, then those of pairs of bodies."""
+    planes, pairs = _plane_arrays(structure, slot, roles), _pair_arrays(structure, slot, roles)
+    joined = {name: np.concatenate([planes.pop(name), pairs.pop(name)]) for name in SHARED}
+    return joined | planes | pairs
+
+
+def _plane_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
+    """Arrays of the contacts with planes, one for each point; ``slot`` of each body."""
     numbered = [(e, element, point) for e, element in roles.contacts for point in element.points]
     bodies = [structure.body(element.body) for _, element, _ in numbered]
     pairs = zip(bodies, numbered, strict=True)
@@ -19,6 +31,7 @@ def contact_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict
     numbers = {name: np.array([getattr(each, name) for each in own], dtype=float) for name in NUMBERS}
     return {
         "body": np.array([slot[structure.body_index[each.body]] for each in own], dtype=np.int64),
+        "other": np.full(count, slot[-1]),
         "element": np.array([e for e, *_ in numbered], dtype=np.int64),
         "point": np.reshape(arms, (count, 3)).astype(float),
         "frame": np.reshape([_frame(each.normal) for each in own], (count, 3, 3)).astype(float),
@@ -29,6 +42,47 @@ def contact_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict
 
 
 NUMBERS = ("radius", "friction", "restitution")
+
+
+def _pair_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
+    """Arrays of the contacts of two bodies: slots for the features of each pair of their shapes."""
+    number = {**structure.body_index, WORLD: -1}
+    first: dict[str, int] = {}  # shape of each body
+    shapes: list[tuple[int, CollisionShape]] = []
+    pairs: list[tuple[int, BodyContact, int, int]] = []
+    for e, each in roles.pairs:
+        for body, own in ((each.body, each.shapes), (each.other, each.other_shapes)):
+            if body not in first:
+                first[body] = len(shapes)
+                shapes += [(int(slot[number[body]]), shape) for shape in own]
+        numbers = range(len(each.shapes)), range(len(each.other_shapes))
+        pairs += [(e, each, first[each.body] + m, first[each.other] + n) for m in numbers[0] for n in numbers[1]]
+    table = shape_table(shapes)
+    slots = [most_features(table, a, b) for *_, a, b in pairs]
+    slotted = [(e, each, a, b) for (e, each, a, b), count in zip(pairs, slots, strict=True) for _ in range(count)]
+
+    def of_point(body: str, shape: int) -> float:
+        """`_mobility` of a point of a shape of a body."""
+        if body == WORLD:
+            return 0.0
+        bound = float(table.bound[shape])
+        arm = float(np.linalg.norm(table.centre[shape])) + (bound if np.isfinite(bound) else 0.0)
+        turning = float(np.trace(np.linalg.inv(structure.body(body).inertia)))
+        return 1.0 / structure.body(body).mass + 2.0 / 9.0 * arm**2 * turning
+
+    return {
+        "body": np.array([slot[number[each.body]] for _, each, *_ in slotted], dtype=np.int64),
+        "other": np.array([slot[number[each.other]] for _, each, *_ in slotted], dtype=np.int64),
+        "element": np.array([e for e, *_ in slotted], dtype=np.int64),
+        "friction": np.array([each.friction for _, each, *_ in slotted], dtype=float),
+        "restitution": np.array([each.restitution for _, each, *_ in slotted], dtype=float),
+        "mobility": np.array(
+            [of_point(each.body, a) + of_point(each.other, b) for _, each, a, b in slotted], dtype=float
+        ),
+        "pair_first": np.cumsum([0, *slots], dtype=np.int64),
+        "pair_shape": np.array([[a, b] for *_, a, b in pairs], dtype=np.int64).reshape(-1, 2),
+        "shapes": table,
+    }
 
 
 def _frame(normal: np.ndarray) -> np.ndarray:

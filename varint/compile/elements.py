@@ -12,6 +12,7 @@ from varint.kernels.laws import LAW_NAMES
 from varint.kernels.loads import LOAD_NAMES
 from varint.kernels.measures import KIND_NAMES
 from varint.measures import KINDS, Numbers
+from varint.model.body import WORLD
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.structure import Structure
 
@@ -131,6 +132,9 @@ def loaded(structure: Structure, roles: Roles, slot: np.ndarray) -> np.ndarray:
         found[slot[[structure.body_index[body] for body in element.bodies]]] = True
     for _, contact in roles.contacts:
         found[slot[structure.body_index[contact.body]]] = True
+    for _, pair in roles.pairs:
+        if pair.other == WORLD:  # those of two moving bodies are not folded into their pivots
+            found[slot[structure.body_index[pair.body]]] = True
     return found[:-1]
 
 

@@ -12,7 +12,7 @@ from varint.measures import Measure
 from varint.measures.middle import MiddleDisplacement
 from varint.measures.rotation import RotationComponent
 from varint.model.body import WORLD
-from varint.model.forces.base import BodyLoad, Constraint, Effort, PlaneContact
+from varint.model.forces.base import BodyContact, BodyLoad, Constraint, Effort, PlaneContact
 from varint.model.forces.path import PathInertia
 from varint.model.structure import Structure
 
@@ -34,7 +34,7 @@ class Roles:
         Numbers of the measures of each sum.
     weights : list of tuple of float
         Weights of the measures of each sum of laws.
-    laws, constraints, loads, contacts : list of (int, element)
+    laws, constraints, loads, contacts, pairs : list of (int, element)
         Element number and element; laws in the order of their sums.
     law_sum : list of int
         Sum of each law.
@@ -61,6 +61,7 @@ class Roles:
     constraints: list[tuple[int, Constraint]]
     loads: list[tuple[int, BodyLoad]]
     contacts: list[tuple[int, PlaneContact]]
+    pairs: list[tuple[int, BodyContact]]
     load_rows: list[list[int]]
     ends: list[tuple[int, int]]
     with_row: list[int]
@@ -122,6 +123,7 @@ def find_roles(structure: Structure) -> Roles:
         constraints=constraints,
         loads=loads,
         contacts=[(e, element) for e, element in numbered if isinstance(element, PlaneContact)],
+        pairs=[(e, element) for e, element in numbered if isinstance(element, BodyContact)],
         load_rows=load_rows,
         ends=ends,
         with_row=[m for m, pair in enumerate(ends) if -1 not in pair or m in needed],

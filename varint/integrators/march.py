@@ -235,6 +235,12 @@ class March:
         missed = ~(self.ws.contacts.missed <= MISSED * self.tol)
         return self.compiled.plan.contacts.element[missed].tolist()
 
+    def crowd(self) -> tuple[int, int]:
+        """Numbers of points that touch between moving bodies, and of those that a step has space for."""
+        work, contacts = self.ws.contacts, self.compiled.plan.contacts
+        between = contacts.other != self.compiled.plan.bodies.mass.size
+        return int(np.count_nonzero(work.closed & between)), len(work.coupled)
+
     def acting(self) -> Inputs:
         """The inputs that were given; ``commands`` may change in place."""
         if self._record is None:

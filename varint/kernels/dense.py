@@ -157,6 +157,55 @@ def add_scaled6(y, f, x):
 
 
 @njit
+def pivoted_lu_factor(K, n, order, scale):
+    """Factor the n x n matrix in ``K`` (n n,) in place, with partial pivoting; rows count by their largest entry.
+
+    ``order`` (n,) gets the row that each was exchanged with; ``scale`` (n,): scratch.
+    """
+    for i in range(n):
+        scale[i] = 0.0
+        for j in range(n):
+            scale[i] = max(scale[i], abs(K[i * n + j]))
+    for k in range(n):
+        best, pivot_row = -1.0, k
+        for i in range(k, n):
+            size = abs(K[i * n + k]) / scale[i] if scale[i] > 0.0 else 0.0
+            if size > best:
+                best, pivot_row = size, i
+        order[k] = pivot_row
+        if pivot_row != k:
+            scale[k], scale[pivot_row] = scale[pivot_row], scale[k]
+            for j in range(n):
+                a, b = k * n + j, pivot_row * n + j
+                K[a], K[b] = K[b], K[a]
+        pivot = 1.0 / K[k * n + k] if K[k * n + k] != 0.0 else math.nan
+        K[k * n + k] = pivot
+        for i in range(k + 1, n):
+            factor = K[i * n + k] * pivot
+            if factor != 0.0:
+                K[i * n + k] = factor
+                for j in range(k + 1, n):
+                    K[i * n + j] -= factor * K[k * n + j]
+
+
+@njit
+def pivoted_lu_solve(K, n, order, b):
+    """Overwrite ``b`` (n,) with the solution, ``K`` and ``order`` from `pivoted_lu_factor`."""
+    for i in range(n):
+        b[i], b[order[i]] = b[order[i]], b[i]
+    for i in range(n):
+        total = b[i]
+        for j in range(i):
+            total -= K[i * n + j] * b[j]
+        b[i] = total
+    for i in range(n - 1, -1, -1):
+        total = b[i]
+        for j in range(i + 1, n):
+            total -= K[i * n + j] * b[j]
+        b[i] = total * K[i * n + i]
+
+
+@njit
 def rank_lu_factor(K, start, stride, n, scale, rows, columns):
     """Factor the n x n block at ``K[start:]`` with complete pivoting; return its numerical rank and last pivot.
 

@@ -233,7 +233,7 @@ def newton_increment(plan, ws, end, h, upper, factored):
             fold_contacts(plan, ws, ws.increment_body, False)
         solve_newton(plan, ws, ws.increment_body, ws.increment_row, upper, end)
     if has_contacts(plan):
-        unfold_contacts(plan, ws, ws.increment_body)
+        unfold_contacts(plan, ws, (upper, end, h), factored, ws.increment_body, ws.increment_row)
     largest = 0.0
     for i in range(plan.bodies.mass.size):
         w, d = ws.velocity[i], ws.increment_body[i]

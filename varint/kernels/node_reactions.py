@@ -188,8 +188,9 @@ def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reac
     joint on its second body, body axes. ``load`` (T or 1, nb, 6): external, without gravity. ``bend`` (T, nh):
     second time derivative of the targets of constraints. ``nodes``: position (T, nb, 3), quat (T, nb, 4), velocity
     (T, nb, 6). Outputs: ``acceleration`` (T, nb, 6), world and body; ``reaction`` (T, nj, 6), world force and
-    torque about the anchor; ``efforts``: of constraints (T, nh), of one-sided rows (T, n) and of contacts (T, nk, 3),
-    N, world. The last two take part where the motion rests on them, none where their array is of shape (T, 0).
+    torque about the anchor; ``efforts``: of constraints (T, nh), of one-sided rows (T, n) and of contacts (T, nk, 10),
+    `forces_of_contacts`. The last two take part where the motion rests on them, none where their array is of shape
+    (T, 0).
     """
     row_cluster, basis, sums, every_row = scratch
     effort_of_constraint, effort_of_term, force_of_contact = efforts

@@ -11,7 +11,7 @@ sum s         of weighted measures, what laws and constraints refer to; most hav
 law f         an effort along a sum, by its value and rate (laws.py).
 load l        a force and torque on one body, by its own motion (loads.py).
 constraint c  keeps a sum at a target. limit n: keeps a measure on one side.
-contact k     keeps a point of a body on one side of a plane of the world, with friction.
+contact k     keeps a point of a body above a plane of the world, or features of two bodies apart, with friction.
 element e     one effort of a force of the description: a law's, a load's, a constraint's.
 cluster c     the loop closures of one biconnected component; loops of different clusters do not interact.
 node n        loop closures of a cluster that are eliminated together, as one dense block.
@@ -25,9 +25,10 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from varint._numba import STATE, Bool1, CompiledRecord, Float1, Float2, Float3, Float4, Int1, Int2, Int3
+from varint.collision.shape_records import Features
 from varint.kernels.compliant_records import CompliantRows
 from varint.products.records import Products, ProductWork
-from varint.terms.contacts.kernels.contact_records import ContactWork, PlaneContacts
+from varint.terms.contacts.kernels.contact_records import ContactTable, ContactWork
 from varint.terms.limits.kernels.limit_records import LimitEvents, LimitNumbers, Limits, LimitSearch, LimitTape
 
 JOINT, CONSTRAINT, EFFORT = range(3)  # roles of a row: of a joint, of a constraint of forces, of an effort
@@ -211,7 +212,7 @@ class Plan(CompiledRecord):
     compliant: CompliantRows
     constraints: Constraints
     limits: Limits
-    contacts: PlaneContacts
+    contacts: ContactTable
     loads: LoadTable
     products: Products
     loops: Loops
@@ -509,6 +510,7 @@ class Workspace(CompiledRecord, writable=True):
     efforts: EffortWork
     search: LimitSearch
     contacts: ContactWork
+    found: Features  # of one pair of shapes
     balance: Balance
     pace: Pace
     kept: Kept

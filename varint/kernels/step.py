@@ -37,6 +37,7 @@ from varint.terms.kernels.term_events import (
     is_searching,
     judge_trial,
     leaps,
+    renew_events,
     solve_contacts,
 )
 from varint.terms.kernels.term_rows import finish_contacts, has_contacts, has_terms
@@ -207,7 +208,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
     node, width, dt = when
     # shares of the step: what is done, a sub-step that no event ends, the sub-step that is tried
     done, size, part, iterations, pieces, events = 0.0, 1.0, 1.0, 0, 0, 0
-    begin_events(ws)
+    begin_events(plan, ws, pose, width * dt)
     redo, shortest = ws.balance.redo[0], 1.0 / (1 << DEEPEST_SUBSTEP)
     has_events, taping, composed = has_terms(plan), ws.tape.h.size > 0, stages.size > 1
     kept = composed or redo or has_events or plan.products.start.size > 0
@@ -271,6 +272,8 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
         if is_searching(ws):
             act_event(plan, ws, pose, True)
             size = 1.0
+        if done < 1.0 and has_events:
+            renew_events(plan, ws, pose, width * dt)
         # twice as large where what is done is a multiple of that
         while size < 1.0 and math.floor(done / (2.0 * size)) == done / (2.0 * size):
             size *= 2.0

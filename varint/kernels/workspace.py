@@ -34,6 +34,7 @@ from varint.terms.kernels.term_rows import (
     press_contacts,
     project_contacts,
     sizes_of,
+    space_for_features,
     unfold_contacts,
 )
 
@@ -59,7 +60,7 @@ def workspace(
         "history": HISTORY, "kept": kept, "components": plan.components.first_body.size - 1,
         "sharpened": plan.bodies.mass.size if sharpened else 0, **sizes_of(plan, kept),
     }  # fmt: skip
-    ws = allocate(Workspace, sizes, ldu=_factors(plan))
+    ws = allocate(Workspace, sizes, ldu=_factors(plan), found=space_for_features(plan))
     ws.quat[..., 0] = 1.0
     ws.rotation[:] = ws.efforts.rotation[:] = np.eye(3)
     ws.compliance[:] = plan.rows.role == EFFORT

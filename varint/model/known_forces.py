@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from varint.errors import ArgumentError
-from varint.model.forces.base import Effort, Force, PlaneContact, SolvedElsewhere
+from varint.model.forces.base import BodyContact, Effort, Force, PlaneContact, SolvedElsewhere
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.coupled import Coupled
 from varint.model.forces.driven import Driven
@@ -73,7 +73,12 @@ def is_hard(structure: "Structure", force: Force) -> bool:
 
 def is_contact(structure: "Structure", force: Force) -> bool:
     """Whether a force is a hard contact."""
-    return any(isinstance(element, PlaneContact) for element in force.elements(structure))
+    return any(isinstance(element, PlaneContact | BodyContact) for element in force.elements(structure))
+
+
+def is_body_contact(structure: "Structure", force: Force) -> bool:
+    """Whether a force is a hard contact between shapes of bodies."""
+    return any(isinstance(element, BodyContact) for element in force.elements(structure))
 
 
 def is_impulsive(structure: "Structure", force: Force) -> bool:
@@ -128,6 +133,12 @@ TRAITS = {
         "is a hard contact",
         "use vi.simulate of order 1 or 2 or varint.redmax.simulate with 'dop853', 'rk45', 'radau' or 'euler', or remove"
         " this force",
+    ),
+    "shapes": Trait(
+        "hard contacts between shapes",
+        is_body_contact,
+        "is a hard contact between shapes of bodies",
+        "use vi.simulate of order 1 or 2, or remove this force",
     ),
     "hard": Trait("hard stops", is_hard, "is hard and acts in impacts", "give it a stiffness, or remove it"),
     "soft": Trait(
@@ -204,9 +215,13 @@ USES = {
     "step choice": Use(
         '`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", ("impulses", "contacts", "path", "series")
     ),
-    "contact steps": Use('`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", ("soft",)),
-    "located steps": Use('`vi.redmax.simulate`, "dop853", "rk45"', "steps of other integrators", ("impulses", "soft")),
-    "stiff steps": Use('`vi.redmax.simulate`, "radau"', "steps of this integrator", ("impulses", "path", "soft")),
+    "contact steps": Use('`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", ("shapes", "soft")),
+    "located steps": Use(
+        '`vi.redmax.simulate`, "dop853", "rk45"', "steps of other integrators", ("impulses", "shapes", "soft")
+    ),
+    "stiff steps": Use(
+        '`vi.redmax.simulate`, "radau"', "steps of this integrator", ("impulses", "shapes", "path", "soft")
+    ),
     "reduced steps": Use(
         '`vi.redmax.simulate`, "heun", "rk4", "matrix"',
         "steps of this integrator",

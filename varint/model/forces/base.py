@@ -15,6 +15,7 @@ from varint.errors import MechanismError
 from varint.measures import Measure
 from varint.model.body import WORLD
 from varint.model.checks import Frozen, check_name, check_plain_fields, finite, not_negative, positive, shown
+from varint.model.collision_shapes import CollisionShape
 from varint.model.forces.law import Law
 from varint.model.forces.measured import coordinate_measure, is_free_rotation
 from varint.model.joints.base import Joint
@@ -152,6 +153,26 @@ class PlaneContact(Element):
     @property
     def bodies(self) -> tuple[str, ...]:
         return (WORLD, self.body)
+
+
+@dataclass(frozen=True, eq=False)
+class BodyContact(Element):
+    """Shapes of ``body`` and ``other`` cannot pass each other (terms/contacts); ``other`` may be the world.
+
+    shapes, other_shapes : of the two bodies, in their axes
+    friction, restitution : float
+    """
+
+    body: str
+    other: str
+    shapes: tuple[CollisionShape, ...]
+    other_shapes: tuple[CollisionShape, ...]
+    friction: float
+    restitution: float
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return (self.other, self.body)
 
 
 @dataclass(frozen=True, eq=False)

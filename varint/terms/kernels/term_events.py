@@ -17,6 +17,7 @@ from varint.terms.limits.kernels.impacts import (  # noqa: F401
     is_searching,  # whether an event is searched for
     judge_trial,  # accept the end of a trial, or say which share of the step to try next
     prepare_events,  # compile what steps call
+    renew_events,  # within a step, where it goes on after an event
 )
 from varint.terms.limits.kernels.limit_parts import (  # noqa: F401
     element_at,  # of an event on a tape

@@ -11,11 +11,15 @@ from varint.terms.contacts.kernels.contact_accelerations import (  # noqa: F401
     rest_contacts,  # at a recorded node: those that rest take part
 )
 from varint.terms.contacts.kernels.contact_cones import add_pushes  # noqa: F401  # impulses to vectors of bodies
+from varint.terms.contacts.kernels.contact_depths import depths_of_pairs  # noqa: F401  # by which shapes overlap
 from varint.terms.contacts.kernels.contact_nodes import (  # noqa: F401
     project_contacts,  # velocities at a node
     works_at_node,  # the work of friction in these, of each element
 )
-from varint.terms.contacts.kernels.contact_parts import sizes_of_contacts
+from varint.terms.contacts.kernels.contact_parts import (
+    sizes_of_contacts,
+    space_for_features,  # noqa: F401  # of one pair of shapes
+)
 from varint.terms.contacts.kernels.contact_rows import (  # noqa: F401
     add_works_before_node,  # the part of their works that belongs before a step
     copy_contacts,  # their state at the start of a step

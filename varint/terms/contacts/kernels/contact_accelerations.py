@@ -3,9 +3,10 @@
 import math
 
 from varint._numba import indirect, njit
-from varint.algebra.vectors import cross, dot, rotate, vector
-from varint.kernels.dense import dot6
+from varint.algebra.vectors import add, cross, dot, rotate, vector
 from varint.kernels.plan import Plan, Workspace
+from varint.terms.contacts.kernels.contact_features import acceleration_bias, feature_of, levers_of, rate_along
+from varint.terms.contacts.kernels.contact_finding import choose_features
 from varint.terms.contacts.kernels.contact_nodes import solve_at_node, take_right_sides
 from varint.terms.contacts.kernels.contact_rows import contact_gap, write_upper
 
@@ -16,17 +17,25 @@ NEAR, SLOW = 1e-9, 1e-7  # m, m/s: at a recorded node a contact so near, that pa
 def rest_contacts(plan, ws, velocity):
     """Take the contacts that rest at pose 0 with velocities (nb, 6) into the problem of `accelerate_contacts`."""
     work = ws.contacts
+    if plan.contacts.pair_shape.size:
+        choose_features(plan, ws, 0, 0.0)
     for k in range(plan.contacts.body.size):
-        i = plan.contacts.body[k]
+        i, upper = plan.contacts.body[k], work.upper
         write_upper(plan, ws, 0, k)
-        v, upper = velocity[i], work.upper[k]
-        rates = dot6(upper[0], v), dot6(upper[1], v), dot6(upper[2], v)
+        rates = (
+            rate_along(plan, upper, k, 0, velocity),
+            rate_along(plan, upper, k, 1, velocity),
+            rate_along(plan, upper, k, 2, velocity),
+        )
         work.taking[k] = contact_gap(plan, ws, 0, k) <= NEAR and abs(rates[0]) <= SLOW
         work.sticking[k], work.mode[k] = False, 0
         size = math.sqrt(rates[1] ** 2 + rates[2] ** 2)
         for a in range(2):
             work.direction[k, a] = rates[1 + a] / size if size > SLOW else 0.0
-        w, point = vector(v[3:]), vector(plan.contacts.point[k])
+        if feature_of(plan, k) >= 0:
+            work.bias[k, 0], work.bias[k, 1], work.bias[k, 2] = acceleration_bias(plan, ws, 0, k, velocity)
+            continue
+        w, point = vector(velocity[i, 3:]), vector(plan.contacts.point[k])
         centripetal = rotate(ws.rotation[0, i], cross(w, cross(w, point)))
         for a in range(3):
             work.bias[k, a] = dot(vector(plan.contacts.frame[k, a]), centripetal)
@@ -41,9 +50,22 @@ def accelerate_contacts(plan: Plan, ws: Workspace) -> None:
 
 @njit
 def forces_of_contacts(plan, ws, out):
-    """Write the forces of the contacts at a node, N, world, to ``out`` (nk, 3)."""
+    """Write what the contacts do at a node to ``out`` (nk, 10); zero for those that are open.
+
+    Force on ``body`` (3), N, its part along the normal, place of the point that touches (3), m, and normal (3), world.
+    """
     for k in range(plan.contacts.body.size):
-        for j in range(3):
+        f, i = feature_of(plan, k), plan.contacts.body[k]
+        for j in range(10):
             out[k, j] = 0.0
-            for a in range(3 if ws.contacts.taking[k] else 0):
-                out[k, j] += ws.contacts.z[k, a] * plan.contacts.frame[k, a, j]
+        if not ws.contacts.taking[k]:
+            continue
+        frame = plan.contacts.frame[k] if f < 0 else ws.contacts.frame[f]
+        carrier = vector(plan.contacts.point[k]) if f < 0 else vector(ws.contacts.carrier[f, 0])
+        lever = -plan.contacts.radius[k] if f < 0 else levers_of(plan, ws, k)[0]
+        place = add(vector(ws.position[0, i]), rotate(ws.rotation[0, i], carrier))
+        out[k, 3] = ws.contacts.z[k, 0]
+        for j in range(3):
+            for a in range(3):
+                out[k, j] += ws.contacts.z[k, a] * frame[a, j]
+            out[k, 4 + j], out[k, 7 + j] = place[j] + lever * frame[0, j], frame[0, j]

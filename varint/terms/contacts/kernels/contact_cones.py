@@ -56,9 +56,9 @@ def linearize_cone(plan, ws, k, forced):
     z, u, row, lower = work.z[k], work.rate[k], work.row[k], work.lower[k]
     inverse, given = work.inverse[k], work.given[k]
     friction, soft = plan.contacts.friction[k] * work.share[0], SOFTNESS * mobility
-    before = work.mode[k]
+    before, width = work.mode[k], 6 if plan.contacts.other[k] == plan.bodies.mass.size else 12
     for a in range(3):
-        for j in range(6):
+        for j in range(width):
             lower[a, j] = 0.0
         for j in range(3):
             inverse[a, j] = 0.0
@@ -71,7 +71,7 @@ def linearize_cone(plan, ws, k, forced):
         missed = mobility * mobility * (z[0] * z[0] + z[1] * z[1] + z[2] * z[2])
         return math.sqrt(missed), missed
     inverse[0, 0], given[0] = 1.0 / soft, -u[0]
-    for j in range(6):
+    for j in range(width):
         lower[0, j] = row[0, j]
     along = work.direction[k]
     if friction == 0.0 or along[0] != 0.0 or along[1] != 0.0:
@@ -83,7 +83,7 @@ def linearize_cone(plan, ws, k, forced):
         work.mode[k] = STICKING
         for a in range(1, 3):
             inverse[a, a], given[a] = 1.0 / soft, -u[a]
-            for j in range(6):
+            for j in range(width):
                 lower[a, j] = row[a, j]
         missed = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
         work.changes[0] += work.mode[k] != before
@@ -92,7 +92,7 @@ def linearize_cone(plan, ws, k, forced):
     c, d = p / size, q / size
     share = min(max(bound, 0.0) / size, NEARLY)
     # tangential, Q = I - c c^T: lower = share Q ds/du row / W, C = I - share Q, and -mu c in the column of z_n
-    for j in range(6):
+    for j in range(width):
         s0 = growth[0] * row[1, j] + growth[1] * row[2, j]
         s1 = growth[2] * row[1, j] + growth[3] * row[2, j]
         across = share * (c * s1 - d * s0) / mobility
@@ -123,10 +123,17 @@ def _slide_along(work, k, before, friction, mobility):
 
 
 @njit
+def is_coupled(plan, work, k):
+    """Whether contact k, of those that take part, has rows between two moving bodies in Newton's system."""
+    return plan.contacts.other[k] != plan.bodies.mass.size and work.mode[k] != APART
+
+
+@njit
 def fold_cones(plan, ws, body, factored):
     """Condense the contacts: D += N^T C^-1 lower, unless ``factored``, and ``body`` (nb, 6) += N^T C^-1 given.
 
-    N is ``upper``. If ``factored``, the rows of the last factorisation are used again.
+    N is ``upper``. If ``factored``, the rows of the last factorisation are used again. Those between two moving bodies
+    that touch are left to `contact_coupling`.
     """
     work = ws.contacts
     for k in range(plan.contacts.body.size):
@@ -141,13 +148,17 @@ def fold_cones(plan, ws, body, factored):
         )
         if not factored:
             for a in range(3):
-                for j in range(6):
+                for j in range(lower.shape[1]):
                     lower[a, j] = work.lower[k, a, j]
                 for j in range(3):
                     inverse[a, j] = work.inverse[k, a, j]
+        if is_coupled(plan, work, k):
+            continue
         for a in range(3):
             push = inverse[a, 0] * given[0] + inverse[a, 1] * given[1] + inverse[a, 2] * given[2]
             add_scaled6(body[i], push, upper[a])
+            if plan.contacts.other[k] != plan.bodies.mass.size:
+                add_scaled6(body[plan.contacts.other[k]], push, upper[a, 6:])
         if factored or work.mode[k] == APART:
             continue
         D = ws.ldu.D[i]
@@ -167,10 +178,10 @@ def fold_cones(plan, ws, body, factored):
 
 @njit
 def unfold_cones(plan, ws, body):
-    """Back-substitute x = ``body`` (nb, 6): ``ws.contacts.change`` = C^-1 (given - lower x)."""
+    """Back-substitute x = ``body`` (nb, 6): ``ws.contacts.change`` = C^-1 (given - lower x), but of those coupled."""
     work = ws.contacts
     for k in range(plan.contacts.body.size):
-        if not work.taking[k]:
+        if not work.taking[k] or is_coupled(plan, work, k):
             continue
         x, lower, inverse = body[plan.contacts.body[k]], work.folded_lower[k], work.folded_inverse[k]
         left_n = work.given[k, 0] - dot6(lower[0], x)
@@ -198,3 +209,5 @@ def add_pushes(plan, ws, factor, body):
             i, z = plan.contacts.body[k], work.z[k]
             for a in range(3):
                 add_scaled6(body[i], factor * z[a], work.upper[k, a])
+                if plan.contacts.other[k] != plan.bodies.mass.size:
+                    add_scaled6(body[plan.contacts.other[k]], factor * z[a], work.upper[k, a, 6:])

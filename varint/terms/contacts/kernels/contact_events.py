@@ -8,11 +8,12 @@ friction a rebound can gain energy: e is then lowered to the largest that does n
 from varint._numba import indirect, njit
 from varint.algebra.vectors import dot, rotate, vector
 from varint.kernels.balance import add_event
-from varint.kernels.dense import copy_motions, dot6
+from varint.kernels.dense import copy_motions
 from varint.kernels.momentum import momenta_of
 from varint.kernels.plan import Plan, Workspace
+from varint.terms.contacts.kernels.contact_features import feature_of, rate_along
 from varint.terms.contacts.kernels.contact_nodes import project_contacts, solve_at_node, take_right_sides, works_at_node
-from varint.terms.contacts.kernels.contact_rows import TOUCHING, contact_gap, write_upper
+from varint.terms.contacts.kernels.contact_rows import TOUCHING, contact_gap, normal_rate, set_slip, write_upper
 
 MOST_HITS = 3  # of a contact in one step, then it closes
 NOBODY = -1
@@ -42,23 +43,23 @@ def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int) -> None:
             work.closed[met], work.held_gap[met] = True, contact_gap(plan, ws, pose, met)
         met = NOBODY
     for k in range(plan.contacts.body.size):
-        work.slip[k, 0] = work.slip[k, 1] = 0.0
+        set_slip(plan, ws, k, 0.0, 0.0)
         for a in range(3):
             work.impulse[k, a] = 0.0
         if not work.closed[k]:
             continue
         write_upper(plan, ws, pose, k)
-        for a in range(2):
-            rate = dot6(work.upper[k, 1 + a], ws.velocity[plan.contacts.body[k]])
-            work.slip[k, a] = rate if abs(rate) > PARTING else 0.0
+        first = rate_along(plan, work.upper, k, 1, ws.velocity)
+        second = rate_along(plan, work.upper, k, 2, ws.velocity)
+        set_slip(plan, ws, k, first if abs(first) > PARTING else 0.0, second if abs(second) > PARTING else 0.0)
 
 
 @njit
 def approaches(plan, ws, pose, k):
-    """Whether contact k does not part from its plane, with the momenta at a node."""
+    """Whether what touches at contact k does not part, with the momenta at a node."""
     project_contacts(plan, ws, pose)
     write_upper(plan, ws, pose, k)
-    return dot6(ws.contacts.upper[k, 0], ws.increment_body[plan.contacts.body[k]]) <= PARTING
+    return rate_along(plan, ws.contacts.upper, k, 0, ws.increment_body) <= PARTING
 
 
 @njit
@@ -73,7 +74,7 @@ def settle_contacts(plan, ws, pose):
     momenta_of(plan, ws.velocity, ws.momentum)
     ws.momentum_rest[:] = 0.0
     for k in range(plan.contacts.body.size):
-        ws.contacts.slip[k, 0] = ws.contacts.slip[k, 1] = 0.0
+        set_slip(plan, ws, k, 0.0, 0.0)
 
 
 @njit
@@ -81,32 +82,41 @@ def _choose(plan, ws, pose, met):
     """Choose the contacts of the next impact, ``bias`` e times the rates of those that rebound; whether any is."""
     work, fastest, any_hit = ws.contacts, 0.0, met >= 0
     for k in range(plan.contacts.body.size):
-        work.taking[k], work.sticking[k], work.mode[k] = work.closed[k], False, 0
+        holds = _holds(plan, ws, k)
+        work.taking[k], work.sticking[k], work.mode[k] = holds, False, 0
         work.direction[k, 0] = work.direction[k, 1] = 0.0
         work.bias[k, 0] = work.bias[k, 1] = work.bias[k, 2] = 0.0
         if not work.closed[k] and not (k == met or contact_gap(plan, ws, pose, k) <= TOUCHING):
             work.rate[k, 0] = 1.0  # out of reach
             continue
-        write_upper(plan, ws, pose, k)
-        rate = dot6(work.upper[k, 0], ws.velocity[plan.contacts.body[k]])
+        rate = normal_rate(plan, ws, pose, k)
         work.rate[k, 0] = rate
-        if not work.closed[k] and _restitution(plan, ws, k) > 0.0:
+        if not holds and _restitution(plan, ws, k) > 0.0:
             fastest = max(fastest, -rate)
         elif rate < -PARTING:
             any_hit = True
     any_hit = any_hit or fastest > PARTING
     for k in range(plan.contacts.body.size):
         rate = work.rate[k, 0]
-        if work.closed[k] or not (rate <= PARTING or k == met):
+        if work.taking[k] or not (rate <= PARTING or k == met):
             continue
         restitution = _restitution(plan, ws, k)
         if restitution == 0.0 or rate >= -PARTING:
-            work.taking[k] = True  # it closes
-            any_hit = True
+            work.taking[k] = restitution == 0.0 or k == met or feature_of(plan, k) < 0  # it closes
+            any_hit = any_hit or work.taking[k]
         elif -rate >= fastest * (1.0 - ALIKE):
             work.taking[k], work.bias[k, 0] = True, restitution * rate
             work.hits[k] += 1
     return any_hit
+
+
+@njit
+def _holds(plan, ws, k):
+    """Whether contact k is closed and takes part in an impact without a rebound of its own.
+
+    Those between features that have restitution do not: they pass impacts on one by one, as the balls of a cradle.
+    """
+    return ws.contacts.closed[k] and (feature_of(plan, k) < 0 or _restitution(plan, ws, k) == 0.0)
 
 
 @njit
@@ -138,12 +148,12 @@ def _hit(plan, ws, pose):
     for k in range(plan.contacts.body.size):
         if not work.taking[k]:
             continue
-        i, own = plan.contacts.body[k], 0.0
+        own = 0.0
         for a in range(3):
-            own += 0.5 * work.z[k, a] * dot6(work.upper[k, a], ws.velocity[i])
-            own += 0.5 * work.z[k, a] * dot6(work.upper[k, a], ws.increment_body[i])
+            own += 0.5 * work.z[k, a] * rate_along(plan, work.upper, k, a, ws.velocity)
+            own += 0.5 * work.z[k, a] * rate_along(plan, work.upper, k, a, ws.increment_body)
         ws.efforts.work[plan.contacts.element[k]] += own
-        stays = dot6(work.upper[k, 0], ws.increment_body[i]) <= PARTING
+        stays = rate_along(plan, work.upper, k, 0, ws.increment_body) <= PARTING
         if stays and not work.closed[k]:
             work.held_gap[k] = contact_gap(plan, ws, pose, k)
         work.closed[k] = stays

@@ -24,6 +24,8 @@ from varint.terms.contacts.kernels.contact_cones import (
     linearize_cone,
     unfold_cones,
 )
+from varint.terms.contacts.kernels.contact_coupling import solve_coupled
+from varint.terms.contacts.kernels.contact_features import rate_along
 from varint.terms.contacts.kernels.contact_rows import EPSILON, STILL, rest_on
 
 PASSES = 40  # of a solution, at most
@@ -83,6 +85,7 @@ def _solve(plan, ws, pose, afresh):
             solve_again(plan, ws, (pose, pose, 0.0), body, row)
         else:
             solve_newton(plan, ws, body, row, pose, pose)
+        solve_coupled(plan, ws, (pose, pose, 0.0), factored, body, row)
         unfold_cones(plan, ws, body)
         add_changes(ws, 1.0)
         factored = _is_linear(plan, work)
@@ -128,9 +131,9 @@ def _look(plan, ws, forced):
         if not work.taking[k]:
             continue
         for a in range(3):
-            for j in range(6):
+            for j in range(work.row.shape[2]):
                 work.row[k, a, j] = work.upper[k, a, j]
-            work.rate[k, a] = dot6(work.upper[k, a], work.velocity[plan.contacts.body[k]]) + work.bias[k, a]
+            work.rate[k, a] = rate_along(plan, work.upper, k, a, work.velocity) + work.bias[k, a]
         worst = max(worst, linearize_cone(plan, ws, k, forced)[0])
     return worst, work.changes[0] == 0
 

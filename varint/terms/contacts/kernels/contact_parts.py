@@ -1,8 +1,29 @@
 """Sizes of the arrays of hard contacts."""
 
+import numpy as np
+
+from varint.collision.shape_records import feature_space
+
+MOST_COUPLED = 400  # contacts between moving bodies that touch at once: their block takes 11 MB
+
+
+def space_for_features(plan):
+    """Space for the features of one pair of shapes."""
+    return feature_space(int(np.diff(plan.contacts.pair_first).max(initial=0)))
+
 
 def sizes_of_contacts(plan):
     """Sizes of the arrays of a run."""
-    count = plan.contacts.body.size
-    touched = {"touched": plan.bodies.mass.size, "touched_rows": plan.rows.role.size}
-    return {"contacts": count, **(touched if count else dict.fromkeys(touched, 0))}
+    contacts, nb = plan.contacts, plan.bodies.mass.size
+    coupled = min(int(np.count_nonzero(contacts.other != nb)), MOST_COUPLED)
+    touched = {"touched": nb, "touched_rows": plan.rows.role.size}
+    between = {"coupled_bodies": nb, "coupled_multipliers": plan.rows.role.size}
+    return {
+        "contacts": contacts.body.size,
+        "features": int(contacts.pair_first[-1]),
+        "coupled": coupled,
+        "coupled_rows": 3 * coupled,
+        "coupled_block": 9 * coupled * coupled,
+        **(touched if contacts.body.size else dict.fromkeys(touched, 0)),
+        **(between if coupled else dict.fromkeys(between, 0)),
+    }

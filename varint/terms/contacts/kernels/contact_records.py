@@ -3,32 +3,42 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from varint._numba import STATE, Bool1, CompiledRecord, Float1, Float2, Float3, Int1
+from varint._numba import STATE, Bool1, CompiledRecord, Float1, Float2, Float3, Int1, Int2
+from varint.collision.shape_records import ShapeTable
 
 
 @dataclass(frozen=True, eq=False)
-class PlaneContacts(CompiledRecord):
-    """Points of bodies, or balls about them, that cannot pass a plane of the world; nk contacts."""
+class ContactTable(CompiledRecord):
+    """Contacts with friction, nk in all: np of points or balls with planes of the world, then those of pairs of bodies.
+
+    Those of pairs of bodies are slots for the features of two shapes that face each other, see `collision.features`.
+    """
 
     body: Int1  # (nk,) slot
+    other: Int1  # (nk,) slot of the body that it touches, nb for the world
     element: Int1  # (nk,)
-    point: Float2  # (nk, 3) from the centre of mass, body axes, m
-    radius: Float1  # (nk,) m
-    frame: Float3  # (nk, 3, 3) rows: normal of the plane, two directions along it, world
-    height: Float1  # (nk,) m, of the plane along its normal
     friction: Float1  # (nk,)
     restitution: Float1  # (nk,)
-    mobility: Float1  # (nk,) 1/kg, of the point of the free body, mean of all directions
+    mobility: Float1  # (nk,) 1/kg, of the points of the free bodies that touch, mean of all directions
+    # planes of the world
+    point: Float2  # (np, 3) from the centre of mass, body axes, m
+    radius: Float1  # (np,) m
+    frame: Float3  # (np, 3, 3) rows: normal of the plane, two directions along it, world
+    height: Float1  # (np,) m, of the plane along its normal
+    # pairs of shapes, each with slots for the features that face each other
+    pair_first: Int1  # (pairs + 1,) the first slot of each; contact np is slot zero
+    pair_shape: Int2  # (pairs, 2) of ``body`` and of ``other``
+    shapes: ShapeTable
 
 
 @dataclass(frozen=True, eq=False)
 class ContactWork(CompiledRecord, writable=True):
-    """The contacts in a run. Of each a frame: the normal, and two directions along the plane."""
+    """The contacts in a run. Of each a frame: the normal, and two directions across it."""
 
     closed: Annotated[Bool1, "contacts", STATE]
     held_gap: Annotated[Float1, "contacts", STATE]  # m, at which a closed contact is held, zero but for round-off
     slip: Annotated[Float2, "contacts 2", STATE]  # m/s, over the last step; zero where it stuck
-    impulse: Annotated[Float2, "contacts 3", STATE]  # N s, over the last step ...
+    impulse: Annotated[Float2, "contacts 3", STATE]  # N s, over the last step, of pairs in axes of the world ...
     span: Annotated[Float1, STATE]  # ... of so many seconds
     hits: Annotated[Int1, "contacts"]  # in this step
     # the state at the start of a step
@@ -37,6 +47,17 @@ class ContactWork(CompiledRecord, writable=True):
     kept_slip: Annotated[Float2, "contacts 2"]
     kept_impulse: Annotated[Float2, "contacts 3"]
     kept_span: Float1
+    # of pairs of features
+    kind: Annotated[Int1, "features", STATE]  # below zero of a slot without any
+    key: Annotated[Int2, "features 2", STATE]  # vertex, edge or face of the first and the second
+    swapped: Annotated[Bool1, "features", STATE]  # whether the first of the features is that of ``other``
+    place: Annotated[Float3, "features 2 3", STATE]  # points, from the centre of mass, body axes, m
+    axis: Annotated[Float3, "features 2 3", STATE]  # unit vectors, body axes
+    size: Annotated[Float2, "features 2", STATE]  # radii, m
+    slip_vector: Annotated[Float2, "features 3", STATE]  # m/s, ``slip`` in axes of the world
+    kept_slip_vector: Annotated[Float2, "features 3"]
+    frame: Annotated[Float3, "features 3 3"]  # rows: the normal, two directions across it, at the pose of ``upper``
+    carrier: Annotated[Float3, "features 2 3"]  # of both bodies at that pose, from the centre of mass, body axes
     # the problem to be solved; contacts that are not in it have no impulse
     taking: Annotated[Bool1, "contacts"]  # whether a contact is in it
     sticking: Annotated[Bool1, "contacts"]  # whether one without a direction sticks whatever its normal impulse is
@@ -45,18 +66,18 @@ class ContactWork(CompiledRecord, writable=True):
     share: Float1  # of all coefficients of friction
     bias: Annotated[Float2, "contacts 3"]  # m/s, of the rates
     kept_bias: Annotated[Float1, "contacts"]  # scratch: of the normal rates of an impact
-    upper: Annotated[Float3, "contacts 3 6"]  # rows of the impulses, axes of the body at the start
-    row: Annotated[Float3, "contacts 3 6"]  # gradients of the rates by the unknowns of the body
+    upper: Annotated[Float3, "contacts 3 12"]  # rows of the impulses, of both bodies, in their axes at the start
+    row: Annotated[Float3, "contacts 3 12"]  # gradients of the rates by the unknowns of both bodies
     # its iterate
     z: Annotated[Float2, "contacts 3"]  # impulses, N s
     rate: Annotated[Float2, "contacts 3"]  # m/s
     mode: Annotated[Int1, "contacts"]  # APART, STICKING, SLIDING, see contact_cones.py
     missed: Annotated[Float1, "contacts"]  # m/s, of the law, in a step
     changes: Int1  # of modes at the last look at them
-    lower: Annotated[Float3, "contacts 3 6"]  # rows of the contact in the matrix: lower dx + C dz = given
+    lower: Annotated[Float3, "contacts 3 12"]  # rows of the contact in the matrix: lower dx + C dz = given
     inverse: Annotated[Float3, "contacts 3 3"]  # of C
     given: Annotated[Float2, "contacts 3"]
-    folded_lower: Annotated[Float3, "contacts 3 6"]  # the rows in the factors at hand
+    folded_lower: Annotated[Float3, "contacts 3 12"]  # the rows in the factors at hand
     folded_inverse: Annotated[Float3, "contacts 3 3"]
     change: Annotated[Float2, "contacts 3"]  # of the impulses, by an iteration
     # the solution of a step, while problems at its start may follow
@@ -69,3 +90,11 @@ class ContactWork(CompiledRecord, writable=True):
     # and its iterate
     velocity: Annotated[Float2, "touched 6"]
     multiplier: Annotated[Float1, "touched_rows"]
+    # contacts between two moving bodies that touch, in the factors at hand: `contact_coupling`
+    coupled: Annotated[Int1, "coupled"]  # their numbers ...
+    coupled_count: Int1  # ... and how many they are
+    coupled_block: Annotated[Float1, "coupled_block"]  # factors of the rows of all of them
+    coupled_order: Annotated[Int1, "coupled_rows"]
+    coupled_right: Annotated[Float1, "coupled_rows"]
+    column_body: Annotated[Float2, "coupled_bodies 6"]
+    column_row: Annotated[Float1, "coupled_multipliers"]

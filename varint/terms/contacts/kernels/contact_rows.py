@@ -8,7 +8,7 @@ and, along the plane, R w x (-r n) of its rotation.
 
 import math
 
-from varint._numba import Float2, indirect, njit
+from varint._numba import Float1, Float2, indirect, njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, vector
 from varint.kernels.plan import Plan, Workspace
 from varint.terms.contacts.kernels.contact_cones import (
@@ -19,7 +19,16 @@ from varint.terms.contacts.kernels.contact_cones import (
     linearize_cone,
     unfold_cones,
 )
+from varint.terms.contacts.kernels.contact_coupling import solve_coupled
+from varint.terms.contacts.kernels.contact_features import (
+    feature_of,
+    feature_rates,
+    locate_contact,
+    rate_along,
+    write_feature_frame,
+)
 
+OUT_OF_REACH = 1e3  # m: the gap of a slot without features
 TOUCHING = 1e-11  # m: a gap of this size counts as none
 EPSILON = 2.220446049250313e-16
 STILL = 1e-9  # m/s: a slower slip is round-off, and has no direction
@@ -28,13 +37,16 @@ ROUND_OFF = 4.0 * EPSILON  # of the terms of a gap: a closed contact that is so 
 
 @njit
 def has_contacts(plan):
-    """Whether a plan has contacts with planes."""
+    """Whether a plan has contacts."""
     return plan.contacts.body.size > 0
 
 
 @njit
 def contact_gap(plan, ws, pose, k):
     """Gap of contact k at a pose, m."""
+    f = feature_of(plan, k)
+    if f >= 0:
+        return locate_contact(plan, ws, pose, k)[0] if ws.contacts.kind[f] >= 0 else OUT_OF_REACH
     i, normal = plan.contacts.body[k], vector(plan.contacts.frame[k, 0])
     reach = add(vector(ws.position[pose, i]), rotate(ws.rotation[pose, i], vector(plan.contacts.point[k])))
     return dot(normal, reach) - plan.contacts.height[k] - plan.contacts.radius[k]
@@ -42,7 +54,7 @@ def contact_gap(plan, ws, pose, k):
 
 @njit
 def _terms_of_gap(plan, ws, pose, k):
-    """Sum of the sizes of the terms of the gap of contact k, m."""
+    """Sum of the sizes of the terms of the gap of contact k with a plane, m."""
     i = plan.contacts.body[k]
     x, p = vector(ws.position[pose, i]), vector(plan.contacts.point[k])
     return math.sqrt(dot(x, x)) + math.sqrt(dot(p, p)) + abs(plan.contacts.height[k]) + plan.contacts.radius[k]
@@ -51,6 +63,9 @@ def _terms_of_gap(plan, ws, pose, k):
 @njit
 def write_upper(plan, ws, pose, k):
     """Write the rows of the impulses of contact k at a pose, (force, torque in axes of the body), to ``upper``."""
+    if feature_of(plan, k) >= 0:
+        write_feature_frame(plan, ws, pose, k)
+        return
     i, upper, R = plan.contacts.body[k], ws.contacts.upper[k], ws.rotation[pose, plan.contacts.body[k]]
     point, normal = vector(plan.contacts.point[k]), vector(plan.contacts.frame[k, 0])
     lever = scale(-plan.contacts.radius[k], rotate_back(ws.rotation[pose, i], normal))
@@ -83,6 +98,11 @@ def start_step(plan, ws, pose, h):
     for k in range(plan.contacts.body.size):
         if not work.taking[k]:
             continue
+        f = feature_of(plan, k)
+        if f >= 0:
+            for a in range(3 if work.span[0] > 0.0 else 0):
+                work.z[k, a] = dot(vector(work.frame[f, a]), vector(work.impulse[k])) * (h / work.span[0])
+            continue
         off = contact_gap(plan, ws, pose, k) - work.held_gap[k]
         work.bias[k, 0] = off / h if abs(off) > ROUND_OFF * _terms_of_gap(plan, ws, pose, k) else 0.0
         for a in range(3 if work.span[0] > 0.0 else 0):
@@ -91,7 +111,10 @@ def start_step(plan, ws, pose, h):
 
 @njit
 def rates_of_step(plan, ws, start, end, h, k):
-    """Write the rates of contact k over a step, and their gradients by the unknowns of its body."""
+    """Write the rates of contact k over a step, and their gradients by the unknowns of its bodies."""
+    if feature_of(plan, k) >= 0:
+        feature_rates(plan, ws, start, end, h, k)
+        return
     work, i, half_step = ws.contacts, plan.contacts.body[k], 0.5 * h
     v, R, Q = ws.velocity[i], ws.rotation[start, i], ws.rotation[end, i]
     p, normal, radius = vector(plan.contacts.point[k]), vector(plan.contacts.frame[k, 0]), plan.contacts.radius[k]
@@ -141,8 +164,11 @@ def fold_contacts(plan: Plan, ws: Workspace, body: Float2, factored: bool) -> No
 
 
 @indirect(seconds=1, what="contacts")
-def unfold_contacts(plan: Plan, ws: Workspace, body: Float2) -> None:
-    """See `unfold_cones`."""
+def unfold_contacts(
+    plan: Plan, ws: Workspace, step: tuple[int, int, float], factored: bool, body: Float2, row: Float1
+) -> None:
+    """Complete a solution in ``body`` (nb, 6), ``row`` (nr,) by the contacts: `solve_coupled` and `unfold_cones`."""
+    solve_coupled(plan, ws, step, factored, body, row)
     unfold_cones(plan, ws, body)
 
 
@@ -177,6 +203,22 @@ def _power(z, slip):
 
 
 @njit
+def set_slip(plan, ws, k, first, second):
+    """Set the slip of contact k along its frame, m/s."""
+    work, f = ws.contacts, feature_of(plan, k)
+    work.slip[k, 0], work.slip[k, 1] = first, second
+    for m in range(3 if f >= 0 else 0):
+        work.slip_vector[f, m] = first * work.frame[f, 1, m] + second * work.frame[f, 2, m]
+
+
+@njit
+def normal_rate(plan, ws, pose, k):
+    """Write ``upper`` of contact k at a pose; return the rate of its gap with ``ws.velocity``, m/s."""
+    write_upper(plan, ws, pose, k)
+    return rate_along(plan, ws.contacts.upper, k, 0, ws.velocity)
+
+
+@njit
 def finish_contacts(plan, ws, end, h):
     """Add to the works, and keep slips and impulses at the end of a solved stage; contacts that part open."""
     work, share = ws.contacts, ws.balance.size[0] / (h + ws.balance.size[0])
@@ -188,10 +230,14 @@ def finish_contacts(plan, ws, end, h):
             ws.efforts.work[plan.contacts.element[k]] += share * before + (1.0 - share) * after
             if work.solved_mode[k] == APART and contact_gap(plan, ws, end, k) > work.held_gap[k] + TOUCHING:
                 work.closed[k] = slides = False
-        for a in range(2):
-            work.slip[k, a] = work.solved_rate[k, 1 + a] if slides else 0.0
+        set_slip(plan, ws, k, work.solved_rate[k, 1] if slides else 0.0, work.solved_rate[k, 2] if slides else 0.0)
+        f = feature_of(plan, k)
         for a in range(3):
-            work.impulse[k, a] = work.solved[k, a] if work.closed[k] else 0.0
+            impulse = work.solved[k, a]
+            if f >= 0:
+                z, E = work.solved[k], work.frame[f]
+                impulse = z[0] * E[0, a] + z[1] * E[1, a] + z[2] * E[2, a]
+            work.impulse[k, a] = impulse if work.closed[k] else 0.0
     work.span[0] = h
 
 
@@ -214,6 +260,12 @@ def copy_contacts(ws, back):
                 work.impulse[k, a] = work.kept_impulse[k, a]
             else:
                 work.kept_impulse[k, a] = work.impulse[k, a]
+    for f in range(work.slip_vector.shape[0]):
+        for m in range(3):
+            if back:
+                work.slip_vector[f, m] = work.kept_slip_vector[f, m]
+            else:
+                work.kept_slip_vector[f, m] = work.slip_vector[f, m]
     if back:
         work.span[0] = work.kept_span[0]
     else:

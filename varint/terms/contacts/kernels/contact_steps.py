@@ -46,8 +46,7 @@ def _solve(plan, ws, start, end, h, tol):
     status, count = _iterate(plan, ws, start, end, h, tol)
     if status == CONVERGED:
         return status, count
-    for k in range(work.slip.shape[0]):
-        work.slip[k, 0] = work.slip[k, 1] = 0.0
+    work.slip[:] = 0.0
     _begin_anew(ws)
     work.forced[0] = True
     status, further = _iterate(plan, ws, start, end, h, tol)

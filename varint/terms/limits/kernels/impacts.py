@@ -27,6 +27,7 @@ from varint.kernels.projection import momenta_and_rates, project
 from varint.kernels.restart import ACCEPTED, AGAIN, AT_START, DEEPEST_SUBSTEP, go_back
 from varint.kernels.tape import keep_event
 from varint.terms.contacts.kernels.contact_events import NOBODY, act_contacts, approaches, settle_contacts
+from varint.terms.contacts.kernels.contact_finding import SHORTEST, choose_features, misses_features
 from varint.terms.contacts.kernels.contact_rows import has_contacts
 from varint.terms.limits.kernels.clearances import clearance, contact_of, first_beyond, is_closed
 from varint.terms.limits.kernels.limits import (
@@ -48,20 +49,31 @@ LEAST_FORCE = 1e-10  # relative to the sum of the forces on the bodies: a smalle
 
 
 @njit
-def begin_events(ws):
-    """Reset the search for an event at the start of a step."""
+def begin_events(plan, ws, pose, h):
+    """Reset the search for an event at the start of a step of ``h`` seconds, at a pose."""
     search = ws.search
     search.limit[0], search.changes[0] = -1, 0
     for n in range(search.impacts.size):
         search.impacts[n] = 0
     for k in range(ws.contacts.hits.size):
         ws.contacts.hits[k] = 0
+    renew_events(plan, ws, pose, h)
+
+
+@njit
+def renew_events(plan, ws, pose, h):
+    """Look, at a pose within a step, for what could meet in ``h`` seconds."""
+    if plan.contacts.pair_shape.size:
+        choose_features(plan, ws, pose, h)
 
 
 def prepare_events(plan: Plan, stages: int) -> None:
     """Compile what steps with so many stages call by pointer."""
     if plan.contacts.body.size:
         act_contacts.prepare()
+    if plan.contacts.pair_shape.size:
+        choose_features.prepare()
+        misses_features.prepare()
     if plan.limits.measure.size + plan.contacts.body.size:
         for function in (
             (leaps, judge_trial, act_event) if stages == 1 else (leaps, find_pushes, judge_trial, act_event)
@@ -144,6 +156,8 @@ def judge_trial(
         forces = forces and search.changes[0] < MOST_CHANGES
         search.limit[0] = first_beyond(plan, ws, end, forces)
         if search.limit[0] < 0:
+            if plan.contacts.pair_shape.size and part > SHORTEST and misses_features(plan, ws, start, end):
+                return AGAIN, 0.5 * part
             return ACCEPTED, part
         if search.changes[0] >= MANY_CHANGES and contact_of(plan, search.limit[0]) >= 0:
             search.changes[0] += 1

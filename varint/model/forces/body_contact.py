@@ -1,0 +1,62 @@
+"""Hard contact between two bodies."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from varint.errors import MechanismError
+from varint.model.body import WORLD
+from varint.model.collision_shapes import CollisionShape, CylinderShape, PlaneShape
+from varint.model.forces.base import BodyContact, Element, Force, register
+
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Contact(Force):
+    """The collision shapes of two bodies cannot pass each other; dry friction.
+
+    ``body_b`` may be ``"world"``, whose shapes are the ``ground`` of the mechanism. Each impact turns the rate of
+    approach to -``restitution`` times itself (0 to 1), and less where a rebound with friction would bring energy in.
+    ``friction`` is Coulomb's coefficient, sticking included (docs/theory.md section 14). For `varint.simulate` of order
+    1 or 2. ``traj.force`` is the normal force, N, ``traj.contact_force`` the force on ``body_a``; see also
+    ``traj.penetration``.
+
+    Raises MechanismError where a body has no shapes.
+    """
+
+    body_a: str
+    body_b: str
+    friction: float = field(default=0.0, kw_only=True)
+    restitution: float = field(default=0.0, kw_only=True)
+
+    solved_for: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check(friction="zero", restitution="zero")
+        if self.restitution > 1.0:
+            raise MechanismError(f"restitution of {self.label} must be at most 1, got {self.restitution:g}")
+        if self.body_a == self.body_b:
+            raise MechanismError(f"{self.label} needs two bodies, got '{self.body_a}' twice")
+
+    def elements(self, structure: "Structure") -> list[Element]:
+        body, other = self._moving(structure, self.body_a), self._body(structure, self.body_b)
+        shapes = self._shapes(structure, body), self._shapes(structure, other)
+        for one, another in (shapes, shapes[::-1]):
+            cylinder = any(isinstance(shape, CylinderShape) for shape in one)
+            if cylinder and not all(isinstance(shape, PlaneShape) for shape in another):
+                raise MechanismError(
+                    f"{self.label}: a CylinderShape touches planes alone: take a CapsuleShape, or a ConvexMesh"
+                )
+        return [BodyContact(body, other, *shapes, self.friction, self.restitution)]
+
+    def _shapes(self, structure: "Structure", name: str) -> tuple[CollisionShape, ...]:
+        """The collision shapes of a body, or of the world. Raises MechanismError where there are none."""
+        shapes = structure.ground if name == WORLD else structure.body(name).collision
+        if not shapes:
+            give = "vi.Mechanism(..., ground=[...])" if name == WORLD else "vi.Body(..., collision=[...])"
+            what = "the world" if name == WORLD else f"body '{name}'"
+            raise MechanismError(f"{self.label}: {what} has no collision shapes: give {give}")
+        return tuple(shapes)

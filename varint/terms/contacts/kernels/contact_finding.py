@@ -1,0 +1,166 @@
+"""Which features of two shapes face each other: slots of a pair, filled at the start of a step and kept through it."""
+
+import math
+
+from varint._numba import indirect, njit
+from varint.algebra.vectors import dot, sub, vector
+from varint.collision.features import LINE_LINE, POINT_LINE, POINT_POINT
+from varint.collision.narrow import find_features
+from varint.kernels.plan import Plan, Workspace
+from varint.terms.contacts.kernels.contact_features import locate_contact
+
+EMPTY = -1  # kind of a slot without features
+AHEAD = 2.0  # times the way of a step: so far features are looked for ...
+MARGIN = 0.05  # ... and so much of the size of the smaller shape
+UNSEEN = 1e-9  # of the size: an overlap of features that nobody looked for, at the end of a step
+TURNED = 0.5  # cosine by which the normal between round bodies may turn in a step in which they could meet
+SHORTEST = 1.0 / 64.0  # of a step: a share that is not halved any further for what could be missed in it
+
+
+@njit
+def _size_of(plan, p):
+    """Radius of the smaller of the shapes of pair p, m."""
+    shapes, (a, b) = plan.contacts.shapes, (plan.contacts.pair_shape[p, 0], plan.contacts.pair_shape[p, 1])
+    return min(shapes.bound[a], shapes.bound[b])
+
+
+@njit
+def _find(plan, ws, pose, p, reach):
+    """Features of pair p within ``reach`` at a pose, to ``ws.found``; how many."""
+    contacts = plan.contacts
+    k = contacts.height.size + contacts.pair_first[p]
+    i, j = contacts.body[k], contacts.other[k]
+    return find_features(
+        contacts.shapes, contacts.pair_shape[p, 0], contacts.pair_shape[p, 1],
+        (ws.position[pose, i], ws.rotation[pose, i]), (ws.position[pose, j], ws.rotation[pose, j]), reach, ws.found,
+    )  # fmt: skip
+
+
+@njit
+def _way(plan, ws, i, s, h):
+    """Longest way of the points of shape s of body i in a step of ``h`` seconds, m."""
+    if i == plan.bodies.mass.size:
+        return 0.0
+    v, w, g = vector(ws.velocity[i]), vector(ws.velocity[i, 3:]), vector(plan.bodies.gravity)
+    c = vector(plan.contacts.shapes.centre[s])
+    arm = math.sqrt(dot(c, c)) + plan.contacts.shapes.bound[s] if plan.contacts.shapes.bound[s] < math.inf else 0.0
+    return h * (math.sqrt(dot(v, v)) + arm * math.sqrt(dot(w, w)) + h * math.sqrt(dot(g, g)))
+
+
+@njit
+def _is_of(work, found, f, m):
+    """Whether slot f is for the features m that were found."""
+    same = work.kind[f] == found.kind[m] and work.swapped[f] == found.swapped[m]
+    return same and work.key[f, 0] == found.key[m, 0] and work.key[f, 1] == found.key[m, 1]
+
+
+@njit
+def _follows(work, found, f, m):
+    """Whether features m continue those of slot f: a vertex that has moved on to another feature of the other body."""
+    points = LINE_LINE not in (work.kind[f], found.kind[m])
+    return points and work.swapped[f] == found.swapped[m] and work.key[f, 0] == found.key[m, 0]
+
+
+@njit
+def _take(work, found, f, m):
+    """Give slot f the features m, which are then used."""
+    work.kind[f], work.swapped[f] = found.kind[m], found.swapped[m]
+    for side in range(2):
+        work.key[f, side], work.size[f, side] = found.key[m, side], found.radius[m, side]
+        for a in range(3):
+            work.place[f, side, a], work.axis[f, side, a] = found.point[m, side, a], found.direction[m, side, a]
+    found.kind[m] = EMPTY
+
+
+@njit
+def _best_for(ws, f, count, follow):
+    """Features for slot f among those found, the nearest of several; -1 for none. ``follow``: `_follows` is enough."""
+    work, found, best, least = ws.contacts, ws.found, -1, math.inf
+    for m in range(count):
+        if found.kind[m] == EMPTY or not (_follows(work, found, f, m) if follow else _is_of(work, found, f, m)):
+            continue
+        away = sub(vector(work.place[f, 0]), vector(found.point[m, 0]))
+        distance = abs(found.gap[m]) if follow else dot(away, away)
+        if distance < least:
+            best, least = m, distance
+    return best
+
+
+@njit
+def _clear(plan, ws, f):
+    """Empty slot f."""
+    work, k = ws.contacts, plan.contacts.height.size + f
+    work.kind[f], work.closed[k], work.hits[k] = EMPTY, False, 0
+    for a in range(3):
+        work.impulse[k, a] = work.slip_vector[f, a] = 0.0
+
+
+@njit
+def _fill(plan, ws, p, count):
+    """Give the slots of pair p the features found: those that had them keep them, the others by the least gaps."""
+    work, found, np_ = ws.contacts, ws.found, plan.contacts.height.size
+    first, last = plan.contacts.pair_first[p], plan.contacts.pair_first[p + 1]
+    for f in range(first, last):
+        if work.kind[f] == EMPTY:
+            continue
+        best = _best_for(ws, f, count, False)
+        if best < 0 and work.closed[np_ + f]:
+            best = _best_for(ws, f, count, True)
+        if best >= 0:
+            _take(work, found, f, best)
+        else:
+            _clear(plan, ws, f)
+    for f in range(first, last):
+        if work.kind[f] != EMPTY:
+            continue
+        best = -1
+        for m in range(count):
+            if found.kind[m] != EMPTY and (best < 0 or found.gap[m] < found.gap[best]):
+                best = m
+        if best < 0:
+            return
+        _take(work, found, f, best)
+
+
+@indirect(seconds=8, what="contacts")
+def choose_features(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
+    """Find the features that face each other at a pose, as far as they could meet within ``h`` seconds."""
+    contacts = plan.contacts
+    for p in range(contacts.pair_shape.shape[0]):
+        k = contacts.height.size + contacts.pair_first[p]
+        way = _way(plan, ws, contacts.body[k], contacts.pair_shape[p, 0], h)
+        way += _way(plan, ws, contacts.other[k], contacts.pair_shape[p, 1], h)
+        _fill(plan, ws, p, _find(plan, ws, pose, p, AHEAD * way + MARGIN * _size_of(plan, p)))
+
+
+@indirect(seconds=8, what="contacts")
+def misses_features(plan: Plan, ws: Workspace, start: int, end: int) -> bool:
+    """Whether shapes may have met in a step by features that have no slot, or passed each other."""
+    work, contacts = ws.contacts, plan.contacts
+    for p in range(contacts.pair_shape.shape[0]):
+        for f in range(contacts.pair_first[p], contacts.pair_first[p + 1]):
+            k = contacts.height.size + f
+            if work.kind[f] not in (POINT_POINT, POINT_LINE) or work.closed[k]:
+                continue
+            gap, normal, A, B = locate_contact(plan, ws, start, k)
+            _, after, C, D = locate_contact(plan, ws, end, k)
+            way = sub(sub(C, A), sub(D, B))
+            if gap * gap < dot(way, way) and dot(normal, after) < TURNED:
+                return True
+        count = _find(plan, ws, end, p, -UNSEEN * _size_of(plan, p))
+        for m in range(count):
+            seen = False
+            for f in range(contacts.pair_first[p], contacts.pair_first[p + 1]):
+                seen = seen or _is_of(work, ws.found, f, m)
+            if not seen:
+                return True
+    return False
+
+
+@njit
+def depth_of_pair(plan, ws, pose, p):
+    """Depth by which the shapes of pair p overlap at a pose, m; zero where they do not."""
+    depth = 0.0
+    for m in range(_find(plan, ws, pose, p, 0.0)):
+        depth = max(depth, -ws.found.gap[m])
+    return depth
