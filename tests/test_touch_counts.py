@@ -55,6 +55,7 @@ DESCRIBES = {
     "varint/io/robot_kinds.py": "names what robots in URDF, SDF and MJCF are described with",
     "varint/model/beam.py": "returns bodies, joints and elements to add to a mechanism",
     "varint/model/deformable.py": "returns bodies, joints and springs to add to a mechanism",
+    "varint/model/forces/joint_compliance.py": "gives a joint its springs",
     "varint/model/muscle_mass.py": "returns particles, joints and couplings to add to a mechanism",
     "varint/redmax/tree.py": "gives a group that floats its Free joint",
     "varint/warming.py": "runs mechanisms of every kind, as a user does, so that all is compiled",

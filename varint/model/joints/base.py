@@ -26,7 +26,7 @@ from varint.measures.axis import Square
 from varint.measures.point import Along
 from varint.measures.product import OnMotions
 from varint.model.arrays import Vector
-from varint.model.bounds import bounded
+from varint.model.bounds import bounded, divisor
 from varint.model.checks import (
     Frozen,
     array_of,
@@ -118,11 +118,14 @@ class Joint(Frozen):
             given = in_a_shape(self.compliance, ((), (rows,)), f"compliance of {self.label}")
             if (given < 0.0).any():
                 raise MechanismError(f"compliance of {self.label} must be zero or positive, got {given.tolist()}")
+            for alpha in given[given > 0.0]:
+                divisor(float(alpha), f"compliance of {self.label}")
             self._set("compliance", given if given.ndim else float(given))
         if self.damping_time is not None:
             if self.compliance is None:
                 raise MechanismError(f"damping_time of {self.label} needs compliance=")
             self._set("damping_time", not_negative(self.damping_time, f"damping_time of {self.label}"))
+            bounded(self.damping_time, f"damping_time of {self.label}")
 
     @property
     def compliances(self) -> np.ndarray:
