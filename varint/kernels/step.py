@@ -205,11 +205,10 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
     # shares of the step: what is done, a sub-step that no event ends, the sub-step that is tried
     done, size, part, iterations, pieces, events, after = 0.0, 1.0, 1.0, 0, 0, 0, 0.0
     begin_events(plan, ws, pose, width * dt)
-    redo, energy, shortest = ws.balance.redo[0], 0.0, 1.0 / (1 << DEEPEST_SUBSTEP)
+    redo, shortest = ws.balance.redo[0], 1.0 / (1 << DEEPEST_SUBSTEP)
     has_events, taping, composed = has_terms(plan), ws.tape.h.size > 0, stages.size > 1
     kept = composed or redo or has_events or plan.products.start.size > 0
-    if redo:
-        energy = left_of_energy(plan, ws, pose)
+    energy = left_of_energy(plan, ws, pose) if redo else 0.0
     while done < 1.0:
         if kept:
             keep_start(plan, ws, pose)
@@ -266,8 +265,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
         if is_searching(ws):
             act_event(plan, ws, pose, True)
             size = 1.0
-        if done < 1.0 and has_events:
-            renew_events(plan, ws, pose, width * dt)
+        renew_events(plan, ws, pose, width * dt * (1.0 - done))
         # twice as large where what is done is a multiple of that
         while size < 1.0 and math.floor(done / (2.0 * size)) == done / (2.0 * size):
             size *= 2.0
