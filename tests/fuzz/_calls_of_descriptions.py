@@ -181,8 +181,20 @@ def mechanism_calls() -> dict[str, Call]:
     )
 
 
+def _flexed() -> vi.Mechanism:
+    """One joint with a muscle."""
+    arm = vi.Body.rod("arm", (0, 0, 0), (0.3, 0, 0), mass=1.0)
+    hinge = vi.Revolute("elbow", "world", "arm", point=(0, 0, 0), axis=(0, -1, 0))
+    path = [vi.At("world", (0.0, 0.0, 0.3)), vi.At("arm", (0.05, 0.0, 0.0))]
+    muscle = vi.Musculotendon("flexor", path=path, max_force=500.0, optimal_length=0.1, slack_length=0.2)
+    return vi.Mechanism("flexed", [arm], [hinge], forces=[muscle])
+
+
 def _path_calls() -> dict[str, Call]:
-    """Parts of paths, and moment arms."""
+    """Parts of paths, moment arms, and motions as tables."""
+    bare = vi.Mechanism("arm", _flexed().bodies, _flexed().joints)
+    times = np.linspace(0.0, 0.1, 7)
+    motion = {"mechanism": bare, "t": times, "coordinates": lambda: {"elbow": 0.1 * np.sin(times)}}
     surface = {"centre": (0.0, 0.1, 0.2), "radius": 0.1, "side": (0.0, 0.3, 0.2)}
     around = {"body": "crank", "surface": lambda: vi.SphereSurface((0.0, 0.1, 0.2), 0.1)}
     wrapped = vi.mechanisms.wrapped_double_pendulum()
@@ -191,6 +203,12 @@ def _path_calls() -> dict[str, Call]:
         "SphereSurface": Call(vi.SphereSurface, rights(**surface)),
         "CylinderSurface": Call(vi.CylinderSurface, rights(**surface, axis=(0.0, 0.0, 1.0))),
         "Pulley": Call(vi.Pulley, rights(divisor=2.0)),
+        "efforts_of_motion": Call(vi.efforts_of_motion, rights(**motion), lambda found: found["elbow"].sum()),
+        "static_optimization": Call(
+            vi.static_optimization,
+            rights(**motion | {"mechanism": _flexed()}, muscles=lambda: ["flexor"]),
+            lambda found: found.tension["flexor"].sum(),
+        ),
         "moment_arms": Call(
             vi.moment_arms, rights(motion=wrapped, force=wrapped.forces[0].name, state=wrapped.state())
         ),

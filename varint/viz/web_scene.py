@@ -63,7 +63,14 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
             for g in scene.guides
         ],
         "strands": [
-            {"look": s.look, "bodies": list(s.bodies), "points": _plain(s.points)} for s in scene.strands
+            {
+                "look": s.look,
+                "bodies": list(s.bodies),
+                "points": _plain(s.points),
+                "wraps": [-2 if shape is None else shape.body for shape in s.surfaces],
+                "activated": s.force >= 0 and mechanism.forces[s.force].activated,
+            }
+            for s in scene.strands
         ],
         "tracks": [_plain(track) for track in scene.tracks],
         "camera": {
