@@ -51,10 +51,10 @@ def find_features(shapes, a, b, pose_a, pose_b, reach, out):
     The smallest gap is the distance of the shapes, if it is below ``reach``; where they overlap it is less the depth,
     the least translation that parts them. The gap of each pair is its own.
     """
-    both = shapes.kind[a] >= PLANE and shapes.kind[b] >= PLANE
+    exchanged = shapes.kind[b] in (PLANE, HOLLOW)
+    both = exchanged and shapes.kind[a] in (PLANE, HOLLOW)
     if both or spheres_apart(shapes, a, b, pose_a, pose_b) >= reach:
         return 0
-    exchanged = shapes.kind[b] >= PLANE
     if exchanged:
         a, b, pose_a, pose_b = b, a, pose_b, pose_a
     (x_a, A), (x_b, B) = pose_a, pose_b

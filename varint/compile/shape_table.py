@@ -61,7 +61,7 @@ class _Rows:
         self.centre = 0.5 * (core.vertices.min(axis=0) + core.vertices.max(axis=0))
         farthest = np.linalg.norm(core.vertices - self.centre, axis=1).max()
         self.bound = float(np.hypot(farthest, self.radius) if kind == CYLINDER else farthest + self.radius)
-        if kind >= PLANE:
+        if kind in (PLANE, HOLLOW):
             self.bound = np.inf
 
     def _faces(self, core: Core) -> None:
@@ -99,8 +99,8 @@ class _Rows:
 
 def most_features(shapes: ShapeTable, a: int, b: int) -> int:
     """Pairs of features that a patch between two shapes can have, with some to spare."""
-    if max(shapes.kind[a], shapes.kind[b]) >= PLANE:
-        other = b if shapes.kind[a] >= PLANE else a
+    if {PLANE, HOLLOW} & {shapes.kind[a], shapes.kind[b]}:
+        other = b if shapes.kind[a] in (PLANE, HOLLOW) else a
         vertices = int(shapes.first_vertex[other + 1] - shapes.first_vertex[other])
         return 8 if shapes.kind[other] == CYLINDER else min(vertices, 2 * _largest_face(shapes, other) + 2)
     return _largest_face(shapes, a) + _largest_face(shapes, b) + 4

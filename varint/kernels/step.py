@@ -272,8 +272,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
         if is_searching(ws):
             act_event(plan, ws, pose, True)
             size = 1.0
-        if done < 1.0 and has_events:
-            renew_events(plan, ws, pose, width * dt)
+        renew_events(plan, ws, pose, width * dt * (1.0 - done))
         # twice as large where what is done is a multiple of that
         while size < 1.0 and math.floor(done / (2.0 * size)) == done / (2.0 * size):
             size *= 2.0

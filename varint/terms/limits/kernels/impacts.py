@@ -63,7 +63,7 @@ def begin_events(plan, ws, pose, h):
 @njit
 def renew_events(plan, ws, pose, h):
     """Look, at a pose within a step, for what could meet in ``h`` seconds."""
-    if plan.contacts.pair_shape.size:
+    if h > 0.0 and plan.contacts.pair_shape.size:
         choose_features(plan, ws, pose, h)
 
 
