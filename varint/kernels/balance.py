@@ -244,6 +244,13 @@ def is_off(plan, ws):
 
 
 @njit
+def pass_on(balance):
+    """The values that `leave_energy` left at the end of a sub-step are those at the start of the next."""
+    for c in range(balance.error.size):
+        balance.left[0, c] = balance.left[1, c]
+
+
+@njit
 def _add_impulses(plan, ws, start, h, share):
     """Write the momenta at the node and ``share`` of the impulses of its rows to ``ws.increment_body``."""
     nb, momentum = plan.bodies.mass.size, ws.increment_body
