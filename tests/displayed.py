@@ -126,6 +126,12 @@ def things():
         "point of a path": vi.At("a", (0.0, 0.1, 0.2)),
         "beam": vi.beam("e", "a", "b", **ENDS, elements=50, section=BAR),
         "section of a beam": BAR,
+        "ball that touches": vi.SphereShape(0.1),
+        "capsule that touches": vi.CapsuleShape((0, 0, 0), (0, 0, 1), 0.1),
+        "box that touches": vi.BoxShape((1, 2, 3)),
+        "cylinder that touches": vi.CylinderShape((0, 0, 0), (0, 0, 1), 0.1),
+        "mesh that touches": vi.ConvexMesh(np.random.default_rng(0).normal(size=(100, 3)), hull=True),
+        "ground that touches": vi.PlaneShape(),
         "wrong state": vi.State([1.0] * 500, None, "x" * 2000, np.zeros(3)),
     }
     return held | studies(loop) | kinds()
