@@ -232,9 +232,10 @@ def leave_energy(plan, ws, pose, k):
 
 
 @njit
-def is_off(plan, ws):
-    """Whether `leave_energy` left, of any component, values that differ by more than a step should make."""
+def is_off(plan, ws, pose):
+    """Whether `leave_energy` leaves at a pose, of any component, another value than at the start of the sub-step."""
     balance = ws.balance
+    leave_energy(plan, ws, pose, 1)
     for c in range(balance.error.size):
         _, exchanged, total = work_on(plan, ws, ws.efforts.work, c)
         reference = min(max(balance.scale[c], total), balance.peak[c] + exchanged)

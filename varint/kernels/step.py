@@ -244,9 +244,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
             events += verdict != ACCEPTED
             status, events = (NOT_CONVERGED, 0) if events > MOST_TRIALS else (status, events)
         if redo and status == CONVERGED and verdict == ACCEPTED:
-            leave_energy(plan, ws, end, 1)
-            if min(size, part) > shortest and is_off(plan, ws):
-                status = NOT_CONVERGED
+            status = NOT_CONVERGED if is_off(plan, ws, end) and min(size, part) > shortest else status
         if status != CONVERGED or verdict != ACCEPTED:
             ws.tape.count[0] = taped
             if kept:
