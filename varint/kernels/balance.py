@@ -232,6 +232,13 @@ def leave_energy(plan, ws, pose, k):
 
 
 @njit
+def take_energy(ws):
+    """Take the energies at the end of a sub-step for those that the next one should keep."""
+    for c in range(ws.balance.error.size):
+        ws.balance.left[0, c] = ws.balance.left[1, c]
+
+
+@njit
 def is_off(plan, ws):
     """Whether `leave_energy` left, of any component, values that differ by more than a step should make."""
     balance = ws.balance

@@ -14,7 +14,7 @@ import math
 
 from varint._numba import Float1, Float2, Float3, Int1, ReadOnly, njit
 from varint.algebra.sums import two_sum
-from varint.kernels.balance import add_load, is_off, leave_energy, weigh_node
+from varint.kernels.balance import add_load, is_off, leave_energy, take_energy, weigh_node
 from varint.kernels.beams import keep_multipliers, start_multipliers
 from varint.kernels.configuration import follow_products, place
 from varint.kernels.constraints import finish_constraints, set_targets
@@ -264,10 +264,8 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
             part = least
             continue
         done = 1.0 if done + part > 1.0 - 1e-14 else done + part
-        pose, events = end, 0
-        for c in range(ws.balance.error.size):
-            ws.balance.left[0, c] = ws.balance.left[1, c]
-        pieces += 1
+        pose, events, pieces = end, 0, pieces + 1
+        take_energy(ws)
         if is_searching(ws):
             act_event(plan, ws, pose, True)
             size = 1.0
