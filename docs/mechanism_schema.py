@@ -9,6 +9,9 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import varint as vi
 from varint.io.body_data import DENSITY, OF_BODIES, SHAPES, holds_bodies, own_parameters
 from varint.io.mechanism_data import SCHEMA
+from varint.model.body import Touching
+from varint.model.collision_shapes import SHAPES as COLLISION_SHAPES
+from varint.model.collision_shapes import CollisionShape
 from varint.model.forces import FORCES, Force
 from varint.model.joints import REGISTRY, Joint
 from varint.model.joints.composite import OWN, Composite
@@ -26,6 +29,7 @@ SCALARS: dict[Any, dict] = {
     Joint: {"$ref": "#/$defs/joint"},
     Force: {"$ref": "#/$defs/force"},
     Solid: {"$ref": "#/$defs/solid"},
+    CollisionShape: {"$ref": "#/$defs/shape"},
     Mapping: {"$ref": "#/$defs/start"},
 }
 NUMBER = SCALARS[float]
@@ -40,6 +44,7 @@ def schema() -> dict:
     joints = {name: _entry(cls, name, needed=["point"] * cls.needs_point) for name, cls in REGISTRY.items()}
     parts = {name: _entry(cls, name, hidden=OWN) for name, cls in REGISTRY.items()}
     forces = {name: _entry(cls, name) for name, cls in FORCES.items() if not _needs_a_function(cls)}
+    shapes = {name: _entry(cls, name) for name, cls in COLLISION_SHAPES.items()}
     return {
         SCHEMA: "https://json-schema.org/draft/2020-12/schema",
         "title": "A mechanism of varint",
@@ -51,10 +56,12 @@ def schema() -> dict:
             "part": _one_of("part", parts),
             "force": _one_of("force", forces),
             "solid": _solid(),
+            "shape": _one_of("shape", shapes),
             "start": start,
             **{f"joint-{name}": entry for name, entry in joints.items()},
             **{f"part-{name}": entry for name, entry in parts.items()},
             **{f"force-{name}": entry for name, entry in forces.items()},
+            **{f"shape-{name}": entry for name, entry in shapes.items()},
             **dict(sorted(ARRAYS.items())),
         },
     }
@@ -93,6 +100,7 @@ def of_type(annotation: Any) -> dict:
 def _body() -> dict:
     """By mass and inertia, or by one shape; each allows some of the other keys."""
     plain = of_fields({field.name: field for field in dataclasses.fields(vi.Body)})
+    plain["properties"]["collision"] = of_type(Touching)
     ways = [{"required": plain["required"], "propertyNames": {"enum": list(OF_BODIES)}}]
     for shape, parameters in SHAPES.items():
         beside = {name: parameter for name, parameter in parameters.items() if name in OF_BODIES}

@@ -16,6 +16,7 @@ from varint.model.forces.law import LAWS
 
 LINES, CHARACTERS = 5, 400
 MANY = 1000
+TIMES = np.linspace(0.0, 0.1, 6)
 ENDS = {"point_a": (0, 0, 0), "point_b": (0, 0, 1)}
 BAR = vi.Section.circle(0.01, E=2e11, nu=0.3, density=7850.0)
 NAME = "<b>&\"'" + "long " * 100
@@ -33,6 +34,15 @@ def looped():
     joints[0] = dataclasses.replace(joints[0], name=NAME)
     forces = [vi.Motor(NAME, joint=NAME, effort=0.5)]
     return vi.Mechanism(NAME, bodies, joints, forces=forces, start={"rates": {NAME: 1.0}})
+
+
+def pulled():
+    """One joint with a muscle, under long names."""
+    path = [vi.At("world", (0.0, 0.0, 0.3)), vi.At(NAME, (0.05, 0.0, 0.0))]
+    muscle = {"max_force": 500.0, "optimal_length": 0.1, "slack_length": 0.2}
+    arm = vi.Body.rod(NAME, (0, 0, 0), (0.3, 0, 0), mass=1.0)
+    hinge = vi.Revolute(NAME, "world", NAME, point=(0, 0, 0), axis=(0, -1, 0))
+    return vi.Mechanism(NAME, [arm], [hinge], forces=[vi.Musculotendon(NAME, path=path, **muscle)])
 
 
 def gradient_of(mechanism):
@@ -116,6 +126,12 @@ def things():
         "point of a path": vi.At("a", (0.0, 0.1, 0.2)),
         "beam": vi.beam("e", "a", "b", **ENDS, elements=50, section=BAR),
         "section of a beam": BAR,
+        "ball that touches": vi.SphereShape(0.1),
+        "capsule that touches": vi.CapsuleShape((0, 0, 0), (0, 0, 1), 0.1),
+        "box that touches": vi.BoxShape((1, 2, 3)),
+        "cylinder that touches": vi.CylinderShape((0, 0, 0), (0, 0, 1), 0.1),
+        "mesh that touches": vi.ConvexMesh(np.random.default_rng(0).normal(size=(100, 3)), hull=True),
+        "ground that touches": vi.PlaneShape(),
         "wrong state": vi.State([1.0] * 500, None, "x" * 2000, np.zeros(3)),
     }
     return held | studies(loop) | kinds()
@@ -132,6 +148,7 @@ def studies(loop):
         "portrait": vi.phase_portrait(run, NAME),
         "spectrum": vi.power_spectrum(run),
         "exponent": vi.lyapunov_exponent(loop, 0.16, 0.01, interval=0.01),
+        "static optimization": vi.static_optimization(pulled(), TIMES, {NAME: 0.1 * np.sin(TIMES)}),
         "exponents": vi.lyapunov_spectrum(loop, 0.16, 0.01, interval=0.01),
         "linear system": vi.linearize(loop, dt=0.01),
         "second derivatives": vi.linearize(vi.mechanisms.cart_pole(), dt=0.01).second_derivatives(np.ones(4)),

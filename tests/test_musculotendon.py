@@ -1,13 +1,17 @@
 """Muscles along paths: curves, activation, both formulations, files, wrong input."""
 
 import math
+from base64 import b64decode
 
 import numpy as np
 import pytest
 from test_wraps import elbow_path, two_links
 
 import varint as vi
+from varint.analysis.table_columns import columns
 from varint.model.forces.musculotendon import LAWS, activation_rate, degroote_curves, mujoco_curves
+from varint.model.rotation_vectors import rotation_matrix
+from varint.viz.web_frames import ARC_POINTS, frames_data
 
 MUSCLE = {"max_force": 50.0, "optimal_length": 0.5, "slack_length": 1.2}
 SHAPE = (0.5, 1.6, 1.3, 1.2)
@@ -137,6 +141,79 @@ def test_activation_follows_the_excitation():
     assert run.force["biceps"][-1] < 0.0
 
 
+@pytest.mark.parametrize("given", [{}, {"order": 4}, {"adaptive": 0.05}])
+def test_activation_at_the_start(given):
+    """Without excitation da/dt = -a (1/2 + 3/2 a) / t2: log(a / (1/2 + 3/2 a)) falls at 1 / (2 t2)."""
+    mechanism = two_links(muscle(activation=0.6))
+
+    def scale(a):
+        return np.log(a / (0.5 + 1.5 * a))
+
+    run = vi.simulate(mechanism, 0.05, 0.0005, **given)
+    a = run.law_state["biceps"]
+    assert a[0] == 0.6
+    assert scale(a) == pytest.approx(scale(0.6) - 0.5 * run.t / 0.04, abs=1e-4)
+    for integrator in ("dop853", "rk4", "sdirk2"):
+        method = {"rtol": 1e-10} if integrator == "dop853" else {"dt": 0.0005}
+        reduced = vi.redmax.simulate(mechanism, 0.05, integrator=integrator, **method).law_state["biceps"]
+        assert reduced[[0, -1]] == pytest.approx(a[[0, -1]], abs=1e-4)
+
+
+def test_gradients_by_the_activation_at_the_start():
+    """Exact derivatives of runs by it against differences of runs, in both formulations."""
+
+    def made(activation):
+        return two_links(muscle(excitation=0.3, activation=activation, smoothing=0.01))
+
+    def end(state):
+        return float(state.position[1, 0])
+
+    mechanism, name = made(0.5), "biceps.activation"
+    state = bent(mechanism)
+    exact = [
+        vi.gradient(mechanism, end, 0.1, 0.01, with_respect_to=[name], state=state)[name],
+        vi.redmax.gradient(mechanism, end, 0.1, 0.01, with_respect_to=[name], state=state, scheme="sdirk2")[name],
+    ]
+    step = 1e-3
+    for found, run in zip(
+        exact,
+        (
+            lambda m: vi.simulate(m, 0.1, 0.01, state=state, tol=1e-13),
+            lambda m: vi.redmax.simulate(m, 0.1, dt=0.01, integrator="sdirk2", state=state),
+        ),
+        strict=True,
+    ):
+        ends = [end(run(made(0.5 + s)).state(-1)) for s in (step, -step)]
+        assert found == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-5)
+
+
+def test_rates_of_lengths_and_states_are_tabulated():
+    run = vi.simulate(two_links(muscle(excitation=1.0)), 0.1, 0.001, order=4)
+    differences = (run.length["biceps"][2:] - run.length["biceps"][:-2]) / 0.002
+    assert run.length_rate["biceps"][1:-1] == pytest.approx(differences, abs=1e-3)
+    named = [column.heading for what in ("length", "length_rate", "law_state") for column in columns(run, what)]
+    assert named == ["biceps length (m)", "biceps length rate (m/s)", "biceps state"]
+
+
+def test_the_page_has_arcs_and_activations():
+    """Points along the surface make the length of the path, with the straight parts before and after."""
+    mechanism = two_links(muscle(excitation=1.0, activation=0.2))
+    run = vi.simulate(mechanism, 0.1, 0.01, state=bent(mechanism))
+    data = frames_data(run)
+    arcs = np.frombuffer(b64decode(data["arcs"]), "<f4").reshape(11, ARC_POINTS, 3)
+    shown = np.frombuffer(b64decode(data["activations"]), "<u1") / 255.0
+    assert shown == pytest.approx(run.law_state["biceps"], abs=3e-3)
+    for k in (0, 10):
+        upper = run.path("upper", (0, 0, -1)).position[k]
+        lower = run.path("lower", (0.25, 0.05, -1.4)).position[k]
+        R = rotation_matrix(run.quat_wxyz[k, 0])
+        on_upper = run.position[k, 0] + arcs[k] @ R.T
+        line = np.concatenate([[[0.3, 0, 0.2]], on_upper, [lower]])
+        drawn = np.linalg.norm(np.diff(line, axis=0), axis=1).sum()
+        assert np.linalg.norm((on_upper - upper)[:, [0, 2]], axis=1) == pytest.approx(0.2, abs=0.02)
+        assert drawn == pytest.approx(run.length["biceps"][k], rel=2e-3)
+
+
 def test_without_dynamics_the_excitation_is_the_activation():
     law = muscle(excitation=0.5, activation_times=None, pennation=0.0)
     mechanism = two_links(law)
@@ -202,8 +279,10 @@ def test_lengths_are_of_forces_with_paths():
         ({"slack_length": -0.1}, "slack_length"),
         ({"activation_times": (0.01, 0.0)}, "activation_times must be positive"),
         ({"shape": (0.5, 0.9, 1.3, 1.2)}, "lmin < 1 < lmax"),
-        ({"shape": (0.5, 1.6, 1.3, 1.0)}, "fvmax > 1"),
+        ({"shape": (0.5, 1.6, 1.3, 0.9)}, "fvmax >= 1"),
         ({"max_velocity": 0.0}, "max_velocity"),
+        ({"activation": 1.1}, "activation must be at most 1"),
+        ({"activation": 0.5, "activation_times": None}, "left out where activation_times is None"),
     ],
 )
 def test_wrong_muscles(changes, words):

@@ -40,6 +40,14 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.mechanism import Mechanism
     from varint.model.beam import beam, cable
     from varint.model.body import Body
+    from varint.model.collision_shapes import (
+        BoxShape,
+        CapsuleShape,
+        ConvexMesh,
+        CylinderShape,
+        PlaneShape,
+        SphereShape,
+    )
     from varint.model.deformable import deformable_spring
     from varint.model.forces.commanded import extrapolated
     from varint.model.forces.path import At
@@ -74,7 +82,11 @@ PLACES = {  # name to its module, but for forces and joints
     "At": "model.forces.path",
     "Around": "model.forces.wrapped_path",
     "Body": "model.body",
+    "BoxShape": "model.collision_shapes",
+    "CapsuleShape": "model.collision_shapes",
     "Controls": "sliders",
+    "ConvexMesh": "model.collision_shapes",
+    "CylinderShape": "model.collision_shapes",
     "CylinderSurface": "model.forces.wrapped_path",
     "EquationsOfMotion": "redmax.equations_of_motion",
     "Gradient": "gradients",
@@ -83,11 +95,13 @@ PLACES = {  # name to its module, but for forces and joints
     "Maximal": "formulations.kkt",
     "Mechanism": "mechanism",
     "Peer": "formulations.peer",
+    "PlaneShape": "model.collision_shapes",
     "Problem": "problem",
     "Pulley": "model.forces.wrapped_path",
     "Recording": "problem",
     "Reduced": "formulations.reduced",
     "Section": "model.section",
+    "SphereShape": "model.collision_shapes",
     "SphereSurface": "model.forces.wrapped_path",
     "State": "model.state",
     "StateGradient": "gradients",
@@ -105,6 +119,7 @@ PLACES = {  # name to its module, but for forces and joints
     "controls": "sliders",
     "crossings": "studies.crossings",
     "deformable_spring": "model.deformable",
+    "efforts_of_motion": "linear",
     "energy": "analysis.dynamics",
     "energy_trend": "studies.trend",
     "ensemble": "ensembles",
@@ -130,6 +145,7 @@ PLACES = {  # name to its module, but for forces and joints
     "save_mechanism": "io.mechanism_file",
     "section_forces": "analysis.section_forces",
     "simulate": "simulation",
+    "static_optimization": "studies.static_optimization",
     "step_matrix": "linear",
     "straight_muscle_mass": "model.muscle_mass",
     "time_reversal": "studies.reversal",

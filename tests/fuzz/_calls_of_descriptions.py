@@ -54,14 +54,15 @@ def body_calls() -> dict[str, Call]:
     corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
     faces = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
     pose = {"position": (0.0, 0.0, 1.0), "quat_wxyz": (1.0, 0.0, 0.0, 0.0)}
+    touches = {"collision": True}
     shapes: dict[str, dict[str, Any]] = {
-        "box": {"size": (1.0, 2.0, 3.0), "mass": 1.0, **pose},
-        "cylinder": {"radius": 1.0, "length": 2.0, "mass": 1.0, **pose},
-        "capsule": {"radius": 1.0, "length": 2.0, "mass": 1.0, **pose},
-        "sphere": {"radius": 1.0, "mass": 1.0, **pose},
-        "ellipsoid": {"semi_axes": (1.0, 2.0, 3.0), "mass": 1.0, **pose},
-        "rod": {"start": (0.0, 0.0, 0.0), "end": (1.0, 0.0, 0.0), "mass": 1.0, "radius": 0.1},
-        "mesh": {"vertices": corners, "triangles": faces, "mass": 1.0, **pose},
+        "box": {"size": (1.0, 2.0, 3.0), "mass": 1.0, **pose, **touches},
+        "cylinder": {"radius": 1.0, "length": 2.0, "mass": 1.0, **pose, **touches},
+        "capsule": {"radius": 1.0, "length": 2.0, "mass": 1.0, **pose, **touches},
+        "sphere": {"radius": 1.0, "mass": 1.0, **pose, **touches},
+        "ellipsoid": {"semi_axes": (1.0, 2.0, 3.0), "mass": 1.0, **pose, "collision": False},
+        "rod": {"start": (0.0, 0.0, 0.0), "end": (1.0, 0.0, 0.0), "mass": 1.0, "radius": 0.1, **touches},
+        "mesh": {"vertices": corners, "triangles": faces, "mass": 1.0, **pose, **touches},
         "composite": {"parts": lambda: [vi.Body.sphere("s", 1.0, 1.0), (1.0, (1.0, 0.0, 0.0))]},
     }
 
@@ -71,8 +72,34 @@ def body_calls() -> dict[str, Call]:
     found = {
         f"Body.{name}": Call(getattr(vi.Body, name), rights(name="b", **rest), then) for name, rest in shapes.items()
     }
-    solids = {"solids": lambda: [{"kind": "sphere", "sizes": [1.0], "position": (0.0, 0.0, 0.5)}]}
-    return found | {"Body": Call(vi.Body, rights(name="b", mass=1.0, inertia=np.eye(3), **pose, **solids), then)}
+    solids = {
+        "solids": lambda: [{"kind": "sphere", "sizes": [1.0], "position": (0.0, 0.0, 0.5)}],
+        "collision": lambda: [{"type": "BoxShape", "size": (0.1, 0.2, 0.3), "friction": 0.1}],
+    }
+    found |= {"Body": Call(vi.Body, rights(name="b", mass=1.0, inertia=np.eye(3), **pose, **solids), then)}
+    return found | shape_calls()
+
+
+def shape_calls() -> dict[str, Call]:
+    """Shapes that touch."""
+    surface = {"friction": 0.3, "restitution": 0.5}
+    line = {"a": (0.0, 0.0, 0.0), "b": (0.0, 0.0, 1.0), "radius": 0.1}
+    place = {"position": (0.0, 0.1, 0.2), "quat_wxyz": (1.0, 0.0, 0.0, 0.0)}
+    corners = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
+    given: dict[str, dict] = {
+        "SphereShape": {"radius": 0.1, "center": (0.0, 0.1, 0.2)},
+        "CapsuleShape": line,
+        "CylinderShape": line,
+        "BoxShape": {"size": (0.1, 0.2, 0.3), **place},
+        "ConvexMesh": {"vertices": corners, "hull": True, **place},
+        "PlaneShape": {"point": (0.0, 0.0, -1.0), "normal": (0.0, 0.0, 1.0)},
+    }
+
+    def then(shape):
+        body = vi.Body("b", mass=1.0, inertia=np.eye(3), collision=[shape])
+        short_run(vi.Mechanism("one", [body], [vi.Free("f", "world", "b")], ground=[shape]))
+
+    return {name: Call(getattr(vi, name), rights(**own, **surface), then) for name, own in given.items()}
 
 
 def mechanism_calls() -> dict[str, Call]:
@@ -84,6 +111,7 @@ def mechanism_calls() -> dict[str, Call]:
         "gravity": (0.0, 0.0, -9.81),
         "start": lambda: {"rates": {"crank pivot": 1.0}},
         "forces": lambda: [vi.JointDamper("d", joint="crank pin", damping=1.0)],
+        "ground": lambda: [vi.PlaneShape()],
     }
     motion = {
         "coordinates": lambda: {"crank pivot": 0.1},
@@ -151,8 +179,20 @@ def mechanism_calls() -> dict[str, Call]:
     )
 
 
+def _flexed() -> vi.Mechanism:
+    """One joint with a muscle."""
+    arm = vi.Body.rod("arm", (0, 0, 0), (0.3, 0, 0), mass=1.0)
+    hinge = vi.Revolute("elbow", "world", "arm", point=(0, 0, 0), axis=(0, -1, 0))
+    path = [vi.At("world", (0.0, 0.0, 0.3)), vi.At("arm", (0.05, 0.0, 0.0))]
+    muscle = vi.Musculotendon("flexor", path=path, max_force=500.0, optimal_length=0.1, slack_length=0.2)
+    return vi.Mechanism("flexed", [arm], [hinge], forces=[muscle])
+
+
 def _path_calls() -> dict[str, Call]:
-    """Parts of paths, and moment arms."""
+    """Parts of paths, moment arms, and motions as tables."""
+    bare = vi.Mechanism("arm", _flexed().bodies, _flexed().joints)
+    times = np.linspace(0.0, 0.1, 7)
+    motion = {"mechanism": bare, "t": times, "coordinates": lambda: {"elbow": 0.1 * np.sin(times)}}
     surface = {"centre": (0.0, 0.1, 0.2), "radius": 0.1, "side": (0.0, 0.3, 0.2)}
     around = {"body": "crank", "surface": lambda: vi.SphereSurface((0.0, 0.1, 0.2), 0.1)}
     wrapped = vi.mechanisms.wrapped_double_pendulum()
@@ -161,6 +201,12 @@ def _path_calls() -> dict[str, Call]:
         "SphereSurface": Call(vi.SphereSurface, rights(**surface)),
         "CylinderSurface": Call(vi.CylinderSurface, rights(**surface, axis=(0.0, 0.0, 1.0))),
         "Pulley": Call(vi.Pulley, rights(divisor=2.0)),
+        "efforts_of_motion": Call(vi.efforts_of_motion, rights(**motion), lambda found: found["elbow"].sum()),
+        "static_optimization": Call(
+            vi.static_optimization,
+            rights(**motion | {"mechanism": _flexed()}, muscles=lambda: ["flexor"]),
+            lambda found: found.tension["flexor"].sum(),
+        ),
         "moment_arms": Call(
             vi.moment_arms, rights(motion=wrapped, force=wrapped.forces[0].name, state=wrapped.state())
         ),

@@ -18,7 +18,17 @@ import llvmlite
 import numba
 
 PACKAGE = Path(__file__).parents[1]
-COMPILED_FOLDERS = ("_numba", "algebra", "kernels", "measures", "model/forces", "products", "redmax/kernels", "terms")
+COMPILED_FOLDERS = (
+    "_numba",
+    "algebra",
+    "collision",
+    "kernels",
+    "measures",
+    "model/forces",
+    "products",
+    "redmax/kernels",
+    "terms",
+)
 IMPORTS = re.compile(
     r"^[ \t]*(?:from[ \t]+(varint[\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)|import[ \t]+(varint[\w.]+))", re.M
 )

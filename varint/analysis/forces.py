@@ -25,7 +25,7 @@ class Forces(NamedTuple):
     effort, power, potential : (T, forces) N or N m, W, J
     load : (T, nb, 6) of all together: force, N, world, and torque, N m, body axes
     turns : (n,) values of the measures at the last node, whose turns the nodes that follow go on counting
-    value : (T, sums) of the sums of measures that laws act along
+    value, rate : (T, sums) of the sums of measures that laws act along
     """
 
     effort: np.ndarray
@@ -34,6 +34,7 @@ class Forces(NamedTuple):
     load: np.ndarray
     turns: np.ndarray
     value: np.ndarray
+    rate: np.ndarray
 
     def __repr__(self) -> str:
         return described(self, field_facts(self))
@@ -69,7 +70,7 @@ def forces_at(
     if not mechanism.forces:
         none = np.zeros((len(position), 0))
         turns = np.zeros(compiled.plan.measures.kind.size)
-        return Forces(none, none, none, np.zeros((*position.shape[:2], 6)), turns, none)
+        return Forces(none, none, none, np.zeros((*position.shape[:2], 6)), turns, none, none)
     motion = position, quat_wxyz, velocity, angular_velocity
     at_nodes = _at_nodes(mechanism, motion, command, law_state, turns)
     potential = at_nodes.potential
@@ -84,7 +85,7 @@ def forces_at(
             potential[:, e] = [finite(call(law, whose, x), f"{what} at {x:g}") for x in values.tolist()]
     by_force = compiled.by_force
     by_name = by_force(at_nodes.effort), by_force(at_nodes.power), by_force(potential)
-    return Forces(*by_name, at_nodes.load[:, compiled.slot], at_nodes.turns, at_nodes.value)
+    return Forces(*by_name, at_nodes.load[:, compiled.slot], at_nodes.turns, at_nodes.value, at_nodes.rate)
 
 
 def element_efforts(
@@ -114,6 +115,12 @@ def path_lengths(mechanism: Mechanism, value: np.ndarray, force: Force) -> np.nd
     if not isinstance(force, AlongPath):
         return np.zeros((len(value), 0))
     return value[:, sum_of_force(mechanism, force.name)] + force.summed(mechanism).fixed
+
+
+def path_rates(mechanism: Mechanism, rate: np.ndarray, force: Force) -> np.ndarray:
+    """The rates (T,), m/s, of the length of a force along a path, of those (T, sums) of all; (T, 0) of other forces."""
+    along = isinstance(force, AlongPath)
+    return rate[:, sum_of_force(mechanism, force.name)] if along else np.zeros((len(rate), 0))
 
 
 def _coordinate(mechanism: Mechanism, state: State, joint: str, number: int) -> float:

@@ -15,7 +15,7 @@ from varint.analysis.by_name import ByName
 from varint.analysis.contact_forces import penetrations
 from varint.analysis.derived import QUANTITIES, evaluated, keeps_energy, left_by
 from varint.analysis.diagnostics import RecordedDiagnostics
-from varint.analysis.forces import Forces, forces_at, path_lengths, states_of
+from varint.analysis.forces import Forces, forces_at, path_lengths, path_rates, states_of
 from varint.analysis.gaps import warn_of_lost_turns, warn_of_unknown_motion
 from varint.analysis.interpolation import interpolated, linear
 from varint.analysis.points import PointPath, Relative, point_path, relative
@@ -303,6 +303,12 @@ class RecordedMotion:
         """Force name to the length (T,), m, of its path; (T, 0) where it has none, see `Tendon`."""
         lengths = partial(path_lengths, self.mechanism, self.forces_along.value)
         return ByName(self.mechanism.force_index, self.mechanism.force, lengths, "force")
+
+    @cached_property
+    def length_rate(self) -> Mapping[str, np.ndarray]:
+        """Force name to the rate (T,), m/s, of the length of its path; (T, 0) where it has none."""
+        rates = partial(path_rates, self.mechanism, self.forces_along.rate)
+        return ByName(self.mechanism.force_index, self.mechanism.force, rates, "force")
 
     @cached_property
     def force_potential(self) -> Mapping[str, np.ndarray]:

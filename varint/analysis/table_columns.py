@@ -141,6 +141,12 @@ def _of_force(attribute: str, word: str, unit: str) -> Callable[["RecordedMotion
     return found
 
 
+def _of_law(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
+    states = trajectory.law_state[name].reshape(len(trajectory), -1)
+    for k in range(states.shape[1]):
+        yield Column(f"{name} state{f' {k}' * (states.shape[1] > 1)}", "", states[:, k])
+
+
 def _effort_unit(trajectory: "RecordedMotion", name: str) -> str:
     mechanism = trajectory.mechanism
     for element in mechanism.force(name).elements(mechanism):
@@ -180,6 +186,9 @@ GROUPS: dict[str, Group] = {
         "magnitudes of the forces and torques of joints", "joints", _reaction_magnitudes, MAGNITUDES
     ),
     "force": Group("efforts of forces", "forces", _of_force("force", "effort", ""), title="effort of forces"),
+    "length": Group("lengths of paths of forces", "forces", _of_force("length", "length", "m"), title="length"),
+    "length_rate": Group("rates of these lengths", "forces", _of_force("length_rate", "length rate", "m/s")),
+    "law_state": Group("states of laws of forces, such as activations", "forces", _of_law),
     "power": Group("powers of forces", "forces", _of_force("power", "power", "W")),
     "force_potential": Group("potential energy of forces", "forces", _of_force("force_potential", "potential", "J")),
     "dissipated": Group("energy dissipated by forces", "forces", _of_force("dissipated", "dissipated", "J")),

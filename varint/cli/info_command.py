@@ -148,7 +148,22 @@ def _listings(mechanism: "Mechanism", state: "State") -> list[ReportPart]:
         Listing("bodies", (name._replace(label="body"), FactColumn("mass", "mass", "kg", True), *places), bodies),
         Listing("joints", (name._replace(label="joint"), kind, *ends, *counts, FactColumn("cut", "cut")), joints),
         Listing("forces", (name._replace(label="force"), kind, FactColumn("acts_on", "acts on"), given), forces),
+        *_shapes(mechanism),
     ]
+
+
+def _shapes(mechanism: "Mechanism") -> list[ReportPart]:
+    """The collision shapes; none where there are none."""
+    from varint.model.body import WORLD
+
+    owned = [(body.name, body.collision) for body in mechanism.bodies] + [(WORLD, mechanism.ground)]
+    rows = [
+        (name, type(shape).__name__, ", ".join(shape._facts()), shape.friction)
+        for name, shapes in owned
+        for shape in shapes
+    ]
+    columns = FactColumn("body", "shape of"), FactColumn("type", "type"), FactColumn("what", "sizes")
+    return [Listing("shapes", (*columns, FactColumn("friction", "friction", number=True)), rows)] if rows else []
 
 
 def _input(mechanism: "Mechanism", force: "Force") -> str:

@@ -57,6 +57,8 @@ class Compiled(Shown):
         Size of the mechanism's parts, m.
     functions : tuple
         Of users' laws, by law; None for others.
+    law_start : (n,)
+        Internal variables of the laws that have one, at the start of a run.
     """
 
     plan: Plan
@@ -66,6 +68,7 @@ class Compiled(Shown):
     joints: np.ndarray
     length: float
     functions: tuple
+    law_start: np.ndarray
 
     @property
     def force(self) -> np.ndarray:
@@ -144,7 +147,7 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
     )
     numbers = np.array([j if j < len(structure.joints) else -1 for j in frame.joints])
     functions = efforts.users_functions(roles, places, len(plan.measures.kind))
-    return Compiled(plan, topology, order, slot[:nb], numbers, length, functions)
+    return Compiled(plan, topology, order, slot[:nb], numbers, length, functions, efforts.law_starts(roles))
 
 
 def _record(kind: type[KindOfRecord], arrays: Mapping[str, ArrayLike]) -> KindOfRecord:

@@ -154,6 +154,11 @@ def law_arrays(roles: Roles, rows: int) -> dict:
     }
 
 
+def law_starts(roles: Roles) -> np.ndarray:
+    """(n,) internal variables of the laws that have one, at the start of a run."""
+    return np.array([element.start for _, element in roles.laws if element.law.has_state], dtype=float)
+
+
 def beam_arrays(roles: Roles, places: Sequence[int]) -> dict:
     """First measure and first sum of each element of a beam."""
     first = np.array(roles.beams, dtype=np.int64)

@@ -66,12 +66,14 @@ class Strand(NamedTuple):
     """A line over ``points`` (n, 3), m, in axes of ``bodies`` (n,): "coil", "line" or "rod".
 
     ``surfaces``: between neighbouring points the one that it wraps around, or None; empty where there is none at all.
+    ``force``: number of the force that it shows, -1 for none.
     """
 
     look: str
     bodies: tuple[int, ...]
     points: np.ndarray
     surfaces: tuple[WrapShape | None, ...] = ()
+    force: int = -1
 
 
 class Scene(NamedTuple):
@@ -108,15 +110,11 @@ def make_scene(structure: Structure, view: View, traced: Iterable[tuple[int, np.
     for joint in structure.joints:
         if joint.forbidden:
             _add_joint(scene, joint, boxes, touched, slides)
-    for force in structure.forces:
-        for course, surfaces in force.branches(structure):
-            bodies = tuple(structure.body_index.get(name, WORLD) for name, _ in course)
-            points = [in_body(structure, body, point) for body, (_, point) in zip(bodies, course, strict=True)]
-            shapes = tuple(each and shape_of(structure, *each) for each in surfaces) if any(surfaces) else ()
-            scene.strands.append(Strand(force.look, bodies, np.array(points), shapes))
-            ends = [point for body, point in zip(bodies, points, strict=True) if body == WORLD]
-            scene.marks.extend(Mark("ball", WORLD, point, np.zeros(3), True) for point in ends)
-            _touch(touched, bodies, points)
+    for strand in strands_of(structure):
+        scene.strands.append(strand)
+        ends = [point for body, point in zip(strand.bodies, strand.points, strict=True) if body == WORLD]
+        scene.marks.extend(Mark("ball", WORLD, point, np.zeros(3), True) for point in ends)
+        _touch(touched, strand.bodies, strand.points)
     for body, point in traced:
         if np.linalg.norm(boxes[body].ways.T @ point) > INNER * boxes[body].halves[0]:
             touched[body].append(point)
@@ -125,6 +123,18 @@ def make_scene(structure: Structure, view: View, traced: Iterable[tuple[int, np.
     solid = {outline.body for outline in scene.outlines if outline.solid}
     scene.marks[:] = [mark for mark in scene.marks if mark.symbol != "slider" or mark.body not in solid]
     return scene
+
+
+def strands_of(structure: Structure) -> list[Strand]:
+    """The lines of all forces, in their order: the first of a `Scene`'s strands."""
+    strands: list[Strand] = []
+    for number, force in enumerate(structure.forces):
+        for course, surfaces in force.branches(structure):
+            bodies = tuple(structure.body_index.get(name, WORLD) for name, _ in course)
+            points = [in_body(structure, body, point) for body, (_, point) in zip(bodies, course, strict=True)]
+            shapes = tuple(each and shape_of(structure, *each) for each in surfaces) if any(surfaces) else ()
+            strands.append(Strand(force.look, bodies, np.array(points), shapes, number))
+    return strands
 
 
 def _touch(touched: list[list[np.ndarray]], bodies: Iterable[int], points: Iterable[np.ndarray]) -> None:

@@ -52,19 +52,22 @@ def wrapped_line(
     return np.concatenate(line)
 
 
-def arc_points(shape: WrapShape, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Points (n, 3) on the surface between p and q (3,), all from its centre and in its axes; n = 0 where straight."""
+def arc_points(shape: WrapShape, p: np.ndarray, q: np.ndarray, count: int | None = None) -> np.ndarray:
+    """Points (n, 3) on the surface between p and q (3,), all from its centre and in its axes; n = 0 where straight.
+
+    ``count``: that many in any case, on the line from p to q where it is straight.
+    """
     vectors = [tuple(map(float, vector)) for vector in (p, q, shape.axis, shape.side)]
     surface = (shape.radius, shape.mode, shape.smoothing, vectors[3])
     course, n, *ends = wrapped_arc(*vectors[:3], surface)
     if course == STRAIGHT:
-        return np.zeros((0, 3))
+        return np.zeros((0, 3)) if count is None else p + np.linspace(0.0, 1.0, count + 2)[1:-1, None] * (q - p)
     one, other = np.array(ends)
     if course != AROUND:
-        return one[None]
+        return np.tile(one, (count or 1, 1))
     flat = one - (shape.axis @ one) * shape.axis
     last = other - (shape.axis @ other) * shape.axis
     angle = math.atan2(np.cross(flat, last) @ n, flat @ last) % (2.0 * math.pi)
-    t = np.linspace(0.0, 1.0, 2 + int(angle / ARC))[:, None]
+    t = np.linspace(0.0, 1.0, count or 2 + int(angle / ARC))[:, None]
     turned = np.cos(angle * t) * flat + np.sin(angle * t) * np.cross(n, flat)
     return turned + ((1.0 - t) * (shape.axis @ one) + t * (shape.axis @ other)) * shape.axis

@@ -79,6 +79,7 @@ class Changed:
         moved = np.hstack([motion_between(run.first, start)[order], momentum_of(plan.bodies, velocity)])
         total = along_numbers(adjoint.by, before, plan) + np.sum(adjoint.by_start * moved)
         total += adjoint.given.along(self.changed, start, run.dt)
+        total += adjoint.law_state @ (compiled.law_start - run.compiled.law_start)
         for changed, own in self.along:
             total += changed.totals[k] - own.totals[k]
         return float(total)

@@ -178,7 +178,7 @@ class Local:
             return None
         for step, direction in zip(number.steps, number.directions(), strict=True):
             near = changed(number.value + step * direction).elements(self.mechanism)
-            if not alike([(e.law, e.measures) for e in before], [(e.law, e.measures) for e in near]):
+            if not alike(*([(e.law, e.measures, e.start) for e in each] for each in (before, near))):
                 return None
         sums = np.searchsorted(given.sum_law, laws, side="right") - 1
 

@@ -262,6 +262,7 @@ class CarriedBack:
     Attributes
     ----------
     by_q, by_rates : (nq,) by the start
+    by_integral : (ns,) by the states of laws there
     duals : list (steps) of lists of Change
         By the changes of the stages.
     """
@@ -287,6 +288,7 @@ class CarriedBack:
         free = ~e.driven_columns
         self.by_q = np.where(free | steady, by_end[:nq], 0.0) + by_start
         self.by_rates = np.where(free, by_end[nq:], 0.0)
+        self.by_integral = by_I
 
     def _step(
         self, derivatives: Derivatives, k: int, by_end: np.ndarray, by_I: np.ndarray, by_start: np.ndarray

@@ -149,7 +149,8 @@ class ReducedAdjoint:
         other = Described(self.run, changed, state)
         (q, rates), (first, first_rates) = other.start, self.run.start
         total = self.back.by_q @ (q - first) + self.back.by_rates @ (rates - first_rates)
-        total += self.by_stages(other).sum()
+        law_start = other.equations.compiled.law_start - self.run.equations.compiled.law_start
+        total += self.back.by_integral @ law_start + self.by_stages(other).sum()
         for node, by in zip(self.run.nodes, self.by_states, strict=True):
             moved = other.state(node)
             parts = motion_between(node.state, moved), moved.velocity, moved.angular_velocity

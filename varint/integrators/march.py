@@ -112,6 +112,7 @@ class March:
         self.inputs = np.zeros(0)  # of functions, at the present node
         sharpened = scheme.sharpened and not compiled.plan.constraints.rate.size  # rows of rates are plain numbers
         self.ws = workspace(compiled.plan, scheme.stages.size, compiled.functions, kept=kept, sharpened=sharpened)
+        self.ws.efforts.state[:] = compiled.law_start
         self.node = self.pose = 0
         self.adaptive, self.end, self.stop = turn is not None, end, np.inf
         self.ws.balance.redo[0] = redo

@@ -50,17 +50,21 @@ def _misfits(mechanism: Mechanism) -> list[Misfit]:
 
 
 def _snapped(mechanism: Mechanism, misfit: Misfit) -> Iterator[tuple[AxisJoint, AxisJoint]]:
-    """The joints of a loop whose axes change, before and after: parallel, or square, to those of earlier joints."""
+    """The joints of a loop whose axes change, before and after: parallel, or square, to those that most have alike."""
+    found = [mechanism.joint(name) for name in misfit.joints]
+    joints = [joint for joint in found if isinstance(joint, AxisJoint)]
+    alike = [sum(_is_along(joint.axis, other.axis) for other in joints) for joint in joints]
     exact: list[np.ndarray] = []
-    for name in misfit.joints:
-        joint = mechanism.joint(name)
-        if not isinstance(joint, AxisJoint):
-            continue
-        axis = _snapped_axis(joint.axis, exact)
-        if np.array_equal(axis, joint.axis):
+    for k in sorted(range(len(joints)), key=lambda k: -alike[k]):
+        axis = _snapped_axis(joints[k].axis, exact)
+        if np.array_equal(axis, joints[k].axis):
             exact.append(axis)
         else:
-            yield joint, replace(joint, axis=axis)
+            yield joints[k], replace(joints[k], axis=axis)
+
+
+def _is_along(axis: np.ndarray, other: np.ndarray) -> bool:
+    return np.array_equal(axis, other) or np.array_equal(axis, -other)
 
 
 def _snapped_axis(axis: np.ndarray, exact: Iterable[np.ndarray]) -> np.ndarray:

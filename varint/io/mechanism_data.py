@@ -13,13 +13,15 @@ from varint.io.body_data import body_from_data, label_of
 from varint.mechanism import Mechanism
 from varint.model.body import Body
 from varint.model.checks import UnknownKey, kind_of, made, shown
+from varint.model.collision_shapes import CollisionShape
 from varint.model.forces import FORCES
 from varint.model.forces.base import Force
 from varint.model.joints import REGISTRY
 from varint.model.joints.base import Joint
 from varint.model.solid import Solid
 
-SOLIDS = "solids"  # of a body
+SOLIDS, COLLISION = "solids", "collision"  # of a body
+GROUND = "ground"
 AS_IT_IS = {"position": [0.0, 0.0, 0.0], "quat_wxyz": [1.0, 0.0, 0.0, 0.0]}  # defaults of a solid
 MOST_MISTAKES = 20  # that an error lists
 SCHEMA = "$schema"  # for editors, of no meaning here
@@ -41,6 +43,7 @@ def to_data(mechanism: Mechanism, solids: bool = True) -> dict:
         "bodies": [_body(body, solids) for body in mechanism.bodies],
         "joints": [{"type": type(joint).__name__} | _fields(joint) for joint in mechanism.joints],
         "forces": [{"type": type(force).__name__} | _fields(force) for force in mechanism.forces],
+        **({GROUND: [_shape(shape) for shape in mechanism.ground]} if mechanism.ground else {}),
         "start": {
             key: {name: np.asarray(value).tolist() for name, value in values.items()}
             for key, values in mechanism.start.items()
@@ -151,13 +154,21 @@ def _element(entry: object, which: str, place: str) -> Body | Joint | Force:
 
 def _body(body: Body, solids: bool) -> dict:
     """Fields of a body, and those of its solids that are not at their defaults."""
-    found = {name: value for name, value in _fields(body).items() if name != SOLIDS}
+    found = {name: value for name, value in _fields(body).items() if name not in (SOLIDS, COLLISION)}
+    if body.collision:
+        found[COLLISION] = [_shape(shape) for shape in body.collision]
     of_solids = [_fields(solid) for solid in body.solids]
     listed = [{name: v for name, v in fields.items() if v and v != AS_IT_IS.get(name)} for fields in of_solids]
     return found | ({SOLIDS: listed} if listed and solids else {})
 
 
-def _fields(item: Body | Joint | Force | Solid) -> dict:
+def _shape(shape: CollisionShape) -> dict:
+    """Fields of a shape that touches, but for those at their defaults."""
+    given = {name: v for name, v in _fields(shape).items() if v is not None and v != AS_IT_IS.get(name)}
+    return {"type": type(shape).__name__} | {name: v for name, v in given.items() if v is not False}
+
+
+def _fields(item: Body | Joint | Force | Solid | CollisionShape) -> dict:
     """The values of the fields; not those that are infinite, which no file can hold: they are defaults."""
     values = {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
     for name, value in values.items():

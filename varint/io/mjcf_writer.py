@@ -11,6 +11,7 @@ from varint.io.mjcf_efforts import Efforts, numbers
 from varint.io.motion_tree import MotionTree
 from varint.io.robot_kinds import Fixed
 from varint.io.spanning import Branch
+from varint.io.written_shapes import geoms
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.joints.base import Joint
@@ -23,7 +24,7 @@ TOLD = 8  # of what is refused, in an error
 
 def save(mechanism: Mechanism, path: Path) -> None:
     """Write it. Raises FileError that names what MJCF does not hold."""
-    document = Document(mechanism)
+    document = Document(mechanism, touching=True)
     if document.refused:
         raise FileError(f"cannot write '{path}': MJCF does not hold {listed(document.refused)}")
     write_text(path, document.text)
@@ -42,10 +43,13 @@ class Document:
     control : of each actuator
     refused : what MJCF does not hold, in words
     text : the document; without the refused parts
+
+    ``touching``: whether with the collision shapes, which then touch in MuJoCo, whatever the contacts here are.
     """
 
-    def __init__(self, mechanism: Mechanism) -> None:
-        self.mechanism = mechanism
+    def __init__(self, mechanism: Mechanism, touching: bool = False) -> None:
+        self.mechanism, self.touching = mechanism, touching
+        self.meshes: list[str] = []  # lines
         self.tree = MotionTree(mechanism)
         self.pose, self.below, self.parts = self.tree.pose, self.tree.below, self.tree.parts
         self.sites: dict[str, list[str]] = {}  # of each body, lines
@@ -66,9 +70,12 @@ class Document:
         yield f"<mujoco model={quoteattr(mechanism.name)}>"
         yield '  <compiler angle="radian"/>'
         yield f'  <option gravity="{numbers(mechanism.gravity)}"/>'
-        yield "  <worldbody>"
+        ground = geoms(mechanism.ground, self.meshes) if self.touching else []
         bodies = [line for branch in self.below.get(WORLD, ()) for line in self._body(branch, "    ")]
-        yield from (f"    {site}" for site in self.sites.get(WORLD, ()))
+        if self.meshes:
+            yield from ("  <asset>", *(f"    {mesh}" for mesh in self.meshes), "  </asset>")
+        yield "  <worldbody>"
+        yield from (f"    {line}" for line in [*ground, *self.sites.get(WORLD, ())])
         yield from bodies
         yield "  </worldbody>"
         sections = {"equality": equality + efforts.equality, "tendon": efforts.tendon, "actuator": efforts.actuator}
@@ -100,7 +107,8 @@ class Document:
             name = quoteattr(part.name)
             yield f'{indent}  <joint name={name} type="{part.kind}" pos="{numbers(at)}"{along}{attributes}/>'
         yield f'{indent}  <inertial pos="0 0 0" mass="{numbers([body.mass])}" {inertia}/>'
-        yield from (f"{indent}  {site}" for site in self.sites.get(body.name, ()))
+        shapes = geoms(body.collision, self.meshes) if self.touching else []
+        yield from (f"{indent}  {line}" for line in [*shapes, *self.sites.get(body.name, ())])
         for child in self.below.get(body.name, ()):
             yield from self._body(child, indent + "  ")
         yield f"{indent}</body>"

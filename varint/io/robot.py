@@ -52,13 +52,20 @@ def turned_by(axis: np.ndarray, angle: float) -> Pose:
 
 
 class RobotShape(NamedTuple):
-    """See `ImportedShape`; ``mesh`` is a path where the file was found, ``pose`` in the link."""
+    """See `ImportedShape`; ``mesh`` is a path where the file was found, ``pose`` in the link.
+
+    points : (n, 3) m, of a mesh that is read already
+    friction, restitution : coefficients of its surface, where the file has them
+    """
 
     role: str
     kind: str
     sizes: tuple[float, ...]
     mesh: Path | str
     pose: Pose
+    points: np.ndarray | None = None
+    friction: float | None = None
+    restitution: float | None = None
 
 
 @dataclass(eq=False)
@@ -121,6 +128,7 @@ class Robot:
     links : one that moves another comes before it
     at : where the description begins
     weightless : names of links that gravity does not act on
+    ground : shapes of the world itself
     """
 
     name: str
@@ -130,3 +138,4 @@ class Robot:
     ratios: list[Ratio] = field(default_factory=list)
     gravity: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
     weightless: list[str] = field(default_factory=list)
+    ground: list[RobotShape] = field(default_factory=list)

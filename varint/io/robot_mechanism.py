@@ -2,15 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from varint.display import names_text
 from varint.errors import MechanismError
-from varint.io.robot import NEAR, Acting, Ratio, Robot, Tie
+from varint.io.robot import NEAR, Acting, Ratio, Robot, Tie, still
+from varint.io.robot_collision import touching
 from varint.io.robot_kinds import Coupling, Free, JointDamper, JointFriction, JointStop, PointForce, TorsionSpring
-from varint.io.robot_parts import RobotPart, body_of, parts_of, shapes_of, without_massless
+from varint.io.robot_parts import RobotPart, body_of, parts_of, shapes_of, touching_shapes, without_massless
 from varint.io.xml_files import XMLElement
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD
@@ -32,9 +34,16 @@ def mechanism_of(robot: Robot, notes: ImportNotes) -> Mechanism:
     if not moving:
         raise robot.at.wrong(f"'{robot.name}' has no link with a mass that can move: nothing can move")
     bodies = {part.name: body_of(part, notes) for part in moving}
+    ground = [*touching(robot.ground, still(), ("the world", True, robot.at), notes)]
     for part in every:
         _note_links(part, notes)
-        notes.shapes += shapes_of(part, bodies.get(part.name))
+        body = bodies.get(part.name)
+        notes.shapes += shapes_of(part, body)
+        shapes = [*touching_shapes(part, body, notes)]
+        if body is None:
+            ground += shapes
+        elif shapes:
+            bodies[body.name] = replace(body, collision=shapes)
     ends = {tie.name: (parts[tie.a].name, parts[tie.b].name) for tie in ties}
     joints: list[Joint] = [_joint(tie, *ends[tie.name], notes) for tie in ties]
     places = dict(_places(ties))
@@ -59,7 +68,8 @@ def mechanism_of(robot: Robot, notes: ImportNotes) -> Mechanism:
     joints += [Free(f"{part.name} floats", WORLD, part.name) for part in moving if part.name not in tied]
     given = {"coordinates": start} if start else {}
     with _placed(robot.at):
-        mechanism = Mechanism(robot.name, [*bodies.values()], joints, gravity=robot.gravity, start=given, forces=forces)
+        beside: dict[str, Any] = {"gravity": robot.gravity, "start": given, "forces": forces, "ground": ground}
+        mechanism = Mechanism(robot.name, [*bodies.values()], joints, **beside)
     return notes.attached(mechanism)
 
 

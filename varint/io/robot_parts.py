@@ -1,5 +1,6 @@
 """The rigid bodies of a robot: links that are fixed to one another are one, links without mass are part of a joint."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -9,10 +10,12 @@ import numpy as np
 from varint.display import names_text
 from varint.errors import MechanismError
 from varint.io.inertia_repair import nearest_inertia, repair_text
-from varint.io.robot import Link, Robot, Tie
+from varint.io.robot import Link, Pose, Robot, Tie
+from varint.io.robot_collision import touching
 from varint.io.robot_kinds import Composite
 from varint.io.xml_files import XMLElement
 from varint.model.body import WORLD, Body, checked_inertia
+from varint.model.collision_shapes import CollisionShape
 from varint.model.import_report import REPAIR, ImportedShape, ImportNotes
 from varint.model.rotation_vectors import quat_from_matrix
 from varint.model.shapes import combine
@@ -194,15 +197,25 @@ def _without_cut_digits(inertia: np.ndarray, part: RobotPart, notes: ImportNotes
 def shapes_of(part: RobotPart, body: Body | None) -> list[ImportedShape]:
     """The shapes of its links, on ``body``, or on the world."""
     shapes = []
+    name = body.name if body is not None else WORLD
     for link in part.links:
         for shape in link.shapes:
-            pose = link.pose @ shape.pose
-            R, p = pose.R, pose.p
-            if body is not None:
-                axes = part.links[0].pose.R
-                R, p = axes.T @ R, axes.T @ (p - body.position)
-            name = body.name if body is not None else WORLD
-            mesh = shape.mesh
-            place = p, quat_from_matrix(R), isinstance(mesh, Path)
-            shapes.append(ImportedShape(name, shape.role, shape.kind, shape.sizes, str(mesh), *place))
+            pose = _seen_from(part, body, link) @ shape.pose
+            place = pose.p, quat_from_matrix(pose.R), isinstance(shape.mesh, Path)
+            shapes.append(ImportedShape(name, shape.role, shape.kind, shape.sizes, str(shape.mesh), *place))
     return shapes
+
+
+def touching_shapes(part: RobotPart, body: Body | None, notes: ImportNotes) -> Iterator[CollisionShape]:
+    """The collision shapes of its links, of ``body``, or of the ground."""
+    for link in part.links:
+        whose = f"link '{link.name}'", body is None, link.at
+        yield from touching(link.shapes, _seen_from(part, body, link), whose, notes)
+
+
+def _seen_from(part: RobotPart, body: Body | None, link: Link) -> Pose:
+    """Pose of a link in axes of the body, from its centre of mass, or in the world."""
+    if body is None:
+        return link.pose
+    axes = part.links[0].pose.R
+    return Pose(axes.T @ link.pose.R, axes.T @ (link.pose.p - body.position))

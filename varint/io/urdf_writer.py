@@ -12,11 +12,13 @@ from varint.io.robot import Pose
 from varint.io.robot_kinds import Free, Prismatic, Revolute
 from varint.io.spanning import Branch, spanning
 from varint.io.toml_text import text_of
+from varint.io.written_shapes import collisions, roll_pitch_yaw
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.joints.base import Joint
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.start_arguments import OF_BODIES
+from varint.whole import write_text
 
 TYPES: dict[type[Joint], str] = {Revolute: "continuous", Prismatic: "prismatic"}
 EARTH = (0.0, 0.0, -9.81)  # the gravity of a file that says nothing of it
@@ -46,9 +48,15 @@ def save(mechanism: Mechanism, path: Path, overwrite: bool) -> None:
         }
     if tuple(data["gravity"]) != EARTH:
         beside["gravity"] = data["gravity"]
+    if mechanism.ground:
+        beside["ground"] = data["ground"]
     more = len(beside) > 4 or any(beside[key] for key in ("joints", "forces", "start"))
     companion = text_of(beside, {"joints": "closures", "forces": "forces"}) if more else ""
-    save_pair(path, "\n".join(_lines(mechanism, branches)) + "\n", companion, overwrite)
+    meshes: dict[str, str] = {}
+    text = "\n".join(_lines(mechanism, branches, meshes, path)) + "\n"
+    save_pair(path, text, companion, overwrite)
+    for name, content in meshes.items():
+        write_text(path.with_name(name), content)
 
 
 def _rank(joint: Joint) -> float:
@@ -67,7 +75,8 @@ def _floats(mechanism: Mechanism, branch: Branch) -> tuple[str, np.ndarray]:
     return f"{branch.body} floats", mechanism.body(branch.body).position
 
 
-def _lines(mechanism: Mechanism, branches: list[Branch]) -> Iterator[str]:
+def _lines(mechanism: Mechanism, branches: list[Branch], meshes: dict[str, str], path: Path) -> Iterator[str]:
+    """The lines of the file at ``path``; the ``meshes`` of shapes that touch are added by the names of their files."""
     frames = {WORLD: Pose(np.eye(3), np.zeros(3))}
     yield f"<robot name={quoteattr(mechanism.name)}>"
     yield '  <link name="world"/>'
@@ -82,25 +91,19 @@ def _lines(mechanism: Mechanism, branches: list[Branch]) -> Iterator[str]:
         yield f'      <mass value="{_text([body.mass])}"/>'
         yield f"      <inertia {inertia}/>"
         yield "    </inertial>"
+        origin = Pose(np.eye(3), frame.R.T @ (point - body.position))
+        yield from (f"    {line}" for line in collisions(body.collision, origin, meshes, path))
         yield "  </link>"
         place = frames[branch.above].inverse() @ frame
         yield f'  <joint name={quoteattr(name)} type="{TYPES[type(joint)] if joint is not None else "floating"}">'
         yield f"    <parent link={quoteattr(branch.above)}/>"
         yield f"    <child link={quoteattr(branch.body)}/>"
-        yield f'    <origin xyz="{_text(place.p)}" rpy="{_text(_rpy(place.R))}"/>'
+        yield f'    <origin xyz="{_text(place.p)}" rpy="{_text(roll_pitch_yaw(place.R))}"/>'
         if joint is not None:
             axis = (-1.0 if branch.reversed else 1.0) * frame.R.T @ joint.axis  # type: ignore[attr-defined]
             yield f'    <axis xyz="{_text(axis)}"/>'
         yield "  </joint>"
     yield "</robot>"
-
-
-def _rpy(R: np.ndarray) -> np.ndarray:
-    """Turns about the fixed axes x, y, z; each is read off what the others leave, which no pose makes inexact."""
-    yaw = np.arctan2(R[1, 0], R[0, 0])
-    c, s = np.cos(yaw), np.sin(yaw)
-    left = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ R
-    return np.array([np.arctan2(-left[1, 2], left[1, 1]), np.arctan2(-left[2, 0], left[0, 0]), yaw])
 
 
 def _text(values: object) -> str:

@@ -79,7 +79,7 @@ def misfits_in(structure: Structure, cluster: NumberedCluster) -> Iterator[Misfi
         taking = np.unique(joint_of[np.any([np.abs(one) > TAKES_PART for one, _ in found], axis=0)])
         releases = dict.fromkeys(text for one, _ in found for text in _directions(cluster, x, R, j, one))
         yield Misfit(
-            tuple(structure.joints[numbers[k]].name for k in taking),
+            tuple(structure.joints[number].name for number in sorted(numbers[k] for k in taking)),
             max(size for _, size in found),
             structure.joints[numbers[j]].name,
             tuple(releases),

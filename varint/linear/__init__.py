@@ -2,6 +2,7 @@
 
 from varint.linear.equilibrium import equilibrium
 from varint.linear.inverse_dynamics import inverse_dynamics
+from varint.linear.joint_motion import efforts_of_motion
 from varint.linear.linearization import Linearization, Linearizer, linearize
 from varint.linear.lqr import Regulator, lqr
 from varint.linear.modes import Modes, modes
@@ -18,6 +19,7 @@ __all__ = [
     "Regulator",
     "SecondDerivatives",
     "StepMatrix",
+    "efforts_of_motion",
     "equilibrium",
     "inverse_dynamics",
     "linearize",

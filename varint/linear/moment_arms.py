@@ -2,16 +2,12 @@
 
 import numpy as np
 
-from varint.analysis.forces import sum_of_force
 from varint.errors import ArgumentError
-from varint.kernels.nodes import evaluate_efforts
-from varint.kernels.workspace import workspace
+from varint.linear.path_arms import path_arms
 from varint.mechanism import Mechanism
 from varint.model.checks import of_type
-from varint.model.forces.along_path import AlongPath
 from varint.model.state import State
 from varint.redmax.kinematics import TreeKinematics
-from varint.redmax.linear_solves import reduced_gradient
 from varint.redmax.states import reduce
 from varint.trajectory import Trajectory
 
@@ -51,18 +47,8 @@ def moment_arms(
         mechanism, states = motion.mechanism, [motion.state(i) for i in range(motion.t.size)]
     else:
         mechanism, states = motion, [motion.state() if state is None else state]
-    if not isinstance(mechanism.force(force), AlongPath):
-        raise ArgumentError(f"force '{force}' is not along a path: moment arms are of a Tendon or a Musculotendon")
     kinematics = TreeKinematics(mechanism)
-    plan, s = mechanism.compiled.plan, sum_of_force(mechanism, force)
-    ws = workspace(plan, functions=mechanism.compiled.functions)
-    load, power = np.zeros((kinematics.nb, 6)), np.zeros(plan.elements.force.size)
-    arms = np.empty((len(states), kinematics.nq))
-    for row, each in zip(arms, states, strict=True):
-        kinematics.place_and_move(*_coordinates(kinematics, each))
-        at = kinematics.position, kinematics.rotation, kinematics.velocity
-        evaluate_efforts(plan, ws, *at, 0.0, load, power)
-        row[:] = reduced_gradient(kinematics, ws.efforts.gradient, s)
+    arms = path_arms(kinematics, [force], (_coordinates(kinematics, each) for each in states))[:, 0]
     if isinstance(motion, Trajectory):
         return {name: _of_one(arms[:, columns]) for name, columns in kinematics.tree.columns.items() if _any(columns)}
     return {

@@ -22,10 +22,12 @@ from varint.model.checks import (
     shown,
     unit_quaternion,
 )
+from varint.model.collision_shapes import CollisionShape, checked_collision, shape_of_solid
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.solid import Solid, checked_solids
 
 WORLD = "world"
+Touching = bool | Sequence[CollisionShape]  # see `Body.collision`
 ORIGIN, UNTURNED = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
 
 
@@ -49,6 +51,9 @@ class Body(Frozen):
     solids : sequence of Solid
         What pictures show of it; no motion depends on them. The constructors below fill them in. A mapping of the
         fields of a `Solid` will do.
+    collision : sequence of SphereShape, CapsuleShape, BoxShape, CylinderShape, ConvexMesh or PlaneShape, or True
+        Shapes that touch other bodies, from the centre of mass, m, body axes; True for those of its ``solids``. They do
+        nothing without a contact. A mapping of the fields of a shape, with the name of its class as "type", will do.
 
     Raises
     ------
@@ -62,6 +67,7 @@ class Body(Frozen):
     position: Vector = field(default_factory=lambda: np.zeros(3), kw_only=True)
     quat_wxyz: Quaternion = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]), kw_only=True)
     solids: Sequence[Solid] = field(default=(), kw_only=True, repr=False)
+    collision: Sequence[CollisionShape] = field(default=(), kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         check_name(self.name, "a body")
@@ -76,11 +82,19 @@ class Body(Frozen):
         bounded(self.position, f"position of {what}")
         set_("quat_wxyz", unit_quaternion(self.quat_wxyz, f"quat_wxyz of {what}"))
         set_("solids", checked_solids(self.solids, f"solids of {what}"))
+        set_("collision", self._collision(f"collision of {what}"))
 
     @property
     def label(self) -> str:
         """Name of the body in errors."""
         return f"body '{self.name}'"
+
+    def _collision(self, what: str) -> tuple[CollisionShape, ...]:
+        if not isinstance(self.collision, bool | np.bool_):
+            return checked_collision(self.collision, what)
+        if self.collision and not self.solids:
+            raise MechanismError(f"{what}: it has no solid whose shape could touch: give the shapes")
+        return tuple(shape_of_solid(solid, what) for solid in self.solids) if self.collision else ()
 
     def _facts(self) -> Iterable[str]:
         yield f"mass {self.mass:.6g} kg"
@@ -97,9 +111,10 @@ class Body(Frozen):
         density: float | None = None,
         position: ArrayLike = ORIGIN,
         quat_wxyz: ArrayLike = UNTURNED,
+        collision: Touching = (),
     ) -> "Body":
         """A uniform box of a ``mass``, kg, or a ``density``, kg/m^3; ``size`` (3,): its edges along body x, y, z, m."""
-        return cls._uniform(name, shapes.box, (mass, density), (position, quat_wxyz), size=size)
+        return cls._uniform(name, shapes.box, (mass, density), (position, quat_wxyz, collision), size=size)
 
     @classmethod
     def cylinder(
@@ -112,9 +127,12 @@ class Body(Frozen):
         density: float | None = None,
         position: ArrayLike = ORIGIN,
         quat_wxyz: ArrayLike = UNTURNED,
+        collision: Touching = (),
     ) -> "Body":
         """A uniform cylinder along body z, m."""
-        return cls._uniform(name, shapes.cylinder, (mass, density), (position, quat_wxyz), radius=radius, length=length)
+        return cls._uniform(
+            name, shapes.cylinder, (mass, density), (position, quat_wxyz, collision), radius=radius, length=length
+        )
 
     @classmethod
     def capsule(
@@ -127,9 +145,12 @@ class Body(Frozen):
         density: float | None = None,
         position: ArrayLike = ORIGIN,
         quat_wxyz: ArrayLike = UNTURNED,
+        collision: Touching = (),
     ) -> "Body":
         """A uniform cylinder of ``length`` along body z with a half sphere on each end, m."""
-        return cls._uniform(name, shapes.capsule, (mass, density), (position, quat_wxyz), radius=radius, length=length)
+        return cls._uniform(
+            name, shapes.capsule, (mass, density), (position, quat_wxyz, collision), radius=radius, length=length
+        )
 
     @classmethod
     def sphere(
@@ -141,9 +162,10 @@ class Body(Frozen):
         density: float | None = None,
         position: ArrayLike = ORIGIN,
         quat_wxyz: ArrayLike = UNTURNED,
+        collision: Touching = (),
     ) -> "Body":
         """A uniform ball, m."""
-        return cls._uniform(name, shapes.sphere, (mass, density), (position, quat_wxyz), radius=radius)
+        return cls._uniform(name, shapes.sphere, (mass, density), (position, quat_wxyz, collision), radius=radius)
 
     @classmethod
     def ellipsoid(
@@ -155,9 +177,12 @@ class Body(Frozen):
         density: float | None = None,
         position: ArrayLike = ORIGIN,
         quat_wxyz: ArrayLike = UNTURNED,
+        collision: Touching = (),
     ) -> "Body":
         """A uniform ellipsoid; ``semi_axes`` (3,) along body x, y, z, m."""
-        return cls._uniform(name, shapes.ellipsoid, (mass, density), (position, quat_wxyz), semi_axes=semi_axes)
+        return cls._uniform(
+            name, shapes.ellipsoid, (mass, density), (position, quat_wxyz, collision), semi_axes=semi_axes
+        )
 
     @classmethod
     def rod(
@@ -169,6 +194,7 @@ class Body(Frozen):
         radius: float | None = None,
         *,
         density: float | None = None,
+        collision: Touching = (),
     ) -> "Body":
         """A uniform rod between two points (3,) of the world, body z from ``start`` to ``end``.
 
@@ -182,7 +208,7 @@ class Body(Frozen):
         radius = 0.01 * length if radius is None else radius
         quat = shapes.quat_from_z(end - start)
         pose = {"position": 0.5 * start + 0.5 * end, "quat_wxyz": quat}
-        return cls.cylinder(name, radius, length, mass, density=density, **pose)
+        return cls.cylinder(name, radius, length, mass, density=density, collision=collision, **pose)
 
     @classmethod
     def mesh(
@@ -195,6 +221,7 @@ class Body(Frozen):
         density: float | None = None,
         position: ArrayLike = ORIGIN,
         quat_wxyz: ArrayLike = UNTURNED,
+        collision: Touching = (),
     ) -> "Body":
         """A uniform solid inside a closed triangle mesh.
 
@@ -212,7 +239,8 @@ class Body(Frozen):
         corners = np.asarray(vertices, dtype=float) - moments.centre
         solid = Solid("mesh", vertices=corners, triangles=np.asarray(triangles))
         inertia = mass * moments.inertia
-        return cls(name, mass=mass, inertia=inertia, position=centre, quat_wxyz=quat, solids=[solid])
+        pose = {"position": centre, "quat_wxyz": quat}
+        return cls(name, mass=mass, inertia=inertia, **pose, solids=[solid], collision=collision)  # type: ignore[arg-type]
 
     @classmethod
     def composite(cls, name: str, parts: "Sequence[Body | tuple[float, ArrayLike]]") -> "Body":
@@ -252,7 +280,14 @@ class Body(Frozen):
             if isinstance(part, Body)
             for solid in part.solids
         ]
-        return cls(name, mass=mass, inertia=R.T @ inertia @ R, position=centre, quat_wxyz=quat, solids=solids)
+        touching = [
+            shape.moved(R.T @ (part.position - centre), R.T @ rotation_matrix(part.quat_wxyz))
+            for part in parts
+            if isinstance(part, Body)
+            for shape in part.collision
+        ]
+        pose = {"position": centre, "quat_wxyz": quat}
+        return cls(name, mass=mass, inertia=R.T @ inertia @ R, **pose, solids=solids, collision=touching)
 
     @classmethod
     def _uniform(
@@ -260,16 +295,17 @@ class Body(Frozen):
         name: str,
         shape: Callable[..., shapes.Moments],
         amount: tuple[float | None, float | None],
-        pose: tuple[ArrayLike, ArrayLike],
+        rest: tuple[ArrayLike, ArrayLike, Touching],
         **sizes: ArrayLike,
     ) -> "Body":
-        """``amount``: mass and density, one of them."""
+        """``amount``: mass and density, one of them; ``rest``: position, orientation, and what touches."""
         what = f"body '{check_name(name, 'a body')}'"
-        moments, (position, quat) = shape(**sizes, what=what), pose
+        moments, (position, quat, collision) = shape(**sizes, what=what), rest
         mass = _mass(*amount, moments.volume, what)
         solid = Solid(shape.__name__, np.hstack([np.ravel(size) for size in sizes.values()]))
         inertia = mass * moments.inertia
-        return cls(name, mass=mass, inertia=inertia, position=position, quat_wxyz=quat, solids=[solid])  # type: ignore[arg-type]
+        pose = {"position": position, "quat_wxyz": quat}
+        return cls(name, mass=mass, inertia=inertia, **pose, solids=[solid], collision=collision)  # type: ignore[arg-type]
 
 
 def _mass(mass: float | None, density: float | None, volume: float, what: str) -> float:

@@ -12,6 +12,7 @@ from varint.errors import MechanismError
 from varint.model.arrays import Vector
 from varint.model.body import WORLD, Body
 from varint.model.checks import array_of, check_keys, check_name, known_name, of_type, sequence_of, shown
+from varint.model.collision_shapes import CollisionShape, checked_collision
 from varint.model.forces import Force
 from varint.model.joints import Joint
 from varint.model.known_forces import traits_of
@@ -38,6 +39,8 @@ class Structure(Shown):
         What ``state()`` without arguments gives: any of its keyword arguments. Where empty, the
         reference configuration at rest.
     forces : sequence of Force, optional
+    ground : sequence of SphereShape, CapsuleShape, BoxShape, CylinderShape, ConvexMesh or PlaneShape, optional
+        Shapes of the world that touch bodies, m, world. They do nothing without a contact.
 
     Raises
     ------
@@ -51,6 +54,7 @@ class Structure(Shown):
     gravity: Vector = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
     start: Mapping = field(default_factory=dict)
     forces: Sequence[Force] = ()
+    ground: Sequence[CollisionShape] = ()
 
     def __post_init__(self) -> None:
         set_ = lambda field, value: object.__setattr__(self, field, value)  # noqa: E731
@@ -58,6 +62,7 @@ class Structure(Shown):
         for which, kind, one in (("bodies", Body, "body"), ("joints", Joint, "joint"), ("forces", Force, "force")):
             set_(which, sequence_of(getattr(self, which), f"{which} of {what}", which))
             _check_names(getattr(self, which), kind, one)
+        set_("ground", checked_collision(self.ground, f"ground of {what}"))
         set_("gravity", array_of(self.gravity, (3,), f"gravity of {what}"))
         set_("start", MappingProxyType(dict(of_type(self.start, Mapping, f"start of {what}", MechanismError))))
         if not self.bodies:
@@ -79,7 +84,15 @@ class Structure(Shown):
 
     def __reduce__(self) -> tuple:
         """A copy, a pickled one too, is made anew; what is compiled is compiled again where it is needed."""
-        return type(self), (self.name, self.bodies, self.joints, self.gravity, dict(self.start), self.forces)
+        return type(self), (
+            self.name,
+            self.bodies,
+            self.joints,
+            self.gravity,
+            dict(self.start),
+            self.forces,
+            self.ground,
+        )
 
     def _facts(self) -> Iterable[str]:
         yield count_text(len(self.bodies), "body", "bodies")

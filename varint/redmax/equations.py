@@ -90,7 +90,8 @@ class Equations(TreeKinematics):
             self.work.prescribed[drive.nodes] = self.driven_columns[drive.columns] = True
         self.inputs = inputs(self.compiled) if inputs else None
         self.gravity, self.ne, self._span = plan.bodies.gravity, plan.elements.force.size, 0.0
-        self.power, self.law_state = np.zeros(self.ne), np.zeros(self.ws.efforts.state.size)
+        self.power, self.law_state = np.zeros(self.ne), self.compiled.law_start.copy()
+        self.ws.efforts.state[:] = self.law_state
 
     @property
     def multiplier(self) -> np.ndarray:

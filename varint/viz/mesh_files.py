@@ -9,12 +9,10 @@ import numpy as np
 from varint.display import names_text
 from varint.mechanism import Mechanism
 from varint.model.import_report import ImportedShape
+from varint.model.mesh_file import TO_INSTALL, can_be_mesh, opened_mesh
 from varint.model.solid import SIZES, Solid
 
-SUFFIXES = (".stl", ".obj", ".dae", ".ply", ".off", ".glb")
-LARGEST = 100_000_000  # bytes of a file
 LARGE = 60_000  # triangles of all meshes of a mechanism: those that have more than their share are simplified
-TO_INSTALL = "meshes are not drawn without the package trimesh, pip install 'varint[view]'"
 
 
 class Shapes(NamedTuple):
@@ -57,17 +55,14 @@ def _mesh(shape: ImportedShape, most: int, notes: dict[str, list[str]]) -> Solid
         notes.setdefault(what, []).append(path.name)
         return None
 
-    if not shape.found or path.suffix.lower() not in SUFFIXES or not path.is_file() or path.stat().st_size > LARGEST:
+    if not shape.found or not can_be_mesh(path):
         return note("no file of a mesh that can be read")
     try:
-        import trimesh
-    except ImportError:
-        return note(TO_INSTALL)
-    try:
-        with path.open("rb") as file:  # by itself: no other file that it names is opened
-            mesh: Any = trimesh.load(file, file_type=path.suffix.lower().lstrip("."), force="mesh", skip_materials=True)
+        mesh = opened_mesh(path)
         if len(mesh.faces) > most:
             mesh = _simpler(mesh, most, note)
+    except ImportError:
+        return note(f"not drawn: {TO_INSTALL}")
     except Exception as problem:  # of whichever reader the suffix asks for
         return note(f"cannot be read ({type(problem).__name__})")
     vertices, faces = np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces)

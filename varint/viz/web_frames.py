@@ -7,6 +7,9 @@ import numpy as np
 
 from varint.analysis.recorded_motion import RecordedMotion
 from varint.analysis.table_columns import GROUPS, Column, columns
+from varint.drawing.scene import placed, strands_of
+from varint.drawing.wrapped import arc_points
+from varint.kinematics.frames import with_world
 from varint.model.rotation_vectors import rotation_matrix, turned
 from varint.record import ChosenNodes
 from varint.viz.web_scene import encoded
@@ -17,6 +20,8 @@ MOST_CURVES = 200
 MOST_RATES = 30  # joints: of larger mechanisms rates are left out
 UNIT = 32767  # of a component of a quaternion or an arrow
 LEVELS = 65535  # of a curve
+FULL = 255  # of an activation
+ARC_POINTS = 13  # of a line around a surface
 
 
 class Arrows(NamedTuple):
@@ -49,8 +54,8 @@ def frames_data(trajectory: RecordedMotion) -> dict[str, Any]:
     """All nodes of a trajectory, JSON-ready.
 
     Times are doubles, positions floats, components of quaternions whole numbers over 32767. A curve lies between its
-    ``low`` and ``high`` in 65535 steps, vectors are whole numbers over 32767 times their ``scale``. All are
-    little-endian bytes in base64, frame by frame.
+    ``low`` and ``high`` in 65535 steps, vectors are whole numbers over 32767 times their ``scale``; points of arcs are
+    floats, activations bytes over 255. All are little-endian bytes in base64, frame by frame.
     """
     curves = np.array([column.values for _, column in _curves(trajectory)])
     low, high = curves.min(axis=1, initial=np.inf), curves.max(axis=1, initial=-np.inf)
@@ -64,7 +69,36 @@ def frames_data(trajectory: RecordedMotion) -> dict[str, Any]:
         "quat": encoded(np.round(trajectory.quat_wxyz * UNIT), "<i2"),
         "curves": {"low": low.tolist(), "high": high.tolist(), "levels": encoded(levels, "<u2")},
         "arrows": [_arrows_data(arrows) for arrows in _arrows(trajectory)],
+        "arcs": encoded(_arcs(trajectory), "<f4"),
+        "activations": encoded(np.round(_activations(trajectory) * FULL), "<u1"),
     }
+
+
+def _arcs(trajectory: RecordedMotion) -> np.ndarray:
+    """(T, n, ARC_POINTS, 3) m, in axes of the bodies of surfaces, along each of the n pieces of lines around them."""
+    pieces = [
+        (strand.bodies[k : k + 2], strand.points[k : k + 2], shape)
+        for strand in strands_of(trajectory.mechanism)
+        for k, shape in enumerate(strand.surfaces)
+        if shape is not None
+    ]
+    arcs = np.zeros((len(trajectory), len(pieces), ARC_POINTS, 3))
+    for own, position, quat in zip(arcs if pieces else (), trajectory.position, trajectory.quat_wxyz, strict=False):
+        x, R = with_world(position, quat)
+        for arc, (bodies, points, shape) in zip(own, pieces, strict=True):
+            centre, axes = placed(x, R, shape.body, shape.centre), R[shape.body]
+            begin, end = ((placed(x, R, body, at) - centre) @ axes for body, at in zip(bodies, points, strict=True))
+            arc[:] = shape.centre + arc_points(shape, begin, end, ARC_POINTS)
+    return arcs
+
+
+def _activations(trajectory: RecordedMotion) -> np.ndarray:
+    """(T, n) of each line of a force that has one, 0 to 1."""
+    forces = trajectory.mechanism.forces
+    numbers = [strand.force for strand in strands_of(trajectory.mechanism) if forces[strand.force].activated]
+    found = [trajectory.law_state[forces[k].name] for k in numbers]
+    columns = [trajectory.command[:, k] if a.ndim > 1 else a for k, a in zip(numbers, found, strict=True)]
+    return np.clip(np.array(columns).reshape(len(numbers), len(trajectory)).T, 0.0, 1.0)
 
 
 def _arrows_data(arrows: Arrows) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from varint.drawing.style import COLOURS
 from varint.drawing.viewpoint import choose_view, up_of
 from varint.kinematics.frames import JointFrames
 from varint.mechanism import Mechanism
+from varint.model.collision_shapes import CollisionShape, PlaneShape
 from varint.model.motion import Slide, Turn
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.shapes import quat_from_z
@@ -25,6 +26,7 @@ LINK = 0.55  # radius of a body that is drawn as a link, in radii of a joint
 THINNEST = 1e-4  # radius of a joint, of the size of the mechanism
 REACH = 1.2  # a joint is on a solid up to so many times its half edges from its centre
 MOST_COVERED = 6.0  # radii of a joint: a wider solid hides its joints
+SLAB = 3.0  # edges of the slab that shows a plane, of the size of the mechanism
 DIGITS = 7
 BALL = np.array([p for p in product((-1.0, 0.0, 1.0), repeat=3) if any(p)])
 BALL /= np.linalg.norm(BALL, axis=1, keepdims=True)
@@ -39,7 +41,7 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
     view = choose_view(mechanism, plane)
     scene = make_scene(mechanism, view)
     shapes = imported_solids(mechanism)
-    solids = [list(body.solids) or shapes.of(body.name) for body in mechanism.bodies]
+    solids = [list(body.solids) or shapes.of(body.name) or _touching(body.collision) for body in mechanism.bodies]
     low, high = _corners(scene, solids, x, R)
     span = max(float(np.max(high - low)), 1e-9)
     size = _joint_size(scene, span)
@@ -53,7 +55,7 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
             {"name": body.name, "parts": _parts(solids[number], outlines[number], met[number], size)}
             for number, body in enumerate(mechanism.bodies)
         ],
-        "world": [_solid(solid) for solid in shapes.of("world")],
+        "world": [_solid(solid) for solid in shapes.of("world") or _grounds(mechanism, low, high)],
         "joints": [_joint(frames) for frames in joints],
         "marks": [_mark(mark, solids, size) for mark in scene.marks],
         "guides": [
@@ -61,7 +63,14 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
             for g in scene.guides
         ],
         "strands": [
-            {"look": s.look, "bodies": list(s.bodies), "points": _plain(s.points)} for s in scene.strands
+            {
+                "look": s.look,
+                "bodies": list(s.bodies),
+                "points": _plain(s.points),
+                "wraps": [-2 if shape is None else shape.body for shape in s.surfaces],
+                "activated": s.force >= 0 and mechanism.forces[s.force].activated,
+            }
+            for s in scene.strands
         ],
         "tracks": [_plain(track) for track in scene.tracks],
         "camera": {
@@ -179,6 +188,22 @@ def _parts(solids: Sequence[Solid], outlines: Iterable[Outline], met: Iterable[n
     far = {tuple(point) for point in met if not any(_is_on(solid, point, 2 * size) for solid in solids)}
     middle = np.mean([_box_corners(solid).mean(axis=0) for solid in solids], axis=0)
     return [_solid(solid) for solid in solids] + [_link(middle, np.array(point), radius) for point in sorted(far)]
+
+
+def _touching(shapes: Iterable[CollisionShape]) -> list[Solid]:
+    """The collision shapes that are bounded."""
+    return [solid for solid in (shape.solid() for shape in shapes) if solid is not None]
+
+
+def _grounds(mechanism: Mechanism, low: np.ndarray, high: np.ndarray) -> list[Solid]:
+    """The shapes of the ground; a plane as a slab below what stands between two corners."""
+    solids = _touching(mechanism.ground)
+    span, middle = SLAB * float(np.max(high - low)), 0.5 * (low + high)
+    for plane in (shape for shape in mechanism.ground if isinstance(shape, PlaneShape)):
+        thin = 0.01 * span
+        below = middle - (plane.normal @ (middle - plane.point) + 0.5 * thin) * plane.normal
+        solids.append(Solid("box", np.array([span, span, thin]), below, quat_from_z(plane.normal)))
+    return solids
 
 
 def _solid(solid: Solid) -> dict:

@@ -124,7 +124,7 @@ class _Reading:
         gravity = np.zeros(3) if is_off(m, "GRAVITY") else m.opt.gravity.copy()
         self._note_world()
         name = self.source.root.attributes.get("model", "").strip() or "mujoco"
-        return Robot(name, self.source.root, links, ties, self.ratios, gravity)
+        return Robot(name, self.source.root, links, ties, self.ratios, gravity, ground=list(self._shapes(0)))
 
     def _joints(self, body: int) -> list[int]:
         """The joints of a body that move."""
@@ -158,6 +158,7 @@ class _Reading:
             pose = Pose(rotation_matrix(m.geom_quat[geom]), m.geom_pos[geom].copy())
             a, b, c = (float(size) for size in m.geom_size[geom])
             mesh: Path | str = ""
+            points = None
             sizes = {"sphere": (a,), "capsule": (a, 2.0 * b), "cylinder": (a, 2.0 * b)}.get(kind, (a, b, c))
             if kind == "box":
                 sizes = (2.0 * a, 2.0 * b, 2.0 * c)
@@ -167,8 +168,12 @@ class _Reading:
                 name = str(m.mesh(number).name)
                 pose, sizes = pose @ frame.inverse(), tuple(float(scale) for scale in m.mesh_scale[number])
                 mesh = self.source.files.get(name, name)
+                first_vertex = int(m.mesh_vertadr[number])
+                own = m.mesh_vert[first_vertex : first_vertex + int(m.mesh_vertnum[number])].astype(float)
+                points = own @ frame.R.T + frame.p  # the compiler has moved them to the axes of inertia
             touches = m.geom_contype[geom] or m.geom_conaffinity[geom]
-            yield RobotShape("collision" if touches else "visual", kind, sizes, mesh, pose)
+            role, friction = "collision" if touches else "visual", float(m.geom_friction[geom, 0])
+            yield RobotShape(role, kind, sizes, mesh, pose, points, friction)
 
     # ------------------------------------------------------------------------------------------------- joints
 
@@ -314,9 +319,8 @@ class _Reading:
         m, root = self.m, self.source.root
         touching = int(np.count_nonzero((m.geom_contype != 0) | (m.geom_conaffinity != 0)))
         if touching:
-            self.notes.approximated(
-                f"contacts of geoms, which are not imported: left out, {touching} geoms", root.line, root.path
-            )
+            says = f"{touching} geoms touch in MuJoCo: their shapes are imported, and touch where a Contact is added"
+            self.notes.approximated(says, root.line, root.path)
         for what in ("density", "viscosity"):
             if getattr(m.opt, what):
                 self.notes.not_understood(f"{what} of <option>, a medium around all", root.line, root.path)

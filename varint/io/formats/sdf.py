@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from varint.model.body import WORLD
 from varint.model.checks import known_name
 from varint.model.import_report import ImportNotes
 from varint.model.joints.base import Joint
+from varint.model.rotation_vectors import rotation_matrix
+from varint.model.shapes import quat_from_z
 
 KINDS: dict[str, type[Joint] | None] = {
     "revolute": Revolute,
@@ -49,7 +52,8 @@ SURROUNDINGS = ("audio", "audio_sink", "state", "sensor", "magnetic_field", "atm
 SETTINGS = ("physics", "must_be_base_link", "enable_wind", "allow_auto_disable", "visibility_flags", "laser_retro")
 LEFT_OUT = dict.fromkeys(
     [*PICTURES, *SURROUNDINGS, *SETTINGS, "spherical_coordinates", "meta", "layers"], OTHERS
-) | dict.fromkeys(["self_collide", "surface", "max_contacts", "contact"], OF_CONTACTS)
+) | dict.fromkeys(["self_collide", "max_contacts", "contact"], OF_CONTACTS)
+SURFACE = {"friction": ("friction", "ode", "mu"), "restitution": ("bounce", "restitution_coefficient")}
 OF_STOPS = "the stops are hard"
 OF_MOTORS = "a bound of motors, which are not imported"
 
@@ -175,7 +179,7 @@ class _Reading:
             return []
 
     def _shape(self, element: XMLElement, role: str, scope: Scope, name: str) -> list[RobotShape]:
-        self._note_unknown(element, ("pose", "geometry"), ("name",))
+        self._note_unknown(element, ("pose", "geometry", "surface"), ("name",))
         geometry = element.child("geometry")
         shapes = []
         for of in geometry.children:
@@ -198,10 +202,14 @@ class _Reading:
                 )
                 shapes.append(RobotShape(role, of.tag, sizes, "", pose))
             elif of.tag == "plane":
-                shapes.append(RobotShape(role, "plane", (), "", pose))
+                normal = of.one("normal")
+                along = np.array(normal.own_numbers(3)) if normal is not None else np.array([0.0, 0.0, 1.0])
+                turn = Pose(rotation_matrix(quat_from_z(along)), np.zeros(3))
+                shapes.append(RobotShape(role, "plane", (), "", pose @ turn))
             elif of.tag not in WITHOUT_SHAPE:
                 self.notes.not_understood(f"shape <{of.tag}> of link '{name}'", of.line, of.path)
-        return shapes
+        surface = _surface(element)
+        return [shape._replace(**surface) for shape in shapes]
 
     # ------------------------------------------------------------------------------------------------ the joints
 
@@ -374,6 +382,18 @@ class _Reading:
         for (tag, why), elements in self.left_out.items():
             says = f"<{tag}>, {why}: left out, {len(elements)} in all"
             self.notes.approximated(says, elements[0].line, elements[0].path)
+
+
+def _surface(element: XMLElement) -> dict[str, Any]:
+    """Coefficients of the surface of a shape, as far as they are there."""
+    found = {}
+    for name, path in SURFACE.items():
+        inner = element.one("surface")
+        for tag in path:
+            inner = inner.one(tag) if inner is not None else None
+        if inner is not None:
+            found[name] = inner.own_number()
+    return found
 
 
 register(Format(".sdf", "worlds and models of Gazebo", load_xml, imports=True))

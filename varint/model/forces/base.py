@@ -48,7 +48,7 @@ class Effort(Element):
     """An effort along the sum of ``measures`` by a ``law`` with its ``parameters``, and ``terms`` of its measure.
 
     ``weights``: of the measures in the sum, 1 where there are none; ``table``: (values, efforts) of a tabulated law;
-    ``function``: of a user's law; ``terms``: as `Limit`.
+    ``function``: of a user's law; ``terms``: as `Limit`; ``start``: of the law's internal variable.
     """
 
     measures: tuple[Measure, ...]
@@ -58,6 +58,7 @@ class Effort(Element):
     function: Callable | None = None
     terms: tuple = ()
     weights: tuple[float, ...] = ()
+    start: float = 0.0
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -177,6 +178,7 @@ class Force(Frozen):
     reduced_only: ClassVar[bool] = False  # known to varint.redmax alone
     solved_for: ClassVar[bool] = False  # its effort follows from the motion that it leaves, as that of a contact
     look: ClassVar[str] = "coil"  # of its line in pictures: "coil" or "line"
+    activated: ClassVar[bool] = False  # its law's internal variable, or without one its input, is an activation, 0 to 1
 
     def __post_init__(self) -> None:
         check_name(self.name, "a force")

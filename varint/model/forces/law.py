@@ -4,7 +4,7 @@ A law is a function of numbers that numba compiles. The names of its arguments s
 
     value, rate    of the measure, m or rad, and m/s or rad/s
     input          of the force (`Commanded`)
-    state          of the law, zero at the start of a run
+    state          of the law; at the start of a run zero, or the ``start`` of its `Effort`
     table          (n, 6) pieces of a tabulated law: start, c0 .. c3 in powers of (value - start), potential
     function       of a user's law, for `call_back`
 

@@ -16,6 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from varint._numba import njit
 from varint.errors import MechanismError
 from varint.model.arrays import Values
@@ -24,6 +26,7 @@ from varint.model.forces.along_path import AlongPath
 from varint.model.forces.base import Effort, Element, register
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.law import Law
+from varint.model.forces.path import At, checked_belly, checked_path, path_inertia
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
@@ -186,15 +189,15 @@ LAWS = {
 @register
 @dataclass(frozen=True, eq=False)
 class Musculotendon(Commanded, AlongPath):
-    """A muscle with a rigid tendon along a path over points, around surfaces and by pulleys; it has no mass.
+    """A muscle with a rigid tendon along a path over points, around surfaces and by pulleys.
 
     ``path``, ``smoothing``: see `Tendon`. ``max_force`` N; ``optimal_length`` of the fibres, ``slack_length`` of the
     tendon, m; ``pennation`` at the optimal length, rad. ``excitation``, 0 to 1: a number, one a node, or a function,
     see `Motor`. ``activation_times``: of rise and fall, s, or None where the excitation is the activation itself;
-    ``activation_blend``: the range of excitation over which one passes to the other. The activation is zero at the
-    start, and is in ``traj.law_state``. ``curves``: "degroote" as published in 2016, without force below the slack
+    ``activation_blend``: the range of excitation over which one passes to the other; ``activation``, 0 to 1: at the
+    start. It is in ``traj.law_state``. ``curves``: "degroote" as published in 2016, without force below the slack
     length, or "mujoco", with the ``shape`` (lmin, lmax, fpmax, fvmax). ``max_velocity``: optimal lengths per second, by
-    default 10, or 1.5 for "mujoco".
+    default 10, or 1.5 for "mujoco". ``mass``, kg, over the ``belly`` of a path of points alone: see `PathMass`.
     """
 
     max_force: float = field(kw_only=True)
@@ -204,31 +207,62 @@ class Musculotendon(Commanded, AlongPath):
     excitation: float | Values | Callable = field(default=0.0, kw_only=True)
     activation_times: Sequence[float] | None = field(default=(0.01, 0.04), kw_only=True)
     activation_blend: float = field(default=0.0, kw_only=True)
+    activation: float = field(default=0.0, kw_only=True)
     curves: str = field(default="degroote", kw_only=True)
     shape: Sequence[float] = field(default=SHAPE, kw_only=True)
     max_velocity: float | None = field(default=None, kw_only=True)
+    mass: float = field(default=0.0, kw_only=True)
+    belly: Sequence[float] = field(default=(0.0, 1.0), kw_only=True)
 
     command_name = "excitation"
+    activated = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         choice(self.curves, FASTEST, f"curves of {self.label}")
         if self.max_velocity is None:
             self._set("max_velocity", FASTEST[self.curves])
-        self._check(max_force="zero", optimal_length="positive", max_velocity="positive", activation_blend="zero")
+        self._check(
+            max_force="zero",
+            optimal_length="positive",
+            max_velocity="positive",
+            activation_blend="zero",
+            activation="zero",
+        )
         self._check(slack_length="zero" if self.curves == "degroote" else "any", pennation="zero")
         if self.pennation >= 0.5 * math.pi:
             raise MechanismError(f"{self.label}: pennation must be less than pi / 2, got {self.pennation:g}")
         self._set("shape", tuple(map(float, array_of(self.shape, (4,), f"shape of {self.label}"))))
         if not 0.0 <= self.shape[0] < 1.0 < self.shape[1]:
             raise MechanismError(f"{self.label}: shape needs 0 <= lmin < 1 < lmax, got {self.shape}")
-        if self.shape[2] < 0.0 or self.shape[3] <= 1.0:
-            raise MechanismError(f"{self.label}: shape needs fpmax >= 0 and fvmax > 1, got {self.shape}")
+        if self.shape[2] < 0.0 or self.shape[3] < 1.0:
+            raise MechanismError(f"{self.label}: shape needs fpmax >= 0 and fvmax >= 1, got {self.shape}")
+        if self.activation > (0.0 if self.activation_times is None else 1.0):
+            bound = (
+                "at most 1"
+                if self.activation_times
+                else "left out where activation_times is None: it is the excitation"
+            )
+            raise MechanismError(f"{self.label}: activation must be {bound}, got {self.activation:g}")
         if self.activation_times is not None:
             times = array_of(self.activation_times, (2,), f"activation_times of {self.label}")
             if (times <= 0.0).any():
                 raise MechanismError(f"{self.label}: activation_times must be positive, got {times.tolist()}")
             self._set("activation_times", tuple(map(float, times)))
+        self._set("belly", tuple(checked_belly(self.belly, self.label).tolist()))
+        self._check(mass="zero")
+        if self.mass:
+            self._check_points()
+
+    def _check_points(self) -> None:
+        """Raise MechanismError where the path is not one of points alone."""
+        other = next((entry for entry in self.path if not isinstance(entry, At)), None)
+        if other is not None:
+            raise MechanismError(
+                f"{self.label} has mass, which moves along points alone: its path has a vi.{type(other).__name__}. Lead"
+                " it over vi.At points, or give its mass to the bodies"
+            )
+        checked_path(self.path, self.label)
 
     def elements(self, structure: "Structure") -> list[Element]:
         path = self.summed(structure)
@@ -246,4 +280,6 @@ class Musculotendon(Commanded, AlongPath):
             rise, fall = self.activation_times
             parameters |= {"rise": rise, "fall": fall, "blend": self.activation_blend}
         law = LAWS[self.curves, self.activation_times is not None]
-        return [Effort(path.measures, law, parameters, weights=path.weights)]
+        effort = Effort(path.measures, law, parameters, weights=path.weights, start=self.activation)
+        points = [entry for entry in self.path if isinstance(entry, At)]
+        return [effort, *path_inertia(points, self.mass, np.array(self.belly))]

@@ -35,7 +35,8 @@ class Adaptive(Integrator):
         self.events = events_of(equations, task.atol)
         self.own = 2 * equations.nq + equations.ne + equations.law_state.size  # numbers of y without impulses
         impulses = self.events.size if self.events else 0
-        self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(self.own - 2 * equations.nq + impulses)])
+        start = equations.compiled.law_start
+        self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.ne), start, np.zeros(impulses)])
         self.width = self.y.size
         self.options: dict[str, Any] = {"rtol": task.rtol, "atol": task.atol}
         self.configure()

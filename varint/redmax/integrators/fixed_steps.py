@@ -38,7 +38,8 @@ class FixedSteps(Integrator):
         impulses = self.touching.impulse.size if self.touching else self.events.size if self.events else 0
         assert task.dt is not None  # see `fixed`
         self.h = task.dt
-        self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.ne + equations.law_state.size + impulses)])
+        start = equations.compiled.law_start
+        self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.ne), start, np.zeros(impulses)])
         self.stages = Stages(equations)
         self.stages.exact = self.events is not None
         self.efforts = np.zeros(impulses)  # of stops and drives at the node

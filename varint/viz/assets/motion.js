@@ -2,6 +2,7 @@
 
 // The motion of a run: frames as they come, and what is between them.
 
+const ARC_POINTS = 13; // of each piece of a line around a surface
 const SMOOTH = Math.cos(0.5); // of half the angle: bodies that turn further from frame to frame are not shown between
 
 function decoded(text, Kind) {
@@ -10,7 +11,9 @@ function decoded(text, Kind) {
 }
 
 class Motion {
-  constructor(bodies, joints, curves) {
+  constructor(bodies, joints, curves, strands) {
+    this.arcWidth = 3 * ARC_POINTS * strands.flatMap(({ wraps }) => wraps).filter((body) => body > -2).length;
+    this.activationWidth = strands.filter(({ activated }) => activated).length;
     this.bodies = bodies;
     this.joints = joints;
     this.curveCount = curves;
@@ -19,6 +22,8 @@ class Motion {
     this.position = new Float32Array(0); // 3 a body and frame
     this.quat = new Float32Array(0); // 4 a body and frame: w, x, y, z
     this.curves = new Float32Array(0);
+    this.arcs = new Float32Array(0); // 3 a point of the lines around surfaces, and frame
+    this.activations = new Uint8Array(0); // one a line that has one, and frame
     this.smooth = new Uint8Array(0); // whether frame and next can be shown between
     this.arrows = new Map(); // what: {unit, width, values, largest, typical}
   }
@@ -33,6 +38,8 @@ class Motion {
     const whole = decoded(chunk.quat, Int16Array);
     this.quat = this.grown(this.quat, 4 * this.bodies, Float32Array.from(whole, (part) => part / 32767), before);
     this.curves = this.grown(this.curves, this.curveCount, this.curvesOf(chunk), before);
+    this.arcs = this.grown(this.arcs, this.arcWidth, decoded(chunk.arcs, Float32Array), before);
+    this.activations = this.grown(this.activations, this.activationWidth, decoded(chunk.activations, Uint8Array), before);
     for (const each of chunk.arrows) this.addArrows(each, before, chunk.count);
     this.smooth = this.grown(this.smooth, 1, new Uint8Array(chunk.count), before);
     for (let i = Math.max(0, before - 1); i + 1 < this.count; i++) this.smooth[i] = this.isSmooth(i) ? 1 : 0;
@@ -130,6 +137,21 @@ class Motion {
   curve(number, { frame, share }) {
     const a = this.curves[frame * this.curveCount + number];
     return share ? a + share * (this.curves[(frame + 1) * this.curveCount + number] - a) : a;
+  }
+
+  // Point k of all on arcs, in axes of the body of its surface.
+  arcPoint(k, { frame, share }, point) {
+    const a = frame * this.arcWidth + 3 * k;
+    const b = share ? a + this.arcWidth : a;
+    const v = this.arcs;
+    return point.set(v[a] + share * (v[b] - v[a]), v[a + 1] + share * (v[b + 1] - v[a + 1]), v[a + 2] + share * (v[b + 2] - v[a + 2]));
+  }
+
+  // Of the line with that number among those that have one, 0 to 1.
+  activation(number, { frame, share }) {
+    const a = frame * this.activationWidth + number;
+    const v = this.activations;
+    return (share ? v[a] + share * (v[a + this.activationWidth] - v[a]) : v[a]) / 255;
   }
 
   arrow(known, number, { frame, share }, vector) {

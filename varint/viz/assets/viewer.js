@@ -29,7 +29,7 @@ const TOGGLES = {
 };
 const SHOWN_AT_FIRST = ["bodies", "joints", "lines", "grid"];
 
-const motion = new Motion(data.bodies.length, data.joints.length, data.curves.length);
+const motion = new Motion(data.bodies.length, data.joints.length, data.curves.length, data.strands);
 const low = vector(data.low);
 const high = vector(data.high);
 const span = Math.max(high.x - low.x, high.y - low.y, high.z - low.z);
@@ -178,16 +178,22 @@ function addAxes(joint) {
 
 // ------------------------------------------------------------------------------------------- lines between bodies
 
+const REST = new THREE.Color(0x4a5568); // of a muscle without activation
+const ACTIVE = new THREE.Color(0xd62728); // and of one at full activation
 const turning = []; // axes fixed in one body that go through a point of another
+let arcs = 0;
+let activations = 0;
 const strands = data.strands.map((strand) => {
   const coil = strand.look === "coil";
   const ends = strand.bodies.length === 2;
   let line;
   if (coil && ends) line = new THREE.Mesh(coilGeometry(), new THREE.MeshLambertMaterial({ color: 0x444444 }));
   else line = thickLine(new Array(3 * strand.points.length).fill(0), 0x444444, strand.look === "rod" ? 4 : 2);
+  const wraps = strand.wraps.map((body) => (body < -1 ? null : { body, first: ARC_POINTS * arcs++ }));
+  const activation = strand.activated ? activations++ : -1;
   scene.add(line);
   layers.lines.push(line);
-  return { ...strand, line, coil: coil && ends, points: strand.points.map(vector) };
+  return { ...strand, line, coil: coil && ends, points: strand.points.map(vector), wraps, activation };
 });
 const guides = data.guides.map((guide) => {
   const line = thickLine([0, 0, 0, 1, 0, 0], 0x8a8a84, 2);
@@ -221,9 +227,29 @@ const someA = new THREE.Vector3();
 const someB = new THREE.Vector3();
 const Z = new THREE.Vector3(0, 0, 1);
 
-function placeStrands() {
-  for (const { line, coil, bodies, points } of strands) {
+// Points in the world along a line, and along the surfaces that it wraps around.
+function alongStrand({ bodies, points, wraps }, place) {
+  const found = [];
+  bodies.forEach((body, k) => {
+    found.push(...inWorld(body, points[k], someA).toArray());
+    const wrap = wraps[k];
+    if (!wrap || !motion.count) return;
+    for (let n = 0; n < ARC_POINTS; n++) {
+      found.push(...inWorld(wrap.body, motion.arcPoint(wrap.first + n, place, someB), someA).toArray());
+    }
+  });
+  return found;
+}
+
+function placeStrands(place) {
+  for (const strand of strands) {
+    const { line, coil, bodies, points, activation } = strand;
     if (!line.visible) continue;
+    if (activation >= 0 && motion.count) {
+      const share = motion.activation(activation, place);
+      line.material.color.lerpColors(REST, ACTIVE, share);
+      line.material.linewidth = 2 + 3 * share;
+    }
     if (coil) {
       inWorld(bodies[0], points[0], someA);
       inWorld(bodies[1], points[1], someB).sub(someA);
@@ -232,7 +258,7 @@ function placeStrands() {
       if (length > 0) line.quaternion.setFromUnitVectors(Z, someB.divideScalar(length));
       line.scale.set(1.5 * size, 1.5 * size, Math.max(length, 1e-6 * span));
     } else {
-      line.geometry.setPositions(bodies.flatMap((body, k) => inWorld(body, points[k], someA).toArray()));
+      line.geometry.setPositions(alongStrand(strand, place));
     }
   }
   for (const { line, joint, body } of turning) {
@@ -591,7 +617,7 @@ function draw(now) {
     groups.forEach((group, number) => motion.pose(number, place, group.position, group.quaternion));
     follow();
     controls.update();
-    placeStrands();
+    placeStrands(place);
     placeArrows(place);
     placeLegend(place);
     placeTraces(place);

@@ -1,0 +1,1 @@
+"""Geometry of bodies that meet: pairs of features and their gaps; compiled."""

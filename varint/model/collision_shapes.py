@@ -1,0 +1,373 @@
+"""Shapes that touch: of bodies, from the centre of mass in body axes, and of the ground, in the world."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from varint.display import count_text, numbers_text
+from varint.errors import MechanismError
+from varint.model.arrays import Points, Quaternion, Vector
+from varint.model.bounds import bounded
+from varint.model.checks import (
+    Frozen,
+    array_of,
+    flag,
+    freeze,
+    kind_of,
+    made,
+    not_negative,
+    positive,
+    sequence_of,
+    shown,
+    unit_axis,
+    unit_quaternion,
+)
+from varint.model.convex_hull import INSIDE, hull_of
+from varint.model.mesh_file import read_mesh
+from varint.model.rotation_vectors import quat_from_matrix, rotation_matrix
+from varint.model.shapes import quat_from_z
+from varint.model.solid import Solid
+
+BOX_FACES = ((2, 6, 4, 0), (5, 7, 3, 1), (4, 5, 1, 0), (3, 7, 6, 2), (1, 3, 2, 0), (6, 7, 5, 4))
+MOST_CORNERS = 4000  # of a convex mesh: contacts look at all of its edges
+
+
+class Core(NamedTuple):
+    """Points and faces of a shape: ``vertices`` (n, 3), ``faces`` with their numbers, and a ``radius`` about it.
+
+    Without faces its vertices are a point, the ends of a line, or for a plane a point of it, with its ``normal``.
+    """
+
+    vertices: np.ndarray
+    faces: tuple[np.ndarray, ...] = ()
+    radius: float = 0.0
+    normal: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class CollisionShape(Frozen):
+    """Base of the shapes that touch.
+
+    friction, restitution : float, optional
+        Coefficients of the surface as a file gives them, else None. A contact states its own.
+    """
+
+    friction: float | None = field(default=None, kw_only=True)
+    restitution: float | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for name in ("friction", "restitution"):
+            if getattr(self, name) is not None:
+                self._set(name, not_negative(getattr(self, name), f"{name} of {self.label}"))
+        if self.restitution is not None and self.restitution > 1.0:
+            raise MechanismError(f"restitution of {self.label} must be from 0 to 1, got {self.restitution:g}")
+
+    @property
+    def label(self) -> str:
+        """Name in messages."""
+        return f"a {type(self).__name__}"
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def _vector(self, name: str) -> None:
+        value = array_of(getattr(self, name), (3,), f"{name} of {self.label}")
+        bounded(value, f"{name} of {self.label}")
+        self._set(name, value)
+
+    def _radius(self) -> None:
+        self._set("radius", positive(self.radius, f"radius of {self.label}"))  # type: ignore[attr-defined]
+        bounded(self.radius, f"radius of {self.label}")  # type: ignore[attr-defined]
+
+    def _place(self) -> None:
+        self._vector("position")
+        self._set("quat_wxyz", unit_quaternion(self.quat_wxyz, f"quat_wxyz of {self.label}"))  # type: ignore[attr-defined]
+
+    def _line(self) -> None:
+        self._vector("a")
+        self._vector("b")
+        if not np.linalg.norm(self.b - self.a) > 0.0:  # type: ignore[attr-defined]
+            raise MechanismError(f"a and b of {self.label} must be apart, both are {numbers_text(self.a)}")  # type: ignore[attr-defined]
+
+    def core(self) -> Core:
+        """The points, faces and radius that it is made of."""
+        raise NotImplementedError
+
+    def solid(self) -> Solid | None:
+        """The solid that pictures show of it, or None for what is unbounded."""
+        raise NotImplementedError
+
+    def moved(self, position: np.ndarray, R: np.ndarray) -> "CollisionShape":
+        """This shape with its points p at ``position`` + ``R`` p."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class SphereShape(CollisionShape):
+    """A ball of a ``radius`` about ``center`` (3,), m. Raises MechanismError."""
+
+    radius: float
+    center: Vector = field(default_factory=lambda: np.zeros(3))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._radius()
+        self._vector("center")
+
+    def _facts(self) -> Iterable[str]:
+        yield f"radius {self.radius:.6g} m"
+
+    def core(self) -> Core:
+        return Core(self.center[None], radius=self.radius)
+
+    def solid(self) -> Solid:
+        return Solid("sphere", np.array([self.radius]), self.center)
+
+    def moved(self, position: np.ndarray, R: np.ndarray) -> "SphereShape":
+        return replace(self, center=position + R @ self.center)
+
+
+@dataclass(frozen=True, eq=False)
+class CapsuleShape(CollisionShape):
+    """All points within ``radius`` of the line from ``a`` (3,) to ``b`` (3,), m. Raises MechanismError."""
+
+    a: Vector
+    b: Vector
+    radius: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._radius()
+        self._line()
+
+    def _facts(self) -> Iterable[str]:
+        yield f"from {numbers_text(self.a)} to {numbers_text(self.b)} m, radius {self.radius:.6g} m"
+
+    def core(self) -> Core:
+        return Core(np.array([self.a, self.b]), radius=self.radius)
+
+    def solid(self) -> Solid:
+        return _along("capsule", self.a, self.b, self.radius)
+
+    def moved(self, position: np.ndarray, R: np.ndarray) -> "CapsuleShape":
+        return replace(self, a=position + R @ self.a, b=position + R @ self.b)
+
+
+@dataclass(frozen=True, eq=False)
+class CylinderShape(CollisionShape):
+    """A cylinder of a ``radius`` about the line from ``a`` (3,) to ``b`` (3,), flat at its ends, m.
+
+    It touches planes alone; against other shapes take a `CapsuleShape`, or a `ConvexMesh` of a prism. Raises
+    MechanismError.
+    """
+
+    a: Vector
+    b: Vector
+    radius: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._radius()
+        self._line()
+
+    def _facts(self) -> Iterable[str]:
+        yield f"from {numbers_text(self.a)} to {numbers_text(self.b)} m, radius {self.radius:.6g} m"
+
+    def core(self) -> Core:
+        return Core(np.array([self.a, self.b]), radius=self.radius)
+
+    def solid(self) -> Solid:
+        return _along("cylinder", self.a, self.b, self.radius)
+
+    def moved(self, position: np.ndarray, R: np.ndarray) -> "CylinderShape":
+        return replace(self, a=position + R @ self.a, b=position + R @ self.b)
+
+
+@dataclass(frozen=True, eq=False)
+class BoxShape(CollisionShape):
+    """A box: ``size`` (3,), its edges along its x, y and z, m, about ``position`` (3,), turned by ``quat_wxyz`` (4,).
+
+    Raises MechanismError.
+    """
+
+    size: Vector
+    position: Vector = field(default_factory=lambda: np.zeros(3))
+    quat_wxyz: Quaternion = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._vector("size")
+        if (self.size <= 0.0).any():
+            raise MechanismError(f"size of {self.label} must be positive, got {self.size.tolist()}")
+        self._place()
+
+    def _facts(self) -> Iterable[str]:
+        yield f"{numbers_text(self.size)} m"
+
+    def core(self) -> Core:
+        corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]) * self.size
+        vertices = self.position + corners @ rotation_matrix(self.quat_wxyz).T
+        return Core(vertices, tuple(np.array(loop) for loop in BOX_FACES))
+
+    def solid(self) -> Solid:
+        return Solid("box", self.size, self.position, self.quat_wxyz)
+
+    def moved(self, position: np.ndarray, R: np.ndarray) -> "BoxShape":
+        turn = quat_from_matrix(R @ rotation_matrix(self.quat_wxyz))
+        return replace(self, position=position + R @ self.position, quat_wxyz=turn)
+
+
+@dataclass(frozen=True, eq=False)
+class ConvexMesh(CollisionShape):
+    """A convex polyhedron.
+
+    Parameters
+    ----------
+    vertices : array_like (n, 3), or the path of a mesh file
+        m; of a file (STL, OBJ, PLY, OFF, DAE, GLB) those of its triangles, which the extra ``varint[view]`` reads.
+    position, quat_wxyz : array_like (3,), (4,)
+        Place and axes of the mesh.
+    hull : bool
+        Whether a mesh that is not convex is replaced by its convex hull. It is then kept as the hull.
+
+    Raises
+    ------
+    MechanismError
+        The vertices enclose no volume, some are inside of the hull of the others, or the mesh of a file has a smaller
+        volume than its hull.
+    FileError
+        The file cannot be read.
+    """
+
+    vertices: Points
+    position: Vector = field(default_factory=lambda: np.zeros(3))
+    quat_wxyz: Quaternion = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
+    hull: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set("hull", flag(self.hull, f"hull of {self.label}"))
+        volume, what = None, self.label
+        if isinstance(self.vertices, str | Path):
+            what = f"{what} ('{self.vertices}')"
+            mesh = read_mesh(self.vertices)
+            self._set("vertices", mesh.vertices)
+            triangles = np.asarray(mesh.vertices, dtype=float)[np.asarray(mesh.faces, dtype=int)]
+            volume = float(np.linalg.det(triangles).sum()) / 6.0
+        vertices = array_of(self.vertices, (None, 3), f"vertices of {what}")
+        bounded(vertices, f"vertices of {what}")
+        shell = hull_of(vertices, what)
+        if not self.hull:
+            if shell.deepest > INSIDE * shell.size:
+                raise MechanismError(
+                    f"{what} is not convex: some vertices are up to {shell.deepest:.3g} m inside of the hull of the"
+                    " others. Give hull=True to take the hull, or several convex meshes"
+                )
+            if volume is not None and volume < (1.0 - 1e-3) * shell.volume:
+                raise MechanismError(
+                    f"{what} is not convex: its volume, {volume:.6g} m^3, is less than that of its hull,"
+                    f" {shell.volume:.6g} m^3. Give hull=True to take the hull, or several convex meshes"
+                )
+        if len(shell.corners) > MOST_CORNERS:
+            raise MechanismError(f"{what} has {len(shell.corners)} vertices, more than {MOST_CORNERS}: simplify it")
+        self._set("vertices", freeze(vertices[shell.corners]))
+        self._set("hull", False)
+        self._set("_faces", shell.faces)
+        self._place()
+
+    def _facts(self) -> Iterable[str]:
+        yield count_text(len(self.vertices), "vertex", "vertices")
+
+    def core(self) -> Core:
+        faces = self._faces  # type: ignore[attr-defined]
+        return Core(self.position + self.vertices @ rotation_matrix(self.quat_wxyz).T, faces)
+
+    def solid(self) -> Solid:
+        fans = [(loop[0], loop[k], loop[k + 1]) for loop in self._faces for k in range(1, len(loop) - 1)]  # type: ignore[attr-defined]
+        return Solid(
+            "mesh",
+            position=self.position,
+            quat_wxyz=self.quat_wxyz,
+            vertices=self.vertices,
+            triangles=np.array(fans, dtype=float),
+        )
+
+    def moved(self, position: np.ndarray, R: np.ndarray) -> "ConvexMesh":
+        turn = quat_from_matrix(R @ rotation_matrix(self.quat_wxyz))
+        return replace(self, position=position + R @ self.position, quat_wxyz=turn)
+
+
+@dataclass(frozen=True, eq=False)
+class PlaneShape(CollisionShape):
+    """All below a plane through ``point`` (3,), m, of outward ``normal`` (3,). Raises MechanismError."""
+
+    point: Vector = field(default_factory=lambda: np.zeros(3))
+    normal: Vector = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._vector("point")
+        self._set("normal", unit_axis(self.normal, f"normal of {self.label}"))
+
+    def _facts(self) -> Iterable[str]:
+        yield f"normal {numbers_text(self.normal)} at {numbers_text(self.point)} m"
+
+    def core(self) -> Core:
+        return Core(self.point[None], normal=self.normal)
+
+    def solid(self) -> None:
+        return None
+
+    def moved(self, position: np.ndarray, R: np.ndarray) -> "PlaneShape":
+        return replace(self, point=position + R @ self.point, normal=R @ self.normal)
+
+
+SHAPES: dict[str, type[CollisionShape]] = {
+    kind.__name__: kind for kind in (SphereShape, CapsuleShape, BoxShape, CylinderShape, ConvexMesh, PlaneShape)
+}
+
+
+def _along(kind: str, a: np.ndarray, b: np.ndarray, radius: float) -> Solid:
+    """A solid of pictures with its z from a to b."""
+    sizes = np.array([radius, np.linalg.norm(b - a)])
+    return Solid(kind, sizes, 0.5 * (a + b), quat_from_z(b - a))
+
+
+def checked_collision(shapes: object, what: str) -> tuple[CollisionShape, ...]:
+    """Shapes, or mappings of their fields with the name of their class as "type". Raises MechanismError."""
+    checked = []
+    for number, shape in enumerate(sequence_of(shapes, what, "shapes")):
+        place = f"shape {number}"
+        try:
+            if isinstance(shape, Mapping):
+                kind = kind_of(shape, SHAPES, place, "shape")
+                if isinstance(shape.get("vertices"), str | Path):  # descriptions in files open no others
+                    raise MechanismError(
+                        f"{place}: vertices must be points; a mesh file is read by vi.ConvexMesh(path)"
+                    )
+                shape = made(kind, {key: value for key, value in shape.items() if key != "type"}, place)
+            elif not isinstance(shape, CollisionShape):
+                raise MechanismError(f"{place} must be one of {', '.join(SHAPES)}, got {shown(shape)}")
+        except MechanismError as problem:
+            raise MechanismError(f"{what}: {problem}") from None
+        checked.append(shape)
+    return tuple(checked)
+
+
+def shape_of_solid(solid: Solid, what: str) -> CollisionShape:
+    """The shape of a solid of pictures. Raises MechanismError for an ellipsoid, and for a mesh that is not convex."""
+    at, R = solid.position, rotation_matrix(solid.quat_wxyz)
+    if solid.kind == "sphere":
+        return SphereShape(float(solid.sizes[0]), at)
+    if solid.kind == "box":
+        return BoxShape(solid.sizes, at, solid.quat_wxyz)
+    if solid.kind in ("capsule", "cylinder"):
+        radius, length = (float(size) for size in solid.sizes)
+        half = 0.5 * length * R[:, 2]
+        return (CapsuleShape if solid.kind == "capsule" else CylinderShape)(at - half, at + half, radius)
+    if solid.kind == "mesh":
+        return ConvexMesh(solid.vertices, at, solid.quat_wxyz)
+    raise MechanismError(f"{what}: an ellipsoid has no shape that touches: give collision=[...] with another")

@@ -1,0 +1,40 @@
+"""Triangle meshes of files, read by the package trimesh."""
+
+from pathlib import Path
+from typing import Any
+
+from varint.errors import FileError
+from varint.model.checks import path_of
+
+MESH_SUFFIXES = (".stl", ".obj", ".dae", ".ply", ".off", ".glb")
+LARGEST_FILE = 100_000_000  # bytes
+TO_INSTALL = "meshes are read by the package trimesh: pip install 'varint[view]'"
+
+
+def can_be_mesh(path: Path) -> bool:
+    """Whether there is a file, not too large, whose name ends as those of meshes."""
+    return path.suffix.lower() in MESH_SUFFIXES and path.is_file() and path.stat().st_size <= LARGEST_FILE
+
+
+def opened_mesh(path: Path) -> Any:
+    """The mesh of a file, a trimesh.Trimesh. Raises ImportError, and whatever its reader raises."""
+    import trimesh
+
+    with path.open("rb") as file:  # by itself: no other file that it names is opened
+        return trimesh.load(file, file_type=path.suffix.lower().lstrip("."), force="mesh", skip_materials=True)
+
+
+def read_mesh(path: str | Path) -> Any:
+    """The mesh of a file, a trimesh.Trimesh. Raises FileError, naming the file."""
+    path = Path(path_of(path, "the file of a mesh"))
+    if not can_be_mesh(path):
+        raise FileError(
+            f"cannot read '{path}': a mesh is a file that ends in {', '.join(MESH_SUFFIXES)},"
+            f" of at most {LARGEST_FILE // 1_000_000} MB"
+        )
+    try:
+        return opened_mesh(path)
+    except ImportError:
+        raise FileError(f"cannot read '{path}': {TO_INSTALL}") from None
+    except Exception as problem:  # of whichever reader the suffix asks for
+        raise FileError(f"cannot read '{path}': {type(problem).__name__}: {problem}") from None

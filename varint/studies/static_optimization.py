@@ -1,0 +1,184 @@
+"""Static optimisation: the least activations of muscles that make a motion.
+
+At each time, with the tensions F = a F1 + F0 of the muscles at activations a, and the derivatives R of their lengths by
+the coordinates:
+
+    least  sum a^2    with  0 <= a <= 1  and  N^T (R^T F + tau) = 0
+
+where tau are the efforts that the motion requires and the columns of N are the motions that loops allow. What the
+muscles cannot give is left as a residual, which is made as small as possible first: it counts WEIGHT times as much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import null_space
+
+from varint.analysis.forces import forces_at
+from varint.display import count_text, value_text
+from varint.errors import ArgumentError
+from varint.linear.joint_motion import JointMotion, by_joint, joint_motion, required_efforts, without
+from varint.linear.path_arms import path_arms
+from varint.mechanism import Mechanism
+from varint.model.checks import of_type, sequence_of
+from varint.model.forces.base import Force
+from varint.redmax.equations_of_motion import EquationsOfMotion
+from varint.redmax.kinematics import TreeKinematics
+from varint.studies.study import Study
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+WEIGHT = 1e5  # of residuals, over the largest effort of a muscle
+RANK = 1e-10  # of rows of loops that depend on each other
+MOST = 12  # curves of a picture
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StaticOptimization(Study):
+    """Muscles that make a motion, see `static_optimization`.
+
+    Attributes
+    ----------
+    mechanism : str
+    t : (T,) s
+    activation : dict
+        Name of a muscle to (T,), 0 to 1.
+    tension : dict
+        Name of a muscle to (T,), N, of its active and passive parts.
+    effort : dict
+        Name of a joint to the efforts (T,) or (T, dof), N or N m, that the motion requires without the muscles.
+    residual : dict
+        Those of them that the muscles do not give; along the motions that loops allow.
+    """
+
+    mechanism: str
+    t: np.ndarray
+    activation: dict[str, np.ndarray]
+    tension: dict[str, np.ndarray]
+    effort: dict[str, np.ndarray]
+    residual: dict[str, np.ndarray]
+
+    def _facts(self) -> Iterable[str]:
+        yield value_text(self.mechanism)
+        yield count_text(len(self.activation), "muscle")
+        yield count_text(self.t.size, "time")
+        yield f"activations up to {max(a.max() for a in self.activation.values()):.3g}"
+        yield f"residuals up to {max(np.abs(r).max() for r in self.residual.values()):.3g} N m or N"
+
+    @property
+    def _title(self) -> str:
+        return f"{self.mechanism}: tensions of {count_text(len(self.tension), 'muscle')}"
+
+    def _draw(self, axes: Axes) -> None:
+        from varint.drawing.axes import legend
+        from varint.drawing.style import line
+        from varint.viz.curves import over_time, time_unit
+
+        unit, symbol = time_unit(self.t)
+        largest = sorted(self.tension, key=lambda name: -np.abs(self.tension[name]).max())[:MOST]
+        curves = [axes.plot(self.t / unit, self.tension[name], **line(k))[0] for k, name in enumerate(largest)]
+        axes.set_ylabel("Tension (N)")
+        over_time(axes, self.t, unit, symbol)
+        legend(axes, curves, largest)
+
+
+def static_optimization(
+    mechanism: Mechanism, t: ArrayLike, coordinates: Mapping[str, ArrayLike], *, muscles: Sequence[str] | None = None
+) -> StaticOptimization:
+    """The activations of muscles that make a motion given as a table, with the least sum of their squares at each time.
+
+    Tensions follow length and rate of each path, without the time that activations take to rise and fall. What the
+    muscles cannot give within activations from 0 to 1 is the residual, the least that is possible. The mass of
+    muscles counts, and all other forces act, but for prescribed motions of joints.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    t, coordinates
+        The motion, see `efforts_of_motion`; with loops or couplings, also the coordinates of the tree that follow.
+    muscles : sequence of str, optional
+        Names of `Musculotendon`; all where not given. Their excitations do not count.
+
+    Raises
+    ------
+    ArgumentError
+        No muscle, an unknown one, or a table that is no motion, see `efforts_of_motion`.
+    """
+    of_type(mechanism, Mechanism, "mechanism", ArgumentError)
+    names = _muscles(mechanism, muscles)
+    slack = {name: _at_activation(mechanism.force(name), 0.0) for name in names}
+    relaxed = without(mechanism, slack)
+    idle = without(mechanism, {name: _changed(muscle, max_force=0.0) for name, muscle in slack.items()})
+    motion, equations = joint_motion(relaxed, t, coordinates), EquationsOfMotion(idle)
+    required, kinematics = required_efforts(equations, motion), TreeKinematics(relaxed)
+    arms = path_arms(kinematics, names, zip(motion.q, motion.rates, strict=True))
+    passive, active = _tensions(relaxed, equations, motion, names)
+    weight = WEIGHT / max(np.abs(active[:, :, None] * arms).max(), np.finfo(float).tiny)
+    activation, residual = np.empty_like(active), np.empty_like(motion.q)
+    for k in range(motion.t.size):
+        free = null_space(required.rows[k], RANK) if required.rows.shape[1] else np.eye(motion.q.shape[1])
+        given = -(active[k][:, None] * arms[k]).T
+        wanted = required.along[k] + passive[k] @ arms[k]
+        activation[k] = _least(free.T @ given, free.T @ wanted, weight)
+        residual[k] = free @ (free.T @ (wanted - given @ activation[k]))
+    tension = passive + activation * active
+    return StaticOptimization(
+        mechanism.name,
+        motion.t,
+        dict(zip(names, activation.T, strict=True)),
+        dict(zip(names, tension.T, strict=True)),
+        by_joint(kinematics.tree, required.along),
+        by_joint(kinematics.tree, residual),
+    )
+
+
+def _muscles(mechanism: Mechanism, muscles: Sequence[str] | None) -> list[str]:
+    known = [force.name for force in mechanism.forces if force.activated]
+    if not known:
+        raise ArgumentError(f"'{mechanism.name}' has no muscle: add a vi.Musculotendon")
+    names = known if muscles is None else list(sequence_of(muscles, "muscles", "names", ArgumentError))
+    other = next((name for name in names if name not in known), None)
+    if other is not None or not names or len(set(names)) < len(names):
+        what = "needs one name or more, each once" if other is None else f"has {other!r}, which is no muscle"
+        raise ArgumentError(f"muscles= {what}: there are {', '.join(known)}")
+    return names
+
+
+def _at_activation(muscle: Force, activation: float) -> Force:
+    """A muscle without dynamics at a constant activation."""
+    return _changed(muscle, activation_times=None, activation=0.0, excitation=activation)
+
+
+def _changed(muscle: Force, **given: object) -> Force:
+    return replace(muscle, **given)  # type: ignore[arg-type]
+
+
+def _tensions(
+    relaxed: Mechanism, equations: EquationsOfMotion, motion: JointMotion, names: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray]:
+    """(T, m) N, of the passive muscles, and more at full activation."""
+    states = [equations.state(q, rates) for q, rates in zip(motion.q, motion.rates, strict=True)]
+    x, quat, v, w = (
+        np.array([getattr(state, name) for state in states])
+        for name in ("position", "quat_wxyz", "velocity", "angular_velocity")
+    )
+    numbers = [relaxed.force_index[name] for name in names]
+    command = np.zeros((motion.t.size, len(relaxed.forces)))
+    passive = -forces_at(relaxed, x, quat, v, w, command).effort[:, numbers]
+    command[:, numbers] = 1.0
+    return passive, -forces_at(relaxed, x, quat, v, w, command).effort[:, numbers] - passive
+
+
+def _least(given: np.ndarray, wanted: np.ndarray, weight: float) -> np.ndarray:
+    """The least activations (m,) with ``given`` (n, m) times them equal to ``wanted`` (n,), or as near as possible."""
+    from scipy.optimize import lsq_linear
+
+    matrix = np.vstack([weight * given, np.eye(given.shape[1])])
+    side = np.concatenate([weight * wanted, np.zeros(given.shape[1])])
+    return np.asarray(lsq_linear(matrix, side, (0.0, 1.0), method="bvls").x)
