@@ -1,6 +1,6 @@
 """Energy of each component of a mechanism along a motion, its error and what that is compared with.
 
-A component are bodies that joints or forces connect, other than through the world (`varint.kernels.plan.Components`).
+A component are bodies that joints or forces connect, other than through the world (`balance_records.Components`).
 """
 
 from collections.abc import Iterator

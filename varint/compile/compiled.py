@@ -15,11 +15,11 @@ from varint.compile.bodies import body_arrays, component_arrays, longest_arm
 from varint.compile.contact_points import contact_arrays
 from varint.compile.roles import Roles, find_roles
 from varint.display import Shown
+from varint.kernels.balance_records import Components
 from varint.kernels.compliant_records import CompliantRows
 from varint.kernels.plan import (
     Beams,
     Bodies,
-    Components,
     Constraints,
     Elements,
     Joints,

@@ -26,6 +26,7 @@ from typing import Annotated
 
 from varint._numba import STATE, Bool1, CompiledRecord, Float1, Float2, Float3, Float4, Int1, Int2, Int3
 from varint.collision.shape_records import Features
+from varint.kernels.balance_records import Balance, Components
 from varint.kernels.compliant_records import CompliantRows
 from varint.products.records import Products, ProductWork
 from varint.terms.contacts.kernels.contact_records import ContactTable, ContactWork
@@ -128,18 +129,6 @@ class Elements(CompiledRecord):
     """The efforts that the forces of the description are made of, in its order."""
 
     force: Int1  # (ne,) number of the force
-
-
-@dataclass(frozen=True, eq=False)
-class Components(CompiledRecord):
-    """Components of the mechanism: bodies that joints or forces connect, other than through the world."""
-
-    of_body: Int1  # (nb,) number of its component
-    of_element: Int1  # (ne,)
-    body: Int1  # (nb,) bodies, component after component
-    first_body: Int1  # (components + 1,) those of component c are body[first_body[c] : first_body[c + 1]]
-    element: Int1  # (ne,) elements, component after component
-    first_element: Int1  # (components + 1,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,38 +248,6 @@ class EffortWork(CompiledRecord, writable=True):
     target_rate_next: Annotated[Float1, "nr"]  # its rate at the end of the step
     closed: Annotated[Bool1, "limits", STATE]  # whether a limit is closed
     rest_gap: Annotated[Float1, "limits", STATE]  # gap at which a closed limit is held, zero but for round-off
-
-
-@dataclass(frozen=True, eq=False)
-class Balance(CompiledRecord, writable=True):
-    """The energy residual and its balance from node to node (balance.py)."""
-
-    redo: Annotated[Bool1, STATE]  # whether steps in which energy comes from nowhere are done again in halves
-    at_node: Annotated[Bool1, STATE]  # whether the next piece is the first of a step
-    nodes: Annotated[Int1, STATE]  # number of nodes that were checked
-    smooth: Annotated[Int1, STATE]  # ... since the last impact
-    dt: Annotated[Float1, STATE]  # s
-    size: Annotated[Float1, STATE]  # of the last piece, s; zero after an impact, and at the start
-    alike: Annotated[Float1, STATE]  # product of the pieces about the last node / dt^2; zero in composed steps
-    unresolved: Annotated[Int1, STATE]  # slot of a body not resolved since the last recorded node, -1 for none
-    # J, of each component
-    kinetic: Annotated[Float2, "components 2", STATE]  # at the last node and the one before
-    load: Annotated[Float1, "components", STATE]  # work of gravity and loads since the start ...
-    loaded: Annotated[Float1, "components", STATE]  # ... and up to the last node
-    carried: Annotated[Float1, "components", STATE]  # work of constraints that was counted at the last node already
-    error: Annotated[Float1, "components", STATE]  # the energy residual: energy gained without work
-    oscillation: Annotated[Float1, "components", STATE]  # the part of it that comes back
-    bend: Annotated[Float1, "components", STATE]  # twice the kinetic energy of the change of velocity at the last node
-    recent: Annotated[Float3, "components 2 6", STATE]  # residual, and less its oscillation, of the nodes judged last
-    peak: Annotated[Float1, "components", STATE]  # largest kinetic energy so far
-    scale: Annotated[Float1, "components", STATE]  # the same, or work of all that acts since the start
-    exchange: Annotated[Float1, "components", STATE]  # work by its size within the recent steps
-    acted: Annotated[Float1, "ne", STATE]  # of each element: work from the start up to the last node
-    # scratch, J
-    present: Annotated[Float1, "components"]  # kinetic energy at the present node ...
-    driven: Annotated[Float1, "components"]  # ... and work of constraints and contacts there
-    works: Annotated[Float1, "ne"]  # of each element from the start up to a node
-    left: Annotated[Float2, "2 components"]  # what steps should keep, before and after a sub-step
 
 
 @dataclass(frozen=True, eq=False)
