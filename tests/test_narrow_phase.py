@@ -101,7 +101,7 @@ def test_distances_and_depths_at_random_poses():
 
 @pytest.mark.slow
 def test_distances_and_depths_at_thousands_of_random_poses():
-    compare_random(1, 3000)
+    compare_random(1, 1500)
 
 
 SPECIAL = [
@@ -138,7 +138,7 @@ def test_distances_and_depths_at_special_poses():
 
 @pytest.mark.slow
 def test_distances_and_depths_at_thousands_of_special_poses():
-    compare_special(3, 3000)
+    compare_special(3, 1500)
 
 
 @pytest.mark.parametrize(
