@@ -29,6 +29,7 @@ STILL = 1e-9  # m/s: a slip of this size has no direction ...
 COARSE = 1e3  # ... nor has one of so many times atol where it is found to end
 STARTING = 1e2  # times atol, m, to the power 2/3: a slip that starts keeps its direction up to so many m/s
 ANY = -1.0  # in place of a speed
+SHORTER = 8.0  # times
 ZERO = 1e-8  # of the largest acceleration of a point: one of this size counts as none
 SAME = 1e-7  # of the same: regimes that differ by less are one
 
@@ -74,6 +75,10 @@ class ContactEvents:
     def first_step(self, natural: float) -> float | None:
         """See `Stops`: steps that grew in free flight are too long in contact."""
         return None if self.closed.any() else natural
+
+    def next_step(self, size: float, again: bool) -> float | None:
+        """See `Stops`: a point that is met again leaves by less than the error of so long a step."""
+        return size / SHORTER if again else self.first_step(size)
 
     def memory(self) -> dict[str, np.ndarray]:
         """The regimes."""

@@ -24,7 +24,6 @@ SAMPLES = 8  # of a step in which a limit may have been passed
 HALVINGS = 45  # bisections of a step in search of a positive margin
 MOST_EVENTS = 1000  # per step, or at one instant
 MOST_IMPACTS = 3  # per limit and fixed-size step; after that it closes
-SHORTER = 8.0  # times: a step that was passed at its start again
 TRIALS = 4  # trial steps that correct the instant of an impact
 EXACT = 1e-13  # m or rad: a gap of this size is not improved on
 SHARE = 4.0 * np.finfo(float).eps  # tolerance of an event's instant, relative to the step
@@ -132,8 +131,7 @@ def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
             i.natural = i.size if leaves else natural
             return
         i.meet(event.number, closing=True)
-        # met again at once: it leaves by less than the error of so long a step
-        i.restart(size / SHORTER if event.number in met else stops.first_step(size))
+        i.restart(stops.next_step(size, event.number in met))
         met.add(event.number)
         start = i.present()
     raise Blocked(f"{stops.named(met)} close and open again without end")

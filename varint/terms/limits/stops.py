@@ -69,6 +69,10 @@ class Stops:
         """Size, s, to try after an event where ``natural`` was that without; None to find one."""
         return natural
 
+    def next_step(self, size: float, again: bool) -> float | None:
+        """Size, s, to try after an event at the start of a step of ``size``; ``again``: the same as just before."""
+        return size
+
     def memory(self) -> dict[str, np.ndarray]:
         """State of the events that future steps depend on; none beside that of the equations."""
         return {}
