@@ -272,6 +272,7 @@ def test_starts_beyond_a_limit_come_back(integrator):
     assert abs(gap[-1]) < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["dop853", "bdf2"])
 def test_contradiction_is_named(integrator):
     plain = vi.mechanisms.n_pendulum(n=1, angle=0.4)
