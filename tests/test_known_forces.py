@@ -93,8 +93,8 @@ def reduced(mechanism):
 
 
 def simulated(mechanism):
-    """A run in reduced coordinates, of what they know."""
-    if "soft" in mechanism.force_traits[0]:
+    """A run in reduced coordinates, of what they know; else in maximal ones."""
+    if mechanism.force_traits[0] & {"soft", "shapes"}:
         return vi.simulate(mechanism, DURATION, DT)
     return vi.redmax.simulate(mechanism, DURATION, DT, integrator=with_contacts()[0])
 

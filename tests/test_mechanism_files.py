@@ -454,7 +454,8 @@ def test_suffixes_that_are_not_known_are_refused(tmp_path, name):
     assert not path.exists()
     path.write_text(json.dumps(PENDULUM))
     with pytest.raises(
-        vi.FileError, match=r"cannot read .*: files of mechanisms that can be read end in \.json or \.mjcf or \.py or"
+        vi.FileError,
+        match=r"cannot read .*: files of mechanisms that can be read end in \.json or \.mjcf or \.osim or \.py or",
     ):
         vi.load_mechanism(path)
 

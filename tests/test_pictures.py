@@ -21,11 +21,11 @@ STRANGE = "50 $ of links_{ \\frac"
 
 @pytest.fixture(scope="module")
 def run():
-    """Joints of several kinds and three forces."""
+    """Joints of several kinds and four forces."""
     rng = np.random.default_rng(1)
     forces = [
         dataclasses.replace(force, name=f"{name} {force.name}")
-        for name in ("Spring", "Motor and JointServo")
+        for name in ("Spring", "Motor and JointServo", "Musculotendon")
         for force in samples(rng)[name]
     ]
     mechanism = sample_mechanism(rng, forces)

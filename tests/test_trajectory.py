@@ -4,6 +4,7 @@ import csv
 import pickle
 from functools import cache
 
+import force_samples
 import numpy as np
 import pytest
 
@@ -20,6 +21,13 @@ def run(name="four_bar", duration=1.0, dt=0.001, order=2, **parameters):
 @cache
 def reduced(name="four_bar", duration=1.0, dt=0.001):
     return vi.redmax.simulate(getattr(vi.mechanisms, name)(), duration, dt, rtol=1e-10)
+
+
+@cache
+def with_muscle():
+    rng = np.random.default_rng(1)
+    mechanism = force_samples.sample_mechanism(rng, force_samples.samples(rng)["Musculotendon"])
+    return vi.simulate(mechanism, 0.05, 0.01)
 
 
 # ---------------------------------------------------------------------------------------- nodes
@@ -264,7 +272,7 @@ def test_coordinates_and_rates_of_a_state(name):
 
 @pytest.mark.parametrize("what", GROUPS)
 def test_columns_of_everything(what):
-    whole = run("governor", duration=0.05, dt=0.01)
+    whole = with_muscle() if what in ("length", "length_rate", "law_state") else run("governor", duration=0.05, dt=0.01)
     found = columns(whole, what)
     assert found, what
     for column in found:

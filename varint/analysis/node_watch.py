@@ -18,7 +18,7 @@ def judge_nodes(motion: RecordedMotion, by_energy: bool) -> np.ndarray:
     """(T,) number of a body at nodes where energy jumped or joints are open, -1 elsewhere.
 
     Energy jumps where the residual of a component changes by more than 1 % of the energy that takes part within a few
-    nodes and does not come back, or exceeds 5 % of the scale (`ComponentEnergy`). ``by_energy``: whether it is judged,
+    nodes and does not come back, or exceeds 5 % of the scale (`ComponentEnergy`), in runs of more than ten nodes. ``by_energy``: whether it is judged,
     never of runs in which loads or prescribed joints do work, which is known by sums over the nodes alone. Joints are
     open beyond `open_bound`.
     """
@@ -44,7 +44,7 @@ def drift_of(motion: RecordedMotion) -> np.ndarray:
 
 def _jumped(motion: RecordedMotion) -> Iterable[tuple[int, int]]:
     """Nodes before which energy came or went without work, and the body whose velocity changed most there."""
-    if motion.work_from_outside.any():
+    if len(motion.t) <= 2 * FEW or motion.work_from_outside.any():
         return
     for own in component_energies(motion):
         before = -FEW

@@ -4,6 +4,8 @@ from varint._numba import njit
 from varint.kernels.balance import energy_of_projected, is_resolved, most_changed, oscillation_of, work_on
 from varint.kernels.projection import node_works, project
 
+FEWEST = 8  # nodes: before, the size of the errors that come back is not known
+
 
 @njit(seconds=1, what="the energy at the end of a run")
 def judge_end(plan, ws, pose, last):
@@ -13,7 +15,7 @@ def judge_end(plan, ws, pose, last):
     to come depend on stays as it is.
     """
     balance = ws.balance
-    if balance.nodes[0] == 0:
+    if balance.nodes[0] < FEWEST:
         return -1
     project(plan, ws, pose)
     node_works(plan, ws, balance.works)
@@ -25,7 +27,7 @@ def judge_end(plan, ws, pose, last):
         balance.scale[c] = max(before[1], max(kinetic, total))
         error = balance.error[c] + kinetic - (balance.kinetic[c, 0] + work - balance.carried[c])
         back = oscillation_of(balance, c, kinetic)
-        known = balance.nodes[0] <= 2 or is_resolved(balance, c, balance.error[c], back, 1.0, True)
+        known = is_resolved(balance, c, balance.error[c], back, 1.0, True)
         small = is_resolved(balance, c, error, back, last, False)
         balance.peak[c], balance.scale[c], balance.exchange[c] = before
         if not (known and small):
