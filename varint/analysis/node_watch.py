@@ -18,9 +18,9 @@ def judge_nodes(motion: RecordedMotion, by_energy: bool) -> np.ndarray:
     """(T,) number of a body at nodes where energy jumped or joints are open, -1 elsewhere.
 
     Energy jumps where the residual of a component changes by more than 1 % of the energy that takes part within a few
-    nodes and does not come back, or exceeds 5 % of the scale (`ComponentEnergy`), in runs of more than ten nodes. ``by_energy``: whether it is judged,
-    never of runs in which loads or prescribed joints do work, which is known by sums over the nodes alone. Joints are
-    open beyond `open_bound`.
+    nodes and does not come back, or exceeds 5 % of the scale (`ComponentEnergy`), in runs of more than ten nodes.
+    ``by_energy``: whether it is judged, never of runs in which loads or prescribed joints do work, which is known by
+    sums over the nodes alone. Joints are open beyond `open_bound`.
     """
     bodies = np.full(len(motion.t), -1)
     for node, body in (*(_jumped(motion) if by_energy else ()), *_open(motion)):
