@@ -94,6 +94,13 @@ def test_machine_elements_do_what_their_page_says(monkeypatch, tmp_path):
     assert [belt["drum bearing"][-1], belt["idler bearing"][-1]] == pytest.approx([3.0, -20.0])
     valve = vi.simulate(names["valve"], 0.05, 2e-4, state=names["valve"].state(rates={"cam bearing": 20.0}))
     assert valve.force["cam"] == pytest.approx(0.2 * (9.81 + 4.0 * np.cos(20.0 * valve.t)), abs=1e-6)
+    lifted, speed = names["lifted"], 20.0
+    assert lifted.coordinates["slide"] == pytest.approx(0.02 * np.sin(speed * lifted.t), abs=1e-12)
+    assert lifted.force["flank"] == pytest.approx(0.2 * (9.81 - 0.02 * speed**2 * np.sin(speed * lifted.t)), abs=1e-6)
+    assert names["turned"].max() == pytest.approx(11.1, abs=0.2)
+    held = names["turned"][1500:]
+    assert 0.1 < names["turned"].max() - held[-1] < 1.0
+    assert np.ptp(held) < 1e-12
     assert names["stroke"] == pytest.approx(0.01, rel=1e-3)
     pin = vi.simulate(names["loose"], 1.0, 1e-3).path("rod", (0, 0, 0)).position
     assert np.linalg.norm(pin, axis=1).max() == pytest.approx(1e-3, rel=1e-6)
