@@ -6,8 +6,8 @@ A row g with the compliance alpha and the damping time beta has over a step of h
 
 which acts along the gradients at both ends, as the impulse of a rigid row does: h/2 f G at the start, h/2 f G' at the
 end. Without damping these are the derivatives of the discrete Lagrangian -h m^2 / (2 alpha): symplectic, symmetric, of
-order 2, and the work is the exact change of the potential. The unknown mu = h/2 f has the residual mu - h/2 f: as
-alpha goes to zero the rigid row g' = 0, of a start with g = 0. Newton's matrix has the exact derivatives.
+order 2; f (g' - g) is minus the change of the potential. The unknown mu = h/2 f has the residual mu - h/2 f, which
+becomes that of the rigid row, g' = 0, as alpha goes to zero, if g = 0 at the start. Newton's matrix has the exact derivatives.
 """
 
 from varint._numba import indirect, njit
@@ -48,7 +48,7 @@ def average_rows(plan: Plan, ws: Workspace, start: int, half_step: float) -> Non
 
 @indirect(seconds=1, what=WHAT)
 def stiffen_rows(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: float) -> None:
-    """Write the rows of Newton's matrix. After `average_rows`."""
+    """Write the columns of mu, G, and the rows of Newton's matrix, by G'. After `average_rows`."""
     work = ws.efforts
     for n in range(plan.compliant.joint_row.size):
         r, s = plan.compliant.joint_row[n], plan.compliant.joint_sum[n]

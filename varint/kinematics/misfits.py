@@ -1,7 +1,7 @@
-"""Loops that are redundant only within the digits of their description, and lock where others go on to move.
+"""Loops whose constraints are redundant only within the digits of their description: they lock where exact ones move.
 
-A planar loop of hinges moves because some of its rows are redundant, which asks for parallel axes. Where one of
-them is off by 1e-7 rad, no pose but the reference one closes the loop to the round-off, and a run that closes
+A planar loop of hinges moves because some of its rows are redundant, which asks for parallel axes. Where one axis
+is off by 1e-7 rad, no pose but the reference one closes the loop to the round-off, and a run that closes
 joints to that comes to a stop. Of exact loops the products N^T G and the second-order form N^T dG(xi) eta of the
 redundancies N (loop_clusters.py) are of the size of the round-off; of singular poses, where motions really end,
 they are of the size of one. A misfit lies between.
@@ -21,15 +21,15 @@ from varint.model.state import State
 from varint.model.structure import Structure
 
 ROUND_OFF = 1e-11  # rad, or sizes of the parts: below, a redundancy is exact
-MOST_ROWS = 400  # above which only `diagnose` looks, as it takes seconds
-TAKES_PART = 1e-3  # smallest share of a redundancy
-SQUARE_ON = 1e-6  # how near a direction must be to a world axis to be called by its name
-NEAR_WORLD = 1e-3  # the same of a direction to release, where it need not be exact
+MOST_ROWS = 400  # of the mechanism, above which only `diagnose` looks, as it takes seconds
+TAKES_PART = 1e-3  # smallest share that counts: of a row or joint in a redundancy, of a force beside a torque
+SQUARE_ON = 1e-6  # 1 - cosine of the angle to a world axis by whose name a direction is called: 0.08 degrees
+NEAR_WORLD = 1e-3  # the same of directions to release: 2.6 degrees
 
 
 @dataclass(frozen=True)
 class Misfit:
-    """A loop of ``joints`` that locks as it moves, since it is redundant only within ``size``; names, rad or 1.
+    """A loop of ``joints`` that locks as it moves, since it is redundant only within ``size``, rad or sizes of a part.
 
     ``joint``: the one to release, by the directions ``releases``, in words.
     """
@@ -41,9 +41,9 @@ class Misfit:
 
     def __str__(self) -> str:
         return (
-            f"The loop of {names_text(self.joints)} moves only if axes agree exactly, and is {self.size:.1e} off:"
-            f" it locks as it moves. Release the {' and the '.join(self.releases)} of joint '{self.joint}', give the"
-            f" axes the same digits, or load its file with {REPAIR}"
+            f"The loop of {names_text(self.joints)} moves only if its axes agree exactly, and they are {self.size:.1e} off:"
+            f" it will lock. Release the {' and the '.join(self.releases)} of joint '{self.joint}', make the axes"
+            f" exactly parallel, or load its file with {REPAIR}"
         )
 
 
@@ -53,7 +53,7 @@ def misfits_at(structure: Structure, compiled: Compiled, state: State) -> list[M
 
 
 def quick_misfits(structure: Structure, compiled: Compiled, state: State) -> list[Misfit]:
-    """The same, and none where there are no loops, where these have many rows, or where the state is not finite."""
+    """`misfits_at`, but none without loops, in a mechanism of many rows, and at positions that are not finite."""
     if not compiled.topology.clusters or compiled.plan.rows.role.size > MOST_ROWS:
         return []
     return misfits_at(structure, compiled, state) if np.isfinite(state.position).all() else []
@@ -87,7 +87,10 @@ def misfits_in(structure: Structure, cluster: NumberedCluster) -> Iterator[Misfi
 
 
 def _released(structure: Structure, cluster: NumberedCluster, shares: np.ndarray) -> int:
-    """The joint of a cluster that is released: a cut one, and of these one without a torque, if it takes part."""
+    """Number in the cluster of the joint to release.
+
+    Of those with a share in the redundancy: a cut one, then one of at most three rows, then that of the largest share.
+    """
     joints: Sequence[Joint] = [structure.joints[number] for number in cluster.joints]
 
     def rank(j: int) -> tuple[bool, bool, bool, float]:
@@ -100,14 +103,15 @@ def _released(structure: Structure, cluster: NumberedCluster, shares: np.ndarray
 def _directions(
     cluster: NumberedCluster, x: np.ndarray, R: np.ndarray, j: int, redundancy: np.ndarray
 ) -> Iterator[str]:
-    """The force and the torque of joint ``j`` of a cluster in a redundancy, by their directions in words."""
+    """The force and the torque of joint ``j`` of a cluster in a redundancy, by their directions in words, world."""
     compiled = cluster.loops.compiled
     rows = bodies_jacobian(compiled, placed(compiled, x, R).jacobian[0])
+    own = rows[[joint == j for joint, _ in cluster.loops.rows]]
+    body = int(np.argmax(np.abs(own).max(axis=(0, 2))))  # one for all rows: on the other one forces are opposite
     force, torque = np.zeros(3), np.zeros(3)
     for row, share, (joint, _) in zip(rows, redundancy, cluster.loops.rows, strict=True):
         if joint != j:
             continue
-        body = int(np.argmax(np.abs(row).max(axis=1)))
         if np.abs(row[body, :3]).max() > TAKES_PART * np.abs(row[body]).max():
             force += share * row[body, :3]
         else:

@@ -22,7 +22,8 @@ from varint.terms.contacts.kernels.contact_features import rate_along
 def solve_coupled(plan, ws, step, factored, body, row):
     """Complete x = A^-1 b in ``body`` (nb, 6), ``row`` (nr,) by the contacts between moving bodies that touch.
 
-    ``step``: as in `solve_again`. Their ``ws.contacts.change`` is dz. ``factored``: the block is the last one's.
+    ``step``: as in `solve_again`. Their ``ws.contacts.change`` is dz. ``factored``: the block and the list of contacts
+    of the last call are used again.
     """
     work = ws.contacts
     if work.coupled.size == 0:
@@ -79,7 +80,7 @@ def _factor_block(plan, ws, step):
     work, count = ws.contacts, 0
     for k in range(plan.contacts.height.size, plan.contacts.body.size):
         if work.taking[k] and is_coupled(plan, work, k):
-            if count == work.coupled.size:  # no space: the step fails, and says so
+            if count == work.coupled.size:  # no space: NaN, with which no step is solved
                 work.coupled_count[0], work.change[k, 0], ws.increment_body[0, 0] = 0, math.nan, math.nan
                 return
             work.coupled[count] = k
