@@ -7,7 +7,8 @@ A row g with the compliance alpha and the damping time beta has over a step of h
 which acts along the gradients at both ends, as the impulse of a rigid row does: h/2 f G at the start, h/2 f G' at the
 end. Without damping these are the derivatives of the discrete Lagrangian -h m^2 / (2 alpha): symplectic, symmetric, of
 order 2; f (g' - g) is minus the change of the potential. The unknown mu = h/2 f has the residual mu - h/2 f, which
-becomes that of the rigid row, g' = 0, as alpha goes to zero, if g = 0 at the start. Newton's matrix has the exact derivatives.
+becomes that of the rigid row, g' = 0, as alpha goes to zero, if g = 0 at the start. Newton's matrix has the exact
+derivatives.
 """
 
 from varint._numba import indirect, njit

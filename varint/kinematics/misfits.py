@@ -41,9 +41,9 @@ class Misfit:
 
     def __str__(self) -> str:
         return (
-            f"The loop of {names_text(self.joints)} moves only if its axes agree exactly, and they are {self.size:.1e} off:"
-            f" it will lock. Release the {' and the '.join(self.releases)} of joint '{self.joint}', make the axes"
-            f" exactly parallel, or load its file with {REPAIR}"
+            f"The loop of {names_text(self.joints)} moves only if its axes agree exactly, and they are"
+            f" {self.size:.1e} off: it will lock. Release the {' and the '.join(self.releases)} of joint"
+            f" '{self.joint}', make the axes exactly parallel, or load its file with {REPAIR}"
         )
 
 
