@@ -324,3 +324,22 @@ def test_pairs_leave_out_what_a_joint_connects():
         scene(arms, [vi.ContactPairs("p", bodies=["a", "b"])], joints=joints)
     mechanism = scene(arms, [vi.ContactPairs("p", bodies=["a", "b"], others=["b", "world"])], joints=joints)
     assert [element.bodies for element in mechanism.forces[0].elements(mechanism)] == [("world", "b")]
+
+
+@pytest.mark.parametrize("restitution", [0.5, 1.0])
+def test_a_driven_body_throws_a_resting_one(restitution):
+    """The drive does work in the impact, J = m (1 + e) v at its speed v: that is no energy from nowhere."""
+    bodies = [
+        vi.Body.sphere(name, 0.1, mass, position=(x, 0, 0), collision=True)
+        for name, mass, x in (("ram", 1.0, 0.0), ("puck", 0.5, 0.25))
+    ]
+    slides = [vi.Prismatic(f"{b.name} slide", "world", b.name, point=b.position, axis=(1, 0, 0)) for b in bodies]
+    forces = [
+        vi.Contact("hit", "ram", "puck", restitution=restitution),
+        vi.PrescribedMotion("drive", joint="ram slide", rate=1.0),
+    ]
+    mechanism = vi.Mechanism("ram", bodies, slides, gravity=(0, 0, 0), forces=forces)
+    run = vi.simulate(mechanism, 0.2, 0.01, state=mechanism.state(rates={"ram slide": 1.0}))
+    assert run.rates["puck slide"][-1] == pytest.approx(1.0 + restitution, rel=1e-12)
+    assert np.abs(run.energy_balance).max() < 1e-12
+    assert not run.unresolved.size

@@ -255,3 +255,11 @@ def test_wrong_input(make, message):
 def test_what_has_no_such_rows(use):
     with pytest.raises(vi.ArgumentError, match="compliance of joint 'pin 0' makes rows of a joint springs"):
         use(pendulum(1e-6))
+
+
+def test_diagnosis_takes_compliant_joints_for_rigid():
+    rigid = vi.mechanisms.four_bar()
+    joints = [replace(j, compliance=1e-6) if j.name == "rocker pin" else j for j in rigid.joints]
+    found, expected = replace(rigid, joints=joints).diagnose(), rigid.diagnose()
+    assert (found.mobility, found.redundancy) == (expected.mobility, expected.redundancy)
+    assert "nan" not in str(found)

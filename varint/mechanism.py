@@ -225,9 +225,9 @@ class Mechanism(CompiledStructure):
         """Mobility, redundant rows, instantaneous motions and singularity at the pose of ``state``; ``str()`` reports.
 
         ``state``: ``state()`` where not given. Each cluster of loops is analysed dense: the cost grows with the
-        cube of the bodies in it.
+        cube of the bodies in it. Joints with a compliance count as rigid ones.
         """
-        return diagnose(self, self.compiled, self.state() if state is None else state)
+        return diagnose(self.rigid_twin, self.rigid_twin.compiled, self.state() if state is None else state)
 
     def _repr_html_(self) -> str:
         from varint.drawing.thumbnail import thumbnail

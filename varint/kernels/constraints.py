@@ -76,3 +76,11 @@ def finish_constraints(plan, ws, pose):
         if plan.constraints.driven[c]:
             work.target_rate[r] = work.target_rate_next[r]
     follow_constraints(plan, ws, ws.position[pose], ws.rotation[pose])
+
+
+@njit
+def add_constraint_works(plan, ws, work):
+    """Add to ``work`` (ne,) that of the impulses ``ws.increment_row`` at a node, at the rates of the targets."""
+    for c in range(plan.constraints.row.size):
+        r = plan.constraints.row[c]
+        work[plan.constraints.element[c]] += ws.increment_row[r] * ws.efforts.target_rate[r]

@@ -2,6 +2,7 @@
 
 from varint._numba import njit
 from varint.kernels.configuration import mass_pivots
+from varint.kernels.constraints import add_constraint_works
 from varint.kernels.dense import copy_motions
 from varint.kernels.efforts import clear_rows
 from varint.kernels.ldu import solve_newton
@@ -36,9 +37,7 @@ def node_works(plan, ws, work):
     """Write the works of all elements (ne,) from the start up to a node, J, after `project` there."""
     for e in range(work.size):
         work[e] = ws.efforts.work[e]
-    for c in range(plan.constraints.row.size):
-        r = plan.constraints.row[c]  # the impulses of the projection do work too, at the rates of the targets
-        work[plan.constraints.element[c]] += ws.increment_row[r] * ws.efforts.target_rate[r]
+    add_constraint_works(plan, ws, work)
     if has_contacts(plan):
         works_at_node(plan, ws, work)
 

@@ -131,8 +131,8 @@ TRAITS = {
         "hard contacts",
         is_contact,
         "is a hard contact",
-        "use vi.simulate of order 1 or 2 or varint.redmax.simulate with 'dop853', 'rk45', 'radau' or 'euler', or remove"
-        " this force",
+        "use vi.simulate of order 1 or 2 (a HardContact: or varint.redmax.simulate with 'dop853', 'rk45', 'radau' or"
+        " 'euler'), or remove this force",
     ),
     "shapes": Trait(
         "hard contacts between shapes",

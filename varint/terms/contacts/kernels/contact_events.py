@@ -6,8 +6,8 @@ friction a rebound can gain energy: e is then lowered to the largest that does n
 """
 
 from varint._numba import indirect, njit
-from varint.algebra.vectors import dot, rotate, vector
 from varint.kernels.balance import add_event
+from varint.kernels.constraints import add_constraint_works
 from varint.kernels.dense import copy_motions
 from varint.kernels.momentum import momenta_of
 from varint.kernels.plan import Plan, Workspace
@@ -20,7 +20,7 @@ NOBODY = -1
 MOST_ROUNDS = 200  # of impacts at one instant
 PARTING = 1e-10  # m/s, threshold of rates that approach or part
 ALIKE = 1e-9  # share by which rates may differ that count as one
-GAINED = 1e-14  # share of the energy that counts as none
+GAINED = 1e-14  # of the sizes of the terms of the work of contacts: what counts as none
 LOWERED = 40  # bisections of e
 
 
@@ -67,9 +67,7 @@ def settle_contacts(plan, ws, pose):
     """Momenta at a node become those of the velocities there, which go to ``ws.velocity``."""
     project_contacts(plan, ws, pose)
     works_at_node(plan, ws, ws.efforts.work)
-    for c in range(plan.constraints.row.size):
-        r = plan.constraints.row[c]
-        ws.efforts.work[plan.constraints.element[c]] += ws.increment_row[r] * ws.efforts.target_rate[r]
+    add_constraint_works(plan, ws, ws.efforts.work)
     copy_motions(ws.increment_body, ws.velocity)
     momenta_of(plan, ws.velocity, ws.momentum)
     ws.momentum_rest[:] = 0.0
@@ -129,17 +127,16 @@ def _restitution(plan, ws, k):
 def _hit(plan, ws, pose):
     """Apply the impact of the contacts that were chosen."""
     work = ws.contacts
-    before = _energy(plan, ws.velocity)
     low, high = 0.0, 1.0
     _try_hit(plan, ws, pose)
-    if _energy(plan, ws.increment_body) > before * (1.0 + GAINED):
+    if _gains(plan, ws):
         for k in range(plan.contacts.body.size):
             work.kept_bias[k] = work.bias[k, 0]
         for _ in range(LOWERED):
             share = 0.5 * (low + high)
             _scale_bias(work, share)
             _try_hit(plan, ws, pose)
-            if _energy(plan, ws.increment_body) > before * (1.0 + GAINED):
+            if _gains(plan, ws):
                 high = share
             else:
                 low = share
@@ -148,15 +145,12 @@ def _hit(plan, ws, pose):
     for k in range(plan.contacts.body.size):
         if not work.taking[k]:
             continue
-        own = 0.0
-        for a in range(3):
-            own += 0.5 * work.z[k, a] * rate_along(plan, work.upper, k, a, ws.velocity)
-            own += 0.5 * work.z[k, a] * rate_along(plan, work.upper, k, a, ws.increment_body)
-        ws.efforts.work[plan.contacts.element[k]] += own
+        ws.efforts.work[plan.contacts.element[k]] += _work_of_hit(plan, ws, k)[0]
         stays = rate_along(plan, work.upper, k, 0, ws.increment_body) <= PARTING
         if stays and not work.closed[k]:
             work.held_gap[k] = contact_gap(plan, ws, pose, k)
         work.closed[k] = stays
+    add_constraint_works(plan, ws, ws.efforts.work)
     add_event(ws)
     copy_motions(ws.increment_body, ws.velocity)
     momenta_of(plan, ws.velocity, ws.momentum)
@@ -181,10 +175,23 @@ def _try_hit(plan, ws, pose):
 
 
 @njit
-def _energy(plan, velocity):
-    """Kinetic energy, J, with velocities (nb, 6)."""
-    twice = 0.0
-    for i in range(plan.bodies.mass.size):
-        v, w = vector(velocity[i]), vector(velocity[i, 3:])
-        twice += plan.bodies.mass[i] * dot(v, v) + dot(w, rotate(plan.bodies.inertia[i], w))
-    return 0.5 * twice
+def _work_of_hit(plan, ws, k):
+    """Work of contact k in the impact, J, and the sum of the sizes of its terms: impulses times mean rates."""
+    total = size = 0.0
+    for a in range(3):
+        z, upper = 0.5 * ws.contacts.z[k, a], ws.contacts.upper
+        before = z * rate_along(plan, upper, k, a, ws.velocity)
+        after = z * rate_along(plan, upper, k, a, ws.increment_body)
+        total, size = total + before + after, size + abs(before) + abs(after)
+    return total, size
+
+
+@njit
+def _gains(plan, ws):
+    """Whether the contacts bring energy in by the impact that was tried; drives and joints may do so too."""
+    total = size = 0.0
+    for k in range(plan.contacts.body.size):
+        if ws.contacts.taking[k]:
+            work, terms = _work_of_hit(plan, ws, k)
+            total, size = total + work, size + terms
+    return total > GAINED * size

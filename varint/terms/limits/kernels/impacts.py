@@ -15,7 +15,7 @@ import math
 from varint._numba import indirect, njit
 from varint.algebra.vectors import dot, rotate, vector
 from varint.kernels.balance import add_event
-from varint.kernels.constraints import set_targets
+from varint.kernels.constraints import add_constraint_works, set_targets
 from varint.kernels.dense import copy_motions
 from varint.kernels.inputs import Inputs, set_inputs, set_load
 from varint.kernels.ldu import solve_newton
@@ -273,6 +273,7 @@ def _release(plan, ws, pose, n):
     copy_motions(ws.increment_body, ws.velocity)
     set_closed(plan, ws, n, False)
     _keep_impact(ws, pose, n, 0.0, False)  # the same map as that of an impact without restitution
+    add_constraint_works(plan, ws, ws.efforts.work)
     add_event(ws)
     momenta_of(plan, ws.velocity, ws.momentum)
     ws.momentum_rest[:] = 0.0
@@ -323,6 +324,7 @@ def impact(plan, ws, pose, n, restitution, timed):
         solve_newton(plan, ws, body, row, pose, pose)
         pulls = search.changes[0] < MOST_CHANGES and _let_go(plan, ws, n)
     ws.efforts.work[plan.limits.element[n]] += 0.5 * row[r] * (1.0 - restitution) * before
+    add_constraint_works(plan, ws, ws.efforts.work)
     add_event(ws)
     copy_motions(body, ws.velocity)
     momenta_of(plan, ws.velocity, ws.momentum)
