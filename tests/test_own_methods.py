@@ -58,10 +58,10 @@ def _run_once():
 @pytest.mark.slow
 def test_examples_of_the_page_run():
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.S)
-    assert len(blocks) == 4
-    reduced, maximal, rival, scheme = ({}, {}, {}, {})
+    assert len(blocks) == 5
+    reduced, matrices, maximal, rival, scheme = ({}, {}, {}, {}, {})
     try:
-        for block, names in zip(blocks, (reduced, maximal, rival, scheme), strict=True):
+        for block, names in zip(blocks, (reduced, matrices, maximal, rival, scheme), strict=True):
             exec(block, names)
         rk4, euler = reduced["result"].own
         assert (rk4.name, euler.name) == ("runge_kutta", "symplectic_euler")

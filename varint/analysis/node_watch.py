@@ -10,8 +10,8 @@ from varint.kernels.balance import LARGEST_ERROR
 from varint.kinematics.drift import most_open_bodies
 
 JUMP = 0.01  # of the energy that takes part: the largest change of the energy residual within a few nodes
-OPEN = 1e-9  # of the size of the parts: drift of joints that is not reported, ...
-OPEN_BY_TOLERANCE, OPEN_BY_STEPS = 10.0, 1e-3  # ... at least so many times the relative tolerance; without one
+OPEN = 1e-6  # of the size of the parts: drift of joints that is not reported, ...
+OPEN_BY_TOLERANCE, OPEN_BY_STEPS = 100.0, 1e-3  # ... at least so many times the relative tolerance; without one
 
 
 def judge_nodes(motion: RecordedMotion, by_energy: bool) -> np.ndarray:
@@ -29,7 +29,7 @@ def judge_nodes(motion: RecordedMotion, by_energy: bool) -> np.ndarray:
 
 
 def open_bound(motion: RecordedMotion) -> float:
-    """Drift, m, from which on joints are reported, by the size of a part: 1e-9 or 10 ``rtol``; of fixed steps 1e-3."""
+    """Drift, m, from which on joints are reported, by the size of a part: 1e-6 or 100 ``rtol``; of fixed steps 1e-3."""
     rtol = motion._step_tolerance
     share = OPEN_BY_STEPS if rtol is None else max(OPEN, OPEN_BY_TOLERANCE * rtol)
     return share * motion.mechanism.compiled.length

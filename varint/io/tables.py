@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 DEFAULT = ("coordinates", "rates", "position", "quat_wxyz", "velocity", "angular_velocity", "energy")
 TIME = "t"
 ROWS = 1000  # written at once
+OF_SOME = ("length", "length_rate", "law_state")  # groups that some forces have no columns of, some several
 
 
 def chosen_columns(trajectory: "RecordedMotion", what: Sequence[str]) -> list[Column]:
@@ -85,9 +86,11 @@ def _labels(trajectory: "RecordedMotion", name: str) -> dict[str, list[str]]:
     if group.parts:
         parts = {XYZ: "axis", QUATERNION: "quaternion", MAGNITUDES: "magnitude"}.get(group.parts, "wrench")
         return {group.of: group.names(trajectory), parts: list(group.parts)}
+    listed = columns(trajectory, name)
+    if name in OF_SOME:
+        return {f"{name}_of": [column.name for column in listed]}
     if group.of == "forces":
         return {group.of: group.names(trajectory)}
-    listed = columns(trajectory, name)
     if group.of == "joints":
         return {"coordinate": [column.name for column in columns(trajectory, "coordinates")]}
     return {"axis": list(XYZ)} if len(listed) > 1 else {}

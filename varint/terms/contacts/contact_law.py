@@ -16,7 +16,7 @@ from varint.redmax.kernels.cones import room, solve_cones
 
 DEPENDENT = 1e-10  # singular value, relative to the largest, up to which rows of equations are redundant
 
-MET = 1e-11  # relative: what the law may be missed by
+MET = 1e-9  # relative: what the law may be missed by
 SIZES = (1.0, 0.25, 4.0, 16.0)  # times the mobilities, which solutions do not depend on, but the iteration does
 
 

@@ -316,7 +316,7 @@ class ContactEvents:
         if z is None:
             raise Blocked(
                 f"no forces of {self.contacts.labelled([*numbers, *self.limits + points])} obey the law of friction at"
-                " this pose (Painlevé's paradox). Lower coefficients of friction, or varint.simulate, whose step finds"
+                " this pose (Painleve's paradox). Lower coefficients of friction, or varint.simulate, whose step finds"
                 " an impulse there, may help"
             )
         found, least = S @ z + c, ZERO * (np.abs(c).max(initial=0.0) or 1.0)
