@@ -16,7 +16,7 @@ from varint.redmax.kernels.cones import room, solve_cones
 
 DEPENDENT = 1e-10  # singular value, relative to the largest, up to which rows of equations are redundant
 
-MET = 1e-9  # relative: what the law may be missed by
+MET, NEARLY_MET = 1e-11, 1e-9  # relative: what the law is to be missed by, and may be where no trial does better
 SIZES = (1.0, 0.25, 4.0, 16.0)  # times the mobilities, which solutions do not depend on, but the iteration does
 
 
@@ -71,11 +71,15 @@ class ContactLaw:
         p.F[np.arange(F), self.normal[free]] = 1.0
         p.f[:], p.weight[:], p.term[:] = 0.0, self.friction[free], np.arange(F + 1)
         scale = float((np.abs(p.free) / np.sqrt(sizes)).max(initial=0.0))
+        least, best = np.inf, np.zeros(n)
         for factor in SIZES if scale > 0.0 else ():
             p.z[:], p.D[:] = 0.0, factor * sizes
-            if solve_cones(p, scale) <= MET:
+            missed = solve_cones(p, scale)
+            if missed <= MET:
                 return Q @ p.z
-        return None if scale > 0.0 else np.zeros(self.count)
+            if missed < least:
+                least, best = missed, p.z.copy()
+        return Q @ best if scale <= 0.0 or least <= NEARLY_MET else None
 
     def hold(
         self, S: np.ndarray, c: np.ndarray, normals: np.ndarray, sticks: np.ndarray, along: np.ndarray
