@@ -9,6 +9,8 @@ import numpy as np
 from varint.display import Shown, described, names_text
 from varint.mechanism import Mechanism
 
+DONE = "the run reached its end"
+
 
 class Nodes(Protocol):
     """Arrays (T, ...) by name, wherever they are kept."""

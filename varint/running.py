@@ -30,11 +30,10 @@ from varint.model.checks import (
 )
 from varint.model.state import State
 from varint.problem import Recording
-from varint.record import Counts, HeldNodes, Record, joined
+from varint.record import DONE, Counts, HeldNodes, Record, joined
 
 BLOCK_SECONDS = 0.25  # between two looks at the file and the progress
 LARGEST_BLOCK = 1 << 25  # bytes of recorded nodes in one block
-DONE = "the run reached its end"
 ROUND_OFF = 1e-12  # of a time
 KindOfTrajectory = TypeVar("KindOfTrajectory", bound=RecordedMotion)
 FOLLOWER: ContextVar[Callable[[Record], object] | None] = ContextVar("FOLLOWER", default=None)

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from varint.display import described, html_table, names_text
+from varint.record import DONE
 
 if TYPE_CHECKING:
     from varint.analysis.recorded_motion import RecordedMotion
-
-WHOLE = "the run reached its end"
 
 
 def text(trajectory: "RecordedMotion") -> str:
@@ -19,7 +18,7 @@ def text(trajectory: "RecordedMotion") -> str:
 def _facts(trajectory: "RecordedMotion") -> Iterator[str]:
     t = trajectory.t
     doubt = f", not resolved from t = {trajectory.unresolved[0]:g} s on" if trajectory.unresolved.size else ""
-    ended = "a part of a run" if is_part(trajectory) and trajectory.message == WHOLE else trajectory.message
+    ended = "a part of a run" if is_part(trajectory) and trajectory.message == DONE else trajectory.message
     yield f"{len(t)} nodes, t = {t[0]:g} to {t[-1]:g} s; {ended}{doubt}"
 
 

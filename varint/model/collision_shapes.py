@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -133,8 +133,8 @@ class SphereShape(CollisionShape):
 
 
 @dataclass(frozen=True, eq=False)
-class CapsuleShape(CollisionShape):
-    """All points within ``radius`` of the line from ``a`` (3,) to ``b`` (3,), m. Raises MechanismError."""
+class _AboutLine(CollisionShape):
+    """What a capsule and a cylinder have in common: a ``radius`` about the line from ``a`` (3,) to ``b`` (3,), m."""
 
     a: Vector
     b: Vector
@@ -151,41 +151,28 @@ class CapsuleShape(CollisionShape):
     def core(self) -> Core:
         return Core(np.array([self.a, self.b]), radius=self.radius)
 
-    def solid(self) -> Solid | None:
-        return _along("capsule", self.a, self.b, self.radius)
-
-    def moved(self, position: np.ndarray, R: np.ndarray) -> "CapsuleShape":
+    def moved(self, position: np.ndarray, R: np.ndarray) -> Self:
         return replace(self, a=position + R @ self.a, b=position + R @ self.b)
 
 
 @dataclass(frozen=True, eq=False)
-class CylinderShape(CollisionShape):
+class CapsuleShape(_AboutLine):
+    """All points within ``radius`` of the line from ``a`` (3,) to ``b`` (3,), m. Raises MechanismError."""
+
+    def solid(self) -> Solid | None:
+        return _along("capsule", self.a, self.b, self.radius)
+
+
+@dataclass(frozen=True, eq=False)
+class CylinderShape(_AboutLine):
     """A cylinder of a ``radius`` about the line from ``a`` (3,) to ``b`` (3,), flat at its ends, m.
 
     It touches planes alone; against other shapes take a `CapsuleShape`, or a `ConvexMesh` of a prism. Raises
     MechanismError.
     """
 
-    a: Vector
-    b: Vector
-    radius: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._radius()
-        self._line()
-
-    def _facts(self) -> Iterable[str]:
-        yield f"from {numbers_text(self.a)} to {numbers_text(self.b)} m, radius {self.radius:.6g} m"
-
-    def core(self) -> Core:
-        return Core(np.array([self.a, self.b]), radius=self.radius)
-
     def solid(self) -> Solid:
         return _along("cylinder", self.a, self.b, self.radius)
-
-    def moved(self, position: np.ndarray, R: np.ndarray) -> "CylinderShape":
-        return replace(self, a=position + R @ self.a, b=position + R @ self.b)
 
 
 @dataclass(frozen=True, eq=False)
