@@ -134,7 +134,7 @@ class SphereShape(CollisionShape):
 
 @dataclass(frozen=True, eq=False)
 class _AboutLine(CollisionShape):
-    """What a capsule and a cylinder have in common: a ``radius`` about the line from ``a`` (3,) to ``b`` (3,), m."""
+    """A ``radius`` about the line from ``a`` (3,) to ``b`` (3,), m: capsules and cylinders."""
 
     a: Vector
     b: Vector
