@@ -20,6 +20,7 @@ NOBODY = -1
 MOST_ROUNDS = 200  # of impacts at one instant
 PARTING = 1e-10  # m/s, threshold of rates that approach or part
 ALIKE = 1e-9  # share by which rates may differ that count as one
+SETTLED = 1e-8  # m: below this gap, what lands without a rebound is not located in time
 GAINED = 1e-14  # of the sizes of the terms of the work of contacts: what counts as none
 LOWERED = 40  # bisections of e
 
@@ -60,6 +61,26 @@ def approaches(plan, ws, pose, k):
     project_contacts(plan, ws, pose)
     write_upper(plan, ws, pose, k)
     return rate_along(plan, ws.contacts.upper, k, 0, ws.increment_body) <= PARTING
+
+
+@njit
+def settles(plan, ws, pose, k):
+    """Whether contact k, negative for none, is so near at a pose that its landing without a rebound is not located.
+
+    A body that comes to rest rocks on its corners without end, ever lower and faster.
+    """
+    if k < 0 or ws.contacts.closed[k] or _restitution(plan, ws, k) > 0.0:
+        return False
+    return TOUCHING < contact_gap(plan, ws, pose, k) <= SETTLED
+
+
+@njit
+def settle_near(plan, ws, pose, met):
+    """Close contact ``met`` and all that settle at a pose: the step then ends where none of them overlaps."""
+    work = ws.contacts
+    for k in range(plan.contacts.body.size):
+        if k == met or settles(plan, ws, pose, k):
+            work.closed[k], work.held_gap[k] = True, min(contact_gap(plan, ws, pose, k), 0.0)
 
 
 @njit

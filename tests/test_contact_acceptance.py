@@ -1,0 +1,115 @@
+"""Accepted cases of hard contact: a four-bar on its stop, two elastic balls, random problems of several bodies."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+from contact_scenes import linked_chain, random_contacts
+from test_contact_orders import four_bar
+from test_random_impacts import missed
+
+import varint as vi
+from varint.terms.contacts.kernels.contact_nodes import solve_at_node, take_right_sides
+
+
+@pytest.mark.slow
+def test_a_four_bar_meets_its_stop():
+    """DOP853 on its one angle: when, where, how fast; without restitution all energy is lost and it stays."""
+    mechanism, state = four_bar()
+    errors = []
+    for dt in (0.01, 0.005):
+        run = vi.simulate(mechanism, 0.8, dt, state=state)
+        turned = run.coordinates["world crank"]
+        hit = int(np.flatnonzero(np.abs(run.rates["world crank"]) < 1e-9)[1])  # it starts at rest
+        assert turned[hit:] == pytest.approx(turned[hit], abs=1e-12)
+        assert run.work[-1, 0] == pytest.approx(-12.7440834794, abs=30 * dt**2)
+        assert run.penetration["floor"].max() < 1.1e-11
+        errors.append(abs(turned[-1]) - np.deg2rad(70) - 1.3795993399)
+    assert abs(errors[1]) < 1e-9  # where it stays depends on its shape alone
+
+
+@pytest.mark.slow
+def test_a_four_bar_on_an_elastic_stop():
+    """Twelve impacts in 15 s; the energy swings with the steps, and has no trend."""
+    mechanism, state = four_bar(restitution=1.0)
+    run = vi.simulate(mechanism, 15.0, 0.005, state=state, on_unresolved="ignore")
+    error = run.energy - run.energy[0]
+    thirds = [part.mean() for part in np.array_split(error, 3)]
+    assert np.ptp(thirds) < 0.1 * np.ptp(error)
+    assert run.penetration["floor"].max() < 1.1e-11
+
+
+def test_the_gradient_through_an_impact_of_two_balls():
+    """Equal elastic balls exchange velocities: the end of the second follows the free path of the first.
+
+    By (x_1, x_2, v_1, v_2) that is (1, 0, 1, 0) after 1 s; the map is linear, so differences may be as large as it
+    takes to leave nothing of the 1e-11 m to which an impact is located.
+    """
+
+    def end(x, other, v, w):
+        balls = [
+            vi.Body.sphere(name, 0.1, 1.0, position=(at, 0, 0), collision=True) for name, at in (("a", x), ("b", other))
+        ]
+        free = [vi.Free(f"free {body.name}", "world", body.name) for body in balls]
+        hit = vi.Contact("hit", "a", "b", restitution=1.0)
+        mechanism = vi.Mechanism("two", balls, free, (0, 0, 0), forces=[hit])
+        state = mechanism.state()
+        state = dataclasses.replace(state, velocity=np.array([[v, 0, 0], [w, 0, 0.0]]))
+        return vi.simulate(mechanism, 1.0, 0.02, state=state).position[-1, 1, 0]
+
+    start = np.array([0.0, 0.5, 1.0, 0.0])
+    assert end(*start) == pytest.approx(1.2, abs=2e-11)
+    by = [(end(*start + change) - end(*start - change)) / 0.2 for change in 0.1 * np.eye(4)]
+    assert by == pytest.approx([1, 0, 1, 0], abs=2e-10)
+
+
+FAMILIES = [(1, 4, 1.0, 1.5), (2, 6, 1.0, 0.8), (3, 12, 1000.0, 0.8), (5, 20, 1000.0, 1.0)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("bodies", "count", "ratio", "friction"), FAMILIES)
+def test_random_contact_problems(bodies, count, ratio, friction):
+    """Random frames, points, inertias and masses 1:1000: all to 1e-10 of the largest rate, or told; of 100 none is."""
+    rng, told = np.random.default_rng(count), 0
+    for _ in range(100):
+        plan, ws, rows, inverse, law = random_contacts(rng, bodies, count, ratio, friction)
+        velocity = rng.standard_normal(6 * bodies)
+        ws.increment_body[:] = (velocity / inverse).reshape(-1, 6)
+        take_right_sides(ws)
+        if not solve_at_node(plan, ws, 0):
+            told += 1
+            continue
+        taken = np.flatnonzero(ws.contacts.taking)
+        z = np.concatenate([ws.contacts.z[taken, 0], ws.contacts.z[taken, 1:].ravel()])
+        u = rows @ ws.increment_body.ravel()
+        assert u == pytest.approx(rows @ (velocity + inverse * (rows.T @ z)), abs=1e-9)
+        assert missed(law, u, z) < 1e-10 * max(1.0, np.abs(z).max())
+    assert told == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("links", [10, 100])
+def test_a_chain_that_lies_on_the_ground(links):
+    """Four points a link, at rest and sliding: at most four factorisations a step, whatever the length."""
+    mechanism, state = linked_chain(links)
+    for speed in (0.0, 30.0):
+        moving = dataclasses.replace(state, velocity=state.velocity + speed * np.array([0.96, 0.28, 0.0]))
+        run = vi.simulate(mechanism, 0.02, 1e-3, state=moving)
+        assert run.newton_iterations <= 4 * run.steps
+        assert run.penetration["f0"].max() < 1e-12
+
+
+def test_settled_boxes_neither_creep_nor_rise():
+    """A stack of three, on a plane that is tilted by 1e-8 to 1e-3 rad."""
+    for exponent in (-8, -5, -3):
+        bodies = [vi.Body.box(f"b{k}", (1, 1, 1), 1.0, position=(0, 0, 0.5 + k), collision=True) for k in range(3)]
+        free = [vi.Free(f"free {body.name}", "world", body.name) for body in bodies]
+        pairs = itertools.pairwise(["world", "b0", "b1", "b2"])
+        contacts = [vi.Contact(f"on {a}", b, a, friction=0.5) for a, b in pairs]
+        tilt = 10.0**exponent * np.array([0.6, 0.8])
+        mechanism = vi.Mechanism(
+            "stack", bodies, free, 9.81 * np.array([*tilt, -1.0]), forces=contacts, ground=(vi.PlaneShape(),)
+        )
+        run = vi.simulate(mechanism, 1.0, 0.01)
+        assert np.abs(run.position - run.position[0]).max() < 1e-14
