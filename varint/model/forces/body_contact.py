@@ -20,8 +20,8 @@ class Contact(Force):
     ``body_b`` may be ``"world"``, whose shapes are the ``ground`` of the mechanism. Each impact turns the rate of
     approach to -``restitution`` times itself (0 to 1), and less where a rebound with friction would bring energy in.
     ``friction`` is Coulomb's coefficient, sticking included (docs/theory.md section 14). ``rolling`` is the coefficient
-    of rolling resistance, m, so far only 0. For `varint.simulate` of order 1 or 2. ``traj.force`` is the normal force, N, ``traj.contact_force`` the force on ``body_a``; see also
-    ``traj.penetration``.
+    of rolling resistance, m, so far only 0. For `varint.simulate` of order 1 or 2. ``traj.force`` is the normal force,
+    N, ``traj.contact_force`` the force on ``body_a``; see also ``traj.penetration``.
 
     Raises MechanismError where a body has no shapes, or for rolling resistance other than 0.
     """

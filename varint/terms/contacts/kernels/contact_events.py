@@ -5,6 +5,8 @@ equally fast do at once, and so do all without restitution, which close. The imp
 friction a rebound can gain energy: e is then lowered to the largest that does not.
 """
 
+import math
+
 from varint._numba import indirect, njit
 from varint.kernels.balance import add_event
 from varint.kernels.constraints import add_constraint_works
@@ -149,7 +151,7 @@ def _hit(plan, ws, pose):
     """Apply the impact of the contacts that were chosen."""
     work = ws.contacts
     low, high = 0.0, 1.0
-    _try_hit(plan, ws, pose)
+    solved = _try_hit(plan, ws, pose)
     if _gains(plan, ws):
         for k in range(plan.contacts.body.size):
             work.kept_bias[k] = work.bias[k, 0]
@@ -162,7 +164,9 @@ def _hit(plan, ws, pose):
             else:
                 low = share
         _scale_bias(work, low)
-        _try_hit(plan, ws, pose)
+        solved = _try_hit(plan, ws, pose)
+    if not solved:
+        ws.increment_body[:] = math.nan  # with which no step is solved, so that the run ends there
     for k in range(plan.contacts.body.size):
         if not work.taking[k]:
             continue
@@ -187,12 +191,12 @@ def _scale_bias(work, share):
 
 @njit
 def _try_hit(plan, ws, pose):
-    """Velocities after the impact to ``ws.increment_body``, impulses of the contacts to ``ws.contacts.z``."""
+    """Velocities after the impact to ``ws.increment_body``, impulses to ``ws.contacts.z``; whether they were found."""
     copy_motions(ws.momentum, ws.increment_body)
     for r in range(ws.increment_row.size):
         ws.increment_row[r] = ws.efforts.target_rate[r]
     take_right_sides(ws)
-    solve_at_node(plan, ws, pose)
+    return solve_at_node(plan, ws, pose)
 
 
 @njit

@@ -35,6 +35,7 @@ from varint.terms.contacts.kernels.contact_rows import EPSILON, STILL, rest_on
 PASSES = 40  # of a solution, at most
 SHARES = 20  # in which friction grows from zero where it is not found so
 ENOUGH = 64.0  # times the round-off of the velocities: a rate that is zero
+MET = 1e-10  # of the velocities: by how much a solution may miss the law where no pass does better
 
 
 @njit
@@ -107,7 +108,11 @@ def _solve(plan, ws, pose, afresh):
                 fastest = max(fastest, plan.contacts.mobility[k] * abs(work.z[k, a]))
         for r in range(row.size):
             work.multiplier[r] += row[r]
-    return False
+    worst = _look(plan, ws, AS_FOUND)[0]
+    copy_motions(work.velocity, body)
+    for r in range(row.size):
+        row[r] = work.multiplier[r]
+    return worst <= MET * fastest
 
 
 @njit

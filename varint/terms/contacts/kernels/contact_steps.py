@@ -149,6 +149,12 @@ def _iterate(plan, ws, start, end, h, tol):
             add_changes(ws, -share)
             merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, start, increment)
         floor = 8.0 * EPSILON * size
+        if close and not worst <= max(tol, floor):  # round-off has changed modes: the iterate before was the solution
+            move_velocities(ws.base, ws.velocity, 0.0, ws.increment_body)
+            add_multipliers(ws.multiplier, -share, ws.increment_row)
+            add_changes(ws, -share)
+            evaluate_step(plan, ws, start, end, h, start, 0.0)
+            return CONVERGED, iteration
         if share == 1.0 and worst <= max(tol, floor):
             # the next increment would leave nothing but round-off, or has just done so
             polished = close or merit / math.sqrt(previous) <= NOTHING * floor if previous > 0.0 else True
