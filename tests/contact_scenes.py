@@ -8,9 +8,16 @@ import numpy as np
 import varint as vi
 from varint.kernels.workspace import workspace
 from varint.terms.contacts.contact_law import ContactLaw
+from varint.terms.contacts.kernels.contact_nodes import solve_at_node, take_right_sides
 
 G = 9.81
 LINK, THICK = 0.2, 0.05  # m
+FAMILIES = [  # of random problems: bodies, contacts, largest ratio of masses, largest coefficient of friction
+    (1, 4, 1.0, 1.5),
+    (2, 6, 1.0, 0.8),
+    (3, 12, 1000.0, 0.8),
+    (5, 20, 1000.0, 1.0),
+]
 
 
 def free_scene(name, bodies, forces, gravity=(0.0, 0.0, -G)):
@@ -75,6 +82,38 @@ def random_contacts(rng, bodies, count, ratio, friction):
     plan = dataclasses.replace(plan, contacts=dataclasses.replace(table, friction=mu, mobility=mobility))
     law = ContactLaw(taken.size, np.arange(taken.size), mu[taken])
     return plan, ws, rows, inverse.ravel(), law
+
+
+def missed_by(law, u, z):
+    """The largest that rates and impulses, normals first, miss the law of contact by."""
+    K = law.K
+    slip, push = u[K:].reshape(-1, 2), z[K:].reshape(-1, 2)
+    speed, size, bound = np.linalg.norm(slip, axis=1), np.linalg.norm(push, axis=1), law.friction * z[:K]
+    against = push * speed[:, None] + bound[:, None] * slip  # zero where it slides, small where it sticks
+    return max(-u[:K].min(), -z[:K].min(), np.abs(u[:K] * z[:K]).max(), (size - bound).max(), np.abs(against).max())
+
+
+def miss_of_random(rng, bodies, count, ratio, friction):
+    """What a random problem misses, relative to its impulses; None where the solver says that it has none."""
+    plan, ws, rows, inverse, law = random_contacts(rng, bodies, count, ratio, friction)
+    velocity = rng.standard_normal(6 * bodies)
+    ws.increment_body[:] = (velocity / inverse).reshape(-1, 6)
+    take_right_sides(ws)
+    if not solve_at_node(plan, ws, 0):
+        return None
+    taken = np.flatnonzero(ws.contacts.taking)
+    z = np.concatenate([ws.contacts.z[taken, 0], ws.contacts.z[taken, 1:].ravel()])
+    return missed_by(law, rows @ (velocity + inverse * (rows.T @ z)), z) / max(1.0, np.abs(z).max())
+
+
+def energy_of_impact(rng):
+    """Energy, J, before and after the impacts of `touching_bodies`; None twice where a run ends with an error."""
+    mechanism, state = touching_bodies(rng)
+    try:
+        run = vi.simulate(mechanism, 1e-6, 1e-6, state=state, on_unresolved="ignore")
+    except vi.ConvergenceError:
+        return None, None
+    return run.energy[0], run.energy[-1]
 
 
 def touching_bodies(rng, ratio=1000.0, friction=2.0):
