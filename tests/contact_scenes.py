@@ -7,7 +7,6 @@ import numpy as np
 
 import varint as vi
 from varint.kernels.workspace import workspace
-from varint.terms.contacts.contact_law import ContactLaw
 from varint.terms.contacts.kernels.contact_nodes import solve_at_node, take_right_sides
 
 G = 9.81
@@ -48,8 +47,8 @@ def random_inertia(rng, mass):
 def random_contacts(rng, bodies, count, ratio, friction):
     """Plan and workspace with ``count`` contacts between random points of ``bodies`` free ones and the world.
 
-    Also their rows (3 count, 6 bodies), normals first, the inverse masses and moments, and the law. Masses are up to
-    1:``ratio``, coefficients of friction up to ``friction``.
+    Also their rows (3 count, 6 bodies), normals first, the inverse masses and moments, and the coefficients of friction,
+    up to ``friction``. Masses are up to 1:``ratio``.
     """
     masses = ratio ** rng.uniform(0.0, 1.0, bodies)
     spheres = [vi.SphereShape(0.1, (0.3 * k, 0, 0)) for k in range(4)]
@@ -80,22 +79,21 @@ def random_contacts(rng, bodies, count, ratio, friction):
         mobility[k] = np.mean((own_rows * inverse.ravel() * own_rows).sum(1))
     ws.contacts.taking[taken] = True
     plan = dataclasses.replace(plan, contacts=dataclasses.replace(table, friction=mu, mobility=mobility))
-    law = ContactLaw(taken.size, np.arange(taken.size), mu[taken])
-    return plan, ws, rows, inverse.ravel(), law
+    return plan, ws, rows, inverse.ravel(), mu[taken]
 
 
-def missed_by(law, u, z):
-    """The largest that rates and impulses, normals first, miss the law of contact by."""
-    K = law.K
+def missed_by(mu, u, z):
+    """The largest that rates and impulses, normals first, miss the law by, with the coefficients ``mu``."""
+    K = mu.size
     slip, push = u[K:].reshape(-1, 2), z[K:].reshape(-1, 2)
-    speed, size, bound = np.linalg.norm(slip, axis=1), np.linalg.norm(push, axis=1), law.friction * z[:K]
+    speed, size, bound = np.linalg.norm(slip, axis=1), np.linalg.norm(push, axis=1), mu * z[:K]
     against = push * speed[:, None] + bound[:, None] * slip  # zero where it slides, small where it sticks
     return max(-u[:K].min(), -z[:K].min(), np.abs(u[:K] * z[:K]).max(), (size - bound).max(), np.abs(against).max())
 
 
 def miss_of_random(rng, bodies, count, ratio, friction):
     """What a random problem misses, relative to its impulses; None where the solver says that it has none."""
-    plan, ws, rows, inverse, law = random_contacts(rng, bodies, count, ratio, friction)
+    plan, ws, rows, inverse, mu = random_contacts(rng, bodies, count, ratio, friction)
     velocity = rng.standard_normal(6 * bodies)
     ws.increment_body[:] = (velocity / inverse).reshape(-1, 6)
     take_right_sides(ws)
@@ -103,7 +101,7 @@ def miss_of_random(rng, bodies, count, ratio, friction):
         return None
     taken = np.flatnonzero(ws.contacts.taking)
     z = np.concatenate([ws.contacts.z[taken, 0], ws.contacts.z[taken, 1:].ravel()])
-    return missed_by(law, rows @ (velocity + inverse * (rows.T @ z)), z) / max(1.0, np.abs(z).max())
+    return missed_by(mu, rows @ (velocity + inverse * (rows.T @ z)), z) / max(1.0, np.abs(z).max())
 
 
 def energy_of_impact(rng):
@@ -127,10 +125,9 @@ def touching_bodies(rng, ratio=1000.0, friction=2.0):
         way /= np.linalg.norm(way)
         centre = np.array([0.0, 0.0, own]) if i == 0 else centre + (radius + own) * way
         radius, mass = own, ratio ** rng.uniform(0.0, 1.0)
-        bodies.append(
-            vi.Body(f"b{i}", mass=mass, inertia=np.diag(random_inertia(rng, mass) * 0.04), position=centre
-                    + 0.1 * rng.standard_normal(3), collision=[vi.SphereShape(own, centre)])
-        )  # fmt: skip
+        away = 0.1 * rng.standard_normal(3)
+        shape, inertia = vi.SphereShape(own, away), np.diag(0.04 * random_inertia(rng, mass))
+        bodies.append(vi.Body(f"b{i}", mass=mass, inertia=inertia, position=centre - away, collision=[shape]))
         law = {"friction": rng.uniform(0, friction), "restitution": rng.uniform(0, 1) * (rng.random() < 0.8)}
         forces.append(vi.Contact(f"c{i}", f"b{i}", f"b{i - 1}" if i else "world", **law))
     mechanism = free_scene("thrown", bodies, forces, (0, 0, 0))

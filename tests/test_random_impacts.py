@@ -45,7 +45,7 @@ def test_no_impact_gains_energy(seed):
         assert hit.energy.sum() == pytest.approx(energy - before_energy, abs=1e-10 * before_energy)
         assert (rows @ after)[: law.K].min() > -1e-9
         if not elastic and (rows @ velocity)[: law.K].max() < 0:
-            left = missed_by(law, rows @ after, hit.z)
+            left = missed_by(law.friction, rows @ after, hit.z)
             assert left < 1e-8
             told += left >= 1e-10
             lossless += 1

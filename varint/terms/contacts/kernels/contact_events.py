@@ -22,7 +22,7 @@ NOBODY = -1
 MOST_ROUNDS = 200  # of impacts at one instant
 PARTING = 1e-10  # m/s, threshold of rates that approach or part
 ALIKE = 1e-9  # share by which rates may differ that count as one
-SETTLED = 1e-8  # m: below this gap, what lands without a rebound is not located in time
+SETTLED, SLOWLY = 1e-8, 1e-3  # m, m/s: below these, what lands without a rebound is not located in time
 GAINED = 1e-14  # of the sizes of the terms of the work of contacts: what counts as none
 LOWERED = 40  # bisections of e
 
@@ -58,30 +58,46 @@ def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int) -> None:
 
 
 @njit
-def approaches(plan, ws, pose, k):
-    """Whether what touches at contact k does not part, with the momenta at a node."""
-    project_contacts(plan, ws, pose)
+def _rate_at_node(plan, ws, pose, k):
+    """Rate of the gap of contact k at a node, m/s, after `project_contacts`."""
     write_upper(plan, ws, pose, k)
-    return rate_along(plan, ws.contacts.upper, k, 0, ws.increment_body) <= PARTING
+    return rate_along(plan, ws.contacts.upper, k, 0, ws.increment_body)
 
 
 @njit
-def settles(plan, ws, pose, k):
-    """Whether contact k, negative for none, is so near at a pose that its landing without a rebound is not located.
+def approaches(plan, ws, pose, k):
+    """Whether what touches at contact k does not part, with the momenta at a node."""
+    project_contacts(plan, ws, pose)
+    return _rate_at_node(plan, ws, pose, k) <= PARTING
 
-    A body that comes to rest rocks on its corners without end, ever lower and faster.
-    """
-    if k < 0 or ws.contacts.closed[k] or _restitution(plan, ws, k) > 0.0:
+
+@njit
+def _is_near(plan, ws, pose, k):
+    """Whether contact k would land without a rebound from a gap that is not worth locating."""
+    if ws.contacts.closed[k] or _restitution(plan, ws, k) > 0.0:
         return False
     return TOUCHING < contact_gap(plan, ws, pose, k) <= SETTLED
 
 
 @njit
+def settles(plan, ws, pose, k):
+    """Whether contact k, negative for none, is so near and slow at a node that its landing is not located in time.
+
+    A body that comes to rest rocks on its corners without end, ever lower and faster.
+    """
+    if k < 0 or not _is_near(plan, ws, pose, k):
+        return False
+    project_contacts(plan, ws, pose)
+    return _rate_at_node(plan, ws, pose, k) >= -SLOWLY
+
+
+@njit
 def settle_near(plan, ws, pose, met):
-    """Close contact ``met`` and all that settle at a pose: the step then ends where none of them overlaps."""
+    """Close contact ``met`` and all that settle at a node: the step then ends where none of them overlaps."""
     work = ws.contacts
+    project_contacts(plan, ws, pose)
     for k in range(plan.contacts.body.size):
-        if k == met or settles(plan, ws, pose, k):
+        if k == met or (_is_near(plan, ws, pose, k) and _rate_at_node(plan, ws, pose, k) >= -SLOWLY):
             work.closed[k], work.held_gap[k] = True, min(contact_gap(plan, ws, pose, k), 0.0)
 
 
