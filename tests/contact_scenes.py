@@ -47,8 +47,8 @@ def random_inertia(rng, mass):
 def random_contacts(rng, bodies, count, ratio, friction):
     """Plan and workspace with ``count`` contacts between random points of ``bodies`` free ones and the world.
 
-    Also their rows (3 count, 6 bodies), normals first, the inverse masses and moments, and the coefficients of friction,
-    up to ``friction``. Masses are up to 1:``ratio``.
+    Also their rows (3 count, 6 bodies), normals first, the inverse masses and moments, and the coefficients of
+    friction, up to ``friction``. Masses are up to 1:``ratio``.
     """
     masses = ratio ** rng.uniform(0.0, 1.0, bodies)
     spheres = [vi.SphereShape(0.1, (0.3 * k, 0, 0)) for k in range(4)]
