@@ -41,9 +41,7 @@ def build(
     if eccentricity >= RADIUS:
         raise vi.MechanismError(f"the pivot must be inside of the cam of {RADIUS:g} m, not {eccentricity:g} m off")
     round_ = [vi.CapsuleShape((0, 0, -0.5 * WIDTH), (0, 0, 0.5 * WIDTH), RADIUS)]
-    cam = vi.Body.cylinder(
-        "cam", RADIUS, WIDTH, 0.1, position=(eccentricity, 0, 0), quat_wxyz=ACROSS, collision=round_
-    )
+    cam = vi.Body.cylinder("cam", RADIUS, WIDTH, 0.1, position=(eccentricity, 0, 0), quat_wxyz=ACROSS, collision=round_)
     middle = np.array([0.0, 0.0, RADIUS + 0.5 * PLATE[2]])
     follower = vi.Body.box("follower", PLATE, mass, position=middle, collision=True)
     joints = [

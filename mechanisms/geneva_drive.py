@@ -15,8 +15,8 @@ CUT = 0.02  # m, from the pivot of the driver to the flat of its disc
 def build(rate: float = 2.0 * np.pi, clearance: Positive = 2e-4) -> vi.Mechanism:
     """A driver at the origin, with pin and disc, and a wheel of four slots at x = 0.1 m, in the x-z plane.
 
-    While the pin is in a slot the wheel turns by `wheel_angle` in the file of the mechanism. Then the disc of the driver
-    lies in a hollow of the wheel; both are outlines of flats.
+    While the pin is in a slot the wheel turns by `wheel_angle` in the file of the mechanism. Then the disc of the
+    driver lies in a hollow of the wheel; both are outlines of flats.
 
     Zero of the coordinates: the pin to the left of the pivots, with the wheel locked ("driver" and "wheel", rad, from x
     towards z).
@@ -45,7 +45,7 @@ def build(rate: float = 2.0 * np.pi, clearance: Positive = 2e-4) -> vi.Mechanism
 
 
 def _horns(clearance):
-    """Convex outlines (4, 3) about the pivot of the wheel: two pieces between slots, with one flat of the hollow each."""
+    """Convex outlines (4, 3) of the wheel, about its pivot: two pieces between slots, with a flat of the hollow each."""
     locked, side = LOCK + clearance, PIN + clearance
     half = np.arccos((CENTRES**2 + locked**2 - REACH**2) / (2.0 * CENTRES * locked))  # of the hollow, from the driver
     middle, end = (polar(locked / np.cos(0.5 * half), angle) for angle in (0.0, half))  # of its flat
@@ -59,8 +59,10 @@ def _horns(clearance):
 
 
 def wheel_angle(driver):
-    """Of the wheel at angles of the driver from where it starts, rad, without clearance; the pin is in a slot from 3/4 pi
-    to 5/4 pi of each turn."""
+    """Of the wheel at angles of the driver, rad, without clearance.
+
+    The pin is in a slot from 3/4 pi to 5/4 pi of each turn, where the wheel points at it.
+    """
     turns, rest = np.divmod(driver, 2.0 * np.pi)
     in_slot = np.clip(rest, 0.75 * np.pi, 1.25 * np.pi) - np.pi  # from x
     seen = np.arctan2(ARM * np.sin(in_slot), CENTRES - ARM * np.cos(in_slot))  # of the pin, from the pivot of the wheel

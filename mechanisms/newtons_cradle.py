@@ -40,15 +40,13 @@ def build(
         for k, at in enumerate(places, start=1)
     ]
     joints = [hinge(f"pivot {k}", "world", f"ball {k}", at) for k, at in enumerate(places, start=1)]
-    forces = [
-        vi.Contact(f"contact {k}", f"ball {k + 1}", f"ball {k}", restitution=1.0) for k in range(1, n)
-    ]
+    forces = [vi.Contact(f"contact {k}", f"ball {k + 1}", f"ball {k}", restitution=1.0) for k in range(1, n)]
     start = {"coordinates": {f"pivot {k}": -angle for k in range(1, raised + 1)}}
     return vi.Mechanism("Newton's cradle", bodies, joints, forces=forces, start=start)
 
 
 def period(angle=0.6, length=0.3, radius=0.02, gravity=9.81):
-    """From one release to the next of the same balls, s: half a swing on each side, 4 sqrt(I / (m g l)) K(sin(a / 2))."""
+    """From one release to the next, s: half a swing on each side, 4 sqrt(I / (m g l)) K(sin(a / 2))."""
     return 4.0 * np.sqrt((length**2 + 0.4 * radius**2) / (gravity * length)) * ellipk(np.sin(0.5 * angle) ** 2)
 
 

@@ -11,9 +11,7 @@ HUB, SPOKE = 1.0, 0.1  # kg
 HUB_RADIUS, WIDTH = 0.05, 0.01  # m, of the hub and of the spokes
 
 
-def build(
-    spokes: int = 8, slope: float = 0.08, length: Positive = 0.5, rate: float = 2.0
-) -> vi.Mechanism:
+def build(spokes: int = 8, slope: float = 0.08, length: Positive = 0.5, rate: float = 2.0) -> vi.Mechanism:
     """Legs like the spokes of a wheel, which rolls on its feet over a rough plane, along x.
 
     At each step the foot in front lands without rebound, the one behind lifts off, and a part of the energy is lost;

@@ -20,9 +20,9 @@ FROM_SPRING = 1.5e-2  # m, of the middle of the bird
 def build(tilt: float = -0.1, swing: float = -0.2788, fall: float = -0.3411, peck: float = -7.4583) -> vi.Mechanism:
     """A sleeve on a pole, which turns by its clearance, and a bird on a rotary spring, in the x-z plane.
 
-    The lower and the upper edge of the sleeve jam on the pole as the bird swings, and the sleeve slides down in between;
-    the beak hits the pole. The numbers are those of Glocker and Studer, Multibody System Dynamics 13 (2005), whose
-    sleeve stays in the middle of the pole.
+    The lower edge of the sleeve jams on the pole as the bird swings, and the sleeve slides down in between; the beak
+    hits the pole. The numbers are those of Glocker, Dynamik von Starrkoerpersystemen mit Reibung und Stoessen (1995),
+    whose sleeve stays in the middle of the pole.
 
     Zero of the coordinates: the sleeve and the bird straight ("sleeve": height, m, and angle, rad; "spring": angle of
     the bird about the sleeve, rad; angles from x towards z).
