@@ -59,6 +59,6 @@ def meet(a, b, from_a: float, from_b: float) -> np.ndarray:
 
 
 def prism(outline, width: float) -> vi.ConvexMesh:
-    """A shape that touches: a convex ``outline`` (n, 3) of the x-z plane, m, from the centre of mass, over ``width``."""
+    """A shape that touches: a convex ``outline`` (n, 3) of the x-z plane from the centre of mass, ``width`` wide, m."""
     half = np.array([0.0, 0.5 * width, 0.0])
     return vi.ConvexMesh([corner + side for corner in np.asarray(outline, dtype=float) for side in (-half, half)])

@@ -15,11 +15,11 @@ CUT = 0.02  # m, from the pivot of the driver to the flat of its disc
 def build(rate: float = 2.0 * np.pi, clearance: Positive = 2e-4) -> vi.Mechanism:
     """A driver at the origin, with pin and disc, and a wheel of four slots at x = 0.1 m, in the x-z plane.
 
-    While the pin is in a slot the wheel turns by `wheel_angle` in the file of the mechanism. Then the disc of the
-    driver lies in a hollow of the wheel; both are outlines of flats.
+    The pin moves the wheel while it is in a slot; for the rest of the turn the disc of the driver lies in a hollow of
+    the wheel. Both are outlines of flats.
 
-    Zero of the coordinates: the pin to the left of the pivots, with the wheel locked ("driver" and "wheel", rad, from x
-    towards z).
+    Zero of the coordinates: the pose at the start, with the pin to the left of both pivots and the wheel locked
+    ("driver" and "wheel", rad, from x towards z).
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def build(rate: float = 2.0 * np.pi, clearance: Positive = 2e-4) -> vi.Mechanism
 
 
 def _horns(clearance):
-    """Convex outlines (4, 3) of the wheel, about its pivot: two pieces between slots, with a flat of the hollow each."""
+    """Convex outlines (4, 3) about the pivot of the wheel: two pieces between slots, with a flat of the hollow each."""
     locked, side = LOCK + clearance, PIN + clearance
     half = np.arccos((CENTRES**2 + locked**2 - REACH**2) / (2.0 * CENTRES * locked))  # of the hollow, from the driver
     middle, end = (polar(locked / np.cos(0.5 * half), angle) for angle in (0.0, half))  # of its flat
@@ -72,7 +72,7 @@ def wheel_angle(driver):
 EXPECTED = {
     "bodies": 2,
     "rows": 10,
-    "mobility": 1,
+    "mobility": 2,
     "redundant": 0,
     "loops": 0,
     "dt": 0.002,

@@ -23,7 +23,7 @@ def build(
     ----------
     force : float, N
         Of each finger on the cube.
-    friction : float, none
+    friction : float, 1
         Coefficient of the fingers.
     mass : float, kg
         Of the cube.
@@ -59,9 +59,9 @@ def build(
 EXPECTED = {
     "bodies": 4,
     "rows": 15,
-    "mobility": 8,
+    "mobility": 9,
     "redundant": 0,
     "loops": 0,
     "dt": 0.005,
-    "variants": [{"force": 4.0}, {"speed": 0.0}],
+    "variants": [{"mass": 0.2, "friction": 0.8}, {"speed": -0.05}],
 }

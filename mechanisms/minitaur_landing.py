@@ -23,7 +23,7 @@ def build(
         Of the spring at each hip, at rest in the pose of the start.
     damping : float, N m s/rad
         Of these springs.
-    friction : float, none
+    friction : float, 1
         Coefficient of the toes.
     """
     flying = vi.mechanisms.minitaur(opening=OPENING)

@@ -26,7 +26,7 @@ def build(teeth: int = 12, rate: float = 15.0, load: NotNegative = 0.02, frictio
         Of the wheel at the start.
     load : float, N m
         Torque on the wheel, which the pawl has to hold.
-    friction : float, none
+    friction : float, 1
         Coefficient of the pawl on the teeth.
     """
     if not 6 <= teeth <= 30:

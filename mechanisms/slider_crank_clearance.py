@@ -21,7 +21,7 @@ def build(
     The crank turns at a prescribed rate, without gravity. The pin knocks from one side of the hole to the other where
     the force on the slider turns round.
 
-    Zero of the coordinates: the stretched pose at the start with the pin in the middle of its hole ("crank pivot" and
+    Zero of the coordinates: the pose at the start, stretched, with the pin in the middle of its hole ("crank pivot" and
     "crank pin", rad, from x towards z; "guide", m, along x).
 
     Parameters
@@ -30,7 +30,7 @@ def build(
         Radius of the hole less that of the pin.
     rate : float, rad/s
         Of the crank, prescribed.
-    friction : float, none
+    friction : float, 1
         Coefficient of the pin in its hole.
     crank : float, m
         Length of the crank.
@@ -72,7 +72,6 @@ EXPECTED = {
     "loops": 0,
     "dt": 1e-4,
     "duration": 0.2,
-    "farthest": farthest(),
     "variants": [{"clearance": 5e-4, "friction": 0.1, "rate": 60.0}],
     "impossible": [{"rod": 0.1}],
 }

@@ -34,7 +34,7 @@ def test_a_cam_lifts_its_follower_by_the_closed_form():
 
 @pytest.mark.parametrize(("share", "leaves"), [(0.99, False), (1.01, True)])
 def test_a_fast_cam_throws_its_follower_off(share, leaves):
-    rate = share * facts("cam_follower")["floating"]
+    rate = share * vi.mechanisms.module("cam_follower").floating_rate()
     run = moved("cam_follower", 0.1, 5e-4, rate=rate)
     off = (run.coordinates["guide"].ravel() - 0.01 * np.sin(rate * run.t)).max()
     assert (off > 1e-5) == leaves
@@ -67,7 +67,7 @@ def test_a_pawl_holds_the_wheel_of_a_ratchet(teeth, load):
 
 
 def test_a_pin_with_clearance_puts_the_slider_off_by_at_most_the_closed_form():
-    run, bound = moved("slider_crank_clearance", 0.06), facts("slider_crank_clearance")["farthest"]
+    run, bound = moved("slider_crank_clearance", 0.06), vi.mechanisms.module("slider_crank_clearance").farthest()
     turned = 150.0 * run.t
     ideal = 0.153 * np.cos(turned) + np.sqrt(0.306**2 - (0.153 * np.sin(turned)) ** 2)
     assert 0.98 * bound < np.abs(run.position[:, 2, 0] - ideal).max() < (1 + 1e-6) * bound
@@ -121,7 +121,7 @@ def test_a_rimless_wheel_that_is_too_slow_comes_to_rest_on_two_feet():
     feet = run.contacts.at(len(run.t) - 1)
     weight = run.mechanism.bodies[0].mass * G
     assert len(feet) == 4
-    assert feet.force.sum(axis=0) == pytest.approx(weight * np.array([-np.sin(0.08), 0, np.cos(0.08)]), abs=1e-8)
+    assert feet.force.sum(axis=0) == pytest.approx([0, 0, weight], abs=1e-8)
 
 
 def test_a_woodpecker_pecks_its_way_down_as_in_reduced_coordinates():
