@@ -33,7 +33,7 @@ def build(teeth: int = 12, rate: float = 15.0, load: NotNegative = 0.02, frictio
         raise vi.MechanismError(f"teeth must be 6 to 30, got {teeth}")
     pitch = 2.0 * np.pi / teeth
     edges = 0.5 * np.pi + pitch * (np.arange(teeth) + 0.3)
-    saw = [prism([polar(ROOT, a), polar(TIP, a), polar(ROOT, a + pitch)], WIDTH) for a in edges]
+    saw = [prism([np.zeros(3), polar(TIP, a), polar(ROOT, a + pitch)], WIDTH) for a in edges]
     wheel = vi.Body("wheel", mass=0.3, inertia=np.diag([2e-4, 3e-4, 2e-4]), collision=saw)
     nose = np.array([0.0, 0.0, TIP + 2.0 * NOSE])
     pivot = nose + (PAWL, 0.0, 0.0)
