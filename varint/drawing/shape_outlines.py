@@ -1,4 +1,4 @@
-"""What pictures show of the shapes that touch: convex outlines of bodies, planes of the ground."""
+"""Shapes that touch as pictures show them: convex outlines of bodies, planes of the ground."""
 
 import numpy as np
 

@@ -73,6 +73,7 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
             }
             for s in scene.strands
         ],
+        "touches": bool(mechanism.compiled.plan.contacts.body.size),
         "tracks": [_plain(track) for track in scene.tracks],
         "camera": {
             "right": _plain(view.right),
