@@ -4,7 +4,7 @@ import numpy as np
 
 from varint.model.body import Body
 from varint.model.collision_shapes import PlaneShape
-from varint.model.forces.hard_contact import HardContact
+from varint.model.forces.base import PlaneContact
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.solid import Solid
 from varint.model.structure import Structure
@@ -24,7 +24,8 @@ def shape_outlines(body: Body) -> list[np.ndarray]:
 def planes_of(structure: Structure) -> list[tuple[np.ndarray, np.ndarray]]:
     """A point (3,), m, and the normal (3,) of each plane of the world that bodies touch."""
     planes = [(shape.point, shape.normal) for shape in structure.ground if isinstance(shape, PlaneShape)]
-    planes += [(force.ground, force.normal) for force in structure.forces if isinstance(force, HardContact)]
+    elements = [element for force in structure.forces for element in force.elements(structure)]
+    planes += [(element.ground, element.normal) for element in elements if isinstance(element, PlaneContact)]
     different: list[tuple[np.ndarray, np.ndarray]] = []
     for point, normal in planes:
         if not any(np.allclose(normal, n) and np.isclose(normal @ (point - p), 0.0) for p, n in different):
