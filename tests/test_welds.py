@@ -80,7 +80,9 @@ def test_the_same_as_one_body_of_all_masses():
 def test_forces_on_carried_bodies():
     base = links(2)
     forces = [
-        vi.Spring("coil", "world", "plate 1", point_a=(0.5, 0, 1), point_b=(1.7, 0.1, 0.2), stiffness=80.0, damping=1.0),
+        vi.Spring(
+            "coil", "world", "plate 1", point_a=(0.5, 0, 1), point_b=(1.7, 0.1, 0.2), stiffness=80.0, damping=1.0
+        ),
         vi.PointTorque("twist", "plate 0", direction=(0.1, 0.2, 0.3), magnitude=1.0),
         vi.PointForce("push", "plate 1", direction=(1.0, 2.0, 3.0), magnitude=2.0),
         vi.PointForce("jet", "plate 0", direction=(1, 2, 3), magnitude=3.0, fixed_in="body", point=(0.2, 0.3, 0.4)),
@@ -103,9 +105,7 @@ def four_bar():
     nib = vi.Body.sphere("nib", radius=0.05, mass=0.1, position=(1.2, 0.3, 2.5))
     post = vi.Body.box("post", (0.1, 0.1, 0.5), mass=0.4, position=(2.0, 0.0, -0.3), quat_wxyz=TURNED)
     ends = [("world", "0"), ("0", "1"), ("1", "2"), ("post", "2")]
-    joints = [
-        vi.Revolute(f"pin {k}", *pair, point=pins[k], axis=(0, 1, 0)) for k, pair in enumerate(ends)
-    ]
+    joints = [vi.Revolute(f"pin {k}", *pair, point=pins[k], axis=(0, 1, 0)) for k, pair in enumerate(ends)]
     welds = [vi.Fixed("nib", "nib", "pen"), vi.Fixed("pen", "1", "pen"), vi.Fixed("post", "post", "world")]
     return vi.Mechanism("four-bar", [nib, *bodies, pen, post], [*welds, *joints], start={"rates": {"pin 0": 2.0}})
 
@@ -152,8 +152,9 @@ def test_a_beam_clamped_to_a_body():
     section = vi.Section.rectangle(0.02, 0.02, E=1e8, nu=0.3, density=1000.0)
     parts = vi.beam("leaf", "world", "tip", point_a=(0, 0, 0), point_b=(1, 0, 0), elements=4, section=section)
     tip = vi.Body.box("tip", (0.1, 0.1, 0.1), mass=1.0, position=(1.05, 0, 0))
-    mechanism = vi.Mechanism("clamped", [tip, *parts.bodies], [vi.Free("tip", "world", "tip"), *parts.joints],
-                             forces=parts.forces)
+    mechanism = vi.Mechanism(
+        "clamped", [tip, *parts.bodies], [vi.Free("tip", "world", "tip"), *parts.joints], forces=parts.forces
+    )
     merged, whole = both(mechanism, 0.05, 0.001)
     assert_same(merged, whole, 1e-6)
     one, two = (vi.section_forces(run, "leaf") for run in (merged, whole))

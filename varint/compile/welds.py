@@ -129,7 +129,7 @@ def _own_motion(element: Element, carrier: dict[str, str]) -> set[str]:
 def _merged(bodies: Sequence[Body]) -> Body:
     """One body with the axes of the first."""
     mass = sum(body.mass for body in bodies)
-    centre = sum(body.mass * body.position for body in bodies) / mass
+    centre = np.sum([body.mass * body.position for body in bodies], axis=0) / mass
     A = rotation_matrix(bodies[0].quat_wxyz)
     inertia = np.zeros((3, 3))
     for body in bodies:

@@ -392,13 +392,16 @@ class March:
             return np.ascontiguousarray(part[:records, slot])
 
         if welds is None:
-            motion = tuple(of_bodies(part) for part in (position, quat, velocity[..., :3], velocity[..., 3:]))
+            x, q, v, w = map(of_bodies, (position, quat, velocity[..., :3], velocity[..., 3:]))
         else:
-            motion = spread(welds, tuple(part[:records] for part in (position, quat, velocity)))
+            x, q, v, w = spread(welds, (position[:records], quat[:records], velocity[:records]))
         return NodeBlock(
-            nodes,
-            times[:records],
-            *motion,
+            node=nodes,
+            t=times[:records],
+            position=x,
+            quat_wxyz=q,
+            velocity=v,
+            angular_velocity=w,
             work=self.compiled.by_force(work[:records]),
             command=self.compiled.inputs_by_force(self.commands[rows]),
             law_state=state[:records].copy(),
