@@ -31,7 +31,7 @@ from varint.kernels.plan import (
     Plan,
     Rows,
 )
-from varint.kernels.welds import WeldTable
+from varint.kernels.weld_nodes import WeldTable
 from varint.model.body import WORLD
 from varint.model.forces.base import Element
 from varint.model.structure import Structure

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from varint.display import Shown
-from varint.kernels.welds import WeldTable
+from varint.kernels.weld_nodes import WeldTable
 from varint.model.body import WORLD, Body
 from varint.model.forces.base import BodyLoad, Constraint, Effort, Element
 from varint.model.joints import REGISTRY
@@ -81,8 +81,9 @@ def find_welds(structure: Structure, elements: Numbered) -> Welds | None:
     numbers = [j for j, joint in enumerate(structure.joints) if carrier[joint.body_a] != carrier[joint.body_b]]
     joints = [_moved_joint(structure.joints[j], structure, carrier) for j in numbers]
     held = {end for joint in joints for end in (joint.body_a, joint.body_b)}
+    floating = next(kind for kind in REGISTRY.values() if getattr(kind, "forbidden", None) == ())
     for name in whole.keys() - held:  # it floats, and no joint but welds said so
-        joints.append(REGISTRY["Free"](f"{name} floats", WORLD, name))
+        joints.append(floating(f"{name} floats", WORLD, name))
         numbers.append(-1)
     kept = Structure(structure.name, bodies, joints, gravity=structure.gravity)
     moved = [(k, _moved_element(element, structure, carrier)) for k, element in elements]
@@ -108,7 +109,8 @@ def _carriers(structure: Structure, elements: Numbered) -> dict[str, str]:
 
 
 def _is_weld(joint: Joint) -> bool:
-    return type(joint) is REGISTRY["Fixed"] and joint.compliance is None and is_closed(joint)
+    """Whether it leaves no freedom by rigid rows of six."""
+    return joint.dof == 0 and len(joint.rigid) == 6 and joint.compliance is None and is_closed(joint)
 
 
 def _own_motion(element: Element, carrier: dict[str, str]) -> set[str]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from varint.kernels.welds import WeldTable, spread_nodes
+from varint.kernels.weld_nodes import WeldTable, spread_nodes
 from varint.model.rotation_vectors import rotation_matrix, turned
 from varint.model.state import State
 
