@@ -14,11 +14,13 @@ from varint.kernels.weld_nodes import WeldTable
 from varint.model.body import WORLD, Body
 from varint.model.forces.base import BodyLoad, Constraint, Effort, Element
 from varint.model.joints import REGISTRY
-from varint.model.joints.base import Joint
+from varint.model.joints.base import Joint, X, Y, Z
+from varint.model.motion import Ball, Slide
 from varint.model.rotation_vectors import quat_from_matrix, rotation_matrix
 from varint.model.structure import Structure, is_closed
 from varint.topology import find_components
 
+FLOATING = (Slide(X), Slide(Y), Slide(Z), Ball())
 APPLIED = ("push", "follower")  # loads on a point, whichever body carries it
 Numbered = list[tuple[int, Element]]  # elements with the numbers of their forces
 
@@ -81,7 +83,7 @@ def find_welds(structure: Structure, elements: Numbered) -> Welds | None:
     numbers = [j for j, joint in enumerate(structure.joints) if carrier[joint.body_a] != carrier[joint.body_b]]
     joints = [_moved_joint(structure.joints[j], structure, carrier) for j in numbers]
     held = {end for joint in joints for end in (joint.body_a, joint.body_b)}
-    floating = next(kind for kind in REGISTRY.values() if getattr(kind, "forbidden", None) == ())
+    floating = next(kind for kind in REGISTRY.values() if kind.allowed == FLOATING)
     for name in whole.keys() - held:  # it floats, and no joint but welds said so
         joints.append(floating(f"{name} floats", WORLD, name))
         numbers.append(-1)
