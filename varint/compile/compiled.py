@@ -13,10 +13,12 @@ from varint.compile import elements as efforts
 from varint.compile import joints, loops
 from varint.compile.bodies import body_arrays, component_arrays, longest_arm
 from varint.compile.contact_points import contact_arrays
+from varint.compile.massive_path_arrays import massive_path_arrays
 from varint.compile.roles import Roles, find_roles
 from varint.display import Shown
 from varint.kernels.balance_records import Components
 from varint.kernels.compliant_records import CompliantRows
+from varint.kernels.massive_path_records import MassivePaths
 from varint.kernels.plan import (
     Beams,
     Bodies,
@@ -144,6 +146,7 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
         constraints=_record(Constraints, efforts.constraint_arrays(roles, places)),
         **plan_parts(roles, places),
         contacts=_record(ContactTable, contact_arrays(structure, slot, roles)),
+        massive_paths=_record(MassivePaths, massive_path_arrays(structure, roles.inertias, slot)),
         loads=_record(LoadTable, efforts.load_arrays(structure, roles, places, slot)),
         products=_record(Products, joints.product_arrays(structure, frame) | {"length": [length]}),
         loops=_record(Loops, loop_arrays),

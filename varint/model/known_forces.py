@@ -208,9 +208,9 @@ USES = {
     "steps": Use(
         "`vi.simulate`",
         "steps in maximal coordinates",
-        ("impulses", "path"),
+        ("impulses",),
     ),
-    "composed steps": Use("`vi.simulate(order=)`, 4 and above", "composed steps", ("impulses", "contacts", "path")),
+    "composed steps": Use("`vi.simulate(order=)`, 4 and above", "composed steps", ("impulses", "contacts")),
     "adaptive steps": Use("`vi.simulate(adaptive=)`", "adaptive steps", ("impulses", "contacts", "path", "series")),
     "step choice": Use(
         '`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", ("impulses", "contacts", "path", "series")

@@ -31,7 +31,6 @@ class PathMass(Force):
     belly: Sequence[float] = field(default=(0.0, 1.0), kw_only=True)
     lumped: int | bool | None = field(default=None, kw_only=True)
 
-    reduced_only: ClassVar[bool] = True
     look: ClassVar[str] = "line"
 
     def __post_init__(self) -> None:
