@@ -26,7 +26,9 @@ def massive_path_arrays(structure: Structure, inertias: list[PathInertia], slot:
         "place": np.array([place[i] for own in ends for i in own], dtype=np.int64),
         "arm": np.reshape(arms, (-1, 3)).astype(float),
         "body": np.array(bodies, dtype=np.int64),
-        "touches": np.array([[i in own for i in bodies] for own in ends], dtype=np.int64).reshape(len(ends), len(bodies)),
+        "touches": np.array([[i in own for i in bodies] for own in ends], dtype=np.int64).reshape(
+            len(ends), len(bodies)
+        ),
         "mass": np.array([inertia.mass for inertia in inertias], dtype=float),
         "belly": np.reshape([inertia.belly for inertia in inertias], (-1, 2)).astype(float),
         "lumped": np.array([inertia.lumped or 0 for inertia in inertias], dtype=np.int64),

@@ -8,15 +8,16 @@ and the momenta of the path, which add to those of the bodies, are -D1 Ld at the
 nothing else of a step changes. x_alpha is affine in alpha along a segment. The integral goes from segment to segment:
 between the means of the fractions of its two points at both poses a particle is taken to be on segment k at both, also
 where it passes a point within the step. The exact integral has a term |s_j(q1) - s_j(q0)|^3 / h there, which makes it
-of first order; this one is smooth and symmetric, of order 2, and composes to higher ones. With the jump of |e|^2 at these
-means, J the gradients of x_alpha and s_j the fractions of the points,
+of first order; this one is smooth and symmetric, of order 2, and composes to higher ones. With the jump of |e|^2 at
+these means, J the gradients of x_alpha and s_j the fractions of the points,
 
     at the start    int m J(q0)^T e / h dalpha - sum_j m / (4h) (|e_j-|^2 - |e_j+|^2) ds_j/dq0 + h/2 dV/dq0
     at the end      int m J(q1)^T e / h dalpha + sum_j m / (4h) (|e_j-|^2 - |e_j+|^2) ds_j/dq1 - h/2 dV/dq1
 
 With the slips u_j = l ds_j, the gradient at the local coordinate b of segment k is
 
-    dx_alpha = (1 - b) (dx_k - t_k u_k) + b (dx_k+1 - t_k u_k+1),   u_j = dc_j - s_j dl,  dc_j = sum_{k<j} t_k.(dx_k+1 - dx_k)
+    dx_alpha = (1 - b) (dx_k - t_k u_k) + b (dx_k+1 - t_k u_k+1)
+    u_j = dc_j - s_j dl,    dc_j = sum_{k<j} t_k . (dx_k+1 - dx_k)
 
 The masses couple bodies that are no neighbours. Newton's matrix is A + E H E^T with A of the mechanism without them, E
 the columns of the bodies on the paths, and H = int m J(q0)^T J(q1) dalpha. It is solved by Woodbury's formula.
@@ -115,7 +116,7 @@ def _find_points(plan, ws, p, poses):
 
 @njit
 def _apart(work, first, m, poses):
-    """How far the particle at quadrature point m moved from one pose to the other, m."""
+    """Vector from the place of the particle at quadrature point m at one pose to that at the other, m."""
     a, b = first + work.segment[m, 0], first + work.segment[m, 1]
     x, y, f, g = work.x[poses[0]], work.x[poses[1]], work.part[m, 0], work.part[m, 1]
     d0 = (1.0 - g) * y[b, 0] + g * y[b + 1, 0] - ((1.0 - f) * x[a, 0] + f * x[a + 1, 0])
@@ -403,7 +404,7 @@ def couple_paths(
 ) -> None:
     """Replace a solution of Newton's system without the masses, in place, by that with them.
 
-    ``step``: (upper, end, h) as of `solve_again`; ``factored``: whether the factors are those of the last call.
+    ``step``: (upper, end, h), see `solve_again`; ``factored``: whether the factors are those of the last call.
     """
     if not factored:
         _couple(plan, ws, 1 - step[1], step[1])

@@ -7,7 +7,8 @@ With u = h w / 2 and c = sqrt(1 - u . u) the residuals are
     row    g(x + h v, q (c, u)) / h                                m/s, rad/s     (VI eqs. 27, 32)
 
 ``goal``: the momenta that the step starts from, see `step._kick`. G: the Jacobian of the rows at the start of the step.
-Laws, loads and masses along paths add their part to the residuals of the bodies (efforts.py, massive_paths.py). Newton's matrix: docs/theory.md section 4.
+Laws and loads add their part to the residuals of the bodies (efforts.py), and so do masses along paths
+(massive_paths.py). Newton's matrix: docs/theory.md section 4.
 
 The multipliers enter linearly, so Newton's iterates of the velocities do not depend on the multipliers' start values.
 But an increment leaves a round-off in proportion to its size. So a step of a tree, of one stage, starts them from those

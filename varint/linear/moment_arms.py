@@ -59,7 +59,7 @@ def moment_arms(
 
 
 def moment_arm(trajectory: Trajectory, force: str, joint: str) -> np.ndarray:
-    """That of one joint, see `Trajectory.moment_arm`."""
+    """One entry of `moment_arms`, see `Trajectory.moment_arm`."""
     name = trajectory.mechanism.joint(joint).name
     arms = moment_arms(trajectory, force)
     if name not in arms:

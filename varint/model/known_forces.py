@@ -124,8 +124,8 @@ TRAITS = {
         "masses along paths",
         has_path_mass,
         "has mass that moves with its path",
-        "take varint.straight_muscle_mass for a path of two points, or for runs varint.redmax.simulate with an explicit"
-        " integrator, such as 'dop853'",
+        "take varint.straight_muscle_mass for a path of two points; runs of any path take varint.simulate of order 2 or"
+        " above with steps of one size, or varint.redmax.simulate with an explicit integrator, such as 'dop853'",
     ),
     "contacts": Trait(
         "hard contacts",
