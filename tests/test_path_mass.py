@@ -184,7 +184,7 @@ def test_ends_included_overestimate_the_inertia():
 
 def test_lumped_as_a_truth_value_is_twenty_particles():
     path = [vi.At(*point) for point in TWO]
-    given = {"max_force": 0.0, "optimal_length": 0.5, "slack_length": 0.5, "mass": 1.0}
+    given = {"max_force": 0.0, "optimal_length": 0.5, "slack_length": 0.5, "mass": 1.0, "activation_times": None}
     M = [
         vi.EquationsOfMotion(bones(force)).mass_matrix(MOVED[0])
         for force in (

@@ -63,6 +63,8 @@ class Compiled(Shown):
         Of users' laws, by law; None for others.
     law_start : (n,)
         Internal variables of the laws that have one, at the start of a run.
+    forces : int
+        How many forces the description has, those without an element among them.
     """
 
     plan: Plan
@@ -73,6 +75,7 @@ class Compiled(Shown):
     length: float
     functions: tuple
     law_start: np.ndarray
+    forces: int
 
     @property
     def force(self) -> np.ndarray:
@@ -83,7 +86,7 @@ class Compiled(Shown):
         """Sums (T, forces) of values (T, ne) over the elements of each force."""
         if self._one_each:
             return values + 0.0
-        total = np.zeros((int(self.force.max(initial=-1)) + 1, len(values)))
+        total = np.zeros((self.forces, len(values)))
         np.add.at(total, self.force, values.T)
         return np.ascontiguousarray(total.T)  # sums over the forces then have the same bits whatever T is
 
@@ -99,7 +102,7 @@ class Compiled(Shown):
     @cached_property
     def _one_each(self) -> bool:
         """Whether the elements are the forces, in their order."""
-        return bool(np.array_equal(self.force, np.arange(len(self.force))))
+        return bool(np.array_equal(self.force, np.arange(self.forces)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +156,9 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
     )
     numbers = np.array([j if j < len(structure.joints) else -1 for j in frame.joints])
     functions = efforts.users_functions(roles, places, len(plan.measures.kind))
-    return Compiled(plan, topology, order, slot[:nb], numbers, length, functions, efforts.law_starts(roles))
+    return Compiled(
+        plan, topology, order, slot[:nb], numbers, length, functions, efforts.law_starts(roles), len(structure.forces)
+    )
 
 
 def _record(kind: type[KindOfRecord], arrays: Mapping[str, ArrayLike]) -> KindOfRecord:
