@@ -117,6 +117,24 @@ def test_a_rimless_wheel_settles_at_its_walking_rate(spokes):
     assert np.abs(run.position[:, 0, 1]).max() < 1e-9  # straight on
 
 
+@pytest.mark.slow
+def test_dominoes_fall_one_after_the_other():
+    run = moved("dominoes", 2.0)
+    tilt = 2.0 * np.arcsin(run.quat_wxyz[:, :, 2])
+    begin = [run.t[np.argmax(tilt[:, k] > 0.01)] for k in range(1, 6)]
+    first = vi.mechanisms.module("dominoes").first_hit()
+    struck = run.t[np.argmax(np.abs(run.velocity[:, 1]).max(axis=1) > 1e-6)]
+    assert struck == pytest.approx(first, abs=2e-3)  # nodes are 1 ms apart
+    pace = np.diff(begin)
+    assert (pace > 0.0).all()
+    assert np.ptp(pace[2:]) < 0.2 * pace[-1]  # the wave comes to run at an even speed
+    assert tilt[-1] == pytest.approx(0.5 * np.pi, abs=1e-9)  # all lie flat
+    assert np.abs(run.velocity[-1]).max() < 1e-9
+    assert np.abs(run.position[:, :, 1]).max() < 1e-9
+    assert run.force["floor"][-1] == pytest.approx(0.06 * G, rel=1e-6)
+    assert np.diff(run.energy).max() < 1e-3 * np.ptp(run.energy)
+
+
 def test_a_rimless_wheel_that_is_too_slow_comes_to_rest_on_two_feet():
     run = moved("rimless_wheel", 6.0, rate=1.0)
     assert np.abs(run.velocity[-1]).max() < 1e-10
