@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import ConvexHull
 
+from varint.drawing.following import LEVEL, floating_base
 from varint.drawing.scene import WORLD, Mark, Outline, Scene, make_scene, placed
 from varint.drawing.style import COLOURS
 from varint.drawing.viewpoint import choose_view, up_of
@@ -46,6 +47,7 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
     span = max(float(np.max(high - low)), 1e-9)
     size = _joint_size(scene, span)
     joints = [JointFrames(mechanism, joint) for joint in mechanism.joints]
+    floor, base = _floor(mechanism), floating_base(mechanism)
     outlines: list[list[Outline]] = [[] for _ in mechanism.bodies]
     for outline in scene.outlines:
         outlines[outline.body].append(outline)
@@ -79,6 +81,8 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
             "flat": view.flat,
         },
         "up": _plain(up_of(mechanism)),
+        "floor": floor,
+        "follow": -1 if base is None else base,
         "low": _plain(low),
         "high": _plain(high),
         "size": _plain(size),
@@ -204,6 +208,13 @@ def _grounds(mechanism: Mechanism, low: np.ndarray, high: np.ndarray) -> list[So
         below = middle - (plane.normal @ (middle - plane.point) + 0.5 * thin) * plane.normal
         solids.append(Solid("box", np.array([span, span, thin]), below, quat_from_z(plane.normal)))
     return solids
+
+
+def _floor(mechanism: Mechanism) -> float | None:
+    """Height of the highest level plane of the ground, m along the upward direction, None without one."""
+    up = up_of(mechanism)
+    planes = [shape for shape in mechanism.ground if isinstance(shape, PlaneShape)]
+    return max((float(up @ shape.point) for shape in planes if shape.normal @ up > LEVEL), default=None)
 
 
 def _solid(solid: Solid) -> dict:
