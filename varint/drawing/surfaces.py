@@ -65,7 +65,7 @@ def surfaces_of(solids: Mapping[int, Iterable[Solid]]) -> Surfaces | None:
 
 
 def _split(corners: np.ndarray, limit: float) -> np.ndarray:
-    """Triangles (k, 3, 3) with edges up to ``limit``, m: large ones beside small ones are not sorted by their centres."""
+    """Triangles (k, 3, 3) with edges up to ``limit``, m: centres do not sort large ones beside small ones."""
     small = []
     while len(corners):
         middles = 0.5 * (corners + np.roll(corners, -1, axis=1))  # of edges 01, 12, 20
