@@ -134,7 +134,7 @@ const groups = data.bodies.map((body, number) => {
   return group;
 });
 const ground = new THREE.Group();
-for (const part of data.world) ground.add(solidOf(part, new THREE.Color(0xb8b8b2), 63));
+for (const part of data.world) ground.add(solidOf(part, new THREE.Color(0xd8d8d2), 63));
 layers.bodies.push(ground);
 scene.add(ground);
 const groupOf = (body) => (body < 0 ? ground : groups[body]);
