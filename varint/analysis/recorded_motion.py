@@ -30,6 +30,7 @@ from varint.kinematics.frames import joint_coordinates, joint_rates, nearest_coo
 from varint.mechanism import Mechanism
 from varint.model.checks import in_a_shape, is_whole, shown
 from varint.model.joints.base import Joint
+from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.record import ChosenNodes, Nodes, Record
 from varint.terms.kernels.term_rows import one_sided
@@ -428,6 +429,7 @@ class RecordedMotion:
 
     @cached_property
     def _dynamics(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        refuse(self.mechanism, USES["reactions"])
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
         load = self.load + self.forces_along.load
         bend = rates_of_motions(self)[1]

@@ -18,7 +18,7 @@ from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.formulations.base import AUTO, Method, register, solve
 from varint.formulations.parts import parts_of
 from varint.formulations.step_choice import ENERGY_ERROR, StepChoice, checked_error, chosen_step, step_for
-from varint.inputs.at_nodes import Commands, Loads, starts_of_motions
+from varint.inputs.at_nodes import Commands, Loads, is_controlled, starts_of_motions
 from varint.integrators.adaptive_run import AdaptiveAtTimes, AdaptiveRun, check_adaptive, default_turn
 from varint.integrators.march import March
 from varint.integrators.maximal_run import MaximalRun
@@ -108,6 +108,13 @@ class Variational(Method):
 
     def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
         """See `Method`."""
+        return self._prepared(problem, recording, merged=True)
+
+    def prepare_steps(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
+        """See `Method`."""
+        return self._prepared(problem, recording, merged=False)
+
+    def _prepared(self, problem: Problem, recording: Recording, merged: bool) -> tuple[Run, Job]:
         mechanism = problem.mechanism
         dt, scheme, chosen = self._step(problem, recording)
         steps = problem.steps(dt)
@@ -116,7 +123,8 @@ class Variational(Method):
         end = steps * dt if turn is None else problem.duration
         times = recording.times(end)
         refuse(mechanism, self.use)
-        compiled = self._compiled(mechanism)
+        _check_masses_of_paths(mechanism, method)
+        compiled = self._compiled(problem, merged)
         loads = Loads(mechanism, compiled, steps, problem.force, problem.torque)
         state = checked_start(mechanism, problem.start())
         check_laws(mechanism, state)
@@ -171,8 +179,13 @@ class Variational(Method):
 
         return chosen_step(problem, wanted, (self.order, self.scheme), self.tol, trial)
 
-    def _compiled(self, mechanism: Mechanism) -> Compiled:
-        return compile_structure(mechanism, clustered=False) if self.closures == "single" else mechanism.compiled
+    def _compiled(self, problem: Problem, merged: bool) -> Compiled:
+        """The mechanism for the kernel; ``merged``: without the bodies that others carry, if no step needs them."""
+        mechanism = problem.mechanism
+        if self.closures == "single":
+            return compile_structure(mechanism, clustered=False)
+        needed = problem.force or problem.torque or any(map(is_controlled, mechanism.forces))
+        return mechanism.merged if merged and not needed else mechanism.compiled
 
     @property
     def use(self) -> Use:
@@ -191,6 +204,24 @@ class Variational(Method):
             message, time, body = unresolved
             raise UnresolvedError(message, time=time, body=body, joint=None, trajectory=trajectory)
         warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=stacklevel)
+
+
+def _check_masses_of_paths(mechanism: Mechanism, scheme: Scheme) -> None:
+    """Raise ArgumentError where mass along a path meets order 1, or forces that act in impacts."""
+    of_path = [
+        force for force, traits in zip(mechanism.forces, mechanism.force_traits, strict=True) if "path" in traits
+    ]
+    if of_path and scheme.staggered:
+        raise ArgumentError(
+            f"{of_path[0].label} has mass that moves with its path: take order=2 or above in place of 1"
+        )
+    for force, traits in zip(mechanism.forces, mechanism.force_traits, strict=True):
+        if of_path and traits & {"hard", "contacts", "shapes"}:
+            raise ArgumentError(
+                f"{of_path[0].label} has mass that moves with its path, and {force.label} acts in impacts, which do not"
+                " know such mass in maximal coordinates: give stops a stiffness, or use varint.redmax.simulate with"
+                " 'dop853'"
+            )
 
 
 def choose_step(
