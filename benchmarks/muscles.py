@@ -114,8 +114,10 @@ def beside_mujoco():
     found = {"varint": [], "MuJoCo": []}
     for dt in (0.004, 0.002, 0.001, 0.0005):
         run = vi.redmax.simulate(mechanism, SPAN, dt=dt, integrator="rk4", every=1_000_000)
-        time_of = min(_timed(lambda dt=dt: vi.redmax.simulate(mechanism, SPAN, dt=dt, integrator="rk4", every=1_000_000))
-                      for _ in range(3))  # fmt: skip
+        time_of = min(
+            _timed(lambda dt=dt: vi.redmax.simulate(mechanism, SPAN, dt=dt, integrator="rk4", every=1_000_000))
+            for _ in range(3)
+        )
         found["varint"].append((np.abs(run.q[-1] - exact).max(), time_of))
         model.opt.timestep = dt
 
