@@ -1,0 +1,261 @@
+"""A deformable body: a mesh of tetrahedra whose vertices may be attached to bodies."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varint.elasticity.materials import MATERIALS, lame_constants
+from varint.elasticity.tetrahedra import FLATTEST, TetrahedralMesh, flatness, signed_volumes, surface
+from varint.errors import ArgumentError, MechanismError
+from varint.model.arrays import Corners, Points
+from varint.model.checks import (
+    Frozen,
+    array_of,
+    check_keys,
+    check_name,
+    choice,
+    finite,
+    freeze,
+    of_type,
+    positive,
+    sequence_of,
+    shown,
+    whole_number,
+)
+from varint.model.forces.base import Element, Force, register
+
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
+
+INCOMPRESSIBLE = 0.5 - 1e-6  # Poisson's ratio
+Chosen = ArrayLike | str | Callable[[np.ndarray], ArrayLike]
+
+
+@dataclass(frozen=True, eq=False)
+class AttachedVertices(Frozen):
+    """Numbers of the ``vertices`` of a `DeformableBody` that move with ``body``, which may be ``"world"``."""
+
+    body: str
+    vertices: Sequence[int]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "body", check_name(self.body, "the body of attached vertices"))
+        what = f"the vertices attached to '{self.body}'"
+        numbers = sequence_of(self.vertices, what, "numbers of vertices")
+        if not numbers:
+            raise MechanismError(f"{what}: none is given, leave '{self.body}' out")
+        found = tuple(whole_number(number, f"a number among {what}", 0) for number in numbers)
+        if len(set(found)) < len(found):
+            raise MechanismError(f"{what} must be different, got {shown(self.vertices)}")
+        object.__setattr__(self, "vertices", found)
+
+
+@dataclass(frozen=True, eq=False)
+class SoftMesh(Element):
+    """A mesh attached to the bodies ``ends``; an element without an effort and without work: its energy is its own."""
+
+    ends: tuple[str, ...]
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return self.ends
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class DeformableBody(Force):
+    """An elastic solid: a mesh of linear tetrahedra with mass, whose vertices may be attached to bodies.
+
+    It stands among the forces of a mechanism. Free vertices move by themselves, attached ones with their bodies, whose
+    inertia they add to. For `varint.simulate` of order 2 and 4; ``traj.vertices`` and ``traj.vertex_velocities`` hold
+    the motion. See docs/deformable.md.
+
+    Parameters
+    ----------
+    name : str
+    points : (n, 3)
+        Vertices, undeformed, m, world, in the reference configuration of the bodies.
+    tetrahedra : (m, 4)
+        Numbers of the vertices of each, the last on the side of the normal of the other three (right-hand rule).
+    E, nu, density : float
+        Young's modulus, Pa, Poisson's ratio, above -1 and below 0.5, and kg/m^3.
+    material : {"corotated", "neohookean", "stvk"}
+        Energy: linear in the stretches, compressible neo-Hookean, or Saint Venant-Kirchhoff.
+    attach : dict of body name to numbers of vertices, or sequence of AttachedVertices
+        The world among the bodies; nothing is attached where not given.
+
+    Raises
+    ------
+    MechanismError
+        Also for inverted and flat tetrahedra, vertices of none, and vertices of two bodies.
+    """
+
+    points: Points
+    tetrahedra: Corners
+    E: float = field(kw_only=True)
+    nu: float = field(kw_only=True)
+    density: float = field(kw_only=True)
+    material: str = field(default="corotated", kw_only=True)
+    attach: Sequence[AttachedVertices] = field(default=(), kw_only=True)
+
+    look: ClassVar[str] = "line"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        points = array_of(self.points, (None, 3), f"points of {self.label}")
+        self._set("points", points)
+        self._set("tetrahedra", _checked_tetrahedra(self.tetrahedra, points, self.label))
+        self._set("E", positive(self.E, f"E of {self.label}"))
+        self._set("density", positive(self.density, f"density of {self.label}"))
+        nu = finite(self.nu, f"nu of {self.label}")
+        if not -1.0 < nu <= INCOMPRESSIBLE:
+            why = ", where the material would be incompressible: 0.49 is near it" if nu > INCOMPRESSIBLE else ""
+            raise MechanismError(f"nu of {self.label} must be above -1 and below 0.5, got {nu:g}{why}")
+        self._set("nu", nu)
+        choice(self.material, MATERIALS, f"material of {self.label}", MechanismError)
+        self._set("attach", _checked_attach(self.attach, len(points), self.label))
+
+    @classmethod
+    def from_mesh(
+        cls,
+        path: str,
+        *,
+        E: float,
+        nu: float,
+        density: float,
+        material: str = "corotated",
+        attach: Mapping[str, Chosen] | None = None,
+        name: str | None = None,
+        scale: float = 1.0,
+    ) -> "DeformableBody":
+        """Read the tetrahedra of a mesh file (.msh, .vtk, .vtu, .inp, ... all formats of meshio).
+
+        Parameters
+        ----------
+        path : str
+            Other cells than tetrahedra of four vertices, and vertices of none of these, are left out.
+        E, nu, density, material
+            As in `DeformableBody`.
+        attach : dict, optional
+            Body name to the vertices attached to it: their numbers in the file, a mask of all of them, the name of a
+            set of points or cells of the file, such as a physical group of Gmsh, or a function of the points (n, 3), m,
+            that gives a mask (n,).
+        name : str, optional
+            By default the name of the file without its ending.
+        scale : float
+            Size of the unit of length of the file, m: 0.001 for millimetres.
+
+        Raises
+        ------
+        FileError, MechanismError
+            Also ArgumentError where meshio is not installed.
+        """
+        from varint.model.mesh_reader import read_tetrahedra
+
+        scale = positive(scale, "scale", ArgumentError)
+        found = read_tetrahedra(path, scale)
+        numbers = {body: found.numbers(which, body).tolist() for body, which in (attach or {}).items()}
+        constants = {"E": E, "nu": nu, "density": density, "material": material}
+        own = found.name if name is None else name
+        return cls(own, found.points, found.tetrahedra, attach=numbers, **constants)  # type: ignore[arg-type]
+
+    @cached_property
+    def mesh(self) -> TetrahedralMesh:
+        """Its energy, forces and stiffness as functions of the places of its vertices."""
+        mu, lam = lame_constants(self.E, self.nu)
+        return TetrahedralMesh(self.points, self.tetrahedra, self.material, mu, lam, self.density)
+
+    @cached_property
+    def surface(self) -> np.ndarray:
+        """(f, 3) vertices of the faces of its surface, counter-clockwise from outside."""
+        return surface(self.tetrahedra)
+
+    @property
+    def mass(self) -> float:
+        """kg"""
+        return float(self.mesh.mass.sum())
+
+    def frequencies(self, count: int = 6) -> np.ndarray:
+        """(count,) lowest natural frequencies, Hz, undeformed, with the attached vertices at rest.
+
+        A body of which nothing is attached has six of zero first. Raises ArgumentError for more than it has.
+        """
+        from scipy.sparse import diags_array
+        from scipy.sparse.linalg import eigsh
+
+        held = {vertex for part in self.attach for vertex in part.vertices}
+        free = np.array([k for k in range(len(self.points)) if k not in held], dtype=np.int64)
+        columns = (3 * free[:, None] + np.arange(3)).ravel()
+        count = whole_number(count, "count", 1, ArgumentError)
+        if count >= len(columns):
+            raise ArgumentError(f"{self.label} has {len(columns)} coordinates: count must be less, got {count}")
+        K = self.mesh.stiffness(self.points)[columns][:, columns]
+        root = 1.0 / np.sqrt(np.repeat(self.mesh.mass[free], 3))
+        scaled = diags_array(root) @ K @ diags_array(root)
+        shift = -1e-3 * self.E / self.density / np.ptp(self.points, axis=0).max() ** 2
+        start = np.cos(np.arange(len(columns)) ** 2)  # any: that of the solver is random
+        squares = eigsh(scaled.tocsc(), count, sigma=shift, v0=start, return_eigenvectors=False)
+        return np.sqrt(np.maximum(np.sort(squares), 0.0)) / (2.0 * np.pi)
+
+    def elements(self, structure: "Structure") -> list[Element]:
+        for part in self.attach:
+            self._body(structure, part.body)
+        return [SoftMesh(tuple(part.body for part in self.attach))]
+
+
+def deformable_bodies(structure: "Structure") -> list[tuple[int, DeformableBody]]:
+    """All deformable bodies of a structure, each with its number among the forces."""
+    return [(k, force) for k, force in enumerate(structure.forces) if isinstance(force, DeformableBody)]
+
+
+def _checked_tetrahedra(given: ArrayLike, points: np.ndarray, label: str) -> np.ndarray:
+    """(m, 4) integers; raises MechanismError."""
+    what = f"tetrahedra of {label}"
+    array = array_of(given, (None, 4), what)
+    if not len(array):
+        raise MechanismError(f"{what}: there is none")
+    if not np.array_equal(array, np.floor(array)) or array.min() < 0 or array.max() >= len(points):
+        raise MechanismError(f"{what} must be numbers of its {len(points)} points, 0 to {len(points) - 1}")
+    tetrahedra = array.astype(np.int64)
+    flat = flatness(points, tetrahedra)
+    worst = int(np.argmin(np.nan_to_num(flat)))
+    if not flat[worst] > FLATTEST:
+        volume = signed_volumes(points, tetrahedra)[worst]
+        turned = "inverted: exchange two of its vertices" if flat[worst] < -FLATTEST else "flat"
+        raise MechanismError(f"{what}: number {worst} has a volume of {volume:.3g} m^3, it is {turned}")
+    lonely = np.setdiff1d(np.arange(len(points)), tetrahedra)
+    if lonely.size:
+        raise MechanismError(f"{what}: point {lonely[0]} belongs to none of them, leave it out")
+    return freeze(tetrahedra)
+
+
+def _checked_attach(given: object, count: int, label: str) -> tuple[AttachedVertices, ...]:
+    """The attachments of the body ``label`` with so many vertices; raises MechanismError."""
+    what = f"attach of {label}"
+    if isinstance(given, Mapping):
+        given = [{"body": body, "vertices": vertices} for body, vertices in given.items()]
+    parts = tuple(_attached(part, what) for part in sequence_of(given, what, "AttachedVertices"))
+    owner: dict[int, str] = {}
+    for part in parts:
+        if part.body in owner.values():
+            raise MechanismError(f"{what}: '{part.body}' is there twice, give all its vertices at once")
+        for vertex in part.vertices:
+            if vertex >= count:
+                raise MechanismError(f"{what}: there is no vertex {vertex}, only 0 to {count - 1}")
+            if vertex in owner:
+                raise MechanismError(f"{what}: vertex {vertex} is attached to '{owner[vertex]}' and to '{part.body}'")
+        owner |= dict.fromkeys(part.vertices, part.body)
+    return parts
+
+
+def _attached(part: object, what: str) -> AttachedVertices:
+    if isinstance(part, Mapping):
+        check_keys(part, ("body", "vertices"), f"a part of {what}")
+        if len(part) < 2:
+            raise MechanismError(f"a part of {what} needs 'body' and 'vertices'")
+        return AttachedVertices(**part)
+    return of_type(part, AttachedVertices, f"a part of {what}", MechanismError)
