@@ -20,6 +20,8 @@ from varint.formulations.parts import parts_of
 from varint.formulations.step_choice import ENERGY_ERROR, StepChoice, checked_error, chosen_step, step_for
 from varint.inputs.at_nodes import Commands, Loads, starts_of_motions
 from varint.integrators.adaptive_run import AdaptiveAtTimes, AdaptiveRun, check_adaptive, default_turn
+from varint.integrators.deformable_march import DeformableMarch
+from varint.integrators.deformable_run import DeformableRun, check_deformable, check_vertices
 from varint.integrators.march import March
 from varint.integrators.maximal_run import MaximalRun
 from varint.integrators.outputs import RunAtTimes
@@ -28,9 +30,11 @@ from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import choice, of_type, positive
+from varint.model.forces.deformable_body import deformable_bodies
 from varint.model.known_forces import USES, Use, refuse
 from varint.model.state import State
 from varint.problem import MOST_STEPS, Problem, Recording
+from varint.record import Record
 from varint.running import Job, Run
 from varint.trajectory import Trajectory
 
@@ -123,10 +127,14 @@ class Variational(Method):
         check_depth(mechanism, state, compiled.length)
         commands = Commands(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state), end)
         redo = self.on_unresolved == "substep"
-        march = March(
-            compiled, method, dt, self.tol, recording.stride if times is None else MOST_STEPS, turn, end, redo
-        )
-        run = _run_of((mechanism, march, state, steps, loads, commands), times)
+        if deformable_bodies(mechanism):
+            check_deformable(mechanism, method, recording, redo)
+            soft = DeformableMarch(mechanism, compiled, method, dt, self.tol, recording.stride)
+            run: MaximalRun = DeformableRun(mechanism, soft, state, steps, loads, commands)
+        else:
+            stride = recording.stride if times is None else MOST_STEPS
+            march = March(compiled, method, dt, self.tol, stride, turn, end, redo)
+            run = _run_of((mechanism, march, state, steps, loads, commands), times)
         settings = {
             "formulation": self.formulation,
             "duration": problem.duration,
@@ -173,6 +181,12 @@ class Variational(Method):
 
     def _compiled(self, mechanism: Mechanism) -> Compiled:
         return compile_structure(mechanism, clustered=False) if self.closures == "single" else mechanism.compiled
+
+    @staticmethod
+    def trajectory(record: Record) -> Trajectory:
+        """See `Method`; raises ValueError where the motion of deformable bodies is missing."""
+        check_vertices(record)
+        return Trajectory(record)
 
     @property
     def use(self) -> Use:

@@ -121,9 +121,7 @@ class AttachedMeshes:
         """Elastic energy, J."""
         return float(sum(np.sum(m.volume * own.energy) for m, own in zip(self.meshes, responses, strict=True)))
 
-    def stiffness(
-        self, responses: list[Response], share: float, inertia: bool, projected: bool = False
-    ) -> Stiffness:
+    def stiffness(self, responses: list[Response], share: float, inertia: bool, projected: bool = False) -> Stiffness:
         """Stiffness times ``share``, with the masses added where ``inertia``; ``projected``: see `blocks`."""
         parts = zip(self.meshes, responses, strict=True)
         entries = share * np.concatenate([mesh.blocks(own, projected).ravel() for mesh, own in parts])

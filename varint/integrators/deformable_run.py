@@ -1,8 +1,19 @@
 """A run in maximal coordinates with deformable bodies."""
 
-from varint.integrators.deformable_march import DeformableBlock
-from varint.integrators.march import NodeBlock, join_blocks
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from varint.errors import ArgumentError
+from varint.integrators.march import NodeBlock
 from varint.integrators.maximal_run import MaximalRun
+from varint.integrators.schemes import Scheme
+from varint.mechanism import Mechanism
+from varint.model.forces.deformable_body import deformable_bodies
+from varint.model.known_forces import is_impulsive
+from varint.problem import Recording
+from varint.record import Record
 from varint.running import Block
 
 OF_VERTICES = ("vertices", "vertex_velocities")  # arrays of nodes
@@ -25,4 +36,40 @@ class DeformableRun(MaximalRun):
             blocks.append(self._commanded() if steps else self.march.advance(0))
             if self.march.failure is not None:
                 break
-        return join_blocks(blocks)
+        return _joined(blocks)
+
+
+def check_deformable(mechanism: Mechanism, scheme: Scheme, recording: Recording, redo: bool) -> None:
+    """Raise ArgumentError for what steps with deformable bodies do not take."""
+    (_, body), *_ = deformable_bodies(mechanism)
+    name = f"{body.label}: steps with deformable bodies"
+    if scheme.staggered:
+        raise ArgumentError(f"{name} need order 2 or above, got order 1")
+    if recording.output_times is not None:
+        raise ArgumentError(f"{name} are recorded at their nodes: give every= in place of output_times=")
+    if recording.diagnostics_every is not None:
+        raise ArgumentError(f"{name} have no diagnostics of their own: leave diagnostics_every= out")
+    if redo:
+        raise ArgumentError(f"{name} are not divided: leave on_unresolved='substep' out, and take a smaller dt")
+    for force in mechanism.forces:
+        if is_impulsive(mechanism, force):
+            raise ArgumentError(f"{name} know no impacts: remove {force.label}, or give it a stiffness")
+
+
+def check_vertices(record: Record) -> None:
+    """Raise ValueError where a record does not hold the motion of its deformable bodies."""
+    bodies = deformable_bodies(record.mechanism)
+    if bodies:
+        shape = (len(record.nodes["t"]), sum(len(body.points) for _, body in bodies), 3)
+        for name in OF_VERTICES:
+            if name not in record.nodes or record.nodes[name].shape != shape:
+                raise ValueError(f"its '{name}' are not those of its deformable bodies")
+
+
+def _joined(blocks: list[NodeBlock]) -> NodeBlock:
+    """One block of several, one after the other."""
+    joined: dict[str, Any] = {}
+    for name, value in vars(blocks[0]).items():
+        values = [getattr(block, name) for block in blocks]
+        joined[name] = np.concatenate(values) if isinstance(value, np.ndarray) else sum(values)
+    return dataclasses.replace(blocks[0], **joined)

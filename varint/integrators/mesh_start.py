@@ -84,7 +84,7 @@ def _rigid_velocity(x: np.ndarray, v: np.ndarray, at: np.ndarray) -> np.ndarray:
     """Velocities ``at`` (m, 3) of the rigid motion nearest to ``v`` (n, 3) of points at ``x``, in least squares."""
     centre, mean = x.mean(axis=0), v.mean(axis=0)
     arms = x - centre
-    spin = np.linalg.lstsq(
-        np.cross(np.eye(3)[:, None], arms[None]).reshape(3, -1).T, (v - mean).ravel(), rcond=1e-10
-    )[0]
+    spin = np.linalg.lstsq(np.cross(np.eye(3)[:, None], arms[None]).reshape(3, -1).T, (v - mean).ravel(), rcond=1e-10)[
+        0
+    ]
     return mean + np.cross(spin, at - centre)

@@ -119,6 +119,11 @@ class DeformableBody(Force):
         choice(self.material, MATERIALS, f"material of {self.label}", MechanismError)
         self._set("attach", _checked_attach(self.attach, len(points), self.label))
 
+    @property
+    def label(self) -> str:
+        """See `Force`."""
+        return f"deformable body '{self.name}'"
+
     @classmethod
     def from_mesh(
         cls,
