@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.model.forces.deformable_body import DeformableBody, deformable_bodies
+from varint.model.forces.soft_mesh import SoftMesh, soft_meshes
 from varint.model.structure import Structure
 from varint.record import Nodes
 
@@ -12,7 +12,7 @@ from varint.record import Nodes
 class MovingMesh(NamedTuple):
     """A deformable body with its vertices at ``x``, m, and their velocities ``v``, m/s, (T, n, 3), world."""
 
-    body: DeformableBody
+    body: SoftMesh
     x: np.ndarray
     v: np.ndarray
 
@@ -37,8 +37,8 @@ class MovingMesh(NamedTuple):
 def by_body(structure: Structure, nodes: Nodes, array: str) -> dict[str, np.ndarray]:
     """Name of each deformable body to its part (T, n, 3) of an array of nodes."""
     first, found = 0, {}
-    for _, body in deformable_bodies(structure):
-        last = first + len(body.points)
+    for body in soft_meshes(structure):
+        last = first + body.count
         found[body.name] = nodes[array][:, first:last]
         first = last
     return found
@@ -47,4 +47,4 @@ def by_body(structure: Structure, nodes: Nodes, array: str) -> dict[str, np.ndar
 def moving_meshes(structure: Structure, nodes: Nodes) -> list[MovingMesh]:
     """All deformable bodies with their motion."""
     x, v = (by_body(structure, nodes, array) for array in ("vertices", "vertex_velocities"))
-    return [MovingMesh(body, x[body.name], v[body.name]) for _, body in deformable_bodies(structure)]
+    return [MovingMesh(body, x[body.name], v[body.name]) for body in soft_meshes(structure)]

@@ -13,7 +13,7 @@ from varint.kernels.loads import LOAD_NAMES
 from varint.kernels.measures import KIND_NAMES
 from varint.measures import KINDS, Numbers
 from varint.model.body import WORLD
-from varint.model.forces.deformable_body import deformable_bodies
+from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.structure import Structure
 
@@ -136,8 +136,8 @@ def loaded(structure: Structure, roles: Roles, slot: np.ndarray) -> np.ndarray:
     for _, pair in roles.pairs:
         if pair.other == WORLD:  # those of two moving bodies are not folded into their pivots
             found[slot[structure.body_index[pair.body]]] = True
-    for _, force in deformable_bodies(structure):
-        found[slot[[structure.body_index[part.body] for part in force.attach if part.body != WORLD]]] = True
+    for soft in soft_meshes(structure):
+        found[slot[[structure.body_index[body] for body in soft.bodies if body != WORLD]]] = True
     return found[:-1]
 
 

@@ -61,7 +61,7 @@ class TetrahedralMesh:
         return np.einsum("mai,maj->mij", corners[:, 1:] - corners[:, :1], self.gradient[:, 1:])
 
     def response(self, x: np.ndarray) -> Response:
-        """Of the elements with vertices at ``x`` (n, 3)."""
+        """Response of the elements with vertices at ``x`` (n, 3)."""
         return MATERIALS[self.material](self.deformation(x), self.mu, self.lam)
 
     def energy(self, x: np.ndarray) -> float:

@@ -30,7 +30,7 @@ from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import choice, of_type, positive
-from varint.model.forces.deformable_body import deformable_bodies
+from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.known_forces import USES, Use, refuse
 from varint.model.state import State
 from varint.problem import MOST_STEPS, Problem, Recording
@@ -127,7 +127,7 @@ class Variational(Method):
         check_depth(mechanism, state, compiled.length)
         commands = Commands(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state), end)
         redo = self.on_unresolved == "substep"
-        if deformable_bodies(mechanism):
+        if soft_meshes(mechanism):
             check_deformable(mechanism, method, recording, redo)
             soft = DeformableMarch(mechanism, compiled, method, dt, self.tol, recording.stride)
             run: MaximalRun = DeformableRun(mechanism, soft, state, steps, loads, commands)

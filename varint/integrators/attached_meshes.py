@@ -10,7 +10,7 @@ from varint.compile import Compiled
 from varint.elasticity.materials import Response
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD
-from varint.model.forces.deformable_body import deformable_bodies
+from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.rotation_vectors import rotation_matrix
 
 
@@ -50,17 +50,17 @@ class AttachedMeshes:
     """
 
     def __init__(self, mechanism: Mechanism, compiled: Compiled) -> None:
-        bodies = [force for _, force in deformable_bodies(mechanism)]
+        bodies = soft_meshes(mechanism)
         self.gravity = np.asarray(mechanism.gravity)
-        self.meshes = [force.mesh for force in bodies]
+        self.meshes = [body.mesh for body in bodies]
         self.first = np.cumsum([0, *(len(mesh.points) for mesh in self.meshes)])
         count = int(self.first[-1])
         self.points = np.concatenate([mesh.points for mesh in self.meshes])
         self.mass = np.concatenate([mesh.mass for mesh in self.meshes])
         nb = len(mechanism.bodies)
         owner, arm = np.full(count, -1), np.zeros((count, 3))
-        for begin, force in zip(self.first, bodies, strict=False):
-            for part in force.attach:
+        for begin, body in zip(self.first, bodies, strict=False):
+            for part in body.attached:
                 vertices = begin + np.array(part.vertices)
                 owner[vertices], arm[vertices] = nb, self.points[vertices]
                 if part.body != WORLD:
@@ -109,7 +109,7 @@ class AttachedMeshes:
         return added
 
     def responses(self, x: np.ndarray) -> list[Response]:
-        """Of each mesh with vertices at ``x`` (n, 3)."""
+        """Responses of each mesh with vertices at ``x`` (n, 3)."""
         return [mesh.response(part) for mesh, part in zip(self.meshes, self._parts(x), strict=True)]
 
     def forces(self, x: np.ndarray, responses: list[Response]) -> np.ndarray:

@@ -10,7 +10,7 @@ from varint.integrators.march import NodeBlock
 from varint.integrators.maximal_run import MaximalRun
 from varint.integrators.schemes import Scheme
 from varint.mechanism import Mechanism
-from varint.model.forces.deformable_body import deformable_bodies
+from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.known_forces import is_impulsive
 from varint.problem import Recording
 from varint.record import Record
@@ -41,7 +41,7 @@ class DeformableRun(MaximalRun):
 
 def check_deformable(mechanism: Mechanism, scheme: Scheme, recording: Recording, redo: bool) -> None:
     """Raise ArgumentError for what steps with deformable bodies do not take."""
-    (_, body), *_ = deformable_bodies(mechanism)
+    body = soft_meshes(mechanism)[0]
     name = f"{body.label}: steps with deformable bodies"
     if scheme.staggered:
         raise ArgumentError(f"{name} need order 2 or above, got order 1")
@@ -58,9 +58,9 @@ def check_deformable(mechanism: Mechanism, scheme: Scheme, recording: Recording,
 
 def check_vertices(record: Record) -> None:
     """Raise ValueError where a record does not hold the motion of its deformable bodies."""
-    bodies = deformable_bodies(record.mechanism)
+    bodies = soft_meshes(record.mechanism)
     if bodies:
-        shape = (len(record.nodes["t"]), sum(len(body.points) for _, body in bodies), 3)
+        shape = (len(record.nodes["t"]), sum(body.count for body in bodies), 3)
         for name in OF_VERTICES:
             if name not in record.nodes or record.nodes[name].shape != shape:
                 raise ValueError(f"its '{name}' are not those of its deformable bodies")

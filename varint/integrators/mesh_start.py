@@ -1,4 +1,4 @@
-"""Where free vertices are when a run starts: in equilibrium with the bodies that hold the others, and moving along."""
+"""Start of free vertices: in equilibrium with the bodies that hold the others, and moving along."""
 
 import numpy as np
 from scipy.sparse import diags_array

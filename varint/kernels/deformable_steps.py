@@ -23,7 +23,7 @@ from varint.kernels.step import _extrapolate, _finish_part, _kick, _remember
 def begin_stage(plan, ws, inputs, h, stage, extrapolate, when):
     """Loads, inputs and targets of a stage, the momenta ``ws.goal`` that it starts from, and start values.
 
-    Arguments as of `varint.kernels.step.advance_step` and its stages.
+    Arguments: see `varint.kernels.step.advance_step` and its stages.
     """
     node, before, after, dt = when
     half_step = 0.5 * h

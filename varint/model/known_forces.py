@@ -12,12 +12,12 @@ from varint.errors import ArgumentError
 from varint.model.forces.base import BodyContact, Effort, Force, PlaneContact, SolvedElsewhere
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.coupled import Coupled
-from varint.model.forces.deformable_body import DeformableBody
 from varint.model.forces.driven import Driven
 from varint.model.forces.joint_compliance import JointCompliance
 from varint.model.forces.moved import Moved
 from varint.model.forces.no_slip import NoSlip
 from varint.model.forces.path import PathInertia
+from varint.model.forces.soft_mesh import SoftMesh
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
@@ -143,7 +143,7 @@ TRAITS = {
     ),
     "mesh": Trait(
         "deformable bodies",
-        lambda structure, force: isinstance(force, DeformableBody),
+        lambda structure, force: any(isinstance(element, SoftMesh) for element in force.elements(structure)),
         "is a deformable body",
         "use vi.simulate with dt= and order 2 or 4, or remove it",
     ),

@@ -12,57 +12,15 @@ from varint.elasticity.materials import MATERIALS, lame_constants
 from varint.elasticity.tetrahedra import FLATTEST, TetrahedralMesh, flatness, signed_volumes, surface
 from varint.errors import ArgumentError, MechanismError
 from varint.model.arrays import Corners, Points
-from varint.model.checks import (
-    Frozen,
-    array_of,
-    check_keys,
-    check_name,
-    choice,
-    finite,
-    freeze,
-    of_type,
-    positive,
-    sequence_of,
-    shown,
-    whole_number,
-)
+from varint.model.checks import array_of, choice, finite, freeze, positive, whole_number
 from varint.model.forces.base import Element, Force, register
+from varint.model.forces.soft_mesh import AttachedVertices, SoftMesh, checked_attach
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
 
 INCOMPRESSIBLE = 0.5 - 1e-6  # Poisson's ratio
 Chosen = ArrayLike | str | Callable[[np.ndarray], ArrayLike]
-
-
-@dataclass(frozen=True, eq=False)
-class AttachedVertices(Frozen):
-    """Numbers of the ``vertices`` of a `DeformableBody` that move with ``body``, which may be ``"world"``."""
-
-    body: str
-    vertices: Sequence[int]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "body", check_name(self.body, "the body of attached vertices"))
-        what = f"the vertices attached to '{self.body}'"
-        numbers = sequence_of(self.vertices, what, "numbers of vertices")
-        if not numbers:
-            raise MechanismError(f"{what}: none is given, leave '{self.body}' out")
-        found = tuple(whole_number(number, f"a number among {what}", 0) for number in numbers)
-        if len(set(found)) < len(found):
-            raise MechanismError(f"{what} must be different, got {shown(self.vertices)}")
-        object.__setattr__(self, "vertices", found)
-
-
-@dataclass(frozen=True, eq=False)
-class SoftMesh(Element):
-    """A mesh attached to the bodies ``ends``; an element without an effort and without work: its energy is its own."""
-
-    ends: tuple[str, ...]
-
-    @property
-    def bodies(self) -> tuple[str, ...]:
-        return self.ends
 
 
 @register
@@ -117,7 +75,7 @@ class DeformableBody(Force):
             raise MechanismError(f"nu of {self.label} must be above -1 and below 0.5, got {nu:g}{why}")
         self._set("nu", nu)
         choice(self.material, MATERIALS, f"material of {self.label}", MechanismError)
-        self._set("attach", _checked_attach(self.attach, len(points), self.label))
+        self._set("attach", checked_attach(self.attach, len(points), self.label))
 
     @property
     def label(self) -> str:
@@ -192,8 +150,8 @@ class DeformableBody(Force):
         from scipy.sparse import diags_array
         from scipy.sparse.linalg import eigsh
 
-        held = {vertex for part in self.attach for vertex in part.vertices}
-        free = np.array([k for k in range(len(self.points)) if k not in held], dtype=np.int64)
+        held = [vertex for part in self.attach for vertex in part.vertices]
+        free = np.setdiff1d(np.arange(len(self.points)), held)
         columns = (3 * free[:, None] + np.arange(3)).ravel()
         count = whole_number(count, "count", 1, ArgumentError)
         if count >= len(columns):
@@ -209,12 +167,7 @@ class DeformableBody(Force):
     def elements(self, structure: "Structure") -> list[Element]:
         for part in self.attach:
             self._body(structure, part.body)
-        return [SoftMesh(tuple(part.body for part in self.attach))]
-
-
-def deformable_bodies(structure: "Structure") -> list[tuple[int, DeformableBody]]:
-    """All deformable bodies of a structure, each with its number among the forces."""
-    return [(k, force) for k, force in enumerate(structure.forces) if isinstance(force, DeformableBody)]
+        return [SoftMesh(self.name, self.label, self.mesh, tuple(self.attach))]
 
 
 def _checked_tetrahedra(given: ArrayLike, points: np.ndarray, label: str) -> np.ndarray:
@@ -236,31 +189,3 @@ def _checked_tetrahedra(given: ArrayLike, points: np.ndarray, label: str) -> np.
     if lonely.size:
         raise MechanismError(f"{what}: point {lonely[0]} belongs to none of them, leave it out")
     return freeze(tetrahedra)
-
-
-def _checked_attach(given: object, count: int, label: str) -> tuple[AttachedVertices, ...]:
-    """The attachments of the body ``label`` with so many vertices; raises MechanismError."""
-    what = f"attach of {label}"
-    if isinstance(given, Mapping):
-        given = [{"body": body, "vertices": vertices} for body, vertices in given.items()]
-    parts = tuple(_attached(part, what) for part in sequence_of(given, what, "AttachedVertices"))
-    owner: dict[int, str] = {}
-    for part in parts:
-        if part.body in owner.values():
-            raise MechanismError(f"{what}: '{part.body}' is there twice, give all its vertices at once")
-        for vertex in part.vertices:
-            if vertex >= count:
-                raise MechanismError(f"{what}: there is no vertex {vertex}, only 0 to {count - 1}")
-            if vertex in owner:
-                raise MechanismError(f"{what}: vertex {vertex} is attached to '{owner[vertex]}' and to '{part.body}'")
-        owner |= dict.fromkeys(part.vertices, part.body)
-    return parts
-
-
-def _attached(part: object, what: str) -> AttachedVertices:
-    if isinstance(part, Mapping):
-        check_keys(part, ("body", "vertices"), f"a part of {what}")
-        if len(part) < 2:
-            raise MechanismError(f"a part of {what} needs 'body' and 'vertices'")
-        return AttachedVertices(**part)
-    return of_type(part, AttachedVertices, f"a part of {what}", MechanismError)
