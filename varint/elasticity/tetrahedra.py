@@ -122,3 +122,17 @@ def surface(tetrahedra: np.ndarray) -> np.ndarray:
     faces = tetrahedra[:, [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]]].reshape(-1, 3)
     _, first, count = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
     return faces[np.sort(first[count == 1])]
+
+
+def box_mesh(size: np.ndarray, divisions: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Points (n, 3) and tetrahedra (m, 4) of a box about the origin, six to each of its cells (Kuhn)."""
+    steps = [np.linspace(-0.5, 0.5, n + 1) * length for n, length in zip(divisions, size, strict=True)]
+    points = np.stack(np.meshgrid(*steps, indexing="ij"), axis=-1).reshape(-1, 3)
+    number = np.arange(len(points)).reshape([n + 1 for n in divisions])
+    ends = slice(None, -1), slice(1, None)
+    corner = [number[ends[a], ends[b], ends[c]].ravel() for a in (0, 1) for b in (0, 1) for c in (0, 1)]
+    ways = ((1, 3), (5, 1), (3, 2), (4, 5), (2, 6), (6, 4))  # from corner 0 to corner 7 along the edges
+    tetrahedra = np.concatenate([np.column_stack([corner[k] for k in (0, a, b, 7)]) for a, b in ways])
+    turned = signed_volumes(points, tetrahedra) < 0.0
+    tetrahedra[turned] = tetrahedra[turned][:, [0, 2, 1, 3]]
+    return points, tetrahedra

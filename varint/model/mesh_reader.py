@@ -1,20 +1,23 @@
 """Tetrahedra from mesh files, by meshio."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from varint.errors import ArgumentError, FileError
 from varint.model.checks import call, known_name, path_of, shown
 
+Chosen = ArrayLike | str | Callable[[np.ndarray], ArrayLike]  # vertices
 INSTALL = "reading meshes needs meshio: pip install 'varint[fem]'"
 
 
 @dataclass(frozen=True, eq=False)
-class MeshFile:
-    """The tetrahedra of a file.
+class MeshSource:
+    """Tetrahedra of a file, or made.
 
     name : str
     points : (n, 3) m, of those that belong to tetrahedra
@@ -28,6 +31,12 @@ class MeshFile:
     tetrahedra: np.ndarray
     number: np.ndarray
     sets: dict[str, np.ndarray]
+
+    def attached(self, chosen: Mapping[str, Chosen] | None) -> dict[str, list[int]]:
+        """Body name to the new numbers of its vertices; raises ArgumentError."""
+        if chosen is not None and not isinstance(chosen, Mapping):
+            raise ArgumentError(f"attach must be a dict of body name to vertices, got {shown(chosen)}")
+        return {body: self.numbers(which, body).tolist() for body, which in (chosen or {}).items()}
 
     def numbers(self, which: Any, body: str) -> np.ndarray:
         """New numbers of chosen vertices, see `DeformableBody.from_mesh`; raises ArgumentError."""
@@ -64,7 +73,7 @@ class MeshFile:
         return numbers
 
 
-def read_tetrahedra(path: object, scale: float) -> MeshFile:
+def read_tetrahedra(path: object, scale: float) -> MeshSource:
     """Read a mesh file; lengths are multiplied by ``scale``.
 
     Raises ArgumentError where meshio is missing, FileError where the file cannot be read or has no tetrahedra.
@@ -91,7 +100,7 @@ def read_tetrahedra(path: object, scale: float) -> MeshFile:
     number = np.full(len(mesh.points), -1)
     number[used] = np.arange(len(used))
     points = scale * np.asarray(mesh.points, dtype=float)[used]
-    return MeshFile(place.stem, points, number[tetrahedra], number, _sets(mesh))
+    return MeshSource(place.stem, points, number[tetrahedra], number, _sets(mesh))
 
 
 def _sets(mesh: Any) -> dict[str, np.ndarray]:

@@ -1,6 +1,6 @@
 """A deformable body: a mesh of tetrahedra whose vertices may be attached to bodies."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
@@ -9,18 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.elasticity.materials import MATERIALS, lame_constants
-from varint.elasticity.tetrahedra import FLATTEST, TetrahedralMesh, flatness, signed_volumes, surface
+from varint.elasticity.tetrahedra import FLATTEST, TetrahedralMesh, box_mesh, flatness, signed_volumes, surface
 from varint.errors import ArgumentError, MechanismError
 from varint.model.arrays import Corners, Points
-from varint.model.checks import array_of, choice, finite, freeze, positive, whole_number
+from varint.model.checks import array_of, choice, finite, freeze, positive, sequence_of, shown, whole_number
 from varint.model.forces.base import Element, Force, register
 from varint.model.forces.soft_mesh import AttachedVertices, SoftMesh, checked_attach
+from varint.model.mesh_reader import Chosen, MeshSource, read_tetrahedra
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
 
 INCOMPRESSIBLE = 0.5 - 1e-6  # Poisson's ratio
-Chosen = ArrayLike | str | Callable[[np.ndarray], ArrayLike]
+MOST_CELLS = 1000  # of a box, along an edge
 
 
 @register
@@ -60,7 +61,7 @@ class DeformableBody(Force):
     material: str = field(default="corotated", kw_only=True)
     attach: Sequence[AttachedVertices] = field(default=(), kw_only=True)
 
-    look: ClassVar[str] = "line"
+    solved_for: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -76,6 +77,10 @@ class DeformableBody(Force):
         self._set("nu", nu)
         choice(self.material, MATERIALS, f"material of {self.label}", MechanismError)
         self._set("attach", checked_attach(self.attach, len(points), self.label))
+        if sum(len(part.vertices) for part in self.attach) == len(points):
+            raise MechanismError(
+                f"attach of {self.label}: every vertex is attached, so that none can move: take a Body"
+            )
 
     @property
     def label(self) -> str:
@@ -117,14 +122,63 @@ class DeformableBody(Force):
         FileError, MechanismError
             Also ArgumentError where meshio is not installed.
         """
-        from varint.model.mesh_reader import read_tetrahedra
+        found = read_tetrahedra(path, positive(scale, "scale", ArgumentError))
+        numbers, own = found.attached(attach), found.name if name is None else name
+        return cls(
+            own,
+            found.points,
+            found.tetrahedra,
+            E=E,
+            nu=nu,
+            density=density,
+            material=material,
+            attach=_attachments(numbers),
+        )
 
-        scale = positive(scale, "scale", ArgumentError)
-        found = read_tetrahedra(path, scale)
-        numbers = {body: found.numbers(which, body).tolist() for body, which in (attach or {}).items()}
-        constants = {"E": E, "nu": nu, "density": density, "material": material}
-        own = found.name if name is None else name
-        return cls(own, found.points, found.tetrahedra, attach=numbers, **constants)  # type: ignore[arg-type]
+    @classmethod
+    def box(
+        cls,
+        name: str,
+        size: ArrayLike,
+        divisions: Sequence[int],
+        *,
+        E: float,
+        nu: float,
+        density: float,
+        material: str = "corotated",
+        attach: Mapping[str, Chosen] | None = None,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+    ) -> "DeformableBody":
+        """A box with edges along the axes.
+
+        Parameters
+        ----------
+        size : (3,)
+            Lengths of its edges, m.
+        divisions : (3,)
+            Numbers of cells along these, of six tetrahedra each.
+        E, nu, density, material
+            As in `DeformableBody`.
+        attach : dict, optional
+            As in `from_mesh`, but for names of sets.
+        position : (3,)
+            Its centre, m, world, in the reference configuration.
+        """
+        lengths = array_of(size, (3,), f"size of deformable body {shown(name)}")
+        if not (lengths > 0.0).all():
+            raise MechanismError(f"size of deformable body {shown(name)} must be above zero, got {lengths.tolist()}")
+        what = f"divisions of deformable body {shown(name)}"
+        counts = sequence_of(divisions, what, "three whole numbers")
+        if len(counts) != 3:
+            raise MechanismError(f"{what} must be three whole numbers, got {shown(divisions)}")
+        nx, ny, nz = (whole_number(count, what, 1, most=MOST_CELLS) for count in counts)
+        points, tetrahedra = box_mesh(lengths, (nx, ny, nz))
+        points = points + array_of(position, (3,), f"position of deformable body {shown(name)}")
+        made = MeshSource(name, points, tetrahedra, np.arange(len(points)), {})
+        numbers = made.attached(attach)
+        return cls(
+            name, points, tetrahedra, E=E, nu=nu, density=density, material=material, attach=_attachments(numbers)
+        )
 
     @cached_property
     def mesh(self) -> TetrahedralMesh:
@@ -168,6 +222,10 @@ class DeformableBody(Force):
         for part in self.attach:
             self._body(structure, part.body)
         return [SoftMesh(self.name, self.label, self.mesh, tuple(self.attach))]
+
+
+def _attachments(numbers: Mapping[str, list[int]]) -> list[AttachedVertices]:
+    return [AttachedVertices(body, vertices) for body, vertices in numbers.items()]
 
 
 def _checked_tetrahedra(given: ArrayLike, points: np.ndarray, label: str) -> np.ndarray:

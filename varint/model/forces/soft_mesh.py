@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from varint.model.structure import Structure
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class AttachedVertices(Frozen):
     """Numbers of the ``vertices`` of a `DeformableBody` that move with ``body``, which may be ``"world"``."""
 
