@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
+from scipy.spatial.transform import Rotation
 
 import varint as vi
 from varint.elasticity.materials import MATERIALS, lame_constants
@@ -148,7 +149,7 @@ def test_projected_stiffness_is_the_nearest_that_is_not_negative(rng):
 
 
 def test_inverted_elements_of_neo_hooke_have_infinite_energy():
-    mesh = pad((1, 1, 1), material="neohookean").mesh
+    mesh = pad((1, 1, 1), {}, material="neohookean").mesh
     assert mesh.energy(mesh.points * [-1.0, 1.0, 1.0]) == np.inf
 
 
@@ -214,10 +215,8 @@ def test_momenta_are_kept(material):
         assert np.abs(momentum - momentum[0]).max() <= 1e-13
         assert np.abs(momentum[0]).max() > 0.1
     body = run.mechanism.forces[0]
-    mass = 0.7 + 0.3 + body.mass
     x = np.einsum("n,tni->ti", body.mesh.mass, run.vertices["pad"]) + run.position.transpose(0, 2, 1) @ [0.7, 0.3]
     assert x[-1] - x[0] == pytest.approx(run.linear_momentum[0] * 0.1, abs=1e-12)
-    assert mass * 0.1 == pytest.approx(mass * run.t[-1])
 
 
 def test_attached_vertices_are_where_their_bodies_are():
@@ -312,10 +311,12 @@ def test_small_swings_have_the_first_frequency():
 
 @pytest.mark.slow
 def test_energy_has_no_trend():
-    run = vi.simulate(arm(divisions=(2, 1, 1)), 8.0, 4e-3)
-    trend = vi.energy_trend(run)
-    assert np.abs(run.energy_balance).max() < 2e-3 * run.kinetic.max()
-    assert abs(trend.slope) * run.t[-1] < 0.05 * np.abs(run.energy_balance).max()
+    run = vi.simulate(arm(divisions=(2, 1, 1)), 4.0, 4e-3)
+    error = run.energy_balance
+    first, last = (np.abs(part).max() for part in np.array_split(error[1:], 4)[::3])
+    assert np.abs(error).max() < 1e-3 * run.kinetic.max()
+    assert last < 2 * first
+    assert abs(np.mean(error[750:]) - np.mean(error[:250])) < 0.3 * np.abs(error).max()
 
 
 def test_energy_error_is_of_second_order():
@@ -327,17 +328,14 @@ def test_a_start_elsewhere_carries_the_mesh_along(rng):
     """Both bodies moved as one rigid body: no energy, no force, and the velocities of a rigid motion."""
     mechanism = pair()
     R = rotation(rng)
-    q = vi.State  # poses by a rotation about the origin
     position = {body.name: R @ body.position for body in mechanism.bodies}
-    from scipy.spatial.transform import Rotation
-
     x, y, z, w = Rotation.from_matrix(R).as_quat()
     spin = np.array([0.3, -0.2, 0.5])
     state = mechanism.state(
         position=position,
         quat_wxyz={name: [w, x, y, z] for name in position},
         velocity={name: np.cross(spin, place) for name, place in position.items()},
-        angular_velocity={name: R.T @ spin for name in position},
+        angular_velocity=dict.fromkeys(position, R.T @ spin),
     )
     run = vi.simulate(mechanism, 2e-3, 1e-3, state=state)
     body = mechanism.forces[0]
@@ -345,7 +343,6 @@ def test_a_start_elsewhere_carries_the_mesh_along(rng):
     assert run.vertices["pad"][0] == pytest.approx(placed, abs=1e-12)
     assert run.vertex_velocities["pad"][0] == pytest.approx(np.cross(spin, placed), abs=1e-10)
     assert run.potential[0] == pytest.approx(0.0, abs=1e-12)
-    assert isinstance(run[0], q)
 
 
 @pytest.mark.parametrize("material", MATERIALS)
@@ -446,7 +443,7 @@ def test_named_sets_of_mesh_files(tmp_path):
     body = vi.DeformableBody.from_mesh(path, attach={"world": "base"}, name="finger", scale=1e-3, **RUBBER)
     assert body.name == "finger"
     assert body.attach[0].vertices == tuple(np.flatnonzero(left(made.points)).tolist())
-    with pytest.raises(vi.ArgumentError, match="no set 'bose'.*'base'"):
+    with pytest.raises(vi.ArgumentError, match=r"no set 'bose'.*'base'"):
         vi.DeformableBody.from_mesh(path, attach={"world": "bose"}, **RUBBER)
 
 
@@ -489,7 +486,7 @@ def test_wrong_descriptions(given, message):
 
 
 def test_unknown_bodies():
-    with pytest.raises(vi.MechanismError, match="deformable body 'pad'.*'c'"):
+    with pytest.raises(vi.MechanismError, match=r"deformable body 'pad'.*'c'"):
         pair(attach={"c": left})
 
 
@@ -518,7 +515,7 @@ def test_impacts_are_refused():
 def test_a_step_that_cannot_be_solved_names_a_body():
     mechanism = pair(material="neohookean")
     state = mechanism.state(velocity={"a": [400.0, 0, 0], "b": [-400.0, 0, 0]}, angular_velocity={})
-    with pytest.raises(vi.ConvergenceError, match="could not be solved.*body '[ab]'") as caught:
+    with pytest.raises(vi.ConvergenceError, match=r"could not be solved.*body '[ab]'") as caught:
         vi.simulate(mechanism, 0.1, 2e-2, state=state)
     assert np.isfinite(caught.value.trajectory.vertices["pad"]).all()
 

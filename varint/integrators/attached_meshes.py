@@ -27,7 +27,7 @@ class Pattern:
 
     def matrix(self, entries: np.ndarray, diagonal: np.ndarray | None = None) -> csc_array:
         """The matrix of all entries (all,), of which it takes its own, with ``diagonal`` added, which is in it."""
-        data = np.bincount(self._of_entry, entries[self._chosen], len(self._places))
+        data = np.bincount(self._of_entry, entries[self._chosen], len(self._places)).astype(float)
         if diagonal is not None:
             data[np.searchsorted(self._places, np.arange(len(diagonal)) * (self.shape[0] + 1))] += diagonal
         return csc_array((data, self._rows, self._starts), shape=self.shape)

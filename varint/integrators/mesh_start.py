@@ -8,7 +8,8 @@ from varint.errors import StateError
 from varint.integrators.attached_meshes import AttachedMeshes
 
 MOST_ITERATIONS, HALVINGS = 200, 40
-AT_REST = 1e-11  # of the forces on the vertices at the first guess, or of those between the elements
+AT_REST = 1e-11  # of the largest force at the first guess, or of those that hold the bodies
+ROUND_OFF = 1e-14  # of the largest stiffness times the size of the meshes
 SHIFT = 1e-12  # of the largest stiffness: that of a mesh held at a point or a line alone is singular
 
 
@@ -28,12 +29,13 @@ def equilibrium(meshes: AttachedMeshes, x: np.ndarray) -> None:
         x[free] = (meshes.points[free] - a) @ R.T + b
     responses = meshes.responses(x)
     energy = meshes.energy(responses)
-    first_size = float(np.abs(meshes.forces(x, responses)).max())
+    largest, size = float(np.abs(meshes.forces(x, responses)).max()), float(np.abs(x).max())
     for _ in range(MOST_ITERATIONS):
         force = meshes.forces(x, responses)
-        if np.abs(force[meshes.free]).max() <= AT_REST * max(first_size, float(np.abs(force).max())):
-            return
         K = meshes.stiffness(responses, 1.0, inertia=False, projected=True).free
+        floor = max(AT_REST * max(largest, float(np.abs(force).max())), ROUND_OFF * K.diagonal().max() * size)
+        if np.abs(force[meshes.free]).max() <= floor:
+            return
         step = _solver(K).solve(force[meshes.free].ravel()).reshape(-1, 3)
         share, slope = 1.0, float(np.sum(step * force[meshes.free]))
         for _ in range(HALVINGS):
@@ -41,7 +43,7 @@ def equilibrium(meshes: AttachedMeshes, x: np.ndarray) -> None:
             tried[meshes.free] += share * step
             found = meshes.responses(tried)
             after = meshes.energy(found)
-            if after <= energy - 1e-4 * share * slope + 1e-14 * abs(energy):
+            if after <= energy - 1e-4 * share * slope + ROUND_OFF * abs(energy):
                 break
             share *= 0.5
         else:
