@@ -120,15 +120,15 @@ class Variational(Method):
         end = steps * dt if turn is None else problem.duration
         times = recording.times(end)
         refuse(mechanism, self.use)
+        redo = self.on_unresolved == "substep"
+        check_deformable(mechanism, method, recording, redo)
         compiled = self._compiled(mechanism)
         loads = Loads(mechanism, compiled, steps, problem.force, problem.torque)
         state = checked_start(mechanism, problem.start())
         check_laws(mechanism, state)
         check_depth(mechanism, state, compiled.length)
         commands = Commands(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state), end)
-        redo = self.on_unresolved == "substep"
         if soft_meshes(mechanism):
-            check_deformable(mechanism, method, recording, redo)
             soft = DeformableMarch(mechanism, compiled, method, dt, self.tol, recording.stride)
             run: MaximalRun = DeformableRun(mechanism, soft, state, steps, loads, commands)
         else:

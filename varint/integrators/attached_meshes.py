@@ -98,7 +98,7 @@ class AttachedMeshes:
         rows = np.arange(count)
         J[rows, :, self._column, :3] = np.eye(3)
         J[rows, :, self._column, 3:] = -rotation[self._slot] @ _crossing(self._offset)
-        return J.reshape(3 * count, -1)
+        return J.reshape(3 * count, 6 * len(self.slots))
 
     def added_inertia(self, rotation: np.ndarray) -> np.ndarray:
         """(nb, 6, 6) kg, kg m, kg m^2 of the held vertices, as parts of their bodies."""

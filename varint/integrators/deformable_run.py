@@ -40,9 +40,11 @@ class DeformableRun(MaximalRun):
 
 
 def check_deformable(mechanism: Mechanism, scheme: Scheme, recording: Recording, redo: bool) -> None:
-    """Raise ArgumentError for what steps with deformable bodies do not take."""
-    body = soft_meshes(mechanism)[0]
-    name = f"{body.label}: steps with deformable bodies"
+    """Raise ArgumentError for what steps with deformable bodies do not take; without these nothing is checked."""
+    bodies = soft_meshes(mechanism)
+    if not bodies:
+        return
+    name = f"{bodies[0].label}: steps with deformable bodies"
     if scheme.staggered:
         raise ArgumentError(f"{name} need order 2 or above, got order 1")
     if recording.output_times is not None:
