@@ -50,8 +50,10 @@ def copy_balance(balance, to):
         to.load[c], to.loaded[c], to.error[c] = balance.load[c], balance.loaded[c], balance.error[c]
         to.oscillation[c], to.carried[c], to.scale[c] = balance.oscillation[c], balance.carried[c], balance.scale[c]
         to.peak[c], to.exchange[c] = balance.peak[c], balance.exchange[c]
-        for k in range(RECENT):
-            to.recent[c, 0, k], to.recent[c, 1, k] = balance.recent[c, 0, k], balance.recent[c, 1, k]
+        for s in range(2):
+            to.least[c, s], to.most[c, s] = balance.least[c, s], balance.most[c, s]
+            for k in range(RECENT):
+                to.recent[c, s, k] = balance.recent[c, s, k]
     for e in range(balance.acted.size):
         to.acted[e] = balance.acted[e]
 
@@ -81,8 +83,7 @@ def weigh_node(plan, ws, start, h):
     share = before / (h + before)  # part of the impulses of the rows at the node that belongs to the piece before it
     _add_impulses(plan, ws, start, h, share)
     _drive(plan, ws, share)
-    for c in range(balance.error.size):
-        balance.present[c] = _energy_of_momenta(plan, ws, c)
+    _energies_of_momenta(plan, ws)
     single = ws.history.shape[0] == 1  # steps that are composed have little to come back
     for c in range(balance.error.size):
         kinetic, driven = balance.present[c], balance.driven[c]
@@ -102,8 +103,9 @@ def weigh_node(plan, ws, start, h):
             error += _judge(plan, ws, c)
         balance.kinetic[c, 1], balance.kinetic[c, 0], balance.carried[c] = balance.kinetic[c, 0], kinetic, driven
         balance.error[c] = error
-        balance.bend[c] = _bend(plan, ws.history[0, 0], ws.velocity, h, c) if single else 0.0
-        balance.loaded[c] = balance.load[c]
+        balance.bend[c], balance.loaded[c] = 0.0, balance.load[c]
+    if single:
+        _add_bends(plan, ws.history[0, 0], ws.velocity, h, balance.bend)
     for e in range(balance.acted.size):
         balance.acted[e] = ws.efforts.work[e]
     balance.alike[0] = h * before / balance.dt[0] ** 2 if single else 0.0
@@ -151,9 +153,12 @@ def _judge(plan, ws, c):
     if balance.nodes[0] == 2:  # the first oscillation that is known is taken for that at the start
         _start_anew(balance, c)
     if is_resolved(balance, c, error, oscillation, 1.0, True):
-        for k in range(RECENT - 1, 0, -1):
-            recent[0, k], recent[1, k] = recent[0, k - 1], recent[1, k - 1]
-        recent[0, 0], recent[1, 0] = error, error - oscillation
+        for s in range(2):
+            new = least = most = error - s * oscillation
+            for k in range(RECENT):
+                recent[s, k], new = new, recent[s, k]
+                least, most = min(least, recent[s, k]), max(most, recent[s, k])
+            balance.least[c, s], balance.most[c, s] = least, most
         return 0.0
     if balance.unresolved[0] < 0:
         balance.unresolved[0] = most_changed(plan, ws.history[-1, 1], c)
@@ -164,8 +169,11 @@ def _judge(plan, ws, c):
 @njit
 def _start_anew(balance, c):
     """Reset the energy residual of component c at the recent nodes to the present oscillation."""
-    for k in range(RECENT):
-        balance.recent[c, 0, k], balance.recent[c, 1, k] = 0.0, -balance.oscillation[c]
+    for s in range(2):
+        start = -s * balance.oscillation[c]
+        balance.least[c, s] = balance.most[c, s] = start
+        for k in range(RECENT):
+            balance.recent[c, s, k] = start
 
 
 @njit
@@ -176,20 +184,17 @@ def is_resolved(balance, c, error, oscillation, part, lasting):
     by as much.
     """
     left, recent = error - oscillation, balance.recent[c]
+    if not min(abs(error), abs(left)) <= LARGEST_ERROR * balance.scale[c]:
+        return False
     before, left_before = (recent[0, 0], recent[1, 0]) if lasting else (error, left)
-    change = min(_change(error, before, recent[0]), _change(left, left_before, recent[1]))
-    small = change <= part * LARGEST_CHANGE * min(balance.scale[c], balance.peak[c] + balance.exchange[c])
-    return small and min(abs(error), abs(left)) <= LARGEST_ERROR * balance.scale[c]
+    bound = part * LARGEST_CHANGE * min(balance.scale[c], balance.peak[c] + balance.exchange[c])
+    return _change(balance, c, 0, error, before) <= bound or _change(balance, c, 1, left, left_before) <= bound
 
 
 @njit
-def _change(value, before, recent):
+def _change(balance, c, s, value, before):
     """The largest change, from one of the recent values, that ``value`` and the one before it share."""
-    largest = 0.0
-    for k in range(RECENT):
-        a, b = value - recent[k], before - recent[k]
-        largest = max(largest, max(min(a, b), -max(a, b)))
-    return largest
+    return max(max(min(value, before) - balance.least[c, s], balance.most[c, s] - max(value, before)), 0.0)
 
 
 @njit
@@ -205,17 +210,18 @@ def oscillation_of(balance, c, kinetic):
 
 
 @njit
-def _bend(plan, before, after, h, c):
-    """Twice the kinetic energy, J, of the change of the velocities, (nb, 6) before and after a node, of all points."""
-    bend, parts = 0.0, plan.components
-    for n in range(parts.first_body[c], parts.first_body[c + 1]):
-        i = parts.body[n]
+def _add_bends(plan, before, after, h, bend):
+    """Add to ``bend`` (components,) twice the kinetic energy, J, of the change of the velocities of all points.
+
+    ``before`` and ``after`` (nb, 6): the velocities on both sides of a node.
+    """
+    for i in range(plan.bodies.mass.size):
         line, turn = sub(vector(after[i]), vector(before[i])), sub(vector(after[i, 3:]), vector(before[i, 3:]))
         w, J = scale(0.5, add(vector(after[i, 3:]), vector(before[i, 3:]))), plan.bodies.inertia[i]
         spin = rotate(J, w)
-        bend += plan.bodies.mass[i] * dot(line, line) + dot(turn, rotate(J, turn))
-        bend += h * (2.0 * dot(turn, cross(w, spin)) + h * dot(w, w) * dot(w, spin))
-    return bend
+        change = plan.bodies.mass[i] * dot(line, line) + dot(turn, rotate(J, turn))
+        change += h * (2.0 * dot(turn, cross(w, spin)) + h * dot(w, w) * dot(w, spin))
+        bend[plan.components.of_body[i]] += change
 
 
 @njit
@@ -282,15 +288,16 @@ def _add_impulses(plan, ws, start, h, share):
 
 
 @njit
-def _energy_of_momenta(plan, ws, c):
-    """Kinetic energy of component c with the momenta (nb, 6) in ``ws.increment_body``, J."""
-    kinetic, parts = 0.0, plan.components
-    for n in range(parts.first_body[c], parts.first_body[c + 1]):
-        i = parts.body[n]
+def _energies_of_momenta(plan, ws):
+    """Write the kinetic energies of the components with the momenta (nb, 6) in ``ws.increment_body``, J."""
+    present = ws.balance.present
+    for c in range(present.size):
+        present[c] = 0.0
+    for i in range(plan.bodies.mass.size):
         p = ws.increment_body[i]
         line, turn = vector(p), vector(p[3:])
-        kinetic += dot(line, line) / plan.bodies.mass[i] + dot(turn, rotate(plan.bodies.inverse_inertia[i], turn))
-    return 0.5 * kinetic
+        twice = dot(line, line) / plan.bodies.mass[i] + dot(turn, rotate(plan.bodies.inverse_inertia[i], turn))
+        present[plan.components.of_body[i]] += 0.5 * twice
 
 
 @njit

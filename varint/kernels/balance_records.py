@@ -39,6 +39,8 @@ class Balance(CompiledRecord, writable=True):
     oscillation: Annotated[Float1, "components", STATE]  # the part of it that comes back
     bend: Annotated[Float1, "components", STATE]  # twice the kinetic energy of the change of velocity at the last node
     recent: Annotated[Float3, "components 2 6", STATE]  # residual, and less its oscillation, of the nodes judged last
+    least: Annotated[Float2, "components 2", STATE]  # of the recent ones
+    most: Annotated[Float2, "components 2", STATE]
     peak: Annotated[Float1, "components", STATE]  # largest kinetic energy so far
     scale: Annotated[Float1, "components", STATE]  # the same, or work of all that acts since the start
     exchange: Annotated[Float1, "components", STATE]  # work by its size within the recent steps
