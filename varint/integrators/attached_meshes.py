@@ -14,7 +14,7 @@ from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.rotation_vectors import rotation_matrix
 
 
-class Pattern:
+class SparsePattern:
     """Sums of entries as a sparse matrix, always with the same places: ``rows`` and ``columns`` of each, (N,)."""
 
     def __init__(self, rows: np.ndarray, columns: np.ndarray, chosen: np.ndarray, shape: tuple[int, int]) -> None:
@@ -137,7 +137,7 @@ class AttachedMeshes:
         return [x[first:last] for first, last in zip(self.first, self.first[1:], strict=False)]
 
     @cached_property
-    def _patterns(self) -> tuple[Pattern, Pattern, Pattern]:
+    def _patterns(self) -> tuple[SparsePattern, SparsePattern, SparsePattern]:
         number, is_free, is_held = np.zeros((3, len(self.points)), dtype=np.int64)
         number[self.free], number[self.held] = np.arange(len(self.free)), np.arange(len(self.held))
         is_free[self.free], is_held[self.held] = 1, 1
@@ -146,9 +146,9 @@ class AttachedMeshes:
         free, held = (np.repeat(mark[tetrahedra], 3, axis=1).astype(bool) for mark in (is_free, is_held))
         rows, across = np.repeat(columns, 12, axis=1).ravel(), np.tile(columns, (1, 12)).ravel()
 
-        def pattern(of_rows: np.ndarray, of_columns: np.ndarray, shape: tuple[int, int]) -> Pattern:
+        def pattern(of_rows: np.ndarray, of_columns: np.ndarray, shape: tuple[int, int]) -> SparsePattern:
             chosen = np.repeat(of_rows, 12, axis=1).ravel() & np.tile(of_columns, (1, 12)).ravel()
-            return Pattern(rows, across, chosen, shape)
+            return SparsePattern(rows, across, chosen, shape)
 
         f, h = 3 * len(self.free), 3 * len(self.held)
         return pattern(free, free, (f, f)), pattern(free, held, (f, h)), pattern(held, held, (h, h))

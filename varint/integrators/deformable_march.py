@@ -26,7 +26,8 @@ from varint.kernels.step import worst_residual
 from varint.mechanism import Mechanism
 from varint.model.state import State
 
-ITERATIONS, HALVINGS = 40, 8
+ITERATIONS = 40
+HALVINGS = 8  # of an increment
 WARM = 3  # nodes from the start on, after which velocities are extrapolated
 ROUND_OFF = 32.0 * np.finfo(float).eps
 SLOW = 0.3  # an increment by old factors that does not shrink to it: the next is by new ones
@@ -148,7 +149,7 @@ class DeformableMarch(March):
         for n, share in enumerate(stages):
             h, after = self.dt * share, before + share
             begin_stage(plan, ws, given, h, n, extrapolate, (self.node, before, after, self.dt))
-            stage = Stage(self, h)
+            stage = DeformableStage(self, h)
             solved, iterations = stage.solve(self._speeds[n], extrapolate)
             count += iterations
             if not solved:
@@ -164,7 +165,7 @@ class DeformableMarch(March):
         return True, count
 
 
-class Stage:
+class DeformableStage:
     """The equations of one stage of a `DeformableMarch`, and their solution.
 
     x : (n, 3) m, of all vertices at its end

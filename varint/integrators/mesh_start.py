@@ -7,7 +7,8 @@ from scipy.sparse.linalg import splu
 from varint.errors import StateError
 from varint.integrators.attached_meshes import AttachedMeshes
 
-MOST_ITERATIONS, HALVINGS = 200, 40
+MOST_ITERATIONS = 200
+HALVINGS = 40  # of an increment
 AT_REST = 1e-11  # of the largest force at the first guess, or of those that hold the bodies
 ROUND_OFF = 1e-14  # of the largest stiffness times the size of the meshes
 SHIFT = 1e-12  # of the largest stiffness: that of a mesh held at a point or a line alone is singular
