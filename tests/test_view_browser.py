@@ -105,6 +105,21 @@ def test_each_toggle_shows_and_hides(shown):
     page.check_no_errors()
 
 
+def test_points_that_touch_are_drawn_with_their_forces(driver, tmp_path):
+    """A rimless wheel on two feet of one leg, then for the first time on the next."""
+    run = vi.simulate(vi.mechanisms.rimless_wheel(), 0.5, 0.005)
+    run.view(tmp_path / "wheel.html")
+    page = Shown(driver, (tmp_path / "wheel.html").as_uri())
+    assert page.state["show"]["contact"]
+    for node in (10, 80):
+        page.scrub(float(run.t[node]))
+        state = page.wait(lambda state, node=node: state["frame"] == node and state["settled"])
+        assert state["arrows"]["contact"] == len(run.contacts.at(node)) == 2
+    page.click('[data-toggle="contact"]')
+    page.wait(lambda state: not state["arrows"]["contact"])
+    page.check_no_errors()
+
+
 def test_steps_keys_speed_and_loop(leg):
     run, page = leg
     page.press("ArrowRight")

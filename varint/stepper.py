@@ -145,7 +145,7 @@ class Stepper(Shown):
         dt, watched = vars(self.method)["dt"], bool(HalfTurns(self.mechanism).watched)
         problem = Problem(self.mechanism, LONGEST * dt, state, self._loads["force"], self._loads["torque"])
         stride = self._every or (1 if watched else MOST_STEPS)
-        run, self._job = self.method.prepare(problem, Recording(every=stride))
+        run, self._job = self.method.prepare_steps(problem, Recording(every=stride))
         assert isinstance(run, MaximalRun | ReducedRun)
         self._run: HeldMarch | HeldRun
         if isinstance(run, MaximalRun) and not (run.stepwise or run.commands.varies or watched):

@@ -12,7 +12,7 @@ from varint.measures import Measure
 from varint.measures.middle import MiddleDisplacement
 from varint.measures.rotation import RotationComponent
 from varint.model.body import WORLD
-from varint.model.forces.base import BodyContact, BodyLoad, Constraint, Effort, PlaneContact
+from varint.model.forces.base import BodyContact, BodyLoad, Constraint, Effort, Element, PlaneContact
 from varint.model.forces.path import PathInertia
 from varint.model.structure import Structure
 
@@ -75,14 +75,18 @@ class Roles:
         return [s for first in self.beams for s in range(first, first + len(ELEMENT))]
 
 
-def find_roles(structure: Structure) -> Roles:
-    """The elements of all forces of ``structure``."""
-    elements = [
+def elements_of(structure: Structure) -> list[tuple[int, Element]]:
+    """The elements of all forces of ``structure``, with the numbers of these."""
+    return [
         (k, element)
         for k, force in enumerate(structure.forces)
         for element in force.elements(structure)
         if not isinstance(element, PathInertia)  # no effort, no work: reduced coordinates add it to the mass matrix
     ]
+
+
+def find_roles(structure: Structure, elements: list[tuple[int, Element]]) -> Roles:
+    """The roles of numbered ``elements`` on the bodies of ``structure``."""
     numbered = [(e, element) for e, (_, element) in enumerate(elements)]
     groups: dict[tuple, list] = {}
     for e, element in numbered:

@@ -27,6 +27,7 @@ SHADE = 0.25  # of the colour, between the faces of a box
 FACE = 0.45  # part of white in the colour of a body
 SHEER = 0.8  # opacity of a body of three corners or more
 SEEN = 0.9  # cosine: an axis towards the eye
+EDGEWISE = 1.0 - 1e-6  # of the normal of a plane, in the picture
 ARM = 0.14  # of the size of the picture: an axis of the world in the corner
 NARROWEST = 0.3  # of the longer side of the picture
 TEETH = 7  # of a spring
@@ -73,11 +74,37 @@ class Painter:
         self.rises = self._stands(x[0], R[0])
         middle, half = 0.5 * (points.max(axis=0) + points.min(axis=0)), 0.5 * np.ptp(points, axis=0)
         half = np.maximum(half, NARROWEST * half.max()) + 5 * self.size
+        for foot in self._feet(middle, span):
+            low, high = np.minimum(middle - half, foot), np.maximum(middle + half, foot)
+            middle, half = 0.5 * (low + high), 0.5 * (high - low)
         self.lower, self.upper = middle - half, middle + half
         if not scene.view.flat:
             length = _round_length(ARM * span)
             self._arms = length, scene.view.project(length * np.eye(3))
             self.lower = self.lower - np.array([0.0, np.ptp(self._arms[1], axis=0)[1] + 3 * self.size])
+
+    def _feet(self, middle: np.ndarray, span: float) -> list[np.ndarray]:
+        """Points (2,) below the middle of the picture, in the planes that are seen edgewise and not far off."""
+        margin = 3.0 * self.size
+        feet = [middle + ((self.scene.view.project(p) - middle) @ n - margin) * n for p, n in self._edgewise()]
+        return [foot for foot in feet if np.linalg.norm(foot - middle) < span]
+
+    def _edgewise(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Points (3,) and normals (2,) in the picture of the planes that are seen edgewise."""
+        view = self.scene.view
+        found = [(point, view.project(normal)) for point, normal in self.scene.planes]
+        return [(point, n) for point, n in found if view.flat and np.linalg.norm(n) > EDGEWISE]
+
+    def _floors(self) -> list[np.ndarray]:
+        """The planes that are seen edgewise, from side to side of the picture, hatched below."""
+        middle, reach = 0.5 * (self.lower + self.upper), 0.5 * float(np.hypot(*(self.upper - self.lower)))
+        strokes = []
+        for point, n in self._edgewise():
+            foot = middle + (self.scene.view.project(point) - middle) @ n * n
+            along = np.array([n[1], -n[0]])
+            inside = [side * reach * along for side in (-1.0, 1.0)]
+            strokes += self._hatched(foot + inside[0], foot + inside[1], -n)
+        return strokes
 
     # ------------------------------------------------------------------------------------ once
 
@@ -109,7 +136,7 @@ class Painter:
 
     def still(self, x: np.ndarray, R: np.ndarray, level: float = 0.0) -> None:
         """Draw the fixed parts: ground, guides over the path of the poses, tracks; on the ``level`` of a pose."""
-        strokes: list[np.ndarray] = []
+        strokes = self._floors()
         for guide in self.scene.guides:
             strokes += self._guide(guide, x, R)
         places: list[np.ndarray] = []
@@ -169,7 +196,7 @@ class Painter:
         depth = self._depth(x)
         for outline in self.scene.outlines:
             under = BLOCK_Z if outline.solid and self.scene.view.flat else LINK_Z
-            paint = self._box if len(outline.points) == len(BOX) and outline.solid else self._outline
+            paint = self._box if outline.solid and _is_box(outline.points) else self._outline
             artists += paint(outline, x, R, fade, level + under + depth[outline.body])
         if len(x) > self._bodies + 1:
             artists += [self._skin(skin.triangles, x, fade, level + SKIN_Z) for skin in self.scene.skins]
@@ -300,6 +327,12 @@ def rounded(points: np.ndarray, radius: float) -> np.ndarray:
     """The corners (n, 2) of the convex hull of discs of ``radius`` around points (k, 2)."""
     rims = (points[:, None] + radius * CIRCLE).reshape(-1, 2)
     return rims[ConvexHull(rims).vertices]
+
+
+def _is_box(points: np.ndarray) -> bool:
+    """Whether points (k, 3) are corners of a box in the order of `BOX`."""
+    ends = points[:4] + points[:3:-1] if len(points) == len(BOX) else np.arange(2.0)
+    return bool(np.ptp(ends, axis=0).max() <= 1e-9 * np.abs(points).max())
 
 
 def zigzag(start: np.ndarray, end: np.ndarray, width: float) -> np.ndarray:

@@ -18,7 +18,7 @@ from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.formulations.base import AUTO, Method, register, solve
 from varint.formulations.parts import parts_of
 from varint.formulations.step_choice import ENERGY_ERROR, StepChoice, checked_error, chosen_step, step_for
-from varint.inputs.at_nodes import Commands, Loads, starts_of_motions
+from varint.inputs.at_nodes import Commands, Loads, is_controlled, starts_of_motions
 from varint.integrators.adaptive_run import AdaptiveAtTimes, AdaptiveRun, check_adaptive, default_turn
 from varint.integrators.deformable_march import DeformableMarch
 from varint.integrators.deformable_run import DeformableRun, check_deformable, check_vertices
@@ -112,6 +112,13 @@ class Variational(Method):
 
     def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
         """See `Method`."""
+        return self._prepared(problem, recording, merged=True)
+
+    def prepare_steps(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
+        """See `Method`."""
+        return self._prepared(problem, recording, merged=False)
+
+    def _prepared(self, problem: Problem, recording: Recording, merged: bool) -> tuple[Run, Job]:
         mechanism = problem.mechanism
         dt, scheme, chosen = self._step(problem, recording)
         steps = problem.steps(dt)
@@ -122,7 +129,7 @@ class Variational(Method):
         refuse(mechanism, self.use)
         redo = self.on_unresolved == "substep"
         check_deformable(mechanism, method, recording, redo)
-        compiled = self._compiled(mechanism)
+        compiled = self._compiled(problem, merged)
         loads = Loads(mechanism, compiled, steps, problem.force, problem.torque)
         state = checked_start(mechanism, problem.start())
         check_laws(mechanism, state)
@@ -179,8 +186,15 @@ class Variational(Method):
 
         return chosen_step(problem, wanted, (self.order, self.scheme), self.tol, trial)
 
-    def _compiled(self, mechanism: Mechanism) -> Compiled:
-        return compile_structure(mechanism, clustered=False) if self.closures == "single" else mechanism.compiled
+    def _compiled(self, problem: Problem, merged: bool) -> Compiled:
+        """The mechanism for the kernel; ``merged``: without the bodies that others carry, if no step needs them."""
+        mechanism = problem.mechanism
+        if self.closures == "single":
+            return compile_structure(mechanism, clustered=False)
+        needed = problem.force or problem.torque or any(map(is_controlled, mechanism.forces))
+        if soft_meshes(mechanism):  # which know the bodies that hold their vertices
+            return mechanism.compiled
+        return mechanism.merged if merged and not needed else mechanism.compiled
 
     @staticmethod
     def trajectory(record: Record) -> Trajectory:

@@ -420,6 +420,6 @@ def _path(trajectory: RecordedMotion, given: PanelOptions) -> Drawing:
     names = given.of.get("bodies", [] if given.traced else list(mechanism.body_index)[:MOST])
     traced = [*given.traced, *find_traced(mechanism, names)]
     lines = ways(trajectory, traced)
-    scene = Scene(mechanism, choose_view(mechanism, given.plane), [], [], [], [], [])
+    scene = Scene(mechanism, choose_view(mechanism, given.plane), [], [], [], [], [], [])
     x, R = with_world(trajectory.position[:1], trajectory.quat_wxyz[:1])
     return Drawing(Painter(scene, x, R, lines), traced, lines, None)

@@ -56,7 +56,8 @@ def frames_data(trajectory: RecordedMotion) -> dict[str, Any]:
 
     Times are doubles, positions floats, components of quaternions whole numbers over 32767. A curve lies between its
     ``low`` and ``high`` in 65535 steps, vectors are whole numbers over 32767 times their ``scale``; points of arcs are
-    floats, activations bytes over 255. All are little-endian bytes in base64, frame by frame.
+    floats, activations bytes over 255. Of contacts there are the number in each frame, and the points and forces of all
+    frames as floats, in the world. All are little-endian bytes in base64, frame by frame.
     """
     curves = np.array([column.values for _, column in _curves(trajectory)])
     low, high = curves.min(axis=1, initial=np.inf), curves.max(axis=1, initial=-np.inf)
@@ -70,9 +71,21 @@ def frames_data(trajectory: RecordedMotion) -> dict[str, Any]:
         "quat": encoded(np.round(trajectory.quat_wxyz * UNIT), "<i2"),
         "curves": {"low": low.tolist(), "high": high.tolist(), "levels": encoded(levels, "<u2")},
         "arrows": [_arrows_data(arrows) for arrows in _arrows(trajectory)],
+        "contacts": _contacts(trajectory),
         "arcs": encoded(_arcs(trajectory), "<f4"),
         "skins": encoded(_skins(trajectory), "<f4"),
         "activations": encoded(np.round(_activations(trajectory) * FULL), "<u1"),
+    }
+
+
+def _contacts(trajectory: RecordedMotion) -> dict[str, str]:
+    """Points where bodies touch, m, and forces there, N, on the first of both bodies."""
+    touching = trajectory.contacts
+    counts = np.bincount(touching.node, minlength=len(trajectory))
+    return {
+        "counts": encoded(counts, "<u2"),
+        "points": encoded(touching.point, "<f4"),
+        "forces": encoded(touching.force, "<f4"),
     }
 
 

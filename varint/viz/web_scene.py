@@ -9,11 +9,12 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from varint.drawing.scene import WORLD, Mark, Outline, Scene, Skin, make_scene, placed
+from varint.drawing.shape_outlines import planes_of
 from varint.drawing.style import COLOURS
 from varint.drawing.viewpoint import choose_view, up_of
 from varint.kinematics.frames import JointFrames
 from varint.mechanism import Mechanism
-from varint.model.collision_shapes import CollisionShape, PlaneShape
+from varint.model.collision_shapes import CollisionShape
 from varint.model.motion import Slide, Turn
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.shapes import quat_from_z
@@ -73,6 +74,7 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
             for s in scene.strands
         ],
         "skins": [{"triangles": encoded(skin, "<u4"), "count": len(own)} for own, skin in numbered(scene.skins)],
+        "touches": bool(mechanism.compiled.plan.contacts.body.size),
         "tracks": [_plain(track) for track in scene.tracks],
         "camera": {
             "right": _plain(view.right),
@@ -203,13 +205,13 @@ def _touching(shapes: Iterable[CollisionShape]) -> list[Solid]:
 
 
 def _grounds(mechanism: Mechanism, low: np.ndarray, high: np.ndarray) -> list[Solid]:
-    """The shapes of the ground; a plane as a slab below what stands between two corners."""
+    """The shapes of the ground; planes as slabs below what stands between two corners."""
     solids = _touching(mechanism.ground)
     span, middle = SLAB * float(np.max(high - low)), 0.5 * (low + high)
-    for plane in (shape for shape in mechanism.ground if isinstance(shape, PlaneShape)):
+    for point, normal in planes_of(mechanism):
         thin = 0.01 * span
-        below = middle - (plane.normal @ (middle - plane.point) + 0.5 * thin) * plane.normal
-        solids.append(Solid("box", np.array([span, span, thin]), below, quat_from_z(plane.normal)))
+        below = middle - (normal @ (middle - point) + 0.5 * thin) * normal
+        solids.append(Solid("box", np.array([span, span, thin]), below, quat_from_z(normal)))
     return solids
 
 

@@ -44,6 +44,7 @@ class Motion {
     this.skins = this.grown(this.skins, this.skinWidth, decoded(chunk.skins, Float32Array), before);
     this.activations = this.grown(this.activations, this.activationWidth, decoded(chunk.activations, Uint8Array), before);
     for (const each of chunk.arrows) this.addArrows(each, before, chunk.count);
+    this.addContacts(chunk.contacts, before);
     this.smooth = this.grown(this.smooth, 1, new Uint8Array(chunk.count), before);
     for (let i = Math.max(0, before - 1); i + 1 < this.count; i++) this.smooth[i] = this.isSmooth(i) ? 1 : 0;
   }
@@ -86,9 +87,41 @@ class Motion {
     const known = this.arrows.get(chunk.what) || none;
     known.values = this.grown(known.values, 3 * width, dense, before);
     known.largest = this.grown(known.largest, 1, largest, before);
-    const sorted = known.largest.slice(0, before + count).sort();
-    known.typical = sorted[Math.floor(0.8 * (sorted.length - 1))] || sorted[sorted.length - 1]; // peaks reach further
-    this.arrows.set(chunk.what, known);
+    this.arrows.set(chunk.what, this.typical(known, before + count));
+  }
+
+  // Its typical size, of the largest of each frame: peaks reach further.
+  typical(known, count) {
+    const sorted = known.largest.slice(0, count).sort();
+    known.typical = sorted[Math.floor(0.8 * (sorted.length - 1))] || sorted[sorted.length - 1];
+    return known;
+  }
+
+  // Points and forces of contacts, any number in a frame: those of frame i are from first[i] on.
+  addContacts({ counts, points, forces }, before) {
+    const each = decoded(counts, Uint16Array);
+    const none = { unit: "N", first: new Uint32Array(0), values: new Float32Array(0), points: new Float32Array(0) };
+    const known = this.arrows.get("contact") || { ...none, largest: new Float32Array(0), total: 0 };
+    const first = new Uint32Array(each.length + 1);
+    const largest = new Float32Array(each.length);
+    const values = decoded(forces, Float32Array);
+    first[0] = known.total;
+    each.forEach((count, i) => {
+      first[i + 1] = first[i] + count;
+      for (let k = first[i]; k < first[i + 1]; k++) largest[i] = Math.max(largest[i], Math.hypot(...values.subarray(3 * (k - known.total), 3 * (k - known.total) + 3)));
+    });
+    known.first = this.grown(known.first, 1, first, before);
+    known.largest = this.grown(known.largest, 1, largest, before);
+    known.values = this.grown(known.values, 3, values, known.total);
+    known.points = this.grown(known.points, 3, decoded(points, Float32Array), known.total);
+    known.total = first[each.length];
+    this.arrows.set("contact", this.typical(known, before + each.length));
+  }
+
+  // The first of the contacts of the frame that is nearer, and how many there are.
+  touching(known, { frame, share }) {
+    const at = share > 0.5 ? frame + 1 : frame;
+    return { first: known.first[at], count: known.first[at + 1] - known.first[at] };
   }
 
   isSmooth(i) {

@@ -16,6 +16,7 @@ const ARROWS = {
   torque: { title: "Torques", colour: "#d9822b" },
   reaction: { title: "Reactions", colour: "#1f6fb2" },
   "reaction torque": { title: "Reaction torques", colour: "#6a4c93" },
+  ...(data.touches ? { contact: { title: "Contact forces", colour: "#b3007d" } } : {}),
 };
 const TOGGLES = {
   bodies: "Bodies",
@@ -27,7 +28,7 @@ const TOGGLES = {
   names: "Names",
   ...Object.fromEntries(Object.entries(ARROWS).map(([what, { title }]) => [what, title])),
 };
-const SHOWN_AT_FIRST = ["bodies", "joints", "lines", "grid"];
+const SHOWN_AT_FIRST = ["bodies", "joints", "lines", "grid", "contact"];
 
 const motion = new Motion(data.bodies.length, data.joints.length, data.curves.length, data.strands, data.skins);
 const low = vector(data.low);
@@ -314,12 +315,13 @@ function placeGuides() {
 
 const arrowMeshes = new Map(); // what: meshes by number
 
-function arrowMesh(colour) {
+function arrowMesh(colour, what) {
   const look = new THREE.MeshBasicMaterial({ color: colour, depthTest: false, transparent: true }); // before all else
   const group = new THREE.Group();
   const shaft = new THREE.Mesh(new THREE.CylinderGeometry(1, 1, 1, 12).translate(0, 0.5, 0).rotateX(Math.PI / 2), look);
   const tip = new THREE.Mesh(new THREE.ConeGeometry(1, 1, 16).translate(0, -0.5, 0).rotateX(Math.PI / 2), look);
   group.add(shaft, tip);
+  if (what === "contact") group.add(new THREE.Mesh(new THREE.SphereGeometry(1, 16, 12), look)); // the point itself
   scene.add(group);
   return group;
 }
@@ -333,16 +335,21 @@ function placeArrows(place) {
       for (const mesh of meshes) if (mesh) mesh.visible = false;
       continue;
     }
-    for (let number = 0; number < known.width; number++) {
-      motion.arrow(known, number, place, someA);
+    const touching = what === "contact" ? motion.touching(known, place) : null;
+    const count = touching ? Math.max(touching.count, meshes.length) : known.width;
+    for (let number = 0; number < count; number++) {
+      if (!touching) motion.arrow(known, number, place, someA);
+      else if (number < touching.count) someA.fromArray(known.values, 3 * (touching.first + number));
+      else someA.set(0, 0, 0);
       const length = Math.min(3, someA.length() / known.typical) * longest;
-      if (!meshes[number] && length > 0.004 * longest) meshes[number] = arrowMesh(colour);
+      if (!meshes[number] && length > 0.004 * longest) meshes[number] = arrowMesh(colour, what);
       const mesh = meshes[number];
       if (!mesh) continue;
       mesh.visible = length > 0.004 * longest;
       if (!mesh.visible) continue;
       const joint = data.joints[number];
-      if (what.startsWith("reaction")) inWorld(joint.body, someB.set(...joint.point), mesh.position);
+      if (touching) mesh.position.fromArray(known.points, 3 * (touching.first + number));
+      else if (what.startsWith("reaction")) inWorld(joint.body, someB.set(...joint.point), mesh.position);
       else mesh.position.copy(groups[number].position);
       mesh.quaternion.setFromUnitVectors(Z, someA.normalize());
       const head = Math.min(3.4 * size, 0.5 * length);
@@ -350,6 +357,7 @@ function placeArrows(place) {
       mesh.children[0].scale.set(thick, thick, Math.max(length - head, 1e-9));
       mesh.children[1].position.set(0, 0, length);
       mesh.children[1].scale.set(2.6 * thick, 2.6 * thick, head);
+      if (touching) mesh.children[2].scale.setScalar(2 * thick);
     }
     arrowMeshes.set(what, meshes);
   }
