@@ -6,7 +6,8 @@
 Each mechanism follows from its number and runs for 1 s at each order and step, and in reduced coordinates. A third has
 motors, dampers and a prescribed motion. A run is *wrong* if the energy balance jumps by more than `JUMP` of its scale,
 if joints open by more than `OPEN`, or if it leaves the reduced reference by more than `FAR` times the error that its
-order gives, which is estimated by the same run with half the step. It is *quiet* if it is far from all three.
+order gives, which is estimated by the same run with half the step. It is *quiet* if it is far from all three and its
+bodies are within `QUIET_ERROR` of the size of the mechanism from where they should be.
 """
 
 import csv
@@ -34,7 +35,7 @@ SPEEDS = (1.0, 3.0, 8.0)  # m/s and rad/s, of bodies at the start, before joints
 AUTO_OF = 4  # "auto", which takes longest, runs for one mechanism in so many
 STEPS, FINEST, ORDERS = (0.01, 0.005, 0.002), 0.001, (2, 4)  # s
 JUMP, OPEN, FAR = 0.05, 1e-9, 50.0  # of the scale, m, times
-QUIET_JUMP, QUIET_FAR = 0.01, 5.0
+QUIET_JUMP, QUIET_FAR, QUIET_ERROR = 0.01, 5.0, 0.05  # the last: of the size of the mechanism
 LEAST = 1e-6  # of the size of the mechanism: errors below are round-off or the reference's own
 AUTO = 1e3  # of `LEAST`: error that is expected of runs without a fixed step
 REFERENCE = {"integrator": "dop853", "rtol": 1e-10, "atol": 1e-12}
@@ -71,8 +72,10 @@ class Run(NamedTuple):
 
     @property
     def quiet(self) -> bool:
-        """Whether it is far from wrong by each measure that is known."""
-        return not (self.jump > QUIET_JUMP or self.drift > OPEN or self.apart > QUIET_FAR * max(self.error, LEAST))
+        """Whether it is far from wrong by each measure that is known, with bodies nearly where they should be."""
+        far = self.apart > QUIET_FAR * max(self.error, LEAST)
+        resolved = self.error <= QUIET_ERROR and not self.apart > QUIET_ERROR  # unknown where no finer run succeeds
+        return resolved and not (self.jump > QUIET_JUMP or self.drift > OPEN or far)
 
 
 def mechanism_of(seed):

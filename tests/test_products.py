@@ -340,3 +340,20 @@ def test_steps_near_a_fold_of_a_surface_leave_the_joint_closed(order):
     assert run.success
     assert run.substeps > 0
     assert run.drift.max() < 1e-9
+
+
+@pytest.mark.parametrize("order", [2, 4])
+@pytest.mark.parametrize("dt", [0.01, 0.02])
+def test_surfaces_stay_closed_where_steps_cross_their_pieces(dt, order):
+    crossings = 0
+    for seed in (6, 8, 10):
+        rng = np.random.default_rng([seed, 34])
+        mechanism = random_tree(rng, 2, ("SplineSurface",))
+        run = vi.simulate(
+            mechanism, 0.8, dt, state=random_velocity_state(rng, mechanism, 3.0), order=order, on_unresolved="ignore"
+        )
+        assert run.drift.max() < 1e-9 * mechanism.compiled.length
+        for joint in mechanism.joints:
+            pieces = np.clip(np.floor(run.coordinates[joint.name]), 0, np.array(joint.controls.shape[:2]) - 4)
+            crossings += np.count_nonzero(np.diff(pieces, axis=0))
+    assert crossings > 10

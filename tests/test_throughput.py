@@ -114,7 +114,7 @@ def test_open_joints_of_reduced_runs_are_reported():
     assert run.unresolved.size > 5
     assert find_unresolved(run, 0.05).message.startswith("joints of 'four-bar' are open at ")
     quiet = vi.redmax.simulate(four_bar, 0.5, 0.02)
-    assert quiet.drift.max() < open_bound(quiet) == pytest.approx(1e-6 * four_bar.compiled.length)
+    assert quiet.drift.max() < open_bound(quiet) == pytest.approx(1e-10 * four_bar.compiled.length)
 
 
 def test_reduced_runs_with_error_control_warn():

@@ -7,11 +7,13 @@ import numpy as np
 from varint.analysis.component_energies import FEW, component_energies, jumps
 from varint.analysis.recorded_motion import RecordedMotion
 from varint.kernels.balance import LARGEST_ERROR
-from varint.kinematics.drift import most_open_bodies
+from varint.kinematics.drift import joint_drift, most_open_bodies
 
 JUMP = 0.01  # of the energy that takes part: the largest change of the energy residual within a few nodes
-OPEN = 1e-6  # of the size of the parts: drift of joints that is not reported, ...
-OPEN_BY_TOLERANCE, OPEN_BY_STEPS = 100.0, 1e-3  # ... at least so many times the relative tolerance; without one
+# drift of joints that is not reported, of the size of the parts: with error control, which closes loops at the nodes;
+# of loops that are not stabilised, and at least so many times the relative tolerance; of steps of one size
+OPEN, OPEN_LOOSE, OPEN_BY_TOLERANCE, OPEN_BY_STEPS = 1e-10, 1e-6, 100.0, 1e-3
+OPEN_AS_AT_START = 10.0  # times that of the start, as of loops that close within their digits only
 
 
 def judge_nodes(motion: RecordedMotion, by_energy: bool) -> np.ndarray:
@@ -29,10 +31,17 @@ def judge_nodes(motion: RecordedMotion, by_energy: bool) -> np.ndarray:
 
 
 def open_bound(motion: RecordedMotion) -> float:
-    """Drift, m, from which on joints are reported, by the size of a part: 1e-6 or 100 ``rtol``; of fixed steps 1e-3."""
-    rtol = motion._step_tolerance
-    share = OPEN_BY_STEPS if rtol is None else max(OPEN, OPEN_BY_TOLERANCE * rtol)
-    return share * motion.mechanism.compiled.length
+    """Drift, m, from which on joints are reported, but never up to ten times that of the start.
+
+    By the size of a part: 1e-10 with error control, 1e-6 or 100 ``rtol`` with ``baumgarte=0``, 1e-3 of fixed steps.
+    """
+    rtol, length = motion._step_tolerance, motion.mechanism.compiled.length
+    if rtol is None:
+        return OPEN_BY_STEPS * length
+    if not motion.settings["baumgarte"]:
+        return max(OPEN_LOOSE, OPEN_BY_TOLERANCE * rtol) * length
+    start = joint_drift(motion.mechanism.compiled, motion.position[:1], motion.quat_wxyz[:1])[0]
+    return max(OPEN * length, OPEN_AS_AT_START * start if motion.t[0] == 0 else 0.0)
 
 
 def drift_of(motion: RecordedMotion) -> np.ndarray:

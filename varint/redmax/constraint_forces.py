@@ -40,7 +40,7 @@ class ConstraintSolver:
         self.least_unit = 1.0 / np.sqrt(mass)  # of singular values: that of a gradient of one, as rows in m have
         self.multiplier = np.zeros(count)
         self._rank = 0
-        self._relative_sizes = np.ones(1)  # singular values of the last rows
+        self.relative_sizes = np.ones(1)  # singular values of the last rows
         self._largest_margin = 0.0  # largest of the last singular value that counts
 
     def solve(self, A: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -52,10 +52,10 @@ class ConstraintSolver:
         if not (np.isfinite(A).all() and np.isfinite(b).all()):
             raise NotFinite
         left, sizes, right = np.linalg.svd(A, full_matrices=False)
-        self._relative_sizes = sizes / max(sizes[0], self.least_unit)
-        rank = min(self._rank or len(sizes), np.count_nonzero(self._relative_sizes > NO_PIVOT))
+        self.relative_sizes = sizes / max(sizes[0], self.least_unit)
+        rank = min(self._rank or len(sizes), np.count_nonzero(self.relative_sizes > NO_PIVOT))
         released = RELEASED * self._largest_margin + TINY
-        x = np.clip(2.0 * self._relative_sizes[:rank] / released - 1.0, 0.0, 1.0)
+        x = np.clip(2.0 * self.relative_sizes[:rank] / released - 1.0, 0.0, 1.0)
         weight = x**3 * (10.0 - 15.0 * x + 6.0 * x**2)  # a smooth step from 0 to 1
         u = weight * (left[:, :rank].T @ b) / sizes[:rank]
         self.multiplier = left[:, :rank] @ (u / sizes[:rank])
@@ -73,11 +73,11 @@ class ConstraintSolver:
 
     def reach(self) -> bool:
         """The state of the last `solve` is reached: its rank counts. Whether it is clear of singular poses."""
-        rank = int(np.count_nonzero(self._relative_sizes > REDUNDANT))
+        rank = int(np.count_nonzero(self.relative_sizes > REDUNDANT))
         if rank > self._rank:
             self._rank, self._largest_margin = rank, 0.0
         if not self._rank:
             return True
-        margin = float(self._relative_sizes[self._rank - 1])
+        margin = float(self.relative_sizes[self._rank - 1])
         self._largest_margin = max(self._largest_margin, margin)
         return margin > NEAR * self._largest_margin

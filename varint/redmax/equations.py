@@ -34,6 +34,7 @@ from varint.redmax.prescribed_joints import Drive, find_drives, find_moved
 
 LARGEST_RATE = 1e12  # 1/s, of Baumgarte's: its square is a number still
 CLOSINGS = 3  # Newton steps; violations are small to begin with
+CLOSED = 1e-11  # of the size of a part: loops of recorded nodes that are open by less are left as they are
 
 
 class Equations(TreeKinematics):
@@ -325,6 +326,39 @@ class Equations(TreeKinematics):
             q += self._least_motion(rows, -self._violations_of(rows, q, rates)[0])
         rows = self._rows_at(q, rates)
         rates += self._least_motion(rows, -self._violations_of(rows, q, rates)[1])
+
+    def close_loops(self, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """``q`` and ``rates`` as `close` leaves them, in new arrays; as given where loops are closed or stay open.
+
+        The bodies are placed there. Nothing that future evaluations depend on changes.
+        """
+        self.place_and_move(q, rates)
+        if not self.row_count:
+            return q, rates
+        remembered = [(array, array.copy()) for _, array in self._remembered()]
+        solver = self.constraints
+        multiplier, sizes = solver.multiplier, solver.relative_sizes
+        rows = self._rows()
+        gap = self._violations_of(rows, q, rates)[0]
+        for _ in range(CLOSINGS):
+            if np.abs(gap).max() <= CLOSED * self.compiled.length:
+                break
+            self.factor()
+            A = self._scaled(rows)
+            trial = q + self.motion_of(solver.solve(A, -gap))
+            self.place_and_move(trial, rates)
+            rows = self._rows()
+            left, speed = self._violations_of(rows, trial, rates)
+            if not np.abs(left).max() < np.abs(gap).max():
+                self.place_and_move(q, rates)
+                break
+            q, gap = trial, left
+            rates = rates + self.motion_of(solver.solve(A, -speed))
+            self.place_and_move(q, rates)
+        for array, before in remembered:
+            array[:] = before
+        solver.multiplier, solver.relative_sizes = multiplier, sizes
+        return q, rates
 
     def violations(self, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Values and rates (m,) of the rows of closures and couplings, and G (m, nq), after `place` and `move`."""
