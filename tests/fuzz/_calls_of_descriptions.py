@@ -213,6 +213,10 @@ def _path_calls() -> dict[str, Call]:
         "moment_arms": Call(
             vi.moment_arms, rights(motion=wrapped, force=wrapped.forces[0].name, state=wrapped.state())
         ),
+        "Trajectory.moment_arm": Call(
+            vi.simulate(wrapped, 0.002, 0.001).moment_arm,
+            rights(force=wrapped.forces[0].name, joint=wrapped.joints[0].name),
+        ),
     }
 
 

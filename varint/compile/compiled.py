@@ -13,11 +13,13 @@ from varint.compile import elements as efforts
 from varint.compile import joints, loops
 from varint.compile.bodies import body_arrays, component_arrays, longest_arm
 from varint.compile.contact_points import contact_arrays
+from varint.compile.massive_path_arrays import massive_path_arrays
 from varint.compile.roles import Roles, elements_of, find_roles
 from varint.compile.welds import Welds, find_welds
 from varint.display import Shown
 from varint.kernels.balance_records import Components
 from varint.kernels.compliant_records import CompliantRows
+from varint.kernels.massive_path_records import MassivePaths
 from varint.kernels.plan import (
     Beams,
     Bodies,
@@ -64,6 +66,8 @@ class Compiled(Shown):
         Of users' laws, by law; None for others.
     law_start : (n,)
         Internal variables of the laws that have one, at the start of a run.
+    forces : int
+        How many forces the description has, those without an element among them.
     welds : WeldTable, optional
         Where all bodies of the description are on those of the kernel. ``slot`` is then of these as well, nb where the
         world carries a body, and ``order`` has the bodies that carry.
@@ -77,6 +81,7 @@ class Compiled(Shown):
     length: float
     functions: tuple
     law_start: np.ndarray
+    forces: int
     welds: WeldTable | None = None
 
     @property
@@ -88,7 +93,7 @@ class Compiled(Shown):
         """Sums (T, forces) of values (T, ne) over the elements of each force."""
         if self._one_each:
             return values + 0.0
-        total = np.zeros((int(self.force.max(initial=-1)) + 1, len(values)))
+        total = np.zeros((self.forces, len(values)))
         np.add.at(total, self.force, values.T)
         return np.ascontiguousarray(total.T)  # sums over the forces then have the same bits whatever T is
 
@@ -104,7 +109,7 @@ class Compiled(Shown):
     @cached_property
     def _one_each(self) -> bool:
         """Whether the elements are the forces, in their order."""
-        return bool(np.array_equal(self.force, np.arange(len(self.force))))
+        return bool(np.array_equal(self.force, np.arange(self.forces)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,19 +175,20 @@ def _compile(
         constraints=_record(Constraints, efforts.constraint_arrays(roles, places)),
         **plan_parts(roles, places),
         contacts=_record(ContactTable, contact_arrays(structure, slot, roles)),
+        massive_paths=_record(MassivePaths, massive_path_arrays(structure, roles.inertias, slot)),
         loads=_record(LoadTable, efforts.load_arrays(structure, roles, places, slot)),
         products=_record(Products, joints.product_arrays(structure, frame) | {"length": [length]}),
         loops=_record(Loops, loop_arrays),
     )
     numbers = np.array([j if j < len(structure.joints) else -1 for j in frame.joints])
     functions = efforts.users_functions(roles, places, len(plan.measures.kind))
-    start = efforts.law_starts(roles)
+    start, forces = efforts.law_starts(roles), len(full.forces)
     if welds is None:
-        return Compiled(plan, topology, order, slot[:nb], numbers, length, functions, start)
+        return Compiled(plan, topology, order, slot[:nb], numbers, length, functions, start, forces)
     table = welds.table(full, slot)
     order = np.array([full.body_index[structure.bodies[i].name] for i in order])
     numbers = np.append(welds.joints, -1)[numbers]
-    return Compiled(plan, topology, order, table.slot, numbers, length, functions, start, table)
+    return Compiled(plan, topology, order, table.slot, numbers, length, functions, start, forces, table)
 
 
 def _record(kind: type[KindOfRecord], arrays: Mapping[str, ArrayLike]) -> KindOfRecord:

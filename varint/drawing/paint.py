@@ -16,6 +16,7 @@ from scipy.spatial import ConvexHull
 from varint.drawing.picture import plain
 from varint.drawing.scene import Guide, Mark, Outline, Scene, Strand, placed
 from varint.drawing.style import COLOURS, FAINT, INK, SMALL
+from varint.drawing.surfaces import Surfaces
 from varint.drawing.wrapped import wrapped_line
 
 SYMBOL = 0.013  # radius of a joint, of the size of the picture
@@ -51,19 +52,28 @@ TRACK_Z, BLOCK_Z, SKIN_Z, LINK_Z, GROUND_Z, STRAND_Z, MARK_Z, CENTRE_Z, TRACE_Z 
 class Painter:
     """Paints one scene over the given poses ``x`` (T, nb + 1, 3), ``R`` (T, nb + 1, 3, 3), the world last.
 
-    ``traced``: points (n, 3), m, world, that have to fit in. ``lower``, ``upper`` (2,): corners of all that is painted,
+    ``traced``: points (n, 3), m, world, that have to fit in; ``surfaces``: of bodies that the scene has no outlines of.
+    ``lower``, ``upper`` (2,): corners of all that is painted,
     m; ``size``: the radius of a joint, m.
     """
 
     axes: Axes
     _arms: tuple[float, np.ndarray]  # length of the world's axes in a corner, m, and their ends (3, 2)
 
-    def __init__(self, scene: Scene, x: np.ndarray, R: np.ndarray, traced: Iterable[np.ndarray] = ()) -> None:
-        self.scene = scene
+    def __init__(
+        self,
+        scene: Scene,
+        x: np.ndarray,
+        R: np.ndarray,
+        traced: Iterable[np.ndarray] = (),
+        surfaces: Surfaces | None = None,
+    ) -> None:
+        self.scene, self.surfaces = scene, surfaces
         seen = [self._seen(x, R, outline.body, outline.points) for outline in scene.outlines]
         ends = [self._end(x, R, body, point) for s in scene.strands for body, point in zip(s.bodies, s.points)]  # noqa: B905
         ends += [self._end(x, R, mark.body, mark.point) for mark in scene.marks]
         ends += [scene.view.project(points) for points in (*scene.tracks, *traced)]
+        ends += [scene.view.project(surfaces.extent(x, R))] if surfaces else []
         self._bodies = len(scene.structure.bodies)
         ends += [scene.view.project(x[:, self._bodies : -1])]  # vertices
         points = np.concatenate([part.reshape(-1, 2) for part in (*seen, *ends)])
@@ -204,7 +214,10 @@ class Painter:
             artists.append(self._strand(strand, x, R, fade, level + STRAND_Z))
         for mark in self.scene.marks:
             artists += self._mark(mark, x, R, fade, level + (LINK_Z + 0.95 if mark.symbol == "slider" else MARK_Z))
-        centres = self.scene.view.project(x[: self._bodies])
+        if self.surfaces:
+            artists.append(self._surfaces(self.surfaces, x, R, fade, level + LINK_Z))
+        covered = [number for number in self.surfaces.numbers if number >= 0] if self.surfaces else []
+        centres = self.scene.view.project(np.delete(x[: self._bodies], covered, axis=0))
         discs = [0.32 * self.size * CIRCLE + centre for centre in centres]
         artists += [self._patch(disc, _faded(INK, fade), None, level + CENTRE_Z) for disc in discs]
         return artists
@@ -250,6 +263,12 @@ class Painter:
                 white = FACE + SHADE * float(outward @ view.up)
                 fill = _faded(colour, white + (1 - white) * fade)
                 yield self._patch(view.project(corners[face]), fill, _faded(colour, fade), z)
+
+    def _surfaces(self, surfaces: Surfaces, x: np.ndarray, R: np.ndarray, fade: float, z: float) -> Artist:
+        triangles, colours = surfaces.seen(x, R, self.scene.view)
+        colours = fade + (1.0 - fade) * colours
+        drawn = PolyCollection(list(triangles), facecolors=colours, edgecolors=colours, linewidths=0.25, zorder=z)
+        return self.axes.add_collection(drawn, autolim=False)
 
     def _skin(self, triangles: np.ndarray, x: np.ndarray, fade: float, z: float) -> Artist:
         """The triangles that are seen, those further away first, the upper ones lighter."""

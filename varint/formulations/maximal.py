@@ -127,6 +127,7 @@ class Variational(Method):
         end = steps * dt if turn is None else problem.duration
         times = recording.times(end)
         refuse(mechanism, self.use)
+        _check_masses_of_paths(mechanism, method)
         redo = self.on_unresolved == "substep"
         check_deformable(mechanism, method, recording, redo)
         compiled = self._compiled(problem, merged)
@@ -219,6 +220,24 @@ class Variational(Method):
             message, time, body = unresolved
             raise UnresolvedError(message, time=time, body=body, joint=None, trajectory=trajectory)
         warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=stacklevel)
+
+
+def _check_masses_of_paths(mechanism: Mechanism, scheme: Scheme) -> None:
+    """Raise ArgumentError where mass along a path meets order 1, or forces that act in impacts."""
+    of_path = [
+        force for force, traits in zip(mechanism.forces, mechanism.force_traits, strict=True) if "path" in traits
+    ]
+    if of_path and scheme.staggered:
+        raise ArgumentError(
+            f"{of_path[0].label} has mass that moves with its path: take order=2 or above in place of 1"
+        )
+    for force, traits in zip(mechanism.forces, mechanism.force_traits, strict=True):
+        if of_path and traits & {"hard", "contacts", "shapes"}:
+            raise ArgumentError(
+                f"{of_path[0].label} has mass that moves with its path, and {force.label} acts in impacts, which do not"
+                " know such mass in maximal coordinates: give stops a stiffness, or use varint.redmax.simulate with"
+                " 'dop853'"
+            )
 
 
 def choose_step(

@@ -53,9 +53,11 @@ def check_deformable(mechanism: Mechanism, scheme: Scheme, recording: Recording,
         raise ArgumentError(f"{name} have no diagnostics of their own: leave diagnostics_every= out")
     if redo:
         raise ArgumentError(f"{name} are not divided: leave on_unresolved='substep' out, and take a smaller dt")
-    for force in mechanism.forces:
+    for force, traits in zip(mechanism.forces, mechanism.force_traits, strict=True):
         if is_impulsive(mechanism, force):
             raise ArgumentError(f"{name} know no impacts: remove {force.label}, or give it a stiffness")
+        if "path" in traits:
+            raise ArgumentError(f"{name} know no mass that moves along a path: give {force.label} none")
 
 
 def check_vertices(record: Record) -> None:

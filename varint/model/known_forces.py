@@ -125,8 +125,8 @@ TRAITS = {
         "masses along paths",
         has_path_mass,
         "has mass that moves with its path",
-        "take varint.straight_muscle_mass for a path of two points, or for runs varint.redmax.simulate with an explicit"
-        " integrator, such as 'dop853'",
+        "take varint.straight_muscle_mass for a path of two points; runs of any path take varint.simulate of order 2 or"
+        " above with steps of one size, or varint.redmax.simulate with an explicit integrator, such as 'dop853'",
     ),
     "contacts": Trait(
         "hard contacts",
@@ -215,9 +215,9 @@ USES = {
     "steps": Use(
         "`vi.simulate`",
         "steps in maximal coordinates",
-        ("impulses", "path"),
+        ("impulses",),
     ),
-    "composed steps": Use("`vi.simulate(order=)`, 4 and above", "composed steps", ("impulses", "contacts", "path")),
+    "composed steps": Use("`vi.simulate(order=)`, 4 and above", "composed steps", ("impulses", "contacts")),
     "adaptive steps": Use(
         "`vi.simulate(adaptive=)`", "adaptive steps", ("mesh", "impulses", "contacts", "path", "series")
     ),

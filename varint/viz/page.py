@@ -19,6 +19,7 @@ from varint.viz.web_scene import scene_data
 from varint.whole import write_text
 
 SUFFIXES = (".html", ".htm")
+SCRIPTS = ("motion.js", "plots.js", "ground.js", "recorder.js", "viewer.js")
 FRAMES = 1000
 MOST_FRAMES = 100_000
 HEIGHT = 560  # px, in a notebook
@@ -134,7 +135,7 @@ def page_text(data: dict[str, Any]) -> str:
         "LICENCE": _asset("three.LICENSE"),
         "DATA": as_json.replace("<", "\\u003c"),
         "THREE": _asset("three.min.js"),
-        "VIEWER": "\n".join(_asset(name) for name in ("motion.js", "plots.js", "viewer.js")),
+        "VIEWER": "\n".join(_asset(name) for name in SCRIPTS),
     }
     head, *rest = _asset("page.html").split("@@")
     pieces = [head]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import ConvexHull
 
+from varint.drawing.following import floating_base, floor_height
 from varint.drawing.scene import WORLD, Mark, Outline, Scene, Skin, make_scene, placed
 from varint.drawing.shape_outlines import planes_of
 from varint.drawing.style import COLOURS
@@ -47,6 +48,7 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
     span = max(float(np.max(high - low)), 1e-9)
     size = _joint_size(scene, span)
     joints = [JointFrames(mechanism, joint) for joint in mechanism.joints]
+    floor, base = floor_height(mechanism), floating_base(mechanism)
     outlines: list[list[Outline]] = [[] for _ in mechanism.bodies]
     for outline in scene.outlines:
         outlines[outline.body].append(outline)
@@ -82,6 +84,8 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
             "flat": view.flat,
         },
         "up": _plain(up_of(mechanism)),
+        "floor": floor,
+        "follow": -1 if base is None else base,
         "low": _plain(low),
         "high": _plain(high),
         "size": _plain(size),
