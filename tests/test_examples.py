@@ -27,6 +27,7 @@ import clock  # noqa: E402
 import foot_path  # noqa: E402
 import four_bar  # noqa: E402
 import own_integrator  # noqa: E402
+import starfish  # noqa: E402
 
 GRAVITY = 9.81
 
@@ -252,3 +253,25 @@ def test_shell_script_reads_what_the_command_prints():
     wrong = study("nosuch")
     assert wrong.returncode == 2
     assert "no mechanism 'nosuch'" in wrong.stderr
+
+
+@pytest.mark.slow
+def test_starfish_bends(monkeypatch, tmp_path, capsys):
+    """Twenty joints in flesh of some hundred vertices; what moves it is inside, so it has no momentum."""
+    monkeypatch.setattr(starfish, "DURATION", 0.2)
+    starfish.main(tmp_path / "starfish.png")
+    assert "420 vertices, 828 tetrahedra, 20 joints" in capsys.readouterr().out
+    assert matplotlib.image.imread(tmp_path / "starfish.png").std() > 0.01
+    run = starfish.run()
+    assert np.ptp(run.vertices["flesh"][-1][:, 2]) > 2 * starfish.DEPTH
+    for momentum in (run.linear_momentum, run.angular_momentum):
+        assert np.abs(momentum).max() < 1e-12
+
+
+@pytest.mark.slow
+def test_starfish_keeps_its_energy():
+    mechanism = starfish.starfish(beating=False, rates={"joint 0.0": 3.0, "joint 2.1": -2.0})
+    run = vi.simulate(mechanism, 0.3, starfish.DT)
+    error = run.energy_balance
+    assert np.abs(error).max() < 0.02 * run.energy[0]
+    assert abs(error[-20:].mean() - error[:20].mean()) < 0.5 * np.abs(error).max()

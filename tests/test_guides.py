@@ -124,3 +124,11 @@ def test_closed_loops_beside_mujoco(monkeypatch, tmp_path):
     assert abs(ours.coordinates[crank][-1] - exact) < 2e-4 < 2e-3 < abs(theirs.coordinates[crank][-1] - exact)
     assert names["again"].diagnose().mobility == 1
     assert abs(names["angle"] - exact) > 0.1
+
+
+@pytest.mark.slow
+def test_deformable_bodies_run(monkeypatch, tmp_path):
+    names, _ = run_page("deformable", tmp_path, monkeypatch)
+    run = names["run"]
+    assert run.vertices["finger"][-1, :, 2].min() < -0.01
+    assert abs(run.energy_balance).max() < 1e-3 * run.kinetic.max()
