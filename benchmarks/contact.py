@@ -1,4 +1,5 @@
-"""Cost of hard contacts: a chain of n links on the ground, four points each, beside one without contacts.
+"""Cost of hard contacts: a chain of n links on the ground, four points each, beside one without contacts, and a block
+on four points beside the same block on a planar joint.
 
 At rest and sliding, at 1 ms. The steps at the start, where the contacts close, are left out. A step with contacts is to
 take at most twice the time of one without, and the time is to grow as n.
@@ -32,9 +33,19 @@ def lying_chain(n: int, contacts: bool) -> vi.Mechanism:
     return vi.Mechanism("lying chain", bodies, joints, forces=forces if contacts else [], gravity=gravity)
 
 
-def step_of(n: int, contacts: bool, speed: float) -> tuple[float, float]:
+def block(contacts: bool) -> vi.Mechanism:
+    """A block on four points, or on a planar joint."""
+    body = vi.Body.box("block", (1, 1, 1), 1.0, position=(0, 0, 0.5))
+    feet = [(x, y, 0) for x in (-0.5, 0.5) for y in (-0.5, 0.5)]
+    joint = vi.Planar("plane", "world", "block", axis=(0, 0, 1))
+    floor = vi.HardContact("floor", "block", points=feet, friction=0.25)
+    free = vi.Free("free", "world", "block")
+    return vi.Mechanism("block", [body], [free if contacts else joint], forces=[floor] if contacts else [])
+
+
+def step_of(mechanism: vi.Mechanism, speed: float) -> tuple[float, float]:
     """Shortest wall time of a step, s, and Newton iterations a step."""
-    mechanism = lying_chain(n, contacts)
+    n = len(mechanism.bodies)
     state = mechanism.state()
     march = March(mechanism.compiled, scheme(2), DT, 1e-10, 1 << 40)
     march.start(replace(state, velocity=state.velocity + speed * np.array([0.96, 0.28, 0.0])))
@@ -55,12 +66,16 @@ def measure():
     for speed, what in ((0.0, "at rest"), (30.0, "sliding")):
         seconds = []
         for n in LENGTHS:
-            own, count = step_of(n, True, speed)
-            plain, _ = step_of(n, False, speed)
+            own, count = step_of(lying_chain(n, True), speed)
+            plain, _ = step_of(lying_chain(n, False), speed)
             ratio = own / plain
             seconds.append(own)
             figures = f"{own / n * 1e6:.2f} us a link, {count:.1f} iterations, {ratio:.2f} times that without"
             rows.append((f"a step, n = {n}, {what}", figures, f"<= {RATIO_LIMIT}", ratio <= RATIO_LIMIT))
+        own, count = step_of(block(True), speed)
+        ratio = own / step_of(block(False), speed)[0]
+        figures = f"{own * 1e6:.2f} us, {count:.1f} iterations, {ratio:.2f} times that of a planar joint"
+        rows.append((f"a block, {what}", figures, f"<= {RATIO_LIMIT}", ratio <= RATIO_LIMIT))
         exponent = np.polyfit(np.log(LENGTHS), np.log(seconds), 1)[0]
         rows.append((f"exponent in n, {what}", f"{exponent:.3f}", f"<= {EXPONENT_LIMIT}", exponent <= EXPONENT_LIMIT))
     return rows

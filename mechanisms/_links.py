@@ -7,6 +7,7 @@ import numpy as np
 import varint as vi
 
 NORMAL = (0, -1, 0)  # of the x-z plane, so that angles count from x towards z
+ACROSS = (0.5**0.5, -(0.5**0.5), 0.0, 0.0)  # quaternion that takes z to y: of cylinders across that plane
 
 
 def link(name: str, start, end, width: float = 0.1) -> vi.Body:
@@ -55,3 +56,9 @@ def meet(a, b, from_a: float, from_b: float) -> np.ndarray:
         raise vi.MechanismError(f"links of {from_a:g} m and {from_b:g} m cannot join points {distance:g} m apart")
     left = np.array([-apart[2], 0.0, apart[0]])
     return a + (along * apart + np.sqrt(from_a**2 - along**2) * left) / distance
+
+
+def prism(outline, width: float) -> vi.ConvexMesh:
+    """A shape that touches: a convex ``outline`` (n, 3) of the x-z plane from the centre of mass, ``width`` wide, m."""
+    half = np.array([0.0, 0.5 * width, 0.0])
+    return vi.ConvexMesh([corner + side for corner in np.asarray(outline, dtype=float) for side in (-half, half)])

@@ -6,7 +6,7 @@ from force_samples import samples
 SAMPLES = samples(np.random.default_rng(0))
 
 
-KNOWN = [name for name in SAMPLES if not any((force.solved_for or force.reduced_only) for force in SAMPLES[name])]
+KNOWN = [name for name in SAMPLES if not any((force.solved_for or force.restricted) for force in SAMPLES[name])]
 
 
 def energy_of(mechanism):

@@ -124,6 +124,23 @@ def test_a_map_by_functions_in_both_formulations():
         assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.15)
 
 
+def test_polynomials_are_functions_with_their_derivatives(tmp_path):
+    given = {"coordinates": [("a", 0), ("b", 0)]}
+    maps = [
+        vi.CoordinateMap("m", **given, functions=[lambda x: (x * (0.4 + x * x), 0.4 + 3.0 * x * x, 6.0 * x)]),
+        vi.CoordinateMap("m", **given, polynomials=[(0.0, 0.4, 0.0, 1.0)]),
+    ]
+    assert maps[1].maps[0](0.3) == pytest.approx((0.147, 0.67, 1.8), rel=1e-14)
+    mechanisms = [rig(own) for own in maps]
+    states = [each.state(coordinates={"a": 0.5}) for each in mechanisms]
+    runs = [vi.simulate(each, 0.1, 0.005, state=state) for each, state in zip(mechanisms, states, strict=True)]
+    assert runs[1].coordinates["b"][0] == pytest.approx(0.325, abs=1e-12)
+    assert runs[1].position == pytest.approx(runs[0].position, abs=1e-13)
+    vi.save_mechanism(mechanisms[1], tmp_path / "m.json")
+    again = vi.simulate(vi.load_mechanism(tmp_path / "m.json"), 0.1, 0.005, state=states[1])
+    assert np.array_equal(again.position, runs[1].position)
+
+
 @pytest.mark.slow
 def test_a_map_by_functions_follows_its_hyper_reduced_equation():
     """A wheel that drives a carriage: (I + m f'^2) a'' + m f' f'' a'^2 = -m g f' along z, by its own equation."""
@@ -173,10 +190,16 @@ def test_wrong_coordinate_maps_are_named():
             vi.CoordinateMap("m", coordinates=places, matrix=matrix)
     with pytest.raises(vi.MechanismError, match=r"must be .joint, coordinate., got"):
         vi.CoordinateMap("m", coordinates=[("a", 0, 1.0), ("b", 0)], matrix=[[1], [1]])
-    with pytest.raises(vi.MechanismError, match="needs matrix= or functions=, one of the two"):
+    with pytest.raises(vi.MechanismError, match="needs matrix=, polynomials= or functions=, one of the three"):
         vi.CoordinateMap("m", coordinates=places)
     with pytest.raises(vi.MechanismError, match="3 coordinates, 1 functions"):
         vi.CoordinateMap("m", coordinates=places, functions=[wave])
+    with pytest.raises(vi.MechanismError, match="3 coordinates, 1 polynomials"):
+        vi.CoordinateMap("m", coordinates=places, polynomials=[(0.0, 1.0)])
+    with pytest.raises(vi.MechanismError, match="needs one coefficient or more"):
+        vi.CoordinateMap("m", coordinates=places, polynomials=[(0.0, 1.0), ()])
+    with pytest.raises(vi.MechanismError, match="a row of polynomials of coordinatemap 'm' must be finite"):
+        vi.CoordinateMap("m", coordinates=places[:2], polynomials=[(0.0, np.inf)])
     with pytest.raises(vi.MechanismError, match="function 1 of coordinatemap 'm' must compile to"):
         vi.CoordinateMap("m", coordinates=places, functions=[wave, lambda x: x])
     wrong = vi.CoordinateMap("m", coordinates=[("a", 0), ("b", 0)], functions=[lambda x: (x * x, x, 1.0)])

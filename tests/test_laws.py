@@ -135,7 +135,7 @@ def test_a_plan_holds_the_parameters_of_each_law_in_their_order(rng):
     """Each law of all samples: what the plan gives to its function is what the force gave, by name."""
     seen = set()
     for forces in samples(rng).values():
-        if any((force.solved_for or force.reduced_only) for force in forces):
+        if any((force.solved_for or force.restricted) for force in forces):
             continue
         mechanism = sample_mechanism(rng, forces)
         compiled = mechanism.compiled

@@ -13,7 +13,7 @@ PACKAGE = ROOT / "varint"
 # from the ground up; a module may import from its own layer and from those below
 LAYERS = [
     {"errors", "display", "whole", "_numba"},
-    {"algebra"},
+    {"algebra", "elasticity"},
     {"products"},
     {"measures"},
     {"collision"},
@@ -69,6 +69,7 @@ UPWARD = {
         "varint.redmax",
         "varint.gradients.reduced_gradient",
     ): "vi.redmax.gradient is a public name, and stands on the tangents",
+    ("varint.trajectory", "varint.linear.moment_arms"): "traj.moment_arm is a method, and stands on the tree",
 }
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
 

@@ -38,7 +38,7 @@ SAMPLES = [
     for name, forces in force_samples.samples(np.random.default_rng(0)).items()
     if name not in force_samples.IN_THE_WORLD
     and has_linearization(forces)
-    and not any((force.solved_for or force.reduced_only) for force in forces)
+    and not any((force.solved_for or force.restricted) for force in forces)
 ]
 
 

@@ -121,7 +121,7 @@ def test_short_run(name):
 def test_parameters(name, parameters):
     run = vi.simulate(build(name, **parameters), 0.5, expected(name)["dt"])
     assert run.drift.max() < 1e-10
-    assert np.abs(run.energy - run.energy[0]).max() < 0.02 * run.kinetic.max()
+    assert np.abs(run.energy_balance).max() < 0.02 * run.kinetic.max()
 
 
 def test_private_files_are_no_mechanisms():

@@ -235,6 +235,19 @@ def test_equalities_of_joints_are_couplings(written):
     assert 3.0 * z == pytest.approx(2.0 * x, abs=1e-9)
 
 
+def test_polynomials_of_joints_are_coordinate_maps(written):
+    text = JOINTS.format('<joint name="e" joint1="y" joint2="x" polycoef="0.2 -0.5 0.3 0 0.1"/>')
+    mech = vi.load_mechanism(written(text), strict=True)
+    (curve,) = mech.forces
+    assert curve.coordinates == (("x", 0), ("y", 0))
+    assert curve.polynomials == ((0.0, -0.5, 0.3, 0.0, 0.1),)
+    assert mech.body("b").position == pytest.approx([0.3 * np.cos(0.2), 1.0, -0.3 * np.sin(0.2)])  # y begins at 0.2
+    traj = vi.simulate(mech, 0.3, 2e-3)
+    x, y = (traj.coordinates[name].ravel() for name in "xy")
+    assert np.ptp(x) > 0.05
+    assert y == pytest.approx(-0.5 * x + 0.3 * x**2 + 0.1 * x**4, abs=1e-9)
+
+
 def test_an_equality_of_one_joint_fixes_it(written):
     mech = vi.load_mechanism(written(JOINTS.format('<joint joint1="y" polycoef="0.3 0 0 0 0"/>')), strict=True)
     assert [joint.name for joint in mech.joints] == ["x", "z"]
@@ -242,7 +255,9 @@ def test_an_equality_of_one_joint_fixes_it(written):
 
 
 REFUSED = {
-    '<joint name="e" joint1="y" joint2="x" polycoef="0 1 0.5 0 0"/>': "line 6: equality 'e' of joints is a polynomial",
+    '<joint joint1="y" joint2="z" polycoef="1 1 0 0 0"/><joint name="e" joint1="x" joint2="y" polycoef="0 1 2 0 0"/>': (
+        "line 6: equality 'e' is a polynomial of joint 'y', which another equality moves"
+    ),
     '<tendon name="e" tendon1="t" polycoef="0.5 0 0 0 0"/>': "line 6: equality 'e' with polycoef",
     '<joint joint1="nobody"/>': "MuJoCo's compiler says: .*nobody",
     "<flex/>": "line 6: <flex> is not read",

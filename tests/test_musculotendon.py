@@ -266,6 +266,11 @@ def test_lengths_are_of_forces_with_paths():
     assert {name: arm.shape for name, arm in arms.items()} == {"shoulder": (11,), "elbow": (11,)}
     with pytest.raises(vi.ArgumentError, match="'d' is not along a path"):
         vi.moment_arms(run, "d")
+    assert np.array_equal(run.moment_arm("biceps", "elbow"), arms["elbow"])
+    reduced = vi.redmax.simulate(run.mechanism, 0.1, rtol=1e-8)
+    assert reduced.moment_arm("biceps", "shoulder")[0] == pytest.approx(arms["shoulder"][0], abs=1e-12)
+    with pytest.raises(vi.MechanismError, match="elbow"):
+        run.moment_arm("biceps", "elbw")
     with pytest.raises(vi.ArgumentError, match="leave it out"):
         vi.moment_arms(run, "biceps", state=run.state(0))
 

@@ -17,7 +17,7 @@ from varint.model.motion import Turn
 SAMPLES = {
     name: forces
     for name, forces in force_samples.samples(np.random.default_rng(0)).items()
-    if not any((force.solved_for or force.reduced_only) for force in forces)
+    if not any((force.solved_for or force.restricted) for force in forces)
 }
 
 
@@ -137,7 +137,7 @@ def test_forces_at_rest(name):
 
 def test_every_force_is_here():
     kinds = {type(force).__name__ for forces in SAMPLES.values() for force in forces}
-    assert kinds == {name for name, kind in FORCES.items() if not (kind.solved_for or kind.reduced_only)}
+    assert kinds == {name for name, kind in FORCES.items() if not (kind.solved_for or kind.restricted)}
 
 
 @pytest.mark.slow

@@ -182,6 +182,25 @@ def test_ends_included_overestimate_the_inertia():
     assert lumped - bare == pytest.approx(0.03 * 39 / 38, rel=1e-12)
 
 
+def test_lumped_as_a_truth_value_is_twenty_particles():
+    path = [vi.At(*point) for point in TWO]
+    given = {"max_force": 0.0, "optimal_length": 0.5, "slack_length": 0.5, "mass": 1.0, "activation_times": None}
+    M = [
+        vi.EquationsOfMotion(bones(force)).mass_matrix(MOVED[0])
+        for force in (
+            muscle(TWO, lumped=20),
+            muscle(TWO, lumped=True),
+            vi.Musculotendon("m", path=path, lumped=True, **given),
+            vi.Musculotendon("m", path=path, lumped=False, **given),
+            muscle(TWO),
+        )
+    ]
+    assert np.array_equal(M[0], M[1])
+    assert np.array_equal(M[1], M[2])
+    assert np.array_equal(M[3], M[4])
+    assert np.abs(M[2] - M[3]).max() > 1e-3
+
+
 # ------------------------------------------------------------------------------------------------ runs
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from contact_scenes import missed_by
 
 from varint.redmax.contacts import Blocked
 from varint.terms.contacts.contact_impacts import solve_impacts
@@ -21,15 +22,6 @@ def random_problem(rng):
         for k, r in enumerate((p, count + 2 * p, count + 2 * p + 1)):
             rows[r] = *frame[k], *np.cross(arm, frame[k])
     return rows, inverse, ContactLaw(count, np.arange(count), rng.uniform(0.0, 2.0, count))
-
-
-def missed(law, u, z):
-    """The largest that rates and impulses miss the law by."""
-    K = law.K
-    slip, push = u[K:].reshape(-1, 2), z[K:].reshape(-1, 2)
-    speed, size, bound = np.linalg.norm(slip, axis=1), np.linalg.norm(push, axis=1), law.friction * z[:K]
-    against = push * speed[:, None] + bound[:, None] * slip  # zero where it slides, small where it sticks
-    return max(-u[:K].min(), -z[:K].min(), np.abs(u[:K] * z[:K]).max(), (size - bound).max(), np.abs(against).max())
 
 
 @pytest.mark.slow
@@ -53,7 +45,7 @@ def test_no_impact_gains_energy(seed):
         assert hit.energy.sum() == pytest.approx(energy - before_energy, abs=1e-10 * before_energy)
         assert (rows @ after)[: law.K].min() > -1e-9
         if not elastic and (rows @ velocity)[: law.K].max() < 0:
-            left = missed(law, rows @ after, hit.z)
+            left = missed_by(law.friction, rows @ after, hit.z)
             assert left < 1e-8
             told += left >= 1e-10
             lossless += 1

@@ -17,7 +17,7 @@ from varint.redmax.linear_solves import reduced_damping_and_stiffness
 SMOOTH = {
     name: given
     for name, given in samples(np.random.default_rng(0)).items()
-    if not any(force.constraint or (force.solved_for or force.reduced_only) for force in given)
+    if not any(force.constraint or (force.solved_for or force.restricted) for force in given)
 }
 
 
@@ -109,7 +109,7 @@ def test_covers_the_forces():
     kinds = {type(force).__name__ for given in SMOOTH.values() for force in given}
     # constraints: test_redmax_couplings.py; friction by what a joint transmits: test_redmax_friction.py
     assert kinds == {
-        name for name, force in FORCES.items() if not (force.constraint or (force.solved_for or force.reduced_only))
+        name for name, force in FORCES.items() if not (force.constraint or (force.solved_for or force.restricted))
     }
 
 

@@ -215,7 +215,7 @@ def test_gaps_close_at_the_rate_of_baumgarte():
 
 
 def test_recorded_nodes_of_loops_are_closed():
-    """Positions and rates, whatever the tolerance and the nodes; runs without stabilisation are left as they are."""
+    """Positions and rates, whatever the tolerance and the nodes; starts and unstabilised runs are left as they are."""
     four_bar = vi.mechanisms.four_bar()
     for dt in (None, 0.03):
         run = vi.redmax.simulate(four_bar, 1.0, dt=dt, rtol=1e-5)

@@ -68,7 +68,7 @@ def test_a_preset_runs_from_the_command_line(capsys):
 def test_presets_in_maximal_coordinates(name):
     """A tenth of the documented run, at half its step; those that only reduced coordinates know are refused by name."""
     mechanism, facts = getattr(vi.mechanisms, name)(), FACTS[name]
-    only = [force for force in mechanism.forces if force.reduced_only]
+    only = [force for force in mechanism.forces if force.restricted]
     if only:
         with pytest.raises(vi.VarintError, match=only[0].name):
             vi.simulate(mechanism, facts["dt"], facts["dt"])

@@ -78,6 +78,18 @@ def test_arrows_come_back():
     assert [arrows[what]["unit"] for what in ("reaction", "reaction torque")] == ["N", "N m"]
 
 
+def test_contacts_come_back():
+    run = vi.simulate(vi.mechanisms.gripper(), 0.05, 0.01)
+    data = data_of(run.view().html)
+    assert data["touches"]
+    touching, found = run.contacts, data["frames"]["contacts"]
+    assert len(touching) > 8
+    counts = decoded(found["counts"], "<u2", len(run))
+    assert counts == pytest.approx([len(run.contacts.at(node)) for node in range(len(run))])
+    assert decoded(found["points"], "<f4", len(touching), 3) == pytest.approx(touching.point, abs=1e-7)
+    assert decoded(found["forces"], "<f4", len(touching), 3) == pytest.approx(touching.force, abs=1e-5)
+
+
 def test_long_runs_are_taken_evenly_and_it_is_said(run):
     page = run.view(frames=20)
     data = data_of(page.html)

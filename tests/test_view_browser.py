@@ -1,13 +1,16 @@
 """The page of a run in a browser: it draws, plays and answers to its controls, without an error."""
 
+import io
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 from browser import Shown, browser
+from PIL import Image
 
 import varint as vi
+from varint.drawing.following import floor_height
 
 pytestmark = pytest.mark.slow
 SHOWN = {
@@ -85,7 +88,7 @@ def test_each_toggle_shows_and_hides(shown):
     run, page = shown
     page.scrub(float(run.t[len(run) // 2]))
     names = list(page.state["show"])
-    assert len(names) == 11
+    assert len(names) == 12
     arrows = ("force", "torque", "reaction", "reaction torque")
     for name in names:
         before = page.state["show"][name]
@@ -102,6 +105,21 @@ def test_each_toggle_shows_and_hides(shown):
     page.click('[data-toggle="reaction"]')
     page.wait(lambda state: state["arrows"].get("reaction", 0) > 0)
     page.click('[data-toggle="reaction"]')
+    page.check_no_errors()
+
+
+def test_points_that_touch_are_drawn_with_their_forces(driver, tmp_path):
+    """A rimless wheel on two feet of one leg, then for the first time on the next."""
+    run = vi.simulate(vi.mechanisms.rimless_wheel(), 0.5, 0.005)
+    run.view(tmp_path / "wheel.html")
+    page = Shown(driver, (tmp_path / "wheel.html").as_uri())
+    assert page.state["show"]["contact"]
+    for node in (10, 80):
+        page.scrub(float(run.t[node]))
+        state = page.wait(lambda state, node=node: state["frame"] == node and state["settled"])
+        assert state["arrows"]["contact"] == len(run.contacts.at(node)) == 2
+    page.click('[data-toggle="contact"]')
+    page.wait(lambda state: not state["arrows"]["contact"])
     page.check_no_errors()
 
 
@@ -160,20 +178,80 @@ def test_traces_and_curves_are_chosen(leg):
     page.check_no_errors()
 
 
-def test_a_narrow_window_keeps_its_controls(leg):
+CONTROLS = ("back", "play", "forward", "scrub", "clock", "speed", "loop", "record", "open", "view", "plots")
+BOXES = """
+const boxes = arguments[0].map((id) => document.getElementById(id).getBoundingClientRect());
+return boxes.map(({ left, right, top, bottom }) => [left, right, top, bottom]);
+"""
+
+
+@pytest.mark.parametrize("width", [390, 500, 1400])
+def test_controls_fit_the_window_and_do_not_overlap(width, leg):
+    """On a phone too: nothing to scroll sideways, and buttons that a finger hits."""
     _, page = leg
-    page.driver.set_window_size(500, 900)
+    phone = width < 700
+    metrics = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": phone}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     try:
-        for name in ("play", "scrub", "speed", "view", "plots"):
-            script = "const box = document.getElementById(arguments[0]).getBoundingClientRect();"
-            left, right, top = page.driver.execute_script(f"{script} return [box.left, box.right, box.top]", name)
-            width, height = page.driver.execute_script("return [innerWidth, innerHeight]")
-            assert left >= 0, name
-            assert right <= width, name
-            assert top < height, name
+        page.wait(lambda state: page.driver.execute_script("return innerWidth") == width)
+        boxes = dict(zip(CONTROLS, page.driver.execute_script(BOXES, CONTROLS), strict=True))
+        for name, (left, right, top, bottom) in boxes.items():
+            assert 0 <= left < right <= width, name
+            assert 0 <= top < 844, name
+            assert bottom <= 844 or name == "plots", name
+        bar = [boxes[name] for name in CONTROLS[:8]]
+        for k, (left, right, top, bottom) in enumerate(bar):
+            for other in bar[:k]:
+                assert right <= other[0] or other[1] <= left or bottom <= other[2] or other[3] <= top, CONTROLS[k]
         assert page.driver.execute_script("return document.documentElement.scrollWidth") <= width
+        if phone:
+            assert all(boxes[name][3] - boxes[name][2] >= 36 for name in ("back", "play", "forward", "speed", "record"))
+            assert boxes["view"][3] - boxes["view"][2] > 0.45 * 844
     finally:
-        page.driver.set_window_size(1280, 800)
+        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_shadows_fall_on_the_ground(leg):
+    """Pixels below the leg, which change with the shadows alone."""
+    _, page = leg
+
+    def dark():
+        with Image.open(io.BytesIO(page.driver.get_screenshot_as_png())) as picture:
+            pixels = np.asarray(picture.convert("L")).astype(int)
+        return int((pixels[int(0.75 * len(pixels)) : -60, :950] < 225).sum())
+
+    page.wait(lambda state: state["drawn"] > 0)
+    with_shadows = dark()
+    page.click('[data-toggle="shadows"]')
+    page.wait(lambda state: not state["show"]["shadows"])
+    assert with_shadows > 1.3 * dark() + 100
+
+
+def test_a_robot_that_floats_is_followed_above_its_floor(driver, tmp_path):
+    """The camera moves with the trunk, and the grid lies on the floor."""
+    run = vi.simulate(vi.mechanisms.minitaur_landing(), 0.4, 0.005)
+    run.view(tmp_path / "robot.html")
+    page = Shown(driver, (tmp_path / "robot.html").as_uri())
+    first = page.wait(lambda state: state["drawn"] > 0)
+    trunk = run.mechanism.body_index["trunk"]
+    assert first["follow"] == trunk
+    assert first["floor"] == pytest.approx(floor_height(run.mechanism))
+    page.scrub(float(run.t[40]))
+    moved = page.wait(lambda state: state["frame"] == 40 and state["target"] != first["target"])
+    shift = run.position[40, trunk] - run.position[0, trunk]
+    assert np.linalg.norm(shift) > 0.01
+    assert np.subtract(moved["camera"], first["camera"]) == pytest.approx(shift, abs=1e-5)
+    page.check_no_errors()
+
+
+def test_a_film_is_recorded(leg):
+    _, page = leg
+    page.click("#play")
+    page.press("r")
+    page.wait(lambda state: state["recording"] and state["time"] > 0.2)
+    page.click("#record")
+    page.wait(lambda state: not state["recording"] and state["film"] > 1000)
+    page.check_no_errors()
 
 
 def test_the_live_viewer_gets_the_frames_as_they_come(driver):

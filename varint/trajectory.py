@@ -66,6 +66,17 @@ class Trajectory(RecordedMotion):
         recorded = self.record.diagnostics
         return None if recorded is None else Diagnostics(self.mechanism, recorded)
 
+    def moment_arm(self, force: str, joint: str) -> np.ndarray:
+        """The derivative of the length of a `Tendon` or `Musculotendon` by the coordinate of a joint, m/rad or 1.
+
+        (T,), or (T, dof) where the joint has several coordinates; one entry of `moment_arms`. Raises ArgumentError for
+        a force that is not along a path, and for a joint that is cut from the tree or has no coordinate; MechanismError
+        for unknown names.
+        """
+        from varint.linear.moment_arms import moment_arm
+
+        return moment_arm(self, force, joint)
+
     def to_csv(self, path: str | Path, *what: str) -> None:
         """Write a table: a row a node, a column for the time and for each number, with its unit in the heading.
 

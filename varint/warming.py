@@ -170,7 +170,9 @@ def explicit_steps_in_reduced_coordinates() -> None:
         _asked(vi.redmax.simulate(mechanism, 5 * DT, dt=DT, integrator="dop853"))
     vi.redmax.simulate(vi.mechanisms.four_bar(), 5 * DT, dt=DT, integrator="radau")
     path = [vi.At("world", np.array([0.1, 0, 0])), vi.At("rod 1", np.array([0, 0.1, -1.5]))]
-    vi.redmax.simulate(_rig(vi.PathMass("muscle", path=path, mass=0.1)), 5 * DT, dt=DT)
+    heavy = _rig(vi.PathMass("muscle", path=path, mass=0.1))
+    vi.redmax.simulate(heavy, 5 * DT, dt=DT)
+    vi.simulate(heavy, 5 * DT, DT)
 
 
 @kind

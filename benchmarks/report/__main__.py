@@ -24,7 +24,7 @@ from matplotlib.figure import Figure  # noqa: E402
 from rich.console import Console  # noqa: E402
 
 MODULES = ("vi_energy", "vi_closure", "vi_solver", "vi_scaling", "vi_loops", "vi_tolerance", "redmax_energy", "peers",
-           "every_method")  # fmt: skip
+           "every_method", "contacts")  # fmt: skip
 PACKAGES = ("varint", "numba", "numpy", "scipy", "mujoco", "pin", "drake", "exudyn")
 FOLDER = Path(__file__).parents[2] / "docs" / "report"
 SIZE, DPI = (9.0, 4.2), 90  # inches

@@ -62,5 +62,5 @@ def rights(**values: Any) -> dict[str, Callable[[], Any]]:
 def short_run(mechanism: vi.Mechanism) -> None:
     """A state and two steps of what was described."""
     state = mechanism.state()
-    if not any((force.solved_for or force.reduced_only) for force in mechanism.forces):
+    if not any((force.solved_for or force.restricted) for force in mechanism.forces):
         vi.simulate(mechanism, 2e-3, 1e-3, state=state).force  # noqa: B018  worked out when it is asked for

@@ -483,7 +483,7 @@ class JsonFiles(Kind):
         if found := difference(said, json.loads(json.dumps(to_data(mechanism)))):
             return found
         state = mechanism.state()
-        if not any((force.solved_for or force.reduced_only) for force in mechanism.forces):
+        if not any((force.solved_for or force.restricted) for force in mechanism.forces):
             vi.simulate(mechanism, STEPS * 1e-3, 1e-3, state=state)
         return None
 

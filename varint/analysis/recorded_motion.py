@@ -18,6 +18,7 @@ from varint.analysis.diagnostics import RecordedDiagnostics
 from varint.analysis.forces import Forces, forces_at, path_lengths, path_rates, states_of
 from varint.analysis.gaps import warn_of_lost_turns, warn_of_unknown_motion
 from varint.analysis.interpolation import interpolated, linear
+from varint.analysis.mesh_energies import by_body
 from varint.analysis.points import PointPath, Relative, point_path, relative
 from varint.analysis.prescribed_motions import efforts_by_name, powers_of_motions, rates_of_motions
 from varint.analysis.quantities import row_sums
@@ -30,6 +31,7 @@ from varint.kinematics.frames import joint_coordinates, joint_rates, nearest_coo
 from varint.mechanism import Mechanism
 from varint.model.checks import in_a_shape, is_whole, shown
 from varint.model.joints.base import Joint
+from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.record import ChosenNodes, Nodes, Record
 from varint.terms.kernels.term_rows import one_sided
@@ -375,6 +377,16 @@ class RecordedMotion:
         """The motion of ``body_b`` as seen from ``body_a``, which turns and moves; either may be ``"world"``."""
         return relative(self, body_a, body_b)
 
+    @property
+    def vertices(self) -> Mapping[str, np.ndarray]:
+        """Name of a deformable body to the places (T, n, 3) of its vertices, m, world."""
+        return by_body(self.mechanism, self.nodes, "vertices")
+
+    @property
+    def vertex_velocities(self) -> Mapping[str, np.ndarray]:
+        """Name of a deformable body to the velocities (T, n, 3) of its vertices, m/s, world."""
+        return by_body(self.mechanism, self.nodes, "vertex_velocities")
+
     @cached_property
     def reactions(self) -> Mapping[str, Reaction]:
         """Joint name to the force (T, 3), N, and torque (T, 3), N m, world, that it exerts on its ``body_b``.
@@ -428,6 +440,7 @@ class RecordedMotion:
 
     @cached_property
     def _dynamics(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        refuse(self.mechanism, USES["reactions"])
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
         load = self.load + self.forces_along.load
         bend = rates_of_motions(self)[1]

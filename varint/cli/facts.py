@@ -86,12 +86,13 @@ class Facts:
 
 @dataclass(frozen=True)
 class Listing:
-    """Things of one kind with values in the same columns: a list of objects, or a table."""
+    """Things of one kind with values in the same columns: a list of objects, or a table of ``most`` of them."""
 
     key: str
     columns: Sequence[FactColumn]
     rows: Sequence[Sequence[Any]]
     title: str = ""
+    most: int = LISTED
 
     def data(self) -> dict[str, Any]:
         keys = [column.key for column in self.columns]
@@ -99,10 +100,10 @@ class Listing:
 
     def show(self, console: "Console") -> None:
         if self.rows:
-            rows = [tuple(map(cell, row)) for row in self.rows[:LISTED]]
+            rows = [tuple(map(cell, row)) for row in self.rows[: self.most]]
             show_rows(console, [column.heading for column in self.columns], rows, self.title)
-        if len(self.rows) > LISTED:
-            console.print(f"... {len(self.rows) - LISTED} more\n")
+        if len(self.rows) > self.most:
+            console.print(f"... {len(self.rows) - self.most} more\n")
 
 
 @dataclass(frozen=True)

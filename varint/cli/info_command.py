@@ -86,7 +86,8 @@ class Catalogue:
         folded = f"The {len(scenes)} scenes of the reference implementation of REDMAX, each with a name of its own."
         rows = [(name, first_line(name)) for name in mechanisms.NAMES]
         rows.append((f"{scenes[0]} to {scenes[-1].rpartition('_')[2]}", folded))
-        Listing("mechanisms", (FactColumn("name", "name"), FactColumn("what", "what it is")), rows).show(console)
+        columns = FactColumn("name", "name"), FactColumn("what", "what it is")
+        Listing("mechanisms", columns, rows, most=len(rows)).show(console)
 
 
 def _run(path: str) -> Report:

@@ -1,5 +1,7 @@
 """The bodies of a plan."""
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 
 from varint.measures import KINDS
@@ -22,11 +24,13 @@ def body_arrays(structure: Structure, order: np.ndarray) -> dict:
     }
 
 
-def component_arrays(structure: Structure, order: np.ndarray, force: np.ndarray) -> dict:
-    """Arrays of `Components`; ``force`` (ne,): that of each element."""
+def component_arrays(
+    structure: Structure, order: np.ndarray, force: np.ndarray, acts_on: Iterable[Sequence[str]]
+) -> dict:
+    """Arrays of `Components`; ``force`` (ne,): that of each element, ``acts_on``: the bodies of each force."""
     number = {**structure.body_index, WORLD: -1}
     joined = [(number[joint.body_a], number[joint.body_b]) for joint in structure.joints if joint.forbidden]
-    acted = [[number[name] for name in each.acts_on(structure)] for each in structure.forces]
+    acted = [[number[name] for name in names] for names in acts_on]
     component = find_components(len(structure.bodies), [*joined, *acted])
     of_force = np.array([component[max(bodies, default=-1)] for bodies in acted], dtype=np.int64)  # any, of no body
     of_body, of_element = component[order], of_force[force]

@@ -1,6 +1,6 @@
 """Compilation of a description to a plan, and names of its indices."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -13,10 +13,13 @@ from varint.compile import elements as efforts
 from varint.compile import joints, loops
 from varint.compile.bodies import body_arrays, component_arrays, longest_arm
 from varint.compile.contact_points import contact_arrays
-from varint.compile.roles import Roles, find_roles
+from varint.compile.massive_path_arrays import massive_path_arrays
+from varint.compile.roles import Roles, elements_of, find_roles
+from varint.compile.welds import Welds, find_welds
 from varint.display import Shown
 from varint.kernels.balance_records import Components
 from varint.kernels.compliant_records import CompliantRows
+from varint.kernels.massive_path_records import MassivePaths
 from varint.kernels.plan import (
     Beams,
     Bodies,
@@ -30,7 +33,9 @@ from varint.kernels.plan import (
     Plan,
     Rows,
 )
+from varint.kernels.weld_nodes import WeldTable
 from varint.model.body import WORLD
+from varint.model.forces.base import Element
 from varint.model.structure import Structure
 from varint.products.records import Products
 from varint.terms.contacts.kernels.contact_records import ContactTable
@@ -61,6 +66,11 @@ class Compiled(Shown):
         Of users' laws, by law; None for others.
     law_start : (n,)
         Internal variables of the laws that have one, at the start of a run.
+    forces : int
+        How many forces the description has, those without an element among them.
+    welds : WeldTable, optional
+        Where all bodies of the description are on those of the kernel. ``slot`` is then of these as well, nb where the
+        world carries a body, and ``order`` has the bodies that carry.
     """
 
     plan: Plan
@@ -71,6 +81,8 @@ class Compiled(Shown):
     length: float
     functions: tuple
     law_start: np.ndarray
+    forces: int
+    welds: WeldTable | None = None
 
     @property
     def force(self) -> np.ndarray:
@@ -81,7 +93,7 @@ class Compiled(Shown):
         """Sums (T, forces) of values (T, ne) over the elements of each force."""
         if self._one_each:
             return values + 0.0
-        total = np.zeros((int(self.force.max(initial=-1)) + 1, len(values)))
+        total = np.zeros((self.forces, len(values)))
         np.add.at(total, self.force, values.T)
         return np.ascontiguousarray(total.T)  # sums over the forces then have the same bits whatever T is
 
@@ -97,7 +109,7 @@ class Compiled(Shown):
     @cached_property
     def _one_each(self) -> bool:
         """Whether the elements are the forces, in their order."""
-        return bool(np.array_equal(self.force, np.arange(len(self.force))))
+        return bool(np.array_equal(self.force, np.arange(self.forces)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,15 +121,34 @@ class CompiledStructure(Structure):
         """Arrays for the kernels and the spanning tree behind them; made at first use."""
         return compile_structure(self)
 
+    @cached_property
+    def merged(self) -> Compiled:
+        """The same without the bodies that rigid `Fixed` joints weld to others; `compiled` where there are none."""
+        elements = elements_of(self)
+        welds = find_welds(self, elements)
+        return self.compiled if welds is None else _compile(self, welds.elements, True, welds)
+
 
 def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
     """Compile ``structure``.
 
     ``clustered``: one dense node for each cluster of loops; if False, one for all loops (VI section 4.3).
     """
+    return _compile(structure, elements_of(structure), clustered)
+
+
+def _compile(
+    full: Structure, elements: list[tuple[int, Element]], clustered: bool, welds: Welds | None = None
+) -> Compiled:
+    """Compile ``full``, the description, or what its ``welds`` leave of it."""
+    structure = full if welds is None else welds.structure
     nb = len(structure.bodies)
-    roles = find_roles(structure)
-    topology = _find_topology(structure, roles, clustered)
+    roles = find_roles(structure, elements)
+    held = {name for force in full.forces for name in force.held_joints(full)}
+    acts_on = [force.acts_on(full) for force in full.forces]
+    if welds is not None:
+        acts_on = [[welds.carrier[name] for name in names] for names in acts_on]
+    topology = _find_topology(structure, roles, clustered, held)
     order, slot = np.array(topology.bodies), np.empty(nb + 1, dtype=np.int64)
     slot[order], slot[-1] = np.arange(nb), nb
     frame = joints.joint_frame(structure, topology, roles, slot)
@@ -137,20 +168,27 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
         rows=_record(Rows, rows),
         measures=_record(Measures, measures),
         elements=_record(Elements, {"force": roles.force}),
-        components=_record(Components, component_arrays(structure, order, roles.force)),
+        components=_record(Components, component_arrays(structure, order, roles.force, acts_on)),
         laws=_record(Laws, efforts.law_arrays(roles, len(frame.rows))),
         beams=_record(Beams, efforts.beam_arrays(roles, places)),
         compliant=_record(CompliantRows, efforts.compliant_arrays(roles, frame)),
         constraints=_record(Constraints, efforts.constraint_arrays(roles, places)),
         **plan_parts(roles, places),
         contacts=_record(ContactTable, contact_arrays(structure, slot, roles)),
+        massive_paths=_record(MassivePaths, massive_path_arrays(structure, roles.inertias, slot)),
         loads=_record(LoadTable, efforts.load_arrays(structure, roles, places, slot)),
         products=_record(Products, joints.product_arrays(structure, frame) | {"length": [length]}),
         loops=_record(Loops, loop_arrays),
     )
     numbers = np.array([j if j < len(structure.joints) else -1 for j in frame.joints])
     functions = efforts.users_functions(roles, places, len(plan.measures.kind))
-    return Compiled(plan, topology, order, slot[:nb], numbers, length, functions, efforts.law_starts(roles))
+    start, forces = efforts.law_starts(roles), len(full.forces)
+    if welds is None:
+        return Compiled(plan, topology, order, slot[:nb], numbers, length, functions, start, forces)
+    table = welds.table(full, slot)
+    order = np.array([full.body_index[structure.bodies[i].name] for i in order])
+    numbers = np.append(welds.joints, -1)[numbers]
+    return Compiled(plan, topology, order, table.slot, numbers, length, functions, start, forces, table)
 
 
 def _record(kind: type[KindOfRecord], arrays: Mapping[str, ArrayLike]) -> KindOfRecord:
@@ -163,11 +201,12 @@ def _record(kind: type[KindOfRecord], arrays: Mapping[str, ArrayLike]) -> KindOf
     )
 
 
-def _find_topology(structure: Structure, roles: Roles, clustered: bool) -> Topology:
+def _find_topology(structure: Structure, roles: Roles, clustered: bool, held: Collection[str]) -> Topology:
+    """``held``: names of joints whose coordinates constraints keep."""
     number = {**structure.body_index, WORLD: -1}
     ends = [(number[joint.body_a], number[joint.body_b]) for joint in structure.joints]
     rows = [len(joint.rigid) for joint in structure.joints]
     pairs = [roles.ends[m] for m in roles.with_row]
     follows = {k for k, m in enumerate(roles.with_row) if m in roles.following}
-    held = {structure.joint_index[name] for force in structure.forces for name in force.held_joints(structure)}
-    return find_topology(ends, rows, len(structure.bodies), clustered, pairs, follows, held)
+    kept = {structure.joint_index[name] for name in held}
+    return find_topology(ends, rows, len(structure.bodies), clustered, pairs, follows, kept)

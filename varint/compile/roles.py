@@ -12,7 +12,7 @@ from varint.measures import Measure
 from varint.measures.middle import MiddleDisplacement
 from varint.measures.rotation import RotationComponent
 from varint.model.body import WORLD
-from varint.model.forces.base import BodyContact, BodyLoad, Constraint, Effort, PlaneContact
+from varint.model.forces.base import BodyContact, BodyLoad, Constraint, Effort, Element, PlaneContact
 from varint.model.forces.path import PathInertia
 from varint.model.structure import Structure
 
@@ -50,6 +50,8 @@ class Roles:
         First of the six sums of each element of a beam.
     compliant : list of int
         Sums of joints' rows with a compliance.
+    inertias : list of PathInertia
+        Masses along paths, which are no elements of a plan: they have no effort and do no work.
     """
 
     force: np.ndarray
@@ -68,6 +70,7 @@ class Roles:
     following: set[int]
     beams: list[int]
     compliant: list[int]
+    inertias: list[PathInertia]
 
     @property
     def beam_sums(self) -> list[int]:
@@ -75,14 +78,14 @@ class Roles:
         return [s for first in self.beams for s in range(first, first + len(ELEMENT))]
 
 
-def find_roles(structure: Structure) -> Roles:
-    """The elements of all forces of ``structure``."""
-    elements = [
-        (k, element)
-        for k, force in enumerate(structure.forces)
-        for element in force.elements(structure)
-        if not isinstance(element, PathInertia)  # no effort, no work: reduced coordinates add it to the mass matrix
-    ]
+def elements_of(structure: Structure) -> list[tuple[int, Element]]:
+    """The elements of all forces of ``structure``, with the numbers of these."""
+    return [(k, element) for k, force in enumerate(structure.forces) for element in force.elements(structure)]
+
+
+def find_roles(structure: Structure, parts: list[tuple[int, Element]]) -> Roles:
+    """The roles of ``parts``, the elements of all forces with the numbers of these, on the bodies of ``structure``."""
+    elements = [(k, element) for k, element in parts if not isinstance(element, PathInertia)]
     numbered = [(e, element) for e, (_, element) in enumerate(elements)]
     groups: dict[tuple, list] = {}
     for e, element in numbered:
@@ -130,6 +133,7 @@ def find_roles(structure: Structure) -> Roles:
         following={m for own in sums for m in own[1:]},
         beams=beams,
         compliant=compliant,
+        inertias=[element for _, element in parts if isinstance(element, PathInertia)],
     )
 
 

@@ -12,6 +12,7 @@ from varint.drawing.paint import Painter
 from varint.drawing.picture import SUFFIXES, Picture, check_suffix, write
 from varint.drawing.scene import in_body, make_scene, placed
 from varint.drawing.style import COLOURS, INK, WIDTH
+from varint.drawing.surfaces import Surfaces
 from varint.drawing.viewpoint import View, choose_view
 from varint.errors import ArgumentError
 from varint.kinematics.frames import JointFrames, with_world
@@ -63,9 +64,17 @@ def make_painter(
     view: View,
     traced: Iterable[Traced] = (),
     ways: Iterable[np.ndarray] = (),
+    surfaces: Surfaces | None = None,
 ) -> Painter:
-    """Painter of poses ``x`` (T, nb + 1, 3), ``R`` (T, nb + 1, 3, 3), the world last, and paths ``ways`` (n, 3)."""
-    return Painter(make_scene(structure, view, [(each.body, each.point) for each in traced]), x, R, ways)
+    """Painter of poses ``x`` (T, nb + 1, 3), ``R`` (T, nb + 1, 3, 3), the world last, and paths ``ways`` (n, 3).
+
+    ``surfaces`` take the place of the outlines of their bodies and of the joints on them.
+    """
+    scene = make_scene(structure, view, [(each.body, each.point) for each in traced])
+    if surfaces:
+        scene.outlines[:] = [outline for outline in scene.outlines if outline.body not in surfaces.numbers]
+        scene.marks[:] = [mark for mark in scene.marks if mark.body not in surfaces.numbers]
+    return Painter(scene, x, R, ways, surfaces)
 
 
 def draw_poses(axes: Axes, painter: Painter, x: np.ndarray, R: np.ndarray) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
+from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Polygon
 from matplotlib.patheffects import withStroke
@@ -16,6 +16,7 @@ from scipy.spatial import ConvexHull
 from varint.drawing.picture import plain
 from varint.drawing.scene import Guide, Mark, Outline, Scene, Strand, placed
 from varint.drawing.style import COLOURS, FAINT, INK, SMALL
+from varint.drawing.surfaces import Surfaces
 from varint.drawing.wrapped import wrapped_line
 
 SYMBOL = 0.013  # radius of a joint, of the size of the picture
@@ -27,31 +28,54 @@ SHADE = 0.25  # of the colour, between the faces of a box
 FACE = 0.45  # part of white in the colour of a body
 SHEER = 0.8  # opacity of a body of three corners or more
 SEEN = 0.9  # cosine: an axis towards the eye
+EDGEWISE = 1.0 - 1e-6  # of the normal of a plane, in the picture
 ARM = 0.14  # of the size of the picture: an axis of the world in the corner
 NARROWEST = 0.3  # of the longer side of the picture
 TEETH = 7  # of a spring
 FLAT = 1e-9  # m^2 of the square of a symbol: corners in one line
 LINE = 0.7  # points
+SKIN = "#c06a45"  # of a deformable body
 
-TRACK_Z, BLOCK_Z, LINK_Z, GROUND_Z, STRAND_Z, MARK_Z, CENTRE_Z, TRACE_Z = 0.1, 0.5, 2.0, 2.98, 3.0, 4.0, 5.0, 6.0
+TRACK_Z, BLOCK_Z, SKIN_Z, LINK_Z, GROUND_Z, STRAND_Z, MARK_Z, CENTRE_Z, TRACE_Z = (
+    0.1,
+    0.5,
+    1.5,
+    2.0,
+    2.98,
+    3.0,
+    4.0,
+    5.0,
+    6.0,
+)
 
 
 class Painter:
     """Paints one scene over the given poses ``x`` (T, nb + 1, 3), ``R`` (T, nb + 1, 3, 3), the world last.
 
-    ``traced``: points (n, 3), m, world, that have to fit in. ``lower``, ``upper`` (2,): corners of all that is painted,
+    ``traced``: points (n, 3), m, world, that have to fit in; ``surfaces``: of bodies that the scene has no outlines of.
+    ``lower``, ``upper`` (2,): corners of all that is painted,
     m; ``size``: the radius of a joint, m.
     """
 
     axes: Axes
     _arms: tuple[float, np.ndarray]  # length of the world's axes in a corner, m, and their ends (3, 2)
 
-    def __init__(self, scene: Scene, x: np.ndarray, R: np.ndarray, traced: Iterable[np.ndarray] = ()) -> None:
-        self.scene = scene
+    def __init__(
+        self,
+        scene: Scene,
+        x: np.ndarray,
+        R: np.ndarray,
+        traced: Iterable[np.ndarray] = (),
+        surfaces: Surfaces | None = None,
+    ) -> None:
+        self.scene, self.surfaces = scene, surfaces
         seen = [self._seen(x, R, outline.body, outline.points) for outline in scene.outlines]
         ends = [self._end(x, R, body, point) for s in scene.strands for body, point in zip(s.bodies, s.points)]  # noqa: B905
         ends += [self._end(x, R, mark.body, mark.point) for mark in scene.marks]
         ends += [scene.view.project(points) for points in (*scene.tracks, *traced)]
+        ends += [scene.view.project(surfaces.extent(x, R))] if surfaces else []
+        self._bodies = len(scene.structure.bodies)
+        ends += [scene.view.project(x[:, self._bodies : -1])]  # vertices
         points = np.concatenate([part.reshape(-1, 2) for part in (*seen, *ends)])
         span = max(float(np.ptp(points, axis=0).max()), 1e-9)
         spans = [np.ptp(part[0], axis=0) for part in seen if part.shape[1] > 1]
@@ -60,11 +84,37 @@ class Painter:
         self.rises = self._stands(x[0], R[0])
         middle, half = 0.5 * (points.max(axis=0) + points.min(axis=0)), 0.5 * np.ptp(points, axis=0)
         half = np.maximum(half, NARROWEST * half.max()) + 5 * self.size
+        for foot in self._feet(middle, span):
+            low, high = np.minimum(middle - half, foot), np.maximum(middle + half, foot)
+            middle, half = 0.5 * (low + high), 0.5 * (high - low)
         self.lower, self.upper = middle - half, middle + half
         if not scene.view.flat:
             length = _round_length(ARM * span)
             self._arms = length, scene.view.project(length * np.eye(3))
             self.lower = self.lower - np.array([0.0, np.ptp(self._arms[1], axis=0)[1] + 3 * self.size])
+
+    def _feet(self, middle: np.ndarray, span: float) -> list[np.ndarray]:
+        """Points (2,) below the middle of the picture, in the planes that are seen edgewise and not far off."""
+        margin = 3.0 * self.size
+        feet = [middle + ((self.scene.view.project(p) - middle) @ n - margin) * n for p, n in self._edgewise()]
+        return [foot for foot in feet if np.linalg.norm(foot - middle) < span]
+
+    def _edgewise(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Points (3,) and normals (2,) in the picture of the planes that are seen edgewise."""
+        view = self.scene.view
+        found = [(point, view.project(normal)) for point, normal in self.scene.planes]
+        return [(point, n) for point, n in found if view.flat and np.linalg.norm(n) > EDGEWISE]
+
+    def _floors(self) -> list[np.ndarray]:
+        """The planes that are seen edgewise, from side to side of the picture, hatched below."""
+        middle, reach = 0.5 * (self.lower + self.upper), 0.5 * float(np.hypot(*(self.upper - self.lower)))
+        strokes = []
+        for point, n in self._edgewise():
+            foot = middle + (self.scene.view.project(point) - middle) @ n * n
+            along = np.array([n[1], -n[0]])
+            inside = [side * reach * along for side in (-1.0, 1.0)]
+            strokes += self._hatched(foot + inside[0], foot + inside[1], -n)
+        return strokes
 
     # ------------------------------------------------------------------------------------ once
 
@@ -96,7 +146,7 @@ class Painter:
 
     def still(self, x: np.ndarray, R: np.ndarray, level: float = 0.0) -> None:
         """Draw the fixed parts: ground, guides over the path of the poses, tracks; on the ``level`` of a pose."""
-        strokes: list[np.ndarray] = []
+        strokes = self._floors()
         for guide in self.scene.guides:
             strokes += self._guide(guide, x, R)
         places: list[np.ndarray] = []
@@ -156,13 +206,18 @@ class Painter:
         depth = self._depth(x)
         for outline in self.scene.outlines:
             under = BLOCK_Z if outline.solid and self.scene.view.flat else LINK_Z
-            paint = self._box if len(outline.points) == len(BOX) and outline.solid else self._outline
+            paint = self._box if outline.solid and _is_box(outline.points) else self._outline
             artists += paint(outline, x, R, fade, level + under + depth[outline.body])
+        if len(x) > self._bodies + 1:
+            artists += [self._skin(skin.triangles, x, fade, level + SKIN_Z) for skin in self.scene.skins]
         for strand in self.scene.strands:
             artists.append(self._strand(strand, x, R, fade, level + STRAND_Z))
         for mark in self.scene.marks:
             artists += self._mark(mark, x, R, fade, level + (LINK_Z + 0.95 if mark.symbol == "slider" else MARK_Z))
-        centres = self.scene.view.project(x[:-1])
+        if self.surfaces:
+            artists.append(self._surfaces(self.surfaces, x, R, fade, level + LINK_Z))
+        covered = [number for number in self.surfaces.numbers if number >= 0] if self.surfaces else []
+        centres = self.scene.view.project(np.delete(x[: self._bodies], covered, axis=0))
         discs = [0.32 * self.size * CIRCLE + centre for centre in centres]
         artists += [self._patch(disc, _faded(INK, fade), None, level + CENTRE_Z) for disc in discs]
         return artists
@@ -186,8 +241,8 @@ class Painter:
 
     def _depth(self, x: np.ndarray) -> np.ndarray:
         """(nb,) from 0 to 0.9: what is nearer is painted later; in a plane by number."""
-        count = len(x) - 1
-        order = np.arange(count) if self.scene.view.flat else np.argsort(np.argsort(x[:-1] @ self.scene.view.towards))
+        count, towards = self._bodies, self.scene.view.towards
+        order = np.arange(count) if self.scene.view.flat else np.argsort(np.argsort(x[:count] @ towards))
         return 0.9 * order / max(1, count)
 
     def _outline(self, outline: Outline, x: np.ndarray, R: np.ndarray, fade: float, z: float) -> Iterator[Artist]:
@@ -208,6 +263,24 @@ class Painter:
                 white = FACE + SHADE * float(outward @ view.up)
                 fill = _faded(colour, white + (1 - white) * fade)
                 yield self._patch(view.project(corners[face]), fill, _faded(colour, fade), z)
+
+    def _surfaces(self, surfaces: Surfaces, x: np.ndarray, R: np.ndarray, fade: float, z: float) -> Artist:
+        triangles, colours = surfaces.seen(x, R, self.scene.view)
+        colours = fade + (1.0 - fade) * colours
+        drawn = PolyCollection(list(triangles), facecolors=colours, edgecolors=colours, linewidths=0.25, zorder=z)
+        return self.axes.add_collection(drawn, autolim=False)
+
+    def _skin(self, triangles: np.ndarray, x: np.ndarray, fade: float, z: float) -> Artist:
+        """The triangles that are seen, those further away first, the upper ones lighter."""
+        view, corners = self.scene.view, x[triangles]
+        outward = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        outward /= np.maximum(np.linalg.norm(outward, axis=1, keepdims=True), np.finfo(float).tiny)
+        seen = outward @ view.towards > 0
+        seen = np.flatnonzero(seen)[np.argsort(corners[seen].mean(axis=1) @ view.towards)]
+        white = np.clip(FACE + SHADE * (outward[seen] @ view.up), 0.0, 1.0)
+        fill = [(*_faded(SKIN, each + (1 - each) * fade), SHEER) for each in white]
+        look: dict[str, Any] = {"facecolors": fill, "edgecolors": [_faded(SKIN, 0.3 + 0.7 * fade)], "zorder": z}
+        return self.axes.add_collection(PolyCollection([*view.project(corners[seen])], linewidths=0.25, **look), False)
 
     def _strand(self, strand: Strand, x: np.ndarray, R: np.ndarray, fade: float, z: float) -> Artist:
         if strand.surfaces:
@@ -256,7 +329,7 @@ class Painter:
         feet = [self._end(x, R, mark.body, mark.point)[1] for mark in self.scene.marks if mark.grounded]
         if not feet:
             return True
-        heights = self.scene.view.project(x[:-1])[:, 1]
+        heights = self.scene.view.project(x[: self._bodies])[:, 1]
         return bool(np.mean(heights) > np.mean(feet) - 2 * self.size)
 
     def _patch(self, points: np.ndarray, face: Any, edge: Any, z: float) -> Artist:
@@ -273,6 +346,12 @@ def rounded(points: np.ndarray, radius: float) -> np.ndarray:
     """The corners (n, 2) of the convex hull of discs of ``radius`` around points (k, 2)."""
     rims = (points[:, None] + radius * CIRCLE).reshape(-1, 2)
     return rims[ConvexHull(rims).vertices]
+
+
+def _is_box(points: np.ndarray) -> bool:
+    """Whether points (k, 3) are corners of a box in the order of `BOX`."""
+    ends = points[:4] + points[:3:-1] if len(points) == len(BOX) else np.arange(2.0)
+    return bool(np.ptp(ends, axis=0).max() <= 1e-9 * np.abs(points).max())
 
 
 def zigzag(start: np.ndarray, end: np.ndarray, width: float) -> np.ndarray:

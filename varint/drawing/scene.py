@@ -1,7 +1,7 @@
 """Drawing of a mechanism: outlines of its bodies, marks of its joints, lines of its forces.
 
 Bodies are described by mass and inertia, not by a shape. So a body is drawn from where its joints and forces meet it
-and from the box of the same inertia, which shows how far it reaches.
+and from the box of the same inertia, which shows how far it reaches; one that has shapes which touch is drawn as these.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,10 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from varint.drawing.shape_outlines import planes_of, shape_outlines
 from varint.drawing.viewpoint import View
 from varint.drawing.wrapped import WrapShape, shape_of
+from varint.elasticity.tetrahedra import surface
 from varint.kinematics.frames import JointFrames
 from varint.model.body import Body
+from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Shift, Slide, Turn, joint_pose
 from varint.model.product_joint import Product
@@ -76,6 +79,15 @@ class Strand(NamedTuple):
     force: int = -1
 
 
+class Skin(NamedTuple):
+    """The surface of a mesh that is deformed: triangles (f, 3) of numbers of its vertices, counter-clockwise.
+
+    Vertices are placed as bodies are, behind all of these and before the world.
+    """
+
+    triangles: np.ndarray
+
+
 class Scene(NamedTuple):
     """All that is drawn of a mechanism seen from ``view``."""
 
@@ -86,6 +98,8 @@ class Scene(NamedTuple):
     guides: list[Guide]
     strands: list[Strand]
     tracks: list[np.ndarray]  # (n, 3) m, world
+    planes: list[tuple[np.ndarray, np.ndarray]]  # point (3,), m, and normal (3,), world, of those that are touched
+    skins: tuple[Skin, ...] = ()
 
 
 def placed(x: np.ndarray, R: np.ndarray, body: int, points: np.ndarray) -> np.ndarray:
@@ -106,7 +120,7 @@ def make_scene(structure: Structure, view: View, traced: Iterable[tuple[int, np.
     touched: list[list[np.ndarray]] = [[] for _ in structure.bodies]
     slides: dict[int, list[np.ndarray]] = {}  # by body, in its axes
     boxes = [_box(body, view) for body in structure.bodies]
-    scene = Scene(structure, view, [], [], [], [], [])
+    scene = Scene(structure, view, [], [], [], [], [], planes_of(structure), skins_of(structure))
     for joint in structure.joints:
         if joint.forbidden:
             _add_joint(scene, joint, boxes, touched, slides)
@@ -119,7 +133,11 @@ def make_scene(structure: Structure, view: View, traced: Iterable[tuple[int, np.
         if np.linalg.norm(boxes[body].ways.T @ point) > INNER * boxes[body].halves[0]:
             touched[body].append(point)
     for number, (points, box) in enumerate(zip(touched, boxes, strict=True)):
-        scene.outlines.extend(_outlines(number, _unlike(points, box), box, number in slides))
+        shapes = shape_outlines(structure.bodies[number])
+        if shapes:
+            scene.outlines.extend(_shaped(number, _unlike(points, box), shapes))
+        else:
+            scene.outlines.extend(_outlines(number, _unlike(points, box), box, number in slides))
     solid = {outline.body for outline in scene.outlines if outline.solid}
     scene.marks[:] = [mark for mark in scene.marks if mark.symbol != "slider" or mark.body not in solid]
     return scene
@@ -135,6 +153,15 @@ def strands_of(structure: Structure) -> list[Strand]:
             shapes = tuple(each and shape_of(structure, *each) for each in surfaces) if any(surfaces) else ()
             strands.append(Strand(force.look, bodies, np.array(points), shapes, number))
     return strands
+
+
+def skins_of(structure: Structure) -> tuple[Skin, ...]:
+    """The surfaces of all meshes that are deformed."""
+    skins, first = [], len(structure.bodies)
+    for soft in soft_meshes(structure):
+        skins.append(Skin(first + surface(soft.mesh.tetrahedra)))
+        first += soft.count
+    return tuple(skins)
 
 
 def _touch(touched: list[list[np.ndarray]], bodies: Iterable[int], points: Iterable[np.ndarray]) -> None:
@@ -241,6 +268,14 @@ def _unlike(points: Iterable[np.ndarray], box: _Box) -> list[np.ndarray]:
         if all(np.linalg.norm(seen - other) > SAME * (box.halves[0] + np.linalg.norm(seen)) for other in distinct):
             distinct.append(seen)
     return distinct
+
+
+def _shaped(body: int, points: list[np.ndarray], shapes: list[np.ndarray]) -> list[Outline]:
+    """Outlines of a body by its ``shapes``, and a link to each point where it is met outside of them."""
+    reach = max(float(np.linalg.norm(shape, axis=1).max()) for shape in shapes)
+    far = [point for point in points if np.linalg.norm(point) > INSIDE * reach]
+    links = [Outline(body, np.array([point, np.zeros(3)]), False) for point in far]
+    return links + [Outline(body, shape, True) for shape in shapes]
 
 
 def _outlines(body: int, points: list[np.ndarray], box: _Box, slides: bool) -> list[Outline]:

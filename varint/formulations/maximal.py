@@ -18,8 +18,10 @@ from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.formulations.base import AUTO, Method, register, solve
 from varint.formulations.parts import parts_of
 from varint.formulations.step_choice import ENERGY_ERROR, StepChoice, checked_error, chosen_step, step_for
-from varint.inputs.at_nodes import Commands, Loads, starts_of_motions
+from varint.inputs.at_nodes import Commands, Loads, is_controlled, starts_of_motions
 from varint.integrators.adaptive_run import AdaptiveAtTimes, AdaptiveRun, check_adaptive, default_turn
+from varint.integrators.deformable_march import DeformableMarch
+from varint.integrators.deformable_run import DeformableRun, check_deformable, check_vertices
 from varint.integrators.march import March
 from varint.integrators.maximal_run import MaximalRun
 from varint.integrators.outputs import RunAtTimes
@@ -28,9 +30,11 @@ from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import choice, of_type, positive
+from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.known_forces import USES, Use, refuse
 from varint.model.state import State
 from varint.problem import MOST_STEPS, Problem, Recording
+from varint.record import Record
 from varint.running import Job, Run
 from varint.trajectory import Trajectory
 
@@ -108,6 +112,13 @@ class Variational(Method):
 
     def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
         """See `Method`."""
+        return self._prepared(problem, recording, merged=True)
+
+    def prepare_steps(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
+        """See `Method`."""
+        return self._prepared(problem, recording, merged=False)
+
+    def _prepared(self, problem: Problem, recording: Recording, merged: bool) -> tuple[Run, Job]:
         mechanism = problem.mechanism
         dt, scheme, chosen = self._step(problem, recording)
         steps = problem.steps(dt)
@@ -116,17 +127,22 @@ class Variational(Method):
         end = steps * dt if turn is None else problem.duration
         times = recording.times(end)
         refuse(mechanism, self.use)
-        compiled = self._compiled(mechanism)
+        _check_masses_of_paths(mechanism, method)
+        redo = self.on_unresolved == "substep"
+        check_deformable(mechanism, method, recording, redo)
+        compiled = self._compiled(problem, merged)
         loads = Loads(mechanism, compiled, steps, problem.force, problem.torque)
         state = checked_start(mechanism, problem.start())
         check_laws(mechanism, state)
         check_depth(mechanism, state, compiled.length)
         commands = Commands(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state), end)
-        redo = self.on_unresolved == "substep"
-        march = March(
-            compiled, method, dt, self.tol, recording.stride if times is None else MOST_STEPS, turn, end, redo
-        )
-        run = _run_of((mechanism, march, state, steps, loads, commands), times)
+        if soft_meshes(mechanism):
+            soft = DeformableMarch(mechanism, compiled, method, dt, self.tol, recording.stride)
+            run: MaximalRun = DeformableRun(mechanism, soft, state, steps, loads, commands)
+        else:
+            stride = recording.stride if times is None else MOST_STEPS
+            march = March(compiled, method, dt, self.tol, stride, turn, end, redo)
+            run = _run_of((mechanism, march, state, steps, loads, commands), times)
         settings = {
             "formulation": self.formulation,
             "duration": problem.duration,
@@ -171,8 +187,21 @@ class Variational(Method):
 
         return chosen_step(problem, wanted, (self.order, self.scheme), self.tol, trial)
 
-    def _compiled(self, mechanism: Mechanism) -> Compiled:
-        return compile_structure(mechanism, clustered=False) if self.closures == "single" else mechanism.compiled
+    def _compiled(self, problem: Problem, merged: bool) -> Compiled:
+        """The mechanism for the kernel; ``merged``: without the bodies that others carry, if no step needs them."""
+        mechanism = problem.mechanism
+        if self.closures == "single":
+            return compile_structure(mechanism, clustered=False)
+        needed = problem.force or problem.torque or any(map(is_controlled, mechanism.forces))
+        if soft_meshes(mechanism):  # which know the bodies that hold their vertices
+            return mechanism.compiled
+        return mechanism.merged if merged and not needed else mechanism.compiled
+
+    @staticmethod
+    def trajectory(record: Record) -> Trajectory:
+        """See `Method`; raises ValueError where the motion of deformable bodies is missing."""
+        check_vertices(record)
+        return Trajectory(record)
 
     @property
     def use(self) -> Use:
@@ -191,6 +220,24 @@ class Variational(Method):
             message, time, body = unresolved
             raise UnresolvedError(message, time=time, body=body, joint=None, trajectory=trajectory)
         warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=stacklevel)
+
+
+def _check_masses_of_paths(mechanism: Mechanism, scheme: Scheme) -> None:
+    """Raise ArgumentError where mass along a path meets order 1, or forces that act in impacts."""
+    of_path = [
+        force for force, traits in zip(mechanism.forces, mechanism.force_traits, strict=True) if "path" in traits
+    ]
+    if of_path and scheme.staggered:
+        raise ArgumentError(
+            f"{of_path[0].label} has mass that moves with its path: take order=2 or above in place of 1"
+        )
+    for force, traits in zip(mechanism.forces, mechanism.force_traits, strict=True):
+        if of_path and traits & {"hard", "contacts", "shapes"}:
+            raise ArgumentError(
+                f"{of_path[0].label} has mass that moves with its path, and {force.label} acts in impacts, which do not"
+                " know such mass in maximal coordinates: give stops a stiffness, or use varint.redmax.simulate with"
+                " 'dop853'"
+            )
 
 
 def choose_step(

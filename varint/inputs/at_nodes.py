@@ -57,7 +57,7 @@ class Loads:
         force: Mapping[str, ArrayLike] | None = None,
         torque: Mapping[str, ArrayLike] | None = None,
     ) -> None:
-        self.slot, self.constant = compiled.slot, np.zeros((len(structure.bodies), 6))
+        self.slot, self.constant = compiled.slot, np.zeros((len(compiled.order), 6))
         self._series: list[tuple[int, slice, np.ndarray]] = []
         for what, given, columns in (("force", force, slice(0, 3)), ("torque", torque, slice(3, 6))):
             for name, value in by_name(given, structure.body_index, what, "body", ArgumentError).items():
@@ -83,7 +83,9 @@ class Loads:
 
     def recorded(self, nodes: np.ndarray) -> np.ndarray:
         """(T, nb, 6) in all at nodes (T,), in the order of the description; T = 1 where nothing varies."""
-        return (self.constant + self.at(nodes) if self.varies else self.constant[None])[:, self.slot]
+        found = self.constant + self.at(nodes) if self.varies else self.constant[None]
+        # bodies without a slot are carried by the world (compile/welds.py), in runs without loads
+        return np.take(found, self.slot, axis=1, mode="clip")
 
     def between(self, left: int, share: float) -> np.ndarray:
         """(nb, 6) in all at ``left + share``, a node and a share of the step from there, in the description's order."""

@@ -9,6 +9,7 @@ from varint._numba import state_arrays
 from varint.compile import Compiled
 from varint.errors import ArgumentError
 from varint.integrators.schemes import Scheme
+from varint.integrators.welded import gathered, spread
 from varint.kernels.aside import step_aside
 from varint.kernels.balance import start_balance
 from varint.kernels.configuration import place, place_anew
@@ -158,6 +159,8 @@ class March:
     def start(self, state: State) -> NodeBlock:
         """Place the mechanism at node 0, and record it."""
         plan, ws, order, given = self.compiled.plan, self.ws, self.compiled.order, self.acting()
+        if self.compiled.welds is not None:
+            state = gathered(self.compiled.welds, order, state)
         ws.position[:, :-1] = state.position[order]
         ws.quat[:, :-1] = state.quat_wxyz[order]
         ws.velocity[:, :3], ws.velocity[:, 3:] = state.velocity[order], state.angular_velocity[order]
@@ -381,20 +384,24 @@ class March:
     def block(self, nodes: np.ndarray, arrays: tuple[np.ndarray, ...], records: int) -> NodeBlock:
         """The first ``records`` of the `outputs`, with the numbers of their ``nodes``, in the description's order."""
         position, quat, velocity, work, state, unresolved, times, counts = arrays
-        slot = self.compiled.slot
+        slot, welds = self.compiled.slot, self.compiled.welds
         rows = nodes - self.first if len(self.commands) > 1 else np.zeros_like(nodes)
 
         def of_bodies(part: np.ndarray) -> np.ndarray:
             # contiguous, as they come back from a file: sums over them then have the same bits
             return np.ascontiguousarray(part[:records, slot])
 
+        if welds is None:
+            x, q, v, w = map(of_bodies, (position, quat, velocity[..., :3], velocity[..., 3:]))
+        else:
+            x, q, v, w = spread(welds, (position[:records], quat[:records], velocity[:records]))
         return NodeBlock(
             node=nodes,
             t=times[:records],
-            position=of_bodies(position),
-            quat_wxyz=of_bodies(quat),
-            velocity=of_bodies(velocity[..., :3]),
-            angular_velocity=of_bodies(velocity[..., 3:]),
+            position=x,
+            quat_wxyz=q,
+            velocity=v,
+            angular_velocity=w,
             work=self.compiled.by_force(work[:records]),
             command=self.compiled.inputs_by_force(self.commands[rows]),
             law_state=state[:records].copy(),

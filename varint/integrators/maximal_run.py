@@ -302,7 +302,7 @@ class MaximalRun:
         where += f"; the state of {', '.join(pressed)} was not found" if pressed else ""
         touching, most = self.march.crowd()
         where += f"; moving bodies touch at {touching} points, a step solves for {most}" if touching > most else ""
-        misfits = quick_misfits(self.mechanism, compiled, self.march.state())
+        misfits = quick_misfits(self.mechanism, self.mechanism.compiled, self.march.state())
         advice = [str(misfit) for misfit in misfits] or [
             "A smaller dt may help; infinite loads or a lock-up cannot be solved"
         ]

@@ -119,6 +119,7 @@ class Ratio(NamedTuple):
     name: str
     at: XMLElement
     terms: list[tuple[str, int, float]]
+    polynomial: tuple[float, ...] = ()  # in place of the factors: the first term is that of the second
 
 
 @dataclass(eq=False)

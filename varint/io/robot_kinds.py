@@ -1,6 +1,7 @@
 """The joints and forces that robots in files are described with."""
 
 from varint.model.forces.applied import PointForce
+from varint.model.forces.coordinate_map import CoordinateMap
 from varint.model.forces.coupling import Coupling
 from varint.model.forces.joint import JointDamper, JointFriction, JointServo, Motor, TorsionSpring
 from varint.model.forces.musculotendon import Musculotendon
@@ -23,6 +24,7 @@ __all__ = [
     "BodyDamper",
     "Cable",
     "Composite",
+    "CoordinateMap",
     "Coupling",
     "Fixed",
     "Free",

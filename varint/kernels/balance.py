@@ -14,6 +14,7 @@ through another component nor the time that a motor has run hides it.
 from varint._numba import njit
 from varint.algebra.vectors import add, cross, dot, rotate, scale, sub, vector
 from varint.kernels.dense import add_scaled6
+from varint.kernels.massive_paths import has_massive_paths
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.projection import node_works, project
 from varint.terms.kernels.term_rows import add_pushes, add_works_before_node, has_contacts
@@ -83,7 +84,13 @@ def weigh_node(plan, ws, start, h):
     share = before / (h + before)  # part of the impulses of the rows at the node that belongs to the piece before it
     _add_impulses(plan, ws, start, h, share)
     _drive(plan, ws, share)
-    _energies_of_momenta(plan, ws)
+    if has_massive_paths(plan):  # whose momenta are not those of the masses of the bodies
+        project(plan, ws, start)
+        projected = True
+        for c in range(balance.error.size):
+            balance.present[c] = energy_of_projected(plan, ws, c)
+    else:
+        _energies_of_momenta(plan, ws)
     single = ws.history.shape[0] == 1  # steps that are composed have little to come back
     for c in range(balance.error.size):
         kinetic, driven = balance.present[c], balance.driven[c]
@@ -309,7 +316,8 @@ def energy_of_projected(plan, ws, c):
         v = ws.increment_body[i]
         line, turn = vector(v), vector(v[3:])
         kinetic += plan.bodies.mass[i] * dot(line, line) + dot(turn, rotate(plan.bodies.inertia[i], turn))
-    return 0.5 * kinetic
+    paths = ws.massive_paths.kinetic[c] if has_massive_paths(plan) else 0.0
+    return 0.5 * kinetic + paths
 
 
 @njit

@@ -7,7 +7,8 @@ With u = h w / 2 and c = sqrt(1 - u . u) the residuals are
     row    g(x + h v, q (c, u)) / h                                m/s, rad/s     (VI eqs. 27, 32)
 
 ``goal``: the momenta that the step starts from, see `step._kick`. G: the Jacobian of the rows at the start of the step.
-Laws and loads add their part to the residuals of the bodies (efforts.py). Newton's matrix: docs/theory.md section 4.
+Laws and loads add their part to the residuals of the bodies (efforts.py), and so do masses along paths
+(massive_paths.py). Newton's matrix: docs/theory.md section 4.
 
 The multipliers enter linearly, so Newton's iterates of the velocities do not depend on the multipliers' start values.
 But an increment leaves a round-off in proportion to its size. So a step of a tree, of one stage, starts them from those
@@ -24,6 +25,7 @@ from varint.kernels.compliant_rows import largest_open
 from varint.kernels.dense import add_scaled6, copy_motions
 from varint.kernels.efforts import apply_efforts, stiffen
 from varint.kernels.ldu import solve_newton
+from varint.kernels.massive_paths import add_path_momenta, couple_paths, has_massive_paths
 from varint.kernels.measures import POINT
 from varint.kernels.momentum import angular_momentum, momentum_derivative
 from varint.kernels.plan import JOINT
@@ -198,6 +200,8 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     if has_contacts(plan):
         square, missed, pressed = press_contacts(plan, ws, start, end, h)
         merit, worst, moved = merit + square, max(worst, missed), max(moved, pressed)
+    if has_massive_paths(plan):
+        add_path_momenta(plan, ws, start, end, h)
     merit, unbalanced, moved = _weigh_bodies(plan, ws, merit, moved)
     if not math.isfinite(merit):
         return math.nan, math.nan, math.nan, math.nan
@@ -234,6 +238,8 @@ def newton_increment(plan, ws, end, h, upper, factored):
         solve_newton(plan, ws, ws.increment_body, ws.increment_row, upper, end)
     if has_contacts(plan):
         unfold_contacts(plan, ws, (upper, end, h), factored, ws.increment_body, ws.increment_row)
+    if has_massive_paths(plan):
+        couple_paths(plan, ws, (upper, end, h), factored, ws.increment_body, ws.increment_row)
     largest = 0.0
     for i in range(plan.bodies.mass.size):
         w, d = ws.velocity[i], ws.increment_body[i]

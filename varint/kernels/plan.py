@@ -28,6 +28,7 @@ from varint._numba import STATE, Bool1, CompiledRecord, Float1, Float2, Float3, 
 from varint.collision.shape_records import Features
 from varint.kernels.balance_records import Balance, Components
 from varint.kernels.compliant_records import CompliantRows
+from varint.kernels.massive_path_records import MassivePaths, MassivePathWork
 from varint.products.records import Products, ProductWork
 from varint.terms.contacts.kernels.contact_records import ContactTable, ContactWork
 from varint.terms.limits.kernels.limit_records import LimitEvents, LimitNumbers, Limits, LimitSearch, LimitTape
@@ -202,6 +203,7 @@ class Plan(CompiledRecord):
     constraints: Constraints
     limits: Limits
     contacts: ContactTable
+    massive_paths: MassivePaths
     loads: LoadTable
     products: Products
     loops: Loops
@@ -467,6 +469,7 @@ class Workspace(CompiledRecord, writable=True):
     efforts: EffortWork
     search: LimitSearch
     contacts: ContactWork
+    massive_paths: MassivePathWork
     found: Features  # of one pair of shapes
     balance: Balance
     pace: Pace

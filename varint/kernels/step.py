@@ -22,6 +22,7 @@ from varint.kernels.dense import copy_motions
 from varint.kernels.efforts import finish_efforts
 from varint.kernels.extended import finish_extended, sharpen
 from varint.kernels.inputs import Inputs, set_inputs, set_load
+from varint.kernels.massive_paths import finish_paths, has_massive_paths, start_path_momenta
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import CONVERGED, NOT_CONVERGED, has_efforts, solve_step
 from varint.kernels.pace import keep_pace
@@ -181,6 +182,8 @@ def _finish_part(plan, ws, inputs, pose, h, tol, when, last):
         finish_extended(plan, ws, half_step)
     else:
         _finish(plan, ws, half_step)
+    if has_massive_paths(plan):
+        finish_paths(plan, ws, pose, end, h)
     if has_efforts(plan):
         finish_efforts(plan, ws, pose, half_step)
     if plan.constraints.row.size:
@@ -284,12 +287,14 @@ def start_momentum(plan, ws, half_step):
     """Write the momenta at the first node to ``ws.momentum``, from ``ws.velocity``: m v and J w for ``half_step`` = 0.
 
     With half the size of a step, s, they are those that a step before, of the same velocity, would have left: the start
-    of VI, v_1 = v(0).
+    of VI, v_1 = v(0). Masses along paths know ``half_step`` = 0 alone.
     """
     for i in range(plan.bodies.mass.size):
         for k in range(6):
             ws.residual_body[i, k] = ws.goal[i, k] = ws.goal_rest[i, k] = 0.0
     _finish(plan, ws, half_step)
+    if has_massive_paths(plan):
+        start_path_momenta(plan, ws, 0)
 
 
 @njit(seconds=9, what="steps in maximal coordinates", ahead="the solver of joints")

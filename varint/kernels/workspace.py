@@ -9,6 +9,14 @@ from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.extended import finish_extended, sharpen
 from varint.kernels.ldu import solve_newton
+from varint.kernels.massive_paths import (
+    add_path_momenta,
+    couple_paths,
+    finish_paths,
+    has_massive_paths,
+    project_paths,
+    start_path_momenta,
+)
 from varint.kernels.plan import (
     EFFORT,
     HISTORY,
@@ -38,6 +46,7 @@ from varint.terms.kernels.term_rows import (
     unfold_contacts,
 )
 
+OF_PATHS = add_path_momenta, couple_paths, finish_paths, project_paths, start_path_momenta
 OF_CONTACTS = press_contacts, fold_contacts, unfold_contacts, project_contacts, accelerate_contacts, solve_contacts
 
 
@@ -51,6 +60,7 @@ def workspace(
     ``kept``: how many stages are kept on its tape. ``sharpened``: whether stages are, see `extended.sharpen`.
     """
     _prepare(plan, stages)
+    sharpened = sharpened and not has_massive_paths(plan)
     nm = plan.measures.kind.size
     sizes = {
         "nb": plan.bodies.mass.size, "slots": plan.bodies.mass.size + 1, "nr": plan.rows.role.size, "nm": nm,
@@ -58,7 +68,7 @@ def workspace(
         "states": states_of(plan), "loads": plan.loads.kind.size,
         "constraints": plan.constraints.row.size, "products": plan.products.start.size, "stages": stages,
         "history": HISTORY, "kept": kept, "components": plan.components.first_body.size - 1,
-        "sharpened": plan.bodies.mass.size if sharpened else 0, **sizes_of(plan, kept),
+        "sharpened": plan.bodies.mass.size if sharpened else 0, **sizes_of(plan, kept), **_path_sizes(plan),
     }  # fmt: skip
     ws = allocate(Workspace, sizes, ldu=_factors(plan), found=space_for_features(plan))
     ws.quat[..., 0] = 1.0
@@ -106,6 +116,9 @@ def _prepare(plan, stages):
     if plan.contacts.body.size:
         for function in OF_CONTACTS:
             function.prepare()
+    if has_massive_paths(plan):
+        for function in OF_PATHS:
+            function.prepare()
     if plan.products.start.size:
         for function in (product_rows, product_row, curve_product_row, follow):
             function.prepare()
@@ -118,6 +131,18 @@ def _give_addresses(efforts, functions):
     efforts.function[own] = addresses_of([functions[f] for f in own])
     own = [m for m, given in enumerate(functions[nf:]) if given is not None]
     efforts.mapped[own] = addresses_of([functions[nf + m] for m in own], numbers=1)
+
+
+def _path_sizes(plan):
+    """Sizes of the scratch of masses along paths."""
+    table = plan.massive_paths
+    columns = 6 * table.body.size
+    points = np.where(table.lumped > 0, table.lumped, 3 * np.diff(table.first) - 3)
+    return {
+        "paths": table.mass.size, "pathpoints": table.slot.size, "pathbodies": table.body.size,
+        "pathcolumns": columns, "pathcells": columns**2,
+        "pathnodes": int(points.max(initial=0)) + 1,
+    }  # fmt: skip
 
 
 def states_of(plan: Plan) -> int:

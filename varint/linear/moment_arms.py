@@ -58,6 +58,18 @@ def moment_arms(
     }
 
 
+def moment_arm(trajectory: Trajectory, force: str, joint: str) -> np.ndarray:
+    """One entry of `moment_arms`, see `Trajectory.moment_arm`."""
+    name = trajectory.mechanism.joint(joint).name
+    arms = moment_arms(trajectory, force)
+    if name not in arms:
+        raise ArgumentError(
+            f"joint '{name}' has no coordinate in the spanning tree, along which moment arms are defined: those of"
+            f" {', '.join(map(repr, arms))} are"
+        )
+    return np.asarray(arms[name])
+
+
 def _coordinates(kinematics: TreeKinematics, state: State) -> tuple[np.ndarray, np.ndarray]:
     reduced = reduce(kinematics.tree, kinematics.mechanism, state)
     return reduced.q, reduced.qdot

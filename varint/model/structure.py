@@ -117,7 +117,7 @@ class Structure(Shown):
     @cached_property
     def is_closed(self) -> bool:
         """Whether the reference configuration satisfies the joints."""
-        return all(_is_closed(joint) for joint in self.joints)
+        return all(is_closed(joint) for joint in self.joints)
 
     @cached_property
     def force_index(self) -> Mapping[str, int]:
@@ -167,7 +167,7 @@ def _check_names(
         seen.add(item.name)
 
 
-def _is_closed(joint: Joint) -> bool:
+def is_closed(joint: Joint) -> bool:
     """Whether the anchors satisfy the joint in the reference configuration.
 
     Rows of products of exponentials count as open where the anchors differ at all: closing them moves nothing where the

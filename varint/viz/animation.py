@@ -13,14 +13,17 @@ from numpy.typing import ArrayLike
 
 from varint.analysis.recorded_motion import RecordedMotion
 from varint.display import Shown, count_text
+from varint.drawing.following import camera_shift
 from varint.drawing.mechanism_picture import figure_size, find_traced, make_painter
 from varint.drawing.picture import Picture, check_suffix, plain
 from varint.drawing.scene import placed
 from varint.drawing.style import FAINT, TRACES
+from varint.drawing.surfaces import surfaces_of
 from varint.drawing.viewpoint import choose_view
 from varint.errors import ArgumentError, FileError
-from varint.kinematics.frames import with_world
 from varint.model.checks import of_type, positive, whole_number
+from varint.viz.mesh_files import meshed_solids
+from varint.viz.poses import poses_of
 from varint.whole import written_whole
 
 GIF, MP4, WEBM = ".gif", ".mp4", ".webm"
@@ -30,6 +33,7 @@ NARROWEST, WIDEST = 100, 4096  # px
 FPS = 25.0
 SLOWEST, FASTEST = 0.01, 50.0  # frames a second
 LONGEST = 3000  # frames
+TRIANGLES = 12_000  # of all meshes
 SMOOTH = 8  # points of the way of a point, from frame to frame
 HUNDREDTHS = 100.0  # of a second, in which a GIF counts
 TAGS = {
@@ -81,16 +85,21 @@ def animate(
     view = choose_view(trajectory.mechanism, plane, camera)
     between = np.interp(np.arange(0, len(times) - 1 + 1e-9, 1 / SMOOTH), np.arange(len(times)), times)
     at = trajectory.at(between) if len(trajectory) > 1 else trajectory
-    x, R = with_world(at.position, at.quat_wxyz)
+    x, R = poses_of(at)
     ways = [placed(x, R, each.body, each.point) for each in traced]
     x, R = x[::SMOOTH], R[::SMOOTH]
-    painter = make_painter(trajectory.mechanism, x, R, view, traced, ways)
+    carried = camera_shift(trajectory.mechanism, x)
+    x, follows = x + carried[:, None], bool(carried.any())
+    surfaces = surfaces_of(meshed_solids(trajectory.mechanism, TRIANGLES))
+    painter = make_painter(trajectory.mechanism, x, R, view, traced, () if follows else ways, surfaces)
     (across, height), wide = figure_size(painter), width - width % 2  # codecs want even numbers of pixels
     dpi = wide / across
     figure = Picture(figsize=(across, 2 * round(0.5 * height * dpi) / dpi), layout="constrained")
     axes = figure.add_subplot()
     painter.attach(axes)
     painter.still(x, R)
+    if follows:
+        axes.set(xticks=[], yticks=[], xlabel="", ylabel="")
     clock = plain(axes.set_title(" ", loc="left", fontsize=10, color=FAINT))
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # else the axes would move with the text
@@ -100,7 +109,7 @@ def animate(
             for k in range(len(times)):
                 moving = painter.pose(x[k], R[k])
                 for way, colour in zip(ways, cycle(TRACES), strict=False):
-                    so_far = way[: SMOOTH * k + 1]
+                    so_far = way[: SMOOTH * k + 1] + carried[k]
                     moving += [painter.trace(so_far, colour), painter.dot(so_far[-1], colour)]
                 clock.set_text(f"t = {times[k]:.{digits}f} s")
                 writer.grab_frame()

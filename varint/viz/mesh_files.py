@@ -26,19 +26,30 @@ class Shapes(NamedTuple):
         return self.solids.get(body, [])
 
 
-def imported_solids(mechanism: Mechanism) -> Shapes:
-    """The visual shapes of the file that a mechanism was imported from; where a body has none, those for contacts."""
+def imported_solids(mechanism: Mechanism, large: int = LARGE) -> Shapes:
+    """The visual shapes of the file that a mechanism was imported from; where a body has none, those for contacts.
+
+    ``large``: triangles of all meshes together, above which they are simplified.
+    """
     shapes = mechanism.import_report.shapes
     visual = {shape.body for shape in shapes if shape.role == "visual"}
     chosen = [shape for shape in shapes if (shape.role == "visual") == (shape.body in visual)]
     solids: dict[str, list[Solid]] = {}
     notes: dict[str, list[str]] = {}
-    most = LARGE // max(1, sum(shape.kind == "mesh" for shape in chosen))
+    most = large // max(1, sum(shape.kind == "mesh" for shape in chosen))
     for shape in chosen:
         solid = _mesh(shape, most, notes) if shape.kind == "mesh" else _plain(shape)
         if solid is not None:
             solids.setdefault(shape.body, []).append(solid)
     return Shapes(solids, [f"{what}: {names_text(dict.fromkeys(files))}" for what, files in notes.items()])
+
+
+def meshed_solids(mechanism: Mechanism, large: int) -> dict[int, list[Solid]]:
+    """Solids by number of body, -1 the world: those of the bodies with a mesh, and all of an imported file."""
+    numbers = {**mechanism.body_index, "world": -1}
+    solids = {numbers[name]: own for name, own in imported_solids(mechanism, large).solids.items()}
+    described = {number: list(body.solids) for number, body in enumerate(mechanism.bodies)}
+    return solids | {n: own for n, own in described.items() if any(solid.kind == "mesh" for solid in own)}
 
 
 def _plain(shape: ImportedShape) -> Solid | None:

@@ -7,12 +7,13 @@ import numpy as np
 
 from varint.analysis.recorded_motion import RecordedMotion
 from varint.analysis.table_columns import GROUPS, Column, columns
-from varint.drawing.scene import placed, strands_of
+from varint.drawing.scene import placed, skins_of, strands_of
 from varint.drawing.wrapped import arc_points
 from varint.kinematics.frames import with_world
 from varint.model.rotation_vectors import rotation_matrix, turned
 from varint.record import ChosenNodes
-from varint.viz.web_scene import encoded
+from varint.viz.poses import poses_of
+from varint.viz.web_scene import encoded, numbered
 
 ENERGIES = ("kinetic", "potential", "energy")
 CURVES = (*ENERGIES, "coordinates", "force", "rates")
@@ -55,7 +56,8 @@ def frames_data(trajectory: RecordedMotion) -> dict[str, Any]:
 
     Times are doubles, positions floats, components of quaternions whole numbers over 32767. A curve lies between its
     ``low`` and ``high`` in 65535 steps, vectors are whole numbers over 32767 times their ``scale``; points of arcs are
-    floats, activations bytes over 255. All are little-endian bytes in base64, frame by frame.
+    floats, activations bytes over 255. Of contacts there are the number in each frame, and the points and forces of all
+    frames as floats, in the world. All are little-endian bytes in base64, frame by frame.
     """
     curves = np.array([column.values for _, column in _curves(trajectory)])
     low, high = curves.min(axis=1, initial=np.inf), curves.max(axis=1, initial=-np.inf)
@@ -69,8 +71,21 @@ def frames_data(trajectory: RecordedMotion) -> dict[str, Any]:
         "quat": encoded(np.round(trajectory.quat_wxyz * UNIT), "<i2"),
         "curves": {"low": low.tolist(), "high": high.tolist(), "levels": encoded(levels, "<u2")},
         "arrows": [_arrows_data(arrows) for arrows in _arrows(trajectory)],
+        "contacts": _contacts(trajectory),
         "arcs": encoded(_arcs(trajectory), "<f4"),
+        "skins": encoded(_skins(trajectory), "<f4"),
         "activations": encoded(np.round(_activations(trajectory) * FULL), "<u1"),
+    }
+
+
+def _contacts(trajectory: RecordedMotion) -> dict[str, str]:
+    """Points where bodies touch, m, and forces there, N, on the first of both bodies."""
+    touching = trajectory.contacts
+    counts = np.bincount(touching.node, minlength=len(trajectory))
+    return {
+        "counts": encoded(counts, "<u2"),
+        "points": encoded(touching.point, "<f4"),
+        "forces": encoded(touching.force, "<f4"),
     }
 
 
@@ -90,6 +105,12 @@ def _arcs(trajectory: RecordedMotion) -> np.ndarray:
             begin, end = ((placed(x, R, body, at) - centre) @ axes for body, at in zip(bodies, points, strict=True))
             arc[:] = shape.centre + arc_points(shape, begin, end, ARC_POINTS)
     return arcs
+
+
+def _skins(trajectory: RecordedMotion) -> np.ndarray:
+    """(T, n, 3) m, world, of the vertices on the surfaces of all deformable bodies."""
+    x, _ = poses_of(trajectory)
+    return x[:, [number for own, _ in numbered(skins_of(trajectory.mechanism)) for number in own]]
 
 
 def _activations(trajectory: RecordedMotion) -> np.ndarray:
@@ -116,7 +137,8 @@ def _arrows(trajectory: RecordedMotion) -> Iterable[Arrows]:
     """Arrows of springs, motors and loads together on each body; of each joint on its body b. Without zero ones."""
     load = trajectory.load + trajectory.forces_along.load
     axes = rotation_matrix(trajectory.quat_wxyz)
-    reactions = [trajectory.reactions[joint.name] for joint in trajectory.mechanism.joints]
+    joints = () if skins_of(trajectory.mechanism) else trajectory.mechanism.joints  # no reactions beside vertices
+    reactions = [trajectory.reactions[joint.name] for joint in joints]
     none = np.zeros((len(trajectory), 0, 3))
     yield _kept("force", "N", load[..., :3])
     yield _kept("torque", "N m", turned(axes, load[..., 3:]))

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from varint.drawing.scene import WORLD, Mark, Outline, Scene, make_scene, placed
+from varint.drawing.following import floating_base, floor_height
+from varint.drawing.scene import WORLD, Mark, Outline, Scene, Skin, make_scene, placed
+from varint.drawing.shape_outlines import planes_of
 from varint.drawing.style import COLOURS
 from varint.drawing.viewpoint import choose_view, up_of
 from varint.kinematics.frames import JointFrames
 from varint.mechanism import Mechanism
-from varint.model.collision_shapes import CollisionShape, PlaneShape
+from varint.model.collision_shapes import CollisionShape
 from varint.model.motion import Slide, Turn
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.shapes import quat_from_z
@@ -35,8 +37,8 @@ BALL /= np.linalg.norm(BALL, axis=1, keepdims=True)
 def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | None) -> dict[str, Any]:
     """Bodies with their parts, joints, lines of forces, where to look from.
 
-    ``x`` (nb + 1, 3), ``R`` (nb + 1, 3, 3): poses of the bodies at the start, the world last. Lengths in m, points and
-    quaternions in axes of the bodies, numbered as in the mechanism, -1 the world.
+    ``x`` (n, 3), ``R`` (n, 3, 3): poses of the bodies at the start, then vertices, the world last, see `poses_of`.
+    Lengths in m, points and quaternions in axes of the bodies, numbered as in the mechanism, -1 the world.
     """
     view = choose_view(mechanism, plane)
     scene = make_scene(mechanism, view)
@@ -46,6 +48,7 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
     span = max(float(np.max(high - low)), 1e-9)
     size = _joint_size(scene, span)
     joints = [JointFrames(mechanism, joint) for joint in mechanism.joints]
+    floor, base = floor_height(mechanism), floating_base(mechanism)
     outlines: list[list[Outline]] = [[] for _ in mechanism.bodies]
     for outline in scene.outlines:
         outlines[outline.body].append(outline)
@@ -72,6 +75,8 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
             }
             for s in scene.strands
         ],
+        "skins": [{"triangles": encoded(skin, "<u4"), "count": len(own)} for own, skin in numbered(scene.skins)],
+        "touches": bool(mechanism.compiled.plan.contacts.body.size),
         "tracks": [_plain(track) for track in scene.tracks],
         "camera": {
             "right": _plain(view.right),
@@ -79,12 +84,20 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
             "flat": view.flat,
         },
         "up": _plain(up_of(mechanism)),
+        "floor": floor,
+        "follow": -1 if base is None else base,
         "low": _plain(low),
         "high": _plain(high),
         "size": _plain(size),
         "colours": COLOURS,
         "notes": shapes.notes,
     }  # fmt: skip
+
+
+def numbered(skins: Iterable[Skin]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Numbers of the vertices on each skin, and its triangles (f, 3) in numbers among these."""
+    found = (np.unique(skin.triangles, return_inverse=True) for skin in skins)
+    return [(own, triangles.reshape(-1, 3)) for own, triangles in found]
 
 
 def _plain(values: Any) -> Any:
@@ -114,7 +127,7 @@ def _corners(
         points += [placed(x, R, body, p)[None] for body, p in zip(strand.bodies, strand.points, strict=True)]
     for number, own in enumerate(solids):
         points += [placed(x, R, number, _box_corners(solid)) for solid in own]
-    every = np.concatenate([x[:-1], *points])
+    every = np.concatenate([x[:-1], *points])  # of vertices too
     return every.min(axis=0), every.max(axis=0)
 
 
@@ -196,13 +209,13 @@ def _touching(shapes: Iterable[CollisionShape]) -> list[Solid]:
 
 
 def _grounds(mechanism: Mechanism, low: np.ndarray, high: np.ndarray) -> list[Solid]:
-    """The shapes of the ground; a plane as a slab below what stands between two corners."""
+    """The shapes of the ground; planes as slabs below what stands between two corners."""
     solids = _touching(mechanism.ground)
     span, middle = SLAB * float(np.max(high - low)), 0.5 * (low + high)
-    for plane in (shape for shape in mechanism.ground if isinstance(shape, PlaneShape)):
+    for point, normal in planes_of(mechanism):
         thin = 0.01 * span
-        below = middle - (plane.normal @ (middle - plane.point) + 0.5 * thin) * plane.normal
-        solids.append(Solid("box", np.array([span, span, thin]), below, quat_from_z(plane.normal)))
+        below = middle - (normal @ (middle - point) + 0.5 * thin) * normal
+        solids.append(Solid("box", np.array([span, span, thin]), below, quat_from_z(normal)))
     return solids
 
 

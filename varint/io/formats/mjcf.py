@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from varint.display import numbers_text
 from varint.io.formats.base import Format, register
 from varint.io.mjcf_forces import MJCFForces
 from varint.io.mjcf_models import ModelSource, compiled_model, notes_of
@@ -277,22 +276,23 @@ class _Reading:
             first, second = int(m.eq_obj1id[number]), int(m.eq_obj2id[number])
             if second < 0:
                 self.held.add(first)
-            elif any(higher):
-                raise at.wrong(
-                    f"equality '{name}' of joints is a polynomial of higher order, polycoef"
-                    f" {numbers_text(m.eq_data[number, :5])}: only the first two numbers may differ from zero"
-                )
             place = m.jnt_qposadr[first]
             qpos[place] = m.qpos0[place] + constant
             if constant:
                 self.notes.read(
                     f"equality '{name}' holds at {constant:g} of joint '{m.joint(first).name}'", at.line, at.path
                 )
-            if second >= 0 and not slope:
+            if second >= 0 and not slope and not any(higher):
                 self.held.add(first)
             elif second >= 0:
                 names = [str(m.joint(joint).name) for joint in (first, second)]
-                yield Ratio(name, at, [(names[0], 0, 1.0), (names[1], 0, -slope)])
+                polynomial = (0.0, slope, *higher) if any(higher) else ()
+                if polynomial and qpos[m.jnt_qposadr[second]] != m.qpos0[m.jnt_qposadr[second]]:
+                    raise at.wrong(
+                        f"equality '{name}' is a polynomial of joint '{names[1]}', which another equality moves to"
+                        " where it holds: give that one the constant 0"
+                    )
+                yield Ratio(name, at, [(names[0], 0, 1.0), (names[1], 0, -slope)], polynomial)
             if first in self.held:
                 self.notes.read(f"equality '{name}' holds joint '{m.joint(first).name}': it is fixed", at.line, at.path)
 

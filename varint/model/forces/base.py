@@ -198,7 +198,7 @@ class Force(Frozen):
 
     commanded: ClassVar[bool] = False
     constraint: ClassVar[bool] = False  # its effort is whatever keeps a sum of measures at its value
-    reduced_only: ClassVar[bool] = False  # known to varint.redmax alone
+    restricted: ClassVar[bool] = False  # refused by most uses, see known_forces.py
     solved_for: ClassVar[bool] = False  # its effort follows from the motion that it leaves, as that of a contact
     look: ClassVar[str] = "coil"  # of its line in pictures: "coil" or "line"
     activated: ClassVar[bool] = False  # its law's internal variable, or without one its input, is an activation, 0 to 1

@@ -19,23 +19,29 @@ class Contact(Force):
 
     ``body_b`` may be ``"world"``, whose shapes are the ``ground`` of the mechanism. Each impact turns the rate of
     approach to -``restitution`` times itself (0 to 1), and less where a rebound with friction would bring energy in.
-    ``friction`` is Coulomb's coefficient, sticking included (docs/theory.md section 14). For `varint.simulate` of order
-    1 or 2. ``traj.force`` is the normal force, N, ``traj.contact_force`` the force on ``body_a``; see also
-    ``traj.penetration``.
+    ``friction`` is Coulomb's coefficient, sticking included (docs/theory.md section 14). ``rolling`` is the coefficient
+    of rolling resistance, m, so far only 0. For `varint.simulate` of order 1 or 2. ``traj.force`` is the normal force,
+    N, ``traj.contact_force`` the force on ``body_a``; see also ``traj.penetration``.
 
-    Raises MechanismError where a body has no shapes.
+    Raises MechanismError where a body has no shapes, or for rolling resistance other than 0.
     """
 
     body_a: str
     body_b: str
     friction: float = field(default=0.0, kw_only=True)
     restitution: float = field(default=0.0, kw_only=True)
+    rolling: float = field(default=0.0, kw_only=True)
 
     solved_for: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check(friction="zero", restitution="zero")
+        self._check(friction="zero", restitution="zero", rolling="zero")
+        if self.rolling > 0.0:
+            raise MechanismError(
+                f"rolling resistance of {self.label} is not supported, got rolling={self.rolling:g}: leave it at 0 and"
+                " add a damper, such as JointDamper or Drag(angular=)"
+            )
         if self.restitution > 1.0:
             raise MechanismError(f"restitution of {self.label} must be at most 1, got {self.restitution:g}")
         if self.body_a == self.body_b:

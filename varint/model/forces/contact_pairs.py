@@ -28,6 +28,7 @@ class ContactPairs(Force):
     others: Sequence[str] = field(default=(), kw_only=True)
     friction: float = field(default=0.0, kw_only=True)
     restitution: float = field(default=0.0, kw_only=True)
+    rolling: float = field(default=0.0, kw_only=True)
 
     solved_for: ClassVar[bool] = True
 
@@ -36,8 +37,9 @@ class ContactPairs(Force):
         for name in ("bodies", "others"):
             names = sequence_of(getattr(self, name), f"{name} of {self.label}", "names of bodies")
             self._set(name, tuple(check_name(body, f"a body of {self.label}") for body in names))
-        Contact(self.name, "a", "b", friction=self.friction, restitution=self.restitution)  # raises
-        self._check(friction="zero", restitution="zero")
+        law = {"friction": self.friction, "restitution": self.restitution, "rolling": self.rolling}
+        Contact(self.name, "a", "b", **law)  # raises
+        self._check(friction="zero", restitution="zero", rolling="zero")
 
     def elements(self, structure: "Structure") -> list[Element]:
         joined = {frozenset((joint.body_a, joint.body_b)) for joint in structure.joints if joint.forbidden}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -27,32 +28,42 @@ TOLERANCE = 1e-5  # of a derivative, relative
 class CoordinateMap(Coupled):
     """Keeps coordinates of joints to a map of fewer, hyper-reduced ones, linear or by functions (DIFF section 2.6).
 
-    ``coordinates``: two or more (n) of (joint, coordinate), m or rad; they count their turns. One of the two:
+    ``coordinates``: two or more (n) of (joint, coordinate), m or rad; they count their turns. One of the three:
 
     ``matrix`` (n, k), k < n: what each changes by with each of k hyper-reduced coordinates, which have no place of
     their own. The k rows that are most independent lead, and the others follow them.
+    ``polynomials`` (n - 1) of the first coordinate, which leads: each other one is c0 + c1 first + c2 first^2 + ..., a
+    row of coefficients for each, as knees have.
     ``functions`` (n - 1) of the first coordinate, which leads: each other one is f(first), and f returns (value, slope,
     curvature), which are compared with differences where a run starts. They are compiled by numba, and go into no file.
 
     `Mechanism.state` gives states on the map; what another one misses at the start of a run it goes on to miss. The
     effort is along each coordinate that follows, N or N m; ``traj.force`` is the sum of these. Gradients of runs know
-    no functions.
+    no functions and no polynomials.
     """
 
     coordinates: Sequence[tuple[str, int]] = field(kw_only=True)
     matrix: Annotated[np.ndarray, (None, None)] | None = field(default=None, kw_only=True)
     functions: Sequence[Callable] | None = field(default=None, kw_only=True)
+    polynomials: Sequence[Sequence[float]] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         pairs = sequence_of(self.coordinates, f"coordinates of {self.label}", "(joint, coordinate)")
         self._set("coordinates", tuple(self._place(place) for place in pairs))
-        if (self.matrix is None) == (self.functions is None):
-            raise MechanismError(f"{self.label} needs matrix= or functions=, one of the two")
-        if self.matrix is None:
+        if sum(given is not None for given in (self.matrix, self.functions, self.polynomials)) != 1:
+            raise MechanismError(f"{self.label} needs matrix=, polynomials= or functions=, one of the three")
+        if self.matrix is not None:
+            self._check_matrix()
+        elif self.functions is not None:
             self._check_functions()
         else:
-            self._check_matrix()
+            self._check_polynomials()
+
+    @property
+    def maps(self) -> tuple[Callable, ...]:
+        """Functions of the first coordinate, of the others in their order; none where they follow a matrix."""
+        return tuple(self.functions or map(_polynomial, self.polynomials or ()))  # type: ignore[arg-type]
 
     def _place(self, place: object) -> tuple[str, int]:
         what, form = f"a coordinate of {self.label}", "(joint, coordinate)"
@@ -77,11 +88,7 @@ class CoordinateMap(Coupled):
     def _check_functions(self) -> None:
         self._set("functions", sequence_of(self.functions, f"functions of {self.label}", "functions"))
         assert self.functions is not None
-        if len(self.functions) != max(1, len(self.coordinates) - 1):
-            raise MechanismError(
-                f"{self.label} needs a function for each coordinate after the first, which leads:"
-                f" {len(self.coordinates)} coordinates, {len(self.functions)} functions"
-            )
+        self._check_count(self.functions, "function")
         for number, function in enumerate(self.functions):
             what = f"function {number} of {self.label}"
             function_of(function, what)
@@ -90,12 +97,26 @@ class CoordinateMap(Coupled):
             except TypeError as problem:
                 raise MechanismError(f"{what} must compile to (value, slope, curvature): {problem}") from problem
 
+    def _check_polynomials(self) -> None:
+        what = f"polynomials of {self.label}"
+        rows = sequence_of(self.polynomials, what, "rows of coefficients")
+        self._set("polynomials", tuple(tuple(map(float, array_of(row, (None,), f"a row of {what}"))) for row in rows))
+        self._check_count(rows, "polynomial")
+        if not all(self.polynomials):  # type: ignore[arg-type]
+            raise MechanismError(f"a row of {what} needs one coefficient or more")
+
+    def _check_count(self, given: Sequence, one: str) -> None:
+        if len(given) != max(1, len(self.coordinates) - 1):
+            raise MechanismError(
+                f"{self.label} needs a {one} for each coordinate after the first, which leads:"
+                f" {len(self.coordinates)} coordinates, {len(given)} {one}s"
+            )
+
     def sums(self, structure: "Structure") -> list:
-        if self.functions is None:
-            assert self.matrix is not None
+        if self.matrix is not None:
             return self._linear(self.matrix)
         first, *others = self.coordinates
-        pairs = zip(others, self.functions, strict=True)
+        pairs = zip(others, self.maps, strict=True)
         return [[(*place, 1.0, None), (*first, -1.0, None, function)] for place, function in pairs]
 
     def _linear(self, matrix: np.ndarray) -> list:
@@ -115,7 +136,7 @@ class CoordinateMap(Coupled):
     def check_functions(self, coordinate: Callable[[str, int], float]) -> None:
         """Unless they are finite at and around the first coordinate, their slopes and curvatures those of values."""
         value = coordinate(*self.coordinates[0])
-        for number, function in enumerate(self.functions or ()):
+        for number, function in enumerate(self.maps):
             what, compiled = f"function {number} of {self.label}", compiled_law(function, 1)
             h = DIFFERENCE * max(1.0, abs(value))
             try:
@@ -128,6 +149,22 @@ class CoordinateMap(Coupled):
             for name, told, is_ in zip(("slope", "curvature"), here[1:], slopes, strict=True):
                 if abs(told - is_) > TOLERANCE * max(1.0, np.abs(here).max(), abs(is_)):
                     raise MechanismError(f"the {name} of {what} is {told:g} at {value:g}, its values rise by {is_:g}")
+
+
+@lru_cache(maxsize=4096)
+def _polynomial(coefficients: tuple[float, ...]) -> Callable:
+    """x -> (value, slope, curvature), one function for equal coefficients."""
+    last = len(coefficients) - 1
+
+    def polynomial(x: float) -> tuple[float, float, float]:
+        value = slope = half = 0.0
+        for k in range(last, -1, -1):  # Horner's rule, of the derivatives too
+            half = half * x + slope
+            slope = slope * x + value
+            value = value * x + coefficients[k]
+        return value, slope, 2.0 * half
+
+    return polynomial
 
 
 def _factors(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -57,7 +57,7 @@ class JointCoulombFriction(Force):
     points: Points | None = field(default=None, kw_only=True)
     normals: Points | None = field(default=None, kw_only=True)
 
-    reduced_only: ClassVar[bool] = True
+    restricted: ClassVar[bool] = True
     solved_for: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -26,7 +26,7 @@ from varint.model.forces.along_path import AlongPath
 from varint.model.forces.base import Effort, Element, register
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.law import Law
-from varint.model.forces.path import At, checked_belly, checked_path, path_inertia
+from varint.model.forces.path import At, checked_belly, checked_lumped, checked_path, path_inertia
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
@@ -197,7 +197,8 @@ class Musculotendon(Commanded, AlongPath):
     ``activation_blend``: the range of excitation over which one passes to the other; ``activation``, 0 to 1: at the
     start. It is in ``traj.law_state``. ``curves``: "degroote" as published in 2016, without force below the slack
     length, or "mujoco", with the ``shape`` (lmin, lmax, fpmax, fvmax). ``max_velocity``: optimal lengths per second, by
-    default 10, or 1.5 for "mujoco". ``mass``, kg, over the ``belly`` of a path of points alone: see `PathMass`.
+    default 10, or 1.5 for "mujoco". ``mass``, kg, over the ``belly`` of a path of points alone, ``lumped``: see
+    `PathMass`.
     """
 
     max_force: float = field(kw_only=True)
@@ -213,6 +214,7 @@ class Musculotendon(Commanded, AlongPath):
     max_velocity: float | None = field(default=None, kw_only=True)
     mass: float = field(default=0.0, kw_only=True)
     belly: Sequence[float] = field(default=(0.0, 1.0), kw_only=True)
+    lumped: int | bool | None = field(default=None, kw_only=True)
 
     command_name = "excitation"
     activated = True
@@ -250,6 +252,7 @@ class Musculotendon(Commanded, AlongPath):
                 raise MechanismError(f"{self.label}: activation_times must be positive, got {times.tolist()}")
             self._set("activation_times", tuple(map(float, times)))
         self._set("belly", tuple(checked_belly(self.belly, self.label).tolist()))
+        self._set("lumped", checked_lumped(self.lumped, self.label))
         self._check(mass="zero")
         if self.mass:
             self._check_points()
@@ -282,4 +285,4 @@ class Musculotendon(Commanded, AlongPath):
         law = LAWS[self.curves, self.activation_times is not None]
         effort = Effort(path.measures, law, parameters, weights=path.weights, start=self.activation)
         points = [entry for entry in self.path if isinstance(entry, At)]
-        return [effort, *path_inertia(points, self.mass, np.array(self.belly))]
+        return [effort, *path_inertia(points, self.mass, np.array(self.belly), self.lumped)]

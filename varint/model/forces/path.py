@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from varint.model.structure import Structure
 
 FEWEST_POINTS, MOST_POINTS = 2, 100_000  # of a mass that is lumped
+PARTICLES = 20  # of ``lumped=True``, as in the dissertation on inertial musculotendons
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +85,10 @@ def checked_belly(belly: object, label: str) -> np.ndarray:
 
 def checked_lumped(lumped: object, label: str) -> int | None:
     """The number of particles, or None; raises MechanismError."""
-    if lumped is None:
+    if lumped is None or lumped is False:
         return None
+    if lumped is True:
+        return PARTICLES
     return whole_number(cast(int, lumped), f"lumped of {label}", FEWEST_POINTS, most=MOST_POINTS)
 
 

@@ -21,17 +21,17 @@ class PathMass(Force):
 
     ``path``: points `vi.At`, m, world, reference configuration, straight in between. ``belly``: fractions of the length
     between which the mass is. The integrals over the path are exact, with the momentum of the mass that turns round a
-    point; ``lumped=n`` takes n particles at fixed fractions instead, without it. Zero ``mass`` is no force at all. It
-    exerts no effort. For reduced coordinates, explicit integrators, "matrix" and "euler"; in maximal coordinates
-    `vi.straight_muscle_mass` has two points.
+    point; ``lumped=n`` takes n particles at fixed fractions instead, without it, ``lumped=True`` 20. No ``mass``, no
+    force at all. It exerts no effort. For `vi.simulate` with steps of one size, and for reduced coordinates with
+    explicit integrators, "matrix" and "euler".
     """
 
     path: Sequence[At] = field(kw_only=True)
     mass: float = field(kw_only=True)
     belly: Sequence[float] = field(default=(0.0, 1.0), kw_only=True)
-    lumped: int | None = field(default=None, kw_only=True)
+    lumped: int | bool | None = field(default=None, kw_only=True)
 
-    reduced_only: ClassVar[bool] = True
+    restricted: ClassVar[bool] = True
     look: ClassVar[str] = "line"
 
     def __post_init__(self) -> None:

@@ -11,7 +11,8 @@ function decoded(text, Kind) {
 }
 
 class Motion {
-  constructor(bodies, joints, curves, strands) {
+  constructor(bodies, joints, curves, strands, skins) {
+    this.skinWidth = 3 * skins.reduce((sum, { count }) => sum + count, 0);
     this.arcWidth = 3 * ARC_POINTS * strands.flatMap(({ wraps }) => wraps).filter((body) => body > -2).length;
     this.activationWidth = strands.filter(({ activated }) => activated).length;
     this.bodies = bodies;
@@ -23,6 +24,7 @@ class Motion {
     this.quat = new Float32Array(0); // 4 a body and frame: w, x, y, z
     this.curves = new Float32Array(0);
     this.arcs = new Float32Array(0); // 3 a point of the lines around surfaces, and frame
+    this.skins = new Float32Array(0); // 3 a vertex of a surface that is deformed, and frame
     this.activations = new Uint8Array(0); // one a line that has one, and frame
     this.smooth = new Uint8Array(0); // whether frame and next can be shown between
     this.arrows = new Map(); // what: {unit, width, values, largest, typical}
@@ -39,8 +41,10 @@ class Motion {
     this.quat = this.grown(this.quat, 4 * this.bodies, Float32Array.from(whole, (part) => part / 32767), before);
     this.curves = this.grown(this.curves, this.curveCount, this.curvesOf(chunk), before);
     this.arcs = this.grown(this.arcs, this.arcWidth, decoded(chunk.arcs, Float32Array), before);
+    this.skins = this.grown(this.skins, this.skinWidth, decoded(chunk.skins, Float32Array), before);
     this.activations = this.grown(this.activations, this.activationWidth, decoded(chunk.activations, Uint8Array), before);
     for (const each of chunk.arrows) this.addArrows(each, before, chunk.count);
+    this.addContacts(chunk.contacts, before);
     this.smooth = this.grown(this.smooth, 1, new Uint8Array(chunk.count), before);
     for (let i = Math.max(0, before - 1); i + 1 < this.count; i++) this.smooth[i] = this.isSmooth(i) ? 1 : 0;
   }
@@ -83,9 +87,41 @@ class Motion {
     const known = this.arrows.get(chunk.what) || none;
     known.values = this.grown(known.values, 3 * width, dense, before);
     known.largest = this.grown(known.largest, 1, largest, before);
-    const sorted = known.largest.slice(0, before + count).sort();
-    known.typical = sorted[Math.floor(0.8 * (sorted.length - 1))] || sorted[sorted.length - 1]; // peaks reach further
-    this.arrows.set(chunk.what, known);
+    this.arrows.set(chunk.what, this.typical(known, before + count));
+  }
+
+  // Its typical size, of the largest of each frame: peaks reach further.
+  typical(known, count) {
+    const sorted = known.largest.slice(0, count).sort();
+    known.typical = sorted[Math.floor(0.8 * (sorted.length - 1))] || sorted[sorted.length - 1];
+    return known;
+  }
+
+  // Points and forces of contacts, any number in a frame: those of frame i are from first[i] on.
+  addContacts({ counts, points, forces }, before) {
+    const each = decoded(counts, Uint16Array);
+    const none = { unit: "N", first: new Uint32Array(0), values: new Float32Array(0), points: new Float32Array(0) };
+    const known = this.arrows.get("contact") || { ...none, largest: new Float32Array(0), total: 0 };
+    const first = new Uint32Array(each.length + 1);
+    const largest = new Float32Array(each.length);
+    const values = decoded(forces, Float32Array);
+    first[0] = known.total;
+    each.forEach((count, i) => {
+      first[i + 1] = first[i] + count;
+      for (let k = first[i]; k < first[i + 1]; k++) largest[i] = Math.max(largest[i], Math.hypot(...values.subarray(3 * (k - known.total), 3 * (k - known.total) + 3)));
+    });
+    known.first = this.grown(known.first, 1, first, before);
+    known.largest = this.grown(known.largest, 1, largest, before);
+    known.values = this.grown(known.values, 3, values, known.total);
+    known.points = this.grown(known.points, 3, decoded(points, Float32Array), known.total);
+    known.total = first[each.length];
+    this.arrows.set("contact", this.typical(known, before + each.length));
+  }
+
+  // The first of the contacts of the frame that is nearer, and how many there are.
+  touching(known, { frame, share }) {
+    const at = share > 0.5 ? frame + 1 : frame;
+    return { first: known.first[at], count: known.first[at + 1] - known.first[at] };
   }
 
   isSmooth(i) {
@@ -145,6 +181,14 @@ class Motion {
     const b = share ? a + this.arcWidth : a;
     const v = this.arcs;
     return point.set(v[a] + share * (v[b] - v[a]), v[a + 1] + share * (v[b + 1] - v[a + 1]), v[a + 2] + share * (v[b + 2] - v[a + 2]));
+  }
+
+  // Writes the vertices of a surface from number ``first`` on to an array.
+  skin(first, { frame, share }, into) {
+    const a = frame * this.skinWidth + 3 * first;
+    const b = share ? a + this.skinWidth : a;
+    const v = this.skins;
+    for (let k = 0; k < into.length; k++) into[k] = v[a + k] + share * (v[b + k] - v[a + k]);
   }
 
   // Of the line with that number among those that have one, 0 to 1.

@@ -16,27 +16,29 @@ const ARROWS = {
   torque: { title: "Torques", colour: "#d9822b" },
   reaction: { title: "Reactions", colour: "#1f6fb2" },
   "reaction torque": { title: "Reaction torques", colour: "#6a4c93" },
+  ...(data.touches ? { contact: { title: "Contact forces", colour: "#b3007d" } } : {}),
 };
 const TOGGLES = {
   bodies: "Bodies",
   joints: "Joints",
   lines: "Springs, guides",
   grid: "Grid",
+  shadows: "Shadows",
   frames: "Body frames",
   axes: "Joint axes",
   names: "Names",
   ...Object.fromEntries(Object.entries(ARROWS).map(([what, { title }]) => [what, title])),
 };
-const SHOWN_AT_FIRST = ["bodies", "joints", "lines", "grid"];
+const SHOWN_AT_FIRST = ["bodies", "joints", "lines", "grid", "shadows", "contact"];
 
-const motion = new Motion(data.bodies.length, data.joints.length, data.curves.length, data.strands);
+const motion = new Motion(data.bodies.length, data.joints.length, data.curves.length, data.strands, data.skins);
 const low = vector(data.low);
 const high = vector(data.high);
 const span = Math.max(high.x - low.x, high.y - low.y, high.z - low.z);
 const size = data.size;
 const up = vector(data.camera.up);
 const rise = vector(data.up); // against gravity
-const still = { time: 0, playing: false, speed: 1, loop: true, follow: -1, done: !data.live, lost: false, drawn: -1 };
+const still = { time: 0, playing: false, speed: 1, loop: true, follow: data.follow, done: !data.live, lost: false, drawn: -1 };
 const show = Object.fromEntries(Object.keys(TOGGLES).map((name) => [name, SHOWN_AT_FIRST.includes(name)]));
 const errors = [];
 window.addEventListener("error", (event) => errors.push(String(event.message)));
@@ -46,15 +48,20 @@ window.addEventListener("error", (event) => errors.push(String(event.message)));
 const canvas = byId("view");
 const renderer = new THREE.WebGLRenderer({ canvas, antialias: true });
 renderer.setClearColor(0xfafaf8);
+renderer.shadowMap.enabled = true;
+renderer.shadowMap.type = THREE.PCFShadowMap;
 const scene = new THREE.Scene();
 const camera = new THREE.PerspectiveCamera(32, 1, span / 1000, span * 1000);
 camera.up.copy(up);
 const controls = new THREE.OrbitControls(camera, canvas);
 controls.enableDamping = false;
-scene.add(camera, new THREE.HemisphereLight(0xffffff, 0xc9c9c4, 2.3));
-const sun = new THREE.DirectionalLight(0xffffff, 1.6);
-sun.position.set(-1, 2, 3);
-camera.add(sun); // what is looked at is lit
+scene.add(camera, new THREE.HemisphereLight(0xffffff, 0xc9c9c4, 1.9));
+const lamp = new THREE.DirectionalLight(0xffffff, 0.8);
+lamp.position.set(-1, 2, 3);
+camera.add(lamp); // what is looked at is lit
+const right = vector(data.camera.right);
+const towards = right.clone().cross(up);
+const land = new Ground(scene, { rise, towards, right, level: data.floor });
 
 const layers = Object.fromEntries(Object.keys(TOGGLES).map((name) => [name, []])); // objects by what shows them
 const toColour = (number) => new THREE.Color(data.colours[number % data.colours.length]);
@@ -82,6 +89,8 @@ function solidOf(part, colour, number) {
   const mesh = new THREE.Mesh(geometry, new THREE.MeshLambertMaterial({ ...look, ...order }));
   mesh.position.copy(vector(part.position));
   mesh.quaternion.copy(spin(part.quat));
+  mesh.receiveShadow = true;
+  mesh.castShadow = true;
   const thin = part.sizes.length > 0 && Math.min(...part.sizes) < 0.004 * span; // would be all edge
   if (!thin && (part.kind !== "mesh" || geometry.index.count < 6000)) {
     const edges = new THREE.LineBasicMaterial({ color: colour.clone().multiplyScalar(0.55) });
@@ -125,7 +134,7 @@ const groups = data.bodies.map((body, number) => {
   return group;
 });
 const ground = new THREE.Group();
-for (const part of data.world) ground.add(solidOf(part, new THREE.Color(0xb8b8b2), 63));
+for (const part of data.world) ground.add(solidOf(part, new THREE.Color(0xd8d8d2), 63));
 layers.bodies.push(ground);
 scene.add(ground);
 const groupOf = (body) => (body < 0 ? ground : groups[body]);
@@ -144,6 +153,7 @@ function addMark(mark) {
   mesh.quaternion.copy(spin(mark.quat));
   const edges = new THREE.LineBasicMaterial({ color: INK });
   if (symbol !== "ball" && symbol !== "cross") mesh.add(new THREE.LineSegments(new THREE.EdgesGeometry(geometry, 40), edges));
+  mesh.castShadow = true;
   layers.joints.push(mesh);
   groupOf(mark.body).add(mesh);
   if (mark.grounded && mark.body < 0) addFoot(mark);
@@ -194,6 +204,19 @@ const strands = data.strands.map((strand) => {
   scene.add(line);
   layers.lines.push(line);
   return { ...strand, line, coil: coil && ends, points: strand.points.map(vector), wraps, activation };
+});
+let vertices = 0;
+const skins = data.skins.map(({ triangles, count }) => {
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * count), 3));
+  geometry.setIndex(new THREE.BufferAttribute(decoded(triangles, Uint32Array), 1));
+  const look = { color: 0xd8825a, flatShading: true, side: THREE.DoubleSide, transparent: true, opacity: 0.85 };
+  const mesh = new THREE.Mesh(geometry, new THREE.MeshLambertMaterial(look));
+  mesh.frustumCulled = false;
+  scene.add(mesh);
+  layers.bodies.push(mesh);
+  vertices += count;
+  return { mesh, first: vertices - count };
 });
 const guides = data.guides.map((guide) => {
   const line = thickLine([0, 0, 0, 1, 0, 0], 0x8a8a84, 2);
@@ -267,6 +290,15 @@ function placeStrands(place) {
   }
 }
 
+function placeSkins(place) {
+  if (!motion.count) return;
+  for (const { mesh, first } of skins) {
+    const { position } = mesh.geometry.attributes;
+    motion.skin(first, place, position.array);
+    position.needsUpdate = true;
+  }
+}
+
 // Guides reach as far as the motion so far.
 function placeGuides() {
   const quaternion = new THREE.Quaternion();
@@ -292,12 +324,13 @@ function placeGuides() {
 
 const arrowMeshes = new Map(); // what: meshes by number
 
-function arrowMesh(colour) {
+function arrowMesh(colour, what) {
   const look = new THREE.MeshBasicMaterial({ color: colour, depthTest: false, transparent: true }); // before all else
   const group = new THREE.Group();
   const shaft = new THREE.Mesh(new THREE.CylinderGeometry(1, 1, 1, 12).translate(0, 0.5, 0).rotateX(Math.PI / 2), look);
   const tip = new THREE.Mesh(new THREE.ConeGeometry(1, 1, 16).translate(0, -0.5, 0).rotateX(Math.PI / 2), look);
   group.add(shaft, tip);
+  if (what === "contact") group.add(new THREE.Mesh(new THREE.SphereGeometry(1, 16, 12), look)); // the point itself
   scene.add(group);
   return group;
 }
@@ -311,16 +344,21 @@ function placeArrows(place) {
       for (const mesh of meshes) if (mesh) mesh.visible = false;
       continue;
     }
-    for (let number = 0; number < known.width; number++) {
-      motion.arrow(known, number, place, someA);
+    const touching = what === "contact" ? motion.touching(known, place) : null;
+    const count = touching ? Math.max(touching.count, meshes.length) : known.width;
+    for (let number = 0; number < count; number++) {
+      if (!touching) motion.arrow(known, number, place, someA);
+      else if (number < touching.count) someA.fromArray(known.values, 3 * (touching.first + number));
+      else someA.set(0, 0, 0);
       const length = Math.min(3, someA.length() / known.typical) * longest;
-      if (!meshes[number] && length > 0.004 * longest) meshes[number] = arrowMesh(colour);
+      if (!meshes[number] && length > 0.004 * longest) meshes[number] = arrowMesh(colour, what);
       const mesh = meshes[number];
       if (!mesh) continue;
       mesh.visible = length > 0.004 * longest;
       if (!mesh.visible) continue;
       const joint = data.joints[number];
-      if (what.startsWith("reaction")) inWorld(joint.body, someB.set(...joint.point), mesh.position);
+      if (touching) mesh.position.fromArray(known.points, 3 * (touching.first + number));
+      else if (what.startsWith("reaction")) inWorld(joint.body, someB.set(...joint.point), mesh.position);
       else mesh.position.copy(groups[number].position);
       mesh.quaternion.setFromUnitVectors(Z, someA.normalize());
       const head = Math.min(3.4 * size, 0.5 * length);
@@ -328,6 +366,7 @@ function placeArrows(place) {
       mesh.children[0].scale.set(thick, thick, Math.max(length - head, 1e-9));
       mesh.children[1].position.set(0, 0, length);
       mesh.children[1].scale.set(2.6 * thick, 2.6 * thick, head);
+      if (touching) mesh.children[2].scale.setScalar(2 * thick);
     }
     arrowMeshes.set(what, meshes);
   }
@@ -457,8 +496,6 @@ function pointedAt(event) {
 
 // ------------------------------------------------------------------------------------------- camera
 
-const right = vector(data.camera.right);
-const towards = right.clone().cross(up);
 const SIDES = {
   Front: () => towards.clone().addScaledVector(up, 1e-4),
   Side: () => right.clone().addScaledVector(up, 1e-4),
@@ -479,16 +516,38 @@ const bounds = layers.bodies.slice(0, groups.length).map((solids) => {
   return [0, 1, 2, 3, 4, 5, 6, 7].map((k) => new THREE.Vector3(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z));
 });
 
-// The corners of the box around the motion so far.
-function reach() {
-  const [least, most] = [low.clone(), high.clone()];
+// Place of the followed body at the present time, or null.
+function anchor() {
+  if (still.follow < 0 || !motion.count) return null;
+  const place = new THREE.Vector3();
+  motion.pose(still.follow, motion.at(still.time), place, new THREE.Quaternion());
+  return place;
+}
+
+// The corners of the box around the motion so far, seen from the followed body, or as it is without one.
+function reach(centre = null) {
   const quaternion = new THREE.Quaternion();
+  const shift = new THREE.Vector3();
+  const least = new THREE.Vector3(Infinity, Infinity, Infinity);
+  const most = least.clone().negate();
+  const shifted = (frame) => {
+    if (!centre) return;
+    motion.pose(still.follow, { frame, share: 0 }, shift, quaternion);
+    shift.subVectors(centre, shift);
+  };
+  if (motion.count) shifted(0);
+  for (const corner of [low, high]) {
+    someB.copy(corner).add(shift);
+    least.min(someB);
+    most.max(someB);
+  }
   const each = Math.max(1, Math.floor(motion.count / LOOKS));
   for (let frame = 0; frame < motion.count; frame += each) {
+    shifted(frame);
     bounds.forEach((corners, body) => {
       motion.pose(body, { frame, share: 0 }, someA, quaternion);
       for (const corner of corners) {
-        someB.copy(corner).applyQuaternion(quaternion).add(someA);
+        someB.copy(corner).applyQuaternion(quaternion).add(someA).add(shift);
         least.min(someB);
         most.max(someB);
       }
@@ -498,7 +557,8 @@ function reach() {
 }
 
 function look(side) {
-  const [least, most] = reach();
+  followed = anchor();
+  const [least, most] = reach(followed);
   const middle = least.clone().add(most).multiplyScalar(0.5);
   const direction = SIDES[side]().normalize();
   const across = up.clone().cross(direction).normalize();
@@ -514,6 +574,7 @@ function look(side) {
   const distance = deep + 1.12 * Math.max(tall / tangent, wide / (tangent * camera.aspect), 2 * size);
   controls.target.copy(middle);
   camera.position.copy(middle).addScaledVector(direction, distance);
+  land.shine(middle, 0.75 * most.distanceTo(least));
   camera.near = distance / 500;
   camera.far = distance * 50;
   camera.updateProjectionMatrix();
@@ -533,32 +594,16 @@ function follow() {
     const shift = place.clone().sub(followed);
     controls.target.add(shift);
     camera.position.add(shift);
+    land.follow(shift);
   }
   followed = place.clone();
 }
 
 function makeGrid() {
-  const [least, most] = reach();
-  const wide = 1.3 * Math.max(most.x - least.x, most.y - least.y, most.z - least.z);
-  const power = 10 ** Math.floor(Math.log10(wide / 6));
-  const cell = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= wide / 12);
-  const cells = 2 * Math.ceil(wide / cell / 2);
-  const grid = new THREE.GridHelper(cells * cell, cells, 0xb9b9b2, 0xe2e2dc);
-  grid.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), rise);
-  const middle = least.clone().add(most).multiplyScalar(0.5);
-  const down = Math.min(...[least, most].map((corner) => corner.dot(rise)));
-  for (const axis of ["x", "y", "z"]) middle[axis] = Math.round(middle[axis] / cell) * cell;
-  grid.position.copy(middle).addScaledVector(rise, down - 0.02 * span - middle.dot(rise));
-  grid.visible = show.grid;
-  grid.material.depthWrite = false; // behind all else
-  grid.renderOrder = -1;
-  for (const old of layers.grid) scene.remove(old);
-  layers.grid = [grid];
-  scene.add(grid);
-  gridCell = cell;
+  land.lay(...reach(), stands && feet.length ? 3 * size : 0.002 * span);
+  land.grid.visible = show.grid;
+  layers.grid = [land.grid];
 }
-
-let gridCell = 0;
 
 // ------------------------------------------------------------------------------------------- time
 
@@ -618,6 +663,7 @@ function draw(now) {
     follow();
     controls.update();
     placeStrands(place);
+    placeSkins(place);
     placeArrows(place);
     placeLegend(place);
     placeTraces(place);
@@ -702,6 +748,7 @@ function toggle(name, on) {
   show[name] = on;
   for (const each of layers[name]) each.visible = on;
   if (name in ARROWS) writeLegend();
+  if (name === "shadows") land.cast(on);
   changed = true;
 }
 
@@ -720,6 +767,7 @@ for (const side of Object.keys(SIDES)) {
   byId("sides").append(button);
 }
 byId("follow").append(new Option("nothing", "-1"), ...data.bodies.map((body, number) => new Option(body.name, String(number))));
+byId("follow").value = String(still.follow);
 byId("follow").addEventListener("change", (event) => {
   still.follow = Number(event.target.value);
   followed = null;
@@ -751,6 +799,7 @@ byId("scrub").addEventListener("input", (event) => {
 });
 byId("scale").addEventListener("input", () => (changed = true));
 byId("open").addEventListener("click", () => panel());
+const recorder = new Recorder(canvas, byId("record"), data.title);
 controls.addEventListener("change", () => (changed = true));
 canvas.addEventListener("pointermove", pointedAt);
 canvas.addEventListener("pointerleave", () => (byId("tip").hidden = true));
@@ -777,6 +826,7 @@ const KEYS = {
   l: () => byId("loop").click(),
   n: () => boxes.names.click(),
   p: () => panel(),
+  r: () => byId("record").click(),
   0: () => look(data.camera.flat ? "Front" : "Oblique"),
 };
 window.addEventListener("keydown", (event) => {
@@ -834,7 +884,10 @@ Object.defineProperty(window, "varintView", {
       camera: camera.position.toArray(),
       target: controls.target.toArray(),
       drawn: renderer.info.render.triangles,
-      grid: gridCell,
+      grid: land.cell,
+      floor: land.grid ? land.grid.position.dot(rise) : null,
+      recording: Boolean(recorder.recorder),
+      film: recorder.size || 0,
       notes: byId("notes").textContent,
       errors: [...errors],
     }),

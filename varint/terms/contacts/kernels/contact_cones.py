@@ -20,6 +20,7 @@ from varint._numba import njit
 from varint.kernels.dense import add_scaled6, dot6
 
 APART, STICKING, SLIDING = range(3)
+AS_FOUND, ALL_STICK, ALL_APART = range(3)  # whether the law chooses the modes
 SOFTNESS = 1e-8  # compliance of constraint rows over the mobility; acts on increments of z, so no error remains
 NEARLY = 1.0 - 1e-10  # of its bound: friction below this sticks; it also keeps C invertible
 OPPOSITE = 0.05  # two unit vectors with a shorter sum count as opposite
@@ -50,7 +51,8 @@ def _turned(slip, before, brake):
 def linearize_cone(plan, ws, k, forced):
     """Write the mode of contact k and its rows in Newton's system, lower dx + C dz = given, with ``inverse`` = C^-1.
 
-    ``forced``: assume that it is closed and sticks. Returns the norm of the residual, m/s, and its square.
+    ``forced``: AS_FOUND, or ALL_STICK, ALL_APART, to assume that it does. Returns the norm of the residual, m/s, and
+    its square.
     """
     work, mobility = ws.contacts, plan.contacts.mobility[k]
     z, u, row, lower = work.z[k], work.rate[k], work.row[k], work.lower[k]
@@ -63,7 +65,7 @@ def linearize_cone(plan, ws, k, forced):
         for j in range(3):
             inverse[a, j] = 0.0
     pressing = z[0] - u[0] / mobility
-    if pressing < 0.0 and not forced:
+    if forced == ALL_APART or (pressing < 0.0 and forced == AS_FOUND):
         work.mode[k] = APART
         for a in range(3):
             inverse[a, a], given[a] = 1.0, -z[a]
@@ -79,7 +81,7 @@ def linearize_cone(plan, ws, k, forced):
     slip, growth = _turned(u[1:], work.slip[k], mobility * friction * max(pressing, 0.0))
     p, q = z[1] - slip[0] / mobility, z[2] - slip[1] / mobility
     size, bound = math.sqrt(p * p + q * q), friction * pressing
-    if size <= NEARLY * bound or forced or work.sticking[k]:
+    if size <= NEARLY * bound or forced == ALL_STICK or work.sticking[k]:
         work.mode[k] = STICKING
         for a in range(1, 3):
             inverse[a, a], given[a] = 1.0 / soft, -u[a]

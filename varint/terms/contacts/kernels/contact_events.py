@@ -5,6 +5,8 @@ equally fast do at once, and so do all without restitution, which close. The imp
 friction a rebound can gain energy: e is then lowered to the largest that does not.
 """
 
+import math
+
 from varint._numba import indirect, njit
 from varint.kernels.balance import add_event
 from varint.kernels.constraints import add_constraint_works
@@ -20,6 +22,7 @@ NOBODY = -1
 MOST_ROUNDS = 200  # of impacts at one instant
 PARTING = 1e-10  # m/s, threshold of rates that approach or part
 ALIKE = 1e-9  # share by which rates may differ that count as one
+SETTLED, SLOWLY = 1e-8, 1e-3  # m, m/s: below these, what lands without a rebound is not located in time
 GAINED = 1e-14  # of the sizes of the terms of the work of contacts: what counts as none
 LOWERED = 40  # bisections of e
 
@@ -55,11 +58,47 @@ def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int) -> None:
 
 
 @njit
+def _rate_at_node(plan, ws, pose, k):
+    """Rate of the gap of contact k at a node, m/s, after `project_contacts`."""
+    write_upper(plan, ws, pose, k)
+    return rate_along(plan, ws.contacts.upper, k, 0, ws.increment_body)
+
+
+@njit
 def approaches(plan, ws, pose, k):
     """Whether what touches at contact k does not part, with the momenta at a node."""
     project_contacts(plan, ws, pose)
-    write_upper(plan, ws, pose, k)
-    return rate_along(plan, ws.contacts.upper, k, 0, ws.increment_body) <= PARTING
+    return _rate_at_node(plan, ws, pose, k) <= PARTING
+
+
+@njit
+def _is_near(plan, ws, pose, k):
+    """Whether contact k would land without a rebound from a gap that is not worth locating."""
+    if ws.contacts.closed[k] or _restitution(plan, ws, k) > 0.0:
+        return False
+    return TOUCHING < contact_gap(plan, ws, pose, k) <= SETTLED
+
+
+@njit
+def settles(plan, ws, pose, k):
+    """Whether contact k, negative for none, is so near and slow at a node that its landing is not located in time.
+
+    A body that comes to rest rocks on its corners without end, ever lower and faster.
+    """
+    if k < 0 or not _is_near(plan, ws, pose, k):
+        return False
+    project_contacts(plan, ws, pose)
+    return _rate_at_node(plan, ws, pose, k) >= -SLOWLY
+
+
+@njit
+def settle_near(plan, ws, pose, met):
+    """Close contact ``met`` and all that settle at a node: the step then ends where none of them overlaps."""
+    work = ws.contacts
+    project_contacts(plan, ws, pose)
+    for k in range(plan.contacts.body.size):
+        if k == met or (_is_near(plan, ws, pose, k) and _rate_at_node(plan, ws, pose, k) >= -SLOWLY):
+            work.closed[k], work.held_gap[k] = True, min(contact_gap(plan, ws, pose, k), 0.0)
 
 
 @njit
@@ -128,7 +167,7 @@ def _hit(plan, ws, pose):
     """Apply the impact of the contacts that were chosen."""
     work = ws.contacts
     low, high = 0.0, 1.0
-    _try_hit(plan, ws, pose)
+    solved = _try_hit(plan, ws, pose)
     if _gains(plan, ws):
         for k in range(plan.contacts.body.size):
             work.kept_bias[k] = work.bias[k, 0]
@@ -141,7 +180,9 @@ def _hit(plan, ws, pose):
             else:
                 low = share
         _scale_bias(work, low)
-        _try_hit(plan, ws, pose)
+        solved = _try_hit(plan, ws, pose)
+    if not solved:
+        ws.increment_body[:] = math.nan  # with which no step is solved, so that the run ends there
     for k in range(plan.contacts.body.size):
         if not work.taking[k]:
             continue
@@ -166,12 +207,12 @@ def _scale_bias(work, share):
 
 @njit
 def _try_hit(plan, ws, pose):
-    """Velocities after the impact to ``ws.increment_body``, impulses of the contacts to ``ws.contacts.z``."""
+    """Velocities after the impact to ``ws.increment_body``, impulses to ``ws.contacts.z``; whether they were found."""
     copy_motions(ws.momentum, ws.increment_body)
     for r in range(ws.increment_row.size):
         ws.increment_row[r] = ws.efforts.target_rate[r]
     take_right_sides(ws)
-    solve_at_node(plan, ws, pose)
+    return solve_at_node(plan, ws, pose)
 
 
 @njit

@@ -17,6 +17,9 @@ from varint.kernels.momentum import momenta_of
 from varint.kernels.plan import Plan, Workspace
 from varint.kernels.refine import solve_again
 from varint.terms.contacts.kernels.contact_cones import (
+    ALL_APART,
+    ALL_STICK,
+    AS_FOUND,
     SLIDING,
     add_changes,
     add_pushes,
@@ -26,11 +29,13 @@ from varint.terms.contacts.kernels.contact_cones import (
 )
 from varint.terms.contacts.kernels.contact_coupling import solve_coupled
 from varint.terms.contacts.kernels.contact_features import rate_along
+from varint.terms.contacts.kernels.contact_interior import push_column, start_inside
 from varint.terms.contacts.kernels.contact_rows import EPSILON, STILL, rest_on
 
 PASSES = 40  # of a solution, at most
 SHARES = 20  # in which friction grows from zero where it is not found so
 ENOUGH = 64.0  # times the round-off of the velocities: a rate that is zero
+MET = 1e-10  # of the velocities: by how much a solution may miss the law where no pass does better
 
 
 @njit
@@ -54,6 +59,8 @@ def solve_at_node(plan, ws, pose):
     ws.contacts.share[0] = 1.0
     if _solve(plan, ws, pose, True):
         return True
+    if _start_inside(plan, ws, pose) and _solve(plan, ws, pose, False):
+        return True
     for n in range(SHARES + 1):
         ws.contacts.share[0] = n / SHARES
         solved = _solve(plan, ws, pose, n == 0)
@@ -70,7 +77,7 @@ def _solve(plan, ws, pose, afresh):
         work.multiplier[:] = 0.0
     factored, moved, fastest = False, math.inf, 0.0
     for passes in range(PASSES):
-        worst, same = _look(plan, ws, afresh and passes == 0)
+        worst, same = _look(plan, ws, ALL_STICK if afresh and passes == 0 else AS_FOUND)
         if max(worst, moved) <= ENOUGH * EPSILON * fastest:
             copy_motions(work.velocity, body)
             for r in range(row.size):
@@ -101,7 +108,39 @@ def _solve(plan, ws, pose, afresh):
                 fastest = max(fastest, plan.contacts.mobility[k] * abs(work.z[k, a]))
         for r in range(row.size):
             work.multiplier[r] += row[r]
-    return False
+    worst = _look(plan, ws, AS_FOUND)[0]
+    copy_motions(work.velocity, body)
+    for r in range(row.size):
+        row[r] = work.multiplier[r]
+    return worst <= MET * fastest
+
+
+@njit
+def _start_inside(plan, ws, pose):
+    """Start from the solution of `contact_interior`; returns whether there is one, which given modes have not."""
+    work, body, row = ws.contacts, ws.increment_body, ws.increment_row
+    for k in range(plan.contacts.body.size):
+        if work.taking[k] and (work.sticking[k] or work.direction[k, 0] != 0.0 or work.direction[k, 1] != 0.0):
+            return False
+    work.z[:] = 0.0
+    work.velocity[:] = 0.0
+    work.multiplier[:] = 0.0
+    _look(plan, ws, ALL_APART)
+    _write_residuals(plan, ws, pose)
+    mass_pivots(plan, ws.ldu.D)
+    solve_newton(plan, ws, body, row, pose, pose)
+    copy_motions(body, work.velocity)
+    for r in range(row.size):
+        work.multiplier[r] = row[r]
+    _look(plan, ws, ALL_APART)
+    if not start_inside(plan, ws, (pose, pose, 0.0)):
+        return False
+    push_column(plan, ws, (pose, pose, 0.0), (-1, 0))
+    for i in range(body.shape[0]):
+        add_scaled6(work.velocity[i], 1.0, work.column_body[i])
+    for r in range(row.size):
+        work.multiplier[r] += work.column_row[r]
+    return True
 
 
 @njit

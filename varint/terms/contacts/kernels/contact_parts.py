@@ -17,7 +17,7 @@ def sizes_of_contacts(plan):
     contacts, nb = plan.contacts, plan.bodies.mass.size
     coupled = min(int(np.count_nonzero(contacts.other != nb)), MOST_COUPLED)
     touched = {"touched": nb, "touched_rows": plan.rows.role.size}
-    between = {"coupled_bodies": nb, "coupled_multipliers": plan.rows.role.size}
+    inside = min(contacts.body.size, MOST_COUPLED)
     return {
         "contacts": contacts.body.size,
         "features": int(contacts.pair_first[-1]),
@@ -25,5 +25,7 @@ def sizes_of_contacts(plan):
         "coupled_rows": 3 * coupled,
         "coupled_block": 9 * coupled * coupled,
         **(touched if contacts.body.size else dict.fromkeys(touched, 0)),
-        **(between if coupled else dict.fromkeys(between, 0)),
+        "inside": inside,
+        "inside_rows": 3 * inside,
+        "inside_block": 9 * inside * inside,
     }

@@ -62,7 +62,7 @@ class ContactWork(CompiledRecord, writable=True):
     taking: Annotated[Bool1, "contacts"]  # whether a contact is in it
     sticking: Annotated[Bool1, "contacts"]  # whether one without a direction sticks whatever its normal impulse is
     direction: Annotated[Float2, "contacts 2"]  # of given sliding, a unit vector; zero where none is given
-    forced: Bool1  # whether all contacts of it are taken to press and stick in the next look at a step
+    forced: Int1  # AS_FOUND, or what all contacts of it do in the next look at a step, see contact_cones.py
     share: Float1  # of all coefficients of friction
     bias: Annotated[Float2, "contacts 3"]  # m/s, of the rates
     kept_bias: Annotated[Float1, "contacts"]  # scratch: of the normal rates of an impact
@@ -96,5 +96,12 @@ class ContactWork(CompiledRecord, writable=True):
     coupled_block: Annotated[Float1, "coupled_block"]  # factors of the rows of all of them
     coupled_order: Annotated[Int1, "coupled_rows"]
     coupled_right: Annotated[Float1, "coupled_rows"]
-    column_body: Annotated[Float2, "coupled_bodies 6"]
-    column_row: Annotated[Float1, "coupled_multipliers"]
+    column_body: Annotated[Float2, "touched 6"]
+    column_row: Annotated[Float1, "touched_rows"]
+    # the dense problem of `contact_interior`
+    inside: Annotated[Int1, "inside"]  # contacts that take part
+    inside_friction: Annotated[Float1, "inside"]
+    inside_mobility: Annotated[Float1, "inside_block"]
+    inside_block: Annotated[Float1, "inside_block"]
+    inside_order: Annotated[Int1, "inside_rows"]
+    inside_rows: Annotated[Float2, "7 inside_rows"]

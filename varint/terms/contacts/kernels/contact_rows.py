@@ -228,8 +228,11 @@ def finish_contacts(plan, ws, end, h):
         if work.closed[k]:
             before, after = _power(work.solved[k], work.slip[k]), _power(work.solved[k], work.solved_rate[k, 1:])
             ws.efforts.work[plan.contacts.element[k]] += share * before + (1.0 - share) * after
-            if work.solved_mode[k] == APART and contact_gap(plan, ws, end, k) > work.held_gap[k] + TOUCHING:
+            gap = contact_gap(plan, ws, end, k) if work.solved_mode[k] == APART else work.held_gap[k]
+            if gap > max(work.held_gap[k], 0.0) + TOUCHING:
                 work.closed[k] = slides = False
+            elif work.held_gap[k] < -TOUCHING and gap > work.held_gap[k]:
+                work.held_gap[k] = gap  # an overlap that parts does not come back
         set_slip(plan, ws, k, work.solved_rate[k, 1] if slides else 0.0, work.solved_rate[k, 2] if slides else 0.0)
         f = feature_of(plan, k)
         for a in range(3):

@@ -22,10 +22,18 @@ from varint.kernels.newton import (
     newton_increment,
 )
 from varint.kernels.plan import Plan, Workspace
-from varint.terms.contacts.kernels.contact_cones import add_changes
+from varint.terms.contacts.kernels.contact_cones import (
+    ALL_APART,
+    ALL_STICK,
+    AS_FOUND,
+    add_changes,
+    add_pushes,
+)
+from varint.terms.contacts.kernels.contact_interior import start_inside
 from varint.terms.contacts.kernels.contact_rows import keep_solution, start_step
 
 ITERATIONS = 25  # of a trial, at most
+FREE_PASSES = 2  # of Newton's method without contacts
 SHARES = 20  # in which friction grows from zero
 
 
@@ -47,10 +55,15 @@ def _solve(plan, ws, start, end, h, tol):
     if status == CONVERGED:
         return status, count
     work.slip[:] = 0.0
+    if _start_inside(plan, ws, start, end, h):
+        status, further = _iterate(plan, ws, start, end, h, tol)
+        count += further + 2
+        if status == CONVERGED:
+            return status, count
     _begin_anew(ws)
-    work.forced[0] = True
+    work.forced[0] = ALL_STICK
     status, further = _iterate(plan, ws, start, end, h, tol)
-    work.forced[0] = False
+    work.forced[0] = AS_FOUND
     count += further
     for n in range(SHARES + 1 if status != CONVERGED else 0):
         if status != CONVERGED:
@@ -59,6 +72,37 @@ def _solve(plan, ws, start, end, h, tol):
         status, further = _iterate(plan, ws, start, end, h, tol)
         count += further
     return status, count
+
+
+@njit
+def _start_inside(plan, ws, start, end, h):
+    """Set the iterate to the solution of the step about the motion without contacts; returns whether it was found."""
+    work = ws.contacts
+    _begin_anew(ws)
+    for passes in range(FREE_PASSES + 1):
+        work.forced[0] = ALL_APART
+        merit = evaluate_step(plan, ws, start, end, h, start, math.inf)[0]
+        work.forced[0] = AS_FOUND
+        if not math.isfinite(merit):
+            return False
+        if passes < FREE_PASSES:
+            if not math.isfinite(newton_increment(plan, ws, end, h, start, False)):
+                return False
+            copy_motions(ws.velocity, ws.base)
+            move_velocities(ws.base, ws.velocity, 1.0, ws.increment_body)
+            add_multipliers(ws.multiplier, 1.0, ws.increment_row)
+    if not start_inside(plan, ws, (start, end, h)):
+        return False
+    ws.residual_body[:] = 0.0
+    ws.residual_row[:] = 0.0
+    work.given[:] = 0.0
+    add_pushes(plan, ws, -1.0, ws.residual_body)
+    if not math.isfinite(newton_increment(plan, ws, end, h, start, True)):
+        return False
+    copy_motions(ws.velocity, ws.base)
+    move_velocities(ws.base, ws.velocity, 1.0, ws.increment_body)
+    add_multipliers(ws.multiplier, 1.0, ws.increment_row)
+    return True
 
 
 @njit
@@ -76,7 +120,7 @@ def _iterate(plan, ws, start, end, h, tol):
     A full increment is taken whether or not it lowers the residual: that is what settles the states of contacts.
     """
     merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, start, math.inf)
-    forced, ws.contacts.forced[0] = ws.contacts.forced[0], False
+    forced, ws.contacts.forced[0] = ws.contacts.forced[0] != AS_FOUND, AS_FOUND
     if not math.isfinite(merit):
         return NOT_CONVERGED, 0
     factored, polished = False, False
@@ -105,6 +149,12 @@ def _iterate(plan, ws, start, end, h, tol):
             add_changes(ws, -share)
             merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, start, increment)
         floor = 8.0 * EPSILON * size
+        if close and not worst <= max(tol, floor):  # round-off has changed modes: the iterate before was the solution
+            move_velocities(ws.base, ws.velocity, 0.0, ws.increment_body)
+            add_multipliers(ws.multiplier, -share, ws.increment_row)
+            add_changes(ws, -share)
+            evaluate_step(plan, ws, start, end, h, start, 0.0)
+            return CONVERGED, iteration
         if share == 1.0 and worst <= max(tol, floor):
             # the next increment would leave nothing but round-off, or has just done so
             polished = close or merit / math.sqrt(previous) <= NOTHING * floor if previous > 0.0 else True

@@ -26,7 +26,14 @@ from varint.kernels.plan import Plan, Workspace
 from varint.kernels.projection import momenta_and_rates, project
 from varint.kernels.restart import ACCEPTED, AGAIN, AT_START, DEEPEST_SUBSTEP, go_back
 from varint.kernels.tape import keep_event
-from varint.terms.contacts.kernels.contact_events import NOBODY, act_contacts, approaches, settle_contacts
+from varint.terms.contacts.kernels.contact_events import (
+    NOBODY,
+    act_contacts,
+    approaches,
+    settle_contacts,
+    settle_near,
+    settles,
+)
 from varint.terms.contacts.kernels.contact_finding import SHORTEST, choose_features, misses_features
 from varint.terms.contacts.kernels.contact_rows import has_contacts
 from varint.terms.limits.kernels.clearances import clearance, contact_of, first_beyond, is_closed
@@ -165,7 +172,7 @@ def judge_trial(
         search.trials[0], search.was_beyond[0], search.low[0] = 0, False, 0.0
         value = clearance(plan, ws, end, search.limit[0])
         _look_at_start(plan, ws, inputs, start, (node, before, dt))
-        if _is_met_at_start(plan, ws, start):
+        if _is_met_at_start(plan, ws, start) or settles(plan, ws, start, contact_of(plan, search.limit[0])):
             search.changes[0] += 1
             return AT_START, whole
     else:
@@ -178,12 +185,17 @@ def judge_trial(
         if not is_closed(plan, ws, search.limit[0]) and search.high[0] > 1.0 / (1 << DEEPEST_SUBSTEP):
             return AGAIN, 0.5 * search.high[0]  # not yet a share at which the gap is open
     earlier = first_beyond(plan, ws, end, forces) if abs(value) <= 1.0 else -1
-    if earlier >= 0 and search.changes[0] < MOST_CHANGES:
+    if earlier >= 0 and contact_of(plan, earlier) >= 0 and search.changes[0] >= MANY_CHANGES:
+        search.changes[0], search.limit[0] = search.changes[0] + 1, earlier
+        return AT_START, whole
+    if earlier >= 0 and (search.changes[0] < MOST_CHANGES or contact_of(plan, earlier) >= 0):
         search.changes[0] += 1
         search.limit[0], search.trials[0], search.was_beyond[0] = earlier, 0, True
         value = clearance(plan, ws, end, earlier)
         search.low[0], search.high[0], search.high_value[0] = 0.0, part, value
         _look_at_start(plan, ws, inputs, start, (node, before, dt))
+        if settles(plan, ws, start, contact_of(plan, earlier)):
+            return AT_START, whole
         if search.low_value[0] > 0.0:
             return AGAIN, _crossing(search)
         if _is_met_at_start(plan, ws, start):
@@ -246,8 +258,8 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
     search = ws.search
     n, search.limit[0] = search.limit[0], -1
     k = contact_of(plan, n)
-    if k >= 0 and search.changes[0] > MANY_CHANGES:
-        ws.contacts.closed[k], ws.contacts.held_gap[k] = True, 0.0
+    if k >= 0 and not timed and (search.changes[0] > MANY_CHANGES or settles(plan, ws, pose, k)):
+        settle_near(plan, ws, pose, k)
         return
     if k >= 0:
         act_contacts(plan, ws, pose, k)

@@ -1,0 +1,110 @@
+"""Accepted cases of hard contact: a four-bar on its stop, two elastic balls, random problems of several bodies."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+from contact_scenes import FAMILIES, energy_of_impact, linked_chain, miss_of_random
+from test_contact_orders import four_bar
+
+import varint as vi
+
+
+@pytest.mark.slow
+def test_a_four_bar_meets_its_stop():
+    """DOP853 on its one angle: when, where, how fast; without restitution all energy is lost and it stays."""
+    mechanism, state = four_bar()
+    errors = []
+    for dt in (0.01, 0.005):
+        run = vi.simulate(mechanism, 0.8, dt, state=state)
+        turned = run.coordinates["world crank"]
+        hit = int(np.flatnonzero(np.abs(run.rates["world crank"]) < 1e-9)[1])  # it starts at rest
+        assert turned[hit:] == pytest.approx(turned[hit], abs=1e-12)
+        assert run.work[-1, 0] == pytest.approx(-12.7440834794, abs=120 * dt**2)
+        assert run.penetration["floor"].max() < 1.1e-11
+        errors.append(abs(turned[-1]) - np.deg2rad(70) - 1.3795993399)
+    assert abs(errors[1]) < 1e-9  # where it stays depends on its shape alone
+
+
+@pytest.mark.slow
+def test_a_four_bar_on_an_elastic_stop():
+    """Twelve impacts in 15 s; the energy swings with the steps, and has no trend."""
+    mechanism, state = four_bar(restitution=1.0)
+    run = vi.simulate(mechanism, 15.0, 0.005, state=state, on_unresolved="ignore")
+    error = run.energy - run.energy[0]
+    thirds = [part.mean() for part in np.array_split(error, 3)]
+    assert np.ptp(thirds) < 0.1 * np.ptp(error)
+    assert run.penetration["floor"].max() < 1.1e-11
+
+
+def test_the_gradient_through_an_impact_of_two_balls():
+    """Equal elastic balls exchange velocities: the end of the second follows the free path of the first.
+
+    By (x_1, x_2, v_1, v_2) that is (1, 0, 1, 0) after 1 s; the map is linear, so differences may be as large as it
+    takes to leave nothing of the 1e-11 m to which an impact is located.
+    """
+
+    def end(x, other, v, w):
+        balls = [
+            vi.Body.sphere(name, 0.1, 1.0, position=(at, 0, 0), collision=True) for name, at in (("a", x), ("b", other))
+        ]
+        free = [vi.Free(f"free {body.name}", "world", body.name) for body in balls]
+        hit = vi.Contact("hit", "a", "b", restitution=1.0)
+        mechanism = vi.Mechanism("two", balls, free, (0, 0, 0), forces=[hit])
+        state = mechanism.state()
+        state = dataclasses.replace(state, velocity=np.array([[v, 0, 0], [w, 0, 0.0]]))
+        return vi.simulate(mechanism, 1.0, 0.02, state=state).position[-1, 1, 0]
+
+    start = np.array([0.0, 0.5, 1.0, 0.0])
+    assert end(*start) == pytest.approx(1.2, abs=2e-11)
+    by = [(end(*start + change) - end(*start - change)) / 0.2 for change in 0.1 * np.eye(4)]
+    assert by == pytest.approx([1, 0, 1, 0], abs=2e-10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
+def test_random_contact_problems(family):
+    """Random frames, points, inertias and masses 1:1000: of 60 all to 1e-10."""
+    rng = np.random.default_rng(family[1])
+    missed = [miss_of_random(rng, *family) for _ in range(60)]
+    assert None not in missed
+    assert max(missed) < 1e-10
+
+
+@pytest.mark.slow
+def test_random_impacts_of_one_to_five_bodies_gain_no_energy():
+    """Friction up to 2, restitution up to 1, masses 1:1000; benchmarks/impacts.py does 10^4."""
+    rng, lost = np.random.default_rng(5), 0
+    for _ in range(150):
+        before, after = energy_of_impact(rng)
+        assert after <= before * (1 + 1e-10)
+        lost += after < before * (1 - 1e-6)
+    assert lost > 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("links", [10, 100])
+def test_a_chain_that_lies_on_the_ground(links):
+    """Four points a link, at rest and sliding: at most four factorisations a step, whatever the length."""
+    mechanism, state = linked_chain(links)
+    for speed in (0.0, 30.0):
+        moving = dataclasses.replace(state, velocity=state.velocity + speed * np.array([0.96, 0.28, 0.0]))
+        run = vi.simulate(mechanism, 0.02, 1e-3, state=moving)
+        assert run.newton_iterations <= 4 * run.steps
+        assert run.penetration["f0"].max() < 1e-12
+
+
+def test_settled_boxes_neither_creep_nor_rise():
+    """A stack of three, on a plane that is tilted by 1e-8 to 1e-3 rad."""
+    for exponent in (-8, -5, -3):
+        bodies = [vi.Body.box(f"b{k}", (1, 1, 1), 1.0, position=(0, 0, 0.5 + k), collision=True) for k in range(3)]
+        free = [vi.Free(f"free {body.name}", "world", body.name) for body in bodies]
+        pairs = itertools.pairwise(["world", "b0", "b1", "b2"])
+        contacts = [vi.Contact(f"on {a}", b, a, friction=0.5) for a, b in pairs]
+        tilt = 10.0**exponent * np.array([0.6, 0.8])
+        mechanism = vi.Mechanism(
+            "stack", bodies, free, 9.81 * np.array([*tilt, -1.0]), forces=contacts, ground=(vi.PlaneShape(),)
+        )
+        run = vi.simulate(mechanism, 1.0, 0.01)
+        assert np.abs(run.position - run.position[0]).max() < 1e-14

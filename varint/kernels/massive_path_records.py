@@ -1,0 +1,48 @@
+"""Arrays of mass along paths in steps of maximal coordinates (massive_paths.py): in a plan, and in a run."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from varint._numba import CompiledRecord, Float1, Float2, Float3, Int1, Int2
+
+
+@dataclass(frozen=True, eq=False)
+class MassivePaths(CompiledRecord):
+    """The np paths with mass, their N points one path after another, and the K moving bodies that these are on."""
+
+    first: Int1  # (np + 1,) first point of each path
+    slot: Int1  # (N,) body of each point, nb for the world
+    place: Int1  # (N,) its number among ``body``, -1 for the world
+    arm: Float2  # (N, 3) from the centre of mass, body axes, m; of the world the place
+    body: Int1  # (K,) slots
+    touches: Int2  # (np, K) 1 where a path has a point on a body
+    mass: Float1  # (np,) kg
+    belly: Float2  # (np, 2) fractions between which the mass is
+    lumped: Int1  # (np,) number of particles; zero for the exact integral
+
+
+@dataclass(frozen=True, eq=False)
+class MassivePathWork(CompiledRecord, writable=True):
+    """Scratch. Of both poses; arrays by point or by quadrature point hold the last path only where not of N points."""
+
+    x: Annotated[Float3, "2 pathpoints 3"]  # points, m, world
+    t: Annotated[Float3, "2 pathpoints 3"]  # unit vectors of the segments, each at its first point
+    s: Annotated[Float2, "2 pathpoints"]  # fractions of the length
+    length: Annotated[Float2, "2 paths"]  # m
+    weight: Annotated[Float1, "pathnodes"]  # kg, of the quadrature points
+    segment: Annotated[Int2, "pathnodes 2"]  # that each is on, by pose
+    part: Annotated[Float2, "pathnodes 2"]  # of the segment before it
+    push: Annotated[Float2, "pathnodes 3"]  # impulse at each, N s, world
+    shift: Annotated[Float2, "pathpoints 3"]  # motion of the points
+    slip: Annotated[Float1, "pathpoints"]  # of the path past the material at the points, along it
+    pull: Annotated[Float2, "pathpoints 3"]  # impulse by the motion of each point ...
+    drag: Annotated[Float1, "pathpoints"]  # ... and by each slip
+    wrench: Annotated[Float2, "pathbodies 6"]  # N s, world, and N m s, body axes
+    H: Annotated[Float2, "pathcolumns pathcolumns"]  # derivative of ``wrench`` at one pose by motions at another
+    Z_body: Annotated[Float3, "pathcolumns nb 6"]  # solutions of Newton's system for a unit wrench
+    Z_row: Annotated[Float2, "pathcolumns nr"]
+    small: Annotated[Float1, "pathcells"]  # I + H E^T Z, then its LU factors
+    order: Annotated[Int1, "pathcolumns"]
+    column: Annotated[Float1, "pathcolumns"]
+    other: Annotated[Float1, "pathcolumns"]
+    kinetic: Annotated[Float1, "components"]  # J, at the last node that was projected

@@ -1,0 +1,429 @@
+"""Mass along polylines over points of several bodies, in steps of maximal coordinates.
+
+The particle at the fraction alpha of a path is at x_alpha(q). Its discrete Lagrangian is one of positions,
+
+    Ld = 1/(2h) int m |e|^2 dalpha - h/2 (V(q0) + V(q1)),    e = x_alpha(q1) - x_alpha(q0)
+
+and the momenta of the path, which add to those of the bodies, are -D1 Ld at the start of a step and D2 Ld at its end:
+nothing else of a step changes. x_alpha is affine in alpha along a segment. The integral goes from segment to segment:
+between the means of the fractions of its two points at both poses a particle is taken to be on segment k at both, also
+where it passes a point within the step. The exact integral has a term |s_j(q1) - s_j(q0)|^3 / h there, which makes it
+of first order; this one is smooth and symmetric, of order 2, and composes to higher ones. With the jump of |e|^2 at
+these means, J the gradients of x_alpha and s_j the fractions of the points,
+
+    at the start    int m J(q0)^T e / h dalpha - sum_j m / (4h) (|e_j-|^2 - |e_j+|^2) ds_j/dq0 + h/2 dV/dq0
+    at the end      int m J(q1)^T e / h dalpha + sum_j m / (4h) (|e_j-|^2 - |e_j+|^2) ds_j/dq1 - h/2 dV/dq1
+
+With the slips u_j = l ds_j, the gradient at the local coordinate b of segment k is
+
+    dx_alpha = (1 - b) (dx_k - t_k u_k) + b (dx_k+1 - t_k u_k+1)
+    u_j = dc_j - s_j dl,    dc_j = sum_{k<j} t_k . (dx_k+1 - dx_k)
+
+The masses couple bodies that are no neighbours. Newton's matrix is A + E H E^T with A of the mechanism without them, E
+the columns of the bodies on the paths, and H = int m J(q0)^T J(q1) dalpha. It is solved by Woodbury's formula.
+"""
+
+import math
+
+from varint._numba import Float1, Float2, indirect, njit
+from varint.algebra.sums import two_sum
+from varint.algebra.vectors import add, cross, rotate, rotate_back, vector
+from varint.kernels.dense import pivoted_lu_factor, pivoted_lu_solve
+from varint.kernels.plan import Plan, Workspace
+from varint.kernels.refine import solve_again
+
+WHAT = "mass along paths in maximal coordinates"
+SIMPSON = (1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0)
+
+
+@njit
+def has_massive_paths(plan):
+    """Whether there is mass along paths."""
+    return plan.massive_paths.mass.size > 0
+
+
+@njit
+def _place_paths(plan, ws, pose):
+    """Points, unit vectors and fractions of all paths at a pose."""
+    table, work = plan.massive_paths, ws.massive_paths
+    x, t, s, world = work.x[pose], work.t[pose], work.s[pose], plan.bodies.mass.size
+    for n in range(table.slot.size):
+        i = table.slot[n]
+        at = vector(table.arm[n])
+        if i != world:
+            at = add(vector(ws.position[pose, i]), rotate(ws.rotation[pose, i], at))
+        x[n, 0], x[n, 1], x[n, 2] = at
+    for p in range(table.mass.size):
+        first, last = table.first[p], table.first[p + 1] - 1
+        s[first] = 0.0
+        for n in range(first, last):
+            a, b, c = x[n + 1, 0] - x[n, 0], x[n + 1, 1] - x[n, 1], x[n + 1, 2] - x[n, 2]
+            size = math.sqrt(a * a + b * b + c * c)
+            t[n, 0], t[n, 1], t[n, 2] = a / size, b / size, c / size
+            s[n + 1] = s[n] + size
+        work.length[pose, p] = s[last]
+        for n in range(first + 1, last + 1):
+            s[n] /= work.length[pose, p]
+
+
+@njit
+def _set_point(work, m, weight, alpha, first, k, poses):
+    """Quadrature point m: a ``weight``, kg, at the fraction ``alpha``, on the segments ``k`` at the two poses."""
+    work.weight[m] = weight
+    for side in range(2):
+        s, n = work.s[poses[side]], first + k[side]
+        work.segment[m, side] = k[side]
+        work.part[m, side] = (alpha - s[n]) / (s[n + 1] - s[n])
+
+
+@njit
+def _middle(work, n, poses):
+    """Mean of the fractions of point n at two poses."""
+    return 0.5 * (work.s[poses[0], n] + work.s[poses[1], n])
+
+
+@njit
+def _density(table, p):
+    """Mass over the length, in fractions of it, of the belly of path p, kg."""
+    return table.mass[p] / (table.belly[p, 1] - table.belly[p, 0])
+
+
+@njit
+def _find_points(plan, ws, p, poses):
+    """Quadrature points of path p for products of what is affine along the segments at two ``poses``; their number."""
+    table, work = plan.massive_paths, ws.massive_paths
+    first, segments = table.first[p], table.first[p + 1] - table.first[p] - 1
+    start, end, count, k, n = table.belly[p, 0], table.belly[p, 1], 0, 0, 0
+    if table.lumped[p] > 0:
+        for i in range(table.lumped[p]):
+            alpha = start + (end - start) * i / (table.lumped[p] - 1)
+            while k < segments - 1 and alpha > work.s[poses[0], first + k + 1]:
+                k += 1
+            while n < segments - 1 and alpha > work.s[poses[1], first + n + 1]:
+                n += 1
+            _set_point(work, i, table.mass[p] / table.lumped[p], alpha, first, (k, n), poses)
+        return table.lumped[p]
+    density = _density(table, p)
+    for k in range(segments):
+        low, high = max(_middle(work, first + k, poses), start), min(_middle(work, first + k + 1, poses), end)
+        if high > low:
+            for m in range(3):
+                alpha = low + 0.5 * m * (high - low)
+                _set_point(work, count, SIMPSON[m] * density * (high - low), alpha, first, (k, k), poses)
+                count += 1
+    return count
+
+
+@njit
+def _apart(work, first, m, poses):
+    """Vector from the place of the particle at quadrature point m at one pose to that at the other, m."""
+    a, b = first + work.segment[m, 0], first + work.segment[m, 1]
+    x, y, f, g = work.x[poses[0]], work.x[poses[1]], work.part[m, 0], work.part[m, 1]
+    d0 = (1.0 - g) * y[b, 0] + g * y[b + 1, 0] - ((1.0 - f) * x[a, 0] + f * x[a + 1, 0])
+    d1 = (1.0 - g) * y[b, 1] + g * y[b + 1, 1] - ((1.0 - f) * x[a, 1] + f * x[a + 1, 1])
+    d2 = (1.0 - g) * y[b, 2] + g * y[b + 1, 2] - ((1.0 - f) * x[a, 2] + f * x[a + 1, 2])
+    return d0, d1, d2
+
+
+@njit
+def _find_slips(plan, ws, p, pose):
+    """The slips at the points of path p, by the motions ``shift`` of its points."""
+    table, work = plan.massive_paths, ws.massive_paths
+    first, last, t, shift, slip = table.first[p], table.first[p + 1] - 1, work.t[pose], work.shift, work.slip
+    slip[first] = 0.0
+    for n in range(first, last):
+        grown = slip[n]
+        for c in range(3):
+            grown += t[n, c] * (shift[n + 1, c] - shift[n, c])
+        slip[n + 1] = grown
+    for n in range(first, last + 1):  # the last one becomes zero
+        if n < last:
+            slip[n] -= work.s[pose, n] * slip[last]
+    slip[last] = 0.0
+
+
+@njit
+def _motion(work, first, m, side, pose):
+    """Motion of the particle at quadrature point m by those of the points of its path, after `_find_slips`."""
+    n, f = first + work.segment[m, side], work.part[m, side]
+    t, slip = work.t[pose, n], (1.0 - f) * work.slip[n] + f * work.slip[n + 1]
+    a, b = work.shift[n], work.shift[n + 1]
+    return (
+        (1.0 - f) * a[0] + f * b[0] - t[0] * slip,
+        (1.0 - f) * a[1] + f * b[1] - t[1] * slip,
+        (1.0 - f) * a[2] + f * b[2] - t[2] * slip,
+    )
+
+
+@njit
+def _add_wrenches(plan, ws, p, count, side, pose):
+    """Add to ``wrench`` what the impulses ``push`` at ``count`` quadrature points give on the bodies of path p.
+
+    The transpose of `_motion`, the slips and the motions of the points. ``side``: which of two poses is ``pose``.
+    ``drag`` holds impulses by the slips to begin with, and is zero afterwards.
+    """
+    table, work = plan.massive_paths, ws.massive_paths
+    first, last, t, s = table.first[p], table.first[p + 1] - 1, work.t[pose], work.s[pose]
+    pull, drag = work.pull, work.drag
+    for n in range(first, last + 1):
+        pull[n, 0] = pull[n, 1] = pull[n, 2] = 0.0
+    for m in range(count):
+        n, f, along = first + work.segment[m, side], work.part[m, side], 0.0
+        for c in range(3):
+            force = work.push[m, c]
+            pull[n, c] += (1.0 - f) * force
+            pull[n + 1, c] += f * force
+            along += t[n, c] * force
+        drag[n] -= (1.0 - f) * along
+        drag[n + 1] -= f * along
+    drag[first] = drag[last] = 0.0  # there is no slip at the ends
+    total = shared = 0.0
+    for n in range(first, last + 1):
+        total += drag[n]
+        shared += s[n] * drag[n]
+    for n in range(first, last):
+        total -= drag[n]
+        drag[n] = 0.0
+        for c in range(3):
+            pull[n + 1, c] += (total - shared) * t[n, c]
+            pull[n, c] -= (total - shared) * t[n, c]
+    for n in range(first, last + 1):
+        k = table.place[n]
+        if k < 0:
+            continue
+        force, out = vector(pull[n]), work.wrench[k]
+        torque = cross(vector(table.arm[n]), rotate_back(ws.rotation[pose, table.slot[n]], force))
+        for c in range(3):
+            out[c] += force[c]
+            out[3 + c] += torque[c]
+
+
+@njit
+def _clear(wrench):
+    for k in range(wrench.shape[0]):
+        for c in range(6):
+            wrench[k, c] = 0.0
+
+
+@njit
+def _add_weights(plan, ws, p, pose, kick):
+    """Add ``kick`` (s) times the weight of path p at a pose to ``wrench``; returns its potential energy, J."""
+    work, g, potential = ws.massive_paths, plan.bodies.gravity, 0.0
+    first, count = plan.massive_paths.first[p], _find_points(plan, ws, p, (pose, pose))
+    for m in range(count):
+        n, f = first + work.segment[m, 0], work.part[m, 0]
+        for c in range(3):
+            work.push[m, c] = kick * work.weight[m] * g[c]
+            potential -= work.weight[m] * g[c] * ((1.0 - f) * work.x[pose, n, c] + f * work.x[pose, n + 1, c])
+    _add_wrenches(plan, ws, p, count, 0, pose)
+    return potential
+
+
+@njit
+def _add_momenta(plan, ws, p, poses, h, side):
+    """Add the momenta of path p at one of the two ends of a step, by ``side``, but for gravity, to ``wrench``."""
+    table, work = plan.massive_paths, ws.massive_paths
+    first, last, count = table.first[p], table.first[p + 1] - 1, _find_points(plan, ws, p, poses)
+    for m in range(count):
+        e = _apart(work, first, m, poses)
+        for c in range(3):
+            work.push[m, c] = work.weight[m] * e[c] / h
+    if table.lumped[p] == 0:
+        share = (0.5 * side - 0.25) * _density(table, p) / h / work.length[poses[side], p]
+        spare = work.weight.size - 1
+        for n in range(first + 1, last):
+            alpha = _middle(work, n, poses)
+            if table.belly[p, 0] < alpha < table.belly[p, 1]:
+                for k in range(2):
+                    _set_point(work, spare, 0.0, alpha, first, (n - first - 1 + k, n - first - 1 + k), poses)
+                    e = _apart(work, first, spare, poses)
+                    work.drag[n] += (1.0 - 2.0 * k) * share * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2])
+    _add_wrenches(plan, ws, p, count, side, poses[side])
+
+
+@indirect(seconds=3, what=WHAT)
+def add_path_momenta(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
+    """Add the momenta of the paths at the start of a step of ``h`` s, less gravity's half kick, to the residuals."""
+    table, work = plan.massive_paths, ws.massive_paths
+    _place_paths(plan, ws, start)
+    _place_paths(plan, ws, end)
+    _clear(work.wrench)
+    for p in range(table.mass.size):
+        _add_momenta(plan, ws, p, (start, end), h, 0)
+        _add_weights(plan, ws, p, start, -0.5 * h)
+    for k in range(table.body.size):
+        for c in range(6):
+            ws.residual_body[table.body[k], c] += work.wrench[k, c]
+
+
+@indirect(seconds=3, what=WHAT)
+def finish_paths(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
+    """Add the momenta of the paths at the end of a step of ``h`` s to ``ws.momentum``, and gravity's work to loads."""
+    table, work = plan.massive_paths, ws.massive_paths
+    _place_paths(plan, ws, start)
+    _place_paths(plan, ws, end)
+    _clear(work.wrench)
+    for p in range(table.mass.size):
+        _add_momenta(plan, ws, p, (start, end), h, 1)
+        before, after = _add_weights(plan, ws, p, start, 0.0), _add_weights(plan, ws, p, end, 0.5 * h)
+        ws.balance.load[component_of_path(plan, p)] += before - after
+    for k in range(table.body.size):
+        i = table.body[k]
+        for c in range(6):
+            ws.momentum[i, c], ws.momentum_rest[i, c] = two_sum(
+                ws.momentum[i, c], ws.momentum_rest[i, c] + work.wrench[k, c]
+            )
+
+
+@njit
+def component_of_path(plan, p):
+    """Number of the component of the mechanism that path p is in."""
+    table = plan.massive_paths
+    for k in range(table.body.size):
+        if table.touches[p, k]:
+            return plan.components.of_body[table.body[k]]
+    return 0
+
+
+@njit
+def _move_points(plan, ws, p, pose, velocity):
+    """Write the motions of the points of path p by those of their bodies, (nb, 6), to ``shift``."""
+    table, work, world = plan.massive_paths, ws.massive_paths, plan.bodies.mass.size
+    for n in range(table.first[p], table.first[p + 1]):
+        i = table.slot[n]
+        moved = 0.0, 0.0, 0.0
+        if i != world:
+            v = velocity[i]
+            moved = add(vector(v), rotate(ws.rotation[pose, i], cross(vector(v[3:]), vector(table.arm[n]))))
+        work.shift[n, 0], work.shift[n, 1], work.shift[n, 2] = moved
+
+
+@njit
+def _push_by_motion(work, first, count, side, pose):
+    """Impulses of the particles that move with the points of their path; returns twice their kinetic energy, J."""
+    twice = 0.0
+    for m in range(count):
+        v = _motion(work, first, m, side, pose)
+        for c in range(3):
+            work.push[m, c] = work.weight[m] * v[c]
+            twice += work.push[m, c] * v[c]
+    return twice
+
+
+@indirect(seconds=2, what=WHAT)
+def start_path_momenta(plan: Plan, ws: Workspace, pose: int) -> None:
+    """Add the momenta of the paths at a node with the velocities ``ws.velocity`` to ``ws.momentum``."""
+    table, work = plan.massive_paths, ws.massive_paths
+    _place_paths(plan, ws, pose)
+    _clear(work.wrench)
+    for p in range(table.mass.size):
+        count = _find_points(plan, ws, p, (pose, pose))
+        _move_points(plan, ws, p, pose, ws.velocity)
+        _find_slips(plan, ws, p, pose)
+        _push_by_motion(work, table.first[p], count, 0, pose)
+        _add_wrenches(plan, ws, p, count, 0, pose)
+    for k in range(table.body.size):
+        for c in range(6):
+            ws.momentum[table.body[k], c] += work.wrench[k, c]
+
+
+@njit
+def _couple(plan, ws, upper, lower):
+    """Write H: wrenches at the pose ``upper`` by unit motions of the bodies at the pose ``lower``."""
+    table, work = plan.massive_paths, ws.massive_paths
+    for a in range(work.H.shape[0]):
+        for b in range(work.H.shape[0]):
+            work.H[a, b] = 0.0
+    for p in range(table.mass.size):
+        first = table.first[p]
+        count = _find_points(plan, ws, p, (upper, lower))
+        for k in range(table.body.size):
+            if not table.touches[p, k]:
+                continue
+            R = ws.rotation[lower, table.body[k]]
+            for c in range(6):
+                for n in range(first, table.first[p + 1]):
+                    moved = 0.0, 0.0, 0.0
+                    if table.place[n] == k:
+                        unit = 1.0 if c % 3 == 0 else 0.0, 1.0 if c % 3 == 1 else 0.0, 1.0 if c % 3 == 2 else 0.0
+                        moved = unit if c < 3 else rotate(R, cross(unit, vector(table.arm[n])))
+                    work.shift[n, 0], work.shift[n, 1], work.shift[n, 2] = moved
+                _find_slips(plan, ws, p, lower)
+                _push_by_motion(work, first, count, 1, lower)
+                _clear(work.wrench)
+                _add_wrenches(plan, ws, p, count, 0, upper)
+                for q in range(table.body.size):
+                    for d in range(6):
+                        work.H[6 * q + d, 6 * k + c] += work.wrench[q, d]
+
+
+@njit
+def _factor_coupling(plan, ws, step):
+    """Solutions Z for unit wrenches, by the factors of Newton's matrix at hand, and the factors of I + H E^T Z."""
+    table, work, size = plan.massive_paths, ws.massive_paths, ws.massive_paths.column.size
+    for a in range(size):
+        body, row = work.Z_body[a], work.Z_row[a]
+        for i in range(body.shape[0]):
+            for c in range(6):
+                body[i, c] = 0.0
+        for r in range(row.size):
+            row[r] = 0.0
+        body[table.body[a // 6], a % 6] = 1.0
+        solve_again(plan, ws, step, body, row)
+    for a in range(size):
+        for b in range(size):
+            total = 1.0 if a == b else 0.0
+            for d in range(size):
+                total += work.H[a, d] * work.Z_body[b, table.body[d // 6], d % 6]
+            work.small[a * size + b] = total
+    pivoted_lu_factor(work.small, size, work.order, work.other)
+
+
+@njit
+def _correct(plan, ws, body, row):
+    """Replace the solution of A by that of A + E H E^T, after `_factor_coupling`."""
+    table, work, size = plan.massive_paths, ws.massive_paths, ws.massive_paths.column.size
+    for a in range(size):
+        total = 0.0
+        for d in range(size):
+            total += work.H[a, d] * body[table.body[d // 6], d % 6]
+        work.column[a] = total
+    pivoted_lu_solve(work.small, size, work.order, work.column)
+    for a in range(size):
+        y, own, rows = work.column[a], work.Z_body[a], work.Z_row[a]
+        for i in range(body.shape[0]):
+            for c in range(6):
+                body[i, c] -= y * own[i, c]
+        for r in range(row.size):
+            row[r] -= y * rows[r]
+
+
+@indirect(seconds=4, what=WHAT)
+def couple_paths(
+    plan: Plan, ws: Workspace, step: tuple[int, int, float], factored: bool, body: Float2, row: Float1
+) -> None:
+    """Replace a solution of Newton's system without the masses, in place, by that with them.
+
+    ``step``: (upper, end, h), see `solve_again`; ``factored``: whether the factors are those of the last call.
+    """
+    if not factored:
+        _couple(plan, ws, 1 - step[1], step[1])
+        _factor_coupling(plan, ws, step)
+    _correct(plan, ws, body, row)
+
+
+@indirect(seconds=4, what=WHAT)
+def project_paths(plan: Plan, ws: Workspace, pose: int, body: Float2, row: Float1) -> None:
+    """`couple_paths` for the velocities at a node, and the kinetic energies of the paths there."""
+    table, work = plan.massive_paths, ws.massive_paths
+    _place_paths(plan, ws, pose)
+    _couple(plan, ws, pose, pose)
+    _factor_coupling(plan, ws, (pose, pose, 0.0))
+    _correct(plan, ws, body, row)
+    for c in range(work.kinetic.size):
+        work.kinetic[c] = 0.0
+    for p in range(table.mass.size):
+        count = _find_points(plan, ws, p, (pose, pose))
+        _move_points(plan, ws, p, pose, body)
+        _find_slips(plan, ws, p, pose)
+        work.kinetic[component_of_path(plan, p)] += 0.5 * _push_by_motion(work, table.first[p], count, 0, pose)
