@@ -124,6 +124,10 @@ def things():
         "deformable spring": vi.deformable_spring("d", "a", "b", **ENDS, mass=1.0, stiffness=1.0, segments=50),
         "straight muscle mass": vi.straight_muscle_mass("m", "a", "b", **ENDS, mass=1.0),
         "point of a path": vi.At("a", (0.0, 0.1, 0.2)),
+        "attached vertices": vi.AttachedVertices("a", range(1000)),
+        "deformable body": vi.DeformableBody.box(
+            "d", (1, 1, 1), (5, 5, 5), E=1.0, nu=0.3, density=1.0, attach={"a": range(6)}
+        ),
         "beam": vi.beam("e", "a", "b", **ENDS, elements=50, section=BAR),
         "section of a beam": BAR,
         "ball that touches": vi.SphereShape(0.1),

@@ -284,6 +284,17 @@ def samples(rng):
                 "f", path=[vi.At("b0", (0.1, 0.2, 0)), vi.At("b1", (0, 0.3, 0.2)), vi.At("b2", (0.2, 0, 0))], mass=0.4
             )
         ],
+        "DeformableBody": [
+            vi.DeformableBody.box(
+                "f",
+                (1.0, 0.5, 0.5),
+                (2, 1, 1),
+                E=50.0,
+                nu=0.3,
+                density=0.5,
+                attach={"b0": range(4), "b2": range(8, 12)},
+            )
+        ],
         "JointCoulombFriction": [vi.JointCoulombFriction("f", joint="hinge", coefficient=0.2, radius=0.05)],
     }
 

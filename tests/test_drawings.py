@@ -12,7 +12,7 @@ from varint.drawing.viewpoint import choose_view
 from varint.kinematics.frames import JointFrames, with_world
 
 SPATIAL = {
-    "bennett", "bricard", "delta_robot", "free_body", "governor", "roller_coaster", "rolling_disc",
+    "bennett", "bricard", "delta_robot", "dominoes", "free_body", "governor", "roller_coaster", "rolling_disc",
     "sarrus", "snake", "spatial_slider_crank", "spinning_top", "stewart_platform", "tree", "two_bones_one_muscle",
     "woodpecker",
 }  # fmt: skip

@@ -18,7 +18,7 @@ KEEP = {  # forces, with the parameters of `samples`, that keep the energy; all 
     "Gear", "RackAndPinion", "Screw", "Belt", "Equality", "Coupling", "CoordinateMap",
     "RollingWheel", "KnifeEdge",
 }  # fmt: skip
-ONLY_REDUCED = {"Contact", "ContactPairs", "HardContact", "JointCoulombFriction"}
+ONLY_REDUCED = {"Contact", "ContactPairs", "DeformableBody", "HardContact", "JointCoulombFriction"}
 RNG = 3
 
 

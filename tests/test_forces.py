@@ -74,6 +74,7 @@ def test_friction_by_what_a_joint_transmits_takes_energy(rng):
     assert set(SAMPLES) - set(IN_STEPS) == {
         "Contact",
         "ContactPairs",
+        "DeformableBody",
         "HardContact",
         "JointCoulombFriction",
         "PathMass",

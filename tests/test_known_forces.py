@@ -67,6 +67,11 @@ MECHANISMS = {
     "path": lambda: forced(
         vi.PathMass("force", path=[vi.At("world", (0.1, 0.0, 0.2)), vi.At("link 1", (0.0, 0.1, 0.0))], mass=0.1)
     ),
+    "mesh": lambda: forced(
+        vi.DeformableBody.box(
+            "force", (0.2, 0.1, 0.1), (2, 1, 1), E=1e4, nu=0.3, density=100.0, attach={"link 1": range(4)}
+        )
+    ),
     "contacts": lambda: forced(vi.HardContact("force", "link 2", ground=(0.0, 0.0, -9.0))),
     "shapes": touching,
     "hard": lambda: forced(vi.JointStop("force", joint="joint 1", lower=-3.0, upper=3.0)),
@@ -94,7 +99,7 @@ def reduced(mechanism):
 
 def simulated(mechanism):
     """A run in reduced coordinates, of what they know; else in maximal ones."""
-    if mechanism.force_traits[0] & {"soft", "shapes"}:
+    if mechanism.force_traits[0] & {"soft", "shapes", "mesh"}:
         return vi.simulate(mechanism, DURATION, DT)
     return vi.redmax.simulate(mechanism, DURATION, DT, integrator=with_contacts()[0])
 
@@ -131,6 +136,7 @@ CALLS = {
     "adaptive gradient": lambda m: vi.gradient(m, objective, DURATION, DT, with_respect_to=["gravity"], adaptive=True),
     "reduced gradient": reduced,
     "inverse dynamics": efforts,
+    "stepper": lambda m: vi.Stepper(m, DT).step(STEPS),
 }
 
 

@@ -13,7 +13,7 @@ PACKAGE = ROOT / "varint"
 # from the ground up; a module may import from its own layer and from those below
 LAYERS = [
     {"errors", "display", "whole", "_numba"},
-    {"algebra"},
+    {"algebra", "elasticity"},
     {"products"},
     {"measures"},
     {"collision"},

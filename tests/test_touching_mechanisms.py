@@ -1,11 +1,13 @@
 """Mechanisms of the catalogue that touch, against closed forms, statics and reduced coordinates."""
 
+import json
 from functools import cache
 
 import numpy as np
 import pytest
 
 import varint as vi
+from varint.cli import main
 
 G = 9.81
 
@@ -115,6 +117,24 @@ def test_a_rimless_wheel_settles_at_its_walking_rate(spokes):
     assert np.abs(run.position[:, 0, 1]).max() < 1e-9  # straight on
 
 
+@pytest.mark.slow
+def test_dominoes_fall_one_after_the_other():
+    run = moved("dominoes", 2.0)
+    tilt = 2.0 * np.arcsin(run.quat_wxyz[:, :, 2])
+    begin = [run.t[np.argmax(tilt[:, k] > 0.01)] for k in range(1, 6)]
+    first = vi.mechanisms.module("dominoes").first_hit()
+    struck = run.t[np.argmax(np.abs(run.velocity[:, 1]).max(axis=1) > 1e-6)]
+    assert struck == pytest.approx(first, abs=2e-3)  # nodes are 1 ms apart
+    pace = np.diff(begin)
+    assert (pace > 0.0).all()
+    assert np.ptp(pace[2:]) < 0.2 * pace[-1]  # the wave comes to run at an even speed
+    assert tilt[-1] == pytest.approx(0.5 * np.pi, abs=1e-9)  # all lie flat
+    assert np.abs(run.velocity[-1]).max() < 1e-9
+    assert np.abs(run.position[:, :, 1]).max() < 1e-9
+    assert run.force["floor"][-1] == pytest.approx(0.06 * G, rel=1e-6)
+    assert np.diff(run.energy).max() < 1e-3 * np.ptp(run.energy)
+
+
 def test_a_rimless_wheel_that_is_too_slow_comes_to_rest_on_two_feet():
     run = moved("rimless_wheel", 6.0, rate=1.0)
     assert np.abs(run.velocity[-1]).max() < 1e-10
@@ -155,6 +175,32 @@ def test_a_gripper_holds_a_cube_by_friction():
         assert run.contact_force[f"{side} grip"][1:] == pytest.approx(
             np.broadcast_to([10.0 * sign, 0.0, 0.25 * G], (len(run.t) - 1, 3)), abs=1e-6
         )
+
+
+def test_points_that_touch_are_columns_of_a_table():
+    touching = moved("gripper", 0.05).contacts
+    table = touching.columns()
+    assert list(table)[:5] == ["node", "t (s)", "contact", "body a", "body b"]
+    assert {len(column) for column in table.values()} == {len(touching)}
+    first = table["node"] == 3
+    held = table["force z (N)"][first].sum()
+    assert held == pytest.approx(0.5 * G, abs=1e-6)
+    assert set(table["contact"]) == {"left grip", "right grip"}
+    assert table["point x (m)"] == pytest.approx(touching.point[:, 0])
+
+
+@pytest.mark.slow
+def test_info_of_a_run_has_its_contacts(tmp_path, capsys):
+    run = moved("gripper", 0.05)
+    run.save(tmp_path / "run.h5")
+    assert main(["info", str(tmp_path / "run.h5"), "--json"]) == 0
+    left, right = json.loads(capsys.readouterr().out)["contacts"]
+    assert (left["name"], right["name"]) == ("left grip", "right grip")
+    assert (left["share"], left["points"]) == (1.0, 4)
+    assert left["force"] == pytest.approx(np.hypot(10.0, 0.25 * G), rel=1e-6)
+    assert left["penetration"] < 1e-12
+    assert main(["info", str(tmp_path / "run.h5")]) == 0
+    assert "right grip" in capsys.readouterr().out
 
 
 def test_a_gripper_loses_what_is_too_heavy():

@@ -53,6 +53,7 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.model.deformable import deformable_spring
     from varint.model.forces.commanded import extrapolated
     from varint.model.forces.path import At
+    from varint.model.forces.soft_mesh import AttachedVertices
     from varint.model.forces.wrapped_path import Around, CylinderSurface, Pulley, SphereSurface
     from varint.model.import_report import ImportReport
     from varint.model.muscle_mass import straight_muscle_mass
@@ -83,6 +84,7 @@ PLACES = {  # name to its module, but for forces and joints
     "AssemblyModes": "configurations.assembly_modes",
     "At": "model.forces.path",
     "Around": "model.forces.wrapped_path",
+    "AttachedVertices": "model.forces.soft_mesh",
     "Body": "model.body",
     "BoxShape": "model.collision_shapes",
     "CapsuleShape": "model.collision_shapes",

@@ -178,6 +178,7 @@ def mechanism_calls() -> dict[str, Call]:
             "At": Call(vi.At, rights(body="crank", point=(0.0, 0.1, 0.2)), lambda at: at.point.sum()),
         }
         | _path_calls()
+        | _mesh_calls()
     )
 
 
@@ -216,6 +217,22 @@ def _path_calls() -> dict[str, Call]:
             vi.simulate(wrapped, 0.002, 0.001).moment_arm,
             rights(force=wrapped.forces[0].name, joint=wrapped.joints[0].name),
         ),
+    }
+
+
+def _mesh_calls() -> dict[str, Call]:
+    """Deformable bodies and their parts."""
+    material = {"E": 1e5, "nu": 0.3, "density": 100.0, "material": "stvk"}
+    box = {"name": "d", "size": (0.2, 0.1, 0.1), "divisions": (2, 1, 1), "position": (0.0, 0.0, 0.1)}
+    made = vi.DeformableBody.box(
+        "d", (0.2, 0.1, 0.1), (2, 1, 1), attach={"crank": range(4)}, E=1e5, nu=0.3, density=1.0
+    )
+    return {
+        "AttachedVertices": Call(vi.AttachedVertices, rights(body="crank", vertices=lambda: [0, 1, 2])),
+        "DeformableBody.box": Call(
+            vi.DeformableBody.box, rights(**box, **material, attach=lambda: {"crank": [0, 1]}), lambda body: body.mesh
+        ),
+        "DeformableBody.frequencies": Call(made.frequencies, rights(count=2)),
     }
 
 

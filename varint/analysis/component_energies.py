@@ -12,6 +12,7 @@ from varint.analysis.quantities import row_sums
 from varint.analysis.recorded_motion import RecordedMotion
 from varint.kernels.balance import SLOWEST
 from varint.model.forces.path import path_inertias
+from varint.model.forces.soft_mesh import soft_meshes
 
 FEW = 5  # nodes
 LEAST = 1e-5  # of the energy that takes part: smaller changes are not looked at
@@ -46,7 +47,7 @@ def component_energies(motion: RecordedMotion) -> Iterator[ComponentEnergy]:
     kinetic, weight, work, outside, balance = (np.concatenate(arrays) for arrays in zip(*tables, strict=True))
     of_force = np.full(work.shape[1], -1)
     of_force[compiled.force] = compiled.plan.components.of_element
-    if outside.any() or path_inertias(mechanism):
+    if outside.any() or path_inertias(mechanism) or soft_meshes(mechanism):
         of_body, of_force = np.zeros_like(of_body), np.zeros_like(of_force)
         kinetic, weight = kinetic.sum(axis=1, keepdims=True), weight.sum(axis=1, keepdims=True)
     slowest = SLOWEST * compiled.length / max(float(np.diff(motion.t).min(initial=np.inf)), np.finfo(float).tiny)

@@ -12,6 +12,7 @@ import numpy as np
 
 from varint.analysis import quantities
 from varint.analysis.forces import forces_at
+from varint.analysis.mesh_energies import MovingMesh, moving_meshes
 from varint.analysis.path_energies import PathPieces, path_pieces
 from varint.analysis.since import First, Since, row_of, turns_before
 from varint.display import Shown
@@ -184,10 +185,11 @@ def energies(trajectory: "RecordedMotion") -> tuple[np.ndarray, np.ndarray]:
     return trajectory.energy_balance, trajectory.kinetic
 
 
-def _pieces_of(trajectory: "RecordedMotion") -> PathPieces | None:
-    """The masses along paths at all nodes, or None."""
+def _inertias_of(trajectory: "RecordedMotion") -> list[PathPieces | MovingMesh]:
+    """The masses along paths and the deformable bodies at all nodes."""
     arrays = (trajectory.position, trajectory.quat_wxyz, trajectory.velocity, trajectory.angular_velocity)
-    return path_pieces(trajectory.mechanism, arrays)
+    pieces = path_pieces(trajectory.mechanism, arrays)
+    return [*([] if pieces is None else [pieces]), *moving_meshes(trajectory.mechanism, trajectory.nodes)]
 
 
 # ---------------------------------------------------------------------------------------- the quantities
@@ -197,8 +199,7 @@ def _pieces_of(trajectory: "RecordedMotion") -> PathPieces | None:
 def kinetic(trajectory: "RecordedMotion") -> np.ndarray:
     """(T,) kinetic energy, J."""
     of_bodies = quantities.kinetic_energy(trajectory.mechanism, trajectory.velocity, trajectory.angular_velocity)
-    pieces = _pieces_of(trajectory)
-    return of_bodies if pieces is None else of_bodies + pieces.kinetic_energy()
+    return sum((part.kinetic_energy() for part in _inertias_of(trajectory)), of_bodies)
 
 
 @quantity("J", within="energy")
@@ -206,8 +207,8 @@ def potential(trajectory: "RecordedMotion") -> np.ndarray:
     """(T,) potential energy, J: of gravity, zero at the origin, and of the forces."""
     of_forces = quantities.row_sums(trajectory.forces_along.potential)
     potential = quantities.potential_energy(trajectory.mechanism, trajectory.position) + of_forces
-    pieces = _pieces_of(trajectory)
-    return potential if pieces is None else potential + pieces.potential_energy(trajectory.mechanism.gravity)
+    gravity = trajectory.mechanism.gravity
+    return sum((part.potential_energy(gravity) for part in _inertias_of(trajectory)), potential)
 
 
 @quantity(
@@ -248,8 +249,7 @@ def energy_balance(trajectory: "RecordedMotion") -> np.ndarray:
 def linear_momentum(trajectory: "RecordedMotion") -> np.ndarray:
     """(T, 3) N s, world."""
     of_bodies = quantities.linear_momentum(trajectory.mechanism, trajectory.velocity)
-    pieces = _pieces_of(trajectory)
-    return of_bodies if pieces is None else of_bodies + pieces.linear_momentum()
+    return sum((part.linear_momentum() for part in _inertias_of(trajectory)), of_bodies)
 
 
 @quantity(
@@ -262,8 +262,7 @@ def angular_momentum(trajectory: "RecordedMotion") -> np.ndarray:
     """(T, 3) about the world's origin, N m s, world."""
     arrays = (trajectory.position, trajectory.quat_wxyz, trajectory.velocity, trajectory.angular_velocity)
     of_bodies = quantities.angular_momentum(trajectory.mechanism, *arrays)
-    pieces = _pieces_of(trajectory)
-    return of_bodies if pieces is None else of_bodies + pieces.angular_momentum()
+    return sum((part.angular_momentum() for part in _inertias_of(trajectory)), of_bodies)
 
 
 @quantity("m", rows=_drift_rows, label="joint drift", logarithmic=True)

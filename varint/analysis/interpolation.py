@@ -36,6 +36,9 @@ def interpolated(nodes: Nodes, times: np.ndarray, order: int) -> HeldNodes:
         "velocity": _sum(slopes, x, v),
         "angular_velocity": turned(left_jacobian(-turn), turn_rate),  # the right Jacobian: in body axes
     }
+    if "vertices" in nodes:
+        x, v = nodes["vertices"][chosen], nodes["vertex_velocities"][chosen]
+        arrays |= {"vertices": _sum(values, x, v), "vertex_velocities": _sum(slopes, x, v)}
     for name in LINEAR:
         if name in nodes:
             arrays[name] = linear(t, nodes[name], times)

@@ -18,6 +18,7 @@ from varint.analysis.diagnostics import RecordedDiagnostics
 from varint.analysis.forces import Forces, forces_at, path_lengths, path_rates, states_of
 from varint.analysis.gaps import warn_of_lost_turns, warn_of_unknown_motion
 from varint.analysis.interpolation import interpolated, linear
+from varint.analysis.mesh_energies import by_body
 from varint.analysis.points import PointPath, Relative, point_path, relative
 from varint.analysis.prescribed_motions import efforts_by_name, powers_of_motions, rates_of_motions
 from varint.analysis.quantities import row_sums
@@ -375,6 +376,16 @@ class RecordedMotion:
     def relative(self, body_a: str, body_b: str) -> Relative:
         """The motion of ``body_b`` as seen from ``body_a``, which turns and moves; either may be ``"world"``."""
         return relative(self, body_a, body_b)
+
+    @property
+    def vertices(self) -> Mapping[str, np.ndarray]:
+        """Name of a deformable body to the places (T, n, 3) of its vertices, m, world."""
+        return by_body(self.mechanism, self.nodes, "vertices")
+
+    @property
+    def vertex_velocities(self) -> Mapping[str, np.ndarray]:
+        """Name of a deformable body to the velocities (T, n, 3) of its vertices, m/s, world."""
+        return by_body(self.mechanism, self.nodes, "vertex_velocities")
 
     @cached_property
     def reactions(self) -> Mapping[str, Reaction]:

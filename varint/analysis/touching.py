@@ -54,6 +54,21 @@ class TouchingPoints(Shown):
         yield count_text(len(self), "point")
         yield f"at {count_text(len(np.unique(self.node)), 'node')}"
 
+    def columns(self) -> dict[str, np.ndarray]:
+        """Heading to column (n,), for a table: ``pandas.DataFrame(run.contacts.columns()).to_csv("contacts.csv")``."""
+        named = {
+            "node": self.node,
+            "t (s)": self.t,
+            "contact": self.contact,
+            "body a": self.body_a,
+            "body b": self.body_b,
+        }
+        vectors = (("point", "m", self.point), ("normal", "", self.normal), ("force", "N", self.force))
+        for name, unit, vector in vectors:
+            for axis, values in zip("xyz", vector.T, strict=True):
+                named[f"{name} {axis} ({unit})" if unit else f"{name} {axis}"] = values
+        return named
+
     def at(self, node: int) -> "TouchingPoints":
         """Points at one node."""
         rows = self.node == node

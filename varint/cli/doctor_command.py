@@ -19,6 +19,7 @@ GIVES = {  # extra: what it is for
     "dask": "ensembles on a Dask cluster",
     "dev": "what the tests of varint need",
     "docs": "building the documentation",
+    "fem": "mesh files of deformable bodies",
     "film": "films of runs",
     "gym": "environments of Gymnasium",
     "jax": "runs as differentiable functions in JAX",

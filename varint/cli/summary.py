@@ -10,7 +10,7 @@ from varint.analysis.derived import QUANTITIES, Quantity
 from varint.analysis.diagnostics import finest
 from varint.analysis.resolution import find_unresolved
 from varint.analysis.trajectory_display import method
-from varint.cli.facts import Fact, Facts, Report, ReportPart, cell
+from varint.cli.facts import Fact, FactColumn, Facts, Listing, Report, ReportPart, cell
 from varint.io.made_with import MADE_WITH, NAMES, RESUMED_WITH
 from varint.trajectory import Trajectory
 
@@ -31,7 +31,11 @@ def summary(trajectory: Trajectory, more: Sequence[Fact] = ()) -> Report:
     else:
         facts.append(Fact("unresolved", "warning", unresolved._asdict(), text=unresolved.message))
     facts += [*_of_cost(trajectory), *_of_recording(trajectory), *more]
-    parts: list[ReportPart] = [Facts(facts, title=trajectory.mechanism.name), Figures(trajectory)]
+    parts: list[ReportPart] = [
+        Facts(facts, title=trajectory.mechanism.name),
+        _contacts(trajectory),
+        Figures(trajectory),
+    ]
     return Report(parts, warning=unresolved.message if unresolved else "")
 
 
@@ -87,6 +91,25 @@ def _of_quantities(trajectory: Trajectory) -> list[Fact]:
     """Rows of the table, as the quantities word them."""
     shown = [quantity for quantity in QUANTITIES.values() if quantity.rows and quantity.shown(trajectory)]
     return [Fact("", *row) for q in shown if q.rows for row in q.rows(finest(trajectory, q.name))]
+
+
+def _contacts(trajectory: Trajectory) -> Listing:
+    """Each hard contact: the share of recorded nodes where it touches, and the largest figures there."""
+    columns = (
+        FactColumn("name", "contact"),
+        FactColumn("share", "touches, share of nodes", "", True),
+        FactColumn("points", "points, at most", "", True),
+        FactColumn("force", "largest force", "N", True),
+        FactColumn("penetration", "penetration", "m", True),
+    )
+    if not trajectory.mechanism.compiled.plan.contacts.body.size:
+        return Listing("contacts", columns, [])
+    rows, touching, depths = [], trajectory.contacts, trajectory.penetration
+    for name, force in trajectory.contact_force.items():
+        points = np.bincount(touching.node[touching.contact == name], minlength=len(trajectory))
+        largest = np.linalg.norm(force, axis=1).max()
+        rows.append((name, np.mean(points > 0), int(points.max()), largest, depths[name].max()))
+    return Listing("contacts", columns, rows, "contacts")
 
 
 @dataclass(frozen=True)

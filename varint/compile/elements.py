@@ -13,6 +13,7 @@ from varint.kernels.loads import LOAD_NAMES
 from varint.kernels.measures import KIND_NAMES
 from varint.measures import KINDS, Numbers
 from varint.model.body import WORLD
+from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.structure import Structure
 
@@ -124,7 +125,7 @@ def _weights(
 
 
 def loaded(structure: Structure, roles: Roles, slot: np.ndarray) -> np.ndarray:
-    """(nb,) whether laws, loads or contacts with planes act on a body."""
+    """(nb,) whether laws, loads, contacts with planes or deformable bodies act on a body."""
     found = np.zeros(len(structure.bodies) + 1, dtype=bool)
     for own in roles.sums[: len(roles.sums) - len(roles.constraints)]:
         found[slot[[end for m in own for end in roles.ends[m]]]] = True
@@ -135,6 +136,8 @@ def loaded(structure: Structure, roles: Roles, slot: np.ndarray) -> np.ndarray:
     for _, pair in roles.pairs:
         if pair.other == WORLD:  # those of two moving bodies are not folded into their pivots
             found[slot[structure.body_index[pair.body]]] = True
+    for soft in soft_meshes(structure):
+        found[slot[[structure.body_index[body] for body in soft.bodies if body != WORLD]]] = True
     return found[:-1]
 
 

@@ -34,8 +34,19 @@ NARROWEST = 0.3  # of the longer side of the picture
 TEETH = 7  # of a spring
 FLAT = 1e-9  # m^2 of the square of a symbol: corners in one line
 LINE = 0.7  # points
+SKIN = "#c06a45"  # of a deformable body
 
-TRACK_Z, BLOCK_Z, LINK_Z, GROUND_Z, STRAND_Z, MARK_Z, CENTRE_Z, TRACE_Z = 0.1, 0.5, 2.0, 2.98, 3.0, 4.0, 5.0, 6.0
+TRACK_Z, BLOCK_Z, SKIN_Z, LINK_Z, GROUND_Z, STRAND_Z, MARK_Z, CENTRE_Z, TRACE_Z = (
+    0.1,
+    0.5,
+    1.5,
+    2.0,
+    2.98,
+    3.0,
+    4.0,
+    5.0,
+    6.0,
+)
 
 
 class Painter:
@@ -63,6 +74,8 @@ class Painter:
         ends += [self._end(x, R, mark.body, mark.point) for mark in scene.marks]
         ends += [scene.view.project(points) for points in (*scene.tracks, *traced)]
         ends += [scene.view.project(surfaces.extent(x, R))] if surfaces else []
+        self._bodies = len(scene.structure.bodies)
+        ends += [scene.view.project(x[:, self._bodies : -1])]  # vertices
         points = np.concatenate([part.reshape(-1, 2) for part in (*seen, *ends)])
         span = max(float(np.ptp(points, axis=0).max()), 1e-9)
         spans = [np.ptp(part[0], axis=0) for part in seen if part.shape[1] > 1]
@@ -195,14 +208,16 @@ class Painter:
             under = BLOCK_Z if outline.solid and self.scene.view.flat else LINK_Z
             paint = self._box if outline.solid and _is_box(outline.points) else self._outline
             artists += paint(outline, x, R, fade, level + under + depth[outline.body])
+        if len(x) > self._bodies + 1:
+            artists += [self._skin(skin.triangles, x, fade, level + SKIN_Z) for skin in self.scene.skins]
         for strand in self.scene.strands:
             artists.append(self._strand(strand, x, R, fade, level + STRAND_Z))
         for mark in self.scene.marks:
             artists += self._mark(mark, x, R, fade, level + (LINK_Z + 0.95 if mark.symbol == "slider" else MARK_Z))
         if self.surfaces:
             artists.append(self._surfaces(self.surfaces, x, R, fade, level + LINK_Z))
-        covered = self.surfaces.numbers if self.surfaces else []
-        centres = self.scene.view.project(np.delete(x[:-1], [number for number in covered if number >= 0], axis=0))
+        covered = [number for number in self.surfaces.numbers if number >= 0] if self.surfaces else []
+        centres = self.scene.view.project(np.delete(x[: self._bodies], covered, axis=0))
         discs = [0.32 * self.size * CIRCLE + centre for centre in centres]
         artists += [self._patch(disc, _faded(INK, fade), None, level + CENTRE_Z) for disc in discs]
         return artists
@@ -226,8 +241,8 @@ class Painter:
 
     def _depth(self, x: np.ndarray) -> np.ndarray:
         """(nb,) from 0 to 0.9: what is nearer is painted later; in a plane by number."""
-        count = len(x) - 1
-        order = np.arange(count) if self.scene.view.flat else np.argsort(np.argsort(x[:-1] @ self.scene.view.towards))
+        count, towards = self._bodies, self.scene.view.towards
+        order = np.arange(count) if self.scene.view.flat else np.argsort(np.argsort(x[:count] @ towards))
         return 0.9 * order / max(1, count)
 
     def _outline(self, outline: Outline, x: np.ndarray, R: np.ndarray, fade: float, z: float) -> Iterator[Artist]:
@@ -254,6 +269,18 @@ class Painter:
         colours = fade + (1.0 - fade) * colours
         drawn = PolyCollection(list(triangles), facecolors=colours, edgecolors=colours, linewidths=0.25, zorder=z)
         return self.axes.add_collection(drawn, autolim=False)
+
+    def _skin(self, triangles: np.ndarray, x: np.ndarray, fade: float, z: float) -> Artist:
+        """The triangles that are seen, those further away first, the upper ones lighter."""
+        view, corners = self.scene.view, x[triangles]
+        outward = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        outward /= np.maximum(np.linalg.norm(outward, axis=1, keepdims=True), np.finfo(float).tiny)
+        seen = outward @ view.towards > 0
+        seen = np.flatnonzero(seen)[np.argsort(corners[seen].mean(axis=1) @ view.towards)]
+        white = np.clip(FACE + SHADE * (outward[seen] @ view.up), 0.0, 1.0)
+        fill = [(*_faded(SKIN, each + (1 - each) * fade), SHEER) for each in white]
+        look: dict[str, Any] = {"facecolors": fill, "edgecolors": [_faded(SKIN, 0.3 + 0.7 * fade)], "zorder": z}
+        return self.axes.add_collection(PolyCollection([*view.project(corners[seen])], linewidths=0.25, **look), False)
 
     def _strand(self, strand: Strand, x: np.ndarray, R: np.ndarray, fade: float, z: float) -> Artist:
         if strand.surfaces:
@@ -302,7 +329,7 @@ class Painter:
         feet = [self._end(x, R, mark.body, mark.point)[1] for mark in self.scene.marks if mark.grounded]
         if not feet:
             return True
-        heights = self.scene.view.project(x[:-1])[:, 1]
+        heights = self.scene.view.project(x[: self._bodies])[:, 1]
         return bool(np.mean(heights) > np.mean(feet) - 2 * self.size)
 
     def _patch(self, points: np.ndarray, face: Any, edge: Any, z: float) -> Artist:

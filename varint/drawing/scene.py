@@ -13,8 +13,10 @@ import numpy as np
 from varint.drawing.shape_outlines import planes_of, shape_outlines
 from varint.drawing.viewpoint import View
 from varint.drawing.wrapped import WrapShape, shape_of
+from varint.elasticity.tetrahedra import surface
 from varint.kinematics.frames import JointFrames
 from varint.model.body import Body
+from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Shift, Slide, Turn, joint_pose
 from varint.model.product_joint import Product
@@ -77,6 +79,15 @@ class Strand(NamedTuple):
     force: int = -1
 
 
+class Skin(NamedTuple):
+    """The surface of a mesh that is deformed: triangles (f, 3) of numbers of its vertices, counter-clockwise.
+
+    Vertices are placed as bodies are, behind all of these and before the world.
+    """
+
+    triangles: np.ndarray
+
+
 class Scene(NamedTuple):
     """All that is drawn of a mechanism seen from ``view``."""
 
@@ -88,6 +99,7 @@ class Scene(NamedTuple):
     strands: list[Strand]
     tracks: list[np.ndarray]  # (n, 3) m, world
     planes: list[tuple[np.ndarray, np.ndarray]]  # point (3,), m, and normal (3,), world, of those that are touched
+    skins: tuple[Skin, ...] = ()
 
 
 def placed(x: np.ndarray, R: np.ndarray, body: int, points: np.ndarray) -> np.ndarray:
@@ -108,7 +120,7 @@ def make_scene(structure: Structure, view: View, traced: Iterable[tuple[int, np.
     touched: list[list[np.ndarray]] = [[] for _ in structure.bodies]
     slides: dict[int, list[np.ndarray]] = {}  # by body, in its axes
     boxes = [_box(body, view) for body in structure.bodies]
-    scene = Scene(structure, view, [], [], [], [], [], planes_of(structure))
+    scene = Scene(structure, view, [], [], [], [], [], planes_of(structure), skins_of(structure))
     for joint in structure.joints:
         if joint.forbidden:
             _add_joint(scene, joint, boxes, touched, slides)
@@ -141,6 +153,15 @@ def strands_of(structure: Structure) -> list[Strand]:
             shapes = tuple(each and shape_of(structure, *each) for each in surfaces) if any(surfaces) else ()
             strands.append(Strand(force.look, bodies, np.array(points), shapes, number))
     return strands
+
+
+def skins_of(structure: Structure) -> tuple[Skin, ...]:
+    """The surfaces of all meshes that are deformed."""
+    skins, first = [], len(structure.bodies)
+    for soft in soft_meshes(structure):
+        skins.append(Skin(first + surface(soft.mesh.tetrahedra)))
+        first += soft.count
+    return tuple(skins)
 
 
 def _touch(touched: list[list[np.ndarray]], bodies: Iterable[int], points: Iterable[np.ndarray]) -> None:

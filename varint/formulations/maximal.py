@@ -20,6 +20,8 @@ from varint.formulations.parts import parts_of
 from varint.formulations.step_choice import ENERGY_ERROR, StepChoice, checked_error, chosen_step, step_for
 from varint.inputs.at_nodes import Commands, Loads, is_controlled, starts_of_motions
 from varint.integrators.adaptive_run import AdaptiveAtTimes, AdaptiveRun, check_adaptive, default_turn
+from varint.integrators.deformable_march import DeformableMarch
+from varint.integrators.deformable_run import DeformableRun, check_deformable, check_vertices
 from varint.integrators.march import March
 from varint.integrators.maximal_run import MaximalRun
 from varint.integrators.outputs import RunAtTimes
@@ -28,9 +30,11 @@ from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import choice, of_type, positive
+from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.known_forces import USES, Use, refuse
 from varint.model.state import State
 from varint.problem import MOST_STEPS, Problem, Recording
+from varint.record import Record
 from varint.running import Job, Run
 from varint.trajectory import Trajectory
 
@@ -124,17 +128,21 @@ class Variational(Method):
         times = recording.times(end)
         refuse(mechanism, self.use)
         _check_masses_of_paths(mechanism, method)
+        redo = self.on_unresolved == "substep"
+        check_deformable(mechanism, method, recording, redo)
         compiled = self._compiled(problem, merged)
         loads = Loads(mechanism, compiled, steps, problem.force, problem.torque)
         state = checked_start(mechanism, problem.start())
         check_laws(mechanism, state)
         check_depth(mechanism, state, compiled.length)
         commands = Commands(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state), end)
-        redo = self.on_unresolved == "substep"
-        march = March(
-            compiled, method, dt, self.tol, recording.stride if times is None else MOST_STEPS, turn, end, redo
-        )
-        run = _run_of((mechanism, march, state, steps, loads, commands), times)
+        if soft_meshes(mechanism):
+            soft = DeformableMarch(mechanism, compiled, method, dt, self.tol, recording.stride)
+            run: MaximalRun = DeformableRun(mechanism, soft, state, steps, loads, commands)
+        else:
+            stride = recording.stride if times is None else MOST_STEPS
+            march = March(compiled, method, dt, self.tol, stride, turn, end, redo)
+            run = _run_of((mechanism, march, state, steps, loads, commands), times)
         settings = {
             "formulation": self.formulation,
             "duration": problem.duration,
@@ -185,7 +193,15 @@ class Variational(Method):
         if self.closures == "single":
             return compile_structure(mechanism, clustered=False)
         needed = problem.force or problem.torque or any(map(is_controlled, mechanism.forces))
+        if soft_meshes(mechanism):  # which know the bodies that hold their vertices
+            return mechanism.compiled
         return mechanism.merged if merged and not needed else mechanism.compiled
+
+    @staticmethod
+    def trajectory(record: Record) -> Trajectory:
+        """See `Method`; raises ValueError where the motion of deformable bodies is missing."""
+        check_vertices(record)
+        return Trajectory(record)
 
     @property
     def use(self) -> Use:

@@ -17,6 +17,7 @@ from varint.model.forces.joint_compliance import JointCompliance
 from varint.model.forces.moved import Moved
 from varint.model.forces.no_slip import NoSlip
 from varint.model.forces.path import PathInertia
+from varint.model.forces.soft_mesh import SoftMesh
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
@@ -140,6 +141,12 @@ TRAITS = {
         "is a hard contact between shapes of bodies",
         "use vi.simulate of order 1 or 2, or remove this force",
     ),
+    "mesh": Trait(
+        "deformable bodies",
+        lambda structure, force: any(isinstance(element, SoftMesh) for element in force.elements(structure)),
+        "is a deformable body",
+        "use vi.simulate with dt= and order 2 or 4, or remove it",
+    ),
     "hard": Trait("hard stops", is_hard, "is hard and acts in impacts", "give it a stiffness, or remove it"),
     "soft": Trait(
         "joints with a compliance",
@@ -203,7 +210,7 @@ TRAITS = {
     ),
 }
 # traits of forces that a State does not determine
-NOT_FROM_STATE = ("impulses", "contacts", "path", "internal", "series")
+NOT_FROM_STATE = ("impulses", "contacts", "path", "mesh", "internal", "series")
 USES = {
     "steps": Use(
         "`vi.simulate`",
@@ -211,31 +218,41 @@ USES = {
         ("impulses",),
     ),
     "composed steps": Use("`vi.simulate(order=)`, 4 and above", "composed steps", ("impulses", "contacts")),
-    "adaptive steps": Use("`vi.simulate(adaptive=)`", "adaptive steps", ("impulses", "contacts", "path", "series")),
-    "step choice": Use(
-        '`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", ("impulses", "contacts", "path", "series")
+    "adaptive steps": Use(
+        "`vi.simulate(adaptive=)`", "adaptive steps", ("mesh", "impulses", "contacts", "path", "series")
     ),
-    "contact steps": Use('`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", ("shapes", "soft")),
+    "step choice": Use(
+        '`vi.simulate(dt="auto")`, `vi.choose_step`',
+        "trials of steps",
+        ("mesh", "impulses", "contacts", "path", "series"),
+    ),
+    "contact steps": Use(
+        '`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", ("mesh", "shapes", "soft")
+    ),
     "located steps": Use(
-        '`vi.redmax.simulate`, "dop853", "rk45"', "steps of other integrators", ("impulses", "shapes", "soft")
+        '`vi.redmax.simulate`, "dop853", "rk45"',
+        "steps of other integrators",
+        ("mesh", "impulses", "shapes", "soft"),
     ),
     "stiff steps": Use(
-        '`vi.redmax.simulate`, "radau"', "steps of this integrator", ("impulses", "shapes", "path", "soft")
+        '`vi.redmax.simulate`, "radau"',
+        "steps of this integrator",
+        ("mesh", "impulses", "shapes", "path", "soft"),
     ),
     "reduced steps": Use(
         '`vi.redmax.simulate`, "heun", "rk4", "matrix"',
         "steps of this integrator",
-        ("impulses", "contacts", "soft"),
+        ("mesh", "impulses", "contacts", "soft"),
     ),
     "implicit steps": Use(
         '`vi.redmax.simulate`, "bdf1", "bdf2", "sdirk2"',
         "steps of this integrator",
-        ("impulses", "contacts", "path", "soft"),
+        ("mesh", "impulses", "contacts", "path", "soft"),
     ),
     "tree steps": Use(
         '`vi.redmax.simulate`, "gauss" and the variational integrators',
         "steps of trees in canonical coordinates",
-        ("impulses", "contacts", "path", "soft", "hard", "moved", "driven", "coupled", "rolling"),
+        ("mesh", "impulses", "contacts", "path", "soft", "hard", "moved", "driven", "coupled", "rolling"),
     ),
     "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", NOT_FROM_STATE),
     "velocity level": Use(
@@ -245,14 +262,18 @@ USES = {
     "equations": Use(
         "`vi.EquationsOfMotion`",
         "equations of motion",
-        ("impulses", "contacts", "soft", "internal", "series", "hard", "moved", "several", "rolling"),
+        ("mesh", "impulses", "contacts", "soft", "internal", "series", "hard", "moved", "several", "rolling"),
     ),
     "derivatives": Use(
         "`stiffness`, `damping`, `preconditioner` of these",
         "derivatives of the equations of motion",
-        ("impulses", "contacts", "path", "soft", "internal", "series", "hard", "moved", "several", "rolling"),
+        ("mesh", "impulses", "contacts", "path", "soft", "internal", "series", "hard", "moved", "several", "rolling"),
     ),
-    "reactions": Use("`acceleration` and `reaction` of a run", "reactions and accelerations of a run", ("path",)),
+    "reactions": Use(
+        "`acceleration` and `reaction` of a run",
+        "reactions and accelerations of a run",
+        ("mesh", "path"),
+    ),
     "runs within": Use(
         "`vi.lyapunov_exponent`, `vi.time_reversal`",
         "runs that restart from a state of another run or go backward in time",
@@ -272,24 +293,27 @@ USES = {
     "tangents": Use(
         "`vi.periodic_orbit`, `vi.lyapunov_spectrum`",
         "derivatives of steps",
-        ("impulses", "contacts", "path", "soft", "internal", "moved", "feedback", "rolling"),
+        ("mesh", "impulses", "contacts", "path", "soft", "internal", "moved", "feedback", "rolling"),
     ),
     "gradient": Use(
-        "`vi.gradient`", "gradients", ("impulses", "contacts", "path", "soft", "moved", "bent", "feedback", "rolling")
+        "`vi.gradient`",
+        "gradients",
+        ("mesh", "impulses", "contacts", "path", "soft", "moved", "bent", "feedback", "rolling"),
     ),
     "adaptive gradient": Use(
         "`vi.gradient(adaptive=)`",
         "gradients of adaptive steps",
-        ("impulses", "contacts", "path", "soft", "moved", "bent", "feedback", "series", "rolling"),
+        ("mesh", "impulses", "contacts", "path", "soft", "moved", "bent", "feedback", "series", "rolling"),
     ),
     "reduced gradient": Use(
         "`vi.redmax.gradient`",
         "gradients in reduced coordinates",
-        ("impulses", "contacts", "path", "soft", "hard", "moved", "several", "bent", "feedback", "rolling"),
+        ("mesh", "impulses", "contacts", "path", "soft", "hard", "moved", "several", "bent", "feedback", "rolling"),
     ),
     "inverse dynamics": Use(
-        "`vi.inverse_dynamics`", "inverse dynamics", ("impulses", "contacts", "path", "hard", "rolling")
+        "`vi.inverse_dynamics`", "inverse dynamics", ("mesh", "impulses", "contacts", "path", "hard", "rolling")
     ),
+    "stepper": Use("`vi.Stepper`, `vi.gym`", "steps that are taken one by one", ("mesh",)),
 }
 
 

@@ -21,9 +21,9 @@ from varint.drawing.style import FAINT, TRACES
 from varint.drawing.surfaces import surfaces_of
 from varint.drawing.viewpoint import choose_view
 from varint.errors import ArgumentError, FileError
-from varint.kinematics.frames import with_world
 from varint.model.checks import of_type, positive, whole_number
 from varint.viz.mesh_files import meshed_solids
+from varint.viz.poses import poses_of
 from varint.whole import written_whole
 
 GIF, MP4, WEBM = ".gif", ".mp4", ".webm"
@@ -85,7 +85,7 @@ def animate(
     view = choose_view(trajectory.mechanism, plane, camera)
     between = np.interp(np.arange(0, len(times) - 1 + 1e-9, 1 / SMOOTH), np.arange(len(times)), times)
     at = trajectory.at(between) if len(trajectory) > 1 else trajectory
-    x, R = with_world(at.position, at.quat_wxyz)
+    x, R = poses_of(at)
     ways = [placed(x, R, each.body, each.point) for each in traced]
     x, R = x[::SMOOTH], R[::SMOOTH]
     carried = camera_shift(trajectory.mechanism, x)

@@ -11,9 +11,9 @@ from typing import Any
 from varint.analysis.recorded_motion import RecordedMotion
 from varint.display import Shown, count_text
 from varint.errors import ArgumentError
-from varint.kinematics.frames import with_world
 from varint.mechanism import Mechanism
 from varint.model.checks import can_be_written, of_type, path_of, whole_number
+from varint.viz.poses import poses_of
 from varint.viz.web_frames import curve_names, frames_data
 from varint.viz.web_scene import scene_data
 from varint.whole import write_text
@@ -99,8 +99,8 @@ def stride(nodes: int, most: int) -> int:
 
 def page_data(mechanism: Mechanism, start: RecordedMotion, trace: object, plane: str | None) -> dict[str, Any]:
     """All but the frames; sizes are those at the first node of ``start``."""
-    x, R = with_world(start.position[0], start.quat_wxyz[0])
-    data = scene_data(mechanism, x, R, plane)
+    x, R = poses_of(start[:1])
+    data = scene_data(mechanism, x[0], R[0], plane)
     traced = []
     if trace is not None:
         from varint.drawing.mechanism_picture import find_traced  # imports matplotlib, so only when needed

@@ -35,7 +35,7 @@ from varint.model.body import WORLD
 from varint.model.checks import choice, flag, sequence_of, shown, suggestion
 from varint.model.known_forces import is_hard
 from varint.viz.curves import beyond, curve, duration, is_dense, is_fast, over_time, sizes, time_unit, window, with_mean
-from varint.viz.poses import checked_times, ways
+from varint.viz.poses import checked_times, poses_of, ways
 
 MOST = 8  # curves of a panel
 AT_NODES = {"force": "effort", "power": "power"}  # quantities that have no impacts, and the word in their names
@@ -397,7 +397,7 @@ def _poses(trajectory: RecordedMotion, what: str, given: PanelOptions) -> Drawin
             raise ArgumentError(f"{what!r} is at one time, got {len(times)}: {MECHANISM!r} draws several poses")
         times = times[-1:]
     at = trajectory.at(times) if len(trajectory) > 1 else trajectory
-    x, R = with_world(at.position, at.quat_wxyz)
+    x, R = poses_of(at)
     traced = given.traced or (find_traced(mechanism, _couplers(mechanism)) if what == COUPLER else [])
     lines = ways(trajectory, traced)
     view = choose_view(mechanism, given.plane)

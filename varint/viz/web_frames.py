@@ -7,12 +7,13 @@ import numpy as np
 
 from varint.analysis.recorded_motion import RecordedMotion
 from varint.analysis.table_columns import GROUPS, Column, columns
-from varint.drawing.scene import placed, strands_of
+from varint.drawing.scene import placed, skins_of, strands_of
 from varint.drawing.wrapped import arc_points
 from varint.kinematics.frames import with_world
 from varint.model.rotation_vectors import rotation_matrix, turned
 from varint.record import ChosenNodes
-from varint.viz.web_scene import encoded
+from varint.viz.poses import poses_of
+from varint.viz.web_scene import encoded, numbered
 
 ENERGIES = ("kinetic", "potential", "energy")
 CURVES = (*ENERGIES, "coordinates", "force", "rates")
@@ -72,6 +73,7 @@ def frames_data(trajectory: RecordedMotion) -> dict[str, Any]:
         "arrows": [_arrows_data(arrows) for arrows in _arrows(trajectory)],
         "contacts": _contacts(trajectory),
         "arcs": encoded(_arcs(trajectory), "<f4"),
+        "skins": encoded(_skins(trajectory), "<f4"),
         "activations": encoded(np.round(_activations(trajectory) * FULL), "<u1"),
     }
 
@@ -105,6 +107,12 @@ def _arcs(trajectory: RecordedMotion) -> np.ndarray:
     return arcs
 
 
+def _skins(trajectory: RecordedMotion) -> np.ndarray:
+    """(T, n, 3) m, world, of the vertices on the surfaces of all deformable bodies."""
+    x, _ = poses_of(trajectory)
+    return x[:, [number for own, _ in numbered(skins_of(trajectory.mechanism)) for number in own]]
+
+
 def _activations(trajectory: RecordedMotion) -> np.ndarray:
     """(T, n) of each line of a force that has one, 0 to 1."""
     forces = trajectory.mechanism.forces
@@ -129,7 +137,8 @@ def _arrows(trajectory: RecordedMotion) -> Iterable[Arrows]:
     """Arrows of springs, motors and loads together on each body; of each joint on its body b. Without zero ones."""
     load = trajectory.load + trajectory.forces_along.load
     axes = rotation_matrix(trajectory.quat_wxyz)
-    reactions = [trajectory.reactions[joint.name] for joint in trajectory.mechanism.joints]
+    joints = () if skins_of(trajectory.mechanism) else trajectory.mechanism.joints  # no reactions beside vertices
+    reactions = [trajectory.reactions[joint.name] for joint in joints]
     none = np.zeros((len(trajectory), 0, 3))
     yield _kept("force", "N", load[..., :3])
     yield _kept("torque", "N m", turned(axes, load[..., 3:]))

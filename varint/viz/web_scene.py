@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from varint.drawing.following import floating_base, floor_height
-from varint.drawing.scene import WORLD, Mark, Outline, Scene, make_scene, placed
+from varint.drawing.scene import WORLD, Mark, Outline, Scene, Skin, make_scene, placed
 from varint.drawing.shape_outlines import planes_of
 from varint.drawing.style import COLOURS
 from varint.drawing.viewpoint import choose_view, up_of
@@ -37,8 +37,8 @@ BALL /= np.linalg.norm(BALL, axis=1, keepdims=True)
 def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | None) -> dict[str, Any]:
     """Bodies with their parts, joints, lines of forces, where to look from.
 
-    ``x`` (nb + 1, 3), ``R`` (nb + 1, 3, 3): poses of the bodies at the start, the world last. Lengths in m, points and
-    quaternions in axes of the bodies, numbered as in the mechanism, -1 the world.
+    ``x`` (n, 3), ``R`` (n, 3, 3): poses of the bodies at the start, then vertices, the world last, see `poses_of`.
+    Lengths in m, points and quaternions in axes of the bodies, numbered as in the mechanism, -1 the world.
     """
     view = choose_view(mechanism, plane)
     scene = make_scene(mechanism, view)
@@ -75,6 +75,7 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
             }
             for s in scene.strands
         ],
+        "skins": [{"triangles": encoded(skin, "<u4"), "count": len(own)} for own, skin in numbered(scene.skins)],
         "touches": bool(mechanism.compiled.plan.contacts.body.size),
         "tracks": [_plain(track) for track in scene.tracks],
         "camera": {
@@ -91,6 +92,12 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
         "colours": COLOURS,
         "notes": shapes.notes,
     }  # fmt: skip
+
+
+def numbered(skins: Iterable[Skin]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Numbers of the vertices on each skin, and its triangles (f, 3) in numbers among these."""
+    found = (np.unique(skin.triangles, return_inverse=True) for skin in skins)
+    return [(own, triangles.reshape(-1, 3)) for own, triangles in found]
 
 
 def _plain(values: Any) -> Any:
@@ -120,7 +127,7 @@ def _corners(
         points += [placed(x, R, body, p)[None] for body, p in zip(strand.bodies, strand.points, strict=True)]
     for number, own in enumerate(solids):
         points += [placed(x, R, number, _box_corners(solid)) for solid in own]
-    every = np.concatenate([x[:-1], *points])
+    every = np.concatenate([x[:-1], *points])  # of vertices too
     return every.min(axis=0), every.max(axis=0)
 
 

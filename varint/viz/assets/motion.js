@@ -11,7 +11,8 @@ function decoded(text, Kind) {
 }
 
 class Motion {
-  constructor(bodies, joints, curves, strands) {
+  constructor(bodies, joints, curves, strands, skins) {
+    this.skinWidth = 3 * skins.reduce((sum, { count }) => sum + count, 0);
     this.arcWidth = 3 * ARC_POINTS * strands.flatMap(({ wraps }) => wraps).filter((body) => body > -2).length;
     this.activationWidth = strands.filter(({ activated }) => activated).length;
     this.bodies = bodies;
@@ -23,6 +24,7 @@ class Motion {
     this.quat = new Float32Array(0); // 4 a body and frame: w, x, y, z
     this.curves = new Float32Array(0);
     this.arcs = new Float32Array(0); // 3 a point of the lines around surfaces, and frame
+    this.skins = new Float32Array(0); // 3 a vertex of a surface that is deformed, and frame
     this.activations = new Uint8Array(0); // one a line that has one, and frame
     this.smooth = new Uint8Array(0); // whether frame and next can be shown between
     this.arrows = new Map(); // what: {unit, width, values, largest, typical}
@@ -39,6 +41,7 @@ class Motion {
     this.quat = this.grown(this.quat, 4 * this.bodies, Float32Array.from(whole, (part) => part / 32767), before);
     this.curves = this.grown(this.curves, this.curveCount, this.curvesOf(chunk), before);
     this.arcs = this.grown(this.arcs, this.arcWidth, decoded(chunk.arcs, Float32Array), before);
+    this.skins = this.grown(this.skins, this.skinWidth, decoded(chunk.skins, Float32Array), before);
     this.activations = this.grown(this.activations, this.activationWidth, decoded(chunk.activations, Uint8Array), before);
     for (const each of chunk.arrows) this.addArrows(each, before, chunk.count);
     this.addContacts(chunk.contacts, before);
@@ -178,6 +181,14 @@ class Motion {
     const b = share ? a + this.arcWidth : a;
     const v = this.arcs;
     return point.set(v[a] + share * (v[b] - v[a]), v[a + 1] + share * (v[b + 1] - v[a + 1]), v[a + 2] + share * (v[b + 2] - v[a + 2]));
+  }
+
+  // Writes the vertices of a surface from number ``first`` on to an array.
+  skin(first, { frame, share }, into) {
+    const a = frame * this.skinWidth + 3 * first;
+    const b = share ? a + this.skinWidth : a;
+    const v = this.skins;
+    for (let k = 0; k < into.length; k++) into[k] = v[a + k] + share * (v[b + k] - v[a + k]);
   }
 
   // Of the line with that number among those that have one, 0 to 1.

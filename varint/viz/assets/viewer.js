@@ -31,7 +31,7 @@ const TOGGLES = {
 };
 const SHOWN_AT_FIRST = ["bodies", "joints", "lines", "grid", "shadows", "contact"];
 
-const motion = new Motion(data.bodies.length, data.joints.length, data.curves.length, data.strands);
+const motion = new Motion(data.bodies.length, data.joints.length, data.curves.length, data.strands, data.skins);
 const low = vector(data.low);
 const high = vector(data.high);
 const span = Math.max(high.x - low.x, high.y - low.y, high.z - low.z);
@@ -205,6 +205,19 @@ const strands = data.strands.map((strand) => {
   layers.lines.push(line);
   return { ...strand, line, coil: coil && ends, points: strand.points.map(vector), wraps, activation };
 });
+let vertices = 0;
+const skins = data.skins.map(({ triangles, count }) => {
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * count), 3));
+  geometry.setIndex(new THREE.BufferAttribute(decoded(triangles, Uint32Array), 1));
+  const look = { color: 0xd8825a, flatShading: true, side: THREE.DoubleSide, transparent: true, opacity: 0.85 };
+  const mesh = new THREE.Mesh(geometry, new THREE.MeshLambertMaterial(look));
+  mesh.frustumCulled = false;
+  scene.add(mesh);
+  layers.bodies.push(mesh);
+  vertices += count;
+  return { mesh, first: vertices - count };
+});
 const guides = data.guides.map((guide) => {
   const line = thickLine([0, 0, 0, 1, 0, 0], 0x8a8a84, 2);
   scene.add(line);
@@ -274,6 +287,15 @@ function placeStrands(place) {
   for (const { line, joint, body } of turning) {
     inWorld(joint.body, someB.set(...joint.point), line.position);
     line.quaternion.copy(groupOf(body).quaternion);
+  }
+}
+
+function placeSkins(place) {
+  if (!motion.count) return;
+  for (const { mesh, first } of skins) {
+    const { position } = mesh.geometry.attributes;
+    motion.skin(first, place, position.array);
+    position.needsUpdate = true;
   }
 }
 
@@ -641,6 +663,7 @@ function draw(now) {
     follow();
     controls.update();
     placeStrands(place);
+    placeSkins(place);
     placeArrows(place);
     placeLegend(place);
     placeTraces(place);

@@ -1,0 +1,1 @@
+"""Elastic materials and linear tetrahedra: energies, forces and stiffness of deformed meshes."""

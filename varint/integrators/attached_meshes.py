@@ -1,0 +1,162 @@
+"""The deformable bodies of a mechanism as one mesh: free vertices, vertices attached to bodies, sparse matrices."""
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csc_array
+
+from varint.compile import Compiled
+from varint.elasticity.materials import Response
+from varint.mechanism import Mechanism
+from varint.model.body import WORLD
+from varint.model.forces.soft_mesh import soft_meshes
+from varint.model.rotation_vectors import rotation_matrix
+
+
+class SparsePattern:
+    """Sums of entries as a sparse matrix, always with the same places: ``rows`` and ``columns`` of each, (N,)."""
+
+    def __init__(self, rows: np.ndarray, columns: np.ndarray, chosen: np.ndarray, shape: tuple[int, int]) -> None:
+        self.shape, self._chosen = shape, np.flatnonzero(chosen)
+        self._places, self._of_entry = np.unique(
+            columns[self._chosen] * shape[0] + rows[self._chosen], return_inverse=True
+        )
+        self._rows = self._places % max(shape[0], 1)
+        self._starts = np.searchsorted(self._places, np.arange(shape[1] + 1) * shape[0])
+
+    def matrix(self, entries: np.ndarray, diagonal: np.ndarray | None = None) -> csc_array:
+        """The matrix of all entries (all,), of which it takes its own, with ``diagonal`` added, which is in it."""
+        data = np.bincount(self._of_entry, entries[self._chosen], len(self._places)).astype(float)
+        if diagonal is not None:
+            data[np.searchsorted(self._places, np.arange(len(diagonal)) * (self.shape[0] + 1))] += diagonal
+        return csc_array((data, self._rows, self._starts), shape=self.shape)
+
+
+class Stiffness(NamedTuple):
+    """Second derivatives of the elastic energy, N/m, by free and attached vertices, of coordinates each."""
+
+    free: csc_array
+    mixed: csc_array
+    attached: csc_array
+
+
+class AttachedMeshes:
+    """All vertices one after another, in the order of the forces.
+
+    free, held : numbers of the free vertices, and of those attached to moving bodies
+    mass : (n,) kg
+    slots : (b,) slots of the bodies that vertices are attached to, each once
+    """
+
+    def __init__(self, mechanism: Mechanism, compiled: Compiled) -> None:
+        bodies = soft_meshes(mechanism)
+        self.gravity = np.asarray(mechanism.gravity)
+        self.meshes = [body.mesh for body in bodies]
+        self.first = np.cumsum([0, *(len(mesh.points) for mesh in self.meshes)])
+        count = int(self.first[-1])
+        self.points = np.concatenate([mesh.points for mesh in self.meshes])
+        self.mass = np.concatenate([mesh.mass for mesh in self.meshes])
+        nb = len(mechanism.bodies)
+        owner, arm = np.full(count, -1), np.zeros((count, 3))
+        for begin, body in zip(self.first, bodies, strict=False):
+            for part in body.attached:
+                vertices = begin + np.array(part.vertices)
+                owner[vertices], arm[vertices] = nb, self.points[vertices]
+                if part.body != WORLD:
+                    k = mechanism.body_index[part.body]
+                    B, x = rotation_matrix(mechanism.bodies[k].quat_wxyz), mechanism.bodies[k].position
+                    owner[vertices], arm[vertices] = compiled.slot[k], (self.points[vertices] - x) @ B
+        self.free, self._tied = np.flatnonzero(owner < 0), np.flatnonzero(owner >= 0)
+        self._owner, self._arm = owner[self._tied], arm[self._tied]
+        self.held = np.flatnonzero((owner >= 0) & (owner < nb))
+        self._slot, self._offset = owner[self.held], arm[self.held]
+        self.slots, self._column = np.unique(self._slot, return_inverse=True)
+        self._nb = nb
+
+    def place(self, position: np.ndarray, rotation: np.ndarray, x: np.ndarray) -> None:
+        """Bring the attached vertices in ``x`` (n, 3) to where their bodies are, (nb + 1, 3) and (nb + 1, 3, 3)."""
+        turned = np.einsum("nij,nj->ni", rotation[self._owner], self._arm)
+        x[self._tied] = position[self._owner] + turned
+
+    def velocities(self, motion: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+        """(held, 3) m/s of the vertices held by bodies with the motions (nb, 6)."""
+        v, w = motion[self._slot, :3], motion[self._slot, 3:]
+        return v + np.einsum("nij,nj->ni", rotation[self._slot], np.cross(w, self._offset))
+
+    def wrenches(self, load: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+        """(nb, 6) sums on the bodies of ``load`` (n, 3) on the vertices that they hold: world, and body axes."""
+        own, sums = load[self.held], np.zeros((self._nb, 6))
+        moment = np.cross(self._offset, np.einsum("nji,nj->ni", rotation[self._slot], own))
+        np.add.at(sums, self._slot, np.hstack([own, moment]))
+        return sums
+
+    def jacobian(self, rotation: np.ndarray) -> np.ndarray:
+        """(3 held, 6 b) velocities of the held vertices by the motions of the bodies in ``slots``."""
+        count = len(self.held)
+        J = np.zeros((count, 3, len(self.slots), 6))
+        rows = np.arange(count)
+        J[rows, :, self._column, :3] = np.eye(3)
+        J[rows, :, self._column, 3:] = -rotation[self._slot] @ _crossing(self._offset)
+        return J.reshape(3 * count, 6 * len(self.slots))
+
+    def added_inertia(self, rotation: np.ndarray) -> np.ndarray:
+        """(nb, 6, 6) kg, kg m, kg m^2 of the held vertices, as parts of their bodies."""
+        R, C = rotation[self._slot], _crossing(self._offset)
+        J = np.concatenate([np.tile(np.eye(3), (len(R), 1, 1)), -R @ C], axis=2)
+        added = np.zeros((self._nb, 6, 6))
+        np.add.at(added, self._slot, self.mass[self.held, None, None] * (J.swapaxes(1, 2) @ J))
+        return added
+
+    def responses(self, x: np.ndarray) -> list[Response]:
+        """Responses of each mesh with vertices at ``x`` (n, 3)."""
+        return [mesh.response(part) for mesh, part in zip(self.meshes, self._parts(x), strict=True)]
+
+    def forces(self, x: np.ndarray, responses: list[Response]) -> np.ndarray:
+        """(n, 3) N, of the material on the vertices."""
+        parts = zip(self.meshes, self._parts(x), responses, strict=True)
+        return np.concatenate([mesh.forces(part, own) for mesh, part, own in parts])
+
+    def energy(self, responses: list[Response]) -> float:
+        """Elastic energy, J."""
+        return float(sum(np.sum(m.volume * own.energy) for m, own in zip(self.meshes, responses, strict=True)))
+
+    def stiffness(self, responses: list[Response], share: float, inertia: bool, projected: bool = False) -> Stiffness:
+        """Stiffness times ``share``, with the masses added where ``inertia``; ``projected``: see `blocks`."""
+        parts = zip(self.meshes, responses, strict=True)
+        entries = share * np.concatenate([mesh.blocks(own, projected).ravel() for mesh, own in parts])
+        mass = np.repeat(self.mass, 3).reshape(-1, 3) * float(inertia)
+        of_free, mixed, of_held = self._patterns
+        return Stiffness(
+            of_free.matrix(entries, mass[self.free].ravel()),
+            mixed.matrix(entries),
+            of_held.matrix(entries, mass[self.held].ravel()),
+        )
+
+    def _parts(self, x: np.ndarray) -> list[np.ndarray]:
+        return [x[first:last] for first, last in zip(self.first, self.first[1:], strict=False)]
+
+    @cached_property
+    def _patterns(self) -> tuple[SparsePattern, SparsePattern, SparsePattern]:
+        number, is_free, is_held = np.zeros((3, len(self.points)), dtype=np.int64)
+        number[self.free], number[self.held] = np.arange(len(self.free)), np.arange(len(self.held))
+        is_free[self.free], is_held[self.held] = 1, 1
+        tetrahedra = np.concatenate([m.tetrahedra + n for m, n in zip(self.meshes, self.first, strict=False)])
+        columns = (3 * number[tetrahedra][:, :, None] + np.arange(3)).reshape(-1, 12)
+        free, held = (np.repeat(mark[tetrahedra], 3, axis=1).astype(bool) for mark in (is_free, is_held))
+        rows, across = np.repeat(columns, 12, axis=1).ravel(), np.tile(columns, (1, 12)).ravel()
+
+        def pattern(of_rows: np.ndarray, of_columns: np.ndarray, shape: tuple[int, int]) -> SparsePattern:
+            chosen = np.repeat(of_rows, 12, axis=1).ravel() & np.tile(of_columns, (1, 12)).ravel()
+            return SparsePattern(rows, across, chosen, shape)
+
+        f, h = 3 * len(self.free), 3 * len(self.held)
+        return pattern(free, free, (f, f)), pattern(free, held, (f, h)), pattern(held, held, (h, h))
+
+
+def _crossing(vectors: np.ndarray) -> np.ndarray:
+    """(n, 3, 3) matrices of the cross products with vectors (n, 3) from the left."""
+    C = np.zeros((len(vectors), 3, 3))
+    for a, b, c in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        C[:, a, b], C[:, b, a] = -vectors[:, c], vectors[:, c]
+    return C

@@ -1,0 +1,79 @@
+"""A run in maximal coordinates with deformable bodies."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from varint.errors import ArgumentError
+from varint.integrators.march import NodeBlock
+from varint.integrators.maximal_run import MaximalRun
+from varint.integrators.schemes import Scheme
+from varint.mechanism import Mechanism
+from varint.model.forces.soft_mesh import soft_meshes
+from varint.model.known_forces import is_impulsive
+from varint.problem import Recording
+from varint.record import Record
+from varint.running import Block
+
+OF_VERTICES = ("vertices", "vertex_velocities")  # arrays of nodes
+
+
+class DeformableRun(MaximalRun):
+    """See `MaximalRun`; nodes hold the motion of the vertices of all deformable bodies, one after another."""
+
+    def block(self, block: NodeBlock, seconds: float) -> Block:
+        """See `MaximalRun`."""
+        found = super().block(block, seconds)
+        found.nodes.update({name: getattr(block, name) for name in OF_VERTICES})
+        return found
+
+    def _controlled(self, steps: int) -> NodeBlock:
+        """March ``steps`` steps; the functions that command forces are called at each node, for the step to come."""
+        blocks = []
+        for _ in range(max(steps, 1)):
+            self._give(1)
+            blocks.append(self._commanded() if steps else self.march.advance(0))
+            if self.march.failure is not None:
+                break
+        return _joined(blocks)
+
+
+def check_deformable(mechanism: Mechanism, scheme: Scheme, recording: Recording, redo: bool) -> None:
+    """Raise ArgumentError for what steps with deformable bodies do not take; without these nothing is checked."""
+    bodies = soft_meshes(mechanism)
+    if not bodies:
+        return
+    name = f"{bodies[0].label}: steps with deformable bodies"
+    if scheme.staggered:
+        raise ArgumentError(f"{name} need order 2 or above, got order 1")
+    if recording.output_times is not None:
+        raise ArgumentError(f"{name} are recorded at their nodes: give every= in place of output_times=")
+    if recording.diagnostics_every is not None:
+        raise ArgumentError(f"{name} have no diagnostics of their own: leave diagnostics_every= out")
+    if redo:
+        raise ArgumentError(f"{name} are not divided: leave on_unresolved='substep' out, and take a smaller dt")
+    for force, traits in zip(mechanism.forces, mechanism.force_traits, strict=True):
+        if is_impulsive(mechanism, force):
+            raise ArgumentError(f"{name} know no impacts: remove {force.label}, or give it a stiffness")
+        if "path" in traits:
+            raise ArgumentError(f"{name} know no mass that moves along a path: give {force.label} none")
+
+
+def check_vertices(record: Record) -> None:
+    """Raise ValueError where a record does not hold the motion of its deformable bodies."""
+    bodies = soft_meshes(record.mechanism)
+    if bodies:
+        shape = (len(record.nodes["t"]), sum(body.count for body in bodies), 3)
+        for name in OF_VERTICES:
+            if name not in record.nodes or record.nodes[name].shape != shape:
+                raise ValueError(f"its '{name}' are not those of its deformable bodies")
+
+
+def _joined(blocks: list[NodeBlock]) -> NodeBlock:
+    """One block of several, one after the other."""
+    joined: dict[str, Any] = {}
+    for name, value in vars(blocks[0]).items():
+        values = [getattr(block, name) for block in blocks]
+        joined[name] = np.concatenate(values) if isinstance(value, np.ndarray) else sum(values)
+    return dataclasses.replace(blocks[0], **joined)

@@ -1,0 +1,100 @@
+"""Parts of a step of bodies that deformable bodies are attached to, which Python puts together.
+
+The march of `varint.integrators.deformable_march` finds the unknowns of bodies, rows and vertices at once: with the
+factors of the LDU for the bodies, those of its own for the vertices, and the Schur complement of the latter on the
+bodies that vertices are attached to.
+"""
+
+from varint._numba import njit
+from varint.kernels.compliant_rows import keep_multipliers, start_multipliers
+from varint.kernels.constraints import set_targets
+from varint.kernels.dense import copy_motions
+from varint.kernels.efforts import stiffen
+from varint.kernels.inputs import set_inputs, set_load
+from varint.kernels.ldu import solve_newton
+from varint.kernels.momentum import momentum_derivative
+from varint.kernels.newton import evaluate_step, has_efforts
+from varint.kernels.projection import momenta_and_rates, node_works
+from varint.kernels.refine import solve_again
+from varint.kernels.step import _extrapolate, _finish_part, _kick, _remember
+
+
+@njit(seconds=3, what="steps with deformable bodies")
+def begin_stage(plan, ws, inputs, h, stage, extrapolate, when):
+    """Loads, inputs and targets of a stage, the momenta ``ws.goal`` that it starts from, and start values.
+
+    Arguments: see `varint.kernels.step.advance_step` and its stages.
+    """
+    node, before, after, dt = when
+    half_step = 0.5 * h
+    set_load(plan, ws, inputs, node, before)
+    _kick(ws, half_step)
+    set_inputs(ws, inputs, node, 0.5 * (before + after))
+    if plan.constraints.row.size:
+        set_targets(plan, ws, inputs, node, after, dt)
+    for r in range(ws.multiplier.size):
+        ws.multiplier[r] = 0.0
+    start_multipliers(plan, ws, half_step, extrapolate)
+    if extrapolate:
+        _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0])
+    ws.extended.used[0] = False
+
+
+@njit(seconds=3, what="steps with deformable bodies")
+def evaluate_stage(plan, ws, pose, h, increment):
+    """Residuals of the bodies and rows without deformable bodies, see `evaluate_step`; the merit, or NaN."""
+    return evaluate_step(plan, ws, pose, 1 - pose, h, pose, increment)[0]
+
+
+@njit(seconds=5, what="steps with deformable bodies")
+def respond(plan, ws, pose, h, slots, columns, column_rows):
+    """Solve Newton's system of the bodies in place of ``ws.increment_body`` and ``ws.increment_row``, right-hand sides.
+
+    ``columns`` (6 b, nb, 6), ``column_rows`` (6 b, nr): filled with the solutions for unit right-hand sides of the
+    bodies in ``slots`` (b,). All are changes of the pose over h: m/s, and rad/s in body axes at the end.
+    """
+    end, half_step = 1 - pose, 0.5 * h
+    for i in range(plan.bodies.mass.size):
+        w = ws.velocity[i]
+        momentum_derivative(plan.bodies.mass[i], plan.bodies.inertia[i], w[3], w[4], w[5], half_step, ws.ldu.D[i])
+    if has_efforts(plan):
+        stiffen(plan, ws, pose, end, half_step)
+    solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, end)
+    for n in range(slots.size):
+        for k in range(6):
+            body, row = columns[6 * n + k], column_rows[6 * n + k]
+            for i in range(body.shape[0]):
+                for m in range(6):
+                    body[i, m] = 0.0
+            for r in range(row.size):
+                row[r] = 0.0
+            body[slots[n], k] = 1.0
+            solve_again(plan, ws, (pose, end, h), body, row)
+
+
+@njit(seconds=4, what="steps with deformable bodies")
+def finish_stage(plan, ws, inputs, pose, h, tol, stage, when, last):
+    """Bring the bodies to the end of a solved stage, the pose 1 - ``pose``; whether their joints are closed there.
+
+    ``ws.momentum`` is left without what the deformable bodies add to it over the stage.
+    """
+    keep_multipliers(plan, ws, 0.5 * h)
+    ws.balance.at_node[0] = False  # the energy of bodies alone has no balance
+    closed = _finish_part(plan, ws, inputs, pose, h, tol, when, last)
+    copy_motions(ws.velocity, ws.kept.velocity[stage])
+    if last:
+        for n in range(ws.history.shape[0]):
+            _remember(ws.kept.velocity[n], ws.history[n])
+    return closed
+
+
+@njit(seconds=3, what="steps with deformable bodies")
+def project_with(plan, ws, pose, added, work):
+    """`project` with the inertia ``added`` (nb, 6, 6) to the bodies, and the works of all elements (ne,), J."""
+    momenta_and_rates(plan, ws, pose)
+    for i in range(added.shape[0]):
+        for a in range(6):
+            for b in range(6):
+                ws.ldu.D[i, a, b] += added[i, a, b]
+    solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
+    node_works(plan, ws, work)
