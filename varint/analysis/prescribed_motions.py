@@ -9,6 +9,7 @@ from varint.analysis.reactions import second_derivative
 from varint.inputs.at_nodes import motions_at
 from varint.inputs.courses import Span
 from varint.mechanism import Mechanism
+from varint.model.forces.attachment import Attachment
 from varint.model.forces.base import Force
 from varint.model.forces.moved import Moved
 from varint.model.forces.no_slip import NoSlip
@@ -41,14 +42,16 @@ def powers_of_motions(trajectory: "RecordedMotion", held: np.ndarray) -> np.ndar
 
 def efforts_by_name(trajectory: "RecordedMotion", efforts: np.ndarray) -> ByName:
     """Name of a force to its effort (T,) in ``efforts`` (T, forces); (T, 3), (T, 6) of what moves a point or a body,
-    and (T, 3) of a rolling wheel."""
+    and (T, 3) of a rolling wheel and an attachment."""
     mechanism, compiled = trajectory.mechanism, trajectory.mechanism.compiled
 
     def own(force: Force) -> np.ndarray:
         number = mechanism.force_index[force.name]
-        if not isinstance(force, Moved | NoSlip):
+        if not isinstance(force, Moved | NoSlip | Attachment):
             return efforts[:, number]
         held = trajectory._dynamics[2][:, compiled.force == number]
+        if isinstance(force, Attachment):
+            return held
         if isinstance(force, NoSlip):
             return force.effort(held, force.plane_turned(mechanism, trajectory.quat_wxyz))
         return force.effort(mechanism, held, trajectory.quat_wxyz[:, mechanism.body_index[force.body]])

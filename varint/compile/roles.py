@@ -93,6 +93,7 @@ def find_roles(structure: Structure, parts: list[tuple[int, Element]]) -> Roles:
             key = (*(_key(measure) for measure in element.measures), element.weights)
             groups.setdefault(key, []).append((e, element))
     constraints = [(e, element) for e, element in numbered if isinstance(element, Constraint)]
+    constraints.sort(key=lambda item: item[1].rank)
     measures: list[Measure] = []
     sums: list[list[int]] = []
     for group in [*groups.values(), *([item] for item in constraints)]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from varint.errors import ArgumentError
+from varint.model.forces.attachment import Attachment
 from varint.model.forces.base import BodyContact, Effort, Force, PlaneContact, SolvedElsewhere
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.coupled import Coupled
@@ -172,6 +173,12 @@ TRAITS = {
         "prescribes the motion of a joint",
         "use another integrator, or remove it",
     ),
+    "attached": Trait(
+        "attachments",
+        lambda structure, force: isinstance(force, Attachment),
+        "keeps a point at the mean of others",
+        "use varint.simulate, or remove it",
+    ),
     "coupled": Trait(
         "couplings",
         lambda structure, force: isinstance(force, Coupled),
@@ -227,32 +234,32 @@ USES = {
         ("mesh", "impulses", "contacts", "path", "series"),
     ),
     "contact steps": Use(
-        '`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", ("mesh", "shapes", "soft")
+        '`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", ("mesh", "attached", "shapes", "soft")
     ),
     "located steps": Use(
         '`vi.redmax.simulate`, "dop853", "rk45"',
         "steps of other integrators",
-        ("mesh", "impulses", "shapes", "soft"),
+        ("mesh", "attached", "impulses", "shapes", "soft"),
     ),
     "stiff steps": Use(
         '`vi.redmax.simulate`, "radau"',
         "steps of this integrator",
-        ("mesh", "impulses", "shapes", "path", "soft"),
+        ("mesh", "attached", "impulses", "shapes", "path", "soft"),
     ),
     "reduced steps": Use(
         '`vi.redmax.simulate`, "heun", "rk4", "matrix"',
         "steps of this integrator",
-        ("mesh", "impulses", "contacts", "soft"),
+        ("mesh", "attached", "impulses", "contacts", "soft"),
     ),
     "implicit steps": Use(
         '`vi.redmax.simulate`, "bdf1", "bdf2", "sdirk2"',
         "steps of this integrator",
-        ("mesh", "impulses", "contacts", "path", "soft"),
+        ("mesh", "attached", "impulses", "contacts", "path", "soft"),
     ),
     "tree steps": Use(
         '`vi.redmax.simulate`, "gauss" and the variational integrators',
         "steps of trees in canonical coordinates",
-        ("mesh", "impulses", "contacts", "path", "soft", "hard", "moved", "driven", "coupled", "rolling"),
+        ("mesh", "attached", "impulses", "contacts", "path", "soft", "hard", "moved", "driven", "coupled", "rolling"),
     ),
     "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", NOT_FROM_STATE),
     "velocity level": Use(
@@ -262,12 +269,37 @@ USES = {
     "equations": Use(
         "`vi.EquationsOfMotion`",
         "equations of motion",
-        ("mesh", "impulses", "contacts", "soft", "internal", "series", "hard", "moved", "several", "rolling"),
+        (
+            "mesh",
+            "attached",
+            "impulses",
+            "contacts",
+            "soft",
+            "internal",
+            "series",
+            "hard",
+            "moved",
+            "several",
+            "rolling",
+        ),
     ),
     "derivatives": Use(
         "`stiffness`, `damping`, `preconditioner` of these",
         "derivatives of the equations of motion",
-        ("mesh", "impulses", "contacts", "path", "soft", "internal", "series", "hard", "moved", "several", "rolling"),
+        (
+            "mesh",
+            "attached",
+            "impulses",
+            "contacts",
+            "path",
+            "soft",
+            "internal",
+            "series",
+            "hard",
+            "moved",
+            "several",
+            "rolling",
+        ),
     ),
     "reactions": Use(
         "`acceleration` and `reaction` of a run",
@@ -293,25 +325,40 @@ USES = {
     "tangents": Use(
         "`vi.periodic_orbit`, `vi.lyapunov_spectrum`",
         "derivatives of steps",
-        ("mesh", "impulses", "contacts", "path", "soft", "internal", "moved", "feedback", "rolling"),
+        ("mesh", "attached", "impulses", "contacts", "path", "soft", "internal", "moved", "feedback", "rolling"),
     ),
     "gradient": Use(
         "`vi.gradient`",
         "gradients",
-        ("mesh", "impulses", "contacts", "path", "soft", "moved", "bent", "feedback", "rolling"),
+        ("mesh", "attached", "impulses", "contacts", "path", "soft", "moved", "bent", "feedback", "rolling"),
     ),
     "adaptive gradient": Use(
         "`vi.gradient(adaptive=)`",
         "gradients of adaptive steps",
-        ("mesh", "impulses", "contacts", "path", "soft", "moved", "bent", "feedback", "series", "rolling"),
+        ("mesh", "attached", "impulses", "contacts", "path", "soft", "moved", "bent", "feedback", "series", "rolling"),
     ),
     "reduced gradient": Use(
         "`vi.redmax.gradient`",
         "gradients in reduced coordinates",
-        ("mesh", "impulses", "contacts", "path", "soft", "hard", "moved", "several", "bent", "feedback", "rolling"),
+        (
+            "mesh",
+            "attached",
+            "impulses",
+            "contacts",
+            "path",
+            "soft",
+            "hard",
+            "moved",
+            "several",
+            "bent",
+            "feedback",
+            "rolling",
+        ),
     ),
     "inverse dynamics": Use(
-        "`vi.inverse_dynamics`", "inverse dynamics", ("mesh", "impulses", "contacts", "path", "hard", "rolling")
+        "`vi.inverse_dynamics`",
+        "inverse dynamics",
+        ("mesh", "attached", "impulses", "contacts", "path", "hard", "rolling"),
     ),
     "stepper": Use("`vi.Stepper`, `vi.gym`", "steps that are taken one by one", ("mesh",)),
 }

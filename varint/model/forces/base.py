@@ -73,12 +73,14 @@ class Constraint(Element):
     """Keeps the weighted sum of ``measures`` at its value at the start, or, where ``driven``, at the force's input.
 
     ``functions``: of a measure, value -> (value, slope, curvature), in place of the measure itself; None for itself.
+    ``rank``: constraints get their rows in the order of their ranks, and those of one rank in that of the description.
     """
 
     measures: tuple[Measure, ...]
     weights: tuple[float, ...]
     driven: bool = False
     functions: tuple[Callable | None, ...] = ()
+    rank: str = ""
 
     @property
     def bodies(self) -> tuple[str, ...]:
