@@ -267,6 +267,11 @@ def samples(rng):
                 "f", coordinates=[("hinge", 0), ("slider", 0), ("hooke", 1)], matrix=[[1.0], [0.2], [-0.5]]
             )
         ],
+        "Attachment": [
+            vi.Attachment(
+                "f", "b3", point=(0.4, -0.1, 0.6), to=[("b0", (0.1, 0.2, 0.3), 0.4), ("b1", (0.6, -0.3, 0.8), 0.6)]
+            )
+        ],
         "PrescribedMotion": [vi.PrescribedMotion("f", joint="hinge", position=swing)],
         "PrescribedPoint": [vi.PrescribedPoint("f", body="b2", point=(0.1, 0.2, 0.3), position=Swung((0.1, 0.2, 0.3)))],
         "PrescribedBody": [vi.PrescribedBody("f", body="b3", position=Swung((0.0, 0.0, 0.0)))],  # from its place

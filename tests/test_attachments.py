@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import varint as vi
+from varint.analysis.derived import conserves_momentum
 from varint.model.rotation_vectors import rotation_matrix
 
 O = (0.0, 0.0, 0.0)
@@ -68,9 +69,6 @@ def test_the_mass_of_an_attached_particle():
     assert np.abs(run.position[:, 2] - 0.25 * run.position[:, 0] - 0.75 * run.position[:, 1]).max() < 1e-13
     # the particle's mass times its acceleration
     assert np.abs(run.force["tied"][5] - (1.5 * (0.25 * pull[0] + 0.75 * pull[1]), 0, 0)).max() < 1e-9
-    loads = {"a": (push[0], 0, 0), "b": (push[1], 0, 0)}
-    found = vi.accelerations(mechanism, mechanism.state(), force=loads)
-    assert np.abs(found.acceleration[:2, 0] - pull).max() < 1e-12
 
 
 def test_chains_in_any_order_have_the_same_bits():
@@ -110,53 +108,43 @@ def test_momenta_of_what_floats_are_kept():
         start={"velocity": {"a": (0.2, 0.1, 0)}, "angular_velocity": {"a": (1, 2, 0.5), "b": (-1, 0.5, 2)}},
     )
     run = vi.simulate(mechanism, 0.5, 0.01)
-    assert vi.derived.conserves_momentum(run) if hasattr(vi, "derived") else True
+    assert conserves_momentum(run)
     assert np.abs(gap(mechanism, tied, run.position[-1], run.quat_wxyz[-1])).max() < 1e-12
-    assert np.abs(run.force["tied"]).max() > 0.1
+    assert np.abs(run.force["tied"]).max() > 0.05
     assert np.abs(run.linear_momentum - run.linear_momentum[0]).max() < 1e-12
     assert np.abs(run.angular_momentum - run.angular_momentum[0]).max() < 1e-12
 
 
 def test_states_follow_what_they_are_attached_to():
-    mechanism = hung(
-        ON_RODS,
-        IN_BETWEEN,
-        vi.Attachment("on the wall", "s", to=[("q", (1.2, 0, -1), 0.6), ("world", (0.6, 0, -1), 0.4)]),
-    )
+    wall = vi.Attachment("on the wall", "s", to=[("q", (1.2, 0, -1), 0.6), ("world", (0.6, 0, -1), 0.4)])
+    mechanism = hung(ON_RODS, IN_BETWEEN, wall)
     state = mechanism.state(coordinates={"hinge 0": (0.0, 0.5, 0.0)}, rates={"hinge 0": (0.0, 1.0, 0.0)})
-    for force in mechanism.forces:
-        assert np.abs(gap(mechanism, force, state.position, state.quat_wxyz)).max() < 1e-9
-        later = state.position + 1e-6 * state.velocity
-        turned = state.quat_wxyz
+    assert np.abs(mechanism.coordinates(state)["hinge 0"] - (0.0, 0.5, 0.0)).max() < 1e-9
+    assert np.abs(mechanism.rates(state)["hinge 0"] - (0.0, 1.0, 0.0)).max() < 1e-9
     run = vi.simulate(mechanism, 0.02, 0.01, state=state)
     for force in mechanism.forces:
-        assert np.abs(gap(mechanism, force, run.position[-1], run.quat_wxyz[-1])).max() < 1e-9
-
-
-def test_a_body_hangs_by_its_point():
-    plate = vi.Body.box("plate", (1.0, 0.2, 0.2), mass=2.0, position=(0.5, 0.0, -0.5))
-    hung_up = vi.Attachment("hung up", "plate", point=(0.5, 0.0, -0.3), to=[("world", (0.5, 0.0, -0.3), 1.0)])
-    mechanism = vi.Mechanism("plate", [plate], [vi.Free("free", "world", "plate")], forces=[hung_up])
-    run = vi.simulate(mechanism, 0.3, 0.01)
-    assert np.abs(run.position[-1] - plate.position).max() < 1e-12
-    assert np.abs(run.force["hung up"] - (0, 0, 2.0 * 9.81)).max() < 1e-9
+        for node in (0, -1):
+            assert np.abs(gap(mechanism, force, run.position[node], run.quat_wxyz[node])).max() < 1e-9
+    assert np.abs(state.velocity[5] - 0.6 * state.velocity[4]).max() < 1e-9
 
 
 def test_one_master_is_a_ball_joint():
-    def pendulum(*joints, forces=()):
-        rods = [vi.Body.rod("r0", O, (0, 0, -1), mass=1.0), vi.Body.rod("r1", (0, 0, -1), (0.6, 0, -1.8), mass=0.5)]
-        start = {"angular_velocity": {"r0": (1.0, 0, 0.5)}}
-        hinge = vi.Spherical("hinge", "world", "r0", point=O)
-        return vi.Mechanism("pendulum", rods, [hinge, *joints], forces=forces, start=start)
-
-    knee = (0.0, 0.0, -1.0)
-    jointed = pendulum(vi.Spherical("knee", "r0", "r1", point=knee))
-    state = jointed.state()
-    tied = vi.Attachment("knee", "r1", point=knee, to=[("r0", knee, 1.0)])
-    attached = pendulum(vi.Free("free", "world", "r1"), forces=[tied])
-    runs = [vi.simulate(mechanism, 0.5, 0.01, state=state) for mechanism in (jointed, attached)]
-    assert np.abs(runs[1].position - runs[0].position).max() < 1e-10
-    assert np.abs(np.abs(np.sum(runs[0].quat_wxyz * runs[1].quat_wxyz, axis=-1)) - 1.0).max() < 1e-10
+    rods = [vi.Body.rod("r0", O, (0, 0, -1), mass=1.0), vi.Body.rod("r1", (0, 0, -1), (0.6, 0, -1.8), mass=0.5)]
+    top, knee = np.zeros(3), np.array([0.0, 0.0, -1.0])
+    start = {"angular_velocity": {"r0": (1.0, 0, 0.5)}}
+    balls = [vi.Spherical("top", "world", "r0", point=top), vi.Spherical("knee", "r0", "r1", point=knee)]
+    jointed = vi.Mechanism("jointed", rods, balls, start=start)
+    free = [vi.Free(f"free {rod.name}", "world", rod.name) for rod in rods]
+    tied = [
+        vi.Attachment("top", "r0", point=top, to=[("world", top, 1.0)]),
+        vi.Attachment("knee", "r1", point=knee, to=[("r0", knee, 1.0)]),
+    ]
+    attached = vi.Mechanism("attached", rods, free, forces=tied)
+    by_joints, by_ties = (vi.simulate(each, 0.3, 0.01, state=jointed.state()) for each in (jointed, attached))
+    assert np.abs(by_ties.position - by_joints.position).max() < 1e-10
+    assert np.abs(by_ties.angular_velocity - by_joints.angular_velocity).max() < 1e-9
+    for name in ("top", "knee"):
+        assert np.abs(by_ties.force[name] - by_joints.reactions[name].force).max() < 1e-7
 
 
 def test_welded_masters():
@@ -220,4 +208,4 @@ def test_reduced_coordinates_refuse_it():
     with pytest.raises(vi.ArgumentError, match="attachment 'in between' keeps a point at the mean of others"):
         vi.redmax.simulate(hung(), 0.1)
     with pytest.raises(vi.ArgumentError, match="keeps a point at the mean"):
-        vi.gradient(hung(), 0.1, 0.01, lambda t: t.position[-1, 0, 0], of=["start"])
+        vi.gradient(hung(), lambda state: 0.0, 0.1, 0.01, with_respect_to=["gravity"])

@@ -43,6 +43,12 @@ def moved():
     return forced(vi.PrescribedPoint("force", body="link 2", point=tip, position=tip))
 
 
+def attached():
+    """Links that a joint holds together, once more."""
+    knee = forced().joint("joint 2").point
+    return forced(vi.Attachment("force", "link 2", point=knee, to=[("link 1", knee, 1.0)]))
+
+
 def soft():
     """A double pendulum whose first joint is called as the forces of the others."""
     bare = vi.mechanisms.double_pendulum()
@@ -79,6 +85,7 @@ MECHANISMS = {
     "moved": moved,
     "several": several,
     "driven": lambda: forced(vi.PrescribedMotion("force", joint="joint 1", rate=0.0)),
+    "attached": attached,
     "coupled": lambda: forced(vi.Gear("force", joint_a="joint 1", joint_b="joint 2", radius_a=0.1, radius_b=0.2)),
     "bent": lambda: forced(vi.CoordinateMap("force", coordinates=[("joint 1", 0), ("joint 2", 0)], functions=[curved])),
     "rolling": lambda: forced(vi.KnifeEdge("force", body="link 2", direction=(1, 0, 0.3), normal=(0, 1, 0))),

@@ -325,17 +325,17 @@ USES = {
     "tangents": Use(
         "`vi.periodic_orbit`, `vi.lyapunov_spectrum`",
         "derivatives of steps",
-        ("mesh", "attached", "impulses", "contacts", "path", "soft", "internal", "moved", "feedback", "rolling"),
+        ("mesh", "impulses", "contacts", "path", "soft", "internal", "moved", "feedback", "rolling"),
     ),
     "gradient": Use(
         "`vi.gradient`",
         "gradients",
-        ("mesh", "attached", "impulses", "contacts", "path", "soft", "moved", "bent", "feedback", "rolling"),
+        ("mesh", "impulses", "contacts", "path", "soft", "moved", "bent", "feedback", "rolling"),
     ),
     "adaptive gradient": Use(
         "`vi.gradient(adaptive=)`",
         "gradients of adaptive steps",
-        ("mesh", "attached", "impulses", "contacts", "path", "soft", "moved", "bent", "feedback", "series", "rolling"),
+        ("mesh", "impulses", "contacts", "path", "soft", "moved", "bent", "feedback", "series", "rolling"),
     ),
     "reduced gradient": Use(
         "`vi.redmax.gradient`",
