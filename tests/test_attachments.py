@@ -168,6 +168,38 @@ def test_welded_masters():
     assert np.abs(runs[0].force["tied"] - runs[1].force["tied"]).max() < 1e-7
 
 
+def test_other_equations_move_it_the_same():
+    apart = []
+    for dt in (0.01, 0.005):
+        steps = vi.simulate(hung(), 0.2, dt)
+        forces = vi.simulate(vi.Problem(hung(), 0.2), vi.Maximal(dt=dt))
+        apart.append(np.abs(steps.position[-1] - forces.position[-1]).max())
+    assert 3.0 < apart[0] / apart[1] < 5.0
+    assert apart[1] < 1e-4
+
+
+def test_modes_have_the_mass_of_what_is_attached():
+    tied = vi.Attachment("tied", "p", to=[("a", O, 0.25), ("b", (1, 0, 0), 0.75)])
+    springs = [
+        vi.TorsionSpring(f"spring {name}", joint=f"slide {name}", stiffness=k) for name, k in (("a", 5), ("b", 8))
+    ]
+    mechanism = carts(tied, *springs, bodies=[ball("p", (0.75, 0, 0))], joints=floats("p"))
+    assert mechanism.diagnose().mobility == 2
+    squares = np.linalg.eigvals(np.linalg.solve([[2.09375, 0.28125], [0.28125, 3.84375]], np.diag([5.0, 8.0])))
+    assert np.abs(np.sort(vi.modes(mechanism).omega) - np.sqrt(np.sort(squares))).max() < 1e-7
+
+
+def test_lines_lead_to_each_part():
+    found = ON_RODS.branches(hung()) + IN_BETWEEN.branches(hung())
+    assert [[(body, *point) for body, point in line] for line, _ in found] == [
+        [("p", 0.4, 0.0, -1.0), ("r0", 0.0, 0.0, -1.0)],
+        [("p", 0.4, 0.0, -1.0), ("r1", 1.0, 0.0, -1.0)],
+        [("q", 1.2, 0.0, -1.0), ("p", 0.4, 0.0, -1.0)],
+        [("q", 1.2, 0.0, -1.0), ("r2", 2.0, 0.0, -1.0)],
+    ]
+    assert hung().plot().axes
+
+
 def test_it_is_saved_and_loaded(tmp_path):
     for ending in ("json", "toml"):
         path = tmp_path / f"hung.{ending}"

@@ -24,6 +24,7 @@ NOT_COMPILED = {
     "Equality",
     "Coupling",
     "CoordinateMap",
+    "Attachment",
     "PrescribedMotion",
     *IN_THE_WORLD,
 }

@@ -33,7 +33,7 @@ class Attachment(Force):
     """
 
     body: str
-    to: Sequence[tuple[str, np.ndarray, float]] = field(kw_only=True)
+    to: Sequence[tuple[str, Vector, float]] = field(kw_only=True)
     point: Vector | None = field(default=None, kw_only=True)
 
     constraint = True
@@ -106,6 +106,6 @@ class Attachment(Force):
     def acts_on(self, structure: "Structure") -> list[str]:
         return list(dict.fromkeys((self.body, *(body for body, *_ in self.to))))
 
-    def outline(self, structure: "Structure") -> list[tuple[str, np.ndarray]]:
+    def branches(self, structure: "Structure") -> list[tuple[list[tuple[str, np.ndarray]], list]]:
         own = (self.body, self.point_of(structure))
-        return [place for body, point, _ in self.to for place in (own, (body, point))]
+        return [([own, (body, point)], [None]) for body, point, _ in self.to]
