@@ -17,8 +17,8 @@ def build(
 
     They are so far apart that each falls flat behind the next, and near enough to hit it.
 
-    Zero of the coordinates: the pose at the start, all upright ("free 1" .. "free n": displacements along x, y and z, m,
-    and rotation vector).
+    Zero of the coordinates: the pose at the start, all upright ("free 1" .. "free n": displacements along x, y and z,
+    m, and rotation vector).
 
     Parameters
     ----------
