@@ -313,7 +313,6 @@ USES = {
     "inverse dynamics": Use(
         "`vi.inverse_dynamics`", "inverse dynamics", ("mesh", "impulses", "contacts", "path", "hard", "rolling")
     ),
-    "stepper": Use("`vi.Stepper`, `vi.gym`", "steps that are taken one by one", ("mesh",)),
 }
 
 
