@@ -7,7 +7,7 @@ from varint.mechanisms._links import link
 from varint.mechanisms._sizes import NotNegative, Positive
 
 LEGS = ("universal", "spherical")
-CYLINDER = 0.9  # share of a leg's length, and of the piston's: for 10 s it stays inside
+CYLINDER = 0.7  # share of a leg's length, and of the piston's
 
 
 def build(

@@ -9,6 +9,7 @@ from contact_scenes import FAMILIES, energy_of_impact, free_scene, linked_chain,
 from test_contact_orders import four_bar
 
 import varint as vi
+from varint.terms.contacts.kernels.contact_interior import _way_inside
 
 
 @pytest.mark.slow
@@ -105,3 +106,16 @@ def test_settled_boxes_neither_creep_nor_rise(exponent):
     run = vi.simulate(free_scene("stack", bodies, contacts, 9.81 * np.array([*tilt, -1.0])), 60.0, 0.01)
     assert np.abs(run.position - run.position[0]).max() < 1e-13
     assert np.abs(run.velocity).max() < 1e-13
+
+
+def test_iterates_stay_within_the_cones():
+    """Also from the boundary, where round-off may have brought them."""
+    assert _way_inside((1.0, 1.0, 0.0), (0.0, 1.0, 0.0)) == 0.0
+    assert _way_inside((1.0, 1.0, 0.0), (0.0, -1.0, 0.0)) == pytest.approx(2.0)
+    rng = np.random.default_rng(0)
+    for x, d, beyond in zip(
+        rng.normal(size=(2000, 3)), rng.normal(size=(2000, 3)), rng.uniform(-17, 1, 2000), strict=True
+    ):
+        x[0] = np.hypot(x[1], x[2]) * (1.0 + 10.0**beyond)
+        end = x + 0.99 * min(_way_inside(x, d), 1e3) * d
+        assert np.hypot(end[1], end[2]) <= end[0] + 1e-12 * np.abs(end).max()

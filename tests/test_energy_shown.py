@@ -16,7 +16,7 @@ DRIVEN = {"andrews_squeezer", "ball_on_turntable", "governor", *TOUCHING}
 KEEP = {  # forces, with the parameters of `samples`, that keep the energy; all others do work, or take it out
     "CentralGravity", "TabulatedSpring", "TabulatedTorsionSpring", "MultiPointCable",
     "Gear", "RackAndPinion", "Screw", "Belt", "Equality", "Coupling", "CoordinateMap", "Attachment",
-    "RollingWheel", "KnifeEdge",
+    "RollingWheel", "KnifeEdge", "PathMass",
 }  # fmt: skip
 ONLY_REDUCED = {"Contact", "ContactPairs", "DeformableBody", "HardContact", "JointCoulombFriction"}
 RNG = 3

@@ -143,7 +143,6 @@ CALLS = {
     "adaptive gradient": lambda m: vi.gradient(m, objective, DURATION, DT, with_respect_to=["gravity"], adaptive=True),
     "reduced gradient": reduced,
     "inverse dynamics": efforts,
-    "stepper": lambda m: vi.Stepper(m, DT).step(STEPS),
 }
 
 

@@ -20,9 +20,10 @@ from varint.kernels.workspace import tangent_work
 from varint.terms.limits.kernels.limits import set_closed
 
 STEP = 3e-5  # of differences, m/s and rad/s
-# neither rows of rates, which rely on both poses, nor beams, whose efforts are unknowns: the residual at given unknowns
-# is not what the operator differentiates (test_beams.py compares with the same efforts as others have them)
-LEFT_OUT = {*force_samples.OF_RATES, "BeamElement"}
+# neither masses along paths, which gradients refuse, nor rows of rates, which rely on both poses, nor beams, whose
+# efforts are unknowns: the residual at given unknowns is not what the operator differentiates (test_beams.py compares
+# with the same efforts as others have them)
+LEFT_OUT = {*force_samples.OF_RATES, "BeamElement", "PathMass"}
 SAMPLES = tuple(name for name in force_samples.samples(np.random.default_rng(0)) if name not in LEFT_OUT)
 every_sample = pytest.mark.parametrize("name", SAMPLES)
 

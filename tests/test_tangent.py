@@ -15,7 +15,8 @@ PRODUCTS = [kind for kind in REGISTRY if kind not in LOWER]
 
 
 def has_derivatives(mechanism):
-    return not mechanism.compiled.plan.limits.measure.size
+    plan = mechanism.compiled.plan
+    return not plan.limits.measure.size and not plan.massive_paths.mass.size
 
 
 DIFFERENTIABLE = [

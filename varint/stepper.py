@@ -29,7 +29,6 @@ from varint.linear import Linearization, linearize
 from varint.mechanism import Mechanism
 from varint.model.checks import finite, flag, known_name, of_type, whole_number
 from varint.model.forces.commanded import Commanded
-from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.problem import MOST_STEPS, Problem, Recording
 from varint.record import HeldNodes, Record
@@ -141,7 +140,6 @@ class Stepper(Shown):
 
     def _begin(self, state: State | ReducedState | None) -> None:
         """Create the run at t = 0; raise ArgumentError if it cannot extrapolate inputs but has to."""
-        refuse(self.mechanism, USES["stepper"])
         dt, watched = vars(self.method)["dt"], bool(HalfTurns(self.mechanism).watched)
         problem = Problem(self.mechanism, LONGEST * dt, state, self._loads["force"], self._loads["torque"])
         stride = self._every or (1 if watched else MOST_STEPS)

@@ -294,14 +294,13 @@ class RecordedMotion:
 
         What the equations of motion at each node ask for; that of impacts between nodes is not in it.
         """
-        return self._contact_forces.by_name if self._dynamics else {}
+        return self._contact_forces.by_name if self._touches and self._dynamics else {}
 
     @cached_property
     def contacts(self) -> TouchingPoints:
         """Points where hard contacts touch at the nodes, with the forces there, as in `contact_force`."""
-        return touching_points(
-            self.mechanism, self.t, self._contact_forces.rows if self._dynamics else np.zeros((0, 0, 10))
-        )
+        rows = self._contact_forces.rows if self._touches and self._dynamics else np.zeros((0, 0, 10))
+        return touching_points(self.mechanism, self.t, rows)
 
     @cached_property
     def penetration(self) -> Mapping[str, np.ndarray]:
@@ -446,6 +445,11 @@ class RecordedMotion:
         bend = rates_of_motions(self)[1]
         forces = self._contact_forces
         return accelerations_and_reactions(self.mechanism, load, *arrays, bend, with_terms=True, contact_forces=forces)
+
+    @property
+    def _touches(self) -> bool:
+        """Whether there are hard contacts."""
+        return bool(self.mechanism.compiled.plan.contacts.body.size)
 
     @cached_property
     def _contact_forces(self) -> ContactForces:

@@ -1,7 +1,8 @@
 """Bodies that rigid `Fixed` joints weld together, as one body in the kernel.
 
-The welded bodies form groups. The first body of a group carries it, or the world where one of them is fixed to it: in
-the kernel it has the mass, centre of mass and inertia of all, and what acts on one of them acts on it.
+The welded bodies form groups. The first body of each carries the others, or the world where one of them is fixed to
+the world. In the kernel the carrier has the mass, centre of mass and inertia of the group, and what acts on any of its
+bodies acts on the carrier.
 """
 
 from collections.abc import Sequence
@@ -27,18 +28,18 @@ Numbered = list[tuple[int, Element]]  # elements with the numbers of their force
 
 @dataclass(frozen=True, eq=False)
 class Welds(Shown):
-    """The mechanism without the bodies that others carry.
+    """The mechanism after the welded bodies of each group have become one.
 
     Attributes
     ----------
     structure : Structure
-        Without forces.
+        The bodies and joints that are left, without forces.
     elements : list of (int, Element)
         Those of all forces, on the bodies that are left.
     carrier : dict
         Name of each body to the name of the one that carries it; itself where none does.
     joints : (j,) int
-        Joints of the description that are left.
+        Number in the description of each joint that is left; -1 of one that was added for a group that floats.
     offset : (n, 3)
         Centre of mass of each body of the description from that of its carrier with all that it carries, m, in axes of
         the carrier; from the origin, in axes of the world, where the world carries it.
@@ -63,10 +64,11 @@ class Welds(Shown):
 
 
 def find_welds(structure: Structure, elements: Numbered) -> Welds | None:
-    """The welds that can be eliminated; None where there are none.
+    """The mechanism with its groups as one body each; None where there are none.
 
-    A group stays as it is where another joint or an effort connects two of its bodies, and where contacts, resistances
-    or friction act on one of them: these depend on its own motion.
+    A group stays as it is where another joint, an effort or a constraint connects two of its bodies, where a measure of
+    three bodies has one of them, and where anything but a push or a follower force acts on one (contacts, resistances,
+    friction, masses along paths, meshes): these depend on its own motion.
     """
     carrier = _carriers(structure, elements)
     left = {name: [body for body in structure.bodies if carrier[body.name] == name] for name in set(carrier.values())}
@@ -111,12 +113,15 @@ def _carriers(structure: Structure, elements: Numbered) -> dict[str, str]:
 
 
 def _is_weld(joint: Joint) -> bool:
-    """Whether it leaves no freedom by rigid rows of six."""
+    """Whether it is rigid in all six rows, and closed in the reference configuration."""
     return joint.dof == 0 and len(joint.rigid) == 6 and joint.compliance is None and is_closed(joint)
 
 
 def _own_motion(element: Element, carrier: dict[str, str]) -> set[str]:
-    """Carriers of the groups that an element acts within, or on a body by its own motion."""
+    """Carriers of the groups that may not become one body because of ``element``.
+
+    It acts between two of their bodies, or depends on the motion of one by itself.
+    """
     if isinstance(element, Effort | Constraint):
         found = set()
         for measure in element.measures:
@@ -125,7 +130,7 @@ def _own_motion(element: Element, carrier: dict[str, str]) -> set[str]:
             found |= {name for name in ends if ends.count(name) > 1 or third}
         return found
     if isinstance(element, BodyLoad) and element.kind in APPLIED:
-        # the world cannot carry what it acts on
+        # a load on the world has no place in the kernel
         return {carrier[element.body]} & {WORLD}
     return {carrier[name] for name in element.bodies}
 

@@ -60,16 +60,16 @@ def surfaces_of(solids: Mapping[int, Iterable[Solid]]) -> Surfaces | None:
     triangles = {number: [_triangles(solid) for solid in own] for number, own in solids.items()}
     filled = {number: np.concatenate(parts) for number, parts in triangles.items() if parts}
     extents = [float(np.ptp(corners, axis=(0, 1)).max()) for corners in filled.values()]
-    limit = SHARE * max(extents, default=0.0)
-    return Surfaces(list(filled), [_split(corners, limit) for corners in filled.values()]) if filled else None
+    longest = SHARE * max(extents, default=0.0)
+    return Surfaces(list(filled), [_split(corners, longest) for corners in filled.values()]) if filled else None
 
 
-def _split(corners: np.ndarray, limit: float) -> np.ndarray:
-    """Triangles (k, 3, 3) with edges up to ``limit``, m: centres do not sort large ones beside small ones."""
+def _split(corners: np.ndarray, longest: float) -> np.ndarray:
+    """Triangles (k, 3, 3) with edges up to ``longest``, m: centres do not sort large ones beside small ones."""
     small = []
     while len(corners):
         middles = 0.5 * (corners + np.roll(corners, -1, axis=1))  # of edges 01, 12, 20
-        is_long = np.linalg.norm(corners - np.roll(corners, -1, axis=1), axis=2).max(axis=1) > limit
+        is_long = np.linalg.norm(corners - np.roll(corners, -1, axis=1), axis=2).max(axis=1) > longest
         small.append(corners[~is_long])
         (a, b, c), (ab, bc, ca) = corners[is_long].swapaxes(0, 1), middles[is_long].swapaxes(0, 1)
         parts = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]

@@ -115,7 +115,9 @@ class Variational(Method):
         return self._prepared(problem, recording, merged=True)
 
     def prepare_steps(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
-        """See `Method`."""
+        """See `Method`; refuses deformable bodies too."""
+        for body in soft_meshes(problem.mechanism):
+            raise ArgumentError(f"{body.label}: deformable bodies are not stepped one by one: use vi.simulate")
         return self._prepared(problem, recording, merged=False)
 
     def _prepared(self, problem: Problem, recording: Recording, merged: bool) -> tuple[Run, Job]:

@@ -2,11 +2,12 @@
 
 A stage of size h takes the vertices from x to x', with the discrete Lagrangian of the implicit midpoint rule,
 
-    L = sum of m |x' - x|^2 / 2 h - h V((x + x') / 2) + h/2 m g (x + x')
+    L = sum_i (m_i |x_i' - x_i|^2 / 2 h + h/2 m_i g . (x_i + x_i')) - h V((x + x') / 2)
 
-The free ones have momenta, p = -dL/dx and p' = dL/dx'. Those that bodies hold are where these are, x = x_b + R_b r, at
-both ends, so that -(dx/dq)^T dL/dx and (dx'/dq')^T dL/dx' add to the momenta of their bodies. L is invariant under
-rigid motions, and so are the sums of momenta; it is symmetric, and a composition of such stages has its order.
+with the elastic energy V. Free vertices have the momenta p = -dL/dx at the start and p' = dL/dx' at the end. Attached
+ones follow their body, x = x_b + R_b r, at both ends, so that -(dx/dq)^T dL/dx and (dx'/dq')^T dL/dx' add to its
+momenta. V is invariant under rigid motions, so that without gravity the sums of momenta are constant; L is
+symmetric, so that a stage has order 2 and compositions have the order of their scheme.
 """
 
 from collections.abc import Mapping
@@ -27,11 +28,11 @@ from varint.mechanism import Mechanism
 from varint.model.state import State
 
 ITERATIONS = 40
-HALVINGS = 8  # of an increment
-WARM = 3  # nodes from the start on, after which velocities are extrapolated
+HALVINGS = 8  # of an increment that does not lower the residual
+WARM = 3  # node from which on start values are extrapolated from the last two steps
 ROUND_OFF = 32.0 * np.finfo(float).eps
-SLOW = 0.3  # an increment by old factors that does not shrink to it: the next is by new ones
-STAGNANT = 100.0  # times round-off: increments that do not shrink any more are at round-off there
+SLOW = 0.3  # of the last increment: one above it was found with factors that are too old
+STAGNANT = 100.0  # times round-off: increments below it that no longer halve are round-off
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,8 +209,13 @@ class DeformableStage:
                 if merit < previous or size <= STAGNANT * least:
                     break
                 share *= 0.5
-            if not (merit < previous or size <= STAGNANT * least) and fresh:
-                return False, iteration
+            if not (merit < previous or size <= STAGNANT * least):
+                if fresh:
+                    return False, iteration
+                self.speed, self._factors = kept[0], None
+                ws.velocity[:], ws.multiplier[:] = kept[1], kept[2]
+                merit = self._evaluate(np.inf)
+                continue
             stagnant = size <= STAGNANT * least and size >= 0.5 * before
             sharp = iteration > 1 and size * size <= least * before  # so is the next increment
             if share == 1.0 and (size <= least or sharp or stagnant):
@@ -254,6 +260,10 @@ class DeformableStage:
 
     def _increment(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Newton's changes of the speeds (free, 3), of velocities (nb, 6) and of multipliers (nr,)."""
+        # With f the free vertices, b the bodies and rows, C and K_h the stiffness of free by held and of held vertices,
+        # J0 and J1 the Jacobians of the held ones at both poses:
+        #   K_f df + C J1 db = -r_f,    (A + J0^T K_h J1) db + (C J0)^T df = -r_b
+        # Without df this is A + S with S on the attached bodies alone, solved with the columns of A^-1 (Woodbury).
         if self._factors is None:
             self._factor()
         lu, before, followed, schur = self._factors
@@ -270,6 +280,7 @@ class DeformableStage:
             body -= np.tensordot(pull, columns, 1)
             row -= pull @ column_rows
         change = -(own + followed @ body[slots].ravel()).reshape(-1, 3)
+        # the change of rotation over h as one of w: the step turns by the quaternion (sqrt(1 - |h w / 2|^2), h w / 2)
         turn, half = body[:, 3:], 0.5 * h * ws.velocity[:, 3:]
         cosine = np.sqrt(1.0 - np.sum(half * half, axis=1, keepdims=True))
         body[:, 3:] = cosine * turn + np.cross(half, turn)

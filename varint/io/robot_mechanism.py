@@ -1,7 +1,7 @@
 """The mechanism of a robot: bodies, joints, what acts along them, couplings and a start inside the limits."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -57,7 +57,8 @@ def mechanism_of(robot: Robot, notes: ImportNotes) -> Mechanism:
     joints: list[Joint] = [_joint(tie, *ends[tie.name], notes) for tie in ties]
     places = dict(_places(ties))
     couplings = list(_couplings(robot.ratios, places, notes))
-    held = {joint for each in couplings for joint, *_ in _coordinates(each)} | _in_loops(ends)
+    coupled = {places[tie][0] for ratio in robot.ratios for tie, *_ in ratio.terms if tie in places}
+    held = coupled | _in_loops(ends)
     forces: list[Force] = [*couplings]
     start = {}
     for tie, joint in zip(ties, joints, strict=True):
@@ -147,25 +148,21 @@ def _places(ties: list[Tie]) -> Iterator[tuple[str, tuple[str, int]]]:
             first += one.kind(one.name, "a", "b", **one.fields).dof
 
 
-def _coordinates(coupling: Coupling | CoordinateMap) -> Sequence[tuple]:
-    """(joint, number, ...) of each coordinate."""
-    return coupling.coordinates if isinstance(coupling, CoordinateMap) else coupling.terms
-
-
 def _couplings(ratios: list[Ratio], places: Places, notes: ImportNotes) -> Iterator[Coupling | CoordinateMap]:
     for ratio in ratios:
         if any(tie not in places for tie, *_ in ratio.terms):
             notes.approximated(f"{ratio.name} is of a joint that was left out: left out", ratio.at.line, ratio.at.path)
             continue
         terms = [(places[tie][0], places[tie][1] + number, factor) for tie, number, factor in ratio.terms]
+        made: Coupling | CoordinateMap
         with _placed(ratio.at):
             if ratio.polynomial:
                 follower, leader = (term[:2] for term in terms)
-                yield CoordinateMap(ratio.name, coordinates=[leader, follower], polynomials=[ratio.polynomial])
+                made = CoordinateMap(ratio.name, coordinates=[leader, follower], polynomials=[ratio.polynomial])
             else:
-                yield Coupling(ratio.name, terms=terms)
-        kind = "CoordinateMap" if ratio.polynomial else "Coupling"
-        notes.read(f"{ratio.name} is a {kind}", ratio.at.line, ratio.at.path)
+                made = Coupling(ratio.name, terms=terms)
+        yield made
+        notes.read(f"{ratio.name} is a {type(made).__name__}", ratio.at.line, ratio.at.path)
 
 
 def _against_gravity(robot: Robot, parts: Mapping[str, RobotPart], notes: ImportNotes) -> Iterator[Force]:

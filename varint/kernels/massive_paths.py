@@ -4,12 +4,14 @@ The particle at the fraction alpha of a path is at x_alpha(q). Its discrete Lagr
 
     Ld = 1/(2h) int m |e|^2 dalpha - h/2 (V(q0) + V(q1)),    e = x_alpha(q1) - x_alpha(q0)
 
-and the momenta of the path, which add to those of the bodies, are -D1 Ld at the start of a step and D2 Ld at its end:
-nothing else of a step changes. x_alpha is affine in alpha along a segment. The integral goes from segment to segment:
-between the means of the fractions of its two points at both poses a particle is taken to be on segment k at both, also
-where it passes a point within the step. The exact integral has a term |s_j(q1) - s_j(q0)|^3 / h there, which makes it
-of first order; this one is smooth and symmetric, of order 2, and composes to higher ones. With the jump of |e|^2 at
-these means, J the gradients of x_alpha and s_j the fractions of the points,
+with m the mass per unit fraction, kg, h the step, s, and V the potential energy, J (docs/muscle_inertia.md). The
+momenta of the path, which add to those of the bodies, are -D1 Ld at the start of a step and D2 Ld at its end: nothing
+else of a step changes. x_alpha is affine in alpha along a segment. The integral goes from segment to segment: segment k
+has the fractions between the means of those of its two points at both poses. A particle there counts as on segment k at
+both poses, also where it passes a point within the step. The exact integral has a term |s_j(q1) - s_j(q0)|^3 / h, which
+makes it of first order; this one is smooth and symmetric, of order 2, and composes to higher ones. With s_j the
+fraction of point j, e_j- and e_j+ the displacements on the segments before and after it at the mean of s_j(q0) and
+s_j(q1), and J the gradients of x_alpha,
 
     at the start    int m J(q0)^T e / h dalpha - sum_j m / (4h) (|e_j-|^2 - |e_j+|^2) ds_j/dq0 + h/2 dV/dq0
     at the end      int m J(q1)^T e / h dalpha + sum_j m / (4h) (|e_j-|^2 - |e_j+|^2) ds_j/dq1 - h/2 dV/dq1
@@ -20,7 +22,9 @@ With the slips u_j = l ds_j, the gradient at the local coordinate b of segment k
     u_j = dc_j - s_j dl,    dc_j = sum_{k<j} t_k . (dx_k+1 - dx_k)
 
 The masses couple bodies that are no neighbours. Newton's matrix is A + E H E^T with A of the mechanism without them, E
-the columns of the bodies on the paths, and H = int m J(q0)^T J(q1) dalpha. It is solved by Woodbury's formula.
+the columns of the bodies on the paths, and H = int m J(q0)^T J(q1) dalpha; what the ends of the segments and the jumps
+there add, smaller by h, is left out. With x_A = A^-1 r and Z = A^-1 E, Woodbury's formula gives the solution
+x_A - Z (1 + H E^T Z)^-1 H E^T x_A.
 """
 
 import math
@@ -127,7 +131,7 @@ def _apart(work, first, m, poses):
 
 @njit
 def _find_slips(plan, ws, p, pose):
-    """The slips at the points of path p, by the motions ``shift`` of its points."""
+    """Write the slips u_j of path p to ``slip``, m or m/s, from the motions ``shift`` of its points."""
     table, work = plan.massive_paths, ws.massive_paths
     first, last, t, shift, slip = table.first[p], table.first[p + 1] - 1, work.t[pose], work.shift, work.slip
     slip[first] = 0.0
@@ -136,9 +140,8 @@ def _find_slips(plan, ws, p, pose):
         for c in range(3):
             grown += t[n, c] * (shift[n + 1, c] - shift[n, c])
         slip[n + 1] = grown
-    for n in range(first, last + 1):  # the last one becomes zero
-        if n < last:
-            slip[n] -= work.s[pose, n] * slip[last]
+    for n in range(first, last):
+        slip[n] -= work.s[pose, n] * slip[last]
     slip[last] = 0.0
 
 
@@ -157,10 +160,11 @@ def _motion(work, first, m, side, pose):
 
 @njit
 def _add_wrenches(plan, ws, p, count, side, pose):
-    """Add to ``wrench`` what the impulses ``push`` at ``count`` quadrature points give on the bodies of path p.
+    """Add J^T ``push``, of ``count`` quadrature points, to ``wrench`` (K, 6) of the bodies.
 
-    The transpose of `_motion`, the slips and the motions of the points. ``side``: which of two poses is ``pose``.
-    ``drag`` holds impulses by the slips to begin with, and is zero afterwards.
+    Linear parts N s, world, angular ones N m s, body axes. J is that of `_motion`, `_find_slips` and `_move_points`.
+    ``side``: 0 if ``pose`` is the start of the step, 1 if the end. ``drag``: impulses along the slips u_j, as of the
+    jumps, on entry; zero on return.
     """
     table, work = plan.massive_paths, ws.massive_paths
     first, last, t, s = table.first[p], table.first[p + 1] - 1, work.t[pose], work.s[pose]
@@ -229,8 +233,9 @@ def _add_momenta(plan, ws, p, poses, h, side):
         for c in range(3):
             work.push[m, c] = work.weight[m] * e[c] / h
     if table.lumped[p] == 0:
-        share = (0.5 * side - 0.25) * _density(table, p) / h / work.length[poses[side], p]
-        spare = work.weight.size - 1
+        sign = 1.0 if side else -1.0
+        share = sign * 0.25 * _density(table, p) / h / work.length[poses[side], p]  # of a jump, by u_j = l ds_j
+        spare = work.weight.size - 1  # a place that is no quadrature point
         for n in range(first + 1, last):
             alpha = _middle(work, n, poses)
             if table.belly[p, 0] < alpha < table.belly[p, 1]:
@@ -329,7 +334,7 @@ def start_path_momenta(plan: Plan, ws: Workspace, pose: int) -> None:
 
 @njit
 def _couple(plan, ws, upper, lower):
-    """Write H: wrenches at the pose ``upper`` by unit motions of the bodies at the pose ``lower``."""
+    """Write H = int m J(upper)^T J(lower) dalpha by unit motions of the bodies, linear (world), angular (body axes)."""
     table, work = plan.massive_paths, ws.massive_paths
     for a in range(work.H.shape[0]):
         for b in range(work.H.shape[0]):
@@ -402,9 +407,10 @@ def _correct(plan, ws, body, row):
 def couple_paths(
     plan: Plan, ws: Workspace, step: tuple[int, int, float], factored: bool, body: Float2, row: Float1
 ) -> None:
-    """Replace a solution of Newton's system without the masses, in place, by that with them.
+    """Correct a solution of Newton's system without the masses, in place, to one with them.
 
-    ``step``: (upper, end, h), see `solve_again`; ``factored``: whether the factors are those of the last call.
+    After `add_path_momenta`. ``step``: (upper, end, h), see `solve_again`; ``factored``: H, Z and the factors of the
+    last call are used again.
     """
     if not factored:
         _couple(plan, ws, 1 - step[1], step[1])

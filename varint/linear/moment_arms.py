@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from varint.analysis.recorded_motion import RecordedMotion
 from varint.errors import ArgumentError
 from varint.linear.path_arms import path_arms
 from varint.mechanism import Mechanism
@@ -9,11 +10,10 @@ from varint.model.checks import of_type
 from varint.model.state import State
 from varint.redmax.kinematics import TreeKinematics
 from varint.redmax.states import reduce
-from varint.trajectory import Trajectory
 
 
 def moment_arms(
-    motion: Trajectory | Mechanism, force: str, *, state: State | None = None
+    motion: RecordedMotion | Mechanism, force: str, *, state: State | None = None
 ) -> dict[str, np.ndarray | float]:
     """The derivative of the length of a `Tendon` or `Musculotendon` by the coordinates of the joints, m/rad or 1.
 
@@ -40,8 +40,8 @@ def moment_arms(
     ArgumentError
         A force that is not along a path, or a state beside a trajectory. MechanismError: there is no such force.
     """
-    of_type(motion, (Trajectory, Mechanism), "motion", ArgumentError)
-    if isinstance(motion, Trajectory):
+    of_type(motion, (RecordedMotion, Mechanism), "motion", ArgumentError)
+    if isinstance(motion, RecordedMotion):
         if state is not None:
             raise ArgumentError("state is for a mechanism: leave it out, a trajectory has its own")
         mechanism, states = motion.mechanism, [motion.state(i) for i in range(motion.t.size)]
@@ -49,7 +49,7 @@ def moment_arms(
         mechanism, states = motion, [motion.state() if state is None else state]
     kinematics = TreeKinematics(mechanism)
     arms = path_arms(kinematics, [force], (_coordinates(kinematics, each) for each in states))[:, 0]
-    if isinstance(motion, Trajectory):
+    if isinstance(motion, RecordedMotion):
         return {name: _of_one(arms[:, columns]) for name, columns in kinematics.tree.columns.items() if _any(columns)}
     return {
         name: float(arms[0, columns][0]) if columns.stop - columns.start == 1 else arms[0, columns]
@@ -58,7 +58,7 @@ def moment_arms(
     }
 
 
-def moment_arm(trajectory: Trajectory, force: str, joint: str) -> np.ndarray:
+def moment_arm(trajectory: RecordedMotion, force: str, joint: str) -> np.ndarray:
     """One entry of `moment_arms`, see `Trajectory.moment_arm`."""
     name = trajectory.mechanism.joint(joint).name
     arms = moment_arms(trajectory, force)

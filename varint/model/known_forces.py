@@ -360,7 +360,6 @@ USES = {
         "inverse dynamics",
         ("mesh", "attached", "impulses", "contacts", "path", "hard", "rolling"),
     ),
-    "stepper": Use("`vi.Stepper`, `vi.gym`", "steps that are taken one by one", ("mesh",)),
 }
 
 

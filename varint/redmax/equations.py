@@ -330,16 +330,19 @@ class Equations(TreeKinematics):
     def close_loops(self, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """``q`` and ``rates`` as `close` leaves them, in new arrays; as given where loops are closed or stay open.
 
-        The bodies are placed there. Nothing that future evaluations depend on changes.
+        One-sided rows that are held keep their values, which a start may have left beyond a limit. The bodies are
+        placed there. Nothing that future evaluations depend on changes.
         """
         self.place_and_move(q, rates)
-        if not self.row_count:
+        held = slice(self.closures.moved.stop, len(self.closures))
+        if self.row_count == held.stop - held.start:
             return q, rates
         remembered = [(array, array.copy()) for _, array in self._remembered()]
         solver = self.constraints
         multiplier, sizes = solver.multiplier, solver.relative_sizes
         rows = self._rows()
         gap = self._violations_of(rows, q, rates)[0]
+        gap[held] = 0.0
         for _ in range(CLOSINGS):
             if np.abs(gap).max() <= CLOSED * self.compiled.length:
                 break
@@ -349,6 +352,7 @@ class Equations(TreeKinematics):
             self.place_and_move(trial, rates)
             rows = self._rows()
             left, speed = self._violations_of(rows, trial, rates)
+            left[held] = speed[held] = 0.0
             if not np.abs(left).max() < np.abs(gap).max():
                 self.place_and_move(q, rates)
                 break

@@ -1,12 +1,14 @@
 """An interior-point method for the law of contact: a start for Newton's method where that cycles (theory, section 14).
 
-With W the rates by the impulses z of all m contacts that take part and b the rates without them, the law is a
-complementarity of second-order cones (De Saxce 1998)
+With the impulses z, N s, of all contacts that take part, their mobility W, 1/kg, and the rates b without impulses, m/s,
+each contact with a normal and two tangential components, the law is a complementarity of second-order cones (De Saxce,
+Feng 1998, The bipotential method)
 
     y = W z + b + mu |y_t| e_n,     |z_t| <= mu z_n,     mu |y_t| <= y_n,     z . y = 0.
 
-In z' = (mu z_n, z_t) and y' = (y_n / mu, y_t) both cones are the Lorentz cone, and Newton's method follows z' o y' =
-sigma e, the product of its Jordan algebra, to sigma = 0 (Acary, Armand, Nguyen, Shpakovych 2023).
+In z' = (mu z_n, z_t) and y' = (y_n / mu, y_t) both cones are the Lorentz cone. Newton's method solves z' o y' = sigma e
+for sigma that goes to zero, where z' o y' = (z' . y', z'_n y'_t + y'_n z'_t) and e = (1, 0, 0) (Acary, Armand, Nguyen,
+Shpakovych 2023, Second-order cone programming for frictional contact mechanics).
 """
 
 import math
@@ -21,15 +23,16 @@ ENOUGH = 1e-4  # relative: from there Newton's method finds the modes of contact
 LEAST = 1e-6  # a smaller coefficient of friction counts as none
 SHORTENED = 0.99  # of the way to the boundary of the cones
 STARTED = 1.5  # times the largest rate without impulses: the size of the normal rates at the start
-ROUNDING = 0.01  # of the largest rate, with which |y_t| is rounded at first
+SMOOTHING = 0.01  # s over the largest rate at first, where |y_t| is replaced by (|y_t|^2 + s^2)^(1/2)
 
 
 @njit
 def start_inside(plan, ws, step):
-    """Solve the law for the rates ``ws.contacts.rate`` without impulses, with their gradients ``ws.contacts.row``.
+    """Write approximate impulses of the contacts to ``ws.contacts.z``, N s, a start for Newton's method.
 
-    ``step``: as in `solve_again`, whose factors are those without contacts. The impulses go to ``ws.contacts.z``.
-    Returns whether there was space for the contacts that take part.
+    ``ws.contacts.rate`` has the rates without impulses, m/s, and ``ws.contacts.row`` their gradients. ``step``: as in
+    `solve_again`, whose factors are those without contacts. Returns False if more contacts take part than there is
+    space for; True does not promise that the method converged.
     """
     work, count, space = ws.contacts, 0, ws.contacts.inside.size
     for k in range(plan.contacts.body.size):
@@ -82,7 +85,10 @@ def _write_mobility(plan, ws, step, count):
 
 @njit
 def _solve_inside(work, count):
-    """Follow the central path for ``count`` contacts: b in row 0 of ``inside_rows``, z to row 1, y in row 2."""
+    """Follow the central path of ``count`` contacts until the law is met to `ENOUGH` of the largest rate, or ends.
+
+    Rows of ``inside_rows``: 0 b, 1 z, 2 y, 3 the residual of y, 4 and 5 the changes of z and y.
+    """
     b, z, y = work.inside_rows[0], work.inside_rows[1], work.inside_rows[2]
     W, mu, size = work.inside_mobility, work.inside_friction, 3 * count
     largest = 0.0
@@ -95,29 +101,30 @@ def _solve_inside(work, count):
         n, scale = 3 * m, mu[m] if mu[m] > LEAST else 1.0
         mean = (W[n * size + n] + W[(n + 1) * size + n + 1] + W[(n + 2) * size + n + 2]) / 3.0
         z[n], y[n] = largest / (max(mean, 1e-300) * scale), STARTED * largest * scale
-    rounding = ROUNDING * largest
+    smoothing = SMOOTHING * largest
     for _ in range(PASSES):
-        worst = _open_rates(work, count, rounding)
+        worst = _open_rates(work, count, smoothing)
         mean, missed = _complementarity(work, count)
         missed /= largest
         if max(worst, missed) <= ENOUGH * largest:
             return
-        if not _factor_inside(work, count, rounding):
+        if not _factor_inside(work, count, smoothing):
             return
-        share = _direction(work, count, 0.0, rounding)
+        share = _direction(work, count, 0.0, smoothing)
         ahead = _mean_ahead(work, count, share)
+        # Mehrotra's rule; where the way straight to zero is short, the iterate is brought back to the middle first
         centring = min(max((ahead / mean) ** 3, 0.5 if share < 0.1 else 1e-3), 0.8)
-        share = _direction(work, count, centring * mean, rounding)
+        share = _direction(work, count, centring * mean, smoothing)
         if not share > 0.0:
             return
         for n in range(size):
             z[n] += share * work.inside_rows[4, n]
             y[n] += share * work.inside_rows[5, n]
-        rounding = min(rounding, ROUNDING * max(missed, worst))
+        smoothing = min(smoothing, SMOOTHING * max(missed, worst))
 
 
 @njit
-def _open_rates(work, count, rounding):
+def _open_rates(work, count, smoothing):
     """Write W z + b + mu |y_t| e_n - y to row 3 of ``inside_rows``; its largest."""
     b, z, y, left = work.inside_rows[0], work.inside_rows[1], work.inside_rows[2], work.inside_rows[3]
     size, worst = 3 * count, 0.0
@@ -128,7 +135,7 @@ def _open_rates(work, count, rounding):
         left[n] = total
     for m in range(count):
         n = 3 * m
-        left[n] += work.inside_friction[m] * math.sqrt(y[n + 1] ** 2 + y[n + 2] ** 2 + rounding * rounding)
+        left[n] += work.inside_friction[m] * math.sqrt(y[n + 1] ** 2 + y[n + 2] ** 2 + smoothing * smoothing)
     for n in range(size):
         worst = max(worst, abs(left[n]))
     return worst
@@ -159,7 +166,7 @@ def _complementarity(work, count):
 
 
 @njit
-def _factor_inside(work, count, rounding):
+def _factor_inside(work, count, smoothing):
     """Write and factor the matrix of Newton's method for z; False where it is not finite."""
     size, W, A, mu, y = 3 * count, work.inside_mobility, work.inside_block, work.inside_friction, work.inside_rows[2]
     for m in range(count):
@@ -171,7 +178,7 @@ def _factor_inside(work, count, rounding):
             A[n * size + n] += q[0]
             A[(n + 1) * size + n + 1] = A[(n + 2) * size + n + 2] = 1.0
             continue
-        length = math.sqrt(y[n + 1] ** 2 + y[n + 2] ** 2 + rounding * rounding)
+        length = math.sqrt(y[n + 1] ** 2 + y[n + 2] ** 2 + smoothing * smoothing)
         g, h = mu[m] * y[n + 1] / length, mu[m] * y[n + 2] / length
         for j in range(size):
             first, second = W[(n + 1) * size + j], W[(n + 2) * size + j]
@@ -194,7 +201,7 @@ def _factor_inside(work, count, rounding):
 
 
 @njit
-def _direction(work, count, goal, rounding):
+def _direction(work, count, goal, smoothing):
     """Write the changes of z and y towards z' o y' = ``goal`` e; returns the share of them that stays inside."""
     size, W, mu, y = 3 * count, work.inside_mobility, work.inside_friction, work.inside_rows[2]
     left, dz, dy = work.inside_rows[3], work.inside_rows[4], work.inside_rows[5]
@@ -203,7 +210,7 @@ def _direction(work, count, goal, rounding):
         if mu[m] <= LEAST:
             dz[n], dz[n + 1], dz[n + 2] = goal - p[0] * q[0] - p[0] * left[n], 0.0, 0.0
             continue
-        length = math.sqrt(y[n + 1] ** 2 + y[n + 2] ** 2 + rounding * rounding)
+        length = math.sqrt(y[n + 1] ** 2 + y[n + 2] ** 2 + smoothing * smoothing)
         normal = (left[n] + mu[m] * (y[n + 1] * left[n + 1] + y[n + 2] * left[n + 2]) / length) / mu[m]
         product = p[0] * q[0] + p[1] * q[1] + p[2] * q[2]
         dz[n] = goal - product - (p[0] * normal + p[1] * left[n + 1] + p[2] * left[n + 2])
@@ -221,7 +228,7 @@ def _direction(work, count, goal, rounding):
     for m in range(count):
         n = 3 * m
         if mu[m] > LEAST:
-            length = math.sqrt(y[n + 1] ** 2 + y[n + 2] ** 2 + rounding * rounding)
+            length = math.sqrt(y[n + 1] ** 2 + y[n + 2] ** 2 + smoothing * smoothing)
             dy[n] += mu[m] * (y[n + 1] * dy[n + 1] + y[n + 2] * dy[n + 2]) / length
         share = min(share, SHORTENED * _way_inside(_scaled(work, m, 1), _scaled(work, m, 4)))
         share = min(share, SHORTENED * _way_inside(_scaled(work, m, 2), _scaled(work, m, 5)))
@@ -241,11 +248,16 @@ def _mean_ahead(work, count, share):
 
 @njit
 def _way_inside(x, d):
-    """Largest share t of d for which x + t d stays in the Lorentz cone."""
+    """The largest t >= 0 for which x + t d stays in the Lorentz cone that x is in, infinite if none is.
+
+    At the boundary a t^2 + 2 b t + c = 0, of which q / a and c / q are the roots.
+    """
     a = d[0] * d[0] - d[1] * d[1] - d[2] * d[2]
     b = x[0] * d[0] - x[1] * d[1] - x[2] * d[2]
     c = max(x[0] * x[0] - x[1] * x[1] - x[2] * x[2], 0.0)
     way = -x[0] / d[0] if d[0] < 0.0 else math.inf
+    if c == 0.0 and (b < 0.0 or (b == 0.0 and a < 0.0)):
+        return 0.0  # at the boundary, and d leads out
     root = b * b - a * c
     if root < 0.0 or (a >= 0.0 and b >= 0.0):
         return way
