@@ -218,6 +218,7 @@ TRAITS = {
 }
 # traits of forces that a State does not determine
 NOT_FROM_STATE = ("impulses", "contacts", "path", "mesh", "internal", "series")
+MAXIMAL = ("mesh", "attached")  # traits of forces that reduced coordinates do not know
 USES = {
     "steps": Use(
         "`vi.simulate`",
@@ -234,32 +235,32 @@ USES = {
         ("mesh", "impulses", "contacts", "path", "series"),
     ),
     "contact steps": Use(
-        '`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", ("mesh", "attached", "shapes", "soft")
+        '`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", (*MAXIMAL, "shapes", "soft")
     ),
     "located steps": Use(
         '`vi.redmax.simulate`, "dop853", "rk45"',
         "steps of other integrators",
-        ("mesh", "attached", "impulses", "shapes", "soft"),
+        (*MAXIMAL, "impulses", "shapes", "soft"),
     ),
     "stiff steps": Use(
         '`vi.redmax.simulate`, "radau"',
         "steps of this integrator",
-        ("mesh", "attached", "impulses", "shapes", "path", "soft"),
+        (*MAXIMAL, "impulses", "shapes", "path", "soft"),
     ),
     "reduced steps": Use(
         '`vi.redmax.simulate`, "heun", "rk4", "matrix"',
         "steps of this integrator",
-        ("mesh", "attached", "impulses", "contacts", "soft"),
+        (*MAXIMAL, "impulses", "contacts", "soft"),
     ),
     "implicit steps": Use(
         '`vi.redmax.simulate`, "bdf1", "bdf2", "sdirk2"',
         "steps of this integrator",
-        ("mesh", "attached", "impulses", "contacts", "path", "soft"),
+        (*MAXIMAL, "impulses", "contacts", "path", "soft"),
     ),
     "tree steps": Use(
         '`vi.redmax.simulate`, "gauss" and the variational integrators',
         "steps of trees in canonical coordinates",
-        ("mesh", "attached", "impulses", "contacts", "path", "soft", "hard", "moved", "driven", "coupled", "rolling"),
+        (*MAXIMAL, "impulses", "contacts", "path", "soft", "hard", "moved", "driven", "coupled", "rolling"),
     ),
     "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", NOT_FROM_STATE),
     "velocity level": Use(
@@ -269,37 +270,12 @@ USES = {
     "equations": Use(
         "`vi.EquationsOfMotion`",
         "equations of motion",
-        (
-            "mesh",
-            "attached",
-            "impulses",
-            "contacts",
-            "soft",
-            "internal",
-            "series",
-            "hard",
-            "moved",
-            "several",
-            "rolling",
-        ),
+        (*MAXIMAL, "impulses", "contacts", "soft", "internal", "series", "hard", "moved", "several", "rolling"),
     ),
     "derivatives": Use(
         "`stiffness`, `damping`, `preconditioner` of these",
         "derivatives of the equations of motion",
-        (
-            "mesh",
-            "attached",
-            "impulses",
-            "contacts",
-            "path",
-            "soft",
-            "internal",
-            "series",
-            "hard",
-            "moved",
-            "several",
-            "rolling",
-        ),
+        (*MAXIMAL, "impulses", "contacts", "path", "soft", "internal", "series", "hard", "moved", "several", "rolling"),
     ),
     "reactions": Use(
         "`acceleration` and `reaction` of a run",
@@ -340,25 +316,12 @@ USES = {
     "reduced gradient": Use(
         "`vi.redmax.gradient`",
         "gradients in reduced coordinates",
-        (
-            "mesh",
-            "attached",
-            "impulses",
-            "contacts",
-            "path",
-            "soft",
-            "hard",
-            "moved",
-            "several",
-            "bent",
-            "feedback",
-            "rolling",
-        ),
+        (*MAXIMAL, "impulses", "contacts", "path", "soft", "hard", "moved", "several", "bent", "feedback", "rolling"),
     ),
     "inverse dynamics": Use(
         "`vi.inverse_dynamics`",
         "inverse dynamics",
-        ("mesh", "attached", "impulses", "contacts", "path", "hard", "rolling"),
+        (*MAXIMAL, "impulses", "contacts", "path", "hard", "rolling"),
     ),
 }
 
