@@ -7,12 +7,12 @@ import numpy as np
 from varint.analysis.component_energies import FEW, component_energies, jumps
 from varint.analysis.recorded_motion import RecordedMotion
 from varint.kernels.balance import LARGEST_ERROR
-from varint.kinematics.drift import joint_drift, most_open_bodies
+from varint.kinematics.drift import joint_drift, left_open, most_open_bodies
 
 JUMP = 0.01  # of the energy that takes part: the largest change of the energy residual within a few nodes
-# drift of joints that is not reported, of the size of the parts: with error control, which closes loops at the nodes;
-# of loops that are not stabilised, and at least so many times the relative tolerance; of steps of one size
-OPEN, OPEN_LOOSE, OPEN_BY_TOLERANCE, OPEN_BY_STEPS = 1e-10, 1e-6, 100.0, 1e-3
+# drift of joints that is not reported, of the size of the parts: with error control, which closes loops at the nodes,
+# and of steps of one size
+OPEN, OPEN_BY_STEPS = 1e-10, 1e-3
 OPEN_AS_AT_START = 10.0  # times that of the start, as of loops that close within their digits only
 
 
@@ -39,7 +39,7 @@ def open_bound(motion: RecordedMotion) -> float:
     if rtol is None:
         return OPEN_BY_STEPS * length
     if not motion.settings["baumgarte"]:
-        return max(OPEN_LOOSE, OPEN_BY_TOLERANCE * rtol) * length
+        return left_open(rtol) * length
     start = joint_drift(motion.mechanism.compiled, motion.position[:1], motion.quat_wxyz[:1])[0]
     return max(OPEN * length, OPEN_AS_AT_START * start if motion.t[0] == 0 else 0.0)
 

@@ -55,7 +55,10 @@ def check_deformable(mechanism: Mechanism, scheme: Scheme, recording: Recording,
         raise ArgumentError(f"{name} are not divided: leave on_unresolved='substep' out, and take a smaller dt")
     for force, traits in zip(mechanism.forces, mechanism.force_traits, strict=True):
         if is_impulsive(mechanism, force):
-            raise ArgumentError(f"{name} know no impacts: remove {force.label}, or give it a stiffness")
+            raise ArgumentError(
+                f"{name} know no impacts, as of {force.label}: give a stop a stiffness, and in place of a contact take"
+                " a GroundContact or SphereContact"
+            )
         if "path" in traits:
             raise ArgumentError(f"{name} know no mass that moves along a path: give {force.label} none")
 

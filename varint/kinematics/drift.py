@@ -7,6 +7,13 @@ from varint.kernels.configuration import drift
 from varint.kernels.plan import JOINT, Workspace
 from varint.kernels.workspace import joint_workspace
 
+OPEN, OPEN_BY_TOLERANCE = 1e-6, 100.0
+
+
+def left_open(rtol: float) -> float:
+    """Drift of stabilised loops, of the size of a part, that integration with ``rtol`` explains."""
+    return max(OPEN, OPEN_BY_TOLERANCE * rtol)
+
 
 def joint_drift(
     compiled: Compiled, position: np.ndarray, quat_wxyz: np.ndarray, ws: Workspace | None = None

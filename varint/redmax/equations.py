@@ -327,11 +327,12 @@ class Equations(TreeKinematics):
         rows = self._rows_at(q, rates)
         rates += self._least_motion(rows, -self._violations_of(rows, q, rates)[1])
 
-    def close_loops(self, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def close_loops(self, q: np.ndarray, rates: np.ndarray, widest: float) -> tuple[np.ndarray, np.ndarray]:
         """``q`` and ``rates`` as `close` leaves them, in new arrays; as given where loops are closed or stay open.
 
-        One-sided rows that are held keep their values, which a start may have left beyond a limit. The bodies are
-        placed there. Nothing that future evaluations depend on changes.
+        They stay open where they are by more than ``widest``, m: that is no error of integration. One-sided rows that
+        are held keep their values, which a start may have left beyond a limit. The bodies are placed there. Nothing
+        that future evaluations depend on changes.
         """
         self.place_and_move(q, rates)
         held = slice(self.closures.moved.stop, len(self.closures))
@@ -344,7 +345,7 @@ class Equations(TreeKinematics):
         gap = self._violations_of(rows, q, rates)[0]
         gap[held] = 0.0
         for _ in range(CLOSINGS):
-            if np.abs(gap).max() <= CLOSED * self.compiled.length:
+            if not CLOSED * self.compiled.length < np.abs(gap).max() <= widest:
                 break
             self.factor()
             A = self._scaled(rows)

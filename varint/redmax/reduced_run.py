@@ -7,6 +7,7 @@ import numpy as np
 
 from varint.errors import FileError
 from varint.inputs.courses import cannot_follow, what_clashes
+from varint.kinematics.drift import left_open
 from varint.model.rotation_vectors import quat_from_matrix
 from varint.model.state import State
 from varint.problem import MOST_STEPS
@@ -297,7 +298,8 @@ class ReducedRun:
         """
         y, e, nq = self._place(t, y), self.equations, self.equations.nq
         if t > 0 and e.row_count and e.baumgarte > 0 and isinstance(self.integrator, Adaptive):
-            y[:nq], y[nq : 2 * nq] = e.close_loops(y[:nq], y[nq : 2 * nq])
+            widest = left_open(self.integrator.options["rtol"]) * e.compiled.length
+            y[:nq], y[nq : 2 * nq] = e.close_loops(y[:nq], y[nq : 2 * nq], widest)
         return y
 
     def _node(self, t: float, y: np.ndarray) -> dict:

@@ -72,7 +72,7 @@ class DeformableBody(Force):
         self._set("density", positive(self.density, f"density of {self.label}"))
         nu = finite(self.nu, f"nu of {self.label}")
         if not -1.0 < nu <= INCOMPRESSIBLE:
-            why = ", where the material would be incompressible: 0.49 is near it" if nu > INCOMPRESSIBLE else ""
+            why = ", where the material would be incompressible: 0.45 is near it" if nu > INCOMPRESSIBLE else ""
             raise MechanismError(f"nu of {self.label} must be above -1 and below 0.5, got {nu:g}{why}")
         self._set("nu", nu)
         choice(self.material, MATERIALS, f"material of {self.label}", MechanismError)
