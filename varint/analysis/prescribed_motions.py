@@ -9,7 +9,6 @@ from varint.analysis.reactions import second_derivative
 from varint.inputs.at_nodes import motions_at
 from varint.inputs.courses import Span
 from varint.mechanism import Mechanism
-from varint.model.forces.attachment import Attachment
 from varint.model.forces.base import Force
 from varint.model.forces.moved import Moved
 from varint.model.forces.no_slip import NoSlip
@@ -47,10 +46,10 @@ def efforts_by_name(trajectory: "RecordedMotion", efforts: np.ndarray) -> ByName
 
     def own(force: Force) -> np.ndarray:
         number = mechanism.force_index[force.name]
-        if not isinstance(force, Moved | NoSlip | Attachment):
+        if not (force.of_points or isinstance(force, Moved | NoSlip)):
             return efforts[:, number]
         held = trajectory._dynamics[2][:, compiled.force == number]
-        if isinstance(force, Attachment):
+        if force.of_points:
             return held
         if isinstance(force, NoSlip):
             return force.effort(held, force.plane_turned(mechanism, trajectory.quat_wxyz))

@@ -22,7 +22,6 @@ from varint.kinematics.frames import (
 from varint.model.body import WORLD
 from varint.model.bounds import bounded_array
 from varint.model.checks import ROUND_OFF, freeze, known_name, of_type, sequence_of, shown, unit_quaternion
-from varint.model.forces.attachment import Attachment
 from varint.model.forces.coupled import Coupled
 from varint.model.joints.base import Joint
 from varint.model.motion import joint_pose
@@ -126,7 +125,7 @@ def with_rates(structure: Structure, compiled: Compiled, state: State, rates: Ma
 
 def joints_outside_loops(structure: Structure, compiled: Compiled, names: Iterable[str]) -> set[str]:
     """Joints of ``names`` in no loop and in no coupling: nothing else follows from their coordinates."""
-    if any(isinstance(force, Attachment) for force in structure.forces):
+    if any(force.of_points for force in structure.forces):
         return set()  # attached bodies follow
     topology = compiled.topology
     free = {number for body, number in topology.tree_joint.items() if body not in topology.cluster_of}

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from varint.errors import ArgumentError
-from varint.model.forces.attachment import Attachment
 from varint.model.forces.base import BodyContact, Effort, Force, PlaneContact, SolvedElsewhere
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.coupled import Coupled
@@ -175,7 +174,7 @@ TRAITS = {
     ),
     "attached": Trait(
         "attachments",
-        lambda structure, force: isinstance(force, Attachment),
+        lambda structure, force: force.of_points,
         "keeps a point at the mean of others",
         "use varint.simulate, or remove it",
     ),

@@ -37,6 +37,7 @@ class Attachment(Force):
     point: Vector | None = field(default=None, kw_only=True)
 
     constraint = True
+    of_points = True
     look = "line"
 
     def __post_init__(self) -> None:
