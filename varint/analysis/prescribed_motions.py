@@ -46,11 +46,11 @@ def efforts_by_name(trajectory: "RecordedMotion", efforts: np.ndarray) -> ByName
 
     def own(force: Force) -> np.ndarray:
         number = mechanism.force_index[force.name]
-        if not (force.of_points or isinstance(force, Moved | NoSlip)):
+        if force.of_points:
+            return trajectory._dynamics[2][:, compiled.force == number]
+        if not isinstance(force, Moved | NoSlip):
             return efforts[:, number]
         held = trajectory._dynamics[2][:, compiled.force == number]
-        if force.of_points:
-            return held
         if isinstance(force, NoSlip):
             return force.effort(held, force.plane_turned(mechanism, trajectory.quat_wxyz))
         return force.effort(mechanism, held, trajectory.quat_wxyz[:, mechanism.body_index[force.body]])
