@@ -139,11 +139,9 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     unbalanced   largest residual of a body over the largest momentum or impulse
     size         m/s, largest velocity and largest position over ``h``: what the round-off of a row is relative to
 
-    Rows that take no part as constraints (compliance 1) are not divided by ``h``. Of these, only those whose efforts
-    are unknowns count (compliant_rows.py).
+    Rows that are no constraints (compliance 1) are not divided by ``h``, and count only if their efforts are unknowns.
     """
-    nb = plan.bodies.mass.size
-    half_step, length = 0.5 * h, plan.bodies.length[0]
+    nb, half_step, length = plan.bodies.mass.size, 0.5 * h, plan.bodies.length[0]
     fastest = farthest = 0.0
     for i in range(nb):
         v = ws.velocity[i]

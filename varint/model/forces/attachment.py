@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from varint.model.structure import Structure
 
 AXES = np.eye(3)
-APART = 1e-9  # of the largest coordinate: how far the point may be from the mean in the reference configuration
+NEARLY = 1e-9  # of the largest coordinate: how far the point may be from the mean in the reference configuration
 
 
 @register
@@ -45,7 +45,7 @@ class Attachment(Force):
         parts = sequence_of(self.to, f"to of {self.label}", "(body, point, weight)")
         self._set("to", tuple(self._part(part) for part in parts))
         total = sum(weight for *_, weight in self.to)
-        if not abs(total - 1.0) <= APART:
+        if not abs(total - 1.0) <= NEARLY:
             raise MechanismError(f"the weights of {self.label} must sum to 1, got {total:g}")
         if self.body in (body for body, *_ in self.to):
             raise MechanismError(f"{self.label} attaches body '{self.body}' to itself: leave that part out")
@@ -74,7 +74,7 @@ class Attachment(Force):
         parts += [(self._body(structure, body), point, -weight) for body, point, weight in self.to]
         sizes = [abs(weight) * np.abs(point).max() for _, point, weight in parts]
         apart = np.sum([weight * point for _, point, weight in parts], axis=0)
-        if not np.abs(apart).max() <= APART * max(1.0, *sizes):
+        if not np.abs(apart).max() <= NEARLY * max(1.0, *sizes):
             raise MechanismError(
                 f"{self.label}: its point {parts[0][1].tolist()} is not at the mean {(parts[0][1] - apart).tolist()} of"
                 " the points it is attached to: move one of them, or change the weights"
