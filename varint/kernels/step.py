@@ -41,21 +41,23 @@ from varint.terms.kernels.term_events import (
     renew_events,
     solve_contacts,
 )
-from varint.terms.kernels.term_rows import finish_contacts, has_contacts, has_terms
+from varint.terms.kernels.term_rows import finish_contacts, has_contacts, has_rows, has_terms
 
 MOST_TRIALS = 500  # of a sub-step that events end; then it is divided, for they follow one another without end
 SAME_TIME = 1e-9  # of dt: a node that is as near as this to the end of a run is its end
 OPEN, SLACK = 1e-9, 10.0  # of the size of a part, and of the tolerance of a step: so far a joint may be open
+CALM = 1e-9  # m/s: slower than this, bodies that rest on contacts do not move
 NEAR_ENOUGH = 1e-4  # of the square of a velocity: by how much less a start value may have missed the last one
 
 
 @njit
-def _extrapolate(velocity, history, length):
+def _extrapolate(velocity, history, length, still):
     """Write to ``velocity`` (nb, 6) the start value of Newton's iteration, from ``history`` (n, nb, 6).
 
     ``history`` holds the velocity of the same stage in the last step, and its backward differences. The degree of the
     polynomial is the one that would have predicted the last step best, or 2 if none came close. Newton's method then
-    stays on the motion's branch more often. ``length``, m, scales rad/s to m/s.
+    stays on the motion's branch more often. ``length``, m, scales rad/s to m/s. Velocities below ``still``, m/s, are
+    round-off, which differences would amplify from step to step: they start from the last.
     """
     # The difference D^k of order k is what the polynomial of degree k - 1 missed at the last step, so that the smallest
     # |D^k| < sqrt(NEAR_ENOUGH) |D^0| chooses the degree; the start value is the sum of D^0, D^1, ..., D^degree.
@@ -70,6 +72,8 @@ def _extrapolate(velocity, history, length):
             scale = size
         elif size < least * scale:
             degree, least = k - 1, size / scale
+    if scale < still * still:
+        degree = 0
     for i in range(velocity.shape[0]):
         for k in range(6):
             velocity[i, k] = history[0, i, k]
@@ -140,23 +144,24 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
         set_targets(plan, ws, inputs, node, after, dt)
     alone = ws.history.shape[0] == 1
     # multipliers of redundant closures would grow from step to step
-    plain = alone and ws.ldu.K.size == 0 and not has_terms(plan)
+    plain = alone and ws.ldu.K.size == 0 and not has_rows(plan)
     for r in range(ws.multiplier.size):
         ws.multiplier[r] = ws.last_multiplier[r] if plain and extrapolate else 0.0
     start_multipliers(plan, ws, half_step, extrapolate)
     if extrapolate:
-        _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0])
+        still = CALM if has_contacts(plan) else 0.0
+        _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0], still)
     sharpened = ws.extended.impulse.shape[0] > 0
     further = 1 if alone or sharpened else 2
-    if has_contacts(plan):
-        ws.extended.used[0] = False
-        status, iterations = solve_contacts(plan, ws, pose, 1 - pose, h, tol)
-        return status, iterations, pose
-    status, iterations, upper = solve_step(plan, ws, pose, 1 - pose, h, tol, further, sharpened)
     ws.extended.used[0] = False
-    if sharpened and status == CONVERGED and upper == pose:
-        ws.extended.used[0] = sharpen(plan, ws, pose, 1 - pose, h)
-        iterations += 1
+    if has_contacts(plan):
+        upper = pose
+        status, iterations = solve_contacts(plan, ws, pose, 1 - pose, h, tol)
+    else:
+        status, iterations, upper = solve_step(plan, ws, pose, 1 - pose, h, tol, further, sharpened)
+        if sharpened and status == CONVERGED and upper == pose:
+            ws.extended.used[0] = sharpen(plan, ws, pose, 1 - pose, h)
+            iterations += 1
     for r in range(ws.multiplier.size if plain else 0):
         ws.last_multiplier[r] = ws.multiplier[r]
     keep_multipliers(plan, ws, half_step)

@@ -20,9 +20,10 @@ from varint._numba import njit
 from varint.kernels.dense import add_scaled6, dot6
 
 APART, STICKING, SLIDING = range(3)
-AS_FOUND, ALL_STICK, ALL_APART = range(3)  # whether the law chooses the modes
+AS_FOUND, ALL_STICK, ALL_APART, ALL_PRESS = range(4)  # whether the law chooses the modes
 SOFTNESS = 1e-8  # compliance of constraint rows over the mobility; acts on increments of z, so no error remains
 NEARLY = 1.0 - 1e-10  # of its bound: friction below this sticks; it also keeps C invertible
+STILL = 1e-9  # m/s: a slower slip is round-off, and has no direction
 OPPOSITE = 0.05  # two unit vectors with a shorter sum count as opposite
 
 
@@ -51,8 +52,8 @@ def _turned(slip, before, brake):
 def linearize_cone(plan, ws, k, forced):
     """Write the mode of contact k and its rows in Newton's system, lower dx + C dz = given, with ``inverse`` = C^-1.
 
-    ``forced``: AS_FOUND, or ALL_STICK, ALL_APART, to assume that it does. Returns the norm of the residual, m/s, and
-    its square.
+    ``forced``: AS_FOUND, or ALL_STICK, ALL_APART, to assume that it does, or ALL_PRESS that it touches, and sticks where
+    it does not slip. Returns the norm of the residual, m/s, and its square.
     """
     work, mobility = ws.contacts, plan.contacts.mobility[k]
     z, u, row, lower = work.z[k], work.rate[k], work.row[k], work.lower[k]
@@ -64,7 +65,7 @@ def linearize_cone(plan, ws, k, forced):
             lower[a, j] = 0.0
         for j in range(3):
             inverse[a, j] = 0.0
-    pressing = z[0] - u[0] / mobility
+    pressing = z[0] - u[0] / mobility if forced != ALL_PRESS else 0.0
     if forced == ALL_APART or (pressing < 0.0 and forced == AS_FOUND):
         work.mode[k] = APART
         for a in range(3):
@@ -81,7 +82,8 @@ def linearize_cone(plan, ws, k, forced):
     slip, growth = _turned(u[1:], work.slip[k], mobility * friction * max(pressing, 0.0))
     p, q = z[1] - slip[0] / mobility, z[2] - slip[1] / mobility
     size, bound = math.sqrt(p * p + q * q), friction * pressing
-    if size <= NEARLY * bound or forced == ALL_STICK or work.sticking[k]:
+    still = forced == ALL_PRESS and abs(u[1]) + abs(u[2]) <= STILL
+    if size <= NEARLY * bound or still or forced == ALL_STICK or work.sticking[k]:
         work.mode[k] = STICKING
         for a in range(1, 3):
             inverse[a, a], given[a] = 1.0 / soft, -u[a]

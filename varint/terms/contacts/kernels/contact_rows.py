@@ -14,6 +14,7 @@ from varint.kernels.plan import Plan, Workspace
 from varint.terms.contacts.kernels.contact_cones import (
     APART,
     STICKING,
+    STILL,
     add_pushes,
     fold_cones,
     linearize_cone,
@@ -31,7 +32,6 @@ from varint.terms.contacts.kernels.contact_features import (
 OUT_OF_REACH = 1e3  # m: the gap of a slot without features
 TOUCHING = 1e-11  # m: a gap of this size counts as none
 EPSILON = 2.220446049250313e-16
-STILL = 1e-9  # m/s: a slower slip is round-off, and has no direction
 ROUND_OFF = 4.0 * EPSILON  # of the terms of a gap: a closed contact that is so near is where it was
 
 

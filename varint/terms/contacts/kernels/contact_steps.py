@@ -14,7 +14,6 @@ from varint.kernels.newton import (
     HALVINGS,
     NOT_CONVERGED,
     NOTHING,
-    SHARP,
     SHRUNK,
     add_multipliers,
     evaluate_step,
@@ -24,6 +23,7 @@ from varint.kernels.newton import (
 from varint.kernels.plan import Plan, Workspace
 from varint.terms.contacts.kernels.contact_cones import (
     ALL_APART,
+    ALL_PRESS,
     ALL_STICK,
     AS_FOUND,
     add_changes,
@@ -34,6 +34,7 @@ from varint.terms.contacts.kernels.contact_rows import keep_solution, start_step
 
 ITERATIONS = 25  # of a trial, at most
 FREE_PASSES = 2  # of Newton's method without contacts
+FORESEEN, BALANCED = 4.0 * EPSILON, 1e-11  # of size, of the largest momentum: what a start value may miss
 SHARES = 20  # in which friction grows from zero
 
 
@@ -51,6 +52,7 @@ def solve_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float, to
 def _solve(plan, ws, start, end, h, tol):
     """See `solve_contacts`."""
     work = ws.contacts
+    work.forced[0] = AS_FOUND if _any_presses(work) else ALL_PRESS
     status, count = _iterate(plan, ws, start, end, h, tol)
     if status == CONVERGED:
         return status, count
@@ -72,6 +74,15 @@ def _solve(plan, ws, start, end, h, tol):
         status, further = _iterate(plan, ws, start, end, h, tol)
         count += further
     return status, count
+
+
+@njit
+def _any_presses(work):
+    """Whether a contact has an impulse at the start of the iteration."""
+    for k in range(work.taking.size):
+        if work.taking[k] and work.z[k, 0] != 0.0:
+            return True
+    return False
 
 
 @njit
@@ -126,7 +137,7 @@ def _iterate(plan, ws, start, end, h, tol):
     factored, polished = False, False
     for iteration in range(ITERATIONS):
         floor = 8.0 * EPSILON * size
-        if polished or (not forced and worst <= SHARP * floor and unbalanced <= 4.0 * EPSILON):
+        if polished or (not forced and worst <= min(tol, FORESEEN * size) and unbalanced <= BALANCED):
             return CONVERGED, iteration
         increment = newton_increment(plan, ws, end, h, start, factored)
         if not math.isfinite(increment):
