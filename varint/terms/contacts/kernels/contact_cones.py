@@ -52,8 +52,8 @@ def _turned(slip, before, brake):
 def linearize_cone(plan, ws, k, forced):
     """Write the mode of contact k and its rows in Newton's system, lower dx + C dz = given, with ``inverse`` = C^-1.
 
-    ``forced``: AS_FOUND, or ALL_STICK, ALL_APART, to assume that it does, or ALL_PRESS that it touches, and sticks where
-    it does not slip. Returns the norm of the residual, m/s, and its square.
+    ``forced``: AS_FOUND, or ALL_STICK, ALL_APART, to assume that it does, or ALL_PRESS, that it touches and sticks
+    where it does not slip. Returns the norm of the residual, m/s, and its square.
     """
     work, mobility = ws.contacts, plan.contacts.mobility[k]
     z, u, row, lower = work.z[k], work.rate[k], work.row[k], work.lower[k]
