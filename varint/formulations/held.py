@@ -55,7 +55,7 @@ class Recorded:
     def add(self, nodes: Nodes) -> None:
         """Put nodes aside."""
         if len(nodes["t"]):
-            self.blocks.append(nodes)
+            self.blocks.append({**nodes, "t": nodes["t"].copy()})  # a part of it would keep the room of all
             self.count += len(nodes["t"])
 
     def cut(self, count: int) -> None:
