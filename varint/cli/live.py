@@ -3,14 +3,13 @@
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Protocol
 
 from varint.io.lock import is_locked
 from varint.record import Record, joined
 from varint.running import followed
-from varint.serving.page_server import HTML, Answer, json_answer, page_server, problem_text
+from varint.serving.page_server import HTML, Answer, Server, json_answer, page_server, problem_text
 from varint.simulation import load, trajectory_of
 from varint.trajectory import Trajectory
 from varint.viz.page import page_data, page_text, stride
@@ -141,7 +140,7 @@ class Live:
             return data
 
 
-def serve(live: Live, port: int = 0) -> ThreadingHTTPServer:
+def serve(live: Live, port: int = 0) -> Server:
     """A server of the page, at a free port where none is given; `serve_forever` of it answers."""
 
     def get(asked: str) -> Answer | None:

@@ -34,7 +34,7 @@ def coordinate_sliders(stepper: Stepper, span: float) -> list[dict[str, Any]]:
         for number, unit in enumerate(coordinate_units(joint)):
             value = float(stepper.coordinates[columns.start + number])
             reach = np.pi if unit == "rad" else span
-            low, high = _stops(mechanism, name, number)
+            low, high = _bounds(mechanism, name, number)
             sliders.append(
                 {
                     "name": name,
@@ -48,7 +48,7 @@ def coordinate_sliders(stepper: Stepper, span: float) -> list[dict[str, Any]]:
     return sliders
 
 
-def _stops(mechanism: Mechanism, joint: str, coordinate: int) -> tuple[float | None, float | None]:
+def _bounds(mechanism: Mechanism, joint: str, coordinate: int) -> tuple[float | None, float | None]:
     """The limits that the forces of a joint set to its coordinate, None if there is none."""
     found = {"lower": [], "upper": []}  # type: dict[str, list[float]]
     for force in mechanism.forces:

@@ -15,6 +15,16 @@ JSON = "application/json"
 FILE = "application/octet-stream"
 
 
+class Server(ThreadingHTTPServer):
+    """A server that ignores pages which were closed before their answer came."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class Answer(NamedTuple):
     """Content and its type; ``name`` of the file that a browser saves it as."""
 
@@ -35,7 +45,7 @@ def problem_text(problem: Exception) -> str:
 
 def page_server(
     get: Callable[[str], Answer | None], post: Callable[[str, dict], Answer | None] | None = None, port: int = 0
-) -> ThreadingHTTPServer:
+) -> Server:
     """A server at a free port unless one is given; its `serve_forever` answers.
 
     ``get``: answer to a path, None if there is none; ``post``: to a path and an object of JSON, which only the page
@@ -98,13 +108,4 @@ def page_server(
         def log_message(self, *_: object) -> None:
             """Do nothing."""
 
-    class Server(ThreadingHTTPServer):
-        """Which says nothing of a page that was closed before its answer came."""
-
-        def handle_error(self, request: Any, client_address: Any) -> None:
-            if not isinstance(sys.exception(), ConnectionError):
-                super().handle_error(request, client_address)
-
-    server = Server((HOST, port), Handler)
-    server.daemon_threads = True
-    return server
+    return Server((HOST, port), Handler)
