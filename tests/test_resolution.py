@@ -213,7 +213,7 @@ def test_a_chain_that_whips_is_told():
 
 
 def test_a_motion_that_is_prescribed_is_said_to_hold():
-    """A crank that turns ten times in 0.7 s, at 10 ms: the motion is that of the joints, the work of the drive is not."""
+    """A crank that turns ten times in 0.7 s, at 10 ms: the motion is that of the joints, the work of the drive not."""
     linkage = vi.mechanisms.four_bar()
     drive = vi.PrescribedMotion("drive", joint="crank pivot", rate=90.0)
     driven = dataclasses.replace(linkage, forces=[drive])
