@@ -24,7 +24,7 @@ from varint.analysis.prescribed_motions import efforts_by_name, powers_of_motion
 from varint.analysis.quantities import row_sums
 from varint.analysis.reactions import Reaction, accelerations_and_reactions
 from varint.analysis.since import Since, followed, summed_work, turns_before
-from varint.analysis.touching import ContactForces, TouchingPoints, touching_points
+from varint.analysis.touching import ContactForces, TouchingPoints, forces_by_contact, touching_points
 from varint.errors import ArgumentError
 from varint.kernels.plan import Workspace
 from varint.kinematics.frames import joint_coordinates, joint_rates, nearest_coordinates
@@ -294,7 +294,8 @@ class RecordedMotion:
 
         What the equations of motion at each node ask for; that of impacts between nodes is not in it.
         """
-        return self._contact_forces.by_name if self._touches and self._dynamics else {}
+        found = self._contact_forces.by_name if self._touches and self._dynamics else {}
+        return forces_by_contact(self.mechanism, found)
 
     @cached_property
     def contacts(self) -> TouchingPoints:

@@ -233,10 +233,11 @@ class March:
         residual, scale = np.abs(self.ws.residual_row), self.compiled.plan.rows.scale
         return [e for e, r in self.driven() if not scale[r] * residual[r] <= MISSED * self.tol]
 
-    def missed_contacts(self) -> list[int]:
-        """Elements of the contacts whose law the last evaluation of a step did not meet."""
-        missed = ~(self.ws.contacts.missed <= MISSED * self.tol)
-        return self.compiled.plan.contacts.element[missed].tolist()
+    def missed_contacts(self) -> list[tuple[int, int, int]]:
+        """Element and slots of both bodies of the contacts whose law the last evaluation of a step did not meet."""
+        missed, contacts = ~(self.ws.contacts.missed <= MISSED * self.tol), self.compiled.plan.contacts
+        parts = contacts.element[missed], contacts.body[missed], contacts.other[missed]
+        return list(zip(*(part.tolist() for part in parts), strict=True))
 
     def crowd(self) -> tuple[int, int]:
         """Numbers of points that touch between moving bodies, and of those that a step has space for."""

@@ -298,7 +298,11 @@ class MaximalRun:
             return Failure(f"the step at t = {when:g} s could not be solved: {clash}", when, name, held)
         missed = dict.fromkeys(self.mechanism.forces[compiled.force[e]].label for e in self.march.missed_targets())
         where += f"; {', '.join(missed)} may ask for a motion that the joints cannot follow" if missed else ""
-        pressed = dict.fromkeys(self.mechanism.forces[compiled.force[e]].label for e in self.march.missed_contacts())
+        names = [*(f"'{self.mechanism.bodies[i].name}'" for i in compiled.order), "the ground"]
+        pressed = dict.fromkeys(
+            f"{self.mechanism.forces[compiled.force[e]].label} of {names[i]} and {names[j]}"
+            for e, i, j in self.march.missed_contacts()
+        )
         where += f"; the state of {', '.join(pressed)} was not found" if pressed else ""
         touching, most = self.march.crowd()
         where += f"; moving bodies touch at {touching} points, a step solves for {most}" if touching > most else ""
