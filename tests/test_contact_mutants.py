@@ -90,12 +90,3 @@ def test_a_step_that_is_not_solved_names_the_contact_and_what_touches():
     with pytest.raises(vi.ConvergenceError) as told:
         vi.simulate(free_scene("pile", [low, high], grip), 0.1, 1e-3, loads={"high": np.full(6, 1e300)})
     assert "contact 'pile' of 'high' and 'low'" in str(told.value)
-
-
-def test_forces_of_contacts_are_those_of_hard_ones():
-    body = vi.Body.box("block", (0.1, 0.1, 0.1), 1.0, position=(0, 0, 0.05))
-    forces = [vi.GroundContact("soft", "block", point=(0, 0, 0), stiffness=1e4)]
-    run = vi.simulate(free_scene("block", [body], forces), 0.002, 1e-3)
-    assert not run.contact_force
-    with pytest.raises(vi.MechanismError, match=r"'soft' is no hard contact: its effort is traj\.force\['soft'\]"):
-        run.contact_force["soft"]

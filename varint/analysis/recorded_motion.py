@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.analysis import trajectory_display
-from varint.analysis.by_name import ByName
+from varint.analysis.by_name import ByName, by_contact
 from varint.analysis.contact_forces import penetrations
 from varint.analysis.derived import QUANTITIES, evaluated, keeps_energy, left_by
 from varint.analysis.diagnostics import RecordedDiagnostics
@@ -24,7 +24,7 @@ from varint.analysis.prescribed_motions import efforts_by_name, powers_of_motion
 from varint.analysis.quantities import row_sums
 from varint.analysis.reactions import Reaction, accelerations_and_reactions
 from varint.analysis.since import Since, followed, summed_work, turns_before
-from varint.analysis.touching import ContactForces, TouchingPoints, forces_by_contact, touching_points
+from varint.analysis.touching import ContactForces, TouchingPoints, touching_points
 from varint.errors import ArgumentError
 from varint.kernels.plan import Workspace
 from varint.kinematics.frames import joint_coordinates, joint_rates, nearest_coordinates
@@ -294,8 +294,7 @@ class RecordedMotion:
 
         What the equations of motion at each node ask for; that of impacts between nodes is not in it.
         """
-        found = self._contact_forces.by_name if self._touches and self._dynamics else {}
-        return forces_by_contact(self.mechanism, found)
+        return by_contact(self._contact_forces.by_name if self._touches and self._dynamics else {})
 
     @cached_property
     def contacts(self) -> TouchingPoints:
@@ -307,7 +306,7 @@ class RecordedMotion:
     def penetration(self) -> Mapping[str, np.ndarray]:
         """Name of a hard contact to its depth (T,), m: of the deepest point of a `HardContact`, of the overlap of
         shapes of a `Contact`; zero where there is none."""
-        return penetrations(self.mechanism, self.position, self.quat_wxyz)
+        return by_contact(penetrations(self.mechanism, self.position, self.quat_wxyz))
 
     @cached_property
     def length(self) -> Mapping[str, np.ndarray]:

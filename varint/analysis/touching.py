@@ -1,13 +1,11 @@
 """Points where bodies touch along a motion, and the forces there."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from varint.analysis.by_name import ByName
 from varint.display import Shown, count_text
-from varint.errors import MechanismError
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD
 
@@ -22,18 +20,6 @@ class ContactForces:
     def __init__(self) -> None:
         self.by_name: dict[str, np.ndarray] = {}
         self.rows = np.zeros((0, 0, 10))
-
-
-def forces_by_contact(mechanism: Mechanism, forces: dict[str, np.ndarray]) -> Mapping[str, np.ndarray]:
-    """``forces`` by the name of a hard contact; the name of another force raises MechanismError, which says so."""
-
-    def hard(name: str) -> str:
-        force = mechanism.force(name)
-        if name not in forces:
-            raise MechanismError(f"{force.label} is no hard contact: its effort is traj.force['{name}']")
-        return name
-
-    return ByName({name: n for n, name in enumerate(forces)}, hard, forces.__getitem__, "hard contact")
 
 
 @dataclass(frozen=True, eq=False)
