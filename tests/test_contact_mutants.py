@@ -84,9 +84,16 @@ def test_a_layer_of_balls_falls_on_the_floor():
     assert run.energy[-1] <= run.energy[0] * (1 + 1e-12)
 
 
-def test_a_step_that_is_not_solved_names_the_contact_and_what_touches():
-    low, high = ball("low", (0, 0, 0.1)), ball("high", (0, 0, 0.3))
-    grip = [vi.Contact("stand", "low", "world"), vi.Contact("pile", "high", "low")]
+def test_a_press_that_cannot_go_on_names_the_contacts_and_what_touches():
+    bodies = [ball("hammer", (0, 0, 0.35)), ball("anvil", (0, 0, 0.1))]
+    joints = [
+        vi.Prismatic("guide", "world", "hammer", point=(0, 0, 0.35), axis=(0, 0, 1)),
+        vi.Free("free", "world", "anvil"),
+    ]
+    forces = [vi.Contact("stand", "anvil", "world"), vi.Contact("pile", "hammer", "anvil")]
+    forces += [vi.PrescribedMotion("press", joint="guide", rate=-1.0)]
+    press = vi.Mechanism("press", bodies, joints, forces=forces, ground=(vi.PlaneShape(),))
     with pytest.raises(vi.ConvergenceError) as told:
-        vi.simulate(free_scene("pile", [low, high], grip), 0.1, 1e-3, loads={"high": np.full(6, 1e300)})
-    assert "contact 'pile' of 'high' and 'low'" in str(told.value)
+        vi.simulate(press, 0.1, 1e-3)
+    assert told.value.time == pytest.approx(0.05)
+    assert "contact 'stand' of 'anvil' and the ground, contact 'pile' of 'hammer' and 'anvil'" in str(told.value)
