@@ -14,7 +14,7 @@ from matplotlib.patheffects import withStroke
 from scipy.spatial import ConvexHull
 
 from varint.drawing.picture import plain
-from varint.drawing.scene import Guide, Mark, Outline, Scene, Strand, placed
+from varint.drawing.scene import Guide, Mark, Outline, Scene, Strand, is_retracted, placed
 from varint.drawing.style import COLOURS, FAINT, INK, SMALL
 from varint.drawing.surfaces import Surfaces
 from varint.drawing.wrapped import wrapped_line
@@ -287,9 +287,11 @@ class Painter:
             along = wrapped_line(strand.bodies, strand.points, strand.surfaces, x, R)
             return self._lines([self.scene.view.project(along)], z, _faded(INK, fade), 1.0)
         points = np.array([self._end(x, R, body, p) for body, p in zip(strand.bodies, strand.points, strict=True)])
+        if strand.look == "piston" and is_retracted(strand, x, R):
+            points = points[[0, 0]]
         if strand.look == "coil":
             points = np.concatenate([zigzag(points[0], points[1], 1.3 * self.size), points[2:]])
-        return self._lines([points], z, _faded(INK, fade), 1.8 if strand.look == "rod" else 1.0)
+        return self._lines([points], z, _faded(INK, fade), 1.8 if strand.look in ("rod", "piston") else 1.0)
 
     def _mark(self, mark: Mark, x: np.ndarray, R: np.ndarray, fade: float, z: float) -> Iterator[Artist]:
         s, view = self.size, self.scene.view

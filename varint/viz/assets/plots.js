@@ -77,7 +77,7 @@ class Plots {
         }
       }
     }
-    if (!(high > low)) {
+    if (!(high - low > 1e-11 * Math.max(1, Math.abs(low)))) { // a constant, but for round-off
       const around = Math.abs(low) || 1;
       return Number.isFinite(low) ? [low - 0.5 * around, low + 0.5 * around] : [0, 1];
     }

@@ -198,7 +198,8 @@ const strands = data.strands.map((strand) => {
   const ends = strand.bodies.length === 2;
   let line;
   if (coil && ends) line = new THREE.Mesh(coilGeometry(), new THREE.MeshLambertMaterial({ color: 0x444444 }));
-  else line = thickLine(new Array(3 * strand.points.length).fill(0), 0x444444, strand.look === "rod" ? 4 : 2);
+  else line = thickLine(new Array(3 * strand.points.length).fill(0), 0x444444, 2);
+  if (strand.look === "rod" || strand.look === "piston") Object.assign(line.material, { worldUnits: true, linewidth: 1.2 * size });
   const wraps = strand.wraps.map((body) => (body < -1 ? null : { body, first: ARC_POINTS * arcs++ }));
   const activation = strand.activated ? activations++ : -1;
   scene.add(line);
