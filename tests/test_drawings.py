@@ -283,6 +283,7 @@ def test_bodies_and_joints_are_named_on_request():
         np.testing.assert_allclose(text.xy, centre[[0, 2]])
 
 
+@pytest.mark.slow
 def test_pistons_stay_in_their_cylinders():
     """A rod fills the gap between the links of each leg, and is not drawn where they overlap."""
     mech = vi.mechanisms.stewart_platform()

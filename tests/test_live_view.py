@@ -98,6 +98,20 @@ def test_other_joints_of_a_tree_keep_their_coordinates():
     assert np.subtract(after, before) == pytest.approx([0.4, 0.0], abs=1e-12)
 
 
+def test_coupled_joints_follow_a_moved_one():
+    links = [vi.Body.rod(f"link {k}", (k, 0, 0), (k + 1, 0, 0), mass=1.0) for k in range(3)]
+    hinges = [
+        vi.Revolute(f"hinge {k}", "world" if k == 0 else f"link {k - 1}", f"link {k}", point=(k, 0, 0), axis=(0, -1, 0))
+        for k in range(3)
+    ]
+    gear = vi.Coupling("gear", terms=[("hinge 0", 0, 1.0), ("hinge 2", 0, 2.0)])
+    with vi.live(vi.Mechanism("geared", links, hinges, forces=[gear]), browser=False) as live:
+        before = Client(live).step()["coordinates"]
+        answer = Client(live).step(coordinates={"hinge 0": [0.3]})
+    assert answer["message"] == ""
+    assert np.subtract(answer["coordinates"], before) == pytest.approx([0.3, 0.0, -0.15], abs=1e-9)
+
+
 def test_a_step_that_cannot_be_solved_is_a_message_and_the_last_state_is_kept():
     mech = vi.mechanisms.free_body(spin=1000.0)
     with vi.live(mech, 3.0, every=1, browser=False) as live:

@@ -78,7 +78,7 @@ class Plots {
       }
     }
     if (!(high - low > 1e-11 * Math.max(1, Math.abs(low)))) { // a constant, but for round-off
-      const around = Math.abs(low) || 1;
+      const around = Math.abs(low) > 1e-9 ? Math.abs(low) : 1;
       return Number.isFinite(low) ? [low - 0.5 * around, low + 0.5 * around] : [0, 1];
     }
     return [low - 0.04 * (high - low), high + 0.04 * (high - low)];

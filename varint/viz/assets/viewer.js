@@ -562,7 +562,7 @@ function reach(centre = null) {
     shift.subVectors(centre, shift);
   };
   if (motion.count) shifted(0);
-  for (const corner of [low, high]) {
+  for (const corner of session && session.epoch ? [] : [low, high]) {
     someB.copy(corner).add(shift);
     least.min(someB);
     most.max(someB);
@@ -652,6 +652,7 @@ let session = null; // of a mechanism that the page steps
 
 function seek(time) {
   still.time = Math.min(motion.end, Math.max(motion.start, time));
+  if (session) session.behind = still.time < motion.end;
   changed = true;
 }
 
@@ -670,7 +671,7 @@ function step(frames) {
 function play(on) {
   if (session) {
     session.enable(!on);
-    if (!on && still.playing && session.atEnd) session.pause(); // what is seen is what is set
+    if (!on && still.playing) session.pause(); // what is seen is what is set
   }
   if (on && still.time >= motion.end && still.done) still.time = motion.start;
   still.playing = on;
@@ -682,7 +683,7 @@ function play(on) {
 function advance(seconds) {
   const next = still.time + seconds * still.speed;
   if (next < motion.end) still.time = next;
-  else if (!still.done) still.time = motion.end;
+  else if (!still.done) seek(motion.end);
   else if (still.loop && motion.end > motion.start) still.time = motion.start + ((next - motion.start) % (motion.end - motion.start));
   else {
     still.time = motion.end;
