@@ -252,3 +252,38 @@ def test_the_command_serves_a_live_view():
         finally:
             process.terminate()
             process.wait(60)
+
+
+BAR = ("back", "play", "forward", "scrub", "clock", "speed", "reset", "save", "record")
+
+
+@pytest.mark.slow
+def test_the_live_view_fits_a_phone(tmp_path):
+    """390 px wide: one row of buttons below the slider of time, sliders within the window, a long message boxed."""
+    with browser(tmp_path) as driver, vi.live(vi.mechanisms.jansen_leg(), browser=False) as live:
+        metrics = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        page = Shown(driver, live.address)
+        page.wait(lambda state: state["idle"])
+        find = driver.execute_script
+        find(
+            "const r = document.querySelector('[data-slider=\"upper pivot\"] input[type=number]');"
+            "r.value = 3; r.dispatchEvent(new Event('change'))"
+        )
+        page.wait(lambda state: state["idle"] and "upper pivot" in state["message"])
+        box = "const b = arguments[0].getBoundingClientRect(); return [b.left, b.right, b.top, b.bottom]"
+        boxes = [find(box, find("return document.getElementById(arguments[0])", name)) for name in BAR]
+        for k, (left, right, top, bottom) in enumerate(boxes):
+            assert 0 <= left < right <= 390, BAR[k]
+            assert 0 <= top < bottom <= 844, BAR[k]
+            for other in boxes[:k]:
+                assert right <= other[0] or other[1] <= left or bottom <= other[2] or other[3] <= top, BAR[k]
+        buttons = [boxes[BAR.index(name)] for name in ("back", "play", "forward", "reset", "save", "record")]
+        assert len({round(top) for _, _, top, _ in buttons}) == 1
+        for row in find("return [...document.querySelectorAll('[data-slider] input')]"):
+            left, right, *_ = find(box, row)
+            assert 0 <= left < right <= 390
+        notes = find(box, find("return document.getElementById('notes')"))
+        assert notes[3] - notes[2] < 0.25 * find("return document.getElementById('stage').clientHeight") + 20
+        assert find("return document.documentElement.scrollWidth") <= 390
+        page.check_no_errors()

@@ -226,6 +226,20 @@ class Painter:
         """The path (T, 3), m, world, of a point."""
         return self._lines([self.scene.view.project(points)], level + TRACE_Z, colour, 1.3, style)
 
+    def arrow(self, start: np.ndarray, end: np.ndarray, colour: str, level: float = 0.0) -> list[Artist]:
+        """An arrow between points (3,), m, world, with a dot where it starts."""
+        tail, tip = self.scene.view.project(np.array([start, end]))
+        length = float(np.linalg.norm(tip - tail))
+        along = (tip - tail) / (length or 1.0)
+        head = min(2.5 * self.size, 0.6 * length)
+        across, neck = 0.4 * head * np.array([-along[1], along[0]]), tip - head * along
+        triangle = self._patch(np.array([tip, neck + across, neck - across]), colour, None, level + TRACE_Z)
+        return [
+            self._lines([np.array([tail, neck])], level + TRACE_Z, colour, 1.8),
+            triangle,
+            self.dot(start, colour, level),
+        ]
+
     def dot(self, point: np.ndarray, colour: str, level: float = 0.0) -> Artist:
         """A dot at a point (3,), m, world."""
         return self._patch(0.5 * self.size * CIRCLE + self.scene.view.project(point), colour, None, level + TRACE_Z)
