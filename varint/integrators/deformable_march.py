@@ -18,9 +18,9 @@ import numpy as np
 from scipy.sparse.linalg import splu
 
 from varint.compile import Compiled
-from varint.integrators.attached_meshes import AttachedMeshes
+from varint.meshes.attached_meshes import AttachedMeshes
 from varint.integrators.march import March, NodeBlock
-from varint.integrators.mesh_start import equilibrium, velocities_along
+from varint.meshes.mesh_start import equilibrium, velocities_along
 from varint.integrators.schemes import Scheme
 from varint.kernels.deformable_steps import begin_stage, evaluate_stage, finish_stage, project_with, respond
 from varint.kernels.step import worst_residual

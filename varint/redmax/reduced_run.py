@@ -311,6 +311,7 @@ class ReducedRun:
         row |= {"command": inputs.command(t, e.state), "chart": self._charts()}
         if inputs.loads.varies:
             row["load"] = inputs.load(t)[slot]
+        row |= self.integrator.vertices()
         if self.inverse:
             q, qdot, _, integral, _ = np.split(y, self.parts)
             e.integrate_from(integral, 0.0)

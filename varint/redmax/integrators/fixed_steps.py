@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.known_forces import is_impulsive
 from varint.redmax.charts import SMALLEST
 from varint.redmax.constraint_forces import NotFinite
@@ -9,6 +10,7 @@ from varint.redmax.contacts import Blocked, Contacts
 from varint.redmax.equations import Equations
 from varint.redmax.implicit import NotConverged, Stages
 from varint.redmax.integrators.base import Integrator, Task
+from varint.redmax.mesh_stages import MeshStages
 from varint.terms.reduced_events import events_of, step_of_one_size
 
 REGULAR = 0.95  # of det S: a step that fails is tried again in charts that are as regular as there are
@@ -40,8 +42,11 @@ class FixedSteps(Integrator):
         self.h = task.dt
         start = equations.compiled.law_start
         self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.ne), start, np.zeros(impulses)])
-        self.stages = Stages(equations)
+        self.stages = MeshStages(equations) if soft_meshes(mechanism) else Stages(equations)
         self.stages.exact = self.events is not None
+        self.free = np.zeros((2, 0))  # coordinates of free vertices, m, and their rates
+        if isinstance(self.stages, MeshStages):
+            self.free = self.stages.start(q, qdot)
         self.efforts = np.zeros(impulses)  # of stops and drives at the node
         self.power = self._place()
         if self.events:
@@ -123,8 +128,11 @@ class FixedSteps(Integrator):
     def arrive(self, after: tuple[np.ndarray, np.ndarray], size: float, t: float) -> None:
         """Take the step of ``size``, s, that the last `attempt` was, to time ``t``."""
         self.remember(self._start)
-        self.t = t
-        self.y = np.concatenate([*after, self.y[2 * self.equations.nq :]])
+        self.t, nq = t, self.equations.nq
+        if self.free.size:
+            self.free = np.array([part[nq:] for part in after])
+            after = after[0][:nq], after[1][:nq]
+        self.y = np.concatenate([*after, self.y[2 * nq :]])
         power, efforts = self._place(), self.efforts
         if self.events:
             efforts, more = self._efforts()
@@ -178,12 +186,17 @@ class FixedSteps(Integrator):
         if changed:
             self.forget()
             q, v, _ = self.equations.imposed(self.t, q, v)
+        if self.free.size:
+            q, v = np.append(q, self.free[0]), np.append(v, self.free[1])
         self._start = q, v, integral
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found by the caller
             return self.solve(self.t, size, q, v, integral)
 
     def states(self, times: np.ndarray) -> np.ndarray:
         return self.y[None]
+
+    def vertices(self) -> dict[str, np.ndarray]:
+        return self.stages.vertices(*self.free) if isinstance(self.stages, MeshStages) else {}
 
     def memory(self) -> dict[str, np.ndarray]:
         kept = {
@@ -195,6 +208,8 @@ class FixedSteps(Integrator):
         if self.events:  # of which any may be in contact
             more = len(self.events) - int(self.equations.held.sum())
             kept |= {"multiplier": np.append(self.stages.multiplier, np.zeros(more)), "efforts": self.efforts}
+        if self.free.size:
+            kept["free"] = self.free
         counts = np.array([self.steps, self.stages.iterations])
         return {name: array.copy() for name, array in kept.items()} | {"counts": counts}
 
@@ -203,6 +218,8 @@ class FixedSteps(Integrator):
         self.stages.multiplier = saved["multiplier"][: self.equations.row_count].copy()
         self.steps, self.stages.iterations = (int(number) for number in saved["counts"])
         self.t = self.h * self.steps
+        if self.free.size:
+            self.free = saved["free"].copy()
         if self.touching:
             self.touching.z = saved["touching"].copy()
         if self.events:

@@ -84,6 +84,26 @@ class AttachedMeshes:
         v, w = motion[self._slot, :3], motion[self._slot, 3:]
         return v + np.einsum("nij,nj->ni", rotation[self._slot], np.cross(w, self._offset))
 
+    def moments_of_mass(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Mass (b,), kg, first (b, 3) and second moments (b, 3, 3) of what each of the ``slots`` holds, body axes.
+
+        The second are those of inertia, about the centre of the body.
+        """
+        m, r, b = self.mass[self.held], self._offset, len(self.slots)
+        mass, first, second = np.zeros(b), np.zeros((b, 3)), np.zeros((b, 3, 3))
+        np.add.at(mass, self._column, m)
+        np.add.at(first, self._column, m[:, None] * r)
+        crossing = crossing_matrices(r)
+        np.add.at(second, self._column, m[:, None, None] * (crossing.swapaxes(1, 2) @ crossing))
+        return mass, first, second
+
+    def turned_moments(self, load: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+        """(b, 3, 3) moments in `wrenches` of ``load`` (n, 3) on the ``slots`` by their turns, body axes."""
+        own = np.einsum("nji,nj->ni", rotation[self._slot], load[self.held])
+        sums = np.zeros((len(self.slots), 3, 3))
+        np.add.at(sums, self._column, crossing_matrices(self._offset) @ crossing_matrices(own))
+        return sums
+
     def wrenches(self, load: np.ndarray, rotation: np.ndarray) -> np.ndarray:
         """(nb, 6) sums on the bodies of ``load`` (n, 3) on the vertices that they hold: world, and body axes."""
         own, sums = load[self.held], np.zeros((self._nb, 6))
@@ -97,12 +117,12 @@ class AttachedMeshes:
         J = np.zeros((count, 3, len(self.slots), 6))
         rows = np.arange(count)
         J[rows, :, self._column, :3] = np.eye(3)
-        J[rows, :, self._column, 3:] = -rotation[self._slot] @ _crossing(self._offset)
+        J[rows, :, self._column, 3:] = -rotation[self._slot] @ crossing_matrices(self._offset)
         return J.reshape(3 * count, 6 * len(self.slots))
 
     def added_inertia(self, rotation: np.ndarray) -> np.ndarray:
         """(nb, 6, 6) kg, kg m, kg m^2 of the held vertices, as parts of their bodies."""
-        R, C = rotation[self._slot], _crossing(self._offset)
+        R, C = rotation[self._slot], crossing_matrices(self._offset)
         J = np.concatenate([np.tile(np.eye(3), (len(R), 1, 1)), -R @ C], axis=2)
         added = np.zeros((self._nb, 6, 6))
         np.add.at(added, self._slot, self.mass[self.held, None, None] * (J.swapaxes(1, 2) @ J))
@@ -154,7 +174,7 @@ class AttachedMeshes:
         return pattern(free, free, (f, f)), pattern(free, held, (f, h)), pattern(held, held, (h, h))
 
 
-def _crossing(vectors: np.ndarray) -> np.ndarray:
+def crossing_matrices(vectors: np.ndarray) -> np.ndarray:
     """(n, 3, 3) matrices of the cross products with vectors (n, 3) from the left."""
     C = np.zeros((len(vectors), 3, 3))
     for a, b, c in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
