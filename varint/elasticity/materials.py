@@ -32,6 +32,38 @@ class Response:
         return self._tangent()
 
 
+@dataclass(frozen=True, eq=False)
+class Viscosity:
+    """Viscous stress (m, 3, 3), Pa, of m elements, and its derivative by the rate of F where it is asked for."""
+
+    stress: np.ndarray
+    _tangent: Callable[[], np.ndarray]
+
+    @cached_property
+    def tangent(self) -> np.ndarray:
+        """(m, 3, 3, 3, 3) Pa s"""
+        return self._tangent()
+
+
+def viscosity(F: np.ndarray, rate: np.ndarray, mu: float, lam: float) -> Viscosity:
+    """Kelvin-Voigt: P = F (2 mu E' + lambda tr(E')), E' the rate of Green's strain at the ``rate`` of F, 1/s.
+
+    ``mu``, ``lam``: Pa s. Zero along rigid motions, at any strain.
+    """
+    half = F.swapaxes(1, 2) @ rate
+    strain_rate = 0.5 * (half + half.swapaxes(1, 2))
+    trace = np.trace(strain_rate, axis1=1, axis2=2)
+    S = 2.0 * mu * strain_rate + lam * trace[:, None, None] * np.eye(3)
+    return Viscosity(F @ S, lambda: _tangent_of_strains(F, mu, lam))
+
+
+def _tangent_of_strains(F: np.ndarray, mu: float, lam: float) -> np.ndarray:
+    """F C F^T: of F S by F where S = 2 mu E + lambda tr(E) is all that changes."""
+    B = F @ F.swapaxes(1, 2)
+    found = mu * (np.einsum("mil,mkj->mijkl", F, F) + np.einsum("mik,jl->mijkl", B, np.eye(3)))
+    return found + lam * np.einsum("mij,mkl->mijkl", F, F)
+
+
 def lame_constants(E: float, nu: float) -> tuple[float, float]:
     """mu and lambda, Pa, of Young's modulus ``E``, Pa, and Poisson's ratio ``nu``, below 0.5."""
     return E / (2.0 * (1.0 + nu)), E * nu / ((1.0 + nu) * (1.0 - 2.0 * nu))
@@ -47,9 +79,7 @@ def stvk(F: np.ndarray, mu: float, lam: float) -> Response:
     S = 2.0 * mu * E + lam * trace[:, None, None] * np.eye(3)
 
     def tangent() -> np.ndarray:
-        B = F @ F.swapaxes(1, 2)
-        found = np.einsum("ik,mlj->mijkl", np.eye(3), S) + lam * np.einsum("mij,mkl->mijkl", F, F)
-        return found + mu * (np.einsum("mil,mkj->mijkl", F, F) + np.einsum("mik,jl->mijkl", B, np.eye(3)))
+        return np.einsum("ik,mlj->mijkl", np.eye(3), S) + _tangent_of_strains(F, mu, lam)
 
     return Response(mu * np.sum(E * E, axis=(1, 2)) + 0.5 * lam * trace**2, F @ S, tangent)
 

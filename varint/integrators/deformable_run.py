@@ -16,6 +16,7 @@ from varint.model.known_forces import is_impulsive
 from varint.problem import Recording
 from varint.running import Block
 
+
 class DeformableRun(MaximalRun):
     """See `MaximalRun`; nodes hold the motion of the vertices of all deformable bodies, one after another."""
 

@@ -1,5 +1,6 @@
 """The deformable bodies of a mechanism as one mesh: free vertices, vertices attached to bodies, sparse matrices."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -7,7 +8,7 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from varint.compile import Compiled
-from varint.elasticity.materials import Response
+from varint.elasticity.materials import Response, Viscosity
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.forces.soft_mesh import soft_meshes
@@ -47,12 +48,14 @@ class AttachedMeshes:
     free, held : numbers of the free vertices, and of those attached to moving bodies
     mass : (n,) kg
     slots : (b,) slots of the bodies that vertices are attached to, each once
+    damped : whether any material is
     """
 
     def __init__(self, mechanism: Mechanism, compiled: Compiled) -> None:
         bodies = soft_meshes(mechanism)
         self.gravity = np.asarray(mechanism.gravity)
         self.meshes = [body.mesh for body in bodies]
+        self.damped = any(mesh.damping > 0.0 for mesh in self.meshes)
         self.first = np.cumsum([0, *(len(mesh.points) for mesh in self.meshes)])
         count = int(self.first[-1])
         self.points = np.concatenate([mesh.points for mesh in self.meshes])
@@ -132,8 +135,17 @@ class AttachedMeshes:
         """Responses of each mesh with vertices at ``x`` (n, 3)."""
         return [mesh.response(part) for mesh, part in zip(self.meshes, self._parts(x), strict=True)]
 
-    def forces(self, x: np.ndarray, responses: list[Response]) -> np.ndarray:
-        """(n, 3) N, of the material on the vertices."""
+    def viscosities(self, x: np.ndarray, v: np.ndarray) -> list[Viscosity]:
+        """Viscous stresses of each mesh, vertices at ``x``, velocities ``v`` (n, 3); none where none is damped."""
+        if not self.damped:
+            return []
+        parts = zip(self.meshes, self._parts(x), self._parts(v), strict=True)
+        return [mesh.viscosity(place, velocity) for mesh, place, velocity in parts]
+
+    def forces(self, x: np.ndarray, responses: Sequence[Response | Viscosity]) -> np.ndarray:
+        """(n, 3) N, of the material on the vertices; zero of no response."""
+        if not responses:
+            return np.zeros_like(x)
         parts = zip(self.meshes, self._parts(x), responses, strict=True)
         return np.concatenate([mesh.forces(part, own) for mesh, part, own in parts])
 
@@ -141,10 +153,18 @@ class AttachedMeshes:
         """Elastic energy, J."""
         return float(sum(np.sum(m.volume * own.energy) for m, own in zip(self.meshes, responses, strict=True)))
 
-    def stiffness(self, responses: list[Response], share: float, inertia: bool, projected: bool = False) -> Stiffness:
-        """Stiffness times ``share``, with the masses added where ``inertia``; ``projected``: see `blocks`."""
-        parts = zip(self.meshes, responses, strict=True)
-        entries = share * np.concatenate([mesh.blocks(own, projected).ravel() for mesh, own in parts])
+    def stiffness(
+        self, responses: list[Response], share: float, inertia: bool, projected: bool = False,
+        damping: tuple[list[Viscosity], float] = ([], 0.0),
+    ) -> Stiffness:  # fmt: skip
+        """Stiffness times ``share``, with the masses added where ``inertia``; ``projected``: see `blocks`.
+
+        ``damping``: viscosities of which the derivatives by velocities are added, times a number.
+        """
+        entries = share * self._entries(responses, projected)
+        viscous, part = damping
+        if viscous:
+            entries += part * self._entries(viscous)
         mass = np.repeat(self.mass, 3).reshape(-1, 3) * float(inertia)
         of_free, mixed, of_held = self._patterns
         return Stiffness(
@@ -152,6 +172,14 @@ class AttachedMeshes:
             mixed.matrix(entries),
             of_held.matrix(entries, mass[self.held].ravel()),
         )
+
+    def _entries(self, responses: Sequence[Response | Viscosity], projected: bool = False) -> np.ndarray:
+        parts = zip(self.meshes, responses, strict=True)
+        return np.concatenate([mesh.blocks(own, projected).ravel() for mesh, own in parts])
+
+    def power(self, force: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """(meshes,) W, of ``force`` (n, 3) on vertices with the velocities ``v`` (n, 3)."""
+        return np.add.reduceat(np.sum(force * v, axis=1), self.first[:-1])
 
     def _parts(self, x: np.ndarray) -> list[np.ndarray]:
         return [x[first:last] for first, last in zip(self.first, self.first[1:], strict=False)]

@@ -6,7 +6,7 @@ eq. 2.96):
 
     tau(q, dq, ddq, lambda) + sum J_h^T (m a_h - f_h) = 0,    m a_f - f_f = 0
 
-with J_h the velocities of the attached vertices by dq. All derivatives are exact.
+with J_h the velocities of the attached vertices by dq. Derivatives are exact, but for the damping.
 """
 
 import numpy as np
@@ -21,13 +21,13 @@ class MeshInverse(InverseDynamics):
     """`InverseDynamics` of joints and vertices.
 
     meshes : AttachedMeshes
-    free : (2, 3 nf) places of the free vertices, m, and their accelerations; set before `evaluate`
+    free : (3, 3 nf) places of the free vertices, m, velocities and accelerations; set before `evaluate`
     """
 
     def __init__(self, equations: Equations) -> None:
         super().__init__(equations)
         self.meshes = AttachedMeshes(equations.mechanism, equations.compiled)
-        self.free = np.zeros((2, 3 * len(self.meshes.free)))
+        self.free = np.zeros((3, 3 * len(self.meshes.free)))
         self._node = self.node[self.meshes.slots]
         self._mass, self._first, self._second = self.meshes.moments_of_mass()
         self._rates, self._second_change = np.zeros((2, equations.nb, 6))
@@ -35,7 +35,7 @@ class MeshInverse(InverseDynamics):
     def residual(self) -> np.ndarray:
         """(3 nf,) N, m a - f of the free vertices, after `evaluate`."""
         free = self.meshes.free
-        return self.meshes.mass[free].repeat(3) * self.free[1] - self._force[free].ravel()
+        return self.meshes.mass[free].repeat(3) * self.free[2] - self._force[free].ravel()
 
     def places(self, free: np.ndarray) -> np.ndarray:
         """(n, 3) m, of all vertices, with the bodies where they are now and ``free`` (3 nf,)."""
@@ -44,11 +44,25 @@ class MeshInverse(InverseDynamics):
         self.meshes.place(self.equations.position, self.equations.rotation, x)
         return x
 
+    def velocities(self, free: np.ndarray) -> np.ndarray:
+        """(n, 3) m/s, as `places`."""
+        v = np.zeros_like(self.meshes.points)
+        v[self.meshes.free] = free.reshape(-1, 3)
+        v[self.meshes.held] = self.meshes.velocities(self.equations.velocity, self.equations.rotation)
+        return v
+
+    def damping_power(self, free: np.ndarray) -> np.ndarray:
+        """(meshes,) W, of the damping, with places and velocities ``free`` (2, 3 nf) and bodies where they are now."""
+        x, v = self.places(free[0]), self.velocities(free[1])
+        return self.meshes.power(self.meshes.forces(x, self.meshes.viscosities(x, v)), v)
+
     def _load(self, t: float) -> np.ndarray:
         e, meshes, slots = self.equations, self.meshes, self.meshes.slots
         x = self.places(self.free[0])
         self._responses = meshes.responses(x)
-        self._force = meshes.forces(x, self._responses) + meshes.mass[:, None] * meshes.gravity
+        self._viscosities = meshes.viscosities(x, self.velocities(self.free[1]))
+        self._force = meshes.forces(x, self._responses) + meshes.forces(x, self._viscosities)
+        self._force += meshes.mass[:, None] * meshes.gravity
         kinematics.motion_to_bodies(e.work, self.tangent.acceleration, self._rates)
         # of what a body holds, in its axes: force m A + al x c + w x (w x c), moment c x A + J al + w x (J w)
         R, c, J = e.rotation[slots], self._first, self._second
@@ -66,8 +80,12 @@ class MeshInverse(InverseDynamics):
         return super()._load(t) + load
 
     def derivatives(self, by_q: float, by_rates: float, by_second: float) -> tuple[np.ndarray, np.ndarray]:
-        """See `InverseDynamics`: with the free vertices as they are."""
-        self.stiffness = self.meshes.stiffness(self._responses, 1.0, inertia=False)
+        """See `InverseDynamics`: with the free vertices as they are.
+
+        Exact but for damping, of which the derivatives by velocities are there alone.
+        """
+        damping = self._viscosities, by_rates / by_q
+        self.stiffness = self.meshes.stiffness(self._responses, 1.0, False, damping=damping)
         self._linearise()
         return super().derivatives(by_q, by_rates, by_second)
 
@@ -91,7 +109,7 @@ class MeshInverse(InverseDynamics):
         of_moment[..., 3:6] -= self.meshes.turned_moments(self._force, self.equations.rotation)
         self._inertial = np.concatenate([R @ of_moment, R @ of_force], axis=1)
         along = self.meshes.jacobian(self.equations.rotation)
-        stiff = (along.T @ (self.stiffness.attached @ along)).reshape(len(R), 6, -1)
+        stiff = (along.T @ (self.stiffness.attached @ along)).reshape(len(R), 6, 6 * len(R))
         self._elastic = np.concatenate([R @ stiff[:, 3:], stiff[:, :3]], axis=1).reshape(-1, 6 * len(R))
 
     def _change_more(self) -> None:

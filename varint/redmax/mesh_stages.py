@@ -1,6 +1,6 @@
 """Stages of implicit schemes with deformable bodies: vertices are solved for together with the joints.
 
-The sparse matrix of the free vertices, m / s^2 + K, has factors of its own (SuperLU), and the joints a Schur complement.
+The matrix of the free vertices, m / s^2 + K, has sparse factors of its own (SuperLU), the joints a Schur complement.
 """
 
 import numpy as np
@@ -47,11 +47,7 @@ class MeshStages(Stages):
 
     def vertices(self, x: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
         """Places and velocities (n, 3) of all by names, with free ones ``x``, ``v`` (3 nf,), bodies where they are."""
-        e, meshes = self.equations, self.inverse.meshes
-        speed = np.zeros_like(meshes.points)
-        speed[meshes.free] = v.reshape(-1, 3)
-        speed[meshes.held] = meshes.velocities(e.velocity, e.rotation)
-        return dict(zip(OF_VERTICES, (self.inverse.places(x), speed), strict=True))
+        return dict(zip(OF_VERTICES, (self.inverse.places(x), self.inverse.velocities(v)), strict=True))
 
     def solve(
         self, t: float, s: float, d: np.ndarray, c: np.ndarray, guess: np.ndarray, integral: np.ndarray,
@@ -71,10 +67,10 @@ class MeshStages(Stages):
             rates[:nq], second[:nq] = (
                 np.where(moves[:nq], own, at) for own, at in ((rates[:nq], given_rates), (second[:nq], given_second))
             )
-            inverse.free = np.array([x[nq:], second[nq:]])
+            inverse.free = np.array([x[nq:], rates[nq:], second[nq:]])
             tau, sigma = inverse.evaluate(t, x[:nq], rates[:nq], second[:nq], multiplier)
             residual, increment = self._increment(s, tau, sigma, moves[:nq])
-            worse = residual > GROWTH * before and np.abs(step).max() > LONG or not np.isfinite(residual)
+            worse = (residual > GROWTH * before and np.abs(step).max() > LONG) or not np.isfinite(residual)
             if worse and np.isfinite(before) and share > SHORTEST:
                 share *= 0.5
                 x, multiplier = start[0] + share * step, start[1] + share * change

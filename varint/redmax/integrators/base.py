@@ -117,7 +117,7 @@ class Integrator:
     def vertices(self) -> dict[str, np.ndarray]:
         """Places and velocities (n, 3) of all vertices of deformable bodies by the names of their records.
 
-        With the bodies of the equations where they are now.
+        With the bodies of the equations where they are now; and "lost" (meshes,) J, by damping since the start.
         """
         return {}
 

@@ -39,7 +39,11 @@ class BDF2(Implicit):
 
     def memory(self) -> dict[str, np.ndarray]:
         e = self.equations
-        before = np.zeros(2 * e.nq + self.free.size + e.law_state.size) if self.before is None else np.concatenate(self.before)
+        before = (
+            np.zeros(2 * e.nq + self.free.size + e.law_state.size)
+            if self.before is None
+            else np.concatenate(self.before)
+        )
         return super().memory() | {"before": before, "known": np.array([self.before is not None])}
 
     def recall(self, saved: dict[str, np.ndarray]) -> None:

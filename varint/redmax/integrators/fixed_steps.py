@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from varint.errors import ArgumentError
+from varint.meshes.vertex_record import LOST
 from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.known_forces import is_impulsive
 from varint.redmax.charts import SMALLEST
@@ -45,8 +47,11 @@ class FixedSteps(Integrator):
         self.stages = MeshStages(equations) if soft_meshes(mechanism) else Stages(equations)
         self.stages.exact = self.events is not None
         self.free = np.zeros((2, 0))  # coordinates of free vertices, m, and their rates
+        self.lost = self.loss = np.zeros(0)  # J, by damping of each mesh since the start, and W
         if isinstance(self.stages, MeshStages):
             self.free = self.stages.start(q, qdot)
+            self.loss = -self.stages.inverse.damping_power(self.free)
+            self.lost = np.zeros_like(self.loss)
         self.efforts = np.zeros(impulses)  # of stops and drives at the node
         self.power = self._place()
         if self.events:
@@ -134,6 +139,9 @@ class FixedSteps(Integrator):
             after = after[0][:nq], after[1][:nq]
         self.y = np.concatenate([*after, self.y[2 * nq :]])
         power, efforts = self._place(), self.efforts
+        if isinstance(self.stages, MeshStages):
+            before, self.loss = self.loss, -self.stages.inverse.damping_power(self.free)
+            self.lost = self.lost + 0.5 * size * (before + self.loss)
         if self.events:
             efforts, more = self._efforts()
             power += more
@@ -196,7 +204,9 @@ class FixedSteps(Integrator):
         return self.y[None]
 
     def vertices(self) -> dict[str, np.ndarray]:
-        return self.stages.vertices(*self.free) if isinstance(self.stages, MeshStages) else {}
+        if not isinstance(self.stages, MeshStages):
+            return {}
+        return self.stages.vertices(*self.free) | {LOST: self.lost}
 
     def memory(self) -> dict[str, np.ndarray]:
         kept = {
@@ -209,7 +219,7 @@ class FixedSteps(Integrator):
             more = len(self.events) - int(self.equations.held.sum())
             kept |= {"multiplier": np.append(self.stages.multiplier, np.zeros(more)), "efforts": self.efforts}
         if self.free.size:
-            kept["free"] = self.free
+            kept |= {"free": self.free, "lost": self.lost, "loss": self.loss}
         counts = np.array([self.steps, self.stages.iterations])
         return {name: array.copy() for name, array in kept.items()} | {"counts": counts}
 
@@ -219,7 +229,7 @@ class FixedSteps(Integrator):
         self.steps, self.stages.iterations = (int(number) for number in saved["counts"])
         self.t = self.h * self.steps
         if self.free.size:
-            self.free = saved["free"].copy()
+            self.free, self.lost, self.loss = (saved[name].copy() for name in ("free", "lost", "loss"))
         if self.touching:
             self.touching.z = saved["touching"].copy()
         if self.events:
@@ -230,3 +240,17 @@ class Implicit(FixedSteps):
     """Stages solved by Newton's iteration."""
 
     stiff = differentiates = True
+
+    @classmethod
+    def check(cls, equations: Equations, task: Task) -> None:
+        """See `Integrator`: beside deformable bodies no prescribed motions and no hard stops."""
+        mechanism = equations.mechanism
+        for body in soft_meshes(mechanism):
+            name = f"{body.label}: steps of {cls.name!r} with deformable bodies"
+            for force, traits in zip(mechanism.forces, mechanism.force_traits, strict=True):
+                if traits & {"driven", "moved"}:
+                    raise ArgumentError(f"{name} know no prescribed motions, as of {force.label}: take a JointServo")
+                if "hard" in traits:
+                    raise ArgumentError(f"{name} know no impacts, as of {force.label}: give it a stiffness")
+            if equations.drives:
+                raise ArgumentError(f"{name} know no prescribed motions: leave prescribed= out, and take a JointServo")
