@@ -42,7 +42,7 @@ LAYERS = [
     {"plot"},
     {"comparison"},
     {"ensembles"},
-    {"sliders"},
+    {"sliders", "serving"},
     {"studies"},
     {"warming"},
     {"cli"},
