@@ -63,6 +63,7 @@ def row_and_measure_arrays(
                 product[[m, frame.row_of.get(number, m)]] = n
     fused = np.zeros(total, dtype=bool)
     fused[[places[roles.sums[s][0]] for s in roles.beam_sums]] = True
+    fused[[places[m] for s in roles.paths for m in roles.sums[s]]] = True
     facts = [KINDS[kind].facts for kind in kinds]
     angular = np.array([fact.angular for fact in facts], dtype=bool)
     weight, scale, chain = _weights(roles, frame, places, angular, length)

@@ -17,6 +17,7 @@ from varint.kernels.massive_paths import (
     project_paths,
     start_path_momenta,
 )
+from varint.kernels.paths import bend_paths, evaluate_paths
 from varint.kernels.plan import (
     EFFORT,
     HISTORY,
@@ -104,6 +105,9 @@ def _prepare(plan, stages):
     if plan.beams.first.size:
         for function in (evaluate_beams, measure_beams, stiffen_beams):
             function.prepare()
+    if plan.paths.measure.size:
+        evaluate_paths.prepare()
+        bend_paths.prepare()
     if plan.compliant.row.size:
         free_efforts.prepare()
         largest_open.prepare()
