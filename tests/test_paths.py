@@ -35,7 +35,9 @@ def points(*entries):
 def around(body, entries, side, ball=False):
     """A path around a roller, or a ball, at the height -0.3."""
     given = {"radius": 0.1, "side": (side, 0, -0.3)}
-    shape = vi.SphereSurface((0, 0.02, -0.3), **given) if ball else vi.CylinderSurface((0, 0, -0.3), (0, 1, 0.2), **given)
+    shape = (
+        vi.SphereSurface((0, 0.02, -0.3), **given) if ball else vi.CylinderSurface((0, 0, -0.3), (0, 1, 0.2), **given)
+    )
     first, last = points(*entries)
     return [first, vi.Around(body, shape), last]
 
@@ -60,7 +62,13 @@ PATHS = {
         *points(("a", 0.2, -0.1), ("b", 0.1, -0.7)),
     ],
 }
-ROWS = {"one body": -1, "over three bodies": OWN_ROWS, "roller of the world": OWN_ROWS, "roller of three": OWN_ROWS, "ring": OWN_ROWS}
+ROWS = {
+    "one body": -1,
+    "over three bodies": OWN_ROWS,
+    "roller of the world": OWN_ROWS,
+    "roller of three": OWN_ROWS,
+    "ring": OWN_ROWS,
+}
 
 
 def prepared(mechanism, rng, half_step=0.005):
@@ -93,9 +101,7 @@ def add_curvature(plan, ws, m, half_step):
             work.third[:] = motion[side] if plan.measures.third[m] == i else 0.0
             weighted_curvature(plan, ws, m, work.position, work.rotation, motion, out)
             lean = unknown_to_tangent(unit, T, half_step)
-            push_change(
-                work.gradient[m, side], out[side], T, lean, -half_step * work.sum_effort[0], ws.ldu.D[i, :, k]
-            )
+            push_change(work.gradient[m, side], out[side], T, lean, -half_step * work.sum_effort[0], ws.ldu.D[i, :, k])
 
 
 @pytest.mark.parametrize("name", PATHS)
@@ -124,7 +130,11 @@ def test_values_gradients_and_blocks_are_those_of_the_measures(name, rng):
 @pytest.mark.parametrize("name", PATHS)
 def test_rows(name):
     """A path over two moving bodies has one row, over more one for each measure, over one none."""
-    plan = compile_structure(limbs(PATHS[name])).plan if name != "ring" else compile_structure(limbs(PATHS[name], smoothing=0.0)).plan
+    plan = (
+        compile_structure(limbs(PATHS[name])).plan
+        if name != "ring"
+        else compile_structure(limbs(PATHS[name], smoothing=0.0)).plan
+    )
     row, rows = plan.paths.row[0], plan.rows.role.size - 9
     if ROWS.get(name, 0) < 0:
         assert row == ROWS[name]

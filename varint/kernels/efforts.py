@@ -218,7 +218,9 @@ def _join_rows(plan, ws, s, by_value, by_rate, upper, lower):
         return
     for side in range(2):
         i = plan.measures.body[r, side]
-        _write_rows(total[side], work.tangent[i], by_value, by_rate, ws.jacobian[upper, r, side], ws.jacobian[lower, r, side])
+        _write_rows(
+            total[side], work.tangent[i], by_value, by_rate, ws.jacobian[upper, r, side], ws.jacobian[lower, r, side]
+        )
 
 
 @njit
