@@ -137,6 +137,8 @@ def loaded(structure: Structure, roles: Roles, slot: np.ndarray) -> np.ndarray:
     for _, pair in roles.pairs:
         if pair.other == WORLD:  # those of two moving bodies are not folded into their pivots
             found[slot[structure.body_index[pair.body]]] = True
+    for inertia in roles.inertias:
+        found[slot[[structure.body_index[body] for body in inertia.ends if body != WORLD]]] = True
     for soft in soft_meshes(structure):
         found[slot[[structure.body_index[body] for body in soft.bodies if body != WORLD]]] = True
     return found[:-1]

@@ -24,7 +24,10 @@ With the slips u_j = l ds_j, the gradient at the local coordinate b of segment k
 The masses couple bodies that are no neighbours. Newton's matrix is A + E H E^T with A of the mechanism without them, E
 the columns of the bodies on the paths, and H = int m J(q0)^T J(q1) dalpha; what the ends of the segments and the jumps
 there add, smaller by h, is left out. With x_A = A^-1 r and Z = A^-1 E, Woodbury's formula gives the solution
-x_A - Z (1 + H E^T Z)^-1 H E^T x_A.
+x_A - Z (1 + H E^T Z)^-1 H E^T x_A. A body that paths couple with the world alone has its H in A.
+
+A path of two points has no slips: its integrals are those of (1 - alpha)^2, (1 - alpha) alpha, alpha^2, 1 - alpha and
+alpha over the belly, ``moments``, times what its points do.
 """
 
 import math
@@ -191,6 +194,13 @@ def _add_wrenches(plan, ws, p, count, side, pose):
         for c in range(3):
             pull[n + 1, c] += (total - shared) * t[n, c]
             pull[n, c] -= (total - shared) * t[n, c]
+    _add_pulls(plan, ws, first, last, pose)
+
+
+@njit
+def _add_pulls(plan, ws, first, last, pose):
+    """Add the impulses ``pull`` of points to ``wrench``."""
+    table, work, pull = plan.massive_paths, ws.massive_paths, ws.massive_paths.pull
     for n in range(first, last + 1):
         k = table.place[n]
         if k < 0:
@@ -200,6 +210,30 @@ def _add_wrenches(plan, ws, p, count, side, pose):
         for c in range(3):
             out[c] += force[c]
             out[3 + c] += torque[c]
+
+
+@njit
+def _is_straight(table, p):
+    """Whether path p has two points: its integrals are those of ``moments``."""
+    return table.first[p + 1] - table.first[p] == 2
+
+
+@njit
+def _add_straight(plan, ws, p, step, pose, kick):
+    """Add momenta and ``kick`` (s) times the weight of a straight path at a pose to ``wrench``; its potential, J.
+
+    ``step``: (start, end, h), with h = 0 for the weight alone.
+    """
+    table, work, g = plan.massive_paths, ws.massive_paths, plan.bodies.gravity
+    n, potential, moments = table.first[p], 0.0, table.moments[p]
+    x, y, rate = work.x[step[0]], work.x[step[1]], 1.0 / step[2] if step[2] != 0.0 else 0.0
+    for c in range(3):
+        near, far = rate * (y[n, c] - x[n, c]), rate * (y[n + 1, c] - x[n + 1, c])
+        work.pull[n, c] = moments[0] * near + moments[1] * far + kick * moments[3] * g[c]
+        work.pull[n + 1, c] = moments[1] * near + moments[2] * far + kick * moments[4] * g[c]
+        potential -= g[c] * (moments[3] * work.x[pose, n, c] + moments[4] * work.x[pose, n + 1, c])
+    _add_pulls(plan, ws, n, n + 1, pose)
+    return potential
 
 
 @njit
@@ -254,6 +288,9 @@ def add_path_momenta(plan: Plan, ws: Workspace, start: int, end: int, h: float) 
     _place_paths(plan, ws, end)
     _clear(work.wrench)
     for p in range(table.mass.size):
+        if _is_straight(table, p):
+            _add_straight(plan, ws, p, (start, end, h), start, -0.5 * h)
+            continue
         _add_momenta(plan, ws, p, (start, end), h, 0)
         _add_weights(plan, ws, p, start, -0.5 * h)
     for k in range(table.body.size):
@@ -269,6 +306,11 @@ def finish_paths(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> N
     _place_paths(plan, ws, end)
     _clear(work.wrench)
     for p in range(table.mass.size):
+        if _is_straight(table, p):
+            before = _add_straight(plan, ws, p, (start, end, 0.0), start, 0.0)
+            after = _add_straight(plan, ws, p, (start, end, h), end, 0.5 * h)
+            ws.balance.load[component_of_path(plan, p)] += before - after
+            continue
         _add_momenta(plan, ws, p, (start, end), h, 1)
         before, after = _add_weights(plan, ws, p, start, 0.0), _add_weights(plan, ws, p, end, 0.5 * h)
         ws.balance.load[component_of_path(plan, p)] += before - after
@@ -333,6 +375,25 @@ def start_path_momenta(plan: Plan, ws: Workspace, pose: int) -> None:
 
 
 @njit
+def _couple_straight(plan, ws, p, upper, lower):
+    """The part of a straight path in H."""
+    table, H, first = plan.massive_paths, ws.massive_paths.H, plan.massive_paths.first[p]
+    for n in range(first, first + 2):
+        for other in range(first, first + 2):
+            i, k, weight = table.place[n], table.place[other], table.moments[p, n + other - 2 * first]
+            if i < 0 or k < 0:
+                continue
+            R, Q = ws.rotation[upper, table.slot[n]], ws.rotation[lower, table.slot[other]]
+            for c in range(6):
+                unit = 1.0 if c % 3 == 0 else 0.0, 1.0 if c % 3 == 1 else 0.0, 1.0 if c % 3 == 2 else 0.0
+                moved = unit if c < 3 else rotate(Q, cross(unit, vector(table.arm[other])))
+                torque = cross(vector(table.arm[n]), rotate_back(R, moved))
+                for d in range(3):
+                    H[6 * i + d, 6 * k + c] += weight * moved[d]
+                    H[6 * i + 3 + d, 6 * k + c] += weight * torque[d]
+
+
+@njit
 def _couple(plan, ws, upper, lower):
     """Write H = int m J(upper)^T J(lower) dalpha by unit motions of the bodies, linear (world), angular (body axes)."""
     table, work = plan.massive_paths, ws.massive_paths
@@ -341,6 +402,9 @@ def _couple(plan, ws, upper, lower):
             work.H[a, b] = 0.0
     for p in range(table.mass.size):
         first = table.first[p]
+        if _is_straight(table, p):
+            _couple_straight(plan, ws, p, upper, lower)
+            continue
         count = _find_points(plan, ws, p, (upper, lower))
         for k in range(table.body.size):
             if not table.touches[p, k]:
@@ -404,16 +468,34 @@ def _correct(plan, ws, body, row):
 
 
 @indirect(seconds=4, what=WHAT)
+def fold_paths(plan: Plan, ws: Workspace, upper: int, lower: int) -> None:
+    """Find H, and add it to the blocks ``ws.ldu.D`` of bodies that paths couple with no other body.
+
+    After `add_path_momenta`, or at a node, where both poses are the same.
+    """
+    table, work = plan.massive_paths, ws.massive_paths
+    if upper == lower:
+        _place_paths(plan, ws, upper)
+    _couple(plan, ws, upper, lower)
+    for k in range(work.column.size // 6, table.body.size):
+        D = ws.ldu.D[table.body[k]]
+        for c in range(6):
+            for d in range(6):
+                D[c, d] += work.H[6 * k + c, 6 * k + d]
+
+
+@indirect(seconds=4, what=WHAT)
 def couple_paths(
     plan: Plan, ws: Workspace, step: tuple[int, int, float], factored: bool, body: Float2, row: Float1
 ) -> None:
-    """Correct a solution of Newton's system without the masses, in place, to one with them.
+    """Correct a solution of Newton's system without what couples bodies, in place, to one with it.
 
-    After `add_path_momenta`. ``step``: (upper, end, h), see `solve_again`; ``factored``: H, Z and the factors of the
-    last call are used again.
+    After `fold_paths`. ``step``: (upper, end, h), see `solve_again`; ``factored``: H, Z and the factors of the last
+    call are used again.
     """
+    if ws.massive_paths.column.size == 0:
+        return
     if not factored:
-        _couple(plan, ws, 1 - step[1], step[1])
         _factor_coupling(plan, ws, step)
     _correct(plan, ws, body, row)
 
@@ -422,10 +504,9 @@ def couple_paths(
 def project_paths(plan: Plan, ws: Workspace, pose: int, body: Float2, row: Float1) -> None:
     """`couple_paths` for the velocities at a node, and the kinetic energies of the paths there."""
     table, work = plan.massive_paths, ws.massive_paths
-    _place_paths(plan, ws, pose)
-    _couple(plan, ws, pose, pose)
-    _factor_coupling(plan, ws, (pose, pose, 0.0))
-    _correct(plan, ws, body, row)
+    if work.column.size > 0:
+        _factor_coupling(plan, ws, (pose, pose, 0.0))
+        _correct(plan, ws, body, row)
     for c in range(work.kinetic.size):
         work.kinetic[c] = 0.0
     for p in range(table.mass.size):
