@@ -88,7 +88,7 @@ def prepared(mechanism, rng, half_step=0.005):
 
 
 def add_curvature(plan, ws, m, half_step):
-    """The change of the direction of the effort by the unknowns of each body by itself, from the measure's curvature."""
+    """The change of the effort's direction by the unknowns of each body by itself, by the measure's curvature."""
     work = ws.efforts
     for side in range(2):
         i = plan.measures.body[m, side]
