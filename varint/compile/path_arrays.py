@@ -18,8 +18,8 @@ def path_arrays(roles: Roles, frame: JointFrame, places: Sequence[int]) -> dict:
         if carrier is not None:
             row[s] = frame.row_of.get(carrier, -1)
         for m in roles.sums[s]:
-            measure = roles.measures[m]
-            if isinstance(measure, Wrap) and measure.part == FOLLOWS:
+            line = roles.measures[m]
+            if isinstance(line, Wrap) and line.part == FOLLOWS:
                 pieces[-1][1] = places[m]
             else:
                 pieces.append([places[m], -1, s])
