@@ -7,7 +7,6 @@ import numpy as np
 from varint.compile.joints import JointFrame
 from varint.compile.roles import Roles
 from varint.kernels.path_records import OWN_ROWS
-from varint.measures.wrap import FOLLOWS, Wrap
 
 
 def path_arrays(roles: Roles, frame: JointFrame, places: Sequence[int]) -> dict:
@@ -18,8 +17,7 @@ def path_arrays(roles: Roles, frame: JointFrame, places: Sequence[int]) -> dict:
         if carrier is not None:
             row[s] = frame.row_of.get(carrier, -1)
         for m in roles.sums[s]:
-            line = roles.measures[m]
-            if isinstance(line, Wrap) and line.part == FOLLOWS:
+            if roles.measures[m].follows:
                 pieces[-1][1] = places[m]
             else:
                 pieces.append([places[m], -1, s])

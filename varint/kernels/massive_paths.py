@@ -26,18 +26,18 @@ the columns of the bodies on the paths, and H = int m J(q0)^T J(q1) dalpha; what
 there add, smaller by h, is left out. With x_A = A^-1 r and Z = A^-1 E, Woodbury's formula gives the solution
 x_A - Z (1 + H E^T Z)^-1 H E^T x_A. A body that paths couple with the world alone has its H in A.
 
-A path of two points has no slips: its integrals are those of (1 - alpha)^2, (1 - alpha) alpha, alpha^2, 1 - alpha and
-alpha over the belly, ``moments``, times what its points do.
+Paths of two points: straight_masses.py.
 """
 
 import math
 
 from varint._numba import Float1, Float2, indirect, njit
 from varint.algebra.sums import two_sum
-from varint.algebra.vectors import add, cross, rotate, rotate_back, vector
+from varint.algebra.vectors import add, cross, rotate, vector
 from varint.kernels.dense import pivoted_lu_factor, pivoted_lu_solve
 from varint.kernels.plan import Plan, Workspace
 from varint.kernels.refine import solve_again
+from varint.kernels.straight_masses import add_pulls, add_straight, couple_straight, is_straight
 
 WHAT = "mass along paths in maximal coordinates"
 SIMPSON = (1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0)
@@ -194,46 +194,7 @@ def _add_wrenches(plan, ws, p, count, side, pose):
         for c in range(3):
             pull[n + 1, c] += (total - shared) * t[n, c]
             pull[n, c] -= (total - shared) * t[n, c]
-    _add_pulls(plan, ws, first, last, pose)
-
-
-@njit
-def _add_pulls(plan, ws, first, last, pose):
-    """Add the impulses ``pull`` of points to ``wrench``."""
-    table, work, pull = plan.massive_paths, ws.massive_paths, ws.massive_paths.pull
-    for n in range(first, last + 1):
-        k = table.place[n]
-        if k < 0:
-            continue
-        force, out = vector(pull[n]), work.wrench[k]
-        torque = cross(vector(table.arm[n]), rotate_back(ws.rotation[pose, table.slot[n]], force))
-        for c in range(3):
-            out[c] += force[c]
-            out[3 + c] += torque[c]
-
-
-@njit
-def _is_straight(table, p):
-    """Whether path p has two points: its integrals are those of ``moments``."""
-    return table.first[p + 1] - table.first[p] == 2
-
-
-@njit
-def _add_straight(plan, ws, p, step, pose, kick):
-    """Add momenta and ``kick`` (s) times the weight of a straight path at a pose to ``wrench``; its potential, J.
-
-    ``step``: (start, end, h), with h = 0 for the weight alone.
-    """
-    table, work, g = plan.massive_paths, ws.massive_paths, plan.bodies.gravity
-    n, potential, moments = table.first[p], 0.0, table.moments[p]
-    x, y, rate = work.x[step[0]], work.x[step[1]], 1.0 / step[2] if step[2] != 0.0 else 0.0
-    for c in range(3):
-        near, far = rate * (y[n, c] - x[n, c]), rate * (y[n + 1, c] - x[n + 1, c])
-        work.pull[n, c] = moments[0] * near + moments[1] * far + kick * moments[3] * g[c]
-        work.pull[n + 1, c] = moments[1] * near + moments[2] * far + kick * moments[4] * g[c]
-        potential -= g[c] * (moments[3] * work.x[pose, n, c] + moments[4] * work.x[pose, n + 1, c])
-    _add_pulls(plan, ws, n, n + 1, pose)
-    return potential
+    add_pulls(plan, ws, first, last, pose)
 
 
 @njit
@@ -288,8 +249,8 @@ def add_path_momenta(plan: Plan, ws: Workspace, start: int, end: int, h: float) 
     _place_paths(plan, ws, end)
     _clear(work.wrench)
     for p in range(table.mass.size):
-        if _is_straight(table, p):
-            _add_straight(plan, ws, p, (start, end, h), start, -0.5 * h)
+        if is_straight(table, p):
+            add_straight(plan, ws, p, (start, end, h), start, -0.5 * h)
             continue
         _add_momenta(plan, ws, p, (start, end), h, 0)
         _add_weights(plan, ws, p, start, -0.5 * h)
@@ -306,9 +267,9 @@ def finish_paths(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> N
     _place_paths(plan, ws, end)
     _clear(work.wrench)
     for p in range(table.mass.size):
-        if _is_straight(table, p):
-            before = _add_straight(plan, ws, p, (start, end, 0.0), start, 0.0)
-            after = _add_straight(plan, ws, p, (start, end, h), end, 0.5 * h)
+        if is_straight(table, p):
+            before = add_straight(plan, ws, p, (start, end, 0.0), start, 0.0)
+            after = add_straight(plan, ws, p, (start, end, h), end, 0.5 * h)
             ws.balance.load[component_of_path(plan, p)] += before - after
             continue
         _add_momenta(plan, ws, p, (start, end), h, 1)
@@ -375,25 +336,6 @@ def start_path_momenta(plan: Plan, ws: Workspace, pose: int) -> None:
 
 
 @njit
-def _couple_straight(plan, ws, p, upper, lower):
-    """The part of a straight path in H."""
-    table, H, first = plan.massive_paths, ws.massive_paths.H, plan.massive_paths.first[p]
-    for n in range(first, first + 2):
-        for other in range(first, first + 2):
-            i, k, weight = table.place[n], table.place[other], table.moments[p, n + other - 2 * first]
-            if i < 0 or k < 0:
-                continue
-            R, Q = ws.rotation[upper, table.slot[n]], ws.rotation[lower, table.slot[other]]
-            for c in range(6):
-                unit = 1.0 if c % 3 == 0 else 0.0, 1.0 if c % 3 == 1 else 0.0, 1.0 if c % 3 == 2 else 0.0
-                moved = unit if c < 3 else rotate(Q, cross(unit, vector(table.arm[other])))
-                torque = cross(vector(table.arm[n]), rotate_back(R, moved))
-                for d in range(3):
-                    H[6 * i + d, 6 * k + c] += weight * moved[d]
-                    H[6 * i + 3 + d, 6 * k + c] += weight * torque[d]
-
-
-@njit
 def _couple(plan, ws, upper, lower):
     """Write H = int m J(upper)^T J(lower) dalpha by unit motions of the bodies, linear (world), angular (body axes)."""
     table, work = plan.massive_paths, ws.massive_paths
@@ -402,8 +344,8 @@ def _couple(plan, ws, upper, lower):
             work.H[a, b] = 0.0
     for p in range(table.mass.size):
         first = table.first[p]
-        if _is_straight(table, p):
-            _couple_straight(plan, ws, p, upper, lower)
+        if is_straight(table, p):
+            couple_straight(plan, ws, p, upper, lower)
             continue
         count = _find_points(plan, ws, p, (upper, lower))
         for k in range(table.body.size):

@@ -119,6 +119,10 @@ class Wrap(Measure):
     of_three = True
 
     @property
+    def follows(self):
+        return self.part == FOLLOWS
+
+    @property
     def at_third(self):
         return self.third, self.third_point
 
