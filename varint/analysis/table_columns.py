@@ -16,6 +16,7 @@ from varint.model.motion import coordinate_units
 
 if TYPE_CHECKING:
     from varint.analysis.recorded_motion import RecordedMotion
+    from varint.mechanism import Mechanism
 
 XYZ = ("x", "y", "z")
 OF_ONE = {"bodies": "body", "joints": "joint", "forces": "force"}
@@ -133,12 +134,23 @@ def _of_force(attribute: str, word: str, unit: str) -> Callable[["RecordedMotion
     def found(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
         array = getattr(trajectory, attribute)[name]
         if array.ndim == 1:
-            yield Column(f"{name} {word}", unit or _effort_unit(trajectory, name), array)
+            yield Column(f"{name} {word}", unit or effort_unit(trajectory.mechanism, name), array)
             return
         for part, values in zip(WRENCH, array.T, strict=False):  # of what moves a point: the force alone
             yield Column(f"{name} {part}", "N m" if part.startswith("torque") else "N", values)
 
     return found
+
+
+def _contact_forces(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
+    if name in trajectory.contact_force:
+        force = trajectory.contact_force[name]
+        yield from (Column(f"{name} contact force {axis}", "N", force[:, k]) for k, axis in enumerate(XYZ))
+
+
+def _penetration(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
+    if name in trajectory.penetration:
+        yield Column(f"{name} penetration", "m", trajectory.penetration[name])
 
 
 def _of_law(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
@@ -147,8 +159,8 @@ def _of_law(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
         yield Column(f"{name} state{f' {k}' * (states.shape[1] > 1)}", "", states[:, k])
 
 
-def _effort_unit(trajectory: "RecordedMotion", name: str) -> str:
-    mechanism = trajectory.mechanism
+def effort_unit(mechanism: "Mechanism", name: str) -> str:
+    """Unit of the effort of the force ``name``, N or N m."""
     for element in mechanism.force(name).elements(mechanism):
         if isinstance(element, Effort | Constraint) and element.measures[0].angular:
             return "N m"
@@ -186,6 +198,8 @@ GROUPS: dict[str, Group] = {
         "magnitudes of the forces and torques of joints", "joints", _reaction_magnitudes, MAGNITUDES
     ),
     "force": Group("efforts of forces", "forces", _of_force("force", "effort", ""), title="effort of forces"),
+    "contact_force": Group("forces of hard contacts on their body, or body a, world", "forces", _contact_forces),
+    "penetration": Group("depths of hard contacts", "forces", _penetration, title="penetration of contacts"),
     "length": Group("lengths of paths of forces", "forces", _of_force("length", "length", "m"), title="length"),
     "length_rate": Group("rates of these lengths", "forces", _of_force("length_rate", "length rate", "m/s")),
     "law_state": Group("states of laws of forces, such as activations", "forces", _of_law),
