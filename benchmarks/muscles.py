@@ -17,8 +17,8 @@ SEGMENTS = (("thigh", 8.0, 0.4), ("shank", 4.0, 0.4), ("foot", 1.0, 0.15))  # na
 SPAN, MUSCLES = 0.2, 80  # s of the comparison
 
 
-def arm(count, mass=0.0):
-    """Two rods on hinges with so many muscles, the first six about a roller at the elbow."""
+def arm(count, mass=0.0, wrapped=0):
+    """Two rods on hinges with so many muscles from the world to the second, ``wrapped`` of them about the elbow."""
     bones = [vi.Body.rod(f"bone {k}", (0, 0, -0.3 * k), (0, 0, -0.3 * (k + 1)), mass=1.5, radius=0.03) for k in (0, 1)]
     hinges = [
         vi.Revolute("shoulder", "world", "bone 0", point=(0, 0, 0), axis=(0, 1, 0)),
@@ -28,7 +28,7 @@ def arm(count, mass=0.0):
     for k in range(count):
         side = 1.0 if k % 2 else -1.0
         ends = [vi.At("world", (0.05 * side, 0.01 * k, 0.1)), vi.At("bone 1", (0.03 * side, 0.005 * k, -0.4))]
-        if k < 6 and not mass:
+        if k < wrapped:
             roller = vi.CylinderSurface((0, 0, -0.3), (0, 1, 0), 0.02, side=(0.2 * side, 0, -0.3))
             ends.insert(1, vi.Around("bone 0", roller))
         muscles.append(
@@ -42,18 +42,24 @@ def arm(count, mass=0.0):
 
 
 def steps_of_the_arm():
-    """us a step of the arm without muscles, with ten, and with ten that have mass."""
-    marches = [march_of(mechanism, dt=0.002) for mechanism in (arm(0), arm(10), arm(10, 0.1))]
-    for march in marches:
+    """us a step by name: without muscles, with ten, and as many that wrap or have mass."""
+    cases = {
+        "bare": arm(0),
+        "ten muscles": arm(10),
+        "ten muscles, six around a roller": arm(10, wrapped=6),
+        "ten muscles with mass": arm(10, mass=0.1),
+    }
+    marches = {name: march_of(mechanism, dt=0.002) for name, mechanism in cases.items()}
+    for march in marches.values():
         march.advance(50)
-    saved = [march.checkpoint() for march in marches]
-    best = [np.inf] * 3
+    saved = {name: march.checkpoint() for name, march in marches.items()}
+    best = dict.fromkeys(cases, np.inf)
     for _ in range(ROUNDS):  # in turn, so that all see the same machine
-        for k, march in enumerate(marches):
-            march.restore(saved[k])
+        for name, march in marches.items():
+            march.restore(saved[name])
             began = time.perf_counter()
             march.advance(STEPS)
-            best[k] = min(best[k], (time.perf_counter() - began) / STEPS * 1e6)
+            best[name] = min(best[name], (time.perf_counter() - began) / STEPS * 1e6)
     return best
 
 
@@ -84,7 +90,7 @@ def legs():
             first = f'<site site="hip {leg} {k}"/>' if not low else f'<site site="{leg} {low - 1} {k}"/>'
             around = f'<geom geom="{leg} roll {low}" sidesite="{leg} side {low} {k % 2}"/>' if k % 2 else ""
             tendons += f'<spatial name="{leg} {k}">{first}{around}<site site="{leg} {low} {k}"/></spatial>'
-            actuators += f'<muscle name="{leg} {k}" tendon="{leg} {k}" force="150" lengthrange=".1 .6"/>'
+            actuators += f'<muscle name="{leg} {k}" tendon="{leg} {k}" force="10" lengthrange=".1 .6"/>'
         for k in range(MUSCLES // 2):
             x, z = rng.uniform(-0.08, 0.08), rng.uniform(0.05, 0.1)
             bodies += f'<site name="hip {leg} {k}" pos="{x:.4f} {0.1 * side} {z:.4f}"/>'
@@ -139,12 +145,12 @@ def _timed(work):
 
 
 def measure():
-    bare, ten, heavy = steps_of_the_arm()
+    best = steps_of_the_arm()
     rows = [
-        (f"a step of a two-joint arm, {what}", f"{t:.1f} us", "", None)
-        for what, t in (("bare", bare), ("ten muscles", ten), ("ten muscles with mass, straight", heavy))
+        (f"a step of a two-joint arm, {name}", f"{t:.1f} us, {t / best['bare']:.1f} times", "", None)
+        for name, t in best.items()
     ]
-    ratio = ten / bare
+    ratio = best["ten muscles"] / best["bare"]
     rows.append(("ten muscles over the bare arm", f"{ratio:.2f} times", f"<= {MOST_OF_ARM}", ratio <= MOST_OF_ARM))
     found = beside_mujoco()
     for name, pairs in found.items():

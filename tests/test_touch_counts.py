@@ -22,7 +22,8 @@ distances make up every lower pair and are evaluated together in the fused rows,
 joints of points and axes are known as lower pairs where joints are compiled;
 tests/test_measures.py holds them against the measures. The same kinds are evaluated with 32 digits in the last
 increment of a stage; tests/test_extended.py holds that against decimals. And rows of products of exponentials share
-what they solve for: their numbers are a table of its own, made where joints are compiled.
+what they solve for: their numbers are a table of its own, made where joints are compiled. Lengths and wraps along the
+paths of muscles are evaluated together; tests/test_paths.py holds them against the measures.
 
 Laws. A law is touched by a file that imports it, asks ``LAWS`` for it, or has its name as a whole string where that is
 none of the words that say what a law is given (``GIVEN``). Files of forces use each other's laws.
@@ -69,6 +70,8 @@ FAST_PATHS = {
     "product": {"varint/compile/joints.py"},
     "middle": BEAMS,
     "rotation": BEAMS,
+    "length": {"varint/kernels/paths.py"},
+    "wrap": {"varint/kernels/paths.py"},
 }
 SOLVED_ELSEWHERE = {
     "HardContact": {"varint/redmax/ground.py", "varint/analysis/contact_forces.py"},

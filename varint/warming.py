@@ -173,6 +173,8 @@ def explicit_steps_in_reduced_coordinates() -> None:
     heavy = _rig(vi.PathMass("muscle", path=path, mass=0.1))
     vi.redmax.simulate(heavy, 5 * DT, dt=DT)
     vi.simulate(heavy, 5 * DT, DT)
+    light = vi.Musculotendon("muscle", path=path, max_force=1.0, optimal_length=1.0, slack_length=0.5)
+    vi.simulate(_rig(light), 5 * DT, DT)
 
 
 @kind

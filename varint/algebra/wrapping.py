@@ -26,6 +26,7 @@ FREE, OUTSIDE, INSIDE = 0.0, 1.0, 2.0  # without a side; with a side beyond the 
 STRAIGHT, AROUND, WITHIN = range(3)  # courses of the line
 FAR = 36.0  # of (h - r) / eps: r_s - h is below round-off
 TINY = 1e-15
+NO_SIZES = (0.0,) * 9  # where the line does not turn about an arc
 ITERATIONS = 100  # of the touching point, by bisection at worst
 
 
@@ -165,9 +166,9 @@ def _sizes(P, Q, n, radius, smoothing):
 
 
 @njit
-def _around(P, Q, n, radius, smoothing):
-    """L2, and its gradients by P and Q."""
-    one, other, a, b, size, rs, slope, _, phi = _sizes(P, Q, n, radius, smoothing)
+def _around(P, Q, n, sizes):
+    """L2, and its gradients by P and Q; ``sizes``: `_sizes`."""
+    one, other, a, b, size, rs, slope, _, phi = sizes
     by_p = scale(1.0 / (one * one), sub(scale(a, P), scale(rs, cross(n, P))))
     by_q = scale(1.0 / (other * other), add(scale(b, Q), scale(rs, cross(n, Q))))
     if slope > 0.0:
@@ -178,10 +179,10 @@ def _around(P, Q, n, radius, smoothing):
 
 
 @njit
-def _around_change(P, Q, dP, dQ, plane, surface):
-    """Changes of the gradients of `_around`; ``plane``: n and its change; ``surface``: (radius, smoothing)."""
+def _around_change(P, Q, dP, dQ, plane, sizes):
+    """Changes of the gradients of `_around`; ``plane``: n and its change; ``sizes``: `_sizes`."""
     n, dn = plane
-    one, other, a, b, size, rs, slope, bend, phi = _sizes(P, Q, n, surface[0], surface[1])
+    one, other, a, b, size, rs, slope, bend, phi = sizes
     d, dd = sub(Q, P), sub(dQ, dP)
     turn = dot(n, cross(P, Q))
     by_c_p, by_c_q = cross(Q, n), cross(n, P)
@@ -254,21 +255,30 @@ def _within_change(P, Q, dP, dQ, n, flat, T):
 
 
 @njit
-def wrapped_length(p, q, axis, surface):
-    """Length of the line from p to q, and its gradients by both; ``surface``: see `_course`."""
+def _solved(p, q, axis, surface):
+    """The course of the line, n, L2 with its gradients by P and Q, the touching point within a ring, and `_sizes`."""
     P, Q = _across(axis, p), _across(axis, q)
     course, n = _course(P, Q, axis, surface)
+    flat, by_p, by_q, T, sizes = 0.0, ZERO, ZERO, ZERO, NO_SIZES
+    if course == AROUND:
+        sizes = _sizes(P, Q, n, surface[0], surface[2])
+        flat, by_p, by_q = _around(P, Q, n, sizes)
+    elif course == WITHIN:
+        T = _touching(P, Q, n, surface[0])
+        u, v = sub(P, T), sub(Q, T)
+        flat, by_p, by_q = math.sqrt(dot(u, u)) + math.sqrt(dot(v, v)), _unit(u), _unit(v)
+    return course, n, flat, by_p, by_q, T, sizes
+
+
+@njit
+def _length(p, q, axis, solved):
+    """Length of the line, and its gradients by both points."""
+    course, _, flat, by_p, by_q, _, _ = solved
     if course == STRAIGHT:
         u = sub(q, p)
         size = math.sqrt(dot(u, u))
         u = _unit(u)
         return size, scale(-1.0, u), u
-    if course == AROUND:
-        flat, by_p, by_q = _around(P, Q, n, surface[0], surface[2])
-    else:
-        T = _touching(P, Q, n, surface[0])
-        u, v = sub(P, T), sub(Q, T)
-        flat, by_p, by_q = math.sqrt(dot(u, u)) + math.sqrt(dot(v, v)), _unit(u), _unit(v)
     z = dot(axis, sub(q, p))
     length = math.sqrt(flat * flat + z * z)
     along = scale(z / length, axis)
@@ -276,16 +286,15 @@ def wrapped_length(p, q, axis, surface):
 
 
 @njit
-def wrapped_change(p, q, dp, dq, axis, surface):
-    """Changes of the gradients of `wrapped_length` along changes dp, dq of the points."""
-    P, Q = _across(axis, p), _across(axis, q)
-    course, n = _course(P, Q, axis, surface)
+def _change(p, q, dp, dq, axis, solved):
+    """Changes of the gradients of `_length`."""
+    course, n, flat, by_p, by_q, T, sizes = solved
     if course == STRAIGHT:
         u, du = sub(q, p), sub(dq, dp)
         size = math.sqrt(dot(u, u))
         bent = scale(1.0 / size if size > 0.0 else 0.0, _across(_unit(u), du))
         return scale(-1.0, bent), bent
-    dP, dQ = _across(axis, dp), _across(axis, dq)
+    P, Q, dP, dQ = _across(axis, p), _across(axis, q), _across(axis, dp), _across(axis, dq)
     if course == AROUND:
         dn = ZERO
         if dot(axis, axis) == 0.0:
@@ -293,12 +302,8 @@ def wrapped_change(p, q, dp, dq, axis, surface):
             size = dot(n, turn)
             change = add(cross(dP, Q), cross(P, dQ))
             dn = scale(1.0 / size if size != 0.0 else 0.0, _across(n, change))
-        flat, by_p, by_q = _around(P, Q, n, surface[0], surface[2])
-        dby_p, dby_q = _around_change(P, Q, dP, dQ, (n, dn), (surface[0], surface[2]))
+        dby_p, dby_q = _around_change(P, Q, dP, dQ, (n, dn), sizes)
     else:
-        T = _touching(P, Q, n, surface[0])
-        u, v = sub(P, T), sub(Q, T)
-        flat, by_p, by_q = math.sqrt(dot(u, u)) + math.sqrt(dot(v, v)), _unit(u), _unit(v)
         dby_p, dby_q = _within_change(P, Q, dP, dQ, n, dot(axis, axis) > 0.0, T)
     z, dz = dot(axis, sub(q, p)), dot(axis, sub(dq, dp))
     length = math.sqrt(flat * flat + z * z)
@@ -310,6 +315,31 @@ def wrapped_change(p, q, dp, dq, axis, surface):
         sub(add(scale(dshare, by_p), scale(share, dby_p)), along),
         add(add(scale(dshare, by_q), scale(share, dby_q)), along),
     )
+
+
+@njit
+def wrapped_length(p, q, axis, surface):
+    """Length of the line from p to q, and its gradients by both; ``surface``: see `_course`."""
+    return _length(p, q, axis, _solved(p, q, axis, surface))
+
+
+@njit
+def wrapped_change(p, q, dp, dq, axis, surface):
+    """Changes of the gradients of `wrapped_length` along changes dp, dq of the points."""
+    return _change(p, q, dp, dq, axis, _solved(p, q, axis, surface))
+
+
+@njit
+def wrapped_hessian(p, q, axis, surface, out):
+    """Write the second derivatives of `wrapped_length` by (p, q) to ``out`` (6, 6); returns its gradients."""
+    solved = _solved(p, q, axis, surface)
+    for k in range(6):
+        unit = (1.0 if k % 3 == 0 else 0.0, 1.0 if k % 3 == 1 else 0.0, 1.0 if k % 3 == 2 else 0.0)
+        a, b = _change(p, q, unit if k < 3 else ZERO, ZERO if k < 3 else unit, axis, solved)
+        out[0, k], out[1, k], out[2, k] = a
+        out[3, k], out[4, k], out[5, k] = b
+    _, by_p, by_q = _length(p, q, axis, solved)
+    return by_p, by_q
 
 
 @njit

@@ -14,12 +14,14 @@ from varint.compile import joints, loops
 from varint.compile.bodies import body_arrays, component_arrays, longest_arm
 from varint.compile.contact_points import contact_arrays
 from varint.compile.massive_path_arrays import massive_path_arrays
+from varint.compile.path_arrays import path_arrays
 from varint.compile.roles import Roles, elements_of, find_roles
 from varint.compile.welds import Welds, find_welds
 from varint.display import Shown
 from varint.kernels.balance_records import Components
 from varint.kernels.compliant_records import CompliantRows
 from varint.kernels.massive_path_records import MassivePaths
+from varint.kernels.path_records import Paths
 from varint.kernels.plan import (
     Beams,
     Bodies,
@@ -171,6 +173,7 @@ def _compile(
         components=_record(Components, component_arrays(structure, order, roles.force, acts_on)),
         laws=_record(Laws, efforts.law_arrays(roles, len(frame.rows))),
         beams=_record(Beams, efforts.beam_arrays(roles, places)),
+        paths=_record(Paths, path_arrays(roles, frame, places)),
         compliant=_record(CompliantRows, efforts.compliant_arrays(roles, frame)),
         constraints=_record(Constraints, efforts.constraint_arrays(roles, places)),
         **plan_parts(roles, places),

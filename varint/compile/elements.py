@@ -63,6 +63,7 @@ def row_and_measure_arrays(
                 product[[m, frame.row_of.get(number, m)]] = n
     fused = np.zeros(total, dtype=bool)
     fused[[places[roles.sums[s][0]] for s in roles.beam_sums]] = True
+    fused[[places[m] for s in roles.paths for m in roles.sums[s]]] = True
     facts = [KINDS[kind].facts for kind in kinds]
     angular = np.array([fact.angular for fact in facts], dtype=bool)
     weight, scale, chain = _weights(roles, frame, places, angular, length)
@@ -136,6 +137,8 @@ def loaded(structure: Structure, roles: Roles, slot: np.ndarray) -> np.ndarray:
     for _, pair in roles.pairs:
         if pair.other == WORLD:  # those of two moving bodies are not folded into their pivots
             found[slot[structure.body_index[pair.body]]] = True
+    for inertia in roles.inertias:
+        found[slot[[structure.body_index[body] for body in inertia.ends if body != WORLD]]] = True
     for soft in soft_meshes(structure):
         found[slot[[structure.body_index[body] for body in soft.bodies if body != WORLD]]] = True
     return found[:-1]

@@ -13,7 +13,9 @@ def massive_path_arrays(structure: Structure, inertias: list[PathInertia], slot:
     number = {**structure.body_index, WORLD: -1}
     ends = [[int(slot[number[name]]) for name in inertia.ends] for inertia in inertias]
     world = int(slot[-1])
-    bodies = sorted({i for own in ends for i in own} - {world})
+    moved = [set(own) - {world} for own in ends]
+    coupled = {i for own in moved if len(own) > 1 for i in own}
+    bodies = sorted({i for own in moved for i in own}, key=lambda i: (i not in coupled, i))
     place = {i: k for k, i in enumerate(bodies)} | {world: -1}
     arms = [
         _arm(structure, name, point)
@@ -26,13 +28,27 @@ def massive_path_arrays(structure: Structure, inertias: list[PathInertia], slot:
         "place": np.array([place[i] for own in ends for i in own], dtype=np.int64),
         "arm": np.reshape(arms, (-1, 3)).astype(float),
         "body": np.array(bodies, dtype=np.int64),
+        "coupled": np.array([len(coupled)], dtype=np.int64),
         "touches": np.array([[i in own for i in bodies] for own in ends], dtype=np.int64).reshape(
             len(ends), len(bodies)
         ),
         "mass": np.array([inertia.mass for inertia in inertias], dtype=float),
         "belly": np.reshape([inertia.belly for inertia in inertias], (-1, 2)).astype(float),
         "lumped": np.array([inertia.lumped or 0 for inertia in inertias], dtype=np.int64),
+        "moments": np.reshape([_moments(inertia) for inertia in inertias], (-1, 5)).astype(float),
     }
+
+
+def _moments(inertia: PathInertia) -> np.ndarray:
+    """(5,) kg, integrals of (1 - a)^2, (1 - a) a, a^2, 1 - a and a over the mass; zero but for paths of two points."""
+    if len(inertia.ends) != 2:
+        return np.zeros(5)
+    start, end = inertia.belly
+    if inertia.lumped:
+        a, weight = np.linspace(start, end, inertia.lumped), np.full(inertia.lumped, inertia.mass / inertia.lumped)
+    else:  # exact for quadratic functions
+        a, weight = np.array([start, 0.5 * (start + end), end]), inertia.mass * np.array([1.0, 4.0, 1.0]) / 6.0
+    return np.array([(1.0 - a) ** 2, (1.0 - a) * a, a**2, 1.0 - a, a]) @ weight
 
 
 def _arm(structure: Structure, name: str, point: np.ndarray) -> np.ndarray:

@@ -50,6 +50,9 @@ class Roles:
         First of the six sums of each element of a beam.
     compliant : list of int
         Sums of joints' rows with a compliance.
+    paths : dict
+        Of each sum of measures along the path of a muscle: the measure that has one row for all of them, -1 where the
+        only body that they move takes them, or None where each has its own (kernels/paths.py).
     inertias : list of PathInertia
         Masses along paths, which are no elements of a plan: they have no effort and do no work.
     """
@@ -70,6 +73,7 @@ class Roles:
     following: set[int]
     beams: list[int]
     compliant: list[int]
+    paths: dict[int, int | None]
     inertias: list[PathInertia]
 
     @property
@@ -117,6 +121,10 @@ def find_roles(structure: Structure, parts: list[tuple[int, Element]]) -> Roles:
     needed |= {sums[s][0] for first in beams for s in range(first, first + len(ELEMENT))}
     compliant = [s for s, group in enumerate(groups.values()) if any(element.compliant for _, element in group)]
     needed |= {sums[s][0] for s in compliant}
+    along = [all(element.law.along_path for _, element in group) for group in groups.values()]
+    paths = {s: _carrier(sums[s], ends) for s, path in enumerate(along) if path}
+    carriers = {m for m in paths.values() if m is not None}
+    joined = {m for s, carrier in paths.items() if carrier is not None for m in sums[s]} - carriers
     return Roles(
         force=np.array([k for k, _ in elements], dtype=np.int64),
         measures=measures,
@@ -130,12 +138,21 @@ def find_roles(structure: Structure, parts: list[tuple[int, Element]]) -> Roles:
         pairs=[(e, element) for e, element in numbered if isinstance(element, BodyContact)],
         load_rows=load_rows,
         ends=ends,
-        with_row=[m for m, pair in enumerate(ends) if -1 not in pair or m in needed],
-        following={m for own in sums for m in own[1:]},
+        with_row=[m for m, pair in enumerate(ends) if m not in joined and (-1 not in pair or m in needed)],
+        following={m for own in sums for m in own[1:]} - carriers,
         beams=beams,
         compliant=compliant,
+        paths=paths,
         inertias=[element for _, element in parts if isinstance(element, PathInertia)],
     )
+
+
+def _carrier(own: list[int], ends: list[tuple[int, int]]) -> int | None:
+    """See `Roles.paths`; ``own``: the measures of a sum, ``ends``: of all."""
+    moving = {end for m in own for end in ends[m]} - {-1}
+    if len(moving) == 1:
+        return -1
+    return next((m for m in own if set(ends[m]) == moving), None)
 
 
 def _beams(measures: list[Measure], sums: list[list[int]]) -> list[int]:

@@ -39,6 +39,8 @@ from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.laws import evaluate_laws, law_work
 from varint.kernels.loads import body_of, contact_torque, differentiate_loads, evaluate_loads, load_power
 from varint.kernels.measures import weighted_curvature
+from varint.kernels.path_records import OWN_ROWS
+from varint.kernels.paths import bend_paths
 from varint.kernels.plan import Plan, Workspace
 from varint.kernels.soft_joints import average_rows, finish_rows, stiffen_rows
 
@@ -165,8 +167,13 @@ def stiffen(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: float)
     up, low = work.change[0], work.change[1]
     if plan.beams.first.size:
         stiffen_beams(plan, ws, half_step)
+    if plan.paths.measure.size:
+        bend_paths(plan, ws, half_step)
     for s in range(plan.laws.sum_law.size - 1):
         by_value, by_rate = -half_step * half_step * work.sum_by_value[s], -half_step * work.sum_by_rate[s]
+        if plan.paths.row[s] != OWN_ROWS:
+            _join_rows(plan, ws, s, by_value, by_rate, upper, lower)
+            continue
         for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
             r = plan.measures.row[m]
             for side in range(2):
@@ -186,6 +193,34 @@ def stiffen(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: float)
         stiffen_rows(plan, ws, upper, lower, half_step)
     differentiate_loads(plan, ws, work.position, work.rotation, ws.velocity)
     _add_loads(plan, ws, upper, lower, half_step)
+
+
+@njit
+def _join_rows(plan, ws, s, by_value, by_rate, upper, lower):
+    """One row for all measures of sum s, or a part of the block of the one body that they move."""
+    work, nb, r = ws.efforts, plan.bodies.mass.size, plan.paths.row[s]
+    total = work.motion
+    total[:] = 0.0
+    near = moved = nb
+    if r >= 0:
+        near = plan.measures.body[r, 0]
+    for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+        for side in range(2):
+            i = plan.measures.body[m, side]
+            if i < nb:
+                moved = i
+                add_scaled6(total[1 if r >= 0 and i != near else 0], 1.0, work.gradient[m, side])
+    if r < 0:
+        up, low = work.change[0], work.change[1]
+        _write_rows(total[0], work.tangent[moved], by_value, by_rate, up, low)
+        for k in range(6):
+            add_scaled6(ws.ldu.D[moved, k], up[k], low)
+        return
+    for side in range(2):
+        i = plan.measures.body[r, side]
+        _write_rows(
+            total[side], work.tangent[i], by_value, by_rate, ws.jacobian[upper, r, side], ws.jacobian[lower, r, side]
+        )
 
 
 @njit

@@ -10,6 +10,7 @@ import numpy as np
 from varint._numba import njit, switch
 from varint.kernels.beams import evaluate_beams
 from varint.kernels.measures import rate_of, weighted_measure
+from varint.kernels.paths import evaluate_paths
 from varint.model.forces import LAWS
 
 LAW_NAMES = tuple(sorted(LAWS))
@@ -38,6 +39,12 @@ _plain_effort = switch("plain_effort", _GIVEN, [None if law.has_state else _call
 _effort_with_state = switch(
     "effort_with_state", f"{_GIVEN}, state", [_calls[law.name] if law.has_state else None for law in _laws]
 )
+_flow_alone = switch(
+    "flow_alone",
+    "plan, work, f, given, state",
+    [(law.flow, _call(law, law.flow_arguments)) if law.flow else None for law in _laws],
+)
+_FLOWS_ALONE = np.array([law.flow is not None for law in _laws])
 
 
 @njit
@@ -55,6 +62,19 @@ _HAS_POTENTIAL = np.array([law.potential is not None for law in _laws])
 
 
 @njit
+def _state_alone(plan, work, f, given, start, span):
+    """The internal variable of a law whose flow depends on it and the input alone, see `law_effort`."""
+    state = start
+    for _ in range(STATE_ITERATIONS):
+        flow, slope = _flow_alone(plan.laws.kind[f], plan, work, f, given, state)
+        change = (start + span * flow - state) / (1.0 - span * slope)
+        state += change
+        if not abs(change) > SETTLED * max(1.0, abs(state)):
+            break
+    return state
+
+
+@njit
 def law_effort(plan, work, f, value, rate, span):
     """Effort of law f and its derivatives by value and rate, those through its internal variable included.
 
@@ -66,6 +86,8 @@ def law_effort(plan, work, f, value, rate, span):
     if s < 0:
         return _plain_effort(plan.laws.kind[f], plan, work, f, value, rate, given)
     start = state = work.state[s]
+    if _FLOWS_ALONE[plan.laws.kind[f]]:
+        state = _state_alone(plan, work, f, given, start, span)
     for _ in range(STATE_ITERATIONS):
         effort, by_value, by_rate, by_state, flow, flow_by_value, flow_by_rate, flow_by_state = _effort_with_state(
             plan.laws.kind[f], plan, work, f, value, rate, given, state
@@ -132,6 +154,8 @@ def evaluate_laws(plan, ws, position, rotation, velocity, span):
     work = ws.efforts
     if plan.beams.first.size:
         evaluate_beams(plan, ws, position, rotation)
+    if plan.paths.measure.size:
+        evaluate_paths(plan, ws, position, rotation)
     for m in range(plan.rows.role.size, plan.measures.kind.size):
         if plan.measures.fused[m]:
             continue

@@ -14,11 +14,13 @@ class MassivePaths(CompiledRecord):
     slot: Int1  # (N,) body of each point, nb for the world
     place: Int1  # (N,) its number among ``body``, -1 for the world
     arm: Float2  # (N, 3) from the centre of mass, body axes, m; of the world the place
-    body: Int1  # (K,) slots
+    body: Int1  # (K,) slots; those first that paths couple with others, ``coupled`` of them
+    coupled: Int1  # (1,)
     touches: Int2  # (np, K) 1 where a path has a point on a body
     mass: Float1  # (np,) kg
     belly: Float2  # (np, 2) fractions between which the mass is
     lumped: Int1  # (np,) number of particles; zero for the exact integral
+    moments: Float2  # (np, 5) kg, of a path of two points, see massive_paths.py; of others zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +40,7 @@ class MassivePathWork(CompiledRecord, writable=True):
     pull: Annotated[Float2, "pathpoints 3"]  # impulse by the motion of each point ...
     drag: Annotated[Float1, "pathpoints"]  # ... and by each slip
     wrench: Annotated[Float2, "pathbodies 6"]  # N s, world, and N m s, body axes
-    H: Annotated[Float2, "pathcolumns pathcolumns"]  # derivative of ``wrench`` at one pose by motions at another
+    H: Annotated[Float2, "pathmotions pathmotions"]  # derivative of ``wrench`` at one pose by motions at another
     Z_body: Annotated[Float3, "pathcolumns nb 6"]  # solutions of Newton's system for a unit wrench
     Z_row: Annotated[Float2, "pathcolumns nr"]
     small: Annotated[Float1, "pathcells"]  # I + H E^T Z, then its LU factors

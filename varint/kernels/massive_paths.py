@@ -24,17 +24,20 @@ With the slips u_j = l ds_j, the gradient at the local coordinate b of segment k
 The masses couple bodies that are no neighbours. Newton's matrix is A + E H E^T with A of the mechanism without them, E
 the columns of the bodies on the paths, and H = int m J(q0)^T J(q1) dalpha; what the ends of the segments and the jumps
 there add, smaller by h, is left out. With x_A = A^-1 r and Z = A^-1 E, Woodbury's formula gives the solution
-x_A - Z (1 + H E^T Z)^-1 H E^T x_A.
+x_A - Z (1 + H E^T Z)^-1 H E^T x_A. A body that paths couple with the world alone has its H in A.
+
+Paths of two points: straight_masses.py.
 """
 
 import math
 
 from varint._numba import Float1, Float2, indirect, njit
 from varint.algebra.sums import two_sum
-from varint.algebra.vectors import add, cross, rotate, rotate_back, vector
+from varint.algebra.vectors import add, cross, rotate, vector
 from varint.kernels.dense import pivoted_lu_factor, pivoted_lu_solve
 from varint.kernels.plan import Plan, Workspace
 from varint.kernels.refine import solve_again
+from varint.kernels.straight_masses import add_pulls, add_straight, couple_straight, is_straight
 
 WHAT = "mass along paths in maximal coordinates"
 SIMPSON = (1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0)
@@ -191,15 +194,7 @@ def _add_wrenches(plan, ws, p, count, side, pose):
         for c in range(3):
             pull[n + 1, c] += (total - shared) * t[n, c]
             pull[n, c] -= (total - shared) * t[n, c]
-    for n in range(first, last + 1):
-        k = table.place[n]
-        if k < 0:
-            continue
-        force, out = vector(pull[n]), work.wrench[k]
-        torque = cross(vector(table.arm[n]), rotate_back(ws.rotation[pose, table.slot[n]], force))
-        for c in range(3):
-            out[c] += force[c]
-            out[3 + c] += torque[c]
+    add_pulls(plan, ws, first, last, pose)
 
 
 @njit
@@ -254,6 +249,9 @@ def add_path_momenta(plan: Plan, ws: Workspace, start: int, end: int, h: float) 
     _place_paths(plan, ws, end)
     _clear(work.wrench)
     for p in range(table.mass.size):
+        if is_straight(table, p):
+            add_straight(plan, ws, p, (start, end, h), start, -0.5 * h)
+            continue
         _add_momenta(plan, ws, p, (start, end), h, 0)
         _add_weights(plan, ws, p, start, -0.5 * h)
     for k in range(table.body.size):
@@ -269,6 +267,11 @@ def finish_paths(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> N
     _place_paths(plan, ws, end)
     _clear(work.wrench)
     for p in range(table.mass.size):
+        if is_straight(table, p):
+            before = add_straight(plan, ws, p, (start, end, 0.0), start, 0.0)
+            after = add_straight(plan, ws, p, (start, end, h), end, 0.5 * h)
+            ws.balance.load[component_of_path(plan, p)] += before - after
+            continue
         _add_momenta(plan, ws, p, (start, end), h, 1)
         before, after = _add_weights(plan, ws, p, start, 0.0), _add_weights(plan, ws, p, end, 0.5 * h)
         ws.balance.load[component_of_path(plan, p)] += before - after
@@ -341,6 +344,9 @@ def _couple(plan, ws, upper, lower):
             work.H[a, b] = 0.0
     for p in range(table.mass.size):
         first = table.first[p]
+        if is_straight(table, p):
+            couple_straight(plan, ws, p, upper, lower)
+            continue
         count = _find_points(plan, ws, p, (upper, lower))
         for k in range(table.body.size):
             if not table.touches[p, k]:
@@ -404,16 +410,34 @@ def _correct(plan, ws, body, row):
 
 
 @indirect(seconds=4, what=WHAT)
+def fold_paths(plan: Plan, ws: Workspace, upper: int, lower: int) -> None:
+    """Find H, and add it to the blocks ``ws.ldu.D`` of bodies that paths couple with no other body.
+
+    After `add_path_momenta`, or at a node, where both poses are the same.
+    """
+    table, work = plan.massive_paths, ws.massive_paths
+    if upper == lower:
+        _place_paths(plan, ws, upper)
+    _couple(plan, ws, upper, lower)
+    for k in range(work.column.size // 6, table.body.size):
+        D = ws.ldu.D[table.body[k]]
+        for c in range(6):
+            for d in range(6):
+                D[c, d] += work.H[6 * k + c, 6 * k + d]
+
+
+@indirect(seconds=4, what=WHAT)
 def couple_paths(
     plan: Plan, ws: Workspace, step: tuple[int, int, float], factored: bool, body: Float2, row: Float1
 ) -> None:
-    """Correct a solution of Newton's system without the masses, in place, to one with them.
+    """Correct a solution of Newton's system without what couples bodies, in place, to one with it.
 
-    After `add_path_momenta`. ``step``: (upper, end, h), see `solve_again`; ``factored``: H, Z and the factors of the
-    last call are used again.
+    After `fold_paths`. ``step``: (upper, end, h), see `solve_again`; ``factored``: H, Z and the factors of the last
+    call are used again.
     """
+    if ws.massive_paths.column.size == 0:
+        return
     if not factored:
-        _couple(plan, ws, 1 - step[1], step[1])
         _factor_coupling(plan, ws, step)
     _correct(plan, ws, body, row)
 
@@ -422,10 +446,9 @@ def couple_paths(
 def project_paths(plan: Plan, ws: Workspace, pose: int, body: Float2, row: Float1) -> None:
     """`couple_paths` for the velocities at a node, and the kinetic energies of the paths there."""
     table, work = plan.massive_paths, ws.massive_paths
-    _place_paths(plan, ws, pose)
-    _couple(plan, ws, pose, pose)
-    _factor_coupling(plan, ws, (pose, pose, 0.0))
-    _correct(plan, ws, body, row)
+    if work.column.size > 0:
+        _factor_coupling(plan, ws, (pose, pose, 0.0))
+        _correct(plan, ws, body, row)
     for c in range(work.kinetic.size):
         work.kinetic[c] = 0.0
     for p in range(table.mass.size):

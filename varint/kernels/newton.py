@@ -25,7 +25,7 @@ from varint.kernels.compliant_rows import largest_open
 from varint.kernels.dense import add_scaled6, copy_motions
 from varint.kernels.efforts import apply_efforts, stiffen
 from varint.kernels.ldu import solve_newton
-from varint.kernels.massive_paths import add_path_momenta, couple_paths, has_massive_paths
+from varint.kernels.massive_paths import add_path_momenta, couple_paths, fold_paths, has_massive_paths
 from varint.kernels.measures import POINT
 from varint.kernels.momentum import angular_momentum, momentum_derivative
 from varint.kernels.plan import JOINT
@@ -231,6 +231,8 @@ def newton_increment(plan, ws, end, h, upper, factored):
             momentum_derivative(plan.bodies.mass[i], plan.bodies.inertia[i], w[3], w[4], w[5], half_step, ws.ldu.D[i])
         if has_efforts(plan):
             stiffen(plan, ws, upper, end, half_step)
+        if has_massive_paths(plan):
+            fold_paths(plan, ws, 1 - end, end)
         if has_contacts(plan):
             fold_contacts(plan, ws, ws.increment_body, False)
         solve_newton(plan, ws, ws.increment_body, ws.increment_row, upper, end)

@@ -29,6 +29,7 @@ from varint.collision.shape_records import Features
 from varint.kernels.balance_records import Balance, Components
 from varint.kernels.compliant_records import CompliantRows
 from varint.kernels.massive_path_records import MassivePaths, MassivePathWork
+from varint.kernels.path_records import Paths
 from varint.products.records import Products, ProductWork
 from varint.terms.contacts.kernels.contact_records import ContactTable, ContactWork
 from varint.terms.limits.kernels.limit_records import LimitEvents, LimitNumbers, Limits, LimitSearch, LimitTape
@@ -92,7 +93,7 @@ class Measures(CompiledRecord):
     period: Float1  # (nm,) after which values repeat, 0 for never
     radial: Bool1  # (nm,) see `measures.base.Measure`
     stiffening: Bool1  # (nm,)
-    fused: Bool1  # (nm,) whether it is one of an element of a beam
+    fused: Bool1  # (nm,) whether it is one of an element of a beam, or of a path of a muscle
     product: Int1  # (nm,) number of the product of exponentials that it is a row of, -1 for none
     third: Int1  # (nm,) slot of a third body that it depends on, -1 for none
     u: Float2  # (nm, 3) axes of body a
@@ -199,6 +200,7 @@ class Plan(CompiledRecord):
     components: Components
     laws: Laws
     beams: Beams
+    paths: Paths
     compliant: CompliantRows
     constraints: Constraints
     limits: Limits
@@ -241,6 +243,7 @@ class EffortWork(CompiledRecord, writable=True):
     motion: Annotated[Float2, "2 6"]  # scratch for curvature
     change: Annotated[Float2, "2 6"]
     third: Annotated[Float1, "6"]  # motion of the third body of a measure, for its curvature
+    bent: Annotated[Float2, "6 6"]  # scratch: second derivatives of a line by its points
     slope: Annotated[Float2, "2 6"]  # scratch: the gradient of a measure of which there is a function
     column: Annotated[Float1, "6"]
     unit: Annotated[Float1, "6"]

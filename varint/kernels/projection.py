@@ -6,7 +6,7 @@ from varint.kernels.constraints import add_constraint_works
 from varint.kernels.dense import copy_motions
 from varint.kernels.efforts import clear_rows
 from varint.kernels.ldu import solve_newton
-from varint.kernels.massive_paths import has_massive_paths, project_paths
+from varint.kernels.massive_paths import fold_paths, has_massive_paths, project_paths
 from varint.terms.kernels.term_rows import has_contacts, project_contacts, works_at_node
 
 
@@ -30,6 +30,8 @@ def project(plan, ws, pose):
         project_contacts(plan, ws, pose)
     else:
         momenta_and_rates(plan, ws, pose)
+        if has_massive_paths(plan):
+            fold_paths(plan, ws, pose, pose)
         solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
         if has_massive_paths(plan):
             project_paths(plan, ws, pose, ws.increment_body, ws.increment_row)

@@ -13,10 +13,12 @@ from varint.kernels.massive_paths import (
     add_path_momenta,
     couple_paths,
     finish_paths,
+    fold_paths,
     has_massive_paths,
     project_paths,
     start_path_momenta,
 )
+from varint.kernels.paths import bend_paths, evaluate_paths
 from varint.kernels.plan import (
     EFFORT,
     HISTORY,
@@ -46,7 +48,7 @@ from varint.terms.kernels.term_rows import (
     unfold_contacts,
 )
 
-OF_PATHS = add_path_momenta, couple_paths, finish_paths, project_paths, start_path_momenta
+OF_PATHS = add_path_momenta, couple_paths, finish_paths, fold_paths, project_paths, start_path_momenta
 OF_CONTACTS = press_contacts, fold_contacts, unfold_contacts, project_contacts, accelerate_contacts, solve_contacts
 
 
@@ -104,6 +106,9 @@ def _prepare(plan, stages):
     if plan.beams.first.size:
         for function in (evaluate_beams, measure_beams, stiffen_beams):
             function.prepare()
+    if plan.paths.measure.size:
+        evaluate_paths.prepare()
+        bend_paths.prepare()
     if plan.compliant.row.size:
         free_efforts.prepare()
         largest_open.prepare()
@@ -136,11 +141,11 @@ def _give_addresses(efforts, functions):
 def _path_sizes(plan):
     """Sizes of the scratch of masses along paths."""
     table = plan.massive_paths
-    columns = 6 * table.body.size
+    columns = 6 * int(table.coupled[0])
     points = np.where(table.lumped > 0, table.lumped, 3 * np.diff(table.first) - 3)
     return {
         "paths": table.mass.size, "pathpoints": table.slot.size, "pathbodies": table.body.size,
-        "pathcolumns": columns, "pathcells": columns**2,
+        "pathmotions": 6 * table.body.size, "pathcolumns": columns, "pathcells": columns**2,
         "pathnodes": int(points.max(initial=0)) + 1,
     }  # fmt: skip
 

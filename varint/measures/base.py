@@ -110,6 +110,11 @@ class Measure(Shown):
         return ""
 
     @property
+    def follows(self) -> bool:
+        """Whether it has the rest of the gradient of the measure before it, whose value is that of both."""
+        return False
+
+    @property
     def at_third(self) -> tuple[str, np.ndarray] | None:
         """The third body, and a point (3,) of it, world, reference, that the plan has as ``v``."""
         return None

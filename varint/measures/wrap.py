@@ -22,14 +22,14 @@ LEADS, CLOSES, FOLLOWS = 0.0, 1.0, 2.0  # a has the first point and the value; t
 
 
 @njit
-def _surface(plan, m):
+def surface_of(plan, m):
     """The axis, and (radius, mode, smoothing, side) of measure m."""
     rest = plan.measures.rest[m]
     return vector(rest[0]), (plan.measures.c[m], rest[2, 1], rest[2, 0], vector(rest[1]))
 
 
 @njit
-def _seen(plan, m, position, rotation, i, b, at):
+def seen_from(plan, m, position, rotation, i, b, at):
     """The point ``at`` of body i in axes of body b, from the centre of the surface."""
     shift = sub(add(vector(position[i]), rotate(rotation[i], at)), vector(position[b]))
     return sub(rotate_back(rotation[b], shift), vector(plan.measures.w[m]))
@@ -41,9 +41,9 @@ def wrap(plan, m, position, rotation, G_a, G_b):
     first, c = plan.measures.first[m], plan.measures.third[m]
     a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
     u, w, part = vector(plan.measures.u[m]), vector(plan.measures.w[m]), plan.measures.rest[m, 2, 2]
-    axis, surface = _surface(plan, m)
-    own = _seen(plan, m, position, rotation, a, b, u)
-    other = _seen(plan, m, position, rotation, c, b, vector(plan.measures.v[m]))
+    axis, surface = surface_of(plan, m)
+    own = seen_from(plan, m, position, rotation, a, b, u)
+    other = seen_from(plan, m, position, rotation, c, b, vector(plan.measures.v[m]))
     if part == LEADS:
         value, g, _ = wrapped_length(own, other, axis, surface)
     else:
@@ -69,9 +69,9 @@ def curve_wrap(plan, ws, m, position, rotation, motions, out_a, out_b):
     A, B, C = rotation[a], rotation[b], rotation[c]
     u, v, w = vector(plan.measures.u[m]), vector(plan.measures.v[m]), vector(plan.measures.w[m])
     turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
-    axis, surface = _surface(plan, m)
-    own = _seen(plan, m, position, rotation, a, b, u)
-    other = _seen(plan, m, position, rotation, c, b, v)
+    axis, surface = surface_of(plan, m)
+    own = seen_from(plan, m, position, rotation, a, b, u)
+    other = seen_from(plan, m, position, rotation, c, b, v)
     down = _moved(A, B, u, motions[0], add(own, w), motions[1])
     dother = _moved(C, B, v, ws.efforts.third, add(other, w), motions[1])
     if plan.measures.rest[m, 2, 2] == LEADS:
@@ -117,6 +117,10 @@ class Wrap(Measure):
     kind = "wrap"
     bends = True
     of_three = True
+
+    @property
+    def follows(self):
+        return self.part == FOLLOWS
 
     @property
     def at_third(self):

@@ -34,16 +34,23 @@ class Law(Shown):
     potential : compiled function or None
     arguments, parameters : tuple of str
         Of ``effort``: all, and those that are parameters.
+    flow : compiled function or None
+        (flow, flow_by_state) of laws whose flow does not depend on the value and the rate. Their state is solved for
+        before the effort is evaluated.
+    along_path : bool
+        Whether its measures are pieces of a path that are evaluated together (kernels/paths.py).
     """
 
     name: str
     effort: Callable
     potential: Callable | None = None
+    flow: Callable | None = None
+    along_path: bool = False
 
     def __post_init__(self) -> None:
         if self.name in LAWS:
             raise ValueError(f"there is a law '{self.name}' already")
-        for part in ("effort", "potential"):
+        for part in ("effort", "potential", "flow"):
             function = getattr(self, part)
             if function is not None:
                 object.__setattr__(self, part, njit(function))
@@ -56,6 +63,10 @@ class Law(Shown):
     @property
     def potential_arguments(self) -> tuple[str, ...]:
         return _names(self.potential) if self.potential else ()
+
+    @property
+    def flow_arguments(self) -> tuple[str, ...]:
+        return _names(self.flow) if self.flow else ()
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -178,11 +178,15 @@ def _mujoco_at_once(value, rate, input, strength, optimal, slack, thickness, fas
     return effort, by_value, by_rate
 
 
+def _activation(input, state, rise, fall, blend):
+    return activation_rate(input, state, rise, fall, blend)
+
+
 LAWS = {
-    ("degroote", True): Law("muscle degroote", _degroote_law),
-    ("degroote", False): Law("muscle degroote at once", _degroote_at_once),
-    ("mujoco", True): Law("muscle mujoco", _mujoco_law),
-    ("mujoco", False): Law("muscle mujoco at once", _mujoco_at_once),
+    ("degroote", True): Law("muscle degroote", _degroote_law, flow=_activation, along_path=True),
+    ("degroote", False): Law("muscle degroote at once", _degroote_at_once, along_path=True),
+    ("mujoco", True): Law("muscle mujoco", _mujoco_law, flow=_activation, along_path=True),
+    ("mujoco", False): Law("muscle mujoco at once", _mujoco_at_once, along_path=True),
 }
 
 

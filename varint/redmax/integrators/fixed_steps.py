@@ -90,8 +90,9 @@ class FixedSteps(Integrator):
 
     def _split(self) -> list[np.ndarray]:
         """q, qdot, the work of the laws, the integrals and the impulses: views of y."""
-        e = self.equations
-        return np.split(self.y, np.cumsum([e.nq, e.nq, e.ne, e.law_state.size]))
+        e, y = self.equations, self.y
+        rates, work, states = 2 * e.nq, 2 * e.nq + e.ne, 2 * e.nq + e.ne + e.law_state.size
+        return [y[: e.nq], y[e.nq : rates], y[rates:work], y[work:states], y[states:]]
 
     def _place(self) -> np.ndarray:
         """Powers (nf,) at the node; angles of forces count their turns from here, integrals end there."""

@@ -42,21 +42,21 @@ class FixedRungeKutta(FixedSteps):
     def solve(
         self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        e, y, sizes = self.equations, np.concatenate([q, v, integral]), (q.size, 2 * q.size)
+        e, y, n = self.equations, np.concatenate([q, v, integral]), q.size
         slopes: list[np.ndarray] = []
         powers: list[np.ndarray] = []
         for weights in self.A:
             now = t + sum(weights) * h
-            own, rates, states = np.split(y + h * sum_of(weights, slopes, y), sizes)
-            e.integrate_from(states, 0.0)
-            own, rates, _ = e.imposed(now, own, rates)
+            stage = y + h * sum_of(weights, slopes, y)
+            e.integrate_from(stage[2 * n :], 0.0)
+            own, rates, _ = e.imposed(now, stage[:n], stage[n : 2 * n])
             second = e.acceleration(now, own, rates)
             slopes.append(np.concatenate([rates, second, e.flow]))
             powers.append(e.power.copy())
         self._mean_power = sum_of(self.b, powers, e.power)
-        own, rates, states = np.split(y + h * sum_of(self.b, slopes, y), sizes)
-        e.integrate_from(states, 0.0)
-        own, rates, _ = e.imposed(t + h, own, rates)
+        end = y + h * sum_of(self.b, slopes, y)
+        e.integrate_from(end[2 * n :], 0.0)
+        own, rates, _ = e.imposed(t + h, end[:n], end[n : 2 * n])
         return own, rates
 
     def _work(self, size: float, power: np.ndarray) -> np.ndarray:
