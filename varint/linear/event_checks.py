@@ -8,11 +8,11 @@ from varint.errors import ArgumentError
 from varint.inputs.at_nodes import Commands, Loads
 from varint.integrators.schemes import Scheme
 from varint.kernels.inputs import NEAREST
-from varint.kernels.plan import Tape
+from varint.kernels.plan import Tape, Workspace
 from varint.mechanism import Mechanism
 from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
-from varint.terms.kernels.term_events import element_at
+from varint.terms.kernels.term_events import element_at, is_lowered
 
 GRAZING = 1e-12  # of the fastest motion: how fast a stop is met at least
 APART = 1e-9  # of the parts of the change of a margin: above this it changes
@@ -30,6 +30,27 @@ def check_met(mechanism: Mechanism, tape: Tape, j: int, rate: float) -> None:
     if abs(rate) <= GRAZING * np.abs(tape.velocity[k]).max() * mechanism.compiled.length:
         force = _force(mechanism, tape, j)
         raise ArgumentError(f"{force.label} is reached with zero speed: the instant of impact has no derivative there")
+
+
+def check_rebounds(mechanism: Mechanism, tape: Tape, j: int) -> None:
+    """Raise ArgumentError where the restitution of event j was lowered: by how much has no derivative."""
+    if is_lowered(tape.events, j):
+        raise ArgumentError(
+            f"{_force(mechanism, tape, j).label} rebounds with less than its restitution in an impact whose friction"
+            " would else bring energy in, and has no derivative then: lower its restitution or its friction"
+        )
+
+
+def check_determined(mechanism: Mechanism, ws: Workspace) -> None:
+    """Raise ArgumentError where a gradient depends on how redundant contacts share their forces."""
+    contact = int(ws.contacts.undetermined[0]) - 1
+    if contact >= 0:
+        compiled = mechanism.compiled
+        force = mechanism.forces[compiled.force[compiled.plan.contacts.element[contact]]]
+        raise ArgumentError(
+            f"the forces of {force.label} are not determined, as more points touch than are needed, and the motion"
+            " depends on how they share the load: it has no derivative then. Take three points that are not in a line"
+        )
 
 
 def check_stays(mechanism: Mechanism, tape: Tape, j: int, margin: np.ndarray, changes: np.ndarray) -> None:
