@@ -126,8 +126,8 @@ def _places(plan, ws, step, k, side, here, there):
 def slip_by_end(plan, ws, step, k, along, at):
     """The change of the slip ``along`` a vector by the unit motion ``at`` of the end of a step (start, end, h)."""
     start, end, h = step
-    n, A, B, levers = points_of(plan, ws, start, k)
-    after, C, D, _ = points_of(plan, ws, end, k)
+    _, A, B, levers = points_of(plan, ws, start, k)
+    _, C, D, _ = points_of(plan, ws, end, k)
     motion = unit_motion(plan, ws, end, k, at[0], at[1])
     dn, dC, dD = move_points(plan, ws, end, k, at[0], at[1])
     total = 0.0
@@ -216,8 +216,8 @@ def write_step_rows(plan, ws, step, k):
 
     Both (3, 12): motions of both bodies at the end, and changes (dv, dphi) of both, see operator.py.
     """
-    start, end, h = step
-    n, s, t = frame_of(plan, ws, k)
+    _, end, h = step
+    _, s, t = frame_of(plan, ws, k)
     ends, row = ws.contacts.lower[k], ws.contacts.row[k]
     for side in range(2):
         i = body_of_side(plan, k, side)
