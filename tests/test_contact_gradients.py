@@ -62,7 +62,7 @@ def disc():
 
 
 def tumbling():
-    body = vi.Body.box("box", (0.8, 0.5, 0.3), 1.0, position=(0, 0, 0.7), quat_wxyz=(0.95, 0.2, 0.15, 0.19))
+    body = vi.Body.box("box", (0.8, 0.5, 0.3), 1.0, position=(0, 0, 0.7), quat_wxyz=np.array([5, 1, 1, 3]) / 6)
     points = [body.position + point for point in corners((0.8, 0.5, 0.3), (0, 0, 0))]
     return on_floor(body, (-0.2, 0.3, 0), (0.5, -1, 2), points=points, friction=0.1, restitution=0.5)
 
@@ -111,7 +111,7 @@ SCENES = {  # scene, duration, changes of the start, numbers
     "two balls": (lambda: two_balls(0.7), 0.3, EVERY, "hit.friction hit.restitution a.mass b.inertia"),
     "two balls in touch": (lambda: two_balls(0.0, (1, 0, 0)), 0.3, EVERY, "hit.friction a.mass"),
     "ball on a plank": (on_a_plank, 0.1, np.array([ICE, ALONG]), "c.friction plank.mass"),
-    "chain": (chain, 0.1, np.array([1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0.0]), "f1.friction"),
+    "chain": (chain, 0.1, np.array([1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0.0]), "gravity"),
 }  # fmt: skip
 
 
@@ -164,7 +164,7 @@ def test_against_differences_of_runs(name, rng):
 @pytest.mark.slow
 def test_two_balls_of_one_mass_change_places():
     """The second goes on as the first did: its end moves with the start and the speed of the first alone."""
-    balls = [ball("a", 0.1, 1.0, (0, 0, 0)), ball("b", 0.1, 1.0, (0.5, 0, 0))]
+    balls = [ball("a", 0.1, 1.0, (0, 0, 0)), ball("b", 0.1, 1.0, (0.503, 0, 0))]
     mechanism = free_scene("two", balls, [vi.Contact("hit", "a", "b", restitution=1.0)], (0, 0, 0))
     state = state_of(mechanism, [(1, 0, 0), (0, 0, 0)], np.zeros((2, 3)))
     found = vi.gradient(mechanism, lambda s: s.position[1, 0], 1.0, DT, with_respect_to=["start"], state=state)
@@ -175,20 +175,19 @@ def test_two_balls_of_one_mass_change_places():
 
 @pytest.mark.slow
 def test_a_cube_that_has_stopped():
-    """It stops after v^2 / (2 mu g): at second order."""
+    """It stops after v^2 / (2 mu g); the instant is not located, so the derivatives are those to half a step."""
     mechanism, state = sliding()
     speed, along = math.hypot(4, 0.8), np.array([4, 0.8, 0]) / math.hypot(4, 0.8)
-    names, errors = ["start", "floor.friction"], []
-    for dt in (0.02, 0.01, 0.005):
+    for dt in (0.02, 0.005):
         found = vi.gradient(
-            mechanism, lambda s: s.position[0] @ along, 2.0, dt, with_respect_to=names, state=state,
-            on_unresolved="ignore",
+            mechanism, lambda s: s.position[0] @ along, 2.0, dt, with_respect_to=["start", "floor.friction"],
+            state=state, on_unresolved="ignore",
         )  # fmt: skip
-        by_speed, by_friction = found["start"].velocity[0] @ along, found["floor.friction"]
-        errors.append([by_speed - speed / (0.25 * G), by_friction + speed**2 / (2 * 0.25**2 * G)])
-        assert found["start"].velocity[0] @ (-along[1], along[0], 0) == pytest.approx(0, abs=1e-9)
-    assert np.abs(errors[2]).max() < 2e-2
-    assert np.abs(errors[2]).max() < 0.6 * np.abs(errors[0]).max()
+        by_speed = found["start"].velocity[0]
+        assert by_speed @ along == pytest.approx(speed / (0.25 * G), abs=0.5 * dt)
+        assert by_speed @ (-along[1], along[0], 0) == pytest.approx(0, abs=1e-9)
+        by_friction = -(speed**2) / (2 * 0.25**2 * G)
+        assert found["floor.friction"] == pytest.approx(by_friction, abs=0.5 * dt * speed / 0.25)
 
 
 @pytest.mark.slow
@@ -259,7 +258,7 @@ def test_refusals_before_the_run(more, settings, message):
 
 @pytest.mark.slow
 def test_what_has_no_derivative_is_refused():
-    """More points than determine their forces where these matter, other normals, a rebound that was lowered."""
+    """More points than determine their forces where these matter, other normals, an impact at a node."""
     mechanism, state = sliding()
     spun = replace(state, angular_velocity=np.array([[0, 0, 5.0]]))
     with pytest.raises(vi.ArgumentError, match=r"not determined.*three points"):
@@ -267,3 +266,11 @@ def test_what_has_no_derivative_is_refused():
     for name, message in (("floor.points", "places of its points"), ("floor.normal", "normals of planes")):
         with pytest.raises(vi.ArgumentError, match=message):
             vi.gradient(mechanism, lambda s: s.position[0, 0], 0.1, DT, with_respect_to=[name], state=state)
+    mechanism, state = chain()
+    with pytest.raises(vi.ArgumentError, match="its friction"):
+        vi.gradient(mechanism, lambda s: s.position[0, 0], 0.1, DT, with_respect_to=["f1.friction"], state=state)
+    balls = [ball("a", 0.1, 1.0, (0, 0, 0)), ball("b", 0.1, 1.0, (0.5, 0, 0))]
+    mechanism = free_scene("two", balls, [vi.Contact("hit", "a", "b", restitution=1.0)], (0, 0, 0))
+    state = state_of(mechanism, [(1, 0, 0), (0, 0, 0)], np.zeros((2, 3)))
+    with pytest.raises(vi.ArgumentError, match="'hit' is met at the very instant .* of a node"):
+        vi.gradient(mechanism, lambda s: s.position[1, 0], 1.0, DT, with_respect_to=["start"], state=state)

@@ -13,8 +13,14 @@ from varint.kernels.by_numbers import add_start
 from varint.kernels.configuration import place
 from varint.kernels.plan import TERMS, Bodies, ByNumbers, ByProducts, Plan, Workspace
 from varint.kernels.workspace import by_numbers, tangent_work, workspace
-from varint.linear.event_checks import check_determined, check_met, check_rebounds, last_of_step, shares
-from varint.terms.kernels.term_events import add_margin_at, event_back, margin_at, velocities_with_contacts_back
+from varint.linear.event_checks import check_determined, check_met, check_moves, check_rebounds, last_of_step, shares
+from varint.terms.kernels.term_events import (
+    add_margin_at,
+    begins_impact,
+    event_back,
+    margin_at,
+    velocities_with_contacts_back,
+)
 from varint.terms.kernels.term_rows import carried_of, has_contacts, set_rows, stage_back
 
 MEASURED = ("u", "v", "w", "c", "weight")
@@ -47,6 +53,7 @@ class Adjoint:
         self.stages = run.setting.method.stages.size  # of a sub-step
         self.work, self.given = tangent_work(plan), Given(run, places)
         self.by_start = np.zeros((plan.bodies.mass.size, 12))  # by position, rotation vector and momenta
+        self.margin = np.zeros_like(self.by_start)  # scratch: the gradient of the margin at an event
         self.law_state = np.zeros(carried_of(plan))  # by those of laws, and by the slips of contacts
         if has_contacts(plan):
             stage_back.prepare()
@@ -83,6 +90,9 @@ class Adjoint:
             j = self.event
             stage, timed = int(tape.events.stage[j]), bool(tape.events.timed[j])
             check_rebounds(self.run.mechanism, tape, j)
+            if stage > 0 and not timed and begins_impact(tape.events, j):
+                margin_at(plan, ws, tape.events, j, self.margin)
+                check_moves(self.run.mechanism, tape, j, self.margin)
             carry_back(plan, ws, tape, self.work, (stage, last), state, law_state, self.by)
             event_back(plan, ws, self.work, tape.events, j, state, law_state, self.by)
             self.by_event_rate[j] = ws.increment_row.copy()

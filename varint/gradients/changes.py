@@ -14,7 +14,7 @@ from varint.gradients.objective import motion_between
 from varint.gradients.taped import MaximalTape
 from varint.kernels.by_numbers import acting, pushing
 from varint.kernels.by_products import holding
-from varint.kernels.plan import TERMS, ByNumbers, Plan
+from varint.kernels.plan import TERMS, ByNumbers, Plan, Workspace
 from varint.mechanism import Mechanism
 from varint.model.rotation_vectors import vector_from_matrix
 from varint.model.state import State
@@ -24,8 +24,8 @@ BEND = 1e-7  # of a change: how far it may be from twice that over half the step
 ROUND_OFF = 1e-13  # of a start, relative to the size of the mechanism and of its velocities
 OTHERS = ("loads", "constraints", *TERMS)
 REDUNDANT = (
-    "more points of a contact touch than determine its forces: it has no derivative by the places of its points then."
-    " Take three points that are not in a line, or other numbers"
+    "more points of a contact touch than determine its forces, so there is no derivative by {}: take three points that"
+    " are not in a line"
 )
 
 
@@ -83,8 +83,7 @@ class Changed:
         plan, before, order = compiled.plan, run.compiled.plan, compiled.order
         velocity = np.hstack([start.velocity[order], start.angular_velocity[order]])
         moved = np.hstack([motion_between(run.first, start)[order], momentum_of(plan.bodies, velocity)])
-        if adjoint.ws.contacts.redundant[0] and any(map(differ, *_geometry(before, plan))):
-            raise ArgumentError(REDUNDANT)
+        check_shares(adjoint.ws, before, plan)
         total = along_numbers(adjoint.by, before, plan) + np.sum(adjoint.by_start * moved)
         total += adjoint.given.along(self.changed, start, run.dt)
         total += adjoint.law_state[: len(compiled.law_start)] @ (compiled.law_start - run.compiled.law_start)
@@ -124,6 +123,19 @@ def check_contacts(before: Plan, after: Plan) -> None:
     old, new = ([each.contacts.frame, *each.contacts.shapes] for each in (before, after))
     if any(map(differ, old, new)):
         raise MechanismError("the normals of planes and the collision shapes of bodies have no derivatives")
+
+
+def check_shares(ws: Workspace, before: Plan, after: Plan) -> None:
+    """Raise ArgumentError where contacts differ in what has no derivative as nothing determines how they share loads.
+
+    ``ws``: of the adjoint, after the backward pass.
+    """
+    contacts = ws.contacts
+    if contacts.redundant[0] and any(map(differ, *_geometry(before, after))):
+        raise ArgumentError(REDUNDANT.format("the places of its points"))
+    loose = contacts.hits > 0
+    if differ(before.contacts.friction[loose], after.contacts.friction[loose]):
+        raise ArgumentError(REDUNDANT.format("its friction"))
 
 
 def _geometry(before: Plan, after: Plan) -> tuple[list[np.ndarray], list[np.ndarray]]:

@@ -15,6 +15,10 @@ from varint.model.forces.commanded import Commanded
 from varint.terms.kernels.term_events import element_at, is_lowered
 
 GRAZING = 1e-12  # of the fastest motion: how fast a stop is met at least
+AT_AN_INSTANT = (
+    "is met at the very instant of another impact, or of a node: it has no derivative then. Change dt or the start a"
+    " little"
+)
 APART = 1e-9  # of the parts of the change of a margin: above this it changes
 
 
@@ -41,6 +45,19 @@ def check_rebounds(mechanism: Mechanism, tape: Tape, j: int) -> None:
         )
 
 
+def check_moves(mechanism: Mechanism, tape: Tape, j: int, margin: np.ndarray) -> None:
+    """Raise ArgumentError where contact event j is an impact at the instant of a node or of another impact.
+
+    ``margin`` (nb, 12): the gradient of the gap there.
+    """
+    bodies, momentum = mechanism.compiled.plan.bodies, tape.events.momentum[j]
+    spin = np.einsum("nab,nb->na", bodies.inverse_inertia, momentum[:, 3:])
+    velocity = np.hstack([momentum[:, :3] / bodies.mass[:, None], spin])
+    parts = margin[:, :6] * velocity
+    if -parts.sum() > APART * np.abs(parts).sum():
+        raise ArgumentError(f"{_force(mechanism, tape, j).label} {AT_AN_INSTANT}")
+
+
 def check_determined(mechanism: Mechanism, ws: Workspace) -> None:
     """Raise ArgumentError where a gradient depends on how redundant contacts share their forces."""
     contact = int(ws.contacts.undetermined[0]) - 1
@@ -59,10 +76,7 @@ def check_stays(mechanism: Mechanism, tape: Tape, j: int, margin: np.ndarray, ch
     parts = margin * changes
     if (np.abs(parts.sum(axis=(1, 2))) > APART * np.abs(parts).sum(axis=(1, 2))).any():
         force = _force(mechanism, tape, j)
-        raise ArgumentError(
-            f"{force.label} is met at the very instant of another impact, or of a node: it has no derivative then."
-            " Change dt or the start a little"
-        )
+        raise ArgumentError(f"{force.label} {AT_AN_INSTANT}")
 
 
 def last_of_step(tape: Tape, k: int, until: int) -> int:

@@ -3,7 +3,7 @@
 Each acts on all terms. Their events share one search, which is that of hard limits.
 """
 
-from varint.terms.contacts.kernels.contact_events import LOWERED
+from varint.terms.contacts.kernels.contact_events import LOWERED, PROJECTION
 from varint.terms.contacts.kernels.contact_events_back import (
     add_contact_margin_at,
     contact_event_back,
@@ -39,9 +39,15 @@ def is_of_contact(events, j):
     return events.contacts.act[j] > 0
 
 
+def begins_impact(events, j):
+    """Whether event j of a tape is the first that contacts do at an instant."""
+    return events.contacts.act[j] == PROJECTION
+
+
 def is_lowered(events, j):
     """Whether the rebounds of event j of a tape were lowered, so that they bring no energy in."""
-    return events.contacts.act[j] == LOWERED
+    own = events.contacts
+    return own.act[j] == LOWERED and own.restitution[j].any()
 
 
 def element_at(plan, events, j):

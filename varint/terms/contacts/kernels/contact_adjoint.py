@@ -21,7 +21,7 @@ from varint.algebra.vectors import ZERO, dot, vector
 from varint.kernels.dense import add_scaled6, dot6, rank_lu_factor, rank_lu_solve
 from varint.kernels.refine import refine_transposed, solve_again
 from varint.terms.contacts.kernels.contact_changes import body_of_side, frame_of, move_points, push_change
-from varint.terms.contacts.kernels.contact_cones import APART, OPPOSITE, STICKING, turned_slip
+from varint.terms.contacts.kernels.contact_cones import APART, OPPOSITE, SLIDING, STICKING, turned_slip
 from varint.terms.contacts.kernels.contact_features import feature_of
 
 LEFT = 1e-6  # of the right-hand side: more of it that contacts leave depends on forces that nothing determines
@@ -173,7 +173,7 @@ def solve_duals(plan, ws, tangent, step, count, body, row):
             i = work.inside[m // 3]
             products[m * n + j] = _along_upper(plan, ws, i, m % 3, work.column_body) / plan.contacts.mobility[i]
             right[m] += products[m * n + j] * work.given[k, j % 3]
-    _factor_and_solve(ws, count, products, block, right)
+    _factor_and_solve(plan, ws, count, products, block, right)
     work.column_body[:] = 0.0
     work.column_row[:] = 0.0
     for m in range(count):
@@ -201,27 +201,66 @@ def _entry(ws, products, n, i, j):
 
 
 @njit
-def _factor_and_solve(ws, count, products, block, right):
-    """Solve for the duals in place; note in the workspace where the contacts are redundant, and where that matters."""
-    work, n = ws.contacts, 3 * count
-    given, ones, scratch, largest = work.inside_rows[1], work.inside_rows[2], work.inside_rows[3], 0.0
+def _factor_and_solve(plan, ws, count, products, block, right):
+    """Solve for the duals in place; note in the workspace where the contacts are redundant, and where that matters.
+
+    ``ws.contacts.hits`` is then 1 for the contacts whose friction has no derivative.
+    """
+    work, n, order = ws.contacts, 3 * count, ws.contacts.back_order
+    ones, scratch = work.inside_rows[2][:n], work.inside_rows[3]
     for i in range(n):
-        given[i], ones[i] = right[i], 1.0
-        largest = max(largest, abs(right[i]))
+        ones[i] = 1.0
         for j in range(n):
             block[i * n + j] = _entry(ws, products, n, i, j)
-    order = work.back_order
-    rank = rank_lu_factor(block, 0, n, n, ones[:n], order[0, :n], order[1, :n])[0]
-    rank_lu_solve(block, 0, n, n, rank, ones[:n], order[0, :n], order[1, :n], right[:n], scratch)
+    rank = rank_lu_factor(block, 0, n, n, ones, order[0, :n], order[1, :n])[0]
     if rank == n:
+        rank_lu_solve(block, 0, n, n, rank, ones, order[0, :n], order[1, :n], right[:n], scratch)
         return
     work.redundant[0] += 1
+    if _is_open(ws, products, block, rank, n, right):
+        work.undetermined[0] = work.inside[0] + 1
+    for first in range(count):
+        element, load = plan.contacts.element[work.inside[first]], work.inside_rows[4]
+        if first > 0 and plan.contacts.element[work.inside[first - 1]] == element:
+            continue
+        for m in range(count):  # the gradient by friction, of the normal forces, which nothing may determine
+            k = work.inside[m]
+            along = friction_direction(plan, work, k)
+            load[3 * m] = load[3 * m + 1] = load[3 * m + 2] = 0.0
+            if plan.contacts.element[k] == element:
+                load[3 * m] = right[3 * m + 1] * along[0] + right[3 * m + 2] * along[1]
+        if _is_open(ws, products, block, rank, n, load):
+            for k in range(plan.contacts.element.size):
+                work.hits[k] = 1 if plan.contacts.element[k] == element else work.hits[k]
+
+
+@njit
+def _is_open(ws, products, block, rank, n, right):
+    """Replace ``right`` by the basic solution of the factored system; whether this leaves some of it."""
+    work, order, largest = ws.contacts, ws.contacts.back_order, 0.0
+    given = work.inside_rows[1]
+    for i in range(n):
+        given[i] = right[i]
+        largest = max(largest, abs(right[i]))
+    ones = work.inside_rows[2][:n]
+    rank_lu_solve(block, 0, n, n, rank, ones, order[0, :n], order[1, :n], right[:n], work.inside_rows[3])
     for i in range(n):
         left = -given[i]
         for j in range(n):
             left += _entry(ws, products, n, i, j) * right[j]
         if not abs(left) <= LEFT * largest:
-            work.undetermined[0] = work.inside[i // 3] + 1
+            return True
+    return False
+
+
+@njit
+def friction_direction(plan, work, k):
+    """The direction (2,) of the friction on contact k along its frame; zero where it does not slide."""
+    if work.mode[k] != SLIDING:
+        return 0.0, 0.0
+    if is_given(work, k) or plan.contacts.friction[k] == 0.0:
+        return -work.direction[k, 0], -work.direction[k, 1]
+    return sliding_terms(plan, work, k)[0]
 
 
 @njit

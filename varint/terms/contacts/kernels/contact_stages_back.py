@@ -9,6 +9,7 @@ from varint.terms.contacts.kernels.contact_adjoint import (
     NOBODY,
     add_dual_rows,
     frame_back,
+    friction_direction,
     is_given,
     list_touching,
     pushes_back,
@@ -125,11 +126,8 @@ def add_law_numbers(plan, ws, k, vectors, by):
     """
     work, mobility = ws.contacts, plan.contacts.mobility[k]
     z, y = work.z[k], work.change[k]
-    if work.mode[k] == SLIDING:
-        c, d = -work.direction[k, 0], -work.direction[k, 1]
-        if not is_given(work, k) and plan.contacts.friction[k] > 0.0:
-            (c, d), _, _, _ = sliding_terms(plan, work, k)
-        by.contacts.friction[k] += mobility * z[0] * (y[1] * c + y[2] * d)
+    along = friction_direction(plan, work, k)
+    by.contacts.friction[k] += mobility * z[0] * (y[1] * along[0] + y[2] * along[1])
     arm_numbers(plan, ws, 0, k, z, vectors, by)
 
 
