@@ -272,5 +272,5 @@ def test_what_has_no_derivative_is_refused():
     balls = [ball("a", 0.1, 1.0, (0, 0, 0)), ball("b", 0.1, 1.0, (0.5, 0, 0))]
     mechanism = free_scene("two", balls, [vi.Contact("hit", "a", "b", restitution=1.0)], (0, 0, 0))
     state = state_of(mechanism, [(1, 0, 0), (0, 0, 0)], np.zeros((2, 3)))
-    with pytest.raises(vi.ArgumentError, match="'hit' is met at the very instant .* of a node"):
+    with pytest.raises(vi.ArgumentError, match=r"'hit' is met at the very instant .* of a node"):
         vi.gradient(mechanism, lambda s: s.position[1, 0], 1.0, DT, with_respect_to=["start"], state=state)
