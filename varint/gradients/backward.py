@@ -16,7 +16,7 @@ from varint.kernels.workspace import by_numbers, tangent_work, workspace
 from varint.linear.event_checks import check_determined, check_met, check_moves, check_rebounds, last_of_step, shares
 from varint.terms.kernels.term_events import (
     add_margin_at,
-    begins_impact,
+    begins_event,
     event_back,
     margin_at,
     velocities_with_contacts_back,
@@ -90,7 +90,7 @@ class Adjoint:
             j = self.event
             stage, timed = int(tape.events.stage[j]), bool(tape.events.timed[j])
             check_rebounds(self.run.mechanism, tape, j)
-            if stage > 0 and not timed and begins_impact(tape.events, j):
+            if stage > 0 and not timed and begins_event(tape.events, j):
                 margin_at(plan, ws, tape.events, j, self.margin)
                 check_moves(self.run.mechanism, tape, j, self.margin)
             carry_back(plan, ws, tape, self.work, (stage, last), state, law_state, self.by)

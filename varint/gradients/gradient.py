@@ -196,7 +196,7 @@ def _setting(
         raise ArgumentError("a gradient needs order 2 or more")
     if scheme.stages.size > 1:
         refuse(problem.mechanism, USES["composed steps"])
-    _check_impacts(problem.mechanism)
+    _check_together(problem.mechanism)
     duration, dt, steps = checked_times(problem.duration, method.dt)  # type: ignore[arg-type]  # a number by now
     turn = checked_turn(method.adaptive, scheme)
     at: list[Any]
@@ -210,7 +210,7 @@ def _setting(
     return TapeSetting(scheme, dt, method.tol, steps, loads, turn, end, redo, memory), at
 
 
-def _check_impacts(mechanism: Mechanism) -> None:
+def _check_together(mechanism: Mechanism) -> None:
     """Raise ArgumentError where stops and contacts act in the same impacts."""
     pairs = zip(mechanism.forces, mechanism.force_traits, strict=True)
     named = {trait: force for force, traits in pairs for trait in traits}

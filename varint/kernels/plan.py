@@ -31,7 +31,7 @@ from varint.kernels.compliant_records import CompliantRows
 from varint.kernels.massive_path_records import MassivePaths, MassivePathWork
 from varint.products.records import Products, ProductWork
 from varint.terms.contacts.kernels.contact_records import (
-    ContactEvents,
+    ContactEventTape,
     ContactNumbers,
     ContactTable,
     ContactTape,
@@ -330,7 +330,7 @@ class Events(CompiledRecord, writable=True):
     value_near: Annotated[Float2, "events nm"]
     target_rate: Annotated[Float2, "events nr"]
     limits: LimitEvents
-    contacts: ContactEvents
+    contacts: ContactEventTape
 
 
 @dataclass(frozen=True, eq=False)

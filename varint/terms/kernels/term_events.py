@@ -11,11 +11,14 @@ from varint.terms.contacts.kernels.contact_events_back import (
     velocities_with_contacts_back,  # noqa: F401  # a gradient by velocities at a node to that by momenta
 )
 from varint.terms.contacts.kernels.contact_steps import solve_contacts  # noqa: F401  # a step with contacts
-from varint.terms.limits.kernels.impact_derivatives import (  # noqa: F401
-    add_limit_margin_at,
-    event_ahead,  # changes of the state before an event to those after it; of limits
-    limit_event_back,
-    limit_margin_at,
+from varint.terms.limits.kernels.impact_derivatives import (
+    add_limit_margin_at as add_one_sided_margin_at,
+)
+from varint.terms.limits.kernels.impact_derivatives import (
+    limit_event_back as one_sided_event_back,
+)
+from varint.terms.limits.kernels.impact_derivatives import (
+    limit_margin_at as one_sided_margin_at,
 )
 from varint.terms.limits.kernels.impacts import (  # noqa: F401
     act_event,  # the event that was searched for
@@ -28,8 +31,10 @@ from varint.terms.limits.kernels.impacts import (  # noqa: F401
 )
 from varint.terms.limits.kernels.limit_parts import (  # noqa: F401
     is_release,  # whether an event is one that no change of the start takes off its instant
-    limit_element_at,
     resting_at,  # elements whose rows take part after events on a tape
+)
+from varint.terms.limits.kernels.limit_parts import (
+    limit_element_at as one_sided_element_at,
 )
 from varint.terms.limits.kernels.limits import leaps  # noqa: F401  # whether a step passed what nobody sees
 
@@ -39,7 +44,7 @@ def is_of_contact(events, j):
     return events.contacts.act[j] > 0
 
 
-def begins_impact(events, j):
+def begins_event(events, j):
     """Whether event j of a tape is the first that contacts do at an instant."""
     return events.contacts.act[j] == PROJECTION
 
@@ -54,7 +59,7 @@ def element_at(plan, events, j):
     """Element of event j of a tape."""
     if is_of_contact(events, j):
         return int(plan.contacts.element[events.contacts.met[j]])
-    return limit_element_at(plan, events, j)
+    return one_sided_element_at(plan, events, j)
 
 
 def event_back(plan, ws, work, events, j, state, carried, by):
@@ -62,14 +67,14 @@ def event_back(plan, ws, work, events, j, state, carried, by):
     if is_of_contact(events, j):
         contact_event_back(plan, ws, work, events, j, state, carried, by)
     else:
-        limit_event_back(plan, ws, events, j, state, by)
+        one_sided_event_back(plan, ws, events, j, state, by)
 
 
 def margin_at(plan, ws, events, j, state):
     """Write the gradient of the margin, which is zero at an event, to ``state`` (nb, 12)."""
-    (contact_margin_at if is_of_contact(events, j) else limit_margin_at)(plan, ws, events, j, state)
+    (contact_margin_at if is_of_contact(events, j) else one_sided_margin_at)(plan, ws, events, j, state)
 
 
 def add_margin_at(plan, ws, events, j, factor, by):
     """Add the derivatives of ``factor`` times the margin at an event by numbers to ``by``."""
-    (add_contact_margin_at if is_of_contact(events, j) else add_limit_margin_at)(plan, ws, events, j, factor, by)
+    (add_contact_margin_at if is_of_contact(events, j) else add_one_sided_margin_at)(plan, ws, events, j, factor, by)

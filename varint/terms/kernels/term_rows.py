@@ -38,12 +38,16 @@ from varint.terms.contacts.kernels.contact_tapes import (
     play_contacts,
     set_contacts,
 )
-from varint.terms.limits.kernels.limit_parts import (  # noqa: F401
-    limit_number_parts,
-    limits_state,
-    one_sided,  # one-sided rows: measure, sign, value, restitution, element
-    plan_parts,  # parts of a plan with one-sided rows, by field name
-    set_limits,
+from varint.terms.limits.kernels.limit_parts import (
+    limit_number_parts as one_sided_number_parts,
+)
+from varint.terms.limits.kernels.limit_parts import (
+    limits_state as one_sided_state,
+)
+from varint.terms.limits.kernels.limit_parts import (
+    set_limits as set_one_sided,
+)
+from varint.terms.limits.kernels.limit_parts import (
     sizes_of_rows,
 )
 from varint.terms.limits.kernels.limits import (  # noqa: F401
@@ -51,11 +55,15 @@ from varint.terms.limits.kernels.limits import (  # noqa: F401
     close_rows,  # residuals and Jacobians at the end of a step
     efforts_at_node,  # from the multipliers there
     has_rows,  # whether a plan has one-sided rows
-    keep_limits,
     place_rows,  # Jacobians at a pose
-    play_limits,
     release_pulling,  # open the row whose multiplier at a node pulls most
     rest_at_node,  # at a recorded node: constraints are the rows at rest there
+)
+from varint.terms.limits.kernels.limits import (
+    keep_limits as keep_one_sided,
+)
+from varint.terms.limits.kernels.limits import (
+    play_limits as play_one_sided,
 )
 from varint.terms.limits.kernels.stop_gaps import evaluate_gaps  # noqa: F401  # of one-sided rows at any pose
 
@@ -79,25 +87,25 @@ def has_events(plan):
 
 def number_parts(plan):
     """Arrays of zeros for gradients by numbers, by field name."""
-    return limit_number_parts(plan) | contact_number_parts(plan)
+    return one_sided_number_parts(plan) | contact_number_parts(plan)
 
 
 def rows_state(ws):
     """A copy of the state of all rows."""
-    return limits_state(ws), contacts_state(ws)
+    return one_sided_state(ws), contacts_state(ws)
 
 
 def set_rows(plan, ws, pose, state):
     """Go back to a `rows_state`, with the rows of limits at a pose."""
-    limits, contacts = state
-    set_limits(plan, ws, pose, limits)
+    rows, contacts = state
+    set_one_sided(plan, ws, pose, rows)
     set_contacts(ws, contacts)
 
 
 @njit
 def keep_rows(plan, ws, at, k):
     """Keep the state as that of stage, or event, k of a tape: ``at`` is the tape, or its `Events`."""
-    keep_limits(ws, at, k)
+    keep_one_sided(ws, at, k)
     if has_contacts(plan):
         keep_contacts(plan, ws, at.contacts, k)
 
@@ -105,6 +113,6 @@ def keep_rows(plan, ws, at, k):
 @njit
 def play_rows(plan, ws, at, k):
     """Go back to the state that `keep_rows` kept, with the rows at pose 0."""
-    play_limits(plan, ws, at, k)
+    play_one_sided(plan, ws, at, k)
     if has_contacts(plan):
         play_contacts(plan, ws, at.contacts, k)

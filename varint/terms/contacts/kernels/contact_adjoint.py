@@ -30,7 +30,7 @@ NOBODY = -1
 
 @njit
 def slip_place(ws, k):
-    """Where the slip (3,) of contact k, world, is among what a stage hands on beside poses and momenta."""
+    """Place of the slip (3,) of contact k, world, among what a stage hands on beside poses and momenta."""
     return ws.efforts.state.size + 3 * k
 
 
@@ -50,7 +50,7 @@ def list_touching(plan, ws):
 
 @njit
 def sliding_terms(plan, work, k):
-    """Of a contact that slides along no given direction: c, its friction over |p_t|, F_b (row-major), and ds/du."""
+    """Terms of a contact that slides along no given direction: c, friction over |p_t|, F_b (row-major), ds/du."""
     mu, mobility = plan.contacts.friction[k], plan.contacts.mobility[k]
     z, u, before = work.z[k], work.rate[k], work.slip[k]
     brake = mobility * mu * max(z[0] - u[0] / mobility, 0.0)

@@ -20,7 +20,7 @@ from varint.terms.contacts.kernels.contact_rows import TOUCHING, contact_gap, no
 
 MOST_HITS = 3  # of a contact in one step, then it closes
 NOBODY = -1
-PROJECTION, IMPACT, LOWERED = 1, 2, 3  # of events on a tape: velocities at a node, an impact, one of less rebound
+PROJECTION, HIT, LOWERED = 1, 2, 3  # of events on a tape: velocities at a node, an impact, one of less rebound
 MOST_ROUNDS = 200  # of impacts at one instant
 PARTING = 1e-10  # m/s, threshold of rates that approach or part
 ALIKE = 1e-9  # share by which rates may differ that count as one
@@ -45,7 +45,7 @@ def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) ->
         if not _choose(plan, ws, pose, met):
             break
         closes = met >= 0 and work.bias[met, 0] == 0.0
-        event = _keep_act(plan, ws, pose, IMPACT, met, False)
+        event = _keep_act(plan, ws, pose, HIT, met, False)
         if _hit(plan, ws, pose) and event >= 0:
             ws.tape.events.contacts.act[event] = LOWERED
         if closes:

@@ -128,10 +128,10 @@ class ContactTape(CompiledRecord, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
-class ContactEvents(CompiledRecord, writable=True):
+class ContactEventTape(CompiledRecord, writable=True):
     """The contacts in the events of a run: a projection of the velocities, then impacts in rounds."""
 
-    act: Annotated[Int1, "events"]  # PROJECTION, IMPACT or LOWERED of contact_events.py; of no contact: 0
+    act: Annotated[Int1, "events"]  # PROJECTION, HIT or LOWERED of contact_events.py; of no contact: 0
     met: Annotated[Int1, "events"]  # the contact that was met
     taking: Annotated[Int2, "events contacts"]  # 1 for those that take part in the impact
     restitution: Annotated[Float2, "events contacts"]
