@@ -11,14 +11,11 @@ from varint.terms.contacts.kernels.contact_events_back import (
     velocities_with_contacts_back,  # noqa: F401  # a gradient by velocities at a node to that by momenta
 )
 from varint.terms.contacts.kernels.contact_steps import solve_contacts  # noqa: F401  # a step with contacts
-from varint.terms.limits.kernels.impact_derivatives import (
-    add_limit_margin_at as add_one_sided_margin_at,
-)
-from varint.terms.limits.kernels.impact_derivatives import (
-    limit_event_back as one_sided_event_back,
-)
-from varint.terms.limits.kernels.impact_derivatives import (
-    limit_margin_at as one_sided_margin_at,
+from varint.terms.limits.kernels.impact_derivatives import (  # noqa: F401
+    add_one_sided_margin_at,
+    event_ahead,  # changes of the state before an event to those after it; of limits
+    one_sided_event_back,
+    one_sided_margin_at,
 )
 from varint.terms.limits.kernels.impacts import (  # noqa: F401
     act_event,  # the event that was searched for
@@ -31,10 +28,8 @@ from varint.terms.limits.kernels.impacts import (  # noqa: F401
 )
 from varint.terms.limits.kernels.limit_parts import (  # noqa: F401
     is_release,  # whether an event is one that no change of the start takes off its instant
+    one_sided_element_at,
     resting_at,  # elements whose rows take part after events on a tape
-)
-from varint.terms.limits.kernels.limit_parts import (
-    limit_element_at as one_sided_element_at,
 )
 from varint.terms.limits.kernels.limits import leaps  # noqa: F401  # whether a step passed what nobody sees
 

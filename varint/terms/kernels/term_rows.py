@@ -38,16 +38,12 @@ from varint.terms.contacts.kernels.contact_tapes import (
     play_contacts,
     set_contacts,
 )
-from varint.terms.limits.kernels.limit_parts import (
-    limit_number_parts as one_sided_number_parts,
-)
-from varint.terms.limits.kernels.limit_parts import (
-    limits_state as one_sided_state,
-)
-from varint.terms.limits.kernels.limit_parts import (
-    set_limits as set_one_sided,
-)
-from varint.terms.limits.kernels.limit_parts import (
+from varint.terms.limits.kernels.limit_parts import (  # noqa: F401
+    one_sided,  # one-sided rows: measure, sign, value, restitution, element
+    one_sided_number_parts,
+    one_sided_state,
+    plan_parts,  # parts of a plan with one-sided rows, by field name
+    set_one_sided,
     sizes_of_rows,
 )
 from varint.terms.limits.kernels.limits import (  # noqa: F401
@@ -55,15 +51,11 @@ from varint.terms.limits.kernels.limits import (  # noqa: F401
     close_rows,  # residuals and Jacobians at the end of a step
     efforts_at_node,  # from the multipliers there
     has_rows,  # whether a plan has one-sided rows
+    keep_one_sided,
     place_rows,  # Jacobians at a pose
+    play_one_sided,
     release_pulling,  # open the row whose multiplier at a node pulls most
     rest_at_node,  # at a recorded node: constraints are the rows at rest there
-)
-from varint.terms.limits.kernels.limits import (
-    keep_limits as keep_one_sided,
-)
-from varint.terms.limits.kernels.limits import (
-    play_limits as play_one_sided,
 )
 from varint.terms.limits.kernels.stop_gaps import evaluate_gaps  # noqa: F401  # of one-sided rows at any pose
 

@@ -35,7 +35,7 @@ def carried_of(plan) -> int:
 
 @njit
 def keep_contacts(plan, ws, at, k):
-    """Keep the state of the contacts as that of stage, or event, k: ``at`` is the `ContactTape` or `ContactEventTape`."""
+    """Keep the state of the contacts as that of stage, or event, k, of a `ContactTape` or `ContactEventTape`."""
     work = ws.contacts
     for c in range(work.closed.size):
         at.closed[k, c], at.mode[k, c], at.held_gap[k, c] = 1 if work.closed[c] else 0, work.mode[c], work.held_gap[c]

@@ -1,6 +1,6 @@
 """Derivatives of impacts, ahead and back along a run (docs/theory.md section 11).
 
-`event_ahead` takes changes of the state through an impact, `limit_event_back` gradients by it.
+`event_ahead` takes changes of the state through an impact, `one_sided_event_back` gradients by it.
 """
 
 from varint._numba import njit
@@ -20,7 +20,7 @@ from varint.terms.limits.kernels.limits import limit_gap, limit_row, set_closed
 def event_ahead(plan, ws, events, j, work, rates, changes):
     """Take ``changes`` (n, nb, 12) of pose and momenta before impact j to those after it.
 
-    ``rates`` (n, nr): the changes of the rates of targets; lost. What an impact does: see `limit_event_back`.
+    ``rates`` (n, nr): the changes of the rates of targets; lost. What an impact does: see `one_sided_event_back`.
     """
     n, e = _play_impact(plan, ws, events, j), events.limits.restitution[j]
     r, body, row, efforts = limit_row(plan, n), work.body[0], work.row[0], ws.efforts
@@ -80,7 +80,7 @@ def _velocity_change(plan, ws, work, change, rate, body, row):
 
 
 @njit(seconds=2, what="derivatives of steps")
-def limit_event_back(plan, ws, events, j, state, by):
+def one_sided_event_back(plan, ws, events, j, state, by):
     """Turn a gradient ``state`` (nb, 12) by pose and momenta after impact j into that before it.
 
     An impact takes the velocities v of the momenta before it to those whose rate along the limit is - e times that of
@@ -144,7 +144,7 @@ def limit_event_back(plan, ws, events, j, state, by):
 
 
 @njit(seconds=1, what="derivatives of steps")
-def limit_margin_at(plan, ws, events, j, state):
+def one_sided_margin_at(plan, ws, events, j, state):
     """Write the gradient of the gap at impact j by pose and momenta to ``state`` (nb, 12)."""
     n = _play_impact(plan, ws, events, j)
     r = limit_row(plan, n)
@@ -156,7 +156,7 @@ def limit_margin_at(plan, ws, events, j, state):
 
 
 @njit(seconds=1, what="derivatives of steps")
-def add_limit_margin_at(plan, ws, events, j, factor, by):
+def add_one_sided_margin_at(plan, ws, events, j, factor, by):
     """Add to ``by`` the derivatives of ``factor`` times the gap at impact j by its numbers."""
     n = _play_impact(plan, ws, events, j)
     r, sign = limit_row(plan, n), plan.limits.sign[n]

@@ -22,7 +22,7 @@ def plan_parts(roles, places):
 NUMBERS = ("value", "sign", "restitution")
 
 
-def limit_number_parts(plan):
+def one_sided_number_parts(plan):
     """The part of a gradient by numbers, zero."""
     return {"limits": allocate(LimitNumbers, {"limits": plan.limits.measure.size})}
 
@@ -37,18 +37,18 @@ def one_sided(plan):
     return plan.limits
 
 
-def limits_state(ws):
+def one_sided_state(ws):
     """(closed, gap at which they are held) of the limits, each (limits,)."""
     return ws.efforts.closed.astype(np.int64), ws.efforts.rest_gap.copy()
 
 
-def set_limits(plan, ws, pose, state):
-    """Go back to a `limits_state`, with the rows at a pose."""
+def set_one_sided(plan, ws, pose, state):
+    """Go back to a `one_sided_state`, with the rows at a pose."""
     if plan.limits.measure.size:
         place_limits(plan, ws, pose, *state)
 
 
-def limit_element_at(plan, events, j):
+def one_sided_element_at(plan, events, j):
     """Element whose limit is met or lets go in event j."""
     return int(plan.limits.element[events.limits.limit[j]])
 
