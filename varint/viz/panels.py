@@ -339,7 +339,11 @@ def _curves(trajectory: RecordedMotion, what: str, given: PanelOptions) -> list[
     source = finest(trajectory, what)
     candidates = _marked(trajectory.mechanism, what, columns(source, what, given.of.get(GROUPS[what].of)))
     if not candidates:
-        raise ArgumentError(f"'{trajectory.mechanism.name}' has no {GROUPS[what].of}: there is no {what!r} to draw")
+        kind, name = GROUPS[what].of, trajectory.mechanism.name
+        lacks = (
+            f"none of the {kind} of '{name}' has any" if GROUPS[what].names(trajectory) else f"'{name}' has no {kind}"
+        )
+        raise ArgumentError(f"{lacks}: there is no {what!r} to draw")
     logarithmic = what in QUANTITIES and QUANTITIES[what].logarithmic
     floor = ROUND_OFF * trajectory.mechanism.compiled.length if logarithmic else None
     least = VANISHING * max(np.abs(column.values).max() for column in candidates)
