@@ -25,6 +25,7 @@ from varint.terms.contacts.kernels.contact_cones import APART, OPPOSITE, SLIDING
 from varint.terms.contacts.kernels.contact_features import feature_of
 
 LEFT = 1e-6  # of the right-hand side: more of it that contacts leave depends on forces that nothing determines
+SMALL = 1e-4  # of the terms of right-hand sides: less of one counts as so much
 NOBODY = -1
 
 
@@ -138,6 +139,17 @@ def _along_upper(plan, ws, k, a, body):
 
 
 @njit
+def _size_along(plan, ws, k, a, body):
+    """Sum of the sizes of the terms of `_along_upper`."""
+    total = 0.0
+    for side in range(2):
+        i = body_of_side(plan, k, side)
+        for c in range(6 if i < plan.bodies.mass.size else 0):
+            total += abs(ws.contacts.upper[k, a, 6 * side + c] * body[i, c])
+    return total
+
+
+@njit
 def _solve_column(plan, ws, tangent, step):
     """Replace the column of the workspace by A^-T times it; a ``step`` of no size is that of a node."""
     body, row = ws.contacts.column_body, ws.contacts.column_row
@@ -156,10 +168,11 @@ def solve_duals(plan, ws, tangent, step, count, body, row):
     rates before, that gradient less F_u^T y. ``step``: (upper, end, h), of factors at hand; h = 0 at a node.
     """
     work, n = ws.contacts, 3 * count
-    products, block, right = work.inside_mobility, work.inside_block, work.inside_rows[0]
+    products, block, right, size = work.inside_mobility, work.inside_block, work.inside_rows[0], 0.0
     for m in range(n):
         k = work.inside[m // 3]
         right[m] = _along_upper(plan, ws, k, m % 3, body) / plan.contacts.mobility[k]
+        size = max(size, _size_along(plan, ws, k, m % 3, body) / plan.contacts.mobility[k])
     for j in range(n):
         k, one = (
             work.inside[j // 3],
@@ -173,7 +186,7 @@ def solve_duals(plan, ws, tangent, step, count, body, row):
             i = work.inside[m // 3]
             products[m * n + j] = _along_upper(plan, ws, i, m % 3, work.column_body) / plan.contacts.mobility[i]
             right[m] += products[m * n + j] * work.given[k, j % 3]
-    _factor_and_solve(plan, ws, count, products, block, right)
+    _factor_and_solve(plan, ws, count, SMALL * size)
     work.column_body[:] = 0.0
     work.column_row[:] = 0.0
     for m in range(count):
@@ -201,12 +214,13 @@ def _entry(ws, products, n, i, j):
 
 
 @njit
-def _factor_and_solve(plan, ws, count, products, block, right):
+def _factor_and_solve(plan, ws, count, least):
     """Solve for the duals in place; note in the workspace where the contacts are redundant, and where that matters.
 
-    ``ws.contacts.hits`` is then 1 for the contacts whose friction has no derivative.
+    ``ws.contacts.hits`` is then 1 for the contacts whose friction has no derivative. ``least``: what counts as nothing.
     """
     work, n, order = ws.contacts, 3 * count, ws.contacts.back_order
+    products, block, right = work.inside_mobility, work.inside_block, work.inside_rows[0]
     ones, scratch = work.inside_rows[2][:n], work.inside_rows[3]
     for i in range(n):
         ones[i] = 1.0
@@ -217,8 +231,10 @@ def _factor_and_solve(plan, ws, count, products, block, right):
         rank_lu_solve(block, 0, n, n, rank, ones, order[0, :n], order[1, :n], right[:n], scratch)
         return
     work.redundant[0] += 1
-    if _is_open(ws, products, block, rank, n, right):
+    if _is_open(ws, rank, n, right, least):
         work.undetermined[0] = work.inside[0] + 1
+    for m in range(n):
+        least = max(least, SMALL * abs(right[m]))
     for first in range(count):
         element, load = plan.contacts.element[work.inside[first]], work.inside_rows[4]
         if first > 0 and plan.contacts.element[work.inside[first - 1]] == element:
@@ -229,16 +245,16 @@ def _factor_and_solve(plan, ws, count, products, block, right):
             load[3 * m] = load[3 * m + 1] = load[3 * m + 2] = 0.0
             if plan.contacts.element[k] == element:
                 load[3 * m] = right[3 * m + 1] * along[0] + right[3 * m + 2] * along[1]
-        if _is_open(ws, products, block, rank, n, load):
+        if _is_open(ws, rank, n, load, least):
             for k in range(plan.contacts.element.size):
                 work.hits[k] = 1 if plan.contacts.element[k] == element else work.hits[k]
 
 
 @njit
-def _is_open(ws, products, block, rank, n, right):
+def _is_open(ws, rank, n, right, least):
     """Replace ``right`` by the basic solution of the factored system; whether this leaves some of it."""
-    work, order, largest = ws.contacts, ws.contacts.back_order, 0.0
-    given = work.inside_rows[1]
+    work, order, largest = ws.contacts, ws.contacts.back_order, least
+    products, block, given = work.inside_mobility, work.inside_block, work.inside_rows[1]
     for i in range(n):
         given[i] = right[i]
         largest = max(largest, abs(right[i]))
