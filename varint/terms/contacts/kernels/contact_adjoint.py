@@ -25,7 +25,7 @@ from varint.terms.contacts.kernels.contact_cones import APART, OPPOSITE, SLIDING
 from varint.terms.contacts.kernels.contact_features import feature_of
 
 LEFT = 1e-6  # of the right-hand side: more of it that contacts leave depends on forces that nothing determines
-SMALL = 1e-4  # of the terms of right-hand sides: less of one counts as so much
+LEAST_SHARE = 1e-4  # of the terms of right-hand sides: less of one counts as so much
 NOBODY = -1
 
 
@@ -168,7 +168,7 @@ def solve_duals(plan, ws, tangent, step, count, body, row):
     rates before, that gradient less F_u^T y. ``step``: (upper, end, h), of factors at hand; h = 0 at a node.
     """
     work, n = ws.contacts, 3 * count
-    products, block, right, size = work.inside_mobility, work.inside_block, work.inside_rows[0], 0.0
+    products, right, size = work.inside_mobility, work.inside_rows[0], 0.0
     for m in range(n):
         k = work.inside[m // 3]
         right[m] = _along_upper(plan, ws, k, m % 3, body) / plan.contacts.mobility[k]
@@ -186,7 +186,7 @@ def solve_duals(plan, ws, tangent, step, count, body, row):
             i = work.inside[m // 3]
             products[m * n + j] = _along_upper(plan, ws, i, m % 3, work.column_body) / plan.contacts.mobility[i]
             right[m] += products[m * n + j] * work.given[k, j % 3]
-    _factor_and_solve(plan, ws, count, SMALL * size)
+    _factor_and_solve(plan, ws, count, LEAST_SHARE * size)
     work.column_body[:] = 0.0
     work.column_row[:] = 0.0
     for m in range(count):
@@ -234,7 +234,7 @@ def _factor_and_solve(plan, ws, count, least):
     if _is_open(ws, rank, n, right, least):
         work.undetermined[0] = work.inside[0] + 1
     for m in range(n):
-        least = max(least, SMALL * abs(right[m]))
+        least = max(least, LEAST_SHARE * abs(right[m]))
     for first in range(count):
         element, load = plan.contacts.element[work.inside[first]], work.inside_rows[4]
         if first > 0 and plan.contacts.element[work.inside[first - 1]] == element:
