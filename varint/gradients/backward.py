@@ -12,10 +12,16 @@ from varint.kernels.adjoint import carry_back, velocities_back
 from varint.kernels.by_numbers import add_start
 from varint.kernels.configuration import place
 from varint.kernels.plan import TERMS, Bodies, ByNumbers, ByProducts, Plan, Workspace
-from varint.kernels.workspace import by_numbers, states_of, tangent_work, workspace
-from varint.linear.event_checks import check_met, last_of_step, shares
-from varint.terms.kernels.term_events import add_margin_at, event_back, margin_at
-from varint.terms.kernels.term_rows import set_rows
+from varint.kernels.workspace import by_numbers, tangent_work, workspace
+from varint.linear.event_checks import check_determined, check_met, check_moves, check_rebounds, last_of_step, shares
+from varint.terms.kernels.term_events import (
+    add_margin_at,
+    begins_event,
+    event_back,
+    margin_at,
+    velocities_with_contacts_back,
+)
+from varint.terms.kernels.term_rows import carried_of, has_contacts, set_rows, stage_back
 
 MEASURED = ("u", "v", "w", "c", "weight")
 OF_NUMBERS = ("mass", "inertia", "gravity", *MEASURED, "rest")  # fields of `ByNumbers`
@@ -47,13 +53,16 @@ class Adjoint:
         self.stages = run.setting.method.stages.size  # of a sub-step
         self.work, self.given = tangent_work(plan), Given(run, places)
         self.by_start = np.zeros((plan.bodies.mass.size, 12))  # by position, rotation vector and momenta
-        self.law_state = np.zeros(states_of(plan))
+        self.margin = np.zeros_like(self.by_start)  # scratch: the gradient of the margin at an event
+        self.law_state = np.zeros(carried_of(plan))  # by those of laws, and by the slips of contacts
+        if has_contacts(plan):
+            stage_back.prepare()
         self.event = -1  # of those on the tape, the last one that was not passed yet
         self.by_event_rate: dict[int, np.ndarray] = {}  # (nr,) by the rates of targets, at events on the tape
 
     def back(self, part: TapePart) -> None:
         """Take the gradient back along the part of the run that is on its tape."""
-        run, plan, last = self.run, self.run.compiled.plan, part.stages
+        run, last = self.run, part.stages
         self.event, self.by_event_rate = int(run.tape.events.count[0]) - 1, {}
         for name in OF_STAGES:
             getattr(self.by, name)[: part.stages] = 0.0
@@ -61,7 +70,7 @@ class Adjoint:
         for k in reversed(part.nodes):
             node, here, law_state = run.nodes[k], self.by_states[k].copy(), np.zeros_like(self.law_state)
             self._back(node.until - part.first, last, node.events_until, self.by_start, self.law_state)
-            velocities_back(plan, _load_node(node, plan, self.ws), 0, here, self.by)
+            self._velocities_back(node, here, law_state)
             self.given.add_rate(node, self.ws.increment_row)
             last = node.stages - part.first
             self._back(last, node.until - part.first, node.events, here, law_state)
@@ -69,6 +78,7 @@ class Adjoint:
             self.law_state += law_state
         self._back(0, last, 0, self.by_start, self.law_state)
         self.given.add(part.stages, self.by)
+        check_determined(run.mechanism, self.ws)
 
     def _back(self, first: int, last: int, events: int, state: np.ndarray, law_state: np.ndarray) -> None:
         """Take a gradient by the state after stage ``last`` - 1 back to that before stage ``first``, in place.
@@ -79,8 +89,12 @@ class Adjoint:
         while self.event >= events:
             j = self.event
             stage, timed = int(tape.events.stage[j]), bool(tape.events.timed[j])
+            check_rebounds(self.run.mechanism, tape, j)
+            if stage > 0 and not timed and begins_event(tape.events, j):
+                margin_at(plan, ws, tape.events, j, self.margin)
+                check_moves(self.run.mechanism, tape, j, self.margin)
             carry_back(plan, ws, tape, self.work, (stage, last), state, law_state, self.by)
-            event_back(plan, ws, tape.events, j, state, self.by)
+            event_back(plan, ws, self.work, tape.events, j, state, law_state, self.by)
             self.by_event_rate[j] = ws.increment_row.copy()
             self.given.add_event(stage - 1, ws.increment_row)
             last = stage
@@ -89,6 +103,14 @@ class Adjoint:
                 self._timed_back(j, until, state, law_state)
             self.event -= 1
         carry_back(plan, ws, tape, self.work, (first, last), state, law_state, self.by)
+
+    def _velocities_back(self, node: TapedNode, state: np.ndarray, law_state: np.ndarray) -> None:
+        """Turn a gradient by pose and velocities at a node into that by pose and momenta."""
+        plan, ws = self.run.compiled.plan, _load_node(node, self.run.compiled.plan, self.ws)
+        if has_contacts(plan):
+            velocities_with_contacts_back(plan, ws, self.work, state, law_state, self.by)
+        else:
+            velocities_back(plan, ws, 0, state, self.by)
 
     def _timed_back(self, j: int, until: int, state: np.ndarray, law_state: np.ndarray) -> None:
         """Take a gradient back over the sub-step that ends at event j, before stage ``until``.

@@ -5,7 +5,8 @@ from dataclasses import fields
 
 import numpy as np
 
-from varint.errors import MechanismError
+from varint._numba import CompiledRecord
+from varint.errors import ArgumentError, MechanismError
 from varint.gradients.along_run import MotionSum, of_plan
 from varint.gradients.backward import MEASURED, Adjoint, momentum_of
 from varint.gradients.numbers import OTHER_PARTS, Differences
@@ -13,7 +14,7 @@ from varint.gradients.objective import motion_between
 from varint.gradients.taped import MaximalTape
 from varint.kernels.by_numbers import acting, pushing
 from varint.kernels.by_products import holding
-from varint.kernels.plan import TERMS, ByNumbers, Plan
+from varint.kernels.plan import TERMS, ByNumbers, Plan, Workspace
 from varint.mechanism import Mechanism
 from varint.model.rotation_vectors import vector_from_matrix
 from varint.model.state import State
@@ -22,6 +23,10 @@ from varint.terms.kernels.term_rows import one_sided
 BEND = 1e-7  # of a change: how far it may be from twice that over half the step
 ROUND_OFF = 1e-13  # of a start, relative to the size of the mechanism and of its velocities
 OTHERS = ("loads", "constraints", *TERMS)
+REDUNDANT = (
+    "more points of a contact touch than determine its forces, so there is no derivative by {}: take three points that"
+    " are not in a line"
+)
 
 
 class Changes:
@@ -53,6 +58,7 @@ class Changed:
         plan, before, order = compiled.plan, run.compiled.plan, compiled.order
         if not np.array_equal(order, run.compiled.order) or not same_structure(before, plan):
             raise MechanismError(OTHER_PARTS)
+        check_contacts(before, plan)
         self.run, self.changed, self.start = run, changed, start
         first, shape = run.first, (len(order), 2, 3)
         rates = np.hstack([start.velocity, start.angular_velocity]).reshape(shape)
@@ -77,9 +83,10 @@ class Changed:
         plan, before, order = compiled.plan, run.compiled.plan, compiled.order
         velocity = np.hstack([start.velocity[order], start.angular_velocity[order]])
         moved = np.hstack([motion_between(run.first, start)[order], momentum_of(plan.bodies, velocity)])
+        check_shares(adjoint.ws, before, plan)
         total = along_numbers(adjoint.by, before, plan) + np.sum(adjoint.by_start * moved)
         total += adjoint.given.along(self.changed, start, run.dt)
-        total += adjoint.law_state @ (compiled.law_start - run.compiled.law_start)
+        total += adjoint.law_state[: len(compiled.law_start)] @ (compiled.law_start - run.compiled.law_start)
         for changed, own in self.along:
             total += changed.totals[k] - own.totals[k]
         return float(total)
@@ -96,14 +103,45 @@ def bends(found: Differences[Changed]) -> bool:
     return bool((apart > BEND * size + ROUND_OFF * made[step].scale).any())
 
 
+def _arrays(record: CompiledRecord) -> list[np.ndarray]:
+    """The arrays of a record and of those in it."""
+    return [each for part in record for each in (_arrays(part) if isinstance(part, CompiledRecord) else [part])]
+
+
 def same_structure(before: Plan, after: Plan) -> bool:
     """Whether two plans differ in the values of numbers alone."""
     pairs = ((before.joints, after.joints), (before.measures, after.measures), (before.laws, after.laws))
     return all(
         a.shape == b.shape and (a.dtype.kind == "f" or np.array_equal(a, b))
         for one, other in (*pairs, *((getattr(before, name), getattr(after, name)) for name in OTHERS))
-        for a, b in zip(one, other, strict=True)
+        for a, b in zip(_arrays(one), _arrays(other), strict=True)
     )
+
+
+def check_contacts(before: Plan, after: Plan) -> None:
+    """Raise MechanismError where contacts differ in what gradients have no derivatives by."""
+    old, new = ([each.contacts.frame, *each.contacts.shapes] for each in (before, after))
+    if any(map(differ, old, new)):
+        raise MechanismError("the normals of planes and the collision shapes of bodies have no derivatives")
+
+
+def check_shares(ws: Workspace, before: Plan, after: Plan) -> None:
+    """Raise ArgumentError where contacts differ in what has no derivative as nothing determines how they share loads.
+
+    ``ws``: of the adjoint, after the backward pass.
+    """
+    contacts = ws.contacts
+    if contacts.redundant[0] and any(map(differ, *_geometry(before, after))):
+        raise ArgumentError(REDUNDANT.format("the places of its points"))
+    loose = contacts.hits > 0
+    if differ(before.contacts.friction[loose], after.contacts.friction[loose]):
+        raise ArgumentError(REDUNDANT.format("its friction"))
+
+
+def _geometry(before: Plan, after: Plan) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Points, radii and heights of contacts with planes."""
+    names = ("point", "radius", "height")
+    return [getattr(before.contacts, name) for name in names], [getattr(after.contacts, name) for name in names]
 
 
 def differ(a: np.ndarray, b: np.ndarray) -> bool:

@@ -194,6 +194,9 @@ def _setting(
     refuse(problem.mechanism, USES["gradient" if method.adaptive is False else "adaptive gradient"])
     if scheme.staggered:
         raise ArgumentError("a gradient needs order 2 or more")
+    if scheme.stages.size > 1:
+        refuse(problem.mechanism, USES["composed steps"])
+    _check_together(problem.mechanism)
     duration, dt, steps = checked_times(problem.duration, method.dt)  # type: ignore[arg-type]  # a number by now
     turn = checked_turn(method.adaptive, scheme)
     at: list[Any]
@@ -205,6 +208,17 @@ def _setting(
     end = steps * dt if turn is None else duration
     loads, redo = (problem.force, problem.torque), method.on_unresolved == "substep"
     return TapeSetting(scheme, dt, method.tol, steps, loads, turn, end, redo, memory), at
+
+
+def _check_together(mechanism: Mechanism) -> None:
+    """Raise ArgumentError where stops and contacts act in the same impacts."""
+    pairs = zip(mechanism.forces, mechanism.force_traits, strict=True)
+    named = {trait: force for force, traits in pairs for trait in traits}
+    if "hard" in named and "contacts" in named:
+        raise ArgumentError(
+            f"{named['hard'].label} and {named['contacts'].label} may act in one impact, which gradients do not"
+            " support: give the stop a stiffness, or remove one of the two"
+        )
 
 
 def _tell_unresolved(run: MaximalTape, on_unresolved: str) -> None:

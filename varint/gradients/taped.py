@@ -27,7 +27,7 @@ from varint.linear.event_checks import Drifts
 from varint.mechanism import Mechanism
 from varint.model.state import State
 from varint.problem import MOST_STEPS
-from varint.terms.kernels.term_rows import one_sided, rows_state
+from varint.terms.kernels.term_rows import has_events, rows_state
 
 SPARE = 1.2  # stages that there is room for, over those of a run without sub-steps
 SHARE_OF_MEMORY = 0.5  # of what is free: taken where no memory is given
@@ -68,7 +68,7 @@ class TapedNode(NamedTuple):
     events: int
     events_until: int
     state: State
-    rows: tuple[np.ndarray, ...]  # state of the rows of terms
+    rows: tuple[tuple[np.ndarray, ...], ...]  # state of the rows of terms
     position: np.ndarray  # (nb + 1, 3)
     quat: np.ndarray  # (nb + 1, 4)
     momentum: np.ndarray  # (nb, 6)
@@ -323,7 +323,7 @@ def sizes(compiled: Compiled, setting: TapeSetting) -> tuple[int, int]:
     march = March(compiled, setting.method, setting.dt, setting.tol, 1)
     tapes = [_size(workspace(plan, 1, compiled.functions, kept=kept).tape) for kept in (0, 1)]
     by = [_size(by_numbers(plan, kept)) for kept in (0, 1)]
-    times = 2 if one_sided(plan).measure.size else 1  # at an event there is a second gradient
+    times = 2 if has_events(plan) else 1  # at an event there is a second gradient
     return Packing(march.checkpoint()).size + OBJECT, tapes[1] - tapes[0] + times * (by[1] - by[0])
 
 

@@ -24,13 +24,14 @@ from varint.kernels.projection import project_velocities
 from varint.kernels.refine import refine_transposed
 from varint.kernels.tangent import factor_stage, step_turn, turned_back
 from varint.kernels.tape import play_stage
+from varint.terms.kernels.term_rows import has_contacts, stage_back
 
 
 @njit(seconds=6, what="derivatives of steps")
 def carry_back(plan, ws, tape, work, stages, state, law_state, by):
     """Take a gradient by the end of the stages back to their start; add that by numbers to ``by``.
 
-    ``state`` (nb, 12), ``law_state``: the gradient by the state and by those of laws.
+    ``state`` (nb, 12), ``law_state``: the gradient by the state, by those of laws and by the slips of contacts.
     ``stages``: (first, last + 1). ``tape``: of the run. ``ws``: another workspace, or the same; its state is lost.
     ``work``: a `Tangent`. ``by``: a `ByNumbers`.
     """
@@ -39,10 +40,13 @@ def carry_back(plan, ws, tape, work, stages, state, law_state, by):
     for k in range(stages[1] - 1, stages[0] - 1, -1):
         upper, h = play_stage(plan, ws, tape, k)
         factor_stage(plan, ws, body, row, (upper, 1, h), True)
+        by.h[k] = 0.0
         for s in range(law_state.size):
             by.state[k, s] = law_state[s]
         _from_end(plan, ws, work, h, state, law_state, body, row)
         refine_transposed(plan, ws, (upper, 1, h), body, row, work.left, spare)
+        if has_contacts(plan):
+            stage_back(plan, ws, tape, work, (k, upper, h), law_state, body, row, by)
         _to_start(plan, ws, work, (upper, 1, h), body, row, state)
         for s in range(law_state.size):
             law_state[s] = work.state[s]
@@ -63,6 +67,22 @@ def velocities_back(plan, ws, pose, state, by):
             ws.increment_body[i, k] = state[i, 6 + k]
     mass_pivots(plan, ws.ldu.D)
     solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
+    curvature_of_rows_back(plan, ws, pose, state)
+    add_node(plan, ws, pose, ws.increment_body, ws.increment_row, ws.velocity, ws.multiplier, by)
+    for i in range(plan.bodies.mass.size):
+        for k in range(6):
+            state[i, 6 + k] = ws.increment_body[i, k]
+    for r in range(ws.increment_row.size):
+        ws.increment_row[r] = -ws.increment_row[r]
+
+
+@njit
+def curvature_of_rows_back(plan, ws, pose, state):
+    """Add to a gradient ``state`` (nb, :6) by the pose of a node what the directions of rows have.
+
+    Velocities and impulses are in ``ws.velocity``, ``ws.multiplier``, the duals of the balance of momenta, and with the
+    other sign those of the rows, in ``ws.increment_body``, ``ws.increment_row``.
+    """
     efforts = ws.efforts
     for r in range(plan.rows.role.size):
         if ws.compliance[r] > 0.0:
@@ -80,12 +100,19 @@ def velocities_back(plan, ws, pose, state, by):
             i = plan.measures.body[r, s]
             if i < plan.bodies.mass.size:
                 add_scaled6(state[i], 1.0, efforts.change[s])
-    add_node(plan, ws, pose, ws.increment_body, ws.increment_row, ws.velocity, ws.multiplier, by)
-    for i in range(plan.bodies.mass.size):
-        for k in range(6):
-            state[i, 6 + k] = ws.increment_body[i, k]
-    for r in range(ws.increment_row.size):
-        ws.increment_row[r] = -ws.increment_row[r]
+
+
+@njit
+def momenta_back(plan, velocity, state, by):
+    """Turn a gradient ``state`` (nb, 12) by pose and momenta into that by pose and velocities (nb, 6)."""
+    for i in range(velocity.shape[0]):
+        J, p, v = plan.bodies.inertia[i], vector(state[i, 9:]), velocity[i]
+        for a in range(3):
+            by.mass[i] += state[i, 6 + a] * v[a]
+            state[i, 6 + a] *= plan.bodies.mass[i]
+            state[i, 9 + a] = J[a, 0] * p[0] + J[a, 1] * p[1] + J[a, 2] * p[2]
+            for b in range(3):
+                by.inertia[i, a, b] += p[a] * v[3 + b]
 
 
 @njit
@@ -99,6 +126,7 @@ def _from_end(plan, ws, work, h, state, law_state, body, row):
         J, w, e = plan.bodies.inertia[i], ws.velocity[i], state[i]
         for k in range(6):
             work.end[i, k], work.middle[i, k], work.momentum[i, k] = e[k], 0.0, e[6 + k]
+            work.start[i, k] = 0.0
         angular_momentum(J, w[3], w[4], w[5], -half_step, ws.efforts.column)
         free, (u, c) = vector(ws.efforts.column[3:]), step_turn(ws, i, half_step)
         by_angular = vector(e[9:])
@@ -124,9 +152,6 @@ def _from_end(plan, ws, work, h, state, law_state, body, row):
 def _to_start(plan, ws, work, step, body, row, state):
     """E_s^T e + R^T z into ``state`` (nb, 12), of z = (``body``, ``row``)."""
     upper, end, h = step
-    for i in range(plan.bodies.mass.size):
-        for k in range(6):
-            work.start[i, k] = 0.0
     curved = work.start if upper != end else work.end
     efforts = ws.efforts
     for r in range(plan.rows.role.size):

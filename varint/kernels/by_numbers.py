@@ -29,7 +29,6 @@ def add_stage(plan, ws, tape, work, k, step, body, row, by):
     ``step``: (upper, end, h). ``work``: a `Tangent` with the gradients by motions of middle and end, T and momenta.
     """
     upper, end, h = step
-    by.h[k] = 0.0
     for i in range(plan.bodies.mass.size):
         _add_body(plan, ws, tape, work, k, i, h, body[i], by)
     for r in range(plan.rows.role.size):

@@ -31,12 +31,18 @@ from varint.kernels.compliant_records import CompliantRows
 from varint.kernels.massive_path_records import MassivePaths, MassivePathWork
 from varint.kernels.path_records import Paths
 from varint.products.records import Products, ProductWork
-from varint.terms.contacts.kernels.contact_records import ContactTable, ContactWork
+from varint.terms.contacts.kernels.contact_records import (
+    ContactEventTape,
+    ContactNumbers,
+    ContactTable,
+    ContactTape,
+    ContactWork,
+)
 from varint.terms.limits.kernels.limit_records import LimitEvents, LimitNumbers, Limits, LimitSearch, LimitTape
 
 JOINT, CONSTRAINT, EFFORT = range(3)  # roles of a row: of a joint, of a constraint of forces, of an effort
 HISTORY = 6  # velocities of the last steps that start values come from
-TERMS = ("limits",)  # parts of `Plan` and of `ByNumbers` that are terms (varint/terms)
+TERMS = ("limits", "contacts")  # parts of `Plan` and of `ByNumbers` that are terms (varint/terms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,6 +333,7 @@ class Events(CompiledRecord, writable=True):
     value_near: Annotated[Float2, "events nm"]
     target_rate: Annotated[Float2, "events nr"]
     limits: LimitEvents
+    contacts: ContactEventTape
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,6 +358,7 @@ class Tape(CompiledRecord, writable=True):
     q: Annotated[Float3, "kept products 6"]  # see `ProductWork`
     order: Annotated[Int3, "kept products 6"]
     limits: LimitTape
+    contacts: ContactTape
     events: Events
 
 
@@ -364,7 +372,7 @@ class Tangent(CompiledRecord, writable=True):
     velocity: Float2  # (nb, 6) change of the velocity over the step
     lean: Float2  # (nb, 3) change of T, see efforts.py
     momentum: Float2  # (nb, 6) gradient by the momenta at the end of a step
-    state: Float1  # (states of laws,) gradient by those at the start of a step
+    state: Float1  # (states of laws and slips of contacts,) gradient by those at the start of a step
     body: Float3  # (4, nb, 6)
     row: Float2  # (4, nr)
     no_row: Float1  # (nr,) zero
@@ -418,12 +426,13 @@ class ByNumbers(CompiledRecord, writable=True):
     value: Float2  # (N, ns)
     rate: Float2  # (N, ns)
     effort: Float2  # (N, ns)
-    state: Float2  # (N, states of laws) at the end
+    state: Float2  # (N, states of laws and slips of contacts) at the end
     rotation: Float4  # (N, n, 3, 3) of the bodies of loads, in the middle
     normal: Float3  # (N, n, 3) along which sliding loads are pressed, in the middle
     push: Float3  # (N, nb, 6) by a force and torque on each body, in the middle
     products: ByProducts
     limits: LimitNumbers
+    contacts: ContactNumbers
 
 
 @dataclass(frozen=True, eq=False)

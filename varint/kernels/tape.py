@@ -31,7 +31,7 @@ def keep_stage(plan, ws, start, upper, h, node, share):
     _copy(ws.efforts.input, tape.input[k])
     _copy(ws.efforts.target, tape.target[k])
     _copy(ws.efforts.state, tape.state[k])
-    keep_rows(ws, tape, k)
+    keep_rows(plan, ws, tape, k)
     for n in range(ws.products.q.shape[0]):
         _copy(ws.products.q[n], tape.q[k, n])
         _copy(ws.products.order[n], tape.order[k, n])
@@ -92,7 +92,7 @@ def play_stage(plan, ws, tape, k):
 
 
 @njit
-def keep_event(ws, pose, timed):
+def keep_event(plan, ws, pose, timed):
     """Keep the event that comes now, at the pose ``pose``; returns its number, -1 where the tape is full.
 
     ``timed``: see `Events`.
@@ -108,7 +108,7 @@ def keep_event(ws, pose, timed):
         _copy(ws.momentum[i], events.momentum[j, i])
     _copy(ws.efforts.value_near, events.value_near[j])
     _copy(ws.efforts.target_rate, events.target_rate[j])
-    keep_rows(ws, events, j)
+    keep_rows(plan, ws, events, j)
     return j
 
 

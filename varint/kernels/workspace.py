@@ -39,6 +39,7 @@ from varint.products.records import MOST
 from varint.terms.kernels.term_events import prepare_events, solve_contacts
 from varint.terms.kernels.term_rows import (
     accelerate_contacts,
+    carried_of,
     fold_contacts,
     number_parts,
     press_contacts,
@@ -165,7 +166,7 @@ def tangent_work(plan: Plan) -> Tangent:
         *np.zeros((4, nb, 6)),
         lean=np.zeros((nb, 3)),
         momentum=np.zeros((nb, 6)),
-        state=np.zeros(states_of(plan)),
+        state=np.zeros(carried_of(plan)),
         body=np.zeros((4, nb, 6)),
         row=np.zeros((4, nr)),
         no_row=np.zeros(nr),
@@ -193,7 +194,7 @@ def by_numbers(plan: Plan, stages: int, nodes: int = 0) -> ByNumbers:
         "mass": nb, "inertia": (nb, 3, 3), "gravity": 3, "c": nm, "weight": nm,
         "h": stages, "load": (stages, 2, nb, 6), "input": (stages, elements), "target": (stages, rows),
         "rotation": (stages, loads, 3, 3), "normal": (stages, loads, 3), "push": (stages, nb, 6),
-        "state": (stages, states_of(plan)),
+        "state": (stages, carried_of(plan)),
     }  # fmt: skip
     shapes |= dict.fromkeys(("u", "v", "w", "rest"), (nm, 3)) | dict.fromkeys(("value", "rate", "effort"), (stages, ns))
     products = _by_products(plan.products.start.size * (2 * stages + nodes))

@@ -8,13 +8,17 @@ from varint.errors import ArgumentError
 from varint.inputs.at_nodes import Commands, Loads
 from varint.integrators.schemes import Scheme
 from varint.kernels.inputs import NEAREST
-from varint.kernels.plan import Tape
+from varint.kernels.plan import Tape, Workspace
 from varint.mechanism import Mechanism
 from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
-from varint.terms.kernels.term_events import element_at
+from varint.terms.kernels.term_events import element_at, is_lowered
 
 GRAZING = 1e-12  # of the fastest motion: how fast a stop is met at least
+AT_AN_INSTANT = (
+    "is met at the very instant of another impact, or of a node: it has no derivative then. Change dt or the start a"
+    " little"
+)
 APART = 1e-9  # of the parts of the change of a margin: above this it changes
 
 
@@ -32,16 +36,47 @@ def check_met(mechanism: Mechanism, tape: Tape, j: int, rate: float) -> None:
         raise ArgumentError(f"{force.label} is reached with zero speed: the instant of impact has no derivative there")
 
 
+def check_rebounds(mechanism: Mechanism, tape: Tape, j: int) -> None:
+    """Raise ArgumentError where the restitution of event j was lowered: by how much has no derivative."""
+    if is_lowered(tape.events, j):
+        raise ArgumentError(
+            f"{_force(mechanism, tape, j).label} rebounds with less than its restitution in an impact whose friction"
+            " would else bring energy in, and has no derivative then: lower its restitution or its friction"
+        )
+
+
+def check_moves(mechanism: Mechanism, tape: Tape, j: int, margin: np.ndarray) -> None:
+    """Raise ArgumentError where contact event j is an impact at the instant of a node or of another impact.
+
+    ``margin`` (nb, 12): the gradient of the gap there.
+    """
+    bodies, momentum = mechanism.compiled.plan.bodies, tape.events.momentum[j]
+    spin = np.einsum("nab,nb->na", bodies.inverse_inertia, momentum[:, 3:])
+    velocity = np.hstack([momentum[:, :3] / bodies.mass[:, None], spin])
+    parts = margin[:, :6] * velocity
+    if -parts.sum() > APART * np.abs(parts).sum():
+        raise ArgumentError(f"{_force(mechanism, tape, j).label} {AT_AN_INSTANT}")
+
+
+def check_determined(mechanism: Mechanism, ws: Workspace) -> None:
+    """Raise ArgumentError where a gradient depends on how redundant contacts share their forces."""
+    contact = int(ws.contacts.undetermined[0]) - 1
+    if contact >= 0:
+        compiled = mechanism.compiled
+        force = mechanism.forces[compiled.force[compiled.plan.contacts.element[contact]]]
+        raise ArgumentError(
+            f"the forces of {force.label} are not determined, as more points touch than are needed, and the motion"
+            " depends on how they share the load: it has no derivative then. Take three points that are not in a line"
+        )
+
+
 def check_stays(mechanism: Mechanism, tape: Tape, j: int, margin: np.ndarray, changes: np.ndarray) -> None:
     """Raise ArgumentError where changes (n, nb, 12) take event j away from its instant, which is that of another
     event: ``margin`` (nb, 12), the gradient of the margin there."""
     parts = margin * changes
     if (np.abs(parts.sum(axis=(1, 2))) > APART * np.abs(parts).sum(axis=(1, 2))).any():
         force = _force(mechanism, tape, j)
-        raise ArgumentError(
-            f"{force.label} is met at the very instant of another impact, or of a node: it has no derivative then."
-            " Change dt or the start a little"
-        )
+        raise ArgumentError(f"{force.label} {AT_AN_INSTANT}")
 
 
 def last_of_step(tape: Tape, k: int, until: int) -> int:

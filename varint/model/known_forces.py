@@ -305,7 +305,7 @@ USES = {
     "gradient": Use(
         "`vi.gradient`",
         "gradients",
-        ("mesh", "impulses", "contacts", "path", "soft", "moved", "bent", "feedback", "rolling"),
+        ("mesh", "impulses", "path", "soft", "moved", "bent", "feedback", "rolling"),
     ),
     "adaptive gradient": Use(
         "`vi.gradient(adaptive=)`",

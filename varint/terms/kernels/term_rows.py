@@ -29,22 +29,31 @@ from varint.terms.contacts.kernels.contact_rows import (  # noqa: F401
     press_contacts,  # residuals of a step
     unfold_contacts,  # what impulses change by
 )
+from varint.terms.contacts.kernels.contact_stages_back import stage_back  # noqa: F401  # derivatives of a stage
+from varint.terms.contacts.kernels.contact_tapes import (
+    carried_of,  # noqa: F401  # numbers that a stage hands on beside poses and momenta
+    contact_number_parts,
+    contacts_state,
+    keep_contacts,
+    play_contacts,
+    set_contacts,
+)
 from varint.terms.limits.kernels.limit_parts import (  # noqa: F401
-    number_parts,  # arrays of zeros for gradients by numbers, by field name
     one_sided,  # one-sided rows: measure, sign, value, restitution, element
+    one_sided_number_parts,
+    one_sided_state,
     plan_parts,  # parts of a plan with one-sided rows, by field name
-    rows_state,  # a copy of the state
-    set_rows,  # go back to such a copy, with the rows at a pose
-    sizes_of_rows,  # of the arrays of a run
+    set_one_sided,
+    sizes_of_rows,
 )
 from varint.terms.limits.kernels.limits import (  # noqa: F401
     add_numbers,  # add the gradient by the values of rows that are constraints in a stage
     close_rows,  # residuals and Jacobians at the end of a step
     efforts_at_node,  # from the multipliers there
     has_rows,  # whether a plan has one-sided rows
-    keep_rows,  # the state as that of a stage on a tape
+    keep_one_sided,
     place_rows,  # Jacobians at a pose
-    play_rows,  # go back to the state of a stage, with the rows at pose 0
+    play_one_sided,
     release_pulling,  # open the row whose multiplier at a node pulls most
     rest_at_node,  # at a recorded node: constraints are the rows at rest there
 )
@@ -59,4 +68,43 @@ def has_terms(plan):
 
 def sizes_of(plan, kept):
     """Sizes of the arrays of a run with ``kept`` stages on its tape."""
-    return sizes_of_rows(plan, kept) | sizes_of_contacts(plan)
+    events = {"events": kept if has_events(plan) else 0}
+    return sizes_of_rows(plan) | sizes_of_contacts(plan) | events
+
+
+def has_events(plan):
+    """Whether runs of a plan may have events."""
+    return plan.limits.measure.size + plan.contacts.body.size > 0
+
+
+def number_parts(plan):
+    """Arrays of zeros for gradients by numbers, by field name."""
+    return one_sided_number_parts(plan) | contact_number_parts(plan)
+
+
+def rows_state(ws):
+    """A copy of the state of all rows."""
+    return one_sided_state(ws), contacts_state(ws)
+
+
+def set_rows(plan, ws, pose, state):
+    """Go back to a `rows_state`, with the rows of limits at a pose."""
+    rows, contacts = state
+    set_one_sided(plan, ws, pose, rows)
+    set_contacts(ws, contacts)
+
+
+@njit
+def keep_rows(plan, ws, at, k):
+    """Keep the state as that of stage, or event, k of a tape: ``at`` is the tape, or its `Events`."""
+    keep_one_sided(ws, at, k)
+    if has_contacts(plan):
+        keep_contacts(plan, ws, at.contacts, k)
+
+
+@njit
+def play_rows(plan, ws, at, k):
+    """Go back to the state that `keep_rows` kept, with the rows at pose 0."""
+    play_one_sided(plan, ws, at, k)
+    if has_contacts(plan):
+        play_contacts(plan, ws, at.contacts, k)

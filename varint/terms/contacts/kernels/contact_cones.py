@@ -28,7 +28,7 @@ OPPOSITE = 0.05  # two unit vectors with a shorter sum count as opposite
 
 
 @njit
-def _turned(slip, before, brake):
+def turned_slip(slip, before, brake):
     """Return s, ``slip`` (2,) rotated to the mean direction of it and ``before`` (2,), and ds/dslip, row-major.
 
     ``brake``: slip that friction removes in a step, m/s. Where ``before`` is no larger, s is ``slip`` itself, as the
@@ -79,7 +79,7 @@ def linearize_cone(plan, ws, k, forced):
     along = work.direction[k]
     if friction == 0.0 or along[0] != 0.0 or along[1] != 0.0:
         return _slide_along(work, k, before, friction, mobility)
-    slip, growth = _turned(u[1:], work.slip[k], mobility * friction * max(pressing, 0.0))
+    slip, growth = turned_slip(u[1:], work.slip[k], mobility * friction * max(pressing, 0.0))
     p, q = z[1] - slip[0] / mobility, z[2] - slip[1] / mobility
     size, bound = math.sqrt(p * p + q * q), friction * pressing
     still = forced == ALL_PRESS and abs(u[1]) + abs(u[2]) <= STILL

@@ -13,12 +13,14 @@ from varint.kernels.constraints import add_constraint_works
 from varint.kernels.dense import copy_motions
 from varint.kernels.momentum import momenta_of
 from varint.kernels.plan import Plan, Workspace
+from varint.kernels.tape import keep_event
 from varint.terms.contacts.kernels.contact_features import feature_of, rate_along
 from varint.terms.contacts.kernels.contact_nodes import project_contacts, solve_at_node, take_right_sides, works_at_node
 from varint.terms.contacts.kernels.contact_rows import TOUCHING, contact_gap, normal_rate, set_slip, write_upper
 
 MOST_HITS = 3  # of a contact in one step, then it closes
 NOBODY = -1
+PROJECTION, HIT, LOWERED = 1, 2, 3  # of events on a tape: velocities at a node, an impact, one of less rebound
 MOST_ROUNDS = 200  # of impacts at one instant
 PARTING = 1e-10  # m/s, threshold of rates that approach or part
 ALIKE = 1e-9  # share by which rates may differ that count as one
@@ -28,20 +30,24 @@ LOWERED = 40  # bisections of e
 
 
 @indirect(seconds=3, what="contacts")
-def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int) -> None:
+def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) -> None:
     """Apply the impacts at a node: of contact ``met`` and of those that follow from it; one that is met closes at least
     where it has no restitution.
 
-    ``met`` = NOBODY: of those that follow from another event, whose velocities are in ``ws.velocity``.
+    ``met`` = NOBODY: of those that follow from another event, whose velocities are in ``ws.velocity``. ``timed``:
+    whether the sub-step before ends where the event is.
     """
-    work = ws.contacts
+    work, event = ws.contacts, -1
     if met != NOBODY:
+        event = _keep_act(plan, ws, pose, PROJECTION, met, timed)
         settle_contacts(plan, ws, pose)
     for _ in range(MOST_ROUNDS):
         if not _choose(plan, ws, pose, met):
             break
         closes = met >= 0 and work.bias[met, 0] == 0.0
-        _hit(plan, ws, pose)
+        event = _keep_act(plan, ws, pose, HIT, met, False)
+        if _hit(plan, ws, pose) and event >= 0:
+            ws.tape.events.contacts.act[event] = LOWERED
         if closes:
             work.closed[met], work.held_gap[met] = True, contact_gap(plan, ws, pose, met)
         met = NOBODY
@@ -49,12 +55,29 @@ def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int) -> None:
         set_slip(plan, ws, k, 0.0, 0.0)
         for a in range(3):
             work.impulse[k, a] = 0.0
+        if event >= 0:
+            ws.tape.events.contacts.slips[event, k] = 1 if work.closed[k] else 0
         if not work.closed[k]:
             continue
         write_upper(plan, ws, pose, k)
         first = rate_along(plan, work.upper, k, 1, ws.velocity)
         second = rate_along(plan, work.upper, k, 2, ws.velocity)
         set_slip(plan, ws, k, first if abs(first) > PARTING else 0.0, second if abs(second) > PARTING else 0.0)
+
+
+@njit
+def _keep_act(plan, ws, pose, act, met, timed):
+    """Keep what contacts do next on the tape, if there is one; returns the number of the event, -1: not kept."""
+    j = keep_event(plan, ws, pose, timed) if ws.tape.h.size else -1
+    if j < 0:
+        return j
+    own, work = ws.tape.events.contacts, ws.contacts
+    own.act[j], own.met[j] = act, max(met, 0)
+    for k in range(work.closed.size):
+        own.taking[j, k], own.slips[j, k] = 1 if work.taking[k] else 0, 0
+        rebounds = work.taking[k] and work.bias[k, 0] != 0.0
+        own.restitution[j, k] = work.bias[k, 0] / work.rate[k, 0] if rebounds else 0.0
+    return j
 
 
 @njit
@@ -164,11 +187,12 @@ def _restitution(plan, ws, k):
 
 @njit
 def _hit(plan, ws, pose):
-    """Apply the impact of the contacts that were chosen."""
+    """Apply the impact of the contacts that were chosen; whether their rebounds were lowered."""
     work = ws.contacts
     low, high = 0.0, 1.0
     solved = _try_hit(plan, ws, pose)
-    if _gains(plan, ws):
+    lowered = _gains(plan, ws)
+    if lowered:
         for k in range(plan.contacts.body.size):
             work.kept_bias[k] = work.bias[k, 0]
         for _ in range(LOWERED):
@@ -196,6 +220,7 @@ def _hit(plan, ws, pose):
     copy_motions(ws.increment_body, ws.velocity)
     momenta_of(plan, ws.velocity, ws.momentum)
     ws.momentum_rest[:] = 0.0
+    return lowered
 
 
 @njit

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from varint._numba import STATE, Bool1, CompiledRecord, Float1, Float2, Float3, Int1, Int2
+from varint._numba import STATE, Bool1, CompiledRecord, Float1, Float2, Float3, Float4, Int1, Int2
 from varint.collision.shape_records import ShapeTable
 
 
@@ -105,3 +105,55 @@ class ContactWork(CompiledRecord, writable=True):
     inside_block: Annotated[Float1, "inside_block"]
     inside_order: Annotated[Int1, "inside_rows"]
     inside_rows: Annotated[Float2, "7 inside_rows"]
+    # of gradients: `contact_adjoint`
+    back_order: Annotated[Int2, "2 inside_rows"]
+    redundant: Int1  # stages, and problems at nodes, whose forces the contacts do not determine
+    undetermined: Int1  # 1 + the number of a contact on whose share of them the objective depends, 0: none
+
+
+@dataclass(frozen=True, eq=False)
+class ContactTape(CompiledRecord, writable=True):
+    """The contacts in the stages of a run; see `ContactWork`."""
+
+    closed: Annotated[Int2, "kept contacts"]
+    mode: Annotated[Int2, "kept contacts"]
+    held_gap: Annotated[Float2, "kept contacts"]
+    slip: Annotated[Float3, "kept contacts 3"]  # m/s, world, of the step before, where it counts
+    impulse: Annotated[Float3, "kept contacts 3"]  # along the frame
+    kind: Annotated[Int2, "kept features"]
+    swapped: Annotated[Int2, "kept features"]
+    place: Annotated[Float4, "kept features 2 3"]
+    axis: Annotated[Float4, "kept features 2 3"]
+    size: Annotated[Float3, "kept features 2"]
+
+
+@dataclass(frozen=True, eq=False)
+class ContactEventTape(CompiledRecord, writable=True):
+    """The contacts in the events of a run: a projection of the velocities, then impacts in rounds."""
+
+    act: Annotated[Int1, "events"]  # PROJECTION, HIT or LOWERED of contact_events.py; of no contact: 0
+    met: Annotated[Int1, "events"]  # the contact that was met
+    taking: Annotated[Int2, "events contacts"]  # 1 for those that take part in the impact
+    restitution: Annotated[Float2, "events contacts"]
+    slips: Annotated[Int2, "events contacts"]  # 1 where the slip is known after the event, which is the last one then
+    closed: Annotated[Int2, "events contacts"]  # this and the following as in `ContactTape`
+    mode: Annotated[Int2, "events contacts"]
+    held_gap: Annotated[Float2, "events contacts"]
+    slip: Annotated[Float3, "events contacts 3"]
+    impulse: Annotated[Float3, "events contacts 3"]
+    kind: Annotated[Int2, "events features"]
+    swapped: Annotated[Int2, "events features"]
+    place: Annotated[Float4, "events features 2 3"]
+    axis: Annotated[Float4, "events features 2 3"]
+    size: Annotated[Float3, "events features 2"]
+
+
+@dataclass(frozen=True, eq=False)
+class ContactNumbers(CompiledRecord, writable=True):
+    """The gradient by the numbers of contacts, see `ContactTable`."""
+
+    friction: Annotated[Float1, "contacts"]
+    restitution: Annotated[Float1, "contacts"]
+    radius: Annotated[Float1, "planes"]
+    height: Annotated[Float1, "planes"]
+    point: Annotated[Float2, "planes 3"]

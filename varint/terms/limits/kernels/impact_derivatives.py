@@ -1,11 +1,10 @@
 """Derivatives of impacts, ahead and back along a run (docs/theory.md section 11).
 
-`event_ahead` takes changes of the state through an impact, `event_back` gradients by it.
+`event_ahead` takes changes of the state through an impact, `one_sided_event_back` gradients by it.
 """
 
 from varint._numba import njit
-from varint.algebra.vectors import vector
-from varint.kernels.adjoint import velocities_back
+from varint.kernels.adjoint import momenta_back, velocities_back
 from varint.kernels.dense import add_scaled6, copy_motions, dot6
 from varint.kernels.measures import add_by_numbers, rate_of, weighted_curvature
 from varint.kernels.momentum import momenta_of
@@ -21,7 +20,7 @@ from varint.terms.limits.kernels.limits import limit_gap, limit_row, set_closed
 def event_ahead(plan, ws, events, j, work, rates, changes):
     """Take ``changes`` (n, nb, 12) of pose and momenta before impact j to those after it.
 
-    ``rates`` (n, nr): the changes of the rates of targets; lost. What an impact does: see `event_back`.
+    ``rates`` (n, nr): the changes of the rates of targets; lost. What an impact does: see `one_sided_event_back`.
     """
     n, e = _play_impact(plan, ws, events, j), events.limits.restitution[j]
     r, body, row, efforts = limit_row(plan, n), work.body[0], work.row[0], ws.efforts
@@ -81,7 +80,7 @@ def _velocity_change(plan, ws, work, change, rate, body, row):
 
 
 @njit(seconds=2, what="derivatives of steps")
-def event_back(plan, ws, events, j, state, by):
+def one_sided_event_back(plan, ws, events, j, state, by):
     """Turn a gradient ``state`` (nb, 12) by pose and momenta after impact j into that before it.
 
     An impact takes the velocities v of the momenta before it to those whose rate along the limit is - e times that of
@@ -100,7 +99,7 @@ def event_back(plan, ws, events, j, state, by):
         momenta_of(plan, ws.base, ws.momentum)
     ws.efforts.target_rate[r] = -e * rate
     project(plan, ws, 0)
-    _momenta_back(plan, ws.increment_body, state, by)
+    momenta_back(plan, ws.increment_body, state, by)
     velocities_back(plan, ws, 0, state, by)
     by_rate = ws.increment_row[r]
     for k in range(ws.increment_row.size):
@@ -129,7 +128,7 @@ def event_back(plan, ws, events, j, state, by):
             add_scaled6(ws.goal[i], -e * by_rate, ws.jacobian[0, r, s])
     first = ws.kept.velocity[0]  # the gradient by momenta so far
     if lets_go:  # those were made of the velocities before
-        _momenta_back(plan, ws.base, state, by)
+        momenta_back(plan, ws.base, state, by)
         for i in range(nb):
             add_scaled6(ws.goal[i], 1.0, state[i, 6:])
             state[i, 6:] = 0.0
@@ -145,7 +144,7 @@ def event_back(plan, ws, events, j, state, by):
 
 
 @njit(seconds=1, what="derivatives of steps")
-def margin_at(plan, ws, events, j, state):
+def one_sided_margin_at(plan, ws, events, j, state):
     """Write the gradient of the gap at impact j by pose and momenta to ``state`` (nb, 12)."""
     n = _play_impact(plan, ws, events, j)
     r = limit_row(plan, n)
@@ -157,26 +156,13 @@ def margin_at(plan, ws, events, j, state):
 
 
 @njit(seconds=1, what="derivatives of steps")
-def add_margin_at(plan, ws, events, j, factor, by):
+def add_one_sided_margin_at(plan, ws, events, j, factor, by):
     """Add to ``by`` the derivatives of ``factor`` times the gap at impact j by its numbers."""
     n = _play_impact(plan, ws, events, j)
     r, sign = limit_row(plan, n), plan.limits.sign[n]
     by.limits.value[n] += factor * sign
     ws.efforts.motion[:] = 0.0
     add_by_numbers(plan, r, ws.position[0], ws.rotation[0], ws.efforts.motion, -factor * sign, 0.0, by)
-
-
-@njit
-def _momenta_back(plan, velocity, state, by):
-    """Turn a gradient ``state`` (nb, 12) by pose and momenta into that by pose and velocities (nb, 6)."""
-    for i in range(velocity.shape[0]):
-        J, p, v = plan.bodies.inertia[i], vector(state[i, 9:]), velocity[i]
-        for a in range(3):
-            by.mass[i] += state[i, 6 + a] * v[a]
-            state[i, 6 + a] *= plan.bodies.mass[i]
-            state[i, 9 + a] = J[a, 0] * p[0] + J[a, 1] * p[1] + J[a, 2] * p[2]
-            for b in range(3):
-                by.inertia[i, a, b] += p[a] * v[3 + b]
 
 
 @njit

@@ -262,7 +262,7 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
         settle_near(plan, ws, pose, k)
         return
     if k >= 0:
-        act_contacts(plan, ws, pose, k)
+        act_contacts(plan, ws, pose, k, timed)
         return
     if ws.efforts.closed[n]:
         _release(plan, ws, pose, n)
@@ -275,7 +275,7 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
         impact(plan, ws, pose, n, restitution, timed)
         n, timed = _next_met(plan, ws, pose), False
     if has_contacts(plan):
-        act_contacts(plan, ws, pose, NOBODY)
+        act_contacts(plan, ws, pose, NOBODY, False)
 
 
 @njit
@@ -284,7 +284,7 @@ def _release(plan, ws, pose, n):
     project(plan, ws, pose)
     copy_motions(ws.increment_body, ws.velocity)
     set_closed(plan, ws, n, False)
-    _keep_impact(ws, pose, n, 0.0, False)  # the same map as that of an impact without restitution
+    _keep_impact(plan, ws, pose, n, 0.0, False)  # the same map as that of an impact without restitution
     add_constraint_works(plan, ws, ws.efforts.work)
     add_event(ws)
     momenta_of(plan, ws.velocity, ws.momentum)
@@ -325,7 +325,7 @@ def impact(plan, ws, pose, n, restitution, timed):
     for m in range(closed.size):
         search.before[m] = row[limit_row(plan, m)] if closed[m] else 0.0
     copy_motions(body, ws.velocity)
-    _keep_impact(ws, pose, n, restitution, timed)
+    _keep_impact(plan, ws, pose, n, restitution, timed)
     set_closed(plan, ws, n, True)
     pulls = True
     while pulls:
@@ -375,8 +375,8 @@ def _let_go(plan, ws, n):
 
 
 @njit
-def _keep_impact(ws, pose, n, restitution, timed):
+def _keep_impact(plan, ws, pose, n, restitution, timed):
     """Keep the impact at limit n that comes now on the tape, if there is one; ``timed``: see `Events`."""
-    j = keep_event(ws, pose, timed) if ws.tape.h.size else -1
+    j = keep_event(plan, ws, pose, timed) if ws.tape.h.size else -1
     if j >= 0:
         ws.tape.events.limits.limit[j], ws.tape.events.limits.restitution[j] = n, restitution

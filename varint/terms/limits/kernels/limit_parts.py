@@ -22,15 +22,14 @@ def plan_parts(roles, places):
 NUMBERS = ("value", "sign", "restitution")
 
 
-def number_parts(plan):
+def one_sided_number_parts(plan):
     """The part of a gradient by numbers, zero."""
     return {"limits": allocate(LimitNumbers, {"limits": plan.limits.measure.size})}
 
 
-def sizes_of_rows(plan, kept):
-    """Sizes of the arrays of a run with ``kept`` stages on its tape."""
-    count = plan.limits.measure.size
-    return {"limits": count, "events": kept if count else 0}
+def sizes_of_rows(plan):
+    """Sizes of the arrays of a run."""
+    return {"limits": plan.limits.measure.size}
 
 
 def one_sided(plan):
@@ -38,18 +37,18 @@ def one_sided(plan):
     return plan.limits
 
 
-def rows_state(ws):
+def one_sided_state(ws):
     """(closed, gap at which they are held) of the limits, each (limits,)."""
     return ws.efforts.closed.astype(np.int64), ws.efforts.rest_gap.copy()
 
 
-def set_rows(plan, ws, pose, state):
-    """Go back to a `rows_state`, with the rows at a pose."""
+def set_one_sided(plan, ws, pose, state):
+    """Go back to a `one_sided_state`, with the rows at a pose."""
     if plan.limits.measure.size:
         place_limits(plan, ws, pose, *state)
 
 
-def element_at(plan, events, j):
+def one_sided_element_at(plan, events, j):
     """Element whose limit is met or lets go in event j."""
     return int(plan.limits.element[events.limits.limit[j]])
 

@@ -148,15 +148,15 @@ def place_limits(plan, ws, pose, closed, rest_gap):
 
 
 @njit
-def keep_rows(ws, at, k):
+def keep_one_sided(ws, at, k):
     """Keep the state of the limits as that of stage, or event, k of a tape: ``at`` is the tape, or its `Events`."""
     for n in range(ws.efforts.closed.size):
         at.limits.closed[k, n], at.limits.rest_gap[k, n] = 1 if ws.efforts.closed[n] else 0, ws.efforts.rest_gap[n]
 
 
 @njit
-def play_rows(plan, ws, at, k):
-    """Give the limits the state that `keep_rows` kept, with their rows at pose 0."""
+def play_one_sided(plan, ws, at, k):
+    """Give the limits the state that `keep_one_sided` kept, with their rows at pose 0."""
     place_limits(plan, ws, 0, at.limits.closed[k], at.limits.rest_gap[k])
 
 
