@@ -8,7 +8,7 @@ UNIT_ROUND_OFF = 4 * 2.220446049250313e-16  # of the square of a quaternion's no
 
 @njit
 def is_whole_body(position, quat, velocity, spin):
-    """Whether position (3,), velocity (3,) and spin (3,) are finite and small enough, and the quaternion (4,) a unit."""
+    """Whether position, velocity and spin (3,) are finite and small enough, and the quaternion (4,) a unit."""
     square, is_whole = 0.0, True
     for k in range(3):
         is_whole &= abs(position[k]) <= LARGEST_READ and abs(velocity[k]) <= LARGEST_READ
