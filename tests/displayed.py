@@ -54,6 +54,11 @@ def gradient_of(mechanism):
     return vi.gradient(mechanism, objective, 0.02, 0.01, with_respect_to=["start", "gravity"])
 
 
+def _closed(live):
+    live.close()
+    return live
+
+
 @cache
 def things():
     """What a user holds in hands, by a description of it."""
@@ -108,6 +113,7 @@ def things():
         "recording": vi.Recording(every=2),
         "stepper": vi.Stepper(large, 0.01),
         "controls": vi.controls(lambda gravity: large, {"gravity": (1.0, 9.81)}, 0.02, 0.01, show="energy"),
+        "live view": _closed(vi.live(loop, 0.01, browser=False)),
         "checkpoint of a stepper": vi.Stepper(loop, 0.01).save(),
         "equations of motion": vi.redmax.EquationsOfMotion(loop),
         "large diagnosis": made_diagnosis(large),

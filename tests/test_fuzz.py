@@ -26,6 +26,7 @@ RESULTS = {
     "Controls",
     "Gradient",
     "ImportReport",
+    "LiveView",
     "StateGradient",
     "Trajectory",
     "Sweep",

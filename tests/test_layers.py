@@ -41,7 +41,7 @@ LAYERS = [
     {"plot"},
     {"comparison"},
     {"ensembles"},
-    {"sliders"},
+    {"sliders", "serving"},
     {"studies"},
     {"warming"},
     {"cli"},

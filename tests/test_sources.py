@@ -28,7 +28,7 @@ RUN_CODE = {  # what makes code of data, and the files that may
     "pickle": {"varint/_numba/cache.py"},
     "exec": {"varint/_numba/switch.py", "varint/io/formats/script.py"},
 }
-SERVE = {"http": {"varint/cli/live.py"}}  # what answers others, and the files that may
+SERVE = {"http": {"varint/serving/page_server.py"}}  # what answers others, and the files that may
 NEVER = ["__import__", "allow_pickle", "eval", "marshal", "requests", "shelve", "socket", "ssl", "urllib"]
 ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 POSITIONAL = ("parameter", "parameters", "law_parameter", "law_parameters")

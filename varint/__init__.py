@@ -60,6 +60,7 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.model.section import Section
     from varint.model.state import State
     from varint.problem import Problem, Recording
+    from varint.serving.live_view import LiveView, live
     from varint.simulation import load, simulate
     from varint.sliders import Controls, controls
     from varint.stepper import Stepper
@@ -98,6 +99,7 @@ PLACES = {  # name to its module, but for forces and joints
     "HollowSphereShape": "model.collision_shapes",
     "ImportReport": "model.import_report",
     "Linearizer": "linear",
+    "LiveView": "serving.live_view",
     "Maximal": "formulations.kkt",
     "Mechanism": "mechanism",
     "Peer": "formulations.peer",
@@ -134,6 +136,7 @@ PLACES = {  # name to its module, but for forces and joints
     "gradient": "gradients",
     "inverse_dynamics": "linear",
     "linearize": "linear",
+    "live": "serving.live_view",
     "load": "simulation",
     "load_ensemble": "ensembles",
     "load_mechanism": "io.mechanism_file",

@@ -37,7 +37,7 @@ from varint.record import HeldNodes, Record
 from varint.redmax.reduced_run import ReducedRun
 from varint.redmax.states import ReducedState
 from varint.redmax.tree import find_tree
-from varint.running import Failure, Job
+from varint.running import Failure
 from varint.trajectory import Trajectory
 
 LONGEST = 2.0**50  # steps in the run of a Stepper, which has no end
@@ -349,15 +349,22 @@ class Stepper(Shown):
         self.failure = None
         self._bind()
 
-    def trajectory(self) -> Trajectory:
-        """Return the `Trajectory` of the nodes recorded so far and of the present one.
+    def trajectory(self, first: int = 0) -> Trajectory:
+        """Return the `Trajectory` of the nodes recorded so far, from number ``first`` on, and of the present one.
 
-        Raises ArgumentError if the Stepper has no ``every``.
+        Its cost grows with these nodes alone; angles count their turns from node ``first``.
+
+        Raises ArgumentError if the Stepper has no ``every``, and for a node that is not recorded.
         """
         if self._every is None:
             raise ArgumentError("no nodes were recorded: give the Stepper every=1 for all, or every=10 for each tenth")
-        job: Job = self._job
-        dt, nodes, counts = vars(self.method)["dt"], self._run.nodes(), self._run.run.counts
+        number, job = whole_number(first, "first", 0, ArgumentError, MOST_STEPS), self._job
+        dt = vars(self.method)["dt"]
+        if number * self._every > round(self.time / dt):
+            raise ArgumentError(
+                f"node {number} is not recorded yet: {round(self.time / dt) // self._every} is the last"
+            )
+        nodes, counts = self._run.nodes(number), self._run.run.counts
         self._bind()
         steps = round(self.time / dt)
         changes = {"duration": steps * dt, "steps": steps, "every": self._every}

@@ -97,6 +97,10 @@ def run_calls() -> dict[str, Call]:
     stepped = {name: maximal[name] for name in names} | {"dt": 0.005, "every": 1, "extrapolate": True}
     stepped["force"] = lambda: {"cart": (1.0, 0.0, 0.0)}
 
+    def of_live(**arguments):
+        with vi.live(**arguments, browser=False) as live:
+            return repr(live), live.trajectory().t
+
     def of_recording(**arguments):
         return ask(vi.simulate(vi.Problem(motor, 0.01), vi.Variational(0.005), vi.Recording(**arguments)))
 
@@ -111,6 +115,10 @@ def run_calls() -> dict[str, Call]:
         "Reduced": Call(vi.Reduced, of(vi.Reduced, reduced), repr),
         "Peer": Call(vi.Peer, rights(**peer), repr),
         "Stepper": Call(of_stepper, rights(**stepped)),
+        "live": Call(
+            of_live,
+            rights(**{name: stepped[name] for name in ("mechanism", "dt", "state", "order", "scheme", "every")}),
+        ),
         "Recording": Call(vi.Recording, of(vi.Recording, maximal), repr),
         "simulate a Problem": Call(of_problem, of(vi.Problem, maximal)),
         "Maximal": Call(vi.Maximal, of(vi.Maximal, rival), repr),

@@ -16,6 +16,7 @@ from varint.model.motion import coordinate_units
 
 if TYPE_CHECKING:
     from varint.analysis.recorded_motion import RecordedMotion
+    from varint.mechanism import Mechanism
 
 XYZ = ("x", "y", "z")
 OF_ONE = {"bodies": "body", "joints": "joint", "forces": "force"}
@@ -133,7 +134,7 @@ def _of_force(attribute: str, word: str, unit: str) -> Callable[["RecordedMotion
     def found(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
         array = getattr(trajectory, attribute)[name]
         if array.ndim == 1:
-            yield Column(f"{name} {word}", unit or _effort_unit(trajectory, name), array)
+            yield Column(f"{name} {word}", unit or effort_unit(trajectory.mechanism, name), array)
             return
         for part, values in zip(WRENCH, array.T, strict=False):  # of what moves a point: the force alone
             yield Column(f"{name} {part}", "N m" if part.startswith("torque") else "N", values)
@@ -147,8 +148,8 @@ def _of_law(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
         yield Column(f"{name} state{f' {k}' * (states.shape[1] > 1)}", "", states[:, k])
 
 
-def _effort_unit(trajectory: "RecordedMotion", name: str) -> str:
-    mechanism = trajectory.mechanism
+def effort_unit(mechanism: "Mechanism", name: str) -> str:
+    """Unit of the effort of the force ``name``, N or N m."""
     for element in mechanism.force(name).elements(mechanism):
         if isinstance(element, Effort | Constraint) and element.measures[0].angular:
             return "N m"

@@ -1,27 +1,20 @@
-"""The page of a run that is still computed: a server that hands out frames as they come.
+"""The page of a run that is still computed: a server that hands out frames as they come."""
 
-It answers to this machine alone; other users of the machine can read the page too.
-"""
-
-import json
-import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Protocol
 
-from varint.errors import VarintError
 from varint.io.lock import is_locked
 from varint.record import Record, joined
 from varint.running import followed
+from varint.serving.page_server import HTML, Answer, Server, json_answer, page_server, problem_text
 from varint.simulation import load, trajectory_of
 from varint.trajectory import Trajectory
 from varint.viz.page import page_data, page_text, stride
 from varint.viz.web_frames import frames_data
 
-HOST = "127.0.0.1"
 BATCH = 250  # frames in an answer
 FIRST = 20  # frames in the first one
 PATIENCE = 0.1  # s between two looks for the first node
@@ -147,48 +140,19 @@ class Live:
             return data
 
 
-def serve(live: Live, port: int = 0) -> ThreadingHTTPServer:
+def serve(live: Live, port: int = 0) -> Server:
     """A server of the page, at a free port where none is given; `serve_forever` of it answers."""
 
-    class Handler(BaseHTTPRequestHandler):
-        """Answers for the page and its frames, and for nothing else."""
+    def get(asked: str) -> Answer | None:
+        path, _, first = asked.partition("?from=")
+        if asked == "/":
+            return Answer(live.page.encode(), HTML)
+        if not (path == "/frames" and first.isascii() and first.isdigit() and len(first) < 12):
+            return None
+        try:
+            return json_answer(live.frames(int(first)))
+        except Exception as problem:  # the page tells it
+            text = problem_text(problem)
+            return json_answer({"count": 0, "more": False, "done": True, "share": 0.0, "message": text})
 
-        def do_GET(self) -> None:
-            at = self.server.server_port  # type: ignore[attr-defined]  # of an HTTPServer
-            hosts = (f"{HOST}:{at}", f"localhost:{at}")
-            path, _, first = self.path.partition("?from=")
-            if self.headers.get("Host") not in hosts:  # a page from elsewhere, whose name leads to this machine
-                self.send_error(403)
-            elif self.path == "/":
-                self._send(live.page.encode(), "text/html; charset=utf-8")
-            elif path == "/frames" and first.isascii() and first.isdigit() and len(first) < 12:
-                try:
-                    answer = live.frames(int(first))
-                except Exception as problem:  # the page tells it
-                    text = str(problem) if isinstance(problem, VarintError) else f"{type(problem).__name__}: {problem}"
-                    answer = {"count": 0, "more": False, "done": True, "share": 0.0, "message": text}
-                self._send(json.dumps(answer, allow_nan=False).encode(), "application/json")
-            else:
-                self.send_error(404)
-
-        def _send(self, body: bytes, kind: str) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.send_header("Cache-Control", "no-store")
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            """Do nothing."""
-
-    class Server(ThreadingHTTPServer):
-        """Which says nothing of a page that was closed before its answer came."""
-
-        def handle_error(self, request: Any, client_address: Any) -> None:
-            if not isinstance(sys.exception(), ConnectionError):
-                super().handle_error(request, client_address)
-
-    server = Server((HOST, port), Handler)
-    server.daemon_threads = True
-    return server
+    return page_server(get, port=port)

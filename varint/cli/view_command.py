@@ -5,6 +5,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from varint.cli.method import method_of
 from varint.cli.shared import Commands
 from varint.cli.shown import add_shown, check_kept, check_looks, fill_stepping, is_run, shown_run
 
@@ -25,7 +26,9 @@ def add_parser(commands: Commands) -> None:
     add_shown(parser)
     parser.add_argument("--html", type=Path, metavar="FILE.html", help="write a page by itself, and serve nothing")
     frames = f"frames after the first, at most, taken evenly from the recorded nodes; default {FRAMES}"
-    parser.add_argument("--frames", type=int, default=FRAMES, metavar="N", help=frames)
+    parser.add_argument("--frames", type=int, metavar="N", help=frames)
+    live = "step the mechanism from the page, in real time: pause, single steps, sliders of joints and inputs"
+    parser.add_argument("--live", action="store_true", help=live)
     parser.add_argument("--no-open", action="store_true", help="leave the browser alone; the address is printed")
     parser.add_argument("--force", action="store_true", help="replace the page if it exists")
     parser.set_defaults(execute=execute)
@@ -36,8 +39,12 @@ def execute(args: Namespace) -> "Report":
     from varint.errors import ArgumentError
     from varint.viz.page import check_page, checked_frames
 
-    checked_frames(args.frames, "--frames")
+    frames = args.frames
+    args.frames = checked_frames(FRAMES if frames is None else frames, "--frames")
     looks = check_looks(args)
+    if args.live:
+        _check_live(args, frames)
+        return _stepped(args, looks)
     if args.html is None:
         if args.force:
             raise ArgumentError("--force replaces a page: it needs --html")
@@ -67,7 +74,8 @@ def _written(args: Namespace, looks: dict) -> "Report":
 
 def _served(args: Namespace, looks: dict) -> "Report":
     from varint.cli.facts import Fact, Facts, Report
-    from varint.cli.live import HOST, Growing, Live, serve
+    from varint.cli.live import Growing, Live, serve
+    from varint.serving.page_server import HOST
 
     source = _source(args)
     try:
@@ -91,6 +99,31 @@ def _served(args: Namespace, looks: dict) -> "Report":
             source.stop()
     failure = source.failure if isinstance(source, Growing) and isinstance(source.failure, Exception) else None
     return Report([Facts([Fact("recorded_nodes", "recorded nodes", len(trajectory))])], failure=failure)
+
+
+def _check_live(args: Namespace, frames: int | None) -> None:
+    """Raise ArgumentError for options that have no effect beside ``--live``."""
+    from varint.errors import ArgumentError
+
+    if is_run(args):
+        raise ArgumentError(f"--live steps a mechanism: '{args.mechanism}' is recorded already")
+    given = {"html": args.html, "force": args.force or None, "frames": frames, "duration": args.duration}
+    for name, value in given.items():
+        if value is not None:
+            raise ArgumentError(f"--live has no end and writes no page: leave out --{name}")
+
+
+def _stepped(args: Namespace, looks: dict) -> "Report":
+    from varint.cli.facts import Fact, Facts, Report
+    from varint.cli.shared import named_mechanism
+    from varint.serving.live_view import DT, live
+
+    every, args.dt = args.every, DT if args.dt is None else args.dt
+    fill_stepping(args)
+    view = live(named_mechanism(args), method_of(args), every=every, browser=not args.no_open, **looks)
+    print(f"{view.address}  Ctrl-C ends", file=sys.stderr, flush=True)
+    view.wait()
+    return Report([Facts([Fact("recorded_nodes", "recorded nodes", len(view.trajectory()))])])
 
 
 def _source(args: Namespace) -> "LiveSource":

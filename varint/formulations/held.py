@@ -56,7 +56,7 @@ class Recorded:
     def add(self, nodes: Nodes) -> None:
         """Put nodes aside."""
         if len(nodes["t"]):
-            self.blocks.append(nodes)
+            self.blocks.append({**nodes, "t": nodes["t"].copy()})  # a part of it would keep the room of all
             self.count += len(nodes["t"])
 
     def cut(self, count: int) -> None:
@@ -66,14 +66,23 @@ class Recorded:
         self.blocks, self.count = [{name: array[:count] for name, array in nodes.items()}], count
         self.inputs = self.inputs[:count]
 
-    def nodes(self, tail: Nodes, given: np.ndarray) -> Nodes:
-        """All nodes, with a last one in ``tail`` that is not recorded; ``given``: inputs at the present node."""
+    def nodes(self, tail: Nodes, given: np.ndarray, first: int = 0) -> Nodes:
+        """All nodes from number ``first`` on, and a last one in ``tail`` that is not recorded.
+
+        ``given``: inputs at the present node.
+        """
         self.catch_up()
-        self.blocks = [joined(self.blocks)]
-        inputs = [*self.inputs, *[given] * len(tail["t"])]
+        if not first:
+            self.blocks = [joined(self.blocks)]
+        chosen, before = len(self.blocks), self.count
+        while before > first:
+            chosen -= 1
+            before -= len(self.blocks[chosen]["t"])
+        whole = joined([dict(block) for block in [*self.blocks[chosen:], tail]])
+        nodes = {name: array[first - before :] for name, array in whole.items()}
+        inputs = [*self.inputs[first:], *[given] * len(tail["t"])]
         if not len(tail["t"]):
             inputs[-1] = given
-        nodes = joined([dict(self.blocks[0]), dict(tail)])
         nodes["command"][:, self.held.forces] = np.array(inputs)
         return nodes
 
@@ -197,11 +206,11 @@ class HeldMarch:
         self._stepwise.place[RECORDED] = 0
         self.recorded.cut(min(count, self.recorded.count))
 
-    def nodes(self) -> Nodes:
-        """The recorded nodes, and the present one."""
+    def nodes(self, first: int) -> Nodes:
+        """The recorded nodes from number ``first`` on, and the present one."""
         self._put_aside(self._room)
         self._stepwise.leave()
-        return self.recorded.nodes(self.run.tail().nodes, self.input)
+        return self.recorded.nodes(self.run.tail().nodes, self.input, first)
 
 
 class HeldRun:
@@ -322,9 +331,9 @@ class HeldRun:
         self.seconds[0] = self.run.time
         self.recorded.cut(min(count, self.recorded.count))
 
-    def nodes(self) -> Nodes:
-        """The recorded nodes, and the present one."""
-        return self.recorded.nodes(self.run.tail().nodes, self.input)
+    def nodes(self, first: int) -> Nodes:
+        """The recorded nodes from number ``first`` on, and the present one."""
+        return self.recorded.nodes(self.run.tail().nodes, self.input, first)
 
 
 def _read(joints: list[JointColumns], state: State, q: np.ndarray, rate: np.ndarray) -> None:

@@ -19,7 +19,7 @@ from varint.viz.web_scene import scene_data
 from varint.whole import write_text
 
 SUFFIXES = (".html", ".htm")
-SCRIPTS = ("motion.js", "plots.js", "ground.js", "recorder.js", "viewer.js")
+SCRIPTS = ("motion.js", "plots.js", "ground.js", "recorder.js", "live.js", "viewer.js")
 FRAMES = 1000
 MOST_FRAMES = 100_000
 HEIGHT = 560  # px, in a notebook

@@ -18,6 +18,11 @@ class Motion {
     this.bodies = bodies;
     this.joints = joints;
     this.curveCount = curves;
+    this.clear();
+  }
+
+  // Without frames.
+  clear() {
     this.count = 0;
     this.t = new Float64Array(0);
     this.position = new Float32Array(0); // 3 a body and frame
@@ -90,9 +95,10 @@ class Motion {
     this.arrows.set(chunk.what, this.typical(known, before + count));
   }
 
-  // Its typical size, of the largest of each frame: peaks reach further.
+  // Its typical size, of the largest of each frame, or of some of many: peaks reach further.
   typical(known, count) {
-    const sorted = known.largest.slice(0, count).sort();
+    const each = Math.ceil(count / 5000);
+    const sorted = (each > 1 ? known.largest.slice(0, count).filter((_, k) => k % each === 0) : known.largest.slice(0, count)).sort();
     known.typical = sorted[Math.floor(0.8 * (sorted.length - 1))] || sorted[sorted.length - 1];
     return known;
   }

@@ -3,8 +3,9 @@
 // The canvas as a film, by the browser's own encoder: what is seen from the first press to the second.
 
 class Recorder {
-  constructor(canvas, button, name) {
-    Object.assign(this, { canvas, button, name, recorder: null });
+  // saved: called after a film was saved.
+  constructor(canvas, button, name, saved) {
+    Object.assign(this, { canvas, button, name, saved, recorder: null });
     button.hidden = typeof MediaRecorder === "undefined" || !canvas.captureStream;
     button.addEventListener("click", () => (this.recorder ? this.stop() : this.start()));
   }
@@ -32,6 +33,7 @@ class Recorder {
     link.href = URL.createObjectURL(film);
     this.size = film.size;
     link.click();
+    this.saved();
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);
   }
 

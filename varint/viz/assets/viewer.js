@@ -38,7 +38,7 @@ const span = Math.max(high.x - low.x, high.y - low.y, high.z - low.z);
 const size = data.size;
 const up = vector(data.camera.up);
 const rise = vector(data.up); // against gravity
-const still = { time: 0, playing: false, speed: 1, loop: true, follow: data.follow, done: !data.live, lost: false, drawn: -1 };
+const still = { time: 0, playing: false, speed: 1, loop: true, follow: data.follow, done: !data.live && !data.session, lost: false, drawn: -1 };
 const show = Object.fromEntries(Object.keys(TOGGLES).map((name) => [name, SHOWN_AT_FIRST.includes(name)]));
 const errors = [];
 window.addEventListener("error", (event) => errors.push(String(event.message)));
@@ -609,6 +609,7 @@ function makeGrid() {
 
 let changed = true;
 let last = null;
+let session = null; // of a mechanism that the page steps
 
 function seek(time) {
   still.time = Math.min(motion.end, Math.max(motion.start, time));
@@ -617,6 +618,10 @@ function seek(time) {
 
 function step(frames) {
   play(false);
+  if (session && frames > 0 && still.time >= motion.end) {
+    session.step();
+    return;
+  }
   const { frame, share } = motion.at(still.time);
   const from = share > 0 && frames < 0 ? frame + 1 : frame;
   const to = Math.min(motion.count - 1, Math.max(0, from + frames));
@@ -624,6 +629,10 @@ function step(frames) {
 }
 
 function play(on) {
+  if (session) {
+    session.enable(!on);
+    if (!on && still.playing && session.atEnd) session.pause(); // what is seen is what is set
+  }
   if (on && still.time >= motion.end && still.done) still.time = motion.start;
   still.playing = on;
   const icon = on ? "M3 2h4v12H3zM9 2h4v12H9z" : "M4 2l10 6-10 6z";
@@ -692,23 +701,30 @@ function resize() {
 
 // ------------------------------------------------------------------------------------------- frames as they come
 
-function take(chunk) {
+function take(chunk, anew = false) {
   const first = motion.count === 0;
+  if (anew) motion.clear();
   motion.add(chunk);
-  still.done = chunk.done !== false;
+  if (anew) still.time = motion.start;
+  still.done = session ? false : chunk.done !== false;
   if (first && motion.count) {
     still.time = motion.start;
     look(data.camera.flat ? "Front" : "Oblique");
   }
+  changed = true;
+  if (session && !anew && still.playing && performance.now() - refreshed < REDRAW) return;
+  refreshed = performance.now();
   placeGuides();
   makeGrid();
   for (const trace of points) if (trace.chosen) makeTrace(trace);
   plots.redraw();
   writeLegend();
-  changed = true;
 }
 
+let refreshed = 0; // ms, when all curves and traces were drawn last
+
 function tell(...more) {
+  byId("notes").classList.toggle("told", Boolean(session && more.some(Boolean)));
   byId("notes").textContent = [...data.notes, ...more].filter(Boolean).join(" · ");
 }
 
@@ -799,7 +815,7 @@ byId("scrub").addEventListener("input", (event) => {
 });
 byId("scale").addEventListener("input", () => (changed = true));
 byId("open").addEventListener("click", () => panel());
-const recorder = new Recorder(canvas, byId("record"), data.title);
+const recorder = new Recorder(canvas, byId("record"), data.title, () => session && session.save());
 controls.addEventListener("change", () => (changed = true));
 canvas.addEventListener("pointermove", pointedAt);
 canvas.addEventListener("pointerleave", () => (byId("tip").hidden = true));
@@ -824,6 +840,8 @@ const KEYS = {
   "+": () => faster(1),
   "-": () => faster(-1),
   l: () => byId("loop").click(),
+  Backspace: () => session && session.reset(),
+  s: () => session && session.save(),
   n: () => boxes.names.click(),
   p: () => panel(),
   r: () => byId("record").click(),
@@ -850,6 +868,7 @@ const whole = data.live ? data.duration : motion.end - motion.start;
 setSpeed(whole > LONGEST ? SPEEDS.find((speed) => speed >= whole / LONGEST) || 1000 : whole >= 1 || !whole ? 1 : whole > 0.2 ? 0.2 : 0.05);
 play(false);
 tell();
+if (data.session) session = new Session(data.session, { take, tell, seek, play, still, motion });
 if (data.live) {
   poll();
   play(true);
@@ -886,6 +905,10 @@ Object.defineProperty(window, "varintView", {
       drawn: renderer.info.render.triangles,
       grid: land.cell,
       floor: land.grid ? land.grid.position.dot(rise) : null,
+      message: session ? session.told : "",
+      epoch: session ? session.epoch : 0,
+      idle: !session || !session.pending,
+      saved: session ? session.saved || 0 : 0,
       recording: Boolean(recorder.recorder),
       film: recorder.size || 0,
       notes: byId("notes").textContent,

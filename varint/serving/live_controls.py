@@ -1,0 +1,130 @@
+"""Sliders of a live view: which joint coordinates and inputs they set, and over which range."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from varint.analysis.table_columns import effort_unit
+from varint.errors import ArgumentError
+from varint.mechanism import Mechanism
+from varint.model.checks import finite, known_name, of_type
+from varint.model.forces.along import AlongCoordinate
+from varint.model.forces.commanded import Commanded
+from varint.model.motion import coordinate_units
+from varint.model.state import State
+from varint.stepper import Stepper
+
+UNITS = {"target": {"N": "m", "N m": "rad"}, "speed": {"N": "m/s", "N m": "rad/s"}}  # of inputs, by that of the effort
+EFFORTS = ("effort", "magnitude")  # inputs in N or N m
+FASTEST = 10.0  # rad/s, or lengths of the mechanism a second
+
+
+def coordinate_sliders(stepper: Stepper, span: float) -> list[dict[str, Any]]:
+    """One slider for each coordinate of the joints of the spanning tree; ``span``: size of the mechanism, m.
+
+    Angles range over a turn and lengths over ``span`` about the present value, and up to the stops of the joint.
+    """
+    mechanism = stepper.mechanism
+    sliders = []
+    for name, columns in stepper.columns.items():
+        if name not in mechanism.joint_index:  # the pose of what floats
+            continue
+        joint = mechanism.joints[mechanism.joint_index[name]]
+        for number, unit in enumerate(coordinate_units(joint)):
+            value = float(stepper.coordinates[columns.start + number])
+            reach = np.pi if unit == "rad" else span
+            low, high = _bounds(mechanism, name, number)
+            sliders.append(
+                {
+                    "name": name,
+                    "number": number if joint.dof > 1 else None,
+                    "column": columns.start + number,
+                    "unit": unit,
+                    "low": value - reach if low is None else min(low, value),
+                    "high": value + reach if high is None else max(high, value),
+                }
+            )
+    return sliders
+
+
+def _bounds(mechanism: Mechanism, joint: str, coordinate: int) -> tuple[float | None, float | None]:
+    """The limits that the forces of a joint set to its coordinate, None if there is none."""
+    found = {"lower": [], "upper": []}  # type: dict[str, list[float]]
+    for force in mechanism.forces:
+        if isinstance(force, AlongCoordinate) and (force.joint, force.coordinate, force.angles) == (
+            joint,
+            coordinate,
+            None,
+        ):
+            for side, values in found.items():
+                value = getattr(force, side, np.inf)
+                if np.isfinite(value):
+                    values.append(float(value))
+    return max(found["lower"], default=None), min(found["upper"], default=None)
+
+
+def input_sliders(stepper: Stepper, span: float) -> list[dict[str, Any]]:
+    """One slider for each input of ``stepper``.
+
+    Efforts range over the weight of the mechanism, times its size for torques; targets as coordinates do.
+    """
+    mechanism, sliders = stepper.mechanism, []
+    weight = sum(body.mass for body in mechanism.bodies) * float(np.linalg.norm(mechanism.gravity))
+    for name, value in zip(stepper.input_names, stepper.inputs.tolist(), strict=True):
+        force = mechanism.force(name)
+        assert isinstance(force, Commanded)
+        effort, what = effort_unit(mechanism, name), force.command_name
+        if what in EFFORTS:
+            unit, reach = effort, weight * (span if effort == "N m" else 1.0)
+        elif what in UNITS:
+            unit = UNITS[what][effort]
+            reach = {"rad": np.pi, "m": span, "rad/s": FASTEST, "m/s": FASTEST * span}[unit]
+        else:
+            unit, reach = "", 1.0
+        reach = max(_rounded(reach), 2.0 * abs(value)) or 1.0
+        sliders.append({"name": name, "what": what, "unit": unit, "low": -reach, "high": reach})
+    return sliders
+
+
+def _rounded(value: float) -> float:
+    """``value`` to one digit, upward."""
+    if not value > 0.0:
+        return 0.0
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(np.ceil(value / power - 1e-9) * power)
+
+
+def moved_state(stepper: Stepper, coordinates: Mapping[str, Any]) -> State:
+    """The state at rest with joints at ``coordinates``, near the present one: joint name to numbers.
+
+    Other joints keep theirs but for those in the loops of a moved joint, which follow. Raises ArgumentError,
+    StateError, AssemblyError.
+    """
+    mechanism = stepper.mechanism
+    topology, wanted = mechanism.compiled.topology, {}
+    clusters = set()
+    cluster_of = {}
+    for body, number in topology.tree_joint.items():
+        if number is not None:
+            cluster_of[mechanism.joints[number].name] = topology.cluster_of.get(body)
+    for name, values in coordinates.items():
+        known_name(name, cluster_of, "the tree has no joint", ArgumentError)
+        of_type(values, list, f"coordinates of joint '{name}'", ArgumentError)
+        wanted[name] = [finite(value, f"coordinate of joint '{name}'", ArgumentError) for value in values]
+        clusters.add(cluster_of[name])
+    for name, columns in stepper.columns.items():
+        if name in cluster_of and name not in wanted and (cluster_of[name] not in clusters or cluster_of[name] is None):
+            wanted[name] = stepper.coordinates[columns].tolist()
+    floating = [mechanism.bodies[body].name for body, number in topology.tree_joint.items() if number is None]
+    present = stepper.state
+    rest = State(present.position, present.quat_wxyz, np.zeros_like(present.velocity), np.zeros_like(present.velocity))
+    given = {name: values[0] if len(values) == 1 else values for name, values in wanted.items() if values}
+    if topology.cluster_of:
+        return mechanism.assemble(rest, floating, coordinates=given)
+    index = mechanism.body_index
+    return mechanism.state(
+        coordinates=given,
+        position={name: rest.position[index[name]] for name in floating},
+        quat_wxyz={name: rest.quat_wxyz[index[name]] for name in floating},
+    )
