@@ -58,7 +58,7 @@ def test_the_start():
 
 @pytest.mark.slow
 def test_gains_that_a_function_of_parameters_has():
-    """They act through the function alone; with few bytes the run is marched again from checkpoints, to the same bits."""
+    """They act through the function alone. With few bytes the run is marched again from checkpoints: the same bits."""
 
     def build(gain, length):
         def feedback(t, state):

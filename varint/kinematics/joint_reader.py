@@ -25,9 +25,12 @@ class JointColumns(NamedTuple):
     frames: JointFrames
 
 
-def split_joints(structure: Structure, joints: Iterable[Joint], columns: Mapping[str, slice]) -> tuple[list, list]:
+def split_joints(
+    structure: Structure, joints: Iterable[Joint], columns: Mapping[str, slice]
+) -> tuple[list[JointColumns], list[JointColumns]]:
     """`JointColumns` of the joints that compiled code reads, and of the others that have coordinates."""
-    readable, others = [], []
+    readable: list[JointColumns] = []
+    others: list[JointColumns] = []
     for joint in joints:
         each = JointColumns(columns[joint.name], JointFrames(structure, joint))
         if joint.dof:
