@@ -252,7 +252,7 @@ MISTAKES = {
     "picture of another format": (["run", "double_pendulum", "--plot", "p.svg"], ("p.svg", ".png")),
     "picture over its run": (["plot", "run.h5", "-o", "run.h5"], ("run.h5", ".png")),
     "resume without output": (["run", "double_pendulum", "--resume"], ("--resume", "-o")),
-    "resume of nothing": (["run", "double_pendulum", "-o", "none.h5", "--resume"], ("none.h5", "no such file")),
+    "resume of nothing": (["run", "double_pendulum", "-o", "none.h5", "--resume"], ("none.h5", "no run")),
     "nothing to compare": (["compare"], ("a mechanism, or --all",)),
     "a mechanism and all": (["compare", "tree", "--all"], ("a mechanism, or --all",)),
     "a step for all": (["compare", "--all", "--dt", "0.01"], ("--all takes one --order",)),

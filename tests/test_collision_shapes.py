@@ -113,7 +113,7 @@ def test_without_shapes_nothing_is_written():
 def test_a_mesh_has_the_faces_of_its_hull():
     """Triangles in one plane are one face, and points on faces and sides are no corners."""
     corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
-    mesh = vi.ConvexMesh(np.vstack([corners, [[0.5, 0.5, 0], [0.5, 0, 0]]]))
+    mesh = vi.ConvexMesh(np.vstack([corners, [[0.5, 0.5, 0], [0.5, 0, 0]]]), hull=True)
     assert len(mesh.vertices) == 8
     table = shape_table([(0, mesh)])
     assert (len(table.normal), len(table.edge)) == (6, 12)
@@ -183,6 +183,12 @@ def test_few_points_stand_for_many():
         (lambda: vi.ConvexMesh(TETRAHEDRON[:3]), "a ConvexMesh must enclose a volume"),
         (lambda: vi.ConvexMesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]), "a ConvexMesh must enclose a volume"),
         (lambda: vi.ConvexMesh([*TETRAHEDRON, [0.1, 0.1, 0.1]]), "a ConvexMesh is not convex: .* 0.1 m inside"),
+        (
+            lambda: vi.ConvexMesh(
+                [(x, y, z) for x, y in ((0, 0), (2, 0), (2, 1), (1, 0.7), (0, 1)) for z in (0.0, 1.0)]
+            ),
+            "a ConvexMesh: 2 of 10 vertices lie in faces of the hull of the others, as those of a notch do",
+        ),
         (lambda: vi.ConvexMesh(np.zeros((0, 3))), "a ConvexMesh must enclose a volume"),
         (lambda: with_shapes([3]), "collision of body 'b': shape 0 must be one of SphereShape, .* got 3"),
         (lambda: with_shapes([{"type": "BoxShape"}]), "collision of body 'b': shape 0: 'size' missing"),

@@ -12,6 +12,7 @@ VarintError
 `-- FileError            a file that cannot be read or written                    (OSError)
 
 UnresolvedWarning        the same as UnresolvedError, as a warning                (UserWarning)
+LockedWarning            nothing moved, as the joints allow no motion             (UserWarning)
 SparseNodesWarning       recorded nodes are too far apart for what is asked       (UserWarning)
 FailedMembersWarning     members of an ensemble failed                            (UserWarning)
 """
@@ -97,6 +98,10 @@ class SparseNodesWarning(UserWarning):
 
     A smaller ``every`` is needed.
     """
+
+
+class LockedWarning(UserWarning):
+    """A mechanism did not move, though a force with an input acts, as its joints allow no motion."""
 
 
 class FailedMembersWarning(UserWarning):

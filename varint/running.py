@@ -166,6 +166,8 @@ def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Rec
     assert job.recording.output is not None
     path = Path(os.path.realpath(job.recording.output))  # links are followed, not replaced
     job.recording.check_place()
+    if job.recording.resume and not path.exists():
+        raise FileError(f"there is no run in '{job.recording.output}' to resume: leave out resume=True to begin one")
     with locked(path):
         job.recording.check_place()  # another run may have ended there meanwhile
         writer, spent = (

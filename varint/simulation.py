@@ -8,6 +8,7 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
+from varint.analysis.locked import warn_if_locked
 from varint.errors import FileError
 from varint.formulations.base import Method, refuse_unknown, solve, trajectory_of
 from varint.formulations.maximal import Variational
@@ -78,6 +79,7 @@ def simulate(
     problem, method, recording = parts_of(simulate, given, Variational)
     trajectory = solve(problem, method, recording)
     method.report(trajectory, stacklevel=3)
+    warn_if_locked(trajectory, stacklevel=3)
     return trajectory
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from varint.analysis.derived import QUANTITIES, Quantity
 from varint.analysis.diagnostics import finest
+from varint.analysis.locked import locked_message
 from varint.analysis.resolution import find_unresolved
 from varint.analysis.trajectory_display import method
 from varint.cli.facts import Fact, FactColumn, Facts, Listing, Report, ReportPart, cell
@@ -36,7 +37,7 @@ def summary(trajectory: Trajectory, more: Sequence[Fact] = ()) -> Report:
         _contacts(trajectory),
         Figures(trajectory),
     ]
-    return Report(parts, warning=unresolved.message if unresolved else "")
+    return Report(parts, warning=unresolved.message if unresolved else locked_message(trajectory) or "")
 
 
 def _simulated(trajectory: Trajectory) -> float:

@@ -199,7 +199,7 @@ def _told_start(tie: Tie, along: Acting, begin: np.ndarray, number: int, held: b
     says = f"the limits of joint '{tie.name}' leave out its zero pose"
     if held:  # by a loop or a coupling, which other joints have a say in
         begin[number] = 0.0
-        notes.approximated(f"{says}: no stop made", tie.at.line, tie.at.path)
+        notes.approximated(f"{says}, which a loop or a coupling holds: no stop made", tie.at.line, tie.at.path)
         return along._replace(lower=-np.inf, upper=np.inf)
     notes.approximated(f"{says}: it starts at {begin[number]:g}", tie.at.line, tie.at.path)
     return along

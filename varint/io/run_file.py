@@ -37,7 +37,7 @@ from varint.record import Counts
 FORMAT = "varint run 6"
 SUFFIXES = (".h5", ".hdf5")
 UNFINISHED = -1
-NOT_FINISHED = "the run was not finished"
+NOT_FINISHED = "the run was not finished: resume=True goes on with it"
 MAY_DIFFER = ("duration", "steps", MADE_WITH, RESUMED_WITH, MEMBER)  # settings, when a run goes on
 TEXTS = (
     "format",

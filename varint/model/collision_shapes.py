@@ -225,8 +225,8 @@ class ConvexMesh(CollisionShape):
     Raises
     ------
     MechanismError
-        The vertices enclose no volume, some are inside of the hull of the others, or the mesh of a file has a smaller
-        volume than its hull.
+        The vertices enclose no volume, some are inside of the hull of the others or of one of its faces, as those of a
+        prism with a notch are, or the mesh of a file has a smaller volume than its hull.
     FileError
         The file cannot be read.
     """
@@ -254,6 +254,11 @@ class ConvexMesh(CollisionShape):
                 raise MechanismError(
                     f"{what} is not convex: some vertices are up to {shell.deepest:.3g} m inside of the hull of the"
                     " others. Give hull=True to take the hull, or several convex meshes"
+                )
+            if volume is None and shell.in_faces:
+                raise MechanismError(
+                    f"{what}: {shell.in_faces} of {len(vertices)} vertices lie in faces of the hull of the others, as"
+                    " those of a notch do. Give hull=True to take the hull, or several convex meshes"
                 )
             if volume is not None and volume < (1.0 - 1e-3) * shell.volume:
                 raise MechanismError(

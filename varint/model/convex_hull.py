@@ -19,6 +19,7 @@ class Shell(NamedTuple):
     corners : numbers of the points that are its vertices
     faces : numbers of the ``corners`` about each, anticlockwise from outside
     deepest : m, how far any of the points is inside
+    in_faces : number of the points that are in a face, and on no edge of it
     size : m, of all of it
     volume : m^3
     """
@@ -26,6 +27,7 @@ class Shell(NamedTuple):
     corners: np.ndarray
     faces: tuple[np.ndarray, ...]
     deepest: float
+    in_faces: int
     size: float
     volume: float
 
@@ -50,7 +52,15 @@ def hull_of(points: np.ndarray, what: str) -> Shell:
     number = np.full(len(points), -1)
     number[corners] = np.arange(len(corners))
     faces = tuple(number[loop] for loop in loops)
-    return Shell(corners, faces, float(deepest) * size, size, float(hull.volume) * size**3)
+    others = np.setdiff1d(np.arange(len(points)), corners)
+    in_faces = sum(_is_in_a_face(hull, point) for point in hull.points[others])
+    return Shell(corners, faces, float(deepest) * size, in_faces, size, float(hull.volume) * size**3)
+
+
+def _is_in_a_face(hull: Any, point: np.ndarray) -> bool:
+    """Whether a point of the hull is in one plane of its faces alone."""
+    near = hull.equations[np.abs(hull.equations[:, :3] @ point + hull.equations[:, 3]) < FLAT[0], :3]
+    return len(near) > 0 and bool(np.abs(near - near[0]).max() < FLAT[1])
 
 
 def _joined(points: np.ndarray, flat: float) -> tuple[np.ndarray, list[np.ndarray]] | None:

@@ -115,9 +115,10 @@ class EquationsOfMotion(Shown):
         return made
 
     def acceleration(self, t: float, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
-        """ddq (nq,) at time ``t``, s, with the loops and couplings held; NaN by default.
+        """ddq (nq,) at time ``t``, s, with the loops and couplings held.
 
-        Prescribed joints are where their motion has them at ``t``, whatever ``q`` and ``qdot`` say.
+        Prescribed joints are where their motion has them at ``t``, whatever ``q`` and ``qdot`` say. NaN where the
+        equations have no finite solution, as with q or qdot that are not finite.
         """
         e, t = self._equations, finite(t, "t", ArgumentError)
         q, qdot = self._array(q, "q"), self._array(qdot, "qdot")

@@ -72,7 +72,7 @@ class LyapunovSpectrum(Study):
     def _facts(self) -> Iterable[str]:
         yield f"'{self.mechanism}'"
         yield count_text(len(self), "exponent")
-        yield f"{numbers_text(self.exponents)} 1/s"
+        yield f"{numbers_text(self.exponents)} 1/s, +- {numbers_text(self.errors)}"
 
     @property
     def _title(self) -> str:

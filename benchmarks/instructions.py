@@ -1,0 +1,124 @@
+"""Instructions of one step, counted one by one: a measure of its cost that other work on the machine does not disturb.
+
+    python benchmarks/instructions.py              # counts, and their ratios to those of instructions.json
+    python benchmarks/instructions.py --write      # replaces instructions.json; the commit says why they changed
+
+A process of its own compiles for one fixed kind of processor, so that the counts are those of any machine with the
+same versions of numba and llvmlite. It takes some steps, then lets its parent walk through a few more, instruction by
+instruction (ptrace, Linux on x86-64). Two numbers of steps are compared, which leaves out the call from Python. Equal
+trees differ by a few instructions. Exit status 1 where a count is above that of the file by more than `LIMIT`, 2 where
+they cannot be compared: another processor or system, other versions than those that the file names.
+"""
+
+import argparse
+import ctypes
+import json
+import os
+import platform
+import signal
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+LIMIT = 1.03  # of a ratio
+COUNTS = Path(__file__).with_name("instructions.json")
+FEW, MORE = 1, 4  # steps whose difference is counted
+TRACEME, CONT, SINGLESTEP = 0, 7, 9  # requests of ptrace
+PROCESSOR = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma,+bmi,+bmi2,+sse4.1,+sse4.2,+popcnt"}
+MADE_WITH = {name: version(name) for name in ("numba", "llvmlite")}
+
+
+def works():
+    """What is counted: name to a mechanism and a method."""
+    import varint as vi
+
+    chain = vi.mechanisms.n_pendulum
+    plain, second = chain(n=10), vi.Variational(1e-3)
+    springs = [vi.TorsionSpring(f"s {j.name}", joint=j.name, stiffness=1.0, damping=0.1) for j in plain.joints]
+    forced = vi.Mechanism("chain with springs", plain.bodies, plain.joints, forces=springs)
+    return {
+        "chain, n = 2": (chain(n=2), second),
+        "chain, n = 10": (plain, second),
+        "chain with springs and dampers, n = 10": (forced, second),
+        "four-bar": (vi.mechanisms.four_bar(), second),
+        "chain of order 4, n = 2": (chain(n=2), vi.Variational(1e-3, order=4)),
+    }
+
+
+def be_walked(name: str) -> None:
+    """In the process that is counted: a signal before and after each number of steps."""
+    import gc
+
+    import varint as vi
+
+    mechanism, method = works()[name]
+    stepper = vi.Stepper(mechanism, method)
+    stepper.step(200)  # in motion; compiles
+    stepper.step(FEW)
+    gc.disable()
+    if ctypes.CDLL(None).ptrace(TRACEME, 0, None, None):
+        os._exit(2)
+    for steps in (FEW, MORE):
+        signal.raise_signal(signal.SIGUSR1)
+        stepper.step(steps)
+        signal.raise_signal(signal.SIGUSR1)
+
+
+def count(name: str) -> int:
+    """Instructions of one step."""
+    environment = {**os.environ, **PROCESSOR, "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}
+    child = os.posix_spawn(sys.executable, [sys.executable, __file__, "--walk", name], environment)
+    try:
+        _until_signal(child)
+        few = _until_signal(child, SINGLESTEP)
+        _until_signal(child, CONT)
+        more = _until_signal(child, SINGLESTEP)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    return (more - few) // (MORE - FEW)
+
+
+def _until_signal(child: int, request: int | None = None) -> int:
+    """Let a process go on, by ``request``, up to the next signal that it raises; returns how often it was let go on."""
+    libc, times = ctypes.CDLL(None, use_errno=True), 0
+    while True:
+        if request is not None and libc.ptrace(request, child, None, None):
+            raise OSError(ctypes.get_errno(), "ptrace is refused")
+        times += 1
+        _, status = os.waitpid(child, 0)
+        if not os.WIFSTOPPED(status):
+            raise RuntimeError(f"the process that is counted ended with status {os.waitstatus_to_exitcode(status)}")
+        if os.WSTOPSIG(status) == signal.SIGUSR1:
+            return times
+
+
+def main() -> int:
+    """Exit status: see the top."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="replace instructions.json")
+    parser.add_argument("--walk", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.walk:
+        be_walked(args.walk)
+    if platform.system() != "Linux" or platform.machine() != "x86_64":
+        print("instructions are counted on Linux on x86-64 only")
+        return 2
+    before = json.loads(COUNTS.read_text())
+    if before["made_with"] != MADE_WITH and not args.write:
+        print(f"{COUNTS.name} was made with {before['made_with']}, these are {MADE_WITH}")
+        return 2
+    counts, slower = {}, False
+    for name in works():
+        counts[name] = count(name)
+        ratio = counts[name] / before["steps"].get(name, counts[name])
+        slower = slower or ratio > LIMIT
+        print(f"{name:42}{counts[name]:10,}{ratio:8.3f}", flush=True)
+    if args.write:
+        COUNTS.write_text(json.dumps({"made_with": MADE_WITH, "steps": counts}, indent=1) + "\n", encoding="utf-8")
+        return 0
+    return int(slower)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
