@@ -25,7 +25,11 @@ JOINTS = [
 
 def two_bodies(joint):
     bodies = [vi.Body.box(f"b {k}", (0.1, 0.2, 0.3), 1.0, position=(0.3 * k, 0, 0.1)) for k in (1, 2)]
-    return vi.Mechanism("two bodies", bodies, [joint])
+    joints = [joint]
+    if "world" in (joint.body_a, joint.body_b):
+        other = "b 1" if "b 1" not in (joint.body_a, joint.body_b) else "b 2"
+        joints.append(vi.Free("other", "world", other))
+    return vi.Mechanism("two bodies", bodies, joints)
 
 
 def random_state(rng, nb):
