@@ -115,7 +115,7 @@ def test_what_exists_is_kept(capsys):
         (["film", "four_bar", "-o", "p.gif", "--fps", "90"], ("fps must be at most 50",)),
         (["film", "four_bar", "-o", "p.gif", "--width", "3"], ("width must be",)),
         (["film", "four_bar", "-o", "p.gif", "--camera", "a,b"], ("--camera takes two numbers",)),
-        (["film", "four_bar", "-o", "p.gif", "--camera", "30", *SHORT], ("camera must be",)),
+        (["film", "four_bar", "-o", "p.gif", "--camera", "30", *SHORT], ("--camera takes two numbers",)),
         (["film", "four_bar", "-o", "p.gif", "--camera", "1,2", "--plane", "xz", *SHORT], ("plane and camera",)),
         (["film", "run.h5", "-o", "run.h5"], ("run.h5", ".gif or .mp4")),
     ],

@@ -115,8 +115,8 @@ def test_what_it_refuses():
     top = upright(mechanism)
     with pytest.raises(vi.ArgumentError, match="has no force with an input"):
         vi.lqr(vi.mechanisms.four_bar())
-    with pytest.raises(vi.StateError, match="is not at rest in this state"):
-        vi.lqr(mechanism, mechanism.state())
+    with pytest.raises(vi.StateError, match=r"is not at rest in this state: .* '.*' accelerates at"):
+        vi.lqr(mechanism, mechanism.state(coordinates={"pivot": 0.3}))
     with pytest.raises(vi.ArgumentError, match="Q must be a number, a diagonal"):
         vi.lqr(mechanism, top, np.eye(3))
     with pytest.raises(vi.ArgumentError, match="Q must be symmetric"):

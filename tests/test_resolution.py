@@ -1,5 +1,6 @@
 """Whether steps resolve a motion: rods that turn far, the balance of energy in the kernels, and what is said of it."""
 
+import dataclasses
 import io
 import warnings
 
@@ -209,6 +210,15 @@ def test_a_chain_that_whips_is_told():
     assert f"t = {times[0]:g} s" in str(caught[0].message)
     jumps = np.abs(np.diff(run.energy)) > WRONG * np.ptp(run.potential)
     assert np.abs(run.t[1:][jumps][0] - times).min() < 0.04
+
+
+def test_a_motion_that_is_prescribed_is_said_to_hold():
+    """A crank that turns ten times in 0.7 s, at 10 ms: the motion is that of the joints, the work of the drive not."""
+    linkage = vi.mechanisms.four_bar()
+    drive = vi.PrescribedMotion("drive", joint="crank pivot", rate=90.0)
+    driven = dataclasses.replace(linkage, forces=[drive])
+    with pytest.warns(vi.UnresolvedWarning, match="Its motion is prescribed; energy and reactions are not resolved"):
+        vi.simulate(driven, 0.7, 0.01, state=driven.state(rates={"crank pivot": 90.0}))
 
 
 def test_a_closed_mechanism_that_whips_is_told():

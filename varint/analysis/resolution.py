@@ -11,6 +11,7 @@ from varint.analysis.recorded_motion import RecordedMotion
 from varint.kinematics.frames import JointFrames, with_world
 from varint.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
+from varint.model.forces.driven import Driven
 from varint.model.state import State
 
 FINER_RTOL, LEAST_RTOL = 0.01, 1e-13  # times smaller tolerances are proposed, down to round-off
@@ -46,13 +47,22 @@ def find_unresolved(trajectory: RecordedMotion, dt: float | None) -> Unresolved 
         return Unresolved(message, first, body)
     often = "then alone" if count == 1 else f"at {count} recorded nodes, the last at t = {times[-1]:g} s"
     gap, kinetic = energy_gap(trajectory, first)
+    if _is_prescribed(trajectory.mechanism):
+        ends = "Its motion is prescribed; energy and reactions are not resolved."
+    else:
+        ends = "The motion is right up to there at best."
     message = (
         f"the steps of '{trajectory.mechanism.name}' did not resolve its motion, first at t = {first:g} s, where the"
         f" velocity of body '{body}' changed most, {often}: energy came or went without work, {gap:.3g} J at most,"
-        f" where {kinetic:.3g} J of kinetic energy were there before. The motion is right up to there at best."
-        f" Try {finer}"
+        f" where {kinetic:.3g} J of kinetic energy were there before. {ends} Try {finer}"
     )
     return Unresolved(message, first, body)
+
+
+def _is_prescribed(mechanism: Mechanism) -> bool:
+    """Whether prescribed coordinates leave the mechanism no freedom."""
+    prescribed = sum(isinstance(force, Driven) for force in mechanism.forces)
+    return prescribed > 0 and mechanism.diagnose().mobility <= prescribed
 
 
 def _finer_arguments(trajectory: RecordedMotion, dt: float | None) -> str:

@@ -32,11 +32,11 @@ def execute(args: Namespace) -> "Report":
     from varint.cli.facts import Fact, Facts, Report
     from varint.viz.animation import MOVING, check_film
 
-    check_picture(args.output, Path(args.mechanism) if is_run(args) else None, MOVING)
+    check_picture(args.output, Path(args.mechanism) if is_run(args) else None, MOVING, "film")
     check_kept(args.output, "film", args.force)
     looks = check_looks(args)
     if args.camera is not None:
-        looks["camera"] = numbers(args.camera, "--camera takes two numbers, degrees, as in 30,20")
+        looks["camera"] = numbers(args.camera, "--camera takes two numbers, degrees, as in 30,20", 2)
     options = {"fps": args.fps, "speed": args.speed, "width": args.width}
     check_film(args.output, **options)
     trajectory, failure = shown_run(args)

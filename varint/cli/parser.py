@@ -58,5 +58,7 @@ def parse(parser: Parser, commands: dict[str, Parser], argv: Sequence[str]) -> a
         hint = suggestion(word, options)
         if word == "--method" and INTEGRATORS in options:
             hint = f": {INTEGRATORS} takes names of integrators and files of methods"
+        if word in ("-o", "--output") and "--html" in options:
+            hint = ": --html writes a page"
         subparser.error(f"unknown argument '{word}'{hint}")
     return args

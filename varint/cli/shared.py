@@ -81,20 +81,25 @@ def find_mechanism(name: str, parameters: list, repair: bool | None = None) -> "
     )
 
 
-def numbers(text: str, how: str) -> list[float]:
-    """The numbers between the commas; raises ArgumentError, which says ``how`` they are written."""
+def numbers(text: str, how: str, count: int | None = None) -> list[float]:
+    """The numbers between the commas, ``count`` of them; raises ArgumentError, which says ``how`` they are written."""
     try:
-        return [float(word) for word in text.split(",")]
+        found = [float(word) for word in text.split(",")]
+        if count not in (None, len(found)):
+            raise ValueError
+        return found
     except ValueError:
         raise ArgumentError(f"{how}, got '{text}'") from None
 
 
-def check_picture(path: Path, source: Path | None, suffixes: tuple[str, ...] = (".png",)) -> Path:
-    """Refuse a picture that cannot be written, or only over its ``source``: before the run, not after it."""
+def check_picture(
+    path: Path, source: Path | None, suffixes: tuple[str, ...] = (".png",), what: str = "picture"
+) -> Path:
+    """Refuse a picture or film that cannot be written, or only over its ``source``: before the run, not after it."""
     if path.suffix.lower() not in suffixes:
-        raise ArgumentError(f"the picture '{path}' must end in {' or '.join(suffixes)}")
+        raise ArgumentError(f"the {what} '{path}' must end in {' or '.join(suffixes)}")
     if source is not None and path.resolve() == source.resolve():
-        raise ArgumentError(f"the picture would replace the run in '{source}': name it .h5")
+        raise ArgumentError(f"the {what} would replace the run in '{source}': name it .h5")
     can_be_written(path)
     return path
 

@@ -147,10 +147,13 @@ def _weight(given: ArrayLike | None, size: int, what: str, least: float) -> np.n
 def _check_rest(system: Linearization) -> None:
     change = system.A if system.dt is None else system.A - np.eye(len(system.A))
     if np.abs(system.offset).max() > AT_REST * max(1.0, np.abs(change).max()):
+        rate, n = system.offset / (1.0 if system.dt is None else system.dt), len(system.names)
+        k = int(np.abs(rate).argmax())
+        does = f"moves at {rate[k]:.3g}" if k < n else f"accelerates at {rate[k]:.3g}"
         raise StateError(
-            f"'{system.mechanism}' is not at rest in this state: with the inputs that the forces have there, x' is"
-            f" {np.abs(system.offset).max():.3g} at most. Give the equilibrium itself (vi.equilibrium finds stable ones"
-            " alone), or the inputs that hold the state"
+            f"'{system.mechanism}' is not at rest in this state: with the inputs that the forces have there,"
+            f" '{system.names[k % n]}' {does} (rad or m, and s). Give the equilibrium itself (vi.equilibrium finds"
+            " stable ones alone), or the inputs that hold the state"
         )
 
 
