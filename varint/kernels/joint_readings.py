@@ -55,7 +55,7 @@ def read_joints(readings, position, quat, rotation, motion, q, rate):
         a, b = readings.body[n, 0], readings.body[n, 1]
         A, B = rotation[a], rotation[b]
         w_a, w_b = vector(motion[a, 3:]), vector(motion[b, 3:])
-        if kind <= ALONG_B:
+        if kind == ALONG_A or kind == ALONG_B:
             origin_a, origin_b = vector(readings.origin[n, 0]), vector(readings.origin[n, 1])
             arm = rotate_back(A, add(sub(vector(position[b]), vector(position[a])), rotate(B, origin_b)))
             q[column] = dot(vector(axes_a[0]), sub(arm, origin_a))
