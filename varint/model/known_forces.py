@@ -311,7 +311,7 @@ USES = {
     "tangents": Use(
         "`vi.periodic_orbit`, `vi.lyapunov_spectrum`",
         "derivatives of steps",
-        ("mesh", "impulses", "contacts", "path", "soft", "internal", "moved", "feedback", "rolling"),
+        ("mesh", "impulses", "contacts", "path", "soft", "internal", "moved", "feedback", "extrapolated", "rolling"),
     ),
     "gradient": Use(
         "`vi.gradient`",
@@ -321,12 +321,37 @@ USES = {
     "adaptive gradient": Use(
         "`vi.gradient(adaptive=)`",
         "gradients of adaptive steps",
-        ("mesh", "impulses", "contacts", "path", "soft", "moved", "bent", "feedback", "series", "rolling"),
+        (
+            "mesh",
+            "impulses",
+            "contacts",
+            "path",
+            "soft",
+            "moved",
+            "bent",
+            "feedback",
+            "extrapolated",
+            "series",
+            "rolling",
+        ),
     ),
     "reduced gradient": Use(
         "`vi.redmax.gradient`",
         "gradients in reduced coordinates",
-        (*MAXIMAL, "impulses", "contacts", "path", "soft", "hard", "moved", "several", "bent", "feedback", "rolling"),
+        (
+            *MAXIMAL,
+            "impulses",
+            "contacts",
+            "path",
+            "soft",
+            "hard",
+            "moved",
+            "several",
+            "bent",
+            "feedback",
+            "extrapolated",
+            "rolling",
+        ),
     ),
     "inverse dynamics": Use(
         "`vi.inverse_dynamics`",
