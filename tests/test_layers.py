@@ -24,6 +24,7 @@ LAYERS = [
     {"drawing"},
     {"configurations"},
     {"mechanism", "inputs", "record"},
+    {"meshes"},
     {"analysis"},
     {"viz"},
     {"io"},

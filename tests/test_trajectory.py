@@ -30,6 +30,10 @@ def with_muscle():
     return vi.simulate(mechanism, 0.05, 0.01)
 
 
+def on_the_ground():
+    return vi.simulate(vi.mechanisms.rimless_wheel(), 0.05, 0.01)
+
+
 # ---------------------------------------------------------------------------------------- nodes
 
 
@@ -272,7 +276,9 @@ def test_coordinates_and_rates_of_a_state(name):
 
 @pytest.mark.parametrize("what", GROUPS)
 def test_columns_of_everything(what):
-    whole = with_muscle() if what in ("length", "length_rate", "law_state") else run("governor", duration=0.05, dt=0.01)
+    made = {with_muscle: ("length", "length_rate", "law_state"), on_the_ground: ("contact_force", "penetration")}
+    of_some = [make for make, known in made.items() if what in known]
+    whole = of_some[0]() if of_some else run("governor", duration=0.05, dt=0.01)
     found = columns(whole, what)
     assert found, what
     for column in found:
@@ -441,3 +447,15 @@ def test_a_run_larger_than_a_part_is_saved_whole(tmp_path, monkeypatch):
     whole, path = run(duration=0.1, dt=0.001), tmp_path / "run.h5"
     whole.save(path)
     assert np.array_equal(vi.load(path).quat_wxyz, whole.quat_wxyz)
+
+
+def test_contacts_by_name_in_tables(tmp_path):
+    whole = on_the_ground()
+    (name,) = whole.contact_force
+    whole.to_csv(tmp_path / "c.csv", "contact_force", "penetration")
+    table = np.genfromtxt(tmp_path / "c.csv", delimiter=",", names=True, deletechars="", replace_space=" ")
+    assert np.array_equal(table[f"{name} contact force z (N)"], whole.contact_force[name][:, 2])
+    assert np.array_equal(table[f"{name} penetration (m)"], whole.penetration[name])
+    for mapping in (whole.contact_force, whole.penetration):
+        with pytest.raises(vi.MechanismError, match=f"no hard contact 'nothing': there is '{name}'"):
+            mapping["nothing"]

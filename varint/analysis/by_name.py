@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
 from varint.display import LONGEST, names_text, shortened
+from varint.model.checks import known_name
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -53,3 +54,11 @@ class ByName(Mapping[str, Value], Generic[Item, Value]):
 
     def __reduce__(self) -> tuple:
         return dict, (dict(self),)
+
+
+def by_contact(values: Mapping[str, Value]) -> ByName[str, Value]:
+    """``values`` by the name of a hard contact; any other name raises MechanismError."""
+    numbers = {name: number for number, name in enumerate(values)}
+    return ByName(
+        numbers, lambda name: known_name(name, values, "no hard contact"), lambda name: values[name], "contact"
+    )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.analysis import trajectory_display
-from varint.analysis.by_name import ByName
+from varint.analysis.by_name import ByName, by_contact
 from varint.analysis.contact_forces import penetrations
 from varint.analysis.derived import QUANTITIES, evaluated, keeps_energy, left_by
 from varint.analysis.diagnostics import RecordedDiagnostics
@@ -294,7 +294,7 @@ class RecordedMotion:
 
         What the equations of motion at each node ask for; that of impacts between nodes is not in it.
         """
-        return self._contact_forces.by_name if self._touches and self._dynamics else {}
+        return by_contact(self._contact_forces.by_name if self._touches and self._dynamics else {})
 
     @cached_property
     def contacts(self) -> TouchingPoints:
@@ -306,7 +306,7 @@ class RecordedMotion:
     def penetration(self) -> Mapping[str, np.ndarray]:
         """Name of a hard contact to its depth (T,), m: of the deepest point of a `HardContact`, of the overlap of
         shapes of a `Contact`; zero where there is none."""
-        return penetrations(self.mechanism, self.position, self.quat_wxyz)
+        return by_contact(penetrations(self.mechanism, self.position, self.quat_wxyz))
 
     @cached_property
     def length(self) -> Mapping[str, np.ndarray]:

@@ -142,6 +142,17 @@ def _of_force(attribute: str, word: str, unit: str) -> Callable[["RecordedMotion
     return found
 
 
+def _contact_forces(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
+    if name in trajectory.contact_force:
+        force = trajectory.contact_force[name]
+        yield from (Column(f"{name} contact force {axis}", "N", force[:, k]) for k, axis in enumerate(XYZ))
+
+
+def _penetration(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
+    if name in trajectory.penetration:
+        yield Column(f"{name} penetration", "m", trajectory.penetration[name])
+
+
 def _of_law(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
     states = trajectory.law_state[name].reshape(len(trajectory), -1)
     for k in range(states.shape[1]):
@@ -187,6 +198,8 @@ GROUPS: dict[str, Group] = {
         "magnitudes of the forces and torques of joints", "joints", _reaction_magnitudes, MAGNITUDES
     ),
     "force": Group("efforts of forces", "forces", _of_force("force", "effort", ""), title="effort of forces"),
+    "contact_force": Group("forces of hard contacts on their body, or body a, world", "forces", _contact_forces),
+    "penetration": Group("depths of hard contacts", "forces", _penetration, title="penetration of contacts"),
     "length": Group("lengths of paths of forces", "forces", _of_force("length", "length", "m"), title="length"),
     "length_rate": Group("rates of these lengths", "forces", _of_force("length_rate", "length rate", "m/s")),
     "law_state": Group("states of laws of forces, such as activations", "forces", _of_law),

@@ -6,19 +6,62 @@ All agree with linear elasticity for small strains.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 FLAT = 1e-6  # sum of two stretches: below it the rotation of a corotated element is not determined
+FLAT_SHARE = 1e-3  # of the cube of the norm of F: elements of less volume are nearly flat
+POLAR_ITERATIONS = 30
+POLAR_LAST = 1e-9  # change after which the next, its square, is round-off
+CYCLE = np.array([0, 1, 2, 0, 1])
 
 
-class Response(NamedTuple):
-    """Energy density (m,), J/m^3, stress (m, 3, 3), Pa, and tangent (m, 3, 3, 3, 3), Pa, of m elements."""
+@dataclass(frozen=True, eq=False)
+class Response:
+    """Energy density (m,), J/m^3, and stress (m, 3, 3), Pa, of m elements; the tangent where it is asked for."""
 
     energy: np.ndarray
     stress: np.ndarray
-    tangent: np.ndarray
+    _tangent: Callable[[], np.ndarray]
+
+    @cached_property
+    def tangent(self) -> np.ndarray:
+        """(m, 3, 3, 3, 3) Pa"""
+        return self._tangent()
+
+
+@dataclass(frozen=True, eq=False)
+class Viscosity:
+    """Viscous stress (m, 3, 3), Pa, of m elements, and its derivative by the rate of F where it is asked for."""
+
+    stress: np.ndarray
+    _tangent: Callable[[], np.ndarray]
+
+    @cached_property
+    def tangent(self) -> np.ndarray:
+        """(m, 3, 3, 3, 3) Pa s"""
+        return self._tangent()
+
+
+def viscosity(F: np.ndarray, rate: np.ndarray, mu: float, lam: float) -> Viscosity:
+    """Kelvin-Voigt: P = F (2 mu E' + lambda tr(E')), E' the rate of Green's strain at the ``rate`` of F, 1/s.
+
+    ``mu``, ``lam``: Pa s. Zero along rigid motions, at any strain.
+    """
+    half = F.swapaxes(1, 2) @ rate
+    strain_rate = 0.5 * (half + half.swapaxes(1, 2))
+    trace = np.trace(strain_rate, axis1=1, axis2=2)
+    S = 2.0 * mu * strain_rate + lam * trace[:, None, None] * np.eye(3)
+    return Viscosity(F @ S, lambda: _tangent_of_strains(F, mu, lam))
+
+
+def _tangent_of_strains(F: np.ndarray, mu: float, lam: float) -> np.ndarray:
+    """F C F^T: of F S by F where S = 2 mu E + lambda tr(E) is all that changes."""
+    B = F @ F.swapaxes(1, 2)
+    found = mu * (np.einsum("mil,mkj->mijkl", F, F) + np.einsum("mik,jl->mijkl", B, np.eye(3)))
+    return found + lam * np.einsum("mij,mkl->mijkl", F, F)
 
 
 def lame_constants(E: float, nu: float) -> tuple[float, float]:
@@ -34,9 +77,10 @@ def stvk(F: np.ndarray, mu: float, lam: float) -> Response:
     E = 0.5 * (F.swapaxes(1, 2) @ F - np.eye(3))
     trace = np.trace(E, axis1=1, axis2=2)
     S = 2.0 * mu * E + lam * trace[:, None, None] * np.eye(3)
-    B = F @ F.swapaxes(1, 2)
-    tangent = np.einsum("ik,mlj->mijkl", np.eye(3), S) + lam * np.einsum("mij,mkl->mijkl", F, F)
-    tangent += mu * (np.einsum("mil,mkj->mijkl", F, F) + np.einsum("mik,jl->mijkl", B, np.eye(3)))
+
+    def tangent() -> np.ndarray:
+        return np.einsum("ik,mlj->mijkl", np.eye(3), S) + _tangent_of_strains(F, mu, lam)
+
     return Response(mu * np.sum(E * E, axis=(1, 2)) + 0.5 * lam * trace**2, F @ S, tangent)
 
 
@@ -51,10 +95,15 @@ def neohookean(F: np.ndarray, mu: float, lam: float) -> Response:
     log = np.log(np.where(inverted, 1.0, J))
     T = np.linalg.inv(safe).swapaxes(1, 2)
     stress = mu * safe + ((lam * log) - mu)[:, None, None] * T
-    tangent = mu * np.einsum("ik,jl->ijkl", np.eye(3), np.eye(3)) + lam * np.einsum("mij,mkl->mijkl", T, T)
-    tangent = tangent + np.einsum("m,mil,mkj->mijkl", mu - lam * log, T, T)
+
+    def tangent() -> np.ndarray:
+        found = mu * np.einsum("ik,jl->ijkl", np.eye(3), np.eye(3)) + lam * np.einsum("mij,mkl->mijkl", T, T)
+        found = found + np.einsum("m,mil,mkj->mijkl", mu - lam * log, T, T)
+        found[inverted] = np.nan
+        return found
+
     energy = 0.5 * mu * (np.sum(safe * safe, axis=(1, 2)) - 3.0) - mu * log + 0.5 * lam * log**2
-    stress[inverted], tangent[inverted] = np.nan, np.nan
+    stress[inverted] = np.nan
     return Response(np.where(inverted, np.inf, energy), stress, tangent)
 
 
@@ -64,21 +113,58 @@ def corotated(F: np.ndarray, mu: float, lam: float) -> Response:
     Linear in the stretches. The tangent includes the turn of R (Kim and Eberle, Dynamic Deformables, SIGGRAPH courses
     2022, section 5.5).
     """
-    U, size, Vt = np.linalg.svd(F)
-    sign = np.where(np.linalg.det(U) * np.linalg.det(Vt) < 0.0, -1.0, 1.0)
-    U, size = U.copy(), size.copy()
-    U[:, :, 2] *= sign[:, None]  # R is no reflection
-    size[:, 2] *= sign
-    R = U @ Vt
-    change, excess = F - R, size.sum(axis=1) - 3.0
+    R = next_rotations(F)
+    change, excess = F - R, np.einsum("mij,mij->m", R, F) - 3.0
     stress = 2.0 * mu * change + lam * excess[:, None, None] * R
-    tangent = 2.0 * mu * np.einsum("ik,jl->ijkl", np.eye(3), np.eye(3)) + lam * np.einsum("mij,mkl->mijkl", R, R)
-    for a, b in ((0, 1), (1, 2), (2, 0)):  # a turn in the plane of two principal directions
-        turn = np.einsum("mi,mj->mij", U[:, :, a], Vt[:, b]) - np.einsum("mi,mj->mij", U[:, :, b], Vt[:, a])
-        rate = (lam * excess - 2.0 * mu) / np.maximum(size[:, a] + size[:, b], FLAT)
-        tangent = tangent + np.einsum("m,mij,mkl->mijkl", rate, turn, turn)
+
+    def tangent() -> np.ndarray:
+        size, V = np.linalg.eigh(R.swapaxes(1, 2) @ F)
+        U = R @ V
+        found = 2.0 * mu * np.einsum("ik,jl->ijkl", np.eye(3), np.eye(3)) + lam * np.einsum("mij,mkl->mijkl", R, R)
+        for a, b in ((0, 1), (1, 2), (2, 0)):  # a turn in the plane of two principal directions
+            turn = U[:, :, None, a] * V[:, None, :, b] - U[:, :, None, b] * V[:, None, :, a]
+            rate = (lam * excess - 2.0 * mu) / np.maximum(size[:, a] + size[:, b], FLAT)
+            found += np.einsum("m,mij,mkl->mijkl", rate, turn, turn)
+        return found
+
     energy = mu * np.sum(change * change, axis=(1, 2)) + 0.5 * lam * excess**2
     return Response(energy, stress, tangent)
+
+
+def next_rotations(F: np.ndarray) -> np.ndarray:
+    """R (m, 3, 3), the rotations next to F: Newton's method for the polar factor (Higham 1986).
+
+    Those of elements that are nearly flat or inverted by singular values, where the iteration would leave rotations.
+    """
+    X = np.ascontiguousarray(np.moveaxis(F, 0, 2))
+    change = np.inf
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        whole = np.linalg.norm(X, axis=(0, 1)) ** 3 * FLAT_SHARE < _cofactors(X)[1]
+        X = X[:, :, whole]
+        for _ in range(POLAR_ITERATIONS):
+            cofactor, volume = _cofactors(X)
+            before, X = X, 0.5 * (X + cofactor / volume)
+            change = np.abs(X - before).max(initial=0.0)
+            if not change > POLAR_LAST:
+                break
+    R = np.empty_like(F)
+    if not whole.all():
+        R[~whole] = _rotations_by_singular_values(F[~whole])
+    R[whole] = np.moveaxis(X, 2, 0)
+    return R
+
+
+def _cofactors(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Cofactors (3, 3, m) and determinants (m,) of X (3, 3, m)."""
+    W = X[CYCLE][:, CYCLE]
+    cofactor = W[1:4, 1:4] * W[2:5, 2:5] - W[1:4, 2:5] * W[2:5, 1:4]
+    return cofactor, np.sum(X[0] * cofactor[0], axis=0)
+
+
+def _rotations_by_singular_values(F: np.ndarray) -> np.ndarray:
+    U, _, Vt = np.linalg.svd(F)
+    U[:, :, 2] *= np.where(np.linalg.det(U) * np.linalg.det(Vt) < 0.0, -1.0, 1.0)[:, None]
+    return U @ Vt
 
 
 MATERIALS: dict[str, Callable[[np.ndarray, float, float], Response]] = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.elasticity.materials import MATERIALS, Response
+from varint.elasticity.materials import MATERIALS, Response, Viscosity, viscosity
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array
@@ -27,6 +27,7 @@ class TetrahedralMesh:
     material : key of `MATERIALS`
     mu, lam : Pa
     density : kg/m^3
+    damping : s, viscous constants over the elastic ones
     """
 
     points: np.ndarray
@@ -35,6 +36,7 @@ class TetrahedralMesh:
     mu: float
     lam: float
     density: float
+    damping: float = 0.0
 
     @cached_property
     def volume(self) -> np.ndarray:
@@ -64,19 +66,24 @@ class TetrahedralMesh:
         """Response of the elements with vertices at ``x`` (n, 3)."""
         return MATERIALS[self.material](self.deformation(x), self.mu, self.lam)
 
+    def viscosity(self, x: np.ndarray, v: np.ndarray) -> Viscosity:
+        """Viscous stress with vertices at ``x`` (n, 3), m, and their velocities ``v`` (n, 3), m/s."""
+        mu, lam = self.damping * self.mu, self.damping * self.lam
+        return viscosity(self.deformation(x), self.deformation(v), mu, lam)
+
     def energy(self, x: np.ndarray) -> float:
         """Elastic energy, J, with vertices at ``x`` (n, 3), m."""
         return float(np.sum(self.volume * self.response(x).energy))
 
-    def forces(self, x: np.ndarray, response: Response | None = None) -> np.ndarray:
+    def forces(self, x: np.ndarray, response: Response | Viscosity | None = None) -> np.ndarray:
         """(n, 3) N, that the material exerts on its vertices at ``x`` (n, 3): minus the gradient of the energy."""
         found = self.response(x) if response is None else response
         nodal = np.einsum("m,mij,maj->mai", -self.volume, found.stress, self.gradient)
         rows = self.tetrahedra.ravel()
         return np.column_stack([np.bincount(rows, nodal[..., i].ravel(), len(x)) for i in range(3)])
 
-    def blocks(self, response: Response, projected: bool = False) -> np.ndarray:
-        """(m, 12, 12) N/m, second derivatives of the energies of the elements by their vertices.
+    def blocks(self, response: Response | Viscosity, projected: bool = False) -> np.ndarray:
+        """(m, 12, 12) N/m, second derivatives of the energies of the elements by their vertices, or N s/m of viscosity.
 
         ``projected``: onto positive semidefinite matrices, by the eigenvalues of dP/dF.
         """

@@ -21,7 +21,7 @@ from varint.formulations.step_choice import ENERGY_ERROR, StepChoice, checked_er
 from varint.inputs.at_nodes import Commands, Loads, is_controlled, starts_of_motions
 from varint.integrators.adaptive_run import AdaptiveAtTimes, AdaptiveRun, check_adaptive, default_turn
 from varint.integrators.deformable_march import DeformableMarch
-from varint.integrators.deformable_run import DeformableRun, check_deformable, check_vertices
+from varint.integrators.deformable_run import DeformableRun, check_deformable
 from varint.integrators.march import March
 from varint.integrators.maximal_run import MaximalRun
 from varint.integrators.outputs import RunAtTimes
@@ -29,6 +29,7 @@ from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
+from varint.meshes.vertex_record import check_vertices
 from varint.model.checks import choice, of_type, positive
 from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.known_forces import USES, Use, refuse

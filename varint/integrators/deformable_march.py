@@ -4,10 +4,12 @@ A stage of size h takes the vertices from x to x', with the discrete Lagrangian 
 
     L = sum_i (m_i |x_i' - x_i|^2 / 2 h + h/2 m_i g . (x_i + x_i')) - h V((x + x') / 2)
 
-with the elastic energy V. Free vertices have the momenta p = -dL/dx at the start and p' = dL/dx' at the end. Attached
-ones follow their body, x = x_b + R_b r, at both ends, so that -(dx/dq)^T dL/dx and (dx'/dq')^T dL/dx' add to its
-momenta. V is invariant under rigid motions, so that without gravity the sums of momenta are constant; L is
-symmetric, so that a stage has order 2 and compositions have the order of their scheme.
+with the elastic energy V. Viscous forces act as its gradient does, with the velocities (x' - x) / h. They do no work
+along rigid motions: (F + F')^T (F' - F) / 2 is half the change of F^T F, but for an antisymmetric part. Free vertices
+have the momenta p = -dL/dx at the start and p' = dL/dx' at the end. Attached ones follow their body, x = x_b + R_b r,
+at both ends, so that -(dx/dq)^T dL/dx and (dx'/dq')^T dL/dx' add to its momenta. V is invariant under rigid motions,
+so that without gravity the sums of momenta are constant; L is symmetric, so that a stage has order 2 and compositions
+have the order of their scheme.
 """
 
 from collections.abc import Mapping
@@ -18,13 +20,14 @@ import numpy as np
 from scipy.sparse.linalg import splu
 
 from varint.compile import Compiled
-from varint.integrators.attached_meshes import AttachedMeshes
 from varint.integrators.march import March, NodeBlock
-from varint.integrators.mesh_start import equilibrium, velocities_along
 from varint.integrators.schemes import Scheme
 from varint.kernels.deformable_steps import begin_stage, evaluate_stage, finish_stage, project_with, respond
 from varint.kernels.step import worst_residual
 from varint.mechanism import Mechanism
+from varint.meshes.attached_meshes import AttachedMeshes
+from varint.meshes.mesh_start import equilibrium, velocities_along
+from varint.meshes.vertex_record import subtract_lost
 from varint.model.state import State
 
 ITERATIONS = 40
@@ -51,15 +54,17 @@ class DeformableMarch(March):
 
     momentum : (free, 3) N s, of the free vertices at the node
     x : (n, 3) m, of all vertices at the node
+    lost : (meshes,) J, by damping since the start
     """
 
     def __init__(
         self, mechanism: Mechanism, compiled: Compiled, scheme: Scheme, dt: float, tol: float, every: int
     ) -> None:
         super().__init__(compiled, scheme, dt, tol, every)
-        self.meshes = AttachedMeshes(mechanism, compiled)
+        self._mechanism, self.meshes = mechanism, AttachedMeshes(mechanism, compiled)
         self.x, free = self.meshes.points.copy(), len(self.meshes.free)
         self.momentum = np.zeros((free, 3))
+        self.lost = np.zeros(len(self.meshes.meshes))
         self._speeds = np.zeros((scheme.stages.size, 2, free, 3))  # of the free vertices over the last stages
         b, nb, nr = len(self.meshes.slots), compiled.plan.bodies.mass.size, compiled.plan.rows.role.size
         self._columns, self._column_rows = np.zeros((6 * b, nb, 6)), np.zeros((6 * b, nr))
@@ -86,12 +91,14 @@ class DeformableMarch(March):
 
     def outputs(self, records: int) -> tuple[np.ndarray, ...]:
         """See `March`; with vertices and their velocities."""
-        return (*super().outputs(records), *np.empty((2, records, len(self.meshes.points), 3)))
+        own = np.empty((records, len(self.lost)))
+        return (*super().outputs(records), own, *np.empty((2, records, len(self.meshes.points), 3)))
 
     def block(self, nodes: np.ndarray, arrays: tuple[np.ndarray, ...], records: int) -> DeformableBlock:
         """See `March`."""
-        *others, x, v = arrays
+        *others, lost, x, v = arrays
         block = super().block(nodes, tuple(others), records)
+        subtract_lost(self._mechanism, block.work, lost[:records])
         return DeformableBlock(**vars(block), vertices=x[:records].copy(), vertex_velocities=v[:records].copy())
 
     def unresolved_end(self) -> int:
@@ -101,6 +108,7 @@ class DeformableMarch(March):
     def checkpoint(self) -> dict:
         """See `March`."""
         own = {"vertices": self.x, "vertex momenta": self.momentum, "vertex speeds": self._speeds}
+        own["lost"] = self.lost
         return super().checkpoint() | {name: array.copy() for name, array in own.items()}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
@@ -110,6 +118,7 @@ class DeformableMarch(March):
             (self.x, "vertices"),
             (self.momentum, "vertex momenta"),
             (self._speeds, "vertex speeds"),
+            (self.lost, "lost"),
         ):
             array[:] = saved[name]
 
@@ -136,10 +145,10 @@ class DeformableMarch(March):
     def _write_node(self, arrays: tuple[np.ndarray, ...], k: int) -> None:
         """Write the present node to row ``k`` of the `outputs`."""
         plan, ws, meshes, pose = self.compiled.plan, self.ws, self.meshes, self.pose
-        position, quat, velocity, work, states, _, times, _, x, v = arrays
+        position, quat, velocity, work, states, _, times, _, lost, x, v = arrays
         project_with(plan, ws, pose, meshes.added_inertia(ws.rotation[pose]), work[k])
         position[k], quat[k], velocity[k] = ws.position[pose, :-1], ws.quat[pose, :-1], ws.increment_body
-        states[k], times[k], x[k], v[k] = ws.efforts.state, self.time, self.x, 0.0
+        states[k], times[k], lost[k], x[k], v[k] = ws.efforts.state, self.time, self.lost, self.x, 0.0
         v[k, meshes.free] = self.momentum / meshes.mass[meshes.free, None]
         v[k, meshes.held] = meshes.velocities(ws.increment_body, ws.rotation[pose])
 
@@ -160,6 +169,7 @@ class DeformableMarch(March):
             ):
                 return False, count
             ws.momentum[:] += self.meshes.wrenches(stage.end_momenta, ws.rotation[1 - self.pose])
+            self.lost -= h * stage.damping_power()
             self.momentum += (stage.end_momenta - stage.start_momenta)[self.meshes.free]
             self.x, self.pose, before = stage.x, 1 - self.pose, after
             self._speeds[n, 1], self._speeds[n, 0] = self._speeds[n, 0], stage.speed
@@ -236,8 +246,11 @@ class DeformableStage:
         meshes.place(ws.position[1 - pose], ws.rotation[1 - pose], self.x)
         middle = 0.5 * (x0 + self.x)
         self._responses = meshes.responses(middle)
-        kick = 0.5 * h * (meshes.forces(middle, self._responses) + mass * meshes.gravity)
-        moved = mass / h * (self.x - x0)
+        self._velocity = (self.x - x0) / h
+        self._viscosities = meshes.viscosities(middle, self._velocity)
+        self._viscous = meshes.forces(middle, self._viscosities)
+        kick = 0.5 * h * (meshes.forces(middle, self._responses) + self._viscous + mass * meshes.gravity)
+        moved = mass * self._velocity
         self.start_momenta, self.end_momenta = moved - kick, moved + kick
         self._residual = self.start_momenta[meshes.free] - self.march.momentum
         ws.residual_body[:] += meshes.wrenches(self.start_momenta, ws.rotation[pose])
@@ -247,10 +260,14 @@ class DeformableStage:
         own = self._residual / mass[meshes.free]
         return float(np.sum(rows * rows) + np.sum(bodies * bodies) + np.sum(own * own))
 
+    def damping_power(self) -> np.ndarray:
+        """(meshes,) W, of the damping in the stage."""
+        return self.meshes.power(self._viscous, self._velocity)
+
     def _factor(self) -> None:
         """Factors of the free vertices, and their Schur complement on the bodies."""
         meshes, ws, h = self.meshes, self.ws, self.h
-        parts = meshes.stiffness(self._responses, 0.25 * h * h, inertia=True)
+        parts = meshes.stiffness(self._responses, 0.25 * h * h, True, damping=(self._viscosities, 0.5 * h))
         lu = splu(parts.free)
         J0, J1 = meshes.jacobian(ws.rotation[self.pose]), meshes.jacobian(ws.rotation[1 - self.pose])
         before, after = parts.mixed @ J0, parts.mixed @ J1

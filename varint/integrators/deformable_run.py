@@ -10,13 +10,11 @@ from varint.integrators.march import NodeBlock
 from varint.integrators.maximal_run import MaximalRun
 from varint.integrators.schemes import Scheme
 from varint.mechanism import Mechanism
+from varint.meshes.vertex_record import OF_VERTICES
 from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.known_forces import is_impulsive
 from varint.problem import Recording
-from varint.record import Record
 from varint.running import Block
-
-OF_VERTICES = ("vertices", "vertex_velocities")  # arrays of nodes
 
 
 class DeformableRun(MaximalRun):
@@ -61,16 +59,6 @@ def check_deformable(mechanism: Mechanism, scheme: Scheme, recording: Recording,
             )
         if "path" in traits:
             raise ArgumentError(f"{name} know no mass that moves along a path: give {force.label} none")
-
-
-def check_vertices(record: Record) -> None:
-    """Raise ValueError where a record does not hold the motion of its deformable bodies."""
-    bodies = soft_meshes(record.mechanism)
-    if bodies:
-        shape = (len(record.nodes["t"]), sum(body.count for body in bodies), 3)
-        for name in OF_VERTICES:
-            if name not in record.nodes or record.nodes[name].shape != shape:
-                raise ValueError(f"its '{name}' are not those of its deformable bodies")
 
 
 def _joined(blocks: list[NodeBlock]) -> NodeBlock:

@@ -23,7 +23,13 @@ if TYPE_CHECKING:
 DEFAULT = ("coordinates", "rates", "position", "quat_wxyz", "velocity", "angular_velocity", "energy")
 TIME = "t"
 ROWS = 1000  # written at once
-OF_SOME = ("length", "length_rate", "law_state")  # groups that some forces have no columns of, some several
+OF_SOME = (
+    "contact_force",
+    "penetration",
+    "length",
+    "length_rate",
+    "law_state",
+)  # groups that some forces have no columns of, some several
 
 
 def chosen_columns(trajectory: "RecordedMotion", what: Sequence[str]) -> list[Column]:

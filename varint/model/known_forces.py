@@ -150,7 +150,7 @@ TRAITS = {
         "deformable bodies",
         lambda structure, force: any(isinstance(element, SoftMesh) for element in force.elements(structure)),
         "is a deformable body",
-        "use vi.simulate with dt= and order 2 or 4, or remove it",
+        "use vi.simulate with dt= and order 2 or 4, or varint.redmax.simulate with 'sdirk2' or 'bdf2', or remove it",
     ),
     "hard": Trait("hard stops", is_hard, "is hard and acts in impacts", "give it a stiffness, or remove it"),
     "soft": Trait(
@@ -265,7 +265,7 @@ USES = {
     "implicit steps": Use(
         '`vi.redmax.simulate`, "bdf1", "bdf2", "sdirk2"',
         "steps of this integrator",
-        (*MAXIMAL, "impulses", "contacts", "path", "soft"),
+        ("attached", "impulses", "contacts", "path", "soft"),
     ),
     "tree steps": Use(
         '`vi.redmax.simulate`, "gauss" and the variational integrators',

@@ -68,7 +68,7 @@ class Stages:
             tau, sigma = inverse.evaluate(t, x, rates, second, self.multiplier)
             A, C = inverse.derivatives(1.0, 1.0 / s, 1.0 / s**2)
             finite = np.isfinite(tau).all() and np.isfinite(A).all()
-            residual = _size(A, tau, sigma, free) if finite else np.inf
+            residual = size_of_residual(A, tau, sigma, free) if finite else np.inf
             worse = residual > GROWTH * before and np.abs(step).max(initial=0.0) > LONG
             if (worse or not finite) and np.isfinite(before) and share > SHORTEST:
                 share *= 0.5
@@ -104,7 +104,7 @@ class Stages:
         return self.solve(t + h, s, d, c, d + s * va, integral + (1 - ALPHA) * h * self.equations.flow, along)
 
 
-def _size(A: np.ndarray, tau: np.ndarray, sigma: np.ndarray, free: np.ndarray) -> float:
+def size_of_residual(A: np.ndarray, tau: np.ndarray, sigma: np.ndarray, free: np.ndarray) -> float:
     """Size of the residuals: squares, each over the stiffness ``A`` of its coordinate, loops times the largest."""
     stiffness = np.abs(np.diag(A)[free])
     return float(np.sum(tau[free] ** 2 / stiffness) + stiffness.max(initial=0.0) * np.sum(sigma**2))

@@ -54,7 +54,7 @@ class InverseDynamics:
         e.closures.at(t)
         self.q, self.rates, self.multiplier = q, rates, multiplier
         total = tangent.total_wrench
-        total[:] = e.bias_wrenches(e.load(t))
+        total[:] = e.bias_wrenches(self._load(t))
         wrenches.add_inertial_wrenches(e.work, tangent.acceleration, total)
         sigma = self._closures(multiplier, total)
         wrenches.transpose_product(e.work, total, self._tau)
@@ -74,6 +74,10 @@ class InverseDynamics:
         tangent.second[:] = second
         tangents.accelerate(tangent)
         return tangent
+
+    def _load(self, t: float) -> np.ndarray:
+        """(nb, 6) of all forces but gravity, see `Equations.load`, with the nodes accelerated."""
+        return self.equations.load(t)
 
     def _closures(self, multiplier: np.ndarray, wrench: np.ndarray) -> np.ndarray:
         """sigma (m,) of the closures; their forces are subtracted from ``wrench`` (nl + 1, 6)."""
@@ -113,6 +117,7 @@ class InverseDynamics:
             force_tangents.change_loads(
                 e.compiled.plan, e.ws, self.node, e.position, e.rotation, bodies, self._pose, tangent.wrench_change
             )
+        self._change_more()
         if len(e.closures):
             force_tangents.change_rows(
                 e.compiled.plan, e.ws, (e.closures.rows, self._jacobian, self.multiplier[: len(e.closures)]),
@@ -120,6 +125,9 @@ class InverseDynamics:
             )  # fmt: skip
         tangents.change_efforts(tangent, u, out)
         return self._row_change[:, 1] + e.baumgarte * e.closures.with_value * self._row_change[:, 0]
+
+    def _change_more(self) -> None:
+        """Add changes of what `_load` adds to ``tangent.wrench_change``, along the present changes of the motion."""
 
     def body_changes(self, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
         """(nb, 12, 2 nq) derivatives of poses and velocities of the bodies by q and dq, in kernel order.

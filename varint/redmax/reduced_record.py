@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from varint.meshes.vertex_record import check_vertices
 from varint.record import Record
 from varint.redmax.charts import CHARTS
 from varint.redmax.contacts import Contacts
@@ -36,6 +37,7 @@ def layout_of(equations: Equations, contacts: Contacts | None) -> dict:
 def trajectory(record: Record) -> ReducedTrajectory:
     """The trajectory of a reduced run; raises ValueError where its nodes and layout do not belong together."""
     _check(record)
+    check_vertices(record)
     return ReducedTrajectory(record)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from varint.errors import FileError
 from varint.inputs.courses import cannot_follow, what_clashes
 from varint.kinematics.drift import left_open
+from varint.meshes.vertex_record import LOST, subtract_lost
 from varint.model.rotation_vectors import quat_from_matrix
 from varint.model.state import State
 from varint.problem import MOST_STEPS
@@ -311,6 +312,7 @@ class ReducedRun:
         row |= {"command": inputs.command(t, e.state), "chart": self._charts()}
         if inputs.loads.varies:
             row["load"] = inputs.load(t)[slot]
+        row |= self.integrator.vertices()
         if self.inverse:
             q, qdot, _, integral, _ = np.split(y, self.parts)
             e.integrate_from(integral, 0.0)
@@ -338,6 +340,8 @@ class ReducedRun:
             "law_state": law_state.copy(),
             "command": e.compiled.inputs_by_force(found["command"]),
         }
+        if LOST in found:
+            subtract_lost(e.mechanism, found["work"], found.pop(LOST))
         if self.contacts:
             return found | self._impulses(impulse)
         return {"driving": np.zeros((T, 0))} | found

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from varint.analysis.by_name import ByName
+from varint.analysis.by_name import ByName, by_contact
 from varint.analysis.forces import Forces, forces_at
 from varint.analysis.node_watch import judge_nodes
 from varint.analysis.prescribed_motions import efforts_by_name, rates_of_motions
@@ -100,9 +100,9 @@ class ReducedTrajectory(Trajectory):
         return _parts(efforts, self.record.layout["friction"])
 
     @cached_property
-    def contact_force(self) -> dict[str, np.ndarray]:
+    def contact_force(self) -> Mapping[str, np.ndarray]:
         """Name of a `HardContact` to the force (T, 3), N, world, of the plane on its body."""
-        return {name: wrench[:, :3] for name, wrench in self._contact_wrench.items()}
+        return by_contact({name: wrench[:, :3] for name, wrench in self._contact_wrench.items()})
 
     @cached_property
     def _contact_wrench(self) -> dict[str, np.ndarray]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,17 @@ from varint.elasticity.materials import MATERIALS, lame_constants
 from varint.elasticity.tetrahedra import FLATTEST, TetrahedralMesh, box_mesh, flatness, signed_volumes, surface
 from varint.errors import ArgumentError, MechanismError
 from varint.model.arrays import Corners, Points
-from varint.model.checks import array_of, choice, finite, freeze, positive, sequence_of, shown, whole_number
+from varint.model.checks import (
+    array_of,
+    choice,
+    finite,
+    freeze,
+    not_negative,
+    positive,
+    sequence_of,
+    shown,
+    whole_number,
+)
 from varint.model.forces.base import Element, Force, register
 from varint.model.forces.soft_mesh import AttachedVertices, SoftMesh, checked_attach
 from varint.model.mesh_reader import Chosen, MeshSource, read_tetrahedra
@@ -30,7 +40,8 @@ class DeformableBody(Force):
     """An elastic solid: a mesh of linear tetrahedra with mass, whose vertices may be attached to bodies.
 
     It stands among the forces of a mechanism. Free vertices move by themselves, attached ones with their bodies, whose
-    inertia they add to. For `varint.simulate` of order 2 and 4; ``traj.vertices`` and ``traj.vertex_velocities`` hold
+    inertia they add to. For `varint.simulate` of order 2 and 4, and `varint.redmax.simulate` with the implicit
+    integrators in steps of dt; ``traj.vertices`` and ``traj.vertex_velocities`` hold
     the motion. See docs/deformable.md.
 
     Parameters
@@ -44,6 +55,9 @@ class DeformableBody(Force):
         Young's modulus, Pa, Poisson's ratio, above -1 and below 0.5, and kg/m^3.
     material : {"corotated", "neohookean", "stvk"}
         Energy: linear in the stretches, compressible neo-Hookean, or Saint Venant-Kirchhoff.
+    damping : float
+        Viscous stress (Kelvin-Voigt): the elastic constants times it by the rate of Green's strain, s. Small vibrations
+        of w rad/s have w damping / 2 of critical damping.
     attach : dict of body name to numbers of vertices, or sequence of AttachedVertices
         The world among the bodies; nothing is attached where not given.
 
@@ -59,6 +73,7 @@ class DeformableBody(Force):
     nu: float = field(kw_only=True)
     density: float = field(kw_only=True)
     material: str = field(default="corotated", kw_only=True)
+    damping: float = field(default=0.0, kw_only=True)
     attach: Sequence[AttachedVertices] = field(default=(), kw_only=True)
 
     solved_for: ClassVar[bool] = True
@@ -75,6 +90,7 @@ class DeformableBody(Force):
             why = ", where the material would be incompressible: 0.45 is near it" if nu > INCOMPRESSIBLE else ""
             raise MechanismError(f"nu of {self.label} must be above -1 and below 0.5, got {nu:g}{why}")
         self._set("nu", nu)
+        self._set("damping", not_negative(self.damping, f"damping of {self.label}"))
         choice(self.material, MATERIALS, f"material of {self.label}", MechanismError)
         self._set("attach", checked_attach(self.attach, len(points), self.label))
         if sum(len(part.vertices) for part in self.attach) == len(points):
@@ -96,6 +112,7 @@ class DeformableBody(Force):
         nu: float,
         density: float,
         material: str = "corotated",
+        damping: float = 0.0,
         attach: Mapping[str, Chosen] | None = None,
         name: str | None = None,
         scale: float = 1.0,
@@ -106,7 +123,7 @@ class DeformableBody(Force):
         ----------
         path : str
             Other cells than tetrahedra of four vertices, and vertices of none of these, are left out.
-        E, nu, density, material
+        E, nu, density, material, damping
             As in `DeformableBody`.
         attach : dict, optional
             Body name to the vertices attached to it: their numbers in the file, a mask of all of them, the name of a
@@ -132,6 +149,7 @@ class DeformableBody(Force):
             nu=nu,
             density=density,
             material=material,
+            damping=damping,
             attach=_attachments(numbers),
         )
 
@@ -145,9 +163,9 @@ class DeformableBody(Force):
         E: float,
         nu: float,
         density: float,
-        material: str = "corotated",
         attach: Mapping[str, Chosen] | None = None,
         position: ArrayLike = (0.0, 0.0, 0.0),
+        **others: Any,
     ) -> "DeformableBody":
         """A box with edges along the axes.
 
@@ -157,7 +175,7 @@ class DeformableBody(Force):
             Lengths of its edges, m.
         divisions : (3,)
             Numbers of cells along these, of six tetrahedra each.
-        E, nu, density, material
+        E, nu, density, material=, damping=
             As in `DeformableBody`.
         attach : dict, optional
             As in `from_mesh`, but for names of sets.
@@ -176,15 +194,13 @@ class DeformableBody(Force):
         points = points + array_of(position, (3,), f"position of deformable body {shown(name)}")
         made = MeshSource(name, points, tetrahedra, np.arange(len(points)), {})
         numbers = made.attached(attach)
-        return cls(
-            name, points, tetrahedra, E=E, nu=nu, density=density, material=material, attach=_attachments(numbers)
-        )
+        return cls(name, points, tetrahedra, E=E, nu=nu, density=density, attach=_attachments(numbers), **others)
 
     @cached_property
     def mesh(self) -> TetrahedralMesh:
         """Its energy, forces and stiffness as functions of the places of its vertices."""
         mu, lam = lame_constants(self.E, self.nu)
-        return TetrahedralMesh(self.points, self.tetrahedra, self.material, mu, lam, self.density)
+        return TetrahedralMesh(self.points, self.tetrahedra, self.material, mu, lam, self.density, self.damping)
 
     @cached_property
     def surface(self) -> np.ndarray:

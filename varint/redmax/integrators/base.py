@@ -114,6 +114,13 @@ class Integrator:
         """y (T, n) at ``times`` (T,) within the last step, before `settle`."""
         raise NotImplementedError
 
+    def vertices(self) -> dict[str, np.ndarray]:
+        """Places and velocities (n, 3) of all vertices of deformable bodies by the names of their records.
+
+        With the bodies of the equations where they are now; and "lost" (meshes,) J, by damping since the start.
+        """
+        return {}
+
     def ends(self) -> bool:
         """Whether the next step may be another one than in a run that goes on longer."""
         return False

@@ -39,11 +39,15 @@ class BDF2(Implicit):
 
     def memory(self) -> dict[str, np.ndarray]:
         e = self.equations
-        before = np.zeros(2 * e.nq + e.law_state.size) if self.before is None else np.concatenate(self.before)
+        before = (
+            np.zeros(2 * e.nq + self.free.size + e.law_state.size)
+            if self.before is None
+            else np.concatenate(self.before)
+        )
         return super().memory() | {"before": before, "known": np.array([self.before is not None])}
 
     def recall(self, saved: dict[str, np.ndarray]) -> None:
         super().recall(saved)
-        nq = self.equations.nq
+        nq = self.equations.nq + self.free.shape[1]
         q, v, integral = np.split(saved["before"].copy(), [nq, 2 * nq])
         self.before = (q, v, integral) if saved["known"][0] else None

@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from varint.errors import ArgumentError
+from varint.meshes.vertex_record import LOST
+from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.known_forces import is_impulsive
 from varint.redmax.charts import SMALLEST
 from varint.redmax.constraint_forces import NotFinite
@@ -9,6 +12,7 @@ from varint.redmax.contacts import Blocked, Contacts
 from varint.redmax.equations import Equations
 from varint.redmax.implicit import NotConverged, Stages
 from varint.redmax.integrators.base import Integrator, Task
+from varint.redmax.mesh_stages import MeshStages
 from varint.terms.reduced_events import events_of, step_of_one_size
 
 REGULAR = 0.95  # of det S: a step that fails is tried again in charts that are as regular as there are
@@ -40,8 +44,14 @@ class FixedSteps(Integrator):
         self.h = task.dt
         start = equations.compiled.law_start
         self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.ne), start, np.zeros(impulses)])
-        self.stages = Stages(equations)
+        self.stages = MeshStages(equations) if soft_meshes(mechanism) else Stages(equations)
         self.stages.exact = self.events is not None
+        self.free = np.zeros((2, 0))  # coordinates of free vertices, m, and their rates
+        self.lost = self.loss = np.zeros(0)  # J, by damping of each mesh since the start, and W
+        if isinstance(self.stages, MeshStages):
+            self.free = self.stages.start(q, qdot)
+            self.loss = -self.stages.inverse.damping_power(self.free)
+            self.lost = np.zeros_like(self.loss)
         self.efforts = np.zeros(impulses)  # of stops and drives at the node
         self.power = self._place()
         if self.events:
@@ -123,9 +133,15 @@ class FixedSteps(Integrator):
     def arrive(self, after: tuple[np.ndarray, np.ndarray], size: float, t: float) -> None:
         """Take the step of ``size``, s, that the last `attempt` was, to time ``t``."""
         self.remember(self._start)
-        self.t = t
-        self.y = np.concatenate([*after, self.y[2 * self.equations.nq :]])
+        self.t, nq = t, self.equations.nq
+        if self.free.size:
+            self.free = np.array([part[nq:] for part in after])
+            after = after[0][:nq], after[1][:nq]
+        self.y = np.concatenate([*after, self.y[2 * nq :]])
         power, efforts = self._place(), self.efforts
+        if isinstance(self.stages, MeshStages):
+            before, self.loss = self.loss, -self.stages.inverse.damping_power(self.free)
+            self.lost = self.lost + 0.5 * size * (before + self.loss)
         if self.events:
             efforts, more = self._efforts()
             power += more
@@ -178,12 +194,19 @@ class FixedSteps(Integrator):
         if changed:
             self.forget()
             q, v, _ = self.equations.imposed(self.t, q, v)
+        if self.free.size:
+            q, v = np.append(q, self.free[0]), np.append(v, self.free[1])
         self._start = q, v, integral
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found by the caller
             return self.solve(self.t, size, q, v, integral)
 
     def states(self, times: np.ndarray) -> np.ndarray:
         return self.y[None]
+
+    def vertices(self) -> dict[str, np.ndarray]:
+        if not isinstance(self.stages, MeshStages):
+            return {}
+        return self.stages.vertices(*self.free) | {LOST: self.lost}
 
     def memory(self) -> dict[str, np.ndarray]:
         kept = {
@@ -195,6 +218,8 @@ class FixedSteps(Integrator):
         if self.events:  # of which any may be in contact
             more = len(self.events) - int(self.equations.held.sum())
             kept |= {"multiplier": np.append(self.stages.multiplier, np.zeros(more)), "efforts": self.efforts}
+        if self.free.size:
+            kept |= {"free": self.free, "lost": self.lost, "loss": self.loss}
         counts = np.array([self.steps, self.stages.iterations])
         return {name: array.copy() for name, array in kept.items()} | {"counts": counts}
 
@@ -203,6 +228,8 @@ class FixedSteps(Integrator):
         self.stages.multiplier = saved["multiplier"][: self.equations.row_count].copy()
         self.steps, self.stages.iterations = (int(number) for number in saved["counts"])
         self.t = self.h * self.steps
+        if self.free.size:
+            self.free, self.lost, self.loss = (saved[name].copy() for name in ("free", "lost", "loss"))
         if self.touching:
             self.touching.z = saved["touching"].copy()
         if self.events:
@@ -213,3 +240,17 @@ class Implicit(FixedSteps):
     """Stages solved by Newton's iteration."""
 
     stiff = differentiates = True
+
+    @classmethod
+    def check(cls, equations: Equations, task: Task) -> None:
+        """See `Integrator`: beside deformable bodies no prescribed motions and no hard stops."""
+        mechanism = equations.mechanism
+        for body in soft_meshes(mechanism):
+            name = f"{body.label}: steps of {cls.name!r} with deformable bodies"
+            for force, traits in zip(mechanism.forces, mechanism.force_traits, strict=True):
+                if traits & {"driven", "moved"}:
+                    raise ArgumentError(f"{name} know no prescribed motions, as of {force.label}: take a JointServo")
+                if "hard" in traits:
+                    raise ArgumentError(f"{name} know no impacts, as of {force.label}: give it a stiffness")
+            if equations.drives:
+                raise ArgumentError(f"{name} know no prescribed motions: leave prescribed= out, and take a JointServo")

@@ -1,5 +1,6 @@
 """The deformable bodies of a mechanism as one mesh: free vertices, vertices attached to bodies, sparse matrices."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -7,7 +8,7 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from varint.compile import Compiled
-from varint.elasticity.materials import Response
+from varint.elasticity.materials import Response, Viscosity
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.forces.soft_mesh import soft_meshes
@@ -47,12 +48,14 @@ class AttachedMeshes:
     free, held : numbers of the free vertices, and of those attached to moving bodies
     mass : (n,) kg
     slots : (b,) slots of the bodies that vertices are attached to, each once
+    damped : whether any material is
     """
 
     def __init__(self, mechanism: Mechanism, compiled: Compiled) -> None:
         bodies = soft_meshes(mechanism)
         self.gravity = np.asarray(mechanism.gravity)
         self.meshes = [body.mesh for body in bodies]
+        self.damped = any(mesh.damping > 0.0 for mesh in self.meshes)
         self.first = np.cumsum([0, *(len(mesh.points) for mesh in self.meshes)])
         count = int(self.first[-1])
         self.points = np.concatenate([mesh.points for mesh in self.meshes])
@@ -84,6 +87,26 @@ class AttachedMeshes:
         v, w = motion[self._slot, :3], motion[self._slot, 3:]
         return v + np.einsum("nij,nj->ni", rotation[self._slot], np.cross(w, self._offset))
 
+    def moments_of_mass(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Mass (b,), kg, first (b, 3) and second moments (b, 3, 3) of what each of the ``slots`` holds, body axes.
+
+        The second are those of inertia, about the centre of the body.
+        """
+        m, r, b = self.mass[self.held], self._offset, len(self.slots)
+        mass, first, second = np.zeros(b), np.zeros((b, 3)), np.zeros((b, 3, 3))
+        np.add.at(mass, self._column, m)
+        np.add.at(first, self._column, m[:, None] * r)
+        crossing = crossing_matrices(r)
+        np.add.at(second, self._column, m[:, None, None] * (crossing.swapaxes(1, 2) @ crossing))
+        return mass, first, second
+
+    def turned_moments(self, load: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+        """(b, 3, 3) moments in `wrenches` of ``load`` (n, 3) on the ``slots`` by their turns, body axes."""
+        own = np.einsum("nji,nj->ni", rotation[self._slot], load[self.held])
+        sums = np.zeros((len(self.slots), 3, 3))
+        np.add.at(sums, self._column, crossing_matrices(self._offset) @ crossing_matrices(own))
+        return sums
+
     def wrenches(self, load: np.ndarray, rotation: np.ndarray) -> np.ndarray:
         """(nb, 6) sums on the bodies of ``load`` (n, 3) on the vertices that they hold: world, and body axes."""
         own, sums = load[self.held], np.zeros((self._nb, 6))
@@ -97,12 +120,12 @@ class AttachedMeshes:
         J = np.zeros((count, 3, len(self.slots), 6))
         rows = np.arange(count)
         J[rows, :, self._column, :3] = np.eye(3)
-        J[rows, :, self._column, 3:] = -rotation[self._slot] @ _crossing(self._offset)
+        J[rows, :, self._column, 3:] = -rotation[self._slot] @ crossing_matrices(self._offset)
         return J.reshape(3 * count, 6 * len(self.slots))
 
     def added_inertia(self, rotation: np.ndarray) -> np.ndarray:
         """(nb, 6, 6) kg, kg m, kg m^2 of the held vertices, as parts of their bodies."""
-        R, C = rotation[self._slot], _crossing(self._offset)
+        R, C = rotation[self._slot], crossing_matrices(self._offset)
         J = np.concatenate([np.tile(np.eye(3), (len(R), 1, 1)), -R @ C], axis=2)
         added = np.zeros((self._nb, 6, 6))
         np.add.at(added, self._slot, self.mass[self.held, None, None] * (J.swapaxes(1, 2) @ J))
@@ -112,8 +135,17 @@ class AttachedMeshes:
         """Responses of each mesh with vertices at ``x`` (n, 3)."""
         return [mesh.response(part) for mesh, part in zip(self.meshes, self._parts(x), strict=True)]
 
-    def forces(self, x: np.ndarray, responses: list[Response]) -> np.ndarray:
-        """(n, 3) N, of the material on the vertices."""
+    def viscosities(self, x: np.ndarray, v: np.ndarray) -> list[Viscosity]:
+        """Viscous stresses of each mesh, vertices at ``x``, velocities ``v`` (n, 3); none where none is damped."""
+        if not self.damped:
+            return []
+        parts = zip(self.meshes, self._parts(x), self._parts(v), strict=True)
+        return [mesh.viscosity(place, velocity) for mesh, place, velocity in parts]
+
+    def forces(self, x: np.ndarray, responses: Sequence[Response | Viscosity]) -> np.ndarray:
+        """(n, 3) N, of the material on the vertices; zero of no response."""
+        if not responses:
+            return np.zeros_like(x)
         parts = zip(self.meshes, self._parts(x), responses, strict=True)
         return np.concatenate([mesh.forces(part, own) for mesh, part, own in parts])
 
@@ -121,10 +153,18 @@ class AttachedMeshes:
         """Elastic energy, J."""
         return float(sum(np.sum(m.volume * own.energy) for m, own in zip(self.meshes, responses, strict=True)))
 
-    def stiffness(self, responses: list[Response], share: float, inertia: bool, projected: bool = False) -> Stiffness:
-        """Stiffness times ``share``, with the masses added where ``inertia``; ``projected``: see `blocks`."""
-        parts = zip(self.meshes, responses, strict=True)
-        entries = share * np.concatenate([mesh.blocks(own, projected).ravel() for mesh, own in parts])
+    def stiffness(
+        self, responses: list[Response], share: float, inertia: bool, projected: bool = False,
+        damping: tuple[list[Viscosity], float] = ([], 0.0),
+    ) -> Stiffness:  # fmt: skip
+        """Stiffness times ``share``, with the masses added where ``inertia``; ``projected``: see `blocks`.
+
+        ``damping``: viscosities of which the derivatives by velocities are added, times a number.
+        """
+        entries = share * self._entries(responses, projected)
+        viscous, part = damping
+        if viscous:
+            entries += part * self._entries(viscous)
         mass = np.repeat(self.mass, 3).reshape(-1, 3) * float(inertia)
         of_free, mixed, of_held = self._patterns
         return Stiffness(
@@ -132,6 +172,14 @@ class AttachedMeshes:
             mixed.matrix(entries),
             of_held.matrix(entries, mass[self.held].ravel()),
         )
+
+    def _entries(self, responses: Sequence[Response | Viscosity], projected: bool = False) -> np.ndarray:
+        parts = zip(self.meshes, responses, strict=True)
+        return np.concatenate([mesh.blocks(own, projected).ravel() for mesh, own in parts])
+
+    def power(self, force: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """(meshes,) W, of ``force`` (n, 3) on vertices with the velocities ``v`` (n, 3)."""
+        return np.add.reduceat(np.sum(force * v, axis=1), self.first[:-1])
 
     def _parts(self, x: np.ndarray) -> list[np.ndarray]:
         return [x[first:last] for first, last in zip(self.first, self.first[1:], strict=False)]
@@ -154,7 +202,7 @@ class AttachedMeshes:
         return pattern(free, free, (f, f)), pattern(free, held, (f, h)), pattern(held, held, (h, h))
 
 
-def _crossing(vectors: np.ndarray) -> np.ndarray:
+def crossing_matrices(vectors: np.ndarray) -> np.ndarray:
     """(n, 3, 3) matrices of the cross products with vectors (n, 3) from the left."""
     C = np.zeros((len(vectors), 3, 3))
     for a, b, c in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):

@@ -5,7 +5,7 @@ from scipy.sparse import diags_array
 from scipy.sparse.linalg import splu
 
 from varint.errors import StateError
-from varint.integrators.attached_meshes import AttachedMeshes
+from varint.meshes.attached_meshes import AttachedMeshes
 
 MOST_ITERATIONS = 200
 HALVINGS = 40  # of an increment

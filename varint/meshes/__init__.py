@@ -1,0 +1,1 @@
+"""Deformable bodies of a mechanism: vertices attached to bodies, sparse matrices, their start and their record."""
