@@ -70,6 +70,48 @@ def stepper_loop(feedback: bool, order: int = 2, every: int | None = None) -> Ca
     return run
 
 
+def by_name() -> Callable[[], None]:
+    """The loop of a `Stepper` that reads a state, and coordinates and rates of that by the names of joints."""
+    mechanism = vi.mechanisms.cart_pole()
+    sim = vi.Stepper(mechanism, DT)
+
+    def run() -> None:
+        inputs = sim.inputs
+        for _ in range(STEPS):
+            state = sim.state
+            q, rate = mechanism.coordinates(state), mechanism.rates(state)
+            inputs[0] = -q["track"] - 0.1 * rate["track"]
+            sim.step()
+
+    return run
+
+
+def regulated() -> Callable[[], None]:
+    """The loop of a `Stepper` with the inputs of a regulator."""
+    mechanism = vi.mechanisms.cart_pole(angle=3.0)
+    regulator = vi.lqr(mechanism, mechanism.state(coordinates={"pivot": np.pi}), dt=DT)
+    sim = vi.Stepper(mechanism, DT)
+
+    def run() -> None:
+        for _ in range(STEPS):
+            sim.set("motor", regulator.inputs(sim.state)["motor"])
+            sim.step()
+
+    return run
+
+
+def with_energies() -> Callable[[], None]:
+    """The loop of a `Stepper` that reads the energy."""
+    sim = vi.Stepper(vi.mechanisms.cart_pole(), DT)
+
+    def run() -> None:
+        for _ in range(STEPS):
+            sim.energy.total  # noqa: B018  # a property
+            sim.step()
+
+    return run
+
+
 def hundreds() -> Callable[[], None]:
     """A hundred steps a call."""
     sim = vi.Stepper(vi.mechanisms.cart_pole(), DT)
@@ -131,6 +173,9 @@ def measured() -> dict[str, float]:
         "Stepper, order 2": stepper_loop(False),
         "Stepper, order 2, reads and feeds back": stepper_loop(True),
         "Stepper, order 2, feeds back and records": stepper_loop(True, every=1),
+        "Stepper, state, coordinates and rates by name": by_name(),
+        "Stepper, inputs of a regulator": regulated(),
+        "Stepper, reads the energy": with_energies(),
         "Stepper, order 4": stepper_loop(False, order=4),
         "Stepper, step(100)": hundreds(),
         "simulate, order 2": simulated(0.1, 1 << 40),

@@ -113,8 +113,8 @@ NONE = np.zeros((2, 3))
         (lambda s: (NONE, NONE, NONE), "must have four arrays"),
         (lambda s: (NONE, NONE, NONE, np.zeros(3)), "by angular velocity must"),
         (lambda s: (NONE, NONE, NONE, np.full((2, 3), np.nan)), "by angular velocity"),
-        (lambda s: None, "the objective's gradient"),
-        (3, "the objective's gradient"),
+        (lambda s: None, "the gradient of the objective"),
+        (3, "the gradient of the objective"),
     ],
 )
 def test_own_derivatives_that_are_wrong(own, problem):

@@ -349,8 +349,8 @@ def test_what_has_no_derivative():
         vi.gradient(pendulum, order=1, **given)
     with pytest.raises(vi.ArgumentError, match="times must rise"):
         vi.gradient(pendulum, times=[0.015], **given)
-    motor = vi.Motor("motor", joint="joint 1", effort=lambda t, state: 1.0)
-    with pytest.raises(vi.ArgumentError, match="motor 'motor' has an input that is a function of the state"):
+    motor = vi.Motor("motor", joint="joint 1", effort=vi.extrapolated(lambda t, state: 1.0))
+    with pytest.raises(vi.ArgumentError, match="motor 'motor' has an input that is extrapolated"):
         vi.gradient(with_forces(pendulum, motor), **given)
     with pytest.raises(vi.ArgumentError, match="the gradient has no 'mass'"):
         vi.gradient(pendulum, **given)["mass"]

@@ -92,6 +92,7 @@ MECHANISMS = {
     "internal": lambda: forced(vi.JointServo("force", joint="joint 1", target=0.1, stiffness=3.0, integral=1.0)),
     "series": lambda: forced(vi.Motor("force", joint="joint 1", effort=np.zeros(STEPS + 1))),
     "feedback": lambda: forced(vi.Motor("force", joint="joint 1", effort=lambda t, state: 0.0)),
+    "extrapolated": lambda: forced(vi.Motor("force", joint="joint 1", effort=vi.extrapolated(lambda t, state: 0.0))),
 }
 
 

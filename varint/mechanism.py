@@ -19,7 +19,7 @@ from varint.configurations.sweep import Sweep, sweep
 from varint.display import html_table, numbers_text, value_text
 from varint.kinematics.assembly import assemble, checked_state, make_state
 from varint.kinematics.diagnosis import Diagnosis, diagnose
-from varint.kinematics.frames import joint_coordinates, joint_rates
+from varint.kinematics.joint_reader import JointReader
 from varint.model.import_report import ImportReport
 from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units
@@ -267,15 +267,15 @@ class Mechanism(CompiledStructure):
 
         Raises StateError for a state of other bodies.
         """
-        position, quat_wxyz, *_ = checked_state(self, state, "state")
-        poses = position[None], quat_wxyz[None]
-        return {joint.name: joint_coordinates(self, joint, *poses)[0] for joint in self.joints}
+        return self._joint_reader.coordinates(state)
 
     def rates(self, state: State) -> dict[str, np.ndarray]:
         """Joint name to the rates of its coordinates at ``state``, (dof,), or () where it has one; m/s, rad/s."""
-        motion = [array[None] for array in checked_state(self, state, "state")]
-        q = self.coordinates(state)
-        return {joint.name: joint_rates(self, joint, q[joint.name][None], *motion)[0] for joint in self.joints}
+        return self._joint_reader.rates(state)
+
+    @cached_property
+    def _joint_reader(self) -> JointReader:
+        return JointReader(self)
 
     @property
     def rows(self) -> int:

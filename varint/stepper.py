@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.analysis.dynamics import Energy, energy_at
+from varint.analysis.dynamics import Energy, energy_at, energy_read
+from varint.analysis.energy_reader import EnergyReader
 from varint.analysis.forces import check_laws
 from varint.analysis.half_turns import HalfTurns
 from varint.analysis.resolution import finer_step
@@ -29,6 +30,7 @@ from varint.linear import Linearization, linearize
 from varint.mechanism import Mechanism
 from varint.model.checks import finite, flag, known_name, of_type, whole_number
 from varint.model.forces.commanded import Commanded
+from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.problem import MOST_STEPS, Problem, Recording
 from varint.record import HeldNodes, Record
@@ -136,6 +138,7 @@ class Stepper(Shown):
         self.inputs, self._place = np.zeros(len(self.input_names)), np.zeros((2, self._tree.nq))
         self.failure: Failure | None = None
         self._warned = self._is_read = False
+        self._energies: EnergyReader | None = None
         self._begin(state)
 
     def _begin(self, state: State | ReducedState | None) -> None:
@@ -277,7 +280,12 @@ class Stepper(Shown):
     @property
     def energy(self) -> Energy:
         """Kinetic and potential energy, J, at the present node with the present `inputs`; see `varint.energy`."""
-        return energy_at(self.mechanism, self.state, self._command)
+        if self._energies is None:
+            refuse(self.mechanism, USES["states"])
+            self._energies = EnergyReader(self.mechanism)
+        state = self.state
+        found = energy_read(self.mechanism, self._energies, state)
+        return energy_at(self.mechanism, state, self._command) if found is None else found
 
     def _command(self) -> np.ndarray:
         """Inputs of all forces of the mechanism at the present node, in its order."""

@@ -14,9 +14,10 @@ memory     records and bytes by their addresses
 from varint._numba.callback import addresses_of, call_back, compiled_law
 from varint._numba.fused import fma
 from varint._numba.indirect import indirect
-from varint._numba.jit import is_compiled, njit
+from varint._numba.jit import for_python, is_compiled, njit
 from varint._numba.memory import copy_bytes, record_at, word_of
 from varint._numba.record_class import (
+    ALIGNMENT,
     STATE,
     Bool1,
     CompiledRecord,
@@ -34,6 +35,7 @@ from varint._numba.record_class import (
 from varint._numba.switch import switch
 
 __all__ = [
+    "ALIGNMENT",
     "STATE",
     "Bool1",
     "CompiledRecord",
@@ -51,6 +53,7 @@ __all__ = [
     "compiled_law",
     "copy_bytes",
     "fma",
+    "for_python",
     "indirect",
     "is_compiled",
     "njit",

@@ -15,6 +15,15 @@ def is_compiled(entry_point) -> bool:
     return bool(config.DISABLE_JIT) or entry_point.is_ready
 
 
+def for_python(function) -> Any:
+    """A compiled function whose annotations say its types, as Python calls it at the least cost: without a look at the
+    types of each call. Arguments must be of these types."""
+    if config.DISABLE_JIT:
+        return function
+    function.compile(function.annotated)
+    return function.overloads[function.annotated].entry_point
+
+
 def njit(function=None, *, inline="never", cache=True, seconds=0, what="", ahead="", contract=True):
     """Compile ``function``: cached, numpy's division rules (a zero pivot gives inf, never an exception),
     fused multiply-add allowed, no other liberty with floating point. It releases the interpreter's lock. ``cache``:

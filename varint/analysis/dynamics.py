@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from varint.analysis.energy_reader import EnergyReader
 from varint.analysis.forces import forces_at
 from varint.analysis.quantities import kinetic_energy, potential_energy
 from varint.analysis.reactions import Reaction, accelerations_and_reactions
@@ -19,6 +21,7 @@ from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 
 LARGEST_GAP = 1e-6  # of a joint, in sizes of a part
+_readers: WeakKeyDictionary[Mechanism, EnergyReader] = WeakKeyDictionary()  # they do not refer to their keys
 
 
 class Accelerations(NamedTuple):
@@ -64,8 +67,25 @@ def energy(mechanism: Mechanism, state: State, t: float = 0.0) -> Energy:
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     t = finite(t, "t", ArgumentError)
+    refuse(mechanism, USES["states"])
+    of_type(state, State, "state", StateError)
+    reader = _readers.get(mechanism)
+    if reader is None:
+        reader = _readers[mechanism] = EnergyReader(mechanism)
+    found = energy_read(mechanism, reader, state)
+    if found is not None:
+        return found
     checked = State(*checked_state(mechanism, state, "state"))
     return energy_at(mechanism, checked, lambda: inputs_at(mechanism, t, state))
+
+
+def energy_read(mechanism: Mechanism, reader: EnergyReader, state: State) -> Energy | None:
+    """The energy at a state by its ``reader``; None where that does not know it."""
+    found = reader.read(state) if reader.reads else None
+    if found is None:
+        return None
+    kinetic, gravity, potential = found
+    return Energy(kinetic, gravity, dict(zip(mechanism.force_index, potential.tolist(), strict=True)))
 
 
 def energy_at(mechanism: Mechanism, state: State, inputs: Callable[[], np.ndarray]) -> Energy:

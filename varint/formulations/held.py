@@ -1,6 +1,7 @@
 """Runs that Python steps, with inputs that are held over each step: what `varint.Stepper` steps."""
 
 from collections.abc import Callable, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,13 +10,13 @@ from varint._numba import state_arrays
 from varint.analysis.half_turns import HalfTurns
 from varint.errors import ArgumentError
 from varint.integrators.maximal_run import MaximalRun
-from varint.integrators.stepwise import AxisCoordinate, Stepwise
+from varint.integrators.stepwise import Stepwise
 from varint.kernels.march_records import NODE, RECORDED
-from varint.kernels.march_steps import DONE, FAILED, NOT_FINITE, UNRESOLVED, read_node, take_steps
+from varint.kernels.march_steps import DONE, FAILED, NOT_FINITE, UNRESOLVED
 from varint.kernels.step import worst_residual
-from varint.kinematics.frames import JointFrames, nearest_coordinates, with_world
+from varint.kinematics.frames import with_world
+from varint.kinematics.joint_reader import JointColumns, read_others, split_joints
 from varint.mechanism import Mechanism
-from varint.model.motion import Slide, Turn
 from varint.model.state import State
 from varint.record import joined
 from varint.redmax.reduced_run import ReducedRun
@@ -104,15 +105,15 @@ class HeldMarch:
 
     def __init__(self, run: MaximalRun, held: Held, extrapolates: bool, tree: Tree, every: int | None) -> None:
         self.run, self.held, self.every, march = run, held, every, run.march
-        columns, self._others = _columns(run.mechanism, tree)
-        self._stepwise = Stepwise(march, held.elements, [extrapolates] * len(held.elements), True, columns, tree.nq)
+        readable, self._others = split_joints(run.mechanism, tree.joints, tree.columns)
+        self._stepwise = Stepwise(march, held.elements, [extrapolates] * len(held.elements), True, readable, tree.nq)
         self._fresh = [(array, array.copy()) for _, array in state_arrays(march.ws)]
         self.input, self.seconds = self._stepwise.input, march.ws.pace.time
         self.q, self.rate = self._stepwise.reading.q, self._stepwise.reading.rate
         self._start()
         self._stepwise.hold()
         self._room = 0
-        self.take: Callable[[Any, int], int] = take_steps if every is None else self._take
+        self.take: Callable[[Any, int], int] = self._stepwise.take if every is None else self._take
 
     @property
     def word(self) -> Any:
@@ -148,7 +149,7 @@ class HeldMarch:
         before = stepwise.recorded
         self.recorded.catch_up(before)
         self.recorded.begin(self.input, bool(stepwise.place[NODE] % every == 0))
-        status = take_steps(stepwise.word, steps)
+        status = stepwise.take(stepwise.word, steps)
         unresolved = stepwise.steps.rows.unresolved[before : stepwise.recorded]
         return UNRESOLVED if status == DONE and unresolved.max(initial=-1) >= 0 else status
 
@@ -186,7 +187,7 @@ class HeldMarch:
 
     def read(self) -> None:
         """Fill ``q`` and ``rate`` (nq,) with the joint coordinates at the present node."""
-        read_node(self.word)
+        self._stepwise.read(self.word)
         if self._others:
             r = self._stepwise.reading
             _read(self._others, State(r.position, r.quat, r.velocity, r.spin), self.q, self.rate)
@@ -238,7 +239,7 @@ class HeldRun:
         start = run.start()
         self.recorded = Recorded(held, start.nodes, self.input)
         self._half_turns.passed(start.nodes)
-        self._joints = [(tree.columns[joint.name], JointFrames(self._mechanism, joint)) for joint in tree.joints]
+        self._joints = [*chain(*split_joints(self._mechanism, tree.joints, tree.columns))]
         self._failure: Failure | None = None
         self._unresolved = -1
         self.seconds = np.zeros(1)
@@ -335,26 +336,7 @@ class HeldRun:
         return self.recorded.nodes(self.run.tail().nodes, self.input, first)
 
 
-def _read(joints: list[tuple[slice, JointFrames]], state: State, q: np.ndarray, rate: np.ndarray) -> None:
-    """Fill the slices of ``joints`` in ``q`` and ``rate``; angles take the turns nearest to those in ``q``."""
-    x, R = with_world(state.position, state.quat_wxyz)
+def _read(joints: list[JointColumns], state: State, q: np.ndarray, rate: np.ndarray) -> None:
+    """See `read_others`."""
     motion = np.vstack([np.hstack([state.velocity, state.angular_velocity]), np.zeros(6)])
-    for own, frames in joints:
-        q[own] = nearest_coordinates(frames.joint, frames.measure(x, R)[None], q[own][None])[0]
-        rate[own] = np.einsum("csk,sk->c", frames.rate_jacobian(x, R, q[own]), motion[[frames.a, frames.b]])
-
-
-def _columns(mechanism: Mechanism, tree: Tree) -> tuple[list[AxisCoordinate], list[tuple[slice, JointFrames]]]:
-    """The coordinates of tree joints about and along one constant axis, and the others."""
-    simple: list[AxisCoordinate] = []
-    others: list[tuple[slice, JointFrames]] = []
-    for joint in tree.joints:
-        frames, own = JointFrames(mechanism, joint), tree.columns[joint.name]
-        moves = [motion for motion in joint.allowed if isinstance(motion, Turn | Slide)]
-        turns = sum(isinstance(motion, Turn) for motion in moves)
-        about_one = turns == 1 and len(moves) <= 2 and len({motion.axis for motion in moves}) == 1
-        if len(moves) == len(joint.allowed) and (turns == 0 or about_one):
-            simple += [AxisCoordinate(own.start + n, motion, frames) for n, motion in enumerate(moves)]
-        elif joint.dof:
-            others.append((own, frames))
-    return simple, others
+    read_others(joints, (*with_world(state.position, state.quat_wxyz), motion), q, rate)

@@ -70,6 +70,8 @@ class Adjoint:
         for k in reversed(part.nodes):
             node, here, law_state = run.nodes[k], self.by_states[k].copy(), np.zeros_like(self.law_state)
             self._back(node.until - part.first, last, node.events_until, self.by_start, self.law_state)
+            if run.fed_back:
+                here += self._fed_back(k, slice(node.until - part.first, last))
             self._velocities_back(node, here, law_state)
             self.given.add_rate(node, self.ws.increment_row)
             last = node.stages - part.first
@@ -79,6 +81,12 @@ class Adjoint:
         self._back(0, last, 0, self.by_start, self.law_state)
         self.given.add(part.stages, self.by)
         check_determined(run.mechanism, self.ws)
+
+    def _fed_back(self, k: int, stages: slice) -> np.ndarray:
+        """(nb, 12) by the state of node k, through functions of it whose values are held over the step from there."""
+        fed, node, compiled = self.run.fed_back, self.run.nodes[k], self.run.compiled
+        by = self.given.fed[k] = self.by.input[stages, fed.elements].sum(axis=0)
+        return np.tensordot(by, fed.by_state(k, self.run.dt * node.number, node.state)[:, compiled.order], 1)
 
     def _back(self, first: int, last: int, events: int, state: np.ndarray, law_state: np.ndarray) -> None:
         """Take a gradient by the state after stage ``last`` - 1 back to that before stage ``first``, in place.

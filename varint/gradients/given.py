@@ -40,6 +40,7 @@ class Given:
     load : dict of names to (nodes, 3) by the loads at the nodes, (1, 3) where they are constant
     of_time : list of ((n,), (n, m))
         Of the stages of each part, from the last one on: times, s, and the gradient by inputs that are functions
+    fed : (nodes, c) by the functions of the state, over the step from each node of the run
     target : (nr,) by the targets of constraints, where they stay as they are
     size : float, by the sizes of all stages, as shares of them
     """
@@ -51,6 +52,7 @@ class Given:
         constraints = run.compiled.plan.constraints
         self.rows, self.elements = constraints.row[constraints.driven], constraints.element[constraints.driven]
         self.called = [e for e, _ in run.commands.of_time]
+        self.fed = np.zeros((len(run.nodes), run.fed_back.elements.size))
         self.of_time: list[tuple[np.ndarray, np.ndarray]] = []
         self.target, self.size = np.zeros(run.compiled.plan.rows.role.size), np.zeros(())
 
@@ -64,6 +66,7 @@ class Given:
         if self.called:
             self.of_time.append((dt * (self.run.knots[node] + share)[::-1], by_input[::-1, self.called]))
             by_input[:, self.called] = 0.0
+        by_input[:, self.run.fed_back.elements] = 0.0
         left, right = (1.0 - middle) * by_input, middle * by_input
         target, step = by.target[:count, self.rows], s * s * (3.0 - 2.0 * s)
         left[:, self.elements] += (1.0 - step) * target  # the cubic of `constraints.set_targets`
@@ -127,6 +130,10 @@ class Given:
             times, by = map(np.concatenate, zip(*self.of_time, strict=True))
             changed = self.run.functions_at(mechanism, times * (dt / self.run.dt))
             found += np.sum(by * (changed - self.run.functions_at(self.run.mechanism, times)))
+        if self.run.fed_back:
+            states, numbers = [node.state for node in self.run.nodes], [node.number for node in self.run.nodes]
+            times, longer = self.run.dt * np.array(numbers), dt / self.run.dt - 1.0
+            found += np.sum(self.fed * self.run.fed_back.changes(mechanism, states, times, longer))
         return float(np.sum(self.value * (new - value)) + found)
 
     def by_series(self, elements: np.ndarray, moves: bool) -> np.ndarray:

@@ -120,8 +120,8 @@ def gradient(
     ------
     ArgumentError
         An unknown name; a number that cannot change, as one that opens or locks an overconstrained loop; order 1;
-        inputs that are functions of the state; a hard stop reached with zero speed; "dt" of adaptive steps; a memory
-        in which no step fits.
+        inputs that are `extrapolated`, and with ``adaptive`` all that are functions of the state; a hard stop reached
+        with zero speed; "dt" of adaptive steps; a memory in which no step fits.
     ConvergenceError
         A step could not be solved; it carries no trajectory. UnresolvedError, which is one: see above.
     """
@@ -146,11 +146,13 @@ def gradient(
     first = checked_start(made, problem.start())
     run = MaximalTape(made, first, setting, at)
     _tell_unresolved(run, method.on_unresolved)
-    states = [node.state for node in run.nodes]
+    states = [run.nodes[k].state for k in run.wanted]
     alone = times is None
     of_states = bound(objective, made) if flag(of_mechanism, "of_mechanism", ArgumentError) else objective
     value, by_state = by_states(of_states, states, alone, made.compiled.length, problem.duration)
-    adjoints = adjoints_of(run, by_state, places)
+    by_nodes = np.zeros((len(by_state), len(run.nodes), *by_state.shape[2:]))
+    by_nodes[:, run.wanted] = by_state
+    adjoints = adjoints_of(run, by_nodes, places)
     mobility, by_numbers = Mobility(made, run.first, state), Prepared(run, state, len(adjoints))
     for number in numbers.values():
         mobility.check(number)

@@ -119,21 +119,27 @@ def times_at(times: ArrayLike, end: float) -> list[float]:
 
 
 def by_states(
-    objective: Callable[..., Any], states: Sequence[State], alone: bool, length: float, duration: float
+    objective: Callable[..., Any],
+    states: Sequence[State],
+    alone: bool,
+    length: float,
+    duration: float,
+    what: str = "the objective",
 ) -> tuple[np.ndarray, np.ndarray]:
     """The objective, () or (m,), and its gradient by the states, (m or 1, K, nb, 12).
 
-    ``alone``: of the one state, not of a list. Raises ArgumentError where the objective or its own gradient is wrong.
+    ``alone``: of the one state, not of a list. ``what`` the function is, for errors. Raises ArgumentError where the
+    objective or its own gradient is wrong.
     """
-    value, own = value_of(objective, states, alone), getattr(objective, "gradient", None)
+    value, own = value_of(objective, states, alone, what=what), getattr(objective, "gradient", None)
     if own is not None:
-        return value, _own_gradient(own, value, states, alone)
+        return value, _own_gradient(own, value, states, alone, f"the gradient of {what}")
     steps = STEP * np.array([length, 1.0, length / duration, 1.0 / duration])
     found = np.zeros((value.size, len(states), len(states[0].position), 4, 3))
 
     def of_moved(n: int, part: int, bodies: Sequence[int], changes: np.ndarray) -> np.ndarray:
         moved = _moved(states[n], part, bodies, changes)
-        return value_of(objective, [*states[:n], moved, *states[n + 1 :]], alone, value.shape)
+        return value_of(objective, [*states[:n], moved, *states[n + 1 :]], alone, value.shape, what)
 
     for n, part in np.ndindex(len(states), 4):
         for i in _bodies_seen(partial(of_moved, n, part), value, found.shape[2], float(steps[part])):
@@ -183,9 +189,9 @@ def _moved(state: State, part: int, bodies: Sequence[int], changes: np.ndarray) 
     return State(*arrays)
 
 
-def _own_gradient(own: object, value: np.ndarray, states: Sequence[State], alone: bool) -> np.ndarray:
-    """(1, K, nb, 12) of an objective that is one number, as its ``gradient`` gives it."""
-    what, nb = "the objective's gradient", len(states[0].position)
+def _own_gradient(own: object, value: np.ndarray, states: Sequence[State], alone: bool, what: str) -> np.ndarray:
+    """(1, K, nb, 12) of an objective that is one number, as its ``gradient`` gives it; ``what`` that is, for errors."""
+    nb = len(states[0].position)
     if value.ndim:
         raise ArgumentError(f"{what} is for an objective that is one number, got {value.size} of them: leave it out")
     given = call(function_of(own, what, ArgumentError), what, states[0] if alone else list(states))
@@ -203,17 +209,21 @@ def _own_gradient(own: object, value: np.ndarray, states: Sequence[State], alone
 
 
 def value_of(
-    objective: Callable[..., Any], states: Sequence[State], alone: bool, shape: tuple[int, ...] | None = None
+    objective: Callable[..., Any],
+    states: Sequence[State],
+    alone: bool,
+    shape: tuple[int, ...] | None = None,
+    what: str = "the objective",
 ) -> np.ndarray:
     """The objective, () or (m,), of the one state where ``alone``.
 
     Raises ArgumentError where it is not finite, or has another ``shape`` than before.
     """
-    found = call(objective, "the objective", states[0] if alone else list(states))
+    found = call(objective, what, states[0] if alone else list(states))
     shapes = ((), (None,)) if shape is None else (shape,)
-    value = in_a_shape(found, shapes, "the objective", ArgumentError, wanted="one number, or an array (m,) of them")
+    value = in_a_shape(found, shapes, what, ArgumentError, wanted="one number, or an array (m,) of them")
     if value.ndim and not value.size:
-        raise ArgumentError("the objective is an array without numbers")
+        raise ArgumentError(f"{what} is an array without numbers")
     return value
 
 

@@ -14,6 +14,7 @@ from varint._numba import CompiledRecord
 from varint.compile import Compiled
 from varint.errors import ArgumentError, ConvergenceError
 from varint.gradients.checkpoints import Packing
+from varint.gradients.fed_back import FedBack
 from varint.gradients.schedule import Layout, ahead, layout_of
 from varint.inputs.at_nodes import Commands, Loads, starts_of_motions
 from varint.integrators.adaptive_run import AdaptiveRun, check_adaptive
@@ -106,10 +107,14 @@ class MaximalTape:
     setting : Setting
     at : sequence
         Numbers of the nodes, rising; of steps that follow the motion times, s. The run is done up to the last one.
+        With functions of the state all nodes up to that are taken.
 
     Attributes
     ----------
     nodes : list of Node
+    wanted : list of int
+        Those of ``at``, among ``nodes``.
+    fed_back : FedBack
     unresolved : Unresolved or None
     layout : Layout
     passes : (parts,) int
@@ -121,6 +126,10 @@ class MaximalTape:
     def __init__(self, mechanism: Mechanism, state: State, setting: TapeSetting, at: Sequence[float]) -> None:
         self.mechanism, self.first, self.compiled = mechanism, state, mechanism.compiled
         self.setting, self.dt, self.steps, self.at = setting, setting.dt, setting.steps, list(at)
+        self.fed_back = FedBack(mechanism, self.compiled, self.steps * self.dt)
+        self.wanted = list(range(len(self.at)))
+        if self.fed_back:
+            self.wanted, self.at = [int(node) for node in at], list(range(int(at[-1]) + 1))
         self.loads = Loads(mechanism, self.compiled, self.steps, *setting.loads)
         self.commands = self._commands(mechanism, state, self.dt)
         self.drifts = Drifts(mechanism, self.commands, self.loads, self.dt, setting.method)

@@ -13,7 +13,7 @@ from varint.integrators.march import RECORDED, March
 from varint.integrators.march import NodeBlock as MarchBlock
 from varint.integrators.stepwise import Stepwise
 from varint.kernels.march_records import NODE
-from varint.kernels.march_steps import FAILED, take_steps
+from varint.kernels.march_steps import FAILED
 from varint.kernels.restart import DEEPEST_SUBSTEP
 from varint.kinematics.misfits import quick_misfits
 from varint.mechanism import Mechanism
@@ -203,10 +203,10 @@ class MaximalRun:
         rows = march.outputs(len(nodes))
         stepwise.within(rows)
         word, inputs[:], before, t = stepwise.word, march.inputs, march.inputs, march.time
-        forces = [self.mechanism.forces[k] for _, k in self.controllers]
+        forces, take = [self.mechanism.forces[k] for _, k in self.controllers], stepwise.take
         for _ in range(steps):
             before, t = inputs.copy(), float(time[0])
-            if take_steps(word, 1) == FAILED:
+            if take(word, 1) == FAILED:
                 march.failure = (int(stepwise.place[NODE]), *stepwise.go_back())
                 break
             now, state = float(time[0]), stepwise.state()

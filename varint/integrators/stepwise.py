@@ -1,12 +1,12 @@
 """A march that Python steps: inputs are set before a step, and the node is read after it, by one compiled call each."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from varint._numba import state_arrays, word_of
+from varint._numba import ALIGNMENT, for_python, state_arrays, word_of
 from varint.integrators.march import March
 from varint.kernels.configuration import place
 from varint.kernels.inputs import Inputs
@@ -26,20 +26,11 @@ from varint.kernels.march_records import (
 )
 from varint.kernels.march_steps import copy_march, read_node, run_steps, take_steps
 from varint.kernels.step import worst_residual
-from varint.kinematics.frames import JointFrames
-from varint.model.motion import Slide, Turn
+from varint.kinematics.joint_reader import JointColumns, joint_readings
 from varint.model.state import State
 from varint.terms.kernels.term_rows import rows_state, set_rows
 
 WORD = 8  # bytes
-
-
-class AxisCoordinate(NamedTuple):
-    """A joint coordinate about or along a constant axis: its number, the axis of the joint's frames, and the frames."""
-
-    number: int
-    motion: Turn | Slide
-    frames: JointFrames
 
 
 class Stepwise:
@@ -55,13 +46,14 @@ class Stepwise:
         Whether each follows the line through the last two nodes over a step, in place of being held.
     keeps : bool
         Whether to go back to the node before a step that fails.
-    columns : sequence of AxisCoordinate
-        The coordinates that readings have, among ``size``.
+    joints : sequence of JointColumns
+        Whose coordinates readings have, among ``size``.
 
     Attributes
     ----------
     input : (m,) over the next step
     reading : Reading
+    take, read : `take_steps` and `read_node`, as Python calls them
     """
 
     def __init__(
@@ -70,21 +62,22 @@ class Stepwise:
         elements: Sequence[int],
         extrapolated: Sequence[bool],
         keeps: bool,
-        columns: Sequence[AxisCoordinate] = (),
+        joints: Sequence[JointColumns] = (),
         size: int = 0,
     ) -> None:
         self.march, self.moving = march, any(extrapolated)
         run_steps.prepare()
+        self.take, self.read = for_python(take_steps), for_python(read_node)
         self.input, before = np.zeros((2, len(elements)))
         number = np.array([march.dt, march.tol, 0.0])
         self.place = np.zeros(PLACES, dtype=np.int64)
         self.place[[STRIDE, STAGGERED, KEEPS]] = march.every, march.scheme.staggered, keeps
-        arrays = [*(array for _, array in state_arrays(march.ws)), self.place, number, before]
-        sizes = [-(-array.nbytes // WORD) for array in arrays]
+        spans = _spans([*(array for _, array in state_arrays(march.ws)), self.place, number, before])
+        sizes = [-(-size // WORD) for _, size in spans]
         self.kept = np.zeros(sum(sizes), dtype=np.int64)
         places = self.kept.ctypes.data + WORD * np.cumsum([0, *sizes])
-        copies = [(array.ctypes.data, int(at), array.nbytes) for array, at in zip(arrays, places, strict=False)]
-        self.reading = _reading(march, columns, size)
+        copies = [(start, int(at), size) for (start, size), at in zip(spans, places, strict=False)]
+        self.reading = _reading(march, joints, size)
         self._fixed: dict[str, Any] = {
             "reading": self.reading,
             "place": self.place,
@@ -140,7 +133,7 @@ class Stepwise:
 
     def state(self) -> State:
         """The present node."""
-        read_node(self.word)
+        self.read(self.word)
         r = self.reading
         return State(r.position.copy(), r.quat.copy(), r.velocity.copy(), r.spin.copy())
 
@@ -154,7 +147,7 @@ class Stepwise:
         if self.place[KEEPS]:
             self.recall(self.kept)
             if solved:
-                take_steps(self.word, solved)
+                self.take(self.word, solved)
         return worst
 
     def save(self) -> np.ndarray:
@@ -172,24 +165,30 @@ class Stepwise:
         set_rows(plan, ws, pose, rows_state(ws))
 
 
-def _reading(march: March, columns: Sequence[AxisCoordinate], size: int) -> Reading:
-    """Room for readings of a march, with ``size`` joint coordinates, of which ``columns`` are read."""
-    slot, n = march.compiled.slot, len(columns)
+def _reading(march: March, joints: Sequence[JointColumns], size: int) -> Reading:
+    """Room for readings of a march, with ``size`` joint coordinates, of which those of ``joints`` are read."""
+    slot = march.compiled.slot
     nb = len(slot)
-    angle, number, body = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.int64), np.zeros((n, 2), dtype=np.int64)
-    axes, normal = np.zeros((n, 5, 3)), np.zeros((n, 2, 3))
-    for c, (column, motion, frames) in enumerate(columns):
-        first, second, third = ((motion.axis + k) % 3 for k in range(3))
-        number[c], angle[c] = column, isinstance(motion, Turn)
-        body[c] = [slot[k] if k >= 0 else nb for k in (frames.a, frames.b)]
-        in_a, in_b = frames.axes_a.T, frames.axes_b.T
-        axes[c] = in_a[first], frames.origin_a, in_b[first], frames.origin_b, in_b[second]
-        normal[c] = in_a[second], in_a[third]
-    states = march.ws.efforts.state.size
     velocity, spin = np.zeros((2, nb, 3))
     q, rate = np.zeros((2, size))
     return Reading(
         slot=np.array(slot), position=np.zeros((nb, 3)), quat=np.zeros((nb, 4)), velocity=velocity, spin=spin,
-        motion=np.zeros((nb, 6)), work=np.zeros(len(march.compiled.force)), state=np.zeros(states), angle=angle,
-        column=number, body=body, axes=axes, normal=normal, q=q, rate=rate,
+        motion=np.zeros((nb + 1, 6)), work=np.zeros(len(march.compiled.force)),
+        state=np.zeros(march.ws.efforts.state.size), joints=joint_readings(joints, slot), q=q, rate=rate,
     )  # fmt: skip
+
+
+def _spans(arrays: Iterable[np.ndarray]) -> list[tuple[int, int]]:
+    """Addresses and bytes of arrays, those that lie next to each other in one piece of memory as one."""
+    spans: list[tuple[int, int]] = []
+    last = None
+    for array in arrays:
+        if not array.size:
+            continue
+        start = array.ctypes.data
+        if last is not None and last is array.base and start - sum(spans[-1]) in range(ALIGNMENT):
+            spans[-1] = spans[-1][0], start + array.nbytes - spans[-1][0]
+        else:
+            spans.append((start, array.nbytes))
+        last = array.base
+    return spans

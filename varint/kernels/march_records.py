@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from varint._numba import Bool1, CompiledRecord, Float1, Float2, Float3, Int1, Int2
 from varint.kernels.inputs import Inputs
+from varint.kernels.joint_readings import JointReadings
 from varint.kernels.plan import Plan, Workspace
 
 NODE, POSE, STRIDE, STAGGERED, KEEPS, RECORDED, HELD_FROM, STEPPED, PLACES = range(9)  # of `MarchSteps.place`
@@ -25,21 +26,17 @@ class NodeRows(CompiledRecord, writable=True):
 
 @dataclass(frozen=True, eq=False)
 class Reading(CompiledRecord, writable=True):
-    """The present node in the order of the description, and n coordinates of joints with constant axes."""
+    """The present node in the order of the description, and coordinates of joints."""
 
     slot: Int1  # (nb,)
     position: Float2  # (nb, 3)
     quat: Float2  # (nb, 4)
     velocity: Float2  # (nb, 3) m/s, world
     spin: Float2  # (nb, 3) rad/s, body
-    motion: Float2  # (nb, 6) in kernel order
+    motion: Float2  # (nb + 1, 6) in kernel order, the world last
     work: Float1  # (ne,)
     state: Float1  # states of laws
-    angle: Bool1  # (n,) whether a coordinate is an angle; else a distance along the axis
-    column: Int1  # (n,) of ``q``
-    body: Int2  # (n, 2) slots of bodies a and b
-    axes: Float3  # (n, 5, 3) axis and origin in a, axis and origin in b, and a normal of the axis in b
-    normal: Float3  # (n, 2, 3) the same normal in a, and the one a quarter turn on
+    joints: JointReadings  # of those that compiled code reads
     q: Float1  # (nq,) m, rad
     rate: Float1  # (nq,) m/s, rad/s
 

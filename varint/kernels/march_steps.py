@@ -3,7 +3,7 @@
 import math
 
 from varint._numba import copy_bytes, indirect, njit, record_at
-from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, sub, vector
+from varint.kernels.joint_readings import read_joints
 from varint.kernels.march_records import (
     HELD_FROM,
     KEEPS,
@@ -110,7 +110,7 @@ def read_node(word: int) -> None:
     position, quat, motion = march.ws.position[pose], march.ws.quat[pose], reading.motion
     record = march.place[RECORDED] - 1
     if record >= 0 and march.rows.time[record] == march.ws.pace.time[0]:  # it was recorded just now
-        for i in range(motion.shape[0]):
+        for i in range(march.rows.velocity.shape[1]):
             for k in range(6):
                 motion[i, k] = march.rows.velocity[record, i, k]
     else:
@@ -123,31 +123,4 @@ def read_node(word: int) -> None:
             reading.velocity[i, k], reading.spin[i, k] = motion[j, k], motion[j, 3 + k]
         for k in range(4):
             reading.quat[i, k] = quat[j, k]
-    for n in range(reading.column.size):
-        _read_coordinate(march, n)
-
-
-@njit
-def _read_coordinate(march, n):
-    """Coordinate n of those with constant axes, an angle with the turns nearest to the last reading, and its rate."""
-    reading, nb = march.reading, march.reading.slot.size
-    x, R = march.ws.position[march.place[POSE]], march.ws.rotation[march.place[POSE]]
-    (a, b), motion = (reading.body[n, 0], reading.body[n, 1]), reading.motion
-    axes, normal, column = reading.axes[n], reading.normal[n], reading.column[n]
-    v_a = v_b = w_a = w_b = (0.0, 0.0, 0.0)
-    if a < nb:
-        v_a, w_a = vector(motion[a, :3]), vector(motion[a, 3:])
-    if b < nb:
-        v_b, w_b = vector(motion[b, :3]), vector(motion[b, 3:])
-    if reading.angle[n]:
-        d = rotate_back(R[a], rotate(R[b], vector(axes[4])))
-        angle = math.atan2(dot(vector(normal[1]), d), dot(vector(normal[0]), d))
-        reading.q[column] = angle + 2.0 * math.pi * math.floor(0.5 + (reading.q[column] - angle) / (2.0 * math.pi))
-        reading.rate[column] = dot(vector(axes[2]), sub(w_b, rotate_back(R[b], rotate(R[a], w_a))))
-        return
-    origin = rotate(R[b], vector(axes[3]))
-    arm = rotate_back(R[a], add(sub(vector(x[b]), vector(x[a])), origin))
-    reading.q[column] = dot(vector(axes[0]), sub(arm, vector(axes[1])))
-    v_b = add(v_b, rotate(R[b], cross(w_b, vector(axes[3]))))
-    v_a = add(v_a, rotate(R[a], cross(w_a, arm)))
-    reading.rate[column] = dot(rotate(R[b], vector(axes[2])), sub(v_b, v_a))
+    read_joints(reading.joints, position, quat, march.ws.rotation[pose], motion, reading.q, reading.rate)

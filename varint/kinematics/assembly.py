@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from varint.compile import Compiled
 from varint.errors import AssemblyError, StateError
+from varint.kernels.whole_state import is_whole_state
 from varint.kinematics.closure import Closure, Weld, coordinate_units
 from varint.kinematics.frames import (
     JointFrames,
@@ -342,6 +343,12 @@ def checked_state(
     """The arrays of a state, each checked; quaternions normalised. ``what``: how errors call it."""
     of_type(state, State, what, StateError)
     nb = len(structure.bodies)
+    given = state.position, state.quat_wxyz, state.velocity, state.angular_velocity
+    shapes = (nb, 3), (nb, 4), (nb, 3), (nb, 3)
+    if all(type(a) is np.ndarray and a.shape == s and a.dtype == float for a, s in zip(given, shapes, strict=True)):
+        copies = [np.array(array, dtype=float, order="C") for array in given]
+        if is_whole_state(*copies):  # the usual case, at once
+            return freeze(copies[0]), freeze(copies[1]), freeze(copies[2]), freeze(copies[3])
     arrays = []
     for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):
         arrays.append(bounded_array(getattr(state, name), (nb, width), f"{name} of the {what}", StateError))

@@ -54,11 +54,17 @@ class Regulator(Shown):
 
     def _commanded(self, force):
         of_type(force, Commanded, f"force '{force.name}' of the mechanism", ArgumentError)
-        k, read = self.system.inputs.index(force.name), self.system._about.read
+        k, about, n = self.system.inputs.index(force.name), self.system._about, len(self.system.names)
 
         def feedback(t: float, state: State) -> float:
-            return float(self.system.input[k] - self.K[k] @ read(state))
+            return float(self.system.input[k] - self.K[k] @ about.read(state))
 
+        def by_state(t: float, state: State) -> tuple[np.ndarray, ...]:
+            pose = -np.tensordot(self.K[k, :n], about.rows_at(state), 1)
+            motion = -np.tensordot(self.K[k, n:], about.rows, 1)
+            return pose[:, :3], pose[:, 3:], motion[:, :3], motion[:, 3:]
+
+        feedback.gradient = by_state  # type: ignore[attr-defined]
         return replace(force, **{force.command_name: feedback})
 
     def _facts(self) -> Iterable[str]:

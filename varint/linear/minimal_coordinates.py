@@ -36,10 +36,12 @@ class Coordinates:
 
     def read(self, state: State) -> np.ndarray:
         """(2 n,) the coordinates of a nearby state, and their rates, from those of the state here."""
-        dx, dv = state.position - self.state.position, state.velocity - self.state.velocity
-        turn, _ = _turns(self.state, state)
-        pose, motion = np.hstack([dx, turn]), np.hstack([dv, state.angular_velocity - self.state.angular_velocity])
-        return self.along(np.stack([pose, motion])).T.ravel()
+        here, motions = self.state, np.empty((2, *state.position.shape[:1], 6))
+        np.subtract(state.position, here.position, out=motions[0, :, :3])
+        np.subtract(state.velocity, here.velocity, out=motions[1, :, :3])
+        np.subtract(state.angular_velocity, here.angular_velocity, out=motions[1, :, 3:])
+        motions[0, :, 3:], _ = _turns(here, state)
+        return self.along(motions).T.ravel()
 
     def read_changes(self, state: State, changes: np.ndarray) -> np.ndarray:
         """(2 n, c) changes of what `read` gives for a state, by changes (c, nb, 12) of its pose and velocity."""

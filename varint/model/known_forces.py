@@ -10,7 +10,7 @@ import numpy as np
 
 from varint.errors import ArgumentError
 from varint.model.forces.base import BodyContact, Effort, Force, PlaneContact, SolvedElsewhere
-from varint.model.forces.commanded import Commanded
+from varint.model.forces.commanded import Commanded, Extrapolated
 from varint.model.forces.coupled import Coupled
 from varint.model.forces.driven import Driven
 from varint.model.forces.joint_compliance import JointCompliance
@@ -102,6 +102,11 @@ def has_series(structure: "Structure", force: Force) -> bool:
 def has_feedback(structure: "Structure", force: Force) -> bool:
     """Whether the input of a force is a function of the state."""
     return isinstance(force, Commanded) and callable(force.input) and not force.of_time
+
+
+def is_extrapolated(structure: "Structure", force: Force) -> bool:
+    """Whether the input of a force is a function of the state that is extrapolated over a step."""
+    return isinstance(force, Commanded) and isinstance(force.input, Extrapolated)
 
 
 def _prescribes_several(structure: "Structure", force: Force) -> bool:
@@ -214,6 +219,12 @@ TRAITS = {
         "has an input that is a function of the state",
         "give it a number or a function of time",
     ),
+    "extrapolated": Trait(
+        "inputs that are extrapolated",
+        is_extrapolated,
+        "has an input that is extrapolated",
+        "give it the function itself, whose values are held over a step",
+    ),
 }
 # traits of forces that a State does not determine
 NOT_FROM_STATE = ("impulses", "contacts", "path", "mesh", "internal", "series")
@@ -300,22 +311,47 @@ USES = {
     "tangents": Use(
         "`vi.periodic_orbit`, `vi.lyapunov_spectrum`",
         "derivatives of steps",
-        ("mesh", "impulses", "contacts", "path", "soft", "internal", "moved", "feedback", "rolling"),
+        ("mesh", "impulses", "contacts", "path", "soft", "internal", "moved", "feedback", "extrapolated", "rolling"),
     ),
     "gradient": Use(
         "`vi.gradient`",
         "gradients",
-        ("mesh", "impulses", "path", "soft", "moved", "bent", "feedback", "rolling"),
+        ("mesh", "impulses", "path", "soft", "moved", "bent", "extrapolated", "rolling"),
     ),
     "adaptive gradient": Use(
         "`vi.gradient(adaptive=)`",
         "gradients of adaptive steps",
-        ("mesh", "impulses", "contacts", "path", "soft", "moved", "bent", "feedback", "series", "rolling"),
+        (
+            "mesh",
+            "impulses",
+            "contacts",
+            "path",
+            "soft",
+            "moved",
+            "bent",
+            "feedback",
+            "extrapolated",
+            "series",
+            "rolling",
+        ),
     ),
     "reduced gradient": Use(
         "`vi.redmax.gradient`",
         "gradients in reduced coordinates",
-        (*MAXIMAL, "impulses", "contacts", "path", "soft", "hard", "moved", "several", "bent", "feedback", "rolling"),
+        (
+            *MAXIMAL,
+            "impulses",
+            "contacts",
+            "path",
+            "soft",
+            "hard",
+            "moved",
+            "several",
+            "bent",
+            "feedback",
+            "extrapolated",
+            "rolling",
+        ),
     ),
     "inverse dynamics": Use(
         "`vi.inverse_dynamics`",
