@@ -37,6 +37,16 @@ def test_a_page_of_a_run_and_of_a_mechanism(capsys):
     assert Path("again.html").read_bytes() == Path("run.html").read_bytes()
 
 
+def test_a_page_of_two_runs(capsys):
+    run_file()
+    vi.simulate(vi.mechanisms.four_bar(), 0.3, 0.01, output="second.h5")
+    assert main(["view", "run.h5", "second.h5", "--html", "both.html", "--frames", "10"]) == 0
+    assert "11 of 21 recorded nodes" in " ".join(capsys.readouterr().out.split())
+    data = data_of(Path("both.html").read_text())
+    assert data["name"] == "run.h5"
+    assert [(other["name"], other["frames"]["count"]) for other in data["others"]] == [("second.h5", 11)]
+
+
 def test_json_of_a_page(capsys):
     found, errors = json_of(capsys, ["view", "four_bar", *SHORT, "--html", "four.html", "--json"])
     assert not errors
@@ -102,6 +112,10 @@ def test_what_exists_is_kept(capsys):
         (["view", "four_bar", "--live", "--html", "p.html"], ("--live", "leave out --html")),
         (["view", "four_bar", "--live", "--duration", "2"], ("--live", "leave out --duration")),
         (["view", "four_bar", "--live", "--dt", "auto"], ("number for dt",)),
+        (["view", "run.h5", "four_bar"], ("'four_bar' is none",)),
+        (["view", "four_bar", "run.h5", "--html", "p.html"], ("'four_bar' is none",)),
+        (["view", "none.h5", "other.h5", "--html", "p.html"], ("none.h5", "no such file")),
+        (["view", "four_bar", "run.h5", "--live"], ("--live", "other runs")),
         (["view", "run.h5", "--live"], ("--live", "recorded already")),
         (["view", "four_bar", "--plane", "up"], ("--plane must be one of",)),
         (["view", "four_bar", "--trace", "crnak", "--html", "p.html", *SHORT], ("'crnak'", "did you mean 'crank'?")),

@@ -7,7 +7,7 @@ from force_samples import OF_RATES, sample_mechanism, samples
 import varint as vi
 from varint.drawing.mechanism_picture import make_painter
 from varint.drawing.paint import rounded, zigzag
-from varint.drawing.scene import WORLD, make_scene, placed
+from varint.drawing.scene import WORLD, is_retracted, make_scene, placed
 from varint.drawing.viewpoint import choose_view
 from varint.kinematics.frames import JointFrames, with_world
 
@@ -281,3 +281,25 @@ def test_bodies_and_joints_are_named_on_request():
     state = mechanism.state()
     for text, centre in zip(axes.texts, state.position, strict=False):
         np.testing.assert_allclose(text.xy, centre[[0, 2]])
+
+
+@pytest.mark.slow
+def test_pistons_stay_in_their_cylinders():
+    """A rod fills the gap between the links of each leg, and is not drawn where they overlap."""
+    mech = vi.mechanisms.stewart_platform()
+    rods = [strand for strand in scene_of(mech).strands if strand.look == "piston"]
+    assert len(rods) == 6
+    run = vi.simulate(mech, 14.0, 0.02, every=10)
+    x, R = with_world(run.position, run.quat_wxyz)
+    seen = []
+    for k, rod in enumerate(rods, start=1):
+        foot, head = (mech.joints[mech.joint_index[f"{end} {k}"]].point for end in ("foot", "head"))
+        length = np.linalg.norm(head - foot)
+        begin, end = (placed(x, R, body, point) for body, point in zip(rod.bodies, rod.points, strict=True))
+        assert np.linalg.norm(begin - foot, axis=1) == pytest.approx(0.7 * length)  # open end of the cylinder
+        gap = run.coordinates[f"leg {k}"] - 0.4 * length
+        assert np.linalg.norm(end - begin, axis=1) == pytest.approx(np.abs(gap), abs=1e-9)
+        hidden = [is_retracted(rod, *pose) for pose in zip(x, R, strict=True)]
+        assert hidden == (gap <= 0.0).tolist()
+        seen.append(not all(hidden))
+    assert any(seen)

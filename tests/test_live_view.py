@@ -98,6 +98,20 @@ def test_other_joints_of_a_tree_keep_their_coordinates():
     assert np.subtract(after, before) == pytest.approx([0.4, 0.0], abs=1e-12)
 
 
+def test_coupled_joints_follow_a_moved_one():
+    links = [vi.Body.rod(f"link {k}", (k, 0, 0), (k + 1, 0, 0), mass=1.0) for k in range(3)]
+    hinges = [
+        vi.Revolute(f"hinge {k}", "world" if k == 0 else f"link {k - 1}", f"link {k}", point=(k, 0, 0), axis=(0, -1, 0))
+        for k in range(3)
+    ]
+    gear = vi.Coupling("gear", terms=[("hinge 0", 0, 1.0), ("hinge 2", 0, 2.0)])
+    with vi.live(vi.Mechanism("geared", links, hinges, forces=[gear]), browser=False) as live:
+        before = Client(live).step()["coordinates"]
+        answer = Client(live).step(coordinates={"hinge 0": [0.3]})
+    assert answer["message"] == ""
+    assert np.subtract(answer["coordinates"], before) == pytest.approx([0.3, 0.0, -0.15], abs=1e-9)
+
+
 def test_a_step_that_cannot_be_solved_is_a_message_and_the_last_state_is_kept():
     mech = vi.mechanisms.free_body(spin=1000.0)
     with vi.live(mech, 3.0, every=1, browser=False) as live:
@@ -238,3 +252,38 @@ def test_the_command_serves_a_live_view():
         finally:
             process.terminate()
             process.wait(60)
+
+
+BAR = ("back", "play", "forward", "scrub", "clock", "speed", "reset", "save", "record")
+
+
+@pytest.mark.slow
+def test_the_live_view_fits_a_phone(tmp_path):
+    """390 px wide: one row of buttons below the slider of time, sliders within the window, a long message boxed."""
+    with browser(tmp_path) as driver, vi.live(vi.mechanisms.jansen_leg(), browser=False) as live:
+        metrics = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        page = Shown(driver, live.address)
+        page.wait(lambda state: state["idle"])
+        find = driver.execute_script
+        find(
+            "const r = document.querySelector('[data-slider=\"upper pivot\"] input[type=number]');"
+            "r.value = 3; r.dispatchEvent(new Event('change'))"
+        )
+        page.wait(lambda state: state["idle"] and "upper pivot" in state["message"])
+        box = "const b = arguments[0].getBoundingClientRect(); return [b.left, b.right, b.top, b.bottom]"
+        boxes = [find(box, find("return document.getElementById(arguments[0])", name)) for name in BAR]
+        for k, (left, right, top, bottom) in enumerate(boxes):
+            assert 0 <= left < right <= 390, BAR[k]
+            assert 0 <= top < bottom <= 844, BAR[k]
+            for other in boxes[:k]:
+                assert right <= other[0] or other[1] <= left or bottom <= other[2] or other[3] <= top, BAR[k]
+        buttons = [boxes[BAR.index(name)] for name in ("back", "play", "forward", "reset", "save", "record")]
+        assert len({round(top) for _, _, top, _ in buttons}) == 1
+        for row in find("return [...document.querySelectorAll('[data-slider] input')]"):
+            left, right, *_ = find(box, row)
+            assert 0 <= left < right <= 390
+        notes = find(box, find("return document.getElementById('notes')"))
+        assert notes[3] - notes[2] < 0.25 * find("return document.getElementById('stage').clientHeight") + 20
+        assert find("return document.documentElement.scrollWidth") <= 390
+        page.check_no_errors()

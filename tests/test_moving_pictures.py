@@ -11,6 +11,7 @@ from PIL import Image
 import varint as vi
 from varint.drawing.viewpoint import choose_view
 from varint.viz.animation import FPS, frame_times, movie_writer
+from varint.viz.contact_arrows import COLOUR, LENGTH, ContactArrows
 
 
 @pytest.fixture(scope="module")
@@ -177,3 +178,25 @@ def test_long_runs_ask_for_a_speed():
         frame_times(t, FPS, 1.0)
     speed = float(str(caught.value).split("speed of ")[1].split()[0])
     assert len(frame_times(t, FPS, speed)) <= 3000
+
+
+@pytest.mark.slow
+def test_contact_forces_are_arrows_in_films_and_pictures(tmp_path):
+    """A rimless wheel on one foot: an arrow from there along the force, in both; none where nothing touches."""
+    run = vi.simulate(vi.mechanisms.rimless_wheel(), 0.5, 0.005)
+    arrows = ContactArrows(run)
+    node = 60
+    touching = run.contacts.at(node)
+    for (start, end), point, force in zip(arrows.at(run.t[node], 0.01), touching.point, touching.force, strict=True):
+        assert np.array_equal(start, point)
+        assert (end - start) / np.linalg.norm(end - start) == pytest.approx(force / np.linalg.norm(force))
+        assert 0.02 < np.linalg.norm(end - start) < 3.0 * LENGTH * 0.01 + 1e-12
+    assert ContactArrows(vi.simulate(vi.mechanisms.four_bar(), 0.1, 0.01)).at(0.05, 0.01) == []
+    rgb = np.array([int(COLOUR[k : k + 2], 16) for k in (1, 3, 5)])
+    run.animate(tmp_path / "wheel.gif", fps=4)
+    run.plot("snapshot", path=tmp_path / "wheel.png", times=[0.3])
+    for name in ("wheel.gif", "wheel.png"):
+        with Image.open(tmp_path / name) as picture:
+            picture.seek(picture.n_frames - 1 if name.endswith("gif") else 0)
+            pixels = np.asarray(picture.convert("RGB")).astype(int)
+        assert (np.abs(pixels - rgb).max(axis=2) < 40).sum() > 100, name

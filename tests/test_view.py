@@ -1,6 +1,7 @@
 """The page of a run: what is in it, how large it is, what it says to mistakes."""
 
 import base64
+import dataclasses
 import html
 import json
 import re
@@ -12,6 +13,7 @@ import pytest
 
 import varint as vi
 from varint.model.solid import Solid
+from varint.viz.mesh_files import meshed_solids
 from varint.viz.page import stride
 
 
@@ -371,3 +373,21 @@ def test_shapes_of_a_robot_are_drawn(tmp_path):
 def test_a_solid_says_what_it_is():
     assert repr(Solid("sphere", [1.0])).startswith("Solid: kind='sphere', sizes=(1)")
     assert Path(sys.modules["varint.viz.page"].__file__).with_name("assets").is_dir()
+
+
+def test_a_mesh_file_of_the_user_is_drawn(tmp_path):
+    """As docs/viewing.md adds it to a body, in the page and in films; it changes no motion."""
+    trimesh = pytest.importorskip("trimesh")
+    trimesh.creation.box((100.0, 40.0, 20.0)).export(tmp_path / "cover.stl")
+    cover = trimesh.load(tmp_path / "cover.stl", force="mesh")
+    mesh = {"kind": "mesh", "vertices": 0.001 * cover.vertices, "triangles": cover.faces, "position": (0, 0, 0.02)}
+    mech = vi.mechanisms.double_pendulum()
+    first = dataclasses.replace(mech.bodies[0], solids=[*mech.bodies[0].solids, mesh])
+    covered = dataclasses.replace(mech, bodies=[first, *mech.bodies[1:]])
+    run = vi.simulate(covered, 0.1, 0.01)
+    assert np.array_equal(run.position, vi.simulate(mech, 0.1, 0.01).position)
+    part = data_of(run.view().html)["bodies"][0]["parts"][len(mech.bodies[0].solids)]
+    assert (part["kind"], part["position"]) == ("mesh", [0, 0, 0.02])
+    corners = decoded(part["vertices"], "<f4", len(cover.vertices), 3)
+    assert np.ptp(corners, axis=0) == pytest.approx([0.1, 0.04, 0.02])
+    assert list(meshed_solids(covered, 1000)) == [0]

@@ -178,6 +178,24 @@ def test_traces_and_curves_are_chosen(leg):
     page.check_no_errors()
 
 
+def test_a_second_run_is_shown_over_the_first_one(driver, tmp_path):
+    """Each at the time of the page, the shorter one at its end beyond that; curves of both in one plot."""
+    runs = [vi.simulate(vi.mechanisms.double_pendulum(angle=angle), t, 0.01) for angle, t in ((0.5, 1.0), (1.0, 1.5))]
+    vi.show(*runs, names=["low", "high"], path=tmp_path / "runs.html")
+    page = Shown(driver, (tmp_path / "runs.html").as_uri())
+    assert page.state["runs"] == ["low", "high (translucent, dashed)"]
+    assert page.state["end"] == pytest.approx(1.5)
+    for t, nodes in ((0.7, (70, 70)), (1.3, (100, 130))):
+        page.scrub(t)
+        state = page.wait(lambda state, t=t: abs(state["shown"] - t) < 1e-6)
+        for run, node, bodies in zip(runs, nodes, (state["bodies"], state["ghosts"][0]), strict=True):
+            found = np.array([bodies[body.name] for body in run.mechanism.bodies])
+            assert found == pytest.approx(run.position[node], abs=1e-5)
+    page.click('[data-toggle="bodies"]')
+    page.wait(lambda state: not state["visible"]["bodies"])
+    page.check_no_errors()
+
+
 CONTROLS = ("back", "play", "forward", "scrub", "clock", "speed", "loop", "record", "open", "view", "plots")
 BOXES = """
 const boxes = arguments[0].map((id) => document.getElementById(id).getBoundingClientRect());

@@ -66,6 +66,7 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.sliders import Controls, controls
     from varint.stepper import Stepper
     from varint.trajectory import Trajectory
+    from varint.viz.overlay import show
 
 PACKAGES = ("bridges", "gym", "plot", "redmax")
 PLACES = {  # name to its module, but for forces and joints
@@ -155,6 +156,7 @@ PLACES = {  # name to its module, but for forces and joints
     "random_draws": "ensembles",
     "save_mechanism": "io.mechanism_file",
     "section_forces": "analysis.section_forces",
+    "show": "viz.overlay",
     "simulate": "simulation",
     "static_optimization": "studies.static_optimization",
     "step_matrix": "linear",

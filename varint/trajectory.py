@@ -165,9 +165,9 @@ class Trajectory(RecordedMotion):
         taken evenly; ``trace``: points whose paths it shows at first, ``plane``: what it looks at first, see `plot`.
         Raises ArgumentError, FileError.
         """
-        from varint.viz.page import view
+        from varint.viz.overlay import show
 
-        return view(self, path, frames=frames, trace=trace, plane=plane)
+        return show(self, path=path, frames=frames, trace=trace, plane=plane)
 
     def animate(
         self,

@@ -97,6 +97,10 @@ def run_calls() -> dict[str, Call]:
     stepped = {name: maximal[name] for name in names} | {"dt": 0.005, "every": 1, "extrapolate": True}
     stepped["force"] = lambda: {"cart": (1.0, 0.0, 0.0)}
 
+    def shown(**arguments):
+        run = vi.simulate(motor, 0.02, 0.01)
+        return vi.show(run, run, **arguments)
+
     def of_live(**arguments):
         with vi.live(**arguments, browser=False) as live:
             return repr(live), live.trajectory().t
@@ -115,6 +119,9 @@ def run_calls() -> dict[str, Call]:
         "Reduced": Call(vi.Reduced, of(vi.Reduced, reduced), repr),
         "Peer": Call(vi.Peer, rights(**peer), repr),
         "Stepper": Call(of_stepper, rights(**stepped)),
+        "show": Call(
+            shown, rights(names=lambda: ["a", "b"], path="runs.html", frames=5, trace="cart", plane="xz"), repr
+        ),
         "live": Call(
             of_live,
             rights(**{name: stepped[name] for name in ("mechanism", "dt", "state", "order", "scheme", "every")}),

@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from varint.cli.method import method_of
-from varint.cli.shared import Commands
+from varint.cli.shared import RUN_FILES, Commands
 from varint.cli.shown import add_shown, check_kept, check_looks, fill_stepping, is_run, shown_run
 
 if TYPE_CHECKING:
     from varint.cli.facts import Report
     from varint.cli.live import LiveSource
+    from varint.serving.page_server import Server
+    from varint.trajectory import Trajectory
+    from varint.viz.page import Page
 
 FRAMES = 1000
 ABOUT = (
@@ -24,6 +27,8 @@ def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
     parser = commands.add_parser("view", help="show a run in space, in the browser", description=ABOUT)
     add_shown(parser)
+    others = "other recorded runs, shown translucent over the first, which is a recorded run then"
+    parser.add_argument("others", nargs="*", metavar="RUN.h5", help=others)
     parser.add_argument("--html", type=Path, metavar="FILE.html", help="write a page by itself, and serve nothing")
     frames = f"frames after the first, at most, taken evenly from the recorded nodes; default {FRAMES}"
     parser.add_argument("--frames", type=int, metavar="N", help=frames)
@@ -45,10 +50,12 @@ def execute(args: Namespace) -> "Report":
     if args.live:
         _check_live(args, frames)
         return _stepped(args, looks)
+    if args.others:
+        _check_others(args)
     if args.html is None:
         if args.force:
             raise ArgumentError("--force replaces a page: it needs --html")
-        return _served(args, looks)
+        return _compared(args, looks) if args.others else _served(args, looks)
     if args.no_open:
         raise ArgumentError("--no-open applies to the page in the browser: with --html nothing is opened")
     check_page(args.html)
@@ -60,8 +67,12 @@ def _written(args: Namespace, looks: dict) -> "Report":
     from varint.cli.facts import Fact, Facts, Report
     from varint.io.room import size_text
 
-    trajectory, failure = shown_run(args)
-    page = trajectory.view(args.html, frames=args.frames, **looks)
+    if args.others:
+        trajectory, page, failure = *_overlaid(args, looks), None
+        page.save(args.html)
+    else:
+        trajectory, failure = shown_run(args)
+        page = trajectory.view(args.html, frames=args.frames, **looks)
     size = args.html.stat().st_size
     facts = [
         Fact("output", "page", args.html, text=f"{args.html}, {size_text(size)}"),
@@ -72,27 +83,61 @@ def _written(args: Namespace, looks: dict) -> "Report":
     return Report([Facts(facts, title=trajectory.mechanism.name)], failure=failure)
 
 
+def _check_others(args: Namespace) -> None:
+    """Raise ArgumentError unless all that is named are recorded runs."""
+    from varint.errors import ArgumentError
+
+    is_run(args)
+    for name in (args.mechanism, *args.others):
+        if Path(name).suffix.lower() not in RUN_FILES:
+            raise ArgumentError(f"recorded runs are shown over one another, .h5: '{name}' is none")
+
+
+def _overlaid(args: Namespace, looks: dict) -> "tuple[Trajectory, Page]":
+    """The first run, and the page of all."""
+    import varint
+
+    files = [args.mechanism, *args.others]
+    runs = [varint.load(name) for name in files]
+    return runs[0], varint.show(*runs, names=[Path(name).name for name in files], frames=args.frames, **looks)
+
+
+def _compared(args: Namespace, looks: dict) -> "Report":
+    from varint.cli.facts import Fact, Facts, Report
+    from varint.serving.page_server import HTML, Answer, page_server
+
+    trajectory, page = _overlaid(args, looks)
+    answer = Answer(page.html.encode(), HTML)
+    _serve(page_server(lambda path: answer if path == "/" else None), args.no_open)
+    return Report([Facts([Fact("recorded_nodes", "recorded nodes", len(trajectory))])])
+
+
+def _serve(server: "Server", no_open: bool) -> None:
+    """Print the address, open the browser and answer until Ctrl-C."""
+    from varint.serving.page_server import HOST
+
+    address = f"http://{HOST}:{server.server_address[1]}/"
+    print(f"{address}  Ctrl-C ends", file=sys.stderr, flush=True)
+    if not no_open:
+        import webbrowser
+
+        webbrowser.open(address)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        server.server_close()
+
+
 def _served(args: Namespace, looks: dict) -> "Report":
     from varint.cli.facts import Fact, Facts, Report
     from varint.cli.live import Growing, Live, serve
-    from varint.serving.page_server import HOST
 
     source = _source(args)
     try:
         live = Live(source, args.frames, **looks)
-        server = serve(live)
-        address = f"http://{HOST}:{server.server_address[1]}/"
-        print(f"{address}  Ctrl-C ends", file=sys.stderr, flush=True)
-        if not args.no_open:
-            import webbrowser
-
-            webbrowser.open(address)
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt:
-            pass
-        finally:
-            server.server_close()
+        _serve(serve(live), args.no_open)
         trajectory, _ = source.latest()
     finally:
         if isinstance(source, Growing):
@@ -107,6 +152,8 @@ def _check_live(args: Namespace, frames: int | None) -> None:
 
     if is_run(args):
         raise ArgumentError(f"--live steps a mechanism: '{args.mechanism}' is recorded already")
+    if args.others:
+        raise ArgumentError("--live steps one mechanism: leave out the other runs")
     given = {"html": args.html, "force": args.force or None, "frames": frames, "duration": args.duration}
     for name, value in given.items():
         if value is not None:

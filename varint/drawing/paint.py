@@ -14,7 +14,7 @@ from matplotlib.patheffects import withStroke
 from scipy.spatial import ConvexHull
 
 from varint.drawing.picture import plain
-from varint.drawing.scene import Guide, Mark, Outline, Scene, Strand, placed
+from varint.drawing.scene import Guide, Mark, Outline, Scene, Strand, is_retracted, placed
 from varint.drawing.style import COLOURS, FAINT, INK, SMALL
 from varint.drawing.surfaces import Surfaces
 from varint.drawing.wrapped import wrapped_line
@@ -226,6 +226,20 @@ class Painter:
         """The path (T, 3), m, world, of a point."""
         return self._lines([self.scene.view.project(points)], level + TRACE_Z, colour, 1.3, style)
 
+    def arrow(self, start: np.ndarray, end: np.ndarray, colour: str, level: float = 0.0) -> list[Artist]:
+        """An arrow between points (3,), m, world, with a dot where it starts."""
+        tail, tip = self.scene.view.project(np.array([start, end]))
+        length = float(np.linalg.norm(tip - tail))
+        along = (tip - tail) / (length or 1.0)
+        head = min(2.5 * self.size, 0.6 * length)
+        across, neck = 0.4 * head * np.array([-along[1], along[0]]), tip - head * along
+        triangle = self._patch(np.array([tip, neck + across, neck - across]), colour, None, level + TRACE_Z)
+        return [
+            self._lines([np.array([tail, neck])], level + TRACE_Z, colour, 1.8),
+            triangle,
+            self.dot(start, colour, level),
+        ]
+
     def dot(self, point: np.ndarray, colour: str, level: float = 0.0) -> Artist:
         """A dot at a point (3,), m, world."""
         return self._patch(0.5 * self.size * CIRCLE + self.scene.view.project(point), colour, None, level + TRACE_Z)
@@ -287,9 +301,11 @@ class Painter:
             along = wrapped_line(strand.bodies, strand.points, strand.surfaces, x, R)
             return self._lines([self.scene.view.project(along)], z, _faded(INK, fade), 1.0)
         points = np.array([self._end(x, R, body, p) for body, p in zip(strand.bodies, strand.points, strict=True)])
+        if strand.look == "piston" and is_retracted(strand, x, R):
+            points = points[[0, 0]]
         if strand.look == "coil":
             points = np.concatenate([zigzag(points[0], points[1], 1.3 * self.size), points[2:]])
-        return self._lines([points], z, _faded(INK, fade), 1.8 if strand.look == "rod" else 1.0)
+        return self._lines([points], z, _faded(INK, fade), 1.8 if strand.look in ("rod", "piston") else 1.0)
 
     def _mark(self, mark: Mark, x: np.ndarray, R: np.ndarray, fade: float, z: float) -> Iterator[Artist]:
         s, view = self.size, self.scene.view

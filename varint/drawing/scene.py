@@ -66,7 +66,7 @@ class Guide(NamedTuple):
 
 
 class Strand(NamedTuple):
-    """A line over ``points`` (n, 3), m, in axes of ``bodies`` (n,): "coil", "line" or "rod".
+    """A line over ``points`` (n, 3), m, in axes of ``bodies`` (n,): "coil", "line", "rod" or "piston" (`is_retracted`).
 
     ``surfaces``: between neighbouring points the one that it wraps around, or None; empty where there is none at all.
     ``force``: number of the force that it shows, -1 for none.
@@ -113,6 +113,12 @@ def in_body(structure: Structure, body: int, point: np.ndarray) -> np.ndarray:
         return np.asarray(point, dtype=float)
     described = structure.bodies[body]
     return rotation_matrix(described.quat_wxyz).T @ (point - described.position)
+
+
+def is_retracted(strand: Strand, x: np.ndarray, R: np.ndarray) -> bool:
+    """Whether the rod of a piston, from its cylinder to its own inner end, lies within both."""
+    begin, end = (placed(x, R, body, point) for body, point in zip(strand.bodies, strand.points, strict=True))
+    return bool((end - begin) @ (begin - x[strand.bodies[0]]) <= 0.0)
 
 
 def make_scene(structure: Structure, view: View, traced: Iterable[tuple[int, np.ndarray]] = ()) -> Scene:
@@ -228,8 +234,31 @@ def _add_slide(scene: Scene, sides: list, axis: int, boxes: Sequence[_Box]) -> N
     along = axes_b[:, axis]
     if a == WORLD:
         scene.guides.append(Guide(origin_a, axes_a[:, axis], b, origin_b))
+    else:
+        _add_rod(scene, (a, b), (axes_a[:, axis], along), boxes)
     if not (boxes[b].is_long and abs(along @ boxes[b].ways[:, 0]) > ALONG):
         scene.marks.append(Mark("slider", b, origin_b, along, False))
+
+
+def _add_rod(scene: Scene, bodies: tuple[int, int], axes: tuple[np.ndarray, np.ndarray], boxes: Sequence[_Box]) -> None:
+    """The rod of a piston, from its own inner end to the open end of its cylinder: seen where the piston is outside.
+
+    ``axes`` (3,) of the slide in axes of each body; only links that both lie along it have a rod.
+    """
+    described = [scene.structure.bodies[body] for body in bodies]
+    ways = [np.abs(boxes[body].ways[:, 0] @ axis) for body, axis in zip(bodies, axes, strict=True)]
+    if not all(boxes[body].is_long and way > ALONG for body, way in zip(bodies, ways, strict=True)):
+        return
+    apart = described[1].position - described[0].position
+    along = rotation_matrix(described[0].quat_wxyz) @ axes[0]
+    way = apart @ along
+    if np.linalg.norm(apart - way * along) > min(boxes[body].halves[1] for body in bodies):
+        return  # they lie beside each other
+    ends = [
+        side * np.sign(way) * boxes[body].halves[0] * axis
+        for side, body, axis in zip((1, -1), bodies, axes, strict=True)
+    ]
+    scene.strands.append(Strand("piston", bodies, np.array(ends)))
 
 
 def _add_marks(scene: Scene, joint: Joint, sides: list) -> None:

@@ -11,6 +11,7 @@ from varint.mechanism import Mechanism
 from varint.model.checks import finite, known_name, of_type
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.commanded import Commanded
+from varint.model.forces.coupled import Coupled
 from varint.model.motion import coordinate_units
 from varint.model.state import State
 from varint.stepper import Stepper
@@ -98,8 +99,8 @@ def _rounded(value: float) -> float:
 def moved_state(stepper: Stepper, coordinates: Mapping[str, Any]) -> State:
     """The state at rest with joints at ``coordinates``, near the present one: joint name to numbers.
 
-    Other joints keep theirs but for those in the loops of a moved joint, which follow. Raises ArgumentError,
-    StateError, AssemblyError.
+    Other joints keep theirs but for those in the loops of a moved joint, and those coupled to it, which follow. Raises
+    ArgumentError, StateError, AssemblyError.
     """
     mechanism = stepper.mechanism
     topology, wanted = mechanism.compiled.topology, {}
@@ -113,14 +114,18 @@ def moved_state(stepper: Stepper, coordinates: Mapping[str, Any]) -> State:
         of_type(values, list, f"coordinates of joint '{name}'", ArgumentError)
         wanted[name] = [finite(value, f"coordinate of joint '{name}'", ArgumentError) for value in values]
         clusters.add(cluster_of[name])
+    free = {name for name, cluster in cluster_of.items() if cluster is not None and cluster in clusters}
+    couplings = [set(force.held_joints(mechanism)) for force in mechanism.forces if isinstance(force, Coupled)]
+    follows = [names for names in couplings if names & coordinates.keys()]
+    free |= set().union(*follows)
     for name, columns in stepper.columns.items():
-        if name in cluster_of and name not in wanted and (cluster_of[name] not in clusters or cluster_of[name] is None):
+        if name in cluster_of and name not in wanted and name not in free:
             wanted[name] = stepper.coordinates[columns].tolist()
     floating = [mechanism.bodies[body].name for body, number in topology.tree_joint.items() if number is None]
     present = stepper.state
     rest = State(present.position, present.quat_wxyz, np.zeros_like(present.velocity), np.zeros_like(present.velocity))
     given = {name: values[0] if len(values) == 1 else values for name, values in wanted.items() if values}
-    if topology.cluster_of:
+    if topology.cluster_of or follows:
         return mechanism.assemble(rest, floating, coordinates=given)
     index = mechanism.body_index
     return mechanism.state(

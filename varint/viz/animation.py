@@ -22,6 +22,7 @@ from varint.drawing.surfaces import surfaces_of
 from varint.drawing.viewpoint import choose_view
 from varint.errors import ArgumentError, FileError
 from varint.model.checks import of_type, positive, whole_number
+from varint.viz.contact_arrows import COLOUR, ContactArrows
 from varint.viz.mesh_files import meshed_solids
 from varint.viz.poses import poses_of
 from varint.whole import written_whole
@@ -103,6 +104,7 @@ def animate(
     clock = plain(axes.set_title(" ", loc="left", fontsize=10, color=FAINT))
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # else the axes would move with the text
+    arrows = ContactArrows(trajectory)
     digits = max(0, int(np.ceil(-np.log10(speed / writer.fps))))
     try:
         with written_whole(file) as fresh, writer.saving(figure, str(fresh), dpi):
@@ -111,6 +113,8 @@ def animate(
                 for way, colour in zip(ways, cycle(TRACES), strict=False):
                     so_far = way[: SMOOTH * k + 1] + carried[k]
                     moving += [painter.trace(so_far, colour), painter.dot(so_far[-1], colour)]
+                for start, end in arrows.at(times[k], painter.size):
+                    moving += painter.arrow(start + carried[k], end + carried[k], COLOUR)
                 clock.set_text(f"t = {times[k]:.{digits}f} s")
                 writer.grab_frame()
                 for artist in moving:

@@ -12,14 +12,14 @@ from varint.analysis.recorded_motion import RecordedMotion
 from varint.display import Shown, count_text
 from varint.errors import ArgumentError
 from varint.mechanism import Mechanism
-from varint.model.checks import can_be_written, of_type, path_of, whole_number
+from varint.model.checks import can_be_written, path_of, whole_number
 from varint.viz.poses import poses_of
-from varint.viz.web_frames import curve_names, frames_data
+from varint.viz.web_frames import curve_names
 from varint.viz.web_scene import scene_data
 from varint.whole import write_text
 
 SUFFIXES = (".html", ".htm")
-SCRIPTS = ("motion.js", "plots.js", "ground.js", "recorder.js", "live.js", "viewer.js")
+SCRIPTS = ("motion.js", "plots.js", "ground.js", "recorder.js", "live.js", "ghost.js", "viewer.js")
 FRAMES = 1000
 MOST_FRAMES = 100_000
 HEIGHT = 560  # px, in a notebook
@@ -50,32 +50,6 @@ class Page(Shown):
     def _repr_html_(self) -> str:
         look = f"width:100%;height:{HEIGHT}px;border:1px solid #ddd"
         return f'<iframe style="{look}" srcdoc="{html.escape(self.html)}"></iframe>'
-
-
-def view(
-    trajectory: RecordedMotion,
-    path: str | Path | None = None,
-    *,
-    frames: int = FRAMES,
-    trace: object = None,
-    plane: str | None = None,
-) -> Page:
-    """See `Trajectory.view`."""
-    of_type(trajectory, RecordedMotion, "trajectory", ArgumentError)
-    most = checked_frames(frames)
-    if path is not None:
-        check_page(path)
-    shown = trajectory[:: stride(len(trajectory), most)]
-    data = page_data(trajectory.mechanism, shown, trace, plane)
-    data["frames"] = frames_data(shown)
-    if len(shown) < len(trajectory):
-        data["notes"] += [f"{len(shown)} of {len(trajectory)} recorded nodes, taken evenly"]
-    if not trajectory.success:
-        data["notes"] += [trajectory.message]
-    page = Page(trajectory.mechanism.name, page_text(data), len(shown), len(trajectory))
-    if path is not None:
-        page.save(path)
-    return page
 
 
 def checked_frames(frames: int, what: str = "frames") -> int:

@@ -34,6 +34,7 @@ from varint.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.checks import choice, flag, sequence_of, shown, suggestion
 from varint.model.known_forces import is_hard
+from varint.viz.contact_arrows import COLOUR, ContactArrows
 from varint.viz.curves import beyond, curve, duration, is_dense, is_fast, over_time, sizes, time_unit, window, with_mean
 from varint.viz.poses import checked_times, poses_of, ways
 
@@ -157,13 +158,17 @@ class Portrait(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """A panel in metres: paths of points, and poses of the mechanism, the last with names by ``labels``."""
+    """A panel in metres: paths of points, and poses of the mechanism, the last with names by ``labels``.
+
+    ``arrows``: start and end (3,), m, world, of the contact forces of the last pose.
+    """
 
     painter: Painter
     traced: list[Traced]
     ways: list[np.ndarray]
     poses: tuple[np.ndarray, np.ndarray] | None
     labels: bool = False
+    arrows: Sequence[tuple[np.ndarray, np.ndarray]] = ()
 
     @property
     def size(self) -> tuple[float, int]:
@@ -178,6 +183,8 @@ class Drawing(NamedTuple):
             self.painter.attach(axes)
         palette = TRACES if self.poses is not None else COLOURS
         above = 0.0 if self.poses is None else OVER * len(self.poses[0])
+        for start, end in self.arrows:
+            self.painter.arrow(start, end, COLOUR, above)
         handles = []
         for k, (way, each) in enumerate(zip(self.ways, self.traced, strict=True)):
             colour, style = palette[k % len(palette)], line(k)["linestyle"]
@@ -405,7 +412,9 @@ def _poses(trajectory: RecordedMotion, what: str, given: PanelOptions) -> Drawin
     traced = given.traced or (find_traced(mechanism, _couplers(mechanism)) if what == COUPLER else [])
     lines = ways(trajectory, traced)
     view = choose_view(mechanism, given.plane)
-    return Drawing(make_painter(mechanism, x, R, view, traced, lines), traced, lines, (x, R), given.labels)
+    painter = make_painter(mechanism, x, R, view, traced, lines)
+    arrows = ContactArrows(trajectory).at(times[-1], painter.size)
+    return Drawing(painter, traced, lines, (x, R), given.labels, arrows)
 
 
 def _couplers(mechanism: Mechanism) -> list[str]:

@@ -3,6 +3,7 @@
 // A mechanism that the page steps: its requests, and the sliders of joint coordinates and inputs.
 
 const SLOWEST = 0.08; // s, that frames are asked for ahead of what is seen, at least
+const LONGEST_WAIT = 0.5; // s, the same at most
 const REDRAW = 200; // ms between two drawings of all curves and traces
 const IDLE = 30; // ms
 
@@ -10,7 +11,7 @@ class Session {
   // viewer: take(chunk, anew), tell(text), still, motion, seek(time), play(on).
   constructor(session, viewer) {
     Object.assign(this, { session, viewer });
-    Object.assign(this, { epoch: 0, took: 0, more: true, wanted: {}, told: "", until: null, seekEnd: false, ahead: 0 });
+    Object.assign(this, { epoch: 0, took: 0, more: true, wanted: {}, told: "", until: null, seekEnd: false, behind: false });
     this.sliders = [];
     this.dragged = null;
     const { coordinates, inputs } = session;
@@ -94,14 +95,9 @@ class Session {
     this.saved = (this.saved || 0) + 1;
   }
 
-  // Whether the last frame that is shown is one of those that were computed ahead, and none of an earlier time.
-  get atEnd() {
-    const { still, motion } = this.viewer;
-    return motion.end - still.time <= 2 * this.ahead;
-  }
-
-  // To the last frame, also of those that are on their way.
+  // To the last frame, also of those that are on their way, unless an earlier time was chosen.
   pause() {
+    if (this.behind) return;
     this.viewer.seek(this.viewer.motion.end);
     this.seekEnd = Boolean(this.busy);
   }
@@ -121,8 +117,7 @@ class Session {
     const { still, motion } = this.viewer;
     const request = { epoch: this.epoch, from: motion.count, ...this.wanted };
     if (still.playing && motion.count) {
-      const ahead = still.speed * Math.max(SLOWEST, 2 * this.took, 1.5 * (this.session.frame / still.speed));
-      this.ahead = ahead + this.session.frame;
+      const ahead = Math.max(still.speed * Math.min(LONGEST_WAIT, Math.max(SLOWEST, 2 * this.took)), 1.5 * this.session.frame);
       if (motion.end - still.time < ahead) request.until = still.time + ahead;
     } else if (this.until !== null) request.until = this.until;
     const isNew = request.until !== undefined || this.more || Object.keys(this.wanted).length > 0;

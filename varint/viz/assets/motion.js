@@ -18,6 +18,7 @@ class Motion {
     this.bodies = bodies;
     this.joints = joints;
     this.curveCount = curves;
+    this.beyond = -Infinity; // s, the end of other runs beside this one
     this.clear();
   }
 
@@ -145,7 +146,7 @@ class Motion {
   }
 
   get end() {
-    return this.count ? this.t[this.count - 1] : 0;
+    return this.count ? Math.max(this.beyond, this.t[this.count - 1]) : 0;
   }
 
   // The last frame at or before a time, and the share of the way to the next.

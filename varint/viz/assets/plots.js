@@ -14,6 +14,7 @@ class Plots {
   constructor(place, motion, curves, colours, seek) {
     Object.assign(this, { place, motion, curves, colours, seek });
     this.figures = [];
+    this.others = []; // {motion, numbers: number of each curve, or -1} of other runs
     this.place.addEventListener("pointerdown", (event) => this.pointed(event));
     this.place.addEventListener("pointermove", (event) => event.buttons && this.pointed(event));
   }
@@ -64,16 +65,20 @@ class Plots {
   range(figure) {
     let low = Infinity;
     let high = -Infinity;
-    const { curves, curveCount, count } = this.motion;
-    for (const number of figure.numbers) {
-      for (let i = 0; i < count; i++) {
-        const value = curves[i * curveCount + number];
-        if (value < low) low = value;
-        if (value > high) high = value;
+    for (const { motion, numbers } of [{ motion: this.motion, numbers: null }, ...this.others]) {
+      const { curves, curveCount, count } = motion;
+      for (const each of figure.numbers) {
+        const number = numbers ? numbers[each] : each;
+        if (number < 0) continue;
+        for (let i = 0; i < count; i++) {
+          const value = curves[i * curveCount + number];
+          if (value < low) low = value;
+          if (value > high) high = value;
+        }
       }
     }
-    if (!(high > low)) {
-      const around = Math.abs(low) || 1;
+    if (!(high - low > 1e-11 * Math.max(1, Math.abs(low)))) { // a constant, but for round-off
+      const around = Math.abs(low) > 1e-9 ? Math.abs(low) : 1;
       return Number.isFinite(low) ? [low - 0.5 * around, low + 0.5 * around] : [0, 1];
     }
     return [low - 0.04 * (high - low), high + 0.04 * (high - low)];
@@ -101,7 +106,10 @@ class Plots {
     figure.numbers.forEach((number, k) => {
       draw.strokeStyle = this.colours[k % this.colours.length];
       draw.lineWidth = 1.3;
-      this.line(draw, figure, number, inner.width);
+      this.line(draw, figure, this.motion, number, inner.width);
+      draw.setLineDash([4, 3]);
+      for (const { motion, numbers } of this.others) if (numbers[number] >= 0) this.line(draw, figure, motion, numbers[number], inner.width);
+      draw.setLineDash([]);
     });
   }
 
@@ -136,8 +144,8 @@ class Plots {
   }
 
   // One curve; where there are many frames a pixel, the band from its smallest to its largest there.
-  line(draw, figure, number, width) {
-    const { t, curves, curveCount, count } = this.motion;
+  line(draw, figure, motion, number, width) {
+    const { t, curves, curveCount, count } = motion;
     const each = Math.max(1, Math.floor(count / (2 * width)));
     draw.beginPath();
     for (let i = 0; i < count; i += each) {

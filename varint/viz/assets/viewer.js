@@ -198,7 +198,8 @@ const strands = data.strands.map((strand) => {
   const ends = strand.bodies.length === 2;
   let line;
   if (coil && ends) line = new THREE.Mesh(coilGeometry(), new THREE.MeshLambertMaterial({ color: 0x444444 }));
-  else line = thickLine(new Array(3 * strand.points.length).fill(0), 0x444444, strand.look === "rod" ? 4 : 2);
+  else line = thickLine(new Array(3 * strand.points.length).fill(0), 0x444444, 2);
+  if (strand.look === "rod" || strand.look === "piston") Object.assign(line.material, { worldUnits: true, linewidth: 1.2 * size });
   const wraps = strand.wraps.map((body) => (body < -1 ? null : { body, first: ARC_POINTS * arcs++ }));
   const activation = strand.activated ? activations++ : -1;
   scene.add(line);
@@ -242,8 +243,8 @@ function coilGeometry() {
   return new THREE.TubeGeometry(new THREE.CatmullRomCurve3(points), 260, 0.14, 5);
 }
 
-function inWorld(body, point, target) {
-  return body < 0 ? target.copy(point) : target.copy(point).applyQuaternion(groups[body].quaternion).add(groups[body].position);
+function inWorld(body, point, target, own = groups) {
+  return body < 0 ? target.copy(point) : target.copy(point).applyQuaternion(own[body].quaternion).add(own[body].position);
 }
 
 const someA = new THREE.Vector3();
@@ -251,14 +252,14 @@ const someB = new THREE.Vector3();
 const Z = new THREE.Vector3(0, 0, 1);
 
 // Points in the world along a line, and along the surfaces that it wraps around.
-function alongStrand({ bodies, points, wraps }, place) {
+function alongStrand({ bodies, points, wraps }, place, run = motion, own = groups) {
   const found = [];
   bodies.forEach((body, k) => {
-    found.push(...inWorld(body, points[k], someA).toArray());
+    found.push(...inWorld(body, points[k], someA, own).toArray());
     const wrap = wraps[k];
-    if (!wrap || !motion.count) return;
+    if (!wrap || !run.count) return;
     for (let n = 0; n < ARC_POINTS; n++) {
-      found.push(...inWorld(wrap.body, motion.arcPoint(wrap.first + n, place, someB), someA).toArray());
+      found.push(...inWorld(wrap.body, run.arcPoint(wrap.first + n, place, someB), someA, own).toArray());
     }
   });
   return found;
@@ -318,6 +319,29 @@ function placeGuides() {
     const ends = [least - 4 * size, most + 4 * size].flatMap((way) => someA.copy(axis).multiplyScalar(way).add(point).toArray());
     guide.line.geometry.setPositions(ends);
   }
+}
+
+// ------------------------------------------------------------------------------------------- other runs
+
+const ghosts = (data.others || []).map((other, number) => new Ghost(scene, other, GHOST_COLOURS[number % GHOST_COLOURS.length]));
+for (const ghost of ghosts) {
+  layers.bodies.push(ghost.solids);
+  layers.lines.push(ghost.lines);
+}
+
+function writeRuns() {
+  if (!ghosts.length) return;
+  const rows = [{ name: data.name, colour: data.colours[0] }, ...ghosts];
+  byId("runs").replaceChildren(
+    ...rows.map(({ name, colour }, number) => {
+      const row = document.createElement("span");
+      const key = document.createElement("i");
+      key.style.background = colour;
+      key.style.opacity = number ? GHOST : 1;
+      row.append(key, name, number ? " (translucent, dashed)" : "");
+      return row;
+    }),
+  );
 }
 
 // ------------------------------------------------------------------------------------------- arrows
@@ -504,7 +528,7 @@ const SIDES = {
 };
 
 // The boxes around bodies, in their axes: corners as points.
-const bounds = layers.bodies.slice(0, groups.length).map((solids) => {
+const boundsOf = (solids) => {
   let box = null;
   for (const mesh of solids.children) {
     mesh.updateMatrix();
@@ -514,7 +538,9 @@ const bounds = layers.bodies.slice(0, groups.length).map((solids) => {
   }
   const { min, max } = box || { min: new THREE.Vector3(), max: new THREE.Vector3() };
   return [0, 1, 2, 3, 4, 5, 6, 7].map((k) => new THREE.Vector3(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z));
-});
+};
+const bounds = layers.bodies.slice(0, groups.length).map(boundsOf);
+for (const ghost of ghosts) ghost.bounds = ghost.groups.map(boundsOf);
 
 // Place of the followed body at the present time, or null.
 function anchor() {
@@ -536,7 +562,7 @@ function reach(centre = null) {
     shift.subVectors(centre, shift);
   };
   if (motion.count) shifted(0);
-  for (const corner of [low, high]) {
+  for (const corner of session && session.epoch ? [] : [low, high]) {
     someB.copy(corner).add(shift);
     least.min(someB);
     most.max(someB);
@@ -552,6 +578,19 @@ function reach(centre = null) {
         most.max(someB);
       }
     });
+  }
+  for (const { motion: own, bounds: boxes } of ghosts) {
+    for (let frame = 0; frame < own.count; frame += Math.max(1, Math.floor(own.count / LOOKS))) {
+      if (centre) shifted(motion.at(own.t[frame]).frame);
+      boxes.forEach((corners, body) => {
+        own.pose(body, { frame, share: 0 }, someA, quaternion);
+        for (const corner of corners) {
+          someB.copy(corner).applyQuaternion(quaternion).add(someA).add(shift);
+          least.min(someB);
+          most.max(someB);
+        }
+      });
+    }
   }
   return [least, most];
 }
@@ -613,6 +652,7 @@ let session = null; // of a mechanism that the page steps
 
 function seek(time) {
   still.time = Math.min(motion.end, Math.max(motion.start, time));
+  if (session) session.behind = still.time < motion.end;
   changed = true;
 }
 
@@ -631,7 +671,7 @@ function step(frames) {
 function play(on) {
   if (session) {
     session.enable(!on);
-    if (!on && still.playing && session.atEnd) session.pause(); // what is seen is what is set
+    if (!on && still.playing) session.pause(); // what is seen is what is set
   }
   if (on && still.time >= motion.end && still.done) still.time = motion.start;
   still.playing = on;
@@ -643,7 +683,7 @@ function play(on) {
 function advance(seconds) {
   const next = still.time + seconds * still.speed;
   if (next < motion.end) still.time = next;
-  else if (!still.done) still.time = motion.end;
+  else if (!still.done) seek(motion.end);
   else if (still.loop && motion.end > motion.start) still.time = motion.start + ((next - motion.start) % (motion.end - motion.start));
   else {
     still.time = motion.end;
@@ -673,6 +713,7 @@ function draw(now) {
     controls.update();
     placeStrands(place);
     placeSkins(place);
+    for (const ghost of ghosts) ghost.place(still.time);
     placeArrows(place);
     placeLegend(place);
     placeTraces(place);
@@ -862,6 +903,12 @@ data.marks.forEach(addMark);
 data.joints.forEach(addAxes);
 for (const name of Object.keys(TOGGLES)) toggle(name, show[name]);
 resize();
+for (const ghost of ghosts) {
+  motion.beyond = Math.max(motion.beyond, ghost.motion.end);
+  const numbers = data.curves.map((curve) => ghost.curves.findIndex((each) => each.name === curve.name && each.unit === curve.unit));
+  plots.others.push({ motion: ghost.motion, numbers });
+}
+writeRuns();
 if (data.frames) take(data.frames);
 plots.choose([...chosenCurves]);
 const whole = data.live ? data.duration : motion.end - motion.start;
@@ -905,6 +952,8 @@ Object.defineProperty(window, "varintView", {
       drawn: renderer.info.render.triangles,
       grid: land.cell,
       floor: land.grid ? land.grid.position.dot(rise) : null,
+      ghosts: ghosts.map((ghost) => Object.fromEntries(ghost.names.map((name, k) => [name, ghost.groups[k].position.toArray()]))),
+      runs: [...byId("runs").querySelectorAll("span")].map((row) => row.textContent),
       message: session ? session.told : "",
       epoch: session ? session.epoch : 0,
       idle: !session || !session.pending,
