@@ -36,7 +36,7 @@ def as_pieces(n, load):
         bodies.append(vi.Body.rod(name, at, ((k + 1) * l, 0, 0), mass=MASS / n))
         joints.append(vi.Revolute(f"hinge {k}", parent, name, point=at, axis=(0, -1, 0)))
         stiffness = EI / l * (1 if k else 2)
-        forces.append(vi.JointSpring(f"spring {k}", joint=f"hinge {k}", stiffness=stiffness))
+        forces.append(vi.TorsionSpring(f"spring {k}", joint=f"hinge {k}", stiffness=stiffness))
         slope = (swing((k + 1) * l) - swing(k * l)) / l
         rates[f"hinge {k}"], before = slope - before, slope
     if load:

@@ -1,7 +1,9 @@
 """Motions of flexible links against solutions with cubic elements, computed apart from the package."""
 
+import importlib
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -105,3 +107,20 @@ def test_slider_crank_with_a_flexible_rod():
     errors = [np.abs(deflection(n, (0.02, 0.04, 0.06)) - reference).max() for n in (8, 16)]
     assert errors[1] < 0.015 * 1.87e-3
     assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.6)
+
+
+@pytest.mark.slow
+def test_a_loaded_beam_takes_a_fifth_of_the_bodies_of_rigid_pieces(monkeypatch):
+    """Six elements against 40 rods on hinges with springs: three swings of a load at the tip."""
+    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "benchmarks")
+    link = importlib.import_module("flexible_link")
+    monkeypatch.setattr(link, "STEPS", 600)
+    load = link.LOADS[0]
+    wanted = link.tip(link.as_beam(32, load), load)
+    beam, pieces = (
+        np.abs(link.tip(made, load) - wanted).max() / np.abs(wanted).max()
+        for made in (link.as_beam(6, load), link.as_pieces(40, load))
+    )
+    assert beam < pieces
+    assert pieces < 0.01  # the same motion
+    assert 5 * len(link.as_beam(6, load).bodies) <= len(link.as_pieces(40, load).bodies)

@@ -222,7 +222,7 @@ def _path_calls() -> dict[str, Call]:
 
 def _mesh_calls() -> dict[str, Call]:
     """Deformable bodies and their parts."""
-    material = {"E": 1e5, "nu": 0.3, "density": 100.0, "material": "stvk"}
+    material = {"E": 1e5, "nu": 0.3, "density": 100.0, "material": "stvk", "damping": 1e-3}
     box = {"name": "d", "size": (0.2, 0.1, 0.1), "divisions": (2, 1, 1), "position": (0.0, 0.0, 0.1)}
     made = vi.DeformableBody.box(
         "d", (0.2, 0.1, 0.1), (2, 1, 1), attach={"crank": range(4)}, E=1e5, nu=0.3, density=1.0
