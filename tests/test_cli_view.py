@@ -37,6 +37,7 @@ def test_a_page_of_a_run_and_of_a_mechanism(capsys):
     assert Path("again.html").read_bytes() == Path("run.html").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_page_of_two_runs(capsys):
     run_file()
     vi.simulate(vi.mechanisms.four_bar(), 0.3, 0.01, output="second.h5")

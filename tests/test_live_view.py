@@ -70,6 +70,7 @@ def test_inputs_act_from_the_next_step_on_and_are_recorded():
     assert np.array_equal(run.command, stepper.trajectory().command)
 
 
+@pytest.mark.slow
 def test_a_joint_is_moved_and_its_loop_follows():
     mech = vi.mechanisms.jansen_leg()
     with vi.live(mech, browser=False) as live:
@@ -98,6 +99,7 @@ def test_other_joints_of_a_tree_keep_their_coordinates():
     assert np.subtract(after, before) == pytest.approx([0.4, 0.0], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_coupled_joints_follow_a_moved_one():
     links = [vi.Body.rod(f"link {k}", (k, 0, 0), (k + 1, 0, 0), mass=1.0) for k in range(3)]
     hinges = [
@@ -134,6 +136,7 @@ WRONG = (
 )
 
 
+@pytest.mark.slow
 def test_wrong_requests_are_messages():
     with vi.live(cart_pole(), browser=False) as live:
         client = Client(live)
@@ -163,6 +166,7 @@ def test_other_pages_cannot_step():
         assert len(live.trajectory()) == 1
 
 
+@pytest.mark.slow
 def test_the_run_is_saved(tmp_path):
     with vi.live(cart_pole(), 0.01, browser=False) as live:
         client = Client(live)
@@ -174,6 +178,7 @@ def test_the_run_is_saved(tmp_path):
     assert np.array_equal(vi.load(tmp_path / "run.h5").position, kept.position)
 
 
+@pytest.mark.slow
 def test_sliders_know_stops_units_and_ranges():
     arm = vi.Body.rod("arm", (0, 0, 0), (1, 0, 0), mass=2.0)
     hinge = vi.Revolute("hinge", "world", "arm", point=(0, 0, 0), axis=(0, -1, 0))

@@ -391,3 +391,34 @@ def test_a_mesh_file_of_the_user_is_drawn(tmp_path):
     corners = decoded(part["vertices"], "<f4", len(cover.vertices), 3)
     assert np.ptp(corners, axis=0) == pytest.approx([0.1, 0.04, 0.02])
     assert list(meshed_solids(covered, 1000)) == [0]
+
+
+def test_runs_over_one_another(run, tmp_path):
+    """Each has its frames; names are numbered where they are the same, and notes say whose they are."""
+    page = vi.show(run, run[::2], path=tmp_path / "runs.html", frames=20)
+    data = data_of((tmp_path / "runs.html").read_text())
+    assert page.frames == data["frames"]["count"] == 21
+    name = run.mechanism.name
+    assert data["name"] == f"{name}, run 1"
+    (other,) = data["others"]
+    assert (other["name"], other["frames"]["count"]) == (f"{name}, run 2", 17)
+    assert data["notes"][0].startswith(f"{name}, run 1: 21 of 101 recorded nodes")
+    own = data_of(run.view(frames=20).html)
+    assert own["others"] == []
+    assert own["frames"] == data["frames"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "words"),
+    [
+        ((), {}, "needs a trajectory"),
+        ((3,), {}, "a run of show"),
+        ((None,), {"names": ["one", "two"]}, "a name for each of the 1 runs, not 2"),
+        ((None,), {"names": "one"}, "names must be a list of texts"),
+        ((None,), {"names": [1]}, "a name of a run"),
+        ((None,), {"path": "runs.png"}, "must end in .html"),
+    ],
+)
+def test_mistakes_of_runs_over_one_another(arguments, options, words, run):
+    with pytest.raises(vi.ArgumentError, match=words):
+        vi.show(*(run if each is None else each for each in arguments), **options)
