@@ -124,6 +124,9 @@ CALLS = {
     "adaptive steps": lambda m: vi.simulate(m, DURATION, DT, adaptive=True, on_unresolved="ignore"),
     "step choice": lambda m: vi.choose_step(m, DURATION, energy_error=0.1, order=2),
     "contact steps": lambda m: vi.redmax.simulate(m, DURATION, DT, integrator=with_contacts()[0]),
+    "contact solvers": lambda m: vi.redmax.simulate(
+        m, DURATION, DT, integrator=with_contacts()[0], contact_solver="gauss_seidel"
+    ),
     "located steps": lambda m: vi.redmax.simulate(m, DURATION, DT),
     "stiff steps": lambda m: vi.redmax.simulate(m, DURATION, DT, integrator="radau"),
     "reduced steps": lambda m: vi.redmax.simulate(m, DURATION, DT, integrator="rk4"),

@@ -44,7 +44,7 @@ def run_calls() -> dict[str, Call]:
     reduced = common | {
         "dt": 0.005, "integrator": "dop853", "rtol": 1e-8, "atol": 1e-10, "baumgarte": 5.0, "chart": "exponential",
         "prescribed": lambda: {"track": lambda t: (0.1 * t, 0.1, 0.0)}, "diagnostics_every": 1, "output_times": None,
-        "stages": None, "tol": None,
+        "stages": None, "tol": None, "contact_solver": "cones",
     }  # fmt: skip
     compared = {
         "mechanism": a_mechanism(), "duration": 0.02, "dt": lambda: (0.01, 0.005), "state": a_mechanism().state(),

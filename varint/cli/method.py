@@ -19,6 +19,7 @@ OPTIONS = {  # option to the argument of a method that it gives
     "--integrator": "integrator",
     "--rtol": "rtol",
     "--stages": "stages",
+    "--contact-solver": "contact_solver",
     "--stabilisation": "stabilisation",
     "--peer": "simulator",
 }
@@ -30,6 +31,7 @@ def add_method(parser: ArgumentParser) -> None:
     from varint.formulations.kkt import STABILISATIONS
     from varint.integrators.schemes import ORDERS, SCHEMES
     from varint.peers.base import simulators
+    from varint.redmax.contact_solvers import CONTACT_SOLVERS
 
     parser.add_argument("--order", type=int, choices=ORDERS, help="of the scheme, default 2")
     method = parser.add_mutually_exclusive_group()
@@ -46,6 +48,8 @@ def add_method(parser: ArgumentParser) -> None:
     tol = "of a step of a scheme, or of a variational integrator in reduced coordinates, m/s, default 1e-10"
     parser.add_argument("--tol", type=float, metavar="M_S", help=tol)
     parser.add_argument("--stages", type=int, help="of integrator gauss, from 1 to 6, default 3")
+    solver = "of hard contacts with integrator euler (docs/rivals.md), default cones"
+    parser.add_argument("--contact-solver", choices=CONTACT_SOLVERS, help=solver)
 
 
 def add_adaptive(parser: ArgumentParser) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 OF_SIMULATIONS = (
     *("duration", "dt", "energy_error", "order", "scheme", "integrator", "method", "rtol", "tol", "stages"),
+    "contact_solver",
     *("adaptive", "substep", "every", "param", "repair"),
 )
 

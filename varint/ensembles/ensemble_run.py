@@ -99,7 +99,7 @@ def ensemble(
     options
         Arguments of the run, of all members: every, diagnostics_every, force, torque; in maximal coordinates order,
         scheme, tol, adaptive, closures; in reduced ones integrator, rtol, atol, baumgarte, chart,
-        stages, tol.
+        stages, tol, contact_solver.
 
     An error in a member stands in its row, and harms no other: a FailedMembersWarning gives their number, and
     `Ensemble.failures` which. Ctrl-C stops it all; with ``output`` it can go on.

@@ -29,6 +29,7 @@ from varint.problem import Problem, Recording
 from varint.record import Record
 from varint.redmax.charts import EXPONENTIAL, ORDERS
 from varint.redmax.constraint_forces import NotFinite
+from varint.redmax.contact_solvers import CONES, CONTACT_SOLVERS
 from varint.redmax.couplings import prescribed_motions
 from varint.redmax.equations import LARGEST_RATE, Equations
 from varint.redmax.integrators import DEFAULT, INTEGRATORS, Task, integrator_named
@@ -76,6 +77,10 @@ class Reduced(Method):
     tol : float, optional
         Of the variational integrators: largest change of the rates, m/s, rad/s, in the last iteration of a step; 1e-10
         where not given.
+    contact_solver : str
+        Of "euler": the law and the procedure of hard contacts and hard stops, one of
+        `varint.redmax.contact_solvers.CONTACT_SOLVERS`. "cones" is exact; the others are methods of the literature to
+        compare with it, which support neither joint friction nor restitution (docs/rivals.md).
 
     Raises
     ------
@@ -91,6 +96,7 @@ class Reduced(Method):
     chart: str = EXPONENTIAL
     stages: int | None = None
     tol: float | None = None
+    contact_solver: str = CONES
 
     formulation: ClassVar[str] = "reduced"
     called: ClassVar[str] = "varint.Reduced, the reduced coordinates"
@@ -116,6 +122,9 @@ class Reduced(Method):
         if self.tol is not None:
             _check_support("tol", kind, lambda each: each.tol)
             object.__setattr__(self, "tol", positive(self.tol, "tol", ArgumentError))
+        choice(self.contact_solver, CONTACT_SOLVERS, "contact_solver", ArgumentError)
+        if self.contact_solver != CONES:
+            _check_support("contact_solver", kind, lambda each: each.contacts)
 
     @classmethod
     def integrators(cls) -> tuple[str, ...]:
@@ -127,6 +136,7 @@ class Reduced(Method):
         """The name of the method's series in a comparison."""
         chosen = {"stages": self.stages, "tol": self.tol}
         more = "".join(f" {name}={value:g}" for name, value in chosen.items() if value is not None)
+        more += "" if self.contact_solver == CONES else f" {self.contact_solver}"
         return f"REDMAX {self.integrator}" + ("" if self.baumgarte else " b=0") + more
 
     def takes(self, name: str) -> bool:
@@ -145,7 +155,7 @@ class Reduced(Method):
         atol = 0.01 * self.rtol if self.atol is None else self.atol
         kind, times = integrator_named(self.integrator), recording.times(end)
         stages, tol = self.stages or kind.stage_counts[0], self.tol or kind.tol
-        task = Task(end, dt, self.rtol, atol, stages, tol)
+        task = Task(end, dt, self.rtol, atol, stages, tol, self.contact_solver)
         if times is not None and kind.fixed:
             free = ", ".join(repr(name) for name, other in INTEGRATORS.items() if not other.fixed)
             raise ArgumentError(f"output_times need an integrator with error control, {free}, got {self.integrator!r}")
@@ -192,6 +202,7 @@ class Reduced(Method):
             "prescribed": [drive.name for drive in equations.drives],
             **({"stages": stages} if stages else {}),
             **({"tol": tol} if tol else {}),
+            **({} if self.contact_solver == CONES else {"contact_solver": self.contact_solver}),
         }
         inputs = equations.inputs
         assert inputs is not None
@@ -210,6 +221,8 @@ class Reduced(Method):
     def use(self) -> Use:
         """See `Method`."""
         kind = integrator_named(self.integrator)
+        if self.contact_solver != CONES:
+            return USES["contact solvers"]
         implicit, explicit = ("stiff steps", "located steps") if kind.locates else ("implicit steps", "reduced steps")
         steps = implicit if kind.differentiates else explicit
         return USES["contact steps" if kind.contacts else "tree steps" if kind.trees_only else steps]
@@ -244,6 +257,7 @@ def simulate(
     chart: str = EXPONENTIAL,
     stages: int | None = None,
     tol: float | None = None,
+    contact_solver: str = CONES,
     output: str | Path | None = None,
     resume: bool | str = False,
     progress: Callable[[float, float], object] | None = None,
@@ -256,7 +270,7 @@ def simulate(
     ----------
     mechanism, duration, state, force, torque
         See `Problem`; or a `Problem`, a `Reduced` and a `Recording` in place of mechanism, duration and dt.
-    dt, integrator, rtol, atol, baumgarte, prescribed, chart, stages, tol
+    dt, integrator, rtol, atol, baumgarte, prescribed, chart, stages, tol, contact_solver
         See `Reduced`.
     every, diagnostics_every, output_times, output, resume, overwrite, progress
         See `Recording`. When a run goes on, functions in ``prescribed`` must be those of the run: they are not in the

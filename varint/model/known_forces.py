@@ -247,6 +247,11 @@ USES = {
     "contact steps": Use(
         '`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", (*MAXIMAL, "shapes", "soft")
     ),
+    "contact solvers": Use(
+        '`vi.redmax.simulate(contact_solver=)`, all but "cones"',
+        "contact solvers at velocity level",
+        (*MAXIMAL, "impulses", "shapes", "soft"),
+    ),
     "located steps": Use(
         '`vi.redmax.simulate`, "dop853", "rk45"',
         "steps of other integrators",

@@ -136,7 +136,7 @@ class Contacts:
         if not len(self.frictions):
             free, multiplier = solve_saddle(step.A, step.G, step.G, step.b, step.g)
             rows = self._rows(h, rates, free, offset)
-            if (rows.by_rates[: self.one_sided] @ free >= np.maximum(rows.bound, rows.rebound)).all():
+            if self._obeyed(rows, free):
                 self.z[:] = 0.0
                 self.parts(self.impulse).drives[:] = self._of_drives(multiplier)
                 return free
@@ -147,6 +147,10 @@ class Contacts:
         after = rest.p + rest.E @ (rest.target + (rows.by_rates @ rest.E).T @ self.z)
         self._record(task, rows, after)
         return after
+
+    def _obeyed(self, rows: ContactRows, rates: np.ndarray) -> bool:
+        """Whether ``rates`` (nq,) need no impulse."""
+        return bool((rows.by_rates[: self.one_sided] @ rates >= np.maximum(rows.bound, rows.rebound)).all())
 
     def _settle(self, task: GivenStep, rows: ContactRows) -> np.ndarray:
         """The impulses z (n,), with rebounds at impacts where those can be had."""

@@ -4,6 +4,7 @@ from typing import ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from varint.redmax.contact_solvers import CONES
 from varint.redmax.contacts import Contacts
 from varint.redmax.equations import Equations
 from varint.terms.reduced_events import ReducedEvents
@@ -22,7 +23,7 @@ class Task(NamedTuple):
     """end : s; dt : size of steps without error control, s, or None; rtol, atol : of steps with it.
 
     stages : their number, where it can be chosen; tol : largest change of the rates in the last iteration of a step,
-    m/s, rad/s, where that can be chosen.
+    m/s, rad/s, where that can be chosen; contact_solver : its name, where contacts are solved in whole steps.
     """
 
     end: float
@@ -31,6 +32,7 @@ class Task(NamedTuple):
     atol: float
     stages: int = 0
     tol: float = 0.0
+    contact_solver: str = CONES
 
 
 class Integrator:

@@ -8,7 +8,8 @@ from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.known_forces import is_impulsive
 from varint.redmax.charts import SMALLEST
 from varint.redmax.constraint_forces import NotFinite
-from varint.redmax.contacts import Blocked, Contacts
+from varint.redmax.contact_solvers import CONTACT_SOLVERS
+from varint.redmax.contacts import Blocked
 from varint.redmax.equations import Equations
 from varint.redmax.implicit import NotConverged, Stages
 from varint.redmax.integrators.base import Integrator, Task
@@ -36,7 +37,7 @@ class FixedSteps(Integrator):
         super().__init__(equations, q, qdot, task)
         mechanism = equations.mechanism
         touching = self.contacts and any(is_impulsive(mechanism, force) for force in mechanism.forces)
-        self.touching = Contacts(equations) if touching else None
+        self.touching = CONTACT_SOLVERS[task.contact_solver](equations) if touching else None
         q, qdot, _ = equations.imposed(0.0, q, qdot)
         self.events = None if self.contacts else events_of(equations)
         impulses = self.touching.impulse.size if self.touching else self.events.size if self.events else 0

@@ -1,0 +1,223 @@
+"""Contact solvers at velocity level: their laws in closed form, with the flaw of each as a number."""
+
+import numpy as np
+import pytest
+
+import varint as vi
+from varint.redmax.contact_solvers import CONTACT_SOLVERS
+from varint.redmax.contact_solvers.gauss_seidel import SWEEPS
+from varint.redmax.contacts import Contacts
+
+G, DT = 9.81, 0.01
+slow = pytest.mark.slow
+RIVALS = [name for name, kind in CONTACT_SOLVERS.items() if kind is not Contacts]
+BOXES, PYRAMIDS = ["staggered", "gauss_seidel"], ["staggered_pyramid", "single_qp"]
+# friction at 45 degrees to the tangents, of that along them
+OBLIQUE = {"cones": 1.0} | dict.fromkeys(BOXES, np.sqrt(2.0)) | dict.fromkeys(PYRAMIDS, np.sqrt(0.5))
+
+
+def along(angle):
+    """Direction in the plane; the tangents of a contact are the axes."""
+    return np.array([np.cos(angle), np.sin(angle), 0.0])
+
+
+def slider(mu, slope=0.0, downhill=0.0, feet=None, height=0.0):
+    """A body on a plane that leans by ``slope`` towards ``downhill``, rad; touches at its centre, or at ``feet``."""
+    gravity = G * (np.sin(slope) * along(downhill) - np.cos(slope) * np.array([0.0, 0.0, 1.0]))
+    body = vi.Body("block", 2.0, np.diag([0.02, 0.03, 0.04]), position=(0, 0, height))
+    contact = vi.HardContact("floor", "block", points=feet, friction=mu)
+    return vi.Mechanism("slider", [body], [vi.Free("base", "world", "block")], forces=[contact], gravity=gravity)
+
+
+def run(mechanism, solver, duration, dt=DT, velocity=(0, 0, 0)):
+    state = mechanism.state(velocity={"block": velocity})
+    method = vi.Reduced("euler", dt=dt, contact_solver=solver)
+    return vi.simulate(vi.Problem(mechanism, duration, state), method)
+
+
+# ---------------------------------------------------------------------------------------- friction polygons
+
+
+@pytest.mark.parametrize("solver", [name for name in OBLIQUE if name != "single_qp"])
+@pytest.mark.parametrize("angle", [0.0, np.pi / 4])
+def test_what_slides_down_a_slope_stops_where_the_polygon_says(solver, angle):
+    """After v^2 / (2 (k mu cos - sin) g) less v h / 2; Coulomb's k is 1 in all directions."""
+    mu, slope = 0.5, 0.15
+    slowing = G * (np.where(angle, OBLIQUE[solver], 1.0) * mu * np.cos(slope) - np.sin(slope))
+    steps = 20
+    speed = slowing * DT * steps
+    stopped = run(slider(mu, slope, angle), solver, DT * (steps + 5), velocity=speed * along(angle))
+    assert stopped.position[-1, 0] @ along(angle) == pytest.approx(
+        speed**2 / (2 * slowing) - 0.5 * speed * DT, rel=1e-7
+    )
+    assert np.abs(stopped.velocity[-1]).max() < 1e-8
+    assert stopped.force["floor"] == pytest.approx(np.full(len(stopped), 2.0 * G * np.cos(slope)), rel=1e-6)
+
+
+@pytest.mark.parametrize("solver", OBLIQUE)
+@pytest.mark.parametrize("side", [0.85, 1.2])
+def test_slope_beside_the_cone(solver, side):
+    """At 45 degrees a pyramid slides on a slope of 0.85 mu, where Coulomb sticks; a box sticks on one of 1.2 mu."""
+    mu = 0.4
+    slope = np.arctan(side * mu)
+    moved = run(slider(mu, slope, np.pi / 4), solver, 0.2)
+    excess = max(0.0, np.sin(slope) - OBLIQUE[solver] * mu * np.cos(slope)) * G
+    speeds = excess * moved.t
+    if solver == "single_qp":
+        speeds = hovering_speeds(excess, mu * OBLIQUE[solver], len(moved))
+    assert moved.velocity[:, 0] @ along(np.pi / 4) == pytest.approx(speeds, abs=1e-7)
+    assert bool(excess) == (side > OBLIQUE[solver])
+
+
+# ---------------------------------------------------------------------------------------- the single program lifts off
+
+
+def hovering_speeds(excess, mu, nodes):
+    """Of a point that slides from rest: d_k (1 + mu^2) = h a + mu^2 d_{k-1}, d the changes of its speed."""
+    speeds, change = [0.0], 0.0
+    for _ in range(nodes - 1):
+        change = (DT * excess + mu**2 * change) / (1 + mu**2)
+        speeds.append(speeds[-1] + change)
+    return np.array(speeds)
+
+
+@pytest.mark.parametrize("dt", [0.01, 0.005])
+def test_single_program_hovers(dt):
+    """The gap of what slides along an edge of the pyramid is h mu |v|, of all other solvers zero."""
+    mu, slope = 0.5, 0.8
+    for solver in OBLIQUE:
+        slid = run(slider(mu, slope), solver, 0.3, dt)
+        height, speed = slid.position[:, 0, 2], slid.velocity[:, 0, 0]
+        assert height == pytest.approx(dt * mu * speed if solver == "single_qp" else 0.0 * speed, abs=1e-9)
+        assert speed[-1] == pytest.approx(G * (np.sin(slope) - mu * np.cos(slope)) * 0.3, rel=0.02)
+
+
+def test_single_program_throws_up_what_starts_fast():
+    """The first step leaves (v - mu g h) / (1 + mu^2), and mu of it upwards: a jump that no smaller step lessens."""
+    mu, speed = 0.25, 4.0
+    for dt in (0.01, 0.005):
+        thrown = run(slider(mu), "single_qp", 0.3, dt, (speed, 0, 0))
+        after = (speed - mu * G * dt) / (1 + mu**2)
+        assert thrown.velocity[1, 0] == pytest.approx([after, 0, mu * after], abs=1e-8)
+        free = mu * after - G * dt * np.arange(int(mu * after / (G * dt)) + 1)
+        assert thrown.position[:, 0, 2].max() == pytest.approx(dt * free.sum(), rel=1e-7)
+        for solver in ("cones", "staggered", "staggered_pyramid", "gauss_seidel"):
+            assert np.abs(run(slider(mu), solver, 0.1, dt, (speed, 0, 0)).position[:, 0, 2]).max() < 1e-10
+
+
+# ---------------------------------------------------------------------------------------- what is left unfinished
+
+
+def test_gauss_seidel_leaves_a_rate():
+    """Two feet of a body of large inertia: after K sweeps the first leaves with g h (1 - c) c^(2 K - 1)."""
+    arm, mass, inertia = 0.1, 2.0, 2.0
+    shared, own = 1 / mass - arm**2 / inertia, 1 / mass + arm**2 / inertia
+    c = shared / own
+    body = vi.Body("block", mass, inertia * np.eye(3))
+    feet = [(arm, 0, 0), (-arm, 0, 0)]
+    mechanism = vi.Mechanism(
+        "rod", [body], [vi.Free("base", "world", "block")], forces=[vi.HardContact("floor", "block", points=feet)]
+    )
+    for solver in ("cones", "gauss_seidel", "staggered", "single_qp"):
+        node = run(mechanism, solver, DT)[1]
+        rates = node.velocity[0, 0, 2] - node.angular_velocity[0, 0, 1] * np.array([arm, -arm])
+        left = G * DT * (1 - c) * c ** (2 * SWEEPS - 1) if solver == "gauss_seidel" else 0.0
+        assert rates == pytest.approx([left, 0.0], abs=1e-9)
+
+
+def tip(mu):
+    """A body that slides on a foot beside and below its centre: S_nn = 1 / m + x^2 / I, S_nt = x z / I."""
+    body = vi.Body("block", 1.0, 0.01 * np.eye(3), position=(0, 0, 0.2))
+    contact = vi.HardContact("floor", "block", points=[(0.1, 0, 0)], friction=mu)
+    return vi.Mechanism("tip", [body], [vi.Free("base", "world", "block")], forces=[contact])
+
+
+def test_staggered_projections_end_at_painleve():
+    """alpha = c - r alpha, r = mu |S_nt| / S_nn = mu here: found for r < 1, and a cycle from there on."""
+    for mu in (0.3, 0.9):
+        for solver in ("cones", "staggered", "staggered_pyramid"):
+            force = run(tip(mu), solver, DT, velocity=(-5, 0, 0)).force["floor"][-1]
+            assert force == pytest.approx(G / (2 * (1 + mu)), rel=1e-6)
+    assert run(tip(1.5), "cones", DT, velocity=(-5, 0, 0)).force["floor"][-1] == pytest.approx(G / 5.0, rel=1e-6)
+    with pytest.raises(vi.ConvergenceError, match="staggered projections of .*'floor' did not converge"):
+        run(tip(1.5), "staggered", DT, velocity=(-5, 0, 0))
+
+
+# ---------------------------------------------------------------------------------------- one law where it is the same
+
+
+@pytest.mark.parametrize("solver", RIVALS)
+def test_without_friction_all_are_the_cones(solver):
+    feet = [(x, y, 0) for x in (-0.2, 0.2) for y in (-0.1, 0.1)]
+    mechanism = slider(0.0, 0.3, 0.4, feet=feet, height=0.1)
+    expected, found = (run(mechanism, each, 0.2, velocity=(1.0, 0.5, 0)) for each in ("cones", solver))
+    close = 1e-4 if solver == "gauss_seidel" else 1e-8
+    assert found.position == pytest.approx(expected.position, abs=close)
+
+
+@pytest.mark.parametrize("solver", RIVALS)
+def test_a_stop_in_a_loop_holds(solver):
+    """Hard stops are rows without friction, and loops are eliminated."""
+    mechanism = vi.mechanisms.four_bar(rate=3.0)
+    crank = mechanism.joints[0].name
+    reach = run_of(mechanism, "cones", 0.3).joint_coordinate(crank)[-1, 0] * 0.5
+    stopped = vi.Mechanism(
+        "stopped", mechanism.bodies, mechanism.joints, forces=[vi.JointStop("stop", joint=crank, upper=reach)],
+        gravity=mechanism.gravity, start=mechanism.start,
+    )  # fmt: skip
+    expected, found = (run_of(stopped, each, 0.3) for each in ("cones", solver))
+    assert found.position == pytest.approx(expected.position, abs=1e-7)
+    assert found.joint_coordinate(crank).max() <= reach + 1e-3
+
+
+def run_of(mechanism, solver, duration):
+    return vi.redmax.simulate(mechanism, duration, dt=DT, integrator="euler", contact_solver=solver)
+
+
+# ---------------------------------------------------------------------------------------- interface
+
+
+@pytest.mark.parametrize("solver", RIVALS)
+def test_what_they_do_not_take(solver):
+    bouncing = vi.Mechanism(
+        "ball", [vi.Body.sphere("block", 0.1, 1.0, position=(0, 0, 0.1))], [vi.Free("base", "world", "block")],
+        forces=[vi.HardContact("floor", "block", radius=0.1, restitution=0.5)],
+    )  # fmt: skip
+    with pytest.raises(vi.ArgumentError, match=f"'floor' has a restitution, which contact_solver='{solver}' does not"):
+        run_of(bouncing, solver, 0.1)
+    pendulum = vi.mechanisms.double_pendulum()
+    rubbing = vi.Mechanism(
+        "rubbing", pendulum.bodies, pendulum.joints,
+        forces=[vi.JointCoulombFriction("rubs", joint="joint 1", coefficient=0.1, radius=0.01, length=0.1)],
+    )  # fmt: skip
+    with pytest.raises(vi.ArgumentError, match="'rubs' .* contact solvers at velocity level do not support"):
+        run_of(rubbing, solver, 0.1)
+
+
+def test_wrong_arguments():
+    with pytest.raises(vi.ArgumentError, match="contact_solver must be one of cones, .*, got 'lemke'"):
+        vi.Reduced("euler", dt=DT, contact_solver="lemke")
+    with pytest.raises(vi.ArgumentError, match="contact_solver belongs to integrator 'euler', not to 'dop853'"):
+        vi.Reduced("dop853", contact_solver="staggered")
+
+
+def test_compare_names_each():
+    methods = [vi.Reduced("euler", dt=DT, contact_solver=name) for name in ("cones", "single_qp", "staggered")]
+    mechanism = slider(0.5, 0.8)
+    compared = vi.compare(mechanism, duration=0.1, dt=[0.01, 0.005], integrators=methods)
+    assert [series.name for series in compared.own] == [method.title for method in methods]
+    assert compared.own[1].name == "REDMAX euler single_qp"
+
+
+@slow
+@pytest.mark.parametrize("solver", RIVALS)
+def test_runs_resume_to_the_same_bits(solver, tmp_path):
+    feet = [(x, y, 0) for x in (-0.2, 0.2) for y in (-0.1, 0.1)]
+    mechanism = slider(0.3, 0.2, 0.4, feet=feet, height=0.05)
+    given = {"dt": DT, "integrator": "euler", "contact_solver": solver}
+    whole = vi.redmax.simulate(mechanism, 0.4, **given)
+    vi.redmax.simulate(mechanism, 0.2, output=tmp_path / "run.h5", **given)
+    resumed = vi.redmax.simulate(mechanism, 0.4, output=tmp_path / "run.h5", resume=True, **given)
+    assert np.array_equal(resumed.position, whole.position)
+    with pytest.raises(vi.FileError, match="contact_solver"):
+        vi.redmax.simulate(mechanism, 0.5, dt=DT, integrator="euler", output=tmp_path / "run.h5", resume=True)
