@@ -1,4 +1,4 @@
-"""Hard contacts by the contact solvers of reduced coordinates, beside Coulomb's law: the table of docs/rivals.md.
+"""Hard contacts by the contact solvers of reduced coordinates, beside Coulomb's law: the table of docs/redmax.md.
 
     python benchmarks/contact_solvers.py
 

@@ -1,4 +1,4 @@
-"""Writes the tables of runs.md, pictures.md, known_forces.md and rivals.md from the registries: ``make docs``."""
+"""Writes the tables of runs.md, pictures.md, known_forces.md, rivals.md and redmax.md: ``make docs``."""
 
 from pathlib import Path
 
@@ -8,10 +8,12 @@ from varint.formulations.kkt import RULES
 from varint.integrators.schemes import SCHEMES
 from varint.io.formats import FORMATS
 from varint.model.known_forces import TRAITS, USES
+from varint.redmax.contact_solvers import REGISTRY
 from varint.redmax.integrators import INTEGRATORS
 from varint.viz.panels import ONLY_DRAWN, owned
 
-PAGES = [Path(__file__).with_name(name) for name in ("runs.md", "pictures.md", "known_forces.md", "rivals.md")]
+NAMES = ("runs.md", "pictures.md", "known_forces.md", "rivals.md", "redmax.md")
+PAGES = [Path(__file__).with_name(name) for name in NAMES]
 
 
 def tables() -> dict[str, str]:
@@ -37,6 +39,9 @@ def tables() -> dict[str, str]:
         ),
         "maximal rivals": _table(
             ("`integrator=`", "what it is"), [(f"`{name}`", rule.what) for name, rule in RULES.items()]
+        ),
+        "contact solvers": _table(
+            ("`contact_solver=`", "what it is"), [(f"`{name}`", rival.what) for name, rival in sorted(REGISTRY.items())]
         ),
         "formats": _table(
             ("suffix", "what it holds", "written"),

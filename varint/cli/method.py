@@ -48,7 +48,7 @@ def add_method(parser: ArgumentParser) -> None:
     tol = "of a step of a scheme, or of a variational integrator in reduced coordinates, m/s, default 1e-10"
     parser.add_argument("--tol", type=float, metavar="M_S", help=tol)
     parser.add_argument("--stages", type=int, help="of integrator gauss, from 1 to 6, default 3")
-    solver = "of hard contacts with integrator euler (docs/rivals.md), default cones"
+    solver = "of hard contacts with integrator euler (docs/redmax.md), default cones"
     parser.add_argument("--contact-solver", choices=CONTACT_SOLVERS, help=solver)
 
 

@@ -80,7 +80,7 @@ class Reduced(Method):
     contact_solver : str
         Of "euler": the law and the procedure of hard contacts and hard stops, one of
         `varint.redmax.contact_solvers.CONTACT_SOLVERS`. "cones" is exact; the others are methods of the literature to
-        compare with it, which support neither joint friction nor restitution (docs/rivals.md).
+        compare with it, which support neither joint friction nor restitution (docs/redmax.md).
 
     Raises
     ------
