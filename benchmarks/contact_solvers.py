@@ -73,8 +73,8 @@ def measured(solver: str) -> list[str]:
 
 
 def lift(trajectory: vi.Trajectory) -> np.ndarray:
-    """Height of the box over where it began, mm."""
-    return 1e3 * (trajectory.position[:, 0, 2] - trajectory.position[0, 0, 2])
+    """Distance of the box from the height at which it began, mm."""
+    return 1e3 * np.abs(trajectory.position[:, 0, 2] - trajectory.position[0, 0, 2])
 
 
 def main() -> None:
