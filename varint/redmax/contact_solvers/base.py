@@ -71,8 +71,8 @@ class Rival(Contacts):
         super().__init__(equations)
         for s in np.flatnonzero(self.restitution > 0.0):
             raise ArgumentError(
-                f"{self._label(int(s))} has a restitution, which contact_solver={self.name!r} does not support: set it to"
-                f" zero, or use contact_solver={CONES!r}"
+                f"{self._label(int(s))} has a restitution, which contact_solver={self.name!r} does not support:"
+                f" set it to zero, or use contact_solver={CONES!r}"
             )
         points = len(self.ground.restitution)
         self.pressing = np.arange(self.one_sided - points, self.one_sided)
