@@ -236,6 +236,12 @@ def test_muscles_that_are_none():
     table = {"elbow": swing(T)[0]}
     with pytest.raises(vi.ArgumentError, match="'one joint' has no muscle"):
         vi.static_optimization(one_joint(), T, table)
-    for wrong, words in ((["c"], "'c', which is no muscle: there are a, b"), ([], "one name or more"), (5, "muscles")):
+    cases = (
+        (["c"], "'c', which is no muscle: there are a, b"),
+        ([], "one name or more"),
+        (5, "muscles"),
+        (np.zeros((2, 2)), "each of muscles= must be a str"),
+    )
+    for wrong, words in cases:
         with pytest.raises(vi.ArgumentError, match=words):
             vi.static_optimization(one_joint(*flexors()), T, table, muscles=wrong)

@@ -142,7 +142,8 @@ def _muscles(mechanism: Mechanism, muscles: Sequence[str] | None) -> list[str]:
     known = [force.name for force in mechanism.forces if force.activated]
     if not known:
         raise ArgumentError(f"'{mechanism.name}' has no muscle: add a vi.Musculotendon")
-    names = known if muscles is None else list(sequence_of(muscles, "muscles", "names", ArgumentError))
+    asked = known if muscles is None else sequence_of(muscles, "muscles", "names", ArgumentError)
+    names = [of_type(name, str, "each of muscles=", ArgumentError) for name in asked]
     other = next((name for name in names if name not in known), None)
     if other is not None or not names or len(set(names)) < len(names):
         what = "needs one name or more, each once" if other is None else f"has {other!r}, which is no muscle"
