@@ -274,7 +274,7 @@ def test_resume_refuses_another_run(tmp_path):
 
 
 def test_resume_needs_a_run(tmp_path):
-    with pytest.raises(vi.FileError, match="no such file"):
+    with pytest.raises(vi.FileError, match="there is no run in"):
         pendulum_run(tmp_path / "none.h5", resume=True)
     (tmp_path / "text.h5").write_text("not a run")
     with pytest.raises(vi.FileError, match="not a run of varint"):

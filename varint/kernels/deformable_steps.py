@@ -6,17 +6,15 @@ bodies that vertices are attached to.
 """
 
 from varint._numba import njit
-from varint.kernels.compliant_rows import keep_multipliers, start_multipliers
-from varint.kernels.constraints import set_targets
+from varint.kernels.compliant_rows import keep_multipliers
 from varint.kernels.dense import copy_motions
 from varint.kernels.efforts import stiffen
-from varint.kernels.inputs import set_inputs, set_load
 from varint.kernels.ldu import solve_newton
 from varint.kernels.momentum import momentum_derivative
 from varint.kernels.newton import evaluate_step, has_efforts
 from varint.kernels.projection import momenta_and_rates, node_works
 from varint.kernels.refine import solve_again
-from varint.kernels.step import _extrapolate, _finish_part, _kick, _remember
+from varint.kernels.step import _finish_part, _remember, begin_part
 
 
 @njit(seconds=3, what="steps with deformable bodies")
@@ -25,19 +23,7 @@ def begin_stage(plan, ws, inputs, h, stage, extrapolate, when):
 
     Arguments: see `varint.kernels.step.advance_step` and its stages.
     """
-    node, before, after, dt = when
-    half_step = 0.5 * h
-    set_load(plan, ws, inputs, node, before)
-    _kick(ws, half_step)
-    set_inputs(ws, inputs, node, 0.5 * (before + after))
-    if plan.constraints.row.size:
-        set_targets(plan, ws, inputs, node, after, dt)
-    for r in range(ws.multiplier.size):
-        ws.multiplier[r] = 0.0
-    start_multipliers(plan, ws, half_step, extrapolate)
-    if extrapolate:
-        _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0])
-    ws.extended.used[0] = False
+    begin_part(plan, ws, inputs, h, stage, extrapolate, when, False)
 
 
 @njit(seconds=3, what="steps with deformable bodies")

@@ -129,11 +129,10 @@ def _finish(plan, ws, half_step):
 
 
 @njit
-def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
-    """Solve a stage of ``h`` seconds from ``pose`` to the pose 1 - ``pose``; momenta and works stay.
+def begin_part(plan, ws, inputs, h, stage, extrapolate, when, warm):
+    """Load, inputs and first iterates of a stage of ``h`` seconds; see `_try_part`.
 
-    ``when``: (node, before, after, dt): the stage begins and ends at node + before and node + after, nodes being ``dt``
-    seconds apart. ``extrapolate``: whether velocities start from those of the last steps. Returns as `solve_step`.
+    ``warm``: whether multipliers start from those of the last step.
     """
     node, before, after, dt = when
     half_step = 0.5 * h
@@ -142,18 +141,28 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     set_inputs(ws, inputs, node, 0.5 * (before + after))
     if plan.constraints.row.size:
         set_targets(plan, ws, inputs, node, after, dt)
-    alone = ws.history.shape[0] == 1
-    # multipliers of redundant closures would grow from step to step
-    plain = alone and ws.ldu.K.size == 0 and not has_rows(plan)
     for r in range(ws.multiplier.size):
-        ws.multiplier[r] = ws.last_multiplier[r] if plain and extrapolate else 0.0
+        ws.multiplier[r] = ws.last_multiplier[r] if warm else 0.0
     start_multipliers(plan, ws, half_step, extrapolate)
     if extrapolate:
         still = CALM if has_contacts(plan) else 0.0
         _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0], still)
+    ws.extended.used[0] = False
+
+
+@njit
+def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
+    """Solve a stage of ``h`` seconds from ``pose`` to the pose 1 - ``pose``; momenta and works stay.
+
+    ``when``: (node, before, after, dt): the stage begins and ends at node + before and node + after, nodes being ``dt``
+    seconds apart. ``extrapolate``: whether velocities start from those of the last steps. Returns as `solve_step`.
+    """
+    alone = ws.history.shape[0] == 1
+    # multipliers of redundant closures would grow from step to step
+    plain = alone and ws.ldu.K.size == 0 and not has_rows(plan)
+    begin_part(plan, ws, inputs, h, stage, extrapolate, when, plain and extrapolate)
     sharpened = ws.extended.impulse.shape[0] > 0
     further = 1 if alone or sharpened else 2
-    ws.extended.used[0] = False
     if has_contacts(plan):
         upper = pose
         status, iterations = solve_contacts(plan, ws, pose, 1 - pose, h, tol)
@@ -164,7 +173,7 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
             iterations += 1
     for r in range(ws.multiplier.size if plain else 0):
         ws.last_multiplier[r] = ws.multiplier[r]
-    keep_multipliers(plan, ws, half_step)
+    keep_multipliers(plan, ws, 0.5 * h)
     return status, iterations, upper
 
 
