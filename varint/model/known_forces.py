@@ -118,7 +118,7 @@ TRAITS = {
         "joint friction from the normal load",
         acts_by_impulses,
         "needs varint.redmax.simulate(integrator='euler')",
-        "use that integrator, or remove this force",
+        "use that integrator with its default contact_solver, or remove this force",
     ),
     "wraps": Trait(
         "paths around surfaces",
