@@ -1,4 +1,7 @@
-"""A mechanism read from MJCF beside MuJoCo's own model of the file: the same state and what MuJoCo makes of it."""
+"""A mechanism read from MJCF beside MuJoCo's own model of the file: the same state and what MuJoCo makes of it.
+
+`Peer` is of a file, `MusclePeer` of an MjSpec whose muscles have activations that stay.
+"""
 
 import dataclasses
 from pathlib import Path
@@ -36,9 +39,12 @@ class Peer:
         self.bodies = {named.body(i).name: i for i in range(1, named.nbody)}
         self.joints = {named.joint(i).name: i for i in range(named.njnt)}
         self.tendons = {named.tendon(i).name: i for i in range(named.ntendon)}
-        for flag in OFF:
-            self.model.opt.disableflags |= int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}"))
+        self._without(*OFF)
         self.data = mujoco.MjData(self.model)
+
+    def _without(self, *flags):
+        for flag in flags:
+            self.model.opt.disableflags |= int(getattr(self.mj.mjtDisableBit, f"mjDSBL_{flag}"))
 
     def randomise(self, rng, size=1.0):
         """A random state of MuJoCo's, with all that follows from it."""
@@ -110,3 +116,88 @@ class Peer:
                     np.abs(R @ ours.angular[number] - angular).max(),
                 )
         return worst / size
+
+
+def _is_rotor(force):
+    """Whether it couples a rotor, which has the armature of a joint."""
+    return isinstance(force, vi.Coupling) and any(term[0].startswith("rotor of ") for term in force.terms)
+
+
+class MusclePeer(Peer):
+    """`Peer` of an MjSpec, without equalities or, ``held``, with those of joints kept exactly."""
+
+    def __init__(self, spec, held=False):
+        import mujoco
+
+        self.mj, self.model = mujoco, spec.copy().compile()
+        read = vi.load_mechanism(spec)
+        self.report, m = read.import_report, self.model
+        off = SMOOTHED if held else (*SMOOTHED, vi.Coupling)
+        forces = [force for force in read.forces if not isinstance(force, off) or _is_rotor(force)]
+        self.mechanism = dataclasses.replace(read, forces=forces, start={})
+        self.bodies = {m.body(i).name: i for i in range(1, m.nbody)}
+        self.joints = {m.joint(i).name: i for i in range(m.njnt)}
+        self._without(*OFF, "EQUALITY")  # MuJoCo's are springs: `keep_equalities` is exact
+        self.equalities = [
+            (int(m.eq_obj1id[k]), int(m.eq_obj2id[k]), np.polynomial.Polynomial(m.eq_data[k, :5]))
+            for k in np.flatnonzero((m.eq_type == mujoco.mjtEq.mjEQ_JOINT) & (m.eq_active0 > 0))
+        ] * held  # fmt: skip
+        self.data = mujoco.MjData(m)
+
+    @property
+    def muscles(self):
+        return [force for force in self.mechanism.forces if isinstance(force, vi.Musculotendon)]
+
+    def excite(self, rng):
+        """Random activations."""
+        given = {f"actuator {self.model.actuator(i).name}": i for i in range(self.model.nu)}
+        activation = rng.uniform(0.0, 1.0, self.model.nu)
+        self.data.act[:], self.data.ctrl[:] = activation[-self.model.na :], activation
+        at = {force.name: float(activation[given[force.name]]) for force in self.muscles}
+        forces = [
+            dataclasses.replace(force, activation_times=None, activation_blend=0.0, excitation=at[force.name])
+            if force.name in at
+            else force
+            for force in self.mechanism.forces
+        ]
+        self.mechanism = dataclasses.replace(self.mechanism, forces=forces)
+
+    def within_ranges(self, rng, rate=1.0):
+        """A random state: coordinates within the ranges of their joints, where they have one, that hold equalities."""
+        m, d = self.model, self.data
+        activation, control = d.act.copy(), d.ctrl.copy()
+        self.mj.mj_resetData(m, d)
+        d.act[:], d.ctrl[:] = activation, control
+        d.qvel[:] = rng.uniform(-rate, rate, m.nv)
+        self.mj.mj_integratePos(m, d.qpos, rng.uniform(-1.0, 1.0, m.nv), 0.5)
+        for joint in np.flatnonzero(m.jnt_limited):
+            low, high = m.jnt_range[joint]
+            d.qpos[m.jnt_qposadr[joint]] = rng.uniform(low, high)
+        for first, second, polynomial in self.equalities:
+            place, dof = m.jnt_qposadr[first], m.jnt_dofadr[first]
+            d.qpos[place], d.qvel[dof] = m.qpos0[place] + polynomial(0.0), 0.0
+            if second >= 0:
+                other, turning = m.jnt_qposadr[second], m.jnt_dofadr[second]
+                x = d.qpos[other] - m.qpos0[other]
+                d.qpos[place] = m.qpos0[place] + polynomial(x)
+                d.qvel[dof] = polynomial.deriv()(x) * d.qvel[turning]
+        self.forward()
+
+    def keep_equalities(self):
+        """MuJoCo's accelerations with equalities held exactly, from its mass matrix and forces."""
+        m, d, mujoco = self.model, self.data, self.mj
+        M = np.zeros((m.nv, m.nv))
+        mujoco.mj_fullM(m, M, d.qM) if hasattr(d, "qM") else mujoco.mj_fullM(m, d, M)
+        count = len(self.equalities)
+        G, right = np.zeros((count, m.nv)), np.zeros(count)
+        for row, (first, second, polynomial) in enumerate(self.equalities):
+            G[row, m.jnt_dofadr[first]] = 1.0
+            if second >= 0:
+                place, dof = m.jnt_qposadr[second], m.jnt_dofadr[second]
+                x = d.qpos[place] - m.qpos0[place]
+                G[row, dof] = -polynomial.deriv()(x)
+                right[row] = polynomial.deriv(2)(x) * d.qvel[dof] ** 2
+        force = d.qfrc_actuator + d.qfrc_passive - d.qfrc_bias
+        whole = np.block([[M, -G.T], [G, np.zeros((count, count))]])
+        d.qacc[:] = np.linalg.solve(whole, np.concatenate([force, right]))[: m.nv]
+        mujoco.mj_rnePostConstraint(m, d)
