@@ -3,13 +3,14 @@
     python benchmarks/myo_models.py FOLDER [--poses 100] [--models NAME ...]
 
 FOLDER has the package myo_sim in it, as ``pip install --target FOLDER myo-sim`` makes it; nothing is downloaded.
-Coordinates are random within the ranges of their joints. One line a model:
+Coordinates are random within the ranges of their joints; equalities of joints hold. One line a model:
 
     tendons of it, those of them that are muscles or springs here, those that a ring holds
     largest error of the lengths, m, of the moment arms, m/rad, and of these where a ring holds the tendon
-    largest error of accelerations over the largest acceleration, with equalities left out and with them held exactly
+    largest error of accelerations over the largest acceleration
 
-MuJoCo's Newton method within rings stops at 1e-6, so that moment arms there differ by as much.
+In MuJoCo's equations equalities are held exactly too, in place of its springs. Its Newton method within rings stops at
+1e-6, so that moment arms there differ by as much.
 """
 
 import argparse
@@ -32,7 +33,7 @@ from varint.redmax.states import reduce
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from mujoco_peer import MusclePeer  # noqa: E402
+from mujoco_peer import MusclePeer
 
 MODELS = (
     "myoelbow", "myoelbow_2dof", "myoelbow_exo", "myofinger", "myolegs_osl", "myohand_r", "myoarm_r", "myolegs",
@@ -124,8 +125,7 @@ def error_of_accelerations(peer, rng):
     for _ in range(STATES):
         peer.excite(rng)
         peer.within_ranges(rng)
-        if peer.equalities:
-            peer.keep_equalities()
+        peer.keep_equalities()
         worst = max(worst, peer.errors_of_accelerations())
     return worst
 
@@ -139,13 +139,12 @@ def line_of(name, spec, poses):
         int(peer.model.wrap_type[wraps_of(m, k)[0]]) != peer.mj.mjtWrap.mjWRAP_JOINT for k in range(m.ntendon)
     )
     errors, compared, rings = errors_of_paths(peer, poses, rng)
-    free = error_of_accelerations(peer, rng)
-    held = error_of_accelerations(MusclePeer(spec, held=True), rng) if m.neq else free
+    accelerations = error_of_accelerations(peer, rng)
     left = [entry.what for entry in peer.report.not_understood]
     told = f"; not understood: {'; '.join(left)}" if left else ""
     return (
         f"{name}   {spatial} {compared} {rings}   {errors.length:.1e} {errors.arm:.1e} {errors.ring_arm:.1e}"
-        f"   {free:.1e} {held:.1e}   worst: {errors.worst}{told}"
+        f"   {accelerations:.1e}   worst: {errors.worst}{told}"
     )
 
 

@@ -118,30 +118,24 @@ class Peer:
         return worst / size
 
 
-def _is_rotor(force):
-    """Whether it couples a rotor, which has the armature of a joint."""
-    return isinstance(force, vi.Coupling) and any(term[0].startswith("rotor of ") for term in force.terms)
-
-
 class MusclePeer(Peer):
-    """`Peer` of an MjSpec, without equalities or, ``held``, with those of joints kept exactly."""
+    """`Peer` of an MjSpec with muscles; equalities of joints are held exactly, where MuJoCo's are springs."""
 
-    def __init__(self, spec, held=False):
+    def __init__(self, spec):
         import mujoco
 
         self.mj, self.model = mujoco, spec.copy().compile()
         read = vi.load_mechanism(spec)
         self.report, m = read.import_report, self.model
-        off = SMOOTHED if held else (*SMOOTHED, vi.Coupling)
-        forces = [force for force in read.forces if not isinstance(force, off) or _is_rotor(force)]
+        forces = [force for force in read.forces if not isinstance(force, SMOOTHED)]
         self.mechanism = dataclasses.replace(read, forces=forces, start={})
         self.bodies = {m.body(i).name: i for i in range(1, m.nbody)}
         self.joints = {m.joint(i).name: i for i in range(m.njnt)}
-        self._without(*OFF, "EQUALITY")  # MuJoCo's are springs: `keep_equalities` is exact
+        self._without(*OFF, "EQUALITY")
         self.equalities = [
             (int(m.eq_obj1id[k]), int(m.eq_obj2id[k]), np.polynomial.Polynomial(m.eq_data[k, :5]))
             for k in np.flatnonzero((m.eq_type == mujoco.mjtEq.mjEQ_JOINT) & (m.eq_active0 > 0))
-        ] * held  # fmt: skip
+        ]
         self.data = mujoco.MjData(m)
 
     @property
@@ -149,11 +143,12 @@ class MusclePeer(Peer):
         return [force for force in self.mechanism.forces if isinstance(force, vi.Musculotendon)]
 
     def excite(self, rng):
-        """Random activations."""
-        given = {f"actuator {self.model.actuator(i).name}": i for i in range(self.model.nu)}
-        activation = rng.uniform(0.0, 1.0, self.model.nu)
-        self.data.act[:], self.data.ctrl[:] = activation[-self.model.na :], activation
-        at = {force.name: float(activation[given[force.name]]) for force in self.muscles}
+        """Random activations of the muscles; other actuators stay at their control of zero."""
+        m = self.model
+        given = {f"actuator {m.actuator(i).name}": i for i in range(m.nu)}
+        at = {force.name: float(rng.uniform(0.0, 1.0)) for force in self.muscles}
+        for name, activation in at.items():
+            self.data.act[m.actuator_actadr[given[name]]] = activation
         forces = [
             dataclasses.replace(force, activation_times=None, activation_blend=0.0, excitation=at[force.name])
             if force.name in at
@@ -185,6 +180,8 @@ class MusclePeer(Peer):
 
     def keep_equalities(self):
         """MuJoCo's accelerations with equalities held exactly, from its mass matrix and forces."""
+        if not self.equalities:
+            return
         m, d, mujoco = self.model, self.data, self.mj
         M = np.zeros((m.nv, m.nv))
         mujoco.mj_fullM(m, M, d.qM) if hasattr(d, "qM") else mujoco.mj_fullM(m, d, M)

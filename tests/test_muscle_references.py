@@ -1,7 +1,7 @@
 """Tendons of an elbow and a finger at poses whose lengths and moment arms others computed, and touches of a surface.
 
-The numbers of the paths are those of MyoElbow and MyoFinger of the MyoSim models (Apache 2.0); `benchmarks/myo_models.py`
-compares all models.
+The numbers of the paths are those of MyoElbow and MyoFinger of the MyoSim models (Apache 2.0), all of which
+`benchmarks/myo_models.py` compares.
 """
 
 import numpy as np

@@ -24,5 +24,6 @@ def test_accelerations_with_muscles_are_those_of_mujoco(name, rng):
     for _ in range(2):
         peer.excite(rng)
         peer.within_ranges(rng)
+        peer.keep_equalities()
         assert np.abs(peer.data.actuator_force).max() > 10.0
         assert peer.errors_of_accelerations() < MODELS[name]
