@@ -16,25 +16,28 @@ from matplotlib.figure import Figure
 
 import varint as vi
 
-DURATION, DT, KNOTS = 0.5, 0.005, 11  # s
+DURATION, DT, KNOTS = 0.5, 0.005, 9  # s
 NODES = np.linspace(0.0, DURATION, round(DURATION / DT) + 1)
 TIMES = NODES[2::2]  # of the angles that count
 BEGIN, END = np.array([0.5, 1.2]), np.array([1.0, 1.7])  # rad, of shoulder and elbow
 JOINTS = ("shoulder", "elbow")
 PRICE = 2e-4  # rad^2, of a mean square excitation of one
 LEAST = 0.01
-# of each muscle its path (body, x, y; m) and its fibre, m; the tendon takes up the rest of the path at the start
+# of each muscle its path (body, x, y; m), fibre, m, and strength, N; the tendon takes up the rest of the path at the start
 UPPER, LOWER = 0.3, 0.27  # m
 PATHS = {
-    "shoulder flexor": ([("world", -0.08, 0.04), ("upper", 0.12, 0.02)], 0.08),
-    "shoulder extensor": ([("world", -0.04, -0.10), ("upper", 0.12, -0.02)], 0.08),
-    "elbow flexor": ([("upper", 0.12, 0.015), ("lower", 0.34, 0.02)], 0.12),
-    "elbow extensor": ([("upper", 0.12, -0.02), ("upper", 0.295, -0.025), ("lower", 0.325, -0.022)], 0.08),
-    "long flexor": ([("world", -0.07, 0.05), ("upper", 0.08, 0.03), ("lower", 0.34, 0.022)], 0.16),
+    "shoulder flexor": ([("world", -0.08, 0.04), ("upper", 0.12, 0.02)], 0.08, 200.0),
+    "shoulder extensor": ([("world", -0.04, -0.10), ("upper", 0.12, -0.02)], 0.08, 300.0),
+    "elbow flexor": ([("upper", 0.12, 0.015), ("lower", 0.34, 0.02)], 0.12, 60.0),
+    "elbow extensor": ([("upper", 0.12, -0.02), ("upper", 0.295, -0.025), ("lower", 0.325, -0.022)], 0.08, 150.0),
+    "long flexor": ([("world", -0.07, 0.05), ("upper", 0.08, 0.03), ("lower", 0.34, 0.022)], 0.16, 60.0),
     "long extensor": (
-        [("world", -0.03, -0.09), ("upper", 0.08, -0.03), ("upper", 0.295, -0.026), ("lower", 0.325, -0.024)], 0.12,
+        [("world", -0.03, -0.09), ("upper", 0.08, -0.03), ("upper", 0.295, -0.026), ("lower", 0.325, -0.024)],
+        0.12,
+        150.0,
     ),
-}  # fmt: skip
+}
+DAMPING = 0.3  # N m s, of each joint
 MUSCLES = tuple(PATHS)
 SHAPE = np.array([np.interp(NODES, np.linspace(0.0, DURATION, KNOTS), unit) for unit in np.eye(KNOTS)])
 
@@ -59,30 +62,41 @@ def build() -> vi.Mechanism:
     start = {"coordinates": dict(zip(JOINTS, BEGIN, strict=True))}
     bare = vi.Mechanism("arm", bodies, joints, gravity=(0, 0, 0), start=start)
     forces = []
-    for name, (points, fibre) in PATHS.items():
+    for name, (points, fibre, strength) in PATHS.items():
         path = [vi.At(body, (x, y, 0)) for body, x, y in points]
         length = vi.simulate(dataclasses.replace(bare, forces=[vi.Tendon("t", path=path, stiffness=0.0)]), DT, DT)
         slack = float(length.length["t"][0]) - fibre
-        numbers = {"max_force": 500.0, "optimal_length": fibre, "slack_length": slack, "activation_blend": 0.1}
+        numbers = {"max_force": strength, "optimal_length": fibre, "slack_length": slack, "activation_blend": 0.1}
         forces.append(vi.Musculotendon(name, path=path, excitation=LEAST, activation=LEAST, **numbers))
-    return dataclasses.replace(bare, forces=forces)
+    dampers = [vi.JointDamper(f"{joint} damper", joint=joint, damping=DAMPING) for joint in JOINTS]
+    return dataclasses.replace(bare, forces=[*forces, *dampers])
 
 
 def excited(mechanism, knots) -> vi.Mechanism:
     """With excitations straight between ``knots`` (6, KNOTS)."""
     values = np.reshape(knots, (len(MUSCLES), KNOTS)) @ SHAPE
-    forces = [dataclasses.replace(f, excitation=row) for f, row in zip(mechanism.forces, values, strict=True)]
-    return dataclasses.replace(mechanism, forces=forces)
+    muscles = [dataclasses.replace(f, excitation=row) for f, row in zip(mechanism.forces, values, strict=False)]
+    return dataclasses.replace(mechanism, forces=[*muscles, *mechanism.forces[len(muscles) :]])
 
 
 def value_and_slope(knots, mechanism):
     """Sum of squared angle errors, and of excitations at their price, with the derivatives by the knots."""
-    goal = wanted(TIMES)
+
+    def off(states):
+        angles = [[mechanism.coordinates(state)[joint] for joint in JOINTS] for state in states]
+        return np.array(angles) - wanted(TIMES)
 
     def missed(states):
-        angles = [[mechanism.coordinates(state)[joint] for joint in JOINTS] for state in states]
-        return float(np.sum((np.array(angles).reshape(goal.shape) - goal) ** 2))
+        return float(np.sum(off(states) ** 2))
 
+    def by_states(states):
+        """The shoulder's angle is that of the upper link, the elbow's the lower one's against it, both about z."""
+        by_rotation = np.zeros((TIMES.size, 2, 3))
+        by_rotation[:, :, 2] = 2.0 * off(states) @ [[1.0, 0.0], [-1.0, 1.0]]
+        none = np.zeros((2, 3))
+        return [vi.StateGradient(none, each, none, none) for each in by_rotation]
+
+    missed.gradient = by_states
     names = [f"{name}.excitation" for name in MUSCLES]
     g = vi.gradient(excited(mechanism, knots), missed, DURATION, DT, times=TIMES, with_respect_to=names)
     slope = np.array([SHAPE @ g[name] for name in names]).ravel()
@@ -95,7 +109,7 @@ def run():
     mechanism = build()
     found = scipy.optimize.minimize(
         value_and_slope, np.full(len(MUSCLES) * KNOTS, 0.05), (mechanism,), "L-BFGS-B", jac=True,
-        bounds=[(LEAST, 1.0)] * (len(MUSCLES) * KNOTS), options={"maxiter": 300},
+        bounds=[(LEAST, 1.0)] * (len(MUSCLES) * KNOTS), options={"maxiter": 150},
     )  # fmt: skip
     return excited(mechanism, found.x), found
 

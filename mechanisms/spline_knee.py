@@ -11,7 +11,7 @@ FORWARD = (0.0, 1.28e-2, -1.77e-3, -1.94e-3, 3.8e-5)
 GROOVE = 0.02  # m, radius of the surface of the thigh that the muscle in front passes over
 FRONT = {"max_force": 2000.0, "optimal_length": 0.11, "slack_length": 0.34}
 BACK = {"max_force": 1500.0, "optimal_length": 0.12, "slack_length": 0.36}
-CAPSULE = 1e5  # N/m, of the ligaments behind the knee, slack where it is bent
+LIGAMENTS, RELAXED = 30.0, 0.5  # N m/rad, rad of flexion
 ACROSS = (0, 1, 0)
 
 
@@ -20,7 +20,7 @@ def build(front: float = 0.05, back: float = 0.02, flexion: float = 1.0, smoothi
 
     The shift follows polynomials of the flexion: 9 mm forward and 9 mm down within the first radian, of the size that
     tables of the human knee have. The muscle in front leads from the pelvis over a surface at the end of the thigh, the
-    one behind straight from the pelvis, both to the shank. Ligaments behind the knee end its extension.
+    one behind straight from the pelvis, both to the shank. Ligaments are a spring of the flexion.
 
     Zero of the coordinates: the leg hanging straight; the start is at rest with the knee bent ("hip": rad, backward;
     "knee": shift of the shank upward and forward, m, and flexion, rad).
@@ -52,15 +52,14 @@ def build(front: float = 0.05, back: float = 0.02, flexion: float = 1.0, smoothi
     groove = vi.CylinderSurface(knee, ACROSS, GROOVE, side=knee + [0.1, 0.0, 0.0])
     before = [vi.At("world", (0.06, 0, -0.02)), vi.Around("thigh", groove), vi.At("shank", knee + [0.035, 0, -0.06])]
     behind = [vi.At("world", (-0.07, 0, 0.02)), vi.At("shank", knee + [-0.03, 0, -0.05])]
-    ends = [vi.At("thigh", knee + [-0.03, 0, 0.04]), vi.At("shank", knee + [-0.03, 0, -0.04])]
-    capsule = vi.Tendon("capsule", path=ends, stiffness=CAPSULE, damping=50.0)
+    ligaments = vi.TorsionSpring("ligaments", joint="knee", coordinate=2, stiffness=LIGAMENTS, rest_angle=RELAXED)
     at_once = {"activation_times": None}
     muscles = [
         vi.Musculotendon("front", path=before, excitation=front, smoothing=smoothing, **FRONT, **at_once),
         vi.Musculotendon("back", path=behind, excitation=back, **BACK, **at_once),
     ]
     start = {"coordinates": {"knee": (*shift(flexion), flexion)}}
-    return vi.Mechanism("spline_knee", bodies, joints, forces=[rolling, *muscles, capsule], start=start)
+    return vi.Mechanism("spline_knee", bodies, joints, forces=[rolling, *muscles, ligaments], start=start)
 
 
 def shift(flexion):
