@@ -15,6 +15,7 @@ import scipy.optimize
 from matplotlib.figure import Figure
 
 import varint as vi
+from varint.model.rotation_vectors import rotation_matrix
 
 DURATION, DT, KNOTS = 0.5, 0.005, 9  # s
 NODES = np.linspace(0.0, DURATION, round(DURATION / DT) + 1)
@@ -23,7 +24,7 @@ BEGIN, END = np.array([0.5, 1.2]), np.array([1.0, 1.7])  # rad, of shoulder and 
 JOINTS = ("shoulder", "elbow")
 PRICE = 2e-4  # rad^2, of a mean square excitation of one
 LEAST = 0.01
-# of each muscle its path (body, x, y; m), fibre, m, and strength, N; the tendon takes up the rest of the path at the start
+# of each muscle the path (body, x, y; m), fibre (m) and strength (N); the tendon is the rest of the path at the start
 UPPER, LOWER = 0.3, 0.27  # m
 PATHS = {
     "shoulder flexor": ([("world", -0.08, 0.04), ("upper", 0.12, 0.02)], 0.08, 200.0),
@@ -91,8 +92,8 @@ def value_and_slope(knots, mechanism):
 
     def by_states(states):
         """The shoulder's angle is that of the upper link, the elbow's the lower one's against it, both about z."""
-        by_rotation = np.zeros((TIMES.size, 2, 3))
-        by_rotation[:, :, 2] = 2.0 * off(states) @ [[1.0, 0.0], [-1.0, 1.0]]
+        about_z = [rotation_matrix(body.quat_wxyz)[2] for body in mechanism.bodies]  # in axes of the bodies
+        by_rotation = (2.0 * off(states) @ [[1.0, 0.0], [-1.0, 1.0]])[:, :, None] * about_z
         none = np.zeros((2, 3))
         return [vi.StateGradient(none, each, none, none) for each in by_rotation]
 

@@ -16,6 +16,7 @@ from varint.model.import_report import ImportNotes
 from varint.model.rotation_vectors import quat_from_matrix, quat_from_vector
 
 OFF = ("CONTACT", "LIMIT", "FRICTIONLOSS")
+NESTED = 3  # the most equalities that lead from one joint to another, one after another
 SMOOTHED = (vi.JointStop, vi.LengthStop, vi.JointFriction)
 
 
@@ -168,7 +169,7 @@ class MusclePeer(Peer):
         for joint in np.flatnonzero(m.jnt_limited):
             low, high = m.jnt_range[joint]
             d.qpos[m.jnt_qposadr[joint]] = rng.uniform(low, high)
-        for first, second, polynomial in self.equalities:
+        for first, second, polynomial in NESTED * self.equalities:
             place, dof = m.jnt_qposadr[first], m.jnt_dofadr[first]
             d.qpos[place], d.qvel[dof] = m.qpos0[place] + polynomial(0.0), 0.0
             if second >= 0:
