@@ -1,5 +1,6 @@
 """The optimisations of docs/gallery.md reach a known truth, a closed form, or the optimum of a second method."""
 
+import dataclasses
 import re
 import sys
 from functools import cache
@@ -181,8 +182,18 @@ def test_gradient_by_knots_of_excitations():
 @pytest.mark.slow
 @pytest.mark.long
 def test_muscles_track_the_motion():
+    """In finer steps of order four too, with the excitations as functions of time."""
     mechanism, found = shared_run(muscle_tracking)
-    moved = vi.simulate(mechanism, muscle_tracking.DURATION, muscle_tracking.DT / 4, order=4)
+    forces = [
+        dataclasses.replace(
+            force, excitation=lambda t, u=force.excitation: float(np.interp(t, muscle_tracking.NODES, u))
+        )
+        if isinstance(force, vi.Musculotendon)
+        else force
+        for force in mechanism.forces
+    ]
+    fine = dataclasses.replace(mechanism, forces=forces)
+    moved = vi.simulate(fine, muscle_tracking.DURATION, muscle_tracking.DT / 4, order=4)
     angles = np.column_stack([moved.coordinates[joint] for joint in muscle_tracking.JOINTS])
     assert np.sqrt(np.mean((angles - muscle_tracking.wanted(moved.t)) ** 2)) < 2e-3
     assert found.x.min() >= muscle_tracking.LEAST
