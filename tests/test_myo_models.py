@@ -12,7 +12,7 @@ pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
 myo_sim = pytest.importorskip("myo_sim", reason="needs the models of the extra varint[test-peers]")
 
 EXACT, RINGS = 1e-8, 1e-6  # of the largest acceleration; MuJoCo's Newton method within rings stops at 1e-6
-MODELS = {"myoelbow": EXACT, "myofinger": EXACT, "myohand_r": RINGS}
+MODELS = {"myoelbow": EXACT, "myofinger": EXACT, "myolegs": EXACT, "myohand_r": RINGS}
 
 
 @pytest.mark.slow
