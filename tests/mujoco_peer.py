@@ -1,4 +1,7 @@
-"""A mechanism read from MJCF beside MuJoCo's own model of the file: the same state and what MuJoCo makes of it."""
+"""A mechanism read from MJCF beside MuJoCo's own model of the file: the same state and what MuJoCo makes of it.
+
+`Peer` is of a file, `MusclePeer` of an MjSpec whose muscles have activations that stay.
+"""
 
 import dataclasses
 from pathlib import Path
@@ -13,6 +16,7 @@ from varint.model.import_report import ImportNotes
 from varint.model.rotation_vectors import quat_from_matrix, quat_from_vector
 
 OFF = ("CONTACT", "LIMIT", "FRICTIONLOSS")
+NESTED = 3  # the most equalities that lead from one joint to another, one after another
 SMOOTHED = (vi.JointStop, vi.LengthStop, vi.JointFriction)
 
 
@@ -36,9 +40,12 @@ class Peer:
         self.bodies = {named.body(i).name: i for i in range(1, named.nbody)}
         self.joints = {named.joint(i).name: i for i in range(named.njnt)}
         self.tendons = {named.tendon(i).name: i for i in range(named.ntendon)}
-        for flag in OFF:
-            self.model.opt.disableflags |= int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}"))
+        self._without(*OFF)
         self.data = mujoco.MjData(self.model)
+
+    def _without(self, *flags):
+        for flag in flags:
+            self.model.opt.disableflags |= int(getattr(self.mj.mjtDisableBit, f"mjDSBL_{flag}"))
 
     def randomise(self, rng, size=1.0):
         """A random state of MuJoCo's, with all that follows from it."""
@@ -110,3 +117,85 @@ class Peer:
                     np.abs(R @ ours.angular[number] - angular).max(),
                 )
         return worst / size
+
+
+class MusclePeer(Peer):
+    """`Peer` of an MjSpec with muscles; equalities of joints are held exactly, where MuJoCo's are springs."""
+
+    def __init__(self, spec):
+        import mujoco
+
+        self.mj, self.model = mujoco, spec.copy().compile()
+        read = vi.load_mechanism(spec)
+        self.report, m = read.import_report, self.model
+        forces = [force for force in read.forces if not isinstance(force, SMOOTHED)]
+        self.mechanism = dataclasses.replace(read, forces=forces, start={})
+        self.bodies = {m.body(i).name: i for i in range(1, m.nbody)}
+        self.joints = {m.joint(i).name: i for i in range(m.njnt)}
+        self._without(*OFF, "EQUALITY")
+        self.equalities = [
+            (int(m.eq_obj1id[k]), int(m.eq_obj2id[k]), np.polynomial.Polynomial(m.eq_data[k, :5]))
+            for k in np.flatnonzero((m.eq_type == mujoco.mjtEq.mjEQ_JOINT) & (m.eq_active0 > 0))
+        ]
+        self.data = mujoco.MjData(m)
+
+    @property
+    def muscles(self):
+        return [force for force in self.mechanism.forces if isinstance(force, vi.Musculotendon)]
+
+    def excite(self, rng):
+        """Random activations of the muscles; other actuators stay at their control of zero."""
+        m = self.model
+        given = {f"actuator {m.actuator(i).name}": i for i in range(m.nu)}
+        at = {force.name: float(rng.uniform(0.0, 1.0)) for force in self.muscles}
+        for name, activation in at.items():
+            self.data.act[m.actuator_actadr[given[name]]] = activation
+        forces = [
+            dataclasses.replace(force, activation_times=None, activation_blend=0.0, excitation=at[force.name])
+            if force.name in at
+            else force
+            for force in self.mechanism.forces
+        ]
+        self.mechanism = dataclasses.replace(self.mechanism, forces=forces)
+
+    def within_ranges(self, rng, rate=1.0):
+        """A random state: coordinates within the ranges of their joints, where they have one, that hold equalities."""
+        m, d = self.model, self.data
+        activation, control = d.act.copy(), d.ctrl.copy()
+        self.mj.mj_resetData(m, d)
+        d.act[:], d.ctrl[:] = activation, control
+        d.qvel[:] = rng.uniform(-rate, rate, m.nv)
+        self.mj.mj_integratePos(m, d.qpos, rng.uniform(-1.0, 1.0, m.nv), 0.5)
+        for joint in np.flatnonzero(m.jnt_limited):
+            low, high = m.jnt_range[joint]
+            d.qpos[m.jnt_qposadr[joint]] = rng.uniform(low, high)
+        for first, second, polynomial in NESTED * self.equalities:
+            place, dof = m.jnt_qposadr[first], m.jnt_dofadr[first]
+            d.qpos[place], d.qvel[dof] = m.qpos0[place] + polynomial(0.0), 0.0
+            if second >= 0:
+                other, turning = m.jnt_qposadr[second], m.jnt_dofadr[second]
+                x = d.qpos[other] - m.qpos0[other]
+                d.qpos[place] = m.qpos0[place] + polynomial(x)
+                d.qvel[dof] = polynomial.deriv()(x) * d.qvel[turning]
+        self.forward()
+
+    def keep_equalities(self):
+        """MuJoCo's accelerations with equalities held exactly, from its mass matrix and forces."""
+        if not self.equalities:
+            return
+        m, d, mujoco = self.model, self.data, self.mj
+        M = np.zeros((m.nv, m.nv))
+        mujoco.mj_fullM(m, M, d.qM) if hasattr(d, "qM") else mujoco.mj_fullM(m, d, M)
+        count = len(self.equalities)
+        G, right = np.zeros((count, m.nv)), np.zeros(count)
+        for row, (first, second, polynomial) in enumerate(self.equalities):
+            G[row, m.jnt_dofadr[first]] = 1.0
+            if second >= 0:
+                place, dof = m.jnt_qposadr[second], m.jnt_dofadr[second]
+                x = d.qpos[place] - m.qpos0[place]
+                G[row, dof] = -polynomial.deriv()(x)
+                right[row] = polynomial.deriv(2)(x) * d.qvel[dof] ** 2
+        force = d.qfrc_actuator + d.qfrc_passive - d.qfrc_bias
+        whole = np.block([[M, -G.T], [G, np.zeros((count, count))]])
+        d.qacc[:] = np.linalg.solve(whole, np.concatenate([force, right]))[: m.nv]
+        mujoco.mj_rnePostConstraint(m, d)

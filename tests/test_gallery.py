@@ -97,6 +97,35 @@ def lock_up(found):
     assert found["limits"] == pytest.approx(found["exact"], abs=1e-6)
 
 
+def muscle_mass(found):
+    """Three particles are the muscle, those at its ends and in the middle: their forces by differences of places."""
+    example = sys.modules["muscle_mass"]
+
+    def ends(t, ankle=0.0):
+        angles = example.swing(t)
+        hip, knee = angles["hip"], angles["hip"] + angles["knee"]
+        turned = {"thigh": hip, "shank": knee, "foot": knee + angles["ankle"] + ankle}
+        R = {name: np.array([[np.cos(a), 0, np.sin(a)], [0, 1, 0], [-np.sin(a), 0, np.cos(a)]])
+             for name, a in turned.items()}  # fmt: skip
+        heel = R["thigh"] @ example.KNEE + R["shank"] @ (example.ANKLE - example.KNEE)
+        return R["thigh"] @ example.ORIGIN, heel + R["foot"] @ (example.HEEL - example.ANKLE)
+
+    def particles(t, ankle=0.0):
+        first, last = ends(t, ankle)
+        return np.array([first, 0.5 * (first + last), last])
+
+    shares, h = np.array([1, 4, 1]) / 6, 1e-4
+    off = {share: found["off"][share] for share in example.SHARES}
+    for number in range(10, 131, 20):
+        t = found["t"][number]
+        second = (particles(t + h) - 2 * particles(t) + particles(t - h)) / h**2
+        arm = (particles(t, h) - particles(t, -h)) / (2 * h)
+        torque = np.sum(shares[:, None] * arm * (second + [0, 0, 9.81]))
+        assert off[0.8][number] / (0.8 * example.SHANK) == pytest.approx(torque, abs=2e-4)
+    assert off[0.8] == pytest.approx(4 * off[0.2], abs=1e-10)
+    assert abs(off[0.0]).max() < 1e-12 < 1.0 < abs(off[0.8]).max()
+
+
 def over_the_top(found):
     assert (found["over"] == found["exact"]).all()
     assert 0.3 < found["over"].mean() < 0.7

@@ -1,5 +1,6 @@
 """The optimisations of docs/gallery.md reach a known truth, a closed form, or the optimum of a second method."""
 
+import dataclasses
 import re
 import sys
 from functools import cache
@@ -19,6 +20,7 @@ import balanced_arm  # noqa: E402
 import four_bar_through_points  # noqa: E402
 import identify_double_pendulum  # noqa: E402
 import jansen_torque  # noqa: E402
+import muscle_tracking  # noqa: E402
 import reach  # noqa: E402
 import swing_up  # noqa: E402
 
@@ -27,6 +29,7 @@ PRINTED = {
     four_bar_through_points: "under load: rocker pivot at",
     identify_double_pendulum: "standard error",
     jansen_torque: "balanced: the torque varies by 0.47 N m",
+    muscle_tracking: "runs the angles are off by 0.0",
     reach: "the tip is",
     swing_up: "upright to",
 }
@@ -162,3 +165,36 @@ def test_arm_is_balanced_as_in_closed_form():
     assert numbers == pytest.approx(exact, rel=1e-7, abs=1e-8)
     assert abs(balanced_arm.holding(numbers).force["hold"]).max() < 1e-6
     assert abs(balanced_arm.holding(balanced_arm.GUESS.values()).force["hold"]).max() > 1.0
+
+
+@pytest.mark.slow
+def test_gradient_by_knots_of_excitations():
+    """The attribute that replaces differences of the objective, and the chain rule, against differences of runs."""
+    mechanism = muscle_tracking.build()
+    knots = 0.05 + 0.01 * np.sin(np.arange(len(muscle_tracking.MUSCLES) * muscle_tracking.KNOTS))
+    _, slope = muscle_tracking.value_and_slope(knots, mechanism)
+    for number in (1, 22, 40):
+        step = 1e-4 * (np.arange(knots.size) == number)
+        ends = [muscle_tracking.value_and_slope(knots + s, mechanism)[0] for s in (step, -step)]
+        assert slope[number] == pytest.approx((ends[0] - ends[1]) / 2e-4, rel=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_muscles_track_the_motion():
+    """In finer steps of order four too, with the excitations as functions of time."""
+    mechanism, found = shared_run(muscle_tracking)
+    forces = [
+        dataclasses.replace(
+            force, excitation=lambda t, u=force.excitation: float(np.interp(t, muscle_tracking.NODES, u))
+        )
+        if isinstance(force, vi.Musculotendon)
+        else force
+        for force in mechanism.forces
+    ]
+    fine = dataclasses.replace(mechanism, forces=forces)
+    moved = vi.simulate(fine, muscle_tracking.DURATION, muscle_tracking.DT / 4, order=4)
+    angles = np.column_stack([moved.coordinates[joint] for joint in muscle_tracking.JOINTS])
+    assert np.sqrt(np.mean((angles - muscle_tracking.wanted(moved.t)) ** 2)) < 2e-3
+    assert found.x.min() >= muscle_tracking.LEAST
+    assert found.x.max() < 0.9

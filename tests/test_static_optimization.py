@@ -245,3 +245,20 @@ def test_muscles_that_are_none():
     for wrong, words in cases:
         with pytest.raises(vi.ArgumentError, match=words):
             vi.static_optimization(one_joint(*flexors()), T, table, muscles=wrong)
+
+
+def test_a_rotor_that_is_coupled_needs_no_table():
+    """As an armature of MJCF is read: it adds its inertia, by the square of the ratio."""
+    bare, (angle, _, second) = one_joint(), swing(T)
+    moment, ratio = 0.02, -3.0
+    rotor = vi.Body("rotor", mass=1.0, inertia=moment * np.eye(3), position=(0, 0, 0))
+    axle = vi.Revolute("axle", "world", "rotor", point=(0, 0, 0), axis=(0, -1, 0))
+    gear = vi.Coupling("gear", terms=[("axle", 0, 1.0), ("elbow", 0, -ratio)])
+    geared = vi.Mechanism("geared", [*bare.bodies, rotor], [*bare.joints, axle], forces=[gear, *flexors()])
+    plain = vi.static_optimization(one_joint(*flexors()), T, {"elbow": angle})
+    found = vi.static_optimization(geared, T, {"elbow": angle})
+    state = geared.state(coordinates={"elbow": angle[20], "axle": ratio * angle[20]})
+    arms = {name: vi.moment_arms(geared, name, state=state)["elbow"] for name in MUSCLES}
+    more = sum(-arms[name] * (found.tension[name][20] - plain.tension[name][20]) for name in MUSCLES)
+    more += found.residual["elbow"][20] - plain.residual["elbow"][20]
+    assert more == pytest.approx(moment * ratio**2 * second[20], rel=1e-4)

@@ -210,6 +210,14 @@ def test_wrong_paths():
     ):
         with pytest.raises(vi.MechanismError, match=words):
             vi.Tendon("t", path=path, stiffness=1.0)
+    for point in ([0, 0, -1], [0.3, 0, -1.2]):
+        with pytest.raises(vi.MechanismError, match="path of tendon 't' has no length: its points are equal"):
+            vi.Tendon("t", path=[vi.At("upper", point), vi.At("lower", point)], stiffness=1.0)
+    with pytest.raises(vi.MechanismError, match=r"side of a CylinderSurface lies on its axis, 0\.3 m from the centre"):
+        vi.CylinderSurface([0, 0, -1], [0, 1, 0], 0.2, side=[0, 0.3, -1])
+    assert vi.CylinderSurface([0, 0, -1], [0, 1, 0], 0.2, side=[0, 0.1, -1]).sideways == pytest.approx(0.0)  # a ring
+    with pytest.raises(vi.MechanismError, match="side of a SphereSurface must be"):
+        vi.SphereSurface([0, 0, 0], 0.1, side=[0, 0])
     still = vi.Tendon("t", path=[vi.At("upper", [0, 0, 0]), vi.At("upper", [0, 0, 1])], stiffness=1.0)
     with pytest.raises(vi.MechanismError, match="must lead from one body to another"):
         two_links(still)

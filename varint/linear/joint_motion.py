@@ -13,6 +13,7 @@ from varint.errors import ArgumentError
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, known_name, of_type
 from varint.model.forces.base import Force
+from varint.model.forces.coupling import Coupling
 from varint.model.forces.driven import Driven
 from varint.redmax.equations_of_motion import EquationsOfMotion
 from varint.redmax.tree import Tree, find_tree
@@ -31,7 +32,10 @@ class JointMotion(NamedTuple):
 
 
 def joint_motion(mechanism: Mechanism, t: ArrayLike, coordinates: Mapping[str, ArrayLike]) -> JointMotion:
-    """The motion through the ``coordinates`` at times ``t``: splines of degree 5. Raises ArgumentError."""
+    """The motion through the ``coordinates`` at times ``t``: splines of degree 5. Raises ArgumentError.
+
+    A joint with one coordinate that a `Coupling` of two ties to one of these needs no table.
+    """
     from scipy.interpolate import make_interp_spline  # slow to import
 
     times = array_of(t, (None,), "t", ArgumentError)
@@ -46,12 +50,30 @@ def joint_motion(mechanism: Mechanism, t: ArrayLike, coordinates: Mapping[str, A
         size = own.stop - own.start
         if not size:
             continue
-        if name not in coordinates:
-            raise ArgumentError(f"coordinates: those of joint '{name}' are missing, as T numbers, or T rows of {size}")
         shape = (times.size,) if size == 1 else (times.size, size)
-        q[:, own] = array_of(coordinates[name], shape, f"coordinates of '{name}'", ArgumentError).reshape(-1, size)
+        if name in coordinates:
+            q[:, own] = array_of(coordinates[name], shape, f"coordinates of '{name}'", ArgumentError).reshape(-1, size)
+    for name, own in tree.columns.items():
+        size = own.stop - own.start
+        if not size or name in coordinates:
+            continue
+        leader = _leader(mechanism, name, coordinates) if size == 1 else None
+        if leader is None:
+            raise ArgumentError(f"coordinates: those of joint '{name}' are missing, as T numbers, or T rows of {size}")
+        joint, number, ratio = leader
+        q[:, own.start] = ratio * q[:, tree.columns[joint].start + number]
     spline = make_interp_spline(times, q, DEGREE)
     return JointMotion(times, q, spline(times, 1), spline(times, 2))
+
+
+def _leader(mechanism: Mechanism, name: str, given: Mapping[str, ArrayLike]) -> tuple[str, int, float] | None:
+    """Joint, coordinate and ratio that a joint without a table follows by a `Coupling` of two, as rotors of MJCF do."""
+    for force in mechanism.forces:
+        if isinstance(force, Coupling) and len(force.terms) == 2:
+            for (joint, number, factor), (other, _, own) in (force.terms, force.terms[::-1]):
+                if other == name and joint in given and own:
+                    return joint, number, -factor / own
+    return None
 
 
 def without(mechanism: Mechanism, replaced: Mapping[str, Force]) -> Mechanism:

@@ -17,6 +17,7 @@ from varint.model.checks import Frozen, array_of, check_name, made, positive, se
 from varint.model.forces.path import At
 
 CLEAR = 10.0  # times the smoothing: least distance of an attachment from the surface
+ON_AXIS = 1e-12  # of the distance to the centre: a side that is in line with it
 ENTRIES = "vi.At, vi.Around and vi.Pulley"
 
 
@@ -89,6 +90,14 @@ class CylinderSurface(_Surface):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set("axis", unit_axis(self.axis, "axis of a CylinderSurface"))
+        if self.side is None:
+            return
+        off, beside = np.linalg.norm(self.side - self.centre), np.linalg.norm(self.sideways)
+        if off >= self.radius and beside <= ON_AXIS * off:
+            raise MechanismError(
+                f"side of a CylinderSurface lies on its axis, {off:.3g} m from the centre, on no side: move it off the"
+                " axis, or to the centre for a ring that the path runs through"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +158,8 @@ def path_of(entries: object, label: str) -> tuple[At | Around | Pulley, ...]:
         before = entry
     if not any(True for _ in pieces(path)):
         raise MechanismError(f"path of {label} needs two points or more")
+    if not any(piece.around or (piece.begin.point != piece.end.point).any() for piece in pieces(path)):
+        raise MechanismError(f"path of {label} has no length: its points are equal, move them apart")
     return path
 
 
