@@ -36,7 +36,7 @@ def begin_stage(plan, ws, inputs, h, stage, extrapolate, when):
         ws.multiplier[r] = 0.0
     start_multipliers(plan, ws, half_step, extrapolate)
     if extrapolate:
-        _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0])
+        _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0], 0.0)
     ws.extended.used[0] = False
 
 
