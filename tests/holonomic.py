@@ -1,9 +1,12 @@
-"""Mechanisms of the catalogue whose constraints are all equations of poses.
+"""Mechanisms of the catalogue of rigid parts whose constraints are all equations of poses.
 
-Those that roll are checked in test_rolling.py, those that touch in test_touching_mechanisms.py.
+Those that roll are checked in test_rolling.py, those that touch in test_touching_mechanisms.py, those that bend in
+test_beam_motions.py, test_beam_references.py and test_beams.py.
 """
 
 import varint as vi
+from varint.model.forces.beam_element import BeamElement
+from varint.model.forces.spring import Cable
 
 
 def _with(trait):
@@ -17,4 +20,9 @@ def _with(trait):
 
 TOUCHING = _with("contacts")
 ROLLING = _with("rolling")
-HOLONOMIC = [name for name in vi.mechanisms.NAMES if name not in {*TOUCHING, *ROLLING}]
+FLEXIBLE = [
+    name
+    for name in vi.mechanisms.NAMES
+    if any(isinstance(force, BeamElement | Cable) for force in getattr(vi.mechanisms, name)().forces)
+]
+HOLONOMIC = [name for name in vi.mechanisms.NAMES if name not in {*TOUCHING, *ROLLING, *FLEXIBLE}]
