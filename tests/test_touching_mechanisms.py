@@ -135,6 +135,17 @@ def test_dominoes_fall_one_after_the_other():
     assert np.diff(run.energy).max() < 1e-3 * np.ptp(run.energy)
 
 
+@pytest.mark.slow
+def test_near_dominoes_come_to_lean_on_each_other():
+    """They rock on the corners on which they come to rest ever lower and faster: that ends."""
+    run = moved("dominoes", 0.8, n=3, spacing=0.02, friction=0.3, rough=0.8)
+    tilt = np.degrees(2.0 * np.arcsin(run.quat_wxyz[-1, :, 2]))
+    assert np.abs(run.velocity[-100:]).max() < 1e-9
+    assert tilt[0] > 10.0
+    assert run.force["floor"][-1] == pytest.approx(0.03 * G, rel=1e-6)
+    assert max(depth.max() for depth in run.penetration.values()) < 1e-9
+
+
 def test_a_rimless_wheel_that_is_too_slow_comes_to_rest_on_two_feet():
     run = moved("rimless_wheel", 6.0, rate=1.0)
     assert np.abs(run.velocity[-1]).max() < 1e-10

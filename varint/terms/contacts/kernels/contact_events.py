@@ -103,15 +103,26 @@ def _is_near(plan, ws, pose, k):
 
 
 @njit
+def _touches(plan, ws, pose, k):
+    """Whether contact k, which is open and has no restitution, touches."""
+    if ws.contacts.closed[k] or _restitution(plan, ws, k) > 0.0:
+        return False
+    return abs(contact_gap(plan, ws, pose, k)) <= TOUCHING
+
+
+@njit
 def settles(plan, ws, pose, k):
     """Whether contact k, negative for none, is so near and slow at a node that its landing is not located in time.
 
-    A body that comes to rest rocks on its corners without end, ever lower and faster.
+    A body that comes to rest rocks on its corners without end, ever lower and faster. A corner that touches, and parts
+    no faster than SLOWLY, comes back at once.
     """
-    if k < 0 or not _is_near(plan, ws, pose, k):
+    touches = k >= 0 and _touches(plan, ws, pose, k)
+    if k < 0 or not (touches or _is_near(plan, ws, pose, k)):
         return False
     project_contacts(plan, ws, pose)
-    return _rate_at_node(plan, ws, pose, k) >= -SLOWLY
+    rate = _rate_at_node(plan, ws, pose, k)
+    return PARTING < rate <= SLOWLY if touches else rate >= -SLOWLY
 
 
 @njit

@@ -62,6 +62,18 @@ def _follows(work, found, f, m):
 
 
 @njit
+def _rounds(work, f, g):
+    """Whether the features of slot g are a rounding, a ball's or a capsule's, onto which those of slot f lead."""
+    if LINE_LINE in (work.kind[f], work.kind[g]) or not work.size[g, 0] + work.size[g, 1] > 0.0:
+        return False
+    if work.swapped[f] == work.swapped[g]:
+        return work.key[f, 0] == work.key[g, 0]
+    # of two vertices either may be the first
+    first = work.kind[g] == POINT_POINT and work.key[f, 0] == work.key[g, 1]
+    return first or (work.kind[f] == POINT_POINT and work.key[f, 1] == work.key[g, 0])
+
+
+@njit
 def _take(work, found, f, m):
     """Give slot f the features m, which are then used."""
     work.kind[f], work.swapped[f] = found.kind[m], found.swapped[m]
@@ -96,7 +108,26 @@ def _clear(plan, ws, f):
 
 
 @njit
-def _fill(plan, ws, p, count):
+def _hand_on(plan, ws, pose, p, f):
+    """Close the open slot of pair p, of least gap, onto whose rounding the closed slot f leads, in its place."""
+    work, np_, best, least = ws.contacts, plan.contacts.height.size, -1, math.inf
+    for g in range(plan.contacts.pair_first[p], plan.contacts.pair_first[p + 1]):
+        if g == f or work.kind[g] == EMPTY or work.closed[np_ + g]:
+            continue
+        if _rounds(work, f, g):
+            gap = locate_contact(plan, ws, pose, np_ + g)[0]
+            if gap < least:
+                best, least = g, gap
+    if best < 0:
+        return
+    work.closed[np_ + best], work.held_gap[np_ + best] = True, min(least, 0.0)
+    for a in range(3):
+        work.impulse[np_ + best, a] = work.impulse[np_ + f, a]
+        work.slip_vector[best, a] = work.slip_vector[f, a]
+
+
+@njit
+def _fill(plan, ws, pose, p, count):
     """Give the slots of pair p the features found: those that had them keep them, the others by the least gaps."""
     work, found, np_ = ws.contacts, ws.found, plan.contacts.height.size
     first, last = plan.contacts.pair_first[p], plan.contacts.pair_first[p + 1]
@@ -109,6 +140,8 @@ def _fill(plan, ws, p, count):
         if best >= 0:
             _take(work, found, f, best)
         else:
+            if work.closed[np_ + f]:
+                _hand_on(plan, ws, pose, p, f)
             _clear(plan, ws, f)
     for f in range(first, last):
         if work.kind[f] != EMPTY:
@@ -130,7 +163,7 @@ def choose_features(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
         k = contacts.height.size + contacts.pair_first[p]
         way = _way(plan, ws, contacts.body[k], contacts.pair_shape[p, 0], h)
         way += _way(plan, ws, contacts.other[k], contacts.pair_shape[p, 1], h)
-        _fill(plan, ws, p, _find(plan, ws, pose, p, AHEAD * way + MARGIN * _size_of(plan, p)))
+        _fill(plan, ws, pose, p, _find(plan, ws, pose, p, AHEAD * way + MARGIN * _size_of(plan, p)))
 
 
 @indirect(seconds=8, what="contacts")

@@ -35,7 +35,7 @@ from varint.terms.contacts.kernels.contact_rows import EPSILON, STILL, rest_on
 PASSES = 40  # of a solution, at most
 SHARES = 20  # in which friction grows from zero where it is not found so
 ENOUGH = 64.0  # times the round-off of the velocities: a rate that is zero
-MET = 1e-10  # of the velocities: by how much a solution may miss the law where no pass does better
+MET = 1e-10  # m/s, and of the velocities: by how much a solution may miss the law where no pass does better
 
 
 @njit
@@ -112,7 +112,7 @@ def _solve(plan, ws, pose, afresh):
     copy_motions(work.velocity, body)
     for r in range(row.size):
         row[r] = work.multiplier[r]
-    return worst <= MET * fastest
+    return worst <= MET * max(fastest, 1.0)
 
 
 @njit
