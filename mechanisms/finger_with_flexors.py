@@ -27,13 +27,13 @@ def build(
     The flexors run under the joints through points of the bones, as the sheaths of a finger lead them: the deep one to
     the last bone, the superficial one to the middle bone. Joints are elastic.
 
-    Zero of the coordinates: the finger straight, flexion positive.
+    Zero of the coordinates: the pose at the start, with the finger straight; flexion is positive.
 
     Parameters
     ----------
-    deep : float
+    deep : float, 1
         Activation of the deep flexor, 0 to 1.
-    superficial : float
+    superficial : float, 1
         Activation of the other, 0 to 1.
     mass : float, kg
         Of each flexor, spread along its path; 0.2 in the study of the dissertation.

@@ -27,9 +27,9 @@ def build(front: float = 0.05, back: float = 0.02, flexion: float = 1.0, smoothi
 
     Parameters
     ----------
-    front : float
+    front : float, 1
         Activation of the muscle in front, 0 to 1.
-    back : float
+    back : float, 1
         Activation of the one behind, 0 to 1.
     flexion : float, rad
         Of the knee at the start, 0 to 1.8.
@@ -58,7 +58,7 @@ def build(front: float = 0.05, back: float = 0.02, flexion: float = 1.0, smoothi
         vi.Musculotendon("front", path=before, excitation=front, smoothing=smoothing, **FRONT, **at_once),
         vi.Musculotendon("back", path=behind, excitation=back, **BACK, **at_once),
     ]
-    start = {"coordinates": {"knee": (*shift(flexion), flexion)}}
+    start = {"coordinates": {"hip": 0.0, "knee": (*shift(flexion), flexion)}}
     return vi.Mechanism("spline_knee", bodies, joints, forces=[rolling, *muscles, ligaments], start=start)
 
 

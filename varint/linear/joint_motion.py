@@ -13,7 +13,7 @@ from varint.errors import ArgumentError
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, known_name, of_type
 from varint.model.forces.base import Force
-from varint.model.forces.coupling import Coupling
+from varint.model.forces.coupled import Coupled
 from varint.model.forces.driven import Driven
 from varint.redmax.equations_of_motion import EquationsOfMotion
 from varint.redmax.tree import Tree, find_tree
@@ -34,7 +34,7 @@ class JointMotion(NamedTuple):
 def joint_motion(mechanism: Mechanism, t: ArrayLike, coordinates: Mapping[str, ArrayLike]) -> JointMotion:
     """The motion through the ``coordinates`` at times ``t``: splines of degree 5. Raises ArgumentError.
 
-    A joint with one coordinate that a `Coupling` of two ties to one of these needs no table.
+    A joint with one coordinate that a coupling of two ties to one of these in proportion needs no table.
     """
     from scipy.interpolate import make_interp_spline  # slow to import
 
@@ -67,12 +67,12 @@ def joint_motion(mechanism: Mechanism, t: ArrayLike, coordinates: Mapping[str, A
 
 
 def _leader(mechanism: Mechanism, name: str, given: Mapping[str, ArrayLike]) -> tuple[str, int, float] | None:
-    """Joint, coordinate and ratio that a joint without a table follows by a `Coupling` of two, as rotors of MJCF do."""
-    for force in mechanism.forces:
-        if isinstance(force, Coupling) and len(force.terms) == 2:
-            for (joint, number, factor), (other, _, own) in (force.terms, force.terms[::-1]):
-                if other == name and joint in given and own:
-                    return joint, number, -factor / own
+    """Joint, coordinate and ratio that a joint without a table follows in a coupling of two, as rotors of MJCF do."""
+    pairs = (terms for force in mechanism.forces if isinstance(force, Coupled) for terms in force.terms_of(mechanism))
+    for first, second in (terms for terms in pairs if len(terms) == 2):
+        for (joint, number, factor, bent), (other, _, own, curved) in ((first, second), (second, first)):
+            if other == name and joint in given and not bent and not curved:
+                return joint, number, -factor / own
     return None
 
 
