@@ -55,22 +55,14 @@ def _is_of(work, found, f, m):
 
 
 @njit
-def _follows(work, found, f, m):
-    """Whether features m continue those of slot f: a vertex that has moved on to another feature of the other body."""
-    points = LINE_LINE not in (work.kind[f], found.kind[m])
-    return points and work.swapped[f] == found.swapped[m] and work.key[f, 0] == found.key[m, 0]
-
-
-@njit
-def _rounds(work, f, g):
-    """Whether the features of slot g are a rounding, a ball's or a capsule's, onto which those of slot f lead."""
-    if LINE_LINE in (work.kind[f], work.kind[g]) or not work.size[g, 0] + work.size[g, 1] > 0.0:
+def _follows(kind, swapped, key, new_kind, new_swapped, new_key):
+    """Whether features continue others: a vertex that has moved on to another feature of the other body."""
+    if kind == LINE_LINE or new_kind == LINE_LINE:
         return False
-    if work.swapped[f] == work.swapped[g]:
-        return work.key[f, 0] == work.key[g, 0]
+    if swapped == new_swapped:
+        return key[0] == new_key[0]
     # of two vertices either may be the first
-    first = work.kind[g] == POINT_POINT and work.key[f, 0] == work.key[g, 1]
-    return first or (work.kind[f] == POINT_POINT and work.key[f, 1] == work.key[g, 0])
+    return (new_kind == POINT_POINT and key[0] == new_key[1]) or (kind == POINT_POINT and key[1] == new_key[0])
 
 
 @njit
@@ -89,7 +81,13 @@ def _best_for(ws, f, count, follow):
     """Features for slot f among those found, the nearest of several; -1 for none. ``follow``: `_follows` is enough."""
     work, found, best, least = ws.contacts, ws.found, -1, math.inf
     for m in range(count):
-        if found.kind[m] == EMPTY or not (_follows(work, found, f, m) if follow else _is_of(work, found, f, m)):
+        if found.kind[m] == EMPTY:
+            continue
+        if follow and not _follows(
+            work.kind[f], work.swapped[f], work.key[f], found.kind[m], found.swapped[m], found.key[m]
+        ):
+            continue
+        if not follow and not _is_of(work, found, f, m):
             continue
         away = sub(vector(work.place[f, 0]), vector(found.point[m, 0]))
         distance = abs(found.gap[m]) if follow else dot(away, away)
@@ -109,12 +107,12 @@ def _clear(plan, ws, f):
 
 @njit
 def _hand_on(plan, ws, pose, p, f):
-    """Close the open slot of pair p, of least gap, onto whose rounding the closed slot f leads, in its place."""
+    """Close the open slot of pair p, of least gap, whose features continue those of the closed slot f, in its place."""
     work, np_, best, least = ws.contacts, plan.contacts.height.size, -1, math.inf
     for g in range(plan.contacts.pair_first[p], plan.contacts.pair_first[p + 1]):
         if g == f or work.kind[g] == EMPTY or work.closed[np_ + g]:
             continue
-        if _rounds(work, f, g):
+        if _follows(work.kind[f], work.swapped[f], work.key[f], work.kind[g], work.swapped[g], work.key[g]):
             gap = locate_contact(plan, ws, pose, np_ + g)[0]
             if gap < least:
                 best, least = g, gap
