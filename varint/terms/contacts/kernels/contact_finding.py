@@ -14,7 +14,7 @@ AHEAD = 2.0  # times the way of a step: so far features are looked for ...
 MARGIN = 0.05  # ... and so much of the size of the smaller shape
 UNSEEN = 1e-9  # of the size: an overlap of features that nobody looked for, at the end of a step
 TURNED = 0.5  # cosine by which the normal between round bodies may turn in a step in which they could meet
-SHORTEST = 1.0 / 64.0  # of a step: a share that is not halved any further for what could be missed in it
+SHORTEST = 1.0 / 1024.0  # of a step: a share that is not halved any further for what could be missed in it
 
 
 @njit
@@ -113,12 +113,12 @@ def _hand_on(plan, ws, pose, p, f):
         if g == f or work.kind[g] == EMPTY or work.closed[np_ + g]:
             continue
         if _follows(work.kind[f], work.swapped[f], work.key[f], work.kind[g], work.swapped[g], work.key[g]):
-            gap = locate_contact(plan, ws, pose, np_ + g)[0]
+            gap = abs(locate_contact(plan, ws, pose, np_ + g)[0])
             if gap < least:
                 best, least = g, gap
     if best < 0:
         return
-    work.closed[np_ + best], work.held_gap[np_ + best] = True, min(least, 0.0)
+    work.closed[np_ + best], work.held_gap[np_ + best] = True, work.held_gap[np_ + f]
     for a in range(3):
         work.impulse[np_ + best, a] = work.impulse[np_ + f, a]
         work.slip_vector[best, a] = work.slip_vector[f, a]
