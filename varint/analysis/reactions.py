@@ -95,8 +95,6 @@ def accelerations_and_reactions(
     pressing = np.zeros((len(position), contacts.body.size if with_terms else 0, 10))
     efforts = held, resting, pressing
     ws = workspace(plan, functions=compiled.functions)
-    if contact_forces is not None:
-        ws.contacts.span[0] = contact_forces.span
     solve_nodes(plan, ws, scratch, anchor, load, bends, tuple(nodes), acceleration, reaction, efforts)
     effort = np.zeros((len(position), len(compiled.force)))
     effort[:, element] = held

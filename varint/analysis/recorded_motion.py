@@ -454,7 +454,7 @@ class RecordedMotion:
     @cached_property
     def _contact_forces(self) -> ContactForces:
         """See `contact_force`; `_dynamics` fills it."""
-        return ContactForces(self.settings["dt"] if "scheme" in self.settings else 0.0)
+        return ContactForces()
 
     @cached_property
     def forces_along(self) -> Forces:

@@ -14,11 +14,10 @@ class ContactForces:
     """Forces of hard contacts at T nodes.
 
     ``by_name``: name of the force to the sum (T, 3), N, world; ``rows`` (T, nk, 10): of each contact of the plan, see
-    `forces_of_contacts`. ``span``: size of the steps that close the contacts, s; 0 where none does.
+    `forces_of_contacts`.
     """
 
-    def __init__(self, span: float = 0.0) -> None:
-        self.span = span
+    def __init__(self) -> None:
         self.by_name: dict[str, np.ndarray] = {}
         self.rows = np.zeros((0, 0, 10))
 

@@ -351,7 +351,6 @@ def run(
         else:
             pace.time[0] = dt * (node + step + 1)
         if (node + step + 1) % stride == 0:
-            renew_events(plan, ws, pose, width * dt)  # the velocity there is that of the features at the node
             time[record] = pace.time[0]
             row = (position[record], quat[record], velocity[record], work[record], state[record])
             record_node(plan, ws, pose, interval_velocity, row)

@@ -5,13 +5,7 @@ import math
 from varint._numba import indirect, njit
 from varint.algebra.vectors import add, cross, dot, rotate, vector
 from varint.kernels.plan import Plan, Workspace
-from varint.terms.contacts.kernels.contact_features import (
-    acceleration_bias,
-    feature_of,
-    left_gap,
-    levers_of,
-    rate_along,
-)
+from varint.terms.contacts.kernels.contact_features import acceleration_bias, feature_of, levers_of, rate_along
 from varint.terms.contacts.kernels.contact_finding import choose_features
 from varint.terms.contacts.kernels.contact_nodes import solve_at_node, take_right_sides
 from varint.terms.contacts.kernels.contact_rows import contact_gap, write_upper
@@ -21,10 +15,7 @@ NEAR, SLOW = 1e-9, 1e-7  # m, m/s: at a recorded node a contact so near, that pa
 
 @njit
 def rest_contacts(plan, ws, velocity):
-    """Take the contacts that rest at pose 0 with velocities (nb, 6) into the problem of `accelerate_contacts`.
-
-    ``ws.contacts.span``: size of the step before, s, where steps may leave a gap.
-    """
+    """Take the contacts that rest at pose 0 with velocities (nb, 6) into the problem of `accelerate_contacts`."""
     work = ws.contacts
     if plan.contacts.pair_shape.size:
         choose_features(plan, ws, 0, 0.0)
@@ -36,10 +27,7 @@ def rest_contacts(plan, ws, velocity):
             rate_along(plan, upper, k, 1, velocity),
             rate_along(plan, upper, k, 2, velocity),
         )
-        near = NEAR
-        if work.span[0] > 0.0 and feature_of(plan, k) >= 0:
-            near += left_gap(plan, ws, 0, k, velocity, work.span[0])
-        work.taking[k] = contact_gap(plan, ws, 0, k) <= near and abs(rates[0]) <= SLOW
+        work.taking[k] = contact_gap(plan, ws, 0, k) <= NEAR and abs(rates[0]) <= SLOW
         work.sticking[k], work.mode[k] = False, 0
         size = math.sqrt(rates[1] ** 2 + rates[2] ** 2)
         for a in range(2):

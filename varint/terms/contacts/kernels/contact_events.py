@@ -25,7 +25,6 @@ MOST_ROUNDS = 200  # of impacts at one instant
 PARTING = 1e-10  # m/s, threshold of rates that approach or part
 ALIKE = 1e-9  # share by which rates may differ that count as one
 SETTLED, SLOWLY = 1e-8, 1e-3  # m, m/s: below these, what lands without a rebound is not located in time
-BARELY = 1e-4  # m/s: what touches and parts no faster than this comes back from less than SETTLED
 GAINED = 1e-14  # of the sizes of the terms of the work of contacts: what counts as none
 LOWERED = 40  # bisections of e
 
@@ -123,7 +122,7 @@ def settles(plan, ws, pose, k):
         return False
     project_contacts(plan, ws, pose)
     rate = _rate_at_node(plan, ws, pose, k)
-    return PARTING < rate <= BARELY if touches else rate >= -SLOWLY
+    return PARTING < rate <= SLOWLY if touches else rate >= -SLOWLY
 
 
 @njit

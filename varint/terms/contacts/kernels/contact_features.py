@@ -10,7 +10,7 @@ import math
 
 from varint._numba import njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, square_to, sub, vector
-from varint.collision.features import POINT_LINE, POINT_POINT, lever_lengths, locate_features, move_features
+from varint.collision.features import lever_lengths, locate_features, move_features
 from varint.kernels.dense import dot6
 
 STILL_BODY = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))  # the motion of the world
@@ -112,8 +112,12 @@ def feature_rates(plan, ws, start, end, h, k):
 
 
 @njit
-def _moving_carriers(plan, ws, pose, k, velocity):
-    """Motions of both bodies of a contact with the velocities (nb, 6), and rates of its normal and both carriers."""
+def acceleration_bias(plan, ws, pose, k, velocity):
+    """Accelerations, m/s^2, along the frame that the velocities (nb, 6) at a pose cause of what touches.
+
+    With s the velocity of the point of ``body`` relative to that of ``other``, these are s' along the frame, of the
+    points where the bodies touch as these move on, and along the normal also s along its change.
+    """
     work, f, nb = ws.contacts, feature_of(plan, k), plan.bodies.mass.size
     i, j = plan.contacts.body[k], plan.contacts.other[k]
     motions = STILL_BODY, STILL_BODY
@@ -129,39 +133,11 @@ def _moving_carriers(plan, ws, pose, k, velocity):
     )  # fmt: skip
     if work.swapped[f]:
         turning, dA, dB = scale(-1.0, turning), dB, dA
-    return motions, turning, dA, dB
-
-
-@njit
-def left_gap(plan, ws, pose, k, velocity, h):
-    """Gap, m, that a step of ``h`` seconds leaves where a closed contact passes from a flank to a rounding.
-
-    The step closes the gap of the flank that it starts at, from which the rounding falls away.
-    """
-    if ws.contacts.kind[feature_of(plan, k)] not in (POINT_POINT, POINT_LINE):
-        return 0.0
-    motions, turning, _, _ = _moving_carriers(plan, ws, pose, k, velocity)
-    normal, levers, fastest = locate_contact(plan, ws, pose, k)[1], levers_of(plan, ws, k), 0.0
-    for side in range(2):
-        on_body = sub(turning, cross(motions[side][1], normal))
-        fastest = max(fastest, dot(on_body, on_body))
-    return max(levers[1] - levers[0], 0.0) * fastest * h * h
-
-
-@njit
-def acceleration_bias(plan, ws, pose, k, velocity):
-    """Accelerations, m/s^2, along the frame that the velocities (nb, 6) at a pose cause of what touches.
-
-    With s the velocity of the point of ``body`` relative to that of ``other``, these are s' along the frame, of the
-    points where the bodies touch as these move on, and along the normal also s along its change.
-    """
-    work, f, nb = ws.contacts, feature_of(plan, k), plan.bodies.mass.size
-    motions, turning, dA, dB = _moving_carriers(plan, ws, pose, k, velocity)
     _, normal, A, B = locate_contact(plan, ws, pose, k)
     levers = levers_of(plan, ws, k)
     slip, change = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for side in range(2):
-        body = plan.contacts.body[k] if side == 0 else plan.contacts.other[k]
+        body = i if side == 0 else j
         if body == nb:
             continue
         sign, (v, w), lever = 1.0 if side == 0 else -1.0, motions[side], levers[side]

@@ -14,7 +14,7 @@ AHEAD = 2.0  # times the way of a step: so far features are looked for ...
 MARGIN = 0.05  # ... and so much of the size of the smaller shape
 UNSEEN = 1e-9  # of the size: an overlap of features that nobody looked for, at the end of a step
 TURNED = 0.5  # cosine by which the normal between round bodies may turn in a step in which they could meet
-SHORTEST = 1.0 / 1024.0  # of a step: a share that is not halved any further for what could be missed in it
+SHORTEST = 1.0 / 64.0  # of a step: a share that is not halved any further for what could be missed in it
 
 
 @njit
@@ -55,14 +55,10 @@ def _is_of(work, found, f, m):
 
 
 @njit
-def _follows(kind, swapped, key, new_kind, new_swapped, new_key):
-    """Whether features continue others: a vertex that has moved on to another feature of the other body."""
-    if kind == LINE_LINE or new_kind == LINE_LINE:
-        return False
-    if swapped == new_swapped:
-        return key[0] == new_key[0]
-    # of two vertices either may be the first
-    return (new_kind == POINT_POINT and key[0] == new_key[1]) or (kind == POINT_POINT and key[1] == new_key[0])
+def _follows(work, found, f, m):
+    """Whether features m continue those of slot f: a vertex that has moved on to another feature of the other body."""
+    points = LINE_LINE not in (work.kind[f], found.kind[m])
+    return points and work.swapped[f] == found.swapped[m] and work.key[f, 0] == found.key[m, 0]
 
 
 @njit
@@ -81,13 +77,7 @@ def _best_for(ws, f, count, follow):
     """Features for slot f among those found, the nearest of several; -1 for none. ``follow``: `_follows` is enough."""
     work, found, best, least = ws.contacts, ws.found, -1, math.inf
     for m in range(count):
-        if found.kind[m] == EMPTY:
-            continue
-        if follow and not _follows(
-            work.kind[f], work.swapped[f], work.key[f], found.kind[m], found.swapped[m], found.key[m]
-        ):
-            continue
-        if not follow and not _is_of(work, found, f, m):
+        if found.kind[m] == EMPTY or not (_follows(work, found, f, m) if follow else _is_of(work, found, f, m)):
             continue
         away = sub(vector(work.place[f, 0]), vector(found.point[m, 0]))
         distance = abs(found.gap[m]) if follow else dot(away, away)
@@ -106,26 +96,7 @@ def _clear(plan, ws, f):
 
 
 @njit
-def _hand_on(plan, ws, pose, p, f):
-    """Close the open slot of pair p, of least gap, whose features continue those of the closed slot f, in its place."""
-    work, np_, best, least = ws.contacts, plan.contacts.height.size, -1, math.inf
-    for g in range(plan.contacts.pair_first[p], plan.contacts.pair_first[p + 1]):
-        if g == f or work.kind[g] == EMPTY or work.closed[np_ + g]:
-            continue
-        if _follows(work.kind[f], work.swapped[f], work.key[f], work.kind[g], work.swapped[g], work.key[g]):
-            gap = abs(locate_contact(plan, ws, pose, np_ + g)[0])
-            if gap < least:
-                best, least = g, gap
-    if best < 0:
-        return
-    work.closed[np_ + best], work.held_gap[np_ + best] = True, work.held_gap[np_ + f]
-    for a in range(3):
-        work.impulse[np_ + best, a] = work.impulse[np_ + f, a]
-        work.slip_vector[best, a] = work.slip_vector[f, a]
-
-
-@njit
-def _fill(plan, ws, pose, p, count):
+def _fill(plan, ws, p, count):
     """Give the slots of pair p the features found: those that had them keep them, the others by the least gaps."""
     work, found, np_ = ws.contacts, ws.found, plan.contacts.height.size
     first, last = plan.contacts.pair_first[p], plan.contacts.pair_first[p + 1]
@@ -138,8 +109,6 @@ def _fill(plan, ws, pose, p, count):
         if best >= 0:
             _take(work, found, f, best)
         else:
-            if work.closed[np_ + f]:
-                _hand_on(plan, ws, pose, p, f)
             _clear(plan, ws, f)
     for f in range(first, last):
         if work.kind[f] != EMPTY:
@@ -161,7 +130,7 @@ def choose_features(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
         k = contacts.height.size + contacts.pair_first[p]
         way = _way(plan, ws, contacts.body[k], contacts.pair_shape[p, 0], h)
         way += _way(plan, ws, contacts.other[k], contacts.pair_shape[p, 1], h)
-        _fill(plan, ws, pose, p, _find(plan, ws, pose, p, AHEAD * way + MARGIN * _size_of(plan, p)))
+        _fill(plan, ws, p, _find(plan, ws, pose, p, AHEAD * way + MARGIN * _size_of(plan, p)))
 
 
 @indirect(seconds=8, what="contacts")
