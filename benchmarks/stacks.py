@@ -50,7 +50,9 @@ def main(count: int, seed: int) -> None:
         gains += gain > GAINED
         deep += [depth] if depth > DEEP else []
     largest, seconds = max(deep, default=0.0), time.perf_counter() - began
-    print(f"of {count}: {told} told, {len(deep)} overlap by up to {largest:.1e} m, {gains} gain energy; {seconds:.0f} s")
+    print(
+        f"of {count}: {told} told, {len(deep)} overlap by up to {largest:.1e} m, {gains} gain energy; {seconds:.0f} s"
+    )
 
 
 if __name__ == "__main__":
