@@ -114,8 +114,8 @@ def _touches(plan, ws, pose, k):
 def settles(plan, ws, pose, k):
     """Whether contact k, negative for none, is so near and slow at a node that its landing is not located in time.
 
-    A body that comes to rest rocks on its corners without end, ever lower and faster. A corner that touches and parts so
-    slowly comes back at once.
+    A body that comes to rest rocks on its corners without end, ever lower and faster. A corner that touches and parts
+    so slowly comes back at once.
     """
     touches = k >= 0 and _touches(plan, ws, pose, k)
     if k < 0 or not (touches or _is_near(plan, ws, pose, k)):
