@@ -12,7 +12,7 @@ from varint.analysis.derived import QUANTITIES
 
 CHANGE, BALANCE = "energy - that at the start", "energy balance: energy - work done"
 # of the catalogue, by a motor, with a damper, or by impacts
-DRIVEN = {"andrews_squeezer", "ball_on_turntable", "governor", *TOUCHING}
+DRIVEN = {"andrews_squeezer", "ball_on_turntable", "finger_with_flexors", "governor", "spline_knee", *TOUCHING}
 KEEP = {  # forces, with the parameters of `samples`, that keep the energy; all others do work, or take it out
     "CentralGravity", "TabulatedSpring", "TabulatedTorsionSpring", "MultiPointCable",
     "Gear", "RackAndPinion", "Screw", "Belt", "Equality", "Coupling", "CoordinateMap", "Attachment",

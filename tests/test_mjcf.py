@@ -321,7 +321,7 @@ def test_what_is_not_understood_is_listed(written):
     path = written("""<mujoco><option density="1000"/><worldbody>
       <body name="a">
       <joint name="ball" type="ball" armature="1"/><geom size=".1" pos=".3 0 0"/><site name="s"/></body>
-      <site name="t"/></worldbody>
+      <site name="t" pos="0 .1 0"/></worldbody>
       <tendon><spatial name="w" stiffness="1"><site site="s"/><site site="t"/><pulley divisor="2"/><site site="s"/>
       <site site="t"/></spatial></tendon>
       <actuator>

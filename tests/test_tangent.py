@@ -16,7 +16,7 @@ PRODUCTS = [kind for kind in REGISTRY if kind not in LOWER]
 
 def has_derivatives(mechanism):
     plan = mechanism.compiled.plan
-    return not plan.limits.measure.size and not plan.massive_paths.mass.size
+    return not (plan.limits.measure.size or plan.massive_paths.mass.size or plan.contacts.body.size)
 
 
 DIFFERENTIABLE = [

@@ -197,9 +197,9 @@ class Musculotendon(Commanded, AlongPath):
 
     ``path``, ``smoothing``: see `Tendon`. ``max_force`` N; ``optimal_length`` of the fibres, ``slack_length`` of the
     tendon, m; ``pennation`` at the optimal length, rad. ``excitation``, 0 to 1: a number, one a node, or a function,
-    see `Motor`. ``activation_times``: of rise and fall, s, or None where the excitation is the activation itself;
-    ``activation_blend``: the range of excitation over which one passes to the other; ``activation``, 0 to 1: at the
-    start. It is in ``traj.law_state``. ``curves``: "degroote" as published in 2016, without force below the slack
+    see `Motor`. ``activation_times``: of rise and fall, s, or None, kept as (), where the excitation is the activation
+    itself; ``activation_blend``: the range of excitation over which one passes to the other; ``activation``, 0 to 1: at
+    the start. It is in ``traj.law_state``. ``curves``: "degroote" as published in 2016, without force below the slack
     length, or "mujoco", with the ``shape`` (lmin, lmax, fpmax, fvmax). ``max_velocity``: optimal lengths per second, by
     default 10, or 1.5 for "mujoco". ``mass``, kg, over the ``belly`` of a path of points alone, ``lumped``: see
     `PathMass`.
@@ -243,18 +243,15 @@ class Musculotendon(Commanded, AlongPath):
             raise MechanismError(f"{self.label}: shape needs 0 <= lmin < 1 < lmax, got {self.shape}")
         if self.shape[2] < 0.0 or self.shape[3] < 1.0:
             raise MechanismError(f"{self.label}: shape needs fpmax >= 0 and fvmax >= 1, got {self.shape}")
-        if self.activation > (0.0 if self.activation_times is None else 1.0):
-            bound = (
-                "at most 1"
-                if self.activation_times
-                else "left out where activation_times is None: it is the excitation"
-            )
+        times: tuple[float, ...] = ()  # without them an empty tuple: files of TOML have no None
+        if self.activation_times is not None and len(np.atleast_1d(self.activation_times)):
+            times = tuple(map(float, array_of(self.activation_times, (2,), f"activation_times of {self.label}")))
+            if min(times) <= 0.0:
+                raise MechanismError(f"{self.label}: activation_times must be positive, got {list(times)}")
+        self._set("activation_times", times)
+        if self.activation > (1.0 if times else 0.0):
+            bound = "at most 1" if times else "left out where activation_times is None: it is the excitation"
             raise MechanismError(f"{self.label}: activation must be {bound}, got {self.activation:g}")
-        if self.activation_times is not None:
-            times = array_of(self.activation_times, (2,), f"activation_times of {self.label}")
-            if (times <= 0.0).any():
-                raise MechanismError(f"{self.label}: activation_times must be positive, got {times.tolist()}")
-            self._set("activation_times", tuple(map(float, times)))
         self._set("belly", tuple(checked_belly(self.belly, self.label).tolist()))
         self._set("lumped", checked_lumped(self.lumped, self.label))
         self._check(mass="zero")
@@ -283,10 +280,10 @@ class Musculotendon(Commanded, AlongPath):
         }
         if self.curves == "mujoco":
             parameters |= dict(zip(("lmin", "lmax", "fpmax", "fvmax"), self.shape, strict=True))
-        if self.activation_times is not None:
+        if self.activation_times:
             rise, fall = self.activation_times
             parameters |= {"rise": rise, "fall": fall, "blend": self.activation_blend}
-        law = LAWS[self.curves, self.activation_times is not None]
+        law = LAWS[self.curves, bool(self.activation_times)]
         effort = Effort(path.measures, law, parameters, weights=path.weights, start=self.activation)
         points = [entry for entry in self.path if isinstance(entry, At)]
         return [effort, *path_inertia(points, self.mass, np.array(self.belly), self.lumped)]
