@@ -1,7 +1,7 @@
 """Mechanisms of the catalogue of rigid parts whose constraints are all equations of poses.
 
 Those that roll are checked in test_rolling.py, those that touch in test_touching_mechanisms.py, those that bend in
-test_beam_motions.py, test_beam_references.py and test_beams.py.
+test_beam_motions.py, test_beam_references.py and test_beams.py, those with muscles in test_musculotendon.py.
 """
 
 import varint as vi
@@ -25,4 +25,9 @@ FLEXIBLE = [
     for name in vi.mechanisms.NAMES
     if any(isinstance(force, BeamElement | Cable) for force in getattr(vi.mechanisms, name)().forces)
 ]
-HOLONOMIC = [name for name in vi.mechanisms.NAMES if name not in {*TOUCHING, *ROLLING, *FLEXIBLE}]
+MUSCLES = [
+    name
+    for name in vi.mechanisms.NAMES
+    if any(isinstance(force, vi.Musculotendon) for force in getattr(vi.mechanisms, name)().forces)
+]
+HOLONOMIC = [name for name in vi.mechanisms.NAMES if name not in {*TOUCHING, *ROLLING, *FLEXIBLE, *MUSCLES}]

@@ -26,6 +26,7 @@ def test_a_large_load_has_order_two_in_the_mesh():
     assert error[0] / error[1] == pytest.approx(4.0, abs=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("load", "tip", "steps"),
     [
@@ -49,6 +50,7 @@ def test_timoshenko_beam_under_a_large_load():
     assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.3)
 
 
+@pytest.mark.slow
 def test_rolls_up_to_a_circle():
     tip = tip_of(lambda share: cantilever(16, THIN, torque=(0, 0, 2 * np.pi * share)), 16, 10)
     assert tip == pytest.approx(np.zeros(3), abs=1e-10)
@@ -66,6 +68,7 @@ def bend(elements, force, radius=100.0):
     return vi.Mechanism("bend", parts.bodies, parts.joints, gravity=(0, 0, 0), forces=forces)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("load", "tip"), [(300, (58.778897, 22.244679, 40.192392)), (600, (47.150096, 15.684689, 53.475478))]
 )
@@ -74,6 +77,7 @@ def test_curved_beam(load, tip):
     assert found == pytest.approx(tip, abs=2e-3 * tip[2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("angle", "moved", "steps"),
     [
@@ -100,6 +104,7 @@ def test_princeton_beam(angle, moved, steps):
             assert tip[k] - length * (k == 0) == pytest.approx(value, abs=2e-3 * 0.13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("force", "shift", "shortening"), [(5, 0.0417171985, 0.00104168584), (20, 0.162625212517, 0.0159648196686)]
 )
@@ -172,6 +177,7 @@ def test_spin_up():
     assert along[run.t > 15.5].mean() == pytest.approx(5.13957e-4, rel=5e-3)
 
 
+@pytest.mark.slow
 def test_catenary():
     """A cable of 1 m held 0.8 m apart hangs as a chain of 20 rigid links: sag and horizontal pull."""
     section = vi.Section(EA=1e7, GJ=1.0, EI=1.0, kGA=1.0, mass_per_length=1.0)

@@ -42,6 +42,7 @@ def momenta(run):
     return (mass * run.velocity).sum(1), (np.cross(run.position, mass * run.velocity) + own[..., 0]).sum(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("apart", [0.0, 1e-6])
 def test_newtons_cradle(apart):
     """The last of five balls flies off, the others rest; the gaps are open, closed or rest closed from the start."""

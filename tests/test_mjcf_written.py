@@ -18,6 +18,8 @@ NOT_HELD = {
     "ball_on_turntable": "force 'contact', a RollingWheel",
     "chaplygin_sleigh": "force 'edge', a KnifeEdge",
     "rolling_disc": "force 'wheel', a RollingWheel",
+    "finger_with_flexors": "force 'deep flexor', a Musculotendon",
+    "spline_knee": "force 'rolling', a CoordinateMap of functions",
     **dict.fromkeys(TOUCHING, "a (Hard)?Contact"),
 }
 

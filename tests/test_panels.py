@@ -228,7 +228,7 @@ def test_ways_are_named_beside_them(run):
 def test_nothing_drawn_is_nan(run, long):
     for trajectory in (run, long):
         for name in DRAWN:
-            if name in ("force", "power", "force_potential", "dissipated", "length", "length_rate", "law_state"):
+            if name in GROUPS and GROUPS[name].of == "forces":
                 continue
             for axes in np.atleast_1d(getattr(vi.plot, name)(trajectory)):
                 for line in axes.lines:
