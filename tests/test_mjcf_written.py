@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from holonomic import TOUCHING
+from holonomic import FLEXIBLE, TOUCHING
 
 import varint as vi
 from varint.io.mechanism_data import to_data
@@ -20,6 +20,8 @@ NOT_HELD = {
     "rolling_disc": "force 'wheel', a RollingWheel",
     "finger_with_flexors": "force 'deep flexor', a Musculotendon",
     "spline_knee": "force 'rolling', a CoordinateMap of functions",
+    "wrapped_double_pendulum": "force 'tendon', a Tendon",
+    **dict.fromkeys((name for name in FLEXIBLE if name != "cable_between_carts"), "a BeamElement"),
     **dict.fromkeys(TOUCHING, "a (Hard)?Contact"),
 }
 
