@@ -41,7 +41,7 @@ from varint.terms.kernels.term_events import (
     renew_events,
     solve_contacts,
 )
-from varint.terms.kernels.term_rows import finish_contacts, has_contacts, has_rows, has_terms
+from varint.terms.kernels.term_rows import finish_contacts, has_contacts, has_terms
 
 MOST_TRIALS = 500  # of a sub-step that events end; then it is divided, for they follow one another without end
 SAME_TIME = 1e-9  # of dt: a node that is as near as this to the end of a run is its end
@@ -158,8 +158,9 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     seconds apart. ``extrapolate``: whether velocities start from those of the last steps. Returns as `solve_step`.
     """
     alone = ws.history.shape[0] == 1
-    # multipliers of redundant closures would grow from step to step
-    plain = alone and ws.ldu.K.size == 0 and not has_rows(plan)
+    # multipliers of redundant closures would grow from step to step, and those of a step with contacts lead the states
+    # of contacts astray where they change: a slider-crank with clearance then gains energy
+    plain = alone and ws.ldu.K.size == 0 and not has_terms(plan)
     begin_part(plan, ws, inputs, h, stage, extrapolate, when, plain and extrapolate)
     sharpened = ws.extended.impulse.shape[0] > 0
     further = 1 if alone or sharpened else 2
