@@ -7,7 +7,14 @@ from varint.mechanisms._links import NORMAL, hinge, link, meet, polar
 from varint.mechanisms._sizes import Positive
 
 
-def build(elements: int = 4, thickness: Positive = 0.01, rate: float = 2 * np.pi) -> vi.Mechanism:
+def build(
+    elements: int = 4,
+    thickness: Positive = 0.01,
+    E: Positive = 2.5e9,
+    nu: float = 0.4,
+    density: Positive = 1200.0,
+    rate: float = 2 * np.pi,
+) -> vi.Mechanism:
     """Crank 0.4 m and rocker 0.8 m of 1 kg/m on a ground of 1 m, and a coupler of plastic, 1 m long and 30 mm wide.
 
     It moves in the x-z plane, and starts undeformed and with the velocities of a rigid coupler.
@@ -21,12 +28,18 @@ def build(elements: int = 4, thickness: Positive = 0.01, rate: float = 2 * np.pi
         Of the coupler.
     thickness : float, m
         Of the coupler in the plane.
+    E : float, Pa
+        Of the coupler.
+    nu : float, 1
+        Of the coupler.
+    density : float, kg/m^3
+        Of the coupler.
     rate : float, rad/s
         Of the crank at the start.
     """
     origin, pivot, crank_pin = np.zeros(3), polar(1.0, 0.0), polar(0.4, np.pi / 3)
     rocker_pin = meet(crank_pin, pivot, 1.0, 0.8)
-    section = vi.Section.rectangle(0.03, thickness, E=2.5e9, nu=0.4, density=1200.0)
+    section = vi.Section.rectangle(0.03, thickness, E=E, nu=nu, density=density)
     coupler = vi.beam(
         "coupler", None, None, point_a=crank_pin, point_b=rocker_pin, elements=elements, section=section,
         normal=np.cross(NORMAL, rocker_pin - crank_pin),

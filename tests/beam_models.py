@@ -4,7 +4,6 @@ import numpy as np
 
 import varint as vi
 from varint.linear.rest import at_rest
-from varint.mechanisms._links import NORMAL, hinge, link, meet, polar
 from varint.model.rotation_vectors import quat_from_vector, quat_product
 
 LOW = vi.Section(EA=1e5, GJ=5.0, EI=10.0, kGA=4e4, mass_per_length=1.0)  # 1 m long in most tests
@@ -65,24 +64,6 @@ def tip_of(make, elements, steps=1):
     return place_of(mechanism, state, f"beam {elements}")
 
 
-def flexible_four_bar(elements=6, rate=2 * np.pi):
-    """The crank-rocker of the catalogue with a coupler of steel, 1 m x 30 mm x 10 mm, that starts as if rigid."""
-    origin, pivot, crank_pin = np.zeros(3), polar(1.0, 0.0), polar(0.4, np.pi / 3)
-    rocker_pin = meet(crank_pin, pivot, 1.0, 0.8)
-    section = vi.Section.rectangle(0.03, 0.01, E=2.1e11, nu=0.3, density=7850.0)
-    coupler = vi.beam(
-        "coupler", None, None, point_a=crank_pin, point_b=rocker_pin, elements=elements, section=section,
-        normal=np.cross(NORMAL, rocker_pin - crank_pin),
-    )  # fmt: skip
-    bodies = [link("crank", origin, crank_pin), *coupler.bodies, link("rocker", pivot, rocker_pin)]
-    joints = [
-        hinge("crank pivot", "world", "crank", origin),
-        hinge("crank pin", "crank", "coupler 0", crank_pin),
-        hinge("rocker pin", f"coupler {elements}", "rocker", rocker_pin),
-        hinge("rocker pivot", "world", "rocker", pivot),
-        *coupler.joints,
-    ]
-    across = [np.array([-arm[2], arm[0]]) for arm in (crank_pin, rocker_pin - crank_pin, rocker_pin - pivot)]
-    turn, swing = np.linalg.solve(np.column_stack([across[1], -across[2]]), -rate * across[0])
-    rates = {"crank pivot": rate, "crank pin": turn - rate, "rocker pin": swing - turn, "rocker pivot": swing}
-    return vi.Mechanism("flexible four-bar", bodies, joints, start={"rates": rates}, forces=coupler.forces)
+def flexible_four_bar():
+    """The one of the catalogue with a coupler of steel."""
+    return vi.mechanisms.flexible_four_bar(elements=6, E=2.1e11, nu=0.3, density=7850.0)

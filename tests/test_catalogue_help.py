@@ -20,7 +20,23 @@ from varint.kinematics.frames import joint_coordinates
 __all__ = ["folder"]  # a fixture of every test here
 
 
-UNITS = {"1", "rad", "rad/s", "m", "m/s", "m/s^2", "kg", "N", "N m", "N/m", "N s/m", "N m/rad", "N m s/rad"}
+UNITS = {
+    "1",
+    "rad",
+    "rad/s",
+    "m",
+    "m/s",
+    "m/s^2",
+    "kg",
+    "N",
+    "N m",
+    "N/m",
+    "N s/m",
+    "Pa",
+    "kg/m^3",
+    "N m/rad",
+    "N m s/rad",
+}
 
 
 @pytest.mark.parametrize("name", vi.mechanisms.NAMES)

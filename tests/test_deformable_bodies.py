@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from rubber_pads import RUBBER, left, pad, right
+from rubber_pads import RUBBER, arm, left, pad, right
 from scipy.integrate import solve_ivp
 from scipy.linalg import eigh
 from scipy.optimize import brentq
@@ -27,17 +27,6 @@ def pair(gravity=(0.0, 0.0, 0.0), **given):
         "angular_velocity": {"a": [1.0, 0.2, -0.4], "b": [1.0, 2.0, 3.0]},
     }
     return vi.Mechanism("pair", [a, b], free, forces=[pad(**given)], gravity=gravity, start=start)
-
-
-def arm(**given):
-    """A pad from the world to a box, on which a rod swings."""
-    tip = vi.Body.box("b", (0.1, 0.1, 0.1), mass=0.3, position=(0.2, 0.0, 0.0))
-    bob = vi.Body.rod("bob", (0.25, 0.0, 0.0), (0.25, 0.0, -0.3), mass=0.1)
-    joints = [
-        vi.Free("free", "world", "b"),
-        vi.Revolute("hinge", "b", "bob", point=(0.25, 0.0, 0.0), axis=(0.0, 1.0, 0.0)),
-    ]
-    return vi.Mechanism("arm", [tip, bob], joints, forces=[pad(attach={"world": left, "b": right}, **given)])
 
 
 # frequencies

@@ -4,24 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from rubber_pads import left, pad, right
+from rubber_pads import arm, left, pad, right
 from scipy.linalg import eigh
 
 import varint as vi
 from varint.elasticity.materials import MATERIALS
 from varint.redmax.equations import Equations
 from varint.redmax.mesh_dynamics import MeshInverse
-
-
-def arm(**given):
-    """A pad from the world to a box, on which a rod swings."""
-    tip = vi.Body.box("b", (0.1, 0.1, 0.1), mass=0.3, position=(0.2, 0.0, 0.0))
-    bob = vi.Body.rod("bob", (0.25, 0.0, 0.0), (0.25, 0.0, -0.3), mass=0.1)
-    joints = [
-        vi.Free("free", "world", "b"),
-        vi.Revolute("hinge", "b", "bob", point=(0.25, 0.0, 0.0), axis=(0.0, 1.0, 0.0)),
-    ]
-    return vi.Mechanism("arm", [tip, bob], joints, forces=[pad(attach={"world": left, "b": right}, **given)])
 
 
 def four_bar(**given):

@@ -567,21 +567,9 @@ function reach(centre = null) {
     least.min(someB);
     most.max(someB);
   }
-  const each = Math.max(1, Math.floor(motion.count / LOOKS));
-  for (let frame = 0; frame < motion.count; frame += each) {
-    shifted(frame);
-    bounds.forEach((corners, body) => {
-      motion.pose(body, { frame, share: 0 }, someA, quaternion);
-      for (const corner of corners) {
-        someB.copy(corner).applyQuaternion(quaternion).add(someA).add(shift);
-        least.min(someB);
-        most.max(someB);
-      }
-    });
-  }
-  for (const { motion: own, bounds: boxes } of ghosts) {
+  for (const { motion: own, bounds: boxes } of [{ motion, bounds }, ...ghosts]) {
     for (let frame = 0; frame < own.count; frame += Math.max(1, Math.floor(own.count / LOOKS))) {
-      if (centre) shifted(motion.at(own.t[frame]).frame);
+      if (centre) shifted(own === motion ? frame : motion.at(own.t[frame]).frame);
       boxes.forEach((corners, body) => {
         own.pose(body, { frame, share: 0 }, someA, quaternion);
         for (const corner of corners) {

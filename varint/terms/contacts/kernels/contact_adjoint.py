@@ -37,12 +37,16 @@ def slip_place(ws, k):
 
 @njit
 def list_touching(plan, ws):
-    """List the contacts that take part and are not open in ``ws.contacts.inside``; returns how many they are."""
+    """List the contacts that take part and are not open in ``ws.contacts.inside``; returns how many they are.
+
+    NOBODY where they are more than it holds: what depends on them counts as undetermined.
+    """
     work, count = ws.contacts, 0
     for k in range(plan.contacts.body.size):
         if not work.taking[k]:
             continue
         if count == work.inside.size:
+            work.undetermined[0] = 1
             return NOBODY
         work.inside[count] = k
         count += 1

@@ -9,8 +9,13 @@ import math
 
 from varint._numba import njit
 from varint.algebra.vectors import ZERO, add, cross, dot, rotate, rotate_back, scale, sub, vector
-from varint.collision.features import move_features
-from varint.terms.contacts.kernels.contact_features import STILL_BODY, feature_of, levers_of, locate_contact
+from varint.terms.contacts.kernels.contact_features import (
+    STILL_BODY,
+    feature_of,
+    levers_of,
+    locate_contact,
+    turned_features,
+)
 
 
 @njit
@@ -62,19 +67,11 @@ def unit_motion(plan, ws, pose, k, side, column):
 def move_points(plan, ws, pose, k, side, column):
     """Changes of the normal and the carriers, `points_of`, by a unit motion."""
     f, motion = feature_of(plan, k), unit_motion(plan, ws, pose, k, side, column)
-    i, j = plan.contacts.body[k], plan.contacts.other[k]
     if f < 0:
+        i = plan.contacts.body[k]
         moved = add(motion[0], cross(motion[1], rotate(ws.rotation[pose, i], vector(plan.contacts.point[k]))))
         return ZERO, moved, moved
-    motions = (motion, STILL_BODY) if side == 0 else (STILL_BODY, motion)
-    work, (first, second) = ws.contacts, (j, i) if ws.contacts.swapped[f] else (i, j)
-    ahead, behind = (motions[1], motions[0]) if work.swapped[f] else motions
-    turning, dA, dB = move_features(
-        work.kind[f], work.place[f], work.axis[f], work.size[f],
-        (ws.position[pose, first], ws.rotation[pose, first]), (ws.position[pose, second], ws.rotation[pose, second]),
-        ahead, behind,
-    )  # fmt: skip
-    return (scale(-1.0, turning), dB, dA) if work.swapped[f] else (turning, dA, dB)
+    return turned_features(plan, ws, pose, k, (motion, STILL_BODY) if side == 0 else (STILL_BODY, motion))
 
 
 @njit

@@ -58,7 +58,6 @@ def _solution_back(plan, ws, work, state, carried, by):
     solve_newton(plan, ws, ws.increment_body, ws.increment_row, 0, 0)
     count = list_touching(plan, ws)
     if count == NOBODY:
-        contacts.undetermined[0] = 1
         return
     for m in range(count):
         k = contacts.inside[m]

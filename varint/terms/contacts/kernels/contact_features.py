@@ -112,6 +112,21 @@ def feature_rates(plan, ws, start, end, h, k):
 
 
 @njit
+def turned_features(plan, ws, pose, k, motions):
+    """Changes of the normal and of both carriers of a contact of shapes, by ``motions`` of its two bodies, world."""
+    work, f = ws.contacts, feature_of(plan, k)
+    i, j = plan.contacts.body[k], plan.contacts.other[k]
+    first, second = (j, i) if work.swapped[f] else (i, j)
+    ahead, behind = (motions[1], motions[0]) if work.swapped[f] else motions
+    turning, dA, dB = move_features(
+        work.kind[f], work.place[f], work.axis[f], work.size[f],
+        (ws.position[pose, first], ws.rotation[pose, first]), (ws.position[pose, second], ws.rotation[pose, second]),
+        ahead, behind,
+    )  # fmt: skip
+    return (scale(-1.0, turning), dB, dA) if work.swapped[f] else (turning, dA, dB)
+
+
+@njit
 def acceleration_bias(plan, ws, pose, k, velocity):
     """Accelerations, m/s^2, along the frame that the velocities (nb, 6) at a pose cause of what touches.
 
@@ -124,15 +139,7 @@ def acceleration_bias(plan, ws, pose, k, velocity):
     if j != nb:
         motions = STILL_BODY, (vector(velocity[j]), rotate(ws.rotation[pose, j], vector(velocity[j, 3:])))
     motions = (vector(velocity[i]), rotate(ws.rotation[pose, i], vector(velocity[i, 3:]))), motions[1]
-    first, second = (j, i) if work.swapped[f] else (i, j)
-    ahead, behind = (motions[1], motions[0]) if work.swapped[f] else motions
-    turning, dA, dB = move_features(
-        work.kind[f], work.place[f], work.axis[f], work.size[f],
-        (ws.position[pose, first], ws.rotation[pose, first]), (ws.position[pose, second], ws.rotation[pose, second]),
-        ahead, behind,
-    )  # fmt: skip
-    if work.swapped[f]:
-        turning, dA, dB = scale(-1.0, turning), dB, dA
+    turning, dA, dB = turned_features(plan, ws, pose, k, motions)
     _, normal, A, B = locate_contact(plan, ws, pose, k)
     levers = levers_of(plan, ws, k)
     slip, change = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)

@@ -47,7 +47,6 @@ def stage_back(
     work.state[ws.efforts.state.size :] = 0.0
     count = list_touching(plan, ws)
     if count == NOBODY:
-        contacts.undetermined[0] = 1
         return
     for m in range(count):
         k = contacts.inside[m]
