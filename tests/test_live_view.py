@@ -178,6 +178,12 @@ def test_the_run_is_saved(tmp_path):
     assert np.array_equal(vi.load(tmp_path / "run.h5").position, kept.position)
 
 
+def session_of(live):
+    """The data of the live view that its page holds."""
+    page = Client(live).ask("GET", "/")[1].decode()
+    return json.loads(page.split('<script id="data" type="application/json">')[1].split("</script>")[0])["session"]
+
+
 @pytest.mark.slow
 def test_sliders_know_stops_units_and_ranges():
     arm = vi.Body.rod("arm", (0, 0, 0), (1, 0, 0), mass=2.0)
@@ -188,13 +194,26 @@ def test_sliders_know_stops_units_and_ranges():
         vi.JointServo("servo", joint="hinge", target=0.0, stiffness=1.0),
     ]
     with vi.live(vi.Mechanism("arm", [arm], [hinge], forces=forces), browser=False) as live:
-        page = Client(live).ask("GET", "/")[1].decode()
-    session = json.loads(page.split('<script id="data" type="application/json">')[1].split("</script>")[0])["session"]
+        session = session_of(live)
     (slider,) = session["coordinates"]
     assert (slider["low"], slider["high"], slider["unit"]) == (-0.5, 1.0, "rad")
     motor, servo = session["inputs"]
     assert (motor["unit"], servo["unit"], servo["high"]) == ("N m", "rad", 4.0)
     assert motor["high"] >= 2.0 * 9.81 * 1.0
+
+
+@pytest.mark.slow
+def test_sliders_of_coupled_joints_end_where_the_stops_of_the_other_are_reached():
+    fingers = [vi.Body.box(f"finger {k}", (0.1, 0.1, 0.1), mass=0.1, position=(k, 0, 0)) for k in range(2)]
+    slides = [vi.Prismatic(f"slide {k}", "world", f"finger {k}", point=(k, 0, 0), axis=(0, 1, 0)) for k in range(2)]
+    forces = [
+        vi.Equality("mimic", joint_a="slide 0", joint_b="slide 1", factor=-2.0),
+        vi.JointStop("stop", joint="slide 0", lower=0.0, upper=0.04),
+    ]
+    with vi.live(vi.Mechanism("hand", fingers, slides, forces=forces), browser=False) as live:
+        one, other = session_of(live)["coordinates"]
+    assert (one["low"], one["high"]) == (0.0, 0.04)
+    assert (other["low"], other["high"]) == (-0.08, 0.0)
 
 
 def test_a_stepper_gives_its_last_nodes():

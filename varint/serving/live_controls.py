@@ -24,7 +24,8 @@ FASTEST = 10.0  # rad/s, or lengths of the mechanism a second
 def coordinate_sliders(stepper: Stepper, span: float) -> list[dict[str, Any]]:
     """One slider for each coordinate of the joints of the spanning tree; ``span``: size of the mechanism, m.
 
-    Angles range over a turn and lengths over ``span`` about the present value, and up to the stops of the joint.
+    Angles range over a turn and lengths over ``span`` about the present value, and up to the stops of the joint, or of
+    the one whose coordinate this one follows in proportion.
     """
     mechanism = stepper.mechanism
     sliders = []
@@ -36,6 +37,8 @@ def coordinate_sliders(stepper: Stepper, span: float) -> list[dict[str, Any]]:
             value = float(stepper.coordinates[columns.start + number])
             reach = np.pi if unit == "rad" else span
             low, high = _bounds(mechanism, name, number)
+            if low is None and high is None:
+                low, high = _bounds_by_coupling(stepper, name, number)
             sliders.append(
                 {
                     "name": name,
@@ -63,6 +66,24 @@ def _bounds(mechanism: Mechanism, joint: str, coordinate: int) -> tuple[float | 
                 if np.isfinite(value):
                     values.append(float(value))
     return max(found["lower"], default=None), min(found["upper"], default=None)
+
+
+def _bounds_by_coupling(stepper: Stepper, joint: str, coordinate: int) -> tuple[float | None, float | None]:
+    """The limits of a coordinate by the stops of the only other one in a coupling, None if there is none."""
+    mechanism, columns = stepper.mechanism, stepper.columns
+    couplings = [force for force in mechanism.forces if isinstance(force, Coupled)]
+    for terms in (terms for force in couplings for terms in force.terms_of(mechanism)):
+        if len(terms) != 2 or any(function is not None for *_, function in terms):
+            continue
+        own, other = terms if terms[0][:2] == (joint, coordinate) else terms[::-1]
+        if own[:2] != (joint, coordinate) or other[0] not in columns or not own[2] * other[2]:
+            continue
+        value, followed = (stepper.coordinates[columns[name].start + number] for name, number, *_ in (own, other))
+        low, high = _bounds(mechanism, other[0], other[1])
+        if low is not None and high is not None:
+            ends = [float(value - other[2] / own[2] * (bound - followed)) for bound in (low, high)]
+            return min(ends), max(ends)
+    return None, None
 
 
 def input_sliders(stepper: Stepper, span: float) -> list[dict[str, Any]]:
