@@ -78,16 +78,18 @@ def _table(part: RecordedMotion, of_body: np.ndarray) -> tuple[np.ndarray, ...]:
     return kinetic, weight, part.work, part.work_from_outside, part.energy_balance
 
 
-def largest_jump(t: np.ndarray, error: np.ndarray, energy: np.ndarray) -> float:
+def largest_jump(t: np.ndarray, error: np.ndarray, energy: np.ndarray, at_end: float = np.inf) -> float:
     """The largest change of ``error`` (T,) within `FEW` nodes that does not come back, of ``energy`` (T,) there.
 
     The smaller one of the range within these nodes and of the difference of the medians of the times `BACK` before and
-    after them.
+    after them. The time before the end may be shorter where it has ``at_end`` nodes.
     """
-    return max((size for _, size in jumps(t, error, energy, LEAST)), default=0.0)
+    return max((size for _, size in jumps(t, error, energy, LEAST, at_end)), default=0.0)
 
 
-def jumps(t: np.ndarray, error: np.ndarray, energy: np.ndarray, least: float) -> Iterator[tuple[int, float]]:
+def jumps(
+    t: np.ndarray, error: np.ndarray, energy: np.ndarray, least: float, at_end: float = np.inf
+) -> Iterator[tuple[int, float]]:
     """Yield node and size of each change above ``least`` that does not come back, see `largest_jump`."""
     if len(t) <= FEW:
         return
@@ -99,7 +101,7 @@ def jumps(t: np.ndarray, error: np.ndarray, energy: np.ndarray, least: float) ->
         last = int(k) + FEW - 1
         after, before = np.clip((until[last] - last, k - since[k - 1]), *NODES)
         cut_off = last + after > len(t) or (after < NODES[1] and t[last] + BACK > 2 * t[-1] - t[-2] + same)
-        if cut_off:
+        if cut_off and len(t) - last < at_end:
             continue
         lasting = np.median(error[last : last + after]) - np.median(error[max(0, k - before) : k])
         size = min(abs(lasting) / energy[last], float(span[k - 1]))
