@@ -28,7 +28,7 @@ from varint.kernels.march_steps import FAILED, NOT_FINITE
 from varint.kinematics.initial_state import checked_start
 from varint.linear import Linearization, linearize
 from varint.mechanism import Mechanism
-from varint.model.checks import finite, flag, known_name, of_type, whole_number
+from varint.model.checks import finite, flag, in_a_shape, known_name, of_type, whole_number
 from varint.model.forces.commanded import Commanded
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
@@ -405,7 +405,8 @@ def _same(method: Method, other: Method) -> bool:
 def _constant(loads: Mapping[str, ArrayLike] | None, what: str) -> Mapping[str, ArrayLike] | None:
     """Return the ``loads`` on bodies; raise ArgumentError for one that is not constant."""
     for name, value in loads.items() if isinstance(loads, Mapping) else ():
-        if np.ndim(value) > 1:
+        given = in_a_shape(value, ((3,), (None, 3)), f"{what} on body '{name}'", ArgumentError, wanted="3 numbers")
+        if given.ndim > 1:
             raise ArgumentError(f"{what} on body '{name}' must be constant, (3,): a Stepper takes no value per node")
     return loads
 

@@ -24,7 +24,7 @@ from varint.kinematics.assembly import flipped_joint, joints_outside_loops, stat
 from varint.kinematics.closure import Closure, Weld, coordinate_units, motion_of
 from varint.kinematics.diagnosis import diagnose
 from varint.kinematics.frames import JointFrames, moved, with_world
-from varint.model.checks import known_name, sequence_of, whole_number
+from varint.model.checks import LARGEST_SEED, known_name, sequence_of, whole_number
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Turn, joint_pose
 from varint.model.rotation_vectors import vector_from_quat
@@ -35,6 +35,7 @@ from varint.model.structure import Structure
 Pose = tuple[np.ndarray, np.ndarray]  # x (nb + 1, 3), m, R (nb + 1, 3, 3), the world last
 
 ITERATIONS = 100  # of a start
+MOST_STARTS = 1_000_000
 SAME = 1e-5  # rad, or sizes of a part: poses no further apart are one mode ...
 SAME_SINGULAR = 1e-3  # ... and these where closing leaves the pose uncertain, by the root of its tolerance
 NULL = 1e-5  # singular values, the largest being about 1, below: a motion that the rows may leave free
@@ -56,8 +57,8 @@ def assembly_modes(
 ) -> AssemblyModes:
     """See ``Mechanism.assembly_modes``; ``state``: the coordinates of joints in no loop and not held."""
     held = of_joints(structure, hold, "hold", ArgumentError)
-    starts = whole_number(starts, "starts", 1, ArgumentError)
-    rng = np.random.default_rng(whole_number(seed, "seed", 0, ArgumentError))
+    starts = whole_number(starts, "starts", 1, ArgumentError, MOST_STARTS)
+    rng = np.random.default_rng(whole_number(seed, "seed", 0, ArgumentError, LARGEST_SEED))
     search = _Search(structure, compiled, state, held, _compared(structure, bodies))
     if bodies is None:
         _check_mobility(structure, compiled, state, search.fixed, len(search.bases))

@@ -8,9 +8,8 @@ import numpy as np
 
 from varint.ensembles.member_parameters import MOST_MEMBERS, name_of
 from varint.errors import ArgumentError
-from varint.model.checks import choice, finite, positive, shown, whole_number
+from varint.model.checks import LARGEST_SEED, choice, finite, positive, shown, whole_number
 
-LARGEST_SEED = 2**64 - 1
 KINDS = {"uniform": ("least", "largest"), "loguniform": ("least", "largest"), "normal": ("mean", "standard deviation")}
 
 

@@ -28,8 +28,8 @@ ALONG_X = quat_from_z(np.array([1.0, 0.0, 0.0]))
 
 def beam(
     name: str,
-    body_a: str | None,
-    body_b: str | None,
+    body_a: str | None = None,
+    body_b: str | None = None,
     *,
     point_a: ArrayLike,
     point_b: ArrayLike,

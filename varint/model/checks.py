@@ -27,6 +27,7 @@ ROUND_OFF = (
 )  # of a norm: what is nearer to one stays as it is, so that copies have the same bits
 LONGEST = 200  # characters of a value in an error
 OF_USERS = "raised by "  # how the note begins that says whose function raised an error
+LARGEST_SEED = 2**64 - 1  # of random numbers
 MOST = 100_000  # parts of a mechanism that a number of them may ask for
 
 Kind = TypeVar("Kind")

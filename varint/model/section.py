@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from varint.errors import MechanismError
 from varint.model.arrays import Values
-from varint.model.checks import Frozen, array_of, finite, positive
+from varint.model.checks import Frozen, array_of, finite, in_a_shape, positive
 
 TORSION_TERMS = 20  # of the series of a rectangle: the terms fall as 1 / n^5
 
@@ -53,8 +53,8 @@ class Section(Frozen):
         for name in ("EA", "GJ", "mass_per_length"):
             set_(name, positive(getattr(self, name), f"{name} of a section"))
         for name in ("EI", "kGA"):
-            value = getattr(self, name)
-            set_(name, _positive((value, value) if np.ndim(value) == 0 else value, 2, name))
+            both = in_a_shape(getattr(self, name), ((), (2,)), f"{name} of a section") * np.ones(2)
+            set_(name, _positive(both, 2, name))
         inertia, size = self.inertia_per_length, self.size
         if inertia is None:
             y, z = self.mass_per_length * self.EI / self.EA
@@ -78,19 +78,20 @@ class Section(Frozen):
         what = "a rectangular section"
         b, h = positive(width, f"width of {what}"), positive(height, f"height of {what}")
         nu = _poisson(nu, what)
-        large, small = max(b, h), min(b, h)
+        A, large, small = b * h, max(b, h), min(b, h)
         odd = 2.0 * np.arange(TORSION_TERMS) + 1.0
         series = np.sum(np.tanh(0.5 * np.pi * odd * large / small) / odd**5)
-        J = large * small**3 * (1.0 / 3.0 - 64.0 / np.pi**5 * small / large * series)
+        J = large * small * small * small * (1.0 / 3.0 - 64.0 / np.pi**5 * small / large * series)
         shear = 10.0 * (1.0 + nu) / (12.0 + 11.0 * nu)
-        return cls._homogeneous((b * h, h * b**3 / 12.0, b * h**3 / 12.0, J), shear, (E, nu, density), (h, b), what)
+        return cls._homogeneous((A, A * b * b / 12.0, A * h * h / 12.0, J), shear, (E, nu, density), (h, b), what)
 
     @classmethod
     def circle(cls, diameter: float, *, E: float, nu: float, density: float) -> "Section":
         """A full circle, m; ``E`` Pa, ``nu`` and ``density`` kg/m^3 as for `rectangle`."""
         what = "a circular section"
         d, nu = positive(diameter, f"diameter of {what}"), _poisson(nu, what)
-        area, second = np.pi * d**2 / 4.0, np.pi * d**4 / 64.0
+        area = np.pi * d * d / 4.0
+        second = area * d * d / 16.0
         shear = 6.0 * (1.0 + nu) / (7.0 + 6.0 * nu)
         return cls._homogeneous((area, second, second, 2.0 * second), shear, (E, nu, density), (d, d), what, True)
 
@@ -102,7 +103,8 @@ class Section(Frozen):
         if 2.0 * t > d:
             raise MechanismError(f"wall of {what} must be at most half its diameter, got {t:g} m of {d:g} m")
         inner = d - 2.0 * t
-        area, second = np.pi * (d**2 - inner**2) / 4.0, np.pi * (d**4 - inner**4) / 64.0
+        area = np.pi * (d * d - inner * inner) / 4.0
+        second = area * (d * d + inner * inner) / 16.0
         m = (inner / d) ** 2
         shear = 6.0 * (1.0 + nu) * (1.0 + m) ** 2 / ((7.0 + 6.0 * nu) * (1.0 + m) ** 2 + (20.0 + 12.0 * nu) * m)
         return cls._homogeneous((area, second, second, 2.0 * second), shear, (E, nu, density), (d, d), what, True)

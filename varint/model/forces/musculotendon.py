@@ -21,7 +21,7 @@ import numpy as np
 from varint._numba import njit
 from varint.errors import MechanismError
 from varint.model.arrays import Values
-from varint.model.checks import array_of, choice
+from varint.model.checks import array_of, choice, in_a_shape
 from varint.model.forces.along_path import AlongPath
 from varint.model.forces.base import Effort, Element, register
 from varint.model.forces.commanded import Commanded
@@ -244,10 +244,11 @@ class Musculotendon(Commanded, AlongPath):
         if self.shape[2] < 0.0 or self.shape[3] < 1.0:
             raise MechanismError(f"{self.label}: shape needs fpmax >= 0 and fvmax >= 1, got {self.shape}")
         times: tuple[float, ...] = ()  # without them an empty tuple: files of TOML have no None
-        if self.activation_times is not None and len(np.atleast_1d(self.activation_times)):
-            times = tuple(map(float, array_of(self.activation_times, (2,), f"activation_times of {self.label}")))
-            if min(times) <= 0.0:
-                raise MechanismError(f"{self.label}: activation_times must be positive, got {list(times)}")
+        if self.activation_times is not None:
+            what, two = f"activation_times of {self.label}", "2 numbers, or None"
+            times = tuple(map(float, in_a_shape(self.activation_times, ((2,), (0,)), what, wanted=two)))
+        if min(times, default=1.0) <= 0.0:
+            raise MechanismError(f"{self.label}: activation_times must be positive, got {list(times)}")
         self._set("activation_times", times)
         if self.activation > (1.0 if times else 0.0):
             bound = "at most 1" if times else "left out where activation_times is None: it is the excitation"
