@@ -41,7 +41,8 @@ def spans_of(arrays: Iterable[tuple[np.ndarray, bool]]) -> tuple[np.ndarray, int
 
 def role_room(cls: type[CompiledRecord], sizes: Mapping[str, int], role: tuple[str]) -> tuple[int, int]:
     """The most spans, and the words, of the fields with the role of a record in ``sizes``."""
-    return _role_room(cls, tuple(sizes.items()), role)
+    own: Any = cls
+    return _role_room(own, tuple(sizes.items()), role)
 
 
 @lru_cache(maxsize=256)

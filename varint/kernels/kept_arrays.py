@@ -1,4 +1,4 @@
-"""What a run keeps of its arrays by their roles: at the start of a step, to do it again, and on a tape."""
+"""Arrays that a run keeps by their roles: at the start of a step, to do it again, and on a tape."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ ROLES = {"restored": RESTORED, "taped": TAPED, "before_event": BEFORE_EVENT}
 
 @dataclass(frozen=True, eq=False)
 class Spans(CompiledRecord, writable=True):
-    """Where the arrays of each role lie in a workspace (`varint._numba.spans`)."""
+    """The places of the arrays of each role in a workspace (`varint._numba.spans`)."""
 
     restored: Annotated[Int2, "restored span"]  # at the start of a step (restart.py)
     taped: Annotated[Int2, "taped span"]  # at the start of a stage, and its solution (tape.py)
@@ -38,7 +38,7 @@ class Kept(CompiledRecord, writable=True):
 
 
 def kept_sizes(cls: type[CompiledRecord], sizes: Mapping[str, int]) -> dict[str, int]:
-    """Sizes of what is kept of records of a class in ``sizes``: of each role its spans and its words."""
+    """Sizes of the arrays here for records of a class in ``sizes``: of each role the spans and the words."""
     found = {"span": SPAN}
     for name, role in ROLES.items():
         found[name], found[f"{name}_words"] = role_room(cls, sizes, role)
@@ -46,6 +46,6 @@ def kept_sizes(cls: type[CompiledRecord], sizes: Mapping[str, int]) -> dict[str,
 
 
 def find_kept(record: CompiledRecord, spans: Spans) -> None:
-    """Write where the arrays of each role lie in ``record``."""
+    """Write the places of the arrays of each role in ``record`` to ``spans``."""
     for name, role in ROLES.items():
         find_spans(record, role, getattr(spans, name))
