@@ -9,16 +9,21 @@ fused      the fused multiply-add of the processor
 switch     functions chosen by a number
 callback   users' functions, compiled, and called by their addresses
 memory     records and bytes by their addresses
+spans      arrays that are copied without their names
 """
 
 from varint._numba.callback import addresses_of, call_back, compiled_law
 from varint._numba.fused import fma
 from varint._numba.indirect import indirect
 from varint._numba.jit import for_python, is_compiled, njit
-from varint._numba.memory import copy_bytes, record_at, word_of
+from varint._numba.memory import record_at, word_of
 from varint._numba.record_class import (
-    ALIGNMENT,
+    BEFORE_EVENT,
+    POSES,
+    RESTORED,
     STATE,
+    STEP_STATE,
+    TAPED,
     Bool1,
     CompiledRecord,
     Float1,
@@ -30,13 +35,19 @@ from varint._numba.record_class import (
     Int3,
     ReadOnly,
     allocate,
-    state_arrays,
+    role_arrays,
 )
+from varint._numba.spans import SPAN, copy_spans, find_spans, role_room, spans_of
 from varint._numba.switch import switch
 
 __all__ = [
-    "ALIGNMENT",
+    "BEFORE_EVENT",
+    "POSES",
+    "RESTORED",
+    "SPAN",
     "STATE",
+    "STEP_STATE",
+    "TAPED",
     "Bool1",
     "CompiledRecord",
     "Float1",
@@ -51,14 +62,17 @@ __all__ = [
     "allocate",
     "call_back",
     "compiled_law",
-    "copy_bytes",
+    "copy_spans",
+    "find_spans",
     "fma",
     "for_python",
     "indirect",
     "is_compiled",
     "njit",
     "record_at",
-    "state_arrays",
+    "role_arrays",
+    "role_room",
+    "spans_of",
     "switch",
     "word_of",
 ]

@@ -33,7 +33,13 @@ class ArrayKind(NamedTuple):
 READ_ONLY = "read-only"
 ALIGNMENT = 64  # bytes
 DATA_WORD = 4  # of the words of an array: its address
-STATE = ("state",)  # of a field: part of what a run goes on from
+# roles of a field; one may have several, the sum of these
+STATE = ("state",)  # a run goes on from it
+RESTORED = ("restored",)  # a step that is done again starts from it
+STEP_STATE = STATE + RESTORED
+TAPED = ("taped",)  # of a stage on a tape
+BEFORE_EVENT = ("before event",)  # of an event on a tape
+POSES = "poses"  # first size of an array of both poses, the start and the end of a step
 _T = TypeVar("_T")
 ReadOnly = Annotated[_T, READ_ONLY]  # of an argument: an array that is not written to
 Float1 = Annotated[np.ndarray, ArrayKind(types.float64, 1)]
@@ -53,9 +59,9 @@ class CompiledRecord(Shown):
     """Base of records: frozen dataclasses whose fields are C-contiguous arrays, or records.
 
     The annotations of the fields (`Float1`, `Int2`, the class of another record, ...) fix numba's type of the class.
-    A field of what a run changes may add its shape and its role, ``Annotated[Float2, "nb 6", STATE]``, for `allocate`
-    and `state_arrays`. Arrays become read-only, in compiled functions too. With ``writable=True`` they must be
-    writable, and their contents may change; the arrays themselves may not. Copies, pickled ones too, are built anew.
+    A field of what a run changes may add its shape and its roles, ``Annotated[Float2, "nb 6", STATE]``, for `allocate`,
+    `role_arrays` and `find_spans`. Arrays become read-only, in compiled functions too. With ``writable=True`` they must
+    be writable, and their contents may change; the arrays themselves may not. Copies, pickled ones too, are built anew.
     Writable records hold what one process works with, addresses of functions among it, and cannot be pickled.
 
     Raises TypeError, naming the field, for an array of another type, dimension or layout than annotated.
@@ -195,7 +201,7 @@ def _pattern(cls: Any, sizes: tuple[tuple[str, int], ...]) -> tuple:
 
 @cache  # annotations are slow to read, and each call of `Mechanism.state` allocates a workspace
 def _layout(cls: Any) -> dict[str, Any]:
-    """Name of each field of a class of records to its class, or to (dtype, sizes or their names, whether STATE)."""
+    """Name of each field of a class of records to its class, or to (dtype, sizes or their names, roles)."""
     hints: dict[str, Any] = get_type_hints(cls, include_extras=True)
     layout: dict[str, Any] = {}
     for field in fields(cls):
@@ -206,21 +212,40 @@ def _layout(cls: Any) -> dict[str, Any]:
         array, *marks = hint.__metadata__
         declared = next((mark.split() for mark in marks if isinstance(mark, str)), ["1"] * array.ndim)
         shape = [int(size) if size.isdecimal() else size for size in declared]
-        layout[field.name] = _DTYPES[array.kind], shape, STATE in marks
+        layout[field.name] = (
+            _DTYPES[array.kind],
+            shape,
+            tuple(role for mark in marks if isinstance(mark, tuple) for role in mark),
+        )
     return layout
 
 
-def state_arrays(record: CompiledRecord) -> Iterator[tuple[str, np.ndarray]]:
-    """Names and arrays of the fields with the role STATE of a record and of its parts, "part field" for those."""
+class RoleField(NamedTuple):
+    """A field with a role of a record, or of the field ``part`` of a record."""
+
+    part: str
+    name: str
+    dtype: np.dtype
+    shape: list[int | str]
+
+
+@cache
+def role_fields(cls: Any, role: tuple[str]) -> tuple[RoleField, ...]:
+    """Fields with the role of a class of records, then those of its parts."""
+    parts = {name: part for name, part in _layout(cls).items() if isinstance(part, type)}
+    return tuple(
+        RoleField(part, name, field[0], field[1])
+        for part, kind in {"": cls, **parts}.items()
+        for name, field in _layout(kind).items()
+        if not isinstance(field, type) and set(role) <= set(field[2])
+    )
+
+
+def role_arrays(record: CompiledRecord, role: tuple[str]) -> Iterator[tuple[str, np.ndarray]]:
+    """Names and arrays of the fields with the role of a record and of its parts, "part field" for those."""
     own: Any = type(record)
-    yield from ((name, getattr(record, name)) for name in _marked(own))
-    for part, kind in _layout(own).items():
-        if isinstance(kind, type):
-            yield from ((f"{part} {name}", getattr(getattr(record, part), name)) for name in _marked(kind))
-
-
-def _marked(cls):
-    return [name for name, part in _layout(cls).items() if not isinstance(part, type) and part[2]]
+    for part, name, _, _ in role_fields(own, role):
+        yield (f"{part} {name}", getattr(getattr(record, part), name)) if part else (name, getattr(record, name))
 
 
 class RecordType(types.Type):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from varint._numba import state_arrays
+from varint._numba import STATE, role_arrays
 from varint.analysis.half_turns import HalfTurns
 from varint.errors import ArgumentError
 from varint.integrators.maximal_run import MaximalRun
@@ -107,7 +107,7 @@ class HeldMarch:
         self.run, self.held, self.every, march = run, held, every, run.march
         readable, self._others = split_joints(run.mechanism, tree.joints, tree.columns)
         self._stepwise = Stepwise(march, held.elements, [extrapolates] * len(held.elements), True, readable, tree.nq)
-        self._fresh = [(array, array.copy()) for _, array in state_arrays(march.ws)]
+        self._fresh = [(array, array.copy()) for _, array in role_arrays(march.ws, STATE)]
         self.input, self.seconds = self._stepwise.input, march.ws.pace.time
         self.q, self.rate = self._stepwise.reading.q, self._stepwise.reading.rate
         self._start()

@@ -28,6 +28,7 @@ from varint.kernels.velocity_steps import (
 )
 from varint.kernels.workspace import workspace
 from varint.mechanism import Mechanism
+from varint.model.rotation_vectors import cross_matrix
 from varint.model.state import State
 
 CLOSED = 1e-14  # of a joint that is projected, in sizes of a part
@@ -224,7 +225,7 @@ class ForceMatrices:
         by_value, by_rate = work.sum_by_value[self._sum, None], work.sum_by_rate[self._sum, None]
         along = by_value * g + by_rate * self._along
         J, w = plan.bodies.inertia, level.velocity[:, 3:]
-        self._spin[:, 3:, 3:] = _cross_matrices(np.einsum("nij,nj->ni", J, w)) - _cross_matrices(w) @ J
+        self._spin[:, 3:, 3:] = cross_matrix(np.einsum("nij,nj->ni", J, w)) - cross_matrix(w) @ J
         pose, velocity = work.wrench_by_pose, work.wrench_by_velocity
         efforts, damping = g[left, :, None] * along[right, None], (by_rate * g)[left, :, None] * g[right, None]
         K = self.pattern.data(self._turned, efforts, pose[:, 0], pose[:, 1], self._none[4])
@@ -291,10 +292,3 @@ def _places(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     shape = (*rows.shape, columns.shape[1])
     pair = np.broadcast_to(rows[..., None], shape), np.broadcast_to(columns[:, None], shape)
     return np.array(pair).reshape(2, -1)
-
-
-def _cross_matrices(vectors: np.ndarray) -> np.ndarray:
-    """(n, 3, 3) [v] of vectors (n, 3)."""
-    x, y, z = vectors.T
-    zero = np.zeros_like(x)
-    return np.moveaxis(np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]]), 2, 0)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint._numba import state_arrays
+from varint._numba import STATE, role_arrays
 from varint.compile import Compiled
 from varint.errors import ArgumentError
 from varint.integrators.schemes import Scheme
@@ -351,7 +351,7 @@ class March:
 
     def checkpoint(self) -> dict:
         """Everything that the steps to come depend on, as arrays."""
-        saved = {name: array.copy() for name, array in state_arrays(self.ws)}
+        saved = {name: array.copy() for name, array in role_arrays(self.ws, STATE)}
         return saved | {"place": np.array([self.node, self.pose])}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
@@ -361,7 +361,7 @@ class March:
         told = saved["balance unresolved"]
         if node < 0 or pose not in (0, 1) or told.min() < -1 or told.max() >= len(self.compiled.order):
             raise ValueError("its checkpoint names an unknown node, pose or body")
-        for name, array in state_arrays(self.ws):
+        for name, array in role_arrays(self.ws, STATE):
             array[:] = saved[name]
         self.node, self.pose = node, pose
         plan, ws = self.compiled.plan, self.ws

@@ -1,12 +1,12 @@
 """A march that Python steps: inputs are set before a step, and the node is read after it, by one compiled call each."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from varint._numba import ALIGNMENT, for_python, state_arrays, word_of
+from varint._numba import STATE, for_python, role_arrays, spans_of, word_of
 from varint.integrators.march import March
 from varint.kernels.configuration import place
 from varint.kernels.inputs import Inputs
@@ -29,8 +29,6 @@ from varint.kernels.step import worst_residual
 from varint.kinematics.joint_reader import JointColumns, joint_readings
 from varint.model.state import State
 from varint.terms.kernels.term_rows import rows_state, set_rows
-
-WORD = 8  # bytes
 
 
 class Stepwise:
@@ -72,11 +70,9 @@ class Stepwise:
         number = np.array([march.dt, march.tol, 0.0])
         self.place = np.zeros(PLACES, dtype=np.int64)
         self.place[[STRIDE, STAGGERED, KEEPS]] = march.every, march.scheme.staggered, keeps
-        spans = _spans([*(array for _, array in state_arrays(march.ws)), self.place, number, before])
-        sizes = [-(-size // WORD) for _, size in spans]
-        self.kept = np.zeros(sum(sizes), dtype=np.int64)
-        places = self.kept.ctypes.data + WORD * np.cumsum([0, *sizes])
-        copies = [(start, int(at), size) for (start, size), at in zip(spans, places, strict=False)]
+        kept = *(array for _, array in role_arrays(march.ws, STATE)), self.place, number, before
+        spans, words = spans_of((array, False) for array in kept)
+        self.kept = np.zeros(words, dtype=np.int64)
         self.reading = _reading(march, joints, size)
         self._fixed: dict[str, Any] = {
             "reading": self.reading,
@@ -87,7 +83,7 @@ class Stepwise:
             "input": self.input,
             "before": before,
             "extrapolated": np.array(extrapolated, dtype=np.bool_),
-            "copies": np.array(copies, dtype=np.int64),
+            "spans": spans,
             "kept": self.kept,
         }
         self.begin()
@@ -176,19 +172,3 @@ def _reading(march: March, joints: Sequence[JointColumns], size: int) -> Reading
         motion=np.zeros((nb + 1, 6)), work=np.zeros(len(march.compiled.force)),
         state=np.zeros(march.ws.efforts.state.size), joints=joint_readings(joints, slot), q=q, rate=rate,
     )  # fmt: skip
-
-
-def _spans(arrays: Iterable[np.ndarray]) -> list[tuple[int, int]]:
-    """Addresses and bytes of arrays, those that lie next to each other in one piece of memory as one."""
-    spans: list[tuple[int, int]] = []
-    last = None
-    for array in arrays:
-        if not array.size:
-            continue
-        start = array.ctypes.data
-        if last is not None and last is array.base and start - sum(spans[-1]) in range(ALIGNMENT):
-            spans[-1] = spans[-1][0], start + array.nbytes - spans[-1][0]
-        else:
-            spans.append((start, array.nbytes))
-        last = array.base
-    return spans

@@ -24,6 +24,7 @@ from varint.io.mjcf_numbers import (
     TRN_JOINTINPARENT,
     WRAP_JOINT,
     WRAP_SITE,
+    active_equalities,
     is_off,
 )
 from varint.io.mjcf_source import MJCFSource
@@ -160,17 +161,9 @@ class MJCFForces:
     def _equalities(self) -> Iterator[Force]:
         """Couplings of fixed tendons."""
         m = self.m
-        known = {EQ_CONNECT, EQ_WELD, EQ_JOINT}
-        for number in range(m.neq):
-            kind = int(m.eq_type[number])
-            if kind in known:
-                continue
-            name = str(m.equality(number).name)
-            at = self.source.at("equality", name)
-            if not m.eq_active0[number]:
-                self.notes.approximated(f"equality '{name}' is not active: left out", at.line, at.path)
-                continue
-            if kind != EQ_TENDON:
+        others = set(m.eq_type.tolist()) - {EQ_CONNECT, EQ_WELD, EQ_JOINT}
+        for number, name, at in active_equalities(m, self.source, self.notes, others):
+            if m.eq_type[number] != EQ_TENDON:
                 raise at.wrong(f"equality '{name}' is not connect, weld, joint or tendon: leave it out")
             constant, slope, *higher = (float(one) for one in m.eq_data[number, :5])
             tendons = [int(m.eq_obj1id[number]), int(m.eq_obj2id[number])]

@@ -1,6 +1,10 @@
 """MuJoCo's numbers for kinds of things in a compiled model, which are those of its format."""
 
+from collections.abc import Container, Iterator
 from typing import Any
+
+from varint.io.xml_files import XMLElement
+from varint.model.import_report import ImportNotes
 
 JOINT_FREE, JOINT_BALL, JOINT_SLIDE, JOINT_HINGE = range(4)
 EQ_CONNECT, EQ_WELD, EQ_JOINT, EQ_TENDON = range(4)
@@ -19,3 +23,18 @@ def is_off(model: Any, name: str) -> bool:
 
     bit = getattr(mujoco.mjtDisableBit, f"mjDSBL_{name}", None)
     return bit is not None and bool(model.opt.disableflags & int(bit))
+
+
+def active_equalities(
+    model: Any, source: Any, notes: ImportNotes, kinds: Container[int]
+) -> Iterator[tuple[int, str, XMLElement]]:
+    """Number, name and place in the file of each equality of these ``kinds``; notes those that are not active."""
+    for number, kind in enumerate(model.eq_type.tolist()):
+        if kind not in kinds:
+            continue
+        name = str(model.equality(number).name)
+        at = source.at("equality", name)
+        if model.eq_active0[number]:
+            yield number, name, at
+        else:
+            notes.approximated(f"equality '{name}' is not active: left out", at.line, at.path)

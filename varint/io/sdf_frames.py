@@ -39,23 +39,13 @@ class Scope:
         self.by = include if include is not None else at
         pose = self.by.one("pose")
         self.pose = pose if pose is not None else at.one("pose")
-        self.links = self._named("link")
+        self.links = self.at.named("link")
         self.ground = self.links.pop(WORLD, None)
-        self.joints = self._named("joint")
-        self.frames = self._named("frame")
+        self.joints = self.at.named("joint")
+        self.frames = self.at.named("frame")
         self.models: dict[str, Scope] = {}
         self.open: list[str] = []  # frames that are being placed
         self.placed: dict[str, Pose] = {}
-
-    def _named(self, tag: str) -> dict[str, XMLElement]:
-        elements: dict[str, XMLElement] = {}
-        for element in self.at.all(tag):
-            name = element.need("name")
-            if name in elements:
-                there = elements[name].line
-                raise element.error(f"the {tag} '{name}' stands at line {there} already: names must be unique")
-            elements[name] = element
-        return elements
 
     def add(self, model: "Scope") -> None:
         """Put a model into this."""

@@ -55,6 +55,17 @@ class XMLElement:
         """Its children of these names."""
         return (child for child in self.children if child.tag in tags)
 
+    def named(self, tag: str) -> dict[str, "XMLElement"]:
+        """Its children of this name by their attribute "name", which must be unique."""
+        elements: dict[str, XMLElement] = {}
+        for element in self.all(tag):
+            name = element.need("name")
+            if name in elements:
+                there = elements[name].line
+                raise element.error(f"the {tag} '{name}' stands at line {there} already: names must be unique")
+            elements[name] = element
+        return elements
+
     def one(self, tag: str) -> "XMLElement | None":
         """Its child of this name; an error where there are several."""
         children = list(self.all(tag))

@@ -41,25 +41,6 @@ def start_balance(plan, ws, dt, before):
 
 
 @njit
-def copy_balance(balance, to):
-    """Copy all fields but ``redo``, which a run keeps, and scratch."""
-    to.at_node[0], to.nodes[0], to.smooth[0] = balance.at_node[0], balance.nodes[0], balance.smooth[0]
-    to.dt[0], to.size[0], to.alike[0] = balance.dt[0], balance.size[0], balance.alike[0]
-    to.unresolved[0] = balance.unresolved[0]
-    for c in range(balance.error.size):
-        to.kinetic[c, 0], to.kinetic[c, 1], to.bend[c] = balance.kinetic[c, 0], balance.kinetic[c, 1], balance.bend[c]
-        to.load[c], to.loaded[c], to.error[c] = balance.load[c], balance.loaded[c], balance.error[c]
-        to.oscillation[c], to.carried[c], to.scale[c] = balance.oscillation[c], balance.carried[c], balance.scale[c]
-        to.peak[c], to.exchange[c] = balance.peak[c], balance.exchange[c]
-        for s in range(2):
-            to.least[c, s], to.most[c, s] = balance.least[c, s], balance.most[c, s]
-            for k in range(RECENT):
-                to.recent[c, s, k] = balance.recent[c, s, k]
-    for e in range(balance.acted.size):
-        to.acted[e] = balance.acted[e]
-
-
-@njit
 def add_event(ws):
     """Account for an event, which left momenta that the rows do not forbid; its work is that of its element."""
     ws.balance.size[0], ws.balance.smooth[0] = 0.0, 0

@@ -59,5 +59,5 @@ class MarchSteps(CompiledRecord, writable=True):
     input: Float1  # (m,) over the next step
     before: Float1  # (m,) over the last step
     extrapolated: Bool1  # (m,) whether the input follows the line through the last two
-    copies: Int2  # (k, 3) of what steps depend on: address, address in ``kept``, bytes
+    spans: Int2  # (k, SPAN) of what steps depend on, see `varint._numba.spans`
     kept: Int1  # where it is kept before a step, for one that fails

@@ -2,7 +2,7 @@
 
 import math
 
-from varint._numba import copy_bytes, indirect, njit, record_at
+from varint._numba import copy_spans, indirect, njit, record_at
 from varint.kernels.joint_readings import read_joints
 from varint.kernels.march_records import (
     HELD_FROM,
@@ -88,12 +88,7 @@ def _run(march, steps):
 @njit
 def _copy_march(march, back):
     """Copy all that steps depend on to ``kept``, or back if ``back``."""
-    for k in range(march.copies.shape[0]):
-        present, kept, size = march.copies[k, 0], march.copies[k, 1], march.copies[k, 2]
-        if back:
-            copy_bytes(present, kept, size)
-        else:
-            copy_bytes(kept, present, size)
+    copy_spans(march.spans, 0, march.kept, back)
 
 
 @njit

@@ -33,7 +33,7 @@ from varint.kernels.node_reactions import accelerate
 from varint.kernels.nodes import add_efforts
 from varint.kernels.plan import Plan, Workspace
 from varint.kernels.projection import project
-from varint.kernels.restart import copy_products
+from varint.kernels.restart import copy_start
 
 FARTHEST = 2.0  # largest ratio between z and Z, either way
 MOST = 0.7  # largest change of log z at a node
@@ -72,11 +72,13 @@ def _density(plan, ws, pose, dt):
             pace.acceleration[i, k] = ws.increment_body[i, k]
     followed = math.sqrt(square)
     near = NEAR * dt / followed
-    copy_products(plan, ws, False)
+    has_products = plan.products.start.size > 0  # whose coordinates follow the poses
+    if has_products:
+        copy_start(ws, pose, False)
     before = _displaced(plan, ws, pose, -near)
     after = _displaced(plan, ws, pose, near)
-    copy_products(plan, ws, True)
-    if plan.products.start.size:
+    if has_products:
+        copy_start(ws, pose, True)
         place(plan, ws, pose)
     change = 0.25 * math.log(after / before) / NEAR
     return followed, MOST * math.tanh(change / MOST)

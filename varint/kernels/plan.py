@@ -18,16 +18,32 @@ node n        loop closures of a cluster that are eliminated together, as one de
 top           of a node: the body nearest to the root of the loops it closes; the node is eliminated just before it.
 fill e        one closure row that elimination brings to one body: the only fill-in there is, but for K's.
 shape         of an array of a run: its sizes by their names in workspace.py; without one it has one entry.
+role          of an array of a run: STATE, RESTORED, TAPED, BEFORE_EVENT; checkpoints, copies and tapes follow from it.
 p, x, R       position of the centre of mass (m, world), pose, rotation matrix body to world.
 """
 
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Annotated
 
-from varint._numba import STATE, Bool1, CompiledRecord, Float1, Float2, Float3, Float4, Int1, Int2, Int3
+from varint._numba import (
+    BEFORE_EVENT,
+    STATE,
+    STEP_STATE,
+    TAPED,
+    Bool1,
+    CompiledRecord,
+    Float1,
+    Float2,
+    Float3,
+    Float4,
+    Int1,
+    Int2,
+)
 from varint.collision.shape_records import Features
 from varint.kernels.balance_records import Balance, Components
 from varint.kernels.compliant_records import CompliantRows
+from varint.kernels.kept_arrays import Kept, Spans, find_kept
 from varint.kernels.massive_path_records import MassivePaths, MassivePathWork
 from varint.kernels.path_records import Paths
 from varint.products.records import Products, ProductWork
@@ -223,14 +239,15 @@ class EffortWork(CompiledRecord, writable=True):
 
     input: Annotated[Float1, "ne"]  # over the step
     effort: Annotated[Float1, "ne"]  # N or N m
-    work: Annotated[Float1, "ne", STATE]  # J, done since the start
+    work: Annotated[Float1, "ne", STEP_STATE]  # J, done since the start
     function: Annotated[Int1, "nf"]  # address of a user's law in this process, 0 for others
     mapped: Annotated[Int1, "nm"]  # address of a user's function of a measure, 0 for the measure itself
-    state: Annotated[Float1, "states", STATE]  # at the last node
+    state: Annotated[Float1, "states", STEP_STATE]  # at the last node
     flow: Annotated[Float1, "states"]  # their rate
     by_state: Annotated[Float2, "states 4"]  # effort by the state at the start, state at the end by it, value, rate
     value: Annotated[Float1, "nm"]  # of measures, turns counted
-    value_near: Annotated[Float1, "nm", STATE]  # of the last step done, for a row of a constraint of the last node
+    # of the last step done, for a row of a constraint of the last node
+    value_near: Annotated[Float1, "nm", STEP_STATE + TAPED + BEFORE_EVENT]
     at_pose: Annotated[Float2, "2 nm"]  # of elements of beams, at the start and the end of a step
     gradient: Annotated[Float3, "nm 2 6"]  # by side, times the weight
     sum_value: Annotated[Float1, "ns"]  # what laws see
@@ -254,8 +271,9 @@ class EffortWork(CompiledRecord, writable=True):
     column: Annotated[Float1, "6"]
     unit: Annotated[Float1, "6"]
     curved: Annotated[Float3, "nm 2 6"]  # scratch: changes of gradients
-    target: Annotated[Float1, "nr", STATE]  # of constraints, at the end of the step, in the first row of each
-    target_rate: Annotated[Float1, "nr", STATE]  # its rate at the last node
+    # of constraints, at the end of the step, in the first row of each, and its rate at the last node
+    target: Annotated[Float1, "nr", STEP_STATE + TAPED]
+    target_rate: Annotated[Float1, "nr", STEP_STATE + BEFORE_EVENT]
     target_rate_next: Annotated[Float1, "nr"]  # its rate at the end of the step
     closed: Annotated[Bool1, "limits", STATE]  # whether a limit is closed
     rest_gap: Annotated[Float1, "limits", STATE]  # gap at which a closed limit is held, zero but for round-off
@@ -272,27 +290,6 @@ class Pace(CompiledRecord, writable=True):
     acceleration: Annotated[Float2, "nb 6"]
     rows: Annotated[Int1, "nr"]  # numbers of all rows
     bend: Annotated[Float1, "constraints"]  # second time derivative of the targets of constraints
-
-
-@dataclass(frozen=True, eq=False)
-class Kept(CompiledRecord, writable=True):
-    """The state at the start of a step of several stages (restart.py), and the velocities of its stages."""
-
-    position: Annotated[Float2, "nb 3"]
-    quat: Annotated[Float2, "nb 4"]
-    momentum: Annotated[Float2, "nb 6"]
-    position_rest: Annotated[Float2, "nb 3"]
-    quat_rest: Annotated[Float2, "nb 4"]
-    momentum_rest: Annotated[Float2, "nb 6"]
-    value_near: Annotated[Float1, "nm"]  # see `EffortWork`, up to target_rate
-    work: Annotated[Float1, "ne"]
-    state: Annotated[Float1, "states"]
-    target: Annotated[Float1, "nr"]
-    target_rate: Annotated[Float1, "nr"]
-    q: Annotated[Float2, "products 6"]  # see `ProductWork`
-    order: Annotated[Int2, "products 6"]
-    balance: Balance
-    velocity: Annotated[Float3, "stages nb 6"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,11 +324,8 @@ class Events(CompiledRecord, writable=True):
     count: Int1  # of the events that were kept, or would have been
     stage: Annotated[Int1, "events"]
     timed: Annotated[Int1, "events"]  # 1 where the stage before ends where the event is
-    position: Annotated[Float3, "events nb 3"]  # before the event, as are
-    quat: Annotated[Float3, "events nb 4"]
-    momentum: Annotated[Float3, "events nb 6"]
-    value_near: Annotated[Float2, "events nm"]
-    target_rate: Annotated[Float2, "events nr"]
+    before: Annotated[Int2, "events before_event_words"]  # arrays with the role BEFORE_EVENT
+    momentum: Annotated[Float3, "events nb 6"]  # before the event
     limits: LimitEvents
     contacts: ContactEventTape
 
@@ -345,18 +339,13 @@ class Tape(CompiledRecord, writable=True):
     at_end: Annotated[Bool1, "kept"]  # whether the impulses act along the rows at the end
     node: Annotated[Int1, "kept"]  # the inputs are those of this node ...
     share: Annotated[Float1, "kept"]  # ... and this share of a step
-    position: Annotated[Float3, "kept nb 3"]  # at the start, as are
-    quat: Annotated[Float3, "kept nb 4"]
-    momentum: Annotated[Float3, "kept nb 6"]
+    stage: Annotated[Int2, "kept taped_words"]  # arrays with the role TAPED
+    # those that derivatives read
+    momentum: Annotated[Float3, "kept nb 6"]  # at the start
     velocity: Annotated[Float3, "kept nb 6"]
-    multiplier: Annotated[Float2, "kept nr"]
     load: Annotated[Float4, "kept 2 nb 6"]  # at start and end, but for gravity
-    value_near: Annotated[Float2, "kept nm"]  # see `EffortWork`
-    input: Annotated[Float2, "kept ne"]
-    target: Annotated[Float2, "kept nr"]
+    input: Annotated[Float2, "kept ne"]  # see `EffortWork`
     state: Annotated[Float2, "kept states"]
-    q: Annotated[Float3, "kept products 6"]  # see `ProductWork`
-    order: Annotated[Int3, "kept products 6"]
     limits: LimitTape
     contacts: ContactTape
     events: Events
@@ -452,18 +441,18 @@ class Workspace(CompiledRecord, writable=True):
     """Scratch of a run. Pose arrays hold two poses, the start and the end of a step."""
 
     # state
-    position: Annotated[Float3, "2 slots 3", STATE]  # m, world
-    quat: Annotated[Float3, "2 slots 4", STATE]
-    rotation: Annotated[Float4, "2 slots 3 3"]
-    momentum: Annotated[Float2, "nb 6", STATE]  # linear (N s, world) and angular (N m s, body)
-    position_rest: Annotated[Float3, "2 nb 3", STATE]  # what rounding took off the positions, see `sums`
-    quat_rest: Annotated[Float3, "2 nb 4", STATE]
-    momentum_rest: Annotated[Float2, "nb 6", STATE]
-    jacobian: Annotated[Float4, "2 nr 2 6"]  # of the rows, by pose and side: m, world and rad, body
+    position: Annotated[Float3, "poses slots 3", STEP_STATE + TAPED + BEFORE_EVENT]  # m, world
+    quat: Annotated[Float3, "poses slots 4", STEP_STATE + TAPED + BEFORE_EVENT]
+    rotation: Annotated[Float4, "poses slots 3 3"]
+    momentum: Annotated[Float2, "nb 6", STEP_STATE]  # linear (N s, world) and angular (N m s, body)
+    position_rest: Annotated[Float3, "poses nb 3", STEP_STATE]  # what rounding took off the positions, see `sums`
+    quat_rest: Annotated[Float3, "poses nb 4", STEP_STATE]
+    momentum_rest: Annotated[Float2, "nb 6", STEP_STATE]
+    jacobian: Annotated[Float4, "poses nr 2 6"]  # of the rows, by pose and side: m, world and rad, body
     load: Annotated[Float2, "nb 6"]  # external force (N, world) and torque (N m, body), gravity included
     # step
     velocity: Annotated[Float2, "nb 6", STATE]  # m/s, world and rad/s, body; constant over the step
-    multiplier: Annotated[Float1, "nr"]  # impulse of each row
+    multiplier: Annotated[Float1, "nr", TAPED]  # impulse of each row
     last_multiplier: Annotated[Float1, "nr", STATE]  # of the last step, of trees; of compliant rows the effort
     history: Annotated[Float4, "stages history nb 6", STATE]  # the last velocity, its backward differences
     compliance: Annotated[Float1, "nr"]  # 1 for a row that takes no part as a constraint, else 0
@@ -485,7 +474,14 @@ class Workspace(CompiledRecord, writable=True):
     found: Features  # of one pair of shapes
     balance: Balance
     pace: Pace
+    spans: Spans
     kept: Kept
     products: ProductWork
     ldu: Factors
     tape: Tape
+
+    def __post_init__(self):
+        # a copy has arrays of its own
+        object.__setattr__(self, "spans", deepcopy(self.spans))
+        super().__post_init__()
+        find_kept(self, self.spans)

@@ -29,7 +29,7 @@ from varint.kernels.pace import keep_pace
 from varint.kernels.plan import Plan, Workspace
 from varint.kernels.projection import node_works, project
 from varint.kernels.rates import place_rates
-from varint.kernels.restart import ACCEPTED, AT_START, DEEPEST_SUBSTEP, go_back, keep_start
+from varint.kernels.restart import ACCEPTED, AT_START, DEEPEST_SUBSTEP, copy_start, go_back
 from varint.kernels.tape import keep_load, keep_stage
 from varint.terms.kernels.term_events import (
     act_event,
@@ -234,7 +234,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
         leave_energy(plan, ws, pose, 0)
     while done < 1.0:
         if kept:
-            keep_start(plan, ws, pose)
+            copy_start(ws, pose, False)
         status, verdict, end, before, least, taped = CONVERGED, ACCEPTED, pose, width * done, 0.0, ws.tape.count[0]
         for stage in range(stages.size):
             share = width * part * stages[stage]

@@ -1,7 +1,8 @@
 """The stages of a run, kept so that their derivatives can be taken afterwards (tangent.py, adjoint.py)."""
 
-from varint._numba import njit
+from varint._numba import copy_spans, njit
 from varint.kernels.configuration import place
+from varint.kernels.dense import copy_motions
 from varint.kernels.newton import evaluate_step
 from varint.terms.kernels.term_rows import keep_rows, play_rows
 
@@ -19,22 +20,13 @@ def keep_stage(plan, ws, start, upper, h, node, share):
         return
     tape.h[k], tape.at_end[k], tape.node[k], tape.share[k] = h, upper != start, node, share
     for i in range(ws.velocity.shape[0]):
-        for c in range(3):
-            tape.position[k, i, c] = ws.position[start, i, c]
-        for c in range(4):
-            tape.quat[k, i, c] = ws.quat[start, i, c]
         for c in range(6):
             tape.momentum[k, i, c], tape.velocity[k, i, c] = ws.momentum[i, c], ws.velocity[i, c]
         _keep_load(plan, ws, i, tape.load[k, 0, i])
-    _copy(ws.multiplier, tape.multiplier[k])
-    _copy(ws.efforts.value_near, tape.value_near[k])
+    copy_spans(ws.spans.taped, start, tape.stage[k], False)
     _copy(ws.efforts.input, tape.input[k])
-    _copy(ws.efforts.target, tape.target[k])
     _copy(ws.efforts.state, tape.state[k])
     keep_rows(plan, ws, tape, k)
-    for n in range(ws.products.q.shape[0]):
-        _copy(ws.products.q[n], tape.q[k, n])
-        _copy(ws.products.order[n], tape.order[k, n])
 
 
 @njit
@@ -67,24 +59,19 @@ def play_stage(plan, ws, tape, k):
     It leads from pose 0 to pose 1.
     """
     h, upper = tape.h[k], 1 if tape.at_end[k] else 0
+    copy_spans(ws.spans.taped, 0, tape.stage[k], True)
     for i in range(plan.bodies.mass.size):
         for c in range(3):
-            ws.position[0, i, c], ws.position_rest[0, i, c] = tape.position[k, i, c], 0.0
+            ws.position_rest[0, i, c] = 0.0
         for c in range(4):
-            ws.quat[0, i, c], ws.quat_rest[0, i, c] = tape.quat[k, i, c], 0.0
+            ws.quat_rest[0, i, c] = 0.0
         for c in range(6):
             ws.velocity[i, c] = tape.velocity[k, i, c]
             ws.goal[i, c] = tape.momentum[k, i, c] + 0.5 * h * tape.load[k, 0, i, c]
         for c in range(3):
             ws.goal[i, c] += 0.5 * h * plan.bodies.mass[i] * plan.bodies.gravity[c]
-    _copy(tape.multiplier[k], ws.multiplier)
-    _copy(tape.value_near[k], ws.efforts.value_near)
     _copy(tape.input[k], ws.efforts.input)
-    _copy(tape.target[k], ws.efforts.target)
     _copy(tape.state[k], ws.efforts.state)
-    for n in range(ws.products.q.shape[0]):
-        _copy(tape.q[k, n], ws.products.q[n])
-        _copy(tape.order[k, n], ws.products.order[n])
     place(plan, ws, 0)
     play_rows(plan, ws, tape, k)
     evaluate_step(plan, ws, 0, 1, h, upper, 0.0)
@@ -102,12 +89,8 @@ def keep_event(plan, ws, pose, timed):
     if j >= events.stage.size:
         return -1
     events.stage[j], events.timed[j] = ws.tape.count[0], 1 if timed else 0
-    for i in range(ws.momentum.shape[0]):
-        _copy(ws.position[pose, i], events.position[j, i])
-        _copy(ws.quat[pose, i], events.quat[j, i])
-        _copy(ws.momentum[i], events.momentum[j, i])
-    _copy(ws.efforts.value_near, events.value_near[j])
-    _copy(ws.efforts.target_rate, events.target_rate[j])
+    copy_spans(ws.spans.before_event, pose, events.before[j], False)
+    copy_motions(ws.momentum, events.momentum[j])
     keep_rows(plan, ws, events, j)
     return j
 
@@ -115,11 +98,7 @@ def keep_event(plan, ws, pose, timed):
 @njit
 def play_event(plan, ws, events, j):
     """Bring pose 0 of the workspace, with ``ws.momentum``, to where it was before event j."""
-    for i in range(plan.bodies.mass.size):
-        _copy(events.position[j, i], ws.position[0, i])
-        _copy(events.quat[j, i], ws.quat[0, i])
-        _copy(events.momentum[j, i], ws.momentum[i])
-    _copy(events.value_near[j], ws.efforts.value_near)
-    _copy(events.target_rate[j], ws.efforts.target_rate)
+    copy_spans(ws.spans.before_event, 0, events.before[j], True)
+    copy_motions(events.momentum[j], ws.momentum)
     place(plan, ws, 0)
     play_rows(plan, ws, events, j)

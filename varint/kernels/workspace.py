@@ -8,6 +8,7 @@ from varint.kernels.compliant_rows import free_efforts, largest_open
 from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.extended import finish_extended, sharpen
+from varint.kernels.kept_arrays import find_kept, kept_sizes
 from varint.kernels.ldu import solve_newton
 from varint.kernels.massive_paths import (
     add_path_momenta,
@@ -70,10 +71,12 @@ def workspace(
         "nf": plan.laws.kind.size, "ns": plan.laws.sum_law.size - 1, "ne": plan.elements.force.size,
         "states": states_of(plan), "loads": plan.loads.kind.size,
         "constraints": plan.constraints.row.size, "products": plan.products.start.size, "stages": stages,
-        "history": HISTORY, "kept": kept, "components": plan.components.first_body.size - 1,
+        "history": HISTORY, "kept": kept, "poses": 2, "components": plan.components.first_body.size - 1,
         "sharpened": plan.bodies.mass.size if sharpened else 0, **sizes_of(plan, kept), **_path_sizes(plan),
     }  # fmt: skip
+    sizes |= kept_sizes(Workspace, sizes)
     ws = allocate(Workspace, sizes, ldu=_factors(plan), found=space_for_features(plan))
+    find_kept(ws, ws.spans)
     ws.quat[..., 0] = 1.0
     ws.rotation[:] = ws.efforts.rotation[:] = np.eye(3)
     ws.compliance[:] = plan.rows.role == EFFORT

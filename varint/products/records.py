@@ -5,7 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
-from varint._numba import STATE, CompiledRecord, Float1, Float2, Int1, Int2, allocate
+from varint._numba import STEP_STATE, TAPED, CompiledRecord, Float1, Float2, Int1, Int2, allocate
 
 MOST = 6  # coordinates of a joint
 
@@ -26,8 +26,8 @@ class Products(CompiledRecord):
 class ProductWork(CompiledRecord, writable=True):
     """The coordinates of the joints where they were seen last, and scratch."""
 
-    q: Annotated[Float2, "products 6", STATE]  # coordinates, m, rad, or pieces of a spline
-    order: Annotated[Int2, "products 6", STATE]  # components of e: those solved for, then rows; zeros at first
+    q: Annotated[Float2, "products 6", STEP_STATE + TAPED]  # coordinates, m, rad, or pieces of a spline
+    order: Annotated[Int2, "products 6", STEP_STATE + TAPED]  # components of e: those solved for, then rows; or zeros
     matrix: Annotated[Float2, "products 72"]  # see rows.py
     trial: Annotated[Float2, "products 6"]  # coordinates under search
     best: Annotated[Float2, "products 6"]  # the best coordinates of a search

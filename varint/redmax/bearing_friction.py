@@ -16,6 +16,7 @@ import numpy as np
 from varint.kinematics.frames import JointFrames
 from varint.mechanism import Mechanism
 from varint.model.forces.friction import JointCoulombFriction
+from varint.model.rotation_vectors import cross_matrix
 from varint.redmax.equations import Equations
 
 
@@ -176,7 +177,7 @@ class JointFrictions:
             total[plan.joints.parent[i]] += total[i]
         wrenches = np.array([self._transmitted(i, total, parts) for i in range(len(self))])
         back = np.swapaxes(self._frame, 1, 2)
-        wrenches[:, :3] -= cross_matrices(self._anchor) @ wrenches[:, 3:]
+        wrenches[:, :3] -= cross_matrix(self._anchor) @ wrenches[:, 3:]
         return (back[:, None] @ wrenches.reshape(len(self), 2, 3, -1)).reshape(wrenches.shape)
 
     def _load_changes(self, h: float, J: np.ndarray, after: np.ndarray, gained: np.ndarray) -> np.ndarray:
@@ -226,20 +227,12 @@ class JointFrictions:
 def about_origin(x: np.ndarray, R: np.ndarray, wrench: np.ndarray) -> np.ndarray:
     """(..., 6, k) torques about the origin and forces, of those about x (..., 3) with torques in axes R (..., 3, 3)."""
     force = wrench[..., 3:, :]
-    return np.concatenate([R @ wrench[..., :3, :] + cross_matrices(x) @ force, force], axis=-2)
+    return np.concatenate([R @ wrench[..., :3, :] + cross_matrix(x) @ force, force], axis=-2)
 
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a x b, (..., 3); for few vectors a fifth of the time of numpy's."""
     return a[..., [1, 2, 0]] * b[..., [2, 0, 1]] - a[..., [2, 0, 1]] * b[..., [1, 2, 0]]
-
-
-def cross_matrices(a: np.ndarray) -> np.ndarray:
-    """[a], (..., 3, 3)."""
-    out = np.zeros((*a.shape, 3))
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        out[..., i, j], out[..., j, i] = -a[..., k], a[..., k]
-    return out
 
 
 def friction_named(mechanism: Mechanism, name: str) -> JointCoulombFriction:
@@ -257,7 +250,7 @@ def _bearing(mechanism: Mechanism, force: JointCoulombFriction, element: int) ->
     weights: list[np.ndarray] = []
     for k, (point, normal) in enumerate(zip(points, normals, strict=True)):
         across = np.eye(3) - np.outer(normal, normal)
-        jacobian = np.linalg.qr(across @ np.hstack([-cross_matrices(point), np.eye(3)]) @ free)[1]
+        jacobian = np.linalg.qr(across @ np.hstack([-cross_matrix(point), np.eye(3)]) @ free)[1]
         size = np.linalg.norm(jacobian)
         if size < 1e-9 * (1.0 + force.radius):
             continue

@@ -21,6 +21,7 @@ from varint.io.mjcf_numbers import (
     JOINT_SLIDE,
     OF_BODIES,
     SHAPES,
+    active_equalities,
     is_off,
 )
 from varint.io.mjcf_source import MJCFSource
@@ -241,16 +242,8 @@ class _Reading:
     def _closures(self) -> Iterator[Tie]:
         """The ties of connect and weld."""
         m = self.m
-        for number in range(m.neq):
-            kind = int(m.eq_type[number])
-            if kind not in (EQ_CONNECT, EQ_WELD):
-                continue
-            name = str(m.equality(number).name)
-            at = self.source.at("equality", name)
-            if not m.eq_active0[number]:
-                self.notes.approximated(f"equality '{name}' is not active: left out", at.line, at.path)
-                continue
-            weld, data = kind == EQ_WELD, m.eq_data[number]
+        for number, name, at in active_equalities(m, self.source, self.notes, (EQ_CONNECT, EQ_WELD)):
+            weld, data = m.eq_type[number] == EQ_WELD, m.eq_data[number]
             of_sites = m.eq_objtype[number] != OF_BODIES
             objects = int(m.eq_obj1id[number]), int(m.eq_obj2id[number])
             a, b = objects if not of_sites else (int(self.m.site_bodyid[one]) for one in objects)
@@ -266,12 +259,7 @@ class _Reading:
     def _ratios(self) -> Iterator[Ratio]:
         """The couplings of equalities of joints; moves the reference configuration to where they hold."""
         m, qpos = self.m, self.at_rest.qpos
-        for number in np.flatnonzero(m.eq_type == EQ_JOINT):
-            name = str(m.equality(number).name)
-            at = self.source.at("equality", name)
-            if not m.eq_active0[number]:
-                self.notes.approximated(f"equality '{name}' is not active: left out", at.line, at.path)
-                continue
+        for number, name, at in active_equalities(m, self.source, self.notes, (EQ_JOINT,)):
             constant, slope, *higher = (float(one) for one in m.eq_data[number, :5])
             first, second = int(m.eq_obj1id[number]), int(m.eq_obj2id[number])
             if second < 0:

@@ -67,9 +67,9 @@ class _Reading:
     def __init__(self, root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> None:
         self.root, self.notes, self.packages = root, notes, packages
         self.left_out: dict[str, list[XMLElement]] = {}
-        self.links = self._named("link")
-        self.joints = self._named("joint")
-        self.loops = self._named("loop_joint")
+        self.links = self.root.named("link")
+        self.joints = self.root.named("joint")
+        self.loops = self.root.named("loop_joint")
         self.place: dict[str, Pose] = {}
         self.leader: dict[str, tuple[str, float, float]] = {}
         self.begin: dict[str, float] = {}
@@ -103,16 +103,6 @@ class _Reading:
         return Robot(name, self.root, links, ties, ratios)
 
     # ------------------------------------------------------------------------------------------------ the tree
-
-    def _named(self, tag: str) -> dict[str, XMLElement]:
-        elements: dict[str, XMLElement] = {}
-        for element in self.root.all(tag):
-            name = element.need("name")
-            if name in elements:
-                there = elements[name].line
-                raise element.error(f"the {tag} '{name}' stands at line {there} already: names must be unique")
-            elements[name] = element
-        return elements
 
     def _link(self, joint: XMLElement, end: str) -> str:
         """The name of the link that a joint has as its ``end``."""

@@ -22,7 +22,6 @@ from varint.terms.contacts.kernels.contact_parts import (
 )
 from varint.terms.contacts.kernels.contact_rows import (  # noqa: F401
     add_works_before_node,  # the part of their works that belongs before a step
-    copy_contacts,  # their state at the start of a step
     finish_contacts,  # their works and states at its end
     fold_contacts,  # right sides and pivots in Newton's system
     has_contacts,  # whether a plan has contacts

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from varint._numba import STATE, Bool1, CompiledRecord, Float1, Float2, Float3, Float4, Int1, Int2
+from varint._numba import STATE, STEP_STATE, Bool1, CompiledRecord, Float1, Float2, Float3, Float4, Int1, Int2
 from varint.collision.shape_records import ShapeTable
 
 
@@ -35,18 +35,12 @@ class ContactTable(CompiledRecord):
 class ContactWork(CompiledRecord, writable=True):
     """The contacts in a run. Of each a frame: the normal, and two directions across it."""
 
-    closed: Annotated[Bool1, "contacts", STATE]
-    held_gap: Annotated[Float1, "contacts", STATE]  # m, at which a closed contact is held, zero but for round-off
-    slip: Annotated[Float2, "contacts 2", STATE]  # m/s, over the last step; zero where it stuck
-    impulse: Annotated[Float2, "contacts 3", STATE]  # N s, over the last step, of pairs in axes of the world ...
-    span: Annotated[Float1, STATE]  # ... of so many seconds
+    closed: Annotated[Bool1, "contacts", STEP_STATE]
+    held_gap: Annotated[Float1, "contacts", STEP_STATE]  # m, at which a closed contact is held, zero but for round-off
+    slip: Annotated[Float2, "contacts 2", STEP_STATE]  # m/s, over the last step; zero where it stuck
+    impulse: Annotated[Float2, "contacts 3", STEP_STATE]  # N s, over the last step, of pairs in axes of the world ...
+    span: Annotated[Float1, STEP_STATE]  # ... of so many seconds
     hits: Annotated[Int1, "contacts"]  # in this step
-    # the state at the start of a step
-    kept_closed: Annotated[Bool1, "contacts"]
-    kept_held_gap: Annotated[Float1, "contacts"]
-    kept_slip: Annotated[Float2, "contacts 2"]
-    kept_impulse: Annotated[Float2, "contacts 3"]
-    kept_span: Float1
     # of pairs of features
     kind: Annotated[Int1, "features", STATE]  # below zero of a slot without any
     key: Annotated[Int2, "features 2", STATE]  # vertex, edge or face of the first and the second
@@ -54,8 +48,7 @@ class ContactWork(CompiledRecord, writable=True):
     place: Annotated[Float3, "features 2 3", STATE]  # points, from the centre of mass, body axes, m
     axis: Annotated[Float3, "features 2 3", STATE]  # unit vectors, body axes
     size: Annotated[Float2, "features 2", STATE]  # radii, m
-    slip_vector: Annotated[Float2, "features 3", STATE]  # m/s, ``slip`` in axes of the world
-    kept_slip_vector: Annotated[Float2, "features 3"]
+    slip_vector: Annotated[Float2, "features 3", STEP_STATE]  # m/s, ``slip`` in axes of the world
     frame: Annotated[Float3, "features 3 3"]  # rows: the normal, two directions across it, at the pose of ``upper``
     carrier: Annotated[Float3, "features 2 3"]  # of both bodies at that pose, from the centre of mass, body axes
     # the problem to be solved; contacts that are not in it have no impulse

@@ -242,34 +242,3 @@ def finish_contacts(plan, ws, end, h):
                 impulse = z[0] * E[0, a] + z[1] * E[1, a] + z[2] * E[2, a]
             work.impulse[k, a] = impulse if work.closed[k] else 0.0
     work.span[0] = h
-
-
-@njit
-def copy_contacts(ws, back):
-    """The state of the contacts to that at the start of a step, or back if ``back``."""
-    work = ws.contacts
-    for k in range(work.closed.size):
-        if back:
-            work.closed[k], work.held_gap[k] = work.kept_closed[k], work.kept_held_gap[k]
-        else:
-            work.kept_closed[k], work.kept_held_gap[k] = work.closed[k], work.held_gap[k]
-        for a in range(2):
-            if back:
-                work.slip[k, a] = work.kept_slip[k, a]
-            else:
-                work.kept_slip[k, a] = work.slip[k, a]
-        for a in range(3):
-            if back:
-                work.impulse[k, a] = work.kept_impulse[k, a]
-            else:
-                work.kept_impulse[k, a] = work.impulse[k, a]
-    for f in range(work.slip_vector.shape[0]):
-        for m in range(3):
-            if back:
-                work.slip_vector[f, m] = work.kept_slip_vector[f, m]
-            else:
-                work.kept_slip_vector[f, m] = work.slip_vector[f, m]
-    if back:
-        work.span[0] = work.kept_span[0]
-    else:
-        work.kept_span[0] = work.span[0]
