@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from varint import mechanisms
+from varint.ensembles.shared_plan import share_plan
 from varint.errors import ArgumentError, FileError, VarintError
 from varint.io.formats import FORMATS
 from varint.io.mechanism_file import import_options, load_mechanism
@@ -48,11 +49,27 @@ def label_of(function: Callable) -> str:
     return f"{getattr(function, '__module__', '')}.{name}"
 
 
+class Builder:
+    """Calls ``build``; a mechanism of the description of the one before, but for its start, takes over its plan."""
+
+    def __init__(self, build: Callable) -> None:
+        self.build = build
+        self.before: Mechanism | None = None
+
+    def __call__(self, **arguments: Any) -> Any:
+        built = self.build(**arguments)
+        mechanism = built[0] if isinstance(built, tuple) and built else built
+        if isinstance(mechanism, Mechanism):
+            share_plan(mechanism, self.before)
+            self.before = mechanism
+        return built
+
+
 @contextmanager
 def opened(source: Source) -> Iterator[Callable]:
     """The function that builds, while this is open; see `Format.opened`."""
     if isinstance(source.build, str):
-        yield getattr(mechanisms, source.build)
+        yield Builder(getattr(mechanisms, source.build))
     elif isinstance(source.build, Path):
         format_ = FORMATS[source.build.suffix]
         function = format_.opened
@@ -61,9 +78,9 @@ def opened(source: Source) -> Iterator[Callable]:
             yield lambda: mechanism
         else:
             with function(*format_.arguments(source.build, import_options())) as build:
-                yield build
+                yield Builder(build)
     else:
-        yield source.build
+        yield Builder(source.build)
 
 
 def built(build: Callable, arguments: Mapping[str, Any], start: Mapping[str, Mapping]) -> tuple[Mechanism, State]:
