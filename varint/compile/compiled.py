@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -172,7 +172,7 @@ def _compile(
     rows["eliminated"] = joints.rows_eliminated(frame, pairs["pair"]).astype(np.int64)
     rows["push"] = joints.push_scales(frame, bodies["scale"], rows.pop("angular"))
     parents = {"parent": [slot[topology.parent[i]] for i in order]}
-    of_numbers = {
+    of_numbers: dict[str, Any] = {
         "bodies": _record(Bodies, bodies | {"length": [length], "loaded": efforts.loaded(structure, roles, slot)}),
         "joints": _record(Joints, joints.joint_arrays(frame) | parents | pairs),
         "rows": _record(Rows, rows),

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from varint.compile import recompile
 from varint.mechanism import Mechanism
+from varint.model.joints.base import Joint
 
 OF_A_PLAN = "compiled", "merged"  # what is made of a description but for its start
 NOT_IN_A_PLAN = "start"
@@ -36,12 +36,12 @@ def same_arrangement(one: Mechanism, other: Mechanism) -> bool:
     """
     if one.forces or other.forces or other.compiled.plan.products.start.size:
         return False
-    bodies, joints = ([*zip(a, b, strict=False)] for a, b in ((one.bodies, other.bodies), (one.joints, other.joints)))
-    counts = len(one.bodies) == len(other.bodies) and len(one.joints) == len(other.joints)
-    return counts and all(a.name == b.name for a, b in bodies) and all(_joined_alike(a, b) for a, b in joints)
+    if [body.name for body in one.bodies] != [body.name for body in other.bodies]:
+        return False
+    return len(one.joints) == len(other.joints) and all(map(_joined_alike, one.joints, other.joints))
 
 
-def _joined_alike(a: Any, b: Any) -> bool:
+def _joined_alike(a: Joint, b: Joint) -> bool:
     ends = (a.name, a.body_a, a.body_b) == (b.name, b.body_a, b.body_b)
     return ends and type(a) is type(b) and [row.kind for row in a.rigid] == [row.kind for row in b.rigid]
 
@@ -73,6 +73,5 @@ def _agree(one: Any, other: Any) -> bool:
     return False
 
 
-@cache
 def _names(kind: Any) -> list[str]:
     return [field.name for field in fields(kind)]
