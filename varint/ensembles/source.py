@@ -50,7 +50,7 @@ def label_of(function: Callable) -> str:
 
 
 class Builder:
-    """Calls ``build``; a mechanism of the description of the one before, but for its start, takes over its plan."""
+    """Calls ``build`` for one member after another; see `share_plan`."""
 
     def __init__(self, build: Callable) -> None:
         self.build = build
@@ -69,7 +69,7 @@ class Builder:
 def opened(source: Source) -> Iterator[Callable]:
     """The function that builds, while this is open; see `Format.opened`."""
     if isinstance(source.build, str):
-        yield Builder(getattr(mechanisms, source.build))
+        yield getattr(mechanisms, source.build)
     elif isinstance(source.build, Path):
         format_ = FORMATS[source.build.suffix]
         function = format_.opened
@@ -78,9 +78,9 @@ def opened(source: Source) -> Iterator[Callable]:
             yield lambda: mechanism
         else:
             with function(*format_.arguments(source.build, import_options())) as build:
-                yield Builder(build)
+                yield build
     else:
-        yield Builder(source.build)
+        yield source.build
 
 
 def built(build: Callable, arguments: Mapping[str, Any], start: Mapping[str, Mapping]) -> tuple[Mechanism, State]:
