@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
@@ -60,9 +61,8 @@ def works():
     }
 
 
-def work_for(stream_in, stream_out):
-    """Serve: the name of a work in, its least seconds over `BLOCK` out."""
-    known = works()
+def work_for(known, stream_in, stream_out):
+    """Serve works: the name of one of the ``known`` in, its least seconds over `BLOCK` out."""
     for line in stream_in:
         best, began = float("inf"), time.perf_counter()
         while time.perf_counter() - began < BLOCK:
@@ -71,11 +71,11 @@ def work_for(stream_in, stream_out):
 
 
 class Tree:
-    """A process that times works in the tree at a path."""
+    """A process that times the works of a ``script`` in the tree at a path."""
 
-    def __init__(self, path):
+    def __init__(self, path, script=__file__):
         self.environment = os.environ | {"PYTHONPATH": str(path), "NUMBA_NUM_THREADS": "1"}
-        command = [sys.executable, __file__, "--serve"]
+        command = [sys.executable, script, "--serve"]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=self.environment, cwd=path
         )
@@ -90,10 +90,9 @@ class Tree:
         return float(self.process.stdout.readline())
 
 
-def compared(before, rounds):
+def compared(before, names, rounds, script=__file__):
     """Name to the least seconds of the tree at ``before`` and of this one."""
-    trees = Tree(before), Tree(ROOT)
-    names = [*works(), IMPORT]
+    trees = Tree(before, script), Tree(ROOT, script)
     best = {name: [float("inf")] * 2 for name in names}
     for name in track(names, "compiling", console=Console(stderr=True)):
         for tree in trees:
@@ -109,6 +108,18 @@ def git(*arguments):
     return subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=True).stdout.strip()
 
 
+@contextmanager
+def tree_of(commit):
+    """The path of a worktree of a commit, for as long as the context is open."""
+    with tempfile.TemporaryDirectory() as folder:
+        before = Path(folder) / "before"
+        git("worktree", "add", "--detach", str(before), commit)
+        try:
+            yield before
+        finally:
+            git("worktree", "remove", "--force", str(before))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("commit", nargs="?", help="the tree before")
@@ -117,15 +128,10 @@ def main():
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.serve:
-        return work_for(sys.stdin, sys.stdout)
+        return work_for(works(), sys.stdin, sys.stdout)
     commit = args.commit or ("HEAD" if git("status", "--porcelain", "--", "varint", "mechanisms") else "HEAD~1")
-    with tempfile.TemporaryDirectory() as folder:
-        before = Path(folder) / "before"
-        git("worktree", "add", "--detach", str(before), commit)
-        try:
-            best = compared(before, args.rounds)
-        finally:
-            git("worktree", "remove", "--force", str(before))
+    with tree_of(commit) as before:
+        best = compared(before, [*works(), IMPORT], args.rounds)
     table = Table(
         "what", "before (ms)", "now (ms)", "ratio", title=f"against {git('log', '-1', '--format=%h %s', commit)}"
     )

@@ -1,9 +1,9 @@
 """Compilation of a description to a plan, and names of its indices."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -139,18 +139,27 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
     return _compile(structure, elements_of(structure), clustered)
 
 
+def recompile(structure: Structure, like: Compiled) -> Compiled:
+    """Compile a ``structure`` that differs from the one of ``like`` in the numbers of its bodies and joints alone.
+
+    It has no forces and no joints that are products of exponentials, and ``like`` is no plan without welded bodies.
+    """
+    return _compile(structure, [], True, like=like)
+
+
 def _compile(
-    full: Structure, elements: list[tuple[int, Element]], clustered: bool, welds: Welds | None = None
+    full: Structure,
+    elements: list[tuple[int, Element]],
+    clustered: bool,
+    welds: Welds | None = None,
+    like: Compiled | None = None,
 ) -> Compiled:
-    """Compile ``full``, the description, or what its ``welds`` leave of it."""
+    """Compile ``full``, the description, or what its ``welds`` leave of it; see `recompile` for ``like``."""
     structure = full if welds is None else welds.structure
     nb = len(structure.bodies)
     roles = find_roles(structure, elements)
     held = {name for force in full.forces for name in force.held_joints(full)}
-    acts_on = [force.acts_on(full) for force in full.forces]
-    if welds is not None:
-        acts_on = [[welds.carrier[name] for name in names] for names in acts_on]
-    topology = _find_topology(structure, roles, clustered, held)
+    topology = _find_topology(structure, roles, clustered, held) if like is None else like.topology
     order, slot = np.array(topology.bodies), np.empty(nb + 1, dtype=np.int64)
     slot[order], slot[-1] = np.arange(nb), nb
     frame = joints.joint_frame(structure, topology, roles, slot)
@@ -159,16 +168,24 @@ def _compile(
     length = float(max(longest_arm(structure), gyration.max()))
     places = efforts.measure_places(roles, frame)
     rows, measures = efforts.row_and_measure_arrays(structure, roles, frame, places, slot, length)
-    loop_arrays = loops.loop_arrays(topology, slot, frame.joint_rows, frame.side, nb)
     pairs = joints.pair_arrays(frame, nb)
     rows["eliminated"] = joints.rows_eliminated(frame, pairs["pair"]).astype(np.int64)
     rows["push"] = joints.push_scales(frame, bodies["scale"], rows.pop("angular"))
     parents = {"parent": [slot[topology.parent[i]] for i in order]}
+    of_numbers: dict[str, Any] = {
+        "bodies": _record(Bodies, bodies | {"length": [length], "loaded": efforts.loaded(structure, roles, slot)}),
+        "joints": _record(Joints, joints.joint_arrays(frame) | parents | pairs),
+        "rows": _record(Rows, rows),
+        "measures": _record(Measures, measures),
+    }
+    if like is not None:
+        of_numbers["products"] = replace(like.plan.products, length=np.array([length]))
+        return replace(like, plan=replace(like.plan, **of_numbers), length=length)
+    acts_on = [force.acts_on(full) for force in full.forces]
+    if welds is not None:
+        acts_on = [[welds.carrier[name] for name in names] for names in acts_on]
     plan = Plan(
-        bodies=_record(Bodies, bodies | {"length": [length], "loaded": efforts.loaded(structure, roles, slot)}),
-        joints=_record(Joints, joints.joint_arrays(frame) | parents | pairs),
-        rows=_record(Rows, rows),
-        measures=_record(Measures, measures),
+        **of_numbers,
         elements=_record(Elements, {"force": roles.force}),
         components=_record(Components, component_arrays(structure, order, roles.force, acts_on)),
         laws=_record(Laws, efforts.law_arrays(roles, len(frame.rows))),
@@ -181,7 +198,7 @@ def _compile(
         massive_paths=_record(MassivePaths, massive_path_arrays(structure, roles.inertias, slot)),
         loads=_record(LoadTable, efforts.load_arrays(structure, roles, places, slot)),
         products=_record(Products, joints.product_arrays(structure, frame) | {"length": [length]}),
-        loops=_record(Loops, loop_arrays),
+        loops=_record(Loops, loops.loop_arrays(topology, slot, frame.joint_rows, frame.side, nb)),
     )
     numbers = np.array([j if j < len(structure.joints) else -1 for j in frame.joints])
     functions = efforts.users_functions(roles, places, len(plan.measures.kind))

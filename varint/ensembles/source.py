@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from varint import mechanisms
+from varint.ensembles.shared_plan import share_plan
 from varint.errors import ArgumentError, FileError, VarintError
 from varint.io.formats import FORMATS
 from varint.io.mechanism_file import import_options, load_mechanism
@@ -46,6 +47,22 @@ def label_of(function: Callable) -> str:
     """Module and name of a function."""
     name = getattr(function, "__qualname__", type(function).__name__)
     return f"{getattr(function, '__module__', '')}.{name}"
+
+
+class Builder:
+    """Calls ``build`` for one member after another; see `share_plan`."""
+
+    def __init__(self, build: Callable) -> None:
+        self.build = build
+        self.before: Mechanism | None = None
+
+    def __call__(self, **arguments: Any) -> Any:
+        built = self.build(**arguments)
+        mechanism = built[0] if isinstance(built, tuple) and built else built
+        if isinstance(mechanism, Mechanism):
+            share_plan(mechanism, self.before)
+            self.before = mechanism
+        return built
 
 
 @contextmanager

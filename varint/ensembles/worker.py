@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 import cloudpickle
 
 from varint.ensembles.figures import error_row
-from varint.ensembles.source import opened
+from varint.ensembles.source import Builder, opened
 from varint.ensembles.work import MemberTask, run_member
 
 
@@ -30,7 +30,8 @@ def main() -> None:
     size = json.loads(inbox.readline())["task"]
     try:
         task: MemberTask = cloudpickle.loads(inbox.read(size))
-        with opened(task.source) as build:
+        with opened(task.source) as function:
+            build = Builder(function)
             _answer(outbox, {"ready": True})
             members: queue.SimpleQueue[dict] = queue.SimpleQueue()
             threading.Thread(target=_read, args=(inbox, members), daemon=True).start()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from weakref import finalize
 
 import numpy as np
 
@@ -20,8 +21,8 @@ from varint.kernels.newton import CONVERGED
 from varint.kernels.nodes import keep_turns
 from varint.kernels.pace import keep_pace, start_pace
 from varint.kernels.run_end import judge_end
+from varint.kernels.spare_workspaces import spare_workspace
 from varint.kernels.step import SAME_TIME, record_node, run, start_momentum, worst_residual
-from varint.kernels.workspace import workspace
 from varint.model.state import State
 from varint.products.records import check_order
 from varint.terms.kernels.term_rows import rows_state, set_rows
@@ -112,7 +113,12 @@ class March:
         self.compiled, self.scheme, self.dt, self.tol, self.every = compiled, scheme, dt, tol, every
         self.inputs = np.zeros(0)  # of functions, at the present node
         sharpened = scheme.sharpened and not compiled.plan.constraints.rate.size  # rows of rates are plain numbers
-        self.ws = workspace(compiled.plan, scheme.stages.size, compiled.functions, kept=kept, sharpened=sharpened)
+        spare = spare_workspace(
+            compiled.plan, stages=scheme.stages.size, functions=compiled.functions, kept=kept, sharpened=sharpened
+        )
+        self.ws = spare.ws
+        if not kept:  # a tape may outlive the march
+            finalize(self, spare.put_back).atexit = False
         self.ws.efforts.state[:] = compiled.law_start
         self.node = self.pose = 0
         self.adaptive, self.end, self.stop = turn is not None, end, np.inf

@@ -278,7 +278,7 @@ class RunWriter:
 def write_at_once(path: Path, content: Content, last: Checkpoint) -> None:
     """A file of a run that has come to ``last``, with all its nodes, in place of one at ``path``."""
     with _fresh(path) as fresh:
-        _write_first(path, fresh, content, last)
+        _write_first(path, fresh, content, last, True)
         with open(fresh, "rb") as file:
             os.fsync(file.fileno())
         _move(fresh, path)
@@ -345,8 +345,11 @@ def _allocate(handle: int, begin: int, end: int) -> None:
         os.pwrite(handle, bytes(min(MARGIN, end - at)), at)
 
 
-def _write_first(path: Path, fresh: Path, content: Content, first: Checkpoint) -> None:
-    """Write a run file with ``content`` and the checkpoint ``first`` to ``fresh``; errors name ``path``."""
+def _write_first(path: Path, fresh: Path, content: Content, first: Checkpoint, ended: bool = False) -> None:
+    """Write a run file with ``content`` and the checkpoint ``first`` to ``fresh``; errors name ``path``.
+
+    Where nobody goes on writing to the file, as the run has ``ended``, both checkpoints are one, by two names.
+    """
     mechanism, settings, layout, mark, load, nodes, diagnostics = content
     objects = {"settings": settings, "layout": layout, "nodes": _columns(nodes), "diagnostics": _columns(diagnostics)}
     texts = {"format": FORMAT.encode(), "fingerprint": mark.encode()}
@@ -361,8 +364,10 @@ def _write_first(path: Path, fresh: Path, content: Content, first: Checkpoint) -
         _write_table(file, "", nodes, rows_in_chunk(len(mechanism.bodies)))
         if diagnostics:
             _write_table(file, AT_DIAGNOSTICS, diagnostics, rows_in_chunk(1))
-        for turn in TURNS:
+        for turn in TURNS[: 1 if ended else None]:
             _write_arrays(file.create_group(f"checkpoint/{turn}"), first.arrays())
+        if ended:
+            file[f"checkpoint/{TURNS[1]}"] = file[f"checkpoint/{TURNS[0]}"]
         file.flush()
         image = file.id.get_file_image()
     try:

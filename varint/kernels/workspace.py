@@ -63,18 +63,8 @@ def workspace(
     forces that take no part.
     ``kept``: how many stages are kept on its tape. ``sharpened``: whether stages are, see `extended.sharpen`.
     """
-    _prepare(plan, stages)
-    sharpened = sharpened and not has_massive_paths(plan)
-    nm = plan.measures.kind.size
-    sizes = {
-        "nb": plan.bodies.mass.size, "slots": plan.bodies.mass.size + 1, "nr": plan.rows.role.size, "nm": nm,
-        "nf": plan.laws.kind.size, "ns": plan.laws.sum_law.size - 1, "ne": plan.elements.force.size,
-        "states": states_of(plan), "loads": plan.loads.kind.size,
-        "constraints": plan.constraints.row.size, "products": plan.products.start.size, "stages": stages,
-        "history": HISTORY, "kept": kept, "poses": 2, "components": plan.components.first_body.size - 1,
-        "sharpened": plan.bodies.mass.size if sharpened else 0, **sizes_of(plan, kept), **_path_sizes(plan),
-    }  # fmt: skip
-    sizes |= kept_sizes(Workspace, sizes)
+    prepare_workspace(plan, stages)
+    sizes = workspace_sizes(plan, stages, kept, sharpened)
     ws = allocate(Workspace, sizes, ldu=_factors(plan), found=space_for_features(plan))
     find_kept(ws, ws.spans)
     ws.quat[..., 0] = 1.0
@@ -91,6 +81,21 @@ def workspace(
     return ws
 
 
+def workspace_sizes(plan: Plan, stages: int, kept: int, sharpened: bool) -> dict[str, int]:
+    """Sizes of the arrays of a `workspace` but for its factors, by the names that the fields of `Workspace` have."""
+    sizes = {
+        "nb": plan.bodies.mass.size, "slots": plan.bodies.mass.size + 1, "nr": plan.rows.role.size,
+        "nm": plan.measures.kind.size,
+        "nf": plan.laws.kind.size, "ns": plan.laws.sum_law.size - 1, "ne": plan.elements.force.size,
+        "states": states_of(plan), "loads": plan.loads.kind.size,
+        "constraints": plan.constraints.row.size, "products": plan.products.start.size, "stages": stages,
+        "history": HISTORY, "kept": kept, "poses": 2, "components": plan.components.first_body.size - 1,
+        "sharpened": plan.bodies.mass.size if sharpened and not has_massive_paths(plan) else 0,
+        **sizes_of(plan, kept), **_path_sizes(plan),
+    }  # fmt: skip
+    return sizes | kept_sizes(Workspace, sizes)
+
+
 def joint_workspace(plan: Plan) -> Workspace:
     """`workspace` in which the joints alone take part."""
     return workspace(plan, inactive=range(plan.constraints.row.size))
@@ -101,7 +106,8 @@ def coupled_workspace(plan: Plan, functions: tuple) -> Workspace:
     return workspace(plan, functions=functions, inactive=np.flatnonzero(plan.constraints.driven))
 
 
-def _prepare(plan, stages):
+def prepare_workspace(plan: Plan, stages: int) -> None:
+    """Compile, or load, what the functions of a workspace call through pointers."""
     solve_newton.prepare()
     evaluate_rows.prepare()
     if plan.laws.kind.size + plan.loads.kind.size:

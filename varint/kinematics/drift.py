@@ -5,6 +5,7 @@ import numpy as np
 from varint.compile import Compiled
 from varint.kernels.configuration import drift
 from varint.kernels.plan import JOINT, Workspace
+from varint.kernels.spare_workspaces import borrowed_joint_workspace
 from varint.kernels.workspace import joint_workspace
 
 OPEN, OPEN_BY_TOLERANCE = 1e-6, 100.0
@@ -22,8 +23,10 @@ def joint_drift(
 
     ``ws``: `joint_workspace`, in which the coordinates of products of exponentials are followed; else a fresh one.
     """
+    if ws is None:
+        with borrowed_joint_workspace(compiled.plan) as fresh:
+            return joint_drift(compiled, position, quat_wxyz, fresh)
     out = np.empty(len(position))
-    ws = joint_workspace(compiled.plan) if ws is None else ws
     poses = (np.ascontiguousarray(array[:, compiled.order]) for array in (position, quat_wxyz))
     drift(compiled.plan, ws, *poses, out)
     return out

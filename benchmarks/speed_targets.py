@@ -1,0 +1,128 @@
+"""Times of this tree over those of a commit before, for the table of targets of docs/speed.md, in turns and in one run.
+
+    python benchmarks/speed_targets.py COMMIT [--rounds N]
+
+Each figure is the least of all rounds, as in `check`, of which this takes the processes. Members of ensembles: the
+processor time of a worker for 60 of them less that for 20, so that the start of the worker is left out.
+"""
+
+import argparse
+import resource
+import sys
+import time
+
+from check import compared, git, tree_of, work_for
+
+ROUNDS = 5
+TARGETS = {  # name to the ratio asked for
+    "chain, n = 2": 0.55,
+    "chain, n = 10": 0.45,
+    "chain, n = 100": 0.40,
+    "chain, n = 400": 0.40,
+    "chain in motion, n = 100": None,
+    "ball chain, n = 100": 0.45,
+    "rhombi, m = 8": 0.6,
+    "four-bar": 0.6,
+    "double pendulum at 10 ms": 0.5,
+    "order 6, n = 10": 0.35,
+    "order 8, n = 10": 0.35,
+    "springs and dampers, n = 10": None,
+    "a member of an ensemble": 0.15,
+    "a member with its file": None,
+    "simulate, one step": 0.3,
+    "gradient, n = 10": None,
+    "a step with a controller": 1 / 3,
+}
+
+
+def processor():
+    """Seconds of the processor that this process and its children took."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def works():
+    """Name to a function that returns seconds: of a step, a member, or a call."""
+    import tempfile
+    from functools import partial
+    from pathlib import Path
+
+    import varint as vi
+
+    chain = vi.mechanisms.n_pendulum
+    plain, long = chain(n=10), chain(n=100)
+    springs = [vi.TorsionSpring(f"s {j.name}", joint=j.name, stiffness=1.0, damping=0.1) for j in plain.joints]
+    forced = vi.Mechanism("chain with springs", plain.bodies, plain.joints, forces=springs)
+    pair = chain(n=2)
+    motor = vi.Motor("motor", joint="joint 1", effort=lambda t, state: -0.1 * state.angular_velocity[0, 1])
+    driven = vi.Mechanism("driven", pair.bodies, pair.joints, forces=[motor])
+    moving = vi.simulate(long, 2.0, 1e-3, every=2000, on_unresolved="ignore").state(-1)
+    bodies = [f"{body.name}.mass" for body in plain.bodies]
+
+    def steps(mechanism, count, dt=1e-3, **given):
+        run = vi.simulate(mechanism, count * dt, dt, every=count, on_unresolved="ignore", **given)
+        return run.wall_time / count
+
+    def whole(work):
+        began = time.perf_counter()
+        work()
+        return time.perf_counter() - began
+
+    def members(count, output):
+        draws = vi.random_draws(count, {"angle": ("uniform", 0.1, 3.0)}, seed=1)
+        began = processor()
+        vi.ensemble("double_pendulum", draws, 10.0, 0.01, workers=1, output=output, on_unresolved="ignore")
+        return processor() - began
+
+    def member(in_folder):
+        with tempfile.TemporaryDirectory() as folder:
+            few, many = (str(Path(folder) / name) if in_folder else None for name in ("few", "many"))
+            return -members(20, few) + members(60, many)
+
+    def of_gradient():
+        vi.gradient(
+            plain, lambda state: float(state.position[-1, 2]), 1.0, 1e-3, with_respect_to=["start", *bodies],
+            on_unresolved="ignore",
+        )  # fmt: skip
+
+    return {
+        "chain, n = 2": partial(steps, pair, 1000),
+        "chain, n = 10": partial(steps, plain, 300),
+        "chain, n = 100": partial(steps, long, 40),
+        "chain, n = 400": partial(steps, chain(n=400), 20),
+        "chain in motion, n = 100": partial(steps, long, 40, state=moving),
+        "ball chain, n = 100": partial(steps, chain(n=100, joint="spherical"), 40),
+        "rhombi, m = 8": partial(steps, vi.mechanisms.rhombus_chain(m=8), 50),
+        "four-bar": partial(steps, vi.mechanisms.four_bar(), 300),
+        "double pendulum at 10 ms": partial(steps, pair, 2000, 0.01),
+        "order 6, n = 10": partial(steps, plain, 30, order=6),
+        "order 8, n = 10": partial(steps, plain, 15, order=8),
+        "springs and dampers, n = 10": partial(steps, forced, 200),
+        "a member of an ensemble": lambda: member(False) / 40,
+        "a member with its file": lambda: member(True) / 40,
+        "simulate, one step": lambda: whole(lambda: vi.simulate(pair, 0.01, 0.01)),
+        "gradient, n = 10": lambda: whole(of_gradient),
+        "a step with a controller": partial(steps, driven, 200),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("commit", nargs="?", help="the tree before")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.serve:
+        return work_for(works(), sys.stdin, sys.stdout)
+    with tree_of(args.commit) as before:
+        best = compared(before, list(TARGETS), args.rounds, __file__)
+    print(f"| against {git('log', '-1', '--format=%h', args.commit)} | before, us | now, us | ratio | asked |")
+    print("|---|---|---|---|---|")
+    for name, (then, now) in best.items():
+        asked = "" if TARGETS[name] is None else f"{TARGETS[name]:.2f}"
+        print(f"| {name} | {then * 1e6:.4g} | {now * 1e6:.4g} | {now / then:.2f} | {asked} |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

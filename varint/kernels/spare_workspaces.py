@@ -1,0 +1,79 @@
+"""Workspaces that short runs take over from runs before them: making one takes as long as some hundred steps."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from varint._numba import CompiledRecord
+from varint.kernels.plan import Plan, Workspace
+from varint.kernels.workspace import prepare_workspace, workspace, workspace_sizes
+
+LARGEST_SPARE = 1 << 18  # bytes of a workspace
+MOST_SPARES = 8
+SPARES: list["Spare"] = []
+
+
+class Spare:
+    """A fresh workspace. ``key``: all that its sizes and contents depend on."""
+
+    def __init__(self, key: tuple, ws: Workspace) -> None:
+        self.key, self.ws = key, ws
+        memory = {id(owner): owner for owner in map(_owner, _arrays(ws)) if owner.size}.values()
+        small = sum(part.nbytes for part in memory) <= LARGEST_SPARE
+        self.contents = [(part, part.copy()) for part in memory] if small else []
+
+    def renew(self) -> None:
+        """Give the workspace back what it held when it was made."""
+        for part, content in self.contents:
+            part[...] = content
+
+    def put_back(self) -> None:
+        """Keep the workspace, where it is small, for another run; nobody may use it from here on."""
+        if self.contents:
+            SPARES.append(self)
+            del SPARES[:-MOST_SPARES]
+
+
+def spare_workspace(
+    plan: Plan, stages: int = 1, functions=(), inactive: Sequence[int] = (), kept: int = 0, sharpened: bool = False
+) -> Spare:
+    """A fresh workspace, as `workspace` makes it of the same arguments, the caller's until it is put back."""
+    loops = plan.loops
+    features = np.diff(plan.contacts.pair_first).max(initial=0)
+    parts = loops.node_row.tobytes(), loops.row_start.tobytes(), loops.fill_row.size, int(features)
+    rows = plan.rows.role.tobytes(), *((int(plan.constraints.row[c]), int(plan.constraints.size[c])) for c in inactive)
+    key = (*workspace_sizes(plan, stages, kept, sharpened).values(), parts, rows, functions)
+    for spare in tuple(SPARES):
+        if spare.key == key:
+            try:
+                SPARES.remove(spare)
+            except ValueError:  # another thread was faster
+                continue
+            prepare_workspace(plan, stages)
+            spare.renew()
+            return spare
+    return Spare(key, workspace(plan, stages, functions, inactive, kept, sharpened))
+
+
+@contextmanager
+def borrowed_joint_workspace(plan: Plan) -> Iterator[Workspace]:
+    """`joint_workspace` as long as the context is open."""
+    spare = spare_workspace(plan, inactive=range(plan.constraints.row.size))
+    yield spare.ws
+    spare.put_back()
+
+
+def _arrays(record: CompiledRecord) -> Iterator[np.ndarray]:
+    for part in record:
+        if isinstance(part, CompiledRecord):
+            yield from _arrays(part)
+        else:
+            yield part
+
+
+def _owner(array: np.ndarray) -> np.ndarray:
+    """The array that owns the memory of another."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
