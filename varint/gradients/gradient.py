@@ -55,7 +55,7 @@ SHARES = (1.0, 0.15, 0.02)  # of the steps of numbers, tried in turn: starts clo
 def gradient(
     mechanism: Mechanism | Callable[..., Mechanism] | Problem,
     objective: Callable[..., Any],
-    duration: float | Method,
+    duration: float | Method | None = None,
     dt: float | None = None,
     *,
     with_respect_to: Sequence[str],
