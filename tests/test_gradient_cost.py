@@ -147,3 +147,32 @@ def test_masses_move_the_start_of_a_loop(rng):
     body = plain.bodies[-1].name
     mechanism = dataclasses.replace(plain, start={"velocity": {body: (0.3, 0.0, 0.1)}})
     check(mechanism, [f"{plain.bodies[0].name}.mass"], rng)
+
+
+@pytest.mark.slow
+def test_components_of_points_and_of_inputs_cost_as_the_whole(monkeypatch):
+    chain = vi.mechanisms.n_pendulum(n=3)
+    forces = [
+        vi.TorsionSpring("spring", joint="joint 2", stiffness=3.0),
+        vi.Motor("motor", joint="joint 3", effort=np.linspace(0.0, 2.0, 21)),
+    ]
+    mechanism = dataclasses.replace(chain, forces=forces)
+    whole = [f"joint {k}.point" for k in (1, 2, 3)] + ["motor.effort"]
+    parts = [f"{name}[{k}]" for name in whole[:3] for k in (0, 1, 2)] + ["motor.effort[7]"]
+
+    def height(state):
+        return float(state.position[-1, 2])
+
+    expected = vi.gradient(mechanism, height, 0.2, 0.01, with_respect_to=whole)
+    points = np.concatenate([expected[name] for name in whole[:3]])
+    alone = vi.gradient(mechanism, height, 0.2, 0.01, with_respect_to=parts)
+    np.testing.assert_allclose([alone[name] for name in parts[:9]], points, rtol=1e-9, atol=1e-9)
+    assert np.abs(points).max() > 0.01
+    assert alone[parts[9]] == pytest.approx(expected["motor.effort"][7], rel=1e-6)
+    assert alone[parts[9]] != 0.0
+
+    def refuse(*arguments):
+        raise AssertionError("a changed description was compiled")
+
+    monkeypatch.setattr(importlib.import_module("varint.gradients.gradient"), "Changed", refuse)
+    vi.gradient(mechanism, height, 0.2, 0.01, with_respect_to=parts[:9])

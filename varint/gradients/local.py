@@ -158,10 +158,10 @@ class Local:
         pairs = zip(number.steps, number.directions(), strict=True)  # rows are of second order in the point, at most
         slopes = [(rows(step, each) - rows(-step, each)) / (2.0 * step) for step, each in pairs]
 
-        def derivative(k: int, adjoint: Adjoint) -> np.ndarray:
+        def derivative(k: int, adjoint: Adjoint) -> float | np.ndarray:
             by, those = adjoint.by, slice(first, first + len(slopes[0]))
             by_row = np.hstack([by.u[those], by.v[those], by.w[those], by.c[those, None]])
-            return np.array([np.sum(by_row * slope.reshape(by_row.shape)) for slope in slopes])
+            return of_shape(number, [float(np.sum(by_row * slope.reshape(by_row.shape))) for slope in slopes])
 
         return derivative
 

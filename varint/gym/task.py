@@ -112,7 +112,7 @@ class Episode:
 
     @property
     def observation_names(self) -> tuple[str, ...] | None:
-        """Of each number of the observation; None where the task has a function of its own for them."""
+        """Names of the numbers of an observation; None where the task has a function of its own for them."""
         if self.task.observations is not None:
             return None
         names = [
@@ -124,7 +124,7 @@ class Episode:
 
     @property
     def frames_per_second(self) -> int:
-        """Of a film with a picture after each action, at the speed of the motion."""
+        """Frame rate of a film with a picture after each action, at the speed of the motion."""
         return max(1, round(1.0 / (vars(self.sim.method)["dt"] * self.task.frame_skip)))
 
     def picture(self) -> np.ndarray | None:
