@@ -44,7 +44,6 @@ from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import flag, function_of, positive, sequence_of
-from varint.model.joints.base import Joint
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.problem import Problem, checked_times
@@ -274,7 +273,7 @@ class Prepared:
 
             return by_input
         near = self.local.by(number)
-        self.of_rows |= near is None or (number.field is not None and isinstance(number.field.item, Joint))
+        self.of_rows |= near is None or self.local.of_rows
         if near is not None:
             return near
 
