@@ -288,7 +288,7 @@ def checked_call(cls: type[Kind]) -> type[Kind]:
             raise WrongArguments(f"{what} needs {', '.join(f'{name}=' for name in missing)}")
         init(self, *args, **given)
 
-    cls.__init__ = checked  # type: ignore[misc]
+    cls.__init__ = checked  # type: ignore[method-assign]
     return cls
 
 
