@@ -121,7 +121,7 @@ STEP = vi.Variational(dt=DT)
         (lambda p: vi.linearize(p, STEP, 0.1), "give 'dt' to the Problem"),
         (lambda p: vi.periodic_orbit(p), "periodic_orbit needs a method beside a Problem"),
         (lambda p: vi.periodic_orbit(p, vi.Variational(dt=DT, adaptive=True)), "does not support 'adaptive'"),
-        (lambda p: vi.time_reversal(p, vi.Reduced()), "needs dt=, the spacing of its nodes"),
+        (lambda p: vi.time_reversal(p, vi.Reduced()), "needs dt=, the step or the spacing of its nodes"),
         (lambda p: vi.time_reversal(p, STEP, vi.Recording()), "takes no Recording"),
         (lambda p: vi.lyapunov_exponent(p, vi.Variational(dt=DT, adaptive=True)), "does not support 'adaptive'"),
         (lambda p: vi.order_study(p, vi.Variational(), (0.1, 0.05), order=4), "give 'order' to the Problem"),

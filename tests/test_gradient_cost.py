@@ -147,3 +147,79 @@ def test_masses_move_the_start_of_a_loop(rng):
     body = plain.bodies[-1].name
     mechanism = dataclasses.replace(plain, start={"velocity": {body: (0.3, 0.0, 0.1)}})
     check(mechanism, [f"{plain.bodies[0].name}.mass"], rng)
+
+
+def refuse_compilations(monkeypatch):
+    def refuse(*arguments):
+        raise AssertionError("a changed description was compiled")
+
+    monkeypatch.setattr(importlib.import_module("varint.gradients.gradient"), "Changed", refuse)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["chain", "four-bar"])
+def test_points_and_centres_of_mass_at_rest_compile_nothing(rng, monkeypatch, name):
+    if name == "chain":
+        chain = vi.mechanisms.n_pendulum(n=3)
+        forces = [
+            vi.TorsionSpring("spring", joint="joint 2", stiffness=3.0),
+            vi.Motor("motor", joint="joint 3", effort=2.0),
+        ]
+        mechanism = dataclasses.replace(chain, forces=forces)
+        numbers = ["joint 2.point", "joint 3.point[2]", "link 1.position", "link 3.position[0]", "spring.stiffness"]
+    else:  # closed; points out of its plane would lock it
+        mechanism = dataclasses.replace(vi.mechanisms.four_bar(), start={})
+        numbers = [f"{body.name}.position[{k}]" for body in mechanism.bodies for k in (0, 2)]
+        numbers += [f"{joint.name}.point[{k}]" for joint in mechanism.joints for k in (0, 2)]
+    refuse_compilations(monkeypatch)
+    check(mechanism, numbers, rng)
+
+
+@pytest.mark.slow
+def test_lengths_of_a_chain_compile_nothing(rng, monkeypatch):
+    """A function that makes bodies, points and pictures by lengths, against differences of runs."""
+
+    def build(lengths):
+        ends = np.concatenate([[0.0], np.cumsum(lengths)])
+        bodies = [
+            vi.Body.box(f"link {k}", (0.05, 0.04, length), density=800.0, position=(ends[k] + length / 2, 0.0, 0.0))
+            for k, length in enumerate(lengths)
+        ]
+        names = ["world", *(body.name for body in bodies)]
+        joints = [
+            vi.Revolute(f"pin {k}", names[k], names[k + 1], point=(ends[k], 0.0, 0.0), axis=(0, 1, 0))
+            for k in range(len(lengths))
+        ]
+        return vi.Mechanism("chain", bodies, joints)
+
+    def height(state):
+        return float(state.position[-1] @ [1.0, 0.0, 2.0])
+
+    def end(lengths):
+        run = vi.simulate(build(lengths), 0.2, 0.01, tol=1e-13)
+        return height(run.state(len(run) - 1))
+
+    lengths = np.array([0.5, 0.3, 0.4])
+    refuse_compilations(monkeypatch)
+    found = vi.gradient(build, height, 0.2, 0.01, parameters={"lengths": lengths}, with_respect_to=["lengths"])
+    units = np.eye(3)
+    exact = [differences(lambda share, unit=unit: end(lengths + share * unit), 2e-3) for unit in units]
+    np.testing.assert_allclose(found["lengths"], exact, rtol=1e-7)
+    assert np.abs(exact).min() > 0.01
+
+
+@pytest.mark.slow
+def test_components_of_inputs_and_of_points_are_those_of_the_whole(rng):
+    chain = vi.mechanisms.n_pendulum(n=3)
+    motor = vi.Motor("motor", joint="joint 3", effort=np.linspace(0.0, 2.0, 21))
+    mechanism, whole = dataclasses.replace(chain, forces=[motor]), ["joint 2.point", "motor.effort"]
+    parts = [*(f"joint 2.point[{k}]" for k in range(3)), "motor.effort[7]"]
+
+    def height(state):
+        return float(state.position[-1, 2])
+
+    expected = vi.gradient(mechanism, height, 0.2, 0.01, with_respect_to=whole)
+    alone = vi.gradient(mechanism, height, 0.2, 0.01, with_respect_to=parts)
+    np.testing.assert_allclose([alone[name] for name in parts[:3]], expected["joint 2.point"], rtol=1e-9, atol=1e-9)
+    assert alone[parts[3]] == pytest.approx(expected["motor.effort"][7], rel=1e-6)
+    assert alone[parts[3]] != 0.0

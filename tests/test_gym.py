@@ -136,3 +136,28 @@ def test_wrong_names_and_results(gymnasium):
 
 def _mistaken(sim):
     raise ValueError("a mistake")
+
+
+@pytest.mark.slow
+def test_environments_draw_themselves_and_name_their_numbers(gymnasium):
+    pytest.importorskip("matplotlib")
+    env = vi.gym.make(vi.mechanisms.cart_pole(), **arguments(render_mode="rgb_array"))
+    assert env.observation_names == ("track", "pivot", "rate of track", "rate of pivot")
+    assert env.action_names == ("motor",)
+    assert env.metadata["render_fps"] == 50  # 0.02 s an action
+    env.reset(seed=1)
+    first = env.render()
+    assert (first.shape, first.dtype) == ((480, 640, 3), np.uint8)
+    assert first.std() > 1.0  # something is drawn
+    assert np.array_equal(env.render(), first)
+    for _ in range(5):
+        env.step(np.array([20.0], dtype=np.float32))
+    assert not np.array_equal(env.render(), first)
+    assert np.array_equal((env.reset(seed=1), env.render())[1], first)
+    assert vi.gym.make(vi.mechanisms.cart_pole(), **arguments()).render() is None
+    own = arguments(observations=lambda sim: sim.rates, render_mode="rgb_array")
+    many = vi.gym.make_vector(vi.mechanisms.cart_pole(), 2, threads=1, **own)
+    assert many.observation_names is None
+    assert [picture.shape for picture in many.render()] == [first.shape] * 2
+    with pytest.raises(vi.ArgumentError, match="render_mode must be one of rgb_array, got 'human'"):
+        vi.gym.make(vi.mechanisms.cart_pole(), **arguments(render_mode="human"))

@@ -231,3 +231,21 @@ def test_a_mechanism_in_several_groups(rng):
     state = mechanism.state(coordinates=coordinates, rates=rates)
     assert_consistent(mechanism, state)
     assert_has(mechanism, state, coordinates, rates)
+
+
+def test_points_of_bodies_move_as_their_paths():
+    mechanism = vi.mechanisms.four_bar()
+    run, place = vi.simulate(mechanism, 0.05, 0.01), np.array([0.3, 0.1, -0.2])
+    body, number = mechanism.body("coupler"), mechanism.body_index["coupler"]
+    reference = vi.State(body.position[None], body.quat_wxyz[None], *np.zeros((2, 1, 3)))
+    path = run.path("coupler", reference.point(0, place))
+    for k in range(6):
+        state = run.state(k)
+        assert np.allclose(state.point(number, place), path.position[k], atol=1e-14)
+        assert np.allclose(state.point_velocity(number, place), path.velocity[k], atol=1e-13)
+    assert np.array_equal(state.point(number), state.position[number])
+    for wrong, message in (("coupler", "mechanism.body_index"), (3, "up to 2"), (-1, "from 0"), (True, "whole")):
+        with pytest.raises(vi.StateError, match=message):
+            state.point(wrong)
+    with pytest.raises(vi.StateError, match="place of a point"):
+        state.point_velocity(number, (0.0, 1.0))

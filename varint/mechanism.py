@@ -20,6 +20,7 @@ from varint.display import html_table, numbers_text, value_text
 from varint.kinematics.assembly import assemble, checked_state, make_state
 from varint.kinematics.diagnosis import Diagnosis, diagnose
 from varint.kinematics.joint_reader import JointReader
+from varint.model.checks import checked_call
 from varint.model.import_report import ImportReport
 from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units
@@ -35,6 +36,7 @@ MOTIONS = ("rates", "velocity", "angular_velocity")  # keys of a start that are 
 START_UNITS = {"position": "m", "quat_wxyz": "", "velocity": "m/s", "angular_velocity": "rad/s"}  # of bodies
 
 
+@checked_call
 @dataclass(frozen=True, eq=False)
 class Mechanism(CompiledStructure):
     __doc__ = f"""A mechanism. {Structure.__doc__}"""

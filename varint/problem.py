@@ -16,13 +16,25 @@ from varint.errors import ArgumentError
 from varint.io.made_with import ANY
 from varint.io.place import check_name, check_place
 from varint.mechanism import Mechanism
-from varint.model.checks import array_of, by_name, flag, function_of, of_type, path_of, positive, shown, whole_number
+from varint.model.checks import (
+    array_of,
+    by_name,
+    checked_call,
+    flag,
+    function_of,
+    of_type,
+    path_of,
+    positive,
+    shown,
+    whole_number,
+)
 
 MOST_STEPS = 2**53  # of a run
 ROUND_OFF = 1e-12  # of a time
 TO_GO_ON = ", resume=True to go on with it"
 
 
+@checked_call
 @dataclass(frozen=True, eq=False)
 class Problem(Shown):
     """A mechanism, where it starts, for how long it moves, and the loads on its bodies.
@@ -66,6 +78,7 @@ class Problem(Shown):
         return checked_times(self.duration, dt)[2]
 
 
+@checked_call
 @dataclass(frozen=True, eq=False)
 class Recording(Shown):
     """Which nodes of a run are kept, and where.

@@ -24,7 +24,7 @@ from varint.trajectory import Trajectory
 
 def simulate(
     mechanism: Mechanism | Problem,
-    duration: float | Method,
+    duration: float | Method | None = None,
     dt: float | str | Recording | None = None,
     *,
     energy_error: float | None = None,

@@ -28,7 +28,7 @@ from varint.kernels.march_steps import FAILED, NOT_FINITE
 from varint.kinematics.initial_state import checked_start
 from varint.linear import Linearization, linearize
 from varint.mechanism import Mechanism
-from varint.model.checks import finite, flag, in_a_shape, known_name, of_type, whole_number
+from varint.model.checks import checked_call, finite, flag, in_a_shape, known_name, of_type, whole_number
 from varint.model.forces.commanded import Commanded
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
@@ -65,6 +65,7 @@ class StepperState(Shown):
         return (f"of '{self.mechanism.name}' at t = {self.time:g} s",)
 
 
+@checked_call
 class Stepper(Shown):
     """A mechanism stepped from Python: set inputs, call `step`, read the state.
 

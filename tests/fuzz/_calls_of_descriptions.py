@@ -152,6 +152,8 @@ def mechanism_calls() -> dict[str, Call]:
         "Mechanism.joint": Call(four.joint, rights(name="crank pin")),
         "Mechanism.force": Call(a_driven_mechanism().force, rights(name="motor")),
         "State": Call(vi.State, rights(**arrays), use),
+        "State.point": Call(four.state().point, rights(body=1, place=(0.0, 0.0, 0.1)), repr),
+        "State.point_velocity": Call(four.state().point_velocity, rights(body=1, place=(0.0, 0.0, 0.1)), repr),
         "Sweep.state": Call(four.sweep("crank pivot", [0.0, 0.1]).state, rights(i=1)),
         "Sweep.plot": Call(four.sweep("crank pivot", [0.0, 0.1]).plot, rights(path=None, of=lambda: ["rocker pin"])),
     }

@@ -156,7 +156,8 @@ def _costs(comparison: "Comparison") -> PageTable:
         " the size of the parts.",
         "Evaluations: Newton iterations of VI and of schemes with steps of one size, accelerations of the others;"
         " those of methods beside VI and REDMAX are not counted.",
-        "Wall time: of stepping, without compilation. VI steps in compiled code; REDMAX does where an explicit"
+        "Wall time: of stepping, without compilation, by the clock: other work on the machine counts in it.",
+        "VI steps in compiled code; REDMAX does where an explicit"
         " integrator runs on a tree under constant inputs, else in Python, as all other methods do:"
         " evaluations compare the methods, wall times these implementations.",
     ]

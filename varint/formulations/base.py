@@ -12,7 +12,7 @@ from varint.diagnosing import diagnosed
 from varint.display import Shown
 from varint.errors import ArgumentError
 from varint.io.made_with import MADE_WITH, made_with
-from varint.model.checks import known_name, of_type, suggestion
+from varint.model.checks import checked_call, known_name, of_type, suggestion
 from varint.model.known_forces import Use
 from varint.problem import Problem, Recording
 from varint.record import Record
@@ -59,7 +59,7 @@ class Method(Shown, ABC):
     def with_step(self, problem: Problem) -> "Method":
         """Return this method with a number for ``dt``. Raises ArgumentError where it chooses the steps of its nodes."""
         if vars(self)["dt"] is None:
-            raise ArgumentError(f"'{self.title}' needs dt=, the spacing of its nodes, here")
+            raise ArgumentError(f"'{self.title}' needs dt=, the step or the spacing of its nodes in s")
         return self
 
     @property
@@ -118,7 +118,7 @@ class Method(Shown, ABC):
 
 def register(cls: type[KindOfMethod]) -> type[KindOfMethod]:
     """Make a method known by the name of its formulation."""
-    REGISTERED[cls.formulation] = cls
+    REGISTERED[cls.formulation] = checked_call(cls)
     return cls
 
 

@@ -49,6 +49,8 @@ def parts_of(function: Callable, given: Mapping[str, Any], kind: type[Method], *
     """
     problem = given["mechanism"]
     if not isinstance(problem, Problem):
+        if given.get("duration") is None:
+            raise ArgumentError(f"{function.__name__} needs duration=, in s")
         values = {**preferred, **given}
         parts: Any = (of(**of_class(of, values)) for of in (Problem, kind, Recording))
         return CallParts(*parts)

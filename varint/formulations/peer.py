@@ -15,8 +15,8 @@ from varint.model.checks import of_type, positive
 from varint.model.rotation_vectors import quat_from_matrix
 from varint.model.state import State
 from varint.peers.base import BodyMotion, Simulator, parsed
-from varint.problem import Problem
-from varint.running import Block, Failure
+from varint.problem import Problem, Recording
+from varint.running import Block, Failure, Job, Run
 
 BEYOND = 1e-9  # rad or m past a stop
 
@@ -36,7 +36,7 @@ class Peer(Marched):
     integrator : str, optional
         One of the simulator's, by default its first; docs/compare.md lists them.
     dt : float
-        Step, s; by keyword.
+        Step, s; by keyword. Only `compare`, whose steps it takes, can do without.
 
     Raises
     ------
@@ -46,7 +46,7 @@ class Peer(Marched):
 
     simulator: str = ""
     integrator: str | None = None
-    dt: float = field(default=0.01, kw_only=True)
+    dt: float = field(default=None, kw_only=True)  # type: ignore[assignment]  # until a run needs it
 
     formulation: ClassVar[str] = "peer"
     called: ClassVar[str] = "varint.Peer"
@@ -56,7 +56,13 @@ class Peer(Marched):
         kind, integrator = parsed(of_type(self.simulator, str, "simulator", ArgumentError), self.integrator)
         object.__setattr__(self, "simulator", kind.name)
         object.__setattr__(self, "integrator", integrator)
-        object.__setattr__(self, "dt", positive(self.dt, "dt", ArgumentError))
+        if self.dt is not None:
+            object.__setattr__(self, "dt", positive(self.dt, "dt", ArgumentError))
+
+    @classmethod
+    def needs_step(cls) -> bool:
+        """See `Method`: each run needs one."""
+        return True
 
     @property
     def kind(self) -> type[Simulator]:
@@ -67,6 +73,11 @@ class Peer(Marched):
     def title(self) -> str:
         """Simulator and integrator."""
         return f"{self.simulator} {self.integrator}"
+
+    def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
+        """See `Method`. Raises ArgumentError without ``dt``."""
+        self.with_step(problem)
+        return super().prepare(problem, recording)
 
     def check(self, mechanism: Mechanism) -> None:
         """See `Marched`: the simulator refuses what it has no counterpart of."""

@@ -44,7 +44,6 @@ from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import flag, function_of, positive, sequence_of
-from varint.model.joints.base import Joint
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.problem import Problem, checked_times
@@ -55,7 +54,7 @@ SHARES = (1.0, 0.15, 0.02)  # of the steps of numbers, tried in turn: starts clo
 def gradient(
     mechanism: Mechanism | Callable[..., Mechanism] | Problem,
     objective: Callable[..., Any],
-    duration: float | Method,
+    duration: float | Method | None = None,
     dt: float | None = None,
     *,
     with_respect_to: Sequence[str],
@@ -274,7 +273,7 @@ class Prepared:
 
             return by_input
         near = self.local.by(number)
-        self.of_rows |= near is None or (number.field is not None and isinstance(number.field.item, Joint))
+        self.of_rows |= near is None or self.local.of_rows
         if near is not None:
             return near
 

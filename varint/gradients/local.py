@@ -1,7 +1,7 @@
 """Derivatives by numbers that change a few places of the plan, which are known without compiling it anew."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from varint.gradients.numbers import (
     GRAVITY,
     OTHER_PARTS,
     PARTS,
+    PLACE,
     Differences,
     Number,
     differences,
@@ -36,6 +37,8 @@ from varint.model.rotation_vectors import rotation_matrix
 Derivative = Callable[[int, Adjoint], "float | np.ndarray"]  # by a number, of objective k
 Place = tuple[str, int, str]  # "bodies", "joints" or "forces", which of them, and which of its fields
 AT_GRAVITY: Place = ("", 0, GRAVITY)
+ROW_NUMBERS = 10  # u, v, w and c of a row
+PICTURED = ("solids",)  # fields on which no motion depends
 
 
 class Local:
@@ -49,12 +52,18 @@ class Local:
     objectives : int
     sums : list of MotionSum
         To which those are added that the backward pass needs.
+
+    Attributes
+    ----------
+    of_rows : bool
+        Whether a derivative so far needs the gradient by the numbers of joints' rows.
     """
 
     def __init__(self, run: MaximalTape, from_reference: bool, objectives: int, sums: list[MotionSum]) -> None:
         self.run, self.from_reference, self.objectives, self.sums = run, from_reference, objectives, sums
         self.mechanism: Mechanism = run.mechanism
         self.plan = run.compiled.plan
+        self.of_rows = False
         self._known: dict[Place, Derivative | None] = {}
 
     def by(self, number: Number) -> Derivative | None:
@@ -107,15 +116,17 @@ class Local:
             return self.by(number_of(self.mechanism, GRAVITY))
         part, k, attribute = place
         item = getattr(self.mechanism, part)[k]
-        if isinstance(item, Joint) or attribute not in numbers_in(item):
+        if attribute not in numbers_in(item):
             return None
         number = number_in(self.mechanism, part, item, attribute)
         return self.by(number) if number.series is None else None
 
     def _by_body(self, number: Number) -> Derivative | None:
-        """Derivatives by a mass or an inertia."""
+        """Derivatives by a mass, an inertia or the place of the centre of mass."""
         assert number.field is not None
         body, attribute, _ = number.field
+        if attribute == PLACE:
+            return self._by_position(number)
         if attribute not in ("mass", "inertia") or not self._forces_ignore_mass:
             return None
         if not self._start_ignores_mass:
@@ -132,36 +143,76 @@ class Local:
 
         return by_mass if attribute == "mass" else by_inertia
 
+    def _by_position(self, number: Number) -> Derivative | None:
+        """Derivatives by the place of a centre of mass: seen from there the anchors move, and the run starts there."""
+        assert number.field is not None
+        body, _, changed = number.field
+        if not (self._at_reference and self._at_rest and self._forces_ignore_points):
+            return None
+        mechanism, i = self.mechanism, self.mechanism.body_index[body.name]
+        joints = [joint for joint in mechanism.joints if body.name in (joint.body_a, joint.body_b)]
+        if self.run.compiled.welds is not None or any(self._has_other_rows(joint) for joint in joints):
+            return None
+        self.of_rows = True
+        slot, those = self.run.compiled.slot[i], [row for joint in joints for row in self._rows_of(joint)]
+
+        def moved(share: float, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            bodies = [*mechanism.bodies]
+            bodies[i] = changed(number.value + share * direction)
+            other = dataclasses.replace(mechanism, bodies=bodies)
+            numbers = [row for joint in joints for row in self._row_numbers(joint, other)]
+            return np.reshape(numbers, (len(those), ROW_NUMBERS)), bodies[i].position
+
+        slopes = []
+        for step, direction in zip(number.steps, number.directions(), strict=True):
+            ahead, behind = moved(step, direction), moved(-step, direction)  # linear in the place
+            slopes.append([(far - near) / (2.0 * step) for far, near in zip(ahead, behind, strict=True)])
+
+        def derivative(k: int, adjoint: Adjoint) -> float | np.ndarray:
+            by_row, start = by_rows(adjoint, those), adjoint.by_start[slot, :3]
+            return of_shape(number, [float(np.sum(by_row * rows) + start @ place) for rows, place in slopes])
+
+        return derivative
+
+    def _has_other_rows(self, joint: Joint) -> bool:
+        """Whether a joint has rows that are compliant, or of products of exponentials."""
+        k = int(np.flatnonzero(self.run.compiled.joints == self.mechanism.joints.index(joint))[0])
+        return joint.compliance is not None or bool(self.plan.joints.product[k] >= 0)
+
+    def _rows_of(self, joint: Joint) -> range:
+        """The rows of a joint in the plan."""
+        k = int(np.flatnonzero(self.run.compiled.joints == self.mechanism.joints.index(joint))[0])
+        return range(self.plan.joints.rows[k], self.plan.joints.rows[k] + len(joint.forbidden))
+
+    def _row_numbers(self, joint: Joint, mechanism: Mechanism) -> list[np.ndarray]:
+        """The numbers (10,) of each row of a joint of a mechanism that differs from the own in points and places."""
+        index = self.mechanism.body_index
+        ends = index.get(joint.body_a, -1), index.get(joint.body_b, -1)
+        frames = [part for frame in joint_frames(joint, mechanism, ends, self._rotation) for part in frame]
+        rows = (row.numbers(*frames) for row in joint.forbidden)
+        return [np.concatenate([row.u, row.v, row.w, [row.c]]) for row in rows]
+
     def _by_joint(self, number: Number) -> Derivative | None:
         """Derivatives by the point of a joint, if it is one point of both of its bodies."""
         assert number.field is not None
         joint, attribute, changed = number.field
-        if attribute != "point" or joint.compliance is not None or not is_one_point(joint):
+        if attribute != "point" or not is_one_point(joint):
             return None
         if not (self._at_reference and self._at_rest and self._forces_ignore_points):
             return None
-        compiled, mechanism = self.run.compiled, self.mechanism
-        k = int(np.flatnonzero(compiled.joints == mechanism.joints.index(joint))[0])
-        if self.plan.joints.product[k] >= 0:
+        if self._has_other_rows(joint):
             return None
-        first = self.plan.joints.rows[k]
-        ends = mechanism.body_index.get(joint.body_a, -1), mechanism.body_index.get(joint.body_b, -1)
+        those, self.of_rows = self._rows_of(joint), True
 
         def rows(share: float, direction: np.ndarray) -> np.ndarray:
-            moved, found = changed(number.value + share * direction), []
-            frames = [part for frame in joint_frames(moved, mechanism, ends, self._rotation) for part in frame]
-            for row in moved.forbidden:
-                new = row.numbers(*frames)
-                found.append(np.concatenate([new.u, new.v, new.w, [new.c]]))
-            return np.array(found)
+            return np.array(self._row_numbers(changed(number.value + share * direction), self.mechanism))
 
         pairs = zip(number.steps, number.directions(), strict=True)  # rows are of second order in the point, at most
         slopes = [(rows(step, each) - rows(-step, each)) / (2.0 * step) for step, each in pairs]
 
-        def derivative(k: int, adjoint: Adjoint) -> np.ndarray:
-            by, those = adjoint.by, slice(first, first + len(slopes[0]))
-            by_row = np.hstack([by.u[those], by.v[those], by.w[those], by.c[those, None]])
-            return np.array([np.sum(by_row * slope.reshape(by_row.shape)) for slope in slopes])
+        def derivative(k: int, adjoint: Adjoint) -> float | np.ndarray:
+            by_row = by_rows(adjoint, those)
+            return of_shape(number, [float(np.sum(by_row * slope.reshape(by_row.shape))) for slope in slopes])
 
         return derivative
 
@@ -244,6 +295,12 @@ class Local:
         return all(isinstance(e, Effort | Constraint) and not any(m.anchored for m in e.measures) for e in elements)
 
 
+def by_rows(adjoint: Adjoint, rows: Sequence[int]) -> np.ndarray:
+    """The gradient (n, 10) by the numbers of rows, see `Local._row_numbers`."""
+    by, those = adjoint.by, [*rows]
+    return np.hstack([by.u[those], by.v[those], by.w[those], by.c[those, None]])
+
+
 def changed_places(before: Mechanism, after: Mechanism) -> list[Place]:
     """The fields of bodies, joints and forces whose values differ. Raises MechanismError where anything else does."""
     found = [] if alike(before.gravity, after.gravity) else [AT_GRAVITY]
@@ -255,8 +312,11 @@ def changed_places(before: Mechanism, after: Mechanism) -> list[Place]:
             if type(one) is not type(other) or one.name != other.name:
                 raise MechanismError(OTHER_PARTS)
             if one is not other:
-                names = (field.name for field in dataclasses.fields(one))
-                found += [(part, k, name) for name in names if not alike(getattr(one, name), getattr(other, name))]
+                names = (field.name for field in dataclasses.fields(one) if field.name not in PICTURED)
+                changed = [name for name in names if not alike(getattr(one, name), getattr(other, name))]
+                if isinstance(one, Joint) and "point" in changed and is_one_point(one) and is_one_point(other):
+                    changed.remove("point_b")  # the same point
+                found += [(part, k, name) for name in changed]
     return found
 
 

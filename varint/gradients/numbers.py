@@ -26,6 +26,7 @@ SYMMETRIC = ("inertia", "stiffness", "damping")  # fields that are symmetric whe
 ROTATIONS = ("quat_wxyz", "axes")  # fields whose numbers cannot change alone
 JUMP = 0.1  # of an axis: more is another choice of it, not the change of a number
 PARTS = ("bodies", "joints", "forces")
+PLACE = "position"  # field of a body: its centre of mass in the reference configuration
 Made = TypeVar("Made")
 
 
@@ -73,12 +74,19 @@ class Number:
     def part(self, k: int) -> "Number":
         """Its component k alone."""
 
-        def replaced(value: np.ndarray) -> Mechanism:
+        def with_it(value: np.ndarray) -> np.ndarray:
             whole = self.value.copy()
             whole[k] = value
-            return self.replaced(whole)
+            return whole
 
-        return Number(f"{self.name}[{k}]", np.array(self.value[k]), replaced, np.array(self.size[k]))
+        def replaced(value: np.ndarray) -> Mechanism:
+            return self.replaced(with_it(value))
+
+        field = self.field
+        if field is not None:
+            change = field.changed
+            field = field._replace(changed=lambda value: change(with_it(value))) if self.series is None else None
+        return Number(f"{self.name}[{k}]", np.array(self.value[k]), replaced, np.array(self.size[k]), field=field)
 
     def directions(self) -> np.ndarray:
         """(n, ...) changes of the value by which derivatives are taken: of an inertia those that are symmetric."""
@@ -153,7 +161,7 @@ def with_numbers(mechanism: Mechanism, values: Mapping[str, np.ndarray]) -> Mech
     items: dict[str, Any] = {part: {item.name: item for item in getattr(mechanism, part)} for part in PARTS}
     others: dict[str, np.ndarray] = {}
     for name, value in values.items():
-        field = number_of(mechanism, name).field
+        field = None if COMPONENT.fullmatch(name) else number_of(mechanism, name).field
         if field is None:
             others[name] = value
             continue

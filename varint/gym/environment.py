@@ -5,7 +5,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from varint.gym.task import Episode, LearningTask
+from varint.gym.task import RENDER_MODES, Episode, LearningTask
 
 
 class MechanismEnv(gymnasium.Env):
@@ -14,14 +14,21 @@ class MechanismEnv(gymnasium.Env):
     Attributes
     ----------
     stepper : Stepper
+    observation_names : tuple of str, or None
+        Of each number of an observation; None with ``observations=``.
+    action_names : tuple of str
+        The forces that each number of an action commands.
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": RENDER_MODES}
 
     def __init__(self, task: LearningTask) -> None:
         self._episode = Episode(task)
         self.stepper = self._episode.sim
         self.action_space, self.observation_space = spaces_of(task, self._episode.observe())
+        self.observation_names, self.action_names = self._episode.observation_names, tuple(task.actions)
+        self.render_mode = task.render_mode
+        self.metadata = self.metadata | {"render_fps": self._episode.frames_per_second}
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict]:
         """Begin an episode; return the observation and an empty dict."""
@@ -33,6 +40,10 @@ class MechanismEnv(gymnasium.Env):
         self._episode.advance(action)
         reward, terminated, truncated = self._episode.judge()
         return self._episode.observe(), reward, terminated, truncated, info_of(self._episode)
+
+    def render(self) -> np.ndarray | None:
+        """Return a picture (480, 640, 3) of the present state with ``render_mode="rgb_array"``, else None."""
+        return self._episode.picture()
 
 
 def spaces_of(task: LearningTask, observation: np.ndarray) -> tuple[gymnasium.spaces.Box, gymnasium.spaces.Box]:

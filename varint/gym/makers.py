@@ -26,8 +26,11 @@ def make(
     dt: float | Method = 0.005,
     frame_skip: int = 1,
     steps: int | None = None,
+    render_mode: str | None = None,
 ) -> Any:
     """Make a ``gymnasium.Env`` of a mechanism.
+
+    Its ``observation_names`` and ``action_names`` say what each number is.
 
     Parameters
     ----------
@@ -51,13 +54,15 @@ def make(
         Steps over which an action is held.
     steps : int, optional
         Actions of an episode, after which it is truncated.
+    render_mode : {"rgb_array"}, optional
+        ``render()`` then returns a picture of the mechanism, (480, 640, 3) whole numbers from 0 to 255.
 
     Raises
     ------
     ArgumentError
         Gymnasium is missing (``varint[gym]``), or a wrong argument.
     """
-    task = LearningTask(mechanism, reward, actions, observations, terminated, start, dt, frame_skip, steps)
+    task = LearningTask(mechanism, reward, actions, observations, terminated, start, dt, frame_skip, steps, render_mode)
     optional("gymnasium", "gym")
     from varint.gym.environment import MechanismEnv
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,11 +12,15 @@ from varint.errors import ArgumentError
 from varint.formulations.base import Method
 from varint.formulations.maximal import Variational
 from varint.mechanism import Mechanism
-from varint.model.checks import array_of, call, finite, function_of, known_name, of_type, whole_number
+from varint.model.checks import array_of, call, choice, finite, function_of, known_name, of_type, whole_number
 from varint.model.state import State
 from varint.stepper import Stepper
 
+if TYPE_CHECKING:
+    from varint.drawing.camera import Camera
+
 Reading = Callable[[Stepper], ArrayLike]
+RENDER_MODES = ["rgb_array"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +39,7 @@ class LearningTask(Shown):
     dt: float | Method = 0.005
     frame_skip: int = 1
     steps: int | None = None
+    render_mode: str | None = None
 
     def __post_init__(self) -> None:
         of_type(self.mechanism, Mechanism, "mechanism", ArgumentError)
@@ -44,6 +50,8 @@ class LearningTask(Shown):
         whole_number(self.frame_skip, "frame_skip", 1, ArgumentError)
         if self.steps is not None:
             whole_number(self.steps, "steps", 1, ArgumentError)
+        if self.render_mode is not None:
+            choice(self.render_mode, RENDER_MODES, "render_mode", ArgumentError)
         of_type(self.actions, Mapping, "actions", ArgumentError)
         if not self.actions:
             raise ArgumentError("actions must name a force at least: actions={'motor': (-10.0, 10.0)}")
@@ -74,6 +82,7 @@ class Episode:
         self._slots = np.array([self.sim.input_names.index(name) for name in task.actions])
         self._low, self._high = (bound.astype(float) for bound in task.low_and_high)
         self._size = self.observe().shape
+        self._camera: Camera | None = None
 
     def reset(self, random: np.random.Generator) -> np.ndarray:
         """Begin an episode; return the observation."""
@@ -82,6 +91,8 @@ class Episode:
             None if start is None else call(start, "start, a function that is called as start(random)", random)
         )
         self.count = 0
+        if self._camera is not None:
+            self._camera.forget()
         return self.observe()
 
     def advance(self, action: np.ndarray) -> None:
@@ -98,6 +109,33 @@ class Episode:
         value = call(given, "observations, a function that is called as observations(stepper)", self.sim)
         shape = getattr(self, "_size", (None,))
         return array_of(value, shape, "the observation", ArgumentError).copy()
+
+    @property
+    def observation_names(self) -> tuple[str, ...] | None:
+        """Names of the numbers of an observation; None where the task has a function of its own for them."""
+        if self.task.observations is not None:
+            return None
+        names = [
+            f"{joint}[{k}]" if columns.stop - columns.start > 1 else joint
+            for joint, columns in self.sim.columns.items()
+            for k in range(columns.stop - columns.start)
+        ]
+        return (*names, *(f"rate of {name}" for name in names))
+
+    @property
+    def frames_per_second(self) -> int:
+        """Frame rate of a film with a picture after each action, at the speed of the motion."""
+        return max(1, round(1.0 / (vars(self.sim.method)["dt"] * self.task.frame_skip)))
+
+    def picture(self) -> np.ndarray | None:
+        """(480, 640, 3) the mechanism in the present state; None without a ``render_mode``."""
+        if self.task.render_mode is None:
+            return None
+        if self._camera is None:
+            from varint.drawing.camera import Camera  # imports matplotlib, which learning need not wait for
+
+            self._camera = Camera(self.task.mechanism)
+        return self._camera.picture(self.sim.state)
 
     def judge(self) -> tuple[float, bool, bool]:
         """The reward; whether the episode is over by its state or a step that failed; whether by its length."""

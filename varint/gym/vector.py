@@ -9,7 +9,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from varint.gym.environment import info_of, spaces_of
-from varint.gym.task import Episode, LearningTask
+from varint.gym.task import RENDER_MODES, Episode, LearningTask
 
 
 class MechanismVectorEnv(VectorEnv):
@@ -18,15 +18,20 @@ class MechanismVectorEnv(VectorEnv):
     Attributes
     ----------
     steppers : list of Stepper
+    observation_names, action_names
+        Those of `MechanismEnv`.
     """
 
-    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
+    metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "autoreset_mode": AutoresetMode.NEXT_STEP}
 
     def __init__(self, task: LearningTask, count: int, threads: int | None) -> None:
         self._episodes = [Episode(task) for _ in range(count)]
         self.steppers = [episode.sim for episode in self._episodes]
-        self.num_envs = count
-        self.single_action_space, self.single_observation_space = spaces_of(task, self._episodes[0].observe())
+        self.num_envs, first = count, self._episodes[0]
+        self.observation_names, self.action_names = first.observation_names, tuple(task.actions)
+        self.render_mode = task.render_mode
+        self.metadata = self.metadata | {"render_fps": first.frames_per_second}
+        self.single_action_space, self.single_observation_space = spaces_of(task, first.observe())
         self.action_space = batch_space(self.single_action_space, count)
         self.observation_space = batch_space(self.single_observation_space, count)
         workers = min(threads or os.cpu_count() or 1, count)
@@ -72,6 +77,12 @@ class MechanismVectorEnv(VectorEnv):
                 info = self._add_info(info, info_of(episode), k)
         self._over = terminated | truncated
         return np.array([episode.observe() for episode in self._episodes]), rewards, terminated, truncated, info
+
+    def render(self) -> tuple[np.ndarray, ...] | None:
+        """Return a picture (480, 640, 3) of each with ``render_mode="rgb_array"``, else None."""
+        if self.render_mode is None:
+            return None
+        return tuple(picture for episode in self._episodes if (picture := episode.picture()) is not None)
 
     def close_extras(self, **kwargs: Any) -> None:
         """End the threads."""

@@ -16,6 +16,7 @@ from varint.model.checks import (
     Frozen,
     array_of,
     check_name,
+    checked_call,
     freeze,
     positive,
     sequence_of,
@@ -31,6 +32,7 @@ Touching = bool | Sequence[CollisionShape]  # see `Body.collision`
 ORIGIN, UNTURNED = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
 
 
+@checked_call
 @dataclass(frozen=True, eq=False)
 class Body(Frozen):
     """A rigid body.

@@ -10,7 +10,7 @@ import os
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, fields
-from functools import cache
+from functools import cache, wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_origin
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.display import Shown, names_text
-from varint.errors import FileError, MechanismError, VarintError
+from varint.errors import ArgumentError, FileError, MechanismError, VarintError
 
 UNIT_TOLERANCE = 1e-4
 ROUND_OFF = (
@@ -258,6 +258,39 @@ def check_keys(given: Iterable[object], known: Iterable[str], what: str) -> None
             close = _nearest(key, known) if isinstance(key, str) else None
             hint = f"did you mean '{close}'?" if close else f"known are {', '.join(known)}"
             raise UnknownKey(f"{what}: unknown key {shown(key)}; {hint}", key, close)
+
+
+class WrongArguments(ArgumentError, TypeError):
+    """The arguments of a call are not those of the class; also the TypeError that Python raises for them."""
+
+
+def checked_call(cls: type[Kind]) -> type[Kind]:
+    """Class decorator: make a call of ``cls`` with unknown, missing or too many arguments raise WrongArguments.
+
+    The message names them, and the arguments that the class takes.
+    """
+    init = cls.__init__
+    own = [each for each in signature(init).parameters.values() if each.kind is not Parameter.VAR_KEYWORD][1:]
+    names = [each.name for each in own]
+    by_place = [each.name for each in own if each.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    needed = [each.name for each in own if each.default is Parameter.empty]
+
+    @wraps(init)
+    def checked(self: Any, *args: Any, **given: Any) -> None:
+        what = type(self).__name__
+        if len(args) > len(by_place):
+            listed = ", ".join(by_place) or "none"
+            raise WrongArguments(f"{what} takes without their names only {listed}, got {len(args)} values")
+        for name in given:
+            if name not in names:
+                hint = suggestion(name, names) or f": it takes {', '.join(names)}"
+                raise WrongArguments(f"{what} has no argument '{name}'{hint}")
+        if missing := [name for name in needed if name not in by_place[: len(args)] and name not in given]:
+            raise WrongArguments(f"{what} needs {', '.join(f'{name}=' for name in missing)}")
+        init(self, *args, **given)
+
+    cls.__init__ = checked  # type: ignore[method-assign]
+    return cls
 
 
 def choice(value: object, known: Iterable[Kind], what: str, error: type[VarintError] = MechanismError) -> Kind:

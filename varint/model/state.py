@@ -4,9 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from varint.display import Shown, count_text, field_facts, html_table, numbers_text
-from varint.model.checks import quaternion_components
+from varint.errors import StateError
+from varint.model.checks import array_of, quaternion_components, whole_number
+from varint.model.rotation_vectors import rotation_matrix
 
 LISTED = 30  # bodies in a notebook
 
@@ -34,6 +37,28 @@ class State(Shown):
         import quaternion  # slow to import, so only on demand
 
         return quaternion.as_quat_array(self.quat_wxyz)
+
+    def point(self, body: int, place: ArrayLike = (0.0, 0.0, 0.0)) -> np.ndarray:
+        """Return the position (3,) of a point fixed to a body, m, world.
+
+        ``body``: its number, ``mechanism.body_index[name]``. ``place``: the point (3,), m, from the centre of mass in
+        body axes. Raises StateError for a number that no body has, and for what is no point.
+        """
+        number, arm, _ = self._lever(body, place)
+        return self.position[number] + arm
+
+    def point_velocity(self, body: int, place: ArrayLike = (0.0, 0.0, 0.0)) -> np.ndarray:
+        """Return the velocity (3,) of a point fixed to a body, m/s, world; arguments and errors as in `point`."""
+        number, arm, rotation = self._lever(body, place)
+        return self.velocity[number] + np.cross(rotation @ self.angular_velocity[number], arm)
+
+    def _lever(self, body: int, place: ArrayLike) -> tuple[int, np.ndarray, np.ndarray]:
+        """Number of the body, the point seen from its centre of mass (3,), m, world, and its rotation matrix."""
+        if isinstance(body, str):
+            raise StateError(f"a state knows bodies by their numbers: give mechanism.body_index[{body!r}] for {body!r}")
+        number = whole_number(body, "number of a body", 0, StateError, len(self.position) - 1)
+        rotation = rotation_matrix(self.quat_wxyz[number])
+        return number, rotation @ array_of(place, (3,), "place of a point", StateError), rotation
 
     def _facts(self) -> Iterable[str]:
         if not self._is_whole:

@@ -98,7 +98,7 @@ class LyapunovExponent(Study):
 
 def lyapunov_exponent(
     mechanism: Mechanism | Problem,
-    duration: float | Method,
+    duration: float | Method | None = None,
     dt: float | None = None,
     *,
     state: State | None = None,

@@ -92,7 +92,7 @@ class LyapunovSpectrum(Study):
 
 def lyapunov_spectrum(
     mechanism: Mechanism | Problem,
-    duration: float | Method,
+    duration: float | Method | None = None,
     dt: float | None = None,
     *,
     state: State | None = None,

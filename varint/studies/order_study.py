@@ -100,7 +100,7 @@ class OrderStudy(Study):
 
 def order_study(
     mechanism: Mechanism | Problem,
-    duration: float | Method | Sequence[Method],
+    duration: float | Method | Sequence[Method] | None = None,
     dt: Sequence[float] = (0.02, 0.01, 0.005, 0.0025),
     *,
     order: int | Sequence[int] = 2,

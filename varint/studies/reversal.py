@@ -82,7 +82,7 @@ class TimeReversal(Study):
 
 def time_reversal(
     mechanism: Mechanism | Problem,
-    duration: float | Method,
+    duration: float | Method | None = None,
     dt: float | None = None,
     *,
     state: State | None = None,

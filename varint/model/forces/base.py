@@ -14,7 +14,16 @@ from varint.display import Shown
 from varint.errors import MechanismError
 from varint.measures import Measure
 from varint.model.body import WORLD
-from varint.model.checks import Frozen, check_name, check_plain_fields, finite, not_negative, positive, shown
+from varint.model.checks import (
+    Frozen,
+    check_name,
+    check_plain_fields,
+    checked_call,
+    finite,
+    not_negative,
+    positive,
+    shown,
+)
 from varint.model.collision_shapes import CollisionShape
 from varint.model.forces.law import Law
 from varint.model.forces.measured import coordinate_measure, is_free_rotation
@@ -31,7 +40,7 @@ KindOfForce = TypeVar("KindOfForce", bound="Force")
 
 def register(cls: type[KindOfForce]) -> type[KindOfForce]:
     """Class decorator: add a force to the registry, under its class name."""
-    FORCES[cls.__name__] = cls
+    FORCES[cls.__name__] = checked_call(cls)
     return cls
 
 

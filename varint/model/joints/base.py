@@ -32,6 +32,7 @@ from varint.model.checks import (
     array_of,
     check_name,
     check_plain_fields,
+    checked_call,
     freeze,
     in_a_shape,
     not_negative,
@@ -51,7 +52,7 @@ KindOfJoint = TypeVar("KindOfJoint", bound="Joint")
 
 def register(cls: type[KindOfJoint]) -> type[KindOfJoint]:
     """Class decorator: add a joint to the registry, under its class name."""
-    REGISTRY[cls.__name__] = cls
+    REGISTRY[cls.__name__] = checked_call(cls)
     return cls
 
 
