@@ -181,7 +181,9 @@ def _around_change(dP, dQ, n, sizes, frame):
         dphi = x + y + (1.0 / a + 1.0 / b) * slope * dh
         share, load = dphi * slope + phi * bend * dh, phi * slope
         dby_p, dby_q = scale(x + slope * dh / a, w_p), scale(y + slope * dh / b, w_q)
-        dby_p = add(dby_p, add(scale(load * dplace - share * (1.0 - place), m), scale(load * (1.0 - place) * turned, e)))
+        dby_p = add(
+            dby_p, add(scale(load * dplace - share * (1.0 - place), m), scale(load * (1.0 - place) * turned, e))
+        )
         dby_q = add(dby_q, add(scale(-load * dplace - share * place, m), scale(load * place * turned, e)))
     p, q = dot(n, dP), dot(n, dQ)
     return add(dby_p, scale(alpha * p + beta * q, n)), add(dby_q, scale(beta * p + gamma * q, n))
