@@ -69,8 +69,8 @@ def test_smooth_radius_tends_to_the_sharp_one(rng):
 
 
 ONE_SURFACE = """<mujoco><worldbody><geom name="s" type="{}" size="1 1"/><site name="p" pos="2 0 0"/>
-<site name="q" pos="0 2 0"/><site name="side" pos="0 0 2"/><body><joint type="slide"/><geom size=".1"/></body></worldbody>
-<tendon><spatial><site site="p"/><geom geom="s" {}/><site site="q"/></spatial></tendon></mujoco>"""
+<site name="q" pos="0 2 0"/><site name="side" pos="0 0 2"/><body><joint type="slide"/><geom size=".1"/></body>
+</worldbody><tendon><spatial><site site="p"/><geom geom="s" {}/><site site="q"/></spatial></tendon></mujoco>"""
 
 
 @pytest.mark.parametrize("side", ["", 'sidesite="side"'])
