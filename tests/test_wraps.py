@@ -68,6 +68,31 @@ def test_smooth_radius_tends_to_the_sharp_one(rng):
     assert apart[0] > 1.4 * apart[1] > 2.0 * apart[2] > 0.0
 
 
+ONE_SURFACE = """<mujoco><worldbody><geom name="s" type="{}" size="1 1"/><site name="p" pos="2 0 0"/>
+<site name="q" pos="0 2 0"/><site name="side" pos="0 0 2"/><body><joint type="slide"/><geom size=".1"/></body>
+</worldbody><tendon><spatial><site site="p"/><geom geom="s" {}/><site site="q"/></spatial></tendon></mujoco>"""
+
+
+@pytest.mark.parametrize("side", ["", 'sidesite="side"'])
+@pytest.mark.parametrize(("kind", "axis"), [("cylinder", CYLINDER), ("sphere", SPHERE)])
+def test_sides_are_those_of_mujoco(kind, axis, side, rng):
+    """The short way around, the long one and the straight line, each chosen as by MuJoCo 4."""
+    mujoco = pytest.importorskip("mujoco", minversion="4.0")
+    model = mujoco.MjModel.from_xml_string(ONE_SURFACE.format(kind, side))
+    data, count = mujoco.MjData(model), {"straight": 0, "short": 0, "long": 0}
+    flat = (1.0, 1.0, 0.0 if kind == "cylinder" else 1.0)
+    for _ in range(400):
+        at = rng.standard_normal((3, 3))
+        model.site_pos[:] = at = at * (rng.uniform(1.05, 3.0, 3) / np.linalg.norm(at * flat, axis=1))[:, None]
+        mujoco.mj_fwdPosition(model, data)
+        sided, free = (length(*at[:2], axis, (1.0, mode, 0.0, tuple(at[2] * flat)))[0] for mode in (1.0, 0.0))
+        assert data.ten_length[0] == pytest.approx(sided if side else free, abs=1e-12)
+        way = "straight" if data.ten_wrapnum[0] == 2 else "short" if data.ten_length[0] < free + 1e-6 else "long"
+        count[way] += 1
+    assert min(count["straight"], count["short"]) > 60
+    assert (count["long"] > 60) == bool(side)
+
+
 def test_inside_a_ring_it_is_the_shortest_over_points_of_the_ring(rng):
     angle = np.linspace(0.0, 2.0 * np.pi, 20001)
     ring = RADIUS * np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)

@@ -1,20 +1,27 @@
-"""The shortest line from a point P to a point Q around a sphere or a cylinder: its length, gradient and curvature.
+"""The line from a point P to a point Q around a sphere or a cylinder: its length, gradient and curvature.
 
 Points are relative to the centre, in axes of the surface; ``axis`` is the unit vector along a cylinder, and zero for a
 sphere. Across the axis the line consists of two tangents and an arc. With D = |P|, the radius r, a = sqrt(D^2 - r^2),
 the angle theta from P to Q about n, and phi = theta - acos(r / D_P) - acos(r / D_Q):
 
-    length    L2 = a_P + a_Q + r phi,    dL2 = a_P / D_P dD_P + a_Q / D_Q dD_Q + r dtheta + phi dr
+    length      L2 = a_P + a_Q + r phi
+    gradient    u = (a P - r n x P) / D^2 at P, (a Q + r n x Q) / D^2 at Q; phi by r
+    curvature   w w^T / a at each, with w = a dphi/dP, dphi/dQ: the unit vectors across u; dphi/dr = 1/a_P + 1/a_Q
 
-Along the axis it is linear in L2: L = hypot(L2, z). A sphere has its plane through P, Q and the centre.
+Along the axis it is linear in L2: L = hypot(L2, z). A sphere has its plane through P, Q and the centre: L2 is a
+function of P . P, P . Q and Q . Q, and its gradient at P is alpha P + beta Q. A change of P along n changes it by
+alpha n times that, one of Q by beta n times that.
 
 With smoothing eps the radius is r_s = h + eps log(1 + exp((r - h) / eps)), h the signed distance of the line PQ from
-the axis on the side that it passes: the line then leaves the surface without a jump of any derivative.
+the axis on the side that it passes: the line then leaves the surface without a jump of any derivative. With the unit
+vector e from P to Q, m = n x e, and the place lambda of the foot of h on PQ, 0 at P and 1 at Q:
+
+    h = -m . P,    dh = -m . ((1 - lambda) dP + lambda dQ),    dm = -e (m . (dQ - dP)) / |PQ|
 
 Inside a ring the line touches it at the point T where n . (T x (unit(T - P) + unit(T - Q))) = 0.
 
-Rules of sides as in MuJoCo: the line is straight where the segment clears the surface, and, if there is a side, is on
-it. Of the two tangent pairs it takes the one nearer to the side; without a side the shorter one.
+Sides are as in MuJoCo 4: the line turns by less than half a turn, and is straight where the segment clears the surface.
+Only if the side is opposite, between -P and -Q as seen from the centre, it goes the other way around.
 """
 
 import math
@@ -26,7 +33,8 @@ FREE, OUTSIDE, INSIDE = 0.0, 1.0, 2.0  # without a side; with a side beyond the 
 STRAIGHT, AROUND, WITHIN = range(3)  # courses of the line
 FAR = 36.0  # of (h - r) / eps: r_s - h is below round-off
 TINY = 1e-15
-NO_SIZES = (0.0,) * 9  # where the line does not turn about an arc
+ROUNDED = 1e-12  # rad: an arc the other way around that is rounded below zero
+NO_SIZES = (0.0,) * 8  # where the line does not turn about an arc
 ITERATIONS = 100  # of the touching point, by bisection at worst
 
 
@@ -52,17 +60,6 @@ def _tangent_points(P, Q, n, radius):
 
 
 @njit
-def _tangents_meet(P, Q, n, radius):
-    """Whether the two tangents intersect."""
-    one, other = _tangent_points(P, Q, n, radius)
-    e, f, g = sub(one, P), sub(other, Q), sub(P, Q)
-    size = dot(n, cross(e, f))
-    if abs(size) < TINY:
-        return False
-    return 0.0 <= dot(n, cross(f, g)) / size <= 1.0 and 0.0 <= dot(n, cross(e, g)) / size <= 1.0
-
-
-@njit
 def _nearest(P, Q):
     """The point of the segment PQ nearest to the centre, and its place: 0 at P, 1 at Q."""
     d = sub(Q, P)
@@ -83,62 +80,48 @@ def _normal(P, Q, axis):
 
 
 @njit
-def _goodness(P, Q, n, radius, side, smoothing):
-    """Nearness of the arc to the side; less than any if its tangents intersect."""
-    if smoothing == 0.0 and _tangents_meet(P, Q, n, radius):
-        return -1e4
-    one, other = _tangent_points(P, Q, n, radius)
-    return dot(_unit(add(one, other)), side)
-
-
-@njit
 def _course(P, Q, axis, surface):
-    """The course of the line, STRAIGHT, AROUND or WITHIN, and n; ``surface``: (radius, mode, smoothing, side)."""
+    """The course of the line, STRAIGHT, AROUND or WITHIN, n, and the sizes of `_around`.
+
+    ``surface``: (radius, mode, smoothing, side).
+    """
     radius, mode, smoothing, side = surface
     n = _normal(P, Q, axis)
     if min(dot(P, P), dot(Q, Q)) <= radius * radius:
-        return STRAIGHT, n
-    near, place = _nearest(P, Q)
-    clears = dot(near, near) > radius * radius
-    turns = dot(n, cross(P, Q))
-    if mode == INSIDE:
-        if turns < 0.0:
-            n = scale(-1.0, n)
-        return (WITHIN if clears or not 0.0 < place < 1.0 else STRAIGHT), n
-    flat = sub(side, scale(dot(n, side), n))
-    if mode == FREE:
-        if turns < 0.0:
-            n = scale(-1.0, n)
-    else:
-        flat, back = _unit(flat), scale(-1.0, n)
-        if _goodness(P, Q, back, radius, flat, smoothing) > _goodness(P, Q, n, radius, flat, smoothing):
-            n = back
-    if smoothing > 0.0:
-        return _smooth_course(P, Q, n, radius, smoothing), n
-    if clears and (mode == FREE or dot(flat, near) >= 0.0):
-        return STRAIGHT, n
-    return (STRAIGHT if _tangents_meet(P, Q, n, radius) else AROUND), n
-
-
-@njit
-def _smooth_course(P, Q, n, radius, smoothing):
-    """The course about n at the smooth radius."""
+        return STRAIGHT, n, NO_SIZES
+    if dot(n, cross(P, Q)) < 0.0:
+        n = scale(-1.0, n)
+    if smoothing == 0.0:
+        near, place = _nearest(P, Q)
+        clears = dot(near, near) > radius * radius
+        if mode == INSIDE:
+            return (WITHIN if clears or not 0.0 < place < 1.0 else STRAIGHT), n, NO_SIZES
+    opposite = mode == OUTSIDE and dot(n, cross(P, side)) < 0.0 and dot(n, cross(side, Q)) < 0.0
+    if opposite:
+        n = scale(-1.0, n)
+    elif smoothing == 0.0 and clears:
+        return STRAIGHT, n, NO_SIZES
     d = sub(Q, P)
-    h = dot(n, cross(P, Q)) / max(TINY, math.sqrt(dot(d, d)))
-    rs = _smooth_radius(h, radius, smoothing)[0]
-    if h - radius > FAR * smoothing or rs * rs >= min(dot(P, P), dot(Q, Q)):
-        return STRAIGHT
-    phi = _angles(P, Q, n, rs)
-    if phi <= 0.0 or (phi > math.pi and _tangents_meet(P, Q, n, rs)):
-        return STRAIGHT
-    return AROUND
+    size = math.sqrt(dot(d, d))
+    h, rs, slope, bend = dot(n, cross(P, Q)) / max(TINY, size), radius, 0.0, 0.0
+    if smoothing > 0.0:
+        if h - radius > FAR * smoothing:
+            return STRAIGHT, n, NO_SIZES
+        rs, slope, bend = _smooth_radius(h, radius, smoothing)
+        if rs * rs >= min(dot(P, P), dot(Q, Q)):
+            return STRAIGHT, n, NO_SIZES
+    a, b = math.sqrt(dot(P, P) - rs * rs), math.sqrt(dot(Q, Q) - rs * rs)
+    phi = _arc(P, Q, n, rs, a, b)
+    if opposite and phi < -ROUNDED:
+        phi += 2.0 * math.pi
+    if smoothing > 0.0 and phi <= 0.0:
+        return STRAIGHT, n, NO_SIZES
+    return AROUND, n, (a, b, rs, slope, bend, phi, size, h)
 
 
 @njit
 def _smooth_radius(h, radius, smoothing):
-    """r_s and its first two derivatives by h; the radius itself without smoothing."""
-    if smoothing == 0.0:
-        return radius, 0.0, 0.0
+    """r_s and its first two derivatives by h."""
     x = (radius - h) / smoothing
     small = math.exp(-abs(x))
     share = small / (1.0 + small) if x > 0.0 else 1.0 / (1.0 + small)  # 1 - sigmoid(x)
@@ -146,71 +129,64 @@ def _smooth_radius(h, radius, smoothing):
 
 
 @njit
-def _angles(P, Q, n, radius):
-    """phi, without turns where the tangents only just miss the circle."""
-    theta = math.atan2(dot(n, cross(P, Q)), dot(P, Q))
-    if theta < 0.0:
-        theta += 2.0 * math.pi
-    near = math.acos(min(1.0, radius / math.sqrt(dot(P, P))))
-    return theta - near - math.acos(min(1.0, radius / math.sqrt(dot(Q, Q))))
-
-
-@njit
-def _sizes(P, Q, n, radius, smoothing):
-    """(D_P, D_Q, a_P, a_Q, length of PQ, r_s and its derivatives by h, phi)."""
-    one, other, d = math.sqrt(dot(P, P)), math.sqrt(dot(Q, Q)), sub(Q, P)
-    size = math.sqrt(dot(d, d))
-    rs, slope, bend = _smooth_radius(dot(n, cross(P, Q)) / size, radius, smoothing)
-    a, b = math.sqrt(max(0.0, one * one - rs * rs)), math.sqrt(max(0.0, other * other - rs * rs))
-    return one, other, a, b, size, rs, slope, bend, _angles(P, Q, n, rs)
+def _arc(P, Q, n, radius, a, b):
+    """phi, from -pi to pi: the angle of the product of (P . Q, n . P x Q), (r, -a) and (r, -b) as complex numbers."""
+    c, s = dot(P, Q), dot(n, cross(P, Q))
+    x, y = radius * radius - a * b, radius * (a + b)
+    return math.atan2(s * x - c * y, c * x + s * y)
 
 
 @njit
 def _around(P, Q, n, sizes):
-    """L2, and its gradients by P and Q; ``sizes``: `_sizes`."""
-    one, other, a, b, size, rs, slope, _, phi = sizes
-    by_p = scale(1.0 / (one * one), sub(scale(a, P), scale(rs, cross(n, P))))
-    by_q = scale(1.0 / (other * other), add(scale(b, Q), scale(rs, cross(n, Q))))
+    """L2, and its gradients by P and Q; ``sizes``: (a_P, a_Q, r_s and its derivatives by h, phi, |PQ|, h)."""
+    a, b, rs, slope, _, phi, size, _ = sizes
+    by_p = scale(1.0 / dot(P, P), sub(scale(a, P), scale(rs, cross(n, P))))
+    by_q = scale(1.0 / dot(Q, Q), add(scale(b, Q), scale(rs, cross(n, Q))))
     if slope > 0.0:
-        share, d, c = phi * slope / size, sub(Q, P), dot(n, cross(P, Q)) / (size * size)
-        by_p = add(by_p, scale(share, add(cross(Q, n), scale(c, d))))
-        by_q = add(by_q, scale(share, sub(cross(n, P), scale(c, d))))
+        d = sub(Q, P)
+        place, m = -dot(P, d) / (size * size), scale(phi * slope / size, cross(n, d))
+        by_p, by_q = sub(by_p, scale(1.0 - place, m)), sub(by_q, scale(place, m))
     return a + b + rs * phi, by_p, by_q
 
 
 @njit
-def _around_change(P, Q, dP, dQ, plane, sizes):
-    """Changes of the gradients of `_around`; ``plane``: n and its change; ``sizes``: `_sizes`."""
-    n, dn = plane
-    one, other, a, b, size, rs, slope, bend, phi = sizes
-    d, dd = sub(Q, P), sub(dQ, dP)
+def _frame(P, Q, n, solved, flat):
+    """w at P and Q, e, m, lambda, and (alpha, beta, gamma) out of the plane, which are zero where it is ``flat``."""
+    _, _, _, by_p, by_q, _, sizes = solved
+    a, b, rs, size = sizes[0], sizes[1], sizes[2], sizes[6]
+    w_p = scale(-1.0 / dot(P, P), add(scale(a, cross(n, P)), scale(rs, P)))
+    w_q = scale(1.0 / dot(Q, Q), sub(scale(b, cross(n, Q)), scale(rs, Q)))
+    e = scale(1.0 / max(TINY, size), sub(Q, P))
+    outward = 0.0, 0.0, 0.0
     turn = dot(n, cross(P, Q))
-    by_c_p, by_c_q = cross(Q, n), cross(n, P)
-    dc, dsize = dot(by_c_p, dP) + dot(by_c_q, dQ), dot(d, dd) / size
-    dh = dc / size - turn * dsize / (size * size)
-    drs = slope * dh
-    done, dother = dot(P, dP) / one, dot(Q, dQ) / other
-    da, db = (one * done - rs * drs) / max(TINY, a), (other * dother - rs * drs) / max(TINY, b)
-    dtheta = dot(cross(n, Q), dQ) / (other * other) - dot(cross(n, P), dP) / (one * one)
-    dphi = dtheta + (drs - rs * done / one) / max(TINY, a) + (drs - rs * dother / other) / max(TINY, b)
-    by_p = scale(1.0 / (one * one), sub(scale(a, P), scale(rs, cross(n, P))))
-    by_q = scale(1.0 / (other * other), add(scale(b, Q), scale(rs, cross(n, Q))))
-    side = add(scale(drs, cross(n, P)), scale(rs, add(cross(dn, P), cross(n, dP))))
-    dby_p = scale(1.0 / (one * one), sub(add(scale(da, P), scale(a, dP)), side))
-    dby_p = sub(dby_p, scale(2.0 * done / one, by_p))
-    side = add(scale(drs, cross(n, Q)), scale(rs, add(cross(dn, Q), cross(n, dQ))))
-    dby_q = scale(1.0 / (other * other), add(add(scale(db, Q), scale(b, dQ)), side))
-    dby_q = sub(dby_q, scale(2.0 * dother / other, by_q))
-    if slope > 0.0:
-        c, share = turn / (size * size), phi * slope / size
-        dshare = (dphi * slope + phi * bend * dh) / size - share * dsize / size
-        lean = scale(dc / (size * size) - 2.0 * c * dsize / size, d)
-        lean, tilt = add(lean, scale(c, dd)), scale(c, d)
-        change = add(add(cross(dQ, n), cross(Q, dn)), lean)
-        dby_p = add(dby_p, add(scale(dshare, add(by_c_p, tilt)), scale(share, change)))
-        change = sub(add(cross(dn, P), cross(n, dP)), lean)
-        dby_q = add(dby_q, add(scale(dshare, sub(by_c_q, tilt)), scale(share, change)))
-    return dby_p, dby_q
+    if not flat and turn != 0.0:
+        alpha, beta, gamma = dot(n, cross(by_p, Q)), dot(n, cross(P, by_p)), dot(n, cross(P, by_q))
+        outward = alpha / turn, beta / turn, gamma / turn
+    return w_p, w_q, e, cross(n, e), -dot(P, e) / max(TINY, size), outward
+
+
+@njit
+def _around_change(dP, dQ, n, sizes, frame):
+    """Changes of the gradients of `_around`; ``frame``: `_frame`."""
+    a, b, _, slope, bend, phi, size, h = sizes
+    w_p, w_q, e, m, place, (alpha, beta, gamma) = frame
+    a, b = max(TINY, a), max(TINY, b)
+    x, y = dot(w_p, dP) / a, dot(w_q, dQ) / b
+    if slope == 0.0:
+        dby_p, dby_q = scale(x, w_p), scale(y, w_q)
+    else:
+        dd = sub(dQ, dP)
+        turned, dh = dot(m, dd) / size, -(1.0 - place) * dot(m, dP) - place * dot(m, dQ)
+        dplace = (h * turned - dot(e, dP) - place * dot(e, dd)) / size
+        dphi = x + y + (1.0 / a + 1.0 / b) * slope * dh
+        share, load = dphi * slope + phi * bend * dh, phi * slope
+        dby_p, dby_q = scale(x + slope * dh / a, w_p), scale(y + slope * dh / b, w_q)
+        dby_p = add(
+            dby_p, add(scale(load * dplace - share * (1.0 - place), m), scale(load * (1.0 - place) * turned, e))
+        )
+        dby_q = add(dby_q, add(scale(-load * dplace - share * place, m), scale(load * place * turned, e)))
+    p, q = dot(n, dP), dot(n, dQ)
+    return add(dby_p, scale(alpha * p + beta * q, n)), add(dby_q, scale(beta * p + gamma * q, n))
 
 
 @njit
@@ -256,12 +232,11 @@ def _within_change(P, Q, dP, dQ, n, flat, T):
 
 @njit
 def _solved(p, q, axis, surface):
-    """The course of the line, n, L2 with its gradients by P and Q, the touching point within a ring, and `_sizes`."""
+    """The course of the line, n, L2 with its gradients by P and Q, the touching point within a ring, and sizes."""
     P, Q = _across(axis, p), _across(axis, q)
-    course, n = _course(P, Q, axis, surface)
-    flat, by_p, by_q, T, sizes = 0.0, ZERO, ZERO, ZERO, NO_SIZES
+    course, n, sizes = _course(P, Q, axis, surface)
+    flat, by_p, by_q, T = 0.0, ZERO, ZERO, ZERO
     if course == AROUND:
-        sizes = _sizes(P, Q, n, surface[0], surface[2])
         flat, by_p, by_q = _around(P, Q, n, sizes)
     elif course == WITHIN:
         T = _touching(P, Q, n, surface[0])
@@ -286,34 +261,33 @@ def _length(p, q, axis, solved):
 
 
 @njit
-def _change(p, q, dp, dq, axis, solved):
-    """Changes of the gradients of `_length`."""
+def _bent(p, q, axis, solved):
+    """`_frame` of a line around a surface, for `_change`."""
+    return _frame(_across(axis, p), _across(axis, q), solved[1], solved, dot(axis, axis) > 0.0)
+
+
+@njit
+def _change(p, q, dp, dq, axis, solved, frame):
+    """Changes of the gradients of `_length`; ``frame``: `_bent`."""
     course, n, flat, by_p, by_q, T, sizes = solved
     if course == STRAIGHT:
         u, du = sub(q, p), sub(dq, dp)
         size = math.sqrt(dot(u, u))
         bent = scale(1.0 / size if size > 0.0 else 0.0, _across(_unit(u), du))
         return scale(-1.0, bent), bent
-    P, Q, dP, dQ = _across(axis, p), _across(axis, q), _across(axis, dp), _across(axis, dq)
+    dP, dQ = _across(axis, dp), _across(axis, dq)
     if course == AROUND:
-        dn = ZERO
-        if dot(axis, axis) == 0.0:
-            turn = cross(P, Q)
-            size = dot(n, turn)
-            change = add(cross(dP, Q), cross(P, dQ))
-            dn = scale(1.0 / size if size != 0.0 else 0.0, _across(n, change))
-        dby_p, dby_q = _around_change(P, Q, dP, dQ, (n, dn), sizes)
+        dby_p, dby_q = _around_change(dP, dQ, n, sizes, frame)
     else:
+        P, Q = _across(axis, p), _across(axis, q)
         dby_p, dby_q = _within_change(P, Q, dP, dQ, n, dot(axis, axis) > 0.0, T)
     z, dz = dot(axis, sub(q, p)), dot(axis, sub(dq, dp))
     length = math.sqrt(flat * flat + z * z)
-    dflat = dot(by_p, dP) + dot(by_q, dQ)
-    dlength = (flat * dflat + z * dz) / length
-    share, dshare = flat / length, (dflat - flat / length * dlength) / length
-    along = scale((dz - z / length * dlength) / length, axis)
+    across = (z * (dot(by_p, dP) + dot(by_q, dQ)) - flat * dz) / (length * length * length)
+    share, along = flat / length, scale(across * flat, axis)
     return (
-        sub(add(scale(dshare, by_p), scale(share, dby_p)), along),
-        add(add(scale(dshare, by_q), scale(share, dby_q)), along),
+        add(add(scale(share, dby_p), scale(across * z, by_p)), along),
+        sub(add(scale(share, dby_q), scale(across * z, by_q)), along),
     )
 
 
@@ -326,16 +300,18 @@ def wrapped_length(p, q, axis, surface):
 @njit
 def wrapped_change(p, q, dp, dq, axis, surface):
     """Changes of the gradients of `wrapped_length` along changes dp, dq of the points."""
-    return _change(p, q, dp, dq, axis, _solved(p, q, axis, surface))
+    solved = _solved(p, q, axis, surface)
+    return _change(p, q, dp, dq, axis, solved, _bent(p, q, axis, solved))
 
 
 @njit
 def wrapped_hessian(p, q, axis, surface, out):
     """Write the second derivatives of `wrapped_length` by (p, q) to ``out`` (6, 6); returns its gradients."""
     solved = _solved(p, q, axis, surface)
+    frame = _bent(p, q, axis, solved)
     for k in range(6):
         unit = (1.0 if k % 3 == 0 else 0.0, 1.0 if k % 3 == 1 else 0.0, 1.0 if k % 3 == 2 else 0.0)
-        a, b = _change(p, q, unit if k < 3 else ZERO, ZERO if k < 3 else unit, axis, solved)
+        a, b = _change(p, q, unit if k < 3 else ZERO, ZERO if k < 3 else unit, axis, solved, frame)
         out[0, k], out[1, k], out[2, k] = a
         out[3, k], out[4, k], out[5, k] = b
     _, by_p, by_q = _length(p, q, axis, solved)
@@ -349,14 +325,13 @@ def wrapped_arc(p, q, axis, surface):
     Between them it turns about n. Both points are the same inside a ring, and of no meaning where it is straight.
     """
     P, Q = _across(axis, p), _across(axis, q)
-    course, n = _course(P, Q, axis, surface)
+    course, n, sizes = _course(P, Q, axis, surface)
     if course == STRAIGHT:
         return course, n, p, q
     if course == AROUND:
-        d = sub(Q, P)
-        rs = _smooth_radius(dot(n, cross(P, Q)) / math.sqrt(dot(d, d)), surface[0], surface[2])[0]
+        rs, phi = sizes[2], sizes[5]
         one, other = _tangent_points(P, Q, n, rs)
-        arc = rs * _angles(P, Q, n, rs)
+        arc = rs * phi
     else:
         one, arc = _touching(P, Q, n, surface[0]), 0.0
         other = one

@@ -109,7 +109,8 @@ class MJCFSource:
         file = self._found([element.path.resolve().parent / name, self.folder / name])
         if file is None:
             raise element.error(
-                f"<include> of '{name}': there is no such file in the folder of this one or in a folder of packages="
+                f"<include> of '{name}': there is no such file in the folder of this one or in a folder of packages=:"
+                " name there the folder that it lies in, or one above"
             )
         return file
 
