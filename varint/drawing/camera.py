@@ -31,7 +31,9 @@ class Camera:
         self._lower, self._upper = np.minimum(self._lower, painter.lower), np.maximum(self._upper, painter.upper)
         self._size = self._size or painter.size
         painter.lower, painter.upper, painter.size = self._lower, self._upper, self._size
-        figure = Figure(figsize=(FRAME_WIDTH / FRAME_DPI, FRAME_HEIGHT / FRAME_DPI), dpi=FRAME_DPI, layout="constrained")
+        figure = Figure(
+            figsize=(FRAME_WIDTH / FRAME_DPI, FRAME_HEIGHT / FRAME_DPI), dpi=FRAME_DPI, layout="constrained"
+        )
         canvas = FigureCanvasAgg(figure)
         painter.attach(figure.add_subplot())
         painter.axes.set_adjustable("datalim")
