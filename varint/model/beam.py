@@ -222,7 +222,7 @@ def _about_z(angle: float) -> np.ndarray:
 
 
 def _shares(elements: int) -> np.ndarray:
-    """(n + 1,) masses of the nodes in masses of an element: weights of an integral that are exact for cubics from n = 2.
+    """(n + 1,) masses of the nodes in masses of an element: weights of an integral, exact for cubics from n = 2.
 
     So the inertia of the whole is exact, and frequencies of bending are of fourth order in the length of an element.
     """
