@@ -10,7 +10,7 @@ from varint.kinematics.frames import with_world
 from varint.model.state import State
 from varint.model.structure import Structure
 
-FRAME_WIDTH, FRAME_HEIGHT, FRAME_DPI = 640, 480, 100  # pixels, and pixels an inch
+FRAME_SIZE, FRAME_DPI = np.array([640, 480]), 100  # pixels across and down, and pixels an inch
 
 
 class Camera:
@@ -31,9 +31,7 @@ class Camera:
         self._lower, self._upper = np.minimum(self._lower, painter.lower), np.maximum(self._upper, painter.upper)
         self._size = self._size or painter.size
         painter.lower, painter.upper, painter.size = self._lower, self._upper, self._size
-        figure = Figure(
-            figsize=(FRAME_WIDTH / FRAME_DPI, FRAME_HEIGHT / FRAME_DPI), dpi=FRAME_DPI, layout="constrained"
-        )
+        figure = Figure(figsize=tuple(FRAME_SIZE / FRAME_DPI), dpi=FRAME_DPI, layout="constrained")
         canvas = FigureCanvasAgg(figure)
         painter.attach(figure.add_subplot())
         painter.axes.set_adjustable("datalim")

@@ -12,10 +12,10 @@ from varint.errors import MechanismError
 from varint.gradients.along_run import MotionSum, of_law
 from varint.gradients.backward import Adjoint
 from varint.gradients.numbers import (
+    CENTRE,
     GRAVITY,
     OTHER_PARTS,
     PARTS,
-    PLACE,
     Differences,
     Number,
     differences,
@@ -125,7 +125,7 @@ class Local:
         """Derivatives by a mass, an inertia or the place of the centre of mass."""
         assert number.field is not None
         body, attribute, _ = number.field
-        if attribute == PLACE:
+        if attribute == CENTRE:
             return self._by_position(number)
         if attribute not in ("mass", "inertia") or not self._forces_ignore_mass:
             return None

@@ -26,7 +26,7 @@ SYMMETRIC = ("inertia", "stiffness", "damping")  # fields that are symmetric whe
 ROTATIONS = ("quat_wxyz", "axes")  # fields whose numbers cannot change alone
 JUMP = 0.1  # of an axis: more is another choice of it, not the change of a number
 PARTS = ("bodies", "joints", "forces")
-PLACE = "position"  # field of a body: its centre of mass in the reference configuration
+CENTRE = "position"  # field of a body: its centre of mass in the reference configuration
 Made = TypeVar("Made")
 
 
