@@ -2,14 +2,14 @@
 
     python benchmarks/speed_targets.py COMMIT [--rounds N]
 
-Each figure is the least of all rounds, as in `check`, of which this takes the processes. Members of ensembles: the
-processor time of a worker for 60 of them less that for 20, so that the start of the worker is left out.
+Each figure is the least of all rounds, as in `check`, of which this takes the processes. Members of ensembles are run
+one after another in the process itself: processor time, without the start of a worker.
 """
 
 import argparse
-import resource
 import sys
 import time
+from contextlib import ExitStack
 
 from check import compared, git, tree_of, work_for
 
@@ -35,19 +35,15 @@ TARGETS = {  # name to the ratio asked for
 }
 
 
-def processor():
-    """Seconds of the processor that this process and its children took."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
-
-
-def works():
-    """Name to a function that returns seconds: of a step, a member, or a call."""
+def works(stack):
+    """Name to a function that returns seconds: of a step, a member, or a call; ``stack``: of contexts to close."""
     import tempfile
     from functools import partial
+    from itertools import count
     from pathlib import Path
 
     import varint as vi
+    from varint.ensembles import source, work
 
     chain = vi.mechanisms.n_pendulum
     plain, long = chain(n=10), chain(n=100)
@@ -68,16 +64,25 @@ def works():
         work()
         return time.perf_counter() - began
 
-    def members(count, output):
-        draws = vi.random_draws(count, {"angle": ("uniform", 0.1, 3.0)}, seed=1)
-        began = processor()
-        vi.ensemble("double_pendulum", draws, 10.0, 0.01, workers=1, output=output, on_unresolved="ignore")
-        return processor() - began
+    number = count()
 
-    def member(in_folder):
-        with tempfile.TemporaryDirectory() as folder:
-            few, many = (str(Path(folder) / name) if in_folder else None for name in ("few", "many"))
-            return -members(20, few) + members(60, many)
+    def member(build, task):
+        began = time.process_time()
+        row = work.run_member(task, build, next(number), {"angle": 0.5})
+        taken = time.process_time() - began
+        assert row["status"] == "done", row
+        return taken
+
+    named = source.source_of("double_pendulum")
+    if hasattr(work, "MemberTask"):
+        task, method = work.MemberTask, vi.Variational
+    else:  # older trees
+        task, method = work.Task, "maximal"
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    build = getattr(source, "Builder", lambda build: build)(vi.mechanisms.double_pendulum)
+    in_memory, in_folder = (
+        task(named, method, {"duration": 10.0, "dt": 0.01}, where, None, False) for where in (None, folder)
+    )
 
     def of_gradient():
         vi.gradient(
@@ -98,8 +103,8 @@ def works():
         "order 6, n = 10": partial(steps, plain, 30, order=6),
         "order 8, n = 10": partial(steps, plain, 15, order=8),
         "springs and dampers, n = 10": partial(steps, forced, 200),
-        "a member of an ensemble": lambda: member(False) / 40,
-        "a member with its file": lambda: member(True) / 40,
+        "a member of an ensemble": partial(member, build, in_memory),
+        "a member with its file": partial(member, build, in_folder),
         "simulate, one step": lambda: whole(lambda: vi.simulate(pair, 0.01, 0.01)),
         "gradient, n = 10": lambda: whole(of_gradient),
         "a step with a controller": partial(steps, driven, 200),
@@ -113,7 +118,8 @@ def main():
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.serve:
-        return work_for(works(), sys.stdin, sys.stdout)
+        with ExitStack() as stack:
+            return work_for(works(stack), sys.stdin, sys.stdout)
     with tree_of(args.commit) as before:
         best = compared(before, list(TARGETS), args.rounds, __file__)
     print(f"| against {git('log', '-1', '--format=%h', args.commit)} | before, us | now, us | ratio | asked |")
