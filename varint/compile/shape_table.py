@@ -103,8 +103,6 @@ def most_features(shapes: ShapeTable, a: int, b: int) -> int:
         other = b if shapes.kind[a] in (PLANE, HOLLOW) else a
         vertices = int(shapes.first_vertex[other + 1] - shapes.first_vertex[other])
         return 8 if shapes.kind[other] == CYLINDER else min(vertices, 2 * _largest_face(shapes, other) + 2)
-    if shapes.first_vertex[a + 1] - shapes.first_vertex[a] == shapes.first_vertex[b + 1] - shapes.first_vertex[b] == 1:
-        return 1  # balls
     return _largest_face(shapes, a) + _largest_face(shapes, b) + 4
 
 

@@ -63,7 +63,7 @@ def _is_bounded(plan, s):
 
 @njit
 def _need(plan, ws, s, h):
-    """How far from shape s features are looked for in a step of ``h`` seconds, as far as it depends on s, m."""
+    """Distance from shape s within which features are looked for in a step of ``h`` seconds, its own share, m."""
     i = _slot_of(plan, s)
     if i == plan.bodies.mass.size or not _is_bounded(plan, s):
         return 0.0
@@ -72,7 +72,7 @@ def _need(plan, ws, s, h):
 
 @njit
 def _left_of_skin(plan, ws, pose, s):
-    """What the way of a shape since the list was made has left of its skin, m; zero for shapes of the world."""
+    """Skin of a shape less its way since the list was made, m; zero for shapes of the world."""
     if plan.contacts.shapes.body[s] < 0 or not _is_bounded(plan, s):
         return 0.0 if ws.contacts.skin[s] >= 0.0 else -math.inf
     way = sub(_centre(plan, ws, pose, s), vector(ws.contacts.listed_centre[s]))
