@@ -1,5 +1,7 @@
 """Hard contacts of bodies with planes of the world, and with each other."""
 
+from functools import cache
+
 import numpy as np
 
 from varint.compile.roles import Roles
@@ -59,8 +61,8 @@ def _pair_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
         pairs += [(e, each, first[each.body] + m, first[each.other] + n) for m in numbers[0] for n in numbers[1]]
     table = shape_table(shapes)
     slots = [most_features(table, a, b) for *_, a, b in pairs]
-    slotted = [(e, each, a, b) for (e, each, a, b), count in zip(pairs, slots, strict=True) for _ in range(count)]
 
+    @cache
     def of_point(body: str, shape: int) -> float:
         """`_mobility` of a point of a shape of a body."""
         if body == WORLD:
@@ -70,15 +72,17 @@ def _pair_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
         turning = float(np.trace(np.linalg.inv(structure.body(body).inertia)))
         return 1.0 / structure.body(body).mass + 2.0 / 9.0 * arm**2 * turning
 
+    def of_slots(values: list, kind: type) -> np.ndarray:
+        """A number of each pair as one of each of its slots."""
+        return np.repeat(np.array(values, dtype=kind), slots)
+
     return {
-        "body": np.array([slot[number[each.body]] for _, each, *_ in slotted], dtype=np.int64),
-        "other": np.array([slot[number[each.other]] for _, each, *_ in slotted], dtype=np.int64),
-        "element": np.array([e for e, *_ in slotted], dtype=np.int64),
-        "friction": np.array([each.friction for _, each, *_ in slotted], dtype=float),
-        "restitution": np.array([each.restitution for _, each, *_ in slotted], dtype=float),
-        "mobility": np.array(
-            [of_point(each.body, a) + of_point(each.other, b) for _, each, a, b in slotted], dtype=float
-        ),
+        "body": of_slots([slot[number[each.body]] for _, each, *_ in pairs], np.int64),
+        "other": of_slots([slot[number[each.other]] for _, each, *_ in pairs], np.int64),
+        "element": of_slots([e for e, *_ in pairs], np.int64),
+        "friction": of_slots([each.friction for _, each, *_ in pairs], float),
+        "restitution": of_slots([each.restitution for _, each, *_ in pairs], float),
+        "mobility": of_slots([of_point(each.body, a) + of_point(each.other, b) for _, each, a, b in pairs], float),
         "pair_first": np.cumsum([0, *slots], dtype=np.int64),
         "pair_shape": np.array([[a, b] for *_, a, b in pairs], dtype=np.int64).reshape(-1, 2),
         "shapes": table,

@@ -42,6 +42,7 @@ from varint.terms.kernels.term_rows import (
     accelerate_contacts,
     carried_of,
     fold_contacts,
+    list_all,
     number_parts,
     press_contacts,
     project_contacts,
@@ -72,6 +73,8 @@ def workspace(
     ws.compliance[:] = plan.rows.role == EFFORT
     for c in inactive:
         ws.compliance[plan.constraints.row[c] : plan.constraints.row[c] + plan.constraints.size[c]] = 1.0
+    if plan.contacts.body.size:
+        list_all(ws)
     ws.balance.unresolved[:] = -1
     ws.pace.rows[:] = np.arange(ws.pace.rows.size)
     _give_addresses(ws.efforts, functions)

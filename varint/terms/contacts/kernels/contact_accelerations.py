@@ -19,7 +19,8 @@ def rest_contacts(plan, ws, velocity):
     work = ws.contacts
     if plan.contacts.pair_shape.size:
         choose_features(plan, ws, 0, 0.0)
-    for k in range(plan.contacts.body.size):
+    for n in range(work.near_count[0]):
+        k = work.near[n]
         i, upper = plan.contacts.body[k], work.upper
         write_upper(plan, ws, 0, k)
         rates = (
@@ -54,7 +55,8 @@ def forces_of_contacts(plan, ws, out):
 
     Force on ``body`` (3), N, its part along the normal, place of the point that touches (3), m, and normal (3), world.
     """
-    for k in range(plan.contacts.body.size):
+    for n in range(ws.contacts.near_count[0]):
+        k = ws.contacts.near[n]
         f, i = feature_of(plan, k), plan.contacts.body[k]
         for j in range(10):
             out[k, j] = 0.0

@@ -140,7 +140,8 @@ def fold_cones(plan, ws, body, factored):
     that touch are left to `contact_coupling`.
     """
     work = ws.contacts
-    for k in range(plan.contacts.body.size):
+    for n in range(work.near_count[0]):
+        k = work.near[n]
         if not work.taking[k]:
             continue
         i, upper, lower, inverse, given = (
@@ -184,7 +185,8 @@ def fold_cones(plan, ws, body, factored):
 def unfold_cones(plan, ws, body):
     """Back-substitute x = ``body`` (nb, 6): ``ws.contacts.change`` = C^-1 (given - lower x), but of those coupled."""
     work = ws.contacts
-    for k in range(plan.contacts.body.size):
+    for n in range(work.near_count[0]):
+        k = work.near[n]
         if not work.taking[k] or is_coupled(plan, work, k):
             continue
         x, lower, inverse = body[plan.contacts.body[k]], work.folded_lower[k], work.folded_inverse[k]
@@ -199,7 +201,8 @@ def unfold_cones(plan, ws, body):
 def add_changes(ws, share):
     """Add ``share`` times their changes to the impulses of active contacts."""
     work = ws.contacts
-    for k in range(work.taking.size):
+    for n in range(work.near_count[0]):
+        k = work.near[n]
         for a in range(3 if work.taking[k] else 0):
             work.z[k, a] += share * work.change[k, a]
 
@@ -208,7 +211,8 @@ def add_changes(ws, share):
 def add_pushes(plan, ws, factor, body):
     """Add ``factor`` times the wrenches of the impulses of active contacts to ``body`` (nb, 6)."""
     work = ws.contacts
-    for k in range(plan.contacts.body.size):
+    for n in range(work.near_count[0]):
+        k = work.near[n]
         if work.taking[k]:
             i, z = plan.contacts.body[k], work.z[k]
             for a in range(3):

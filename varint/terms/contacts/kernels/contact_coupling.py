@@ -78,7 +78,8 @@ def _multiply(plan, work, k, x, given, sign, out, at):
 def _factor_block(plan, ws, step):
     """Write and factor I + C^-1 lower A^-1 N^T of the contacts that touch, and list them."""
     work, count = ws.contacts, 0
-    for k in range(plan.contacts.height.size, plan.contacts.body.size):
+    for n in range(work.near_count[0]):
+        k = work.near[n]
         if work.taking[k] and is_coupled(plan, work, k):
             if count == work.coupled.size:  # no space: NaN, with which no step is solved
                 work.coupled_count[0], work.change[k, 0], ws.increment_body[0, 0] = 0, math.nan, math.nan

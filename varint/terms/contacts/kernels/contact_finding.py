@@ -7,11 +7,16 @@ from varint.algebra.vectors import dot, sub, vector
 from varint.collision.features import LINE_LINE, POINT_LINE, POINT_POINT
 from varint.collision.narrow import find_features
 from varint.kernels.plan import Plan, Workspace
+from varint.terms.contacts.kernels.contact_broad_phase import (
+    AHEAD,
+    EMPTY,
+    MARGIN,
+    is_list_whole,
+    list_near,
+    way_of_shape,
+)
 from varint.terms.contacts.kernels.contact_features import locate_contact
 
-EMPTY = -1  # kind of a slot without features
-AHEAD = 2.0  # times the way of a step: so far features are looked for ...
-MARGIN = 0.05  # ... and so much of the size of the smaller shape
 UNSEEN = 1e-9  # of the size: an overlap of features that nobody looked for, at the end of a step
 TURNED = 0.5  # cosine by which the normal between round bodies may turn in a step in which they could meet
 SHORTEST = 1.0 / 64.0  # of a step: a share that is not halved any further for what could be missed in it
@@ -34,17 +39,6 @@ def _find(plan, ws, pose, p, reach):
         contacts.shapes, contacts.pair_shape[p, 0], contacts.pair_shape[p, 1],
         (ws.position[pose, i], ws.rotation[pose, i]), (ws.position[pose, j], ws.rotation[pose, j]), reach, ws.found,
     )  # fmt: skip
-
-
-@njit
-def _way(plan, ws, i, s, h):
-    """Longest way of the points of shape s of body i in a step of ``h`` seconds, m."""
-    if i == plan.bodies.mass.size:
-        return 0.0
-    v, w, g = vector(ws.velocity[i]), vector(ws.velocity[i, 3:]), vector(plan.bodies.gravity)
-    c = vector(plan.contacts.shapes.centre[s])
-    arm = math.sqrt(dot(c, c)) + plan.contacts.shapes.bound[s] if plan.contacts.shapes.bound[s] < math.inf else 0.0
-    return h * (math.sqrt(dot(v, v)) + arm * math.sqrt(dot(w, w)) + h * math.sqrt(dot(g, g)))
 
 
 @njit
@@ -126,10 +120,12 @@ def _fill(plan, ws, p, count):
 def choose_features(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
     """Find the features that face each other at a pose, as far as they could meet within ``h`` seconds."""
     contacts = plan.contacts
-    for p in range(contacts.pair_shape.shape[0]):
+    list_near(plan, ws, pose, h)
+    for n in range(ws.contacts.near_pair_count[0]):
+        p = ws.contacts.near_pair[n]
         k = contacts.height.size + contacts.pair_first[p]
-        way = _way(plan, ws, contacts.body[k], contacts.pair_shape[p, 0], h)
-        way += _way(plan, ws, contacts.other[k], contacts.pair_shape[p, 1], h)
+        way = way_of_shape(plan, ws, contacts.body[k], contacts.pair_shape[p, 0], h)
+        way += way_of_shape(plan, ws, contacts.other[k], contacts.pair_shape[p, 1], h)
         _fill(plan, ws, p, _find(plan, ws, pose, p, AHEAD * way + MARGIN * _size_of(plan, p)))
 
 
@@ -137,7 +133,9 @@ def choose_features(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
 def misses_features(plan: Plan, ws: Workspace, start: int, end: int) -> bool:
     """Whether shapes may have met in a step by features that have no slot, or passed each other."""
     work, contacts = ws.contacts, plan.contacts
-    for p in range(contacts.pair_shape.shape[0]):
+    listed = is_list_whole(plan, ws, end)
+    for n in range(work.near_pair_count[0] if listed else contacts.pair_shape.shape[0]):
+        p = work.near_pair[n] if listed else n
         for f in range(contacts.pair_first[p], contacts.pair_first[p + 1]):
             k = contacts.height.size + f
             if work.kind[f] not in (POINT_POINT, POINT_LINE) or work.closed[k]:

@@ -35,7 +35,8 @@ def start_inside(plan, ws, step):
     space for; True does not promise that the method converged.
     """
     work, count, space = ws.contacts, 0, ws.contacts.inside.size
-    for k in range(plan.contacts.body.size):
+    for n in range(work.near_count[0]):
+        k = work.near[n]
         if work.taking[k]:
             if count == space:
                 return False
@@ -60,7 +61,8 @@ def push_column(plan, ws, step, only):
     work, nb = ws.contacts, plan.bodies.mass.size
     work.column_body[:] = 0.0
     work.column_row[:] = 0.0
-    for k in range(plan.contacts.body.size):
+    for n in range(work.near_count[0]):
+        k = work.near[n]
         if not work.taking[k] or (only[0] >= 0 and k != only[0]):
             continue
         for a in range(3):

@@ -103,7 +103,8 @@ def _solve(plan, ws, pose, afresh):
                 scale = 1.0 if j < 3 else plan.bodies.length[0]
                 moved = max(moved, scale * abs(body[i, j]))
                 fastest = max(fastest, scale * abs(work.velocity[i, j]))
-        for k in range(plan.contacts.body.size):
+        for n in range(work.near_count[0]):
+            k = work.near[n]
             for a in range(3 if work.taking[k] else 0):
                 fastest = max(fastest, plan.contacts.mobility[k] * abs(work.z[k, a]))
         for r in range(row.size):
@@ -119,7 +120,8 @@ def _solve(plan, ws, pose, afresh):
 def _start_inside(plan, ws, pose):
     """Start from the solution of `contact_interior`; returns whether there is one, which given modes have not."""
     work, body, row = ws.contacts, ws.increment_body, ws.increment_row
-    for k in range(plan.contacts.body.size):
+    for n in range(work.near_count[0]):
+        k = work.near[n]
         if work.taking[k] and (work.sticking[k] or work.direction[k, 0] != 0.0 or work.direction[k, 1] != 0.0):
             return False
     work.z[:] = 0.0
@@ -166,7 +168,8 @@ def _look(plan, ws, forced):
     """Evaluate the law at the velocities at hand; returns the largest miss, and whether all modes stayed."""
     work, worst = ws.contacts, 0.0
     work.changes[0] = 0
-    for k in range(plan.contacts.body.size):
+    for n in range(work.near_count[0]):
+        k = work.near[n]
         if not work.taking[k]:
             continue
         for a in range(3):
@@ -180,7 +183,8 @@ def _look(plan, ws, forced):
 @njit
 def _is_linear(plan, work):
     """Whether the rows of the contacts stay what they are while their modes do: none slides where its slip goes."""
-    for k in range(work.taking.size):
+    for n in range(work.near_count[0]):
+        k = work.near[n]
         given = work.direction[k, 0] != 0.0 or work.direction[k, 1] != 0.0 or plan.contacts.friction[k] == 0.0
         if work.taking[k] and work.mode[k] == SLIDING and not given:
             return False
@@ -196,7 +200,8 @@ def project_contacts(plan: Plan, ws: Workspace, pose: int) -> None:
     """
     work = ws.contacts
     rest_on(plan, ws, pose)
-    for k in range(plan.contacts.body.size):
+    for n in range(work.near_count[0]):
+        k = work.near[n]
         slip = work.slip[k]
         size = math.sqrt(slip[0] * slip[0] + slip[1] * slip[1])
         work.sticking[k] = True
@@ -219,7 +224,8 @@ def project_contacts(plan: Plan, ws: Workspace, pose: int) -> None:
 def _stop_turned(work):
     """Let the contacts stick whose slip at a node is against that of the step before; returns whether there are any."""
     turned = False
-    for k in range(work.taking.size):
+    for n in range(work.near_count[0]):
+        k = work.near[n]
         d = work.direction[k]
         if work.taking[k] and work.rate[k, 1] * d[0] + work.rate[k, 2] * d[1] < -STILL:
             d[0] = d[1] = 0.0
@@ -236,5 +242,6 @@ def _work_of(ws, k):
 @njit
 def works_at_node(plan, ws, work):
     """Add the works of friction in `project_contacts`, J, to ``work`` (ne,)."""
-    for k in range(plan.contacts.body.size):
+    for n in range(ws.contacts.near_count[0]):
+        k = ws.contacts.near[n]
         work[plan.contacts.element[k]] += _work_of(ws, k)

@@ -20,6 +20,8 @@ def sizes_of_contacts(plan):
     inside = min(contacts.body.size, MOST_COUPLED)
     return {
         "contacts": contacts.body.size,
+        "contact_pairs": contacts.pair_shape.shape[0],
+        "shapes": contacts.shapes.kind.size,
         "features": int(contacts.pair_first[-1]),
         "coupled": coupled,
         "coupled_rows": 3 * coupled,

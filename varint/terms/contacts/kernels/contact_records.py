@@ -41,6 +41,14 @@ class ContactWork(CompiledRecord, writable=True):
     impulse: Annotated[Float2, "contacts 3", STEP_STATE]  # N s, over the last step, of pairs in axes of the world ...
     span: Annotated[Float1, STEP_STATE]  # ... of so many seconds
     hits: Annotated[Int1, "contacts"]  # in this step
+    # those that can touch, see contact_broad_phase.py; arrays of all others are as of open contacts
+    near: Annotated[Int1, "contacts", STATE]  # their numbers, in order ...
+    near_count: Annotated[Int1, STATE]  # ... and how many they are
+    near_pair: Annotated[Int1, "contact_pairs", STATE]  # pairs of shapes, as well
+    near_pair_count: Annotated[Int1, STATE]
+    is_near: Annotated[Bool1, "contact_pairs", STATE]
+    listed_centre: Annotated[Float2, "shapes 3", STATE]  # m, world, of the spheres about the shapes when listed
+    skin: Annotated[Float1, "shapes", STATE]  # m, by which these were larger; below zero: to be listed anew
     # of pairs of features
     kind: Annotated[Int1, "features", STATE]  # below zero of a slot without any
     key: Annotated[Int2, "features 2", STATE]  # vertex, edge or face of the first and the second

@@ -81,7 +81,8 @@ def write_upper(plan, ws, pose, k):
 def rest_on(plan, ws, pose):
     """Take the closed contacts into the problem of a step from a pose, with their impulses of the last step."""
     work = ws.contacts
-    for k in range(plan.contacts.body.size):
+    for n in range(work.near_count[0]):
+        k = work.near[n]
         work.taking[k], work.sticking[k], work.mode[k] = work.closed[k], False, APART
         for a in range(3):
             work.z[k, a] = work.bias[k, a] = 0.0
@@ -95,7 +96,8 @@ def start_step(plan, ws, pose, h):
     """Prepare the problem of a step of ``h`` seconds from a pose; its iterate starts at the impulses of the last."""
     work = ws.contacts
     rest_on(plan, ws, pose)
-    for k in range(plan.contacts.body.size):
+    for n in range(work.near_count[0]):
+        k = work.near[n]
         if not work.taking[k]:
             continue
         f = feature_of(plan, k)
@@ -145,7 +147,8 @@ def press_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float) ->
     work = ws.contacts
     merit = worst = moved = 0.0
     work.changes[0] = 0
-    for k in range(plan.contacts.body.size):
+    for n in range(work.near_count[0]):
+        k = work.near[n]
         work.missed[k] = 0.0
         if work.taking[k]:
             rates_of_step(plan, ws, start, end, h, k)
@@ -176,7 +179,8 @@ def unfold_contacts(
 def keep_solution(ws):
     """Keep the solution of a step, as problems at its start may follow before its end is accepted."""
     work = ws.contacts
-    for k in range(work.closed.size):
+    for n in range(work.near_count[0]):
+        k = work.near[n]
         work.solved_mode[k] = work.mode[k]
         for a in range(3):
             work.solved[k, a] = work.z[k, a] if work.taking[k] else 0.0
@@ -190,7 +194,8 @@ def add_works_before_node(plan, ws, share, works):
     ``works``: of each component. Impulses act about the node at the start of a step. As loads they do their work at the
     velocity of either step.
     """
-    for k in range(plan.contacts.body.size):
+    for n in range(ws.contacts.near_count[0]):
+        k = ws.contacts.near[n]
         if ws.contacts.closed[k]:
             c = plan.components.of_element[plan.contacts.element[k]]
             works[c] += share * _power(ws.contacts.solved[k], ws.contacts.slip[k])
@@ -222,7 +227,8 @@ def normal_rate(plan, ws, pose, k):
 def finish_contacts(plan, ws, end, h):
     """Add to the works, and keep slips and impulses at the end of a solved stage; contacts that part open."""
     work, share = ws.contacts, ws.balance.size[0] / (h + ws.balance.size[0])
-    for k in range(plan.contacts.body.size):
+    for n in range(work.near_count[0]):
+        k = work.near[n]
         speed = math.sqrt(work.solved_rate[k, 1] ** 2 + work.solved_rate[k, 2] ** 2)
         slides = work.closed[k] and work.solved_mode[k] != STICKING and speed > STILL
         if work.closed[k]:

@@ -79,7 +79,8 @@ def _solve(plan, ws, start, end, h, tol):
 @njit
 def _any_presses(work):
     """Whether a contact has an impulse at the start of the iteration."""
-    for k in range(work.taking.size):
+    for n in range(work.near_count[0]):
+        k = work.near[n]
         if work.taking[k] and work.z[k, 0] != 0.0:
             return True
     return False

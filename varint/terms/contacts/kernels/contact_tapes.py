@@ -4,6 +4,7 @@ import numpy as np
 
 from varint._numba import allocate, njit
 from varint.algebra.vectors import dot, vector
+from varint.terms.contacts.kernels.contact_broad_phase import list_all
 from varint.terms.contacts.kernels.contact_features import feature_of
 from varint.terms.contacts.kernels.contact_records import ContactNumbers
 from varint.terms.contacts.kernels.contact_rows import rest_on
@@ -26,6 +27,7 @@ def set_contacts(ws, state):
     """Go back to a `contacts_state`."""
     for name, array in zip(AT_NODE, state, strict=True):
         getattr(ws.contacts, name)[:] = array
+    list_all(ws)
 
 
 def carried_of(plan) -> int:
@@ -78,6 +80,7 @@ def play_contacts(plan, ws, at, k):
             work.slip_vector[f, m] = slip[m]
         for a in range(2 if f < 0 else 0):
             work.slip[c, a] = dot(slip, vector(plan.contacts.frame[c, 1 + a]))
+    list_all(ws)
     rest_on(plan, ws, 0)
     work.share[0] = 1.0
     for c in range(work.closed.size):

@@ -28,7 +28,8 @@ def clearance(plan, ws, pose, n):
 def first_beyond(plan, ws, pose, forces):
     """The number that is furthest past its event at a pose, -1 for none; closed limits count with ``forces`` only."""
     first, worst = first_limit_beyond(plan, ws, pose, forces)
-    for k in range(plan.contacts.body.size):
+    for m in range(ws.contacts.near_count[0]):
+        k = ws.contacts.near[m]
         if not ws.contacts.closed[k]:
             value = contact_gap(plan, ws, pose, k) / TOUCHING
             if value < worst:

@@ -62,8 +62,8 @@ def begin_events(plan, ws, pose, h):
     search.limit[0], search.changes[0] = -1, 0
     for n in range(search.impacts.size):
         search.impacts[n] = 0
-    for k in range(ws.contacts.hits.size):
-        ws.contacts.hits[k] = 0
+    for n in range(ws.contacts.near_count[0]):
+        ws.contacts.hits[ws.contacts.near[n]] = 0
     renew_events(plan, ws, pose, h)
 
 
