@@ -48,13 +48,13 @@ def test_flexible_pendulum():
     """Tip at 0.25, 0.5, 0.75 and 1 s by 8 cubic elements, which differ from 6 by 1e-4."""
     tip = [(0.88894, -0.28673), (-0.20733, -0.94393), (-0.86260, -0.43636), (-0.92864, 0.09975)]
     errors = [np.linalg.norm(tip_of_pendulum(n, 1e-3) - tip, axis=1).max() for n in (16, 32)]
-    assert errors[1] < 0.008
+    assert errors[1] < 1.2e-3
     assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.6)
 
 
 @pytest.mark.slow
 def test_flexible_pendulum_has_order_two_in_time():
-    tips = [tip_of_pendulum(4, dt, (0.25, 0.5)) for dt in (0.005, 0.0025, 0.00125)]
+    tips = [tip_of_pendulum(4, dt, (0.25, 0.5)) for dt in (0.00125, 0.000625, 0.0003125)]
     steps = [np.abs(a - b).max() for a, b in pairwise(tips)]
     assert steps[0] / steps[1] == pytest.approx(4.0, abs=0.3)
 
@@ -104,9 +104,9 @@ def deflection(elements, times):
 def test_slider_crank_with_a_flexible_rod():
     """Deflections at 0.02, 0.04 and 0.06 s by 4 cubic elements, of 1.87 mm at most."""
     reference = np.array([-7.79e-5, -9.626e-4, -1.716e-4])
-    errors = [np.abs(deflection(n, (0.02, 0.04, 0.06)) - reference).max() for n in (8, 16)]
-    assert errors[1] < 0.015 * 1.87e-3
-    assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.6)
+    errors = [np.abs(deflection(n, (0.02, 0.04, 0.06)) - reference).max() / 1.87e-3 for n in (8, 16)]
+    assert errors[0] < 7e-3
+    assert errors[1] < 1.5e-3  # the reference is no more exact
 
 
 @pytest.mark.slow

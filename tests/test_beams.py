@@ -91,7 +91,20 @@ def test_mass_of_the_nodes():
     parts = vi.beam("beam", None, None, point_a=(0, 0, 0), point_b=(2, 0, 0), elements=4, section=BAR)
     masses = [body.mass for body in parts.bodies]
     assert sum(masses) == pytest.approx(2 * 7850 * 1e-4)
-    assert masses[0] == pytest.approx(0.5 * masses[1])
+    assert masses == pytest.approx(7850 * 1e-4 * 0.5 * np.array([3 / 8, 7 / 6, 11 / 12, 7 / 6, 3 / 8]))
+
+
+@pytest.mark.parametrize("elements", [2, 3, 4, 5, 9])
+def test_inertia_of_the_whole(elements):
+    """Mass, centre and inertia of a beam that moves as one are those of a homogeneous bar, for any number of nodes."""
+    parts = vi.beam("beam", None, None, point_a=(0, 0, 0), point_b=(2, 0, 0), elements=elements, section=BAR)
+    mass, x = np.array([body.mass for body in parts.bodies]), np.array([body.position[0] for body in parts.bodies])
+    bar = vi.Body.box("bar", (2.0, 0.01, 0.01), 2 * 7850 * 1e-4)
+    assert mass.min() > 0.0
+    assert [mass.sum(), mass @ x] == pytest.approx([bar.mass, bar.mass])
+    own = sum(rotation_matrix(body.quat_wxyz) @ body.inertia @ rotation_matrix(body.quat_wxyz).T for body in parts.bodies)
+    whole = own + np.diag([0.0, 1.0, 1.0]) * (mass @ (x - 1.0) ** 2)
+    assert whole == pytest.approx(bar.inertia, rel=1e-12, abs=1e-12)
 
 
 def test_section_forces_of_a_cantilever():

@@ -64,10 +64,17 @@ class Tree:
     charts: dict[str, str]
 
 
-def find_tree(mechanism: Mechanism, chart: str = EXPONENTIAL, charts: Mapping[str, str] | None = None) -> Tree:
+def find_tree(
+    mechanism: Mechanism,
+    chart: str = EXPONENTIAL,
+    charts: Mapping[str, str] | None = None,
+    *,
+    as_rigid: bool = False,
+) -> Tree:
     """The tree of ``mechanism``, of the same tree joints as its variational form has.
 
-    ``chart``: of all free rotations, but for those in ``charts``, joint name to chart.
+    ``chart``: of all free rotations, but for those in ``charts``, joint name to chart. ``as_rigid``: joints with
+    compliant rows keep their own coordinates, for readings.
     """
     topology, builder = mechanism.compiled.topology, _Builder()
     joints: list[Joint] = []
@@ -78,7 +85,7 @@ def find_tree(mechanism: Mechanism, chart: str = EXPONENTIAL, charts: Mapping[st
         number, name = topology.tree_joint[body], mechanism.bodies[body].name
         free = REGISTRY["Free"]
         joint = free(f"base of {name}", "world", name) if number is None else mechanism.joints[number]
-        if joint.compliant:
+        if joint.compliant and not as_rigid:
             joint = free(joint.name, joint.body_a, joint.body_b, point=joint.point, point_b=joint.point_b)
         if joint.allowed[-1:] == (Ball(),) and joint.allowed.count(Ball()) == 1:
             used[joint.name] = (charts or {}).get(joint.name, chart)
