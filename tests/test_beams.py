@@ -7,6 +7,7 @@ from test_beam_references import flexure
 
 import varint as vi
 from varint.compile import roles
+from varint.model.rotation_vectors import rotation_matrix
 
 FALL = (0, -9.81, 0)
 BAR = vi.Section.rectangle(0.01, 0.01, **STEEL)
@@ -102,7 +103,8 @@ def test_inertia_of_the_whole(elements):
     bar = vi.Body.box("bar", (2.0, 0.01, 0.01), 2 * 7850 * 1e-4)
     assert mass.min() > 0.0
     assert [mass.sum(), mass @ x] == pytest.approx([bar.mass, bar.mass])
-    own = sum(rotation_matrix(body.quat_wxyz) @ body.inertia @ rotation_matrix(body.quat_wxyz).T for body in parts.bodies)
+    axes = [rotation_matrix(body.quat_wxyz) for body in parts.bodies]
+    own = sum(R @ body.inertia @ R.T for R, body in zip(axes, parts.bodies, strict=True))
     whole = own + np.diag([0.0, 1.0, 1.0]) * (mass @ (x - 1.0) ** 2)
     assert whole == pytest.approx(bar.inertia, rel=1e-12, abs=1e-12)
 

@@ -83,6 +83,23 @@ def test_loops_of_steel(name):
     assert np.abs(steel.energy_balance).max() <= 1.1 * np.abs(run.energy_balance).max()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["klann_leg", "jansen_leg", "n_pendulum", "delta_robot", "spinning_top"])
+def test_more_joints_of_steel(name):
+    """At most one more iteration a step, though the joints ring undamped, of forces of some 100 N from the start."""
+    rigid = getattr(vi.mechanisms, name)()
+    run, steel = (vi.simulate(mechanism, 0.3, 1e-3) for mechanism in (rigid, soft(rigid, STEEL)))
+    assert steel.newton_iterations <= run.newton_iterations + 300
+
+
+def test_steps_that_fail_are_reported():
+    """Of a loop of compliant joints, whose rows are no constraints."""
+    mechanism = soft(vi.mechanisms.four_bar(), STEEL)
+    state = mechanism.state(rates={"crank pivot": 1e7})
+    with pytest.raises(vi.ConvergenceError, match="could not be"):
+        vi.simulate(mechanism, 0.1, 1e-3, state=state)
+
+
 def test_one_soft_joint_of_a_loop():
     rigid = vi.mechanisms.four_bar()
     run = vi.simulate(rigid, 0.5, 1e-3)
@@ -127,7 +144,7 @@ def test_reduced_coordinates(name, compliance):
     fine = vi.simulate(mechanism, 0.1, 1e-4)
     joint = mechanism.joints[0].name
     assert run.reactions[joint].force[-1] == pytest.approx(fine.reactions[joint].force[-1], abs=2e-3)
-    assert run.coordinates(joint)[-1] == pytest.approx(fine.coordinates(joint)[-1], abs=1e-5)
+    assert run.coordinates[joint][-1] == pytest.approx(fine.coordinates[joint][-1], abs=1e-5)
 
 
 @pytest.mark.slow

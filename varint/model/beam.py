@@ -48,8 +48,8 @@ def beam(
         Bodies, "world" among them, that the ends are clamped to. None leaves an end free: joints of the mechanism may
         name its node, "NAME 0" at point_a or "NAME n" at point_b, for a hinge.
     elements : int
-        n, from 1. The nodes are n + 1 bodies, evenly spread, with the mass and rotational inertia of a piece each, of
-        half a piece at the ends. An end in the world has no node. Nodes are named "NAME 0", at point_a, to "NAME n".
+        n, from 1. The nodes are n + 1 bodies, evenly spread, whose masses are the weights of Gregory's rule. An end in
+        the world has no node. Nodes are named "NAME 0", at point_a, to "NAME n".
     section : Section
         Stiffnesses and masses per length.
     normal : (3,), optional
@@ -222,7 +222,7 @@ def _about_z(angle: float) -> np.ndarray:
 
 
 def _shares(elements: int) -> np.ndarray:
-    """(n + 1,) masses of the nodes in masses of an element: the weights of Gregory's rule, exact for cubics from n = 2.
+    """(n + 1,) masses of the nodes in masses of an element: weights of an integral that are exact for cubics from n = 2.
 
     So the inertia of the whole is exact, and frequencies of bending are of fourth order in the length of an element.
     """
@@ -238,10 +238,10 @@ def _node(
     name: str, point: np.ndarray, axes: np.ndarray, section: Section, length: float, pieces: tuple[bool, bool],
     share: float,
 ) -> Body:  # fmt: skip
-    """A node with half an element of ``length`` on either side, where ``pieces`` has one, and a ``share`` of its mass.
+    """A node with half an element of ``length`` on either side, where ``pieces`` has one.
 
-    Its rotational inertia is that of the section alone: that of an element's mass about its middle is in the motion of
-    the nodes already.
+    It has a ``share`` of the mass of an element, and of the rotational inertia of the section. Rotational inertia of
+    the pieces, which the motion of the nodes has already, would make the error one of second order.
     """
     size, own = section.size, section.inertia_per_length
     assert size is not None  # since the section was made

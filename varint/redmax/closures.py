@@ -1,7 +1,7 @@
 """The rows that close a mechanism in reduced coordinates, the same as those of the variational form.
 
-Of its cut joints, the rigid ones of joints with a compliance, of points and bodies whose motion is prescribed, which have targets that change with time, and of
-one-sided rows in contact.
+Of its cut joints, the rigid ones of joints with a compliance, of points and bodies whose motion is prescribed, which
+have targets that change with time, and of one-sided rows in contact.
 """
 
 from collections.abc import Sequence

@@ -251,7 +251,8 @@ class ReducedTrajectory(Trajectory):
 
     def _coordinates(self, joint: Joint) -> np.ndarray:
         """Columns of ``q``; measured of cut and compliant joints, and rotation vectors where there are Euler angles."""
-        if joint.compliant or joint.name not in self.columns or np.any(self.charts.get(joint.name, EXPONENTIAL) != EXPONENTIAL):
+        measured = joint.compliant or joint.name not in self.columns
+        if measured or np.any(self.charts.get(joint.name, EXPONENTIAL) != EXPONENTIAL):
             return joint_coordinates(self.mechanism, joint, self.position, self.quat_wxyz)
         return _single(continued_coordinates(joint, self.q[:, self.columns[joint.name]].copy()))
 
