@@ -60,7 +60,7 @@ def quick_misfits(structure: Structure, compiled: Compiled, state: State) -> lis
 
 
 def misfits_in(structure: Structure, cluster: NumberedCluster) -> Iterator[Misfit]:
-    """The misfits of a cluster: one for each joint to release; none where joints give way by a compliance."""
+    """The misfits of a cluster: one for each joint to release; none where joints have a compliance."""
     loops, numbers, _ = cluster
     if any(structure.joints[number].compliant for number in numbers):
         return
