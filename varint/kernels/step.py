@@ -30,7 +30,6 @@ from varint.kernels.plan import Plan, Workspace
 from varint.kernels.projection import node_works, project
 from varint.kernels.rates import place_rates
 from varint.kernels.restart import ACCEPTED, AT_START, DEEPEST_SUBSTEP, go_back, keep_start
-from varint.kernels.soft_joints import extrapolate_ringing
 from varint.kernels.tape import keep_load, keep_stage
 from varint.terms.kernels.term_events import (
     act_event,
@@ -145,9 +144,7 @@ def begin_part(plan, ws, inputs, h, stage, extrapolate, when, warm):
     for r in range(ws.multiplier.size):
         ws.multiplier[r] = ws.last_multiplier[r] if warm else 0.0
     start_multipliers(plan, ws, half_step, extrapolate)
-    if extrapolate and plan.compliant.joint_row.size and not has_contacts(plan):
-        extrapolate_ringing(ws, stage, plan.bodies.length[0])
-    elif extrapolate:
+    if extrapolate:
         still = CALM if has_contacts(plan) else 0.0
         _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0], still)
     ws.extended.used[0] = False
