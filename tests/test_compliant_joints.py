@@ -83,6 +83,14 @@ def test_loops_of_steel(name):
     assert np.abs(steel.energy_balance).max() <= 1.1 * np.abs(run.energy_balance).max()
 
 
+def test_steps_that_fail_are_reported():
+    """Of a loop of compliant joints, whose rows are no constraints."""
+    mechanism = soft(vi.mechanisms.four_bar(), STEEL)
+    state = mechanism.state(rates={"crank pivot": 1e7})
+    with pytest.raises(vi.ConvergenceError, match="could not be"):
+        vi.simulate(mechanism, 0.1, 1e-3, state=state)
+
+
 def test_one_soft_joint_of_a_loop():
     rigid = vi.mechanisms.four_bar()
     run = vi.simulate(rigid, 0.5, 1e-3)
@@ -111,6 +119,49 @@ def test_against_a_bushing_in_reduced_coordinates():
     one = vi.Mechanism("one", [body], [ball])
     errors = [np.abs(vi.simulate(one, 0.3, 0.3 / n).position[-1] - exact).max() for n in (300, 600)]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compliance", [1e-4, (1e-4, 1e-4, 0, 0, 0)])
+@pytest.mark.parametrize("name", ["four_bar", "double_pendulum"])
+def test_reduced_coordinates(name, compliance):
+    """The steps in maximal coordinates approach them at order 2, with all rows compliant or some of them."""
+    rigid = getattr(vi.mechanisms, name)()
+    mechanism = soft(rigid, compliance, 1e-3)
+    run = vi.redmax.simulate(mechanism, 0.1, dt=0.05, rtol=1e-9)
+    assert np.abs(run.energy_balance).max() < 1e-8 * run.kinetic.max()
+    errors = [np.abs(vi.simulate(mechanism, 0.1, 0.1 / n).position[-1] - run.position[-1]).max() for n in (200, 400)]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+    fine = vi.simulate(mechanism, 0.1, 1e-4)
+    joint = mechanism.joints[0].name
+    assert run.reactions[joint].force[-1] == pytest.approx(fine.reactions[joint].force[-1], abs=2e-3)
+    assert run.coordinates[joint][-1] == pytest.approx(fine.coordinates[joint][-1], abs=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("integrator", ["sdirk2", "bdf2", "gauss", "rk4"])
+def test_other_integrators_in_reduced_coordinates(integrator):
+    mechanism = pendulum(1e-3, 1e-3)
+    exact = vi.redmax.simulate(mechanism, 0.1, dt=0.1, rtol=1e-10).position[-1]
+    run = vi.redmax.simulate(mechanism, 0.1, 5e-4, integrator=integrator)
+    assert np.abs(run.position[-1] - exact).max() < 1e-5
+
+
+def test_rigid_joints_are_the_limit_in_reduced_coordinates():
+    run = vi.redmax.simulate(pendulum(), 0.1, dt=0.1, rtol=1e-9)
+    errors = [
+        apart(vi.redmax.simulate(pendulum(c, 1e-3), 0.1, dt=0.1, integrator="radau", rtol=1e-9), run)
+        for c in (1e-6, 1e-7)
+    ]
+    assert errors[1] == pytest.approx(0.1 * errors[0], rel=0.1)
+
+
+def test_prescribed_compliant_joints_in_reduced_coordinates():
+    drive = vi.PrescribedMotion("drive", joint="pin 0", rate=1.0)
+    with pytest.raises(vi.ArgumentError, match="'pin 0' has a compliance, and so six free coordinates"):
+        vi.redmax.simulate(replace(pendulum(1e-6), forces=[drive]), 0.1)
+    with pytest.raises(vi.ArgumentError, match="'pin 0' has a compliance, and so six free coordinates"):
+        vi.redmax.simulate(pendulum(1e-6), 0.1, prescribed={"pin 0": lambda t: (t, 1.0, 0.0)})
 
 
 def slider(compliance, damping_time):
@@ -246,7 +297,7 @@ def test_wrong_input(make, message):
 @pytest.mark.parametrize(
     "use",
     [
-        lambda mechanism: vi.redmax.simulate(mechanism, 0.1),
+        lambda mechanism: vi.redmax.simulate(mechanism, 0.1, 1e-3, integrator="euler"),
         lambda mechanism: vi.gradient(mechanism, lambda state: 0.0, 0.1, 1e-3, with_respect_to=["start"]),
         lambda mechanism: vi.lyapunov_spectrum(mechanism, 0.1, 1e-3),
         lambda mechanism: vi.linearize(mechanism, dt=1e-3),

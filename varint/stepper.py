@@ -103,7 +103,8 @@ class Stepper(Shown):
     input_names : tuple of str
         Name of the force of each entry of ``inputs``.
     columns : dict
-        Joint name to its slice of `coordinates` and `rates`, as `varint.redmax.coordinates` returns it.
+        Joint name to its slice of `coordinates` and `rates`, as `varint.redmax.coordinates` returns it, but for joints
+        with a compliance, which keep their coordinates in maximal coordinates.
     failure : Failure or None
         Message, time, body and joint, if the last call of `step` met a step that could not be solved; else None.
 
@@ -134,7 +135,7 @@ class Stepper(Shown):
         self._held = _held(mechanism)
         self.input_names = tuple(mechanism.forces[k].name for k in self._held.forces)
         self._slots = {name: slot for slot, name in enumerate(self.input_names)}
-        self._tree = find_tree(mechanism)
+        self._tree = find_tree(mechanism, as_rigid=not isinstance(self.method, Reduced))
         self.columns = dict(self._tree.columns)
         self.inputs, self._place = np.zeros(len(self.input_names)), np.zeros((2, self._tree.nq))
         self.failure: Failure | None = None

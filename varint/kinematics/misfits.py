@@ -60,8 +60,10 @@ def quick_misfits(structure: Structure, compiled: Compiled, state: State) -> lis
 
 
 def misfits_in(structure: Structure, cluster: NumberedCluster) -> Iterator[Misfit]:
-    """The misfits of a cluster: one for each joint to release."""
+    """The misfits of a cluster: one for each joint to release; none where joints have a compliance."""
     loops, numbers, _ = cluster
+    if any(structure.joints[number].compliant for number in numbers):
+        return
     x, R = loops.closed(loops.x, loops.R) or (loops.x, loops.R)
     at = loops.look(x, R)
     if not at.left.shape[1] or not len(at.motions):

@@ -47,7 +47,7 @@ def moment_arms(
         mechanism, states = motion.mechanism, [motion.state(i) for i in range(motion.t.size)]
     else:
         mechanism, states = motion, [motion.state() if state is None else state]
-    kinematics = TreeKinematics(mechanism)
+    kinematics = TreeKinematics(mechanism.rigid_twin)
     arms = path_arms(kinematics, [force], (_coordinates(kinematics, each) for each in states))[:, 0]
     if isinstance(motion, RecordedMotion):
         return {name: _of_one(arms[:, columns]) for name, columns in kinematics.tree.columns.items() if _any(columns)}

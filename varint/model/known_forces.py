@@ -255,27 +255,27 @@ USES = {
     "located steps": Use(
         '`vi.redmax.simulate`, "dop853", "rk45"',
         "steps of other integrators",
-        (*MAXIMAL, "impulses", "shapes", "soft"),
+        (*MAXIMAL, "impulses", "shapes"),
     ),
     "stiff steps": Use(
         '`vi.redmax.simulate`, "radau"',
         "steps of this integrator",
-        (*MAXIMAL, "impulses", "shapes", "path", "soft"),
+        (*MAXIMAL, "impulses", "shapes", "path"),
     ),
     "reduced steps": Use(
         '`vi.redmax.simulate`, "heun", "rk4", "matrix"',
         "steps of this integrator",
-        (*MAXIMAL, "impulses", "contacts", "soft"),
+        (*MAXIMAL, "impulses", "contacts"),
     ),
     "implicit steps": Use(
         '`vi.redmax.simulate`, "bdf1", "bdf2", "sdirk2"',
         "steps of this integrator",
-        ("attached", "impulses", "contacts", "path", "soft"),
+        ("attached", "impulses", "contacts", "path"),
     ),
     "tree steps": Use(
         '`vi.redmax.simulate`, "gauss" and the variational integrators',
         "steps of trees in canonical coordinates",
-        (*MAXIMAL, "impulses", "contacts", "path", "soft", "hard", "moved", "driven", "coupled", "rolling"),
+        (*MAXIMAL, "impulses", "contacts", "path", "hard", "moved", "driven", "coupled", "rolling"),
     ),
     "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", NOT_FROM_STATE),
     "velocity level": Use(

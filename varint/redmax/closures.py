@@ -1,7 +1,7 @@
 """The rows that close a mechanism in reduced coordinates, the same as those of the variational form.
 
-Of its cut joints, of points and bodies whose motion is prescribed, which have targets that change with time, and of
-one-sided rows in contact.
+Of its cut joints, the rigid ones of joints with a compliance, of points and bodies whose motion is prescribed, which
+have targets that change with time, and of one-sided rows in contact.
 """
 
 from collections.abc import Sequence
@@ -48,13 +48,22 @@ class Closures:
         In which the coordinates of products of exponentials are followed.
     moved : sequence of (elements, course)
         Prescribed motions, with the numbers of their elements.
+    freed : sequence of int
+        Joints of the description with compliant rows, `Free` in the tree.
     """
 
-    def __init__(self, compiled: Compiled, ws: Workspace, moved: Sequence[tuple[np.ndarray, Course]] = ()) -> None:
+    def __init__(
+        self,
+        compiled: Compiled,
+        ws: Workspace,
+        moved: Sequence[tuple[np.ndarray, Course]] = (),
+        freed: Sequence[int] = (),
+    ) -> None:
         plan, joints = compiled.plan, compiled.plan.joints
         nb, of_joint = plan.bodies.mass.size, np.diff(plan.joints.rows)
-        cut = np.repeat(np.arange(of_joint.size), of_joint) >= nb
-        closing = np.flatnonzero(cut & (plan.rows.role == JOINT))
+        number, of_joints = np.repeat(np.arange(of_joint.size), of_joint), plan.rows.role == JOINT
+        loose = np.isin(np.repeat(compiled.joints, of_joint), freed) & of_joints
+        closing = np.flatnonzero(((number >= nb) & of_joints) | loose)
         self.courses = [course for _, course in moved]
         elements = np.concatenate([np.zeros(0, dtype=np.int64), *(own for own, _ in moved)])
         row_of = dict(zip(plan.constraints.element.tolist(), plan.constraints.row.tolist(), strict=True))
@@ -64,9 +73,10 @@ class Closures:
         self.whole = plan
         self.joint = np.repeat(compiled.joints, of_joint)[self.rows]  # of the description
         self.ws = ws
+        first = 0 if loose.any() else nb
         cut_joints = replace(
-            joints, side=joints.side[nb:], first_body=joints.first_body[nb:], rows=joints.rows[nb:],
-            product=joints.product[nb:],
+            joints, side=joints.side[first:], first_body=joints.first_body[first:], rows=joints.rows[first:],
+            product=joints.product[first:],
         )  # fmt: skip
         self.plan = replace(plan, joints=cut_joints)
         self._cut_products = set(joints.product[nb:].tolist())

@@ -11,7 +11,7 @@ from varint.mechanism import Mechanism
 from varint.model.forces.base import Force
 from varint.model.forces.coupled import Coupled
 from varint.redmax.charts import EXPONENTIAL
-from varint.redmax.tree import Tree
+from varint.redmax.tree import IS_FREE, Tree
 
 
 class Couplings:
@@ -70,6 +70,8 @@ class Couplings:
 
 
 def _column(mechanism: Mechanism, tree: Tree, force: Force, name: str, coordinate: int) -> int:
+    if mechanism.joint(name).compliant:
+        raise ArgumentError(f"{force.label}: {mechanism.joint(name).label} {IS_FREE}")
     if tree.charts.get(name, EXPONENTIAL) != EXPONENTIAL:
         raise ArgumentError(
             f"{force.label}: {mechanism.joint(name).label} is in Euler angles, a coupling is of rotation vectors:"

@@ -74,7 +74,8 @@ class Equations(TreeKinematics):
         by_rows = [(part.elements, part.course) for part in self.moved if not part.drive]
         acting = np.isin(plan.constraints.element, [e for own, _ in by_rows for e in own])
         self.ws = workspace(plan, functions=self.compiled.functions, inactive=np.flatnonzero(~acting))
-        self.closures = Closures(self.compiled, self.ws, by_rows)
+        freed = [number for number, joint in enumerate(mechanism.joints) if joint.compliant]
+        self.closures = Closures(self.compiled, self.ws, by_rows, freed)
         self.couplings = Couplings(mechanism, self.tree)
         self.paths = PathMasses(mechanism)
         self.targets = np.zeros(len(self.couplings))  # of the sums that they keep

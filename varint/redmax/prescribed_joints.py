@@ -20,7 +20,7 @@ from varint.model.forces.moved import Moved
 from varint.model.forces.no_slip import NoSlip
 from varint.model.motion import Ball, Slide
 from varint.redmax.charts import EXPONENTIAL
-from varint.redmax.tree import Tree
+from varint.redmax.tree import IS_FREE, Tree
 
 if TYPE_CHECKING:
     from varint.redmax.equations import Equations
@@ -60,6 +60,8 @@ def find_drives(mechanism: Mechanism, tree: Tree, prescribed: Mapping[str, Calla
         joint = mechanism.joint(name)
         if name not in tree.columns:
             raise ArgumentError(f"{joint.label} closes a loop and cannot be prescribed: prescribe another of its loop")
+        if joint.compliant:
+            raise ArgumentError(f"{joint.label} {IS_FREE}")
         if tree.charts.get(name, EXPONENTIAL) != EXPONENTIAL:
             raise ArgumentError(f"{joint.label} cannot be prescribed in Euler angles: use the chart '{EXPONENTIAL}'")
         function_of(function, f"the motion prescribed for {joint.label}", ArgumentError)

@@ -15,6 +15,7 @@ from varint.analysis.since import turns_before
 from varint.inputs.courses import moved_by_rows, moved_coordinates
 from varint.kinematics.frames import JointFrames, continued_coordinates, joint_coordinates, with_world
 from varint.model.forces.driven import Driven
+from varint.model.forces.joint_compliance import JointCompliance
 from varint.model.joints.base import Joint
 from varint.model.known_forces import USES, is_impulsive, refuse
 from varint.model.motion import motion_subspace
@@ -186,7 +187,9 @@ class ReducedTrajectory(Trajectory):
         refuse(self.mechanism, USES["reactions"])
         forces, of_element = self.mechanism.forces, self.mechanism.compiled.force
         by_rows = {k for k, _ in moved_by_rows(self.mechanism)}
-        held = [k for k, f in enumerate(forces) if k in by_rows or (f.constraint and not isinstance(f, Driven))]
+        with_rows = {k for k, f in enumerate(forces) if f.constraint and not isinstance(f, Driven)}
+        soft = {k for k, f in enumerate(forces) if isinstance(f, JointCompliance)}  # those of the joints, in any copy
+        held = sorted(by_rows | with_rows | soft)
         mechanism = replace(self.mechanism, forces=[forces[k] for k in held])
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
         load = self.load + self.forces_along.load + self._exerted
@@ -247,8 +250,9 @@ class ReducedTrajectory(Trajectory):
         return powers
 
     def _coordinates(self, joint: Joint) -> np.ndarray:
-        """Columns of ``q``; of cut joints measured, and so are rotation vectors where there are Euler angles."""
-        if joint.name not in self.columns or np.any(self.charts.get(joint.name, EXPONENTIAL) != EXPONENTIAL):
+        """Columns of ``q``; measured of cut and compliant joints, and rotation vectors where there are Euler angles."""
+        measured = joint.compliant or joint.name not in self.columns
+        if measured or np.any(self.charts.get(joint.name, EXPONENTIAL) != EXPONENTIAL):
             return joint_coordinates(self.mechanism, joint, self.position, self.quat_wxyz)
         return _single(continued_coordinates(joint, self.q[:, self.columns[joint.name]].copy()))
 

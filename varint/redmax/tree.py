@@ -30,6 +30,11 @@ from varint.products.stages import WIDTH
 from varint.redmax.charts import EXPONENTIAL, axes_of
 from varint.redmax.kernels.tree_records import BALL, CURVE, DOF, PRISMATIC, REVOLUTE, SURFACE, WELD, TreeNodes
 
+IS_FREE = (
+    "has a compliance, and so six free coordinates in reduced coordinates: a coupling or a prescribed motion takes a"
+    " rigid joint there, or varint.simulate"
+)
+
 
 @dataclass(frozen=True)
 class Tree:
@@ -39,7 +44,8 @@ class Tree:
     ----------
     nodes : Nodes
     joints : tuple of Joint
-        One a body, in the order of the kernels; a floating group has a `Free` joint of its own to the world.
+        One a body, in the order of the kernels; a floating group has a `Free` joint of its own to the world, and a
+        joint with compliant rows is a `Free` joint of the same name. Its rigid rows are among the closures.
     columns : dict
         Joint name to its slice of q.
     nq : int
@@ -58,10 +64,17 @@ class Tree:
     charts: dict[str, str]
 
 
-def find_tree(mechanism: Mechanism, chart: str = EXPONENTIAL, charts: Mapping[str, str] | None = None) -> Tree:
+def find_tree(
+    mechanism: Mechanism,
+    chart: str = EXPONENTIAL,
+    charts: Mapping[str, str] | None = None,
+    *,
+    as_rigid: bool = False,
+) -> Tree:
     """The tree of ``mechanism``, of the same tree joints as its variational form has.
 
-    ``chart``: of all free rotations, but for those in ``charts``, joint name to chart.
+    ``chart``: of all free rotations, but for those in ``charts``, joint name to chart. ``as_rigid``: joints with
+    compliant rows keep their own coordinates, for readings.
     """
     topology, builder = mechanism.compiled.topology, _Builder()
     joints: list[Joint] = []
@@ -70,7 +83,10 @@ def find_tree(mechanism: Mechanism, chart: str = EXPONENTIAL, charts: Mapping[st
     nq = 0
     for body in topology.bodies:
         number, name = topology.tree_joint[body], mechanism.bodies[body].name
-        joint = REGISTRY["Free"](f"base of {name}", "world", name) if number is None else mechanism.joints[number]
+        free = REGISTRY["Free"]
+        joint = free(f"base of {name}", "world", name) if number is None else mechanism.joints[number]
+        if joint.compliant and not as_rigid:
+            joint = free(joint.name, joint.body_a, joint.body_b, point=joint.point, point_b=joint.point_b)
         if joint.allowed[-1:] == (Ball(),) and joint.allowed.count(Ball()) == 1:
             used[joint.name] = (charts or {}).get(joint.name, chart)
         motions = _motions(joint, used.get(joint.name, EXPONENTIAL), nq)

@@ -66,6 +66,5 @@ class JointCompliance(Force):
 
 def with_compliances(forces: Sequence[Force], joints: Sequence[Joint]) -> tuple[Force, ...]:
     """The ``forces`` that were given, after one for each of the ``joints`` with compliant rows."""
-    soft = (joint for joint in joints if len(joint.rigid) < len(joint.forbidden))
-    own = [JointCompliance(f"{joint.name} compliance", joint.name) for joint in soft]
+    own = [JointCompliance(f"{joint.name} compliance", joint.name) for joint in joints if joint.compliant]
     return (*own, *(force for force in forces if not isinstance(force, JointCompliance)))

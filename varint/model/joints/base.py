@@ -141,6 +141,11 @@ class Joint(Frozen):
         return tuple(row for row, alpha in zip(self.forbidden, self.compliances, strict=True) if alpha == 0.0)
 
     @property
+    def compliant(self) -> bool:
+        """Whether some of its rows have a compliance."""
+        return self.compliance is not None and bool(np.any(self.compliances > 0.0))
+
+    @property
     def label(self) -> str:
         """Name of the joint in errors."""
         return f"{type(self).__name__.lower()} joint '{self.name}'"

@@ -1,0 +1,74 @@
+"""Gradients of runs by the material and the shape of beams and cables."""
+
+import numpy as np
+import pytest
+from marched_steps import slope_of
+
+import varint as vi
+
+SIZES = {"E": 2e9, "density": 1200.0, "size": 0.01}  # Pa, kg/m^3, m
+
+
+def leaf(E, density, size):
+    """A cantilever of 4 elements, ``size`` high."""
+    section = vi.Section.rectangle(0.02, size, E=E, nu=0.3, density=density)
+    parts = vi.beam(
+        "leaf", "world", None, point_a=(0, 0, 0), point_b=(1, 0, 0), elements=4, section=section, normal=(0, 0, 1),
+        damping=1e-3,
+    )  # fmt: skip
+    return vi.Mechanism("leaf", parts.bodies, parts.joints, forces=parts.forces)
+
+
+def rope(E, density, size):
+    """A cable of 4 elements and of diameter ``size`` that a cart stretches."""
+    section = vi.Section.circle(size, E=1e-2 * E, nu=0.3, density=density)
+    parts = vi.cable(
+        "rope", "world", "cart", point_a=(0, 0, 0), point_b=(1, 0, 0), elements=4, section=section, damping=1e-3
+    )
+    cart = vi.Body.box("cart", (0.1, 0.1, 0.1), 1.0, position=(1.05, 0, 0))
+    slide = vi.Prismatic("slide", "world", "cart", axis=(1, 0, 0))
+    joints = [slide, *parts.joints]
+    return vi.Mechanism("rope", [cart, *parts.bodies], joints, forces=parts.forces, start={"rates": {"slide": 1.0}})
+
+
+def measured(state):
+    """A number of the pose and the velocity of a node."""
+    return float(state.position[1] @ (0.3, 0.1, 1.0) + 0.01 * state.velocity[1] @ (0.5, 0.0, 1.0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize(("make", "order"), [(leaf, 2), (leaf, 4), (rope, 2)])
+def test_by_material_and_shape(make, order, name):
+    """Against differences of whole runs."""
+    value = SIZES[name]
+
+    def changed(share):
+        run = vi.simulate(make(**{**SIZES, name: value + share}), 0.05, 1e-3, order=order, tol=1e-13)
+        return measured(run.state(len(run) - 1))
+
+    found = vi.gradient(make, measured, 0.05, 1e-3, order=order, parameters=SIZES, with_respect_to=[name])[name]
+    expected = slope_of(changed, 1e-3 * value, 1e-300)
+    assert found == pytest.approx(expected, rel=1e-7)
+
+
+@pytest.mark.slow
+def test_by_the_numbers_of_an_element():
+    """All elements alike: their stiffness times its derivative by E, and their damping in proportion."""
+    mechanism, names = leaf(**SIZES), [f"leaf {k}.{what}" for k in range(4) for what in ("stiffness", "damping")]
+    g = vi.gradient(mechanism, measured, 0.05, 1e-3, with_respect_to=names)
+    total = sum(
+        np.sum(g[name] * getattr(mechanism.force(name.split(".")[0]), name.split(".")[1])) / SIZES["E"]
+        for name in names
+    )
+    by_E = vi.gradient(leaf, measured, 0.05, 1e-3, parameters=SIZES, with_respect_to=["E"])["E"]
+    assert total == pytest.approx(by_E, rel=1e-7)
+
+
+def test_deformable_bodies_are_refused_by_name():
+    how = {"E": 1e5, "nu": 0.3, "density": 1e3, "attach": {"base": [0]}}
+    block = vi.DeformableBody.box("block", (0.1, 0.1, 0.1), (1, 1, 1), **how)
+    base = vi.Body.box("base", (0.1, 0.1, 0.1), 1.0)
+    mechanism = vi.Mechanism("soft", [base], [vi.Free("free", "world", "base")], forces=[block])
+    with pytest.raises(vi.ArgumentError, match="'block' is a deformable body, which gradients do not support"):
+        vi.gradient(mechanism, measured, 0.01, 1e-3, with_respect_to=["base.mass"])
