@@ -164,6 +164,7 @@ def test_order_against_an_independent_integration(order, dts):
     assert errors[2] < 1e-4 * np.abs(wanted - mechanism.forces[0].points[free]).max()
 
 
+@pytest.mark.slow
 def test_small_swings_are_those_of_the_first_mode():
     """A cantilever that begins to sag: the part in its first mode goes as 1 - cos(w t)."""
     bare = vi.Body.box("far", (0.1, 0.1, 0.1), mass=1.0, position=(0.0, 5.0, 0.0))

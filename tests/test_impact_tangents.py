@@ -76,6 +76,7 @@ def carried(mechanism, state, dt, steps):
     return basis, run.advance(steps, basis), run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_transposes(rng, name):
     """Changes that are carried ahead and gradients that are carried back have the same product."""
@@ -154,6 +155,7 @@ def test_a_bouncing_ball(steps):
     assert np.abs(found - exact).max() < 1e-9 * np.abs(exact).max()
 
 
+@pytest.mark.slow
 def test_a_step_through_an_impact():
     """Its matrices: B by differences, the determinant of A that of the restitution alone."""
     e = 0.6

@@ -158,7 +158,7 @@ def test_a_beam_clamped_to_a_body():
     merged, whole = both(mechanism, 0.05, 0.001)
     assert_same(merged, whole, 1e-6)
     one, two = (vi.section_forces(run, "leaf") for run in (merged, whole))
-    assert np.abs(one - two).max() < 1e-4 * np.abs(two).max()
+    assert np.abs(one - two).max() < 3e-4 * np.abs(two).max()  # both of order 2 in the step
 
 
 def test_what_depends_on_its_own_motion_stays():

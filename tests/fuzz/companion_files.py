@@ -92,7 +92,7 @@ class CompanionFiles(Kind):
 
     name = "companion"
     count = 10_000
-    few = 200
+    few = 100
     suffix = ".txt"
 
     def prepare(self):

@@ -254,7 +254,7 @@ class EnsembleFolders(Kind):
 
     name = "ensemble"
     count = 3_000
-    few = 40
+    few = 20
 
     def prepare(self):
         originals()

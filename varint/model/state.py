@@ -38,7 +38,7 @@ class State(Shown):
 
         return quaternion.as_quat_array(self.quat_wxyz)
 
-    def point(self, body: int, place: ArrayLike = (0.0, 0.0, 0.0)) -> np.ndarray:
+    def point(self, body: int, place: "ArrayLike" = (0.0, 0.0, 0.0)) -> np.ndarray:
         """Return the position (3,) of a point fixed to a body, m, world.
 
         ``body``: its number, ``mechanism.body_index[name]``. ``place``: the point (3,), m, from the centre of mass in
@@ -47,7 +47,7 @@ class State(Shown):
         number, arm, _ = self._lever(body, place)
         return self.position[number] + arm
 
-    def point_velocity(self, body: int, place: ArrayLike = (0.0, 0.0, 0.0)) -> np.ndarray:
+    def point_velocity(self, body: int, place: "ArrayLike" = (0.0, 0.0, 0.0)) -> np.ndarray:
         """Return the velocity (3,) of a point fixed to a body, m/s, world; arguments and errors as in `point`."""
         number, arm, rotation = self._lever(body, place)
         return self.velocity[number] + np.cross(rotation @ self.angular_velocity[number], arm)
