@@ -1,7 +1,7 @@
 """Members of an ensemble take over plans and workspaces; their runs are those of `simulate`, to the bit."""
 
 import gc
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -73,6 +73,9 @@ def test_plans_are_shared_only_where_they_fit():
     )
     assert not same_arrangement(sprung, one)
     assert not same_description(sprung, one)
+    soft = replace(one, joints=[replace(one.joints[0], compliance=1e-6), *one.joints[1:]])
+    assert not same_arrangement(soft, soft)
+    assert same_description(soft, soft)
 
 
 def test_a_spare_workspace_is_as_fresh_as_a_new_one():

@@ -32,9 +32,11 @@ def share_plan(mechanism: Mechanism, earlier: Mechanism | None) -> None:
 def same_arrangement(one: Mechanism, other: Mechanism) -> bool:
     """Whether two mechanisms without forces have the same bodies, on the same joints, but for numbers.
 
-    False where there are joints that are products of exponentials.
+    False where there are joints that are products of exponentials, or have a compliance, which acts as a force.
     """
     if one.forces or other.forces or other.compiled.plan.products.start.size:
+        return False
+    if any(joint.compliant for joint in (*one.joints, *other.joints)):
         return False
     if [body.name for body in one.bodies] != [body.name for body in other.bodies]:
         return False
