@@ -26,7 +26,8 @@ def check_depth(mechanism: Mechanism, state: State, length: float) -> None:
     at = state.position[None], state.quat_wxyz[None]
     for name, depth in _below_planes(mechanism, *at).items():
         if depth[0] > DEEPEST * length:
-            raise StateError(f"{mechanism.force(name).label} starts {depth[0]:.3g} m below its plane")
+            label = mechanism.force(name).label
+            raise StateError(f"{label} starts {depth[0]:.3g} m below its plane, or is its normal the wrong way round?")
     for force, ends, depth in _overlaps(mechanism, *at):
         if depth[0] > DEEPEST * length:
             first, second = ("the ground" if end == WORLD else f"body '{end}'" for end in ends)

@@ -1,7 +1,8 @@
 """Drawing of a mechanism: outlines of its bodies, marks of its joints, lines of its forces.
 
 Bodies are described by mass and inertia, not by a shape. So a body is drawn from where its joints and forces meet it
-and from the box of the same inertia, which shows how far it reaches; one that has shapes which touch is drawn as these.
+and from the box of the same inertia, which shows how far it reaches; one that has shapes which touch is drawn as these,
+and a ball as a ball.
 """
 
 from collections.abc import Iterable, Sequence

@@ -16,8 +16,11 @@ SPHERE = np.concatenate([CIRCLE, CIRCLE[:, [0, 2, 1]], CIRCLE[:, [2, 0, 1]]])
 
 
 def shape_outlines(body: Body) -> list[np.ndarray]:
-    """Points (k, 3), m, from the centre of mass in body axes, whose convex hulls are the bounded shapes of a body."""
-    solids = [shape.solid() for shape in body.collision]
+    """Points (k, 3), m, from the centre of mass in body axes, whose convex hulls are the bounded shapes of a body.
+
+    Where none of it touches, its spheres alone: the box of its inertia does not look like them.
+    """
+    solids = [shape.solid() for shape in body.collision] or [each for each in body.solids if each.kind == "sphere"]
     return [_corners(solid) for solid in solids if solid is not None]
 
 

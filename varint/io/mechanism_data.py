@@ -16,6 +16,7 @@ from varint.model.checks import UnknownKey, kind_of, made, shown
 from varint.model.collision_shapes import CollisionShape
 from varint.model.forces import FORCES
 from varint.model.forces.base import Force
+from varint.model.forces.commanded import Commanded
 from varint.model.forces.joint_compliance import JointCompliance
 from varint.model.joints import REGISTRY
 from varint.model.joints.base import Joint
@@ -181,7 +182,11 @@ def _fields(item: Body | Joint | Force | Solid | CollisionShape) -> dict:
         values = {name: value for name, value in values.items() if name not in COMPLIANT}
     for name, value in values.items():
         if callable(value):
-            raise MechanismError(f"{name} of {item.label} is a function, which no file can hold: give it as numbers")
+            is_input = isinstance(item, Commanded) and name == item.command_name
+            how = f", one a node of the run: {name}=[f(t) for t in ...]" if is_input else ""
+            raise MechanismError(
+                f"{name} of {item.label} is a function, which no file can hold: give it as numbers{how}"
+            )
     plain = {name: _plain(value) for name, value in values.items()}
     return {name: value for name, value in plain.items() if not (isinstance(value, float) and math.isinf(value))}
 
