@@ -18,7 +18,7 @@ from varint.model.state import State
 from varint.problem import checked_times
 from varint.simulation import simulate
 
-OPTIONS = ("order", "scheme", "tol", "state", "force", "torque")  # of `simulate` and of `gradient`
+OPTIONS = ("order", "scheme", "tol", "state", "force", "torque", "on_unresolved")  # of `simulate` and of `gradient`
 TOL = 1e-12  # m/s, as in `gradient`
 
 

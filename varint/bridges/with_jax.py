@@ -39,7 +39,7 @@ def jax_rollout(
         How many the mechanism has, nb: needed for a function within ``jax.jit`` and ``jax.vmap``, which ask for shapes
         before a run.
     options
-        ``scheme``, ``tol``, ``state``, ``force``, ``torque``, as in `varint.gradient`.
+        ``scheme``, ``tol``, ``state``, ``force``, ``torque``, ``on_unresolved``, as in `varint.gradient`.
 
     Returns
     -------

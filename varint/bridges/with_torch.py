@@ -33,7 +33,7 @@ def torch_rollout(
     times : (K,), optional
         s, rising; whole steps. The last node where not given.
     options
-        ``scheme``, ``tol``, ``state``, ``force``, ``torque``, as in `varint.gradient`.
+        ``scheme``, ``tol``, ``state``, ``force``, ``torque``, ``on_unresolved``, as in `varint.gradient`.
 
     Returns
     -------
