@@ -96,6 +96,7 @@ class Rollout:
     def back(self, parameters: Mapping[str, Any], names: Sequence[str], cotangents: Sequence[Any]) -> list[np.ndarray]:
         """The cotangents of the parameters ``names``, from those of the states: one sweep back along the run."""
         given = isinstance(self.build, Mechanism)
+        again = "substep" if self.options.get("on_unresolved") == "substep" else "ignore"  # said of the run forward
         found = gradient(
             self.made(parameters) if given else self.build,
             Cotangents(RolloutStates(*map(np.asarray, cotangents))),
@@ -104,8 +105,7 @@ class Rollout:
             with_respect_to=names,
             times=np.multiply(self.nodes, self.dt),
             parameters=None if given else parameters,
-            on_unresolved="ignore",  # said of the run forward
-            **self.options,
+            **{**self.options, "on_unresolved": again},
         )
         return [np.asarray(found[name], dtype=float) for name in names]
 
