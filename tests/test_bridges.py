@@ -143,6 +143,17 @@ def test_numbers_of_a_mechanism_are_parameters():
         rollout.states({"rods.mass": 1.0})
 
 
+def test_rollouts_warn_of_unresolved_steps_once_or_not(recwarn):
+    chain = vi.mechanisms.n_pendulum(n=5, angle=2.5)
+    found = {}
+    for how in ("warn", "ignore"):
+        rollout = Rollout(chain, 2.0, 0.02, None, {"on_unresolved": how})
+        ones = [np.ones_like(array) for array in rollout.states({"link 1.mass": 1.0})]
+        found[how] = rollout.back({"link 1.mass": 1.0}, ["link 1.mass"], ones)[0]
+        assert [w.category for w in recwarn] == [vi.UnresolvedWarning]
+    assert found["warn"] == found["ignore"]
+
+
 @pytest.mark.parametrize("library", ["jax", "torch"])
 def test_a_missing_library_names_the_extra(library, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
