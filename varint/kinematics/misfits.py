@@ -15,6 +15,7 @@ import numpy as np
 from varint.compile import Compiled
 from varint.display import names_text
 from varint.kinematics.loop_clusters import SECOND_ORDER, NumberedCluster, bodies_jacobian, clusters_at, placed
+from varint.model.bounds import LARGEST_MOTION
 from varint.model.import_report import REPAIR
 from varint.model.joints.base import Joint
 from varint.model.state import State
@@ -53,10 +54,11 @@ def misfits_at(structure: Structure, compiled: Compiled, state: State) -> list[M
 
 
 def quick_misfits(structure: Structure, compiled: Compiled, state: State) -> list[Misfit]:
-    """`misfits_at`, but none without loops, in a mechanism of many rows, and at positions that are not finite."""
+    """`misfits_at`, but none without loops, in a mechanism of many rows, and at positions beyond `LARGEST_MOTION`."""
     if not compiled.topology.clusters or compiled.plan.rows.role.size > MOST_ROWS:
         return []
-    return misfits_at(structure, compiled, state) if np.isfinite(state.position).all() else []
+    within = (np.abs(state.position) <= LARGEST_MOTION).all()
+    return misfits_at(structure, compiled, state) if within else []
 
 
 def misfits_in(structure: Structure, cluster: NumberedCluster) -> Iterator[Misfit]:
