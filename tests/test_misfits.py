@@ -109,14 +109,15 @@ def test_loops_beyond_the_largest_motion_are_left_to_the_checks_of_states(tmp_pa
     """Rows at 1e40 m are no numbers any more, which the singular values would not take."""
     path = tmp_path / "far.urdf"
     solid = "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial>"
-    path.write_text(f"""<robot name="far"><link name="world"/>
-        <link name="a">{solid}</link><link name="b">{solid}</link><link name="c">{solid}</link>
+    path.write_text(f"""<robot name="far"><link name="world"/><link name="cross"/><link name="b"/>
+        <link name="a">{solid}</link><link name="c">{solid}</link>
         <joint name="base" type="floating"><parent link="world"/><child link="a"/></joint>
-        <joint name="x" type="continuous"><parent link="a"/><child link="b"/><axis xyz="1 0 0"/></joint>
-        <joint name="z" type="prismatic"><parent link="a"/><child link="c"/><axis xyz="0 0 1"/>
-        <limit lower="-1" upper="2"/><mimic joint="x" multiplier="2" offset="1e40"/></joint>
-        <loop_joint name="l" type="spherical"><link1 link="b" xyz="0 0 1"/><link2 link="c" xyz="0 0 1"/></loop_joint>
-        </robot>""")
+        <joint name="x" type="continuous"><parent link="a"/><child link="cross"/><axis xyz="1 0 0"/></joint>
+        <joint name="y" type="continuous"><parent link="cross"/><child link="b"/><axis xyz="0 1 0"/></joint>
+        <joint name="z" type="prismatic"><parent link="a"/><child link="c"/><origin xyz="0 1 0" rpy="0 0 1"/>
+        <axis xyz="0 0 1"/><limit lower="0.1" upper="2"/><mimic joint="x" multiplier="2" offset="1e40"/></joint>
+        <loop_joint name="l" type="spherical"><link1 link="b" xyz="0 0 1"/>
+        <link2 link="c" xyz="-0.8414709848078965 -0.5403023058681398 0.9"/></loop_joint></robot>""")
     mechanism = vi.load_mechanism(path)
     assert mechanism.import_report.inexact == ()
     with pytest.raises(vi.VarintError, match="1e"):

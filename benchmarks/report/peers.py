@@ -106,16 +106,16 @@ def draw_chains(column, label):
     return draw
 
 
-def time_at(rows, column, wanted):
-    """Time, s, at an error, between neighbours in logarithms; None where no run gets there."""
+def time_at(rows, column, wanted, of_time=3):
+    """Time, s, in column ``of_time``, at an error, between neighbours in logarithms; None where no run gets there."""
     best = []
-    for row in sorted(rows, key=lambda row: row[3]):
+    for row in sorted(rows, key=lambda row: row[of_time]):
         if not best or row[column] < best[-1][column]:
             best.append(row)
     if not best or best[-1][column] > wanted:
         return None
     best = np.log(np.maximum(np.array(best)[::-1], 1e-16))
-    return float(np.exp(np.interp(np.log(wanted), best[:, column], best[:, 3])))
+    return float(np.exp(np.interp(np.log(wanted), best[:, column], best[:, of_time])))
 
 
 def table_of_chains(column, errors):
