@@ -48,6 +48,13 @@ def changed_type(file):
     file.create_dataset("position", data=values.astype("f4"), maxshape=(None, *values.shape[1:]), chunks=True)
 
 
+def two_endings(file):
+    for turn in "01":
+        group = file[f"checkpoint/{turn}/state"]
+        del group["ending"]
+        group["ending"] = np.array([[-1, -1]])
+
+
 def set_attribute(name, text):
     return lambda file: file.attrs.__setitem__(name, np.bytes_(text))
 
@@ -59,6 +66,7 @@ ON_LOAD = {
     "more nodes than bytes": huge,
     "a text longer than the file": huge_text,
     "another type": changed_type,
+    "two bodies where there is one": two_endings,
     "settings that are none": set_attribute("settings", "[]"),
     "settings without a step": set_attribute("settings", '{"formulation": "maximal"}'),
     "nodes that are none": set_attribute("nodes", '{"t": 3}'),

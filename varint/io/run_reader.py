@@ -468,12 +468,15 @@ def _check_nodes(run: RunReader) -> None:
         wanted["load"] = (nb, 6)
     elif run.load.shape != (1, nb, 6) or run.load.dtype.kind != "f" or not np.isfinite(run.load).all():
         raise ValueError("its loads are not those of its mechanism")
+    unresolved = run.checkpoint.state.get("ending", np.array([-1]))
+    if unresolved.shape != (1,) or unresolved.dtype.kind != "i":
+        raise ValueError("'ending' of its checkpoint is no number of a body")
     if "scheme" in run.settings:
         shape = run.nodes.shapes.get("unresolved_body")
-        unresolved = run.nodes.rows("unresolved_body") if shape == ((), "<i8") else np.full(1, nb)
-        unresolved = np.append(unresolved, run.checkpoint.state.get("ending", -1))
-        if unresolved.min() < -1 or unresolved.max() >= nb:
-            raise ValueError("'unresolved_body' does not belong to its mechanism")
+        bodies = run.nodes.rows("unresolved_body") if shape == ((), "<i8") else np.full(1, nb)
+        unresolved = np.append(unresolved, bodies)
+    if unresolved.min() < -1 or unresolved.max() >= nb:
+        raise ValueError("'unresolved_body' does not belong to its mechanism")
     for name, item in wanted.items():
         if run.nodes.shapes.get(name) != (item, "<f8"):
             raise ValueError(f"'{name}' does not belong to its mechanism")
