@@ -13,7 +13,7 @@ import numpy as np
 from varint.display import Shown
 from varint.kernels.weld_nodes import WeldTable
 from varint.model.body import WORLD, Body
-from varint.model.forces.base import BodyLoad, Constraint, Effort, Element
+from varint.model.forces.base import BodyLoad, Constraint, Effort, Element, PlaneContact
 from varint.model.joints import REGISTRY
 from varint.model.joints.base import Joint, X, Y, Z
 from varint.model.motion import Ball, Slide
@@ -22,7 +22,7 @@ from varint.model.structure import Structure, is_closed
 from varint.topology import find_components
 
 FLOATING = (Slide(X), Slide(Y), Slide(Z), Ball())
-APPLIED = ("push", "follower")  # loads on a point, whichever body carries it
+APPLIED = ("push", "follower", "sliding")  # loads on a point, whichever body carries it
 Numbered = list[tuple[int, Element]]  # elements with the numbers of their forces
 
 
@@ -67,8 +67,9 @@ def find_welds(structure: Structure, elements: Numbered) -> Welds | None:
     """The mechanism with its groups as one body each; None where there are none.
 
     A group stays as it is where another joint, an effort or a constraint connects two of its bodies, where a measure of
-    three bodies has one of them, and where anything but a push or a follower force acts on one (contacts, resistances,
-    friction, masses along paths, meshes): these depend on its own motion.
+    three bodies has one of them, and where something acts on one that depends on its own motion: resistances, friction
+    of joints, contacts of shapes, masses along paths, meshes. Forces on points of bodies move with these: pushes and
+    followers, contacts of points with planes and of balls, with friction.
     """
     carrier = _carriers(structure, elements)
     left = {name: [body for body in structure.bodies if carrier[body.name] == name] for name in set(carrier.values())}
@@ -90,7 +91,7 @@ def find_welds(structure: Structure, elements: Numbered) -> Welds | None:
         joints.append(floating(f"{name} floats", WORLD, name))
         numbers.append(-1)
     kept = Structure(structure.name, bodies, joints, gravity=structure.gravity)
-    moved = [(k, _moved_element(element, structure, carrier)) for k, element in elements]
+    moved = _moved_elements(elements, structure, carrier)
     return Welds(kept, moved, carrier, np.array(numbers, dtype=np.int64), np.array(offset), np.array(axes))
 
 
@@ -129,10 +130,11 @@ def _own_motion(element: Element, carrier: dict[str, str]) -> set[str]:
             ends = [carrier[name] for name in (measure.body_a, measure.body_b, *third)]
             found |= {name for name in ends if ends.count(name) > 1 or third}
         return found
-    if isinstance(element, BodyLoad) and element.kind in APPLIED:
-        # a load on the world has no place in the kernel
-        return {carrier[element.body]} & {WORLD}
-    return {carrier[name] for name in element.bodies}
+    ends = [carrier[name] for name in element.bodies if name != WORLD]
+    if isinstance(element, PlaneContact) or (isinstance(element, BodyLoad) and element.kind in APPLIED):
+        # a load on the world has no place in the kernel, nor have balls of one body that rub against each other
+        return {name for name in ends if name == WORLD or ends.count(name) > 1}
+    return set(ends)
 
 
 def _merged(bodies: Sequence[Body]) -> Body:
@@ -154,13 +156,30 @@ def _moved_joint(joint: Joint, structure: Structure, ends: dict[str, str]) -> Jo
     return replace(joint, body_a=ends[joint.body_a], body_b=ends[joint.body_b], point=point, point_b=point_b)
 
 
+def _moved_elements(elements: Numbered, structure: Structure, ends: dict[str, str]) -> Numbered:
+    """The elements on the carriers of their bodies."""
+    efforts: dict[int, Effort] = {}  # by the identity of what they replace: friction names the effort that presses
+    numbered = []
+    for k, element in elements:
+        moved = _moved_element(element, structure, ends)
+        if isinstance(moved, BodyLoad) and moved.pressed_by is not None:
+            moved = replace(moved, pressed_by=efforts[id(moved.pressed_by)])
+        if isinstance(moved, Effort):
+            efforts[id(element)] = moved
+        numbered.append((k, moved))
+    return numbered
+
+
 def _moved_element(element: Element, structure: Structure, ends: dict[str, str]) -> Element:
     """The element on the carriers of its bodies; itself where that changes nothing."""
     if all(ends[name] == name for name in element.bodies):
         return element
+    if isinstance(element, PlaneContact):
+        return replace(element, body=ends[element.body])
     if isinstance(element, BodyLoad):
         point = structure.body(element.body).position if element.point is None else element.point
-        return replace(element, body=ends[element.body], point=point)
+        other = None if element.other is None else ends[element.other]
+        return replace(element, body=ends[element.body], point=point, other=other)
     assert isinstance(element, Effort | Constraint)  # no other acts on what is carried
     measures = (replace(m, body_a=ends[m.body_a], body_b=ends[m.body_b]) for m in element.measures)
     return replace(element, measures=tuple(measures))
