@@ -194,6 +194,7 @@ def sizes(record):
     return {name: sizes(part) if hasattr(part, "__dict__") else np.shape(part) for name, part in vars(record).items()}
 
 
+@pytest.mark.slow
 def test_a_hundred_welds_cost_nothing():
     """The plan has the very arrays of that of the chain without welds, so its steps the same instructions."""
     welded, made = links(100), links(100, plates=False)
@@ -217,6 +218,7 @@ def test_loads_on_carried_bodies_keep_their_rows():
     assert_same(run, whole)
 
 
+@pytest.mark.slow
 def test_loads_on_other_bodies():
     bodies, joints = (list(part) for part in (four_bar().bodies, four_bar().joints))
     mechanism = vi.Mechanism("pushed", bodies, joints)
@@ -248,6 +250,7 @@ def test_steppers_take_the_steps_of_runs():
     assert stepper.energy.total == pytest.approx(run.energy[0], rel=1e-3)
 
 
+@pytest.mark.slow
 def test_controllers_see_all_bodies():
     base = links(2)
     motor = vi.Motor("motor", joint="hinge 1", effort=lambda t, state: -float(state.position[3, 2]))
@@ -257,6 +260,7 @@ def test_controllers_see_all_bodies():
     assert_near(merged.force["motor"], -merged.position[:, 3, 2], 1e-12, "motor")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("friction", [0.0, 0.4])
 def test_soft_contacts_of_carried_bodies(friction):
     base = links(2)
@@ -273,6 +277,7 @@ def test_soft_contacts_of_carried_bodies(friction):
     assert 3.5 < apart[0] / apart[1] < 4.5
 
 
+@pytest.mark.slow
 def test_hard_contacts_of_carried_bodies():
     base = links(2)
     points = [(1.6, 0.05, -0.1), (1.8, 0.15, -0.1)]
@@ -284,6 +289,7 @@ def test_hard_contacts_of_carried_bodies():
     assert_near(merged.contact_force["feet"], whole.contact_force["feet"], 1e-9, "feet")
 
 
+@pytest.mark.slow
 def test_balls_of_carried_bodies():
     base = links(2)
     ball = vi.Body.sphere("ball", radius=0.1, mass=0.5, position=(1.7, 0.1, -0.3))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from varint.compile.pins import find_pins
 from varint.display import Shown
 from varint.kernels.weld_nodes import WeldTable
 from varint.model.body import WORLD, Body
@@ -28,7 +29,7 @@ Numbered = list[tuple[int, Element]]  # elements with the numbers of their force
 
 @dataclass(frozen=True, eq=False)
 class Welds(Shown):
-    """The mechanism after the welded bodies of each group have become one.
+    """The mechanism after the welded bodies of each group have become one, and attachments to one body ball joints.
 
     Attributes
     ----------
@@ -39,7 +40,8 @@ class Welds(Shown):
     carrier : dict
         Name of each body to the name of the one that carries it; itself where none does.
     joints : (j,) int
-        Number in the description of each joint that is left; -1 of one that was added for a group that floats.
+        Number in the description of each joint that is left; -1 of one that was added, for a group that floats or an
+        attachment.
     offset : (n, 3)
         Centre of mass of each body of the description from that of its carrier with all that it carries, m, in axes of
         the carrier; from the origin, in axes of the world, where the world carries it.
@@ -64,7 +66,7 @@ class Welds(Shown):
 
 
 def find_welds(structure: Structure, elements: Numbered) -> Welds | None:
-    """The mechanism with its groups as one body each; None where there are none.
+    """The mechanism with its groups as one body each, and with pins (pins.py); None where there are neither.
 
     A group stays as it is where another joint, an effort or a constraint connects two of its bodies, where a measure of
     three bodies has one of them, and where something acts on one that depends on its own motion: resistances, friction
@@ -73,8 +75,9 @@ def find_welds(structure: Structure, elements: Numbered) -> Welds | None:
     """
     carrier = _carriers(structure, elements)
     left = {name: [body for body in structure.bodies if carrier[body.name] == name] for name in set(carrier.values())}
-    if len(left) in (1, len(carrier)):
-        return None  # nothing is carried, or nothing is left that moves
+    pins = find_pins(structure, elements, carrier)
+    if len(left) == 1 or (len(left) == len(carrier) and not pins):
+        return None  # nothing is left that moves, or nothing is carried or pinned
     whole = {name: own[0] if len(own) == 1 else _merged(own) for name, own in left.items() if name != WORLD}
     offset, axes = [], []
     for body in structure.bodies:
@@ -83,15 +86,19 @@ def find_welds(structure: Structure, elements: Numbered) -> Welds | None:
         offset.append(A.T @ (body.position - x))
         axes.append(A.T @ rotation_matrix(body.quat_wxyz))
     bodies = [whole[body.name] for body in structure.bodies if body.name in whole]
-    numbers = [j for j, joint in enumerate(structure.joints) if carrier[joint.body_a] != carrier[joint.body_b]]
+    pinned = {pin.body_b for pin in pins}
+    numbers = [j for j, joint in enumerate(structure.joints) if _is_left(joint, carrier, pinned)]
     joints = [_moved_joint(structure.joints[j], structure, carrier) for j in numbers]
+    joints += [pin.joint(structure) for pin in pins]
+    numbers += [-1] * len(pins)
     held = {end for joint in joints for end in (joint.body_a, joint.body_b)}
     floating = next(kind for kind in REGISTRY.values() if kind.allowed == FLOATING)
     for name in whole.keys() - held:  # it floats, and no joint but welds said so
         joints.append(floating(f"{name} floats", WORLD, name))
         numbers.append(-1)
     kept = Structure(structure.name, bodies, joints, gravity=structure.gravity)
-    moved = _moved_elements(elements, structure, carrier)
+    replaced = {pin.force for pin in pins}
+    moved = _moved_elements([item for item in elements if item[0] not in replaced], structure, carrier)
     return Welds(kept, moved, carrier, np.array(numbers, dtype=np.int64), np.array(offset), np.array(axes))
 
 
@@ -148,6 +155,12 @@ def _merged(bodies: Sequence[Body]) -> Body:
         inertia += R @ body.inertia @ R.T + body.mass * (d @ d * np.eye(3) - np.outer(d, d))
     inertia = 0.5 * (inertia + inertia.T)
     return Body(bodies[0].name, mass=mass, inertia=inertia, position=centre, quat_wxyz=bodies[0].quat_wxyz)
+
+
+def _is_left(joint: Joint, carrier: dict[str, str], pinned: set[str]) -> bool:
+    """Whether it is between two bodies, and not the free joint of a body that a ball joint holds in its place."""
+    ends = carrier[joint.body_a], carrier[joint.body_b]
+    return ends[0] != ends[1] and (joint.dof < 6 or pinned.isdisjoint(ends))
 
 
 def _moved_joint(joint: Joint, structure: Structure, ends: dict[str, str]) -> Joint:
