@@ -147,6 +147,60 @@ def test_one_master_is_a_ball_joint():
         assert np.abs(by_ties.force[name] - by_joints.reactions[name].force).max() < 1e-7
 
 
+def pinned(*order):
+    """A rod that hangs from the world, one from that, one from points of the latter, and one between two of them."""
+    foot, middle = (0.6, 0, -1.8), (0.2, 0, -1.8)
+    ends = [(O, (0, 0, -1)), ((0, 0, -1), foot), (foot, (0.6, 0, -2.8)), (middle, (0.2, 0, -2.8))]
+    rods = [vi.Body.rod(f"r{k}", *pair, mass=1.0 - 0.1 * k) for k, pair in enumerate(ends)]
+    tied = [
+        vi.Attachment("top", "r0", point=O, to=[("world", O, 1.0)]),
+        vi.Attachment("knee", "r1", point=(0, 0, -1), to=[("r0", (0, 0, -1), 1.0)]),
+        vi.Attachment("foot", "r2", point=foot, to=[("r1", (0.5, 0, -1.8), 0.5), ("r1", (0.7, 0, -1.8), 0.5)]),
+        vi.Attachment("middle", "r3", point=middle, to=[("r1", foot, 0.5), ("r0", (-0.2, 0, -1.8), 0.5)]),
+    ]
+    joints = [vi.Free(f"free {rod.name}", "world", rod.name) for rod in rods]
+    return vi.Mechanism("pinned", rods, joints, forces=[tied[k] for k in order or range(4)])
+
+
+@pytest.mark.slow
+def test_attachments_to_one_body_have_no_rows():
+    mechanism = pinned()
+    state = mechanism.state(angular_velocity={"r0": (1.0, 0.0, 0.5)})
+    assert mechanism.compiled.plan.constraints.row.size == 12
+    assert mechanism.merged.plan.constraints.row.size == 3  # of the one between two bodies
+    how = {"state": state, "tol": 1e-13}
+    run, rows = (vi.simulate(mechanism, 0.2, 0.01, **how, **more) for more in ({}, {"closures": "single"}))
+    assert np.abs(run.position - rows.position).max() < 1e-13
+    assert np.abs(run.angular_velocity - rows.angular_velocity).max() < 1e-10
+    for force in mechanism.forces:
+        assert np.abs(run.force[force.name] - rows.force[force.name]).max() < 1e-10
+        assert np.abs(run.force[force.name]).max() > 5.0
+        assert np.abs(gap(mechanism, force, run.position[-1], run.quat_wxyz[-1])).max() < 1e-12
+    for order in ((3, 2, 1, 0), (2, 0, 3, 1)):
+        other = vi.simulate(pinned(*order), 0.2, 0.01, **how)
+        for name in ("position", "quat_wxyz", "velocity", "angular_velocity"):
+            assert np.array_equal(getattr(other, name), getattr(run, name))
+    stepper = vi.Stepper(mechanism, 0.01, **how)
+    stepper.step(20)
+    assert np.array_equal(stepper.state.position, run.position[-1])
+
+
+def test_attachments_that_keep_their_rows():
+    """Of bodies that another joint or constraint holds, and of one that is attached twice."""
+    rods = [vi.Body.rod("r0", O, (0, 0, -1), mass=1.0), vi.Body.rod("r1", (0, 0, -1), (0, 0, -2), mass=0.5)]
+    hinge, knee = vi.Spherical("hinge", "world", "r0", point=O), (0.0, 0.0, -1.0)
+    tied = vi.Attachment("knee", "r1", point=knee, to=[("r0", knee, 1.0)])
+    free = vi.Free("free", "world", "r1", point=knee)
+
+    def left(*forces, joint=free):
+        return vi.Mechanism("left", rods, [hinge, joint], forces=forces).merged.plan.constraints.row.size
+
+    assert left(tied) == 0
+    assert left(tied, joint=vi.Translational("free", "world", "r1")) == 3
+    assert left(tied, vi.Attachment("foot", "r1", point=(0, 0, -2), to=[("world", (0, 0, -2), 1.0)])) == 6
+    assert left(tied, vi.PrescribedMotion("drive", joint="free", coordinate=3, rate=1.0)) == 4
+
+
 def test_welded_masters():
     # two bodies that are one in the kernel, each a master of the same particle
     weld = vi.Fixed("weld", "r0", "arm", point=(0, 0, -1))

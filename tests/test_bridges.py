@@ -154,6 +154,31 @@ def test_rollouts_warn_of_unresolved_steps_once_or_not(recwarn):
     assert found["warn"] == found["ignore"]
 
 
+def test_a_rollout_warns_in_its_first_unresolved_run_alone(recwarn):
+    """A descent runs the same mechanism hundreds of times."""
+    rollout = Rollout(vi.mechanisms.n_pendulum(n=5, angle=2.5), 2.0, 0.02, None, {})
+    for mass in (1.0, 1.01):
+        rollout.states({"link 1.mass": mass})
+    assert [w.category for w in recwarn] == [vi.UnresolvedWarning]
+
+
+def test_the_path_of_a_point_is_that_of_states():
+    mechanism, place = vi.mechanisms.double_pendulum("spherical"), (0.1, -0.2, 0.3)
+    rollout = Rollout(mechanism, DURATION, DT, TIMES, {})
+    run = vi.simulate(mechanism, DURATION, DT, tol=1e-12)
+    by_states = [run.at(t).point(1, place) for t in TIMES]
+    np.testing.assert_allclose(rollout.states({}).path(1, place), by_states, rtol=0, atol=1e-15)
+    with pytest.raises(vi.ArgumentError, match="number of a body"):
+        rollout.states({}).path(2, place)
+
+
+def test_the_path_of_a_point_has_a_gradient(torch):
+    """By the pose, and by the place itself."""
+    states = RolloutStates(*(torch.tensor(RNG.standard_normal((3, 2, n)), requires_grad=True) for n in SIZES))
+    place = torch.tensor([0.1, -0.2, 0.3], requires_grad=True, dtype=torch.float64)
+    assert torch.autograd.gradcheck(lambda p, q, r: RolloutStates(p, q, None, None).path(1, r), (*states[:2], place))
+
+
 @pytest.mark.parametrize("library", ["jax", "torch"])
 def test_a_missing_library_names_the_extra(library, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)

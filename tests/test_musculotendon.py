@@ -9,7 +9,7 @@ from test_wraps import elbow_path, two_links
 
 import varint as vi
 from varint.analysis.table_columns import columns
-from varint.model.forces.musculotendon import LAWS, activation_rate, degroote_curves, mujoco_curves
+from varint.model.forces.musculotendon import GROUPED, LAWS, activation_rate, degroote_curves, mujoco_curves
 from varint.model.rotation_vectors import rotation_matrix
 from varint.viz.web_frames import ARC_POINTS, frames_data
 
@@ -91,29 +91,15 @@ def test_slopes_of_curves(curves):
 
 @pytest.mark.parametrize(("curves", "dynamic"), LAWS)
 def test_derivatives_of_laws(curves, dynamic):
-    law = LAWS[curves, dynamic].effort.py_func
-    numbers = (
-        30.0,
-        0.4,
-        0.5,
-        0.1,
-        6.0,
-        *(SHAPE if curves == "mujoco" else ()),
-        *((0.01, 0.04, 0.1) if dynamic else ()),
-    )
+    law = LAWS[curves, dynamic]
+    numbers = dict(zip(GROUPED["scales"], (30.0, 0.4, 0.5, 0.1, 6.0), strict=True))
+    numbers |= dict(zip(GROUPED["shape"] + GROUPED["times"], (*SHAPE, 0.01, 0.04, 0.1), strict=True))
     for value, rate, u, a in ((0.8, 0.3, 0.7, 0.4), (1.0, -0.5, 0.2, 0.5), (0.7, 0.0, 1.0, 0.1)):
-        inner = (u, a) if dynamic else (u,)
-        at, step = law(value, rate, *inner, *numbers), 1e-6
-        by_value = (law(value + step, rate, *inner, *numbers)[0] - law(value - step, rate, *inner, *numbers)[0]) / (
-            2 * step
-        )
-        by_rate = (law(value, rate + step, *inner, *numbers)[0] - law(value, rate - step, *inner, *numbers)[0]) / (
-            2 * step
-        )
-        assert at[1:3] == pytest.approx((by_value, by_rate), rel=1e-5, abs=1e-6)
-        if dynamic:
-            moved = [law(value, rate, u, a + s, *numbers)[0] for s in (step, -step)]
-            assert at[3] == pytest.approx((moved[0] - moved[1]) / (2 * step), rel=1e-6)
+        at = numbers | {"value": value, "rate": rate, "input": u, "state": a}
+        found = law.effort(*law.given(law.effort, at))
+        for k, name in enumerate(("value", "rate", "state") if dynamic else ("value", "rate")):
+            ahead, back = (law.effort(*law.given(law.effort, at | {name: at[name] + s}))[0] for s in (1e-6, -1e-6))
+            assert found[1 + k] == pytest.approx((ahead - back) / 2e-6, rel=1e-5, abs=1e-6)
 
 
 @pytest.mark.parametrize("curves", ["degroote", "mujoco"])

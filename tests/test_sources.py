@@ -112,19 +112,12 @@ def lines_of(function) -> int:
     return function.end_lineno - min([function.lineno, *(d.lineno for d in function.decorator_list)]) + 1
 
 
-def laws_in(tree) -> set[str]:
-    """Functions that become laws of forces by ``Law(name, function)``; their arguments are its numbers."""
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "Law"]
-    return {argument.id for call in calls for argument in call.args if isinstance(argument, ast.Name)}
-
-
 def too_long(trees: dict[str, ast.Module]) -> set[str]:
     return {
         f"{path} {function.name}"
         for path, tree in trees.items()
         for function in functions_in(tree)
-        if lines_of(function) > MOST_LINES
-        or (arguments_of(function) > MOST_ARGUMENTS and function.name not in laws_in(tree))
+        if lines_of(function) > MOST_LINES or arguments_of(function) > MOST_ARGUMENTS
     }
 
 

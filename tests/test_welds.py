@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 import varint as vi
 from varint.model.rotation_vectors import rotation_matrix
@@ -188,15 +189,122 @@ def test_mechanisms_without_welds_are_compiled_once():
     assert mechanism.merged is mechanism.compiled
 
 
-def test_all_bodies_are_there_where_python_steps_or_loads_act():
-    mechanism = links(2)
-    run = vi.simulate(mechanism, 0.1, 0.01, force={"plate 1": (0.0, 0.0, 5.0)})
-    stepper = vi.Stepper(mechanism, 0.01, force={"plate 1": (0.0, 0.0, 5.0)})
+def sizes(record):
+    """Shapes of all arrays of a record, by their names."""
+    return {name: sizes(part) if hasattr(part, "__dict__") else np.shape(part) for name, part in vars(record).items()}
+
+
+@pytest.mark.slow
+def test_a_hundred_welds_cost_nothing():
+    """The plan has the very arrays of that of the chain without welds, so its steps the same instructions."""
+    welded, made = links(100), links(100, plates=False)
+    assert sizes(welded.merged.plan) == sizes(made.compiled.plan)
+    runs = [vi.simulate(each, 0.02, 0.01) for each in (welded, made)]
+    assert runs[0].newton_iterations == runs[1].newton_iterations
+    for name in ("hinge 0", "hinge 99"):
+        assert_near(runs[0].reactions[name].force, runs[1].reactions[name].force, 1e-9, name)
+    # a weld bears what its plate needs
+    v, g = runs[0].velocity[:, 2 * 99 + 1], np.array([0, 0, -9.81])
+    force = runs[0].reactions["weld 99"].force[1]
+    assert_near(force, welded.bodies[-1].mass * ((v[2] - v[0]) / 0.02 - g), 1e-3, "weld 99")
+
+
+def test_loads_on_carried_bodies_keep_their_rows():
+    mechanism, load = links(2), {"plate 1": (0.0, 0.0, 5.0)}
+    run, whole = (vi.simulate(mechanism, 0.1, 0.01, force=load, **more) for more in ({}, {"closures": "single"}))
+    stepper = vi.Stepper(mechanism, 0.01, force=load)
     stepper.step(10)
-    assert np.abs(stepper.state.position - run.position[-1]).max() < 1e-12
+    assert np.array_equal(stepper.state.position, run.position[-1])
+    assert_same(run, whole)
+
+
+@pytest.mark.slow
+def test_loads_on_other_bodies():
+    bodies, joints = (list(part) for part in (four_bar().bodies, four_bar().joints))
+    mechanism = vi.Mechanism("pushed", bodies, joints)
+    varying = np.outer(np.linspace(0.0, 1.0, 21), (0.0, 0.0, 5.0))
+    loads = {"force": {"0": varying}, "torque": {"2": (0.0, 1.0, 0.0)}}
+    assert mechanism.merged.welded(mechanism) == {"1", "nib", "pen", "post"}
+    merged, whole = both(mechanism, **loads)
+    assert_same(merged, whole, 1e-10)
+    assert np.array_equal(merged.load, whole.load)
+    assert np.abs(merged.load).max() == 5.0
+
+
+def test_steppers_take_the_steps_of_runs():
+    mechanism = four_bar()
+    run, stepper = vi.simulate(mechanism, 0.2, 0.01), vi.Stepper(mechanism, 0.01, every=2)
+    stepper.step(20)
+    for name in ("position", "quat_wxyz", "velocity", "angular_velocity"):
+        assert np.array_equal(getattr(stepper.state, name), getattr(run, name)[-1])
+        assert np.array_equal(getattr(stepper.trajectory(), name), getattr(run, name)[::2])
+    for name, own in stepper.columns.items():
+        assert_near(stepper.coordinates[own], np.ravel(run.coordinates[name][-1]), 1e-13, name)
+        assert_near(stepper.rates[own], np.ravel(run.rates[name][-1]), 1e-12, name)
+    saved = stepper.save()
+    stepper.step(3)
+    first = stepper.state
+    stepper.restore(saved)
+    stepper.step(3)
+    assert np.array_equal(stepper.state.position, first.position)
+    assert stepper.energy.total == pytest.approx(run.energy[0], rel=1e-3)
+
+
+@pytest.mark.slow
+def test_controllers_see_all_bodies():
+    base = links(2)
     motor = vi.Motor("motor", joint="hinge 1", effort=lambda t, state: -float(state.position[3, 2]))
-    driven = vi.Mechanism("driven", mechanism.bodies, mechanism.joints, forces=[motor])
-    assert np.abs(vi.simulate(driven, 0.1, 0.01).drift).max() < 1e-12
+    mechanism = vi.Mechanism("driven", base.bodies, base.joints, forces=[motor])
+    merged, whole = both(mechanism)
+    assert_same(merged, whole)
+    assert_near(merged.force["motor"], -merged.position[:, 3, 2], 1e-12, "motor")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("friction", [0.0, 0.4])
+def test_soft_contacts_of_carried_bodies(friction):
+    base = links(2)
+    feet = vi.GroundContact(
+        "feet", "plate 1", ground=(0, 0, -0.5), points=[(1.6, 0.05, -0.1), (1.8, 0.15, -0.1)], radius=0.02,
+        stiffness=2e3, damping=10, friction=friction, smoothing=0.05,
+    )  # fmt: skip
+    mechanism = vi.Mechanism("feet", base.bodies, base.joints, forces=[feet])
+    apart = []
+    for dt in (0.01, 0.005):
+        merged, whole = both(mechanism, 0.6, dt)
+        assert np.abs(merged.force["feet"]).max() > 50.0
+        apart.append(np.abs(merged.position[-1] - whole.position[-1]).max())
+    assert 3.5 < apart[0] / apart[1] < 4.5
+
+
+@pytest.mark.slow
+def test_hard_contacts_of_carried_bodies():
+    base = links(2)
+    points = [(1.6, 0.05, -0.1), (1.8, 0.15, -0.1)]
+    feet = vi.HardContact("feet", "plate 1", ground=(0, 0, -0.5), points=points, radius=0.02, friction=0.3)
+    mechanism = vi.Mechanism("feet", base.bodies, base.joints, forces=[feet])
+    merged, whole = both(mechanism, 0.6, 0.005)
+    assert_same(merged, whole, 1e-10)
+    assert np.abs(merged.contact_force["feet"]).max() > 5.0
+    assert_near(merged.contact_force["feet"], whole.contact_force["feet"], 1e-9, "feet")
+
+
+@pytest.mark.slow
+def test_balls_of_carried_bodies():
+    base = links(2)
+    ball = vi.Body.sphere("ball", radius=0.1, mass=0.5, position=(1.7, 0.1, -0.3))
+    touch = vi.SphereContact(
+        "touch", "ball", "plate 1", radius_a=0.1, radius_b=0.2, stiffness=2e3, friction=0.3, smoothing=0.05
+    )
+    joints = [*base.joints, vi.Free("ball", "world", "ball")]
+    start = {"velocity": {"ball": (0.3, 0.0, 3.0)}}
+    mechanism = vi.Mechanism("ball", [ball, *base.bodies], joints, forces=[touch], start=start)
+    apart = []
+    for dt in (0.002, 0.001):
+        merged, whole = both(mechanism, 0.2, dt)
+        assert np.abs(merged.force["touch"]).max() > 5.0
+        apart.append(np.abs(merged.position[-1] - whole.position[-1]).max())
+    assert 3.5 < apart[0] / apart[1] < 4.5
 
 
 def test_a_run_goes_on_to_the_same_bits(tmp_path):

@@ -8,10 +8,10 @@ from varint.analysis.derived import energy_gap
 from varint.analysis.node_watch import drift_of, open_bound
 from varint.analysis.reactions import accelerations_and_reactions
 from varint.analysis.recorded_motion import RecordedMotion
+from varint.kinematics.diagnosis import mobility_at
 from varint.kinematics.frames import JointFrames, with_world
 from varint.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
-from varint.model.forces.driven import Driven
 from varint.model.state import State
 
 FINER_RTOL, LEAST_RTOL = 0.01, 1e-13  # times smaller tolerances are proposed, down to round-off
@@ -47,22 +47,26 @@ def find_unresolved(trajectory: RecordedMotion, dt: float | None) -> Unresolved 
         return Unresolved(message, first, body)
     often = "then alone" if count == 1 else f"at {count} recorded nodes, the last at t = {times[-1]:g} s"
     gap, kinetic = energy_gap(trajectory, first)
-    if _is_prescribed(trajectory.mechanism):
-        ends = "Its motion is prescribed; energy and reactions are not resolved."
+    name = trajectory.mechanism.name
+    if _is_prescribed(trajectory.mechanism, trajectory.state(0)):
+        begins = (
+            f"positions of '{name}' follow its prescribed motion, velocities, energy and reactions are not resolved"
+        )
+        ends = f"For these try {finer}; where positions are all that is needed, on_unresolved='ignore'"
     else:
-        ends = "The motion is right up to there at best."
+        begins = f"the steps of '{name}' did not resolve its motion"
+        ends = f"The motion is right up to there at best. Try {finer}"
     message = (
-        f"the steps of '{trajectory.mechanism.name}' did not resolve its motion, first at t = {first:g} s, where the"
-        f" velocity of body '{body}' changed most, {often}: energy came or went without work, {gap:.3g} J at most,"
-        f" where {kinetic:.3g} J of kinetic energy were there before. {ends} Try {finer}"
+        f"{begins}, first at t = {first:g} s, where the velocity of body '{body}' changed most, {often}: energy came or"
+        f" went without work, {gap:.3g} J at most, where {kinetic:.3g} J of kinetic energy were there before. {ends}"
     )
     return Unresolved(message, first, body)
 
 
-def _is_prescribed(mechanism: Mechanism) -> bool:
-    """Whether prescribed coordinates leave the mechanism no freedom."""
-    prescribed = sum(isinstance(force, Driven) for force in mechanism.forces)
-    return prescribed > 0 and mechanism.diagnose().mobility <= prescribed
+def _is_prescribed(mechanism: Mechanism, start: State) -> bool:
+    """Whether prescribed coordinates leave the mechanism no freedom, at the state that a run starts from."""
+    prescribed = int(np.count_nonzero(mechanism.compiled.plan.constraints.driven))
+    return prescribed > 0 and mobility_at(mechanism, mechanism.compiled, start) <= prescribed
 
 
 def _finer_arguments(trajectory: RecordedMotion, dt: float | None) -> str:

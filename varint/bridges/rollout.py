@@ -1,18 +1,21 @@
 """A run as a function from parameters to arrays of states, and its gradient by the cotangents of these."""
 
 import dataclasses
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.errors import ArgumentError
+from varint.analysis.resolution import find_unresolved
+from varint.errors import ArgumentError, UnresolvedWarning
+from varint.formulations.maximal import ON_UNRESOLVED
 from varint.gradients import StateGradient, gradient
 from varint.gradients.numbers import made_of, with_numbers
 from varint.gradients.objective import CONJUGATE, nodes_at
 from varint.mechanism import Mechanism
-from varint.model.checks import function_of, known_name, positive
+from varint.model.checks import choice, function_of, known_name, positive, whole_number
 from varint.model.rotation_vectors import quat_product
 from varint.model.state import State
 from varint.problem import checked_times
@@ -35,6 +38,23 @@ class RolloutStates(NamedTuple):
     quat_wxyz: Any
     velocity: Any
     angular_velocity: Any
+
+    def path(self, body: int, place: Any) -> Any:
+        """Return the path (K, 3) of a point fixed to a body, m, world, an array of the library.
+
+        ``body``: its number, ``mechanism.body_index[name]``. ``place``: three numbers, also of the library, m: the
+        point from the centre of mass, in body axes, as in `State.point`. Raises ArgumentError for a wrong number.
+        """
+        whole_number(body, "number of a body", 0, ArgumentError, self.position.shape[1] - 1)
+        scalar, vector = self.quat_wxyz[:, body, :1], self.quat_wxyz[:, body, 1:]
+        after, before = np.array([1, 2, 0]), np.array([2, 0, 1])
+        points = self.position[:, body]
+        square = scalar**2 - (vector**2).sum(1)[:, None]
+        for k, along in enumerate(np.eye(3)):  # R e_k = (w w - u u) e_k + 2 u_k u + 2 w u x e_k
+            unit = points.new_tensor(along) if hasattr(points, "new_tensor") else along  # as torch refuses numpy's
+            crossed = vector[:, after] * unit[before] - vector[:, before] * unit[after]
+            points = points + place[k] * (square * unit + 2.0 * vector[:, k : k + 1] * vector + 2.0 * scalar * crossed)
+        return points
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,7 +93,9 @@ class Rollout:
         self.nodes = [steps] if times is None else nodes_at(times, self.dt, steps)
         for name in options:
             known_name(name, OPTIONS, "a rollout has no argument", ArgumentError)
-        self.options = {"tol": TOL, **options}
+        self.options = {"tol": TOL, "on_unresolved": "warn", **options}
+        choice(self.options["on_unresolved"], ON_UNRESOLVED, "on_unresolved", ArgumentError)
+        self._warned = False
         self._last: tuple[tuple, Any] = ((None,), None)
 
     def made(self, parameters: Mapping[str, Any]) -> Mechanism:
@@ -90,13 +112,25 @@ class Rollout:
 
     def states(self, parameters: Mapping[str, Any]) -> RolloutStates:
         """States of the run with these parameters."""
-        run = simulate(self.made(parameters), self.duration, self.dt, **self.options)
+        how = self.options["on_unresolved"]
+        quiet = how == "warn"
+        run = simulate(
+            self.made(parameters),
+            self.duration,
+            self.dt,
+            **{**self.options, "on_unresolved": "ignore" if quiet else how},
+        )
+        if quiet and not self._warned and (unresolved := find_unresolved(run, self.dt)) is not None:
+            self._warned = True  # once, as a descent runs hundreds of times
+            warnings.warn(
+                f"{unresolved.message}. Later runs of this rollout do not warn", UnresolvedWarning, stacklevel=2
+            )
         return RolloutStates(*(getattr(run, name)[self.nodes] for name in RolloutStates._fields))
 
     def back(self, parameters: Mapping[str, Any], names: Sequence[str], cotangents: Sequence[Any]) -> list[np.ndarray]:
         """The cotangents of the parameters ``names``, from those of the states: one sweep back along the run."""
         given = isinstance(self.build, Mechanism)
-        again = "substep" if self.options.get("on_unresolved") == "substep" else "ignore"  # said of the run forward
+        again = "substep" if self.options["on_unresolved"] == "substep" else "ignore"  # said of the run forward
         found = gradient(
             self.made(parameters) if given else self.build,
             Cotangents(RolloutStates(*map(np.asarray, cotangents))),

@@ -91,6 +91,13 @@ class Compiled(Shown):
         """(ne,) force of the description of each element."""
         return self.plan.elements.force
 
+    def welded(self, structure: Structure) -> set[str]:
+        """Names of the bodies of ``structure``, the description, that are one with another or with the world."""
+        if self.welds is None:
+            return set()
+        one = (self.welds.merged != 0) | (self.welds.slot == len(self.order))
+        return {body.name for body, welded in zip(structure.bodies, one.tolist(), strict=True) if welded}
+
     def by_force(self, values: np.ndarray) -> np.ndarray:
         """Sums (T, forces) of values (T, ne) over the elements of each force."""
         if self._one_each:

@@ -189,8 +189,7 @@ class HeldMarch:
         """Fill ``q`` and ``rate`` (nq,) with the joint coordinates at the present node."""
         self._stepwise.read(self.word)
         if self._others:
-            r = self._stepwise.reading
-            _read(self._others, State(r.position, r.quat, r.velocity, r.spin), self.q, self.rate)
+            _read(self._others, self._stepwise.present(), self.q, self.rate)
 
     def save(self) -> tuple:
         """All that the steps to come depend on, and the number of the recorded nodes."""

@@ -18,7 +18,7 @@ from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.formulations.base import AUTO, Method, register, solve
 from varint.formulations.parts import parts_of
 from varint.formulations.step_choice import ENERGY_ERROR, StepChoice, checked_error, chosen_step, step_for
-from varint.inputs.at_nodes import Commands, Loads, is_controlled, starts_of_motions
+from varint.inputs.at_nodes import Commands, Loads, starts_of_motions
 from varint.integrators.adaptive_run import AdaptiveAtTimes, AdaptiveRun, check_adaptive, default_turn
 from varint.integrators.deformable_march import DeformableMarch
 from varint.integrators.deformable_run import DeformableRun, check_deformable
@@ -113,15 +113,6 @@ class Variational(Method):
 
     def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
         """See `Method`."""
-        return self._prepared(problem, recording, merged=True)
-
-    def prepare_steps(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
-        """See `Method`; refuses deformable bodies too."""
-        for body in soft_meshes(problem.mechanism):
-            raise ArgumentError(f"{body.label}: deformable bodies are not stepped one by one: use vi.simulate")
-        return self._prepared(problem, recording, merged=False)
-
-    def _prepared(self, problem: Problem, recording: Recording, merged: bool) -> tuple[Run, Job]:
         mechanism = problem.mechanism
         dt, scheme, chosen = self._step(problem, recording)
         steps = problem.steps(dt)
@@ -133,7 +124,7 @@ class Variational(Method):
         _check_masses_of_paths(mechanism, method)
         redo = self.on_unresolved == "substep"
         check_deformable(mechanism, method, recording, redo)
-        compiled = self._compiled(problem, merged)
+        compiled = self._compiled(problem)
         loads = Loads(mechanism, compiled, steps, problem.force, problem.torque)
         state = checked_start(mechanism, problem.start())
         check_laws(mechanism, state)
@@ -167,6 +158,12 @@ class Variational(Method):
         steady = None if loads.varies else loads.recorded(np.zeros(1))
         return run, Job(mechanism, settings, inputs, steady, recording, method.stages)
 
+    def prepare_steps(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
+        """See `Method`; refuses deformable bodies too."""
+        for body in soft_meshes(problem.mechanism):
+            raise ArgumentError(f"{body.label}: deformable bodies are not stepped one by one: use vi.simulate")
+        return self.prepare(problem, recording)
+
     def with_step(self, problem: Problem) -> Variational:
         """See `Method`; "auto" is chosen."""
         dt, scheme, _ = self._step(problem, Recording())
@@ -190,15 +187,16 @@ class Variational(Method):
 
         return chosen_step(problem, wanted, (self.order, self.scheme), self.tol, trial)
 
-    def _compiled(self, problem: Problem, merged: bool) -> Compiled:
-        """The mechanism for the kernel; ``merged``: without the bodies that others carry, if no step needs them."""
+    def _compiled(self, problem: Problem) -> Compiled:
+        """The mechanism for the kernel, without the bodies that others carry, unless a load acts on a welded body."""
         mechanism = problem.mechanism
         if self.closures == "single":
             return compile_structure(mechanism, clustered=False)
-        needed = problem.force or problem.torque or any(map(is_controlled, mechanism.forces))
         if soft_meshes(mechanism):  # which know the bodies that hold their vertices
             return mechanism.compiled
-        return mechanism.merged if merged and not needed else mechanism.compiled
+        loads = [given for given in (problem.force, problem.torque) if given is not None]
+        loaded = {name for given in loads if isinstance(given, Mapping) for name in given}
+        return mechanism.compiled if loaded & mechanism.merged.welded(mechanism) else mechanism.merged
 
     @staticmethod
     def trajectory(record: Record) -> Trajectory:

@@ -153,8 +153,7 @@ def gradient(
     by_nodes[:, run.wanted] = by_state
     adjoints = adjoints_of(run, by_nodes, places)
     mobility, by_numbers = Mobility(made, run.first, state), Prepared(run, state, len(adjoints))
-    for number in numbers.values():
-        mobility.check(number)
+    mobility.check([*numbers.values()])
     derivatives: dict[str, Callable[[int, Adjoint], Any]]
     derivatives = {name: by_numbers.derivative(number) for name, number in numbers.items()}
     derivatives[START] = lambda k, adjoint: StateGradient(*np.split(adjoint.by_first_state(), 4, axis=1))

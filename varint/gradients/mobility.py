@@ -4,12 +4,13 @@ An overconstrained loop moves because its rows say the same. Turn the axis of on
 plane, and it still closes where it stands, but moves no more: the run has no derivative by that number.
 """
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
 from varint.errors import ArgumentError, MechanismError, StateError
-from varint.gradients.numbers import GRAVITY, Number, in_the_same_axes, start_of
+from varint.gradients.numbers import GRAVITY, Number, in_the_same_axes, start_of, with_numbers
 from varint.kinematics.closure import Closure
 from varint.kinematics.frames import with_world
 from varint.mechanism import Mechanism
@@ -31,11 +32,34 @@ class Mobility:
         """Rank of the rows of the joints where the run starts."""
         return rank_at(self.mechanism, self.first) if self.mechanism.compiled.topology.cluster_of else self.rows
 
-    def check(self, number: Number) -> None:
-        """Raise ArgumentError where a change of the number removes a degree of freedom from a loop."""
-        moves_joints = isinstance(number.field.item, Joint) if number.field else number.name != GRAVITY
-        if not moves_joints or self.rank == self.rows:
+    def check(self, numbers: Sequence[Number]) -> None:
+        """Raise ArgumentError where a change of one of the numbers removes a degree of freedom from a loop.
+
+        They are changed all at once first: where the rank stays for changes in no proportion, it does for each.
+        """
+        of_joints = [each for each in numbers if each.field and isinstance(each.field.item, Joint)]
+        made = [each for each in numbers if not each.field and each.name != GRAVITY]
+        if not (of_joints or made) or self.rank == self.rows:
             return
+        if len(of_joints) > 1 and not self._locks_together(of_joints):
+            of_joints = []
+        for number in (*of_joints, *made):
+            self._check_alone(number)
+
+    def _locks_together(self, numbers: Sequence[Number]) -> bool:
+        """Whether the loops lose a freedom, or come apart, where all ``numbers`` of joints change at once."""
+        rng = np.random.default_rng(0)
+        changes = {}
+        for number in numbers:
+            shares = rng.uniform(0.5, 1.0, number.value.size) * number.steps
+            changes[number.name] = number.value + np.tensordot(shares, number.directions(), 1)
+        try:
+            changed = in_the_same_axes(with_numbers(self.mechanism, changes), self.mechanism)
+            return rank_at(changed, start_of(changed, self.state)) > self.rank
+        except (StateError, MechanismError):  # each alone may yet be possible
+            return True
+
+    def _check_alone(self, number: Number) -> None:
         for k, (step, direction) in enumerate(zip(number.steps, number.directions(), strict=True)):
             try:
                 changed = in_the_same_axes(number.replaced(number.value + step * direction), self.mechanism)

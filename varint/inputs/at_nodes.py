@@ -84,8 +84,9 @@ class Loads:
     def recorded(self, nodes: np.ndarray) -> np.ndarray:
         """(T, nb, 6) in all at nodes (T,), in the order of the description; T = 1 where nothing varies."""
         found = self.constant + self.at(nodes) if self.varies else self.constant[None]
-        # bodies without a slot are carried by the world (compile/welds.py), in runs without loads
-        return np.take(found, self.slot, axis=1, mode="clip")
+        if self.slot.max(initial=-1) == found.shape[1]:  # bodies that the world carries (compile/welds.py)
+            found = np.concatenate([found, np.zeros((len(found), 1, 6))], axis=1)
+        return np.take(found, self.slot, axis=1)
 
     def between(self, left: int, share: float) -> np.ndarray:
         """(nb, 6) in all at ``left + share``, a node and a share of the step from there, in the description's order."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from varint._numba import STATE, for_python, role_arrays, spans_of, word_of
 from varint.integrators.march import March
+from varint.integrators.welded import spread
 from varint.kernels.configuration import place
 from varint.kernels.inputs import Inputs
 from varint.kernels.march_records import (
@@ -130,8 +131,15 @@ class Stepwise:
     def state(self) -> State:
         """The present node."""
         self.read(self.word)
-        r = self.reading
-        return State(r.position.copy(), r.quat.copy(), r.velocity.copy(), r.spin.copy())
+        return self.present()
+
+    def present(self) -> State:
+        """The node that was read last."""
+        r, welds = self.reading, self.march.compiled.welds
+        if welds is None:
+            return State(r.position.copy(), r.quat.copy(), r.velocity.copy(), r.spin.copy())
+        motion = spread(welds, (r.position[None], r.quat[None], r.motion[None, :-1]))
+        return State(*(array[0] for array in motion))
 
     def go_back(self) -> tuple[int, int]:
         """The body and the joint where the step that failed is worst; the march is at the node before it.
@@ -162,13 +170,16 @@ class Stepwise:
 
 
 def _reading(march: March, joints: Sequence[JointColumns], size: int) -> Reading:
-    """Room for readings of a march, with ``size`` joint coordinates, of which those of ``joints`` are read."""
-    slot = march.compiled.slot
-    nb = len(slot)
+    """Room for readings of a march, with ``size`` joint coordinates, of which those of ``joints`` are read.
+
+    Of all bodies, or in the order of the kernel of those that carry the others.
+    """
+    slot, welds, nb = march.compiled.slot, march.compiled.welds, len(march.compiled.order)
+    own = slot if welds is None else np.arange(nb)
     velocity, spin = np.zeros((2, nb, 3))
     q, rate = np.zeros((2, size))
     return Reading(
-        slot=np.array(slot), position=np.zeros((nb, 3)), quat=np.zeros((nb, 4)), velocity=velocity, spin=spin,
+        slot=np.array(own), position=np.zeros((nb, 3)), quat=np.zeros((nb, 4)), velocity=velocity, spin=spin,
         motion=np.zeros((nb + 1, 6)), work=np.zeros(len(march.compiled.force)),
-        state=np.zeros(march.ws.efforts.state.size), joints=joint_readings(joints, slot), q=q, rate=rate,
+        state=np.zeros(march.ws.efforts.state.size), joints=joint_readings(joints, slot, welds, nb), q=q, rate=rate,
     )  # fmt: skip

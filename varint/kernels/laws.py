@@ -27,14 +27,20 @@ _SOURCES = {
 }
 
 
-def _call(law, wanted):
+def _tuple(parts):
+    return f"({', '.join(parts)},)"
+
+
+def _call(law, function):
+    """The function and the code of a call of it."""
     places = {name: f"plan.laws.parameter[plan.laws.first[f] + {k}]" for k, name in enumerate(law.parameters)}
-    return f"function({', '.join((_SOURCES | places)[name] for name in wanted)})"
+    given = law.given(function, _SOURCES | places)
+    return function, f"function({', '.join(one if isinstance(one, str) else _tuple(one) for one in given)})"
 
 
 _laws = [LAWS[name] for name in LAW_NAMES]
 _GIVEN = "plan, work, f, value, rate, given"
-_calls = {law.name: (law.effort, _call(law, law.arguments)) for law in _laws}
+_calls = {law.name: _call(law, law.effort) for law in _laws}
 _plain_effort = switch("plain_effort", _GIVEN, [None if law.has_state else _calls[law.name] for law in _laws])
 _effort_with_state = switch(
     "effort_with_state", f"{_GIVEN}, state", [_calls[law.name] if law.has_state else None for law in _laws]
@@ -42,7 +48,7 @@ _effort_with_state = switch(
 _flow_alone = switch(
     "flow_alone",
     "plan, work, f, given, state",
-    [(law.flow, _call(law, law.flow_arguments)) if law.flow else None for law in _laws],
+    [_call(law, law.flow) if law.flow else None for law in _laws],
 )
 _FLOWS_ALONE = np.array([law.flow is not None for law in _laws])
 
@@ -55,7 +61,7 @@ def _none():
 _potential = switch(
     "potential",
     "plan, f, value",
-    [(law.potential, _call(law, law.potential_arguments)) if law.potential else (_none, "function()") for law in _laws],
+    [_call(law, law.potential) if law.potential else (_none, "function()") for law in _laws],
 )
 TAKES_INPUT = np.array(["input" in law.arguments for law in _laws])
 _HAS_POTENTIAL = np.array([law.potential is not None for law in _laws])

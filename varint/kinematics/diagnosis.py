@@ -207,12 +207,7 @@ def diagnose(structure: Structure, compiled: Compiled, state: State) -> Diagnosi
     left = closure.gap(closure.evaluate(*pose)[0])
     if not left <= LARGEST_GAP * max(compiled.length, np.abs(pose[0]).max()):
         raise StateError(f"the state leaves a joint {left:.3g} m open: mechanism.assemble(state) closes it")
-    topology, n = compiled.topology, len(structure.bodies)
-    in_loops = np.zeros(n, dtype=bool)
-    in_loops[compiled.slot[list(topology.cluster_of)]] = True
-    of_joints = np.concatenate([[0], np.cumsum(compiled.plan.rows.role == JOINT)])
-    free = 6 - np.diff(of_joints[compiled.plan.joints.rows[: n + 1]])  # of each body against its parent
-    mobility = generic = int(free[~in_loops].sum())
+    mobility = generic = _tree_mobility(compiled)
     margin, gap = 1.0, 0.0
     redundant: list[tuple] = []
     joints: set[int] = set()
@@ -229,11 +224,8 @@ def diagnose(structure: Structure, compiled: Compiled, state: State) -> Diagnosi
         joints.update(j for (j, _), part in zip(rows, parts, strict=True) if part)
         redundant += [rows[r] for r in _removable(here.G, [j in cuts for j, _ in rows], here.rank)]
     couplings = _couplings(compiled, state.position, rotation_matrix(state.quat_wxyz))
-    if len(couplings):
-        G = _joint_rows(compiled, state.position, rotation_matrix(state.quat_wxyz))
-        allowed = _null_motions(structure, G, mobility)
-        ended = int(np.linalg.matrix_rank(np.einsum("rni,mni->rm", couplings, allowed), rtol=RANK_TOLERANCE))
-        mobility, generic = mobility - ended, generic - ended
+    coupled = _coupled(structure, compiled, state, couplings, mobility)
+    mobility, generic = mobility - coupled, generic - coupled
     return Diagnosis(
         structure=structure,
         compiled=compiled,
@@ -248,6 +240,33 @@ def diagnose(structure: Structure, compiled: Compiled, state: State) -> Diagnosi
         couplings=couplings,
         misfits=tuple(misfits),
     )
+
+
+def mobility_at(structure: Structure, compiled: Compiled, state: State) -> int:
+    """`Diagnosis.mobility` alone, at a state that closes the joints."""
+    clusters = (loops for loops, _, _ in clusters_at(structure, compiled, state))
+    mobility = _tree_mobility(compiled) + sum(len(loops.look(loops.x, loops.R).motions) for loops in clusters)
+    couplings = _couplings(compiled, state.position, rotation_matrix(state.quat_wxyz))
+    return mobility - _coupled(structure, compiled, state, couplings, mobility)
+
+
+def _tree_mobility(compiled: Compiled) -> int:
+    """Degrees of freedom of the bodies outside of loops, each against its parent."""
+    in_loops = np.zeros(compiled.plan.bodies.mass.size, dtype=bool)
+    in_loops[compiled.slot[list(compiled.topology.cluster_of)]] = True
+    of_joints = np.concatenate([[0], np.cumsum(compiled.plan.rows.role == JOINT)])
+    free = 6 - np.diff(of_joints[compiled.plan.joints.rows[: len(in_loops) + 1]])
+    return int(free[~in_loops].sum())
+
+
+def _coupled(structure: Structure, compiled: Compiled, state: State, couplings: np.ndarray, mobility: int) -> int:
+    """How many of the ``mobility`` motions that the joints allow the ``couplings`` (nc, nb, 6) forbid."""
+    if not len(couplings):
+        return 0
+    allowed = _null_motions(
+        structure, _joint_rows(compiled, state.position, rotation_matrix(state.quat_wxyz)), mobility
+    )
+    return int(np.linalg.matrix_rank(np.einsum("rni,mni->rm", couplings, allowed), rtol=RANK_TOLERANCE))
 
 
 def _removable(G: np.ndarray, cut: Sequence[bool], rank: int) -> list[int]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from varint._numba import for_python, word_of
 from varint.kernels.joint_readings import ABOUT_AXIS, ALONG_A, ALONG_B, FREELY, JointReadings, PoseReading, read_pose
+from varint.kernels.weld_nodes import WeldTable
 from varint.kinematics.assembly import checked_state
 from varint.kinematics.frames import JointFrames, nearest_coordinates
 from varint.model.joints.base import Joint
@@ -53,22 +54,32 @@ def _kind(joint: Joint, motion: Motion) -> int:
     return ABOUT_AXIS if isinstance(motion, Turn) else FREELY
 
 
-def joint_readings(joints: Sequence[JointColumns], slot: np.ndarray) -> JointReadings:
-    """The readings of joints that compiled code reads; ``slot`` (nb,) of the bodies."""
+def joint_readings(
+    joints: Sequence[JointColumns], slot: np.ndarray, welds: WeldTable | None = None, world: int | None = None
+) -> JointReadings:
+    """The readings of joints that compiled code reads; ``slot`` (nb,) of the bodies, nb of the ``world`` if not given.
+
+    ``welds``: where the bodies are on those that carry them, which are in the slots.
+    """
+    world = len(slot) if world is None else world
     kinds: list[int] = []
     columns: list[int] = []
     bodies, axes, origins, turns = [], [], [], []
     for own, frames in joints:
         column = own.start
-        pair = frames.axes_a, frames.axes_b
+        pair, starts = [frames.axes_a, frames.axes_b], [frames.origin_a, frames.origin_b]
+        for side, k in enumerate((frames.a, frames.b)):
+            if welds is not None and k >= 0:
+                pair[side] = welds.axes[k] @ pair[side]
+                starts[side] = welds.offset[k] + welds.axes[k] @ starts[side]
         for motion in frames.joint.allowed:
             first = 0 if isinstance(motion, Ball) else motion.axis  # type: ignore[attr-defined]
             order = [(first + k) % 3 for k in range(3)]
             kinds.append(_kind(frames.joint, motion))
             columns.append(column)
-            bodies.append([slot[k] if k >= 0 else len(slot) for k in (frames.a, frames.b)])
+            bodies.append([slot[k] if k >= 0 else world for k in (frames.a, frames.b)])
             axes.append([each.T[order] for each in pair])
-            origins.append([frames.origin_a, frames.origin_b])
+            origins.append(starts)
             turns.append([quat_from_matrix(each) for each in pair])
             column += motion.size
     n = len(kinds)

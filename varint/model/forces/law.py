@@ -8,14 +8,16 @@ A law is a function of numbers that numba compiles. The names of its arguments s
     table          (n, 6) pieces of a tabulated law: start, c0 .. c3 in powers of (value - start), potential
     function       of a user's law, for `call_back`
 
-and every other name is a parameter, given by that name. A law without a state gives (effort, by_value, by_rate), the
+and every other name is a parameter, given by that name, or one of the ``groups`` of parameters that the law declares,
+given as a tuple. A law without a state gives (effort, by_value, by_rate), the
 effort and its derivatives, N or N m. One with a state a gives (effort, by_value, by_rate, by_state, flow,
 flow_by_value, flow_by_rate, flow_by_state), flow = da/dt. A potential, J, is a function of the value and parameters.
 """
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from varint._numba import njit
 from varint.display import Shown
@@ -32,8 +34,10 @@ class Law(Shown):
     name : str
     effort : compiled function
     potential : compiled function or None
+    groups : dict of str to tuples of str
+        Arguments that are tuples of parameters, and the names of these.
     arguments, parameters : tuple of str
-        Of ``effort``: all, and those that are parameters.
+        The numbers that ``effort`` takes, in groups or not: all, and those that are parameters.
     flow : compiled function or None
         (flow, flow_by_state) of laws whose flow does not depend on the value and the rate. Their state is solved for
         before the effort is evaluated.
@@ -46,6 +50,7 @@ class Law(Shown):
     potential: Callable | None = None
     flow: Callable | None = None
     along_path: bool = False
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.name in LAWS:
@@ -58,15 +63,15 @@ class Law(Shown):
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        return _names(self.effort)
+        return tuple(part for name in _names(self.effort) for part in self.groups.get(name, (name,)))
 
-    @property
-    def potential_arguments(self) -> tuple[str, ...]:
-        return _names(self.potential) if self.potential else ()
-
-    @property
-    def flow_arguments(self) -> tuple[str, ...]:
-        return _names(self.flow) if self.flow else ()
+    def given(self, function: Callable, numbers: Mapping[str, Any]) -> list[Any]:
+        """The arguments of ``effort``, ``potential`` or ``flow`` by what ``numbers`` has under their names."""
+        groups = self.groups
+        return [
+            tuple(numbers[part] for part in groups[name]) if name in groups else numbers[name]
+            for name in _names(function)
+        ]
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -120,7 +120,8 @@ def _tension(a, curves, fibre, strength, optimal, fastest):
 
 
 @njit
-def _degroote(value, rate, a, strength, optimal, slack, thickness, fastest):
+def _degroote(value, rate, a, scales):
+    strength, optimal, slack, thickness, fastest = scales
     if value <= slack:
         return 0.0, 0.0, 0.0, 0.0
     fibre = _fibre(value, rate, optimal, slack, thickness, fastest)
@@ -152,41 +153,48 @@ def activation_rate(u, a, rise, fall, blend):
     return gap / tau, -1.0 / tau - gap * by_a / (tau * tau)
 
 
-def _degroote_law(value, rate, input, state, strength, optimal, slack, thickness, fastest, rise, fall, blend):
-    effort, by_value, by_rate, by_a = _degroote(value, rate, state, strength, optimal, slack, thickness, fastest)
-    flow, flow_by_a = activation_rate(input, state, rise, fall, blend)
+def _activation(input, state, times):
+    return activation_rate(input, state, *times)
+
+
+def _degroote_law(value, rate, input, state, scales, times):
+    effort, by_value, by_rate, by_a = _degroote(value, rate, state, scales)
+    flow, flow_by_a = activation_rate(input, state, *times)
     return effort, by_value, by_rate, by_a, flow, 0.0, 0.0, flow_by_a
 
 
-def _degroote_at_once(value, rate, input, strength, optimal, slack, thickness, fastest):
-    effort, by_value, by_rate, _ = _degroote(value, rate, input, strength, optimal, slack, thickness, fastest)
+def _degroote_at_once(value, rate, input, scales):
+    effort, by_value, by_rate, _ = _degroote(value, rate, input, scales)
     return effort, by_value, by_rate
 
 
-def _mujoco_law(
-    value, rate, input, state, strength, optimal, slack, thickness, fastest, lmin, lmax, fpmax, fvmax, rise, fall, blend
-):
-    scales, shape = (strength, optimal, slack, thickness, fastest), (lmin, lmax, fpmax, fvmax)
+def _mujoco_law(value, rate, input, state, scales, shape, times):
     effort, by_value, by_rate, by_a = _mujoco(value, rate, state, scales, shape)
-    flow, flow_by_a = activation_rate(input, state, rise, fall, blend)
+    flow, flow_by_a = activation_rate(input, state, *times)
     return effort, by_value, by_rate, by_a, flow, 0.0, 0.0, flow_by_a
 
 
-def _mujoco_at_once(value, rate, input, strength, optimal, slack, thickness, fastest, lmin, lmax, fpmax, fvmax):
-    scales, shape = (strength, optimal, slack, thickness, fastest), (lmin, lmax, fpmax, fvmax)
+def _mujoco_at_once(value, rate, input, scales, shape):
     effort, by_value, by_rate, _ = _mujoco(value, rate, input, scales, shape)
     return effort, by_value, by_rate
 
 
-def _activation(input, state, rise, fall, blend):
-    return activation_rate(input, state, rise, fall, blend)
+GROUPED = {
+    "scales": ("strength", "optimal", "slack", "thickness", "fastest"),
+    "shape": ("lmin", "lmax", "fpmax", "fvmax"),
+    "times": ("rise", "fall", "blend"),
+}
+
+
+def _law(name: str, effort: Callable, flow: Callable | None = None) -> Law:
+    return Law(name, effort, flow=flow, along_path=True, groups=GROUPED)
 
 
 LAWS = {
-    ("degroote", True): Law("muscle degroote", _degroote_law, flow=_activation, along_path=True),
-    ("degroote", False): Law("muscle degroote at once", _degroote_at_once, along_path=True),
-    ("mujoco", True): Law("muscle mujoco", _mujoco_law, flow=_activation, along_path=True),
-    ("mujoco", False): Law("muscle mujoco at once", _mujoco_at_once, along_path=True),
+    ("degroote", True): _law("muscle degroote", _degroote_law, _activation),
+    ("degroote", False): _law("muscle degroote at once", _degroote_at_once),
+    ("mujoco", True): _law("muscle mujoco", _mujoco_law, _activation),
+    ("mujoco", False): _law("muscle mujoco at once", _mujoco_at_once),
 }
 
 
@@ -280,7 +288,7 @@ class Musculotendon(Commanded, AlongPath):
             "fastest": self.max_velocity,
         }
         if self.curves == "mujoco":
-            parameters |= dict(zip(("lmin", "lmax", "fpmax", "fvmax"), self.shape, strict=True))
+            parameters |= dict(zip(GROUPED["shape"], self.shape, strict=True))
         if self.activation_times:
             rise, fall = self.activation_times
             parameters |= {"rise": rise, "fall": fall, "blend": self.activation_blend}
