@@ -9,6 +9,7 @@ fused      the fused multiply-add of the processor
 switch     functions chosen by a number
 callback   users' functions, compiled, and called by their addresses
 memory     records and bytes by their addresses
+natural    indices that are never negative
 spans      arrays that are copied without their names
 """
 
@@ -17,6 +18,7 @@ from varint._numba.fused import fma
 from varint._numba.indirect import indirect
 from varint._numba.jit import for_python, is_compiled, njit
 from varint._numba.memory import record_at, word_of
+from varint._numba.natural import natural
 from varint._numba.record_class import (
     BEFORE_EVENT,
     POSES,
@@ -68,6 +70,7 @@ __all__ = [
     "for_python",
     "indirect",
     "is_compiled",
+    "natural",
     "njit",
     "record_at",
     "role_arrays",

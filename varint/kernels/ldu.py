@@ -16,7 +16,7 @@ there that share bodies with it; rows found redundant there get no multiplier.
 The step uses it with D = derivative of the momenta, a projection with D = mass matrix and H = G.
 """
 
-from varint._numba import Float1, Float2, indirect, njit
+from varint._numba import Float1, Float2, indirect, natural, njit
 from varint.algebra.vectors import rotate, rotate_back, vector
 from varint.kernels.dense import (
     RIGHT,
@@ -44,6 +44,7 @@ def solve_newton(plan: Plan, ws: Workspace, body: Float2, row: Float1, upper: in
     positions and rotations of these poses are those of the rows. Pivots couple translation with rotation for bodies
     that laws or loads act on (``plan.bodies.loaded``), for no others.
     """
+    upper, lower = natural(upper), natural(lower)
     _turn_matrix(plan, ws, upper, lower)
     write_frames(plan, ws, upper, lower)
     turn_bodies(ws.rotation[upper], body)

@@ -17,7 +17,7 @@ of the last step. All others start them at zero: those of redundant closures wou
 
 import math
 
-from varint._numba import njit
+from varint._numba import natural, njit
 from varint.algebra.quaternion import advance, rotation_matrix
 from varint.algebra.sums import two_sum
 from varint.algebra.vectors import dot, vector
@@ -142,6 +142,7 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     Rows that are no constraints (compliance 1) are not divided by ``h``, and count only if their efforts are unknowns.
     """
     nb, half_step, length = plan.bodies.mass.size, 0.5 * h, plan.bodies.length[0]
+    start, end, upper = natural(start), natural(end), natural(upper)
     fastest = farthest = 0.0
     for i in range(nb):
         v = ws.velocity[i]
@@ -180,8 +181,8 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     if plan.compliant.row.size:
         merit, worst, moved = largest_open(plan, ws, half_step)
     for j in range(plan.joints.side.shape[0]):
-        near, far = plan.joints.side[j, 0], plan.joints.side[j, 1]
-        for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
+        near, far = natural(plan.joints.side[j, 0]), natural(plan.joints.side[j, 1])
+        for r in range(natural(plan.joints.rows[j]), plan.joints.rows[j + 1]):
             if ws.compliance[r] > 0.0:
                 continue
             ws.residual_row[r] /= h

@@ -6,7 +6,7 @@ distance.py (tests hold both against each other). Rows are functions of the rela
 torque on its two bodies are zero to round-off.
 """
 
-from varint._numba import Float1, Float2, Float3, indirect, njit
+from varint._numba import Float1, Float2, Float3, indirect, natural, njit
 from varint.kernels.measures import AXIS, DISTANCE, POINT, measure_at, weighted_measure
 from varint.kernels.plan import CONSTRAINT, EFFORT, Plan, Workspace
 from varint.products.product_rows import product_rows
@@ -25,11 +25,11 @@ def evaluate_rows(plan: Plan, ws: Workspace, position: Float2, rotation: Float3,
     #   DISTANCE  d = R w + p,  u <- (d - u) / c,  g = c (|u|^2 - 1) / 2
     # The gradient is -A u by x_a, A u by x_b (both zero for AXIS), u x d by the rotation of a, w x R^T u by that of b.
     for j in range(plan.joints.side.shape[0]):
-        start, stop = plan.joints.rows[j], plan.joints.rows[j + 1]
+        start, stop = natural(plan.joints.rows[j]), plan.joints.rows[j + 1]
         if start == stop:
             continue
-        side_a, side_b = plan.joints.first_body[j], 1 - plan.joints.first_body[j]
-        a, b = plan.joints.side[j, side_a], plan.joints.side[j, side_b]
+        side_a, side_b = natural(plan.joints.first_body[j]), natural(1 - plan.joints.first_body[j])
+        a, b = natural(plan.joints.side[j, side_a]), natural(plan.joints.side[j, side_b])
         A, B = rotation[a], rotation[b]
         dx = position[b, 0] - position[a, 0]
         dy = position[b, 1] - position[a, 1]

@@ -16,7 +16,7 @@ s: u_t rotated to the mean slip direction before and after the node, which makes
 
 import math
 
-from varint._numba import njit
+from varint._numba import natural, njit
 from varint.kernels.dense import add_scaled6, dot6
 
 APART, STICKING, SLIDING = range(3)
@@ -141,11 +141,11 @@ def fold_cones(plan, ws, body, factored):
     """
     work = ws.contacts
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         if not work.taking[k]:
             continue
         i, upper, lower, inverse, given = (
-            plan.contacts.body[k],
+            natural(plan.contacts.body[k]),
             work.upper[k],
             work.folded_lower[k],
             work.folded_inverse[k],
@@ -186,10 +186,10 @@ def unfold_cones(plan, ws, body):
     """Back-substitute x = ``body`` (nb, 6): ``ws.contacts.change`` = C^-1 (given - lower x), but of those coupled."""
     work = ws.contacts
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         if not work.taking[k] or is_coupled(plan, work, k):
             continue
-        x, lower, inverse = body[plan.contacts.body[k]], work.folded_lower[k], work.folded_inverse[k]
+        x, lower, inverse = body[natural(plan.contacts.body[k])], work.folded_lower[k], work.folded_inverse[k]
         left_n = work.given[k, 0] - dot6(lower[0], x)
         left_t = work.given[k, 1] - dot6(lower[1], x)
         left_s = work.given[k, 2] - dot6(lower[2], x)
@@ -202,7 +202,7 @@ def add_changes(ws, share):
     """Add ``share`` times their changes to the impulses of active contacts."""
     work = ws.contacts
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         for a in range(3 if work.taking[k] else 0):
             work.z[k, a] += share * work.change[k, a]
 
@@ -212,9 +212,9 @@ def add_pushes(plan, ws, factor, body):
     """Add ``factor`` times the wrenches of the impulses of active contacts to ``body`` (nb, 6)."""
     work = ws.contacts
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         if work.taking[k]:
-            i, z = plan.contacts.body[k], work.z[k]
+            i, z = natural(plan.contacts.body[k]), work.z[k]
             for a in range(3):
                 add_scaled6(body[i], factor * z[a], work.upper[k, a])
                 if plan.contacts.other[k] != plan.bodies.mass.size:
