@@ -116,7 +116,8 @@ def _check(record, name, dtype, shape):
         got = f"{array.dtype} of {array.ndim}" if isinstance(array, np.ndarray) else f"{type(array)}"
         raise TypeError(f"{_place(record, name)} must be an array of {dtype} of {len(shape)} dimensions, got {got}")
     if array.size and any(known not in (0, size) for known, size in zip(shape, array.shape, strict=True)):
-        raise TypeError(f"{_place(record, name)} must be of shape {shape}, zero for any size, got {array.shape}")
+        wanted = ", ".join(str(size or "any") for size in shape)
+        raise TypeError(f"{_place(record, name)} must have the shape ({wanted}), got {array.shape}")
     flags = array.flags
     if not (flags.c_contiguous and flags.aligned):
         raise TypeError(f"{_place(record, name)} must be C-contiguous: use numpy.ascontiguousarray")
@@ -338,8 +339,13 @@ def _member(context, builder, record, pointer, field):
     value = ir.Constant(structure, ir.Undefined)
     for k, part in enumerate(structure.elements):
         value = builder.insert_value(value, load(part), k)
-    shape, stride = record.shapes[field], _DTYPES[kind.dtype].itemsize
-    names = context.data_model_manager[kind]._fields
+    return with_known_sizes(context, builder, kind, value, record.shapes[field])
+
+
+def with_known_sizes(context, builder, kind, value, shape):
+    """The structure ``value`` of a C-contiguous array of the type ``kind`` with sizes that are known, not zero, as
+    constants; and the strides that follow from them."""
+    word, stride, names = ir.IntType(64), _DTYPES[kind.dtype].itemsize, context.data_model_manager[kind]._fields
     for axis in reversed(range(kind.ndim)):
         if stride:
             value = builder.insert_value(value, word(stride), (names.index("strides"), axis))

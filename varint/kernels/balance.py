@@ -255,7 +255,8 @@ def _add_impulses(plan, ws, start, h, share):
                 momentum[i, k] = ws.momentum[i, k]
         for j in range(plan.joints.side.shape[0]):
             near, far = natural(plan.joints.side[j, 0]), natural(plan.joints.side[j, 1])
-            for r in range(natural(plan.joints.rows[j]), plan.joints.rows[j + 1]):
+            for number in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
+                r = natural(number)
                 if ws.compliance[r] > 0.0:
                     continue
                 impulse = share * ws.multiplier[r]

@@ -454,7 +454,7 @@ class Workspace(CompiledRecord, writable=True):
     velocity: Annotated[Float2, "nb 6", STATE]  # m/s, world and rad/s, body; constant over the step
     multiplier: Annotated[Float1, "nr", TAPED]  # impulse of each row
     last_multiplier: Annotated[Float1, "nr", STATE]  # of the last step, of trees; of compliant rows the effort
-    history: Annotated[Float4, "stages history nb 6", STATE]  # the last velocity, its backward differences
+    history: Annotated[Float4, f"stages {HISTORY} nb 6", STATE]  # the last velocity, its backward differences
     compliance: Annotated[Float1, "nr"]  # 1 for a row that takes no part as a constraint, else 0
     # Newton
     derivative: Annotated[Float3, "nb 6 6"]  # of the momenta, for the exact operator
