@@ -30,6 +30,10 @@ MADE_WITH = {name: version(name) for name in ("numba", "llvmlite")}
 
 def works():
     """What is counted: name to a mechanism and a method."""
+    from beams import SOFT, beam
+    from contact import block, lying_chain
+    from muscles import arm
+
     import varint as vi
 
     chain = vi.mechanisms.n_pendulum
@@ -42,6 +46,10 @@ def works():
         "chain with springs and dampers, n = 10": (forced, second),
         "four-bar": (vi.mechanisms.four_bar(), second),
         "chain of order 4, n = 2": (chain(n=2), vi.Variational(1e-3, order=4)),
+        "chain on the ground, n = 10": (lying_chain(10, contacts=True), second),
+        "block at rest": (block(contacts=True), second),
+        "arm with ten muscles": (arm(10), second),
+        "beam, n = 8": (beam(8, SOFT), second),
     }
 
 

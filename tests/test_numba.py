@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 import pytest
@@ -27,6 +28,8 @@ from varint._numba import (
     call_back,
     compiled_law,
     indirect,
+    inner_sizes,
+    natural,
     njit,
 )
 from varint._numba.compiler import PartFlags, PartLibrary
@@ -47,7 +50,7 @@ class Parts(CompiledRecord):
 @dataclass(frozen=True, eq=False)
 class Whole(CompiledRecord):
     parts: Parts
-    place: Float2
+    place: Annotated[Float2, "places 2"]
     open: Bool1
 
 
@@ -114,6 +117,7 @@ def test_a_deep_copy_of_scratch_is_apart():
 WRONG = {
     "dtype": (np.arange(6).reshape(3, 2), "Whole.place must be an array of float64 of 2 dimensions, got int64 of 2"),
     "dimensions": (np.zeros(6), "Whole.place must be an array of float64 of 2 dimensions, got float64 of 1"),
+    "sizes": (np.zeros((2, 3)), r"Whole.place must have the shape \(any, 2\), got \(2, 3\)"),
     "list": ([[0.0]], "Whole.place must be an array of float64 of 2 dimensions, got <class 'list'>"),
     "layout": (np.zeros((2, 3)).T, "Whole.place must be C-contiguous"),
     "byte order": (np.zeros((3, 2), dtype=">f8"), "Whole.place must be an array of float64"),
@@ -137,6 +141,20 @@ def test_scratch_must_be_writable():
     total.setflags(write=False)
     with pytest.raises(TypeError, match=r"Scratch\.total must be writable"):
         Scratch(total)
+
+
+PAIRS = inner_sizes(2)
+
+
+@njit
+def last_of(array, at):
+    hinted = PAIRS(array)
+    return hinted[natural(at[0]), 1], hinted.shape[0], hinted.shape[1], hinted[natural(at[0])].sum()
+
+
+def test_hints_change_no_result():
+    array = np.arange(8.0).reshape(4, 2)
+    assert last_of(array, np.array([2])) == (5.0, 4, 2, 9.0)
 
 
 @compiled_only

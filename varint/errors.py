@@ -96,7 +96,7 @@ class UnresolvedWarning(UserWarning):
 class SparseNodesWarning(UserWarning):
     """A body turns by more than half a turn between recorded nodes: turns and the motion in between are not known.
 
-    A smaller ``every`` is needed.
+    Or velocities along a strongly damped beam change sign from node to node. A smaller ``every`` is needed.
     """
 
 

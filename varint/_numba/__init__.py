@@ -9,11 +9,13 @@ fused      the fused multiply-add of the processor
 switch     functions chosen by a number
 callback   users' functions, compiled, and called by their addresses
 memory     records and bytes by their addresses
+hints      what the compiler cannot see of indices and arrays
 spans      arrays that are copied without their names
 """
 
 from varint._numba.callback import addresses_of, call_back, compiled_law
 from varint._numba.fused import fma
+from varint._numba.hints import inner_sizes, natural
 from varint._numba.indirect import indirect
 from varint._numba.jit import for_python, is_compiled, njit
 from varint._numba.memory import record_at, word_of
@@ -67,7 +69,9 @@ __all__ = [
     "fma",
     "for_python",
     "indirect",
+    "inner_sizes",
     "is_compiled",
+    "natural",
     "njit",
     "record_at",
     "role_arrays",

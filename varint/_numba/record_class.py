@@ -59,12 +59,14 @@ class CompiledRecord(Shown):
     """Base of records: frozen dataclasses whose fields are C-contiguous arrays, or records.
 
     The annotations of the fields (`Float1`, `Int2`, the class of another record, ...) fix numba's type of the class.
-    A field of what a run changes may add its shape and its roles, ``Annotated[Float2, "nb 6", STATE]``, for `allocate`,
-    `role_arrays` and `find_spans`. Arrays become read-only, in compiled functions too. With ``writable=True`` they must
-    be writable, and their contents may change; the arrays themselves may not. Copies, pickled ones too, are built anew.
-    Writable records hold what one process works with, addresses of functions among it, and cannot be pickled.
+    A field may add its shape, ``Annotated[Float2, "nb 6"]``: compiled code takes the sizes that are numbers as known,
+    which spares it multiplications in each access, and those that are names are for `allocate`. A field of what a run
+    changes may add its roles as well, for `role_arrays` and `find_spans`. Arrays become read-only, in compiled code
+    too. With ``writable=True`` they must be writable, and their contents may change; the arrays themselves may not.
+    Copies, pickled ones too, are built anew. Writable records hold what one process works with, addresses of functions
+    among it, and cannot be pickled.
 
-    Raises TypeError, naming the field, for an array of another type, dimension or layout than annotated.
+    Raises TypeError, naming the field, for an array of another type, dimension, size or layout than annotated.
     """
 
     writable: ClassVar[bool] = False
@@ -75,14 +77,14 @@ class CompiledRecord(Shown):
 
     def __post_init__(self):
         words = []
-        for name, record, dtype, ndim in record_type(type(self)).parts:
+        for name, record, dtype, shape in record_type(type(self)).parts:
             value = getattr(self, name)
             if record is not None:
                 if type(value) is not record:
                     raise TypeError(f"{_place(self, name)} must be a {record.__name__}, got {type(value)}")
                 words.append(value.address)
             else:
-                _check(self, name, dtype, ndim)
+                _check(self, name, dtype, shape)
                 words += _descriptor(value)
         object.__setattr__(self, "words", np.array(words, dtype=np.int64))
         object.__setattr__(self, "address", self.words.ctypes.data)
@@ -107,12 +109,15 @@ def _place(record, name):
     return f"{type(record).__name__}.{name}"
 
 
-def _check(record, name, dtype, ndim):
-    """Check that an array of a record is of a type and a number of dimensions; freeze it in one that is read-only."""
+def _check(record, name, dtype, shape):
+    """Check that an array of a record is of a type and a `known_shape`; freeze it in a record that is read-only."""
     array = getattr(record, name)
-    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != ndim:
+    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != len(shape):
         got = f"{array.dtype} of {array.ndim}" if isinstance(array, np.ndarray) else f"{type(array)}"
-        raise TypeError(f"{_place(record, name)} must be an array of {dtype} of {ndim} dimensions, got {got}")
+        raise TypeError(f"{_place(record, name)} must be an array of {dtype} of {len(shape)} dimensions, got {got}")
+    if array.size and any(known not in (0, size) for known, size in zip(shape, array.shape, strict=True)):
+        wanted = ", ".join(str(size or "any") for size in shape)
+        raise TypeError(f"{_place(record, name)} must have the shape ({wanted}), got {array.shape}")
     flags = array.flags
     if not (flags.c_contiguous and flags.aligned):
         raise TypeError(f"{_place(record, name)} must be C-contiguous: use numpy.ascontiguousarray")
@@ -146,7 +151,23 @@ def type_of(annotation, writable=True):
 def record_type(cls) -> "RecordType":
     """numba's type of a class of records."""
     hints = get_type_hints(cls, include_extras=True)
-    return RecordType(cls, tuple((field.name, type_of(hints[field.name], cls.writable)) for field in fields(cls)))
+    shapes = {field.name: _known_shape(hints[field.name]) for field in fields(cls)}
+    return RecordType(
+        cls, tuple((field.name, type_of(hints[field.name], cls.writable)) for field in fields(cls)), shapes
+    )
+
+
+def _declared(hint) -> list[str]:
+    """Sizes, or their names, of the array of an annotation; an empty list where it says none."""
+    return next((mark.split() for mark in hint.__metadata__ if isinstance(mark, str)), [])
+
+
+def _known_shape(hint) -> tuple[int, ...]:
+    """Shape of the array of an annotation, zeros for sizes that differ from record to record; empty for a record."""
+    if isinstance(hint, type):
+        return ()
+    declared = _declared(hint) or ["any"] * hint.__metadata__[0].ndim
+    return tuple(int(size) if size.isdecimal() else 0 for size in declared)
 
 
 def allocate(cls: type[_T], sizes: Mapping[str, int], **given: CompiledRecord) -> _T:
@@ -210,7 +231,7 @@ def _layout(cls: Any) -> dict[str, Any]:
             layout[field.name] = hint
             continue
         array, *marks = hint.__metadata__
-        declared = next((mark.split() for mark in marks if isinstance(mark, str)), ["1"] * array.ndim)
+        declared = _declared(hint) or ["1"] * array.ndim
         shape = [int(size) if size.isdecimal() else size for size in declared]
         layout[field.name] = (
             _DTYPES[array.kind],
@@ -249,16 +270,16 @@ def role_arrays(record: CompiledRecord, role: tuple[str]) -> Iterator[tuple[str,
 
 
 class RecordType(types.Type):
-    """numba's type of a record: its class and the types of its fields."""
+    """numba's type of a record: its class, the types of its fields, and what is known of their shapes."""
 
-    def __init__(self, record, members):
-        self.record, self.members = record, members
+    def __init__(self, record, members, shapes):
+        self.record, self.members, self.shapes = record, members, shapes
         self.index = {field: (k, kind) for k, (field, kind) in enumerate(members)}
-        # (name, class of a record, dtype, dimensions) of each member: numba's types are slow to look at
+        # (name, class of a record, dtype, shape) of each member: numba's types are slow to look at
         self.parts = [
-            (field, kind.record, None, 0)
+            (field, kind.record, None, ())
             if isinstance(kind, RecordType)
-            else (field, None, _DTYPES[kind.dtype], kind.ndim)
+            else (field, None, _DTYPES[kind.dtype], shapes[field])
             for field, kind in members
         ]
         sizes = (1 if isinstance(kind, RecordType) else 5 + 2 * kind.ndim for _, kind in members)
@@ -292,7 +313,7 @@ class _Members(AttributeTemplate):
 
 @lower_getattr_generic(RecordType)
 def _member(context, builder, record, pointer, field):
-    """A field: the array structure from its words, or the pointer to another record."""
+    """A field: the array structure from its words and what is known of its shape, or the pointer to another record."""
     number, kind = record.index[field]
     word = ir.IntType(64)
     words = builder.bitcast(pointer, word.as_pointer())
@@ -318,4 +339,17 @@ def _member(context, builder, record, pointer, field):
     value = ir.Constant(structure, ir.Undefined)
     for k, part in enumerate(structure.elements):
         value = builder.insert_value(value, load(part), k)
+    return with_known_sizes(context, builder, kind, value, record.shapes[field])
+
+
+def with_known_sizes(context, builder, kind, value, shape):
+    """The structure ``value`` of a C-contiguous array of the type ``kind`` with sizes that are known, not zero, as
+    constants; and the strides that follow from them."""
+    word, stride, names = ir.IntType(64), _DTYPES[kind.dtype].itemsize, context.data_model_manager[kind]._fields
+    for axis in reversed(range(kind.ndim)):
+        if stride:
+            value = builder.insert_value(value, word(stride), (names.index("strides"), axis))
+        if shape[axis]:
+            value = builder.insert_value(value, word(shape[axis]), (names.index("shape"), axis))
+        stride *= shape[axis]
     return value

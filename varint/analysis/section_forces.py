@@ -6,6 +6,7 @@ import numpy as np
 
 from varint.analysis.forces import element_efforts
 from varint.analysis.recorded_motion import RecordedMotion
+from varint.analysis.stiff_damping import motion_of_forces, warn_of_shaking
 from varint.errors import ArgumentError
 from varint.model.checks import check_name, of_type
 from varint.model.forces.beam_element import BeamElement
@@ -21,8 +22,10 @@ def section_forces(run: RecordedMotion, beam: str) -> np.ndarray:
         Name that `beam` was called with.
 
     Returns (T, n, 6) at the middles of the n elements, from point_a on, at the T recorded nodes, in the elements' axes,
-    x along the beam. They act on the piece before the section: tension is positive. Damping is included.
-    Raises ArgumentError.
+    x along the beam. They act on the piece before the section: tension is positive. Damping is included, of strongly
+    damped beams by the means of the velocities over the steps before and after each node, if all nodes of a run of
+    order 2 are recorded; else a SparseNodesWarning reports where velocities at the nodes change sign from one to the
+    next (docs/beams.md). Raises ArgumentError.
     """
     run = of_type(run, RecordedMotion, "run", ArgumentError)
     name = check_name(beam, "a beam", ArgumentError)
@@ -34,7 +37,7 @@ def section_forces(run: RecordedMotion, beam: str) -> np.ndarray:
             own[int(number[1])] = k
     if not own:
         raise ArgumentError(f"mechanism '{run.mechanism.name}' has no beam '{name}'")
-    arrays = run.position, run.quat_wxyz, run.velocity, run.angular_velocity
-    efforts = element_efforts(run.mechanism, arrays, run.command, run.law_states)
+    warn_of_shaking(run, stacklevel=2)
+    efforts = element_efforts(run.mechanism, motion_of_forces(run), run.command, run.law_states)
     columns = [np.flatnonzero(run.mechanism.compiled.force == own[k]) for k in sorted(own)]
     return -efforts[:, np.array(columns)]

@@ -1,6 +1,7 @@
 """The arrays of collision shapes, and of the features found between two of them."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -22,18 +23,18 @@ class ShapeTable(CompiledRecord):
     body: Int1  # (ns,) slot, -1 for the world
     kind: Int1  # (ns,) ROUND, CYLINDER, PLANE, HOLLOW
     radius: Float1  # (ns,) m, about the core; of a cylinder its own
-    centre: Float2  # (ns, 3) of the sphere about the shape
+    centre: Annotated[Float2, "ns 3"]  # of the sphere about the shape
     bound: Float1  # (ns,) m, its radius; infinite for a plane and what is hollow
     first_vertex: Int1  # (ns + 1,)
     first_edge: Int1  # (ns + 1,)
     first_face: Int1  # (ns + 1,)
-    vertex: Float2  # (nv, 3) m
-    edge: Int2  # (ne, 2) vertices
-    along: Float2  # (ne, 3) unit vector from the first to the second
+    vertex: Annotated[Float2, "nv 3"]  # m
+    edge: Annotated[Int2, "ne 2"]  # vertices
+    along: Annotated[Float2, "ne 3"]  # unit vector from the first to the second
     length: Float1  # (ne,) m
-    inward: Float3  # (ne, 2, 3) unit vectors square to the edge, each along one of its two faces; zero for a capsule,
-    # of a cylinder one square to its axis
-    normal: Float2  # (nf, 3) outward
+    # unit vectors square to the edge, each along one of its two faces; zero for a capsule, of a cylinder one
+    inward: Annotated[Float3, "ne 2 3"]  # square to its axis
+    normal: Annotated[Float2, "nf 3"]  # outward
     offset: Float1  # (nf,) m, of the face along its normal
     first_corner: Int1  # (nf + 1,)
     corner: Int1  # vertices of the faces, each anticlockwise from outside
@@ -48,14 +49,14 @@ class Features(CompiledRecord, writable=True):
 
     kind: Int1  # (n,)
     swapped: Bool1  # (n,)
-    point: Float3  # (n, 2, 3) of the first and the second, axes of their bodies from the centre of mass, m
-    direction: Float3  # (n, 2, 3) axes of their bodies; zero where the feature is a point
-    radius: Float2  # (n, 2) m
-    key: Int2  # (n, 2) number of the vertex, edge or face of the first and the second
+    point: Annotated[Float3, "n 2 3"]  # of the first and the second, axes of their bodies from the centre of mass, m
+    direction: Annotated[Float3, "n 2 3"]  # axes of their bodies; zero where the feature is a point
+    radius: Annotated[Float2, "n 2"]  # m
+    key: Annotated[Int2, "n 2"]  # number of the vertex, edge or face of the first and the second
     gap: Float1  # (n,) m, negative where they overlap
     # scratch
-    relative: Float2  # (3, 3) axes of b in those of a
-    place: Float2  # (n, 6) where they face each other, and the normal from a to b, axes of a
+    relative: Annotated[Float2, "3 3"]  # axes of b in those of a
+    place: Annotated[Float2, "n 6"]  # where they face each other, and the normal from a to b, axes of a
 
 
 def feature_space(capacity: int) -> Features:

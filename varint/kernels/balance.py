@@ -11,7 +11,7 @@ itself, and a change of its error within the recent steps by the work in these s
 through another component nor the time that a motor has run hides it.
 """
 
-from varint._numba import njit
+from varint._numba import natural, njit
 from varint.algebra.vectors import add, cross, dot, rotate, scale, sub, vector
 from varint.kernels.dense import add_scaled6
 from varint.kernels.massive_paths import has_massive_paths
@@ -254,8 +254,9 @@ def _add_impulses(plan, ws, start, h, share):
             for k in range(6):
                 momentum[i, k] = ws.momentum[i, k]
         for j in range(plan.joints.side.shape[0]):
-            near, far = plan.joints.side[j, 0], plan.joints.side[j, 1]
-            for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
+            near, far = natural(plan.joints.side[j, 0]), natural(plan.joints.side[j, 1])
+            for number in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
+                r = natural(number)
                 if ws.compliance[r] > 0.0:
                     continue
                 impulse = share * ws.multiplier[r]

@@ -16,7 +16,7 @@ there that share bodies with it; rows found redundant there get no multiplier.
 The step uses it with D = derivative of the momenta, a projection with D = mass matrix and H = G.
 """
 
-from varint._numba import Float1, Float2, indirect, njit
+from varint._numba import Float1, Float2, indirect, inner_sizes, natural, njit
 from varint.algebra.vectors import rotate, rotate_back, vector
 from varint.kernels.dense import (
     RIGHT,
@@ -35,6 +35,8 @@ from varint.kernels.dense import (
 from varint.kernels.lower_pairs import back_pair, factor_pair, forward_pair, write_frames
 from varint.kernels.plan import Plan, Workspace
 
+MOTIONS = inner_sizes(6)
+
 
 @indirect(seconds=5, what="the solver of joints")
 def solve_newton(plan: Plan, ws: Workspace, body: Float2, row: Float1, upper: int, lower: int) -> None:
@@ -44,6 +46,7 @@ def solve_newton(plan: Plan, ws: Workspace, body: Float2, row: Float1, upper: in
     positions and rotations of these poses are those of the rows. Pivots couple translation with rotation for bodies
     that laws or loads act on (``plan.bodies.loaded``), for no others.
     """
+    upper, lower, body = natural(upper), natural(lower), MOTIONS(body)
     _turn_matrix(plan, ws, upper, lower)
     write_frames(plan, ws, upper, lower)
     turn_bodies(ws.rotation[upper], body)

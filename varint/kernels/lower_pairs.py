@@ -25,7 +25,7 @@ extend z. In code vectors are rows of an array: ``N[k]`` is column k of N, ``V[k
 
 import math
 
-from varint._numba import njit
+from varint._numba import natural, njit
 from varint.algebra.vectors import cross, dot, rotate, scale, square_to, sub, vector
 from varint.kernels.dense import add_scaled6, dot6, lu_factor, lu_solve
 
@@ -47,7 +47,8 @@ def write_frames(plan, ws, upper, lower):
 @njit(inline="always")
 def _write_frame(plan, ws, i, pose, basis, arm):
     """Write the basis (6, 6) of motions of body i relative to its parent, and the arm (3,), at the pose ``pose``."""
-    first, rows, points, parent = plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i], plan.joints.parent[i]
+    rows, points = natural(plan.joints.pair[i]), natural(plan.joints.points[i])
+    first, parent = natural(plan.joints.rows[i]), natural(plan.joints.parent[i])
     G, position, rotation = ws.jacobian[pose], ws.position[pose], ws.rotation[pose]
     d = sub(vector(position[i]), vector(position[parent]))
     arm[0], arm[1], arm[2] = d
@@ -98,7 +99,7 @@ def _write_turns(plan, rotation, G, i, e, basis):
 
     ``e``: see `_write_turn`. With ``axes`` rows, the first are dual to the gradients a, b, c of the rows.
     """
-    first, points = plan.joints.rows[i], plan.joints.points[i]
+    first, points = natural(plan.joints.rows[i]), natural(plan.joints.points[i])
     axes, R = plan.joints.pair[i] - points, rotation[i]
     at = first + points
     if axes == 2:
@@ -179,8 +180,9 @@ def factor_pair(plan, ws, i, free, further, low):
         D[a, 0], D[a, 1], D[a, 2], D[a, 3], D[a, 4], D[a, 5] = d0, d1, d2, d3, d4, d5
     if plan.loops.fill_pass[i] < plan.loops.fill_first[i + 1]:
         _pass_fills(plan, ws, i, free, further, low)
-    if plan.joints.parent[i] != plan.bodies.mass.size:
-        _add_carried(D, ws.ldu.D[plan.joints.parent[i]], vector(ws.ldu.arm[0, i]), vector(ws.ldu.arm[low, i]))
+    parent = natural(plan.joints.parent[i])
+    if parent != plan.bodies.mass.size:
+        _add_carried(D, ws.ldu.D[parent], vector(ws.ldu.arm[0, i]), vector(ws.ldu.arm[low, i]))
 
 
 @njit
@@ -332,13 +334,13 @@ def forward_pair(plan, ws, i, free, further, low, body, row):
     that of each closure row e coupled to the body (L_e: see `_pass_fills`).
     """
     x, M, U, V, z = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.z
-    own = row[plan.joints.rows[i] : plan.joints.rows[i + 1]]
+    own = row[natural(plan.joints.rows[i]) : natural(plan.joints.rows[i + 1])]
     b = _asked(ws, i, 6 - free, own, low)
     for a in range(6):
         x[a] -= dot6(M[a], b)
     for k in range(free + further):  # D = M + U V
         add_scaled6(x, -dot6(V[k], b), U[k])
-    parent, first, last = plan.joints.parent[i], plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]
+    parent, first, last = natural(plan.joints.parent[i]), plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]
     if parent == plan.bodies.mass.size and first == last:
         return
     _own_motion(plan, ws, i, free, further, own, x, b, z)
@@ -372,9 +374,9 @@ def back_pair(plan, ws, i, free, further, low, body, row):
 
     After `forward_pair`; the motion of the parent and the multipliers of the closures are solved already.
     """
-    x, M, U, V, z, parent = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.z, plan.joints.parent[i]
-    first, rows = plan.joints.rows[i], 6 - free
-    own = row[first : plan.joints.rows[i + 1]]
+    x, M, U, V, z = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.z
+    first, rows, parent = natural(plan.joints.rows[i]), 6 - free, natural(plan.joints.parent[i])
+    own = row[first : natural(plan.joints.rows[i + 1])]
     b = _asked(ws, i, rows, own, low)
     _own_motion(plan, ws, i, free, further, own, x, b, z)
     y = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)

@@ -1,6 +1,7 @@
 """Arrays of a march that Python calls step by step, with one word a call (march_steps.py)."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from varint._numba import Bool1, CompiledRecord, Float1, Float2, Float3, Int1, Int2
 from varint.kernels.inputs import Inputs
@@ -14,9 +15,9 @@ NODE, POSE, STRIDE, STAGGERED, KEEPS, RECORDED, HELD_FROM, STEPPED, PLACES = ran
 class NodeRows(CompiledRecord, writable=True):
     """Recorded nodes, in kernel order, as `varint.kernels.step.run` writes them; R of them at most."""
 
-    position: Float3  # (R, nb, 3)
-    quat: Float3  # (R, nb, 4)
-    velocity: Float3  # (R, nb, 6)
+    position: Annotated[Float3, "R nb 3"]
+    quat: Annotated[Float3, "R nb 4"]
+    velocity: Annotated[Float3, "R nb 6"]
     work: Float2  # (R, ne)
     state: Float2  # (R, n)
     unresolved: Int1  # (R,)
@@ -29,11 +30,11 @@ class Reading(CompiledRecord, writable=True):
     """The present node in the order of the description, and coordinates of joints."""
 
     slot: Int1  # (nb,)
-    position: Float2  # (nb, 3)
-    quat: Float2  # (nb, 4)
-    velocity: Float2  # (nb, 3) m/s, world
-    spin: Float2  # (nb, 3) rad/s, body
-    motion: Float2  # (nb + 1, 6) in kernel order, the world last
+    position: Annotated[Float2, "nb 3"]
+    quat: Annotated[Float2, "nb 4"]
+    velocity: Annotated[Float2, "nb 3"]  # m/s, world
+    spin: Annotated[Float2, "nb 3"]  # rad/s, body
+    motion: Annotated[Float2, "slots 6"]  # in kernel order, the world last
     work: Float1  # (ne,)
     state: Float1  # states of laws
     joints: JointReadings  # of those that compiled code reads

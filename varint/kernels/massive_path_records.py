@@ -13,14 +13,14 @@ class MassivePaths(CompiledRecord):
     first: Int1  # (np + 1,) first point of each path
     slot: Int1  # (N,) body of each point, nb for the world
     place: Int1  # (N,) its number among ``body``, -1 for the world
-    arm: Float2  # (N, 3) from the centre of mass, body axes, m; of the world the place
+    arm: Annotated[Float2, "N 3"]  # from the centre of mass, body axes, m; of the world the place
     body: Int1  # (K,) slots; those first that paths couple with others, ``coupled`` of them
     coupled: Int1  # (1,)
     touches: Int2  # (np, K) 1 where a path has a point on a body
     mass: Float1  # (np,) kg
-    belly: Float2  # (np, 2) fractions between which the mass is
+    belly: Annotated[Float2, "np 2"]  # fractions between which the mass is
     lumped: Int1  # (np,) number of particles; zero for the exact integral
-    moments: Float2  # (np, 5) kg, of a path of two points, see massive_paths.py; of others zero
+    moments: Annotated[Float2, "np 5"]  # kg, of a path of two points, see massive_paths.py; of others zero
 
 
 @dataclass(frozen=True, eq=False)

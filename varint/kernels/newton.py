@@ -17,12 +17,12 @@ of the last step. All others start them at zero: those of redundant closures wou
 
 import math
 
-from varint._numba import njit
+from varint._numba import natural, njit
 from varint.algebra.quaternion import advance, rotation_matrix
 from varint.algebra.sums import two_sum
 from varint.algebra.vectors import dot, vector
 from varint.kernels.compliant_rows import largest_open
-from varint.kernels.dense import add_scaled6, copy_motions
+from varint.kernels.dense import copy_motions
 from varint.kernels.efforts import apply_efforts, stiffen
 from varint.kernels.ldu import solve_newton
 from varint.kernels.massive_paths import add_path_momenta, couple_paths, fold_paths, has_massive_paths
@@ -125,6 +125,20 @@ def _weigh_bodies(plan, ws, merit, moved):
     return merit, unbalanced, moved
 
 
+@njit(inline="always")
+def _take_impulses(ws, upper, first, stop, side, residual):
+    """Take the impulses of the rows of a joint on the body at a side of it into the residual (6,) of this body."""
+    r0, r1, r2, r3, r4, r5 = residual[0], residual[1], residual[2], residual[3], residual[4], residual[5]
+    for number in range(first, stop):
+        r = natural(number)
+        if ws.compliance[r] > 0.0:
+            continue
+        f, G = -ws.multiplier[r], ws.jacobian[upper, r, side]
+        r0, r1, r2 = r0 + f * G[0], r1 + f * G[1], r2 + f * G[2]
+        r3, r4, r5 = r3 + f * G[3], r4 + f * G[4], r5 + f * G[5]
+    residual[0], residual[1], residual[2], residual[3], residual[4], residual[5] = r0, r1, r2, r3, r4, r5
+
+
 @njit
 def evaluate_step(plan, ws, start, end, h, upper, increment):
     """Residuals of a step of ``h`` seconds with ``ws.velocity`` and ``ws.multiplier``.
@@ -142,6 +156,7 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     Rows that are no constraints (compliance 1) are not divided by ``h``, and count only if their efforts are unknowns.
     """
     nb, half_step, length = plan.bodies.mass.size, 0.5 * h, plan.bodies.length[0]
+    start, end, upper = natural(start), natural(end), natural(upper)
     fastest = farthest = 0.0
     for i in range(nb):
         v = ws.velocity[i]
@@ -180,8 +195,10 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     if plan.compliant.row.size:
         merit, worst, moved = largest_open(plan, ws, half_step)
     for j in range(plan.joints.side.shape[0]):
-        near, far = plan.joints.side[j, 0], plan.joints.side[j, 1]
-        for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
+        near, far = natural(plan.joints.side[j, 0]), natural(plan.joints.side[j, 1])
+        first, stop = plan.joints.rows[j], plan.joints.rows[j + 1]
+        for number in range(first, stop):
+            r = natural(number)
             if ws.compliance[r] > 0.0:
                 continue
             ws.residual_row[r] /= h
@@ -191,10 +208,10 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
             merit += size * size
             worst = max(worst, size)
             moved = max(moved, plan.rows.push[r] * abs(ws.multiplier[r]))
-            if near != nb:
-                add_scaled6(ws.residual_body[near], -ws.multiplier[r], ws.jacobian[upper, r, 0])
-            if far != nb:
-                add_scaled6(ws.residual_body[far], -ws.multiplier[r], ws.jacobian[upper, r, 1])
+        if near != nb:
+            _take_impulses(ws, upper, first, stop, 0, ws.residual_body[near])
+        if far != nb:
+            _take_impulses(ws, upper, first, stop, 1, ws.residual_body[far])
     if has_contacts(plan):
         square, missed, pressed = press_contacts(plan, ws, start, end, h)
         merit, worst, moved = merit + square, max(worst, missed), max(moved, pressed)

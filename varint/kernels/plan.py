@@ -17,7 +17,7 @@ cluster c     the loop closures of one biconnected component; loops of different
 node n        loop closures of a cluster that are eliminated together, as one dense block.
 top           of a node: the body nearest to the root of the loops it closes; the node is eliminated just before it.
 fill e        one closure row that elimination brings to one body: the only fill-in there is, but for K's.
-shape         of an array of a run: its sizes by their names in workspace.py; without one it has one entry.
+shape         of an array: its sizes, of a run by their names in workspace.py; without one it has one entry there.
 role          of an array of a run: STATE, RESTORED, TAPED, BEFORE_EVENT; checkpoints, copies and tapes follow from it.
 p, x, R       position of the centre of mass (m, world), pose, rotation matrix body to world.
 """
@@ -66,10 +66,10 @@ class Bodies(CompiledRecord):
     """The bodies."""
 
     mass: Float1  # (nb,) kg
-    inertia: Float3  # (nb, 3, 3) kg m^2, about the centre of mass, body axes
-    inverse_inertia: Float3  # (nb, 3, 3)
+    inertia: Annotated[Float3, "nb 3 3"]  # kg m^2, about the centre of mass, body axes
+    inverse_inertia: Annotated[Float3, "nb 3 3"]
     gravity: Float1  # (3,) m/s^2, world
-    scale: Float2  # (nb, 2) turns an impulse residual (N s, N m s) into m/s
+    scale: Annotated[Float2, "nb 2"]  # turns an impulse residual (N s, N m s) into m/s
     length: Float1  # (1,) size of the parts, m
     loaded: Bool1  # (nb,) whether laws, loads or contacts act on a body
 
@@ -79,7 +79,7 @@ class Joints(CompiledRecord):
     """The joints and the tree that they make."""
 
     parent: Int1  # (nb,) body slot of the parent, nb for the world
-    side: Int2  # (nj, 2) body slots of side 0 and side 1
+    side: Annotated[Int2, "nj 2"]  # body slots of side 0 and side 1
     first_body: Int1  # (nj,) the side whose axes the rows are written in
     rows: Int1  # (nj + 1,) rows of joint j are rows[j] : rows[j + 1]
     product: Int1  # (nj,) number of a product of exponentials, -1 for other joints
@@ -109,7 +109,7 @@ class Measures(CompiledRecord):
 
     kind: Int1  # (nm,) place of the kind among all, see measures.py
     row: Int1  # (nm,) its row, -1 for none
-    body: Int2  # (nm, 2) body slots by side
+    body: Annotated[Int2, "nm 2"]  # body slots by side
     first: Int1  # (nm,) the side of body a
     weight: Float1  # (nm,) in its sum
     period: Float1  # (nm,) after which values repeat, 0 for never
@@ -118,11 +118,11 @@ class Measures(CompiledRecord):
     fused: Bool1  # (nm,) whether it is one of an element of a beam, or of a path of a muscle
     product: Int1  # (nm,) number of the product of exponentials that it is a row of, -1 for none
     third: Int1  # (nm,) slot of a third body that it depends on, -1 for none
-    u: Float2  # (nm, 3) axes of body a
-    v: Float2  # (nm, 3) axes of body a
-    w: Float2  # (nm, 3) axes of body b
+    u: Annotated[Float2, "nm 3"]  # axes of body a
+    v: Annotated[Float2, "nm 3"]  # axes of body a
+    w: Annotated[Float2, "nm 3"]  # axes of body b
     c: Float1  # (nm,)
-    rest: Float3  # (nm, 3, 3)
+    rest: Annotated[Float3, "nm 3 3"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +136,7 @@ class Laws(CompiledRecord):
     first: Int1  # (nf,) where its parameters start in ``parameter``
     parameter: Float1  # of all laws, in the order of their names in each law, SI units
     table_first: Int1  # (nf + 1,) pieces of its table
-    table: Float2  # (pieces, 6) start, effort's c0 .. c3 in powers of (value - start), potential there
+    table: Annotated[Float2, "pieces 6"]  # start, effort's c0 .. c3 in powers of (value - start), potential there
     state: Int1  # (nf,) number of its state, -1 for none
 
 
@@ -173,9 +173,9 @@ class LoadTable(CompiledRecord):
     kind: Int1  # (n,) see loads.py
     body: Int1  # (n,) slot
     element: Int1  # (n,)
-    force: Float2  # (n, 3) direction of a push, axes of the world, or of the body for a follower
-    torque: Float2  # (n, 3) likewise
-    point: Float2  # (n, 3) where it acts, body axes, m
+    force: Annotated[Float2, "n 3"]  # direction of a push, axes of the world, or of the body for a follower
+    torque: Annotated[Float2, "n 3"]  # likewise
+    point: Annotated[Float2, "n 3"]  # where it acts, body axes, m
     linear: Float1  # (n,) coefficient of a resistance, N s/m or N s^2/m^2
     angular: Float1  # (n,) N m s/rad or N m s^2/rad^2
     power: Int1  # (n,) of the speed
@@ -187,7 +187,7 @@ class LoadTable(CompiledRecord):
     pressing: Int1  # (n,) the law of the normal force, -1 for none
     pressed: Int1  # (n,) its measure, -1 for none
     other: Int1  # (n,) the opposite load on the other of two balls, -1 for none
-    row: Int2  # (n, 2) rows that it has with that one in Newton's matrix, -1 for none
+    row: Annotated[Int2, "n 2"]  # rows that it has with that one in Newton's matrix, -1 for none
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +202,7 @@ class Loops(CompiledRecord):
     node_high: Int1  # (nn,) end of them
     node_fill: Int1  # (nn,) first of the fills of node n at its top, -1 where that is the world
     row_start: Int1  # (nr + 1,) entry (r, s) of the closures' matrix is ldu.K[row_start[r] + s]; K's size
-    row_fill: Int2  # (nr, 2) fill of a closure row at its own two bodies, -1 for the world or a tree row
+    row_fill: Annotated[Int2, "nr 2"]  # fill of a closure row at its own two bodies, -1 for the world or a tree row
     fill_first: Int1  # (nb + 1,) fills of body i are fill_first[i] : fill_first[i + 1] ...
     fill_pass: Int1  # (nb,) ... first those of nodes with top i, from fill_pass[i] those it passes to its parent
     fill_row: Int1  # (ne,) row r of a fill
@@ -296,14 +296,14 @@ class Pace(CompiledRecord, writable=True):
 class Factors(CompiledRecord, writable=True):
     """The factors of the LDU (ldu.py)."""
 
-    upper: Float3  # (nr, 2, 6) G, axes of the world
-    lower: Float3  # (nr, 2, 6) H, axes of the world
-    D: Float3  # (nb, 6, 6) body pivots, then their LU factors; of a pair M, see lower_pairs.py
-    X: Float3  # (nb, 6, 8) D^-1 G^T, a column for each row of the joint; right-hand side, see dense.py; of a pair U
-    S: Float3  # (nb, 6, 8) joint pivots, then their LU factors; of a pair E
-    Y: Float3  # (nb, 6, 8) S^-1 H at the parent, a row for each row of the joint; of a pair V
-    frame: Float4  # (2, nb, 6, 6) bases of motions of pairs, at both poses
-    arm: Float3  # (2, nb, 3) from the parent to the child of a pair
+    upper: Annotated[Float3, "nr 2 6"]  # G, axes of the world
+    lower: Annotated[Float3, "nr 2 6"]  # H, axes of the world
+    D: Annotated[Float3, "nb 6 6"]  # body pivots, then their LU factors; of a pair M, see lower_pairs.py
+    X: Annotated[Float3, "nb 6 8"]  # D^-1 G^T, a column for a row of the joint; right-hand side, dense.py; of a pair U
+    S: Annotated[Float3, "nb 6 8"]  # joint pivots, then their LU factors; of a pair E
+    Y: Annotated[Float3, "nb 6 8"]  # S^-1 H at the parent, a row for each row of the joint; of a pair V
+    frame: Annotated[Float4, "2 nb 6 6"]  # bases of motions of pairs, at both poses
+    arm: Annotated[Float3, "2 nb 3"]  # from the parent to the child of a pair
     z: Float1  # (6,) scratch
     K: Float1  # matrix of the closures; then LU factors of the nodes K_nn, K_nn^-1 K_nm for later rows m
     pivot: Int2  # (2, nr) row and column order of the closure factors
@@ -311,10 +311,10 @@ class Factors(CompiledRecord, writable=True):
     last_pivot: Float1  # (nn,) smallest pivot that counted, relative
     closure_scale: Float1  # (nr,) scaling of the closure rows
     closure_column: Float2  # (2, largest node)
-    fill_lower: Float2  # (ne, 6) F_{closure, body}
-    fill_upper: Float2  # (ne, 6) F_{body, closure}, then D^-1 times it; of a pair u, see lower_pairs.py
-    fill_joint_lower: Float2  # (ne, 6) F_{closure, joint}, of a pair l; at a top K_nn^-1 F_{closure, body}
-    fill_joint_upper: Float2  # (ne, 6) S^-1 F_{joint, closure}: what a multiplier of one takes off those of rows
+    fill_lower: Annotated[Float2, "ne 6"]  # F_{closure, body}
+    fill_upper: Annotated[Float2, "ne 6"]  # F_{body, closure}, then D^-1 times it; of a pair u, see lower_pairs.py
+    fill_joint_lower: Annotated[Float2, "ne 6"]  # F_{closure, joint}, of a pair l; at a top K_nn^-1 F_{closure, body}
+    fill_joint_upper: Annotated[Float2, "ne 6"]  # S^-1 F_{joint, closure}: what a multiplier takes off those of rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,29 +355,29 @@ class Tape(CompiledRecord, writable=True):
 class Tangent(CompiledRecord, writable=True):
     """Scratch of derivatives of stages (tangent.py)."""
 
-    start: Float2  # (nb, 6) motion of the start of a step by a change of it, ...
-    middle: Float2  # (nb, 6) ... of its middle
-    end: Float2  # (nb, 6) ... and of its end
-    velocity: Float2  # (nb, 6) change of the velocity over the step
-    lean: Float2  # (nb, 3) change of T, see efforts.py
-    momentum: Float2  # (nb, 6) gradient by the momenta at the end of a step
+    start: Annotated[Float2, "nb 6"]  # motion of the start of a step by a change of it, ...
+    middle: Annotated[Float2, "nb 6"]  # ... of its middle
+    end: Annotated[Float2, "nb 6"]  # ... and of its end
+    velocity: Annotated[Float2, "nb 6"]  # change of the velocity over the step
+    lean: Annotated[Float2, "nb 3"]  # change of T, see efforts.py
+    momentum: Annotated[Float2, "nb 6"]  # gradient by the momenta at the end of a step
     state: Float1  # (states of laws and slips of contacts,) gradient by those at the start of a step
-    body: Float3  # (4, nb, 6)
+    body: Annotated[Float3, "4 nb 6"]
     row: Float2  # (4, nr)
     no_row: Float1  # (nr,) zero
     left: Float1  # what each pass of a solution leaves
     # of eight changes at once (columns.py)
-    joint: Float3  # (4, 6, 8)
-    pair: Int2  # (np, 2) bodies of rows that follow one another, by side
+    joint: Annotated[Float3, "4 6 8"]
+    pair: Annotated[Int2, "np 2"]  # bodies of rows that follow one another, by side
     pair_row: Int1  # (np + 1,) where the rows of each pair begin
-    curve: Float3  # (np, 12, 12) the curvature of these rows, times their multipliers
-    bend: Float2  # (nr, 12) change of the rate of a row by motions of its two bodies, at given velocities
-    turn: Float4  # (nb, 2, 3, 3) rotation matrices from the axes at the start of a step to those at its end and middle
-    spin: Float3  # (nb, 3, 6) change of the angular momentum at the end of a step by that of its unknowns
-    wide: Float4  # (6, nb, 6, 8)
-    wide_row: Float3  # (4, nr, 8)
-    change: Float3  # (nb, 12, 8)
-    node: Float2  # (largest node, 8)
+    curve: Annotated[Float3, "np 12 12"]  # the curvature of these rows, times their multipliers
+    bend: Annotated[Float2, "nr 12"]  # change of the rate of a row by motions of its two bodies, at given velocities
+    turn: Annotated[Float4, "nb 2 3 3"]  # rotation matrices from the axes at the start of a step to its end and middle
+    spin: Annotated[Float3, "nb 3 6"]  # change of the angular momentum at the end of a step by that of its unknowns
+    wide: Annotated[Float4, "6 nb 6 8"]
+    wide_row: Annotated[Float3, "4 nr 8"]
+    change: Annotated[Float3, "nb 12 8"]
+    node: Annotated[Float2, "largest_node 8"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -385,11 +385,11 @@ class ByProducts(CompiledRecord, writable=True):
     """Derivatives of the rows of n products of exponentials at E poses of a run (by_products.py)."""
 
     count: Int1  # (1,) how many there are
-    position: Float3  # (E n, 2, 3) of the two bodies of the joint
-    rotation: Float4  # (E n, 2, 3, 3)
-    q: Float2  # (E n, 6) coordinates near those of the pose
-    order: Int2  # (E n, 6) as in `ProductWork`
-    motion: Float4  # (E n, rows, 2, 6) factors of the gradients of the rows
+    position: Annotated[Float3, "E_n 2 3"]  # of the two bodies of the joint
+    rotation: Annotated[Float4, "E_n 2 3 3"]
+    q: Annotated[Float2, "E_n 6"]  # coordinates near those of the pose
+    order: Annotated[Int2, "E_n 6"]  # as in `ProductWork`
+    motion: Annotated[Float4, "E_n rows 2 6"]  # factors of the gradients of the rows
     factor: Float2  # (E n, rows) of their values
 
 
@@ -398,17 +398,17 @@ class ByNumbers(CompiledRecord, writable=True):
     """The gradient of an objective by the numbers of a plan and by all that acted in N stages (by_numbers.py)."""
 
     mass: Float1  # (nb,)
-    inertia: Float3  # (nb, 3, 3) along symmetric changes
+    inertia: Annotated[Float3, "nb 3 3"]  # along symmetric changes
     gravity: Float1  # (3,)
-    u: Float2  # (nm, 3)
-    v: Float2  # (nm, 3)
-    w: Float2  # (nm, 3)
+    u: Annotated[Float2, "nm 3"]
+    v: Annotated[Float2, "nm 3"]
+    w: Annotated[Float2, "nm 3"]
     c: Float1  # (nm,)
-    rest: Float2  # (nm, 3) by a rotation vector from the left
+    rest: Annotated[Float2, "nm 3"]  # by a rotation vector from the left
     weight: Float1  # (nm,)
     wanted: Bool1  # (1,) whether stages add what the numbers of joints' rows have, a quarter of the backward pass
     h: Float1  # (N,) by the size of a stage
-    load: Float4  # (N, 2, nb, 6) at its start and end
+    load: Annotated[Float4, "N 2 nb 6"]  # at its start and end
     input: Float2  # (N, ne)
     target: Float2  # (N, nr)
     # what laws and loads saw, and the gradient by what they gave
@@ -416,9 +416,9 @@ class ByNumbers(CompiledRecord, writable=True):
     rate: Float2  # (N, ns)
     effort: Float2  # (N, ns)
     state: Float2  # (N, states of laws and slips of contacts) at the end
-    rotation: Float4  # (N, n, 3, 3) of the bodies of loads, in the middle
-    normal: Float3  # (N, n, 3) along which sliding loads are pressed, in the middle
-    push: Float3  # (N, nb, 6) by a force and torque on each body, in the middle
+    rotation: Annotated[Float4, "N n 3 3"]  # of the bodies of loads, in the middle
+    normal: Annotated[Float3, "N n 3"]  # along which sliding loads are pressed, in the middle
+    push: Annotated[Float3, "N nb 6"]  # by a force and torque on each body, in the middle
     products: ByProducts
     limits: LimitNumbers
     contacts: ContactNumbers
@@ -454,7 +454,7 @@ class Workspace(CompiledRecord, writable=True):
     velocity: Annotated[Float2, "nb 6", STATE]  # m/s, world and rad/s, body; constant over the step
     multiplier: Annotated[Float1, "nr", TAPED]  # impulse of each row
     last_multiplier: Annotated[Float1, "nr", STATE]  # of the last step, of trees; of compliant rows the effort
-    history: Annotated[Float4, "stages history nb 6", STATE]  # the last velocity, its backward differences
+    history: Annotated[Float4, f"stages {HISTORY} nb 6", STATE]  # the last velocity, its backward differences
     compliance: Annotated[Float1, "nr"]  # 1 for a row that takes no part as a constraint, else 0
     # Newton
     derivative: Annotated[Float3, "nb 6 6"]  # of the momenta, for the exact operator

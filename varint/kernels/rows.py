@@ -6,10 +6,12 @@ distance.py (tests hold both against each other). Rows are functions of the rela
 torque on its two bodies are zero to round-off.
 """
 
-from varint._numba import Float1, Float2, Float3, indirect, njit
+from varint._numba import Float1, Float2, Float3, indirect, inner_sizes, natural, njit
 from varint.kernels.measures import AXIS, DISTANCE, POINT, measure_at, weighted_measure
 from varint.kernels.plan import CONSTRAINT, EFFORT, Plan, Workspace
 from varint.products.product_rows import product_rows
+
+VECTORS, MATRICES, GRADIENTS = inner_sizes(3), inner_sizes(3, 3), inner_sizes(2, 6)
 
 
 @indirect(seconds=2, what="the solver of joints")
@@ -24,12 +26,13 @@ def evaluate_rows(plan: Plan, ws: Workspace, position: Float2, rotation: Float3,
     #   POINT     d = R w + p,  g = u . d - c
     #   DISTANCE  d = R w + p,  u <- (d - u) / c,  g = c (|u|^2 - 1) / 2
     # The gradient is -A u by x_a, A u by x_b (both zero for AXIS), u x d by the rotation of a, w x R^T u by that of b.
+    position, rotation, jacobian = VECTORS(position), MATRICES(rotation), GRADIENTS(jacobian)
     for j in range(plan.joints.side.shape[0]):
         start, stop = plan.joints.rows[j], plan.joints.rows[j + 1]
         if start == stop:
             continue
-        side_a, side_b = plan.joints.first_body[j], 1 - plan.joints.first_body[j]
-        a, b = plan.joints.side[j, side_a], plan.joints.side[j, side_b]
+        side_a, side_b = natural(plan.joints.first_body[j]), natural(1 - plan.joints.first_body[j])
+        a, b = natural(plan.joints.side[j, side_a]), natural(plan.joints.side[j, side_b])
         A, B = rotation[a], rotation[b]
         dx = position[b, 0] - position[a, 0]
         dy = position[b, 1] - position[a, 1]
@@ -48,7 +51,8 @@ def evaluate_rows(plan: Plan, ws: Workspace, position: Float2, rotation: Float3,
         R22 = A[0, 2] * B[0, 2] + A[1, 2] * B[1, 2] + A[2, 2] * B[2, 2]
         if plan.joints.product[j] >= 0:
             product_rows(plan.products, ws.products, plan.joints.product[j], position, rotation, g, jacobian)
-        for r in range(start, stop):
+        for number in range(start, stop):
+            r = natural(number)
             kind = plan.measures.kind[r]
             if plan.rows.role[r] == EFFORT or plan.rows.role[r] == CONSTRAINT:
                 constrained = plan.rows.role[r] == CONSTRAINT

@@ -87,12 +87,13 @@ def _extrapolate(velocity, history, length, still):
 def _remember(velocity, history):
     """Replace the backward differences (n, nb, 6) by those that end with ``velocity`` (nb, 6)."""
     for i in range(velocity.shape[0]):
-        for k in range(6):
-            new = velocity[i, k]
-            for j in range(history.shape[0]):
-                old = history[j, i, k]
-                history[j, i, k] = new
-                new -= old
+        v = velocity[i]
+        v0, v1, v2, v3, v4, v5 = v[0], v[1], v[2], v[3], v[4], v[5]
+        for j in range(history.shape[0]):
+            d = history[j, i]
+            d0, d1, d2, d3, d4, d5 = d[0], d[1], d[2], d[3], d[4], d[5]
+            d[0], d[1], d[2], d[3], d[4], d[5] = v0, v1, v2, v3, v4, v5
+            v0, v1, v2, v3, v4, v5 = v0 - d0, v1 - d1, v2 - d2, v3 - d3, v4 - d4, v5 - d5
 
 
 @njit

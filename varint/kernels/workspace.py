@@ -22,7 +22,6 @@ from varint.kernels.massive_paths import (
 from varint.kernels.paths import bend_paths, evaluate_paths
 from varint.kernels.plan import (
     EFFORT,
-    HISTORY,
     ByNumbers,
     ByProducts,
     Factors,
@@ -92,7 +91,7 @@ def workspace_sizes(plan: Plan, stages: int, kept: int, sharpened: bool) -> dict
         "nf": plan.laws.kind.size, "ns": plan.laws.sum_law.size - 1, "ne": plan.elements.force.size,
         "states": states_of(plan), "loads": plan.loads.kind.size,
         "constraints": plan.constraints.row.size, "products": plan.products.start.size, "stages": stages,
-        "history": HISTORY, "kept": kept, "poses": 2, "components": plan.components.first_body.size - 1,
+        "kept": kept, "poses": 2, "components": plan.components.first_body.size - 1,
         "sharpened": plan.bodies.mass.size if sharpened and not has_massive_paths(plan) else 0,
         **sizes_of(plan, kept), **_path_sizes(plan),
     }  # fmt: skip

@@ -16,7 +16,7 @@ class Products(CompiledRecord):
 
     table: Float2  # (stages and pieces, WIDTH) see stages.py
     start: Int1  # (n,) first row of each in ``table``
-    body: Int2  # (n, 2) slots of the first and the second body
+    body: Annotated[Int2, "n 2"]  # slots of the first and the second body
     side: Int1  # (n,) side of the first body in the joint
     row: Int1  # (n,) its first row in the plan
     length: Float1  # (1,) size of the parts, m

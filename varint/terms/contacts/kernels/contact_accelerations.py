@@ -2,7 +2,7 @@
 
 import math
 
-from varint._numba import indirect, njit
+from varint._numba import indirect, natural, njit
 from varint.algebra.vectors import add, cross, dot, rotate, vector
 from varint.kernels.plan import Plan, Workspace
 from varint.terms.contacts.kernels.contact_features import acceleration_bias, feature_of, levers_of, rate_along
@@ -20,7 +20,7 @@ def rest_contacts(plan, ws, velocity):
     if plan.contacts.pair_shape.size:
         choose_features(plan, ws, 0, 0.0)
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         i, upper = plan.contacts.body[k], work.upper
         write_upper(plan, ws, 0, k)
         rates = (
@@ -56,7 +56,7 @@ def forces_of_contacts(plan, ws, out):
     Force on ``body`` (3), N, its part along the normal, place of the point that touches (3), m, and normal (3), world.
     """
     for n in range(ws.contacts.near_count[0]):
-        k = ws.contacts.near[n]
+        k = natural(ws.contacts.near[n])
         f, i = feature_of(plan, k), plan.contacts.body[k]
         for j in range(10):
             out[k, j] = 0.0

@@ -16,7 +16,7 @@ s: u_t rotated to the mean slip direction before and after the node, which makes
 
 import math
 
-from varint._numba import njit
+from varint._numba import natural, njit
 from varint.kernels.dense import add_scaled6, dot6
 
 APART, STICKING, SLIDING = range(3)
@@ -48,6 +48,24 @@ def turned_slip(slip, before, brake):
     return (size * c, size * d), (c * a + 0.5 * d * b, c * b - 0.5 * d * a, d * a - 0.5 * c * b, d * b + 0.5 * c * a)
 
 
+@njit(inline="always")
+def _copy_row(row, to, two):
+    """Copy a row (12,) of a contact, of its first body or of ``two``."""
+    for j in range(6):
+        to[j] = row[j]
+    for j in range(6, 12 if two else 6):
+        to[j] = row[j]
+
+
+@njit(inline="always")
+def _clear_row(row, two):
+    """Set a row (12,) of a contact to zero, of its first body or of ``two``."""
+    for j in range(6):
+        row[j] = 0.0
+    for j in range(6, 12 if two else 6):
+        row[j] = 0.0
+
+
 @njit
 def linearize_cone(plan, ws, k, forced):
     """Write the mode of contact k and its rows in Newton's system, lower dx + C dz = given, with ``inverse`` = C^-1.
@@ -59,10 +77,8 @@ def linearize_cone(plan, ws, k, forced):
     z, u, row, lower = work.z[k], work.rate[k], work.row[k], work.lower[k]
     inverse, given = work.inverse[k], work.given[k]
     friction, soft = plan.contacts.friction[k] * work.share[0], SOFTNESS * mobility
-    before, width = work.mode[k], 6 if plan.contacts.other[k] == plan.bodies.mass.size else 12
+    before, two = work.mode[k], plan.contacts.other[k] != plan.bodies.mass.size
     for a in range(3):
-        for j in range(width):
-            lower[a, j] = 0.0
         for j in range(3):
             inverse[a, j] = 0.0
     pressing = z[0] - u[0] / mobility if forced != ALL_PRESS else 0.0
@@ -70,15 +86,15 @@ def linearize_cone(plan, ws, k, forced):
         work.mode[k] = APART
         for a in range(3):
             inverse[a, a], given[a] = 1.0, -z[a]
+            _clear_row(lower[a], two)
         work.changes[0] += work.mode[k] != before
         missed = mobility * mobility * (z[0] * z[0] + z[1] * z[1] + z[2] * z[2])
         return math.sqrt(missed), missed
     inverse[0, 0], given[0] = 1.0 / soft, -u[0]
-    for j in range(width):
-        lower[0, j] = row[0, j]
+    _copy_row(row[0], lower[0], two)
     along = work.direction[k]
     if friction == 0.0 or along[0] != 0.0 or along[1] != 0.0:
-        return _slide_along(work, k, before, friction, mobility)
+        return _slide_along(work, k, before, friction, mobility, two)
     slip, growth = turned_slip(u[1:], work.slip[k], mobility * friction * max(pressing, 0.0))
     p, q = z[1] - slip[0] / mobility, z[2] - slip[1] / mobility
     size, bound = math.sqrt(p * p + q * q), friction * pressing
@@ -87,8 +103,7 @@ def linearize_cone(plan, ws, k, forced):
         work.mode[k] = STICKING
         for a in range(1, 3):
             inverse[a, a], given[a] = 1.0 / soft, -u[a]
-            for j in range(width):
-                lower[a, j] = row[a, j]
+            _copy_row(row[a], lower[a], two)
         missed = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
         work.changes[0] += work.mode[k] != before
         return math.sqrt(missed), missed
@@ -96,7 +111,7 @@ def linearize_cone(plan, ws, k, forced):
     c, d = p / size, q / size
     share = min(max(bound, 0.0) / size, NEARLY)
     # tangential, Q = I - c c^T: lower = share Q ds/du row / W, C = I - share Q, and -mu c in the column of z_n
-    for j in range(width):
+    for j in range(12 if two else 6):
         s0 = growth[0] * row[1, j] + growth[1] * row[2, j]
         s1 = growth[2] * row[1, j] + growth[3] * row[2, j]
         across = share * (c * s1 - d * s0) / mobility
@@ -112,12 +127,13 @@ def linearize_cone(plan, ws, k, forced):
 
 
 @njit
-def _slide_along(work, k, before, friction, mobility):
+def _slide_along(work, k, before, friction, mobility, two):
     """Tangential rows without friction, or with a prescribed direction d of slip: z_t = -mu z_n d."""
     z, inverse, given, along = work.z[k], work.inverse[k], work.given[k], work.direction[k]
     work.mode[k] = SLIDING
     missed = work.rate[k, 0] ** 2
     for a in range(1, 3):
+        _clear_row(work.lower[k, a], two)
         inverse[a, a] = 1.0
         inverse[a, 0] = -friction * along[a - 1] * inverse[0, 0]
         given[a] = -friction * z[0] * along[a - 1] - z[a]
@@ -141,11 +157,11 @@ def fold_cones(plan, ws, body, factored):
     """
     work = ws.contacts
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         if not work.taking[k]:
             continue
         i, upper, lower, inverse, given = (
-            plan.contacts.body[k],
+            natural(plan.contacts.body[k]),
             work.upper[k],
             work.folded_lower[k],
             work.folded_inverse[k],
@@ -153,8 +169,7 @@ def fold_cones(plan, ws, body, factored):
         )
         if not factored:
             for a in range(3):
-                for j in range(lower.shape[1]):
-                    lower[a, j] = work.lower[k, a, j]
+                _copy_row(work.lower[k, a], lower[a], plan.contacts.other[k] != plan.bodies.mass.size)
                 for j in range(3):
                     inverse[a, j] = work.inverse[k, a, j]
         if is_coupled(plan, work, k):
@@ -167,18 +182,25 @@ def fold_cones(plan, ws, body, factored):
         if factored or work.mode[k] == APART:
             continue
         D = ws.ldu.D[i]
-        for a in range(3):
-            e, f, g = inverse[a, 0], inverse[a, 1], inverse[a, 2]
-            t0 = e * lower[0, 0] + f * lower[1, 0] + g * lower[2, 0]
-            t1 = e * lower[0, 1] + f * lower[1, 1] + g * lower[2, 1]
-            t2 = e * lower[0, 2] + f * lower[1, 2] + g * lower[2, 2]
-            t3 = e * lower[0, 3] + f * lower[1, 3] + g * lower[2, 3]
-            t4 = e * lower[0, 4] + f * lower[1, 4] + g * lower[2, 4]
-            t5 = e * lower[0, 5] + f * lower[1, 5] + g * lower[2, 5]
-            for m in range(6):
-                s = upper[a, m]
-                D[m, 0], D[m, 1], D[m, 2] = D[m, 0] + s * t0, D[m, 1] + s * t1, D[m, 2] + s * t2
-                D[m, 3], D[m, 4], D[m, 5] = D[m, 3] + s * t3, D[m, 4] + s * t4, D[m, 5] + s * t5
+        s, t, u = _condensed(inverse[0], lower), _condensed(inverse[1], lower), _condensed(inverse[2], lower)
+        for m in range(6):
+            e, f, g = upper[0, m], upper[1, m], upper[2, m]
+            for j in range(6):
+                D[m, j] = ((D[m, j] + e * s[j]) + f * t[j]) + g * u[j]
+
+
+@njit
+def _condensed(share, lower):
+    """Combine the rows ``lower`` (3, 12) of the first body by the shares (3,)."""
+    e, f, g = share[0], share[1], share[2]
+    return (
+        e * lower[0, 0] + f * lower[1, 0] + g * lower[2, 0],
+        e * lower[0, 1] + f * lower[1, 1] + g * lower[2, 1],
+        e * lower[0, 2] + f * lower[1, 2] + g * lower[2, 2],
+        e * lower[0, 3] + f * lower[1, 3] + g * lower[2, 3],
+        e * lower[0, 4] + f * lower[1, 4] + g * lower[2, 4],
+        e * lower[0, 5] + f * lower[1, 5] + g * lower[2, 5],
+    )
 
 
 @njit
@@ -186,10 +208,10 @@ def unfold_cones(plan, ws, body):
     """Back-substitute x = ``body`` (nb, 6): ``ws.contacts.change`` = C^-1 (given - lower x), but of those coupled."""
     work = ws.contacts
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         if not work.taking[k] or is_coupled(plan, work, k):
             continue
-        x, lower, inverse = body[plan.contacts.body[k]], work.folded_lower[k], work.folded_inverse[k]
+        x, lower, inverse = body[natural(plan.contacts.body[k])], work.folded_lower[k], work.folded_inverse[k]
         left_n = work.given[k, 0] - dot6(lower[0], x)
         left_t = work.given[k, 1] - dot6(lower[1], x)
         left_s = work.given[k, 2] - dot6(lower[2], x)
@@ -202,7 +224,7 @@ def add_changes(ws, share):
     """Add ``share`` times their changes to the impulses of active contacts."""
     work = ws.contacts
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         for a in range(3 if work.taking[k] else 0):
             work.z[k, a] += share * work.change[k, a]
 
@@ -212,10 +234,18 @@ def add_pushes(plan, ws, factor, body):
     """Add ``factor`` times the wrenches of the impulses of active contacts to ``body`` (nb, 6)."""
     work = ws.contacts
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         if work.taking[k]:
-            i, z = plan.contacts.body[k], work.z[k]
-            for a in range(3):
-                add_scaled6(body[i], factor * z[a], work.upper[k, a])
-                if plan.contacts.other[k] != plan.bodies.mass.size:
-                    add_scaled6(body[plan.contacts.other[k]], factor * z[a], work.upper[k, a, 6:])
+            i, j = natural(plan.contacts.body[k]), natural(plan.contacts.other[k])
+            push = factor * work.z[k, 0], factor * work.z[k, 1], factor * work.z[k, 2]
+            _add_push(push, work.upper[k], 0, body[i])
+            if j != plan.bodies.mass.size:
+                _add_push(push, work.upper[k], 6, body[j])
+
+
+@njit
+def _add_push(push, upper, at, wrench):
+    """Add the impulses (3,) along the rows ``upper`` (3, 12) to the ``wrench`` (6,) on the body at column ``at``."""
+    for m in range(6):
+        first, second, third = upper[0, at + m], upper[1, at + m], upper[2, at + m]
+        wrench[m] = ((wrench[m] + push[0] * first) + push[1] * second) + push[2] * third

@@ -11,7 +11,7 @@ that of the mechanism without these contacts, and the block costs 3 m of its bac
 
 import math
 
-from varint._numba import njit
+from varint._numba import natural, njit
 from varint.kernels.dense import add_scaled6, pivoted_lu_factor, pivoted_lu_solve
 from varint.kernels.refine import solve_again
 from varint.terms.contacts.kernels.contact_cones import is_coupled
@@ -79,7 +79,7 @@ def _factor_block(plan, ws, step):
     """Write and factor I + C^-1 lower A^-1 N^T of the contacts that touch, and list them."""
     work, count = ws.contacts, 0
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         if work.taking[k] and is_coupled(plan, work, k):
             if count == work.coupled.size:  # no space: NaN, with which no step is solved
                 work.coupled_count[0], work.change[k, 0], ws.increment_body[0, 0] = 0, math.nan, math.nan

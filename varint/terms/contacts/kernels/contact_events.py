@@ -7,7 +7,7 @@ friction a rebound can gain energy: e is then lowered to the largest that does n
 
 import math
 
-from varint._numba import indirect, njit
+from varint._numba import indirect, natural, njit
 from varint.kernels.balance import add_event
 from varint.kernels.constraints import add_constraint_works
 from varint.kernels.dense import copy_motions
@@ -52,7 +52,7 @@ def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) ->
             work.closed[met], work.held_gap[met] = True, contact_gap(plan, ws, pose, met)
         met = NOBODY
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         set_slip(plan, ws, k, 0.0, 0.0)
         for a in range(3):
             work.impulse[k, a] = 0.0
@@ -132,7 +132,7 @@ def settle_near(plan, ws, pose, met):
     work = ws.contacts
     project_contacts(plan, ws, pose)
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         if k == met or (_is_near(plan, ws, pose, k) and _rate_at_node(plan, ws, pose, k) >= -SLOWLY):
             work.closed[k], work.held_gap[k] = True, min(contact_gap(plan, ws, pose, k), 0.0)
 
@@ -147,7 +147,7 @@ def settle_contacts(plan, ws, pose):
     momenta_of(plan, ws.velocity, ws.momentum)
     ws.momentum_rest[:] = 0.0
     for n in range(ws.contacts.near_count[0]):
-        k = ws.contacts.near[n]
+        k = natural(ws.contacts.near[n])
         set_slip(plan, ws, k, 0.0, 0.0)
 
 
@@ -156,7 +156,7 @@ def _choose(plan, ws, pose, met):
     """Choose the contacts of the next impact, ``bias`` e times the rates of those that rebound; whether any is."""
     work, fastest, any_hit = ws.contacts, 0.0, met >= 0
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         holds = _holds(plan, ws, k)
         work.taking[k], work.sticking[k], work.mode[k] = holds, False, 0
         work.direction[k, 0] = work.direction[k, 1] = 0.0
@@ -172,7 +172,7 @@ def _choose(plan, ws, pose, met):
             any_hit = True
     any_hit = any_hit or fastest > PARTING
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         rate = work.rate[k, 0]
         if work.taking[k] or not (rate <= PARTING or k == met):
             continue
@@ -210,7 +210,7 @@ def _hit(plan, ws, pose):
     lowered = _gains(plan, ws)
     if lowered:
         for n in range(work.near_count[0]):
-            k = work.near[n]
+            k = natural(work.near[n])
             work.kept_bias[k] = work.bias[k, 0]
         for _ in range(LOWERED):
             share = 0.5 * (low + high)
@@ -225,7 +225,7 @@ def _hit(plan, ws, pose):
     if not solved:
         ws.increment_body[:] = math.nan  # with which no step is solved, so that the run ends there
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         if not work.taking[k]:
             continue
         ws.efforts.work[plan.contacts.element[k]] += _work_of_hit(plan, ws, k)[0]
@@ -275,7 +275,7 @@ def _gains(plan, ws):
     """Whether the contacts bring energy in by the impact that was tried; drives and joints may do so too."""
     total = size = 0.0
     for n in range(ws.contacts.near_count[0]):
-        k = ws.contacts.near[n]
+        k = natural(ws.contacts.near[n])
         if ws.contacts.taking[k]:
             work, terms = _work_of_hit(plan, ws, k)
             total, size = total + work, size + terms

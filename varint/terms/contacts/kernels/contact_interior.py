@@ -13,7 +13,7 @@ Shpakovych 2023, Second-order cone programming for frictional contact mechanics)
 
 import math
 
-from varint._numba import njit
+from varint._numba import natural, njit
 from varint.kernels.dense import add_scaled6, pivoted_lu_factor, pivoted_lu_solve
 from varint.kernels.refine import solve_again
 from varint.terms.contacts.kernels.contact_features import rate_along
@@ -36,7 +36,7 @@ def start_inside(plan, ws, step):
     """
     work, count, space = ws.contacts, 0, ws.contacts.inside.size
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         if work.taking[k]:
             if count == space:
                 return False
@@ -62,7 +62,7 @@ def push_column(plan, ws, step, only):
     work.column_body[:] = 0.0
     work.column_row[:] = 0.0
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         if not work.taking[k] or (only[0] >= 0 and k != only[0]):
             continue
         for a in range(3):

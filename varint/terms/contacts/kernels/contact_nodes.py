@@ -8,7 +8,7 @@ bodies, with the rates G v of the rows,
 
 import math
 
-from varint._numba import indirect, njit
+from varint._numba import indirect, natural, njit
 from varint.kernels.configuration import mass_pivots
 from varint.kernels.dense import add_scaled6, copy_motions, dot6
 from varint.kernels.efforts import clear_rows
@@ -104,7 +104,7 @@ def _solve(plan, ws, pose, afresh):
                 moved = max(moved, scale * abs(body[i, j]))
                 fastest = max(fastest, scale * abs(work.velocity[i, j]))
         for n in range(work.near_count[0]):
-            k = work.near[n]
+            k = natural(work.near[n])
             for a in range(3 if work.taking[k] else 0):
                 fastest = max(fastest, plan.contacts.mobility[k] * abs(work.z[k, a]))
         for r in range(row.size):
@@ -121,7 +121,7 @@ def _start_inside(plan, ws, pose):
     """Start from the solution of `contact_interior`; returns whether there is one, which given modes have not."""
     work, body, row = ws.contacts, ws.increment_body, ws.increment_row
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         if work.taking[k] and (work.sticking[k] or work.direction[k, 0] != 0.0 or work.direction[k, 1] != 0.0):
             return False
     work.z[:] = 0.0
@@ -169,7 +169,7 @@ def _look(plan, ws, forced):
     work, worst = ws.contacts, 0.0
     work.changes[0] = 0
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         if not work.taking[k]:
             continue
         for a in range(3):
@@ -184,7 +184,7 @@ def _look(plan, ws, forced):
 def _is_linear(plan, work):
     """Whether the rows of the contacts stay what they are while their modes do: none slides where its slip goes."""
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         given = work.direction[k, 0] != 0.0 or work.direction[k, 1] != 0.0 or plan.contacts.friction[k] == 0.0
         if work.taking[k] and work.mode[k] == SLIDING and not given:
             return False
@@ -201,7 +201,7 @@ def project_contacts(plan: Plan, ws: Workspace, pose: int) -> None:
     work = ws.contacts
     rest_on(plan, ws, pose)
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         slip = work.slip[k]
         size = math.sqrt(slip[0] * slip[0] + slip[1] * slip[1])
         work.sticking[k] = True
@@ -225,7 +225,7 @@ def _stop_turned(work):
     """Let the contacts stick whose slip at a node is against that of the step before; returns whether there are any."""
     turned = False
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         d = work.direction[k]
         if work.taking[k] and work.rate[k, 1] * d[0] + work.rate[k, 2] * d[1] < -STILL:
             d[0] = d[1] = 0.0
@@ -243,5 +243,5 @@ def _work_of(ws, k):
 def works_at_node(plan, ws, work):
     """Add the works of friction in `project_contacts`, J, to ``work`` (ne,)."""
     for n in range(ws.contacts.near_count[0]):
-        k = ws.contacts.near[n]
+        k = natural(ws.contacts.near[n])
         work[plan.contacts.element[k]] += _work_of(ws, k)

@@ -21,13 +21,13 @@ class ContactTable(CompiledRecord):
     restitution: Float1  # (nk,)
     mobility: Float1  # (nk,) 1/kg, of the points of the free bodies that touch, mean of all directions
     # planes of the world
-    point: Float2  # (np, 3) from the centre of mass, body axes, m
+    point: Annotated[Float2, "np 3"]  # from the centre of mass, body axes, m
     radius: Float1  # (np,) m
-    frame: Float3  # (np, 3, 3) rows: normal of the plane, two directions along it, world
+    frame: Annotated[Float3, "np 3 3"]  # rows: normal of the plane, two directions along it, world
     height: Float1  # (np,) m, of the plane along its normal
     # pairs of shapes, each with slots for the features that face each other
     pair_first: Int1  # (pairs + 1,) the first slot of each; contact np is slot zero
-    pair_shape: Int2  # (pairs, 2) of ``body`` and of ``other``
+    pair_shape: Annotated[Int2, "pairs 2"]  # of ``body`` and of ``other``
     shapes: ShapeTable
 
 

@@ -8,7 +8,7 @@ and, along the plane, R w x (-r n) of its rotation.
 
 import math
 
-from varint._numba import Float1, Float2, indirect, njit
+from varint._numba import Float1, Float2, indirect, natural, njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, vector
 from varint.kernels.plan import Plan, Workspace
 from varint.terms.contacts.kernels.contact_cones import (
@@ -47,7 +47,7 @@ def contact_gap(plan, ws, pose, k):
     f = feature_of(plan, k)
     if f >= 0:
         return locate_contact(plan, ws, pose, k)[0] if ws.contacts.kind[f] >= 0 else OUT_OF_REACH
-    i, normal = plan.contacts.body[k], vector(plan.contacts.frame[k, 0])
+    i, normal = natural(plan.contacts.body[k]), vector(plan.contacts.frame[k, 0])
     reach = add(vector(ws.position[pose, i]), rotate(ws.rotation[pose, i], vector(plan.contacts.point[k])))
     return dot(normal, reach) - plan.contacts.height[k] - plan.contacts.radius[k]
 
@@ -55,7 +55,7 @@ def contact_gap(plan, ws, pose, k):
 @njit
 def _terms_of_gap(plan, ws, pose, k):
     """Sum of the sizes of the terms of the gap of contact k with a plane, m."""
-    i = plan.contacts.body[k]
+    i = natural(plan.contacts.body[k])
     x, p = vector(ws.position[pose, i]), vector(plan.contacts.point[k])
     return math.sqrt(dot(x, x)) + math.sqrt(dot(p, p)) + abs(plan.contacts.height[k]) + plan.contacts.radius[k]
 
@@ -66,7 +66,8 @@ def write_upper(plan, ws, pose, k):
     if feature_of(plan, k) >= 0:
         write_feature_frame(plan, ws, pose, k)
         return
-    i, upper, R = plan.contacts.body[k], ws.contacts.upper[k], ws.rotation[pose, plan.contacts.body[k]]
+    i = natural(plan.contacts.body[k])
+    upper, R = ws.contacts.upper[k], ws.rotation[pose, i]
     point, normal = vector(plan.contacts.point[k]), vector(plan.contacts.frame[k, 0])
     lever = scale(-plan.contacts.radius[k], rotate_back(ws.rotation[pose, i], normal))
     arm = add(point, lever)
@@ -82,7 +83,7 @@ def rest_on(plan, ws, pose):
     """Take the closed contacts into the problem of a step from a pose, with their impulses of the last step."""
     work = ws.contacts
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         work.taking[k], work.sticking[k], work.mode[k] = work.closed[k], False, APART
         for a in range(3):
             work.z[k, a] = work.bias[k, a] = 0.0
@@ -97,7 +98,7 @@ def start_step(plan, ws, pose, h):
     work = ws.contacts
     rest_on(plan, ws, pose)
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         if not work.taking[k]:
             continue
         f = feature_of(plan, k)
@@ -117,7 +118,7 @@ def rates_of_step(plan, ws, start, end, h, k):
     if feature_of(plan, k) >= 0:
         feature_rates(plan, ws, start, end, h, k)
         return
-    work, i, half_step = ws.contacts, plan.contacts.body[k], 0.5 * h
+    work, i, half_step = ws.contacts, natural(plan.contacts.body[k]), 0.5 * h
     v, R, Q = ws.velocity[i], ws.rotation[start, i], ws.rotation[end, i]
     p, normal, radius = vector(plan.contacts.point[k]), vector(plan.contacts.frame[k, 0]), plan.contacts.radius[k]
     u = scale(half_step, vector(v[3:]))
@@ -148,7 +149,7 @@ def press_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float) ->
     merit = worst = moved = 0.0
     work.changes[0] = 0
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         work.missed[k] = 0.0
         if work.taking[k]:
             rates_of_step(plan, ws, start, end, h, k)
@@ -180,7 +181,7 @@ def keep_solution(ws):
     """Keep the solution of a step, as problems at its start may follow before its end is accepted."""
     work = ws.contacts
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         work.solved_mode[k] = work.mode[k]
         for a in range(3):
             work.solved[k, a] = work.z[k, a] if work.taking[k] else 0.0
@@ -195,7 +196,7 @@ def add_works_before_node(plan, ws, share, works):
     velocity of either step.
     """
     for n in range(ws.contacts.near_count[0]):
-        k = ws.contacts.near[n]
+        k = natural(ws.contacts.near[n])
         if ws.contacts.closed[k]:
             c = plan.components.of_element[plan.contacts.element[k]]
             works[c] += share * _power(ws.contacts.solved[k], ws.contacts.slip[k])
@@ -228,7 +229,7 @@ def finish_contacts(plan, ws, end, h):
     """Add to the works, and keep slips and impulses at the end of a solved stage; contacts that part open."""
     work, share = ws.contacts, ws.balance.size[0] / (h + ws.balance.size[0])
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         speed = math.sqrt(work.solved_rate[k, 1] ** 2 + work.solved_rate[k, 2] ** 2)
         slides = work.closed[k] and work.solved_mode[k] != STICKING and speed > STILL
         if work.closed[k]:

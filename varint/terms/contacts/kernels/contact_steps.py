@@ -6,7 +6,7 @@ and then with coefficients of friction that grow from zero. A step that is not s
 
 import math
 
-from varint._numba import indirect, njit
+from varint._numba import indirect, natural, njit
 from varint.kernels.dense import copy_motions
 from varint.kernels.newton import (
     CONVERGED,
@@ -80,7 +80,7 @@ def _solve(plan, ws, start, end, h, tol):
 def _any_presses(work):
     """Whether a contact has an impulse at the start of the iteration."""
     for n in range(work.near_count[0]):
-        k = work.near[n]
+        k = natural(work.near[n])
         if work.taking[k] and work.z[k, 0] != 0.0:
             return True
     return False

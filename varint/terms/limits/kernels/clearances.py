@@ -1,6 +1,6 @@
 """Distances of the rows of all terms from their events: limits first, then contacts, under one number n."""
 
-from varint._numba import njit
+from varint._numba import natural, njit
 from varint.terms.contacts.kernels.contact_rows import TOUCHING, contact_gap
 from varint.terms.limits.kernels.limits import first_limit_beyond, limit_clearance
 
@@ -29,7 +29,7 @@ def first_beyond(plan, ws, pose, forces):
     """The number that is furthest past its event at a pose, -1 for none; closed limits count with ``forces`` only."""
     first, worst = first_limit_beyond(plan, ws, pose, forces)
     for m in range(ws.contacts.near_count[0]):
-        k = ws.contacts.near[m]
+        k = natural(ws.contacts.near[m])
         if not ws.contacts.closed[k]:
             value = contact_gap(plan, ws, pose, k) / TOUCHING
             if value < worst:

@@ -1,0 +1,96 @@
+"""Strongly damped beams, whose velocities change sign from node to node: forces are those of the steps."""
+
+import warnings
+
+import numpy as np
+import pytest
+from beam_models import LOW
+
+import varint as vi
+from varint.analysis.forces import forces_at
+from varint.analysis.stiff_damping import motion_of_forces, stiff_beam
+from varint.model.rotation_vectors import rotation_matrix
+
+PUSH = 1.0  # N
+
+
+def finger(damping, every=1, order=2, duration=0.3):
+    """A leaf of plastic with a pad at its tip, which a push presses on a plane in steps of 1 ms."""
+    plastic = vi.Section.rectangle(0.010, 0.002, E=2.1e9, nu=0.4, density=1200.0)
+    pad = vi.Body.box("pad", (0.01, 0.01, 0.01), 0.003, position=(0.065, 0, 0))
+    parts = vi.beam(
+        "finger", "world", "pad", point_a=(0, 0, 0), point_b=(0.06, 0, 0), elements=4, section=plastic,
+        normal=(0, 0, 1), damping=damping,
+    )  # fmt: skip
+    touch = vi.HardContact("touch", "pad", ground=(0, 0, -0.006), radius=0.005)
+    push = vi.PointForce("push", "pad", direction=(0, 0, -1), magnitude=PUSH)
+    forces = [*parts.forces, touch, push]
+    mechanism = vi.Mechanism("finger", [pad, *parts.bodies], parts.joints, forces=forces, gravity=(0, 0, 0))
+    return vi.simulate(mechanism, duration, 1e-3, order=order, every=every, on_unresolved="ignore")
+
+
+def spinning(dt, damping=1e-3):
+    """A free beam that spins as one body."""
+    parts = vi.beam("beam", None, None, point_a=(0, 0, 0), point_b=(1, 0, 0), elements=4, section=LOW, damping=damping)
+    free = vi.Free("free", "world", "beam 0")
+    mechanism = vi.Mechanism("beam", parts.bodies, [free, *parts.joints], gravity=(0, 0, 0), forces=parts.forces)
+    spin = np.array([0.0, 0.0, 3.0])
+    lines = {body.name: np.cross(spin, body.position) for body in mechanism.bodies}
+    turns = {body.name: rotation_matrix(body.quat_wxyz).T @ spin for body in mechanism.bodies}
+    return vi.simulate(mechanism, 0.1, dt, state=mechanism.state(velocity=lines, angular_velocity=turns))
+
+
+@pytest.mark.slow
+def test_forces_of_contacts_and_sections_are_those_of_the_steps():
+    run = finger(2e-3)
+    touch, shear = run.contact_force["touch"][-60:, 2], vi.section_forces(run, "finger")[-60:, 3, 1]
+    assert np.abs(touch - touch.mean()).max() < 0.02 * touch.mean()
+    assert touch.mean() == pytest.approx(finger(1e-5).contact_force["touch"][-60:, 2].mean(), rel=0.01)
+    assert np.abs(touch - shear - PUSH).max() < 0.005  # the leaf bears the rest
+    # by the velocities at the nodes they jump by many times the push
+    arrays = run.position, run.quat_wxyz, run.velocity, run.angular_velocity
+    load = forces_at(run.mechanism, *arrays, run.command).load
+    pad = run.mechanism.body_index["finger 4"]
+    assert np.abs(np.diff(load[-60:, pad, 2])).min() > 10.0 * PUSH
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("every", [3, 4])
+def test_a_warning_names_the_beam_where_nodes_are_left_out(every):
+    run = finger(2e-3, every)
+    with pytest.warns(vi.SparseNodesWarning, match="beamelement 'finger .' has a damping time of 0.002 s.*every=1"):
+        vi.section_forces(run, "finger")
+    with pytest.warns(vi.SparseNodesWarning, match="change sign from node to node"):
+        assert run.contact_force["touch"].shape == (len(run), 3)
+
+
+@pytest.mark.slow
+def test_no_warning_where_the_forces_are_right():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for run in (finger(2e-3), finger(0.0, 3), finger(1e-6, 4)):
+            vi.section_forces(run, "finger")
+            assert run.contact_force["touch"].shape == (len(run), 3)
+
+
+@pytest.mark.slow
+def test_velocities_of_the_steps_are_those_of_the_motion():
+    """They differ at order two, at all nodes but the first, which is the start; angular ones too."""
+    apart = []
+    for dt in (2e-3, 1e-3):
+        run = spinning(dt)
+        assert stiff_beam(run.mechanism, dt).size > 2.0
+        _, _, v, w = motion_of_forces(run)
+        assert np.array_equal(v[0], run.velocity[0])
+        apart.append(np.abs(v - run.velocity)[-20:].max())
+        assert np.abs(w - run.angular_velocity).max() < 1e-4
+    assert apart[0] < 1e-4
+    assert 3.5 < apart[0] / apart[1] < 4.5
+    part = motion_of_forces(run[10:40])
+    assert np.array_equal(part[2][1:-1], motion_of_forces(run)[2][11:39])
+    assert np.abs(part[2] - motion_of_forces(run)[2][10:40]).max() < 1e-4
+
+
+def test_other_runs_go_by_the_velocities_at_the_nodes():
+    for run in (spinning(1e-3, 0.0), spinning(1e-3)[::2], spinning(1e-3)[:3]):
+        assert np.array_equal(motion_of_forces(run)[2], run.velocity)
