@@ -166,6 +166,11 @@ def test_sections():
     assert full.kGA == pytest.approx(vi.Section.circle(1.0, E=1.0, nu=0.3, density=1.0).kGA)
 
 
+WITHOUT_TEXT: list = []
+for _ in range(5000):  # deeper than a repr goes
+    WITHOUT_TEXT = [WITHOUT_TEXT]
+
+
 def a_beam(**change):
     given = {"point_a": (0, 0, 0), "point_b": (1, 0, 0), "elements": 2, "section": LOW} | change
     return vi.beam("b", "world", None, **given)
@@ -190,6 +195,8 @@ def a_cable(**change):
             "beam 'b' has no node that moves",
         ),
         (lambda: a_cable(elements=1), "elements of cable 'c' must be a whole number from 2, got 1"),
+        (lambda: a_cable(length=1e9), "length of cable 'c' must be at most 1e\\+08 times the distance of its points"),
+        (lambda: a_beam(section=WITHOUT_TEXT), "section of beam 'b' must be a Section, got something of type list"),
         (lambda: a_cable(length=2.0, down=(1, 0, 0)), "down of cable 'c' must not be along the line"),
         (lambda: vi.Section.rectangle(0.0, 0.1, **STEEL), "width of a rectangular section"),
         (lambda: vi.Section.rectangle(0.1, 0.1, **(STEEL | {"nu": 0.51})), "nu of a rectangular section must be above"),

@@ -438,6 +438,8 @@ def test_what_it_says_and_refuses():
         stepping.coordinates(vi.mechanisms.four_bar().state())
     with pytest.raises(vi.ArgumentError, match="order= and scheme= are those of a step"):
         vi.linearize(mechanism, order=4)
+    with pytest.raises(vi.ArgumentError, match="dt must be at least 1e-50 in size"):
+        vi.linearize(mechanism, dt=1e-310)
     with pytest.raises(vi.ArgumentError, match="needs order 2 or more"):
         vi.linearize(mechanism, dt=0.01, order=1)
     with pytest.raises(vi.ArgumentError, match="is hard and acts in impacts, which derivatives of accelerations"):

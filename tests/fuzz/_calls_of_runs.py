@@ -20,6 +20,11 @@ def _same_again(state: vi.State, dt: float) -> vi.State:
     return state
 
 
+def _of_catalogue(names: object, **others: object) -> object:
+    """``vi.compare_catalogue``, which without names takes minutes for all of it."""
+    return vi.compare_catalogue(["double_pendulum"] if names is None else names, **others)
+
+
 def run_calls() -> dict[str, Call]:
     motor, nodes = a_driven_mechanism(), np.zeros((3, 3))
     equations, moving = vi.redmax.EquationsOfMotion(motor), {"q": np.zeros(2), "qdot": np.ones(2)}
@@ -165,7 +170,7 @@ def run_calls() -> dict[str, Call]:
         ),
         "compare": Call(vi.compare, rights(**compared), str),
         "compare_catalogue": Call(
-            vi.compare_catalogue,
+            _of_catalogue,
             rights(names=lambda: ["double_pendulum"], steps=1, order=2, progress=lambda: lambda *_: None),
             str,
         ),

@@ -18,6 +18,7 @@ from varint.errors import ArgumentError, ConvergenceError
 from varint.integrators.schemes import SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.io.run_reader import load_settings
+from varint.model.bounds import divisor
 from varint.model.checks import in_a_shape, positive, shown
 from varint.model.known_forces import USES, refuse
 from varint.problem import Problem, Recording
@@ -166,6 +167,7 @@ def _check_inputs(problem: Problem) -> None:
         for body, value in given.items() if isinstance(given, Mapping) else ():
             constant = "of shape (3,), as one value a node needs a number for dt"
             in_a_shape(value, ((3,),), f"{what} on body {shown(body)}", ArgumentError, constant)
+    divisor(problem.duration, "duration", ArgumentError)
     refuse(mechanism, USES["step choice"])
 
 

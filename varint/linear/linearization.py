@@ -27,6 +27,7 @@ from varint.linear.minimal_coordinates import Coordinates, coordinates_at
 from varint.linear.second import SecondDerivatives, SecondOrder
 from varint.linear.step_tangents import TangentRun, basis_of
 from varint.mechanism import Mechanism
+from varint.model.bounds import divisor
 from varint.model.checks import array_of, of_type, positive
 from varint.model.forces.commanded import Commanded
 from varint.model.known_forces import USES, refuse
@@ -231,7 +232,9 @@ class Linearizer(Shown):
         of_type(mechanism, Mechanism, "mechanism", ArgumentError)
         if dt is None and (order is not None or scheme is not None):
             raise ArgumentError("order= and scheme= are those of a step: give dt= as well")
-        self.mechanism, self.dt = mechanism, None if dt is None else positive(dt, "dt", ArgumentError)  # type: ignore[arg-type]
+        if dt is not None:
+            dt = divisor(positive(dt, "dt", ArgumentError), "dt", ArgumentError)  # type: ignore[arg-type]
+        self.mechanism, self.dt = mechanism, dt
         method = None if dt is None else find_scheme(order, scheme)
         refuse(mechanism, USES["linearize" if method is None else "linearize step"])
         self._joints, self._forces = joint_workspace(mechanism.compiled.plan), commanded(mechanism)

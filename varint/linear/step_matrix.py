@@ -20,6 +20,7 @@ from varint.kernels.tape import play_stage
 from varint.kinematics.initial_state import checked_start
 from varint.linear.step_tangents import TangentRun
 from varint.mechanism import Mechanism
+from varint.model.bounds import divisor
 from varint.model.checks import of_type, positive
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
@@ -95,7 +96,7 @@ def step_matrix(mechanism: Mechanism, state: State | None, dt: float) -> StepMat
         solved.
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
-    dt = positive(dt, "dt", ArgumentError)
+    dt = divisor(positive(dt, "dt", ArgumentError), "dt", ArgumentError)
     refuse(mechanism, USES["linearize step"])
     start = checked_start(mechanism, mechanism.state() if state is None else state)
     run = TangentRun(mechanism, scheme(2), start, dt, 1)

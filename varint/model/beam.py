@@ -10,7 +10,17 @@ from scipy.optimize import brentq
 
 from varint.errors import MechanismError
 from varint.model.body import WORLD, Body
-from varint.model.checks import MOST, array_of, check_name, finite, not_negative, positive, unit_axis, whole_number
+from varint.model.checks import (
+    MOST,
+    array_of,
+    check_name,
+    finite,
+    not_negative,
+    of_type,
+    positive,
+    unit_axis,
+    whole_number,
+)
 from varint.model.forces.base import Force
 from varint.model.forces.beam_element import BeamElement
 from varint.model.forces.spring import Cable
@@ -23,6 +33,7 @@ from varint.model.shapes import quat_from_z
 from varint.model.solid import Solid
 
 GREGORY = (-5.0 / 8.0, 1.0 / 6.0, -1.0 / 24.0)  # corrections of the weights at either end
+LONGEST = 1e8  # length of a cable over the distance of its points
 POINT = 0.02  # radius of a node of a cable in lengths of a segment
 ALONG_X = quat_from_z(np.array([1.0, 0.0, 0.0]))
 
@@ -64,8 +75,7 @@ def beam(
     what = f"beam '{check_name(name, 'a beam')}'"
     a, b = _points(point_a, point_b, what)
     elements = whole_number(elements, f"elements of {what}", 1, most=MOST)
-    if not isinstance(section, Section):
-        raise MechanismError(f"section of {what} must be a Section, got {section!r}")
+    of_type(section, Section, f"section of {what}", MechanismError)
     damping = not_negative(damping, f"damping of {what}")
     ends = _ends(body_a, body_b, elements, what)
     axes = _chord_axes(b - a, normal, what)
@@ -135,8 +145,7 @@ def cable(
     what = f"cable '{check_name(name, 'a cable')}'"
     a, b = _points(point_a, point_b, what)
     elements = whole_number(elements, f"elements of {what}", 2, most=MOST)
-    if not isinstance(section, Section):
-        raise MechanismError(f"section of {what} must be a Section, got {section!r}")
+    of_type(section, Section, f"section of {what}", MechanismError)
     for end, which in ((body_a, "body_a"), (body_b, "body_b")):
         check_name(end, f"{which} of {what}")
     distance = float(np.linalg.norm(b - a))
@@ -269,6 +278,8 @@ def _sagging(a: np.ndarray, b: np.ndarray, rest: float, elements: int, down: np.
     along = np.linspace(0.0, 1.0, elements + 1)[:, None]
     if elements * rest <= distance * (1.0 + 1e-12):
         return a + along * chord
+    if elements * rest > LONGEST * distance:
+        raise MechanismError(f"length of {what} must be at most {LONGEST:g} times the distance of its points")
     x = chord / distance
     y = down - (down @ x) * x
     if np.linalg.norm(y) < 1e-6:

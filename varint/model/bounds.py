@@ -18,11 +18,12 @@ def bounded(values: ArrayLike, what: str, largest: float = LARGEST, error: type[
         raise error(f"{what} must be at most {largest:g} in size, got {size:g}")
 
 
-def divisor(value: float, what: str) -> None:
-    """Raise MechanismError where ``value`` or its inverse is too large."""
-    bounded(value, what)
+def divisor(value: float, what: str, error: type[VarintError] = MechanismError) -> float:
+    """Return ``value``; raises ``error`` where it or its inverse is too large."""
+    bounded(value, what, error=error)
     if abs(value) < 1.0 / LARGEST:
-        raise MechanismError(f"{what} must be at least {1.0 / LARGEST:g} in size, got {value:g}")
+        raise error(f"{what} must be at least {1.0 / LARGEST:g} in size, got {value:g}")
+    return value
 
 
 def bounded_array(value: ArrayLike, shape: tuple, what: str, error: type[VarintError]) -> np.ndarray:
