@@ -241,6 +241,13 @@ class Force(Frozen):
         course = self.outline(structure)
         return [(course, [None] * (len(course) - 1))] if course else []
 
+    def tied(self, structure: "Structure") -> tuple[str, np.ndarray, list[str]] | None:
+        """The body whose point (3,), m, world, reference, it keeps at a mean of others, and their bodies; mostly None.
+
+        These are what `of_points` forces do, and nothing else.
+        """
+        return None
+
     def held_joints(self, structure: "Structure") -> list[str]:
         """Names of the joints whose coordinates it constrains: reduced coordinates must have them."""
         return []
