@@ -242,10 +242,7 @@ class Force(Frozen):
         return [(course, [None] * (len(course) - 1))] if course else []
 
     def tied(self, structure: "Structure") -> tuple[str, np.ndarray, list[str]] | None:
-        """The body whose point (3,), m, world, reference, it keeps at a mean of others, and their bodies; mostly None.
-
-        These are what `of_points` forces do, and nothing else.
-        """
+        """The body, its point (3,), m, world, reference, that is kept at a mean of points, and their bodies; or None."""
         return None
 
     def held_joints(self, structure: "Structure") -> list[str]:
