@@ -83,6 +83,30 @@ def test_loops_of_steel(name):
     assert np.abs(steel.energy_balance).max() <= 1.1 * np.abs(run.energy_balance).max()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("klann_leg", 1.1),
+        ("ratchet", 1.0),
+        ("minitaur_landing", 1.1),
+        ("governor", 1.4),
+        ("four_bar", 0.2),
+        ("n_pendulum", 0.3),
+        ("double_pendulum", 0.1),
+    ],
+)
+def test_start_values_follow_the_ringing(name, more):
+    """So many more iterations a step, though stiff joints ring undamped, under forces of some 100 N from the start."""
+    rigid = getattr(vi.mechanisms, name)()
+    names = [joint.name for joint in rigid.joints if type(joint).__name__ in KINDS]
+    run, steel = (
+        vi.simulate(mechanism, 0.3, 1e-3, on_unresolved="ignore")
+        for mechanism in (rigid, soft(rigid, STEEL, None, names))
+    )
+    assert steel.newton_iterations <= run.newton_iterations + more * 300
+
+
 def test_steps_that_fail_are_reported():
     """Of a loop of compliant joints, whose rows are no constraints."""
     mechanism = soft(vi.mechanisms.four_bar(), STEEL)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from varint.display import Shown
-from varint.model.forces.attachment import Attachment
 from varint.model.forces.base import Constraint, Element
 from varint.model.joints import REGISTRY
 from varint.model.joints.base import Joint
@@ -37,17 +36,17 @@ def find_pins(structure: Structure, elements: list[tuple[int, Element]], carrier
     All that an attachment leads to is on one body, or on bodies that are welded to one. The attached body is on free
     joints alone, and no other attachment or constraint holds it.
     """
-    tied = {k: force for k, force in enumerate(structure.forces) if isinstance(force, Attachment)}
-    count = Counter(carrier[force.body] for force in tied.values())
+    tied = {k: ties for k, force in enumerate(structure.forces) if (ties := force.tied(structure)) is not None}
+    count = Counter(carrier[body] for body, *_ in tied.values())
     ends = [(joint, {carrier[joint.body_a], carrier[joint.body_b]}) for joint in structure.joints]
     held = {body for joint, pair in ends if len(pair) == 2 and (joint.rigid or joint.compliant) for body in pair}
     for k, element in elements:
         if isinstance(element, Constraint) and k not in tied:
             held |= {carrier[name] for name in element.bodies}
     pins = []
-    for k in sorted(tied, key=lambda k: tied[k].name):
-        force, body = tied[k], carrier[tied[k].body]
-        master, *others = {carrier[name] for name, *_ in force.to}
+    for k in sorted(tied, key=lambda k: structure.forces[k].name):
+        name, point, masters = tied[k]
+        body, (master, *others) = carrier[name], {carrier[each] for each in masters}
         if not others and body != master and body not in held and count[body] == 1:
-            pins.append(Pin(k, master, body, force.point_of(structure)))
+            pins.append(Pin(k, master, body, point))
     return pins

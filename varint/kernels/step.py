@@ -30,6 +30,7 @@ from varint.kernels.plan import Plan, Workspace
 from varint.kernels.projection import node_works, project
 from varint.kernels.rates import place_rates
 from varint.kernels.restart import ACCEPTED, AT_START, DEEPEST_SUBSTEP, copy_start, go_back
+from varint.kernels.soft_joints import extrapolate_ringing
 from varint.kernels.tape import keep_load, keep_stage
 from varint.terms.kernels.term_events import (
     act_event,
@@ -147,7 +148,10 @@ def begin_part(plan, ws, inputs, h, stage, extrapolate, when, warm):
     start_multipliers(plan, ws, half_step, extrapolate)
     if extrapolate:
         still = CALM if has_contacts(plan) else 0.0
-        _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0], still)
+        if plan.compliant.joint_row.size:
+            extrapolate_ringing(ws, stage, plan.bodies.length[0], still)
+        else:
+            _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0], still)
     ws.extended.used[0] = False
 
 

@@ -32,7 +32,7 @@ from varint.kernels.plan import (
 from varint.kernels.rates import evaluate_rates
 from varint.kernels.refine import PASSES
 from varint.kernels.rows import evaluate_rows
-from varint.kernels.soft_joints import average_rows, stiffen_rows
+from varint.kernels.soft_joints import average_rows, extrapolate_ringing, stiffen_rows
 from varint.products.product_coordinates import follow
 from varint.products.product_rows import curve_product_row, product_row, product_rows
 from varint.products.records import MOST
@@ -127,6 +127,7 @@ def prepare_workspace(plan: Plan, stages: int) -> None:
     if plan.compliant.joint_row.size:
         average_rows.prepare()
         stiffen_rows.prepare()
+        extrapolate_ringing.prepare()
     prepare_events(plan, stages)
     if plan.constraints.rate.size:
         evaluate_rates.prepare()

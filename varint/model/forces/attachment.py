@@ -69,6 +69,9 @@ class Attachment(Force):
         """(3,) m, world, reference configuration."""
         return structure.body(self.body).position if self.point is None else self.point
 
+    def tied(self, structure: "Structure") -> tuple[str, np.ndarray, list[str]]:
+        return self.body, self.point_of(structure), [body for body, *_ in self.to]
+
     def elements(self, structure: "Structure") -> list[Element]:
         parts = [(self._moving(structure, self.body), self.point_of(structure), 1.0)]
         parts += [(self._body(structure, body), point, -weight) for body, point, weight in self.to]

@@ -241,6 +241,10 @@ class Force(Frozen):
         course = self.outline(structure)
         return [(course, [None] * (len(course) - 1))] if course else []
 
+    def tied(self, structure: "Structure") -> tuple[str, np.ndarray, list[str]] | None:
+        """The body, its point (3,), m, world, reference, that is kept at a mean of points, and their bodies; or None."""
+        return None
+
     def held_joints(self, structure: "Structure") -> list[str]:
         """Names of the joints whose coordinates it constrains: reduced coordinates must have them."""
         return []
