@@ -126,10 +126,14 @@ def _weigh_bodies(plan, ws, merit, moved):
 
 
 @njit(inline="always")
-def _take_impulses(ws, upper, first, stop, side, residual):
-    """Take the impulses of the rows of a joint on the body at a side of it into the residual (6,) of this body."""
+def _take_impulses(plan, ws, upper, j, side):
+    """Take the impulses of the rows of joint j on the body at a side of it into the residual of this body."""
+    i = natural(plan.joints.side[j, side])
+    if i == plan.bodies.mass.size:
+        return
+    residual = ws.residual_body[i]  # in registers over all rows
     r0, r1, r2, r3, r4, r5 = residual[0], residual[1], residual[2], residual[3], residual[4], residual[5]
-    for number in range(first, stop):
+    for number in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
         r = natural(number)
         if ws.compliance[r] > 0.0:
             continue
@@ -195,9 +199,7 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     if plan.compliant.row.size:
         merit, worst, moved = largest_open(plan, ws, half_step)
     for j in range(plan.joints.side.shape[0]):
-        near, far = natural(plan.joints.side[j, 0]), natural(plan.joints.side[j, 1])
-        first, stop = plan.joints.rows[j], plan.joints.rows[j + 1]
-        for number in range(first, stop):
+        for number in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
             r = natural(number)
             if ws.compliance[r] > 0.0:
                 continue
@@ -208,10 +210,8 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
             merit += size * size
             worst = max(worst, size)
             moved = max(moved, plan.rows.push[r] * abs(ws.multiplier[r]))
-        if near != nb:
-            _take_impulses(ws, upper, first, stop, 0, ws.residual_body[near])
-        if far != nb:
-            _take_impulses(ws, upper, first, stop, 1, ws.residual_body[far])
+        _take_impulses(plan, ws, upper, j, 0)
+        _take_impulses(plan, ws, upper, j, 1)
     if has_contacts(plan):
         square, missed, pressed = press_contacts(plan, ws, start, end, h)
         merit, worst, moved = merit + square, max(worst, missed), max(moved, pressed)
