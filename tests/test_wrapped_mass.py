@@ -237,7 +237,7 @@ def test_the_line_of_two_poses_is_an_arc_or_none(smoothing, q):
         ws.position[k, :-1], ws.rotation[k, :-1] = state.position[order], rotation_matrix(state.quat_wxyz[order])
     add_path_momenta(plan, ws, 0, 1, 0.01)
     assert ws.massive_paths.turned[1] == (q == (0.3, 0.3))
-    length = vi.simulate(mechanism, 1e-6, 1e-6, state=state).length["m"][0]
+    length = vi.redmax.simulate(mechanism, 1e-6, 1e-6, state=state).length["m"][0]
     assert ws.massive_paths.length[0, 0] == pytest.approx(length, rel=1e-14)
 
 
@@ -362,3 +362,5 @@ def test_what_is_refused():
     ):
         with pytest.raises(vi.MechanismError, match=what):
             heavy(path, **more)
+    with pytest.raises(vi.ArgumentError, match="'m' has mass that meets a surface in impacts: give it smoothing="):
+        vi.simulate(two_links(heavy(elbow_path(), smoothing=0.0)), 0.1, 0.01)
