@@ -98,9 +98,7 @@ def test_potential_is_minus_the_integral_of_the_effort(name, rng):
             * (ends[1] - ends[0])
             * sum(w * called(law, given, value=x)[0] for w, x in zip(weights, values, strict=True))
         )
-        low, high = (
-            law.potential(*law.given(law.potential, given | {"value": x})) for x in ends
-        )
+        low, high = (law.potential(*law.given(law.potential, given | {"value": x})) for x in ends)
         assert high - low == pytest.approx(-work, abs=1e-12 * (1.0 + abs(high)))
 
 

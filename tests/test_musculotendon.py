@@ -274,7 +274,7 @@ def test_lengths_are_of_forces_with_paths():
         ({"max_velocity": 0.0}, "max_velocity"),
         ({"max_force": -1.0}, "max_force of musculotendon 'biceps' must be zero or positive"),
         ({"mass": -0.1}, "mass of musculotendon 'biceps' must be zero or positive"),
-        ({"mass": 0.1}, "has mass, which moves along points alone: its path has a vi.Around"),
+        ({"mass": 0.1, "lumped": True}, "'biceps' leads around a surface: leave out lumped"),
         ({"mass": 0.1, "belly": (0.6, 0.4), "path": elbow_path()[::2]}, "belly of musculotendon 'biceps'"),
         ({"path": [vi.At("upper", (0, 0, -1)), vi.At("lower", (0, 0, -1))]}, "has no length: its points are equal"),
         ({"path": [vi.At("upper", (0, 0, -0.9)), *elbow_path()[1:]]}, "lies within the surface on 'upper': move it"),

@@ -45,7 +45,7 @@ def _unit(a):
 
 
 @njit
-def _across(axis, a):
+def part_across(axis, a):
     """The part of a vector at right angles to the axis."""
     return sub(a, scale(dot(axis, a), axis))
 
@@ -80,7 +80,7 @@ def _normal(P, Q, axis):
 
 
 @njit
-def _course(P, Q, axis, surface):
+def find_course(P, Q, axis, surface):
     """The course of the line, STRAIGHT, AROUND or WITHIN, n, and the sizes of `_around`.
 
     ``surface``: (radius, mode, smoothing, side).
@@ -221,20 +221,20 @@ def _within_change(P, Q, dP, dQ, n, flat, T):
     u, v = scale(1.0 / p, u), scale(1.0 / q, v)
     pull = dot(add(u, v), T) / dot(T, T)
     dT = ZERO
-    force = add(scale(1.0 / p, _across(u, dP)), scale(1.0 / q, _across(v, dQ)))
+    force = add(scale(1.0 / p, part_across(u, dP)), scale(1.0 / q, part_across(v, dQ)))
     for k in range(1 if flat else 2):
         e = _unit(cross(n, T)) if k == 0 else n
         bend = (1.0 - dot(e, u) ** 2) / p + (1.0 - dot(e, v) ** 2) / q - pull
         if bend > TINY / p:
             dT = add(dT, scale(dot(e, force) / bend, e))
-    return scale(1.0 / p, _across(u, sub(dP, dT))), scale(1.0 / q, _across(v, sub(dQ, dT)))
+    return scale(1.0 / p, part_across(u, sub(dP, dT))), scale(1.0 / q, part_across(v, sub(dQ, dT)))
 
 
 @njit
 def _solved(p, q, axis, surface):
     """The course of the line, n, L2 with its gradients by P and Q, the touching point within a ring, and sizes."""
-    P, Q = _across(axis, p), _across(axis, q)
-    course, n, sizes = _course(P, Q, axis, surface)
+    P, Q = part_across(axis, p), part_across(axis, q)
+    course, n, sizes = find_course(P, Q, axis, surface)
     flat, by_p, by_q, T = 0.0, ZERO, ZERO, ZERO
     if course == AROUND:
         flat, by_p, by_q = _around(P, Q, n, sizes)
@@ -263,7 +263,7 @@ def _length(p, q, axis, solved):
 @njit
 def _bent(p, q, axis, solved):
     """`_frame` of a line around a surface, for `_change`."""
-    return _frame(_across(axis, p), _across(axis, q), solved[1], solved, dot(axis, axis) > 0.0)
+    return _frame(part_across(axis, p), part_across(axis, q), solved[1], solved, dot(axis, axis) > 0.0)
 
 
 @njit
@@ -273,13 +273,13 @@ def _change(p, q, dp, dq, axis, solved, frame):
     if course == STRAIGHT:
         u, du = sub(q, p), sub(dq, dp)
         size = math.sqrt(dot(u, u))
-        bent = scale(1.0 / size if size > 0.0 else 0.0, _across(_unit(u), du))
+        bent = scale(1.0 / size if size > 0.0 else 0.0, part_across(_unit(u), du))
         return scale(-1.0, bent), bent
-    dP, dQ = _across(axis, dp), _across(axis, dq)
+    dP, dQ = part_across(axis, dp), part_across(axis, dq)
     if course == AROUND:
         dby_p, dby_q = _around_change(dP, dQ, n, sizes, frame)
     else:
-        P, Q = _across(axis, p), _across(axis, q)
+        P, Q = part_across(axis, p), part_across(axis, q)
         dby_p, dby_q = _within_change(P, Q, dP, dQ, n, dot(axis, axis) > 0.0, T)
     z, dz = dot(axis, sub(q, p)), dot(axis, sub(dq, dp))
     length = math.sqrt(flat * flat + z * z)
@@ -293,7 +293,7 @@ def _change(p, q, dp, dq, axis, solved, frame):
 
 @njit
 def wrapped_length(p, q, axis, surface):
-    """Length of the line from p to q, and its gradients by both; ``surface``: see `_course`."""
+    """Length of the line from p to q, and its gradients by both; ``surface``: see `find_course`."""
     return _length(p, q, axis, _solved(p, q, axis, surface))
 
 
@@ -324,8 +324,8 @@ def wrapped_arc(p, q, axis, surface):
 
     Between them it turns about n. Both points are the same inside a ring, and of no meaning where it is straight.
     """
-    P, Q = _across(axis, p), _across(axis, q)
-    course, n, sizes = _course(P, Q, axis, surface)
+    P, Q = part_across(axis, p), part_across(axis, q)
+    course, n, sizes = find_course(P, Q, axis, surface)
     if course == STRAIGHT:
         return course, n, p, q
     if course == AROUND:

@@ -1,4 +1,4 @@
-"""Mass along polylines over points of several bodies, in steps of maximal coordinates.
+"""Mass along paths over points of several bodies and around surfaces, in steps of maximal coordinates.
 
 The particle at the fraction alpha of a path is at x_alpha(q). Its discrete Lagrangian is one of positions,
 
@@ -21,23 +21,30 @@ With the slips u_j = l ds_j, the gradient at the local coordinate b of segment k
     dx_alpha = (1 - b) (dx_k - t_k u_k) + b (dx_k+1 - t_k u_k+1)
     u_j = dc_j - s_j dl,    dc_j = sum_{k<j} t_k . (dx_k+1 - dx_k)
 
-The masses couple bodies that are no neighbours. Newton's matrix is A + E H E^T with A of the mechanism without them, E
-the columns of the bodies on the paths, and H = int m J(q0)^T J(q1) dalpha; what the ends of the segments and the jumps
-there add, smaller by h, is left out. With x_A = A^-1 r and Z = A^-1 E, Woodbury's formula gives the solution
-x_A - Z (1 + H E^T Z)^-1 H E^T x_A. A body that paths couple with the world alone has its H in A.
-
-Paths of two points: straight_masses.py.
+Arcs around surfaces: massive_arcs.py. Paths of two points: straight_masses.py. Newton's matrix:
+massive_path_coupling.py.
 """
 
 import math
 
-from varint._numba import Float1, Float2, indirect, njit
+from varint._numba import indirect, njit
+from varint.algebra.arcs import ARC_NODES, ARC_PARTS, ARC_WEIGHTS
 from varint.algebra.sums import two_sum
-from varint.algebra.vectors import add, cross, rotate, vector
-from varint.kernels.dense import pivoted_lu_factor, pivoted_lu_solve
+from varint.algebra.vectors import add, cross, rotate, sub, vector
+from varint.kernels.massive_arcs import (
+    differentiate_arcs,
+    growth_of_arc,
+    motion_on_arc,
+    move_arc,
+    place_arcs,
+    push_arc,
+    release_arcs,
+    set_on_arc,
+    starts_arc,
+    stretch_arc,
+)
 from varint.kernels.plan import Plan, Workspace
-from varint.kernels.refine import solve_again
-from varint.kernels.straight_masses import add_pulls, add_straight, couple_straight, is_straight
+from varint.kernels.straight_masses import add_pulls, add_straight, is_straight
 
 WHAT = "mass along paths in maximal coordinates"
 SIMPSON = (1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0)
@@ -50,20 +57,45 @@ def has_massive_paths(plan):
 
 
 @njit
-def _place_paths(plan, ws, pose):
-    """Points, unit vectors and fractions of all paths at a pose."""
-    table, work = plan.massive_paths, ws.massive_paths
-    x, t, s, world = work.x[pose], work.t[pose], work.s[pose], plan.bodies.mass.size
+def place_paths(plan, ws, poses):
+    """Points, unit vectors and fractions of all paths at two poses, or one given twice."""
+    table = plan.massive_paths
+    _place_points(plan, ws, poses[0])
+    if poses[1] != poses[0]:
+        _place_points(plan, ws, poses[1])
+    if table.axis.shape[0]:
+        place_arcs(plan, ws, poses)
+    _find_fractions(plan, ws, poses[0])
+    if poses[1] != poses[0]:
+        _find_fractions(plan, ws, poses[1])
+
+
+@njit
+def _place_points(plan, ws, pose):
+    """Points on bodies of all paths at a pose."""
+    table, x, world = plan.massive_paths, ws.massive_paths.x[pose], plan.bodies.mass.size
     for n in range(table.slot.size):
+        if table.wrap[n] >= 0:
+            continue
         i = table.slot[n]
         at = vector(table.arm[n])
         if i != world:
             at = add(vector(ws.position[pose, i]), rotate(ws.rotation[pose, i], at))
         x[n, 0], x[n, 1], x[n, 2] = at
+
+
+@njit
+def _find_fractions(plan, ws, pose):
+    """Unit vectors and fractions of all paths at a pose."""
+    table, work = plan.massive_paths, ws.massive_paths
+    x, t, s = work.x[pose], work.t[pose], work.s[pose]
     for p in range(table.mass.size):
         first, last = table.first[p], table.first[p + 1] - 1
         s[first] = 0.0
         for n in range(first, last):
+            if starts_arc(table, n):
+                s[n + 1] = s[n] + work.arc[pose, n]
+                continue
             a, b, c = x[n + 1, 0] - x[n, 0], x[n + 1, 1] - x[n, 1], x[n + 1, 2] - x[n, 2]
             size = math.sqrt(a * a + b * b + c * c)
             t[n, 0], t[n, 1], t[n, 2] = a / size, b / size, c / size
@@ -96,7 +128,7 @@ def _density(table, p):
 
 
 @njit
-def _find_points(plan, ws, p, poses):
+def find_points(plan, ws, p, poses):
     """Quadrature points of path p for products of what is affine along the segments at two ``poses``; their number."""
     table, work = plan.massive_paths, ws.massive_paths
     first, segments = table.first[p], table.first[p + 1] - table.first[p] - 1
@@ -113,7 +145,14 @@ def _find_points(plan, ws, p, poses):
     density = _density(table, p)
     for k in range(segments):
         low, high = max(_middle(work, first + k, poses), start), min(_middle(work, first + k + 1, poses), end)
-        if high > low:
+        if starts_arc(table, first + k):
+            if work.turned[first + k] and high > low:
+                for m in range(ARC_NODES):
+                    weight, alpha = ARC_WEIGHTS[m] * density * (high - low), low + ARC_PARTS[m] * (high - low)
+                    _set_point(work, count, weight, alpha, first, (k, k), poses)
+                    set_on_arc(plan, ws, count, first + k, poses)
+                    count += 1
+        elif high > low:
             for m in range(3):
                 alpha = low + 0.5 * m * (high - low)
                 _set_point(work, count, SIMPSON[m] * density * (high - low), alpha, first, (k, k), poses)
@@ -122,8 +161,11 @@ def _find_points(plan, ws, p, poses):
 
 
 @njit
-def _apart(work, first, m, poses):
+def _apart(plan, ws, first, m, poses):
     """Vector from the place of the particle at quadrature point m at one pose to that at the other, m."""
+    work = ws.massive_paths
+    if starts_arc(plan.massive_paths, first + work.segment[m, 0]):
+        return sub(vector(work.at[2 * m + 1]), vector(work.at[2 * m]))
     a, b = first + work.segment[m, 0], first + work.segment[m, 1]
     x, y, f, g = work.x[poses[0]], work.x[poses[1]], work.part[m, 0], work.part[m, 1]
     d0 = (1.0 - g) * y[b, 0] + g * y[b + 1, 0] - ((1.0 - f) * x[a, 0] + f * x[a + 1, 0])
@@ -133,15 +175,18 @@ def _apart(work, first, m, poses):
 
 
 @njit
-def _find_slips(plan, ws, p, pose):
+def find_slips(plan, ws, p, pose):
     """Write the slips u_j of path p to ``slip``, m or m/s, from the motions ``shift`` of its points."""
     table, work = plan.massive_paths, ws.massive_paths
     first, last, t, shift, slip = table.first[p], table.first[p + 1] - 1, work.t[pose], work.shift, work.slip
     slip[first] = 0.0
     for n in range(first, last):
         grown = slip[n]
-        for c in range(3):
-            grown += t[n, c] * (shift[n + 1, c] - shift[n, c])
+        if starts_arc(table, n):
+            grown += growth_of_arc(work, n, pose)
+        else:
+            for c in range(3):
+                grown += t[n, c] * (shift[n + 1, c] - shift[n, c])
         slip[n + 1] = grown
     for n in range(first, last):
         slip[n] -= work.s[pose, n] * slip[last]
@@ -149,8 +194,11 @@ def _find_slips(plan, ws, p, pose):
 
 
 @njit
-def _motion(work, first, m, side, pose):
-    """Motion of the particle at quadrature point m by those of the points of its path, after `_find_slips`."""
+def _motion(plan, ws, first, m, side, pose):
+    """Motion of the particle at quadrature point m by those of the points of its path, after `find_slips`."""
+    work = ws.massive_paths
+    if starts_arc(plan.massive_paths, first + work.segment[m, side]):
+        return motion_on_arc(plan, ws, m, first + work.segment[m, side], side, pose)
     n, f = first + work.segment[m, side], work.part[m, side]
     t, slip = work.t[pose, n], (1.0 - f) * work.slip[n] + f * work.slip[n + 1]
     a, b = work.shift[n], work.shift[n + 1]
@@ -162,10 +210,10 @@ def _motion(work, first, m, side, pose):
 
 
 @njit
-def _add_wrenches(plan, ws, p, count, side, pose):
+def add_wrenches(plan, ws, p, count, side, pose):
     """Add J^T ``push``, of ``count`` quadrature points, to ``wrench`` (K, 6) of the bodies.
 
-    Linear parts N s, world, angular ones N m s, body axes. J is that of `_motion`, `_find_slips` and `_move_points`.
+    Linear parts N s, world, angular ones N m s, body axes. J is that of `_motion`, `find_slips` and `move_points`.
     ``side``: 0 if ``pose`` is the start of the step, 1 if the end. ``drag``: impulses along the slips u_j, as of the
     jumps, on entry; zero on return.
     """
@@ -176,11 +224,14 @@ def _add_wrenches(plan, ws, p, count, side, pose):
         pull[n, 0] = pull[n, 1] = pull[n, 2] = 0.0
     for m in range(count):
         n, f, along = first + work.segment[m, side], work.part[m, side], 0.0
-        for c in range(3):
-            force = work.push[m, c]
-            pull[n, c] += (1.0 - f) * force
-            pull[n + 1, c] += f * force
-            along += t[n, c] * force
+        if starts_arc(table, n):
+            along = push_arc(plan, ws, m, n, side, pose)
+        else:
+            for c in range(3):
+                force = work.push[m, c]
+                pull[n, c] += (1.0 - f) * force
+                pull[n + 1, c] += f * force
+                along += t[n, c] * force
         drag[n] -= (1.0 - f) * along
         drag[n + 1] -= f * along
     drag[first] = drag[last] = 0.0  # there is no slip at the ends
@@ -191,14 +242,19 @@ def _add_wrenches(plan, ws, p, count, side, pose):
     for n in range(first, last):
         total -= drag[n]
         drag[n] = 0.0
+        if starts_arc(table, n):
+            stretch_arc(work, n, pose, total - shared)
+            continue
         for c in range(3):
             pull[n + 1, c] += (total - shared) * t[n, c]
             pull[n, c] -= (total - shared) * t[n, c]
+    if table.axis.shape[0]:
+        release_arcs(plan, ws, first, last, pose)
     add_pulls(plan, ws, first, last, pose)
 
 
 @njit
-def _clear(wrench):
+def clear_wrenches(wrench):
     for k in range(wrench.shape[0]):
         for c in range(6):
             wrench[k, c] = 0.0
@@ -208,13 +264,19 @@ def _clear(wrench):
 def _add_weights(plan, ws, p, pose, kick):
     """Add ``kick`` (s) times the weight of path p at a pose to ``wrench``; returns its potential energy, J."""
     work, g, potential = ws.massive_paths, plan.bodies.gravity, 0.0
-    first, count = plan.massive_paths.first[p], _find_points(plan, ws, p, (pose, pose))
+    first, count = plan.massive_paths.first[p], find_points(plan, ws, p, (pose, pose))
+    if plan.massive_paths.axis.shape[0]:
+        differentiate_arcs(plan, ws, p, count, 0, pose)
     for m in range(count):
         n, f = first + work.segment[m, 0], work.part[m, 0]
+        on_arc = starts_arc(plan.massive_paths, n)
         for c in range(3):
             work.push[m, c] = kick * work.weight[m] * g[c]
+            if on_arc:
+                potential -= work.weight[m] * g[c] * work.at[2 * m, c]
+                continue
             potential -= work.weight[m] * g[c] * ((1.0 - f) * work.x[pose, n, c] + f * work.x[pose, n + 1, c])
-    _add_wrenches(plan, ws, p, count, 0, pose)
+    add_wrenches(plan, ws, p, count, 0, pose)
     return potential
 
 
@@ -222,9 +284,11 @@ def _add_weights(plan, ws, p, pose, kick):
 def _add_momenta(plan, ws, p, poses, h, side):
     """Add the momenta of path p at one of the two ends of a step, by ``side``, but for gravity, to ``wrench``."""
     table, work = plan.massive_paths, ws.massive_paths
-    first, last, count = table.first[p], table.first[p + 1] - 1, _find_points(plan, ws, p, poses)
+    first, last, count = table.first[p], table.first[p + 1] - 1, find_points(plan, ws, p, poses)
+    if table.axis.shape[0]:
+        differentiate_arcs(plan, ws, p, count, side, poses[side])
     for m in range(count):
-        e = _apart(work, first, m, poses)
+        e = _apart(plan, ws, first, m, poses)
         for c in range(3):
             work.push[m, c] = work.weight[m] * e[c] / h
     if table.lumped[p] == 0:
@@ -234,20 +298,23 @@ def _add_momenta(plan, ws, p, poses, h, side):
         for n in range(first + 1, last):
             alpha = _middle(work, n, poses)
             if table.belly[p, 0] < alpha < table.belly[p, 1]:
+                if table.wrap[n] >= 0 and not work.turned[n if starts_arc(table, n) else n - 1]:
+                    continue  # in the middle of a straight line
                 for k in range(2):
                     _set_point(work, spare, 0.0, alpha, first, (n - first - 1 + k, n - first - 1 + k), poses)
-                    e = _apart(work, first, spare, poses)
+                    if starts_arc(table, n - 1 + k):
+                        set_on_arc(plan, ws, spare, n - 1 + k, poses)
+                    e = _apart(plan, ws, first, spare, poses)
                     work.drag[n] += (1.0 - 2.0 * k) * share * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2])
-    _add_wrenches(plan, ws, p, count, side, poses[side])
+    add_wrenches(plan, ws, p, count, side, poses[side])
 
 
 @indirect(seconds=3, what=WHAT)
 def add_path_momenta(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
     """Add the momenta of the paths at the start of a step of ``h`` s, less gravity's half kick, to the residuals."""
     table, work = plan.massive_paths, ws.massive_paths
-    _place_paths(plan, ws, start)
-    _place_paths(plan, ws, end)
-    _clear(work.wrench)
+    place_paths(plan, ws, (start, end))
+    clear_wrenches(work.wrench)
     for p in range(table.mass.size):
         if is_straight(table, p):
             add_straight(plan, ws, p, (start, end, h), start, -0.5 * h)
@@ -263,9 +330,8 @@ def add_path_momenta(plan: Plan, ws: Workspace, start: int, end: int, h: float) 
 def finish_paths(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
     """Add the momenta of the paths at the end of a step of ``h`` s to ``ws.momentum``, and gravity's work to loads."""
     table, work = plan.massive_paths, ws.massive_paths
-    _place_paths(plan, ws, start)
-    _place_paths(plan, ws, end)
-    _clear(work.wrench)
+    place_paths(plan, ws, (start, end))
+    clear_wrenches(work.wrench)
     for p in range(table.mass.size):
         if is_straight(table, p):
             before = add_straight(plan, ws, p, (start, end, 0.0), start, 0.0)
@@ -294,24 +360,40 @@ def component_of_path(plan, p):
 
 
 @njit
-def _move_points(plan, ws, p, pose, velocity):
+def move_points(plan, ws, p, pose, velocity):
     """Write the motions of the points of path p by those of their bodies, (nb, 6), to ``shift``."""
     table, work, world = plan.massive_paths, ws.massive_paths, plan.bodies.mass.size
     for n in range(table.first[p], table.first[p + 1]):
         i = table.slot[n]
+        if table.wrap[n] >= 0:
+            turn = rotate(ws.rotation[pose, i], vector(velocity[i, 3:])) if i != world else (0.0, 0.0, 0.0)
+            for c in range(3):
+                work.carried[n, c], work.carried[n, 3 + c] = velocity[i, c] if i != world else 0.0, turn[c]
+            continue
         moved = 0.0, 0.0, 0.0
         if i != world:
             v = velocity[i]
             moved = add(vector(v), rotate(ws.rotation[pose, i], cross(vector(v[3:]), vector(table.arm[n]))))
         work.shift[n, 0], work.shift[n, 1], work.shift[n, 2] = moved
+    move_arcs(plan, ws, p, pose)
 
 
 @njit
-def _push_by_motion(work, first, count, side, pose):
+def move_arcs(plan, ws, p, pose):
+    """The same of the points of its arcs, after the others."""
+    table = plan.massive_paths
+    if table.axis.shape[0]:
+        for n in range(table.first[p] + 1, table.first[p + 1] - 2):
+            if starts_arc(table, n):
+                move_arc(plan, ws, n, pose)
+
+
+@njit
+def push_by_motion(plan, ws, first, count, side, pose):
     """Impulses of the particles that move with the points of their path; returns twice their kinetic energy, J."""
-    twice = 0.0
+    work, twice = ws.massive_paths, 0.0
     for m in range(count):
-        v = _motion(work, first, m, side, pose)
+        v = _motion(plan, ws, first, m, side, pose)
         for c in range(3):
             work.push[m, c] = work.weight[m] * v[c]
             twice += work.push[m, c] * v[c]
@@ -322,137 +404,16 @@ def _push_by_motion(work, first, count, side, pose):
 def start_path_momenta(plan: Plan, ws: Workspace, pose: int) -> None:
     """Add the momenta of the paths at a node with the velocities ``ws.velocity`` to ``ws.momentum``."""
     table, work = plan.massive_paths, ws.massive_paths
-    _place_paths(plan, ws, pose)
-    _clear(work.wrench)
+    place_paths(plan, ws, (pose, pose))
+    clear_wrenches(work.wrench)
     for p in range(table.mass.size):
-        count = _find_points(plan, ws, p, (pose, pose))
-        _move_points(plan, ws, p, pose, ws.velocity)
-        _find_slips(plan, ws, p, pose)
-        _push_by_motion(work, table.first[p], count, 0, pose)
-        _add_wrenches(plan, ws, p, count, 0, pose)
+        count = find_points(plan, ws, p, (pose, pose))
+        if table.axis.shape[0]:
+            differentiate_arcs(plan, ws, p, count, 0, pose)
+        move_points(plan, ws, p, pose, ws.velocity)
+        find_slips(plan, ws, p, pose)
+        push_by_motion(plan, ws, table.first[p], count, 0, pose)
+        add_wrenches(plan, ws, p, count, 0, pose)
     for k in range(table.body.size):
         for c in range(6):
             ws.momentum[table.body[k], c] += work.wrench[k, c]
-
-
-@njit
-def _couple(plan, ws, upper, lower):
-    """Write H = int m J(upper)^T J(lower) dalpha by unit motions of the bodies, linear (world), angular (body axes)."""
-    table, work = plan.massive_paths, ws.massive_paths
-    for a in range(work.H.shape[0]):
-        for b in range(work.H.shape[0]):
-            work.H[a, b] = 0.0
-    for p in range(table.mass.size):
-        first = table.first[p]
-        if is_straight(table, p):
-            couple_straight(plan, ws, p, upper, lower)
-            continue
-        count = _find_points(plan, ws, p, (upper, lower))
-        for k in range(table.body.size):
-            if not table.touches[p, k]:
-                continue
-            R = ws.rotation[lower, table.body[k]]
-            for c in range(6):
-                for n in range(first, table.first[p + 1]):
-                    moved = 0.0, 0.0, 0.0
-                    if table.place[n] == k:
-                        unit = 1.0 if c % 3 == 0 else 0.0, 1.0 if c % 3 == 1 else 0.0, 1.0 if c % 3 == 2 else 0.0
-                        moved = unit if c < 3 else rotate(R, cross(unit, vector(table.arm[n])))
-                    work.shift[n, 0], work.shift[n, 1], work.shift[n, 2] = moved
-                _find_slips(plan, ws, p, lower)
-                _push_by_motion(work, first, count, 1, lower)
-                _clear(work.wrench)
-                _add_wrenches(plan, ws, p, count, 0, upper)
-                for q in range(table.body.size):
-                    for d in range(6):
-                        work.H[6 * q + d, 6 * k + c] += work.wrench[q, d]
-
-
-@njit
-def _factor_coupling(plan, ws, step):
-    """Solutions Z for unit wrenches, by the factors of Newton's matrix at hand, and the factors of I + H E^T Z."""
-    table, work, size = plan.massive_paths, ws.massive_paths, ws.massive_paths.column.size
-    for a in range(size):
-        body, row = work.Z_body[a], work.Z_row[a]
-        for i in range(body.shape[0]):
-            for c in range(6):
-                body[i, c] = 0.0
-        for r in range(row.size):
-            row[r] = 0.0
-        body[table.body[a // 6], a % 6] = 1.0
-        solve_again(plan, ws, step, body, row)
-    for a in range(size):
-        for b in range(size):
-            total = 1.0 if a == b else 0.0
-            for d in range(size):
-                total += work.H[a, d] * work.Z_body[b, table.body[d // 6], d % 6]
-            work.small[a * size + b] = total
-    pivoted_lu_factor(work.small, size, work.order, work.other)
-
-
-@njit
-def _correct(plan, ws, body, row):
-    """Replace the solution of A by that of A + E H E^T, after `_factor_coupling`."""
-    table, work, size = plan.massive_paths, ws.massive_paths, ws.massive_paths.column.size
-    for a in range(size):
-        total = 0.0
-        for d in range(size):
-            total += work.H[a, d] * body[table.body[d // 6], d % 6]
-        work.column[a] = total
-    pivoted_lu_solve(work.small, size, work.order, work.column)
-    for a in range(size):
-        y, own, rows = work.column[a], work.Z_body[a], work.Z_row[a]
-        for i in range(body.shape[0]):
-            for c in range(6):
-                body[i, c] -= y * own[i, c]
-        for r in range(row.size):
-            row[r] -= y * rows[r]
-
-
-@indirect(seconds=4, what=WHAT)
-def fold_paths(plan: Plan, ws: Workspace, upper: int, lower: int) -> None:
-    """Find H, and add it to the blocks ``ws.ldu.D`` of bodies that paths couple with no other body.
-
-    After `add_path_momenta`, or at a node, where both poses are the same.
-    """
-    table, work = plan.massive_paths, ws.massive_paths
-    if upper == lower:
-        _place_paths(plan, ws, upper)
-    _couple(plan, ws, upper, lower)
-    for k in range(work.column.size // 6, table.body.size):
-        D = ws.ldu.D[table.body[k]]
-        for c in range(6):
-            for d in range(6):
-                D[c, d] += work.H[6 * k + c, 6 * k + d]
-
-
-@indirect(seconds=4, what=WHAT)
-def couple_paths(
-    plan: Plan, ws: Workspace, step: tuple[int, int, float], factored: bool, body: Float2, row: Float1
-) -> None:
-    """Correct a solution of Newton's system without what couples bodies, in place, to one with it.
-
-    After `fold_paths`. ``step``: (upper, end, h), see `solve_again`; ``factored``: H, Z and the factors of the last
-    call are used again.
-    """
-    if ws.massive_paths.column.size == 0:
-        return
-    if not factored:
-        _factor_coupling(plan, ws, step)
-    _correct(plan, ws, body, row)
-
-
-@indirect(seconds=4, what=WHAT)
-def project_paths(plan: Plan, ws: Workspace, pose: int, body: Float2, row: Float1) -> None:
-    """`couple_paths` for the velocities at a node, and the kinetic energies of the paths there."""
-    table, work = plan.massive_paths, ws.massive_paths
-    if work.column.size > 0:
-        _factor_coupling(plan, ws, (pose, pose, 0.0))
-        _correct(plan, ws, body, row)
-    for c in range(work.kinetic.size):
-        work.kinetic[c] = 0.0
-    for p in range(table.mass.size):
-        count = _find_points(plan, ws, p, (pose, pose))
-        _move_points(plan, ws, p, pose, body)
-        _find_slips(plan, ws, p, pose)
-        work.kinetic[component_of_path(plan, p)] += 0.5 * _push_by_motion(work, table.first[p], count, 0, pose)

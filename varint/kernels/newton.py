@@ -25,7 +25,8 @@ from varint.kernels.compliant_rows import largest_open
 from varint.kernels.dense import copy_motions
 from varint.kernels.efforts import apply_efforts, stiffen
 from varint.kernels.ldu import solve_newton
-from varint.kernels.massive_paths import add_path_momenta, couple_paths, fold_paths, has_massive_paths
+from varint.kernels.massive_path_coupling import couple_paths, fold_paths
+from varint.kernels.massive_paths import add_path_momenta, has_massive_paths
 from varint.kernels.measures import POINT
 from varint.kernels.momentum import angular_momentum, momentum_derivative
 from varint.kernels.plan import JOINT

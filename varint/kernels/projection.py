@@ -6,7 +6,8 @@ from varint.kernels.constraints import add_constraint_works
 from varint.kernels.dense import copy_motions
 from varint.kernels.efforts import clear_rows
 from varint.kernels.ldu import solve_newton
-from varint.kernels.massive_paths import fold_paths, has_massive_paths, project_paths
+from varint.kernels.massive_path_coupling import fold_paths, project_paths
+from varint.kernels.massive_paths import has_massive_paths
 from varint.terms.kernels.term_rows import has_contacts, project_contacts, works_at_node
 
 

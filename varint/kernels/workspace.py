@@ -3,6 +3,7 @@
 import numpy as np
 
 from varint._numba import addresses_of, allocate
+from varint.algebra.arcs import ARC_NODES
 from varint.kernels.beams import evaluate_beams, measure_beams, stiffen_beams
 from varint.kernels.compliant_rows import free_efforts, largest_open
 from varint.kernels.dense import WIDE
@@ -10,15 +11,8 @@ from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.extended import finish_extended, sharpen
 from varint.kernels.kept_arrays import find_kept, kept_sizes
 from varint.kernels.ldu import solve_newton
-from varint.kernels.massive_paths import (
-    add_path_momenta,
-    couple_paths,
-    finish_paths,
-    fold_paths,
-    has_massive_paths,
-    project_paths,
-    start_path_momenta,
-)
+from varint.kernels.massive_path_coupling import couple_paths, fold_paths, project_paths
+from varint.kernels.massive_paths import add_path_momenta, finish_paths, has_massive_paths, start_path_momenta
 from varint.kernels.paths import bend_paths, evaluate_paths
 from varint.kernels.plan import (
     EFFORT,
@@ -156,10 +150,15 @@ def _path_sizes(plan):
     table = plan.massive_paths
     columns = 6 * int(table.coupled[0])
     points = np.where(table.lumped > 0, table.lumped, 3 * np.diff(table.first) - 3)
+    arcs = table.axis.shape[0] > 0
+    if arcs:
+        points = points + ARC_NODES * np.diff(table.first)
+    nodes = int(points.max(initial=0)) + 1
     return {
         "paths": table.mass.size, "pathpoints": table.slot.size, "pathbodies": table.body.size,
         "pathmotions": 6 * table.body.size, "pathcolumns": columns, "pathcells": columns**2,
-        "pathnodes": int(points.max(initial=0)) + 1,
+        "pathnodes": nodes, "arcpoints": table.slot.size * arcs, "arcsides": 2 * table.slot.size * arcs,
+        "arcnodes": 2 * nodes * arcs,
     }  # fmt: skip
 
 

@@ -61,6 +61,12 @@ def has_path_mass(structure: "Structure", force: Force) -> bool:
     return any(isinstance(element, PathInertia) for element in force.elements(structure))
 
 
+def has_sharp_mass(structure: "Structure", force: Force) -> bool:
+    """Whether a force has mass that meets a surface in impacts."""
+    inertias = (element for element in force.elements(structure) if isinstance(element, PathInertia))
+    return any(wrap.smoothing == 0.0 for inertia in inertias for wrap in inertia.wraps)
+
+
 def wraps(structure: "Structure", force: Force) -> bool:
     """Whether a force leads around surfaces, so that its effort depends on three bodies at once."""
     efforts = (element for element in force.elements(structure) if isinstance(element, Effort))
@@ -132,6 +138,12 @@ TRAITS = {
         "has mass that moves with its path",
         "take varint.straight_muscle_mass for a path of two points; runs of any path take varint.simulate of order 2 or"
         " above with steps of one size, or varint.redmax.simulate with an explicit integrator, such as 'dop853'",
+    ),
+    "sharp": Trait(
+        "masses along paths around sharp surfaces",
+        has_sharp_mass,
+        "has mass that meets a surface in impacts",
+        "give it smoothing=, about a fortieth of the radius, or use varint.redmax.simulate with an explicit integrator",
     ),
     "contacts": Trait(
         "hard contacts",
@@ -233,9 +245,9 @@ USES = {
     "steps": Use(
         "`vi.simulate`",
         "steps in maximal coordinates",
-        ("impulses",),
+        ("impulses", "sharp"),
     ),
-    "composed steps": Use("`vi.simulate(order=)`, 4 and above", "composed steps", ("impulses", "contacts")),
+    "composed steps": Use("`vi.simulate(order=)`, 4 and above", "composed steps", ("impulses", "contacts", "sharp")),
     "adaptive steps": Use(
         "`vi.simulate(adaptive=)`", "adaptive steps", ("mesh", "impulses", "contacts", "path", "series")
     ),

@@ -7,6 +7,7 @@ is assembled and factored by Cholesky, in O(n^3).
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from varint.algebra.arcs import ARC_NODES
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.forces.path import PathInertia, path_inertias
@@ -38,29 +39,38 @@ class PathMasses:
 
 
 def _table(mechanism: Mechanism, inertias: list[PathInertia], nodes: TreeNodes) -> PathTable:
-    slot, node, offset = mechanism.compiled.slot, [], []
+    slot, node, offset, wrap, count = mechanism.compiled.slot, [], [], [], 0
+    axes: dict[str, np.ndarray] = {WORLD: np.eye(3)}
     for inertia in inertias:
-        for name, point in zip(inertia.ends, inertia.points, strict=True):
+        for name, point, w in inertia.stations():
+            wrap.append(w if w < 0 else count + w)
             if name == WORLD:
                 node.append(nodes.parent.size)
                 offset.append(point)
                 continue
             number = mechanism.body_index[name]
             body, own = mechanism.bodies[number], slot[number]
+            axes[name] = nodes.body_axes[own] @ rotation_matrix(body.quat_wxyz).T
             node.append(nodes.body_node[own])
             offset.append(nodes.body_axes[own] @ (rotation_matrix(body.quat_wxyz).T @ (point - body.position)))
+        count += len(inertia.wraps)
+    wraps = [each for inertia in inertias for each in inertia.wraps]
     return PathTable(
-        first=np.cumsum([0, *(len(inertia.ends) for inertia in inertias)]),
+        first=np.cumsum([0, *(len(inertia.stations()) for inertia in inertias)]),
         node=np.array(node, dtype=np.int64),
         offset=np.array(offset),
         mass=np.array([inertia.mass for inertia in inertias]),
         belly=np.array([inertia.belly for inertia in inertias]),
         lumped=np.array([inertia.lumped or 0 for inertia in inertias], dtype=np.int64),
+        wrap=np.array(wrap, dtype=np.int64),
+        axis=np.reshape([axes[each.body] @ each.axis for each in wraps], (-1, 3)).astype(float),
+        side=np.reshape([axes[each.body] @ each.side for each in wraps], (-1, 3)).astype(float),
+        size=np.reshape([each.size for each in wraps], (-1, 3)).astype(float),
     )
 
 
 def _workspace(table: PathTable, work: ReducedWorkspace) -> PathWorkspace:
-    nl, nq, N = work.nodes.parent.size, work.q.size, int(np.diff(table.first).max())
+    nl, nq, N = work.nodes.parent.size, work.q.size, int(np.diff(table.first).max()) + 1
     return PathWorkspace(
         mass=np.zeros((nq, nq)),
         force=np.zeros(nq),
@@ -79,6 +89,10 @@ def _workspace(table: PathTable, work: ReducedWorkspace) -> PathWorkspace:
         slip_row=np.zeros((N, nq)),
         near=np.zeros((3, nq)),
         far=np.zeros((3, nq)),
+        arc=np.zeros((N, 3)),
+        arc_row=np.zeros((N, nq)),
+        relative=np.zeros((6, nq)),
+        by_ends=np.zeros((ARC_NODES, 3, 6)),
     )
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from varint._numba import njit
+from varint.algebra.wrapping import INSIDE
 from varint.errors import MechanismError
 from varint.model.arrays import Values
 from varint.model.checks import array_of, choice, in_a_shape
@@ -27,6 +28,7 @@ from varint.model.forces.base import Effort, Element, register
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.law import Law
 from varint.model.forces.path import At, checked_belly, checked_lumped, checked_path, path_inertia
+from varint.model.forces.wrapped_path import Around, Pulley, path_wraps
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
@@ -36,6 +38,7 @@ B1, B2, B3, B4 = (0.814, 0.433, 0.1), (1.06, 0.717, 1.0), (0.162, -0.0299, 0.354
 NEGLIGIBLE = 30.0  # widths from the middle of a bump: its share is below 1e-190
 STRETCH, STEEP = 0.6, 4.0  # of the passive curve
 SHAPE = (0.5, 1.6, 1.3, 1.2)  # lmin, lmax, fpmax, fvmax
+GIVE_TO_BODIES = "lead it over vi.At points and around surfaces, or give its mass to the bodies"
 FASTEST = {"degroote": 10.0, "mujoco": 1.5}  # optimal lengths per second
 
 
@@ -209,8 +212,8 @@ class Musculotendon(Commanded, AlongPath):
     itself; ``activation_blend``: the range of excitation over which one passes to the other; ``activation``, 0 to 1: at
     the start. It is in ``traj.law_state``. ``curves``: "degroote" as published in 2016, without force below the slack
     length, or "mujoco", with the ``shape`` (lmin, lmax, fpmax, fvmax). ``max_velocity``: optimal lengths per second, by
-    default 10, or 1.5 for "mujoco". ``mass``, kg, over the ``belly`` of a path of points alone, ``lumped``: see
-    `PathMass`.
+    default 10, or 1.5 for "mujoco". ``mass``, kg, moves over the ``belly`` of a path without pulleys and rings; around
+    surfaces it takes ``smoothing``, since a sharp path meets them in impacts. ``belly``, ``lumped``: see `PathMass`.
     """
 
     max_force: float = field(kw_only=True)
@@ -265,17 +268,24 @@ class Musculotendon(Commanded, AlongPath):
         self._set("lumped", checked_lumped(self.lumped, self.label))
         self._check(mass="zero")
         if self.mass:
-            self._check_points()
+            self._check_mass()
 
-    def _check_points(self) -> None:
-        """Raise MechanismError where the path is not one of points alone."""
-        other = next((entry for entry in self.path if not isinstance(entry, At)), None)
-        if other is not None:
-            raise MechanismError(
-                f"{self.label} has mass, which moves along points alone: its path has a vi.{type(other).__name__}. Lead"
-                " it over vi.At points, or give its mass to the bodies"
-            )
-        checked_path(self.path, self.label)
+    def _check_mass(self) -> None:
+        """Raise MechanismError where mass cannot move along the path."""
+        for entry in self.path:
+            if isinstance(entry, Pulley):
+                raise MechanismError(f"{self.label} has mass, which no pulley divides: {GIVE_TO_BODIES}")
+            if isinstance(entry, Around) and entry.surface.mode == INSIDE:
+                raise MechanismError(
+                    f"{self.label} has mass, which passes surfaces outside: the side on '{entry.body}' lies within its"
+                    f" radius, {GIVE_TO_BODIES}"
+                )
+        points = [entry for entry in self.path if isinstance(entry, At)]
+        surfaces = path_wraps(self.path, self.smoothing)
+        if surfaces and self.lumped:
+            raise MechanismError(f"{self.label} leads around a surface: leave out lumped, it is for paths of points")
+        if not surfaces:
+            checked_path(points, self.label)
 
     def elements(self, structure: "Structure") -> list[Element]:
         path = self.summed(structure)
@@ -295,4 +305,5 @@ class Musculotendon(Commanded, AlongPath):
         law = LAWS[self.curves, bool(self.activation_times)]
         effort = Effort(path.measures, law, parameters, weights=path.weights, start=self.activation)
         points = [entry for entry in self.path if isinstance(entry, At)]
-        return [effort, *path_inertia(points, self.mass, np.array(self.belly), self.lumped)]
+        surfaces = path_wraps(self.path, self.smoothing) if self.mass else []
+        return [effort, *path_inertia(points, self.mass, np.array(self.belly), self.lumped, surfaces)]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -32,6 +32,26 @@ class At(Frozen):
         object.__setattr__(self, "point", array_of(self.point, (3,), f"the point of '{body}' in a path"))
 
 
+class PathWrap(NamedTuple):
+    """A surface that a path with mass leads around from point ``piece`` to the next, see algebra/wrapping.py.
+
+    ``centre`` (3,), m, world, reference; ``axis`` (3,), zero for a sphere; ``side`` (3,) from the axis, m.
+    """
+
+    piece: int
+    body: str
+    centre: Vector
+    axis: Vector
+    side: Vector
+    radius: float
+    mode: float
+    smoothing: float
+
+    @property
+    def size(self) -> tuple[float, float, float]:
+        return self.radius, self.mode, self.smoothing
+
+
 @dataclass(frozen=True, eq=False)
 class PathInertia(Element):
     """Mass spread evenly along a path of points of several bodies, that moves with the path (redmax/path_masses.py).
@@ -44,6 +64,7 @@ class PathInertia(Element):
     mass : float, kg, above zero
     belly : (2,) fractions of the length between which the mass is
     lumped : number of particles at fixed fractions, ends of the belly included, in place of the exact integral; or None
+    wraps : surfaces that it leads around, in their order
     """
 
     ends: tuple[str, ...]
@@ -51,10 +72,22 @@ class PathInertia(Element):
     mass: float
     belly: np.ndarray = field(default_factory=lambda: np.array([0.0, 1.0]))
     lumped: int | None = None
+    wraps: tuple[PathWrap, ...] = ()
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        return self.ends
+        return (*self.ends, *(wrap.body for wrap in self.wraps))
+
+    def stations(self) -> list[tuple[str, np.ndarray, int]]:
+        """Body, place in the reference configuration, and -1 or the number of a wrap, of each point along the path.
+
+        Both ends of each arc are among them, with the body and the centre of the surface.
+        """
+        around = {wrap.piece: (wrap.body, wrap.centre, w) for w, wrap in enumerate(self.wraps)}
+        found: list[tuple[str, np.ndarray, int]] = []
+        for k, (name, point) in enumerate(zip(self.ends, self.points, strict=True)):
+            found += [(name, point, -1), *([around[k]] * 2 if k in around else [])]
+        return found
 
 
 def checked_path(path: object, label: str) -> tuple[At, ...]:
@@ -92,11 +125,18 @@ def checked_lumped(lumped: object, label: str) -> int | None:
     return whole_number(cast(int, lumped), f"lumped of {label}", FEWEST_POINTS, most=MOST_POINTS)
 
 
-def path_inertia(path: Sequence[At], mass: float, belly: np.ndarray, lumped: int | None = None) -> list[Element]:
+def path_inertia(
+    path: Sequence[At],
+    mass: float,
+    belly: np.ndarray,
+    lumped: int | None = None,
+    wraps: Sequence[PathWrap] = (),
+) -> list[Element]:
     """The element of a checked path with ``mass``, kg; no element where the mass is zero."""
     if mass == 0.0:
         return []
-    return [PathInertia(tuple(at.body for at in path), np.array([at.point for at in path]), mass, belly, lumped)]
+    ends, points = tuple(at.body for at in path), np.array([at.point for at in path])
+    return [PathInertia(ends, points, mass, belly, lumped, tuple(wraps))]
 
 
 def path_inertias(structure: "Structure") -> list[tuple[int, PathInertia]]:

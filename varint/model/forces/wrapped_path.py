@@ -14,7 +14,7 @@ from varint.measures.length import Length
 from varint.measures.wrap import CLOSES, FOLLOWS, LEADS, Wrap
 from varint.model.arrays import Vector
 from varint.model.checks import Frozen, array_of, check_name, made, positive, sequence_of, shown, unit_axis
-from varint.model.forces.path import At
+from varint.model.forces.path import At, PathWrap
 
 CLEAR = 10.0  # times the smoothing: least distance of an attachment from the surface
 ON_AXIS = 1e-12  # of the distance to the centre: a side that is in line with it
@@ -259,3 +259,12 @@ def whole_length(path: Sequence[At | Around | Pulley], smoothing: float) -> floa
         )
         for begin, around, end, weight in pieces(path)
     )
+
+
+def path_wraps(path: Sequence[At | Around | Pulley], smoothing: float) -> list[PathWrap]:
+    """The surfaces of a path without pulleys, for its mass."""
+    return [
+        PathWrap(k, around.body, s.centre, s.axis, s.sideways, s.radius, s.mode, smoothing)
+        for k, (_, around, _, _) in enumerate(pieces(path))
+        if around is not None and (s := around.surface)
+    ]
