@@ -290,15 +290,16 @@ def _conflict(
     largest = max(gaps.values())
     open_ = [j for j in gaps if not gaps[j] <= SHARE_OF_CONFLICT * largest]  # all, where they are no numbers
     open_ = sorted(open_, key=gaps.__getitem__, reverse=True) or [max(gaps, key=gaps.__getitem__)]
-    locked = _locked_joints(structure, closure, x, R)
-    loop = _loop_through(structure, locked or open_, held)
+    loop, locked = _loop_through(structure, open_, held), _locked_joints(structure, closure, x, R)
+    if elsewhere := not set(locked) <= set(loop):  # gaps spread to loops that are free to move
+        loop = _loop_through(structure, locked, held)
     names = " - ".join(f"'{structure.joints[j].name}'" for j in loop)
     parts = [f"{structure.joints[j].label} {gaps[j]:.2g} m" for j in open_]
     for force, gap in closure.coupling_gaps(g):
         if gap > SHARE_OF_CONFLICT * largest:
             parts.append(f"{structure.forces[force].label} {gap:.2g} m")
-    at = f", locked at joints {', '.join(repr(structure.joints[j].name) for j in locked)}, stays" if locked else " stays"
-    where = f"the loop {names}{at}" if len(loop) > 1 else f"{structure.joints[loop[0]].label} stays"
+    at = f", locked at joints {', '.join(repr(structure.joints[j].name) for j in locked)}," if elsewhere else ""
+    where = f"the loop {names}{at} stays" if len(loop) > 1 else f"{structure.joints[loop[0]].label} stays"
     kept = [f"body '{structure.bodies[i].name}'" for i in held]
     kept += [item.frames.joint.label for item in closure.asked]
     holding = f", holding {', '.join(dict.fromkeys(kept))}" if kept else ""
