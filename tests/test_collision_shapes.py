@@ -335,3 +335,12 @@ def test_the_page_draws_shapes_where_a_body_has_no_solid():
     plain = dataclasses.replace(with_shapes(), bodies=[vi.Body.box("b", [1, 1, 1], 1.0, collision=SHAPES)])
     assert [part["kind"] for part in drawn(plain)["bodies"][0]["parts"]][:1] == ["box"]
     assert sum(part["kind"] in ("sphere", "mesh") for part in drawn(plain)["bodies"][0]["parts"]) == 0
+
+
+@pytest.mark.parametrize("shape", [vi.HollowSphereShape(1.0), vi.HollowCylinderShape((0, 0, 0), (0, 0, 1), 0.5)])
+@pytest.mark.parametrize("suffix", [".urdf", ".xml"])
+def test_what_is_hollow_is_not_written_as_solid(shape, suffix, tmp_path):
+    body = vi.Body.box("bowl", (1, 1, 1), 1.0, collision=[shape])
+    mechanism = vi.Mechanism("m", [body], [vi.Fixed("f", "world", "bowl")])
+    with pytest.raises(vi.FileError, match=type(shape).__name__):
+        vi.save_mechanism(mechanism, tmp_path / f"m{suffix}")

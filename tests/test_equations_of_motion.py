@@ -194,6 +194,8 @@ def test_prescribed_coordinates_stay():
 
 def test_wrong_arguments_are_named():
     equations = vi.EquationsOfMotion(vi.mechanisms.double_pendulum())
+    with pytest.raises(vi.ArgumentError, match=r"force takes t, s, first: force\(0.0, q, qdot\)"):
+        equations.force(np.zeros(2), np.zeros(2))
     with pytest.raises(vi.ArgumentError, match="x must be"):
         equations.solve_mass([0.0, 0.0], [1.0, 2.0, 3.0])
     with pytest.raises(vi.ArgumentError, match="h must be zero or positive"):

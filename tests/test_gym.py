@@ -126,6 +126,10 @@ def test_wrong_names_and_results(gymnasium):
     env.reset()
     with pytest.raises(vi.ArgumentError, match="the reward must be finite"):
         env.step(np.zeros(1))
+    with pytest.raises(vi.ArgumentError, match=r"an action must be an array \(1,\), of motor, got the shape \(2,\)"):
+        env.step(np.zeros(2))
+    with pytest.raises(vi.ArgumentError, match=r"actions must be \(3, m\), one for each environment, got 2"):
+        vi.gym.make_vector(vi.mechanisms.cart_pole(), 3, threads=1, **arguments()).step(np.zeros((2, 1)))
     with pytest.raises(ValueError, match="mistake") as caught:
         vi.gym.make(vi.mechanisms.cart_pole(), **arguments(observations=_mistaken))
     assert "observations(stepper)" in caught.value.__notes__[0]
@@ -153,6 +157,9 @@ def test_environments_draw_themselves_and_name_their_numbers(gymnasium):
     for _ in range(5):
         env.step(np.array([20.0], dtype=np.float32))
     assert not np.array_equal(env.render(), first)
+    far = env.render()
+    assert np.array_equal(far[:, :60], first[:, :60])  # the numbers beside the axes: in the same scale
+    assert np.array_equal(far[450:], first[450:])
     assert np.array_equal((env.reset(seed=1), env.render())[1], first)
     assert vi.gym.make(vi.mechanisms.cart_pole(), **arguments()).render() is None
     own = arguments(observations=lambda sim: sim.rates, render_mode="rgb_array")

@@ -156,6 +156,8 @@ def test_save_and_restore(make):
     other = make() if isinstance(sim.method, vi.Variational) else sim
     with pytest.raises(vi.ArgumentError, match="the same mechanism with the same method"):
         other.restore(replace(saved, mechanism=cart_pole()))
+    with pytest.raises(vi.ArgumentError, match=r"same method: it has dt = 0.0123, not "):
+        other.restore(replace(other.save(), method=replace(other.method, dt=0.0123)))
 
 
 def test_turns_are_counted_and_restored():

@@ -37,6 +37,12 @@ def on_the_ground():
 # ---------------------------------------------------------------------------------------- nodes
 
 
+@pytest.mark.parametrize(("wrong", "meant"), [("time", "t"), ("positions", "position"), ("energi", "energy")])
+def test_an_unknown_attribute_is_named_with_the_nearest(wrong, meant):
+    with pytest.raises(AttributeError, match=f"a Trajectory has no attribute '{wrong}', did you mean '{meant}'?"):
+        getattr(run(duration=0.1, dt=0.01), wrong)
+
+
 @pytest.mark.parametrize("made", [run, reduced])
 def test_nodes_are_counted_chosen_and_gone_through(made):
     whole = made(duration=0.1, dt=0.01)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import io
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -392,6 +393,8 @@ def _in_html(thing: Any) -> str:
     if isinstance(thing, Figure):
         data = io.BytesIO()
         thing.savefig(data, dpi=DPI, format="png")
+        if pyplot := sys.modules.get("matplotlib.pyplot"):
+            pyplot.close(thing)  # a notebook shows the figures that pyplot has open once more
         encoded = base64.b64encode(data.getvalue()).decode()
         width = PIXELS * thing.get_figwidth()
         return f'<img style="width:{width:.0f}px;max-width:100%" src="data:image/png;base64,{encoded}">'

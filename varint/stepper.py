@@ -345,11 +345,24 @@ class Stepper(Shown):
         a checkpoint of another mechanism or method.
         """
         of_type(saved, StepperState, "saved", ArgumentError)
-        if saved.mechanism is not self.mechanism or not _same(saved.method, self.method):
-            raise ArgumentError("restore the checkpoint in a Stepper of the same mechanism with the same method")
+        if differs := self._differs(saved):
+            raise ArgumentError(
+                "restore the checkpoint in a Stepper of the same mechanism with the same method: " + differs
+            )
         self._run.recall(saved.parts)
         self.failure = None
         self._bind()
+
+    def _differs(self, saved: StepperState) -> str:
+        """What in a checkpoint is other than here; empty where nothing is."""
+        if saved.mechanism is not self.mechanism:
+            same = saved.mechanism.name == self.mechanism.name
+            return f"its '{saved.mechanism.name}' is another Mechanism {'object' if same else ''}".rstrip()
+        theirs, ours = vars(saved.method), vars(self.method)
+        if type(saved.method) is not type(self.method):
+            return f"its method is {type(saved.method).__name__}, not {type(self.method).__name__}"
+        names = [name for name in ours if ours[name] != theirs[name]]
+        return ", ".join(f"it has {name} = {theirs[name]!r}, not {ours[name]!r}" for name in names)
 
     def trajectory(self, first: int = 0) -> Trajectory:
         """Return the `Trajectory` of the nodes recorded so far, from number ``first`` on, and of the present one.
@@ -398,10 +411,6 @@ def _method(dt: float | Method, arguments: dict[str, Any]) -> Method:
     if isinstance(method, Variational) and method.adaptive is not False:
         raise ArgumentError("a Stepper needs steps of fixed size dt: leave 'adaptive' out")
     return method
-
-
-def _same(method: Method, other: Method) -> bool:
-    return type(method) is type(other) and vars(method) == vars(other)
 
 
 def _constant(loads: Mapping[str, ArrayLike] | None, what: str) -> Mapping[str, ArrayLike] | None:

@@ -30,7 +30,7 @@ from varint.errors import ArgumentError
 from varint.kernels.plan import Workspace
 from varint.kinematics.frames import joint_coordinates, joint_rates, nearest_coordinates
 from varint.mechanism import Mechanism
-from varint.model.checks import in_a_shape, is_whole, shown
+from varint.model.checks import in_a_shape, is_whole, shown, suggestion
 from varint.model.joints.base import Joint
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
@@ -38,6 +38,7 @@ from varint.record import ChosenNodes, Nodes, Record
 from varint.terms.kernels.term_rows import one_sided
 
 Value = TypeVar("Value")
+OTHER_NAMES = {"time": "t", "times": "t", "dt": "settings", "q": "coordinates", "qdot": "rates", "x": "position"}
 
 
 def _recorded(name: str) -> Any:
@@ -95,8 +96,6 @@ class RecordedMotion:
         _counted: Mapping[str, np.ndarray] | None
         _since: Since | None
 
-        def __getattr__(self, name: str) -> np.ndarray: ...  # the quantities
-
     def __init__(
         self, record: Record, counted: Mapping[str, np.ndarray] | None = None, since: Since | None = None
     ) -> None:
@@ -105,6 +104,14 @@ class RecordedMotion:
         ``since``: what the nodes before these left.
         """
         self.__dict__.update(record=record, _counted=counted, _since=since)
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        """Raise AttributeError with the nearest name; called for names that are none, and by types for quantities."""
+        if hasattr(type(self), name):
+            return object.__getattribute__(self, name)  # a property whose own AttributeError says more
+        names = [known for known in dir(type(self)) if not known.startswith("_")]
+        near = f", did you mean '{OTHER_NAMES[name]}'?" if name in OTHER_NAMES else suggestion(name, names)
+        raise AttributeError(f"a {type(self).__name__} has no attribute '{name}'{near}")
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{name!r} cannot be set: trajectory attributes are read-only")

@@ -93,6 +93,18 @@ class Painter:
             self._arms = length, scene.view.project(length * np.eye(3))
             self.lower = self.lower - np.array([0.0, np.ptp(self._arms[1], axis=0)[1] + 3 * self.size])
 
+    def grounds(self, x: np.ndarray, R: np.ndarray) -> np.ndarray:
+        """(n, 2) m: the places of the joints and lines on the ground, in the picture."""
+        points = [self._end(x, R, mark.body, mark.point) for mark in self.scene.marks if mark.grounded]
+        points += [self.scene.view.project(guide.point) for guide in self.scene.guides]
+        return np.array(points).reshape(-1, 2)
+
+    def scale_as(self, other: "Painter") -> None:
+        """Draw symbols as large as ``other``, of the same scene at another pose, and grounds on the same side."""
+        self.size, self.rises = other.size, other.rises
+        if not self.scene.view.flat:
+            self._arms = other._arms
+
     def _feet(self, middle: np.ndarray, span: float) -> list[np.ndarray]:
         """Points (2,) below the middle of the picture, in the planes that are seen edgewise and not far off."""
         margin = 3.0 * self.size

@@ -96,7 +96,10 @@ class Episode:
         return self.observe()
 
     def advance(self, action: np.ndarray) -> None:
-        """Apply an action (m,), cut to its bounds, over the steps of a frame."""
+        """Apply an action (m,), cut to its bounds, over the steps of a frame. Raises ArgumentError: another shape."""
+        if np.shape(action) != self._low.shape:
+            wanted = f"({len(self._low)},), of {', '.join(self.task.actions)}"
+            raise ArgumentError(f"an action must be an array {wanted}, got the shape {np.shape(action)}")
         self.sim.inputs[self._slots] = np.minimum(np.maximum(action, self._low), self._high)
         self.sim.step(self.task.frame_skip)
         self.count += 1

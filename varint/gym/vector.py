@@ -8,6 +8,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from varint.errors import ArgumentError
 from varint.gym.environment import info_of, spaces_of
 from varint.gym.task import RENDER_MODES, Episode, LearningTask
 
@@ -56,6 +57,8 @@ class MechanismVectorEnv(VectorEnv):
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict]:
         """Apply an action (m,) to each; return observations, rewards, which ended, which were cut off, and a dict."""
+        if len(actions) != self.num_envs:
+            raise ArgumentError(f"actions must be ({self.num_envs}, m), one for each environment, got {len(actions)}")
 
         def advance(part: range) -> None:
             for k in part:

@@ -66,7 +66,7 @@ class Document:
         equality = [self._closure(joint) for joint in self.tree.closing if self.tree.closes(joint)]
         efforts.take()
         self.control = efforts.control
-        self.refused = self.tree.refused + efforts.refused
+        self.refused = self.tree.refused + efforts.refused + self._hollow()
         yield f"<mujoco model={quoteattr(mechanism.name)}>"
         yield '  <compiler angle="radian"/>'
         yield f'  <option gravity="{numbers(mechanism.gravity)}"/>'
@@ -85,6 +85,12 @@ class Document:
         if mechanism.start or any(efforts.control):
             yield from ("  <keyframe>", f"    {self._key()}", "  </keyframe>")
         yield "</mujoco>"
+
+    def _hollow(self) -> list[str]:
+        """Collision shapes that others are inside of, which MJCF has none of."""
+        bodies = {WORLD: self.mechanism.ground} | {body.name: body.collision for body in self.mechanism.bodies}
+        found = [(name, type(shape).__name__) for name, shapes in bodies.items() for shape in shapes if shape.hollow]
+        return [f"the {kind} of body '{name}'" for name, kind in found] if self.touching else []
 
     def _body(self, branch: Branch, indent: str) -> Iterator[str]:
         body, pose = self.mechanism.body(branch.body), self.pose[branch.body]

@@ -79,13 +79,15 @@ def mesh_text(mesh: ConvexMesh) -> str:
 def collisions(shapes: Sequence[CollisionShape], frame: Pose, files: dict[str, str], path: Path) -> list[str]:
     """Elements of URDF in a link whose origin is at ``frame``, in axes of the body.
 
-    Meshes are added to ``files``, by their names beside the ``path`` of the URDF. Raises FileError for a plane.
+    Meshes are added to ``files``, by their names beside the ``path`` of the URDF. Raises FileError for a plane and what is hollow.
     """
     lines = []
     for shape in shapes:
         kind, sizes, own = placed(shape)
         if kind == "plane":
             raise FileError(f"cannot write '{path}': URDF has no plane, as a collision shape of a body is")
+        if shape.hollow:
+            raise FileError(f"cannot write '{path}': URDF has no {type(shape).__name__}, as a collision shape is")
         pose = frame.inverse() @ own
         given = {"sphere": ("radius",), "box": ("size",), "mesh": ()}.get(kind, ("radius", "length"))
         values = [_text(sizes)] if kind == "box" else [_text([size]) for size in sizes]

@@ -38,6 +38,8 @@ MOST_PIECES = 1000  # ... and no more than so many
 LARGEST_TWIST = 1e-6  # between the pose of a joint and that of its coordinates
 LARGEST_PARTING = 1e-9  # of the fastest motion: how fast joints may part
 SHARE_OF_CONFLICT = 0.01  # of the largest gap: joints less open than this have no part in it
+MOST_ROWS = 600  # of a loop that is looked at: a tenth of a second
+SINGULAR = 1e-3  # of the largest singular value: a motion that is left where links are in line
 
 
 def make_state(
@@ -288,13 +290,16 @@ def _conflict(
     largest = max(gaps.values())
     open_ = [j for j in gaps if not gaps[j] <= SHARE_OF_CONFLICT * largest]  # all, where they are no numbers
     open_ = sorted(open_, key=gaps.__getitem__, reverse=True) or [max(gaps, key=gaps.__getitem__)]
-    loop = _loop_through(structure, open_, held)
+    loop, locked = _loop_through(structure, open_, held), _locked_joints(structure, closure, x, R)
+    if elsewhere := not set(locked) <= set(loop):  # gaps spread to loops that are free to move
+        loop = _loop_through(structure, locked, held)
     names = " - ".join(f"'{structure.joints[j].name}'" for j in loop)
     parts = [f"{structure.joints[j].label} {gaps[j]:.2g} m" for j in open_]
     for force, gap in closure.coupling_gaps(g):
         if gap > SHARE_OF_CONFLICT * largest:
             parts.append(f"{structure.forces[force].label} {gap:.2g} m")
-    where = f"the loop {names} stays" if len(loop) > 1 else f"{structure.joints[loop[0]].label} stays"
+    at = f", locked at joints {', '.join(repr(structure.joints[j].name) for j in locked)}," if elsewhere else ""
+    where = f"the loop {names}{at} stays" if len(loop) > 1 else f"{structure.joints[loop[0]].label} stays"
     kept = [f"body '{structure.bodies[i].name}'" for i in held]
     kept += [item.frames.joint.label for item in closure.asked]
     holding = f", holding {', '.join(dict.fromkeys(kept))}" if kept else ""
@@ -303,6 +308,30 @@ def _conflict(
         f" {sum(gaps[j] for j in open_):.3g} m: {', '.join(parts)}."
         " Change the coordinates, poses or bodies asked for, or the dimensions of the loop"
     )
+
+
+def _locked_joints(structure: Structure, closure: Closure, x: np.ndarray, R: np.ndarray) -> list[int]:
+    """Joints that move in the one motion that is left where gaps cannot get smaller: those whose links are in line.
+
+    The most moved first. None where other motions are left too, or the rows are more than `MOST_ROWS`.
+    """
+    size = closure.row_size(G := closure.evaluate(x, R)[1])
+    A = closure.matrix(G, size)
+    if len(size) > MOST_ROWS:
+        return []
+    A = A if isinstance(A, np.ndarray) else A.toarray()
+    moving = np.flatnonzero(np.repeat(closure.root.any(axis=(1, 2)), 6))
+    values, motions = np.linalg.svd(A[:, moving])[1:]
+    if len(values) < len(moving) or np.count_nonzero(values > SINGULAR * values[0]) != len(moving) - 1:
+        return []
+    y = np.zeros(A.shape[1])
+    y[moving] = motions[-1]
+    motion = closure.motion(y)
+    turned = np.zeros(len(structure.joints))
+    for j, joint in enumerate(structure.joints):
+        frames = JointFrames(structure, joint)
+        turned[j] = np.linalg.norm(np.einsum("ksl,sl->k", frames.twist_jacobian(x, R), motion[[frames.a, frames.b]]))
+    return [int(j) for j in np.argsort(-turned) if turned[j] > SHARE_OF_CONFLICT * turned.max()]
 
 
 def _loop_through(structure: Structure, open_joints: Sequence[int], held: Sequence[int]) -> list[int]:

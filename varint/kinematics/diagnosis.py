@@ -260,7 +260,7 @@ def _tree_mobility(compiled: Compiled) -> int:
 
 
 def _coupled(structure: Structure, compiled: Compiled, state: State, couplings: np.ndarray, mobility: int) -> int:
-    """How many of the ``mobility`` motions that the joints allow the ``couplings`` (nc, nb, 6) forbid."""
+    """Number of the ``mobility`` motions that the joints allow and the ``couplings`` (nc, nb, 6) forbid."""
     if not len(couplings):
         return 0
     allowed = _null_motions(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,7 +20,7 @@ from varint.kernels.configuration import follow_measured
 from varint.kernels.laws import evaluate_laws, law_potential
 from varint.mechanism import Mechanism
 from varint.model.bounds import bounded
-from varint.model.checks import array_of, call, finite, freeze, not_negative, of_type
+from varint.model.checks import WrongArguments, array_of, call, finite, freeze, not_negative, of_type
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.redmax.constraint_forces import NotFinite
@@ -33,10 +34,24 @@ from varint.redmax.states import ReducedState, reduce
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
 
+Method = TypeVar("Method", bound=Callable)
 PIECE = 1.5  # rad, or m, of the way on which turns are counted
 MOST_PIECES = 100_000
 LARGEST_GAP = 1e-9  # of a loop, in sizes of a part
 SPACING = 0.02  # s, that differences of functions of time are made for
+
+
+def of_time(method: Method) -> Method:
+    """Decorator of a method of (t, q, qdot): a call without t raises WrongArguments that says what it takes."""
+
+    @wraps(method)
+    def checked(self: EquationsOfMotion, *args: Any, **given: Any) -> Any:
+        if len(args) == 2 and not given and np.ndim(args[0]) == 1:
+            name = method.__name__
+            raise WrongArguments(f"{name} takes t, s, first: {name}(0.0, q, qdot) where nothing depends on time")
+        return method(self, *args, **given)
+
+    return cast(Method, checked)
 
 
 class EquationsOfMotion(Shown):
@@ -114,6 +129,7 @@ class EquationsOfMotion(Shown):
         self._made[made] = self._array(q, "q").copy(), self._array(qdot, "qdot").copy()
         return made
 
+    @of_time
     def acceleration(self, t: float, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
         """ddq (nq,) at time ``t``, s, with the loops and couplings held.
 
@@ -128,6 +144,7 @@ class EquationsOfMotion(Shown):
         except NotFinite:
             return np.full(self.size, np.nan)
 
+    @of_time
     def multipliers(self, t: float, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
         """(m,) N, N m, of the rows of loops and couplings at time ``t``, s, in the order of `violations`.
 
@@ -186,10 +203,12 @@ class EquationsOfMotion(Shown):
         """(nb, 6, nq) in the order of the mechanism, of (6 nb, nq) in that of the kernels."""
         return matrix.reshape(-1, 6, self.size)[self._equations.compiled.slot]
 
+    @of_time
     def stiffness(self, t: float, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
         """K = - d force / dq (nq, nq), exact, at time ``t``, s; inputs that are functions of the state are held."""
         return self._derivatives(t, q, qdot, 1.0, 0.0)
 
+    @of_time
     def damping(self, t: float, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
         """D = - d force / d dq (nq, nq), exact, with that of the bias; see `stiffness`."""
         return self._derivatives(t, q, qdot, 0.0, 1.0)
@@ -219,6 +238,7 @@ class EquationsOfMotion(Shown):
         self.force(t, q, qdot)
         return LinearOperator((self.size, self.size), matvec=StiffTree(self._equations, h).solve, dtype=float)
 
+    @of_time
     def force(self, t: float, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
         """(nq,) N, N m: gravity, forces, centrifugal and Coriolis terms at time ``t``, s, without those of loops."""
         e, t = self._equations, finite(t, "t", ArgumentError)

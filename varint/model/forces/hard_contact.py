@@ -21,7 +21,8 @@ class HardContact(Force):
 
     ``points`` (P, 3) of the body, by default its centre of mass, and ``ground`` (3,) of the plane, m, world,
     reference; ``normal`` (3,) points out of it. So a sphere is its centre and its radius, a capsule the centres of its
-    two ends and its radius, a box its eight corners. Each impact turns the rate of approach to -``restitution`` times
+    two ends and its radius, a box its eight corners; with neither points nor radius the centre of mass alone touches,
+    which slides and turns no body. Each impact turns the rate of approach to -``restitution`` times
     itself (0 to 1), and less where a rebound with friction would bring energy in. ``friction`` is Coulomb's
     coefficient, sticking included (docs/theory.md section 14). For `varint.simulate` of order 1 or 2, and for
     `varint.redmax.simulate` with "dop853", "rk45" or "radau", which locate all its events, or "euler" (DIFF sections
