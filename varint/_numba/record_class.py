@@ -60,9 +60,9 @@ class CompiledRecord(Shown):
 
     The annotations of the fields (`Float1`, `Int2`, the class of another record, ...) fix numba's type of the class.
     A field of what a run changes may add its shape and its roles, ``Annotated[Float2, "nb 6", STATE]``, for `allocate`,
-    `role_arrays` and `find_spans`. Arrays become read-only, in compiled functions too. With ``writable=True`` they must
-    be writable, and their contents may change; the arrays themselves may not. Copies, pickled ones too, are built anew.
-    Writable records hold what one process works with, addresses of functions among it, and cannot be pickled.
+    `role_arrays` and `write_spans`. Arrays become read-only, in compiled functions too. With ``writable=True`` they
+    must be writable, and their contents may change; the arrays themselves may not. Copies, pickled ones too, are built
+    anew. Writable records hold what one process works with, addresses of functions among it, and cannot be pickled.
 
     Raises TypeError, naming the field, for an array of another type, dimension or layout than annotated.
     """
