@@ -14,7 +14,7 @@ from varint.integrators.schemes import SCHEMES
 from varint.kernels.laws import LAW_NAMES, evaluate_laws, law_potential
 from varint.kernels.workspace import workspace
 from varint.model.forces.base import FORCES, Effort
-from varint.model.forces.law import GIVEN, LAWS, Law
+from varint.model.forces.law import LAWS, VARIABLES, Law
 from varint.redmax.integrators import INTEGRATORS
 
 STEP = 1e-5
@@ -38,7 +38,7 @@ def random_arguments(rng, law):
 
 
 def called(law, given, **changed):
-    return np.array(law.effort(*law.given(law.effort, given | changed)))
+    return np.array(law.effort(*law.call_arguments(law.effort, given | changed)))
 
 
 @pytest.mark.slow
@@ -46,11 +46,11 @@ def test_results_and_arguments_of_every_law():
     """Three numbers, or eight where there is a state; arguments that are given, or parameters that the force names."""
     for name, law in LAWS.items():
         assert law.name == name
-        assert set(law.arguments) == (set(law.arguments) & set(GIVEN)) | set(law.parameters)
+        assert set(law.arguments) == (set(law.arguments) & set(VARIABLES)) | set(law.parameters)
         found = called(law, random_arguments(np.random.default_rng(0), law))
         assert found.shape == ((8,) if law.has_state else (3,))
         named = {"value": 0.0, "table": np.zeros((1, 6))} | dict.fromkeys(law.parameters, 0.0)
-        assert law.potential is None or law.given(law.potential, named)
+        assert law.potential is None or law.call_arguments(law.potential, named)
     assert tuple(sorted(LAWS)) == LAW_NAMES
 
 
@@ -98,7 +98,7 @@ def test_potential_is_minus_the_integral_of_the_effort(name, rng):
             * (ends[1] - ends[0])
             * sum(w * called(law, given, value=x)[0] for w, x in zip(weights, values, strict=True))
         )
-        low, high = (law.potential(*law.given(law.potential, given | {"value": x})) for x in ends)
+        low, high = (law.potential(*law.call_arguments(law.potential, given | {"value": x})) for x in ends)
         assert high - low == pytest.approx(-work, abs=1e-12 * (1.0 + abs(high)))
 
 
@@ -124,7 +124,7 @@ def test_parameters_are_told_by_their_names():
     for wrong in ({"stiffness": 1.0}, {"stiffness": 1.0, "rest": 2.0, "damping": 3.0, "more": 4.0}):
         with pytest.raises(TypeError, match="law 'spring' has the parameters"):
             law.values(wrong)
-    with pytest.raises(ValueError, match="there is a law 'spring' already"):
+    with pytest.raises(ValueError, match="law 'spring' is already registered"):
         Law("spring", push)
     assert law is LAWS["spring"]
 
@@ -184,7 +184,7 @@ def test_efforts_of_a_plan_are_those_of_the_laws(span, rng):
             if law.has_state:
                 n = plan.laws.state[f]
                 arguments["state"] = work.state[n] + span * work.flow[n]
-            found = law.effort(*law.given(law.effort, arguments))
+            found = law.effort(*law.call_arguments(law.effort, arguments))
             assert work.effort[e] == pytest.approx(found[0], abs=1e-13 * (1.0 + abs(found[0])))
             if law.has_state:
                 assert work.flow[n] == pytest.approx(found[4], abs=1e-12 * (1.0 + abs(found[4])))

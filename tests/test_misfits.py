@@ -15,15 +15,16 @@ LINKS = {"crank": "AB", "coupler": "BC", "rocker": "DC"}
 ANGLE = 1.3439  # rad, of the frames about y
 
 
-def four_bar(turn=0.0, ball=False):
+def four_bar(turn=0.0, ball=False, size=1.0):
     """A planar four-bar as SDF; the frame of its coupler, with the axis of joint B, is ``turn`` rad off; y is up."""
+    pivots = {name: (size * x, size * z) for name, (x, z) in PIVOTS.items()}
     lines = ['<sdf version="1.9"><model name="bars">']
     for name, (start, end) in LINKS.items():
-        (x, z), (u, w) = PIVOTS[start], PIVOTS[end]
+        (x, z), (u, w) = pivots[start], pivots[end]
         roll = turn if name == "coupler" else 0.0
         centre = f"<pose>{x} 0 {z} {roll} {ANGLE} 0</pose>"
-        size = np.hypot(u - x, w - z)
-        moments = f"<ixx>{size**2 / 12}</ixx><iyy>{size**2 / 11}</iyy><izz>{size**2 / 12}</izz>"
+        length = np.hypot(u - x, w - z)
+        moments = f"<ixx>{length**2 / 12}</ixx><iyy>{length**2 / 11}</iyy><izz>{length**2 / 12}</izz>"
         inertial = f"<inertial><mass>1</mass><inertia>{moments}</inertia></inertial>"
         lines.append(f"<link name='{name}'>{centre}{inertial}</link>")
     for name, parent, child in (("A", "world", "crank"), ("B", "crank", "coupler"), ("D", "world", "rocker")):
@@ -31,7 +32,7 @@ def four_bar(turn=0.0, ball=False):
             f"<joint name='{name}' type='revolute'><parent>{parent}</parent><child>{child}</child>"
             "<axis><xyz>0 1 0</xyz></axis></joint>"
         )
-    (x, z), kind = PIVOTS["C"], "ball" if ball else "revolute"
+    (x, z), kind = pivots["C"], "ball" if ball else "revolute"
     axis = "" if ball else "<axis><xyz>0 1 0</xyz></axis>"
     lines.append(
         f"<joint name='C' type='{kind}'><pose relative_to='__model__'>{x} 0 {z} 0 0 0</pose>"
@@ -79,6 +80,13 @@ def test_misfit_is_found_named_and_snapped(written, ball):
         if isinstance(joint, vi.Revolute):
             np.testing.assert_array_equal(joint.axis, snapped.joint("A").axis)
             np.testing.assert_allclose(joint.axis, before.axis, atol=1e-7)
+
+
+def test_directions_to_release_do_not_depend_on_the_size_of_the_mechanism(written):
+    """Of a micromachine as of a crane: forces are compared with torques over the size of the parts."""
+    released = [vi.load_mechanism(written(7e-8, size=size)).diagnose().misfits[0].releases for size in (1e-3, 1, 1e4)]
+    assert "force along y" in released[0]
+    assert released[0] == released[1] == released[2]
 
 
 def test_run_names_the_loop_and_the_remedies_work(written):

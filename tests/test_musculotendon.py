@@ -96,9 +96,11 @@ def test_derivatives_of_laws(curves, dynamic):
     numbers |= dict(zip(GROUPED["shape"] + GROUPED["times"], (*SHAPE, 0.01, 0.04, 0.1), strict=True))
     for value, rate, u, a in ((0.8, 0.3, 0.7, 0.4), (1.0, -0.5, 0.2, 0.5), (0.7, 0.0, 1.0, 0.1)):
         at = numbers | {"value": value, "rate": rate, "input": u, "state": a}
-        found = law.effort(*law.given(law.effort, at))
+        found = law.effort(*law.call_arguments(law.effort, at))
         for k, name in enumerate(("value", "rate", "state") if dynamic else ("value", "rate")):
-            ahead, back = (law.effort(*law.given(law.effort, at | {name: at[name] + s}))[0] for s in (1e-6, -1e-6))
+            ahead, back = (
+                law.effort(*law.call_arguments(law.effort, at | {name: at[name] + s}))[0] for s in (1e-6, -1e-6)
+            )
             assert found[1 + k] == pytest.approx((ahead - back) / 2e-6, rel=1e-5, abs=1e-6)
 
 

@@ -24,10 +24,10 @@ from varint._numba import (
     Int1,
     allocate,
     copy_spans,
-    find_spans,
     njit,
     role_arrays,
     role_room,
+    write_spans,
 )
 from varint.kernels.kept_arrays import ROLES
 from varint.kernels.workspace import workspace
@@ -91,7 +91,7 @@ def test_a_declared_field_is_copied_and_brought_back(rng, way, pose):
     whole = way(allocate(Whole, SIZES))
     most, words = role_room(Whole, SIZES, RESTORED)
     spans, row = np.ones((most, SPAN), dtype=np.int64), np.zeros(words, dtype=np.int64)
-    find_spans(whole, RESTORED, spans)
+    write_spans(whole, RESTORED, spans)
     before = {name: array.copy() for name, array in filled(rng, whole).items()}
     copied(spans, pose, row, False)
     after = {name: array.copy() for name, array in filled(rng, whole).items()}
@@ -114,7 +114,11 @@ def roles_of(mechanism):
 @pytest.mark.parametrize("name", ["double_pendulum", "roller_coaster"])
 def test_arrays_of_a_workspace_come_back_by_their_roles(rng, name):
     ws, roles = roles_of(getattr(vi.mechanisms, name)())
-    rows = {"restored": ws.kept.start, "taped": ws.tape.stage[1], "before_event": np.zeros(10_000, dtype=np.int64)}
+    rows = {
+        "restored": ws.saved_step.start,
+        "taped": ws.tape.stage[1],
+        "before_event": np.zeros(10_000, dtype=np.int64),
+    }
     assert {"position", "momentum", "balance recent", "efforts target", "products q"} <= set(roles["restored"])
     for role, arrays in roles.items():
         before = {key: array.copy() for key, array in arrays.items()}
@@ -143,4 +147,4 @@ def named(path):
 
 def test_what_repeats_a_step_names_no_array():
     """A new array of a run is named in its record, and where it is calculated with."""
-    assert named(KERNELS / "restart.py") == {"spans", "restored", "kept", "start"}
+    assert named(KERNELS / "restart.py") == {"spans", "restored", "saved_step", "start"}

@@ -26,7 +26,7 @@ what they solve for: their numbers are a table of its own, made where joints are
 paths of muscles are evaluated together; tests/test_paths.py holds them against the measures.
 
 Laws. A law is touched by a file that imports it, asks ``LAWS`` for it, or has its name as a whole string where that is
-none of the words that say what a law is given (``GIVEN``). Files of forces use each other's laws.
+no argument of all laws (``VARIABLES``). Files of forces use each other's laws.
 
 `SOLVED_ELSEWHERE`: friction inside a joint is no law: a reduced step solves for it, in a file that has to know it.
 """
@@ -45,7 +45,7 @@ from varint.integrators.schemes import SCHEMES
 from varint.io.formats import FORMATS
 from varint.measures import KINDS
 from varint.model.forces import FORCES
-from varint.model.forces.law import GIVEN, LAWS
+from varint.model.forces.law import LAWS, VARIABLES
 from varint.model.joints import REGISTRY
 from varint.peers import simulators
 from varint.redmax.integrators import INTEGRATORS
@@ -252,7 +252,7 @@ def files_of_law(name: str, sources: dict[str, Names]) -> set[str]:
     constants = {f"{module}.{key}" for key, value in vars(import_module(module)).items() if value is LAWS[name]}
     found = {home}
     for path, names in sources.items():
-        named = name in names.laws or (name in names.strings and name not in GIVEN)
+        named = name in names.laws or (name in names.strings and name not in VARIABLES)
         if named or (constants & names.imports and not path.startswith(USERS)):
             found.add(path)
     return found

@@ -39,7 +39,7 @@ from varint._numba.record_class import (
     allocate,
     role_arrays,
 )
-from varint._numba.spans import SPAN, copy_spans, find_spans, role_room, spans_of
+from varint._numba.spans import SPAN, copy_spans, role_room, spans_of, write_spans
 from varint._numba.switch import switch
 
 __all__ = [
@@ -65,7 +65,6 @@ __all__ = [
     "call_back",
     "compiled_law",
     "copy_spans",
-    "find_spans",
     "fma",
     "for_python",
     "indirect",
@@ -79,4 +78,5 @@ __all__ = [
     "spans_of",
     "switch",
     "word_of",
+    "write_spans",
 ]

@@ -61,7 +61,7 @@ class CompiledRecord(Shown):
     The annotations of the fields (`Float1`, `Int2`, the class of another record, ...) fix numba's type of the class.
     A field may add its shape, ``Annotated[Float2, "nb 6"]``: compiled code takes the sizes that are numbers as known,
     which spares it multiplications in each access, and those that are names are for `allocate`. A field of what a run
-    changes may add its roles as well, for `role_arrays` and `find_spans`. Arrays become read-only, in compiled code
+    changes may add its roles as well, for `role_arrays` and `write_spans`. Arrays become read-only, in compiled code
     too. With ``writable=True`` they must be writable, and their contents may change; the arrays themselves may not.
     Copies, pickled ones too, are built anew. Writable records hold what one process works with, addresses of functions
     among it, and cannot be pickled.

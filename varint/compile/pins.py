@@ -1,4 +1,4 @@
-"""Attachments to one body, which are ball joints in the steps of a run."""
+"""Attachments to a single body, which become ball joints in the merged mechanism (welds.py)."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -17,7 +17,10 @@ BALL = (Ball(),)
 
 @dataclass(frozen=True, eq=False)
 class Pin(Shown):
-    """A ball joint at ``point`` (3,), m, world, reference, in place of the attachment ``force`` and a free joint."""
+    """Ball joint at ``point`` (3,), m, world, reference, that replaces attachment number ``force`` and free joints.
+
+    ``body_b``: carrier of the attached body; ``body_a``: carrier of the points that it is attached to.
+    """
 
     force: int
     body_a: str
@@ -25,28 +28,28 @@ class Pin(Shown):
     point: np.ndarray
 
     def joint(self, structure: Structure) -> Joint:
-        """The joint between both bodies."""
+        """Return the ball joint; its name says which attachment of ``structure`` it replaces."""
         kind = next(kind for kind in REGISTRY.values() if kind.allowed == BALL)
         return kind(f"{structure.forces[self.force].name} is a ball", self.body_a, self.body_b, point=self.point)
 
 
 def find_pins(structure: Structure, elements: list[tuple[int, Element]], carrier: dict[str, str]) -> list[Pin]:
-    """The attachments that are ball joints, by their names; ``carrier`` of each body (compile/welds.py).
+    """Return the attachments that can be ball joints, sorted by name; ``carrier``: of each body (compile/welds.py).
 
-    All that an attachment leads to is on one body, or on bodies that are welded to one. The attached body is on free
-    joints alone, and no other attachment or constraint holds it.
+    The points of ``to`` must be on one carrier. The attached body, with those welded to it, may have no joint but free
+    ones, no second attachment and no other constraint.
     """
-    tied = {k: ties for k, force in enumerate(structure.forces) if (ties := force.tied(structure)) is not None}
-    count = Counter(carrier[body] for body, *_ in tied.values())
+    attachments = {k: tie for k, force in enumerate(structure.forces) if (tie := force.tied(structure)) is not None}
+    count = Counter(carrier[body] for body, *_ in attachments.values())
     ends = [(joint, {carrier[joint.body_a], carrier[joint.body_b]}) for joint in structure.joints]
-    held = {body for joint, pair in ends if len(pair) == 2 and (joint.rigid or joint.compliant) for body in pair}
+    constrained = {body for joint, pair in ends if len(pair) == 2 and (joint.rigid or joint.compliant) for body in pair}
     for k, element in elements:
-        if isinstance(element, Constraint) and k not in tied:
-            held |= {carrier[name] for name in element.bodies}
+        if isinstance(element, Constraint) and k not in attachments:
+            constrained |= {carrier[name] for name in element.bodies}
     pins = []
-    for k in sorted(tied, key=lambda k: structure.forces[k].name):
-        name, point, masters = tied[k]
+    for k in sorted(attachments, key=lambda k: structure.forces[k].name):
+        name, point, masters = attachments[k]
         body, (master, *others) = carrier[name], {carrier[each] for each in masters}
-        if not others and body != master and body not in held and count[body] == 1:
+        if not others and body != master and body not in constrained and count[body] == 1:
             pins.append(Pin(k, master, body, point))
     return pins

@@ -1,8 +1,8 @@
 """Bodies that rigid `Fixed` joints weld together, as one body in the kernel.
 
-The welded bodies form groups. The first body of each carries the others, or the world where one of them is fixed to
-the world. In the kernel the carrier has the mass, centre of mass and inertia of the group, and what acts on any of its
-bodies acts on the carrier.
+The welded bodies form groups. The first body of a group is its carrier; if one of them is fixed to the world, the world
+is. In the kernel the carrier has the mass, centre of mass and inertia of the whole group, and all forces and joints of
+its bodies act on the carrier.
 """
 
 from collections.abc import Sequence
@@ -23,30 +23,30 @@ from varint.model.structure import Structure, is_closed
 from varint.topology import find_components
 
 FLOATING = (Slide(X), Slide(Y), Slide(Z), Ball())
-APPLIED = ("push", "follower", "sliding")  # loads on a point, whichever body carries it
-Numbered = list[tuple[int, Element]]  # elements with the numbers of their forces
+APPLIED = ("push", "follower", "sliding")  # kinds of `BodyLoad` that can be moved to the carrier of their body
+Numbered = list[tuple[int, Element]]  # (number of its force, element)
 
 
 @dataclass(frozen=True, eq=False)
 class Welds(Shown):
-    """The mechanism after the welded bodies of each group have become one, and attachments to one body ball joints.
+    """The mechanism in which each group of welded bodies is one body, and each pinned attachment a ball joint.
 
     Attributes
     ----------
     structure : Structure
-        The bodies and joints that are left, without forces.
+        The remaining bodies and joints, without forces.
     elements : list of (int, Element)
-        Those of all forces, on the bodies that are left.
+        Those of all forces except the pinned attachments, on the remaining bodies.
     carrier : dict
-        Name of each body to the name of the one that carries it; itself where none does.
+        Name of the carrier of each body, by the body's name; its own if the body is not merged.
     joints : (j,) int
-        Number in the description of each joint that is left; -1 of one that was added, for a group that floats or an
-        attachment.
+        Number in the description of each joint of ``structure``; -1 for added ones: the free joint of a floating group,
+        the ball joint of a pinned attachment.
     offset : (n, 3)
-        Centre of mass of each body of the description from that of its carrier with all that it carries, m, in axes of
-        the carrier; from the origin, in axes of the world, where the world carries it.
+        Centre of mass of each body of the description relative to that of its whole group, m, axes of the carrier; if
+        the world carries it, relative to the origin, world axes.
     axes : (n, 3, 3)
-        Its axes in the same axes.
+        Rotation matrix of each body, from its axes to those of its carrier.
     """
 
     structure: Structure
@@ -57,7 +57,10 @@ class Welds(Shown):
     axes: np.ndarray
 
     def table(self, full: Structure, slot: np.ndarray) -> WeldTable:
-        """The arrays that place all bodies; ``slot`` (nb + 1,): of each body that is left, the world's last."""
+        """Return the arrays that place all bodies; ``slot`` (nb + 1,): kernel slot of each remaining body, then nb.
+
+        ``full``: the description.
+        """
         number = {**self.structure.body_index, WORLD: -1}
         of_body = np.array([slot[number[self.carrier[body.name]]] for body in full.bodies], dtype=np.int64)
         merged = (np.bincount(of_body, minlength=len(slot)) > 1).astype(np.int64)
@@ -66,44 +69,46 @@ class Welds(Shown):
 
 
 def find_welds(structure: Structure, elements: Numbered) -> Welds | None:
-    """The mechanism with its groups as one body each, and with pins (pins.py); None where there are neither.
+    """Return the mechanism with groups merged and pins (pins.py), or None if there are neither or nothing can move.
 
-    A group stays as it is where another joint, an effort or a constraint connects two of its bodies, where a measure of
-    three bodies has one of them, and where something acts on one that depends on its own motion: resistances, friction
-    of joints, contacts of shapes, masses along paths, meshes. Forces on points of bodies move with these: pushes and
-    followers, contacts of points with planes and of balls, with friction.
+    A group is not merged if another joint, an effort, a constraint or sliding friction connects two of its bodies, if a
+    measure of three bodies includes one of them, or if an element depends on the motion of a single one: resistance,
+    Coulomb friction in joints, contact of shapes, mass along a path, mesh. Bodies welded to the world are not merged if
+    a load or a plane contact acts on one. All other loads on points and plane contacts are moved to the carrier.
     """
     carrier = _carriers(structure, elements)
-    left = {name: [body for body in structure.bodies if carrier[body.name] == name] for name in set(carrier.values())}
+    groups = {name: [body for body in structure.bodies if carrier[body.name] == name] for name in set(carrier.values())}
     pins = find_pins(structure, elements, carrier)
-    if len(left) == 1 or (len(left) == len(carrier) and not pins):
-        return None  # nothing is left that moves, or nothing is carried or pinned
-    whole = {name: own[0] if len(own) == 1 else _merged(own) for name, own in left.items() if name != WORLD}
+    if len(groups) == 1 or (len(groups) == len(carrier) and not pins):
+        return None  # all bodies are welded to the world, or none is merged or pinned
+    whole = {name: group[0] if len(group) == 1 else _merged(group) for name, group in groups.items() if name != WORLD}
     offset, axes = [], []
     for body in structure.bodies:
-        by = whole.get(carrier[body.name])
-        A, x = (np.eye(3), np.zeros(3)) if by is None else (rotation_matrix(by.quat_wxyz), by.position)
+        group_body = whole.get(carrier[body.name])  # None: the world carries it
+        A, x = np.eye(3), np.zeros(3)
+        if group_body is not None:
+            A, x = rotation_matrix(group_body.quat_wxyz), group_body.position
         offset.append(A.T @ (body.position - x))
         axes.append(A.T @ rotation_matrix(body.quat_wxyz))
     bodies = [whole[body.name] for body in structure.bodies if body.name in whole]
     pinned = {pin.body_b for pin in pins}
-    numbers = [j for j, joint in enumerate(structure.joints) if _is_left(joint, carrier, pinned)]
+    numbers = [j for j, joint in enumerate(structure.joints) if _remains(joint, carrier, pinned)]
     joints = [_moved_joint(structure.joints[j], structure, carrier) for j in numbers]
     joints += [pin.joint(structure) for pin in pins]
     numbers += [-1] * len(pins)
-    held = {end for joint in joints for end in (joint.body_a, joint.body_b)}
+    jointed = {end for joint in joints for end in (joint.body_a, joint.body_b)}
     floating = next(kind for kind in REGISTRY.values() if kind.allowed == FLOATING)
-    for name in whole.keys() - held:  # it floats, and no joint but welds said so
+    for name in whole.keys() - jointed:  # it floats: all its joints were welds, or free joints to a pinned body
         joints.append(floating(f"{name} floats", WORLD, name))
         numbers.append(-1)
-    kept = Structure(structure.name, bodies, joints, gravity=structure.gravity)
+    remaining = Structure(structure.name, bodies, joints, gravity=structure.gravity)
     replaced = {pin.force for pin in pins}
     moved = _moved_elements([item for item in elements if item[0] not in replaced], structure, carrier)
-    return Welds(kept, moved, carrier, np.array(numbers, dtype=np.int64), np.array(offset), np.array(axes))
+    return Welds(remaining, moved, carrier, np.array(numbers, dtype=np.int64), np.array(offset), np.array(axes))
 
 
 def _carriers(structure: Structure, elements: Numbered) -> dict[str, str]:
-    """The body that carries each body, by names; the world carries itself."""
+    """Return the name of the carrier of each body, by the body's name; the world carries itself."""
     names = [WORLD, *structure.body_index]
     number = {name: k for k, name in enumerate(names)}
     welds = {joint.name for joint in structure.joints if _is_weld(joint)}
@@ -111,41 +116,41 @@ def _carriers(structure: Structure, elements: Numbered) -> dict[str, str]:
     groups = find_components(len(names), pairs)
     first = {int(group): name for group, name in zip(groups[::-1], names[::-1], strict=True)}
     carrier = {name: first[int(group)] for name, group in zip(names, groups, strict=True)}
-    left: set[str] = set()  # carriers of the groups that stay as they are
+    unmerged: set[str] = set()  # carriers of the groups that are not merged
     for joint in structure.joints:
         if joint.name not in welds and carrier[joint.body_a] == carrier[joint.body_b]:
-            left.add(carrier[joint.body_a])
+            unmerged.add(carrier[joint.body_a])
     for _, element in elements:
-        left |= _own_motion(element, carrier)
-    return {name: name if by in left else by for name, by in carrier.items()}
+        unmerged |= _not_mergeable(element, carrier)
+    return {body: body if name in unmerged else name for body, name in carrier.items()}
 
 
 def _is_weld(joint: Joint) -> bool:
-    """Whether it is rigid in all six rows, and closed in the reference configuration."""
+    """Return whether all six rows of ``joint`` are rigid, and it is closed in the reference configuration."""
     return joint.dof == 0 and len(joint.rigid) == 6 and joint.compliance is None and is_closed(joint)
 
 
-def _own_motion(element: Element, carrier: dict[str, str]) -> set[str]:
-    """Carriers of the groups that may not become one body because of ``element``.
+def _not_mergeable(element: Element, carrier: dict[str, str]) -> set[str]:
+    """Return the carriers of the groups that must not be merged because of ``element``.
 
-    It acts between two of their bodies, or depends on the motion of one by itself.
+    It acts between two of their bodies, depends on the motion of a single one, or loads a body welded to the world.
     """
     if isinstance(element, Effort | Constraint):
-        found = set()
+        carriers = set()
         for measure in element.measures:
             third = [] if measure.at_third is None else [measure.at_third[0]]
             ends = [carrier[name] for name in (measure.body_a, measure.body_b, *third)]
-            found |= {name for name in ends if ends.count(name) > 1 or third}
-        return found
+            carriers |= {name for name in ends if ends.count(name) > 1 or third}
+        return carriers
     ends = [carrier[name] for name in element.bodies if name != WORLD]
     if isinstance(element, PlaneContact) or (isinstance(element, BodyLoad) and element.kind in APPLIED):
-        # a load on the world has no place in the kernel, nor have balls of one body that rub against each other
+        # the kernel has no loads on the world, and no sliding between two balls of the same body
         return {name for name in ends if name == WORLD or ends.count(name) > 1}
     return set(ends)
 
 
 def _merged(bodies: Sequence[Body]) -> Body:
-    """One body with the axes of the first."""
+    """Return one body with the mass, centre of mass and inertia of all ``bodies``, and the axes of the first."""
     mass = sum(body.mass for body in bodies)
     centre = np.sum([body.mass * body.position for body in bodies], axis=0) / mass
     A = rotation_matrix(bodies[0].quat_wxyz)
@@ -157,24 +162,25 @@ def _merged(bodies: Sequence[Body]) -> Body:
     return Body(bodies[0].name, mass=mass, inertia=inertia, position=centre, quat_wxyz=bodies[0].quat_wxyz)
 
 
-def _is_left(joint: Joint, carrier: dict[str, str], pinned: set[str]) -> bool:
-    """Whether it is between two bodies, and not the free joint of a body that a ball joint holds in its place."""
+def _remains(joint: Joint, carrier: dict[str, str], pinned: set[str]) -> bool:
+    """Return whether the joint connects two carriers and is not a free joint of a pinned body."""
     ends = carrier[joint.body_a], carrier[joint.body_b]
     return ends[0] != ends[1] and (joint.dof < 6 or pinned.isdisjoint(ends))
 
 
-def _moved_joint(joint: Joint, structure: Structure, ends: dict[str, str]) -> Joint:
-    """The joint between the carriers of its bodies, at the same anchors."""
+def _moved_joint(joint: Joint, structure: Structure, carrier: dict[str, str]) -> Joint:
+    """Return the joint between the carriers of its bodies, at the same anchors."""
     point, point_b = structure.anchors(joint)
-    return replace(joint, body_a=ends[joint.body_a], body_b=ends[joint.body_b], point=point, point_b=point_b)
+    body_a, body_b = carrier[joint.body_a], carrier[joint.body_b]
+    return replace(joint, body_a=body_a, body_b=body_b, point=point, point_b=point_b)
 
 
-def _moved_elements(elements: Numbered, structure: Structure, ends: dict[str, str]) -> Numbered:
-    """The elements on the carriers of their bodies."""
-    efforts: dict[int, Effort] = {}  # by the identity of what they replace: friction names the effort that presses
+def _moved_elements(elements: Numbered, structure: Structure, carrier: dict[str, str]) -> Numbered:
+    """Return the elements on the carriers of their bodies."""
+    efforts: dict[int, Effort] = {}  # by id() of the original, which sliding friction names as its normal force
     numbered = []
     for k, element in elements:
-        moved = _moved_element(element, structure, ends)
+        moved = _moved_element(element, structure, carrier)
         if isinstance(moved, BodyLoad) and moved.pressed_by is not None:
             moved = replace(moved, pressed_by=efforts[id(moved.pressed_by)])
         if isinstance(moved, Effort):
@@ -183,16 +189,16 @@ def _moved_elements(elements: Numbered, structure: Structure, ends: dict[str, st
     return numbered
 
 
-def _moved_element(element: Element, structure: Structure, ends: dict[str, str]) -> Element:
-    """The element on the carriers of its bodies; itself where that changes nothing."""
-    if all(ends[name] == name for name in element.bodies):
+def _moved_element(element: Element, structure: Structure, carrier: dict[str, str]) -> Element:
+    """Return the element on the carriers of its bodies; the same object if each body is its own carrier."""
+    if all(carrier[name] == name for name in element.bodies):
         return element
     if isinstance(element, PlaneContact):
-        return replace(element, body=ends[element.body])
+        return replace(element, body=carrier[element.body])
     if isinstance(element, BodyLoad):
         point = structure.body(element.body).position if element.point is None else element.point
-        other = None if element.other is None else ends[element.other]
-        return replace(element, body=ends[element.body], point=point, other=other)
-    assert isinstance(element, Effort | Constraint)  # no other acts on what is carried
-    measures = (replace(m, body_a=ends[m.body_a], body_b=ends[m.body_b]) for m in element.measures)
+        other = None if element.other is None else carrier[element.other]
+        return replace(element, body=carrier[element.body], point=point, other=other)
+    assert isinstance(element, Effort | Constraint)  # `_not_mergeable` keeps the bodies of all others unmerged
+    measures = (replace(m, body_a=carrier[m.body_a], body_b=carrier[m.body_b]) for m in element.measures)
     return replace(element, measures=tuple(measures))

@@ -177,7 +177,7 @@ def _of_states(e: Equations) -> Arrays:
                 "input": work.input[plan.laws.element[f]],
                 "state": e.law_state[k],
             }
-            found = law.effort(*law.given(law.effort, values))
+            found = law.effort(*law.call_arguments(law.effort, values))
             by_state, (flow_by_value, flow_by_rate, flow_by_state[k]) = found[3], found[5:]
             assert flow_by_rate == 0.0
             row = reduced_gradient(e, e.ws.efforts.gradient, which)

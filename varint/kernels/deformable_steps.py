@@ -67,10 +67,10 @@ def finish_stage(plan, ws, inputs, pose, h, tol, stage, when, last):
     keep_multipliers(plan, ws, 0.5 * h)
     ws.balance.at_node[0] = False  # the energy of bodies alone has no balance
     closed = _finish_part(plan, ws, inputs, pose, h, tol, when, last)
-    copy_motions(ws.velocity, ws.kept.velocity[stage])
+    copy_motions(ws.velocity, ws.saved_step.velocity[stage])
     if last:
         for n in range(ws.history.shape[0]):
-            _remember(ws.kept.velocity[n], ws.history[n])
+            _remember(ws.saved_step.velocity[n], ws.history[n])
     return closed
 
 

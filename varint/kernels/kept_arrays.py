@@ -1,4 +1,4 @@
-"""Arrays that a run keeps by their roles: at the start of a step, to do it again, and on a tape."""
+"""Arrays of a run that are saved by role: at the start of a step, to repeat it, and on a tape."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,39 +13,39 @@ from varint._numba import (
     Float3,
     Int1,
     Int2,
-    find_spans,
     role_room,
+    write_spans,
 )
 
-ROLES = {"restored": RESTORED, "taped": TAPED, "before_event": BEFORE_EVENT}
+ROLES = {"restored": RESTORED, "taped": TAPED, "before_event": BEFORE_EVENT}  # by the fields of `Spans`
 
 
 @dataclass(frozen=True, eq=False)
 class Spans(CompiledRecord, writable=True):
-    """The places of the arrays of each role in a workspace (`varint._numba.spans`)."""
+    """Spans (varint/_numba/spans.py) of the arrays of each role in a workspace."""
 
-    restored: Annotated[Int2, "restored span"]  # at the start of a step (restart.py)
-    taped: Annotated[Int2, "taped span"]  # at the start of a stage, and its solution (tape.py)
-    before_event: Annotated[Int2, "before_event span"]
+    restored: Annotated[Int2, "restored span"]  # saved at the start of a step (restart.py)
+    taped: Annotated[Int2, "taped span"]  # saved once a stage is solved: its start and its solution (tape.py)
+    before_event: Annotated[Int2, "before_event span"]  # saved before an event (tape.py)
 
 
 @dataclass(frozen=True, eq=False)
-class Kept(CompiledRecord, writable=True):
-    """The state at the start of a step of several stages (restart.py), and the velocities of its stages."""
+class SavedStep(CompiledRecord, writable=True):
+    """The state at the start of a step, to repeat it (restart.py), and the velocities of its stages."""
 
-    start: Annotated[Int1, "restored_words"]
-    velocity: Annotated[Float3, "stages nb 6"]
+    start: Annotated[Int1, "restored_words"]  # the arrays with the role RESTORED
+    velocity: Annotated[Float3, "stages nb 6"]  # of each stage, for the prediction of the next (step.py)
 
 
-def kept_sizes(cls: type[CompiledRecord], sizes: Mapping[str, int]) -> dict[str, int]:
-    """Sizes of the arrays here for records of a class in ``sizes``: of each role the spans and the words."""
-    found = {"span": SPAN}
+def span_sizes(cls: type[CompiledRecord], sizes: Mapping[str, int]) -> dict[str, int]:
+    """Return the sizes of the arrays above for a ``cls`` of ``sizes``: most spans and buffer words of each role."""
+    lengths = {"span": SPAN}
     for name, role in ROLES.items():
-        found[name], found[f"{name}_words"] = role_room(cls, sizes, role)
-    return found
+        lengths[name], lengths[f"{name}_words"] = role_room(cls, sizes, role)
+    return lengths
 
 
-def find_kept(record: CompiledRecord, spans: Spans) -> None:
-    """Write the places of the arrays of each role in ``record`` to ``spans``."""
+def write_role_spans(record: CompiledRecord, spans: Spans) -> None:
+    """Write the spans of the arrays of each role in ``record`` to ``spans``."""
     for name, role in ROLES.items():
-        find_spans(record, role, getattr(spans, name))
+        write_spans(record, role, getattr(spans, name))

@@ -34,7 +34,7 @@ def _tuple(parts):
 def _call(law, function):
     """The function and the code of a call of it."""
     places = {name: f"plan.laws.parameter[plan.laws.first[f] + {k}]" for k, name in enumerate(law.parameters)}
-    given = law.given(function, _SOURCES | places)
+    given = law.call_arguments(function, _SOURCES | places)
     return function, f"function({', '.join(one if isinstance(one, str) else _tuple(one) for one in given)})"
 
 

@@ -43,7 +43,7 @@ from varint._numba import (
 from varint.collision.shape_records import Features
 from varint.kernels.balance_records import Balance, Components
 from varint.kernels.compliant_records import CompliantRows
-from varint.kernels.kept_arrays import Kept, Spans, find_kept
+from varint.kernels.kept_arrays import SavedStep, Spans, write_role_spans
 from varint.kernels.massive_path_records import MassivePaths, MassivePathWork
 from varint.kernels.path_records import Paths
 from varint.products.records import Products, ProductWork
@@ -475,7 +475,7 @@ class Workspace(CompiledRecord, writable=True):
     balance: Balance
     pace: Pace
     spans: Spans
-    kept: Kept
+    saved_step: SavedStep
     products: ProductWork
     ldu: Factors
     tape: Tape
@@ -484,4 +484,4 @@ class Workspace(CompiledRecord, writable=True):
         # a copy has arrays of its own
         object.__setattr__(self, "spans", deepcopy(self.spans))
         super().__post_init__()
-        find_kept(self, self.spans)
+        write_role_spans(self, self.spans)

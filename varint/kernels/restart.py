@@ -14,8 +14,8 @@ ACCEPTED, AGAIN, AT_START = 0, 1, 2  # verdicts of terms on the end of a trial
 
 @njit
 def copy_start(ws, pose, back):
-    """All arrays with the role RESTORED, those of poses at ``pose``, to ``ws.kept``, or back if ``back``."""
-    copy_spans(ws.spans.restored, pose, ws.kept.start, back)
+    """Copy the arrays with the role RESTORED, those of poses at ``pose``, to ``ws.saved_step``, or back if ``back``."""
+    copy_spans(ws.spans.restored, pose, ws.saved_step.start, back)
 
 
 @njit

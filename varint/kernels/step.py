@@ -260,7 +260,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
             if taping:
                 keep_load(plan, ws)
             end, before = 1 - end, until
-            copy_motions(ws.velocity, ws.kept.velocity[stage])
+            copy_motions(ws.velocity, ws.saved_step.velocity[stage])
         if has_events and status == CONVERGED:
             span = node, width * done, before, dt
             verdict, least = judge_trial(plan, ws, inputs, (pose, end), span, part, min(size, 1.0 - done), composed)
@@ -298,7 +298,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
             size *= 2.0
         part = min(size, 1.0 - done)
     for stage in range(stages.size):
-        _remember(ws.kept.velocity[stage], ws.history[stage])
+        _remember(ws.saved_step.velocity[stage], ws.history[stage])
     return CONVERGED, pose, iterations, pieces - 1
 
 

@@ -9,7 +9,7 @@ from varint.kernels.compliant_rows import free_efforts, largest_open
 from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.extended import finish_extended, sharpen
-from varint.kernels.kept_arrays import find_kept, kept_sizes
+from varint.kernels.kept_arrays import span_sizes, write_role_spans
 from varint.kernels.ldu import solve_newton
 from varint.kernels.massive_path_coupling import couple_paths, fold_paths, project_paths
 from varint.kernels.massive_paths import add_path_momenta, finish_paths, has_massive_paths, start_path_momenta
@@ -60,7 +60,7 @@ def workspace(
     prepare_workspace(plan, stages)
     sizes = workspace_sizes(plan, stages, kept, sharpened)
     ws = allocate(Workspace, sizes, ldu=_factors(plan), found=space_for_features(plan))
-    find_kept(ws, ws.spans)
+    write_role_spans(ws, ws.spans)
     ws.quat[..., 0] = 1.0
     ws.rotation[:] = ws.efforts.rotation[:] = np.eye(3)
     ws.compliance[:] = plan.rows.role == EFFORT
@@ -89,7 +89,7 @@ def workspace_sizes(plan: Plan, stages: int, kept: int, sharpened: bool) -> dict
         "sharpened": plan.bodies.mass.size if sharpened and not has_massive_paths(plan) else 0,
         **sizes_of(plan, kept), **_path_sizes(plan),
     }  # fmt: skip
-    return sizes | kept_sizes(Workspace, sizes)
+    return sizes | span_sizes(Workspace, sizes)
 
 
 def joint_workspace(plan: Plan) -> Workspace:

@@ -55,9 +55,9 @@ class Diagnosis(Shown):
     couplings : (nc, nb, 6)
         Jacobian of the couplings, m or rad.
     misfits : tuple of Misfit
-        Loops that are redundant only within the digits of their description, and lock as they move: each with its
-        ``joints``, the ``size`` of the misfit (rad, or sizes of the parts), and the ``joint`` and the ``releases`` of
-        it that let the loop move. ``str()`` of one says so in a sentence.
+        Loops whose constraints are redundant only up to rounding of the input, and that lock as they move: each with
+        its ``joints``, the ``size`` of the misfit (rad, or lengths over part size), and the ``joint`` and its
+        ``releases`` that let the loop move. ``str()`` of one says so in sentences.
     """
 
     structure: Structure

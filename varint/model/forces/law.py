@@ -1,17 +1,18 @@
-"""Laws: the effort along a measure, by its value, its rate, an input, and its internal variable if it has one.
+"""Laws: effort along a sum of measures by its value, its rate, an input and, in some laws, an internal variable.
 
-A law is a function of numbers that numba compiles. The names of its arguments say what it is given:
+The functions of a law (``effort``, ``potential``, ``flow``) are compiled by numba. The names of their arguments fix
+what is passed:
 
-    value, rate    of the measure, m or rad, and m/s or rad/s
+    value, rate    of the sum of measures, m or rad, and m/s or rad/s
     input          of the force (`Commanded`)
-    state          of the law; at the start of a run zero, or the ``start`` of its `Effort`
-    table          (n, 6) pieces of a tabulated law: start, c0 .. c3 in powers of (value - start), potential
+    state          internal variable a of the law; starts at the ``start`` of its `Effort`, zero by default
+    table          (n, 6) pieces of a tabulated law: start, c0 .. c3 in powers of (value - start), potential at start
     function       of a user's law, for `call_back`
 
-and every other name is a parameter, given by that name, or one of the ``groups`` of parameters that the law declares,
-given as a tuple. A law without a state gives (effort, by_value, by_rate), the
-effort and its derivatives, N or N m. One with a state a gives (effort, by_value, by_rate, by_state, flow,
-flow_by_value, flow_by_rate, flow_by_state), flow = da/dt. A potential, J, is a function of the value and parameters.
+Any other name is a parameter, or one of the ``groups`` of parameters that the law declares, passed as a tuple. A law
+without a state returns the effort, N or N m, and its derivatives: (effort, by_value, by_rate). A law with a state
+returns (effort, by_value, by_rate, by_state, flow, flow_by_value, flow_by_rate, flow_by_state), flow = da/dt. The
+potential, J, is a function of the value, the table and the parameters.
 """
 
 import inspect
@@ -22,12 +23,12 @@ from typing import Any
 from varint._numba import njit
 from varint.display import Shown
 
-GIVEN = ("value", "rate", "input", "state", "table", "function")
+VARIABLES = ("value", "rate", "input", "state", "table", "function")  # names of arguments that are not parameters
 
 
 @dataclass(frozen=True, eq=False)
 class Law(Shown):
-    """A law, registered under its name when it is made.
+    """A law; its construction registers it in `LAWS` under its name. See above for the functions.
 
     Attributes
     ----------
@@ -35,11 +36,11 @@ class Law(Shown):
     effort : compiled function
     potential : compiled function or None
     groups : dict of str to tuples of str
-        Arguments that are tuples of parameters, and the names of these.
+        Names of the parameters in each argument that is a tuple, by the argument's name.
     arguments, parameters : tuple of str
-        The numbers that ``effort`` takes, in groups or not: all, and those that are parameters.
+        Names of the arguments of ``effort``, groups expanded: all, and those that are parameters.
     flow : compiled function or None
-        (flow, flow_by_state) of laws whose flow does not depend on the value and the rate. Their state is solved for
+        Returns (flow, flow_by_state), for laws whose flow does not depend on value and rate. Their state is solved for
         before the effort is evaluated.
     along_path : bool
         Whether its measures are pieces of a path that are evaluated together (kernels/paths.py).
@@ -54,7 +55,7 @@ class Law(Shown):
 
     def __post_init__(self) -> None:
         if self.name in LAWS:
-            raise ValueError(f"there is a law '{self.name}' already")
+            raise ValueError(f"law '{self.name}' is already registered: choose another name")
         for part in ("effort", "potential", "flow"):
             function = getattr(self, part)
             if function is not None:
@@ -65,27 +66,27 @@ class Law(Shown):
     def arguments(self) -> tuple[str, ...]:
         return tuple(part for name in _names(self.effort) for part in self.groups.get(name, (name,)))
 
-    def given(self, function: Callable, numbers: Mapping[str, Any]) -> list[Any]:
-        """The arguments of ``effort``, ``potential`` or ``flow`` by what ``numbers`` has under their names."""
+    def call_arguments(self, function: Callable, values: Mapping[str, Any]) -> list[Any]:
+        """Return the arguments of ``function``, one of the law's, looked up by name in ``values``; groups as tuples."""
         groups = self.groups
         return [
-            tuple(numbers[part] for part in groups[name]) if name in groups else numbers[name]
+            tuple(values[part] for part in groups[name]) if name in groups else values[name]
             for name in _names(function)
         ]
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        return tuple(name for name in self.arguments if name not in GIVEN)
+        return tuple(name for name in self.arguments if name not in VARIABLES)
 
     @property
     def has_state(self) -> bool:
         return "state" in self.arguments
 
-    def values(self, given: Mapping[str, float]) -> tuple[float, ...]:
-        """The parameters in their order."""
-        if set(given) != set(self.parameters):
-            raise TypeError(f"law '{self.name}' has the parameters {self.parameters}, got {tuple(given)}")
-        return tuple(given[name] for name in self.parameters)
+    def values(self, by_name: Mapping[str, float]) -> tuple[float, ...]:
+        """Return the values of the parameters in the order of ``parameters``; TypeError if names do not match."""
+        if set(by_name) != set(self.parameters):
+            raise TypeError(f"law '{self.name}' has the parameters {self.parameters}, got {tuple(by_name)}")
+        return tuple(by_name[name] for name in self.parameters)
 
 
 def _names(function: Callable) -> tuple[str, ...]:

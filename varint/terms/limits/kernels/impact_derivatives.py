@@ -126,7 +126,7 @@ def one_sided_event_back(plan, ws, events, j, state, by):
         if i < nb:
             add_scaled6(state[i], 1.0, efforts.change[s])
             add_scaled6(ws.goal[i], -e * by_rate, ws.jacobian[0, r, s])
-    first = ws.kept.velocity[0]  # the gradient by momenta so far
+    first = ws.saved_step.velocity[0]  # the gradient by momenta so far
     if lets_go:  # those were made of the velocities before
         momenta_back(plan, ws.base, state, by)
         for i in range(nb):

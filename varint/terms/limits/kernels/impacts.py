@@ -144,9 +144,9 @@ def judge_trial(
 ) -> tuple[int, float]:  # fmt: skip
     """Verdict on a trial that took the share ``part`` of a step.
 
-    ``poses``: (start, end) of the trial; its start is in ``ws.kept``. ``when``: (node, before, after, dt): it runs from
-    ``before`` to ``after``, in units of dt from the node. ``whole``: the share to try next after AT_START. ``forces``:
-    whether closed limits let go where their force is zero; else by their impulse over the step.
+    ``poses``: (start, end) of the trial; its start is in ``ws.saved_step``. ``when``: (node, before, after, dt): it
+    runs from ``before`` to ``after``, in units of dt from the node. ``whole``: the share to try next after AT_START.
+    ``forces``: whether closed limits let go where their force is zero; else by their impulse over the step.
 
     Returns ACCEPTED, or AGAIN or AT_START and the share of the next trial. Accepted with ``ws.search.limit`` set: the
     trial ends at the event of this limit. AT_START: the event is at its start.
