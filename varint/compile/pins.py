@@ -8,11 +8,12 @@ import numpy as np
 from varint.display import Shown
 from varint.model.forces.base import Constraint, Element
 from varint.model.joints import REGISTRY
-from varint.model.joints.base import Joint
-from varint.model.motion import Ball
+from varint.model.joints.base import Joint, X, Y, Z
+from varint.model.motion import Ball, Slide
 from varint.model.structure import Structure
 
 BALL = (Ball(),)
+FLOATING = (Slide(X), Slide(Y), Slide(Z), Ball())
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,7 @@ def find_pins(structure: Structure, elements: list[tuple[int, Element]], carrier
     tied = {k: ties for k, force in enumerate(structure.forces) if (ties := force.tied(structure)) is not None}
     count = Counter(carrier[body] for body, *_ in tied.values())
     ends = [(joint, {carrier[joint.body_a], carrier[joint.body_b]}) for joint in structure.joints]
-    held = {body for joint, pair in ends if len(pair) == 2 and (joint.rigid or joint.compliant) for body in pair}
+    held = {body for joint, pair in ends if len(pair) == 2 and joint.allowed != FLOATING for body in pair}
     for k, element in elements:
         if isinstance(element, Constraint) and k not in tied:
             held |= {carrier[name] for name in element.bodies}
