@@ -8,11 +8,12 @@ import numpy as np
 from varint.display import Shown
 from varint.model.forces.base import Constraint, Element
 from varint.model.joints import REGISTRY
-from varint.model.joints.base import Joint
-from varint.model.motion import Ball
+from varint.model.joints.base import Joint, X, Y, Z
+from varint.model.motion import Ball, Slide
 from varint.model.structure import Structure
 
 BALL = (Ball(),)
+FLOATING = (Slide(X), Slide(Y), Slide(Z), Ball())
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +43,7 @@ def find_pins(structure: Structure, elements: list[tuple[int, Element]], carrier
     attachments = {k: tie for k, force in enumerate(structure.forces) if (tie := force.tied(structure)) is not None}
     count = Counter(carrier[body] for body, *_ in attachments.values())
     ends = [(joint, {carrier[joint.body_a], carrier[joint.body_b]}) for joint in structure.joints]
-    constrained = {body for joint, pair in ends if len(pair) == 2 and (joint.rigid or joint.compliant) for body in pair}
+    constrained = {body for joint, pair in ends if len(pair) == 2 and joint.allowed != FLOATING for body in pair}
     for k, element in elements:
         if isinstance(element, Constraint) and k not in attachments:
             constrained |= {carrier[name] for name in element.bodies}

@@ -10,19 +10,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from varint.compile.pins import find_pins
+from varint.compile.pins import FLOATING, find_pins
 from varint.display import Shown
 from varint.kernels.weld_nodes import WeldTable
 from varint.model.body import WORLD, Body
 from varint.model.forces.base import BodyLoad, Constraint, Effort, Element, PlaneContact
 from varint.model.joints import REGISTRY
-from varint.model.joints.base import Joint, X, Y, Z
-from varint.model.motion import Ball, Slide
+from varint.model.joints.base import Joint
 from varint.model.rotation_vectors import quat_from_matrix, rotation_matrix
 from varint.model.structure import Structure, is_closed
 from varint.topology import find_components
 
-FLOATING = (Slide(X), Slide(Y), Slide(Z), Ball())
 APPLIED = ("push", "follower", "sliding")  # kinds of `BodyLoad` that can be moved to the carrier of their body
 Numbered = list[tuple[int, Element]]  # (number of its force, element)
 
@@ -165,7 +163,7 @@ def _merged(bodies: Sequence[Body]) -> Body:
 def _remains(joint: Joint, carrier: dict[str, str], pinned: set[str]) -> bool:
     """Return whether the joint connects two carriers and is not a free joint of a pinned body."""
     ends = carrier[joint.body_a], carrier[joint.body_b]
-    return ends[0] != ends[1] and (joint.dof < 6 or pinned.isdisjoint(ends))
+    return ends[0] != ends[1] and (joint.allowed != FLOATING or pinned.isdisjoint(ends))
 
 
 def _moved_joint(joint: Joint, structure: Structure, carrier: dict[str, str]) -> Joint:

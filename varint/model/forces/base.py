@@ -242,7 +242,7 @@ class Force(Frozen):
         return [(course, [None] * (len(course) - 1))] if course else []
 
     def tied(self, structure: "Structure") -> tuple[str, np.ndarray, list[str]] | None:
-        """Its body, the point of that (3,), m, world, reference, kept at a mean of points, and theirs; or None."""
+        """The body, its point (3,), world, reference, m, kept at a mean of others, and their bodies; mostly None."""
         return None
 
     def held_joints(self, structure: "Structure") -> list[str]:
