@@ -49,7 +49,7 @@ def test_curves_of_mujoco(length, rate, gain, bias):
     """Values of MuJoCo's own functions: length range (0, 1), range (.75, 1.05), force 1, vmax 1.5."""
     optimal = 1.0 / 0.3
     law = LAWS["mujoco", False].effort.py_func
-    numbers = (1.0, optimal, -0.75 * optimal, 0.0, 1.5, *SHAPE)
+    numbers = (1.0, optimal, -0.75 * optimal, 0.0, 1.5), SHAPE
     passive = law(length, rate, 0.0, *numbers)[0]
     assert passive == pytest.approx(bias, rel=1e-12)
     if gain is not None:

@@ -28,7 +28,7 @@ from varint.model.forces.base import Effort, Element, register
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.law import Law
 from varint.model.forces.path import At, checked_belly, checked_lumped, checked_path, path_inertia
-from varint.model.forces.wrapped_path import Around, Pulley, path_wraps
+from varint.model.forces.wrapped_path import Around, Pulley, path_wraps, pieces
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
@@ -188,16 +188,11 @@ GROUPED = {
     "times": ("rise", "fall", "blend"),
 }
 
-
-def _law(name: str, effort: Callable, flow: Callable | None = None) -> Law:
-    return Law(name, effort, flow=flow, along_path=True, groups=GROUPED)
-
-
 LAWS = {
-    ("degroote", True): _law("muscle degroote", _degroote_law, _activation),
-    ("degroote", False): _law("muscle degroote at once", _degroote_at_once),
-    ("mujoco", True): _law("muscle mujoco", _mujoco_law, _activation),
-    ("mujoco", False): _law("muscle mujoco at once", _mujoco_at_once),
+    ("degroote", True): Law("muscle degroote", _degroote_law, flow=_activation, along_path=True, groups=GROUPED),
+    ("degroote", False): Law("muscle degroote at once", _degroote_at_once, along_path=True, groups=GROUPED),
+    ("mujoco", True): Law("muscle mujoco", _mujoco_law, flow=_activation, along_path=True, groups=GROUPED),
+    ("mujoco", False): Law("muscle mujoco at once", _mujoco_at_once, along_path=True, groups=GROUPED),
 }
 
 
@@ -286,6 +281,11 @@ class Musculotendon(Commanded, AlongPath):
             raise MechanismError(f"{self.label} leads around a surface: leave out lumped, it is for paths of points")
         if not surfaces:
             checked_path(points, self.label)
+        for number, piece in enumerate(pieces(self.path)):
+            if piece.around is None and np.array_equal(piece.begin.point, piece.end.point):
+                raise MechanismError(
+                    f"path of {self.label}: points {number} and {number + 1} are equal: move them apart"
+                )
 
     def elements(self, structure: "Structure") -> list[Element]:
         path = self.summed(structure)
