@@ -67,8 +67,9 @@ class Guide(NamedTuple):
 
 
 class Strand(NamedTuple):
-    """A line over ``points`` (n, 3), m, in axes of ``bodies`` (n,): "coil", "line", "beam", "rod" or "piston" (`is_retracted`).
+    """A line over ``points`` (n, 3), m, in axes of ``bodies`` (n,), with a look.
 
+    ``look``: "coil", "line", "beam", "rod" or "piston" (`is_retracted`).
     ``surfaces``: between neighbouring points the one that it wraps around, or None; empty where there is none at all.
     ``force``: number of the force that it shows, -1 for none.
     """
