@@ -314,7 +314,7 @@ def test_a_name_for_body_and_joint():
 
 
 def test_a_lock_up_names_the_loop_that_locks():
-    """A dyad on the coupler of a four-bar whose crank turns all the way round: at full length it stops the crank."""
+    """A dyad on the coupler of a four-bar whose crank turns: at its full length the dyad stops the crank."""
     places = {"O1": (0, 0), "A": (0, 0.1), "O2": (0.4, 0), "B": (0.4, 0.3), "C": (0.2, 0.3), "D": (-0.075, 0.36)}
     at = {name: (x, 0.0, z) for name, (x, z) in (places | {"O3": (-0.35, 0.3)}).items()}
     links = {"crank": "O1 A", "coupler": "A B", "rocker": "O2 B", "arm": "C D", "swing": "O3 D"}

@@ -1,5 +1,7 @@
 """Mechanisms drawn: from where they are seen, and that bodies, joints and springs are where they are."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from force_samples import OF_RATES, sample_mechanism, samples
@@ -244,7 +246,6 @@ def test_springs_are_zigzags_and_cables_lines():
     assert len(zigzag(start, start, 0.2)) == 2
     looks = {name: forces[0].look for name, forces in samples(np.random.default_rng(3)).items() if forces[0].course()}
     assert {name for name, look in looks.items() if look == "line"} == {
-        "BeamElement",
         "Cable",
         "LengthStop",
         "MultiPointCable",
@@ -252,6 +253,23 @@ def test_springs_are_zigzags_and_cables_lines():
         "PathMass",
         "Tendon",
     }
+
+
+def test_a_beam_is_one_line():
+    """Its nodes have no outlines; the body at its tip has."""
+    section = vi.Section.rectangle(0.02, 0.01, E=2e9, nu=0.3, density=1200.0)
+    leaf = vi.beam("leaf", "world", "tip", point_a=(0, 0, 0), point_b=(1, 0, 0), elements=4, section=section)
+    tip = vi.Body.box("tip", (0.1, 0.1, 0.1), 1.0, position=(1.05, 0, 0))
+    mechanism = vi.Mechanism("leaf", [*leaf.bodies, tip], leaf.joints, forces=leaf.forces)
+    scene = make_scene(mechanism, choose_view(mechanism, "xz"))
+    assert {outline.body for outline in scene.outlines} == {mechanism.body_index["tip"]}
+    ends = [strand.points for strand in scene.strands]
+    assert [strand.look for strand in scene.strands] == ["beam"] * 4
+    x = np.array([body.position for body in mechanism.bodies] + [(0, 0, 0)])
+    for strand, following in pairwise(scene.strands):
+        assert strand.bodies[1] == following.bodies[0]
+    assert not np.concatenate(ends).any()
+    assert x[[strand.bodies[1] for strand in scene.strands], 0] == pytest.approx([0.25, 0.5, 0.75, 1.0])
 
 
 def test_rounded_outlines_keep_their_distance(rng):

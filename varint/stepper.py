@@ -354,7 +354,7 @@ class Stepper(Shown):
         self._bind()
 
     def _differs(self, saved: StepperState) -> str:
-        """What in a checkpoint is other than here; empty where nothing is."""
+        """Differences of a checkpoint from here in words; empty if there are none."""
         if saved.mechanism is not self.mechanism:
             same = saved.mechanism.name == self.mechanism.name
             return f"its '{saved.mechanism.name}' is another Mechanism {'object' if same else ''}".rstrip()

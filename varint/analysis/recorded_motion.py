@@ -110,7 +110,8 @@ class RecordedMotion:
         if hasattr(type(self), name):
             return object.__getattribute__(self, name)  # a property whose own AttributeError says more
         names = [known for known in dir(type(self)) if not known.startswith("_")]
-        near = f", did you mean '{OTHER_NAMES[name]}'?" if name in OTHER_NAMES else suggestion(name, names)
+        near = f", did you mean '{OTHER_NAMES[name]}'?" if name in OTHER_NAMES else ""
+        near = near or ("" if name.startswith("_") else suggestion(name, names))
         raise AttributeError(f"a {type(self).__name__} has no attribute '{name}'{near}")
 
     def __setattr__(self, name: str, value: object) -> None:

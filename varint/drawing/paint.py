@@ -34,6 +34,7 @@ NARROWEST = 0.3  # of the longer side of the picture
 TEETH = 7  # of a spring
 FLAT = 1e-9  # m^2 of the square of a symbol: corners in one line
 LINE = 0.7  # points
+WIDTHS = {"rod": 1.8, "piston": 1.8, "beam": 2.4}  # of lines by their look, points; others 1
 SKIN = "#c06a45"  # of a deformable body
 
 TRACK_Z, BLOCK_Z, SKIN_Z, LINK_Z, GROUND_Z, STRAND_Z, MARK_Z, CENTRE_Z, TRACE_Z = (
@@ -317,7 +318,7 @@ class Painter:
             points = points[[0, 0]]
         if strand.look == "coil":
             points = np.concatenate([zigzag(points[0], points[1], 1.3 * self.size), points[2:]])
-        return self._lines([points], z, _faded(INK, fade), 1.8 if strand.look in ("rod", "piston") else 1.0)
+        return self._lines([points], z, _faded(INK, fade), WIDTHS.get(strand.look, 1.0))
 
     def _mark(self, mark: Mark, x: np.ndarray, R: np.ndarray, fade: float, z: float) -> Iterator[Artist]:
         s, view = self.size, self.scene.view

@@ -67,8 +67,9 @@ class Guide(NamedTuple):
 
 
 class Strand(NamedTuple):
-    """A line over ``points`` (n, 3), m, in axes of ``bodies`` (n,): "coil", "line", "rod" or "piston" (`is_retracted`).
+    """A line over ``points`` (n, 3), m, in axes of ``bodies`` (n,), with a look.
 
+    ``look``: "coil", "line", "beam", "rod" or "piston" (`is_retracted`).
     ``surfaces``: between neighbouring points the one that it wraps around, or None; empty where there is none at all.
     ``force``: number of the force that it shows, -1 for none.
     """
@@ -139,8 +140,11 @@ def make_scene(structure: Structure, view: View, traced: Iterable[tuple[int, np.
     for body, point in traced:
         if np.linalg.norm(boxes[body].ways.T @ point) > INNER * boxes[body].halves[0]:
             touched[body].append(point)
+    nodes = _nodes(scene)
     for number, (points, box) in enumerate(zip(touched, boxes, strict=True)):
         shapes = shape_outlines(structure.bodies[number])
+        if number in nodes:
+            continue
         if shapes:
             scene.outlines.extend(_shaped(number, _unlike(points, box), shapes))
         else:
@@ -148,6 +152,14 @@ def make_scene(structure: Structure, view: View, traced: Iterable[tuple[int, np.
     solid = {outline.body for outline in scene.outlines if outline.solid}
     scene.marks[:] = [mark for mark in scene.marks if mark.symbol != "slider" or mark.body not in solid]
     return scene
+
+
+def _nodes(scene: Scene) -> set[int]:
+    """Bodies that lines of beams go through at their centres: the lines show them."""
+    beams = [strand for strand in scene.strands if strand.look == "beam"]
+    ends = [end for beam in beams for end in zip(beam.bodies, beam.points, strict=True)]
+    bodies = scene.structure.bodies
+    return {body for body, point in ends if body != WORLD and not point.any() and not bodies[body].collision}
 
 
 def strands_of(structure: Structure) -> list[Strand]:

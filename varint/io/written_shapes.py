@@ -79,8 +79,8 @@ def mesh_text(mesh: ConvexMesh) -> str:
 def collisions(shapes: Sequence[CollisionShape], frame: Pose, files: dict[str, str], path: Path) -> list[str]:
     """Elements of URDF in a link whose origin is at ``frame``, in axes of the body.
 
-    Meshes are added to ``files``, by their names beside the ``path`` of the URDF. Raises FileError for planes
-    and hollow shapes.
+    Meshes are added to ``files``, by their names beside the ``path`` of the URDF. Raises FileError for a plane, and
+    for what is hollow.
     """
     lines = []
     for shape in shapes:

@@ -212,7 +212,7 @@ class Force(Frozen):
     of_points: ClassVar[bool] = False  # it keeps a sum of points of bodies; its effort is a force, (T, 3)
     restricted: ClassVar[bool] = False  # refused by most uses, see known_forces.py
     solved_for: ClassVar[bool] = False  # its effort follows from the motion that it leaves, as that of a contact
-    look: ClassVar[str] = "coil"  # of its line in pictures: "coil" or "line"
+    look: ClassVar[str] = "coil"  # of its line in pictures: "coil", "line" or "beam"
     activated: ClassVar[bool] = False  # its law's internal variable, or without one its input, is an activation, 0 to 1
 
     def __post_init__(self) -> None:

@@ -38,7 +38,7 @@ class BeamElement(Force):
     stiffness: Values = field(kw_only=True)
     damping: Values = field(default_factory=lambda: np.zeros(6), kw_only=True)
 
-    look: ClassVar[str] = "line"
+    look: ClassVar[str] = "beam"
 
     def __post_init__(self) -> None:
         super().__post_init__()
