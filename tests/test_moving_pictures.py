@@ -178,6 +178,8 @@ def test_long_runs_ask_for_a_speed():
         frame_times(t, FPS, 1.0)
     speed = float(str(caught.value).split("speed of ")[1].split()[0])
     assert len(frame_times(t, FPS, speed)) <= 3000
+    with pytest.raises(vi.ArgumentError, match="choose a speed of"):
+        frame_times(t, FPS, 5e-324)
 
 
 @pytest.mark.slow

@@ -167,13 +167,13 @@ def _ffmpeg() -> str | None:
 
 def frame_times(t: np.ndarray, fps: float, speed: float) -> np.ndarray:
     """Times (n,) s of the frames of a run with nodes at ``t`` (T,); raises ArgumentError where there are too many."""
-    span = t[-1] - t[0]
-    count = int(np.floor(span * fps / speed * (1 + 1e-12))) + 1
+    span = float(t[-1] - t[0])
+    count = np.floor(span * fps / speed * (1 + 1e-12)) + 1  # of what would be infinitely many, too
     if count > LONGEST:
         least = span * fps / (LONGEST - 1)
         digit = 10.0 ** (np.floor(np.log10(least)) - 1)
         raise ArgumentError(
-            f"{span:g} s at {fps:g} frames a second would be {count} frames, above {LONGEST}:"
+            f"{span:g} s at {fps:g} frames a second would be {count:.0f} frames, above {LONGEST}:"
             f" choose a speed of {np.ceil(least / digit) * digit:.2g} or more, or fewer frames a second"
         )
-    return np.minimum(t[0] + speed / fps * np.arange(count), t[-1])
+    return np.minimum(t[0] + speed / fps * np.arange(int(count)), t[-1])
