@@ -363,5 +363,5 @@ def test_what_is_refused():
     ):
         with pytest.raises(vi.MechanismError, match=what):
             heavy(path, **more)
-    with pytest.raises(vi.ArgumentError, match="'m' has mass that meets a surface in impacts.*give it smoothing="):
+    with pytest.raises(vi.ArgumentError, match=r"'m' has mass that meets a surface in impacts.*give it smoothing="):
         vi.simulate(two_links(heavy(elbow_path(), smoothing=0.0)), 0.1, 0.01)
