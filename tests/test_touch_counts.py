@@ -129,7 +129,7 @@ def names_in(text: str) -> Names:
                 silent |= {*node.values}
             case ast.Call(func=ast.Name(id="number_of" | "register"), args=[ast.Constant(value=str(kind)), *_]):
                 names.kinds.add(kind)
-            case ast.Call(func=ast.Name(id="Law"), args=[ast.Constant(value=str(law)), *_]):
+            case ast.Call(func=ast.Name(id="Law" | "_law"), args=[ast.Constant(value=str(law)), *_]):
                 names.laws.add(law)
             case ast.Subscript(value=ast.Name(id="KINDS"), slice=ast.Constant(value=str(kind))):
                 names.kinds.add(kind)
