@@ -9,7 +9,7 @@ fused      the fused multiply-add of the processor
 switch     functions chosen by a number
 callback   users' functions, compiled, and called by their addresses
 memory     records and bytes by their addresses
-hints      what the compiler cannot see of indices and arrays
+hints      facts about indices and arrays that the compiler cannot see
 spans      arrays that are copied without their names
 """
 

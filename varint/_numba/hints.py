@@ -1,4 +1,4 @@
-"""What the compiler cannot see of indices and arrays, and is told: hints that change no result."""
+"""Hints for the compiler: facts about indices and arrays that it cannot see for itself."""
 
 from typing import Any
 
