@@ -30,6 +30,8 @@ MADE_WITH = {name: version(name) for name in ("numba", "llvmlite")}
 
 def works():
     """What is counted: name to a mechanism and a method."""
+    from contact import block, lying_chain
+
     import varint as vi
 
     chain = vi.mechanisms.n_pendulum
@@ -42,6 +44,8 @@ def works():
         "chain with springs and dampers, n = 10": (forced, second),
         "four-bar": (vi.mechanisms.four_bar(), second),
         "chain of order 4, n = 2": (chain(n=2), vi.Variational(1e-3, order=4)),
+        "chain on the ground, n = 10": (lying_chain(10, contacts=True), second),
+        "block at rest": (block(contacts=True), second),
     }
 
 
