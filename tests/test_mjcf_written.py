@@ -152,6 +152,10 @@ def test_coordinates_by_functions_are_refused_in_mjcf(tmp_path):
 def test_the_catalogue_as_urdf(name, tmp_path):
     """Trees in one file, all else with a TOML file beside it."""
     given, path = getattr(vi.mechanisms, name)(), tmp_path / "m.urdf"
+    if any(shape.hollow for body in given.bodies for shape in body.collision):
+        with pytest.raises(vi.FileError, match="URDF has no HollowCylinderShape"):
+            vi.save_mechanism(given, path)
+        return
     vi.save_mechanism(given, path)
     beside = path.with_suffix(".toml")
     read = vi.load_mechanism(beside if beside.exists() else path, strict=True)

@@ -171,9 +171,6 @@ def test_mass_is_refused_where_it_is_not_known():
         vi.simulate(heavy, 0.1, 0.01, adaptive=True)
     with pytest.raises(vi.ArgumentError, match="'m' has mass that moves"):
         vi.redmax.simulate(heavy, 0.1, dt=0.01, integrator="bdf2")
-    around = [path[0], vi.Around("bone 1", vi.SphereSurface((0.5, 0, -0.5), 0.1)), *path[1:]]
-    with pytest.raises(vi.MechanismError, match=r"points alone: its path has a vi.Around"):
-        vi.Musculotendon("m", **given | {"path": around}, mass=0.7)
     with pytest.raises(vi.MechanismError, match="mass"):
         vi.Musculotendon("m", **given, mass=-0.7)
     with pytest.raises(vi.MechanismError, match="belly of musculotendon 'm'"):

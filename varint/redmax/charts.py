@@ -25,9 +25,10 @@ def shorten(balls: np.ndarray, q: np.ndarray, rates: np.ndarray) -> bool:
     changed = False
     for k in balls:
         r = q[k : k + 3]
-        if np.sqrt(r @ r) <= LONGEST:
+        size = math.hypot(*r)
+        if size <= LONGEST:
             continue
-        w, size = vector_subspace(r) @ rates[k : k + 3], np.sqrt(r @ r)
+        w = vector_subspace(r) @ rates[k : k + 3]
         r *= 1.0 - 2.0 * np.pi * np.ceil((size - LONGEST) / (2.0 * np.pi)) / size
         rates[k : k + 3] = np.linalg.solve(vector_subspace(r), w)
         changed = True
