@@ -6,6 +6,7 @@ there the order with the largest det S takes over (DIFF sections 2.4.5, 2.4.8). 
 velocity stays: S(new) dq_new = S(old) dq_old.
 """
 
+import math
 from itertools import product
 
 import numpy as np
