@@ -18,11 +18,11 @@ ADDRESS, BYTES, BY_POSE, OFFSET, SPAN = range(5)  # columns of spans, see `spans
 
 
 def spans_of(arrays: Iterable[tuple[np.ndarray, bool]]) -> tuple[np.ndarray, int]:
-    """Return the spans (n, SPAN) of ``arrays``, contiguous ones merged, and the size of their buffer, words.
+    """Return the spans (n, SPAN) of ``arrays``, and the size of their buffer, words.
 
-    Each array comes with a flag: whether it holds both poses, in which case its span covers one. Columns: address and
-    size of the (first) pose, distance to the second pose or 0, offset in the buffer; all in bytes. Offsets depend on
-    the sizes alone.
+    Each array comes with a flag: True if it holds both poses of a step, the start and the end; its span then covers
+    one. Other arrays that are contiguous share a span. Columns: address and size of the (first) pose, distance to the
+    second pose or 0, offset in the buffer; all in bytes. Offsets depend on the sizes alone.
     """
     spans: list[list[int]] = []
     offset, memory, following = 0, None, 0  # ``following``: the address where a contiguous array begins
@@ -41,7 +41,10 @@ def spans_of(arrays: Iterable[tuple[np.ndarray, bool]]) -> tuple[np.ndarray, int
 
 
 def role_room(cls: type[CompiledRecord], sizes: Mapping[str, int], role: tuple[str]) -> tuple[int, int]:
-    """Return (most spans, buffer words) for the fields of ``cls`` and its parts that have ``role``, by ``sizes``."""
+    """Return (most spans, buffer words) of the fields with ``role`` of ``cls`` and its parts.
+
+    ``sizes``: length of each dimension that the fields name.
+    """
     kind: Any = cls
     return _role_room(kind, tuple(sizes.items()), role)
 
@@ -85,7 +88,10 @@ address_of: Any = (lambda array: array.ctypes.data) if config.DISABLE_JIT else _
 
 @njit
 def copy_spans(spans, pose, words, back):
-    """Copy what ``spans`` (n, SPAN) cover, at ``pose`` if they have two, to the buffer ``words``; back if ``back``."""
+    """Copy the memory covered by ``spans`` (n, SPAN) to the buffer ``words``, or from it if ``back``.
+
+    Spans of arrays with both poses cover number ``pose``, 0 or 1.
+    """
     start = address_of(words)
     for n in range(spans.shape[0]):
         size = spans[n, BYTES]

@@ -18,9 +18,9 @@ FLOATING = (Slide(X), Slide(Y), Slide(Z), Ball())
 
 @dataclass(frozen=True, eq=False)
 class Pin(Shown):
-    """Ball joint at ``point`` (3,), m, world, reference, that replaces attachment number ``force`` and free joints.
+    """Ball joint at ``point`` (3,), m, world, reference, in place of attachment ``force`` and of free joints.
 
-    ``body_b``: carrier of the attached body; ``body_a``: carrier of the points that it is attached to.
+    ``body_b``: carrier of the attached body, which these joints held; ``body_a``: carrier of the points that it is attached to.
     """
 
     force: int
@@ -37,8 +37,8 @@ class Pin(Shown):
 def find_pins(structure: Structure, elements: list[tuple[int, Element]], carrier: dict[str, str]) -> list[Pin]:
     """Return the attachments that can be ball joints, sorted by name; ``carrier``: of each body (compile/welds.py).
 
-    The points of ``to`` must be on one carrier. The attached body, with those welded to it, may have no joint but free
-    ones, no second attachment and no other constraint.
+    The points of `Attachment.to` must be on one carrier, not that of the attached body. The attached body, with those
+    welded to it, may have no joint but free ones, no second attachment and no other constraint.
     """
     attachments = {k: tie for k, force in enumerate(structure.forces) if (tie := force.tied(structure)) is not None}
     count = Counter(carrier[body] for body, *_ in attachments.values())

@@ -1,8 +1,8 @@
 """Bodies that rigid `Fixed` joints weld together, as one body in the kernel.
 
-The welded bodies form groups. The first body of a group is its carrier; if one of them is fixed to the world, the world
-is. In the kernel the carrier has the mass, centre of mass and inertia of the whole group, and all forces and joints of
-its bodies act on the carrier.
+The welded bodies form groups. The carrier of a group is its first body, or the world if one of them is fixed to the
+world. In the kernel a carrier other than the world has the mass, centre of mass and inertia of the whole group; all
+forces and joints of its bodies act on the carrier. The description is the structure before merging.
 """
 
 from collections.abc import Sequence
@@ -38,8 +38,8 @@ class Welds(Shown):
     carrier : dict
         Name of the carrier of each body, by the body's name; its own if the body is not merged.
     joints : (j,) int
-        Number in the description of each joint of ``structure``; -1 for added ones: the free joint of a floating group,
-        the ball joint of a pinned attachment.
+        Number in the description of each joint of ``structure``; -1 for added ones: the free joint of a body or group
+        that floats, the ball joint of a pinned attachment.
     offset : (n, 3)
         Centre of mass of each body of the description relative to that of its whole group, m, axes of the carrier; if
         the world carries it, relative to the origin, world axes.
@@ -55,9 +55,9 @@ class Welds(Shown):
     axes: np.ndarray
 
     def table(self, full: Structure, slot: np.ndarray) -> WeldTable:
-        """Return the arrays that place all bodies; ``slot`` (nb + 1,): kernel slot of each remaining body, then nb.
+        """Return the arrays that place all bodies of ``full``, the description.
 
-        ``full``: the description.
+        ``slot`` (nb + 1,): kernel slot of each remaining body; the last entry, nb, is for the world.
         """
         number = {**self.structure.body_index, WORLD: -1}
         of_body = np.array([slot[number[self.carrier[body.name]]] for body in full.bodies], dtype=np.int64)
@@ -69,10 +69,10 @@ class Welds(Shown):
 def find_welds(structure: Structure, elements: Numbered) -> Welds | None:
     """Return the mechanism with groups merged and pins (pins.py), or None if there are neither or nothing can move.
 
-    A group is not merged if another joint, an effort, a constraint or sliding friction connects two of its bodies, if a
-    measure of three bodies includes one of them, or if an element depends on the motion of a single one: resistance,
-    Coulomb friction in joints, contact of shapes, mass along a path, mesh. Bodies welded to the world are not merged if
-    a load or a plane contact acts on one. All other loads on points and plane contacts are moved to the carrier.
+    A group is not merged if another joint, a single measure of an effort or constraint, or sliding friction connects
+    two of its bodies, if a measure of three bodies includes one of them, or if an element depends on the motion of a
+    single one: resistance, Coulomb friction in joints, contact of shapes, mass along a path, mesh. Bodies welded to the
+    world are not merged if a load or a plane contact acts on one. All other elements are moved to the carriers.
     """
     carrier = _carriers(structure, elements)
     groups = {name: [body for body in structure.bodies if carrier[body.name] == name] for name in set(carrier.values())}
@@ -131,7 +131,8 @@ def _is_weld(joint: Joint) -> bool:
 def _not_mergeable(element: Element, carrier: dict[str, str]) -> set[str]:
     """Return the carriers of the groups that must not be merged because of ``element``.
 
-    It acts between two of their bodies, depends on the motion of a single one, or loads a body welded to the world.
+    One of its measures, or its sliding, connects two of their bodies; one of its measures includes a third body; it
+    depends on the motion of a single body; or it loads a body welded to the world.
     """
     if isinstance(element, Effort | Constraint):
         carriers = set()
@@ -142,7 +143,7 @@ def _not_mergeable(element: Element, carrier: dict[str, str]) -> set[str]:
         return carriers
     ends = [carrier[name] for name in element.bodies if name != WORLD]
     if isinstance(element, PlaneContact) or (isinstance(element, BodyLoad) and element.kind in APPLIED):
-        # the kernel has no loads on the world, and no sliding between two balls of the same body
+        # no load or plane contact can act on the world as a body, and no ball can slide on another of the same body
         return {name for name in ends if name == WORLD or ends.count(name) > 1}
     return set(ends)
 

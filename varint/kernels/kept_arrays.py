@@ -34,11 +34,14 @@ class SavedStep(CompiledRecord, writable=True):
     """The state at the start of a step, to repeat it (restart.py), and the velocities of its stages."""
 
     start: Annotated[Int1, "restored_words"]  # the arrays with the role RESTORED
-    velocity: Annotated[Float3, "stages nb 6"]  # of each stage, for the prediction of the next (step.py)
+    velocity: Annotated[Float3, "stages nb 6"]  # end of each stage; predicts that stage of the next step (step.py)
 
 
 def span_sizes(cls: type[CompiledRecord], sizes: Mapping[str, int]) -> dict[str, int]:
-    """Return the sizes of the arrays above for a ``cls`` of ``sizes``: most spans and buffer words of each role."""
+    """Return the dimensions of `Spans` and of the buffers: most spans and buffer words of each role, columns (SPAN).
+
+    ``sizes``: length of each dimension that the fields of ``cls`` name.
+    """
     lengths = {"span": SPAN}
     for name, role in ROLES.items():
         lengths[name], lengths[f"{name}_words"] = role_room(cls, sizes, role)

@@ -1,10 +1,11 @@
 """Loops whose constraints are redundant only up to rounding of the input: they lock where exact loops move.
 
 A planar loop of hinges moves because some of its rows are redundant, which requires parallel axes. If one axis is off
-by 1e-7 rad, only the reference pose closes the loop to round-off, and a run that closes joints to round-off stops. In
-an exact loop, the products N^T G and the second-order form N^T dG(xi) eta of the redundancies N, G being the scaled
-Jacobian (loop_clusters.py), are of the order of round-off. At a singular pose, where some motions do end, the form is
-of order one. A misfit lies between.
+by 1e-7 rad, only the reference pose closes the loop to round-off, and a run that closes joints to round-off stops. Let
+G be the scaled Jacobian (loop_clusters.py), N its redundancies, and xi, eta its motions. In an exact loop, N^T G and
+the second-order form N^T dG(xi) eta are of the order of round-off. At a singular pose, where some infinitesimal motions
+cannot be continued, the form is of order one. A misfit is a redundancy of a size between `ROUND_OFF` and
+`SECOND_ORDER`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,8 +24,8 @@ from varint.model.structure import Structure
 
 ROUND_OFF = 1e-11  # rad, or lengths over `Compiled.length`: a redundancy with a smaller residual is exact
 MOST_ROWS = 400  # in larger mechanisms only `diagnose` looks for misfits, as this takes seconds
-SMALLEST_SHARE = 1e-3  # that counts: of a row or joint in a unit redundancy, of a force compared with a torque
-NEAR_AXIS = 1e-6  # 1 - cosine of the angle (0.08 degrees) to a world axis within which a direction has its name
+SMALLEST_SHARE = 1e-3  # smaller ones are neglected: of a row or joint in a unit redundancy, of a force beside a torque
+NEAR_AXIS = 1e-6  # a direction is named after a world axis if 1 - cosine of the angle to it is smaller (0.08 degrees)
 NEAR_AXIS_RELEASED = 1e-3  # the same for directions to release: 2.6 degrees
 
 
@@ -32,8 +33,9 @@ NEAR_AXIS_RELEASED = 1e-3  # the same for directions to release: 2.6 degrees
 class Misfit:
     """A loop of ``joints`` that locks because its constraints are redundant only within ``size``.
 
-    ``size``: rad, or length over `Compiled.length`. ``joint``: the joint to modify; ``releases``: its
-    constraint directions to release, in words such as "force along y".
+    ``size``: rad, or length over `Compiled.length`. ``joint``: the joint to modify; ``releases``: its constraint
+    directions to release, such as "force along y", in axes of the world, with the body that joins the loops to the
+    rest of the mechanism in its reference orientation.
     """
 
     joints: tuple[str, ...]
@@ -45,7 +47,7 @@ class Misfit:
         return (
             f"The constraints of the loop of {names_text(self.joints)} are redundant only to {self.size:.1e} (rad, or"
             f" lengths over part size): it will lock. Release the constraint {' and the '.join(self.releases)} of joint"
-            f" '{self.joint}', correct the axes and points of the loop, or load the file with {REPAIR}"
+            f" '{self.joint}', correct the axes and points of the loop, or, if it was imported, load it with {REPAIR}"
         )
 
 
@@ -71,7 +73,7 @@ def misfits_in(structure: Structure, cluster: NumberedCluster) -> Iterator[Misfi
     at = loops.look(x, R)
     if not at.left.shape[1] or not len(at.motions):
         return
-    # combinations of the redundancies, each with the size of its product and of its forms
+    # combinations of the redundancies; their sizes: norms of N^T G / |G| and the forms together
     forms = loops.forms(np.random.default_rng(0), at, x, R)
     combined, sizes, _ = np.linalg.svd(np.concatenate([at.left.T @ at.G / np.linalg.norm(at.G, 2), *forms], axis=1))
     inexact = (sizes > ROUND_OFF) & (sizes <= SECOND_ORDER)
@@ -112,12 +114,12 @@ def _directions(
 ) -> Iterator[str]:
     """Yield the directions, in words, of the force and the torque of joint ``j`` in a ``redundancy`` of its cluster.
 
-    ``G``: the scaled rows of the cluster (loop_clusters.py); ``R`` (nb, 3, 3). Torques are divided by
-    `Compiled.length`. Of force and torque, one below `SMALLEST_SHARE` of the other is omitted.
+    ``G``: the scaled rows of the cluster (loop_clusters.py); ``R`` (nb, 3, 3): rotations of its bodies. Torques are
+    divided by `Compiled.length`. Of force and torque, one below `SMALLEST_SHARE` of the other is omitted.
     """
     joint_rows = np.array([joint == j for joint, _ in cluster.loops.rows])
     rows, shares = G.reshape(len(G), -1, 6)[joint_rows], redundancy[joint_rows]
-    body = int(np.argmax(np.abs(rows).max(axis=(0, 2))))  # the same for all rows: the joint's other body has -force
+    body = int(np.argmax(np.abs(rows).max(axis=(0, 2))))  # one body for all rows; the joint's other body has -force
     force, torque = np.zeros(3), np.zeros(3)
     for row, share in zip(rows[:, body], shares, strict=True):
         if np.abs(row[:3]).max() > SMALLEST_SHARE * np.abs(row).max():
@@ -131,7 +133,10 @@ def _directions(
 
 
 def direction_words(vector: np.ndarray, near_axis: float = NEAR_AXIS) -> str:
-    """Return a direction (3,), up to its sign, in words: "x", "y", "z", or its components, the first one positive."""
+    """Return a direction (3,), up to its sign, in words: "x", "y", "z", or its components to three decimals.
+
+    The first component larger than ``near_axis`` is positive.
+    """
     vector = vector / np.linalg.norm(vector)
     vector = vector * np.sign(vector[np.argmax(np.abs(vector) > near_axis)])
     if (np.abs(vector) > 1 - near_axis).any():

@@ -1,18 +1,19 @@
-"""Laws: effort along a sum of measures by its value, its rate, an input and, in some laws, an internal variable.
+"""Laws: effort as a function of a sum of measures, its rate, an input and, in some laws, an internal variable.
 
 The functions of a law (``effort``, ``potential``, ``flow``) are compiled by numba. The names of their arguments fix
 what is passed:
 
     value, rate    of the sum of measures, m or rad, and m/s or rad/s
     input          of the force (`Commanded`)
-    state          internal variable a of the law; starts at the ``start`` of its `Effort`, zero by default
-    table          (n, 6) pieces of a tabulated law: start, c0 .. c3 in powers of (value - start), potential at start
-    function       of a user's law, for `call_back`
+    state          internal variable a of the law; its initial value is `Effort.start`, zero by default
+    table          (n, 6) pieces of a tabulated law: lower bound x0, c0 .. c3 of the effort in powers of (value - x0),
+                   potential at x0
+    function       handle of the user's compiled function, which the law calls by `call_back`
 
-Any other name is a parameter, or one of the ``groups`` of parameters that the law declares, passed as a tuple. A law
-without a state returns the effort, N or N m, and its derivatives: (effort, by_value, by_rate). A law with a state
+Any other name is a parameter, or one of the ``groups`` of parameters that the law declares, passed as a tuple. Without
+a state, ``effort`` returns the effort, N or N m, and its derivatives: (effort, by_value, by_rate). With a state, it
 returns (effort, by_value, by_rate, by_state, flow, flow_by_value, flow_by_rate, flow_by_state), flow = da/dt. The
-potential, J, is a function of the value, the table and the parameters.
+potential V(value), J, may also take the table and the parameters; the conservative effort is -dV/dvalue.
 """
 
 import inspect
@@ -41,7 +42,7 @@ class Law(Shown):
         Names of the arguments of ``effort``, groups expanded: all, and those that are parameters.
     flow : compiled function or None
         Returns (flow, flow_by_state), for laws whose flow does not depend on value and rate. Their state is solved for
-        before the effort is evaluated.
+        before the effort is evaluated; ``effort`` returns all eight values nevertheless.
     along_path : bool
         Whether its measures are pieces of a path that are evaluated together (kernels/paths.py).
     """
