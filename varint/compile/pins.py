@@ -20,7 +20,7 @@ FLOATING = (Slide(X), Slide(Y), Slide(Z), Ball())
 class Pin(Shown):
     """Ball joint at ``point`` (3,), m, world, reference, in place of attachment ``force`` and of free joints.
 
-    ``body_b``: carrier of the attached body, which these joints held; ``body_a``: carrier of the points that it is attached to.
+    ``body_b``: carrier of the attached body, which these held; ``body_a``: that of the points it is attached to.
     """
 
     force: int
