@@ -30,7 +30,6 @@ MADE_WITH = {name: version(name) for name in ("numba", "llvmlite")}
 
 def works():
     """What is counted: name to a mechanism and a method."""
-    from beams import SOFT, beam
     from contact import block, lying_chain
     from muscles import arm
 
@@ -49,7 +48,6 @@ def works():
         "chain on the ground, n = 10": (lying_chain(10, contacts=True), second),
         "block at rest": (block(contacts=True), second),
         "arm with ten muscles": (arm(10), second),
-        "beam, n = 8": (beam(8, SOFT), second),
     }
 
 
