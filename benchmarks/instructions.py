@@ -31,7 +31,6 @@ MADE_WITH = {name: version(name) for name in ("numba", "llvmlite")}
 def works():
     """What is counted: name to a mechanism and a method."""
     from contact import block, lying_chain
-    from muscles import arm
 
     import varint as vi
 
@@ -47,7 +46,6 @@ def works():
         "chain of order 4, n = 2": (chain(n=2), vi.Variational(1e-3, order=4)),
         "chain on the ground, n = 10": (lying_chain(10, contacts=True), second),
         "block at rest": (block(contacts=True), second),
-        "arm with ten muscles": (arm(10), second),
     }
 
 
