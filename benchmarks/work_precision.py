@@ -1,0 +1,80 @@
+"""Work against precision beside MuJoCo's RK4: ten violent seconds, and an hour of a mild motion.
+
+    python benchmarks/work_precision.py [violent] [hour]
+
+Prints the tables of docs/work_precision.md; some five minutes each. Times are of stepping alone, the least of several
+rounds in which all runs take part in turns, nothing recorded.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+import varint as vi
+
+sys.path.insert(0, str(Path(__file__).with_name("report")))
+from peers import time_at
+
+ERRORS = (1e-4, 1e-6, 1e-8)  # of the energy, over m g L n
+FINEST, COARSEST = 3e-9, 1e-2  # errors between which runs are timed
+NODES = 20_000  # of a run whose energy is looked at
+ROUNDS = 3
+LAST = vi.Recording(every=1 << 40)
+ORDERS = (2, 4, 6, 8)
+STEPS = [0.08 * 2 ** (-k / 2) for k in range(24)]  # s
+CASES = {  # links, angle from hanging, rad, duration, s, the longest run, s of the clock
+    "violent": [(2, np.pi / 2, 10.0, 0.3), (10, np.pi / 2, 10.0, 1.0), (50, np.pi / 2, 10.0, 3.0)],
+    "hour": [(2, 0.3, 3600.0, 4.0)],
+}
+METHODS = {"mujoco:rk4": lambda dt: vi.Peer("mujoco:rk4", dt=dt)} | {
+    f"order {order}": lambda dt, order=order: vi.Variational(dt, order, on_unresolved="ignore") for order in ORDERS
+}
+
+
+def run_of(mechanism, method, duration):
+    """The largest error of the energy, over m g L n, infinite where the run broke off, and the seconds it stepped."""
+    steps = round(duration / method.dt)
+    try:
+        run = vi.simulate(vi.Problem(mechanism, duration), method, vi.Recording(every=max(1, steps // NODES)))
+    except vi.ConvergenceError:
+        return np.inf, 0.0
+    scale = 9.81 * len(mechanism.bodies) ** 2  # J, of links of 1 kg and 1 m
+    return float(np.abs(run.energy - run.energy[0]).max() / scale), run.wall_time
+
+
+def points(n, angle, duration, longest):
+    """Method to rows (step, s, error, seconds)."""
+    mechanism, rows = vi.mechanisms.n_pendulum(n=n, angle=angle), {label: [] for label in METHODS}
+    for label, make in METHODS.items():
+        for dt in STEPS:
+            steps = round(duration / dt)
+            error, seconds = run_of(mechanism, make(duration / steps), duration)
+            if error <= COARSEST:
+                rows[label].append([duration / steps, error, np.inf])
+            if error < FINEST or seconds > longest:
+                break
+    for _ in range(ROUNDS):
+        for label, make in METHODS.items():
+            for row in rows[label]:
+                row[2] = min(row[2], vi.simulate(vi.Problem(mechanism, duration), make(row[0]), LAST).wall_time)
+    return rows
+
+
+def table(name):
+    """Times over those of MuJoCo's RK4 at the same error."""
+    began = time.perf_counter()
+    lines = [f"| links | error | RK4, s | {' | '.join(list(METHODS)[1:])} |", "|---|---|---|" + "---|" * len(ORDERS)]
+    for n, *case in CASES[name]:
+        found = points(n, *case)
+        for wanted in ERRORS:
+            base, *times = (time_at(rows, 1, wanted, 2) for rows in found.values())
+            cells = ["" if t is None or base is None else f"{t / base:.2f}" for t in times]
+            lines.append(f"| {n} | {wanted:g} | {'' if base is None else f'{base:.3g}'} | {' | '.join(cells)} |")
+    print("\n".join([f"{name}, {time.perf_counter() - began:.0f} s", "", *lines, ""]), flush=True)
+
+
+if __name__ == "__main__":
+    for case in sys.argv[1:] or CASES:
+        table(case)
