@@ -168,7 +168,7 @@ def test_a_fast_spring_is_seen():
         ({"dt": "auto", "energy_error": 0.0}, "energy_error must be"),
         ({"dt": "auto", "energy_error": "small"}, "energy_error must be"),
         ({"dt": "auto", "duration": -1.0}, "duration must be"),
-        ({"dt": "auto", "duration": 1e-310}, "duration must be at least 1e-50 in size"),
+        ({"dt": "auto", "duration": 1e-310}, "duration must be at least 1e-50 s for dt='auto', got 1e-310"),
         ({"dt": "auto", "order": 3}, "order must be"),
         ({"dt": "auto", "energy_error": 1e-17}, "energy_error must be from 1e-13"),
         ({"dt": "auto", "energy_error": 2.0}, "to below 1, got 2"),

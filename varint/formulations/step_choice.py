@@ -18,7 +18,6 @@ from varint.errors import ArgumentError, ConvergenceError
 from varint.integrators.schemes import SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.io.run_reader import load_settings
-from varint.model.bounds import divisor
 from varint.model.checks import in_a_shape, positive, shown
 from varint.model.known_forces import USES, refuse
 from varint.problem import Problem, Recording
@@ -27,6 +26,7 @@ from varint.trajectory import Trajectory
 
 ENERGY_ERROR = 1e-4  # where none is given
 ROUND_OFF = 1e-13  # the least that can be asked for
+SHORTEST = 1e-50  # s: of durations whose inverse can still be squared
 MARGIN = 3.0  # times below the wanted error that the trial runs stay
 AIM = 0.7  # of what is allowed, for the next trial
 RESOLVED = 0.02  # energy error from which on a run shows how the mechanism moves
@@ -167,7 +167,8 @@ def _check_inputs(problem: Problem) -> None:
         for body, value in given.items() if isinstance(given, Mapping) else ():
             constant = "of shape (3,), as one value a node needs a number for dt"
             in_a_shape(value, ((3,),), f"{what} on body {shown(body)}", ArgumentError, constant)
-    divisor(problem.duration, "duration", ArgumentError)
+    if problem.duration < SHORTEST:
+        raise ArgumentError(f"duration must be at least {SHORTEST:g} s for dt='auto', got {problem.duration:g}")
     refuse(mechanism, USES["step choice"])
 
 

@@ -34,9 +34,7 @@ def evaluate_rows(plan: Plan, ws: Workspace, position: Float2, rotation: Float3,
         side_a, side_b = natural(plan.joints.first_body[j]), natural(1 - plan.joints.first_body[j])
         a, b = natural(plan.joints.side[j, side_a]), natural(plan.joints.side[j, side_b])
         A, B = rotation[a], rotation[b]
-        dx = position[b, 0] - position[a, 0]
-        dy = position[b, 1] - position[a, 1]
-        dz = position[b, 2] - position[a, 2]
+        dx, dy, dz = position[b, 0] - position[a, 0], position[b, 1] - position[a, 1], position[b, 2] - position[a, 2]
         p0 = A[0, 0] * dx + A[1, 0] * dy + A[2, 0] * dz
         p1 = A[0, 1] * dx + A[1, 1] * dy + A[2, 1] * dz
         p2 = A[0, 2] * dx + A[1, 2] * dy + A[2, 2] * dz
