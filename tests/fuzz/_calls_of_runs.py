@@ -1,6 +1,7 @@
 """Runs by every method, with right arguments."""
 
 import dataclasses
+import functools
 
 import numpy as np
 from fuzz._call import (
@@ -102,6 +103,7 @@ def run_calls() -> dict[str, Call]:
     stepped = {name: maximal[name] for name in names} | {"dt": 0.005, "every": 1, "extrapolate": True}
     stepped["force"] = lambda: {"cart": (1.0, 0.0, 0.0)}
 
+    @functools.wraps(vi.show)  # with its defaults
     def shown(**arguments):
         run = vi.simulate(motor, 0.02, 0.01)
         return vi.show(run, run, **arguments)

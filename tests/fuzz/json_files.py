@@ -418,8 +418,7 @@ def difference(said: Any, got: Any, place: str = "") -> str | None:
             if found := difference(value, got[name], f"{place}.{name}"):
                 return found
         return None
-    if isinstance(got, float) and type(said) is int and abs(said) < 1e300:
-        said = float(said)  # rounded as any decimal is
+    said = float(said) if isinstance(got, float) and type(said) is int and abs(said) < 1e300 else said  # rounded
     if isinstance(said, bool) != isinstance(got, bool) or isinstance(said, str) != isinstance(got, str) or said != got:
         return f"{place}: {said!r} became {got!r}"
     return None
