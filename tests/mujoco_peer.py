@@ -31,7 +31,8 @@ class Peer:
         self.report = read.import_report
         forces = [force for force in read.forces if not isinstance(force, SMOOTHED)]
         self.mechanism = dataclasses.replace(read, forces=forces, start={})
-        named = compiled(MJCFSource(read_xml(path), Path(path), [Path(p) for p in packages], ImportNotes(Path(path))))
+        notes = ImportNotes(Path(path))
+        named = compiled(MJCFSource(read_xml(path, notes), Path(path), [Path(p) for p in packages], notes))
         try:
             self.model = mujoco.MjModel.from_xml_path(str(path))  # of the file itself
         except ValueError:  # some name materials and sensors that are not there, which we never need

@@ -10,6 +10,7 @@ import varint as vi
 from varint.cli import main
 from varint.io import xml_files
 from varint.io.xml_files import read_xml
+from varint.model.import_report import ImportNotes
 
 BOMB = '<!DOCTYPE r [<!ENTITY a "x"><!ENTITY b "&a;&a;">]><r>&b;</r>'
 OUTSIDE = '<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]><r>&a;</r>'
@@ -98,7 +99,7 @@ def test_xml_that_is_refused(text, words, tmp_path):
 def test_blanks_between_elements_are_no_text(tmp_path):
     path = tmp_path / "m.xml"
     path.write_text("<r>" + "<a>1\n2</a>\n   " * 50_000 + "3 <!-- --> \n <a/> 4</r>")
-    root = read_xml(path)
+    root = read_xml(path, ImportNotes(path))
     assert root.own_numbers(2) == [3.0, 4.0]
     assert root.children[0].own_numbers(2) == [1.0, 2.0]
 
@@ -114,7 +115,7 @@ def test_xml_that_is_too_large(tmp_path):
 def test_elements_and_their_numbers(tmp_path):
     path = tmp_path / "m.xml"
     path.write_bytes("<r>\n <a x='1 -2e3\n 0.5'/>\n <b>7</b></r>".encode("utf-16"))
-    root = read_xml(path)
+    root = read_xml(path, ImportNotes(path))
     assert (root.child("a").line, root.child("b").line) == (2, 4)
     assert root.child("a").numbers("x", 3) == [1.0, -2000.0, 0.5]
     assert root.child("b").own_number() == 7.0

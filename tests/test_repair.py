@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -10,12 +11,17 @@ import pytest
 import varint as vi
 from varint.cli import main
 from varint.io.inertia_repair import POINT, SLENDER, nearest_inertia
-from varint.io.xml_comments import comments_with_hyphens, without_hyphens
+from varint.io.xml_defects import HYPHENS as IN_COMMENT
+from varint.io.xml_defects import defects_of, mended
 
 HYPHENS = "<!-- a comment\n with -- in it -->"
 WRONG = '<inertia ixx="1" iyy="1.2" izz="3" ixy="0.1" ixz="0.2" iyz="-0.1"/>'
 MATRIX = np.array([[1.0, 0.1, 0.2], [0.1, 1.2, -0.1], [0.2, -0.1, 3.0]])
 GOOD = '<inertia ixx="0.02" iyy="0.03" izz="0.04"/>'
+TURNING = (  # a link that ends the tree
+    '<link name="end"><inertial><inertia ixx="0.1" iyy="0.2" izz="0.25"/></inertial></link>'
+    '<joint name="to end" type="continuous"><parent link="arm"/><child link="end"/></joint></robot>'
+)
 BOMB = '<!DOCTYPE r [<!ENTITY a "x">]>'
 
 
@@ -171,6 +177,28 @@ def test_what_repair_does_not_help_is_refused_without_naming_it(written):
         vi.load_mechanism(path, repair="yes")
 
 
+# ------------------------------------------------------------------------------------------- elements of URDF
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words", "what"),
+    [
+        ("</joint>", '<axis xyz="1 0 0"/></joint>', "has one <axis>", "second <axis> of joint 'j'"),
+        ("</joint>", '<mimic joint="other"/></joint>', "no joint 'other'", "<mimic> left out"),
+        ("</robot>", TURNING, "moments of inertia and no mass", "up to 0.25 kg m.2, left out"),
+    ],
+)
+def test_elements_that_others_pass_over(before, after, words, what, written):
+    path = written(urdf().replace(before, after, 1))
+    with pytest.raises(vi.VarintError, match=rf"{words}.*load the file with repair=True"):
+        vi.load_mechanism(path)
+    read = vi.load_mechanism(path, repair=True)
+    (entry,) = read.import_report.repaired
+    assert re.search(what, entry.what)
+    assert [body.name for body in read.bodies] == ["arm"]
+    assert [joint.name for joint in read.joints] == ["j"]
+
+
 # --------------------------------------------------------------------------------------------------- comments
 
 
@@ -211,24 +239,41 @@ def test_other_errors_of_xml_do_not_name_the_option(written):
     assert "repair=True" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "words", "what"),
+    [
+        ('<link name="base"/>', """<link a='1'name="base"/>""", "line 2: .*no blank between", "blank between"),
+        ("</robot>", "</robot>\n\0\n\0", "line 6: .*ends with zero bytes", "zero bytes at the end"),
+    ],
+)
+def test_defects_of_xml(before, after, words, what, written):
+    path = written(urdf().replace(before, after, 1))
+    with pytest.raises(vi.FileError, match=rf"{words}.*load the file with repair=True"):
+        vi.load_mechanism(path)
+    read = vi.load_mechanism(path, repair=True)
+    assert read.body("arm").mass == 2.0
+    (entry,) = read.import_report.repaired
+    assert entry.what.startswith(what)
+    assert f"line {entry.line}:" in words
+
+
 def test_only_comments_are_touched():
     content = (
         b"<?pi <!-- a -- b --> ?><r x='<!-- a -- b -->' y=\"<!-- a -- b -->\">\n<![CDATA[<!-- a -- b -->]]>"
         b"<!-- a - b -->\n<!-- c -- d --><a/><!---->\n<!-- e --->-- <b><!-- f -- never closed"
     )
-    comments = comments_with_hyphens(content)
-    assert [content[one.start : one.end] for one in comments] == [b" c -- d ", b" e -"]
-    assert [(one.first_line, one.last_line) for one in comments] == [(3, 3), (4, 4)]
-    mended = without_hyphens(content, comments)
-    assert mended == content.replace(b" c -- d ", b" c    d ").replace(b" e --->", b" e  -->")
+    defects = defects_of(content)
+    assert [content[one.start : one.end] for one in defects] == [b" c -- d ", b" e -"]
+    assert [(one.kind, one.line) for one in defects] == [(IN_COMMENT, 3), (IN_COMMENT, 4)]
+    assert mended(content, defects) == content.replace(b" c -- d ", b" c    d ").replace(b" e --->", b" e  -->")
     for unclosed in (b"<a", b"<a x='>", b"<![CDATA[ <!-- a -- b -->", b"<!-- a -- b ->", b"<", b""):
-        assert comments_with_hyphens(unclosed) == []
+        assert defects_of(unclosed) == []
 
 
 def test_comments_are_looked_for_in_bounded_time():
     """Once through the file, whatever is never closed: a search anew from each "<" would take hours."""
     for piece in (b"<", b"<a x='", b'<a "', b"<!-", b"<!--", b"<?", b"<![CDATA["):
-        assert comments_with_hyphens(piece * 500_000) == []
+        assert defects_of(piece * 500_000) == []
 
 
 @pytest.mark.parametrize(

@@ -60,8 +60,10 @@ def load_mechanism(
     `Mechanism.import_report` lists. ``packages``: folders in which ``package://`` and ``model://`` of such files are
     looked for, before those of the environment variable ROS_PACKAGE_PATH. ``repair``: read imported files with
     defects that other programs pass over, and list the changes in ``import_report.repaired``: inertias that no body has
-    become the nearest possible ones, "--" may stand in comments, and axes of loops that are parallel or square but for
-    the digits of the file become so. Without it the first two are errors, and loops are in ``import_report.inexact``.
+    become the nearest possible ones, moments of inertia of links without mass are left out, and so are a second <axis>
+    and a <mimic> of a joint that is not there; XML may have "--" in comments, attributes without a blank in between and
+    zero bytes at its end; axes of loops that are parallel or square but for the digits of the file become so. Without
+    it all but the last are errors, and loops are in ``import_report.inexact``.
 
     Raises FileError if it cannot be read, with file and line; MechanismError if it describes none; ArgumentError for
     parameters that the file does not have.

@@ -84,8 +84,14 @@ def without_massless(robot: Robot, parts: dict[str, RobotPart], notes: ImportNot
     ties = dict(enumerate(tie for tie in robot.ties if tie.kind is not None))
     massless = {part for part in parts.values() if part.name != WORLD and not part.mass}
     for part in parts.values():
-        if part in massless and any(link.inertia.any() for link in part.links):
-            raise part.at.wrong(f"{part.label} has moments of inertia and no mass: give it a mass")
+        turning = [link for link in part.links if link.inertia.any()] if part in massless else []
+        if turning:
+            defect = part.at.wrong(f"{part.label} has moments of inertia and no mass: give it a mass")
+            largest = max(np.abs(link.inertia).max() for link in turning)
+            change = f"{part.label} has no mass: its moments of inertia, up to {largest:g} kg m^2, left out"
+            notes.mend(defect, change, part.at.line, part.at.path)
+        for link in turning:
+            link.inertia = np.zeros((3, 3))
     touching: dict[RobotPart, list[int]] = {part: [] for part in parts.values()}
     for number, tie in ties.items():
         for part in {parts[tie.a], parts[tie.b]}:

@@ -13,11 +13,11 @@ from typing import NoReturn
 
 from varint.errors import FileError, MechanismError
 from varint.io.packages import ImportOptions
-from varint.io.xml_comments import CLOSE, comments_with_hyphens, without_hyphens
+from varint.io.xml_defects import HYPHENS, defects_of, mended
 from varint.mechanism import Mechanism
 from varint.model.bounds import LARGEST
 from varint.model.checks import shown, suggestion
-from varint.model.import_report import REPAIR, ImportNotes
+from varint.model.import_report import ImportNotes
 
 MOST_BYTES = 16_000_000  # of a file
 MOST_ELEMENTS = 300_000
@@ -154,10 +154,10 @@ def load_xml(path: Path, options: ImportOptions) -> Mechanism:
     return READERS[root.tag][1](root, notes, options.packages)
 
 
-def read_xml(path: Path, notes: ImportNotes | None = None) -> XMLElement:
+def read_xml(path: Path, notes: ImportNotes) -> XMLElement:
     """The outermost element of a file; ``notes`` say whether it is repaired, and take that down. FileError with line.
 
-    What is repaired: comments with "--" inside, which are left out like any other. In MJCF they are no defect.
+    What is repaired: `defects_of` XML that other programs pass over. In MJCF comments with "--" inside are none.
     """
     try:
         with path.open("rb") as file:
@@ -168,30 +168,23 @@ def read_xml(path: Path, notes: ImportNotes | None = None) -> XMLElement:
     if len(content) > MOST_BYTES:
         raise FileError(f"'{path}' is larger than {MOST_BYTES // 1_000_000} MB: too large for a mechanism")
     begins = content.lstrip(BLANKS)
-    before = content[: len(content) - len(begins)].count(
-        b"\n"
-    )  # which XML forbids before its declaration, and files have
-    builder = _Builder(path, before)
+    # which XML forbids before its declaration, and files have
+    before = content[: len(content) - len(begins)].count(b"\n")
     try:
-        return builder.parsed(begins)
-    except expat.ExpatError as problem:
-        index = builder.parser.ErrorByteIndex
-        comments = comments_with_hyphens(begins)
-        if not any(comment.start <= index < comment.end + len(CLOSE) for comment in comments):
-            raise _invalid(path, before, problem) from None
-        allowed = OPENS_MJCF.search(without_hyphens(begins, comments)) is not None
-        if not allowed and (notes is None or not notes.repair):
-            raise FileError(
-                f"'{path}', line {problem.lineno + before}: a comment has '--' inside, which XML forbids: take that"
-                f" out, or load the file with {REPAIR}"
-            ) from None
-    for comment in comments if notes is not None and not allowed else ():
-        assert notes is not None
-        notes.repaired("comment with '--' inside, left out", comment.first_line + before, path)
+        return _Builder(path, before).parsed(begins)
+    except expat.ExpatError:
+        defects = defects_of(begins)
     try:
-        return _Builder(path, before).parsed(without_hyphens(begins, comments))
+        root = _Builder(path, before).parsed(mended(begins, defects))
     except expat.ExpatError as problem:
         raise _invalid(path, before, problem) from None
+    is_mjcf = OPENS_MJCF.search(begins) is not None
+    for defect in defects:
+        if is_mjcf and defect.kind is HYPHENS:
+            continue
+        line = defect.line + before
+        notes.mend(FileError(f"'{path}', line {line}: {defect.kind.message}"), defect.kind.change, line, path)
+    return root
 
 
 def _invalid(path: Path, before: int, problem: expat.ExpatError) -> FileError:

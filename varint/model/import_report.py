@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from varint.display import Shown, count_text
-from varint.errors import FileError
+from varint.errors import FileError, VarintError
 from varint.model.arrays import Quaternion, Vector
 from varint.model.checks import Frozen
 
@@ -138,6 +138,12 @@ class ImportNotes:
     def repaired(self, what: str, line: int = 0, path: Path | None = None) -> None:
         """Note a defect of the file that was repaired."""
         self._add("repaired", what, line, path)
+
+    def mend(self, defect: VarintError, change: str, line: int, path: Path | None = None) -> None:
+        """Note the ``change`` that repairs a defect of the file; without repair raise the error that describes it."""
+        if not self.repair:
+            raise type(defect)(f"{defect}, or load the file with {REPAIR}") from None
+        self.repaired(change, line, path)
 
     def take(self, report: ImportReport) -> None:
         """Take over the report of another file."""

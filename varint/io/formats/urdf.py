@@ -18,7 +18,7 @@ from varint.io.urdf_writer import save
 from varint.io.xml_files import XMLElement, load_xml, reads, unknown
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD
-from varint.model.checks import known_name
+from varint.model.checks import known_name, shown
 from varint.model.import_report import ImportNotes
 from varint.model.joints.base import Joint
 
@@ -77,6 +77,8 @@ class _Reading:
     def robot(self) -> Robot:
         """All of it, placed."""
         self._note_unknown(self.root, ("link", "joint", "loop_joint"), None)
+        for joint in self.joints.values():
+            self._leave_later_axes_out(joint)
         above: dict[str, XMLElement] = {}  # of each link the joint that places it, the first in the file
         closing = []
         for joint in self.joints.values():
@@ -101,6 +103,13 @@ class _Reading:
         self._note_left_out()
         name = self.root.attributes.get("name", "").strip() or "robot"
         return Robot(name, self.root, links, ties, ratios)
+
+    def _leave_later_axes_out(self, joint: XMLElement) -> None:
+        """Keep the first <axis> of a joint alone, as other programs do. Raises FileError without repair."""
+        for later in list(joint.all("axis"))[1:]:
+            defect = later.error(f"joint '{joint.need('name')}' has one <axis>, this is another: leave one out")
+            self.notes.mend(defect, f"second <axis> of joint '{joint.need('name')}', left out", later.line)
+            joint.children.remove(later)
 
     # ------------------------------------------------------------------------------------------------ the tree
 
@@ -163,7 +172,12 @@ class _Reading:
             if mimic is None:
                 continue
             self._note_unknown(mimic, (), ("joint", "multiplier", "offset"))
-            target = known_name(mimic.need("joint"), self.joints, f"{mimic.place}: no joint", MechanismError)
+            try:
+                target = known_name(mimic.need("joint"), self.joints, f"{mimic.place}: no joint", MechanismError)
+            except MechanismError as defect:
+                change = f"joint '{name}' mimics {shown(mimic.need('joint'))}, which is not there: <mimic> left out"
+                self.notes.mend(defect, change, mimic.line)
+                continue
             if not all(one in placing and _kind(placing[one]) in OF_ONE for one in (name, target)):
                 says = f"joint '{name}' mimics '{target}': both must be revolute or prismatic, and close no loop"
                 self.notes.not_understood(says, mimic.line)

@@ -1,0 +1,101 @@
+"""Defects of XML that other programs pass over: hyphens in comments, attributes without a blank, zero bytes at the end."""
+
+import re
+from typing import NamedTuple
+
+OPEN, CLOSE = b"<!--", b"-->"
+OTHERS = ((b"<![CDATA[", b"]]>"), (b"<?", b"?>"))  # in which <!-- opens no comment
+OF_TAGS = re.compile(rb"[\"'>]")
+BEGINS_NAME = re.compile(rb"[A-Za-z_:]")
+ZERO_BYTES = re.compile(rb"\0[\0\s]*\Z")
+
+
+class Kind(NamedTuple):
+    """A kind of defects: the ``message`` of the error, and the ``change`` that the import report lists."""
+
+    message: str
+    change: str
+
+
+HYPHENS = Kind(
+    "a comment has '--' inside, which XML forbids: take that out", "comment with '--' inside, left out"
+)  # fmt: skip
+JOINED = Kind("there is no blank between two attributes: put one there", "blank between two attributes, put there")
+ZEROS = Kind("the file ends with zero bytes: take them out", "zero bytes at the end of the file, left out")
+
+
+class Defect(NamedTuple):
+    """Bytes from ``start`` to ``end`` of a file, in a line, from 1, and what they should be."""
+
+    kind: Kind
+    start: int
+    end: int
+    line: int
+    instead: bytes
+
+
+def defects_of(content: bytes) -> list[Defect]:
+    """The defects in their order, found in one pass over an encoding that extends ASCII.
+
+    A comment is one if its text has "--" in it or ends with "-"; its hyphens become blanks. It ends at the first "-->".
+    Comments are looked for between tags alone, not in quoted values, instructions and sections of CDATA. What is never
+    closed ends the search.
+    """
+    defects: list[Defect] = []
+    line = counted = place = 0
+
+    def add(kind: Kind, start: int, end: int, instead: bytes) -> None:
+        nonlocal line, counted
+        line, counted = line + content.count(b"\n", counted, start), start
+        defects.append(Defect(kind, start, end, line + 1, instead))
+
+    while (place := content.find(b"<", place)) >= 0:
+        if not content.startswith(OPEN, place):
+            joined: list[int] = []
+            place = _end_of_markup(content, place, joined)
+            for at in joined:
+                add(JOINED, at, at, b" ")
+            if place < 0:
+                break
+            continue
+        start = place + len(OPEN)
+        end = content.find(CLOSE, start)
+        if end < 0:
+            break
+        text = content[start:end]
+        if b"--" in text or text.endswith(b"-"):
+            add(HYPHENS, start, end, text.replace(b"-", b" "))
+        place = end + len(CLOSE)
+    if (zeros := ZERO_BYTES.search(content)) is not None:
+        add(ZEROS, zeros.start(), zeros.end(), b"")
+    return defects
+
+
+def mended(content: bytes, defects: list[Defect]) -> bytes:
+    """The content without these defects; every other byte stays in its line."""
+    pieces, done = [], 0
+    for defect in defects:
+        pieces += [content[done : defect.start], defect.instead]
+        done = defect.end
+    return b"".join([*pieces, content[done:]])
+
+
+def _end_of_markup(content: bytes, place: int, joined: list[int]) -> int:
+    """The place behind the tag, section or instruction that opens at ``place``; -1 where it is not closed.
+
+    Places behind quoted values that a name follows are added to ``joined``.
+    """
+    for opening, closing in OTHERS:
+        if content.startswith(opening, place):
+            end = content.find(closing, place)
+            return end + len(closing) if end >= 0 else -1
+    place += 1
+    while (mark := OF_TAGS.search(content, place)) is not None:
+        if mark.group() == b">":
+            return mark.end()
+        place = content.find(mark.group(), mark.end()) + 1
+        if not place:
+            break
+        if BEGINS_NAME.match(content, place):
+            joined.append(place)
+    return -1
