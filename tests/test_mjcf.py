@@ -300,6 +300,19 @@ def test_shapes_of_plugins_are_left_out_where_they_give_no_mass(written):
         vi.load_mechanism(written(re.sub("<inertial.*?/>", "", text)))
 
 
+def test_what_mujoco_makes_of_a_file_is_read_or_refused_by_name():
+    mujoco = pytest.importorskip("mujoco")
+    plugin = """<mujoco model="m"><extension><plugin plugin="mujoco.pid"/></extension><worldbody><body name="a">
+        <joint name="j" axis="0 1 0"/><geom size="1"/></body></worldbody><actuator><plugin plugin="mujoco.pid"
+        joint="j"><config key="kp" value="1"/></plugin></actuator></mujoco>"""
+    (entry,) = vi.load_mechanism(mujoco.MjSpec.from_string(plugin)).import_report.not_understood
+    assert "plugins that act on bodies and in actuators" in entry.what
+    soft = """<mujoco model="m"><worldbody><body><joint/><geom size="1"/><flexcomp name="net" type="grid"
+        count="3 3 1" radius=".01" mass="1"/></body></worldbody></mujoco>"""
+    with pytest.raises(vi.FileError, match="'m' has 1 flexible bodies"):
+        vi.load_mechanism(mujoco.MjSpec.from_string(soft))
+
+
 def test_includes_defaults_and_a_key(written):
     written('<mujoco><default><joint damping="0.7"/></default></mujoco>', "defaults.xml")
     written('<body name="b" pos="0 0 1"><joint name="ball" type="ball"/><geom size=".1" pos=".2 0 0"/></body>'.join(

@@ -30,13 +30,15 @@ LEFT_OUT = {
     "extension": "of plugins, of which none is run",
     "plugin": "of plugins, of which none is run",
 }
+UNREAD = "deformable bodies are not read"
+BY_MUJOCO = "or give load_mechanism what MuJoCo makes of the file, mujoco.MjSpec.from_file(...)"
 REFUSED = {
-    "composite": "write out its bodies",
-    "flexcomp": "deformable bodies are not read",
-    "deformable": "deformable bodies are not read",
-    "flex": "deformable bodies are not read",
-    "attach": "write out its bodies, or <include> them",
-    "model": "write out its bodies, or <include> them",
+    "composite": f"write out its bodies, {BY_MUJOCO}",
+    "flexcomp": UNREAD,
+    "deformable": UNREAD,
+    "flex": UNREAD,
+    "attach": f"write out its bodies, or <include> them, {BY_MUJOCO}",
+    "model": f"write out its bodies, or <include> them, {BY_MUJOCO}",
 }
 GROUPS = {"body": "body", "joint": "joint", "freejoint": "joint"}  # in bodies
 SECTIONS = ("equality", "tendon", "actuator")
@@ -171,7 +173,7 @@ class MJCFSource:
         if tag in OF_PICTURES or self._without_mesh(element, body):
             return
         if tag == "mesh" and "builtin" in element.attributes:
-            raise element.wrong("<mesh> with builtin= is not read: give the file of a mesh")
+            raise element.wrong(f"<mesh> with builtin= is not read: give the file of a mesh, {BY_MUJOCO}")
         if tag == "replicate":
             copies *= max(1, int(element.number("count")))
             if copies > MOST_COPIES:
@@ -251,7 +253,9 @@ class MJCFSource:
             return False
         what = f"shape '{attributes.get('mesh') or attributes.get('type', 'hfield')}' of '{_name_of(body)}'"
         if body.tag == "body" and (self.by_geoms or not any(body.all("inertial"))) and not hfield:
-            why = "plugins are not run: give it an <inertial>" if sdf else "its file is not found: give packages="
+            why = "its file is not found: give packages="
+            if sdf:
+                why = f"plugins are not run: give it an <inertial>, {BY_MUJOCO}"
             raise element.wrong(f"{what} gives the body its mass, and {why}")
         self.notes.approximated(f"{what} is left out", element.line, element.path)
         return True

@@ -56,7 +56,12 @@ def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mech
 def of_model(given: Any, repair: bool = False) -> Mechanism:
     """The mechanism of an MjSpec or MjModel. Raises FileError, and ArgumentError for a model with unnamed parts."""
     model, name = compiled_model(given)
-    return _mechanism(model, ModelSource(model, name), notes_of(name, repair))
+    if model.nflex:
+        raise FileError(f"'{name}' has {model.nflex} flexible bodies (flex), which are not read: leave them out")
+    notes = notes_of(name, repair)
+    if model.nplugin and (model.body_plugin.max() >= 0 or model.actuator_plugin.max(initial=-1) >= 0):
+        notes.not_understood("plugins that act on bodies and in actuators, of which none is run")
+    return _mechanism(model, ModelSource(model, name), notes)
 
 
 def _mechanism(model: Any, source: MJCFSource | ModelSource, notes: ImportNotes) -> Mechanism:
