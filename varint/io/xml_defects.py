@@ -1,4 +1,4 @@
-"""Defects of XML that other programs pass over: hyphens in comments, attributes without a blank, zero bytes at the end."""
+"""Defects of XML that other programs pass over: in comments, between attributes, at the end of a file."""
 
 import re
 from typing import NamedTuple
