@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from varint.errors import FileError
 from varint.io.formats.base import Format, register
 from varint.io.mjcf_forces import MJCFForces
 from varint.io.mjcf_models import ModelSource, compiled_model, notes_of
