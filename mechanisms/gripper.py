@@ -22,13 +22,13 @@ def build(
     Parameters
     ----------
     force : float, N
-        Of each finger on the cube.
+        Normal force of each finger on the cube.
     friction : float, 1
-        Coefficient of the fingers.
+        Coefficient of friction between each finger and the cube.
     mass : float, kg
-        Of the cube.
+        Mass of the cube.
     speed : float, m/s
-        Of the hand upwards, prescribed.
+        Prescribed speed of the hand, upwards.
     """
     off = np.array([0.5 * (CUBE + FINGER[0]), 0.0, 0.0])
     at = np.array([0.0, 0.0, HEIGHT])

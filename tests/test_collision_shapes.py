@@ -248,7 +248,7 @@ def test_mjcf_has_the_shapes(tmp_path):
     assert again.bodies[0].collision[1].friction == 0.4
     assert [type(shape) for shape in again.ground] == [vi.PlaneShape, vi.BoxShape]
     assert again.ground[0].normal == pytest.approx(GROUND[0].normal)
-    assert "geoms touch in MuJoCo" in str(again.import_report)
+    assert "geoms can collide in MuJoCo" in str(again.import_report)
 
 
 def test_urdf_and_its_companion_have_the_shapes(tmp_path):

@@ -307,7 +307,7 @@ def test_what_mujoco_makes_of_a_file_is_read_or_refused_by_name():
         joint="j"><config key="kp" value="1"/></plugin></actuator></mujoco>"""
     (entry,) = vi.load_mechanism(mujoco.MjSpec.from_string(plugin)).import_report.not_understood
     assert "plugins that act on bodies and in actuators" in entry.what
-    soft = """<mujoco model="m"><worldbody><body><joint/><geom size="1"/><flexcomp name="net" type="grid"
+    soft = """<mujoco model="m"><worldbody><body name="a"><flexcomp name="net" type="grid"
         count="3 3 1" radius=".01" mass="1"/></body></worldbody></mujoco>"""
     with pytest.raises(vi.FileError, match="'m' has 1 flexible bodies"):
         vi.load_mechanism(mujoco.MjSpec.from_string(soft))
@@ -344,7 +344,7 @@ def test_what_is_not_understood_is_listed(written):
     report = vi.load_mechanism(path).import_report
     told = [(entry.line, entry.what) for entry in report.not_understood]
     assert told == [
-        (1, "density of <option>, a medium around all"),
+        (1, "density of <option>, the fluid around the bodies"),
         (3, "armature of joint 'ball', which has several axes"),
         (8, "muscle 'm' without a lengthrange: write it out"),
     ]

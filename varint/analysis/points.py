@@ -85,7 +85,7 @@ class Relative(NamedTuple):
 
     position : (T, 3) m, from the centre of mass of a to that of b, in axes of a
     quat_wxyz : (T, 4) from axes of b to axes of a
-    velocity : (T, 3) m/s, change of ``position`` for somebody on a, in axes of a
+    velocity : (T, 3) m/s, time derivative of ``position`` in the frame of a, in axes of a
     angular_velocity : (T, 3) rad/s, of b less that of a, in axes of b
     """
 
@@ -99,7 +99,10 @@ class Relative(NamedTuple):
 
 
 def point_path(trajectory: "RecordedMotion", body: str, point: ArrayLike | None) -> PointPath:
-    """See `Trajectory.path`. Raises MechanismError for a name that no body has, ArgumentError for what is no point."""
+    """Path of a point of a body, see `Trajectory.path`.
+
+    Raises MechanismError for a name that no body has, ArgumentError if ``point`` is not three finite numbers.
+    """
     described = trajectory.mechanism.body(body)
     anchor = described.position if point is None else array_of(point, (3,), f"point of body '{body}'", ArgumentError)
     return PointPath(trajectory, body, rotation_matrix(described.quat_wxyz).T @ (anchor - described.position))

@@ -1,4 +1,4 @@
-"""Text and HTML of a trajectory: from recorded data, nothing is computed."""
+"""Text and HTML of a trajectory; nothing is simulated for them."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def text(trajectory: "RecordedMotion") -> str:
-    """Its repr."""
+    """The repr of a trajectory."""
     return described(trajectory, _facts(trajectory), trajectory.mechanism.name)
 
 
@@ -23,13 +23,13 @@ def _facts(trajectory: "RecordedMotion") -> Iterator[str]:
 
 
 def is_part(trajectory: "RecordedMotion") -> bool:
-    """Whether it has only some of the nodes of a run, or others in between."""
+    """Whether its record is not that of a whole run: a slice, interpolated nodes, or the nodes of a `Stepper`."""
     record = trajectory.record
     return record.inputs is None and not record.fingerprint
 
 
 def in_html(trajectory: "RecordedMotion") -> str:
-    """Its table in a notebook, and where it ends."""
+    """HTML of a trajectory in a notebook: a table of the run, and a picture of the last recorded pose."""
     from varint.drawing.thumbnail import thumbnail
 
     mechanism, settings = trajectory.mechanism, trajectory.settings

@@ -104,7 +104,7 @@ def _main(argv: list[str]) -> int:
 
 
 def _told(problem: BaseException | None) -> tuple[int, str]:
-    """Exit code, and in a line what went wrong and whose function raised it; an error of the package goes on."""
+    """Exit code, and in a line what went wrong, and in whose function; raises what is a defect of the package again."""
     if problem is None:
         return DONE, ""
     if isinstance(problem, KeyboardInterrupt):
@@ -135,7 +135,7 @@ def _write(line: str, stream: TextIO) -> None:
 
 
 def _stdout_kept_clean(args: argparse.Namespace) -> contextlib.AbstractContextManager:
-    """Send the output of mechanism files to stderr, where stdout is for JSON alone or for nothing."""
+    """Send what mechanism files print to stderr while a command with --json or --quiet runs."""
     return contextlib.redirect_stdout(sys.stderr) if args.json or args.quiet else contextlib.nullcontext()
 
 
@@ -173,7 +173,11 @@ def _parser(argv: Sequence[str] = ()) -> tuple[Parser, dict[str, Parser]]:
         own.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help="the same")
         own.add_argument("--json", action="store_true", help="print one JSON object, and nothing else on stdout")
         if name not in PRINTING:
-            own.add_argument("--quiet", action="store_true", help="print nothing but errors, and what --json asks for")
+            own.add_argument(
+                "--quiet",
+                action="store_true",
+                help="print nothing on stdout but the object of --json; warnings and errors go to stderr",
+            )
     return parser, commands.choices
 
 

@@ -1,10 +1,10 @@
-"""Measures, and the roles that refer to them: laws, constraints; and loads on single bodies."""
+"""Arrays of the plan: measures, the laws, beams and constraints along them, and loads on single bodies."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import scipy  # whose parts are imported where they are used
+import scipy  # loads its parts where they are first used
 
 from varint.compile.joints import JointFrame
 from varint.compile.roles import Roles
@@ -135,7 +135,7 @@ def loaded(structure: Structure, roles: Roles, slot: np.ndarray) -> np.ndarray:
     for _, contact in roles.contacts:
         found[slot[structure.body_index[contact.body]]] = True
     for _, pair in roles.pairs:
-        if pair.other == WORLD:  # those of two moving bodies are not folded into their pivots
+        if pair.other == WORLD:  # contacts of two moving bodies are not folded into the pivots of these
             found[slot[structure.body_index[pair.body]]] = True
     for inertia in roles.inertias:
         found[slot[[structure.body_index[body] for body in inertia.ends if body != WORLD]]] = True
@@ -187,7 +187,7 @@ def compliant_arrays(roles: Roles, frame: JointFrame) -> dict:
 
 
 def constraint_arrays(roles: Roles, places: Sequence[int]) -> dict:
-    """Constraints of the forces."""
+    """Arrays of `plan.constraints`: the sums of measures that forces keep at a target."""
     first = roles.sums[len(roles.sums) - len(roles.constraints) :]
     elements = [element for _, element in roles.constraints]
     return {
@@ -200,7 +200,7 @@ def constraint_arrays(roles: Roles, places: Sequence[int]) -> dict:
 
 
 def load_arrays(structure: Structure, roles: Roles, places: Sequence[int], slot: np.ndarray) -> dict:
-    """Loads on single bodies; friction between two is one on each."""
+    """Arrays of `plan.loads`: loads on single bodies; friction between two balls is two loads, one on each."""
     number = {id(element): f for f, (_, element) in enumerate(roles.laws)}
     columns: dict[str, list] = {name: [] for name in LOAD_SHAPES}
     for (e, element), own in zip(roles.loads, roles.load_rows, strict=True):
@@ -250,7 +250,7 @@ LOAD_SHAPES: dict = {
 
 
 def _pieces(values: np.ndarray, efforts: np.ndarray) -> np.ndarray:
-    """Pieces of a tabulated law: monotone cubics between the points, straight on at both ends."""
+    """Pieces (n + 1, 6) of a tabulated law: monotone cubics between n points, extrapolated linearly beyond."""
     spline = scipy.interpolate.PchipInterpolator(values, efforts)
     potential = -spline.antiderivative()(values)
     ends = [(values[k], efforts[k], spline.derivative()(values[k]), 0.0, 0.0, potential[k]) for k in (0, -1)]

@@ -85,7 +85,7 @@ class LoopCluster:
         return LoopRank(G, rank, U[:, rank:], Vt[rank:], float(margin), float(gap))
 
     def generic_mobility(self, here: LoopRank) -> int:
-        """The smallest mobility of neighbouring poses; where none but this one can be reached, that at second order."""
+        """The smallest second-order mobility of neighbouring closed poses; of this pose if none of them can be closed."""
         if here.left.shape[1] == 0 or len(here.motions) == 0:
             return len(here.motions)  # at full rank the poses form a smooth surface
         rng = np.random.default_rng(0)
@@ -108,7 +108,7 @@ class LoopCluster:
         return forms
 
     def _second_order(self, rng: np.random.Generator, x: np.ndarray, R: np.ndarray) -> int:
-        """Dimension of the motions that do not end at second order, see the module's docstring."""
+        """Mobility at a pose less the motions that do not extend to second order, see the module's docstring."""
         at = self.look(x, R)
         if at.left.shape[1] == 0 or len(at.motions) == 0:
             return len(at.motions)
@@ -127,7 +127,7 @@ class LoopCluster:
         return self._in_sizes(bodies_jacobian(self.compiled, change))
 
     def _in_sizes(self, G: np.ndarray) -> np.ndarray:
-        """Rows (nr, nb, 6) in m, by motions in sizes of the parts and radians: (nr, 6 nb)."""
+        """The Jacobian ``G`` (nr, nb, 6) scaled to (nr, 6 nb): rows and motions in m, angles times the part size."""
         plan, unit = self.compiled.plan, np.array([1.0] * 3 + [1.0 / self.compiled.length] * 3)
         return (plan.rows.scale[:, None, None] * G * unit).reshape(len(G), 6 * G.shape[1])
 
@@ -138,7 +138,7 @@ class LoopCluster:
         return x + self.compiled.length * motion[:, :3], R @ turn
 
     def closed(self, x: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """The pose put back onto the joints, None where that fails."""
+        """The pose with its joints closed, starting from ``pose``; None if that does not converge."""
         x, R = np.vstack([x, np.zeros(3)]), np.concatenate([R, np.eye(3)[None]])
         x, R, gap = self.closure.close(x, R, ITERATIONS)
         return (x[:-1], R[:-1]) if self.closure.is_closed(gap, x) else None

@@ -1,4 +1,4 @@
-"""States by their minimal coordinates and rates: the chart in which a mechanism is linearised, to all orders."""
+"""Chart of minimal coordinates: states with closed joints from coordinates and rates x, and gradients by x."""
 
 import numpy as np
 
@@ -14,26 +14,28 @@ from varint.mechanism import Mechanism
 from varint.model.rotation_vectors import quat_from_vector, quat_product
 from varint.model.state import State
 
-LONGEST = 0.2  # rad, or sizes of a part, of coordinates and turns of bodies: how far these are moved at once
-SHORTEST = 1e-3  # rad, or sizes of a part: shorter pieces mean that there is no way
-PIECES = 200  # of the way to a state
+LONGEST = 0.2  # longest piece of the path: change of a coordinate (rad, or part sizes) or rotation of a body (rad)
+SHORTEST = 1e-3  # the path is given up if a piece has to be shorter than this (rad, or part sizes)
+PIECES = 200  # most pieces tried on the path to a state, failed ones included
 ITERATIONS = 60  # of each piece
-NEAR = 1e-6  # of the size: where joints are closed as well as this their redundant rows are seen as such
-CLOSED = 1e-14  # of the size: nothing is left to do
-ROUND_OFF = 1e-11  # of the size: joints that are closed, where corrections gain no more
+NEAR = 1e-6  # gap over part size below which the Jacobian is factored anew: its redundant rows are found so near alone
+CLOSED = 1e-14  # residual over the part size or the largest coordinate, whichever is larger: converged
+ROUND_OFF = 1e-11  # the same: accepted if a correction no longer halves it
 
 
 class Chart:
-    """States near that of ``coordinates`` by x (2 n,), what `Coordinates.read` reads of them.
+    """Map x (2 n,), as `Coordinates.read` measures it, to states near the linearisation state ``coordinates.state``.
 
-    Joints are closed. Constraints of forces keep the values and rates that they have at the state of the coordinates.
+    Joints are closed. Couplings and prescribed motions keep the values and rates of the linearisation state.
     """
 
     def __init__(self, mechanism: Mechanism, coordinates: Coordinates) -> None:
         self.mechanism, self.coordinates, self.compiled = mechanism, coordinates, mechanism.compiled
         plan, state = self.compiled.plan, coordinates.state
         self.ws, self.work = workspace(plan, functions=self.compiled.functions), tangent_work(plan)
-        self.no_numbers = by_numbers(plan, 0)  # gradients by these are left aside
+        self.no_numbers = by_numbers(
+            plan, 0
+        )  # `velocities_back` adds gradients by numbers of the mechanism here; they are not used
         self.bodies, self.pushes = self._ends(coordinates.rows)
         self.rows = flat(coordinates.rows)
         slides = coordinates.rows[..., :3].any(axis=(1, 2))
@@ -43,7 +45,7 @@ class Chart:
         self._hold(velocity[self.compiled.order])
 
     def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Slots (n, 2) of the bodies between which the coordinates are, and their rows (n, 2, 6) by these."""
+        """Kernel numbers (n, 2) of the two bodies of each coordinate, and its Jacobian (n, 2, 6) by their motions."""
         world = rows.shape[1]
         bodies, pushes = np.full((len(rows), 2), world), np.zeros((len(rows), 2, 6))
         for n, row in enumerate(rows):
@@ -52,7 +54,7 @@ class Chart:
         return bodies, pushes
 
     def _hold(self, velocity: np.ndarray) -> None:
-        """Targets of the constraints of forces, and their rates, by velocities (nb, 6) in kernel order."""
+        """Store the values and rates that the forces' constraints keep; ``velocity`` (nb, 6) in kernel order."""
         plan, ws, state, order = self.compiled.plan, self.ws, self.coordinates.state, self.compiled.order
         ws.position[:, :-1], ws.quat[:, :-1] = state.position[order], state.quat_wxyz[order]
         place_anew(plan, ws, 0)
@@ -67,7 +69,7 @@ class Chart:
     def state(self, x: np.ndarray) -> State:
         """The state that has the coordinates and rates x (2 n,).
 
-        Raises StateError where there is none that is connected with that of the coordinates by a path of such.
+        Raises StateError if none is reached along the straight line of coordinates from the linearisation state.
         """
         goal, rates = np.split(x, 2)
         self.ws.efforts.value_near[:] = self.near
@@ -93,24 +95,27 @@ class Chart:
         raise self._missing()
 
     def _placed(self, pose: State, number: int) -> State:
-        """``pose`` as that pose of the workspace, with its rows."""
+        """Write ``pose`` into the workspace as pose ``number``, evaluate its constraint rows, and return it."""
         ws, order = self.ws, self.compiled.order
         ws.position[number, :-1], ws.quat[number, :-1] = pose.position[order], pose.quat_wxyz[order]
         place(self.compiled.plan, ws, number)
         return pose
 
     def _rows_at(self, pose: State) -> np.ndarray:
-        """(n, 6 nb) changes of the coordinates by motions of the bodies there."""
+        """Jacobian (n, 6 nb) of the coordinates by motions of the bodies, at ``pose``."""
         return flat(self.coordinates.rows_at(pose))
 
     def _allowed(self) -> np.ndarray:
-        """(n, 6 nb) independent motions that the rows allow at pose 0."""
+        """(n, 6 nb) independent motions that the constraints allow at pose 0 of the workspace."""
         found = np.zeros_like(self.coordinates.rows)
         allowed_motions(self.compiled.plan, self.ws, self.work, self.bodies, self.pushes, found)
         return flat(found[:, self.compiled.slot])
 
     def _along(self, rows: np.ndarray, motions: np.ndarray) -> np.ndarray:
-        """(n, 6 nb) ``motions`` combined, so that each changes one of the coordinates with these ``rows`` alone."""
+        """Combine ``motions`` (n, 6 nb) so that motion k changes coordinate k by one and no other.
+
+        ``rows`` (n, 6 nb): Jacobian of the coordinates. Raises StateError if these have become dependent.
+        """
         for _ in range(2 if len(rows) else 0):  # the second pass takes off round-off
             among = rows @ motions.T
             if not np.linalg.cond(among, 1) <= DEPENDENT:
@@ -119,10 +124,10 @@ class Chart:
         return motions
 
     def _closed(self, pose: State, goal: np.ndarray, rows: np.ndarray, motions: np.ndarray) -> State | None:
-        """The pose with the coordinates ``goal`` (n,), next to one that is closed and is pose 0; None: not found.
+        """The closed pose with coordinates ``goal`` (n,); None if Newton's method, from ``pose``, does not converge.
 
-        ``rows``, ``motions`` (n, 6 nb) are those there, and so are the factors: next to a closed pose rows that are
-        redundant look independent.
+        ``pose`` is closed and is pose 0. ``rows``, ``motions`` (n, 6 nb) and the factorisation belong to it until the
+        gap is below `NEAR`, then to the iterate: farther from closure redundant rows look independent.
         """
         plan, ws, length = self.compiled.plan, self.ws, self.compiled.length
         pose, before, near = _moved(pose, (goal - self._read(pose)) @ motions), np.inf, False
@@ -158,9 +163,10 @@ class Chart:
         return ws.velocity[self.compiled.slot].ravel()
 
     def _moving(self, pose: State, rates: np.ndarray, motions: np.ndarray, velocities: np.ndarray) -> State:
-        """``pose``, which is pose 0, with velocities that have the ``rates`` (n,); all is kept for `gradient`.
+        """``pose``, pose 0, with rates that are ``rates`` (n,) above the linearisation state's. Stores data of `gradient`.
 
-        ``motions``, ``velocities`` (n, 6 nb): by the coordinates, and by their rates.
+        ``motions`` (n, 6 nb): of the bodies by each coordinate; ``velocities`` (n, 6 nb): by each rate, with the
+        Jacobian of the linearisation state.
         """
         self.motions, self.velocities, bodies = motions, velocities, self.compiled.plan.bodies
         least = self._projected(self.target_rate)
@@ -171,9 +177,10 @@ class Chart:
         return State(pose.position, pose.quat_wxyz, velocity[:, :3], velocity[:, 3:])
 
     def gradient(self, by: np.ndarray) -> np.ndarray:
-        """(2 n,) the gradient by x at the state made last, of that (nb, 12) by pose and velocities.
+        """The gradient (2 n,) by x at the state that `state` returned last, from that (nb, 12) by pose and velocities.
 
-        With the pose the velocities change as those of momenta that stay, but for what changes the rates.
+        If the pose changes, the momenta stay and are projected onto the constraints; the part of that change that would
+        alter the rates is taken off.
         """
         by_rates, left = self.velocities @ by[:, 6:].ravel(), by.copy()
         left[:, 6:] -= (by_rates @ self.rows).reshape(-1, 6)
@@ -184,8 +191,8 @@ class Chart:
     def _missing(self) -> StateError:
         names = names_text(self.coordinates.names)
         return StateError(
-            f"'{self.mechanism.name}' has no state with these coordinates x (of {names}) on the path from that of the"
-            " linear system: give smaller ones, below half a turn of each body"
+            f"'{self.mechanism.name}': no state with closed joints was reached at this x (coordinates {names})"
+            " from the state of the linearisation: give a smaller x; no body may rotate by half a turn"
         )
 
 
@@ -195,7 +202,7 @@ def flat(parts: np.ndarray) -> np.ndarray:
 
 
 def _moved(pose: State, motion: np.ndarray) -> State:
-    """A pose moved by (6 nb,): of each body m, world, and a rotation vector, body axes."""
+    """The pose after ``motion`` (6 nb,): for each body a translation (m, world) and a rotation vector (body axes)."""
     motion = motion.reshape(-1, 6)
     quat = quat_product(pose.quat_wxyz, quat_from_vector(motion[:, 3:]))
     quat /= np.linalg.norm(quat, axis=1, keepdims=True)

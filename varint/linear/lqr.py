@@ -30,7 +30,8 @@ class Regulator(Shown):
 
     system : Linearization
     K : (m, 2 n)
-    cost : (2 n, 2 n) x . cost x is what the motion from x costs: the integral, or the sum, of x . Q x + u . R u
+    cost : (2 n, 2 n) solution of the Riccati equation: x . cost x is the integral, or the sum over steps, of
+        x . Q x + u . R u from x on
     eigenvalues : (2 n,) complex, of A - B K; below zero in their real part, with steps below one in size
     """
 
@@ -40,7 +41,7 @@ class Regulator(Shown):
     eigenvalues: np.ndarray
 
     def inputs(self, state: State) -> dict[str, float]:
-        """Name of each commanded force to the input that it takes at a state, N, N m, or what the force has it in."""
+        """The inputs at a state by name of the commanded force, each in the unit of that force: N or N m for motors."""
         given = self.system.input - self.K @ self.system.coordinates(state)
         return dict(zip(self.system.inputs, given.tolist(), strict=True))
 

@@ -1,4 +1,4 @@
-"""Products of exponentials of constant screws: the motion of joints that are no lower pair.
+"""Products of exponentials of constant screws: the motion of helical, composite and spline joints.
 
     Q(q) = C exp(s_1 f_1(q)) ... exp(s_m f_m(q))
 
@@ -27,9 +27,9 @@ class Product(Motion):
     power : (n1, n2, m, 4, 4) f_i = sum_jk power[j, k] x^j y^k, x and y the coordinates from the start of their piece
     size : number of coordinates, 1 or 2
     closed : bool
-        Whether the first coordinate goes round: n1 is 0 again. Else the pieces at the ends reach on.
+        Whether the first coordinate has the period n1. Else, and along the second, end pieces are extrapolated.
     unit : str
-        Of the coordinates; those of splines count their pieces.
+        Unit of the coordinates; empty for splines, whose coordinates count pieces.
     """
 
     base: np.ndarray
@@ -60,7 +60,7 @@ class Product(Motion):
         return S
 
     def _piece(self, q: np.ndarray) -> tuple[tuple[int, int], tuple[float, float]]:
-        """Numbers of the piece at ``q`` (size,), and the coordinates from its start, zero for one that is not there."""
+        """Indices of the piece at ``q`` (size,), and the coordinates from its start, zero for a second that is not there."""
         n1, n2 = self.base.shape[:2]
         x, y = (*q, 0.0)[:2]
         i, j = (int(np.clip(np.floor(value), 0, n - 1)) for value, n in ((x, n1), (y, n2)))

@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     from varint.redmax.equations import Equations
 
 
-FLOATING = (*(Slide(axis) for axis in range(3)), Ball())  # what a body that floats is allowed
+FLOATING = (
+    *(Slide(axis) for axis in range(3)),
+    Ball(),
+)  # three translations and a free rotation
 
 
 @dataclass(frozen=True)
 class Drive:
-    """A tree joint in motion.
+    """A tree joint whose motion is prescribed.
 
     ``columns``: of its coordinates; ``nodes``: of its motions; ``function``: of time.
     """
@@ -105,7 +108,7 @@ def find_moved(mechanism: Mechanism, tree: Tree, moved: Mapping[str, Course] | N
 
 
 def _base(mechanism: Mechanism, tree: Tree, force: Moved | Driven | NoSlip) -> tuple[str, np.ndarray] | None:
-    """The tree joint by which the body floats that ``force`` moves as a whole, and where its shifts count from.
+    """Name of the floating base joint that ``force`` can drive, and the origin (3,) of its displacements, m; else None.
 
     Its coordinates are the shift of the centre of mass and the rotation vector, in world axes.
     """
@@ -121,7 +124,7 @@ def _base(mechanism: Mechanism, tree: Tree, force: Moved | Driven | NoSlip) -> t
 
 
 def _of_base(course: Course, origin: np.ndarray) -> Course:
-    """The course of the coordinates of a base: shifts from ``origin`` in place of positions."""
+    """Targets of the coordinates of a floating base: ``course`` with displacements from ``origin``, not positions."""
     shift = np.zeros((3, 6))
     shift[0, :3] = origin
     return lambda t: course(t) - shift

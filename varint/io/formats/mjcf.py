@@ -1,4 +1,4 @@
-"""Mechanisms as MJCF, the format of MuJoCo, through MuJoCo's own compiler: the extra varint[mjcf]."""
+"""MJCF, the format of MuJoCo: files are read through MuJoCo's own compiler (the extra varint[mjcf])."""
 
 import re
 import warnings
@@ -38,18 +38,20 @@ from varint.model.rotation_vectors import rotation_matrix
 
 KINDS = {JOINT_FREE: Free, JOINT_BALL: Spherical, JOINT_SLIDE: Prismatic, JOINT_HINGE: Revolute}
 WHATS = {JOINT_FREE: "free", JOINT_BALL: "ball", JOINT_SLIDE: "slide", JOINT_HINGE: "hinge"}
-OWN_LINES = re.compile(r",? *(Element name .*)?,? *line \d+.*$")  # of the text that the compiler gets
+OWN_LINES = re.compile(
+    r",? *(Element name .*)?,? *line \d+.*$"
+)  # in its messages: of the text that it is given, not of the user's file
 
 
 @reads("mujocoinclude", "part of an MJCF file")
 def refused(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mechanism:
-    """A file that is no mechanism by itself. Raises FileError."""
-    raise root.error("<mujocoinclude> is a part that other MJCF files include: give one of these")
+    """Raise FileError: the file is no mechanism by itself."""
+    raise root.error("<mujocoinclude> is a part of a model: load an MJCF file that includes it")
 
 
 @reads("mujoco", "MJCF")
 def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mechanism:
-    """The mechanism of a model. What MuJoCo holds softly, equalities and limits, holds exactly."""
+    """The mechanism of a model. Equalities and limits, which are soft in MuJoCo, are exact."""
     source = MJCFSource(root, notes.path, packages, notes)
     return _mechanism(compiled(source), source, notes)
 
@@ -95,13 +97,13 @@ def compiled(source: MJCFSource) -> Any:
 class _Reading:
     """Data read from the compiled model.
 
-    The reference configuration is the model's, but for joints that an equality holds elsewhere at its zero.
+    The reference configuration is the model's (qpos0), with the first joint of each joint equality moved by its constant.
 
-    at_rest : MuJoCo's data there
-    held : numbers of joints that an equality holds where they are
-    places : of each hinge and slide that moves (by number) the joint that it becomes, its coordinate there, and the
-        file's coordinate where that is zero
-    wide : of each ball and free joint (by number) the joint that it becomes, and its first coordinate there
+    at_rest : MuJoCo's data in the reference configuration
+    held : numbers of joints that an equality fixes
+    places : number of each hinge and slide that moves to the name of the joint that it becomes, the index of its
+        coordinate in that, and its value in the file in the reference configuration
+    wide : number of each ball and free joint to the name of the joint that it becomes, and its first index in that
     """
 
     def __init__(self, model: Any, source: MJCFSource | ModelSource, notes: ImportNotes) -> None:
@@ -118,7 +120,7 @@ class _Reading:
         self.pose = [Pose(R.reshape(3, 3).copy(), p.copy()) for R, p in poses]
 
     def robot(self) -> Robot:
-        """All of it, in the reference configuration."""
+        """The model, in the reference configuration."""
         m = self.m
         links, ties = [], []
         for body in range(1, m.nbody):
@@ -184,7 +186,7 @@ class _Reading:
     # ------------------------------------------------------------------------------------------------- joints
 
     def _tie(self, body: int, link: Link) -> Tie:
-        """The tie that moves a body against its parent."""
+        """The tie of a body to its parent: a joint, several as a Composite, or a rigid one where it has no joint."""
         m, joints = self.m, self._joints(body)
         above = self._body(int(m.body_parentid[body]))
         parts = [self._one(joint, body, above, link) for joint in joints]
@@ -226,7 +228,7 @@ class _Reading:
         place, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
         zero = float(self.at_rest.qpos[place])
         if zero:
-            says = f"joint '{name}': its coordinate is zero where that of the file is {zero:g}"
+            says = f"joint '{name}': its coordinate zero is {zero:g}"
             self.notes.approximated(says, at.line, at.path)
         lower, upper = (float(bound) - zero for bound in m.jnt_range[joint])
         limited = bool(m.jnt_limited[joint]) and not is_off(m, "LIMIT")
@@ -309,15 +311,17 @@ class _Reading:
     # -------------------------------------------------------------------------------------------------- the rest
 
     def _note_world(self) -> None:
-        """Note the parts of the model that have no place in a mechanism."""
+        """Note contacts and the fluid around the bodies, which are not imported."""
         m, root = self.m, self.source.root
         touching = int(np.count_nonzero((m.geom_contype != 0) | (m.geom_conaffinity != 0)))
         if touching:
-            says = f"{touching} geoms touch in MuJoCo: their shapes are imported, and touch where a Contact is added"
+            says = (
+                f"{touching} geoms can collide in MuJoCo: their shapes are imported, and collide if a Contact is added"
+            )
             self.notes.approximated(says, root.line, root.path)
         for what in ("density", "viscosity"):
             if getattr(m.opt, what):
-                self.notes.not_understood(f"{what} of <option>, a medium around all", root.line, root.path)
+                self.notes.not_understood(f"{what} of <option>, the fluid around the bodies", root.line, root.path)
 
 
 register(Format(".mjcf", "robots of MuJoCo", load_xml, save, imports=True))
