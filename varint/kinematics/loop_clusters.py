@@ -85,7 +85,7 @@ class LoopCluster:
         return LoopRank(G, rank, U[:, rank:], Vt[rank:], float(margin), float(gap))
 
     def generic_mobility(self, here: LoopRank) -> int:
-        """The smallest second-order mobility of neighbouring closed poses; of this pose if none of them can be closed."""
+        """The smallest second-order mobility of closed poses nearby; of this pose if none of them can be closed."""
         if here.left.shape[1] == 0 or len(here.motions) == 0:
             return len(here.motions)  # at full rank the poses form a smooth surface
         rng = np.random.default_rng(0)

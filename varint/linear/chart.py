@@ -163,7 +163,7 @@ class Chart:
         return ws.velocity[self.compiled.slot].ravel()
 
     def _moving(self, pose: State, rates: np.ndarray, motions: np.ndarray, velocities: np.ndarray) -> State:
-        """``pose``, pose 0, with rates that are ``rates`` (n,) above the linearisation state's. Stores data of `gradient`.
+        """``pose``, pose 0, with rates ``rates`` (n,) above the linearisation state's. Stores data of `gradient`.
 
         ``motions`` (n, 6 nb): of the bodies by each coordinate; ``velocities`` (n, 6 nb): by each rate, with the
         Jacobian of the linearisation state.

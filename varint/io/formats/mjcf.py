@@ -97,7 +97,7 @@ def compiled(source: MJCFSource) -> Any:
 class _Reading:
     """Data read from the compiled model.
 
-    The reference configuration is the model's (qpos0), with the first joint of each joint equality moved by its constant.
+    The reference configuration is the model's (qpos0), first joints of joint equalities moved by their constants.
 
     at_rest : MuJoCo's data in the reference configuration
     held : numbers of joints that an equality fixes
@@ -315,9 +315,7 @@ class _Reading:
         m, root = self.m, self.source.root
         touching = int(np.count_nonzero((m.geom_contype != 0) | (m.geom_conaffinity != 0)))
         if touching:
-            says = (
-                f"{touching} geoms can collide in MuJoCo: their shapes are imported, and collide if a Contact is added"
-            )
+            says = f"{touching} geoms can collide in MuJoCo: their shapes are imported, a Contact makes them collide"
             self.notes.approximated(says, root.line, root.path)
         for what in ("density", "viscosity"):
             if getattr(m.opt, what):
