@@ -60,7 +60,7 @@ class Product(Motion):
         return S
 
     def _piece(self, q: np.ndarray) -> tuple[tuple[int, int], tuple[float, float]]:
-        """Indices of the piece at ``q`` (size,), and coordinates from its start, zero for a second that is not there."""
+        """Indices of the piece at ``q`` (size,), and coordinates from its start; 0 for a second that is not there."""
         n1, n2 = self.base.shape[:2]
         x, y = (*q, 0.0)[:2]
         i, j = (int(np.clip(np.floor(value), 0, n - 1)) for value, n in ((x, n1), (y, n2)))
