@@ -307,7 +307,7 @@ def test_what_mujoco_makes_of_a_file_is_read_or_refused_by_name():
         joint="j"><config key="kp" value="1"/></plugin></actuator></mujoco>"""
     (entry,) = vi.load_mechanism(mujoco.MjSpec.from_string(plugin)).import_report.not_understood
     assert "plugins that act on bodies and in actuators" in entry.what
-    soft = """<mujoco model="m"><worldbody><body name="a"><flexcomp name="net" type="grid"
+    soft = """<mujoco model="m"><worldbody><body name="a"><flexcomp name="net" rigid="true" type="grid"
         count="3 3 1" radius=".01" mass="1"/></body></worldbody></mujoco>"""
     with pytest.raises(vi.FileError, match="'m' has 1 flexible bodies"):
         vi.load_mechanism(mujoco.MjSpec.from_string(soft))

@@ -8,20 +8,18 @@ In Newton's matrix a sum whose bodies are two, the world apart, has one row betw
 measures. One with a single body has none: (gradient) (change of the effort) is added to the block of the body. Sums of
 more bodies have a row for each measure (efforts.py).
 
-The second derivatives of a line add a block for each body by itself. With the gradient f by a point x = x_b + R u of
-the body, world, and its derivative H by that point,
+The second derivatives of a line add a block for each body by itself. With the gradient f by a point x + R u of the
+body, world, and its derivative H by that point, the force is f and the torque u x R^T f. On the body of a surface, with
+p and q from its centre of mass and the gradients g_p and g_q in its axes, they are
 
-    d(f, u x R^T f) = (H dx, u x (R^T H dx - dtheta x R^T f)),    dx = dv + R (dtheta x u)
-
-and for the body of the surface, with p and q from its centre of mass, the gradients g_p and g_q in its axes,
-
-    dp = -R^T dv - dtheta x p,    d(f, t) = (-R (dg_p + dg_q + dtheta x (g_p + g_q)), -d(p x g_p + q x g_q))
+    -R (g_p + g_q),    -(p x g_p + q x g_q),    dp = -R^T dv - dtheta x p
 """
 
 import math
 
 from varint._numba import Float2, Float3, indirect, njit
-from varint.algebra.vectors import ZERO, add, cross, dot, rotate, rotate_back, scale, sub, vector, write
+from varint.algebra.matrices import crossed, rows_of, scaled, skew, sum_of, times, transposed
+from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector, write
 from varint.algebra.wrapping import wrapped_hessian, wrapped_length
 from varint.kernels.plan import Plan, Workspace
 from varint.measures import number_of
@@ -99,88 +97,66 @@ def evaluate_paths(plan: Plan, ws: Workspace, position: Float2, rotation: Float3
 
 
 @njit
-def _add_column(D, k, share, df, lever, T):
-    """Add ``share`` (df, (I + [T]) lever) to column k."""
-    tilt = add(lever, cross(T, lever))
-    for c in range(3):
-        D[c, k] += share * df[c]
-        D[3 + c, k] += share * tilt[c]
+def _lean(t, c):
+    """The derivative of T by the unknown (efforts.py), over h/2: c / (1 + c) + [T] + T T^T."""
+    k = c / (1.0 + c)
+    return (
+        (k + t[0] * t[0], t[0] * t[1] - t[2], t[0] * t[2] + t[1]),
+        (t[1] * t[0] + t[2], k + t[1] * t[1], t[1] * t[2] - t[0]),
+        (t[2] * t[0] - t[1], t[2] * t[1] + t[0], k + t[2] * t[2]),
+    )
 
 
 @njit
-def _unit(k):
-    return 1.0 if k % 3 == 0 else 0.0, 1.0 if k % 3 == 1 else 0.0, 1.0 if k % 3 == 2 else 0.0
+def _add_blocks(D, X, Y, M, torque, tangent, share):
+    """Add ``share`` times the change of (force, (I + [T]) torque) on a body by its unknowns to its block ``D``.
 
-
-@njit
-def _lean(t, c, turn):
-    """Change of T by that of the unknown (efforts.py), over h/2."""
-    return add(scale(c / (1.0 + c), turn), add(cross(t, turn), scale(dot(t, turn), t)))
+    By motions (dx, dtheta) the force changes by X dx + Y dtheta, the torque by Y^T dx + M dtheta; these three by rows.
+    ``tangent``: (T, c) of the body, see efforts.py; dtheta = (I + [T]) dphi.
+    """
+    T = vector(tangent)
+    turned = sub(M[0], cross(T, M[0])), sub(M[1], cross(T, M[1])), sub(M[2], cross(T, M[2]))
+    tilted, leaned = crossed(T, turned), crossed(torque, _lean(T, tangent[3]))
+    for i in range(3):
+        tilt = cross(T, Y[i])
+        for k in range(3):
+            D[i, k] += share * X[i][k]
+            D[i, 3 + k] += share * (Y[i][k] - tilt[k])
+            D[3 + k, i] += share * (Y[i][k] + tilt[k])
+            D[3 + i, 3 + k] += share * (turned[i][k] + tilted[i][k] - leaned[i][k])
 
 
 @njit
 def _add_point(D, R, u, f, H, tangent, share):
     """Add ``share`` times the second derivatives by the motion of the body of a point ``u``; ``f``, ``H``: above.
 
-    ``H``: three columns; ``tangent``: (T, c) of the body, see efforts.py.
+    dx of the point = dv + G dtheta, G = -R [u]:  X = H, Y = H G, M = G^T H G + [u] [R^T f].
     """
-    T, own = vector(tangent), rotate_back(R, f)
-    torque = cross(u, own)
-    for k in range(6):
-        unit = _unit(k)
-        if k < 3:
-            turn, dx, lean = ZERO, unit, ZERO
-        else:
-            turn = add(unit, cross(T, unit))
-            dx, lean = rotate(R, cross(turn, u)), _lean(T, tangent[3], unit)
-        df = add(scale(dx[0], H[0]), add(scale(dx[1], H[1]), scale(dx[2], H[2])))
-        lever = cross(u, sub(rotate_back(R, df), cross(turn, own)))
-        _add_column(D, k, share, df, lever, T)
-        if k >= 3:
-            leaned = cross(lean, torque)
-            for c in range(3):
-                D[3 + c, k] += share * leaned[c]
+    G = cross(u, vector(R[0])), cross(u, vector(R[1])), cross(u, vector(R[2]))
+    own, Y = rotate_back(R, f), times(H, G)
+    M = sum_of(times(transposed(G), Y), crossed(u, skew(own)))
+    _add_blocks(D, H, Y, M, cross(u, own), tangent, share)
 
 
 @njit
-def _turned(R, H):
-    """Three columns of R H R^T, of the first three rows and columns of ``H``."""
-    a, b, c = rotate(R, vector(H[:, 0])), rotate(R, vector(H[:, 1])), rotate(R, vector(H[:, 2]))
-    return (
-        add(scale(R[0, 0], a), add(scale(R[0, 1], b), scale(R[0, 2], c))),
-        add(scale(R[1, 0], a), add(scale(R[1, 1], b), scale(R[1, 2], c))),
-        add(scale(R[2, 0], a), add(scale(R[2, 1], b), scale(R[2, 2], c))),
-    )
+def _add_surface(D, R, points, gradients, H, tangent, share):
+    """Add ``share`` times the second derivatives by the motion of the body of a surface.
 
+    ``H``: the parts of the second derivatives by (p, p), (p, q), (q, q); they and the gradients are zero for a point
+    that is on the body itself. The points move by J dtheta - R^T dv, J = ([p], [q]). With S = H_pp + H_pq + H_qp +
+    H_qq, and A, B the changes H J of the gradients g_p, g_q by dtheta:
 
-@njit
-def _add_surface(D, R, points, gradients, ends, H, tangent, share):
-    """Add ``share`` times the second derivatives by the motion of the body of a surface; ``H`` (6, 6).
-
-    ``ends``: one for each of the points p and q that is on another body, zero for one on the body itself.
+        X = R S R^T,    Y = -R (A + B - [g_p + g_q]),    M = [g_p] [p] + [g_q] [q] - [p] A - [q] B
     """
-    T, c = vector(tangent), tangent[3]
-    p, q = points
-    by_p, by_q = scale(ends[0], gradients[0]), scale(ends[1], gradients[1])
-    whole = add(by_p, by_q)
+    (p, q), (by_p, by_q), (pp, pq, qq), turn = points, gradients, H, transposed(rows_of(R))
+    qp = transposed(pq)
+    A, B = sum_of(times(pp, skew(p)), times(pq, skew(q))), sum_of(times(qp, skew(p)), times(qq, skew(q)))
+    S = sum_of(sum_of(pp, pq), sum_of(qp, qq))
+    Y = times(rows_of(R), sum_of(skew(add(by_p, by_q)), scaled(-1.0, sum_of(A, B))))
+    levers = sum_of(crossed(p, A), crossed(q, B))
+    M = sum_of(sum_of(crossed(by_p, skew(p)), crossed(by_q, skew(q))), scaled(-1.0, levers))
     torque = scale(-1.0, add(cross(p, by_p), cross(q, by_q)))
-    for k in range(6):
-        unit = _unit(k)
-        if k < 3:
-            turn = lean = ZERO
-            shift = rotate_back(R, unit)
-            dp, dq = scale(-ends[0], shift), scale(-ends[1], shift)
-        else:
-            turn, lean = add(unit, cross(T, unit)), _lean(T, c, unit)
-            dp, dq = scale(-ends[0], cross(turn, p)), scale(-ends[1], cross(turn, q))
-        one = scale(ends[0], add(rotate(H, dp), rotate(H[:, 3:], dq)))
-        other = scale(ends[1], add(rotate(H[3:], dp), rotate(H[3:, 3:], dq)))
-        df = scale(-1.0, rotate(R, add(add(one, other), cross(turn, whole))))
-        lever = add(add(cross(dp, by_p), cross(p, one)), add(cross(dq, by_q), cross(q, other)))
-        _add_column(D, k, share, df, scale(-1.0, lever), T)
-        leaned = cross(lean, torque)
-        for a in range(3):
-            D[3 + a, k] += share * leaned[a]
+    _add_blocks(D, times(times(rows_of(R), S), turn), Y, M, torque, tangent, share)
 
 
 @njit
@@ -205,11 +181,12 @@ def _bend_segment(plan, ws, m, share):
 
 @njit
 def _bend_end(plan, ws, m, f, H, share):
-    """Block of body a of a wrap, on which its own point is."""
-    a, work = _bodies(plan, m)[0], ws.efforts
+    """Block of body a of a wrap, on which its own point is; ``f``, ``H`` by that point in axes of the surface."""
+    (a, b), work = _bodies(plan, m), ws.efforts
     if a < plan.bodies.mass.size:
-        u = vector(plan.measures.u[m])
-        _add_point(ws.ldu.D[a], work.rotation[a], u, f, H, work.tangent[a], share)
+        u, R = vector(plan.measures.u[m]), rows_of(work.rotation[b])
+        H = times(times(R, H), transposed(R))
+        _add_point(ws.ldu.D[a], work.rotation[a], u, rotate(work.rotation[b], f), H, work.tangent[a], share)
 
 
 @njit
@@ -217,22 +194,23 @@ def _bend_wrap(plan, ws, n, share):
     """Blocks of the bodies of piece n, a line around a surface."""
     work, nb, m, other = ws.efforts, plan.bodies.mass.size, plan.paths.measure[n], plan.paths.other[n]
     b = _bodies(plan, m)[1]
-    R, H = work.rotation[b], work.bent
     p, q = _line(plan, m, work.position, work.rotation)
     axis, surface = surface_of(plan, m)
-    by_p, by_q = wrapped_hessian(p, q, axis, surface, H)
-    ends = (1.0, 1.0 if other >= 0 else 0.0)
-    if plan.measures.rest[m, 2, 2] == LEADS:
-        _bend_end(plan, ws, m, rotate(R, by_p), _turned(R, H), share)
+    by_p, by_q = wrapped_hessian(p, q, axis, surface, work.bent)
+    pp, pq, qq = rows_of(work.bent), rows_of(work.bent[:, 3:]), rows_of(work.bent[3:, 3:])
+    leads = plan.measures.rest[m, 2, 2] == LEADS
+    if leads:
+        _bend_end(plan, ws, m, by_p, pp, share)
     else:
-        ends = (0.0, 1.0)
-        _bend_end(plan, ws, m, rotate(R, by_q), _turned(R, H[3:, 3:]), share)
+        _bend_end(plan, ws, m, by_q, qq, share)
     if other >= 0:
-        _bend_end(plan, ws, other, rotate(R, by_q), _turned(R, H[3:, 3:]), share)
+        _bend_end(plan, ws, other, by_q, qq, share)
     if b < nb:
         w = vector(plan.measures.w[m])
-        points = add(p, w), add(q, w)
-        _add_surface(ws.ldu.D[b], R, points, (by_p, by_q), ends, H, work.tangent[b], share)
+        of_p, of_q = 1.0 if leads else 0.0, 1.0 if other >= 0 or not leads else 0.0
+        H = scaled(of_p, pp), scaled(of_p * of_q, pq), scaled(of_q, qq)
+        gradients = scale(of_p, by_p), scale(of_q, by_q)
+        _add_surface(ws.ldu.D[b], work.rotation[b], (add(p, w), add(q, w)), gradients, H, work.tangent[b], share)
 
 
 @indirect(seconds=5, what=WHAT)
