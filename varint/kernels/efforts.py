@@ -29,7 +29,7 @@ Friction between two balls has two rows more: its changes along two directions a
 
 import math
 
-from varint._numba import indirect, njit
+from varint._numba import indirect, natural, njit
 from varint.algebra.quaternion import multiply
 from varint.algebra.sums import two_sum
 from varint.algebra.vectors import add, cross, dot, scale, square_to, sub, vector
@@ -84,14 +84,14 @@ def apply_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> No
         if plan.compliant.joint_row.size:
             average_rows(plan, ws, start, half_step)
     for s in range(plan.laws.sum_law.size - 1):
-        for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+        for m in range(natural(plan.laws.sum_first[s]), natural(plan.laws.sum_first[s + 1])):
             for side in range(2):
-                i = plan.measures.body[m, side]
+                i = natural(plan.measures.body[m, side])
                 if i < plan.bodies.mass.size:
                     share = -half_step * work.sum_effort[s]
                     _start_push(ws.residual_body[i], share, work.gradient[m, side], work.tangent[i])
     for n in range(plan.loads.kind.size):
-        i = plan.loads.body[n]
+        i = natural(plan.loads.body[n])
         _start_push(ws.residual_body[i], -half_step, work.wrench[n], work.tangent[i])
 
 
@@ -174,10 +174,10 @@ def stiffen(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: float)
         if plan.paths.row[s] != OWN_ROWS:
             _join_rows(plan, ws, s, by_value, by_rate, upper, lower)
             continue
-        for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+        for m in range(natural(plan.laws.sum_first[s]), natural(plan.laws.sum_first[s + 1])):
             r = plan.measures.row[m]
             for side in range(2):
-                i = plan.measures.body[m, side]
+                i = natural(plan.measures.body[m, side])
                 if i == plan.bodies.mass.size:
                     continue
                 g, T = work.gradient[m, side], work.tangent[i]
@@ -204,9 +204,9 @@ def _join_rows(plan, ws, s, by_value, by_rate, upper, lower):
     near = moved = nb
     if r >= 0:
         near = plan.measures.body[r, 0]
-    for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+    for m in range(natural(plan.laws.sum_first[s]), natural(plan.laws.sum_first[s + 1])):
         for side in range(2):
-            i = plan.measures.body[m, side]
+            i = natural(plan.measures.body[m, side])
             if i < nb:
                 moved = i
                 add_scaled6(total[1 if r >= 0 and i != near else 0], 1.0, work.gradient[m, side])
@@ -344,14 +344,15 @@ def finish_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> N
         measure_beams(plan, ws, start)
         measure_beams(plan, ws, 1 - start)
     for s in range(plan.laws.sum_law.size - 1):
-        for f in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
-            work.work[plan.laws.element[f]] += law_work(plan, ws, f, s, start, 2.0 * half_step)
-            if plan.laws.state[f] >= 0:
-                work.state[plan.laws.state[f]] += 2.0 * half_step * work.flow[plan.laws.state[f]]
-        for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+        for f in range(natural(plan.laws.sum_law[s]), natural(plan.laws.sum_law[s + 1])):
+            work.work[natural(plan.laws.element[f])] += law_work(plan, ws, f, s, start, 2.0 * half_step)
+            state = plan.laws.state[f]
+            if state >= 0:
+                work.state[natural(state)] += 2.0 * half_step * work.flow[natural(state)]
+        for m in range(natural(plan.laws.sum_first[s]), natural(plan.laws.sum_first[s + 1])):
             work.value_near[m] = work.value[m]
             for side in range(2):
-                i = plan.measures.body[m, side]
+                i = natural(plan.measures.body[m, side])
                 if i < plan.bodies.mass.size:
                     _finish_push(ws, i, half_step * work.sum_effort[s], work.gradient[m, side])
     if plan.compliant.joint_row.size:

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from varint._numba import njit, switch
+from varint._numba import natural, njit, switch
 from varint.kernels.beams import evaluate_beams
 from varint.kernels.measures import rate_of, weighted_measure
 from varint.kernels.paths import evaluate_paths
@@ -88,15 +88,16 @@ def law_effort(plan, work, f, value, rate, span):
     on it.
     The derivatives in ``by_state`` are those over two such spans.
     """
-    given, s = work.input[plan.laws.element[f]], plan.laws.state[f]
+    given, s, kind = work.input[natural(plan.laws.element[f])], plan.laws.state[f], natural(plan.laws.kind[f])
     if s < 0:
-        return _plain_effort(plan.laws.kind[f], plan, work, f, value, rate, given)
+        return _plain_effort(kind, plan, work, f, value, rate, given)
+    s = natural(s)
     start = state = work.state[s]
-    if _FLOWS_ALONE[plan.laws.kind[f]]:
+    if _FLOWS_ALONE[kind]:
         state = _state_alone(plan, work, f, given, start, span)
     for _ in range(STATE_ITERATIONS):
         effort, by_value, by_rate, by_state, flow, flow_by_value, flow_by_rate, flow_by_state = _effort_with_state(
-            plan.laws.kind[f], plan, work, f, value, rate, given, state
+            kind, plan, work, f, value, rate, given, state
         )
         slope = 1.0 - span * flow_by_state
         change = (start + span * flow - state) / slope
@@ -168,13 +169,13 @@ def evaluate_laws(plan, ws, position, rotation, velocity, span):
         work.value[m] = weighted_measure(plan, ws, m, work.value_near[m], position, rotation, work.gradient[m])
     for s in range(plan.laws.sum_law.size - 1):
         value = rate = 0.0
-        for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+        for m in range(natural(plan.laws.sum_first[s]), natural(plan.laws.sum_first[s + 1])):
             value += plan.measures.weight[m] * work.value[m]
             rate += rate_of(plan.measures.body[m], work.gradient[m], velocity)
         effort = by_value = by_rate = 0.0
-        for f in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
+        for f in range(natural(plan.laws.sum_law[s]), natural(plan.laws.sum_law[s + 1])):
             own, own_by_value, own_by_rate = law_effort(plan, work, f, value, rate, span)
-            work.effort[plan.laws.element[f]] = own
+            work.effort[natural(plan.laws.element[f])] = own
             work.law_by_value[f], work.law_by_rate[f] = own_by_value, own_by_rate
             effort, by_value, by_rate = effort + own, by_value + own_by_value, by_rate + own_by_rate
         work.sum_value[s], work.sum_rate[s] = value, rate

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from varint._numba import call_back, njit, switch
+from varint._numba import call_back, natural, njit, switch
 from varint.algebra.vectors import continued
 from varint.kernels.dense import dot6
 from varint.measures import KINDS, number_of
@@ -149,6 +149,7 @@ def rate_of(body, gradient, velocity):
     """Rate of a measure of two bodies (2,) with that gradient (2, 6), at velocities (nb, 6)."""
     rate = 0.0
     for s in range(2):
-        if body[s] < velocity.shape[0]:
-            rate += dot6(gradient[s], velocity[body[s]])
+        i = natural(body[s])
+        if i < velocity.shape[0]:
+            rate += dot6(gradient[s], velocity[i])
     return rate

@@ -17,7 +17,7 @@ p and q from its centre of mass and the gradients g_p and g_q in its axes, they 
 
 import math
 
-from varint._numba import Float2, Float3, indirect, njit
+from varint._numba import Float2, Float3, indirect, inner_sizes, natural, njit
 from varint.algebra.matrices import crossed, rows_of, scaled, skew, sum_of, times, transposed
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector, write
 from varint.algebra.wrapping import wrapped_hessian, wrapped_length
@@ -27,13 +27,14 @@ from varint.measures.wrap import LEADS, seen_from, surface_of
 
 LENGTH = number_of("length")
 WHAT = "paths of muscles"
+VECTORS, MATRICES = inner_sizes(3), inner_sizes(3, 3)
 
 
 @njit
 def _bodies(plan, m):
     """The bodies a and b of measure m."""
     first = plan.measures.first[m]
-    return plan.measures.body[m, first], plan.measures.body[m, 1 - first]
+    return natural(plan.measures.body[m, natural(first)]), natural(plan.measures.body[m, natural(1 - first)])
 
 
 @njit
@@ -63,26 +64,26 @@ def _write_wrap(plan, work, m, rotation, p, g):
     a, b = _bodies(plan, m)
     first, g = plan.measures.first[m], scale(plan.measures.weight[m], g)
     f = rotate(rotation[b], g)
-    write(work.gradient[m, first], f, cross(vector(plan.measures.u[m]), rotate_back(rotation[a], f)))
+    write(work.gradient[m, natural(first)], f, cross(vector(plan.measures.u[m]), rotate_back(rotation[a], f)))
     lever = add(p, vector(plan.measures.w[m]))
-    write(work.gradient[m, 1 - first], scale(-1.0, f), scale(-1.0, cross(lever, g)))
+    write(work.gradient[m, natural(1 - first)], scale(-1.0, f), scale(-1.0, cross(lever, g)))
 
 
 @indirect(seconds=3, what=WHAT)
 def evaluate_paths(plan: Plan, ws: Workspace, position: Float2, rotation: Float3) -> None:
     """Write the measures and their gradients at a pose (nb + 1, 3), (nb + 1, 3, 3), world last, to ``ws.efforts``."""
-    work, paths = ws.efforts, plan.paths
+    work, paths, position, rotation = ws.efforts, plan.paths, VECTORS(position), MATRICES(rotation)
     for n in range(paths.measure.size):
-        m, other = paths.measure[n], paths.other[n]
+        m, other = natural(paths.measure[n]), paths.other[n]
         if plan.measures.kind[m] == LENGTH:
             a, b = _bodies(plan, m)
-            first = plan.measures.first[m]
+            first, last = natural(plan.measures.first[m]), natural(1 - plan.measures.first[m])
             work.value[m], f = _segment(plan, m, position, rotation)
             f = scale(plan.measures.weight[m], f)
             lever = cross(rotate_back(rotation[a], f), vector(plan.measures.u[m]))
             write(work.gradient[m, first], scale(-1.0, f), lever)
             lever = cross(vector(plan.measures.w[m]), rotate_back(rotation[b], f))
-            write(work.gradient[m, 1 - first], f, lever)
+            write(work.gradient[m, last], f, lever)
             continue
         p, q = _line(plan, m, position, rotation)
         axis, surface = surface_of(plan, m)
@@ -92,8 +93,8 @@ def evaluate_paths(plan: Plan, ws: Workspace, position: Float2, rotation: Float3
         else:
             _write_wrap(plan, work, m, rotation, q, by_q)
         if other >= 0:
-            work.value[other] = 0.0
-            _write_wrap(plan, work, other, rotation, q, by_q)
+            work.value[natural(other)] = 0.0
+            _write_wrap(plan, work, natural(other), rotation, q, by_q)
 
 
 @njit
@@ -192,7 +193,7 @@ def _bend_end(plan, ws, m, f, H, share):
 @njit
 def _bend_wrap(plan, ws, n, share):
     """Blocks of the bodies of piece n, a line around a surface."""
-    work, nb, m, other = ws.efforts, plan.bodies.mass.size, plan.paths.measure[n], plan.paths.other[n]
+    work, nb, m, other = ws.efforts, plan.bodies.mass.size, natural(plan.paths.measure[n]), plan.paths.other[n]
     b = _bodies(plan, m)[1]
     p, q = _line(plan, m, work.position, work.rotation)
     axis, surface = surface_of(plan, m)
@@ -204,7 +205,7 @@ def _bend_wrap(plan, ws, n, share):
     else:
         _bend_end(plan, ws, m, by_q, qq, share)
     if other >= 0:
-        _bend_end(plan, ws, other, by_q, qq, share)
+        _bend_end(plan, ws, natural(other), by_q, qq, share)
     if b < nb:
         w = vector(plan.measures.w[m])
         of_p, of_q = 1.0 if leads else 0.0, 1.0 if other >= 0 or not leads else 0.0
@@ -217,7 +218,7 @@ def _bend_wrap(plan, ws, n, share):
 def bend_paths(plan: Plan, ws: Workspace, half_step: float) -> None:
     """Add the change of the directions of efforts to Newton's matrix, ``ws.ldu.D``. After `apply_efforts`."""
     for n in range(plan.paths.measure.size):
-        m, effort = plan.paths.measure[n], ws.efforts.sum_effort[plan.paths.sum[n]]
+        m, effort = natural(plan.paths.measure[n]), ws.efforts.sum_effort[natural(plan.paths.sum[n])]
         if effort == 0.0:
             continue
         share = -half_step * half_step * effort * plan.measures.weight[m]
