@@ -49,13 +49,16 @@ class AttachedMeshes:
     mass : (n,) kg
     slots : (b,) slots of the bodies that vertices are attached to, each once
     damped : whether any material is
+    given_velocities : of each mesh (n, 3) m/s that its free vertices start with, or None
+    settling : (free,) whether a free vertex starts in equilibrium, not where bodies carry it
     """
 
     def __init__(self, mechanism: Mechanism, compiled: Compiled) -> None:
         bodies = soft_meshes(mechanism)
         self.gravity = np.asarray(mechanism.gravity)
         self.meshes = [body.mesh for body in bodies]
-        self.damped = any(mesh.damping > 0.0 for mesh in self.meshes)
+        self.given_velocities = [body.velocities for body in bodies]
+        self.damped = any(mesh.damped for mesh in self.meshes)
         self.first = np.cumsum([0, *(len(mesh.points) for mesh in self.meshes)])
         count = int(self.first[-1])
         self.points = np.concatenate([mesh.points for mesh in self.meshes])
@@ -70,6 +73,8 @@ class AttachedMeshes:
                     k = mechanism.body_index[part.body]
                     B, x = rotation_matrix(mechanism.bodies[k].quat_wxyz), mechanism.bodies[k].position
                     owner[vertices], arm[vertices] = compiled.slot[k], (self.points[vertices] - x) @ B
+        carried = np.repeat([mesh.carried for mesh in self.meshes], np.diff(self.first))
+        self.settling = ~carried[owner < 0]
         self.free, self._tied = np.flatnonzero(owner < 0), np.flatnonzero(owner >= 0)
         self._owner, self._arm = owner[self._tied], arm[self._tied]
         self.held = np.flatnonzero((owner >= 0) & (owner < nb))
@@ -151,7 +156,7 @@ class AttachedMeshes:
 
     def energy(self, responses: list[Response]) -> float:
         """Elastic energy, J."""
-        return float(sum(np.sum(m.volume * own.energy) for m, own in zip(self.meshes, responses, strict=True)))
+        return float(sum(mesh.stored(own) for mesh, own in zip(self.meshes, responses, strict=True)))
 
     def stiffness(
         self, responses: list[Response], share: float, inertia: bool, projected: bool = False,
@@ -189,17 +194,26 @@ class AttachedMeshes:
         number, is_free, is_held = np.zeros((3, len(self.points)), dtype=np.int64)
         number[self.free], number[self.held] = np.arange(len(self.free)), np.arange(len(self.held))
         is_free[self.free], is_held[self.held] = 1, 1
-        tetrahedra = np.concatenate([m.tetrahedra + n for m, n in zip(self.meshes, self.first, strict=False)])
-        columns = (3 * number[tetrahedra][:, :, None] + np.arange(3)).reshape(-1, 12)
-        free, held = (np.repeat(mark[tetrahedra], 3, axis=1).astype(bool) for mark in (is_free, is_held))
-        rows, across = np.repeat(columns, 12, axis=1).ravel(), np.tile(columns, (1, 12)).ravel()
+        elements = [mesh.elements + first for mesh, first in zip(self.meshes, self.first, strict=False)]
+        columns = [(3 * number[own][:, :, None] + np.arange(3)).reshape(len(own), -1) for own in elements]
+        free, held = ([np.repeat(mark[own], 3, axis=1) > 0 for own in elements] for mark in (is_free, is_held))
+        rows, across = _down(columns), _along(columns)
 
-        def pattern(of_rows: np.ndarray, of_columns: np.ndarray, shape: tuple[int, int]) -> SparsePattern:
-            chosen = np.repeat(of_rows, 12, axis=1).ravel() & np.tile(of_columns, (1, 12)).ravel()
-            return SparsePattern(rows, across, chosen, shape)
+        def pattern(of_rows: list[np.ndarray], of_columns: list[np.ndarray], shape: tuple[int, int]) -> SparsePattern:
+            return SparsePattern(rows, across, _down(of_rows) & _along(of_columns), shape)
 
         f, h = 3 * len(self.free), 3 * len(self.held)
         return pattern(free, free, (f, f)), pattern(free, held, (f, h)), pattern(held, held, (h, h))
+
+
+def _down(values: list[np.ndarray]) -> np.ndarray:
+    """Values (m, w) of the coordinates of elements, at the rows of all entries (m, w, w) of their blocks."""
+    return np.concatenate([np.repeat(own, own.shape[1], axis=1).ravel() for own in values])
+
+
+def _along(values: list[np.ndarray]) -> np.ndarray:
+    """As `_down`, at the columns."""
+    return np.concatenate([np.tile(own, (1, own.shape[1])).ravel() for own in values])
 
 
 def crossing_matrices(vectors: np.ndarray) -> np.ndarray:
