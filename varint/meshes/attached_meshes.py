@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csc_array
+from scipy.sparse.linalg import splu
 
 from varint.compile import Compiled
 from varint.elasticity.materials import Response, Viscosity
 from varint.mechanism import Mechanism
+from varint.meshes.vertex_order import VertexOrder
 from varint.model.body import WORLD
 from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.rotation_vectors import rotation_matrix
@@ -81,6 +83,7 @@ class AttachedMeshes:
         self._slot, self._offset = owner[self.held], arm[self.held]
         self.slots, self._column = np.unique(self._slot, return_inverse=True)
         self._nb = nb
+        self._vertex_order: VertexOrder | None = None
 
     def place(self, position: np.ndarray, rotation: np.ndarray, x: np.ndarray) -> None:
         """Bring the attached vertices in ``x`` (n, 3) to where their bodies are, (nb + 1, 3) and (nb + 1, 3, 3)."""
@@ -181,6 +184,14 @@ class AttachedMeshes:
     def _entries(self, responses: Sequence[Response | Viscosity], projected: bool = False) -> np.ndarray:
         parts = zip(self.meshes, responses, strict=True)
         return np.concatenate([mesh.blocks(own, projected).ravel() for mesh, own in parts])
+
+    def factors(self, matrix: csc_array) -> Any:
+        """Sparse factors, which `solve`, of a matrix with the pattern of ``free`` in `stiffness`."""
+        if self.settling.all():
+            return splu(matrix)
+        if self._vertex_order is None:
+            self._vertex_order = VertexOrder(matrix)
+        return self._vertex_order.factor(matrix)
 
     def power(self, force: np.ndarray, v: np.ndarray) -> np.ndarray:
         """(meshes,) W, of ``force`` (n, 3) on vertices with the velocities ``v`` (n, 3)."""

@@ -5,7 +5,6 @@ The matrix of the free vertices, m / s^2 + K, has sparse factors of its own (Sup
 
 import numpy as np
 from scipy.sparse import diags_array
-from scipy.sparse.linalg import splu
 
 from varint.meshes.mesh_start import equilibrium, velocities_along
 from varint.meshes.vertex_record import OF_VERTICES
@@ -96,7 +95,7 @@ class MeshStages(Stages):
         K = (inverse.stiffness.free + diags_array(mass / s**2)).tocsc()
         size = size_of_residual(A, tau, sigma, moves) + float(np.sum(missed**2 / np.abs(K.diagonal())))
         pull = inverse.stiffness.mixed @ inverse.along_joints()[:, moves]
-        followed = splu(K).solve(np.column_stack([pull, missed]))
+        followed = inverse.meshes.factors(K).solve(np.column_stack([pull, missed]))
         A = A[np.ix_(moves, moves)] - pull.T @ followed[:, :-1]
         effort = tau[moves] - pull.T @ followed[:, -1]
         C = C[:, moves]
