@@ -22,9 +22,10 @@ class SpringNet(ElasticMesh):
     stiffness : (m,) N/m
     rest_length : (m,) m
     damping : (m,) N s/m
-    slack : whether springs pull alone: below its rest length a spring is without force and damping
+    slack : whether springs pull alone: below its rest length a spring stores no energy
 
-    An energy of k (l - l0)^2 / 2, a viscous force of c times the rate of the length l, both along the spring.
+    An energy of k (l - l0)^2 / 2, a viscous force of c times the rate of the length l, both along the spring. The
+    viscous force acts on slack springs too: a force that sets in with a jump leaves steps without a solution.
     """
 
     points: np.ndarray
@@ -92,8 +93,7 @@ class SpringNet(ElasticMesh):
 
     def viscosity(self, x: np.ndarray, v: np.ndarray) -> Viscosity:
         """Forces (m, 3), N, on the first particle of each, and their derivatives by the velocity of the second."""
-        length, along = self._directions(x)
-        damping = np.where(length > self.rest_length, self.damping, 0.0) if self.slack else self.damping
+        damping, (_, along) = self.damping, self._directions(x)
         rate = np.einsum("mi,mi->m", along, v[self.springs[:, 1]] - v[self.springs[:, 0]])
         return Viscosity((damping * rate)[:, None] * along, lambda: np.einsum("m,mi,mj->mij", damping, along, along))
 

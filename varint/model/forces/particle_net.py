@@ -57,7 +57,7 @@ class ParticleNet(Force):
     rest_length : float or (m,), optional
         Of each spring, m; the distance of its points where not given.
     slack : bool
-        Springs pull alone: one below its rest length is without force and damping.
+        Springs pull alone: one below its rest length is without elastic force. Its damping stays.
     attach : dict of body name to numbers of particles, or sequence of AttachedVertices
         The world among the bodies; nothing is attached where not given.
     velocities : (n, 3), optional
