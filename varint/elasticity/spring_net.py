@@ -131,5 +131,5 @@ class SpringNet(ElasticMesh):
         total = np.asarray(pulls.sum(axis=1)).ravel()
         matrix = diags_array(total + LOOSE * total.max(initial=1.0)) - pulls
         found = values.copy()
-        found[free] = splu(matrix.tocsc()[free][:, free].tocsc()).solve((pulls[free][:, held] @ values[held]))
+        found[free] = splu(matrix.tocsc()[free][:, free].tocsc()).solve(pulls[free][:, held] @ values[held])
         return found

@@ -134,9 +134,7 @@ def _solver(K):  # type: ignore[no-untyped-def]
     return splu((K + diags_array(np.full(K.shape[0], SHIFT * K.diagonal().max()))).tocsc())
 
 
-def _next_rotation(
-    points: np.ndarray, x: np.ndarray, least: bool = False
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _next_rotation(points: np.ndarray, x: np.ndarray, least: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """R and centres a, b of the rigid motion R (p - a) + b next to that of ``points`` (n, 3) to ``x`` (Kabsch).
 
     ``least``: where points on a line leave a turn about it undetermined, the least rotation.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AttachedVertices(Frozen):
-    """Numbers of the ``vertices`` of a `DeformableBody` or `ParticleNet` that move with ``body``, which may be ``"world"``."""
+    """Numbers of the ``vertices`` of a deformable body or net that move with ``body``, which may be ``"world"``."""
 
     body: str
     vertices: Sequence[int]
