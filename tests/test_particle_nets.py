@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 from scipy.sparse.linalg import splu
@@ -207,10 +208,10 @@ def test_both_formulations_agree_at_order_2():
 
 @pytest.mark.slow
 def test_energy_of_a_cloth_held_at_two_corners_has_no_trend():
-    run = vi.simulate(alone(cloth()), 12.0, 8e-3)
+    run = vi.simulate(alone(cloth()), 6.0, 2e-3)
     error = run.energy_balance
     quarters = [part.mean() for part in np.array_split(error[1:], 4)]
-    assert np.abs(error).max() < 0.05 * np.ptp(run.potential)
+    assert np.abs(error).max() < 1e-3 * np.ptp(run.potential)
     assert abs(quarters[-1] - quarters[0]) < 0.3 * np.abs(error).max()
 
 
@@ -242,7 +243,7 @@ def hanging(n, stiffness=50.0, mass=1.0, length=1.2, span=0.8, g=9.81):
     """A rope between two points of a height, and its particles at rest, by Newton's method on the forces."""
     net = vi.ParticleNet.rope(
         "rope", "world", "world", point_a=(0, 0, 0), point_b=(span, 0, 0), segments=n, mass=mass, stiffness=stiffness,
-        length=length,
+        length=length, slack=False,
     )  # fmt: skip
     x, mesh, inner = net.points.copy(), net.mesh, (3 * np.arange(1, n)[:, None] + np.arange(3)).ravel()
     for _ in range(60):
@@ -286,7 +287,7 @@ def test_frequencies_of_a_chain_that_hangs():
         below = np.cumsum(net.masses[:0:-1])[::-1] * g  # tensions
         x = net.points.copy()
         x[1:, 2] -= np.cumsum(below / net.stiffness)
-        assert np.abs(net.mesh.forces(x)[1:, 2] - net.masses[1:] * g).max() < 1e-8
+        assert np.abs(net.mesh.forces(x)[1:, 2] - net.masses[1:] * g).max() < 1e-6
         found = net.frequencies(6, at=x)
         assert found[::2] == pytest.approx(found[1::2], rel=1e-6)  # along x and y
         errors.append(np.abs(found[::2] / (zeros * np.sqrt(g / length) / (4 * np.pi)) - 1).max())
@@ -298,7 +299,7 @@ def test_a_rope_is_slack_below_its_length():
     net = vi.ParticleNet.rope(
         "rope", "world", "world", point_a=(0, 0, 0), point_b=(1, 0, 0), segments=4, mass=1.0, stiffness=10.0, length=1.5
     )
-    assert net.mesh.energy(net.points) == 0.0
+    assert net.mesh.energy(net.points) < 1e-20
     assert np.linalg.norm(np.diff(net.points, axis=0), axis=1) == pytest.approx(np.full(4, 0.375), rel=1e-9)
     straight = np.linspace(0, 2.0, 5)[:, None] * [1.0, 0.0, 0.0]
     assert net.mesh.energy(straight) == pytest.approx(0.5 * 10.0 * 0.5**2)
@@ -384,7 +385,9 @@ def test_nets_are_drawn_as_lines(tmp_path):
     x, R = poses_of(run)
     (drawn,) = scene_data(mechanism, x[0], R[0], None)["skins"]
     assert (drawn["corners"], drawn["count"]) == (2, 16)
-    run.plot_poses(tmp_path / "poses.png")
+    figure = run.plot("mechanism", path=tmp_path / "poses.png")
+    lines = [each for each in figure.axes[0].collections if isinstance(each, LineCollection)]
+    assert max(len(each.get_segments()) for each in lines) == len(mechanism.forces[0].springs)
 
 
 # wrong input
@@ -401,7 +404,7 @@ LINE = [[0, 0, 0], [1, 0, 0], [2, 0, 0]]
         ({"springs": [(0, 1), (1, 1)]}, "number 1 is of particle 1 with itself"),
         ({"springs": [(0, 3)]}, "pairs of numbers of its 3 points, 0 to 2"),
         ({"springs": [(0, 0.5)]}, "pairs of numbers of its 3 points"),
-        ({"springs": [(0, 1), (1, 2), (1, 0)]}, "numbers 0 and 2 are both between particles 1 and 0"),
+        ({"springs": [(0, 1), (1, 2), (1, 0)]}, "numbers 0 and 2 are both between particles 0 and 1"),
         ({"points": [[0, 0, 0], [0, 0, 0], [1, 0, 0]]}, "between particles 0 and 1, which are at one point"),
         ({"stiffness": 0.0}, "stiffness of particle net 'net' must be positive, got 0 of spring 0"),
         ({"stiffness": [1.0, -2.0]}, "got -2 of spring 1"),
@@ -439,7 +442,7 @@ def test_wrong_cloths(given, message):
 
 def test_nets_are_refused_by_name():
     with pytest.raises(vi.ArgumentError, match="particle net 'cloth' is a deformable body, which gradients"):
-        vi.gradient(hung(), 0.01, 1e-3, lambda run: run.position[-1, 0, 2])
+        vi.gradient(hung(), lambda run: run.position[-1, 0, 2], 0.01, 1e-3, with_respect_to=["bar.mass"])
     with pytest.raises(vi.ArgumentError, match=r"particle net 'cloth'.*not stepped one by one"):
         vi.Stepper(hung(), 1e-3)
     with pytest.raises(vi.MechanismError, match=r"particle net 'cloth'.*'c'"):

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csc_array
+from scipy.sparse import csc_array, diags_array
 from scipy.sparse.linalg import splu
 
 from varint.compile import Compiled
@@ -18,13 +18,17 @@ from varint.model.rotation_vectors import rotation_matrix
 
 
 class SparsePattern:
-    """Sums of entries as a sparse matrix, always with the same places: ``rows`` and ``columns`` of each, (N,)."""
+    """Sums of entries as a sparse matrix, always with the same places: ``rows`` and ``columns`` of each, (N,).
+
+    Those of a square matrix have its diagonal among them.
+    """
 
     def __init__(self, rows: np.ndarray, columns: np.ndarray, chosen: np.ndarray, shape: tuple[int, int]) -> None:
         self.shape, self._chosen = shape, np.flatnonzero(chosen)
-        self._places, self._of_entry = np.unique(
-            columns[self._chosen] * shape[0] + rows[self._chosen], return_inverse=True
-        )
+        own = columns[self._chosen] * shape[0] + rows[self._chosen]
+        diagonal = np.arange(shape[0]) * (shape[0] + 1) if shape[0] == shape[1] else own[:0]
+        self._places, number = np.unique(np.concatenate([own, diagonal]), return_inverse=True)
+        self._of_entry = number[: len(own)]
         self._rows = self._places % max(shape[0], 1)
         self._starts = np.searchsorted(self._places, np.arange(shape[1] + 1) * shape[0])
 
@@ -185,10 +189,13 @@ class AttachedMeshes:
         parts = zip(self.meshes, responses, strict=True)
         return np.concatenate([mesh.blocks(own, projected).ravel() for mesh, own in parts])
 
-    def factors(self, matrix: csc_array) -> Any:
-        """Sparse factors, which `solve`, of a matrix with the pattern of ``free`` in `stiffness`."""
+    def factors(self, matrix: csc_array, more: np.ndarray | float = 0.0) -> Any:
+        """Sparse factors, which `solve`, of ``free`` in `stiffness`, with ``more`` (3 f,) added to its diagonal."""
         if self.settling.all():
-            return splu(matrix)
+            return splu((matrix + diags_array(more)).tocsc() if np.ndim(more) else matrix)
+        if np.ndim(more):
+            matrix = matrix.copy()  # in whose pattern zeros stay
+            matrix.setdiag(matrix.diagonal() + more)
         if self._vertex_order is None:
             self._vertex_order = VertexOrder(matrix)
         return self._vertex_order.factor(matrix)
