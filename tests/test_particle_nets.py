@@ -208,11 +208,14 @@ def test_both_formulations_agree_at_order_2():
 
 @pytest.mark.slow
 def test_energy_of_a_cloth_held_at_two_corners_has_no_trend():
-    run = vi.simulate(alone(cloth()), 6.0, 2e-3)
+    """Its error over 3000 steps, the second half as the first; how far it falls is the scale of its energy."""
+    net = cloth(across=(0, 0, 1))
+    run = vi.simulate(alone(net), 12.0, 4e-3, every=4)
     error = run.energy_balance
-    quarters = [part.mean() for part in np.array_split(error[1:], 4)]
-    assert np.abs(error).max() < 1e-3 * np.ptp(run.potential)
-    assert abs(quarters[-1] - quarters[0]) < 0.3 * np.abs(error).max()
+    fall = np.ptp(run.vertices["cloth"][..., 2].mean(axis=1))
+    assert np.abs(error).max() < 1e-3 * net.mass * 9.81 * fall
+    first, second = (part.mean() for part in np.array_split(error[1:], 2))
+    assert abs(second - first) < 0.3 * np.abs(error).max()
 
 
 def test_a_net_that_is_thrown():
@@ -245,7 +248,7 @@ def hanging(n, stiffness=50.0, mass=1.0, length=1.2, span=0.8, g=9.81):
         "rope", "world", "world", point_a=(0, 0, 0), point_b=(span, 0, 0), segments=n, mass=mass, stiffness=stiffness,
         length=length, slack=False,
     )  # fmt: skip
-    x, mesh, inner = net.points.copy(), net.mesh, (3 * np.arange(1, n)[:, None] + np.arange(3)).ravel()
+    x, mesh, inner = net.points * [1.0, 1.0, 1.1], net.mesh, (3 * np.arange(1, n)[:, None] + np.arange(3)).ravel()
     for _ in range(60):
         f = (mesh.forces(x) + mesh.mass[:, None] * [0, 0, -g]).ravel()[inner]
         step = np.zeros(x.size)
@@ -291,8 +294,8 @@ def test_frequencies_of_a_chain_that_hangs():
         found = net.frequencies(6, at=x)
         assert found[::2] == pytest.approx(found[1::2], rel=1e-6)  # along x and y
         errors.append(np.abs(found[::2] / (zeros * np.sqrt(g / length) / (4 * np.pi)) - 1).max())
-    assert errors[1] < 1e-3
-    assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.5)
+    assert errors[1] < 3e-3
+    assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.1)
 
 
 def test_a_rope_is_slack_below_its_length():
