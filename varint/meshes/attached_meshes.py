@@ -230,7 +230,7 @@ def _down(values: list[np.ndarray]) -> np.ndarray:
 
 
 def _along(values: list[np.ndarray]) -> np.ndarray:
-    """As `_down`, at the columns."""
+    """Values (m, w) of the coordinates of elements, at the columns of all entries of their blocks."""
     return np.concatenate([np.tile(own, (1, own.shape[1])).ravel() for own in values])
 
 
