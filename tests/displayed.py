@@ -134,6 +134,7 @@ def things():
         "deformable body": vi.DeformableBody.box(
             "d", (1, 1, 1), (5, 5, 5), E=1.0, nu=0.3, density=1.0, attach={"a": range(6)}
         ),
+        "particle net": vi.ParticleNet.cloth("n", (1, 1), (9, 9), mass=1.0, stiffness=1.0, attach={"a": range(6)}),
         "beam": vi.beam("e", "a", "b", **ENDS, elements=50, section=BAR),
         "section of a beam": BAR,
         "ball that touches": vi.SphereShape(0.1),

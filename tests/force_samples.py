@@ -300,6 +300,11 @@ def samples(rng):
                 attach={"b0": range(4), "b2": range(8, 12)},
             )
         ],
+        "ParticleNet": [
+            vi.ParticleNet.cloth(
+                "f", (1.0, 0.5), (2, 1), mass=0.5, stiffness=20.0, damping=0.01, attach={"b0": range(2), "b2": [4]}
+            )
+        ],
         "JointCoulombFriction": [vi.JointCoulombFriction("f", joint="hinge", coefficient=0.2, radius=0.05)],
     }
 

@@ -18,7 +18,7 @@ KEEP = {  # forces, with the parameters of `samples`, that keep the energy; all 
     "Gear", "RackAndPinion", "Screw", "Belt", "Equality", "Coupling", "CoordinateMap", "Attachment",
     "RollingWheel", "KnifeEdge", "PathMass",
 }  # fmt: skip
-ONLY_REDUCED = {"Contact", "ContactPairs", "DeformableBody", "HardContact", "JointCoulombFriction"}
+ONLY_REDUCED = {"Contact", "ContactPairs", "DeformableBody", "HardContact", "JointCoulombFriction", "ParticleNet"}
 RNG = 3
 
 

@@ -77,6 +77,7 @@ def test_friction_by_what_a_joint_transmits_takes_energy(rng):
         "DeformableBody",
         "HardContact",
         "JointCoulombFriction",
+        "ParticleNet",
         "PathMass",
     }
     mechanism = sample_mechanism(rng, samples(rng)["JointCoulombFriction"])

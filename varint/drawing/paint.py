@@ -222,7 +222,7 @@ class Painter:
             paint = self._box if outline.solid and _is_box(outline.points) else self._outline
             artists += paint(outline, x, R, fade, level + under + depth[outline.body])
         if len(x) > self._bodies + 1:
-            artists += [self._skin(skin.triangles, x, fade, level + SKIN_Z) for skin in self.scene.skins]
+            artists += [self._skin(skin.faces, x, fade, level + SKIN_Z) for skin in self.scene.skins]
         for strand in self.scene.strands:
             artists.append(self._strand(strand, x, R, fade, level + STRAND_Z))
         for mark in self.scene.marks:
@@ -297,9 +297,11 @@ class Painter:
         drawn = PolyCollection(list(triangles), facecolors=colours, edgecolors=colours, linewidths=0.25, zorder=z)
         return self.axes.add_collection(drawn, autolim=False)
 
-    def _skin(self, triangles: np.ndarray, x: np.ndarray, fade: float, z: float) -> Artist:
-        """The triangles that are seen, those further away first, the upper ones lighter."""
-        view, corners = self.scene.view, x[triangles]
+    def _skin(self, faces: np.ndarray, x: np.ndarray, fade: float, z: float) -> Artist:
+        """The triangles that are seen, those further away first, the upper ones lighter; or lines."""
+        view, corners = self.scene.view, x[faces]
+        if faces.shape[1] == 2:
+            return self._lines([*view.project(corners)], z, _faded(SKIN, fade), LINE)
         outward = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         outward /= np.maximum(np.linalg.norm(outward, axis=1, keepdims=True), np.finfo(float).tiny)
         seen = outward @ view.towards > 0

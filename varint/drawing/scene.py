@@ -14,7 +14,6 @@ import numpy as np
 from varint.drawing.shape_outlines import planes_of, shape_outlines
 from varint.drawing.viewpoint import View
 from varint.drawing.wrapped import WrapShape, shape_of
-from varint.elasticity.tetrahedra import surface
 from varint.kinematics.frames import JointFrames
 from varint.model.body import Body
 from varint.model.forces.soft_mesh import soft_meshes
@@ -82,12 +81,12 @@ class Strand(NamedTuple):
 
 
 class Skin(NamedTuple):
-    """The surface of a mesh that is deformed: triangles (f, 3) of numbers of its vertices, counter-clockwise.
+    """A mesh that is deformed, by numbers of its vertices: triangles (f, 3), counter-clockwise, or lines (f, 2).
 
     Vertices are placed as bodies are, behind all of these and before the world.
     """
 
-    triangles: np.ndarray
+    faces: np.ndarray
 
 
 class Scene(NamedTuple):
@@ -175,10 +174,10 @@ def strands_of(structure: Structure) -> list[Strand]:
 
 
 def skins_of(structure: Structure) -> tuple[Skin, ...]:
-    """The surfaces of all meshes that are deformed."""
+    """The surfaces and lines of all meshes that are deformed."""
     skins, first = [], len(structure.bodies)
     for soft in soft_meshes(structure):
-        skins.append(Skin(first + surface(soft.mesh.tetrahedra)))
+        skins.append(Skin(first + soft.mesh.skin))
         first += soft.count
     return tuple(skins)
 

@@ -6,20 +6,17 @@ functions in the reference configuration, and constant within it.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from varint.elasticity.elastic_mesh import ElasticMesh
 from varint.elasticity.materials import MATERIALS, Response, Viscosity, viscosity
-
-if TYPE_CHECKING:
-    from scipy.sparse import csc_array
 
 FLATTEST = 1e-9  # volume of a tetrahedron over the cube of its longest edge
 
 
 @dataclass(frozen=True, eq=False)
-class TetrahedralMesh:
+class TetrahedralMesh(ElasticMesh):
     """n vertices and m linear tetrahedra of one elastic material.
 
     points : (n, 3) m, reference configuration
@@ -71,42 +68,36 @@ class TetrahedralMesh:
         mu, lam = self.damping * self.mu, self.damping * self.lam
         return viscosity(self.deformation(x), self.deformation(v), mu, lam)
 
-    def energy(self, x: np.ndarray) -> float:
-        """Elastic energy, J, with vertices at ``x`` (n, 3), m."""
-        return float(np.sum(self.volume * self.response(x).energy))
+    @property
+    def elements(self) -> np.ndarray:
+        """(m, 4)"""
+        return self.tetrahedra
 
-    def forces(self, x: np.ndarray, response: Response | Viscosity | None = None) -> np.ndarray:
-        """(n, 3) N, that the material exerts on its vertices at ``x`` (n, 3): minus the gradient of the energy."""
-        found = self.response(x) if response is None else response
-        nodal = np.einsum("m,mij,maj->mai", -self.volume, found.stress, self.gradient)
-        rows = self.tetrahedra.ravel()
-        return np.column_stack([np.bincount(rows, nodal[..., i].ravel(), len(x)) for i in range(3)])
+    @property
+    def damped(self) -> bool:
+        return self.damping > 0.0
+
+    @cached_property
+    def skin(self) -> np.ndarray:
+        """(f, 3) vertices of the faces of the surface, counter-clockwise from outside."""
+        return surface(self.tetrahedra)
+
+    def stored(self, response: Response) -> float:
+        """See `ElasticMesh`."""
+        return float(np.sum(self.volume * response.energy))
+
+    def on_vertices(self, response: Response | Viscosity) -> np.ndarray:
+        """See `ElasticMesh`."""
+        return np.einsum("m,mij,maj->mai", -self.volume, response.stress, self.gradient)
 
     def blocks(self, response: Response | Viscosity, projected: bool = False) -> np.ndarray:
-        """(m, 12, 12) N/m, second derivatives of the energies of the elements by their vertices, or N s/m of viscosity.
-
-        ``projected``: onto positive semidefinite matrices, by the eigenvalues of dP/dF.
-        """
+        """See `ElasticMesh`; projected by the eigenvalues of dP/dF."""
         tangent = response.tangent.reshape(-1, 9, 9)
         if projected:
             values, vectors = np.linalg.eigh(tangent)
             tangent = (vectors * np.maximum(values, 0.0)[:, None]) @ vectors.swapaxes(1, 2)
         B = np.einsum("maj,ik->mijak", self.gradient, np.eye(3)).reshape(-1, 9, 12)
         return self.volume[:, None, None] * (B.swapaxes(1, 2) @ tangent @ B)
-
-    def stiffness(self, x: np.ndarray, projected: bool = False) -> "csc_array":
-        """(3 n, 3 n) N/m, derivative of minus the forces at ``x`` (n, 3), sparse; ``projected``: see `blocks`."""
-        from scipy.sparse import coo_array
-
-        blocks, columns = self.blocks(self.response(x), projected), self.columns
-        rows, across = np.repeat(columns, 12, axis=1), np.tile(columns, (1, 12))
-        size = 3 * len(self.points)
-        return coo_array((blocks.ravel(), (rows.ravel(), across.ravel())), shape=(size, size)).tocsc()
-
-    @cached_property
-    def columns(self) -> np.ndarray:
-        """(m, 12) rows of the coordinates of each element among all (3 n)."""
-        return (3 * self.tetrahedra[:, :, None] + np.arange(3)).reshape(-1, 12)
 
 
 def signed_volumes(points: np.ndarray, tetrahedra: np.ndarray) -> np.ndarray:

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import splu
 
 from varint.compile import Compiled
 from varint.integrators.march import March, NodeBlock
@@ -268,7 +267,7 @@ class DeformableStage:
         """Factors of the free vertices, and their Schur complement on the bodies."""
         meshes, ws, h = self.meshes, self.ws, self.h
         parts = meshes.stiffness(self._responses, 0.25 * h * h, True, damping=(self._viscosities, 0.5 * h))
-        lu = splu(parts.free)
+        lu = meshes.factors(parts.free)
         J0, J1 = meshes.jacobian(ws.rotation[self.pose]), meshes.jacobian(ws.rotation[1 - self.pose])
         before, after = parts.mixed @ J0, parts.mixed @ J1
         followed = lu.solve(after) if after.size else after

@@ -2,27 +2,33 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csc_array
+from scipy.sparse import csc_array, diags_array
+from scipy.sparse.linalg import splu
 
 from varint.compile import Compiled
 from varint.elasticity.materials import Response, Viscosity
 from varint.mechanism import Mechanism
+from varint.meshes.vertex_order import VertexOrder
 from varint.model.body import WORLD
 from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.rotation_vectors import rotation_matrix
 
 
 class SparsePattern:
-    """Sums of entries as a sparse matrix, always with the same places: ``rows`` and ``columns`` of each, (N,)."""
+    """Sums of entries as a sparse matrix, always with the same places: ``rows`` and ``columns`` of each, (N,).
+
+    Those of a square matrix have its diagonal among them.
+    """
 
     def __init__(self, rows: np.ndarray, columns: np.ndarray, chosen: np.ndarray, shape: tuple[int, int]) -> None:
         self.shape, self._chosen = shape, np.flatnonzero(chosen)
-        self._places, self._of_entry = np.unique(
-            columns[self._chosen] * shape[0] + rows[self._chosen], return_inverse=True
-        )
+        own = columns[self._chosen] * shape[0] + rows[self._chosen]
+        diagonal = np.arange(shape[0]) * (shape[0] + 1) if shape[0] == shape[1] else own[:0]
+        self._places, number = np.unique(np.concatenate([own, diagonal]), return_inverse=True)
+        self._of_entry = number[: len(own)]
         self._rows = self._places % max(shape[0], 1)
         self._starts = np.searchsorted(self._places, np.arange(shape[1] + 1) * shape[0])
 
@@ -49,13 +55,16 @@ class AttachedMeshes:
     mass : (n,) kg
     slots : (b,) slots of the bodies that vertices are attached to, each once
     damped : whether any material is
+    given_velocities : of each mesh (n, 3) m/s that its free vertices start with, or None
+    settling : (free,) whether a free vertex starts in equilibrium, not where bodies carry it
     """
 
     def __init__(self, mechanism: Mechanism, compiled: Compiled) -> None:
         bodies = soft_meshes(mechanism)
         self.gravity = np.asarray(mechanism.gravity)
         self.meshes = [body.mesh for body in bodies]
-        self.damped = any(mesh.damping > 0.0 for mesh in self.meshes)
+        self.given_velocities = [body.velocities for body in bodies]
+        self.damped = any(mesh.damped for mesh in self.meshes)
         self.first = np.cumsum([0, *(len(mesh.points) for mesh in self.meshes)])
         count = int(self.first[-1])
         self.points = np.concatenate([mesh.points for mesh in self.meshes])
@@ -70,12 +79,15 @@ class AttachedMeshes:
                     k = mechanism.body_index[part.body]
                     B, x = rotation_matrix(mechanism.bodies[k].quat_wxyz), mechanism.bodies[k].position
                     owner[vertices], arm[vertices] = compiled.slot[k], (self.points[vertices] - x) @ B
+        carried = np.repeat([mesh.carried for mesh in self.meshes], np.diff(self.first))
+        self.settling = ~carried[owner < 0]
         self.free, self._tied = np.flatnonzero(owner < 0), np.flatnonzero(owner >= 0)
         self._owner, self._arm = owner[self._tied], arm[self._tied]
         self.held = np.flatnonzero((owner >= 0) & (owner < nb))
         self._slot, self._offset = owner[self.held], arm[self.held]
         self.slots, self._column = np.unique(self._slot, return_inverse=True)
         self._nb = nb
+        self._vertex_order: VertexOrder | None = None
 
     def place(self, position: np.ndarray, rotation: np.ndarray, x: np.ndarray) -> None:
         """Bring the attached vertices in ``x`` (n, 3) to where their bodies are, (nb + 1, 3) and (nb + 1, 3, 3)."""
@@ -151,7 +163,7 @@ class AttachedMeshes:
 
     def energy(self, responses: list[Response]) -> float:
         """Elastic energy, J."""
-        return float(sum(np.sum(m.volume * own.energy) for m, own in zip(self.meshes, responses, strict=True)))
+        return float(sum(mesh.stored(own) for mesh, own in zip(self.meshes, responses, strict=True)))
 
     def stiffness(
         self, responses: list[Response], share: float, inertia: bool, projected: bool = False,
@@ -177,6 +189,17 @@ class AttachedMeshes:
         parts = zip(self.meshes, responses, strict=True)
         return np.concatenate([mesh.blocks(own, projected).ravel() for mesh, own in parts])
 
+    def factors(self, matrix: csc_array, more: np.ndarray | float = 0.0) -> Any:
+        """Sparse factors, which `solve`, of ``free`` in `stiffness`, with ``more`` (3 f,) added to its diagonal."""
+        if self.settling.all():
+            return splu((matrix + diags_array(more)).tocsc() if np.ndim(more) else matrix)
+        if np.ndim(more):
+            matrix = matrix.copy()  # in whose pattern zeros stay
+            matrix.setdiag(matrix.diagonal() + more)
+        if self._vertex_order is None:
+            self._vertex_order = VertexOrder(matrix)
+        return self._vertex_order.factor(matrix)
+
     def power(self, force: np.ndarray, v: np.ndarray) -> np.ndarray:
         """(meshes,) W, of ``force`` (n, 3) on vertices with the velocities ``v`` (n, 3)."""
         return np.add.reduceat(np.sum(force * v, axis=1), self.first[:-1])
@@ -189,17 +212,26 @@ class AttachedMeshes:
         number, is_free, is_held = np.zeros((3, len(self.points)), dtype=np.int64)
         number[self.free], number[self.held] = np.arange(len(self.free)), np.arange(len(self.held))
         is_free[self.free], is_held[self.held] = 1, 1
-        tetrahedra = np.concatenate([m.tetrahedra + n for m, n in zip(self.meshes, self.first, strict=False)])
-        columns = (3 * number[tetrahedra][:, :, None] + np.arange(3)).reshape(-1, 12)
-        free, held = (np.repeat(mark[tetrahedra], 3, axis=1).astype(bool) for mark in (is_free, is_held))
-        rows, across = np.repeat(columns, 12, axis=1).ravel(), np.tile(columns, (1, 12)).ravel()
+        elements = [mesh.elements + first for mesh, first in zip(self.meshes, self.first, strict=False)]
+        columns = [(3 * number[own][:, :, None] + np.arange(3)).reshape(len(own), -1) for own in elements]
+        free, held = ([np.repeat(mark[own], 3, axis=1) > 0 for own in elements] for mark in (is_free, is_held))
+        rows, across = _down(columns), _along(columns)
 
-        def pattern(of_rows: np.ndarray, of_columns: np.ndarray, shape: tuple[int, int]) -> SparsePattern:
-            chosen = np.repeat(of_rows, 12, axis=1).ravel() & np.tile(of_columns, (1, 12)).ravel()
-            return SparsePattern(rows, across, chosen, shape)
+        def pattern(of_rows: list[np.ndarray], of_columns: list[np.ndarray], shape: tuple[int, int]) -> SparsePattern:
+            return SparsePattern(rows, across, _down(of_rows) & _along(of_columns), shape)
 
         f, h = 3 * len(self.free), 3 * len(self.held)
         return pattern(free, free, (f, f)), pattern(free, held, (f, h)), pattern(held, held, (h, h))
+
+
+def _down(values: list[np.ndarray]) -> np.ndarray:
+    """Values (m, w) of the coordinates of elements, at the rows of all entries (m, w, w) of their blocks."""
+    return np.concatenate([np.repeat(own, own.shape[1], axis=1).ravel() for own in values])
+
+
+def _along(values: list[np.ndarray]) -> np.ndarray:
+    """Values (m, w) of the coordinates of elements, at the columns of all entries of their blocks."""
+    return np.concatenate([np.tile(own, (1, own.shape[1])).ravel() for own in values])
 
 
 def crossing_matrices(vectors: np.ndarray) -> np.ndarray:

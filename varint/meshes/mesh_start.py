@@ -1,9 +1,16 @@
-"""Start of free vertices: in equilibrium with the bodies that hold the others, and moving along."""
+"""Start of free vertices: in equilibrium with the bodies that hold the others, and moving along.
+
+Nets of springs have no equilibrium of their own where they are slack: theirs are carried by their attached vertices.
+"""
+
+from collections.abc import Iterator
 
 import numpy as np
-from scipy.sparse import diags_array
+from scipy.sparse import csc_array, diags_array
 from scipy.sparse.linalg import splu
 
+from varint.elasticity.elastic_mesh import ElasticMesh
+from varint.elasticity.spring_net import SpringNet
 from varint.errors import StateError
 from varint.meshes.attached_meshes import AttachedMeshes
 
@@ -11,37 +18,49 @@ MOST_ITERATIONS = 200
 HALVINGS = 40  # of an increment
 AT_REST = 1e-11  # of the largest force at the first guess, or of those that hold the bodies
 ROUND_OFF = 1e-14  # of the largest stiffness times the size of the meshes
+LINE = 1e-6  # singular value over the largest: points on a line leave a rotation undetermined
 SHIFT = 1e-12  # of the largest stiffness: that of a mesh held at a point or a line alone is singular
 
 
 def equilibrium(meshes: AttachedMeshes, x: np.ndarray) -> None:
     """Bring the free vertices in ``x`` (n, 3) to rest, without gravity, by Newton's method; the others are in place.
 
-    Each mesh begins with the rigid motion that is next to that of its attached vertices. Raises StateError.
+    Each mesh begins with the rigid motion that is next to that of its attached vertices; a net adds to it the mean of
+    what its neighbours move. Raises StateError.
     """
     tied = np.setdiff1d(np.arange(len(x)), meshes.free)
     if np.array_equal(x[tied], meshes.points[tied]):
         x[meshes.free] = meshes.points[meshes.free]
         return
-    for first, last in zip(meshes.first, meshes.first[1:], strict=False):
-        own = tied[(tied >= first) & (tied < last)]
-        free = meshes.free[(meshes.free >= first) & (meshes.free < last)]
-        R, a, b = _next_rotation(meshes.points[own], x[own]) if len(own) else (np.eye(3), np.zeros(3), np.zeros(3))
+    for mesh, first, own, free in _parts(meshes):
+        R, a, b = np.eye(3), np.zeros(3), np.zeros(3)
+        if len(own):
+            R, a, b = _next_rotation(meshes.points[own], x[own], least=mesh.carried)
         x[free] = (meshes.points[free] - a) @ R.T + b
+        if isinstance(mesh, SpringNet):
+            x[free] += _spread(mesh, own - first, x[own] - ((meshes.points[own] - a) @ R.T + b), free - first)
+    settling = meshes.settling
+    if settling.any():
+        _settle(meshes, x, settling)
+
+
+def _settle(meshes: AttachedMeshes, x: np.ndarray, settling: np.ndarray) -> None:
+    """Newton's method for the ``settling`` (free,) among the free vertices."""
+    free = meshes.free[settling]
     responses = meshes.responses(x)
     energy = meshes.energy(responses)
     largest, size = float(np.abs(meshes.forces(x, responses)).max()), float(np.abs(x).max())
     for _ in range(MOST_ITERATIONS):
         force = meshes.forces(x, responses)
-        K = meshes.stiffness(responses, 1.0, inertia=False, projected=True).free
+        K = _among(meshes.stiffness(responses, 1.0, inertia=False, projected=True).free, settling)
         floor = max(AT_REST * max(largest, float(np.abs(force).max())), ROUND_OFF * K.diagonal().max() * size)
-        if np.abs(force[meshes.free]).max() <= floor:
+        if np.abs(force[free]).max() <= floor:
             return
-        step = _solver(K).solve(force[meshes.free].ravel()).reshape(-1, 3)
-        share, slope = 1.0, float(np.sum(step * force[meshes.free]))
+        step = _solver(K).solve(force[free].ravel()).reshape(-1, 3)
+        share, slope = 1.0, float(np.sum(step * force[free]))
         for _ in range(HALVINGS):
             tried = x.copy()
-            tried[meshes.free] += share * step
+            tried[free] += share * step
             found = meshes.responses(tried)
             after = meshes.energy(found)
             if after <= energy - 1e-4 * share * slope + ROUND_OFF * abs(energy):
@@ -57,28 +76,74 @@ def equilibrium(meshes: AttachedMeshes, x: np.ndarray) -> None:
 
 
 def velocities_along(meshes: AttachedMeshes, x: np.ndarray, v: np.ndarray) -> None:
-    """Set the velocities of the free vertices in ``v`` (n, 3), m/s, to those at which they stay in equilibrium."""
-    if not v[meshes.held].any():
+    """Set the velocities of the free vertices in ``v`` (n, 3), m/s, to those at which they stay in equilibrium.
+
+    Nets have those that they are given, or those of the mean of their neighbours.
+    """
+    if v[meshes.held].any():
+        _move_along(meshes, x, v)
+    else:
         v[meshes.free] = 0.0
-        return
-    tied = np.setdiff1d(np.arange(len(x)), meshes.free)
-    for first, last in zip(meshes.first, meshes.first[1:], strict=False):
-        own = tied[(tied >= first) & (tied < last)]
-        free = meshes.free[(meshes.free >= first) & (meshes.free < last)]
-        v[free] = _rigid_velocity(x[own], v[own], x[free]) if len(own) else 0.0
-    stiffness = meshes.stiffness(meshes.responses(x), 1.0, inertia=False)
-    pulled = stiffness.free @ v[meshes.free].ravel() + stiffness.mixed @ v[meshes.held].ravel()
-    v[meshes.free] -= _solver(stiffness.free).solve(pulled).reshape(-1, 3)
+    for (_, first, _, free), given in zip(_parts(meshes), meshes.given_velocities, strict=True):
+        if given is not None:
+            v[free] = given[free - first]
+
+
+def _move_along(meshes: AttachedMeshes, x: np.ndarray, v: np.ndarray) -> None:
+    for mesh, first, own, free in _parts(meshes):
+        v[free] = 0.0
+        if len(own):
+            places = np.concatenate([free, own])
+            rigid = _rigid_velocity(x[own], v[own], x[places])
+            v[free] = rigid[: len(free)]
+            if isinstance(mesh, SpringNet):
+                v[free] += _spread(mesh, own - first, v[own] - rigid[len(free) :], free - first)
+    settling = meshes.settling
+    if settling.any():
+        stiffness = meshes.stiffness(meshes.responses(x), 1.0, inertia=False)
+        pulled = stiffness.free @ v[meshes.free].ravel() + stiffness.mixed @ v[meshes.held].ravel()
+        K = _among(stiffness.free, settling)
+        v[meshes.free[settling]] -= _solver(K).solve(pulled[np.repeat(settling, 3)]).reshape(-1, 3)
+
+
+def _parts(meshes: AttachedMeshes) -> Iterator[tuple[ElasticMesh, int, np.ndarray, np.ndarray]]:
+    """Each mesh with its first vertex, and its attached and free ones, by numbers among all."""
+    is_free = np.zeros(len(meshes.points), dtype=bool)
+    is_free[meshes.free] = True
+    for mesh, first in zip(meshes.meshes, meshes.first, strict=False):
+        own = first + np.arange(len(mesh.points))
+        yield mesh, int(first), own[~is_free[own]], own[is_free[own]]
+
+
+def _spread(net: SpringNet, known: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Values at the vertices ``wanted`` of a net by the ``values`` at the ``known`` ones, see `SpringNet.spread`."""
+    every, mask = np.zeros_like(net.points), np.zeros(len(net.points), dtype=bool)
+    every[known], mask[known] = values, True
+    return net.spread(every, mask)[wanted]
+
+
+def _among(K: csc_array, chosen: np.ndarray) -> csc_array:
+    """Rows and columns of the ``chosen`` (free,) vertices."""
+    if chosen.all():
+        return K
+    columns = np.repeat(chosen, 3)
+    return K[columns][:, columns]
 
 
 def _solver(K):  # type: ignore[no-untyped-def]
     return splu((K + diags_array(np.full(K.shape[0], SHIFT * K.diagonal().max()))).tocsc())
 
 
-def _next_rotation(points: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """R and centres a, b of the rigid motion R (p - a) + b next to that of ``points`` (n, 3) to ``x`` (Kabsch)."""
+def _next_rotation(points: np.ndarray, x: np.ndarray, least: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """R and centres a, b of the rigid motion R (p - a) + b next to that of ``points`` (n, 3) to ``x`` (Kabsch).
+
+    ``least``: where points on a line leave a turn about it undetermined, the least rotation.
+    """
     a, b = points.mean(axis=0), x.mean(axis=0)
-    U, _, Vt = np.linalg.svd((x - b).T @ (points - a))
+    moments = (x - b).T @ (points - a)
+    U, sizes, Vt = np.linalg.svd(moments)
+    if least and sizes[1] <= LINE * sizes[0]:
+        U, _, Vt = np.linalg.svd(moments + LINE * LINE * sizes[0] * np.eye(3))
     U[:, 2] *= np.sign(np.linalg.det(U) * np.linalg.det(Vt))
     return U @ Vt, a, b
 

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from varint.errors import MechanismError
 from varint.model.body import WORLD, Body
@@ -28,12 +27,12 @@ from varint.model.joints import REGISTRY
 from varint.model.joints.base import Joint, frame_about
 from varint.model.mechanism_parts import MechanismParts
 from varint.model.rotation_vectors import quat_from_matrix
+from varint.model.sagging import sagging_points
 from varint.model.section import Section
 from varint.model.shapes import quat_from_z
 from varint.model.solid import Solid
 
 GREGORY = (-5.0 / 8.0, 1.0 / 6.0, -1.0 / 24.0)  # corrections of the weights at either end
-LONGEST = 1e8  # length of a cable over the distance of its points
 POINT = 0.02  # radius of a node of a cable in lengths of a segment
 ALONG_X = quat_from_z(np.array([1.0, 0.0, 0.0]))
 
@@ -151,7 +150,7 @@ def cable(
     distance = float(np.linalg.norm(b - a))
     whole = distance if length is None else positive(length, f"length of {what}")
     rest, damping = whole / elements, not_negative(damping, f"damping of {what}")
-    points = _sagging(a, b, rest, elements, unit_axis(down, f"down of {what}"), what)
+    points = sagging_points(a, b, rest, elements, unit_axis(down, f"down of {what}"), what)
     ends, bodies, joints, names = {0: body_a, elements: body_b}, [], [], []
     for k, point in enumerate(points):
         parent = ends.get(k, WORLD)
@@ -266,30 +265,3 @@ def _node(
     return Body(
         name, mass=mass, inertia=np.diag(inertia), position=point, quat_wxyz=quat_from_matrix(axes), solids=(solid,)
     )
-
-
-def _sagging(a: np.ndarray, b: np.ndarray, rest: float, elements: int, down: np.ndarray, what: str) -> np.ndarray:
-    """(n + 1, 3) points on an arc in the plane of the chord and ``down``, chords of length ``rest`` apart.
-
-    A cable that is too short for that is straight.
-    """
-    chord = b - a
-    distance = float(np.linalg.norm(chord))
-    along = np.linspace(0.0, 1.0, elements + 1)[:, None]
-    if elements * rest <= distance * (1.0 + 1e-12):
-        return a + along * chord
-    if elements * rest > LONGEST * distance:
-        raise MechanismError(f"length of {what} must be at most {LONGEST:g} times the distance of its points")
-    x = chord / distance
-    y = down - (down @ x) * x
-    if np.linalg.norm(y) < 1e-6:
-        raise MechanismError(f"down of {what} must not be along the line between its points")
-    y = y / np.linalg.norm(y)
-    # n chords that turn by g each reach rest sin(n g / 2) / sin(g / 2)
-    reach = lambda g: rest * np.sin(0.5 * elements * g) / np.sin(0.5 * g) - distance  # noqa: E731
-    g = brentq(reach, 1e-9 / elements, (2.0 - 1e-9) * np.pi / elements)
-    direction = g * (0.5 * (elements - 1) - np.arange(elements))
-    steps = rest * (np.cos(direction)[:, None] * x + np.sin(direction)[:, None] * y)
-    points = a + np.concatenate([np.zeros((1, 3)), np.cumsum(steps, axis=0)])
-    points[-1] = b
-    return points

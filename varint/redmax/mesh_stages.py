@@ -4,8 +4,6 @@ The matrix of the free vertices, m / s^2 + K, has sparse factors of its own (Sup
 """
 
 import numpy as np
-from scipy.sparse import diags_array
-from scipy.sparse.linalg import splu
 
 from varint.meshes.mesh_start import equilibrium, velocities_along
 from varint.meshes.vertex_record import OF_VERTICES
@@ -93,10 +91,10 @@ class MeshStages(Stages):
             return np.inf, None
         A, C = inverse.derivatives(1.0, 1.0 / s, 1.0 / s**2)
         mass = np.repeat(inverse.meshes.mass[inverse.meshes.free], 3)
-        K = (inverse.stiffness.free + diags_array(mass / s**2)).tocsc()
-        size = size_of_residual(A, tau, sigma, moves) + float(np.sum(missed**2 / np.abs(K.diagonal())))
+        diagonal = inverse.stiffness.free.diagonal() + mass / s**2
+        size = size_of_residual(A, tau, sigma, moves) + float(np.sum(missed**2 / np.abs(diagonal)))
         pull = inverse.stiffness.mixed @ inverse.along_joints()[:, moves]
-        followed = splu(K).solve(np.column_stack([pull, missed]))
+        followed = inverse.meshes.factors(inverse.stiffness.free, mass / s**2).solve(np.column_stack([pull, missed]))
         A = A[np.ix_(moves, moves)] - pull.T @ followed[:, :-1]
         effort = tau[moves] - pull.T @ followed[:, -1]
         C = C[:, moves]

@@ -75,7 +75,10 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
             }
             for s in scene.strands
         ],
-        "skins": [{"triangles": encoded(skin, "<u4"), "count": len(own)} for own, skin in numbered(scene.skins)],
+        "skins": [
+            {"faces": encoded(faces, "<u4"), "corners": faces.shape[1], "count": len(own)}
+            for own, faces in numbered(scene.skins)
+        ],
         "touches": bool(mechanism.compiled.plan.contacts.body.size),
         "tracks": [_plain(track) for track in scene.tracks],
         "camera": {
@@ -95,9 +98,9 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
 
 
 def numbered(skins: Iterable[Skin]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Numbers of the vertices on each skin, and its triangles (f, 3) in numbers among these."""
-    found = (np.unique(skin.triangles, return_inverse=True) for skin in skins)
-    return [(own, triangles.reshape(-1, 3)) for own, triangles in found]
+    """Numbers of the vertices on each skin, and its triangles (f, 3) or lines (f, 2) in numbers among these."""
+    found = ((*np.unique(skin.faces, return_inverse=True), skin.faces.shape) for skin in skins)
+    return [(own, faces.reshape(shape)) for own, faces, shape in found]
 
 
 def _plain(values: Any) -> Any:

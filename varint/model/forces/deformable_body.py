@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.elasticity.materials import MATERIALS, lame_constants
-from varint.elasticity.tetrahedra import FLATTEST, TetrahedralMesh, box_mesh, flatness, signed_volumes, surface
+from varint.elasticity.tetrahedra import FLATTEST, TetrahedralMesh, box_mesh, flatness, signed_volumes
 from varint.errors import ArgumentError, MechanismError
 from varint.model.arrays import Corners, Points
 from varint.model.checks import (
@@ -24,7 +24,7 @@ from varint.model.checks import (
     whole_number,
 )
 from varint.model.forces.base import Element, Force, register
-from varint.model.forces.soft_mesh import AttachedVertices, SoftMesh, checked_attach
+from varint.model.forces.soft_mesh import AttachedVertices, SoftMesh, attached_parts, checked_attach
 from varint.model.mesh_reader import Chosen, MeshSource, read_tetrahedra
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class DeformableBody(Force):
             density=density,
             material=material,
             damping=damping,
-            attach=_attachments(numbers),
+            attach=attached_parts(numbers),
         )
 
     @classmethod
@@ -194,7 +194,7 @@ class DeformableBody(Force):
         points = points + array_of(position, (3,), f"position of deformable body {shown(name)}")
         made = MeshSource(name, points, tetrahedra, np.arange(len(points)), {})
         numbers = made.attached(attach)
-        return cls(name, points, tetrahedra, E=E, nu=nu, density=density, attach=_attachments(numbers), **others)
+        return cls(name, points, tetrahedra, E=E, nu=nu, density=density, attach=attached_parts(numbers), **others)
 
     @cached_property
     def mesh(self) -> TetrahedralMesh:
@@ -205,7 +205,7 @@ class DeformableBody(Force):
     @cached_property
     def surface(self) -> np.ndarray:
         """(f, 3) vertices of the faces of its surface, counter-clockwise from outside."""
-        return surface(self.tetrahedra)
+        return self.mesh.skin
 
     @property
     def mass(self) -> float:
@@ -217,31 +217,18 @@ class DeformableBody(Force):
 
         A body of which nothing is attached has six of zero first. Raises ArgumentError for more than it has.
         """
-        from scipy.sparse import diags_array
-        from scipy.sparse.linalg import eigsh
-
         held = [vertex for part in self.attach for vertex in part.vertices]
         free = np.setdiff1d(np.arange(len(self.points)), held)
-        columns = (3 * free[:, None] + np.arange(3)).ravel()
         count = whole_number(count, "count", 1, ArgumentError)
-        if count >= len(columns):
-            raise ArgumentError(f"{self.label} has {len(columns)} coordinates: count must be less, got {count}")
-        K = self.mesh.stiffness(self.points)[columns][:, columns]
-        root = 1.0 / np.sqrt(np.repeat(self.mesh.mass[free], 3))
-        scaled = diags_array(root) @ K @ diags_array(root)
+        if count >= 3 * len(free):
+            raise ArgumentError(f"{self.label} has {3 * len(free)} coordinates: count must be less, got {count}")
         shift = -1e-3 * self.E / self.density / np.ptp(self.points, axis=0).max() ** 2
-        start = np.cos(np.arange(len(columns)) ** 2)  # any: that of the solver is random
-        squares = eigsh(scaled.tocsc(), count, sigma=shift, v0=start, return_eigenvectors=False)
-        return np.sqrt(np.maximum(np.sort(squares), 0.0)) / (2.0 * np.pi)
+        return self.mesh.frequencies(self.points, free, count, shift)
 
     def elements(self, structure: "Structure") -> list[Element]:
         for part in self.attach:
             self._body(structure, part.body)
         return [SoftMesh(self.name, self.label, self.mesh, tuple(self.attach))]
-
-
-def _attachments(numbers: Mapping[str, list[int]]) -> list[AttachedVertices]:
-    return [AttachedVertices(body, vertices) for body, vertices in numbers.items()]
 
 
 def _checked_tetrahedra(given: ArrayLike, points: np.ndarray, label: str) -> np.ndarray:

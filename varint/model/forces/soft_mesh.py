@@ -1,4 +1,4 @@
-"""Meshes of elastic tetrahedra whose vertices may be attached to bodies, as an element of a force."""
+"""Elastic meshes whose vertices may be attached to bodies, as an element of a force."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.elasticity.tetrahedra import TetrahedralMesh
+from varint.elasticity.elastic_mesh import ElasticMesh
 from varint.errors import MechanismError
 from varint.model.checks import Frozen, check_keys, check_name, of_type, sequence_of, shown, whole_number
 from varint.model.forces.base import Element
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AttachedVertices(Frozen):
-    """Numbers of the ``vertices`` of a `DeformableBody` that move with ``body``, which may be ``"world"``."""
+    """Numbers of the ``vertices`` of a deformable body or net that move with ``body``, which may be ``"world"``."""
 
     body: str
     vertices: Sequence[int]
@@ -41,14 +41,16 @@ class SoftMesh(Element):
     An element without an effort and without work: its energy is its own.
 
     name, label : of its force
-    mesh : TetrahedralMesh
+    mesh : ElasticMesh
     attached : vertices that bodies hold; the others are free
+    velocities : (n, 3) m/s, at the start, of the free vertices; None where they move along with the bodies
     """
 
     name: str
     label: str
-    mesh: TetrahedralMesh
+    mesh: ElasticMesh
     attached: tuple[AttachedVertices, ...]
+    velocities: np.ndarray | None = None
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -70,6 +72,11 @@ def soft_meshes(structure: "Structure") -> list[SoftMesh]:
     """All such meshes of a structure, in the order of its forces."""
     elements = (element for force in structure.forces for element in force.elements(structure))
     return [element for element in elements if isinstance(element, SoftMesh)]
+
+
+def attached_parts(numbers: Mapping[str, list[int]]) -> list[AttachedVertices]:
+    """The vertices of each body, by its name."""
+    return [AttachedVertices(body, vertices) for body, vertices in numbers.items()]
 
 
 def checked_attach(given: object, count: int, label: str) -> tuple[AttachedVertices, ...]:

@@ -37,12 +37,10 @@ class Ghost {
       return { line, bodies: ends, points: points.map(vector), wraps: wraps.map((body) => (body < -1 ? null : { body, first: ARC_POINTS * arcs++ })) };
     });
     let first = 0;
-    this.skins = skins.map(({ triangles, count }) => {
-      const geometry = new THREE.BufferGeometry();
-      geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * count), 3));
-      geometry.setIndex(new THREE.BufferAttribute(decoded(triangles, Uint32Array), 1));
-      const mesh = new THREE.Mesh(geometry, surface);
-      mesh.frustumCulled = false;
+    const wire = new THREE.LineBasicMaterial({ color: colour, transparent: true, opacity: GHOST });
+    this.skins = skins.map((skin) => {
+      const { count } = skin;
+      const mesh = skinOf(skin, surface, wire);
       this.solids.add(mesh);
       first += count;
       return { mesh, first: first - count };

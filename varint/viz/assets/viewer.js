@@ -207,13 +207,11 @@ const strands = data.strands.map((strand) => {
   return { ...strand, line, coil: coil && ends, points: strand.points.map(vector), wraps, activation };
 });
 let vertices = 0;
-const skins = data.skins.map(({ triangles, count }) => {
-  const geometry = new THREE.BufferGeometry();
-  geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * count), 3));
-  geometry.setIndex(new THREE.BufferAttribute(decoded(triangles, Uint32Array), 1));
-  const look = { color: 0xd8825a, flatShading: true, side: THREE.DoubleSide, transparent: true, opacity: 0.85 };
-  const mesh = new THREE.Mesh(geometry, new THREE.MeshLambertMaterial(look));
-  mesh.frustumCulled = false;
+const surface = new THREE.MeshLambertMaterial({ color: 0xd8825a, flatShading: true, side: THREE.DoubleSide, transparent: true, opacity: 0.85 });
+const wire = new THREE.LineBasicMaterial({ color: 0xb0562e });
+const skins = data.skins.map((skin) => {
+  const { count } = skin;
+  const mesh = skinOf(skin, surface, wire);
   scene.add(mesh);
   layers.bodies.push(mesh);
   vertices += count;
@@ -229,6 +227,16 @@ for (const track of data.tracks) {
   const line = thickLine(track.flat(), 0x8a8a84, 2);
   scene.add(line);
   layers.lines.push(line);
+}
+
+// Triangles or lines between vertices that move.
+function skinOf({ faces, corners, count }, surface, wire) {
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * count), 3));
+  geometry.setIndex(new THREE.BufferAttribute(decoded(faces, Uint32Array), 1));
+  const mesh = corners === 2 ? new THREE.LineSegments(geometry, wire) : new THREE.Mesh(geometry, surface);
+  mesh.frustumCulled = false;
+  return mesh;
 }
 
 // A spring from the origin along z, of length and width one.

@@ -1,0 +1,354 @@
+"""A net: particles with springs between them, some of which may be attached to bodies."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varint.elasticity.spring_net import SpringNet
+from varint.errors import ArgumentError, MechanismError
+from varint.model.arrays import Pairs, Points, Values
+from varint.model.checks import (
+    MOST,
+    array_of,
+    check_name,
+    freeze,
+    in_a_shape,
+    not_negative,
+    positive,
+    sequence_of,
+    shown,
+    unit_axis,
+    whole_number,
+)
+from varint.model.forces.base import Element, Force, register
+from varint.model.forces.soft_mesh import AttachedVertices, SoftMesh, attached_parts, checked_attach
+from varint.model.mesh_reader import Chosen, MeshSource
+from varint.model.sagging import sagging_points
+
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class ParticleNet(Force):
+    """Particles of three coordinates with springs between them: nets, cloth, ropes, point masses.
+
+    It stands among the forces of a mechanism. Free particles move by themselves; attached ones move with their bodies,
+    whose inertia they add to. No spring needs a closure, and no particle a body. For `varint.simulate` of order 2 and
+    4, and `varint.redmax.simulate` with the implicit integrators in steps of dt; ``traj.vertices`` and
+    ``traj.vertex_velocities`` hold the motion. See docs/particles.md.
+
+    Parameters
+    ----------
+    name : str
+    points : (n, 3)
+        Places of the particles, m, world, in the reference configuration of the bodies.
+    masses : float or (n,)
+        Of each particle, kg; zero for attached ones that add no inertia.
+    springs : (m, 2)
+        Numbers of the two particles of each.
+    stiffness, damping : float or (m,)
+        Of each spring, N/m and N s/m.
+    rest_length : float or (m,), optional
+        Of each spring, m; the distance of its points where not given.
+    slack : bool
+        Springs pull alone: one below its rest length is without elastic force. Its damping stays.
+    attach : dict of body name to numbers of particles, or sequence of AttachedVertices
+        The world among the bodies; nothing is attached where not given.
+    velocities : (n, 3), optional
+        Of the free particles at the start, m/s, world; where not given they move along with the bodies.
+
+    Raises
+    ------
+    MechanismError
+        Also for springs of a particle with itself or of no length, for two springs between the same particles, and for
+        particles of two bodies.
+    """
+
+    points: Points
+    masses: float | Values = field(kw_only=True)
+    springs: Pairs = field(kw_only=True)
+    stiffness: float | Values = field(kw_only=True)
+    rest_length: float | Values | None = field(default=None, kw_only=True)
+    damping: float | Values = field(default=0.0, kw_only=True)
+    slack: bool = field(default=False, kw_only=True)
+    attach: Sequence[AttachedVertices] = field(default=(), kw_only=True)
+    velocities: Points | None = field(default=None, kw_only=True)
+
+    solved_for: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        points = array_of(self.points, (None, 3), f"points of {self.label}")
+        self._set("points", points)
+        springs = _checked_springs(self.springs, len(points), self.label)
+        self._set("springs", springs)
+        distances = np.linalg.norm(points[springs[:, 1]] - points[springs[:, 0]], axis=1)
+        if (distances == 0.0).any():
+            worst = int(np.argmin(distances))
+            raise MechanismError(
+                f"springs of {self.label}: number {worst} is between {_both(springs[worst])}, which are at one point"
+            )
+        self._set("attach", checked_attach(self.attach, len(points), self.label))
+        self._check_masses()
+        self._each_spring("stiffness", above_zero=True)
+        self._each_spring("damping")
+        if self.rest_length is None:
+            self._set("rest_length", freeze(distances))
+        self._each_spring("rest_length", above_zero=True)
+        if self.velocities is not None:
+            self._set("velocities", array_of(self.velocities, points.shape, f"velocities of {self.label}"))
+
+    @property
+    def label(self) -> str:
+        """See `Force`."""
+        return f"particle net '{self.name}'"
+
+    @classmethod
+    def cloth(
+        cls,
+        name: str,
+        size: ArrayLike,
+        divisions: Sequence[int],
+        *,
+        mass: float,
+        stiffness: float,
+        shear: float | None = None,
+        bending: float = 0.0,
+        damping: float = 0.0,
+        slack: bool = False,
+        attach: Mapping[str, Chosen] | None = None,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        along: ArrayLike = (1.0, 0.0, 0.0),
+        across: ArrayLike = (0.0, 1.0, 0.0),
+    ) -> "ParticleNet":
+        """Make a rectangle of square or rectangular cells.
+
+        Parameters
+        ----------
+        size : (2,)
+            Its length ``along`` and its width ``across``, m.
+        divisions : (2,)
+            Numbers of cells along these.
+        mass : float
+            Of all, kg: a quarter of that of a cell for each of its corners.
+        stiffness : float
+            Of the springs along the edges of the cells, N/m.
+        shear : float, optional
+            Of those across the cells, N/m; half of ``stiffness`` where not given, and none for 0.
+        bending : float
+            Of those to the particles next but one along the edges, N/m; none for 0.
+        damping : float
+            Of each spring over its stiffness, s.
+        slack : bool
+            As in `ParticleNet`.
+        attach : dict, optional
+            Body name to the particles attached to it: their numbers, a mask of all of them, or a function of the points
+            (n, 3), m, that gives a mask (n,). Particle i (ny + 1) + j is i cells along and j across.
+        position : (3,)
+            Its centre, m, world, in the reference configuration.
+        along, across : (3,)
+            Directions of its edges, world; ``across`` is made perpendicular to ``along``.
+        """
+        what = f"particle net {shown(check_name(name, 'a particle net'))}"
+        lengths = array_of(size, (2,), f"size of {what}")
+        if not (lengths > 0.0).all():
+            raise MechanismError(f"size of {what} must be above zero, got {lengths.tolist()}")
+        counts = sequence_of(divisions, f"divisions of {what}", "two whole numbers")
+        if len(counts) != 2:
+            raise MechanismError(f"divisions of {what} must be two whole numbers, got {shown(divisions)}")
+        nx, ny = (whole_number(count, f"divisions of {what}", 1, most=MOST) for count in counts)
+        x = unit_axis(along, f"along of {what}")
+        y = array_of(across, (3,), f"across of {what}")
+        if np.linalg.norm(np.cross(x, y)) <= 1e-9 * np.linalg.norm(y):
+            raise MechanismError(f"across of {what} must not be parallel to along, got {y.tolist()}")
+        y = unit_axis(y - (y @ x) * x, f"across of {what}")
+        i, j = (part.ravel() for part in np.meshgrid(np.arange(nx + 1), np.arange(ny + 1), indexing="ij"))
+        u, v = lengths[0] * (i / nx - 0.5), lengths[1] * (j / ny - 0.5)
+        points = array_of(position, (3,), f"position of {what}") + u[:, None] * x + v[:, None] * y
+        shares = np.where((i == 0) | (i == nx), 0.5, 1.0) * np.where((j == 0) | (j == ny), 0.5, 1.0)
+        edge = positive(stiffness, f"stiffness of {what}")
+        number = np.arange(len(points)).reshape(nx + 1, ny + 1)
+        kinds = [
+            (edge, ((1, 0), (0, 1))),
+            (0.5 * edge if shear is None else not_negative(shear, f"shear of {what}"), ((1, 1), (1, -1))),
+            (not_negative(bending, f"bending of {what}"), ((2, 0), (0, 2))),
+        ]
+        springs = [(k, _shifted(number, *shift)) for k, shifts in kinds if k > 0.0 for shift in shifts]
+        constants = np.concatenate([np.full(len(pairs), k) for k, pairs in springs])
+        return cls(
+            name,
+            points,
+            masses=positive(mass, f"mass of {what}") * shares / shares.sum(),
+            springs=np.concatenate([pairs for _, pairs in springs]),
+            stiffness=constants,
+            damping=not_negative(damping, f"damping of {what}") * constants,
+            slack=slack,
+            attach=_chosen(name, points, attach),
+        )
+
+    @classmethod
+    def rope(
+        cls,
+        name: str,
+        body_a: str | None,
+        body_b: str | None,
+        *,
+        point_a: ArrayLike,
+        point_b: ArrayLike,
+        segments: int,
+        mass: float,
+        stiffness: float,
+        damping: float = 0.0,
+        length: float | None = None,
+        slack: bool = True,
+        down: ArrayLike = (0.0, 0.0, -1.0),
+    ) -> "ParticleNet":
+        """Make a rope between ``point_a`` of body a and ``point_b`` of body b (3,), m, world, reference.
+
+        Parameters
+        ----------
+        body_a, body_b : str or None
+            "world" among them; None for a free end.
+        segments : int
+            n springs between n + 1 particles in line, from 1; particle 0 is at ``point_a``.
+        mass : float
+            Of all, kg, spread evenly: an n-th at each inner particle, half of it at either end.
+        stiffness : float
+            Of the whole rope, N/m (EA over its length): n times as much for each spring.
+        damping : float
+            Of each spring over its stiffness, s.
+        length : float, optional
+            Unloaded, m; the distance of the points where not given.
+        slack : bool
+            As in `ParticleNet`; without it a rope pushes back too.
+        down : (3,)
+            Direction in which the reference configuration of a rope longer than that distance sags, on an arc.
+        """
+        what = f"particle net {shown(check_name(name, 'a particle net'))}"
+        a, b = array_of(point_a, (3,), f"point_a of {what}"), array_of(point_b, (3,), f"point_b of {what}")
+        distance = float(np.linalg.norm(b - a))
+        if distance == 0.0:
+            raise MechanismError(f"{what} needs two points that are apart")
+        n = whole_number(segments, f"segments of {what}", 1, most=MOST)
+        rest = (distance if length is None else positive(length, f"length of {what}")) / n
+        points = sagging_points(a, b, rest, n, unit_axis(down, f"down of {what}"), what)
+        shares = np.ones(n + 1)
+        shares[[0, n]] = 0.5
+        ends: dict[str, list[int]] = {}
+        for end, body, which in ((0, body_a, "body_a"), (n, body_b, "body_b")):
+            if body is not None:
+                ends.setdefault(check_name(body, f"{which} of {what}"), []).append(end)
+        constant = n * positive(stiffness, f"stiffness of {what}")
+        return cls(
+            name,
+            points,
+            masses=positive(mass, f"mass of {what}") * shares / n,
+            springs=np.column_stack([np.arange(n), np.arange(1, n + 1)]),
+            stiffness=constant,
+            rest_length=rest,
+            damping=not_negative(damping, f"damping of {what}") * constant,
+            slack=slack,
+            attach=attached_parts(ends),
+        )
+
+    @cached_property
+    def mesh(self) -> SpringNet:
+        """Its energy, forces, tensions and stiffness as functions of the places of its particles."""
+        each: Any = self
+        return SpringNet(
+            self.points, each.masses, each.springs, each.stiffness, each.rest_length, each.damping, self.slack
+        )
+
+    @property
+    def mass(self) -> float:
+        """kg"""
+        return float(np.sum(self.masses))
+
+    def frequencies(self, count: int = 6, at: ArrayLike | None = None) -> np.ndarray:
+        """(count,) lowest natural frequencies, Hz, with the attached particles at rest; zero where it can move freely.
+
+        ``at`` (n, 3), m: equilibrium of the particles under what acts, which stiffens them by the tensions there; the
+        points where not given. Raises ArgumentError for more than it has.
+        """
+        place = self.points if at is None else array_of(at, self.points.shape, "at", ArgumentError)
+        free = self._element.free
+        count = whole_number(count, "count", 1, ArgumentError)
+        if count >= 3 * len(free):
+            raise ArgumentError(f"{self.label} has {3 * len(free)} coordinates: count must be less, got {count}")
+        return self.mesh.frequencies(place, free, count)
+
+    @property
+    def _element(self) -> SoftMesh:
+        return SoftMesh(self.name, self.label, self.mesh, tuple(self.attach), self.velocities)
+
+    def elements(self, structure: "Structure") -> list[Element]:
+        for part in self.attach:
+            self._body(structure, part.body)
+        return [self._element]
+
+    def _check_masses(self) -> None:
+        what, count = f"masses of {self.label}", len(self.points)
+        masses = np.array(np.broadcast_to(in_a_shape(self.masses, ((), (count,)), what), (count,)))
+        self._set("masses", freeze(masses))
+        held = np.isin(np.arange(count), [vertex for part in self.attach for vertex in part.vertices])
+        if held.all():
+            raise MechanismError(f"attach of {self.label}: every particle is attached, so that none can move")
+        wrong = np.flatnonzero(np.where(held, masses < 0.0, masses <= 0.0))
+        if wrong.size:
+            least = "zero or positive" if held[wrong[0]] else "positive"
+            raise MechanismError(f"{what} must be {least}, got {masses[wrong[0]]:g} kg of particle {wrong[0]}")
+
+    def _each_spring(self, name: str, above_zero: bool = False) -> None:
+        """A number of each spring as an array (m,)."""
+        what, count = f"{name} of {self.label}", len(self.springs)
+        values = np.array(np.broadcast_to(in_a_shape(getattr(self, name), ((), (count,)), what), (count,)))
+        wrong = np.flatnonzero(values <= 0.0 if above_zero else values < 0.0)
+        if wrong.size:
+            least = "positive" if above_zero else "zero or positive"
+            raise MechanismError(f"{what} must be {least}, got {values[wrong[0]]:g} of spring {wrong[0]}")
+        self._set(name, freeze(values))
+
+
+def _checked_springs(given: ArrayLike, count: int, label: str) -> np.ndarray:
+    """(m, 2) integers; raises MechanismError."""
+    what = f"springs of {label}"
+    array = array_of(given, (None, 2), what) if np.size(given) else np.zeros((0, 2))
+    if not np.array_equal(array, np.floor(array)) or ((array < 0) | (array >= count)).any():
+        raise MechanismError(f"{what} must be pairs of numbers of its {count} points, 0 to {count - 1}")
+    springs = array.astype(np.int64)
+    same = np.flatnonzero(springs[:, 0] == springs[:, 1])
+    if same.size:
+        raise MechanismError(f"{what}: number {same[0]} is of particle {springs[same[0], 0]} with itself")
+    ordered = np.sort(springs, axis=1)
+    _, first, places = np.unique(ordered, axis=0, return_index=True, return_inverse=True)
+    twice = np.flatnonzero(first[places.ravel()] != np.arange(len(springs)))
+    if twice.size:
+        one, other = first[places.ravel()[twice[0]]], twice[0]
+        raise MechanismError(
+            f"{what}: numbers {one} and {other} are both between {_both(ordered[other])}: give one spring with the sum"
+            " of both stiffnesses"
+        )
+    return freeze(springs)
+
+
+def _both(pair: np.ndarray) -> str:
+    return f"particles {pair[0]} and {pair[1]}"
+
+
+def _shifted(number: np.ndarray, i: int, j: int) -> np.ndarray:
+    """Pairs (m, 2) of numbers of a grid that are (i, j) cells apart; i not negative."""
+    rows, columns = number.shape
+    first = number[: rows - i, max(-j, 0) : columns - max(j, 0)]
+    second = number[i:, max(j, 0) : columns + min(j, 0)]
+    return np.column_stack([first.ravel(), second.ravel()])
+
+
+def _chosen(name: str, points: np.ndarray, attach: Mapping[str, Chosen] | None) -> list[AttachedVertices]:
+    source = MeshSource(name, points, np.zeros((0, 4), dtype=np.int64), np.arange(len(points)), {})
+    return attached_parts(source.attached(attach))
