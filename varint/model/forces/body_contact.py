@@ -5,11 +5,20 @@ from typing import TYPE_CHECKING, ClassVar
 
 from varint.errors import MechanismError
 from varint.model.body import WORLD
-from varint.model.collision_shapes import CollisionShape, CylinderShape, PlaneShape
+from varint.model.collision_shapes import (
+    CapsuleShape,
+    CollisionShape,
+    CylinderShape,
+    HeightField,
+    PlaneShape,
+    SphereShape,
+)
 from varint.model.forces.base import BodyContact, Element, Force, register
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
+
+ROUNDED = SphereShape, CapsuleShape  # what may touch a height field
 
 
 @register
@@ -20,10 +29,11 @@ class Contact(Force):
     ``body_b`` may be ``"world"``, whose shapes are the ``ground`` of the mechanism. Each impact turns the rate of
     approach to -``restitution`` times itself (0 to 1), and less where a rebound with friction would bring energy in.
     ``friction`` is Coulomb's coefficient, sticking included (docs/theory.md section 14). ``rolling`` is the coefficient
-    of rolling resistance, m, so far only 0. For `varint.simulate` of order 1 or 2. ``traj.force`` is the normal force,
-    N, ``traj.contact_force`` the force on ``body_a``; see also ``traj.penetration``.
+    of rolling resistance, m: each point that touches resists relative rotation across its normal by a torque of up to
+    ``rolling`` times its normal force. For `varint.simulate` of order 1 or 2. ``traj.force`` is the normal force, N,
+    ``traj.contact_force`` the force on ``body_a``; see also ``traj.penetration``.
 
-    Raises MechanismError where a body has no shapes, or for rolling resistance other than 0.
+    Raises MechanismError where a body has no shapes.
     """
 
     body_a: str
@@ -37,11 +47,6 @@ class Contact(Force):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check(friction="zero", restitution="zero", rolling="zero")
-        if self.rolling > 0.0:
-            raise MechanismError(
-                f"rolling resistance of {self.label} is not supported, got rolling={self.rolling:g}: leave it at 0 and"
-                " add a damper, such as JointDamper or Drag(angular=)"
-            )
         if self.restitution > 1.0:
             raise MechanismError(f"restitution of {self.label} must be at most 1, got {self.restitution:g}")
         if self.body_a == self.body_b:
@@ -51,12 +56,17 @@ class Contact(Force):
         body, other = self._moving(structure, self.body_a), self._body(structure, self.body_b)
         shapes = self._shapes(structure, body), self._shapes(structure, other)
         for one, another in (shapes, shapes[::-1]):
+            field = any(isinstance(shape, HeightField) for shape in one)
+            if field and not all(isinstance(shape, ROUNDED) and not shape.hollow for shape in another):
+                raise MechanismError(
+                    f"{self.label}: a HeightField touches spheres and capsules alone: give corners a SphereShape each"
+                )
             cylinder = any(isinstance(shape, CylinderShape) for shape in one)
             if cylinder and not all(isinstance(shape, PlaneShape) for shape in another):
                 raise MechanismError(
                     f"{self.label}: a CylinderShape touches planes alone: take a CapsuleShape, or a ConvexMesh"
                 )
-        return [BodyContact(body, other, *shapes, self.friction, self.restitution)]
+        return [BodyContact(body, other, *shapes, self.friction, self.restitution, self.rolling)]
 
     def _shapes(self, structure: "Structure", name: str) -> tuple[CollisionShape, ...]:
         """The collision shapes of a body, or of the world. Raises MechanismError where there are none."""

@@ -149,4 +149,11 @@ def list_near(plan, ws, pose, h):
                 count += 1
             else:
                 _forget(plan, ws, f)
+                if contacts.roller[contacts.height.size + f] >= 0:
+                    _forget(plan, ws, contacts.roller[contacts.height.size + f] - contacts.height.size)
+    for n in range(contacts.height.size, count):
+        roller = contacts.roller[work.near[n]]
+        if roller >= 0:
+            work.near[count], work.kind[roller - contacts.height.size] = roller, EMPTY
+            count += 1
     work.near_count[0], work.near_pair_count[0] = count, pairs
