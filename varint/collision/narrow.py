@@ -1,8 +1,8 @@
 """Features by which two shapes face each other: the narrow phase, behind bounding spheres.
 
 Closed forms for balls, capsules, boxes, convex polyhedra and planes with one another, for those inside of a hollow ball
-or tube, and for a cylinder and a plane. Nothing is remembered between calls and nothing is iterated: the same poses
-give the same features.
+or tube, and for a cylinder with all of the former but another cylinder; where a rim is nearest to an edge takes a few
+iterations. Nothing is remembered between calls: the same poses give the same features.
 """
 
 import math
@@ -10,9 +10,10 @@ import math
 from varint._numba import njit
 from varint.algebra.vectors import add, dot, rotate, rotate_back, sub, vector
 from varint.collision.cores import core_features
+from varint.collision.cylinders import cylinder_features
 from varint.collision.half_spaces import half_space_features
 from varint.collision.hollows import hollow_features
-from varint.collision.shape_records import HOLLOW, PLANE
+from varint.collision.shape_records import CYLINDER, HOLLOW, PLANE
 
 
 @njit
@@ -51,8 +52,8 @@ def find_features(shapes, a, b, pose_a, pose_b, reach, out):
     The smallest gap is the distance of the shapes, if it is below ``reach``; where they overlap it is less the depth,
     the least translation that parts them. The gap of each pair is its own.
     """
-    exchanged = shapes.kind[b] in (PLANE, HOLLOW)
-    both = exchanged and shapes.kind[a] in (PLANE, HOLLOW)
+    exchanged = shapes.kind[b] > shapes.kind[a]
+    both = min(shapes.kind[a], shapes.kind[b]) >= PLANE
     if both or spheres_apart(shapes, a, b, pose_a, pose_b) >= reach:
         return 0
     if exchanged:
@@ -66,6 +67,8 @@ def find_features(shapes, a, b, pose_a, pose_b, reach, out):
         count = half_space_features(shapes, (a, b), frame, reach, out)
     elif shapes.kind[a] == HOLLOW:
         count = hollow_features(shapes, (a, b), frame, reach, out)
+    elif shapes.kind[a] == CYLINDER:
+        count = cylinder_features(shapes, (a, b), frame, reach, out)
     else:
         count = core_features(shapes, (a, b), frame, reach, out)
     if exchanged:

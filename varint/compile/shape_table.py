@@ -110,7 +110,8 @@ def most_features(shapes: ShapeTable, a: int, b: int) -> int:
         other = b if shapes.kind[a] in (PLANE, HOLLOW) else a
         vertices = int(shapes.first_vertex[other + 1] - shapes.first_vertex[other])
         return 8 if shapes.kind[other] == CYLINDER else min(vertices, 2 * _largest_face(shapes, other) + 2)
-    return _largest_face(shapes, a) + _largest_face(shapes, b) + 4
+    own = 8 if CYLINDER in (shapes.kind[a], shapes.kind[b]) else 0
+    return _largest_face(shapes, a) + _largest_face(shapes, b) + own + 4
 
 
 def _largest_face(shapes: ShapeTable, s: int) -> int:
