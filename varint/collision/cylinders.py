@@ -14,7 +14,7 @@ from varint.collision.cores import BESIDE, CONE, NONE, SLACK, TOUCHING, put_feat
 from varint.collision.features import CIRCLE_LINE, CIRCLE_PLANE, CIRCLE_POINT, LINE_LINE, POINT_LINE, POINT_PLANE
 from varint.collision.half_spaces import QUARTERS, UPRIGHT
 from varint.collision.nearest import is_above, nearest_lines
-from varint.collision.rims import nearest_to_line, radial_to
+from varint.collision.rims import nearest_to_line, normal_on_line, radial_to
 from varint.collision.separation import edge_opens
 
 FLAT = 1e-4  # cosine of the angle between an edge and the axis, below which it crosses the rim at two points of its own
@@ -63,18 +63,16 @@ def _edge_in(shapes, frame, f):
 
 
 @njit
-def _on_rim(centre, outward, r, foot, along):
-    """Normal of a rim where it is nearest to a line, radial vector there, and coordinate along the line.
+def _on_rim(centre, outward, r, line):
+    """Normal of a rim where it is nearest to a line, the tangent there, and both points that are nearest.
 
-    ``outward``: the axis out of that end. The normal is zero where the line is a tangent of the rim.
+    ``outward``: the axis out of that end. ``line``: its origin and direction. See `normal_on_line`.
     """
+    foot, along = line
     p, at = nearest_to_line(outward, along, sub(foot, centre), r)
-    n = cross(cross(outward, p), along)
-    length = math.sqrt(dot(n, n))
-    if length < FLAT:
-        return NONE, p, at
-    n = scale((1.0 if dot(n, add(p, outward)) > 0.0 else -1.0) / length, n)
-    return n, p, at
+    point, other, tangent = add(centre, scale(r, p)), add(foot, scale(at, along)), cross(outward, p)
+    n, _ = normal_on_line(tangent, along, sub(point, other))
+    return (scale(-1.0, n) if dot(n, add(p, outward)) < 0.0 else n), tangent, point, other, at
 
 
 @njit
@@ -110,12 +108,11 @@ def _widest(shapes, pair, frame, cylinder):
         if dot(n, n) > 0.0:
             best = _better(shapes, pair, frame, cylinder, n, distance - r - radius, best)
             best = _better(shapes, pair, frame, cylinder, scale(-1.0, n), -distance - r - radius, best)
-        for side in range(2 if abs(dot(e, along)) >= FLAT else 0):
+        for side in range(2):
             centre, sign = _end(shapes, a, e, side)
-            n, p, at = _on_rim(centre, scale(sign, e), r, foot, along)
-            bound = dot(n, sub(add(foot, scale(at, along)), add(centre, scale(r, p)))) - radius
+            n, _, point, other, _ = _on_rim(centre, scale(sign, e), r, (foot, along))
             if dot(n, n) > 0.0:
-                best = _better(shapes, pair, frame, cylinder, n, bound, best)
+                best = _better(shapes, pair, frame, cylinder, n, dot(n, sub(other, point)) - radius, best)
     return best
 
 
@@ -147,12 +144,12 @@ def _points(shapes, pair, frame, cylinder, scene, count, out):
         q = sub(add(d, rotate(relative, own)), middle)
         across = radial_to(e, q)
         out_by, level = dot(across, q) - r, dot(e, q)
-        sign = 1.0 if level >= 0.0 else -1.0
-        above, side = abs(level) - half, 1 if level >= 0.0 else 0
-        centre = _end(shapes, a, e, side)[0]
+        side = 1 if (level if scene[1] < 0.0 else dot(e, scene[0])) >= 0.0 else 0  # of two ends that of the axis
+        centre, sign = _end(shapes, a, e, side)
+        above = sign * level - half
         for what in range(3):
             if what == 0:
-                holds, gap, n = above <= slack, out_by - radius, across
+                holds, gap, n = abs(level) <= half + slack, out_by - radius, across
                 kind, key, radii = POINT_LINE, shapes.first_edge[a], (radius, r)
                 foot, direction = vector(shapes.vertex[shapes.first_vertex[a]]), e
             elif what == 1:
@@ -234,30 +231,20 @@ def _edges(shapes, pair, frame, cylinder, scene, count, out):
             count = put_features(out, count, LINE_LINE, False, (first, f), ends, (r, radius), gap, place, size)
         if abs(dot(e, along)) < LEVEL:
             count = _crossings(shapes, pair, frame, cylinder, (f, foot, along), scene, count, out)
-        for side in range(2 if abs(dot(e, along)) >= FLAT else 0):
+        for side in range(2):
             centre, sign = _end(shapes, a, e, side)
-            n, p, at = _on_rim(centre, scale(sign, e), r, foot, along)
-            point = add(foot, scale(at, along))
-            gap = dot(n, sub(point, add(centre, scale(r, p)))) - radius
-            outward = dot(n, p) >= -SLACK and sign * dot(n, e) >= -SLACK and dot(n, n) > 0.0
+            n, tangent, point, other, at = _on_rim(centre, scale(sign, e), r, (foot, along))
+            if abs(dot(e, along)) < FLAT and abs(dot(cross(e, along), sub(foot, centre))) < r:
+                continue  # see `_crossings`
+            gap, arm = dot(n, sub(other, point)) - radius, sub(point, centre)
+            outward = dot(n, arm) >= -SLACK * r and sign * dot(n, e) >= -SLACK and dot(n, n) > 0.0
             inside = -slack <= at <= shapes.length[f] + slack
             inside = inside and outward and edge_opens(shapes, f, scale(-1.0, rotate_back(relative, n)), SLACK)
             if inside and _is_due(gap, n, scene):
-                tangent = cross(scale(sign, e), p)
                 line = turned if dot(cross(tangent, along), n) < 0.0 else scale(-1.0, turned)
-                keys, place = (shapes.first_vertex[a] + side, f), (sub(point, scale(radius + 0.5 * gap, n)), n)
-                count = put_features(
-                    out,
-                    count,
-                    CIRCLE_LINE,
-                    False,
-                    keys,
-                    (centre, scale(sign, e), own, line),
-                    (r, radius),
-                    gap,
-                    place,
-                    size,
-                )
+                ends = centre, scale(sign, e), own, line
+                keys, place = (shapes.first_vertex[a] + side, f), (sub(other, scale(radius + 0.5 * gap, n)), n)
+                count = put_features(out, count, CIRCLE_LINE, False, keys, ends, (r, radius), gap, place, size)
     return count
 
 
@@ -323,5 +310,5 @@ def cylinder_features(shapes, pair, frame, reach, out):
     count = _add_all(shapes, pair, frame, cylinder, alone, count, out)
     if count > 0:
         return count
-    anything = axis, -2.0, (-math.inf, reach), math.inf
+    anything = axis, -2.0, (apart - slack if apart > slack else -math.inf, reach), math.inf
     return _add_all(shapes, pair, frame, cylinder, anything, count, out)

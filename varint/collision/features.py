@@ -22,7 +22,14 @@ import math
 
 from varint._numba import njit
 from varint.algebra.vectors import add, cross, dot, rotate, scale, sub, vector
-from varint.collision.rims import move_on_line, nearest_to_line, nearest_to_point, radial_to, turned_unit
+from varint.collision.rims import (
+    move_on_line,
+    nearest_to_line,
+    nearest_to_point,
+    normal_on_line,
+    radial_to,
+    turned_unit,
+)
 
 POINT_POINT, POINT_PLANE, POINT_LINE, LINE_LINE, CIRCLE_PLANE, CIRCLE_POINT, CIRCLE_LINE = range(7)
 UPWARD = (0.0, 0.0, 1.0)  # the normal where concentric features leave it open
@@ -78,7 +85,7 @@ def locate_features(kind, point, direction, radius, pose_a, pose_b):
         e, f = rotate(R_a, vector(direction[0])), rotate(R_b, vector(direction[1]))
         p, along = nearest_to_line(e, f, sub(B, A), radius[0])
         A, B = add(A, scale(radius[0], p)), add(B, scale(along, f))
-        normal, _ = _unit(cross(cross(e, p), f), UPWARD)
+        normal, _ = normal_on_line(cross(e, p), f, sub(A, B))
     else:
         if kind == CIRCLE_POINT:
             A = add(A, scale(radius[0], radial_to(rotate(R_a, vector(direction[0])), sub(B, A))))

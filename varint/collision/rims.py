@@ -12,6 +12,7 @@ from varint.algebra.vectors import add, cross, dot, scale, square_to, sub
 ITERATIONS = 40  # at most, of the search on an ellipse
 POLISHED = 4  # iterations of Newton's method on the circle itself ...
 LARGEST_TURN = 0.1  # ... and the largest of their steps
+PARALLEL = 1e-4  # sine of the angle between a line and the tangent of a circle, below which they have no normal
 AXIAL = 0.01  # sine of the angle between a line and the axis, below which the ellipse is all but a circle
 
 
@@ -105,8 +106,21 @@ def nearest_to_point(centre, axis, r, point):
 
 
 @njit
+def normal_on_line(tangent, f, away):
+    """Normal from a line to the nearest point of a circle, along tangent x line, and the length it is made from.
+
+    ``away``: from the line to that point, along which the normal is where the line is all but a tangent.
+    """
+    n = cross(tangent, f)
+    length = math.sqrt(dot(n, n))
+    if length < PARALLEL:
+        n, length = away, math.sqrt(dot(away, away))
+    return (scale(1.0 / length, n) if length > 0.0 else n), length
+
+
+@njit
 def move_on_line(centre, axis, r, origin, line):
-    """Rates of the normal tangent x line and of the nearest points of a moving circle and a moving line.
+    """Rates of the normal and of the nearest points of a moving circle and a moving line, as of `normal_on_line`.
 
     Of all a value and its rate are given. With the radial vector p, p' = q + k t for the rate k along the tangent t,
     where q keeps p square to the axis that turns. From t . (A - B) = 0, with A and B the nearest points, follows k.
@@ -121,10 +135,10 @@ def move_on_line(centre, axis, r, origin, line):
     known = dot(t, fixed) - level * (dot(f, fixed) + dot(df, away)) + dot(lean, away)
     k = -known / (r * (1.0 - level * level) - dot(p, away))
     slide = dot(f, fixed) + dot(df, away) + r * k * level
-    turning = sub(lean, scale(k, p))
-    n = cross(t, f)
-    length = math.sqrt(dot(n, n))
-    n = scale(1.0 / length, n) if length > 0.0 else n
-    change = turned_unit(n, length, add(cross(turning, f), cross(t, df)))
     dA = add(dC, scale(r, add(q, scale(k, t))))
-    return change, dA, add(dQ, add(scale(along, df), scale(slide, f)))
+    dB = add(dQ, add(scale(along, df), scale(slide, f)))
+    n, length = normal_on_line(t, f, away)
+    change = add(cross(sub(lean, scale(k, p)), f), cross(t, df))
+    if dot(cross(t, f), cross(t, f)) < PARALLEL * PARALLEL:
+        change = sub(dA, dB)
+    return turned_unit(n, length, change), dA, dB

@@ -173,8 +173,8 @@ class CapsuleShape(_AboutLine):
 class CylinderShape(_AboutLine):
     """A cylinder of a ``radius`` about the line from ``a`` (3,) to ``b`` (3,), flat at its ends, m.
 
-    It touches planes alone; against other shapes take a `CapsuleShape`, or a `ConvexMesh` of a prism. Raises
-    MechanismError.
+    It touches all but other cylinders, height fields and what is hollow; for these take a `CapsuleShape`, or a
+    `ConvexMesh` of a prism. Raises MechanismError.
     """
 
     def solid(self) -> Solid:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, ClassVar
 from varint.errors import MechanismError
 from varint.model.body import WORLD
 from varint.model.collision_shapes import (
+    BoxShape,
     CapsuleShape,
     CollisionShape,
+    ConvexMesh,
     CylinderShape,
     HeightField,
     PlaneShape,
@@ -18,7 +20,19 @@ from varint.model.forces.base import BodyContact, Element, Force, register
 if TYPE_CHECKING:
     from varint.model.structure import Structure
 
-ROUNDED = SphereShape, CapsuleShape  # what may touch a height field
+# shapes that do not touch all others: what they touch
+LIMITED = (
+    (
+        HeightField,
+        (SphereShape, CapsuleShape),
+        "spheres and capsules alone: give corners a SphereShape each",
+    ),
+    (
+        CylinderShape,
+        (SphereShape, CapsuleShape, BoxShape, ConvexMesh, PlaneShape),
+        "no cylinder and nothing hollow: take a CapsuleShape, or a ConvexMesh of a prism",
+    ),
+)
 
 
 @register
@@ -56,16 +70,11 @@ class Contact(Force):
         body, other = self._moving(structure, self.body_a), self._body(structure, self.body_b)
         shapes = self._shapes(structure, body), self._shapes(structure, other)
         for one, another in (shapes, shapes[::-1]):
-            field = any(isinstance(shape, HeightField) for shape in one)
-            if field and not all(isinstance(shape, ROUNDED) and not shape.hollow for shape in another):
-                raise MechanismError(
-                    f"{self.label}: a HeightField touches spheres and capsules alone: give corners a SphereShape each"
-                )
-            cylinder = any(isinstance(shape, CylinderShape) for shape in one)
-            if cylinder and not all(isinstance(shape, PlaneShape) for shape in another):
-                raise MechanismError(
-                    f"{self.label}: a CylinderShape touches planes alone: take a CapsuleShape, or a ConvexMesh"
-                )
+            for kind, touches, advice in LIMITED:
+                if any(isinstance(shape, kind) for shape in one) and not all(
+                    type(shape) in touches for shape in another
+                ):
+                    raise MechanismError(f"{self.label}: a {kind.__name__} touches {advice}")
         return [BodyContact(body, other, *shapes, self.friction, self.restitution, self.rolling)]
 
     def _shapes(self, structure: "Structure", name: str) -> tuple[CollisionShape, ...]:

@@ -4,7 +4,7 @@ import math
 
 from varint._numba import indirect, natural, njit
 from varint.algebra.vectors import dot, sub, vector
-from varint.collision.features import LINE_LINE, POINT_LINE, POINT_POINT
+from varint.collision.features import CIRCLE_POINT, LINE_LINE, POINT_LINE, POINT_POINT
 from varint.collision.narrow import find_features
 from varint.kernels.plan import Plan, Workspace
 from varint.terms.contacts.kernels.contact_broad_phase import (
@@ -201,7 +201,7 @@ def misses_features(plan: Plan, ws: Workspace, start: int, end: int) -> bool:
         p = work.near_pair[n] if listed else n
         for f in range(contacts.pair_first[p], contacts.pair_first[p + 1]):
             k = contacts.height.size + f
-            if work.kind[f] not in (POINT_POINT, POINT_LINE) or work.closed[k]:
+            if work.kind[f] not in (POINT_POINT, POINT_LINE, CIRCLE_POINT) or work.closed[k]:
                 continue
             gap, normal, A, B = locate_contact(plan, ws, start, k)
             _, after, C, D = locate_contact(plan, ws, end, k)
