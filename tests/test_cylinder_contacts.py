@@ -33,7 +33,7 @@ def test_a_cylinder_stands_on_a_box(x):
     """Also where it sticks out over the edge: the corners of the patch are where the edge crosses its rim."""
     run = run_on(TABLE, 0.5, position=(x, 0.013, 0.2), friction=0.4)
     assert np.abs(run.position - run.position[0]).max() < 1e-13
-    assert run.force("c")[1:].ravel() == pytest.approx(G, rel=1e-9)
+    assert run.force["c"][1:].ravel() == pytest.approx(G, rel=1e-9)
 
 
 @pytest.mark.slow
@@ -79,7 +79,7 @@ def test_a_ball_slides_off_the_end_of_a_cylinder():
     )  # fmt: skip
     run = vi.simulate(mechanism, 0.6, 0.002, state=mechanism.state(velocity={"ball": (0.2, 0, 0)}))
     x, z = run.position[:, 0, 0] - 0.35, run.position[:, 0, 2]
-    over = (x > 0.0) & (run.force("c").ravel() > 0.0)
+    over = (x > 0.0) & (run.force["c"].ravel() > 0.0)
     assert over.sum() > 20
     assert np.hypot(x, z)[over] == pytest.approx(R, abs=1e-10)
     assert run.energy == pytest.approx(run.energy[0], rel=1e-5)
