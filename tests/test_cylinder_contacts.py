@@ -95,7 +95,7 @@ def test_thrown_cylinders_gain_no_energy(seed):
     line = vi.CapsuleShape((-0.1, 0, 0), (0.1, 0, 0), 0.05)
     makes = {"rod": ROD, "hull": hull, "line": line, "box": vi.BoxShape((0.2, 0.15, 0.1)), "ball": vi.SphereShape(0.07)}
     bodies = [
-        vi.Body(name, mass=1.0, inertia=0.004 * np.eye(3), position=(0.35 * (k - 2), 0.05 * k, 0.35), collision=[shape])
+        vi.Body(name, mass=1.0, inertia=0.004 * np.eye(3), position=(0.45 * (k - 2), 0.05 * k, 0.4), collision=[shape])
         for k, (name, shape) in enumerate(makes.items())
     ]
     law = {"friction": rng.uniform(0, 1), "restitution": rng.uniform(0, 0.8)}

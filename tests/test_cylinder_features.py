@@ -6,7 +6,15 @@ from scipy.optimize import brentq
 from test_narrow_phase import SPECIAL, STILL, Found, random_shape, turn
 
 import varint as vi
-from varint.collision.features import CIRCLE_LINE, CIRCLE_PLANE, CIRCLE_POINT, LINE_LINE, POINT_LINE, POINT_PLANE
+from varint.collision.features import (
+    CIRCLE_LINE,
+    CIRCLE_PLANE,
+    CIRCLE_POINT,
+    LINE_LINE,
+    POINT_LINE,
+    POINT_PLANE,
+    lever_lengths,
+)
 
 ROD = vi.CylinderShape([0, 0, -0.5], [0, 0, 0.5], 0.3)
 CYLINDERS = [ROD, vi.CylinderShape([-0.25, 0, 0], [0.25, 0, 0], 1.0), vi.CylinderShape([0, -1, 0], [0, 1, 0], 0.25)]
@@ -48,8 +56,10 @@ def compare(rng, a, b, pose_a, pose_b):
     deepest = found.gap.argmin()
     normals = found.normals()
     assert parted(a, b, pose_a, pose_b, normals).max() == pytest.approx(found.least, abs=1e-4)
-    for gap, (again, *_) in zip(found.gap, found.located(), strict=True):
+    for k, (again, normal, A, B) in enumerate(found.located()):
+        gap, levers = found.gap[k], sum(lever_lengths(found.kind[k], found.out.radius[k]))
         assert again == pytest.approx(gap, abs=1e-11)
+        assert np.subtract(A, B) == pytest.approx((gap + levers) * np.array(normal), abs=1e-8)
     exchanged = Found(b, a, pose_b, pose_a, reach=10.0)
     assert exchanged.least == pytest.approx(found.least, abs=1e-11)
     return int(found.kind[deepest]), found.least - parted(a, b, pose_a, pose_b, normals[deepest])

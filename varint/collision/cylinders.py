@@ -18,6 +18,7 @@ from varint.collision.rims import nearest_to_line, normal_on_line, radial_to
 from varint.collision.separation import edge_opens
 
 FLAT = 1e-4  # cosine of the angle between an edge and the axis, below which it crosses the rim at two points of its own
+NEAREST = 1e-9  # of the radius: what points that are nearest to each other may be off along the rim
 LEVEL = 0.1  # sine of the angle to a face or an edge, below which what is flat on it has points beside the lowest
 ALONE = 1.0 - 1e-9  # cosine of the angle to the best axis of what is the best
 
@@ -66,12 +67,15 @@ def _edge_in(shapes, frame, f):
 def _on_rim(centre, outward, r, line):
     """Normal of a rim where it is nearest to a line, the tangent there, and both points that are nearest.
 
-    ``outward``: the axis out of that end. ``line``: its origin and direction. See `normal_on_line`.
+    ``outward``: the axis out of that end. ``line``: its origin and direction. See `normal_on_line`; the normal is zero
+    where no point of the rim that faces this way is nearest.
     """
     foot, along = line
     p, at = nearest_to_line(outward, along, sub(foot, centre), r)
     point, other, tangent = add(centre, scale(r, p)), add(foot, scale(at, along)), cross(outward, p)
     n, _ = normal_on_line(tangent, along, sub(point, other))
+    if abs(dot(tangent, sub(point, other))) > NEAREST * r:
+        n = NONE
     return (scale(-1.0, n) if dot(n, add(p, outward)) < 0.0 else n), tangent, point, other, at
 
 
