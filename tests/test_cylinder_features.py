@@ -49,7 +49,7 @@ def furthest_parted(rng, a, b, pose_a, pose_b):
     return parted(a, b, pose_a, pose_b, best)
 
 
-def compare(rng, a, b, pose_a, pose_b):
+def compare(rng, a, b, pose_a, pose_b, slack=1e-11):
     """No direction parts them further than the smallest gap, and that of its own features parts them so far."""
     found = Found(a, b, pose_a, pose_b, reach=10.0)
     assert furthest_parted(rng, a, b, pose_a, pose_b) <= found.least + 1e-8
@@ -58,10 +58,10 @@ def compare(rng, a, b, pose_a, pose_b):
     assert parted(a, b, pose_a, pose_b, normals).max() == pytest.approx(found.least, abs=1e-4)
     for k, (again, normal, A, B) in enumerate(found.located()):
         gap, levers = found.gap[k], sum(lever_lengths(found.kind[k], found.out.radius[k]))
-        assert again == pytest.approx(gap, abs=1e-11)
-        assert np.subtract(A, B) == pytest.approx((gap + levers) * np.array(normal), abs=1e-8)
+        assert again == pytest.approx(gap, abs=slack)
+        assert np.subtract(A, B) == pytest.approx((gap + levers) * np.array(normal), abs=1e3 * slack)
     exchanged = Found(b, a, pose_b, pose_a, reach=10.0)
-    assert exchanged.least == pytest.approx(found.least, abs=1e-11)
+    assert exchanged.least == pytest.approx(found.least, abs=slack)
     return int(found.kind[deepest]), found.least - parted(a, b, pose_a, pose_b, normals[deepest])
 
 
@@ -103,7 +103,7 @@ def test_distances_and_depths_at_special_poses():
             for _ in range(2)
         ]
         places = rng.choice(grid, (2, 3)) + rng.choice([0, 0, 1e-12, -1e-12, 1e-9, -1e-9, 1e-7, 1e-5], (2, 3))
-        compare(rng, a, b, (places[0], axes[0]), (places[1], axes[1]))
+        compare(rng, a, b, (places[0], axes[0]), (places[1], axes[1]), slack=1e-8)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from varint.collision.cores import BESIDE, CONE, NONE, SLACK, TOUCHING, put_feat
 from varint.collision.features import CIRCLE_LINE, CIRCLE_PLANE, CIRCLE_POINT, LINE_LINE, POINT_LINE, POINT_PLANE
 from varint.collision.half_spaces import QUARTERS, UPRIGHT
 from varint.collision.nearest import is_above, nearest_lines
-from varint.collision.rims import nearest_to_line, normal_on_line, radial_to
+from varint.collision.rims import is_tangent, nearest_to_line, normal_on_line, radial_to
 from varint.collision.separation import edge_opens
 
 FLAT = 1e-4  # cosine of the angle between an edge and the axis, below which it crosses the rim at two points of its own
@@ -42,8 +42,8 @@ def _height_above(shapes, pair, frame, cylinder, n):
     turned, lowest = rotate_back(relative, n), math.inf
     for v in range(shapes.first_vertex[b], shapes.first_vertex[b + 1]):
         lowest = min(lowest, dot(turned, vector(shapes.vertex[v])))
-    level = dot(n, e)
-    top = dot(n, middle) + half * abs(level) + r * math.sqrt(max(1.0 - level * level, 0.0))
+    across = cross(n, e)
+    top = dot(n, middle) + half * abs(dot(n, e)) + r * math.sqrt(dot(across, across))
     return lowest + dot(n, d) - top - shapes.radius[b]
 
 
@@ -68,15 +68,16 @@ def _on_rim(centre, outward, r, line):
     """Normal of a rim where it is nearest to a line, the tangent there, and both points that are nearest.
 
     ``outward``: the axis out of that end. ``line``: its origin and direction. See `normal_on_line`; the normal is zero
-    where no point of the rim that faces this way is nearest.
+    where no point of the rim that faces this way is nearest, and for a tangent inside of it.
     """
     foot, along = line
     p, at = nearest_to_line(outward, along, sub(foot, centre), r)
     point, other, tangent = add(centre, scale(r, p)), add(foot, scale(at, along)), cross(outward, p)
     n, _ = normal_on_line(tangent, along, sub(point, other))
-    if abs(dot(tangent, sub(point, other))) > NEAREST * r:
+    inward = dot(n, add(p, outward)) < 0.0
+    if abs(dot(tangent, sub(point, other))) > NEAREST * r or (is_tangent(tangent, along) and not inward):
         n = NONE
-    return (scale(-1.0, n) if dot(n, add(p, outward)) < 0.0 else n), tangent, point, other, at
+    return (scale(-1.0, n) if inward else n), tangent, point, other, at
 
 
 @njit
@@ -87,7 +88,7 @@ def _end(shapes, a, e, side):
 
 @njit
 def _widest(shapes, pair, frame, cylinder):
-    """How far the shapes are apart, m, negative where they overlap, and the axis, from a to b, of a's body."""
+    """Separation of the shapes, m, negative where they overlap, and its axis, from a to b, in axes of a's body."""
     (a, b), (relative, d), (middle, e, half, r) = pair, frame, cylinder
     radius, size = shapes.radius[b], min(shapes.bound[a], shapes.bound[b])
     best = _better(shapes, pair, frame, cylinder, e, math.inf, (-math.inf, e))

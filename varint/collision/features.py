@@ -60,7 +60,7 @@ def _along(e, f, apart):
 @njit
 def lever_lengths(kind, radius):
     """Radii by which the points that touch are off the carriers of a pair, m."""
-    return (0.0 if kind >= CIRCLE_PLANE else radius[0]), radius[1]
+    return (0.0 if kind in (CIRCLE_PLANE, CIRCLE_POINT, CIRCLE_LINE) else radius[0]), radius[1]
 
 
 @njit

@@ -13,7 +13,7 @@ from varint.collision.cores import core_features
 from varint.collision.cylinders import cylinder_features
 from varint.collision.half_spaces import half_space_features
 from varint.collision.hollows import hollow_features
-from varint.collision.shape_records import CYLINDER, HOLLOW, PLANE
+from varint.collision.shape_records import CYLINDER, HOLLOW, PLANE, ROUND
 
 
 @njit
@@ -52,10 +52,11 @@ def find_features(shapes, a, b, pose_a, pose_b, reach, out):
     The smallest gap is the distance of the shapes, if it is below ``reach``; where they overlap it is less the depth,
     the least translation that parts them. The gap of each pair is its own.
     """
-    exchanged = shapes.kind[b] > shapes.kind[a]
-    both = min(shapes.kind[a], shapes.kind[b]) >= PLANE
+    exchanged = shapes.kind[b] in (PLANE, HOLLOW)
+    both = exchanged and shapes.kind[a] in (PLANE, HOLLOW)
     if both or spheres_apart(shapes, a, b, pose_a, pose_b) >= reach:
         return 0
+    exchanged = exchanged or (shapes.kind[b] == CYLINDER and shapes.kind[a] == ROUND)
     if exchanged:
         a, b, pose_a, pose_b = b, a, pose_b, pose_a
     (x_a, A), (x_b, B) = pose_a, pose_b

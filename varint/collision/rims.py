@@ -106,21 +106,26 @@ def nearest_to_point(centre, axis, r, point):
 
 
 @njit
+def is_tangent(tangent, f):
+    """Whether a line is all but along the tangent of a circle where it is nearest."""
+    n = cross(tangent, f)
+    return dot(n, n) < PARALLEL * PARALLEL
+
+
+@njit
 def normal_on_line(tangent, f, away):
     """Normal from a line to the nearest point of a circle, along tangent x line, and the length it is made from.
 
     ``away``: from the line to that point, along which the normal is where the line is all but a tangent.
     """
-    n = cross(tangent, f)
+    n = away if is_tangent(tangent, f) else cross(tangent, f)
     length = math.sqrt(dot(n, n))
-    if length < PARALLEL:
-        n, length = away, math.sqrt(dot(away, away))
     return (scale(1.0 / length, n) if length > 0.0 else n), length
 
 
 @njit
 def move_on_line(centre, axis, r, origin, line):
-    """Rates of the normal and of the nearest points of a moving circle and a moving line, as of `normal_on_line`.
+    """Rates of the normal and of the nearest points of a moving circle and a moving line, see `normal_on_line`.
 
     Of all a value and its rate are given. With the radial vector p, p' = q + k t for the rate k along the tangent t,
     where q keeps p square to the axis that turns. From t . (A - B) = 0, with A and B the nearest points, follows k.
@@ -138,7 +143,5 @@ def move_on_line(centre, axis, r, origin, line):
     dA = add(dC, scale(r, add(q, scale(k, t))))
     dB = add(dQ, add(scale(along, df), scale(slide, f)))
     n, length = normal_on_line(t, f, away)
-    change = add(cross(sub(lean, scale(k, p)), f), cross(t, df))
-    if dot(cross(t, f), cross(t, f)) < PARALLEL * PARALLEL:
-        change = sub(dA, dB)
+    change = sub(dA, dB) if is_tangent(t, f) else add(cross(sub(lean, scale(k, p)), f), cross(t, df))
     return turned_unit(n, length, change), dA, dB

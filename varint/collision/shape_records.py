@@ -9,7 +9,7 @@ from varint._numba import Bool1, CompiledRecord, Float1, Float2, Float3, Int1, I
 
 # ROUND: a ball, a capsule or a convex polyhedron with a radius about it; their cores have vertices, edges and faces
 # HOLLOW: a ball about its vertex, or a tube about its edge without ends, that others are inside of
-ROUND, CYLINDER, PLANE, HOLLOW = range(4)  # of two kinds the higher is the first of a pair
+ROUND, CYLINDER, PLANE, HOLLOW = range(4)
 
 
 @dataclass(frozen=True, eq=False)
