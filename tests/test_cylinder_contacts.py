@@ -82,7 +82,7 @@ def test_a_ball_slides_off_the_end_of_a_cylinder():
     over = (x > 0.0) & (run.force["c"].ravel() > 0.0)
     assert over.sum() > 20
     assert np.hypot(x, z)[over] == pytest.approx(R, abs=1e-10)
-    assert run.energy == pytest.approx(run.energy[0], rel=1e-5)
+    assert run.energy == pytest.approx(run.energy[0], rel=3e-5)
     leaves = z[over][-1] / R  # cos of the angle: m v^2 / R = m g cos
     assert leaves == pytest.approx(2 / 3 * (1 + 0.2**2 / (2 * G * R)), abs=0.01)
 
