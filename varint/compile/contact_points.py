@@ -28,6 +28,9 @@ def _with_rolling(contacts: dict, rolling: np.ndarray, lever: np.ndarray, turnin
     ``lever``, m, and ``turning``, 1/kg: length and mobility of its rows.
     """
     count, rolls = contacts["body"].size, np.flatnonzero(rolling)
+    if rolls.size == 0:
+        none = np.zeros(0, dtype=np.int64)
+        return contacts | {"roller": none, "parent": none, "lever": np.zeros(0)}
     parent = count - rolling.size + rolls
     own = {name: values[parent] for name, values in contacts.items()}
     own["friction"], own["mobility"] = rolling[rolls] / lever[rolls], turning[rolls]

@@ -16,6 +16,7 @@ from varint.terms.contacts.kernels.contact_broad_phase import (
     way_of_shape,
 )
 from varint.terms.contacts.kernels.contact_features import locate_contact
+from varint.terms.contacts.kernels.contact_rolling import roller_of
 
 UNSEEN = 1e-9  # of the size: an overlap of features that nobody looked for, at the end of a step
 FLUSH = 1e-11  # m, by which the gap of what takes a contact over may be larger
@@ -173,7 +174,7 @@ def _roll_on(plan, ws, pose):
         work.closed[m], work.closed[k] = True, False
         work.held_gap[m], work.hits[m] = locate_contact(plan, ws, pose, m)[0], work.hits[k]
         _hand_over(plan, ws, k, m)
-        if contacts.roller[k] >= 0:
+        if roller_of(plan, k) >= 0:
             _hand_over(plan, ws, contacts.roller[k], contacts.roller[m])
 
 

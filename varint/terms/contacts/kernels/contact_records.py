@@ -20,7 +20,8 @@ class ContactTable(CompiledRecord):
     friction: Float1  # (nk,)
     restitution: Float1  # (nk,)
     mobility: Float1  # (nk,) 1/kg, of the points of the free bodies that touch, mean of all directions
-    roller: Int1  # (nk,) the contact that is the rolling resistance of this one, see contact_rolling.py; -1 for none
+    # the following are empty where no contact has rolling resistance, see contact_rolling.py
+    roller: Int1  # (nk,) the contact that is the rolling resistance of this one; -1 for none
     parent: Int1  # (nk,) the contact whose rolling resistance this one is; -1 for all others
     lever: Float1  # (nk,) m, of rolling resistance: the torque over the impulse along its rows
     # planes of the world

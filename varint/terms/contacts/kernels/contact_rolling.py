@@ -18,7 +18,13 @@ from varint.terms.contacts.kernels.contact_cones import APART
 @njit
 def is_rolling(plan, k):
     """Whether contact k is the rolling resistance of another."""
-    return plan.contacts.parent[k] >= 0
+    return plan.contacts.parent.size > 0 and plan.contacts.parent[k] >= 0
+
+
+@njit
+def roller_of(plan, k):
+    """The contact that is the rolling resistance of contact k; -1 for none."""
+    return plan.contacts.roller[k] if plan.contacts.roller.size > 0 else -1
 
 
 @njit

@@ -71,11 +71,11 @@ def _terms_of_gap(plan, ws, pose, k):
 @njit
 def write_upper(plan, ws, pose, k):
     """Write the rows of the impulses of contact k at a pose, (force, torque in axes of the body), to ``upper``."""
-    if is_rolling(plan, k):
-        write_rolling_frame(plan, ws, pose, k)
-        return
     if feature_of(plan, k) >= 0:
-        write_feature_frame(plan, ws, pose, k)
+        if is_rolling(plan, k):
+            write_rolling_frame(plan, ws, pose, k)
+        else:
+            write_feature_frame(plan, ws, pose, k)
         return
     i = natural(plan.contacts.body[k])
     upper, R = ws.contacts.upper[k], ws.rotation[pose, i]
@@ -128,11 +128,11 @@ def start_step(plan, ws, pose, h):
 @njit
 def rates_of_step(plan, ws, start, end, h, k):
     """Write the rates of contact k over a step, and their gradients by the unknowns of its bodies."""
-    if is_rolling(plan, k):
-        rolling_rates(plan, ws, h, k)
-        return
     if feature_of(plan, k) >= 0:
-        feature_rates(plan, ws, start, end, h, k)
+        if is_rolling(plan, k):
+            rolling_rates(plan, ws, h, k)
+        else:
+            feature_rates(plan, ws, start, end, h, k)
         return
     work, i, half_step = ws.contacts, natural(plan.contacts.body[k]), 0.5 * h
     v, R, Q = ws.velocity[i], ws.rotation[start, i], ws.rotation[end, i]
@@ -248,14 +248,14 @@ def finish_contacts(plan, ws, end, h):
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
         speed = math.sqrt(work.solved_rate[k, 1] ** 2 + work.solved_rate[k, 2] ** 2)
-        slides = work.closed[k] and work.solved_mode[k] != STICKING and speed > STILL
-        if is_rolling(plan, k):
+        slides, rolls = work.closed[k] and work.solved_mode[k] != STICKING and speed > STILL, is_rolling(plan, k)
+        if rolls:
             follow_parent(plan, ws, k)
             slides = slides and work.closed[k]
         if work.closed[k]:
             before, after = _power(work.solved[k], work.slip[k]), _power(work.solved[k], work.solved_rate[k, 1:])
             ws.efforts.work[plan.contacts.element[k]] += share * before + (1.0 - share) * after
-            is_open = work.solved_mode[k] == APART and not is_rolling(plan, k)
+            is_open = work.solved_mode[k] == APART and not rolls
             gap = contact_gap(plan, ws, end, k) if is_open else work.held_gap[k]
             if gap > max(work.held_gap[k], 0.0) + TOUCHING:
                 work.closed[k] = slides = False
