@@ -143,6 +143,7 @@ def things():
         "cylinder that touches": vi.CylinderShape((0, 0, 0), (0, 0, 1), 0.1),
         "mesh that touches": vi.ConvexMesh(np.random.default_rng(0).normal(size=(100, 3)), hull=True),
         "ground that touches": vi.PlaneShape(),
+        "uneven ground that touches": vi.HeightField(np.zeros((30, 40)), 0.1),
         "bowl that touches": vi.HollowSphereShape(0.1),
         "hole that touches": vi.HollowCylinderShape((0, 0, 0), (0, 0, 1), 0.1),
         "wrong state": vi.State([1.0] * 500, None, "x" * 2000, np.zeros(3)),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.compile.shape_table import shape_table
+from varint.compile.shape_table import parts_of, shape_table
 from varint.io.mechanism_data import to_data
 from varint.model.convex_hull import farthest_points
 from varint.model.rotation_vectors import rotation_matrix
@@ -115,7 +115,7 @@ def test_a_mesh_has_the_faces_of_its_hull():
     corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
     mesh = vi.ConvexMesh(np.vstack([corners, [[0.5, 0.5, 0], [0.5, 0, 0]]]), hull=True)
     assert len(mesh.vertices) == 8
-    table = shape_table([(0, mesh)])
+    table = shape_table(parts_of(0, [mesh]))
     assert (len(table.normal), len(table.edge)) == (6, 12)
     assert sorted(map(tuple, table.normal.round(12) + 0.0)) == sorted(
         map(tuple, np.vstack([np.eye(3), -np.eye(3)]) + 0.0)
@@ -129,7 +129,7 @@ def test_a_mesh_has_the_faces_of_its_hull():
 def test_edges_lie_between_their_faces():
     """The vectors along both faces lead inward: no vertex is beyond, and the solid angles of an edge are below pi."""
     rng = np.random.default_rng(0)
-    table = shape_table([(0, vi.ConvexMesh(rng.normal(size=(30, 3)), hull=True))])
+    table = shape_table(parts_of(0, [vi.ConvexMesh(rng.normal(size=(30, 3)), hull=True)]))
     assert len(table.vertex) - len(table.edge) + len(table.normal) == 2  # Euler
     for (start, _), along, inward in zip(table.edge, table.along, table.inward, strict=True):
         across = (table.vertex - table.vertex[start]) @ inward.T

@@ -25,12 +25,6 @@ def test_coefficients(name, number):
             make()
 
 
-def test_rolling_resistance_is_refused():
-    assert vi.Contact("c", "a", "b", rolling=0.0).rolling == 0.0
-    with pytest.raises(vi.MechanismError, match=r"of contact 'c' is not supported, got rolling=0\.01"):
-        vi.Contact("c", "a", "b", rolling=0.01)
-
-
 @pytest.mark.parametrize(
     "make",
     [

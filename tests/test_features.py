@@ -8,7 +8,7 @@ from varint.collision import features
 from varint.collision.features import locate_features, move_features
 from varint.model.rotation_vectors import rotation_matrix
 
-KINDS = ("POINT_POINT", "POINT_PLANE", "POINT_LINE", "LINE_LINE", "CIRCLE_PLANE")
+KINDS = ("POINT_POINT", "POINT_PLANE", "POINT_LINE", "LINE_LINE", "CIRCLE_PLANE", "CIRCLE_POINT", "CIRCLE_LINE")
 
 
 def quaternion(vector):
@@ -32,6 +32,11 @@ def pair(kind, seed, hollow=False):
         normal = np.cross(R[0] @ direction[0], R[1] @ direction[1])
         if normal @ (x[0] + R[0] @ point[0] - x[1] - R[1] @ point[1]) < 0:
             direction[0] *= -1
+    if kind == "CIRCLE_LINE":  # the rim faces the line
+        e, f = (R[s] @ direction[s] for s in range(2))
+        direction[0] *= np.sign((e - (e @ f) * f) @ (x[1] + R[1] @ point[1] - x[0] - R[0] @ point[0]))
+        _, normal, A, B = locate_features(features.CIRCLE_LINE, point, direction, radius, *poses(x, R))
+        direction[1] *= np.sign(np.dot(normal, np.subtract(A, B)))
     return (getattr(features, kind), point, direction, radius), x, R
 
 
@@ -59,10 +64,13 @@ def test_gaps_are_the_least_distances(kind, seed):
     else:
         side = np.linalg.svd(e[None])[2][1:]
         angles = np.linspace(0, 2 * np.pi, 100001)
-        rim = P + radius[0] * (np.cos(angles)[:, None] * side[0] + np.sin(angles)[:, None] * side[1])
-        assert gap == pytest.approx(((rim - Q) @ f).min() - radius[1], abs=1e-9)
+        apart = P + radius[0] * (np.cos(angles)[:, None] * side[0] + np.sin(angles)[:, None] * side[1]) - Q
+        if kind == "CIRCLE_LINE":
+            apart -= np.outer(apart @ f, f)
+        least = (apart @ f).min() if kind == "CIRCLE_PLANE" else np.linalg.norm(apart, axis=1).min()
+        assert gap == pytest.approx(least - radius[1], abs=1e-9)
     assert np.linalg.norm(normal) == pytest.approx(1.0, abs=1e-14)
-    levers = 0.0 if kind == "CIRCLE_PLANE" else radius[0], radius[1]
+    levers = 0.0 if kind.startswith("CIRCLE") else radius[0], radius[1]
     touching = np.array(A) - levers[0] * np.array(normal), np.array(B) + levers[1] * np.array(normal)
     assert touching[0] - touching[1] == pytest.approx(gap * np.array(normal), abs=1e-12)
 
@@ -93,7 +101,7 @@ def test_rates_equal_differences(kind, seed, hollow):
         assert np.array(found) == pytest.approx(np.subtract(after, before) / (2 * step), rel=1e-6, abs=1e-7)
     _, normal, A, B = locate_features(number, point, direction, radius, *poses(x, R))
     at = [v[s] + np.cross(w[s], np.array((A, B)[s]) - x[s]) for s in range(2)]
-    levers = np.array([0.0 if kind == "CIRCLE_PLANE" else -radius[0], radius[1]])
+    levers = np.array([0.0 if kind.startswith("CIRCLE") else -radius[0], radius[1]])
     at = [at[s] + np.cross(w[s], levers[s] * np.array(normal)) for s in range(2)]
     rate = (ends[1][0] - ends[0][0]) / (2 * step)
     assert np.array(normal) @ (at[0] - at[1]) == pytest.approx(rate, rel=1e-6, abs=1e-7)

@@ -27,6 +27,12 @@ def touching():
     return replace(pendulum, bodies=bodies, ground=floor, forces=[vi.Contact("force", "link 2", "world")])
 
 
+def resisting():
+    """`touching` with rolling resistance."""
+    mechanism = touching()
+    return replace(mechanism, forces=[replace(mechanism.forces[0], rolling=0.001)])
+
+
 def several():
     body = vi.Body.box("body", (0.2, 0.1, 0.4), 1.0, position=(0.0, 0.0, -0.3))
     ball = vi.Universal("joint", "world", "body", point=(0, 0, 0), axis=(1, 0, 0), axis_b=(0, 1, 0))
@@ -95,6 +101,7 @@ MECHANISMS = {
     ),
     "contacts": lambda: forced(vi.HardContact("force", "link 2", ground=(0.0, 0.0, -9.0))),
     "shapes": touching,
+    "resists": resisting,
     "hard": lambda: forced(vi.JointStop("force", joint="joint 1", lower=-3.0, upper=3.0)),
     "soft": soft,
     "moved": moved,

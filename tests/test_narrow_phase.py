@@ -8,7 +8,7 @@ import varint as vi
 from varint.collision.features import CIRCLE_PLANE, LINE_LINE, POINT_LINE, POINT_PLANE, POINT_POINT, locate_features
 from varint.collision.narrow import find_features
 from varint.collision.shape_records import feature_space
-from varint.compile.shape_table import most_features, shape_table
+from varint.compile.shape_table import most_features, parts_of, shape_table
 from varint.model.rotation_vectors import matrix_from_vector, rotation_matrix
 
 CUBE = vi.BoxShape([1, 1, 1])
@@ -24,7 +24,7 @@ class Found:
 
     def __init__(self, a, b, pose_a, pose_b, reach=1e-3, capacity=None):
         self.poses = [(np.array(x, dtype=float), np.ascontiguousarray(R)) for x, R in (pose_a, pose_b)]
-        table = shape_table([(0, a), (1, b)])
+        table = shape_table(parts_of(0, [a]) + parts_of(1, [b]))
         self.out = feature_space(most_features(table, 0, 1) if capacity is None else capacity)
         self.count = find_features(table, 0, 1, *self.poses, reach, self.out)
         for name in ("kind", "gap", "swapped", "key"):

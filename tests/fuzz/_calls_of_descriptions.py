@@ -94,6 +94,7 @@ def shape_calls() -> dict[str, Call]:
         "HollowCylinderShape": line,
         "BoxShape": {"size": (0.1, 0.2, 0.3), **place},
         "ConvexMesh": {"vertices": corners, "hull": True, **place},
+        "HeightField": {"heights": [(0.0, 0.1), (0.2, 0.0), (0.0, 0.1)], "spacing": 0.5, **place},
         "PlaneShape": {"point": (0.0, 0.0, -1.0), "normal": (0.0, 0.0, 1.0)},
     }
 

@@ -9,6 +9,9 @@ POINT_LINE     a ball about the point of the first; a line of the second along i
 LINE_LINE      lines of both; the directions are such that first x second points from the second body to the first
 CIRCLE_PLANE   the rim, of ``radius[0]``, of a disc about the point of the first, its direction the axis; a plane of the
                second
+CIRCLE_POINT   such a rim, and a ball about the point of the second
+CIRCLE_LINE    such a rim, its axis outward of the disc, and a line of the second, with ``radius[1]`` about it; the line
+               points so that tangent x line, with the tangent axis x radial, points from the second body to the first
 
 A negative radius of the second body is that of a hollow ball or tube, in which the first one is. Each body has a
 *carrier*, the point of its feature that is nearest to the other body: a centre, a foot on a plane, a point of an axis.
@@ -19,8 +22,16 @@ import math
 
 from varint._numba import njit
 from varint.algebra.vectors import add, cross, dot, rotate, scale, sub, vector
+from varint.collision.rims import (
+    move_on_line,
+    nearest_to_line,
+    nearest_to_point,
+    normal_on_line,
+    radial_to,
+    turned_unit,
+)
 
-POINT_POINT, POINT_PLANE, POINT_LINE, LINE_LINE, CIRCLE_PLANE = range(5)
+POINT_POINT, POINT_PLANE, POINT_LINE, LINE_LINE, CIRCLE_PLANE, CIRCLE_POINT, CIRCLE_LINE = range(7)
 UPWARD = (0.0, 0.0, 1.0)  # the normal where concentric features leave it open
 
 
@@ -49,7 +60,7 @@ def _along(e, f, apart):
 @njit
 def lever_lengths(kind, radius):
     """Radii by which the points that touch are off the carriers of a pair, m."""
-    return (0.0 if kind == CIRCLE_PLANE else radius[0]), radius[1]
+    return (0.0 if kind in (CIRCLE_PLANE, CIRCLE_POINT, CIRCLE_LINE) else radius[0]), radius[1]
 
 
 @njit
@@ -70,8 +81,15 @@ def locate_features(kind, point, direction, radius, pose_a, pose_b):
             up, _ = _unit(sub(normal, scale(dot(e, normal), e)), UPWARD)
             A = sub(A, scale(radius[0], up))
         B = sub(A, scale(dot(normal, sub(A, B)), normal))
+    elif kind == CIRCLE_LINE:
+        e, f = rotate(R_a, vector(direction[0])), rotate(R_b, vector(direction[1]))
+        p, along = nearest_to_line(e, f, sub(B, A), radius[0])
+        A, B = add(A, scale(radius[0], p)), add(B, scale(along, f))
+        normal, _ = normal_on_line(cross(e, p), f, sub(A, B))
     else:
-        if kind == POINT_LINE:
+        if kind == CIRCLE_POINT:
+            A = add(A, scale(radius[0], radial_to(rotate(R_a, vector(direction[0])), sub(B, A))))
+        elif kind == POINT_LINE:
             f = rotate(R_b, vector(direction[1]))
             B = add(B, scale(dot(f, sub(A, B)), f))
         normal, _ = _unit(scale(_sign(radius), sub(A, B)), UPWARD)
@@ -86,12 +104,6 @@ def _carried(x, at, motion):
 
 
 @njit
-def _turned_unit(unit, length, change):
-    """Change of a unit vector with that of the vector of ``length`` along it; zero where that has none."""
-    return scale(1.0 / length, sub(change, scale(dot(unit, change), unit))) if length > 0.0 else (0.0, 0.0, 0.0)
-
-
-@njit
 def move_features(kind, point, direction, radius, pose_a, pose_b, motion_a, motion_b):
     """Rates of the normal and of both carriers, world, with the motions (velocity, angular velocity), world."""
     (x_a, R_a), (x_b, R_b) = pose_a, pose_b
@@ -103,7 +115,7 @@ def move_features(kind, point, direction, radius, pose_a, pose_b, motion_a, moti
     apart, parting = sub(A0, B0), sub(dA0, dB0)
     if kind == LINE_LINE:
         normal, length = _unit(cross(e, f), UPWARD)
-        turning = _turned_unit(normal, length, add(cross(de, f), cross(e, df)))
+        turning = turned_unit(normal, length, add(cross(de, f), cross(e, df)))
         b, db = dot(e, f), dot(de, f) + dot(e, df)
         first, second = _along(e, f, apart)
         along_e, along_f = dot(parting, e) + dot(apart, de), dot(parting, f) + dot(apart, df)
@@ -116,15 +128,19 @@ def move_features(kind, point, direction, radius, pose_a, pose_b, motion_a, moti
         if kind == CIRCLE_PLANE:
             level, tilt = dot(e, f), dot(de, f) + dot(e, df)
             up, length = _unit(sub(f, scale(level, e)), UPWARD)
-            raised = _turned_unit(up, length, sub(df, add(scale(tilt, e), scale(level, de))))
+            raised = turned_unit(up, length, sub(df, add(scale(tilt, e), scale(level, de))))
             A, dA = sub(A0, scale(radius[0], up)), sub(dA0, scale(radius[0], raised))
         height, rising = dot(f, sub(A, B0)), dot(df, sub(A, B0)) + dot(f, sub(dA, dB0))
         return df, dA, sub(dA, add(scale(height, df), scale(rising, f)))
-    B, dB = B0, dB0
-    if kind == POINT_LINE:
+    if kind == CIRCLE_LINE:
+        return move_on_line((A0, dA0), (e, de), radius[0], (B0, dB0), (f, df))
+    A, dA, B, dB = A0, dA0, B0, dB0
+    if kind == CIRCLE_POINT:
+        A, dA = nearest_to_point((A0, dA0), (e, de), radius[0], (B0, dB0))
+    elif kind == POINT_LINE:
         along = dot(f, apart)
         B = add(B0, scale(along, f))
         dB = add(dB0, add(scale(along, df), scale(dot(df, apart) + dot(f, parting), f)))
     sign = _sign(radius)
-    normal, length = _unit(scale(sign, sub(A0, B)), UPWARD)
-    return _turned_unit(normal, length, scale(sign, sub(dA0, dB))), dA0, dB
+    normal, length = _unit(scale(sign, sub(A, B)), UPWARD)
+    return turned_unit(normal, length, scale(sign, sub(dA, dB))), dA, dB

@@ -5,9 +5,8 @@ from functools import cache
 import numpy as np
 
 from varint.compile.roles import Roles
-from varint.compile.shape_table import most_features, shape_table
+from varint.compile.shape_table import Part, most_features, parts_of, shape_table
 from varint.model.body import WORLD, Body
-from varint.model.collision_shapes import CollisionShape
 from varint.model.forces.base import BodyContact
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.structure import Structure
@@ -19,7 +18,29 @@ def contact_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict
     """Arrays of the contacts: those with planes, one for each point, then those of pairs of bodies."""
     planes, pairs = _plane_arrays(structure, slot, roles), _pair_arrays(structure, slot, roles)
     joined = {name: np.concatenate([planes.pop(name), pairs.pop(name)]) for name in SHARED}
-    return joined | planes | pairs
+    rolling, lever, turning = (pairs.pop(name) for name in ("rolling", "lever", "turning"))
+    return _with_rolling(joined, rolling, lever, turning) | planes | pairs
+
+
+def _with_rolling(contacts: dict, rolling: np.ndarray, lever: np.ndarray, turning: np.ndarray) -> dict:
+    """The contacts, and after them the rolling resistance of those slots whose coefficient ``rolling``, m, is not zero.
+
+    ``lever``, m, and ``turning``, 1/kg: length and mobility of its rows.
+    """
+    count, rolls = contacts["body"].size, np.flatnonzero(rolling)
+    if rolls.size == 0:
+        none = np.zeros(0, dtype=np.int64)
+        return contacts | {"roller": none, "parent": none, "lever": np.zeros(0)}
+    parent = count - rolling.size + rolls
+    own = {name: values[parent] for name, values in contacts.items()}
+    own["friction"], own["mobility"] = rolling[rolls] / lever[rolls], turning[rolls]
+    joined = {name: np.concatenate([values, own[name]]) for name, values in contacts.items()}
+    roller = np.full(count + rolls.size, -1)
+    roller[parent] = count + np.arange(rolls.size)
+    joined["roller"] = roller
+    joined["parent"] = np.concatenate([np.full(count, -1), parent])
+    joined["lever"] = np.concatenate([np.zeros(count), lever[rolls]])
+    return joined
 
 
 def _plane_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
@@ -49,17 +70,17 @@ NUMBERS = ("radius", "friction", "restitution")
 def _pair_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
     """Arrays of the contacts of two bodies: slots for the features of each pair of their shapes."""
     number = {**structure.body_index, WORLD: -1}
-    first: dict[str, int] = {}  # shape of each body
-    shapes: list[tuple[int, CollisionShape]] = []
+    parts: dict[str, range] = {}  # numbers of the convex parts of the shapes of each body
+    table_rows: list[Part] = []
     pairs: list[tuple[int, BodyContact, int, int]] = []
     for e, each in roles.pairs:
         for body, own in ((each.body, each.shapes), (each.other, each.other_shapes)):
-            if body not in first:
-                first[body] = len(shapes)
-                shapes += [(int(slot[number[body]]), shape) for shape in own]
-        numbers = range(len(each.shapes)), range(len(each.other_shapes))
-        pairs += [(e, each, first[each.body] + m, first[each.other] + n) for m in numbers[0] for n in numbers[1]]
-    table = shape_table(shapes)
+            if body not in parts:
+                start = len(table_rows)
+                table_rows += parts_of(int(slot[number[body]]), own)
+                parts[body] = range(start, len(table_rows))
+        pairs += [(e, each, a, b) for a in parts[each.body] for b in parts[each.other]]
+    table = shape_table(table_rows)
     slots = [most_features(table, a, b) for *_, a, b in pairs]
 
     @cache
@@ -69,8 +90,13 @@ def _pair_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
             return 0.0
         bound = float(table.bound[shape])
         arm = float(np.linalg.norm(table.centre[shape])) + (bound if np.isfinite(bound) else 0.0)
-        turning = float(np.trace(np.linalg.inv(structure.body(body).inertia)))
-        return 1.0 / structure.body(body).mass + 2.0 / 9.0 * arm**2 * turning
+        return 1.0 / structure.body(body).mass + 2.0 / 3.0 * arm**2 * _turning(structure, body)
+
+    levers = [float(min(table.bound[a], table.bound[b])) for *_, a, b in pairs]
+    turning = [
+        lever**2 * sum(_turning(structure, body) for body in (each.body, each.other))
+        for (_, each, *_), lever in zip(pairs, levers, strict=True)
+    ]
 
     def of_slots(values: list, kind: type) -> np.ndarray:
         """A number of each pair as one of each of its slots."""
@@ -83,10 +109,18 @@ def _pair_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
         "friction": of_slots([each.friction for _, each, *_ in pairs], float),
         "restitution": of_slots([each.restitution for _, each, *_ in pairs], float),
         "mobility": of_slots([of_point(each.body, a) + of_point(each.other, b) for _, each, a, b in pairs], float),
+        "rolling": of_slots([each.rolling for _, each, *_ in pairs], float),
+        "lever": of_slots(levers, float),
+        "turning": of_slots(turning, float),
         "pair_first": np.cumsum([0, *slots], dtype=np.int64),
         "pair_shape": np.array([[a, b] for *_, a, b in pairs], dtype=np.int64).reshape(-1, 2),
         "shapes": table,
     }
+
+
+def _turning(structure: Structure, body: str) -> float:
+    """1/(kg m^2), the mean over all axes of how the free body turns by a torque; zero for the world."""
+    return 0.0 if body == WORLD else float(np.trace(np.linalg.inv(structure.body(body).inertia))) / 3.0
 
 
 def _frame(normal: np.ndarray) -> np.ndarray:

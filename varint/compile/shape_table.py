@@ -8,15 +8,22 @@ from varint.collision.shape_records import CYLINDER, HOLLOW, PLANE, ROUND, Shape
 from varint.model.collision_shapes import CollisionShape, Core, CylinderShape, PlaneShape
 from varint.model.convex_hull import edges_of
 
+Part = tuple[int, int, Core]  # slot of its body, -1 for the world, kind, and core
 
-def shape_table(shapes: Sequence[tuple[int, CollisionShape]]) -> ShapeTable:
-    """The arrays of shapes, each with the slot of its body, -1 for the world."""
-    rows = [_Rows(shape.core(), _kind_of(shape)) for _, shape in shapes]
+
+def parts_of(slot: int, shapes: Sequence[CollisionShape]) -> list[Part]:
+    """The convex parts of the shapes of a body."""
+    return [(slot, _kind_of(shape), core) for shape in shapes for core in shape.cores()]
+
+
+def shape_table(parts: Sequence[Part]) -> ShapeTable:
+    """The arrays of the convex parts of shapes."""
+    rows = [_Rows(core, kind) for _, kind, core in parts]
     vertex_of = np.cumsum([0, *(len(one.vertices) for one in rows)])
     corners = [loop + first for one, first in zip(rows, vertex_of, strict=False) for loop in one.loops]
     edges = [one.edge + first for one, first in zip(rows, vertex_of, strict=False)]
     return ShapeTable(
-        body=np.array([slot for slot, _ in shapes], dtype=np.int64),
+        body=np.array([slot for slot, *_ in parts], dtype=np.int64),
         kind=np.array([one.kind for one in rows], dtype=np.int64),
         radius=np.array([one.radius for one in rows], dtype=float),
         centre=_stacked([one.centre[None] for one in rows], 3),
@@ -103,7 +110,8 @@ def most_features(shapes: ShapeTable, a: int, b: int) -> int:
         other = b if shapes.kind[a] in (PLANE, HOLLOW) else a
         vertices = int(shapes.first_vertex[other + 1] - shapes.first_vertex[other])
         return 8 if shapes.kind[other] == CYLINDER else min(vertices, 2 * _largest_face(shapes, other) + 2)
-    return _largest_face(shapes, a) + _largest_face(shapes, b) + 4
+    own = 8 if CYLINDER in (shapes.kind[a], shapes.kind[b]) else 0
+    return _largest_face(shapes, a) + _largest_face(shapes, b) + own + 4
 
 
 def _largest_face(shapes: ShapeTable, s: int) -> int:

@@ -15,6 +15,7 @@ from varint.model.collision_shapes import (
     CollisionShape,
     ConvexMesh,
     CylinderShape,
+    HeightField,
     PlaneShape,
     SphereShape,
 )
@@ -31,7 +32,9 @@ class Placed(NamedTuple):
 
 
 def placed(shape: CollisionShape) -> Placed:
-    """A shape with its own axes."""
+    """A shape with its own axes. Raises FileError for a height field."""
+    if isinstance(shape, HeightField):
+        raise FileError("a HeightField is written to no robot file: leave it out of the mechanism that is written")
     if isinstance(shape, SphereShape):
         return Placed("sphere", (shape.radius,), Pose(np.eye(3), shape.center))
     if isinstance(shape, CapsuleShape | CylinderShape):

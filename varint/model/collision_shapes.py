@@ -9,7 +9,7 @@ import numpy as np
 
 from varint.display import count_text, numbers_text
 from varint.errors import MechanismError
-from varint.model.arrays import Points, Quaternion, Vector
+from varint.model.arrays import Grid, Points, Quaternion, Vector
 from varint.model.bounds import bounded
 from varint.model.checks import (
     Frozen,
@@ -33,6 +33,8 @@ from varint.model.solid import Solid
 
 BOX_FACES = ((2, 6, 4, 0), (5, 7, 3, 1), (4, 5, 1, 0), (3, 7, 6, 2), (1, 3, 2, 0), (6, 7, 5, 4))
 MOST_CORNERS = 4000  # of a convex mesh: contacts look at all of its edges
+MOST_TRIANGLES = 20_000  # of a height field: each is a shape, with a pair for each shape that may touch it
+PRISM_FACES = ((0, 1, 2), (5, 4, 3), (0, 3, 4, 1), (1, 4, 5, 2), (2, 5, 3, 0))  # below a triangle
 
 
 class Core(NamedTuple):
@@ -97,6 +99,10 @@ class CollisionShape(Frozen):
     def core(self) -> Core:
         """The points, faces and radius that it is made of."""
         raise NotImplementedError
+
+    def cores(self) -> list[Core]:
+        """The convex parts that it consists of."""
+        return [self.core()]
 
     def solid(self) -> Solid | None:
         """The solid that pictures show of it, or None for what is unbounded."""
@@ -167,8 +173,8 @@ class CapsuleShape(_AboutLine):
 class CylinderShape(_AboutLine):
     """A cylinder of a ``radius`` about the line from ``a`` (3,) to ``b`` (3,), flat at its ends, m.
 
-    It touches planes alone; against other shapes take a `CapsuleShape`, or a `ConvexMesh` of a prism. Raises
-    MechanismError.
+    It touches all but other cylinders, height fields and what is hollow; for these take a `CapsuleShape`, or a
+    `ConvexMesh` of a prism. Raises MechanismError.
     """
 
     def solid(self) -> Solid:
@@ -320,6 +326,82 @@ class PlaneShape(CollisionShape):
 
 
 @dataclass(frozen=True, eq=False)
+class HeightField(CollisionShape):
+    """Uneven ground: all below the triangles between points of given heights on a grid.
+
+    Parameters
+    ----------
+    heights : array_like (m, n), m
+        Of the points at x = ``spacing`` i, y = ``spacing`` j, along z. Each cell of the grid is divided from its corner
+        (i, j) to (i + 1, j + 1).
+    spacing : float
+        m, of the grid along both its axes.
+    position, quat_wxyz : array_like (3,), (4,)
+        Place of the point (0, 0) at height zero, and axes of the grid.
+
+    It touches spheres and capsules. Triangles meet in edges that are taken as they are: a ball rolls from one to the
+    next without a jump of its path, and gets an impulse at edges where the ground bends upwards.
+
+    Raises
+    ------
+    MechanismError
+        There are less than two points along an axis, or more than 20 000 triangles.
+    """
+
+    heights: Grid
+    spacing: float
+    position: Vector = field(default_factory=lambda: np.zeros(3))
+    quat_wxyz: Quaternion = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        what = f"heights of {self.label}"
+        self._set("heights", array_of(self.heights, (None, None), what))
+        bounded(self.heights, what)
+        if min(self.heights.shape) < 2:
+            raise MechanismError(f"{what} need two points or more along each axis, got {self.heights.shape}")
+        self._set("spacing", positive(self.spacing, f"spacing of {self.label}"))
+        bounded(self.spacing, f"spacing of {self.label}")
+        if len(self._triangles()) > MOST_TRIANGLES:
+            raise MechanismError(
+                f"{self.label} has {len(self._triangles())} triangles, more than {MOST_TRIANGLES}: use a wider spacing"
+            )
+        self._place()
+
+    def _facts(self) -> Iterable[str]:
+        yield f"{self.heights.shape[0]} x {self.heights.shape[1]} points"
+        yield f"spacing {self.spacing:.6g} m"
+
+    def _triangles(self) -> np.ndarray:
+        """(k, 3) numbers of points, anticlockwise from above."""
+        m, n = self.heights.shape
+        corner = (n * np.arange(m - 1)[:, None] + np.arange(n - 1)).ravel()
+        halves = [np.stack([corner, corner + n, corner + n + 1]), np.stack([corner, corner + n + 1, corner + 1])]
+        return np.concatenate(halves, axis=1).T
+
+    def _points(self, lowered: float = 0.0) -> np.ndarray:
+        """(m n, 3) points of the grid, or with ``lowered`` those on a level so much below the lowest of them."""
+        m, n = self.heights.shape
+        x, y = np.meshgrid(self.spacing * np.arange(m), self.spacing * np.arange(n), indexing="ij")
+        z = np.full((m, n), self.heights.min() - lowered) if lowered else self.heights
+        return self.position + np.stack([x, y, z], axis=2).reshape(-1, 3) @ rotation_matrix(self.quat_wxyz).T
+
+    def cores(self) -> list[Core]:
+        triangles = self._triangles()
+        deep = float(np.ptp(self.heights)) + self.spacing
+        corners = np.concatenate([self._points()[triangles], self._points(deep)[triangles]], axis=1)
+        faces = tuple(np.array(loop) for loop in PRISM_FACES)
+        return [Core(vertices, faces) for vertices in corners]
+
+    def solid(self) -> Solid:
+        return Solid("mesh", vertices=self._points(), triangles=self._triangles().astype(float))
+
+    def moved(self, position: np.ndarray, R: np.ndarray) -> "HeightField":
+        turn = quat_from_matrix(R @ rotation_matrix(self.quat_wxyz))
+        return replace(self, position=position + R @ self.position, quat_wxyz=turn)
+
+
+@dataclass(frozen=True, eq=False)
 class HollowSphereShape(SphereShape):
     """The inside of a hollow ball of a ``radius`` about ``center`` (3,), m: a bowl, a socket. Raises MechanismError.
 
@@ -353,6 +435,7 @@ KINDS_OF_SHAPES = (
     CylinderShape,
     ConvexMesh,
     PlaneShape,
+    HeightField,
     HollowSphereShape,
     HollowCylinderShape,
 )

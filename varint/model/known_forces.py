@@ -88,6 +88,11 @@ def is_body_contact(structure: "Structure", force: Force) -> bool:
     return any(isinstance(element, BodyContact) for element in force.elements(structure))
 
 
+def resists_rolling(structure: "Structure", force: Force) -> bool:
+    """Whether a force is a contact with rolling resistance."""
+    return any(element.rolling > 0.0 for element in force.elements(structure) if isinstance(element, BodyContact))
+
+
 def is_impulsive(structure: "Structure", force: Force) -> bool:
     """Whether a force is a hard stop, joint friction or a hard contact."""
     return any(has(structure, force) for has in (acts_by_impulses, is_hard, is_contact))
@@ -157,6 +162,12 @@ TRAITS = {
         is_body_contact,
         "is a hard contact between shapes of bodies",
         "use vi.simulate of order 1 or 2, or remove this force",
+    ),
+    "resists": Trait(
+        "contacts with rolling resistance",
+        resists_rolling,
+        "has rolling resistance",
+        "set its rolling= to 0",
     ),
     "mesh": Trait(
         "deformable bodies",
@@ -333,7 +344,7 @@ USES = {
     "gradient": Use(
         "`vi.gradient`",
         "gradients",
-        ("mesh", "impulses", "path", "soft", "moved", "bent", "extrapolated", "rolling"),
+        ("mesh", "impulses", "path", "soft", "moved", "bent", "extrapolated", "rolling", "resists"),
     ),
     "adaptive gradient": Use(
         "`vi.gradient(adaptive=)`",

@@ -172,6 +172,8 @@ class BodyContact(Element):
 
     shapes, other_shapes : of the two bodies, in their axes
     friction, restitution : float
+    rolling : float
+        Coefficient of rolling resistance, m.
     """
 
     body: str
@@ -180,6 +182,7 @@ class BodyContact(Element):
     other_shapes: tuple[CollisionShape, ...]
     friction: float
     restitution: float
+    rolling: float
 
     @property
     def bodies(self) -> tuple[str, ...]:

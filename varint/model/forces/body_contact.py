@@ -5,11 +5,34 @@ from typing import TYPE_CHECKING, ClassVar
 
 from varint.errors import MechanismError
 from varint.model.body import WORLD
-from varint.model.collision_shapes import CollisionShape, CylinderShape, PlaneShape
+from varint.model.collision_shapes import (
+    BoxShape,
+    CapsuleShape,
+    CollisionShape,
+    ConvexMesh,
+    CylinderShape,
+    HeightField,
+    PlaneShape,
+    SphereShape,
+)
 from varint.model.forces.base import BodyContact, Element, Force, register
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
+
+# shapes that do not touch all others: what they touch
+LIMITED = (
+    (
+        HeightField,
+        (SphereShape, CapsuleShape),
+        "spheres and capsules alone: give corners a SphereShape each",
+    ),
+    (
+        CylinderShape,
+        (SphereShape, CapsuleShape, BoxShape, ConvexMesh, PlaneShape),
+        "no cylinder and nothing hollow: take a CapsuleShape, or a ConvexMesh of a prism",
+    ),
+)
 
 
 @register
@@ -20,10 +43,11 @@ class Contact(Force):
     ``body_b`` may be ``"world"``, whose shapes are the ``ground`` of the mechanism. Each impact turns the rate of
     approach to -``restitution`` times itself (0 to 1), and less where a rebound with friction would bring energy in.
     ``friction`` is Coulomb's coefficient, sticking included (docs/theory.md section 14). ``rolling`` is the coefficient
-    of rolling resistance, m, so far only 0. For `varint.simulate` of order 1 or 2. ``traj.force`` is the normal force,
-    N, ``traj.contact_force`` the force on ``body_a``; see also ``traj.penetration``.
+    of rolling resistance, m: each point that touches resists relative rotation across its normal by a torque of up to
+    ``rolling`` times its normal force. For `varint.simulate` of order 1 or 2. ``traj.force`` is the normal force, N,
+    ``traj.contact_force`` the force on ``body_a``; see also ``traj.penetration``.
 
-    Raises MechanismError where a body has no shapes, or for rolling resistance other than 0.
+    Raises MechanismError where a body has no shapes.
     """
 
     body_a: str
@@ -37,11 +61,6 @@ class Contact(Force):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check(friction="zero", restitution="zero", rolling="zero")
-        if self.rolling > 0.0:
-            raise MechanismError(
-                f"rolling resistance of {self.label} is not supported, got rolling={self.rolling:g}: leave it at 0 and"
-                " add a damper, such as JointDamper or Drag(angular=)"
-            )
         if self.restitution > 1.0:
             raise MechanismError(f"restitution of {self.label} must be at most 1, got {self.restitution:g}")
         if self.body_a == self.body_b:
@@ -51,12 +70,12 @@ class Contact(Force):
         body, other = self._moving(structure, self.body_a), self._body(structure, self.body_b)
         shapes = self._shapes(structure, body), self._shapes(structure, other)
         for one, another in (shapes, shapes[::-1]):
-            cylinder = any(isinstance(shape, CylinderShape) for shape in one)
-            if cylinder and not all(isinstance(shape, PlaneShape) for shape in another):
-                raise MechanismError(
-                    f"{self.label}: a CylinderShape touches planes alone: take a CapsuleShape, or a ConvexMesh"
-                )
-        return [BodyContact(body, other, *shapes, self.friction, self.restitution)]
+            for kind, touches, advice in LIMITED:
+                if any(isinstance(shape, kind) for shape in one) and not all(
+                    type(shape) in touches for shape in another
+                ):
+                    raise MechanismError(f"{self.label}: a {kind.__name__} touches {advice}")
+        return [BodyContact(body, other, *shapes, self.friction, self.restitution, self.rolling)]
 
     def _shapes(self, structure: "Structure", name: str) -> tuple[CollisionShape, ...]:
         """The collision shapes of a body, or of the world. Raises MechanismError where there are none."""

@@ -49,7 +49,7 @@ class ContactPairs(Force):
             raise MechanismError(f"{self.label} has no pair of bodies that no joint connects")
         contacts = [
             Contact(self.name, *(pair[::-1] if pair[0] == WORLD else pair), friction=self.friction,
-                    restitution=self.restitution)
+                    restitution=self.restitution, rolling=self.rolling)
             for pair in chosen.values()
         ]  # fmt: skip
         return [element for contact in contacts for element in contact.elements(structure)]

@@ -8,6 +8,7 @@ from varint.kernels.plan import Plan, Workspace
 from varint.terms.contacts.kernels.contact_features import acceleration_bias, feature_of, levers_of, rate_along
 from varint.terms.contacts.kernels.contact_finding import choose_features
 from varint.terms.contacts.kernels.contact_nodes import solve_at_node, take_right_sides
+from varint.terms.contacts.kernels.contact_rolling import is_rolling
 from varint.terms.contacts.kernels.contact_rows import contact_gap, write_upper
 
 NEAR, SLOW = 1e-9, 1e-7  # m, m/s: at a recorded node a contact so near, that parts no faster, rests; or it sticks
@@ -22,17 +23,24 @@ def rest_contacts(plan, ws, velocity):
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
         i, upper = plan.contacts.body[k], work.upper
+        if is_rolling(plan, k) and not work.taking[plan.contacts.parent[k]]:
+            work.taking[k] = False
+            continue
         write_upper(plan, ws, 0, k)
         rates = (
             rate_along(plan, upper, k, 0, velocity),
             rate_along(plan, upper, k, 1, velocity),
             rate_along(plan, upper, k, 2, velocity),
         )
-        work.taking[k] = contact_gap(plan, ws, 0, k) <= NEAR and abs(rates[0]) <= SLOW
+        rests = is_rolling(plan, k) or (contact_gap(plan, ws, 0, k) <= NEAR and abs(rates[0]) <= SLOW)
+        work.taking[k] = rests
         work.sticking[k], work.mode[k] = False, 0
         size = math.sqrt(rates[1] ** 2 + rates[2] ** 2)
         for a in range(2):
             work.direction[k, a] = rates[1 + a] / size if size > SLOW else 0.0
+        if is_rolling(plan, k):
+            work.bias[k, 0] = work.bias[k, 1] = work.bias[k, 2] = 0.0
+            continue
         if feature_of(plan, k) >= 0:
             work.bias[k, 0], work.bias[k, 1], work.bias[k, 2] = acceleration_bias(plan, ws, 0, k, velocity)
             continue
@@ -60,7 +68,7 @@ def forces_of_contacts(plan, ws, out):
         f, i = feature_of(plan, k), plan.contacts.body[k]
         for j in range(10):
             out[k, j] = 0.0
-        if not ws.contacts.taking[k]:
+        if not ws.contacts.taking[k] or is_rolling(plan, k):
             continue
         frame = plan.contacts.frame[k] if f < 0 else ws.contacts.frame[f]
         carrier = vector(plan.contacts.point[k]) if f < 0 else vector(ws.contacts.carrier[f, 0])

@@ -10,6 +10,7 @@ import math
 from varint._numba import njit
 from varint.algebra.vectors import add, dot, rotate, sub, vector
 from varint.collision.shape_records import HOLLOW, PLANE
+from varint.terms.contacts.kernels.contact_rolling import roller_of
 
 AHEAD = 2.0  # times the way of a step: so far features are looked for ...
 MARGIN = 0.05  # ... and so much of the size of the smaller shape
@@ -149,4 +150,12 @@ def list_near(plan, ws, pose, h):
                 count += 1
             else:
                 _forget(plan, ws, f)
+                roller = roller_of(plan, contacts.height.size + f)
+                if roller >= 0:
+                    _forget(plan, ws, roller - contacts.height.size)
+    for n in range(contacts.height.size, count):
+        roller = roller_of(plan, work.near[n])
+        if roller >= 0:
+            work.near[count], work.kind[roller - contacts.height.size] = roller, EMPTY
+            count += 1
     work.near_count[0], work.near_pair_count[0] = count, pairs

@@ -16,6 +16,7 @@ from varint.kernels.plan import Plan, Workspace
 from varint.kernels.tape import keep_event
 from varint.terms.contacts.kernels.contact_features import feature_of, rate_along
 from varint.terms.contacts.kernels.contact_nodes import project_contacts, solve_at_node, take_right_sides, works_at_node
+from varint.terms.contacts.kernels.contact_rolling import follow_parent, is_rolling
 from varint.terms.contacts.kernels.contact_rows import TOUCHING, contact_gap, normal_rate, set_slip, write_upper
 
 MOST_HITS = 3  # of a contact in one step, then it closes
@@ -53,6 +54,8 @@ def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) ->
         met = NOBODY
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
+        if is_rolling(plan, k):
+            follow_parent(plan, ws, k)
         set_slip(plan, ws, k, 0.0, 0.0)
         for a in range(3):
             work.impulse[k, a] = 0.0
@@ -157,10 +160,12 @@ def _choose(plan, ws, pose, met):
     work, fastest, any_hit = ws.contacts, 0.0, met >= 0
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
-        holds = _holds(plan, ws, k)
+        holds = _holds(plan, ws, k) and not is_rolling(plan, k)
         work.taking[k], work.sticking[k], work.mode[k] = holds, False, 0
         work.direction[k, 0] = work.direction[k, 1] = 0.0
         work.bias[k, 0] = work.bias[k, 1] = work.bias[k, 2] = 0.0
+        if is_rolling(plan, k):
+            continue
         if not work.closed[k] and not (k == met or contact_gap(plan, ws, pose, k) <= TOUCHING):
             work.rate[k, 0] = 1.0  # out of reach
             continue
@@ -173,6 +178,9 @@ def _choose(plan, ws, pose, met):
     any_hit = any_hit or fastest > PARTING
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
+        if is_rolling(plan, k):
+            _roll_with(plan, ws, pose, k)
+            continue
         rate = work.rate[k, 0]
         if work.taking[k] or not (rate <= PARTING or k == met):
             continue
@@ -184,6 +192,14 @@ def _choose(plan, ws, pose, met):
             work.taking[k], work.bias[k, 0] = True, restitution * rate
             work.hits[k] += 1
     return any_hit
+
+
+@njit
+def _roll_with(plan, ws, pose, k):
+    """Let a rolling resistance take part in an impact where its contact does."""
+    follow_parent(plan, ws, k)
+    if ws.contacts.taking[k]:
+        write_upper(plan, ws, pose, k)
 
 
 @njit
@@ -229,6 +245,9 @@ def _hit(plan, ws, pose):
         if not work.taking[k]:
             continue
         ws.efforts.work[plan.contacts.element[k]] += _work_of_hit(plan, ws, k)[0]
+        if is_rolling(plan, k):
+            follow_parent(plan, ws, k)
+            continue
         stays = rate_along(plan, work.upper, k, 0, ws.increment_body) <= PARTING
         if stays and not work.closed[k]:
             work.held_gap[k] = contact_gap(plan, ws, pose, k)

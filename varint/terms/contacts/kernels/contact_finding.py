@@ -2,9 +2,9 @@
 
 import math
 
-from varint._numba import indirect, njit
+from varint._numba import indirect, natural, njit
 from varint.algebra.vectors import dot, sub, vector
-from varint.collision.features import LINE_LINE, POINT_LINE, POINT_POINT
+from varint.collision.features import CIRCLE_POINT, LINE_LINE, POINT_LINE, POINT_POINT
 from varint.collision.narrow import find_features
 from varint.kernels.plan import Plan, Workspace
 from varint.terms.contacts.kernels.contact_broad_phase import (
@@ -16,8 +16,10 @@ from varint.terms.contacts.kernels.contact_broad_phase import (
     way_of_shape,
 )
 from varint.terms.contacts.kernels.contact_features import locate_contact
+from varint.terms.contacts.kernels.contact_rolling import roller_of
 
 UNSEEN = 1e-9  # of the size: an overlap of features that nobody looked for, at the end of a step
+FLUSH = 1e-11  # m, by which the gap of what takes a contact over may be larger
 TURNED = 0.5  # cosine by which the normal between round bodies may turn in a step in which they could meet
 SHORTEST = 1.0 / 64.0  # of a step: a share that is not halved any further for what could be missed in it
 
@@ -91,7 +93,11 @@ def _clear(plan, ws, f):
 
 @njit
 def _fill(plan, ws, p, count):
-    """Give the slots of pair p the features found: those that had them keep them, the others by the least gaps."""
+    """Give the slots of pair p the features found: those that had them keep them, the others by the least gaps.
+
+    Returns whether a closed contact has moved on to another feature.
+    """
+    moved = False
     work, found, np_ = ws.contacts, ws.found, plan.contacts.height.size
     first, last = plan.contacts.pair_first[p], plan.contacts.pair_first[p + 1]
     for f in range(first, last):
@@ -100,6 +106,7 @@ def _fill(plan, ws, p, count):
         best = _best_for(ws, f, count, False)
         if best < 0 and work.closed[np_ + f]:
             best = _best_for(ws, f, count, True)
+            moved = moved or best >= 0
         if best >= 0:
             _take(work, found, f, best)
         else:
@@ -112,21 +119,78 @@ def _fill(plan, ws, p, count):
             if found.kind[m] != EMPTY and (best < 0 or found.gap[m] < found.gap[best]):
                 best = m
         if best < 0:
-            return
+            return moved
         _take(work, found, f, best)
+    return moved
+
+
+@njit
+def _touches_too(plan, ws, pose, k, least):
+    """An open contact that touches with the point of contact k, within ``least``, of the same bodies; -1 for none.
+
+    The point is the centre of a ball, or an end of a capsule.
+    """
+    work, contacts, g = ws.contacts, plan.contacts, k - plan.contacts.height.size
+    if work.size[g, 0] == 0.0 or work.kind[g] == LINE_LINE:
+        return -1
+    for n in range(work.near_count[0]):
+        m = natural(work.near[n])
+        f = m - contacts.height.size
+        if f < 0 or work.closed[m] or work.kind[f] == EMPTY or work.kind[f] == LINE_LINE:
+            continue
+        alike = contacts.element[m] == contacts.element[k] and contacts.body[m] == contacts.body[k]
+        alike = alike and contacts.other[m] == contacts.other[k] and work.swapped[f] == work.swapped[g]
+        if alike and work.key[f, 0] == work.key[g, 0] and locate_contact(plan, ws, pose, m)[0] <= least:
+            return m
+    return -1
+
+
+@njit
+def _hand_over(plan, ws, k, m):
+    """Give the state of contact k to contact m, and open k."""
+    work, planes = ws.contacts, plan.contacts.height.size
+    for a in range(3):
+        work.impulse[m, a], work.slip_vector[m - planes, a] = work.impulse[k, a], work.slip_vector[k - planes, a]
+        work.impulse[k, a] = work.slip_vector[k - planes, a] = 0.0
+
+
+@njit
+def _roll_on(plan, ws, pose):
+    """Hand contacts of round shapes that have left a shape over to the shape flush with it that they have come to.
+
+    Not in runs that are taped, whose derivatives do not follow a state from contact to contact.
+    """
+    work, contacts = ws.contacts, plan.contacts
+    for n in range(work.near_count[0] if ws.tape.h.size == 0 else 0):
+        k = natural(work.near[n])
+        if not work.closed[k] or k < contacts.height.size or work.kind[k - contacts.height.size] == EMPTY:
+            continue
+        least = work.held_gap[k] + FLUSH
+        if locate_contact(plan, ws, pose, k)[0] <= least:
+            continue
+        m = _touches_too(plan, ws, pose, k, least)
+        if m < 0:
+            continue
+        work.closed[m], work.closed[k] = True, False
+        work.held_gap[m], work.hits[m] = locate_contact(plan, ws, pose, m)[0], work.hits[k]
+        _hand_over(plan, ws, k, m)
+        if roller_of(plan, k) >= 0:
+            _hand_over(plan, ws, contacts.roller[k], contacts.roller[m])
 
 
 @indirect(seconds=8, what="contacts")
 def choose_features(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
     """Find the features that face each other at a pose, as far as they could meet within ``h`` seconds."""
-    contacts = plan.contacts
+    contacts, moved = plan.contacts, False
     list_near(plan, ws, pose, h)
     for n in range(ws.contacts.near_pair_count[0]):
         p = ws.contacts.near_pair[n]
         k = contacts.height.size + contacts.pair_first[p]
         way = way_of_shape(plan, ws, contacts.body[k], contacts.pair_shape[p, 0], h)
         way += way_of_shape(plan, ws, contacts.other[k], contacts.pair_shape[p, 1], h)
-        _fill(plan, ws, p, _find(plan, ws, pose, p, AHEAD * way + MARGIN * _size_of(plan, p)))
+        moved = _fill(plan, ws, p, _find(plan, ws, pose, p, AHEAD * way + MARGIN * _size_of(plan, p))) or moved
+    if moved:
+        _roll_on(plan, ws, pose)
 
 
 @indirect(seconds=8, what="contacts")
@@ -138,7 +202,7 @@ def misses_features(plan: Plan, ws: Workspace, start: int, end: int) -> bool:
         p = work.near_pair[n] if listed else n
         for f in range(contacts.pair_first[p], contacts.pair_first[p + 1]):
             k = contacts.height.size + f
-            if work.kind[f] not in (POINT_POINT, POINT_LINE) or work.closed[k]:
+            if work.kind[f] not in (POINT_POINT, POINT_LINE, CIRCLE_POINT) or work.closed[k]:
                 continue
             gap, normal, A, B = locate_contact(plan, ws, start, k)
             _, after, C, D = locate_contact(plan, ws, end, k)

@@ -17,6 +17,7 @@ from varint._numba import natural, njit
 from varint.kernels.dense import add_scaled6, pivoted_lu_factor, pivoted_lu_solve
 from varint.kernels.refine import solve_again
 from varint.terms.contacts.kernels.contact_features import rate_along
+from varint.terms.contacts.kernels.contact_rolling import is_rolling
 
 PASSES = 60  # at most
 ENOUGH = 1e-4  # relative: from there Newton's method finds the modes of contacts
@@ -37,7 +38,7 @@ def start_inside(plan, ws, step):
     work, count, space = ws.contacts, 0, ws.contacts.inside.size
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
-        if work.taking[k]:
+        if work.taking[k] and not is_rolling(plan, k):
             if count == space:
                 return False
             work.inside[count] = k

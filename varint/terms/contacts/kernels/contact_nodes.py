@@ -30,6 +30,7 @@ from varint.terms.contacts.kernels.contact_cones import (
 from varint.terms.contacts.kernels.contact_coupling import solve_coupled
 from varint.terms.contacts.kernels.contact_features import rate_along
 from varint.terms.contacts.kernels.contact_interior import push_column, start_inside
+from varint.terms.contacts.kernels.contact_rolling import is_rolling, take_normal
 from varint.terms.contacts.kernels.contact_rows import EPSILON, STILL, rest_on
 
 PASSES = 40  # of a solution, at most
@@ -176,7 +177,8 @@ def _look(plan, ws, forced):
             for j in range(work.row.shape[2]):
                 work.row[k, a, j] = work.upper[k, a, j]
             work.rate[k, a] = rate_along(plan, work.upper, k, a, work.velocity) + work.bias[k, a]
-        worst = max(worst, linearize_cone(plan, ws, k, forced)[0])
+        is_open = take_normal(plan, ws, k) if is_rolling(plan, k) else False
+        worst = max(worst, linearize_cone(plan, ws, k, ALL_APART if is_open else forced)[0])
     return worst, work.changes[0] == 0
 
 

@@ -22,7 +22,7 @@ def sizes_of_contacts(plan):
         "contacts": contacts.body.size,
         "contact_pairs": contacts.pair_shape.shape[0],
         "shapes": contacts.shapes.kind.size,
-        "features": int(contacts.pair_first[-1]),
+        "features": contacts.body.size - contacts.height.size,
         "coupled": coupled,
         "coupled_rows": 3 * coupled,
         "coupled_block": 9 * coupled * coupled,

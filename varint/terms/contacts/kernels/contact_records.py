@@ -20,12 +20,16 @@ class ContactTable(CompiledRecord):
     friction: Float1  # (nk,)
     restitution: Float1  # (nk,)
     mobility: Float1  # (nk,) 1/kg, of the points of the free bodies that touch, mean of all directions
+    # the following are empty where no contact has rolling resistance, see contact_rolling.py
+    roller: Int1  # (nk,) the contact that is the rolling resistance of this one; -1 for none
+    parent: Int1  # (nk,) the contact whose rolling resistance this one is; -1 for all others
+    lever: Float1  # (nk,) m, of rolling resistance: the torque over the impulse along its rows
     # planes of the world
     point: Annotated[Float2, "np 3"]  # from the centre of mass, body axes, m
     radius: Float1  # (np,) m
     frame: Annotated[Float3, "np 3 3"]  # rows: normal of the plane, two directions along it, world
     height: Float1  # (np,) m, of the plane along its normal
-    # pairs of shapes, each with slots for the features that face each other
+    # pairs of shapes, each with slots for the features that face each other; rolling resistances follow after these
     pair_first: Int1  # (pairs + 1,) the first slot of each; contact np is slot zero
     pair_shape: Annotated[Int2, "pairs 2"]  # of ``body`` and of ``other``
     shapes: ShapeTable

@@ -12,6 +12,7 @@ from varint._numba import Float1, Float2, indirect, natural, njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, vector
 from varint.kernels.plan import Plan, Workspace
 from varint.terms.contacts.kernels.contact_cones import (
+    ALL_APART,
     APART,
     STICKING,
     STILL,
@@ -27,6 +28,13 @@ from varint.terms.contacts.kernels.contact_features import (
     locate_contact,
     rate_along,
     write_feature_frame,
+)
+from varint.terms.contacts.kernels.contact_rolling import (
+    follow_parent,
+    is_rolling,
+    rolling_rates,
+    take_normal,
+    write_rolling_frame,
 )
 
 OUT_OF_REACH = 1e3  # m: the gap of a slot without features
@@ -64,7 +72,10 @@ def _terms_of_gap(plan, ws, pose, k):
 def write_upper(plan, ws, pose, k):
     """Write the rows of the impulses of contact k at a pose, (force, torque in axes of the body), to ``upper``."""
     if feature_of(plan, k) >= 0:
-        write_feature_frame(plan, ws, pose, k)
+        if is_rolling(plan, k):
+            write_rolling_frame(plan, ws, pose, k)
+        else:
+            write_feature_frame(plan, ws, pose, k)
         return
     i = natural(plan.contacts.body[k])
     upper, R = ws.contacts.upper[k], ws.rotation[pose, i]
@@ -84,6 +95,8 @@ def rest_on(plan, ws, pose):
     work = ws.contacts
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
+        if is_rolling(plan, k):
+            follow_parent(plan, ws, k)
         work.taking[k], work.sticking[k], work.mode[k] = work.closed[k], False, APART
         for a in range(3):
             work.z[k, a] = work.bias[k, a] = 0.0
@@ -116,7 +129,10 @@ def start_step(plan, ws, pose, h):
 def rates_of_step(plan, ws, start, end, h, k):
     """Write the rates of contact k over a step, and their gradients by the unknowns of its bodies."""
     if feature_of(plan, k) >= 0:
-        feature_rates(plan, ws, start, end, h, k)
+        if is_rolling(plan, k):
+            rolling_rates(plan, ws, h, k)
+        else:
+            feature_rates(plan, ws, start, end, h, k)
         return
     work, i, half_step = ws.contacts, natural(plan.contacts.body[k]), 0.5 * h
     v, R, Q = ws.velocity[i], ws.rotation[start, i], ws.rotation[end, i]
@@ -153,7 +169,8 @@ def press_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float) ->
         work.missed[k] = 0.0
         if work.taking[k]:
             rates_of_step(plan, ws, start, end, h, k)
-            missed, square = linearize_cone(plan, ws, k, work.forced[0])
+            is_open = take_normal(plan, ws, k) if is_rolling(plan, k) else False
+            missed, square = linearize_cone(plan, ws, k, ALL_APART if is_open else work.forced[0])
             merit, worst, work.missed[k] = merit + square, max(worst, missed), missed
             for a in range(3):
                 moved = max(moved, plan.contacts.mobility[k] * abs(work.z[k, a]))
@@ -231,11 +248,15 @@ def finish_contacts(plan, ws, end, h):
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
         speed = math.sqrt(work.solved_rate[k, 1] ** 2 + work.solved_rate[k, 2] ** 2)
-        slides = work.closed[k] and work.solved_mode[k] != STICKING and speed > STILL
+        slides, rolls = work.closed[k] and work.solved_mode[k] != STICKING and speed > STILL, is_rolling(plan, k)
+        if rolls:
+            follow_parent(plan, ws, k)
+            slides = slides and work.closed[k]
         if work.closed[k]:
             before, after = _power(work.solved[k], work.slip[k]), _power(work.solved[k], work.solved_rate[k, 1:])
             ws.efforts.work[plan.contacts.element[k]] += share * before + (1.0 - share) * after
-            gap = contact_gap(plan, ws, end, k) if work.solved_mode[k] == APART else work.held_gap[k]
+            is_open = work.solved_mode[k] == APART and not rolls
+            gap = contact_gap(plan, ws, end, k) if is_open else work.held_gap[k]
             if gap > max(work.held_gap[k], 0.0) + TOUCHING:
                 work.closed[k] = slides = False
             elif work.held_gap[k] < -TOUCHING and gap > work.held_gap[k]:
