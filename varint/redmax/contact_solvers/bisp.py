@@ -26,7 +26,7 @@ from varint.redmax.contact_solvers.staggered import CONVERGED
 from varint.redmax.contacts import Blocked, ContactProblem, ContactRows, GivenStep
 from varint.redmax.program import solve_program
 
-MOST_PASSES = 1000
+MOST_PASSES, CLOSE = 300, 1e-3  # the change by the last pass that will do then, of the impulses
 
 
 @register
@@ -58,7 +58,8 @@ class BilateralProjections(Rival):
             most = np.repeat(problem.bounds(z), np.diff(first))
             v = rest.p + E @ (rest.target + reduced.T @ z)
             z[count:] = _friction(weights, momentum @ v, z[count:], most)
-            if np.linalg.norm((z - before) @ reduced) <= CONVERGED * np.linalg.norm(z @ reduced):
+            change, size = np.linalg.norm((z - before) @ reduced), np.linalg.norm(z @ reduced)
+            if change <= CONVERGED * size or (self.passes == MOST_PASSES and change <= CLOSE * size):
                 whole = np.zeros(len(self.z))
                 whole[kept] = z
                 return whole
