@@ -2,9 +2,9 @@
 
     w = q + M z,    z >= 0,  w >= 0,  z w = 0
 
-An artificial variable z0 is added to all of w, as large as makes w positive, and one variable after the other enters the
-basis, the complement of the one that left it, until z0 leaves. With the rows R whose w is zero, and the columns a of M
-whose z is in the basis, each pivot solves
+An artificial variable z0 is added to all of w, as large as makes w positive, and one variable after the other enters
+the basis, the complement of the one that left it, until z0 leaves. With the rows R whose w is zero, and the columns a
+of M whose z is in the basis, each pivot solves
 
     (M_Ra  1) (z_a, z0) = -q_R
 

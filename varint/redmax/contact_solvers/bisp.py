@@ -65,9 +65,9 @@ class BilateralProjections(Rival):
                 return whole
         names = ", ".join([*self.frictions.labels, *self.ground.labels])
         raise Blocked(
-            f"bilateral staggered projections of {names} did not converge in {MOST_PASSES} passes: friction changes what"
-            " presses on it by too much, or is found by the masses of free bodies that are far lighter than what they"
-            " move. Use contact_solver='cones', or less friction"
+            f"bilateral staggered projections of {names} did not converge in {MOST_PASSES} passes: friction changes"
+            " what presses on it by too much, or is found by the masses of free bodies that are far lighter than what"
+            " they move. Use contact_solver='cones', or less friction"
         )
 
     def _root_masses(self, load: np.ndarray) -> np.ndarray:
@@ -75,7 +75,7 @@ class BilateralProjections(Rival):
         bodies = self.equations.compiled.plan.bodies
         linear = load[:, :-1, :3] / np.sqrt(bodies.mass)[:, None]
         angular = np.einsum("nbi,bij->nbj", load[:, :-1, 3:], np.linalg.cholesky(np.linalg.inv(bodies.inertia)))
-        return np.concatenate([linear, angular], axis=2).reshape(len(load), -1)
+        return np.concatenate([linear, angular], axis=2).reshape(len(load), 6 * bodies.mass.size)
 
     def _root_momenta(self, jacobian: np.ndarray) -> np.ndarray:
         """(6 nb, nq) rates times the root of the masses: X times it is the rate along the rows of X."""

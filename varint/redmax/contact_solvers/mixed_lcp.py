@@ -1,4 +1,4 @@
-"""The mixed linear complementarity problem of a step as a pure one (NOTES 0.7), solved by pivots (0.8); friction of 0.10.
+"""The mixed linear complementarity problem of a step as a pure one (NOTES 0.7), by pivots (0.8), with friction (0.10).
 
 Loops and prescribed joints are eliminated, v = p + E y with E^T A E = 1: with the rows Y of the impulses z, the matrix
 that NOTES 0.7 writes as N A^-1 N^T is (Y E) (Y E)^T. Rows and impulses are scaled so that its diagonal is one. Signs
@@ -35,7 +35,7 @@ class UnitRows(NamedTuple):
 
 
 class MixedProblem(Rival):
-    """What both kinds of friction share; ``columns``: how many columns of the matrix the last step has computed."""
+    """The part that both kinds of friction share; ``columns``: how many columns of the matrix the last step needed."""
 
     columns = 0
 
@@ -87,6 +87,9 @@ class BoxProblem(MixedProblem):
         most = np.repeat(self.ground.friction * estimate[self.pressing], 2) * size[m:]
         tangents = moving[moving >= m]
         tangents = tangents[most[tangents - m] > 0.0]
+        if not tangents.size:
+            z[:m] = estimate
+            return z
         bound, count = most[tangents - m], len(normals)
         Y = rows.row[np.concatenate([normals, tangents])]
         least = rows.free[np.concatenate([normals, tangents])] - Y @ (Y[count:].T @ bound)
