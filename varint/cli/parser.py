@@ -12,11 +12,11 @@ RESUME_ANY = f"--resume={ANY}"
 
 
 class UsageError(Exception):
-    """A command line that cannot be read; ``usage``: how it is written."""
+    """A command line that cannot be read; ``command``: whose ``--help`` says how it is written."""
 
-    def __init__(self, usage: str, message: str) -> None:
+    def __init__(self, command: str, message: str) -> None:
         super().__init__(message)
-        self.usage = usage
+        self.command = command
 
 
 class Parser(argparse.ArgumentParser):
@@ -26,7 +26,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(self.format_usage(), message)
+        raise UsageError(self.prog, message)
 
 
 def first_word(argv: Sequence[str]) -> str | None:
