@@ -361,7 +361,10 @@ def test_wrong_usage(argv, capsys):
     with pytest.raises(SystemExit) as stop:
         main(argv)
     assert stop.value.code == 2
-    assert "usage: varint" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert err.startswith("varint: error: ")
+    assert err.endswith("--help)\n")
+    assert err.count("\n") == 1
 
 
 # info, plot, the rest

@@ -268,6 +268,7 @@ def test_quiet_does_not_hide_errors(capsys):
         (["compare", "tree", "--order", "2,4,2"], "argument --order: '2' is named twice"),
         (["compare", "tree", "--integrators", "rk45, rk45"], "argument --integrators: 'rk45' is named twice"),
         (["compare", "tree", "--dt", "0.01,x"], "argument --dt: 'x' is not a number"),
+        (["run", "tree", "--dt", "0,01"], "argument --dt: must be a number or auto, got '0,01' (options: varint run -"),
         (["run", "tree", "--scheme", "suzki"], "--scheme: invalid choice: 'suzki'"),
     ],
 )
@@ -277,7 +278,8 @@ def test_wrong_usage_names_the_nearest(argv, words, capsys):
     assert stop.value.code == 2
     out, err = capsys.readouterr()
     assert not out
-    assert err.startswith("usage: varint")
+    assert err.startswith("varint: error: ")
+    assert err.count("\n") == 1
     assert words in err
 
 
@@ -308,7 +310,7 @@ def test_module_is_the_command():
     argv = [sys.executable, "-m", "varint", "inf"]
     wrong = subprocess.run(argv, capture_output=True, text=True, timeout=300)
     assert wrong.returncode == 2
-    assert wrong.stderr.startswith("usage: varint [-h]")
+    assert wrong.stderr.endswith("(options: varint --help)\n")
     assert "'inf', did you mean 'info'?" in wrong.stderr
 
 

@@ -15,6 +15,7 @@ UnresolvedWarning        the same as UnresolvedError, as a warning              
 LockedWarning            nothing moved, as the joints allow no motion             (UserWarning)
 SparseNodesWarning       recorded nodes are too far apart for what is asked       (UserWarning)
 FailedMembersWarning     members of an ensemble failed                            (UserWarning)
+DegreesWarning           an angle in rad looks like degrees                       (UserWarning)
 """
 
 from functools import partial
@@ -106,3 +107,7 @@ class LockedWarning(UserWarning):
 
 class FailedMembersWarning(UserWarning):
     """Members of an ensemble failed; the table has their messages."""
+
+
+class DegreesWarning(UserWarning):
+    """An angle of a joint or of its stop is a multiple of 15 from 30 to 360 rad: were degrees meant?"""

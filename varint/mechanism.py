@@ -21,6 +21,7 @@ from varint.kinematics.assembly import assemble, checked_state, make_state
 from varint.kinematics.diagnosis import Diagnosis, diagnose
 from varint.kinematics.joint_reader import JointReader
 from varint.model.checks import checked_call
+from varint.model.degrees import warn_of_degrees
 from varint.model.import_report import ImportReport
 from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units
@@ -106,7 +107,9 @@ class Mechanism(CompiledStructure):
         if all(value is None for value in given.values()):
             given |= self.start
         twin = self.rigid_twin
-        return make_state(twin, lambda: twin.compiled, **given)
+        state = make_state(twin, lambda: twin.compiled, **given)
+        warn_of_degrees(self, coordinates or {})
+        return state
 
     def assemble(
         self,

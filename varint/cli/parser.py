@@ -12,11 +12,7 @@ RESUME_ANY = f"--resume={ANY}"
 
 
 class UsageError(Exception):
-    """A command line that cannot be read; ``usage``: how it is written."""
-
-    def __init__(self, usage: str, message: str) -> None:
-        super().__init__(message)
-        self.usage = usage
+    """A command line that cannot be read; the text ends with the command whose ``--help`` says how it is written."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -26,7 +22,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(self.format_usage(), message)
+        raise UsageError(f"{message} (options: {self.prog} --help)")
 
 
 def first_word(argv: Sequence[str]) -> str | None:

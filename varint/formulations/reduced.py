@@ -29,7 +29,7 @@ from varint.problem import Problem, Recording
 from varint.record import Record
 from varint.redmax.charts import EXPONENTIAL, ORDERS
 from varint.redmax.constraint_forces import NotFinite
-from varint.redmax.contact_solvers import CONES, CONTACT_SOLVERS
+from varint.redmax.contact_solvers import CONES, CONTACT_SOLVERS, REGISTRY
 from varint.redmax.couplings import prescribed_motions
 from varint.redmax.equations import LARGEST_RATE, Equations
 from varint.redmax.integrators import DEFAULT, INTEGRATORS, Task, integrator_named
@@ -80,7 +80,7 @@ class Reduced(Method):
     contact_solver : str
         Of "euler": the law and the procedure of hard contacts and hard stops, one of
         `varint.redmax.contact_solvers.CONTACT_SOLVERS`. "cones" is exact; the others are methods of the literature to
-        compare with it, which support neither joint friction nor restitution (docs/redmax.md).
+        compare with it, without restitution and, but for "bisp", without joint friction (docs/redmax.md).
 
     Raises
     ------
@@ -221,7 +221,7 @@ class Reduced(Method):
     def use(self) -> Use:
         """See `Method`."""
         kind = integrator_named(self.integrator)
-        if self.contact_solver != CONES:
+        if self.contact_solver != CONES and not REGISTRY[self.contact_solver].joint_friction:
             return USES["contact solvers"]
         implicit, explicit = ("stiff steps", "located steps") if kind.locates else ("implicit steps", "reduced steps")
         steps = implicit if kind.differentiates else explicit

@@ -129,7 +129,7 @@ TRAITS = {
         "joint friction from the normal load",
         acts_by_impulses,
         "needs varint.redmax.simulate(integrator='euler')",
-        "use that integrator with its default contact_solver, or remove this force",
+        "use that integrator with contact_solver='cones' or 'bisp', or remove this force",
     ),
     "wraps": Trait(
         "paths around surfaces",
@@ -271,7 +271,7 @@ USES = {
         '`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", (*MAXIMAL, "shapes", "soft")
     ),
     "contact solvers": Use(
-        '`vi.redmax.simulate(contact_solver=)`, all but "cones"',
+        '`vi.redmax.simulate(contact_solver=)`, all but "cones" and "bisp"',
         "contact solvers at velocity level",
         (*MAXIMAL, "impulses", "shapes", "soft"),
     ),

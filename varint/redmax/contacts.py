@@ -191,21 +191,31 @@ class Contacts:
 
         Rows that are far from that are left out until they are not.
         """
-        E, along, m = task.rest.E, rows.by_rates, self.one_sided
-        reduced = along @ E
-        size = np.linalg.norm(reduced[:m], axis=1)
-        fixed = size <= REDUNDANT * np.linalg.norm(along[:m], axis=1) * np.linalg.norm(E)
-        free = along @ task.rest.p + reduced @ task.rest.target
-        if (fixed & (bound - free[:m] > MET)).any():
-            raise Infeasible(np.flatnonzero(fixed & (bound - free[:m] > MET)))
-        near = ~fixed & ((free[:m] < bound) | (self.z[:m] > 0.0))
+        moving, m = self.moving(task, rows, bound), self.one_sided
+        reduced = rows.by_rates @ task.rest.E
+        free = rows.by_rates @ task.rest.p + reduced @ task.rest.target
+        near = moving & ((free[:m] < bound) | (self.z[:m] > 0.0))
         while True:
             problem = ContactProblem(self, task, rows, bound, near)
             z = problem.solve(self.z)
-            missed = ~near & ~fixed & (free[:m] + reduced[:m] @ (reduced.T @ z) < bound)
+            missed = ~near & moving & (free[:m] + reduced[:m] @ (reduced.T @ z) < bound)
             if not missed.any():
                 return z
             near |= missed
+
+    def moving(self, task: GivenStep, rows: ContactRows, bound: np.ndarray) -> np.ndarray:
+        """Whether any impulse changes the rate along each one-sided row (m,); raises Infeasible.
+
+        That is where one that nothing changes is below its ``bound`` (m,).
+        """
+        along, rest = rows.by_rates[: self.one_sided], task.rest
+        reduced = along @ rest.E
+        size = np.linalg.norm(reduced, axis=1)
+        fixed = size <= REDUNDANT * np.linalg.norm(along, axis=1) * np.linalg.norm(rest.E)
+        short = fixed & (bound - along @ rest.p - reduced @ rest.target > MET)
+        if short.any():
+            raise Infeasible(np.flatnonzero(short))
+        return ~fixed
 
     def _record(self, task: GivenStep, rows: ContactRows, after: np.ndarray) -> None:
         """Write ``work`` and ``impulse`` of the step that ends at the rates ``after`` (nq,)."""
@@ -316,7 +326,7 @@ class ContactProblem:
         along, count = self.rows.by_rates[self.kept], len(self.normals)
         normals, bound, found = along[:count], self.bound[self.normals], self.cones.z
         ends = list(itertools.pairwise(self.first))
-        bounds = self._bounds(start)
+        bounds = self.bounds(start)
         for _ in range(MANY_PASSES):
             discs = [(c, along[i:j]) for c, (i, j) in zip(bounds, ends, strict=True)]
             try:
@@ -330,7 +340,7 @@ class ContactProblem:
             missed = min(missed, solve_cones(self.cones, self.scale))
             if missed <= SOLVED:
                 return
-            bounds = 0.5 * (bounds + self._bounds(z))
+            bounds = 0.5 * (bounds + self.bounds(z))
         names = ", ".join([*self.contacts.frictions.labels, *self.contacts.ground.labels])
         raise Blocked(
             f"no friction of {names} was found that agrees with the pressures that it causes itself, to more than"
@@ -339,7 +349,7 @@ class ContactProblem:
             " smaller, may pass it"
         )
 
-    def _bounds(self, z: np.ndarray) -> np.ndarray:
+    def bounds(self, z: np.ndarray) -> np.ndarray:
         """Bounds (K,) of the discs at the impulses ``z`` of the rows that are kept."""
         cones = self.cones
         sizes = cones.weight * np.abs(cones.F @ z + cones.f)

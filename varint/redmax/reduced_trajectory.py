@@ -12,6 +12,7 @@ from varint.analysis.node_watch import judge_nodes
 from varint.analysis.prescribed_motions import efforts_by_name, rates_of_motions
 from varint.analysis.reactions import accelerations_and_reactions
 from varint.analysis.since import turns_before
+from varint.analysis.touching import TouchingPoints, touching_points
 from varint.inputs.courses import moved_by_rows, moved_coordinates
 from varint.kinematics.frames import JointFrames, continued_coordinates, joint_coordinates, with_world
 from varint.model.forces.driven import Driven
@@ -23,6 +24,7 @@ from varint.record import Record
 from varint.redmax.bearing_friction import friction_named
 from varint.redmax.charts import CHARTS, EXPONENTIAL
 from varint.redmax.ground import contact_named
+from varint.redmax.ground_points import forces_at_points
 from varint.redmax.integrators import integrator_named
 from varint.trajectory import Trajectory
 
@@ -104,6 +106,16 @@ class ReducedTrajectory(Trajectory):
     def contact_force(self) -> Mapping[str, np.ndarray]:
         """Name of a `HardContact` to the force (T, 3), N, world, of the plane on its body."""
         return by_contact({name: wrench[:, :3] for name, wrench in self._contact_wrench.items()})
+
+    @cached_property
+    def contacts(self) -> TouchingPoints:
+        """Points where hard contacts touch, as in `Trajectory`; what is recorded is the force and torque of each.
+
+        At more points than determine them, the least forces there that make up the force, and the torque as far as they
+        can: means since the last recorded node, at the lowest points of the node.
+        """
+        rows = forces_at_points(self.mechanism, self.position, self.quat_wxyz, self._contact_wrench)
+        return touching_points(self.mechanism, self.t, rows)
 
     @cached_property
     def _contact_wrench(self) -> dict[str, np.ndarray]:

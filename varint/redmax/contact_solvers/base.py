@@ -51,7 +51,8 @@ class VelocityProblem(NamedTuple):
 class Rival(Contacts):
     """Hard contacts and hard stops of ``equations`` by another law or procedure; see `Contacts`.
 
-    Facts, of the class: its ``name``, and ``what`` it is, in a few words. Restitution and joint friction are refused.
+    Facts, of the class: its ``name``, ``what`` it is, in a few words, and whether it supports ``joint_friction``; that
+    is refused elsewhere, and restitution here.
 
     Attributes
     ----------
@@ -66,6 +67,7 @@ class Rival(Contacts):
 
     name: ClassVar[str]
     what: ClassVar[str]
+    joint_friction: ClassVar[bool] = False
 
     def __init__(self, equations: Equations) -> None:
         super().__init__(equations)
@@ -76,7 +78,7 @@ class Rival(Contacts):
             )
         points = len(self.ground.restitution)
         self.pressing = np.arange(self.one_sided - points, self.one_sided)
-        self.sliding = self.one_sided + np.arange(2 * points).reshape(-1, 2)
+        self.sliding = self.first[len(self.frictions.sizes)] + np.arange(2 * points).reshape(-1, 2)
 
     def impulses(self, problem: VelocityProblem) -> np.ndarray:
         """(n,) impulses along all rows; raises Infeasible, NotSolved, Blocked."""

@@ -1,0 +1,48 @@
+"""Angles in radians that look like degrees: coordinates of joints, and their stops."""
+
+import sys
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varint.errors import DegreesWarning
+from varint.model.forces.stop import JointStop
+from varint.model.motion import coordinate_units
+
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
+
+ROUND, LEAST, MOST = 15.0, 30.0, 360.0  # rad: who means several turns seldom means these
+
+
+def warn_of_degrees(structure: "Structure", coordinates: Mapping[str, ArrayLike]) -> None:
+    """Warn of ``coordinates`` by joint that look like degrees."""
+    for name, given in coordinates.items():
+        joint = structure.joint(name)
+        for value, unit in zip(np.ravel(given).tolist(), coordinate_units(joint), strict=True):
+            if unit == "rad" and _is_round(value):
+                _warn(f"coordinates of {joint.label}", value)
+
+
+def warn_of_stops_in_degrees(structure: "Structure") -> None:
+    """Warn of stops of joints whose ends look like degrees."""
+    for force in structure.forces:
+        if isinstance(force, JointStop) and coordinate_units(structure.joint(force.joint))[force.coordinate] == "rad":
+            for which in ("lower", "upper"):
+                if _is_round(getattr(force, which)):
+                    _warn(f"{which} of {force.label}", getattr(force, which))
+
+
+def _is_round(value: float) -> bool:
+    return LEAST <= abs(value) <= MOST and value % ROUND == 0.0
+
+
+def _warn(what: str, value: float) -> None:
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "varint":
+        level, frame = level + 1, frame.f_back
+    message = f"{what}: {value:g} rad, {value / (2 * np.pi):.3g} turns, looks like degrees: numpy.radians({value:g})?"
+    warnings.warn(message, DegreesWarning, stacklevel=level)
