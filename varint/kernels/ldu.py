@@ -93,12 +93,12 @@ def _turn_matrix(plan, ws, upper, lower):
 @njit(inline="always")
 def _eliminate_all(plan, ws, low, body, row):
     """VI Alg. 3, with the L pass of Alg. 4 on the right-hand side in the same sweep; ``low``: see `factor_pair`."""
-    nb, G, H = plan.bodies.mass.size, ws.ldu.upper, ws.ldu.lower
-    if ws.ldu.K.size:
+    nb, G, H, closed = plan.bodies.mass.size, ws.ldu.upper, ws.ldu.lower, ws.ldu.K.size > 0
+    if closed:
         _place_closures(plan, ws, G, H)
     for place in range(nb, -1, -1):
         i = place - 1 if place > 0 else nb  # the world comes last
-        for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
+        for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1] if closed else 0):
             n = plan.loops.node_order[k]
             if plan.laws.kind.size + plan.constraints.row.size > 0:
                 _chain_rows(plan, ws, n, i < nb, row)
@@ -333,7 +333,7 @@ def _fold_node(plan, ws, n, i, body, row):
 @njit(inline="always")
 def substitute_all(plan, ws, upper, lower, body, row):
     """The U pass of VI Alg. 4, from the root to the leaves; the solution is in axes of the bodies."""
-    nb, low = plan.bodies.mass.size, 1 if lower != upper else 0
+    nb, low, closed = plan.bodies.mass.size, 1 if lower != upper else 0, ws.ldu.K.size > 0
     for k in range(plan.loops.node_first[nb + 1] - 1, plan.loops.node_first[nb] - 1, -1):
         substitute_node(
             plan.loops.node_row, plan.loops.node_high, plan.loops.row_start, ws.ldu.K, plan.loops.node_order[k], row
@@ -347,6 +347,8 @@ def substitute_all(plan, ws, upper, lower, body, row):
             back_pair(plan, ws, i, 6 - pair, rows - pair, low, body, row)
         else:
             _back(plan, ws, i, body, row)
+        if not closed:
+            continue
         for e in range(plan.loops.fill_first[i], plan.loops.fill_pass[i]):
             row[plan.loops.fill_row[e]] -= dot6(ws.ldu.fill_joint_lower[e], x)
         for k in range(plan.loops.node_first[i + 1] - 1, plan.loops.node_first[i] - 1, -1):

@@ -26,7 +26,7 @@ extend z. In code vectors are rows of an array: ``N[k]`` is column k of N, ``V[k
 import math
 
 from varint._numba import natural, njit
-from varint.algebra.vectors import cross, dot, rotate, scale, square_to, sub, vector
+from varint.algebra.vectors import add, cross, dot, rotate, scale, square_to, sub, vector
 from varint.kernels.dense import add_scaled6, dot6, lu_factor, lu_solve
 
 UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -46,7 +46,7 @@ def write_frames(plan, ws, upper, lower):
 
 @njit(inline="always")
 def _write_frame(plan, ws, i, pose, basis, arm):
-    """Write the basis (6, 6) of motions of body i relative to its parent, and the arm (3,), at the pose ``pose``."""
+    """Write the basis (6, 6) of motions of body i relative to its parent, and the arm (6,), at the pose ``pose``."""
     rows, points = natural(plan.joints.pair[i]), natural(plan.joints.points[i])
     first, parent = natural(plan.joints.rows[i]), natural(plan.joints.parent[i])
     G, position, rotation = ws.jacobian[pose], ws.position[pose], ws.rotation[pose]
@@ -57,9 +57,11 @@ def _write_frame(plan, ws, i, pose, basis, arm):
     if points > 0:
         lever = rotate(rotation[i if near else parent], vector(plan.measures.w[first]))
         e = scale(-1.0, lever) if near else sub(d, lever)
+    arm[3], arm[4], arm[5] = e
     for k in range(points):
-        _write(basis[k], vector(G[first + k, 0]), (0.0, 0.0, 0.0))
-    _write_shifts(basis, points, rows)
+        basis[k, 0], basis[k, 1], basis[k, 2] = vector(G[first + k, 0])
+    if points < 3:
+        _write_shifts(basis, points, rows)
     _write_turns(plan, rotation, G, i, e, basis)
 
 
@@ -73,6 +75,12 @@ def _write(motion, shift, turn):
 def _write_turn(motion, turn, e):
     """Write the motion of a child that turns about a point; ``e`` leads from this point to the child's centre."""
     _write(motion, cross(turn, e), turn)
+
+
+@njit(inline="always")
+def _turn_row(motion, turn):
+    """Write the turn of an AXIS row; see `_asked` for its translation."""
+    motion[3], motion[4], motion[5] = turn
 
 
 @njit(inline="always")
@@ -106,8 +114,8 @@ def _write_turns(plan, rotation, G, i, e, basis):
         a, b = rotate(R, vector(G[at, 0, 3:])), rotate(R, vector(G[at + 1, 0, 3:]))
         axis = cross(a, b)
         share = 1.0 / dot(axis, axis)
-        _write_turn(basis[points], scale(share, cross(b, axis)), e)
-        _write_turn(basis[points + 1], scale(share, cross(axis, a)), e)
+        _turn_row(basis[points], scale(share, cross(b, axis)))
+        _turn_row(basis[points + 1], scale(share, cross(axis, a)))
         _write_turn(basis[5], axis, e)
     elif axes == 3:
         a, b, c = (
@@ -116,12 +124,12 @@ def _write_turns(plan, rotation, G, i, e, basis):
             rotate(R, vector(G[at + 2, 0, 3:])),
         )
         share = 1.0 / dot(a, cross(b, c))
-        _write_turn(basis[points], scale(share, cross(b, c)), e)
-        _write_turn(basis[points + 1], scale(share, cross(c, a)), e)
-        _write_turn(basis[points + 2], scale(share, cross(a, b)), e)
+        _turn_row(basis[points], scale(share, cross(b, c)))
+        _turn_row(basis[points + 1], scale(share, cross(c, a)))
+        _turn_row(basis[points + 2], scale(share, cross(a, b)))
     elif axes == 1:
         a = rotate(R, vector(G[at, 0, 3:]))
-        _write_turn(basis[points], scale(1.0 / dot(a, a), a), e)
+        _turn_row(basis[points], scale(1.0 / dot(a, a), a))
         side = plan.joints.first_body[i]
         body_a, body_b = plan.joints.side[i, side], plan.joints.side[i, 1 - side]
         _write_turn(basis[4], rotate(rotation[body_a], vector(plan.measures.u[at])), e)
@@ -247,8 +255,7 @@ def _pass_fills(plan, ws, i, free, further, low):
         for k in range(free, free + further):
             joint_upper[rows + k - free] = z[k]
             add_scaled6(upper, -z[k], at_child(ldu.upper[joint_row + rows + k - free, 1], vector(ldu.arm[0, i])))
-        for r in range(rows):
-            joint_upper[r] = -dot6(ldu.frame[0, i, r], upper)
+        _write_works(plan, ws, i, rows, upper, -1.0, joint_upper)
         for k in range(free):
             upper[k] = z[k]
     for e in range(first, last):
@@ -277,39 +284,58 @@ def at_child(g, d):
 @njit(inline="always")
 def _add_carried(M, parent, d, e):
     """Add T_d^T M T_e to ``parent`` (6, 6); T_d maps the parent's motion to the child's, rigidly over the arm ``d``."""
-    for b in range(6):  # (x, y): column b of M T_e; the first three columns are those of M
-        if b < 3:
-            x0, x1, x2, y0, y1, y2 = M[0, b], M[1, b], M[2, b], M[3, b], M[4, b], M[5, b]
-        else:
-            j, k = (b - 2) % 3, (b - 1) % 3
-            x0 = M[0, b] + e[j] * M[0, k] - e[k] * M[0, j]
-            x1 = M[1, b] + e[j] * M[1, k] - e[k] * M[1, j]
-            x2 = M[2, b] + e[j] * M[2, k] - e[k] * M[2, j]
-            y0 = M[3, b] + e[j] * M[3, k] - e[k] * M[3, j]
-            y1 = M[4, b] + e[j] * M[4, k] - e[k] * M[4, j]
-            y2 = M[5, b] + e[j] * M[5, k] - e[k] * M[5, j]
-        parent[0, b] += x0
-        parent[1, b] += x1
-        parent[2, b] += x2
-        parent[3, b] += y0 + d[1] * x2 - d[2] * x1
-        parent[4, b] += y1 + d[2] * x0 - d[0] * x2
-        parent[5, b] += y2 + d[0] * x1 - d[1] * x0
+    for a in range(3):
+        j, k = (a + 1) % 3, (a + 2) % 3
+        _add_row(M[a, 0], M[a, 1], M[a, 2], M[a, 3], M[a, 4], M[a, 5], e, parent[a])
+        _add_row(
+            M[3 + a, 0] + d[j] * M[k, 0] - d[k] * M[j, 0],
+            M[3 + a, 1] + d[j] * M[k, 1] - d[k] * M[j, 1],
+            M[3 + a, 2] + d[j] * M[k, 2] - d[k] * M[j, 2],
+            M[3 + a, 3] + d[j] * M[k, 3] - d[k] * M[j, 3],
+            M[3 + a, 4] + d[j] * M[k, 4] - d[k] * M[j, 4],
+            M[3 + a, 5] + d[j] * M[k, 5] - d[k] * M[j, 5],
+            e,
+            parent[3 + a],
+        )
 
 
 @njit(inline="always")
-def _asked(ws, i, rows, own, low):
-    """Return b (6,), the motion that satisfies the right-hand sides ``own`` of the ``rows`` rows of the pair."""
-    basis = ws.ldu.frame[low, i]
-    b0 = b1 = b2 = b3 = b4 = b5 = 0.0
-    for r in range(rows):
-        f = own[r]
-        b0 += f * basis[r, 0]
-        b1 += f * basis[r, 1]
-        b2 += f * basis[r, 2]
-        b3 += f * basis[r, 3]
-        b4 += f * basis[r, 4]
-        b5 += f * basis[r, 5]
-    return b0, b1, b2, b3, b4, b5
+def _add_row(x, y, z, p, q, r, e, row):
+    """Add the row (x, y, z, p, q, r) times T_e to ``row`` (6,)."""
+    row[0] += x
+    row[1] += y
+    row[2] += z
+    row[3] += p + e[1] * z - e[2] * y
+    row[4] += q + e[2] * x - e[0] * z
+    row[5] += r + e[0] * y - e[1] * x
+
+
+@njit(inline="always")
+def _asked(plan, ws, i, rows, own, low):
+    """Return b (6,), the motion that satisfies the right-hand sides ``own`` of the ``rows`` rows of the pair.
+
+    The turns of AXIS rows are about the point of the POINT rows, from which the centre is the last part of the arm away.
+    """
+    basis, points, e = ws.ldu.frame[low, i], natural(plan.joints.points[i]), vector(ws.ldu.arm[low, i, 3:])
+    shift, turn = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for r in range(points):
+        shift = add(shift, scale(own[r], vector(basis[r])))
+    for r in range(points, rows):
+        turn = add(turn, scale(own[r], vector(basis[r, 3:])))
+    x, y, z = add(shift, cross(turn, e))
+    return x, y, z, turn[0], turn[1], turn[2]
+
+
+@njit(inline="always")
+def _write_works(plan, ws, i, rows, w, share, out):
+    """Write a ``share`` of the works of the impulse ``w`` (6,) along the motions of the rows at ``upper`` to ``out``."""
+    basis, points, e = ws.ldu.frame[0, i], natural(plan.joints.points[i]), vector(ws.ldu.arm[0, i, 3:])
+    force = (w[0], w[1], w[2])
+    torque = add((w[3], w[4], w[5]), cross(e, force))
+    for r in range(points):
+        out[r] = share * dot(vector(basis[r]), force)
+    for r in range(points, rows):
+        out[r] = share * dot(vector(basis[r, 3:]), torque)
 
 
 @njit(inline="always")
@@ -335,7 +361,7 @@ def forward_pair(plan, ws, i, free, further, low, body, row):
     """
     x, M, U, V, z = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.z
     own = row[natural(plan.joints.rows[i]) : natural(plan.joints.rows[i + 1])]
-    b = _asked(ws, i, 6 - free, own, low)
+    b = _asked(plan, ws, i, 6 - free, own, low)
     for a in range(6):
         x[a] -= dot6(M[a], b)
     for k in range(free + further):  # D = M + U V
@@ -377,7 +403,7 @@ def back_pair(plan, ws, i, free, further, low, body, row):
     x, M, U, V, z = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.z
     first, rows, parent = natural(plan.joints.rows[i]), 6 - free, natural(plan.joints.parent[i])
     own = row[first : natural(plan.joints.rows[i + 1])]
-    b = _asked(ws, i, rows, own, low)
+    b = _asked(plan, ws, i, rows, own, low)
     _own_motion(plan, ws, i, free, further, own, x, b, z)
     y = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     # w becomes the impulse of the pair's rows on the child: D x - r, less that of the further rows
@@ -416,8 +442,7 @@ def back_pair(plan, ws, i, free, further, low, body, row):
         w0, w1, w2 = w0 + z[k] * g[0], w1 + z[k] * g[1], w2 + z[k] * g[2]
         w3, w4, w5 = w3 + z[k] * g[3], w4 + z[k] * g[4], w5 + z[k] * g[5]
     w = (w0, w1, w2, w3, w4, w5)
-    for r in range(rows):
-        own[r] = dot6(ws.ldu.frame[0, i, r], w)
+    _write_works(plan, ws, i, rows, w, 1.0, own)
     for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
         for r in range(rows + further):
             own[r] -= ws.ldu.fill_joint_upper[e, r] * row[plan.loops.fill_row[e]]
