@@ -59,7 +59,7 @@ def turn_bodies(rotation, body):
     """Turn the angular parts of vectors (nb, 6) from the axes of the bodies, (nb + 1, 3, 3), to those of the world."""
     for i in range(body.shape[0]):
         x = body[i]
-        x[3], x[4], x[5] = rotate(rotation[i], vector(x[3:]))
+        x[3], x[4], x[5] = rotate(rotation[i], (x[3], x[4], x[5]))
 
 
 @njit
@@ -97,8 +97,8 @@ def _eliminate_all(plan, ws, low, body, row):
     if closed:
         _place_closures(plan, ws, G, H)
     for place in range(nb, -1, -1):
-        i = place - 1 if place > 0 else nb  # the world comes last
-        for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1] if closed else 0):
+        i = natural(place - 1) if place > 0 else nb  # the world comes last
+        for k in range(plan.loops.node_first[i] if closed else 0, plan.loops.node_first[i + 1] if closed else 0):
             n = plan.loops.node_order[k]
             if plan.laws.kind.size + plan.constraints.row.size > 0:
                 _chain_rows(plan, ws, n, i < nb, row)
@@ -357,7 +357,7 @@ def substitute_all(plan, ws, upper, lower, body, row):
             )
     for i in range(nb):
         x = body[i]
-        x[3], x[4], x[5] = rotate_back(ws.rotation[lower, i], vector(x[3:]))
+        x[3], x[4], x[5] = rotate_back(ws.rotation[lower, i], (x[3], x[4], x[5]))
 
 
 @njit(inline="always")

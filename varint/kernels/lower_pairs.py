@@ -111,7 +111,7 @@ def _write_turns(plan, rotation, G, i, e, basis):
     axes, R = plan.joints.pair[i] - points, rotation[i]
     at = first + points
     if axes == 2:
-        a, b = rotate(R, vector(G[at, 0, 3:])), rotate(R, vector(G[at + 1, 0, 3:]))
+        a, b = _in_world(R, G, at), _in_world(R, G, at + 1)
         axis = cross(a, b)
         share = 1.0 / dot(axis, axis)
         _turn_row(basis[points], scale(share, cross(b, axis)))
@@ -119,16 +119,16 @@ def _write_turns(plan, rotation, G, i, e, basis):
         _write_turn(basis[5], axis, e)
     elif axes == 3:
         a, b, c = (
-            rotate(R, vector(G[at, 0, 3:])),
-            rotate(R, vector(G[at + 1, 0, 3:])),
-            rotate(R, vector(G[at + 2, 0, 3:])),
+            _in_world(R, G, at),
+            _in_world(R, G, at + 1),
+            _in_world(R, G, at + 2),
         )
         share = 1.0 / dot(a, cross(b, c))
         _turn_row(basis[points], scale(share, cross(b, c)))
         _turn_row(basis[points + 1], scale(share, cross(c, a)))
         _turn_row(basis[points + 2], scale(share, cross(a, b)))
     elif axes == 1:
-        a = rotate(R, vector(G[at, 0, 3:]))
+        a = _in_world(R, G, at)
         _turn_row(basis[points], scale(1.0 / dot(a, a), a))
         side = plan.joints.first_body[i]
         body_a, body_b = plan.joints.side[i, side], plan.joints.side[i, 1 - side]
@@ -137,6 +137,12 @@ def _write_turns(plan, rotation, G, i, e, basis):
     else:
         for k in range(3):
             _write_turn(basis[3 + k], UNIT[k], e)
+
+
+@njit(inline="always")
+def _in_world(R, G, r):
+    """The gradient of row r by the rotation of the child, in axes of the world."""
+    return rotate(R, (G[r, 0, 3], G[r, 0, 4], G[r, 0, 5]))
 
 
 @njit(inline="always")
@@ -173,8 +179,10 @@ def factor_pair(plan, ws, i, free, further, low):
     for k in range(size - 1, -1, -1):
         for j in range(k + 1, size):
             add_scaled6(V[k], -E[k, j], V[j])
-        for a in range(6):
-            V[k, a] *= E[k, k]
+        share, v = E[k, k], V[k]
+        v[0], v[1], v[2], v[3], v[4], v[5] = (
+            share * v[0], share * v[1], share * v[2], share * v[3], share * v[4], share * v[5],
+        )  # fmt: skip
     for a in range(6):
         d0, d1, d2, d3, d4, d5 = D[a, 0], D[a, 1], D[a, 2], D[a, 3], D[a, 4], D[a, 5]
         for k in range(size):
@@ -255,7 +263,7 @@ def _pass_fills(plan, ws, i, free, further, low):
         for k in range(free, free + further):
             joint_upper[rows + k - free] = z[k]
             add_scaled6(upper, -z[k], at_child(ldu.upper[joint_row + rows + k - free, 1], vector(ldu.arm[0, i])))
-        _write_works(plan, ws, i, rows, upper, -1.0, joint_upper)
+        _write_works(plan, ws, i, rows, upper, -1.0, joint_upper, 0)
         for k in range(free):
             upper[k] = z[k]
     for e in range(first, last):
@@ -285,18 +293,25 @@ def at_child(g, d):
 def _add_carried(M, parent, d, e):
     """Add T_d^T M T_e to ``parent`` (6, 6); T_d maps the parent's motion to the child's, rigidly over the arm ``d``."""
     for a in range(3):
-        j, k = (a + 1) % 3, (a + 2) % 3
         _add_row(M[a, 0], M[a, 1], M[a, 2], M[a, 3], M[a, 4], M[a, 5], e, parent[a])
-        _add_row(
-            M[3 + a, 0] + d[j] * M[k, 0] - d[k] * M[j, 0],
-            M[3 + a, 1] + d[j] * M[k, 1] - d[k] * M[j, 1],
-            M[3 + a, 2] + d[j] * M[k, 2] - d[k] * M[j, 2],
-            M[3 + a, 3] + d[j] * M[k, 3] - d[k] * M[j, 3],
-            M[3 + a, 4] + d[j] * M[k, 4] - d[k] * M[j, 4],
-            M[3 + a, 5] + d[j] * M[k, 5] - d[k] * M[j, 5],
-            e,
-            parent[3 + a],
-        )
+    _add_moment(M[3], d[1], M[2], -d[2], M[1], e, parent[3])
+    _add_moment(M[4], d[2], M[0], -d[0], M[2], e, parent[4])
+    _add_moment(M[5], d[0], M[1], -d[1], M[0], e, parent[5])
+
+
+@njit(inline="always")
+def _add_moment(torque, f, F, g, G, e, row):
+    """Add the row ``torque`` + f F + g G, times T_e, to ``row`` (6,)."""
+    _add_row(
+        torque[0] + f * F[0] + g * G[0],
+        torque[1] + f * F[1] + g * G[1],
+        torque[2] + f * F[2] + g * G[2],
+        torque[3] + f * F[3] + g * G[3],
+        torque[4] + f * F[4] + g * G[4],
+        torque[5] + f * F[5] + g * G[5],
+        e,
+        row,
+    )
 
 
 @njit(inline="always")
@@ -311,44 +326,44 @@ def _add_row(x, y, z, p, q, r, e, row):
 
 
 @njit(inline="always")
-def _asked(plan, ws, i, rows, own, low):
-    """Return b (6,), the motion that satisfies the right-hand sides ``own`` of the ``rows`` rows of the pair.
+def _asked(plan, ws, i, rows, row, low):
+    """Return b (6,), the motion that satisfies the right-hand sides, in ``row``, of the ``rows`` rows of the pair.
 
     The turns of AXIS rows are about the point of the POINT rows, from which the centre is the last part of the arm away.
     """
-    basis, points, e = ws.ldu.frame[low, i], natural(plan.joints.points[i]), vector(ws.ldu.arm[low, i, 3:])
+    basis, arm = ws.ldu.frame[low, i], ws.ldu.arm[low, i]
+    first, points, e = natural(plan.joints.rows[i]), natural(plan.joints.points[i]), (arm[3], arm[4], arm[5])
     shift, turn = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for r in range(points):
-        shift = add(shift, scale(own[r], vector(basis[r])))
+        shift = add(shift, scale(row[first + r], (basis[r, 0], basis[r, 1], basis[r, 2])))
     for r in range(points, rows):
-        turn = add(turn, scale(own[r], vector(basis[r, 3:])))
+        turn = add(turn, scale(row[first + r], (basis[r, 3], basis[r, 4], basis[r, 5])))
     x, y, z = add(shift, cross(turn, e))
     return x, y, z, turn[0], turn[1], turn[2]
 
 
 @njit(inline="always")
-def _write_works(plan, ws, i, rows, w, share, out):
-    """Write a ``share`` of the works of the impulse ``w`` (6,) along the motions of the rows at ``upper`` to ``out``."""
-    basis, points, e = ws.ldu.frame[0, i], natural(plan.joints.points[i]), vector(ws.ldu.arm[0, i, 3:])
+def _write_works(plan, ws, i, rows, w, share, out, first):
+    """Write a ``share`` of the works of the impulse ``w`` (6,) along the motions of the rows at ``upper`` to ``out``,
+    from number ``first`` on."""
+    basis, arm = ws.ldu.frame[0, i], ws.ldu.arm[0, i]
+    points, e = natural(plan.joints.points[i]), (arm[3], arm[4], arm[5])
     force = (w[0], w[1], w[2])
     torque = add((w[3], w[4], w[5]), cross(e, force))
     for r in range(points):
-        out[r] = share * dot(vector(basis[r]), force)
+        out[first + r] = share * dot((basis[r, 0], basis[r, 1], basis[r, 2]), force)
     for r in range(points, rows):
-        out[r] = share * dot(vector(basis[r, 3:]), torque)
+        out[first + r] = share * dot((basis[r, 3], basis[r, 4], basis[r, 5]), torque)
 
 
 @njit(inline="always")
-def _own_motion(plan, ws, i, free, further, own, x, b, z):
-    """Write ``z`` = E^-1 (P^T x, h - H b) for ``x`` = r - D b, with h and H of the ``further`` rows.
-
-    ``own``: right-hand sides of all rows of the joint, of which h are the last.
-    """
+def _own_motion(plan, ws, i, free, further, row, x, b, z):
+    """Write ``z`` = E^-1 (P^T x, h - H b) for ``x`` = r - D b, with h and H of the ``further`` rows; h is in ``row``."""
     for k in range(free):
         z[k] = dot6(ws.ldu.frame[0, i, 6 - free + k], x)
     for k in range(free, free + further):
-        r = 6 - free + k - free
-        z[k] = own[r] - dot6(ws.ldu.lower[plan.joints.rows[i] + r, 0], b)
+        r = natural(plan.joints.rows[i] + 6 - free + k - free)
+        z[k] = row[r] - dot6(ws.ldu.lower[r, 0], b)
     lu_solve(ws.ldu.S[i], free + further, z)
 
 
@@ -360,8 +375,7 @@ def forward_pair(plan, ws, i, free, further, low, body, row):
     that of each closure row e coupled to the body (L_e: see `_pass_fills`).
     """
     x, M, U, V, z = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.z
-    own = row[natural(plan.joints.rows[i]) : natural(plan.joints.rows[i + 1])]
-    b = _asked(plan, ws, i, 6 - free, own, low)
+    b = _asked(plan, ws, i, 6 - free, row, low)
     for a in range(6):
         x[a] -= dot6(M[a], b)
     for k in range(free + further):  # D = M + U V
@@ -369,7 +383,7 @@ def forward_pair(plan, ws, i, free, further, low, body, row):
     parent, first, last = natural(plan.joints.parent[i]), plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]
     if parent == plan.bodies.mass.size and first == last:
         return
-    _own_motion(plan, ws, i, free, further, own, x, b, z)
+    _own_motion(plan, ws, i, free, further, row, x, b, z)
     for e in range(first, last):
         total = dot6(ws.ldu.fill_lower[e], b)
         for k in range(free):
@@ -402,9 +416,8 @@ def back_pair(plan, ws, i, free, further, low, body, row):
     """
     x, M, U, V, z = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.z
     first, rows, parent = natural(plan.joints.rows[i]), 6 - free, natural(plan.joints.parent[i])
-    own = row[first : natural(plan.joints.rows[i + 1])]
-    b = _asked(plan, ws, i, rows, own, low)
-    _own_motion(plan, ws, i, free, further, own, x, b, z)
+    b = _asked(plan, ws, i, rows, row, low)
+    _own_motion(plan, ws, i, free, further, row, x, b, z)
     y = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     # w becomes the impulse of the pair's rows on the child: D x - r, less that of the further rows
     w0, w1, w2, w3, w4, w5 = -x[0], -x[1], -x[2], -x[3], -x[4], -x[5]
@@ -437,12 +450,12 @@ def back_pair(plan, ws, i, free, further, low, body, row):
             free_motion -= ws.ldu.fill_upper[e, k] * row[plan.loops.fill_row[e]]
         add_scaled6(x, free_motion, ws.ldu.frame[low, i, rows + k])
     for k in range(free, free + further):
-        own[rows + k - free] = z[k]
+        row[first + rows + k - free] = z[k]
         g = at_child(ws.ldu.upper[first + rows + k - free, 1], vector(ws.ldu.arm[0, i]))
         w0, w1, w2 = w0 + z[k] * g[0], w1 + z[k] * g[1], w2 + z[k] * g[2]
         w3, w4, w5 = w3 + z[k] * g[3], w4 + z[k] * g[4], w5 + z[k] * g[5]
     w = (w0, w1, w2, w3, w4, w5)
-    _write_works(plan, ws, i, rows, w, 1.0, own)
+    _write_works(plan, ws, i, rows, w, 1.0, row, first)
     for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
         for r in range(rows + further):
-            own[r] -= ws.ldu.fill_joint_upper[e, r] * row[plan.loops.fill_row[e]]
+            row[first + r] -= ws.ldu.fill_joint_upper[e, r] * row[plan.loops.fill_row[e]]
