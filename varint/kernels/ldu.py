@@ -17,7 +17,7 @@ The step uses it with D = derivative of the momenta, a projection with D = mass 
 """
 
 from varint._numba import Float1, Float2, indirect, inner_sizes, natural, njit
-from varint.algebra.vectors import rotate, rotate_back, vector
+from varint.algebra.vectors import rotate, rotate_back, turn_of, vector
 from varint.kernels.dense import (
     RIGHT,
     add_product_wide,
@@ -59,7 +59,7 @@ def turn_bodies(rotation, body):
     """Turn the angular parts of vectors (nb, 6) from the axes of the bodies, (nb + 1, 3, 3), to those of the world."""
     for i in range(body.shape[0]):
         x = body[i]
-        x[3], x[4], x[5] = rotate(rotation[i], (x[3], x[4], x[5]))
+        x[3], x[4], x[5] = rotate(rotation[i], turn_of(x))
 
 
 @njit
@@ -357,7 +357,7 @@ def substitute_all(plan, ws, upper, lower, body, row):
             )
     for i in range(nb):
         x = body[i]
-        x[3], x[4], x[5] = rotate_back(ws.rotation[lower, i], (x[3], x[4], x[5]))
+        x[3], x[4], x[5] = rotate_back(ws.rotation[lower, i], turn_of(x))
 
 
 @njit(inline="always")

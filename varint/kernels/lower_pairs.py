@@ -26,7 +26,7 @@ extend z. In code vectors are rows of an array: ``N[k]`` is column k of N, ``V[k
 import math
 
 from varint._numba import natural, njit
-from varint.algebra.vectors import add, cross, dot, rotate, scale, square_to, sub, vector
+from varint.algebra.vectors import add, cross, dot, rotate, scale, square_to, sub, turn_of, vector
 from varint.kernels.dense import add_scaled6, dot6, lu_factor, lu_solve
 
 UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -142,7 +142,7 @@ def _write_turns(plan, rotation, G, i, e, basis):
 @njit(inline="always")
 def _in_world(R, G, r):
     """The gradient of row r by the rotation of the child, in axes of the world."""
-    return rotate(R, (G[r, 0, 3], G[r, 0, 4], G[r, 0, 5]))
+    return rotate(R, turn_of(G[r, 0]))
 
 
 @njit(inline="always")
@@ -332,12 +332,12 @@ def _asked(plan, ws, i, rows, row, low):
     The turns of AXIS rows are about the point of the POINT rows, from which the centre is the last part of the arm away.
     """
     basis, arm = ws.ldu.frame[low, i], ws.ldu.arm[low, i]
-    first, points, e = natural(plan.joints.rows[i]), natural(plan.joints.points[i]), (arm[3], arm[4], arm[5])
+    first, points, e = natural(plan.joints.rows[i]), natural(plan.joints.points[i]), turn_of(arm)
     shift, turn = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for r in range(points):
-        shift = add(shift, scale(row[first + r], (basis[r, 0], basis[r, 1], basis[r, 2])))
+        shift = add(shift, scale(row[first + r], vector(basis[r])))
     for r in range(points, rows):
-        turn = add(turn, scale(row[first + r], (basis[r, 3], basis[r, 4], basis[r, 5])))
+        turn = add(turn, scale(row[first + r], turn_of(basis[r])))
     x, y, z = add(shift, cross(turn, e))
     return x, y, z, turn[0], turn[1], turn[2]
 
@@ -347,13 +347,13 @@ def _write_works(plan, ws, i, rows, w, share, out, first):
     """Write a ``share`` of the works of the impulse ``w`` (6,) along the motions of the rows at ``upper`` to ``out``,
     from number ``first`` on."""
     basis, arm = ws.ldu.frame[0, i], ws.ldu.arm[0, i]
-    points, e = natural(plan.joints.points[i]), (arm[3], arm[4], arm[5])
+    points, e = natural(plan.joints.points[i]), turn_of(arm)
     force = (w[0], w[1], w[2])
     torque = add((w[3], w[4], w[5]), cross(e, force))
     for r in range(points):
-        out[first + r] = share * dot((basis[r, 0], basis[r, 1], basis[r, 2]), force)
+        out[first + r] = share * dot(vector(basis[r]), force)
     for r in range(points, rows):
-        out[first + r] = share * dot((basis[r, 3], basis[r, 4], basis[r, 5]), torque)
+        out[first + r] = share * dot(turn_of(basis[r]), torque)
 
 
 @njit(inline="always")

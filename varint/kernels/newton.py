@@ -19,8 +19,8 @@ import math
 
 from varint._numba import natural, njit
 from varint.algebra.quaternion import advance, rotation_matrix
-from varint.algebra.sums import two_sum
-from varint.algebra.vectors import add, dot, scale, sub, vector, write
+from varint.algebra.sums import two_sums
+from varint.algebra.vectors import add, cross, dot, scale, sub, turn_of, vector, write
 from varint.kernels.compliant_rows import largest_open
 from varint.kernels.dense import copy_motions
 from varint.kernels.efforts import apply_efforts, stiffen
@@ -157,16 +157,15 @@ def _weigh_pair(plan, ws, upper, j, h, weights):
         ws.residual_row[r] = open_by
         size = plan.rows.scale[r] * abs(open_by)
         merit, worst, moved = merit + size * size, max(worst, size), max(moved, plan.rows.push[r] * abs(f))
-        turn = add(turn, scale(f, (G[r, 0, 3], G[r, 0, 4], G[r, 0, 5])))
-        back = add(back, scale(f, (G[r, 1, 3], G[r, 1, 4], G[r, 1, 5])))
+        turn, back = add(turn, scale(f, turn_of(G[r, 0]))), add(back, scale(f, turn_of(G[r, 1])))
     for number in range(first, first + plan.joints.points[j]):
         r = natural(number)
-        push = add(push, scale(ws.multiplier[r], (G[r, 0, 0], G[r, 0, 1], G[r, 0, 2])))
+        push = add(push, scale(ws.multiplier[r], vector(G[r, 0])))
     child, parent = ws.residual_body[j], natural(plan.joints.parent[j])
-    write(child, sub(vector(child), push), sub((child[3], child[4], child[5]), turn))
+    write(child, sub(vector(child), push), sub(turn_of(child), turn))
     if parent != plan.bodies.mass.size:
         other = ws.residual_body[parent]
-        write(other, add(vector(other), push), sub((other[3], other[4], other[5]), back))
+        write(other, add(vector(other), push), sub(turn_of(other), back))
     return merit, worst, moved
 
 
@@ -209,29 +208,25 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     fastest = quickest = farthest = 0.0
     for i in range(nb):
         v = ws.velocity[i]
-        turn = half_step * half_step * (v[3] * v[3] + v[4] * v[4] + v[5] * v[5])
-        if not turn <= ROTATION_BOUND * ROTATION_BOUND:
+        if not half_step * half_step * dot(turn_of(v), turn_of(v)) <= ROTATION_BOUND * ROTATION_BOUND:
             return math.nan, math.nan, math.nan, math.nan
         q, q_rest = ws.quat, ws.quat_rest
         advance(q[start, i], q_rest[start, i], v[3], v[4], v[5], half_step, q[end, i], q_rest[end, i])
         rotation_matrix(ws.quat[end, i], ws.rotation[end, i])
-        x, x_rest = ws.position[end, i], ws.position_rest[end, i]
-        for k in range(3):
-            x[k], x_rest[k] = two_sum(ws.position[start, i, k], ws.position_rest[start, i, k] + h * v[k])
+        x, x_rest, before = ws.position[end, i], ws.position_rest[end, i], ws.position[start, i]
+        moved = add(vector(ws.position_rest[start, i]), scale(h, vector(v)))
+        (x[0], x[1], x[2]), (x_rest[0], x_rest[1], x_rest[2]) = two_sums(vector(before), moved)
         if increment > ATTACH_ABOVE:
             _attach(plan, i, ws.position[end], ws.rotation[end])
             for k in range(3):
                 x_rest[k] = 0.0
-                v[k] = (x[k] - ws.position[start, i, k] - ws.position_rest[start, i, k]) / h
+                v[k] = (x[k] - before[k] - ws.position_rest[start, i, k]) / h
         for k in range(3):
             farthest, fastest = max(farthest, abs(x[k])), max(fastest, abs(v[k]))
             quickest = max(quickest, abs(v[3 + k]))
-        r = ws.residual_body[i]
-        angular_momentum(plan.bodies.inertia[i], v[3], v[4], v[5], half_step, r)
-        for k in range(3):
-            r[k] = plan.bodies.mass[i] * v[k]
-        for k in range(6):
-            r[k] -= ws.goal[i, k]
+        line, turn = scale(plan.bodies.mass[i], vector(v)), turn_of(v)
+        turn = angular_momentum(plan.bodies.inertia[i], turn, half_step)
+        write(ws.residual_body[i], sub(line, vector(ws.goal[i])), sub(turn, turn_of(ws.goal[i])))
     evaluate_rows(plan, ws, ws.position[end], ws.rotation[end], ws.residual_row, ws.jacobian[end])
     if plan.constraints.rate.size:
         evaluate_rates(plan, ws, start, end)
@@ -279,8 +274,8 @@ def newton_increment(plan, ws, end, h, upper, factored):
     """
     half_step = 0.5 * h
     for i in range(plan.bodies.mass.size):
-        for k in range(6):
-            ws.increment_body[i, k] = -ws.residual_body[i, k]
+        r = ws.residual_body[i]
+        write(ws.increment_body[i], scale(-1.0, vector(r)), scale(-1.0, turn_of(r)))
     for r in range(plan.rows.role.size):
         ws.increment_row[r] = -ws.residual_row[r]
     if factored:
@@ -305,12 +300,9 @@ def newton_increment(plan, ws, end, h, upper, factored):
     largest = turned = 0.0
     for i in range(plan.bodies.mass.size):
         w, d = ws.velocity[i], ws.increment_body[i]
-        x, y, z = half_step * w[3], half_step * w[4], half_step * w[5]
-        c = math.sqrt(1.0 - (x * x + y * y + z * z))
-        a, b, e = d[3], d[4], d[5]
-        d[3] = c * a + y * e - z * b
-        d[4] = c * b + z * a - x * e
-        d[5] = c * e + x * b - y * a
+        u, turn = scale(half_step, turn_of(w)), turn_of(d)
+        c = math.sqrt(1.0 - dot(u, u))
+        d[3], d[4], d[5] = add(scale(c, turn), cross(u, turn))
         for k in range(3):
             largest, turned = max(largest, abs(d[k])), max(turned, abs(d[3 + k]))
     return max(largest, plan.bodies.length[0] * turned)
@@ -320,8 +312,8 @@ def newton_increment(plan, ws, end, h, upper, factored):
 def move_velocities(base, velocity, share, increment_body):
     """Set ``velocity`` (nb, 6) to ``base`` and a ``share`` of the increment."""
     for i in range(velocity.shape[0]):
-        for k in range(6):
-            velocity[i, k] = base[i, k] + share * increment_body[i, k]
+        v, d = base[i], increment_body[i]
+        write(velocity[i], add(vector(v), scale(share, vector(d))), add(turn_of(v), scale(share, turn_of(d))))
 
 
 @njit

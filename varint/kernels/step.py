@@ -13,7 +13,8 @@ absorbs it. `project` removes it where velocities are reported.
 import math
 
 from varint._numba import Float1, Float2, Float3, Int1, ReadOnly, njit
-from varint.algebra.sums import two_sum
+from varint.algebra.sums import two_sum, two_sums
+from varint.algebra.vectors import add, dot, scale, sub, turn_of, vector, write
 from varint.kernels.balance import add_load, is_off, leave_energy, pass_on, weigh_node
 from varint.kernels.compliant_rows import keep_multipliers, start_multipliers
 from varint.kernels.configuration import follow_products, place
@@ -105,9 +106,13 @@ def _remember(velocity, history):
 def _kick(ws, half_step):
     """Write to ``ws.goal`` the momenta that a stage starts from: ``ws.momentum`` + ``half_step`` (s) ``ws.load``."""
     for i in range(ws.goal.shape[0]):
-        for k in range(6):
-            total, rest = two_sum(ws.momentum[i, k], half_step * ws.load[i, k])
-            ws.goal[i, k], ws.goal_rest[i, k] = two_sum(total, rest + ws.momentum_rest[i, k])
+        p, p_rest, load = ws.momentum[i], ws.momentum_rest[i], ws.load[i]
+        line, line_rest = two_sums(vector(p), scale(half_step, vector(load)))
+        turn, turn_rest = two_sums(turn_of(p), scale(half_step, turn_of(load)))
+        line, line_rest = two_sums(line, add(line_rest, vector(p_rest)))
+        turn, turn_rest = two_sums(turn, add(turn_rest, turn_of(p_rest)))
+        write(ws.goal[i], line, turn)
+        write(ws.goal_rest[i], line_rest, turn_rest)
 
 
 @njit(inline="always")
@@ -119,19 +124,18 @@ def _finish(plan, ws, half_step):
     """
     mass = plan.bodies.mass
     for i in range(mass.size):
-        work = 0.0
-        v, p, rest, start, load = ws.velocity[i], ws.momentum[i], ws.momentum_rest[i], ws.goal[i], ws.load[i]
-        for k in range(6):
-            work += (start[k] - p[k]) * v[k]
-        angular_momentum(plan.bodies.inertia[i], v[3], v[4], v[5], -half_step, p)
-        for k in range(3):
-            p[k] = mass[i] * v[k]
-        for k in range(6):
-            kick = half_step * load[k]
-            work += kick * v[k]
-            change = (p[k] - start[k]) + (kick - ws.residual_body[i, k])
-            p[k], rest[k] = two_sum(start[k], ws.goal_rest[i, k] + change)
-        add_load(plan, ws, i, work)
+        v, p, load, start = ws.velocity[i], ws.momentum[i], ws.load[i], ws.goal[i]
+        left, rest = ws.residual_body[i], ws.goal_rest[i]
+        push, twist = scale(half_step, vector(load)), scale(half_step, turn_of(load))
+        line, turn = sub(vector(start), vector(p)), sub(turn_of(start), turn_of(p))  # the kick at the start
+        add_load(plan, ws, i, dot(add(line, push), vector(v)) + dot(add(turn, twist), turn_of(v)))
+        line = add(sub(scale(mass[i], vector(v)), vector(start)), sub(push, vector(left)))
+        turn = sub(angular_momentum(plan.bodies.inertia[i], turn_of(v), -half_step), turn_of(start))
+        turn = add(turn, sub(twist, turn_of(left)))
+        line, line_rest = two_sums(vector(start), add(vector(rest), line))
+        turn, turn_rest = two_sums(turn_of(start), add(turn_of(rest), turn))
+        write(p, line, turn)
+        write(ws.momentum_rest[i], line_rest, turn_rest)
 
 
 @njit
