@@ -96,31 +96,39 @@ def _eliminate_all(plan, ws, low, body, row):
     nb, G, H, closed = plan.bodies.mass.size, ws.ldu.upper, ws.ldu.lower, ws.ldu.K.size > 0
     if closed:
         _place_closures(plan, ws, G, H)
-    for place in range(nb, -1, -1):
-        i = natural(place - 1) if place > 0 else nb  # the world comes last
-        for k in range(plan.loops.node_first[i] if closed else 0, plan.loops.node_first[i + 1] if closed else 0):
-            n = plan.loops.node_order[k]
-            if plan.laws.kind.size + plan.constraints.row.size > 0:
-                _chain_rows(plan, ws, n, i < nb, row)
-            _eliminate_node(plan, ws, n, row)
-            if i < nb:
-                _fold_node(plan, ws, n, i, body, row)
-        if i == nb:
-            continue
-        # with numbers of rows that are known here the loops unroll; five are those of most joints
-        rows, pair = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i]
-        if pair == 5 and rows == 5:
+    for back in range(nb):
+        i = natural(nb - 1 - back)
+        if closed:
+            _eliminate_nodes(plan, ws, i, body, row)
+        # with numbers of rows that are known here the loops unroll; those are of hinges
+        rows, pair, points = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i]
+        if pair == 5 and rows == 5 and points == 3:
             factor_pair(plan, ws, i, 1, 0, low)
-            forward_pair(plan, ws, i, 1, 0, low, body, row)
+            forward_pair(plan, ws, i, 3, 1, 0, low, body, row)
         elif pair > 0:
             factor_pair(plan, ws, i, 6 - pair, rows - pair, low)
-            forward_pair(plan, ws, i, 6 - pair, rows - pair, low, body, row)
+            forward_pair(plan, ws, i, points, 6 - pair, rows - pair, low, body, row)
         elif rows == 5:
             _eliminate(plan, ws, i, 5, G, H, body, row)
         else:
             _eliminate(plan, ws, i, rows, G, H, body, row)
         if pair == 0 and plan.loops.fill_pass[i] < plan.loops.fill_first[i + 1]:
             _pass_fills(plan, ws, i, G, H, body, row)
+    if closed:
+        _eliminate_nodes(plan, ws, nb, body, row)
+
+
+@njit
+def _eliminate_nodes(plan, ws, i, body, row):
+    """Eliminate the closure nodes whose top is body i, the last of which is the world."""
+    has_top = i < plan.bodies.mass.size
+    for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
+        n = plan.loops.node_order[k]
+        if plan.laws.kind.size + plan.constraints.row.size > 0:
+            _chain_rows(plan, ws, n, has_top, row)
+        _eliminate_node(plan, ws, n, row)
+        if has_top:
+            _fold_node(plan, ws, n, i, body, row)
 
 
 @njit(inline="always")
@@ -340,11 +348,11 @@ def substitute_all(plan, ws, upper, lower, body, row):
         )
     for i in range(nb):
         x = body[i]
-        rows, pair = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i]
-        if pair == 5 and rows == 5:
-            back_pair(plan, ws, i, 1, 0, low, body, row)
+        rows, pair, points = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i]
+        if pair == 5 and rows == 5 and points == 3:
+            back_pair(plan, ws, i, 3, 1, 0, low, body, row)
         elif pair > 0:
-            back_pair(plan, ws, i, 6 - pair, rows - pair, low, body, row)
+            back_pair(plan, ws, i, points, 6 - pair, rows - pair, low, body, row)
         else:
             _back(plan, ws, i, body, row)
         if not closed:

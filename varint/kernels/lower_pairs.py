@@ -39,15 +39,21 @@ def write_frames(plan, ws, upper, lower):
     At index 0 those at the pose ``upper``, at 1 those at ``lower``, which are left out if both are one pose.
     """
     for i in range(plan.bodies.mass.size):
-        if plan.joints.pair[i] > 0:
-            for at in range(2 if lower != upper else 1):
-                _write_frame(plan, ws, i, lower if at else upper, ws.ldu.frame[at, i], ws.ldu.arm[at, i])
+        rows, points = natural(plan.joints.pair[i]), natural(plan.joints.points[i])
+        for at in range(0 if rows == 0 else (2 if lower != upper else 1)):
+            pose, basis, arm = lower if at else upper, ws.ldu.frame[at, i], ws.ldu.arm[at, i]
+            if rows == 5 and points == 3:  # see `ldu._eliminate_all`
+                _write_frame(plan, ws, i, pose, 5, 3, basis, arm)
+            else:
+                _write_frame(plan, ws, i, pose, rows, points, basis, arm)
 
 
 @njit(inline="always")
-def _write_frame(plan, ws, i, pose, basis, arm):
-    """Write the basis (6, 6) of motions of body i relative to its parent, and the arm (6,), at the pose ``pose``."""
-    rows, points = natural(plan.joints.pair[i]), natural(plan.joints.points[i])
+def _write_frame(plan, ws, i, pose, rows, points, basis, arm):
+    """Write the basis (6, 6) of motions of body i relative to its parent, and the arm (6,), at the pose ``pose``.
+
+    The joint has ``rows`` rows, first so many ``points``, of the kind POINT.
+    """
     first, parent = natural(plan.joints.rows[i]), natural(plan.joints.parent[i])
     G, position, rotation = ws.jacobian[pose], ws.position[pose], ws.rotation[pose]
     d = sub(vector(position[i]), vector(position[parent]))
@@ -62,7 +68,7 @@ def _write_frame(plan, ws, i, pose, basis, arm):
         basis[k, 0], basis[k, 1], basis[k, 2] = vector(G[first + k, 0])
     if points < 3:
         _write_shifts(basis, points, rows)
-    _write_turns(plan, rotation, G, i, e, basis)
+    _write_turns(plan, rotation, G, i, rows, points, e, basis)
 
 
 @njit(inline="always")
@@ -102,14 +108,12 @@ def _write_shifts(basis, points, at):
 
 
 @njit(inline="always")
-def _write_turns(plan, rotation, G, i, e, basis):
+def _write_turns(plan, rotation, G, i, rows, points, e, basis):
     """Write a turn for each AXIS row that changes this row alone, by one, and at the end of ``basis`` the free turns.
 
     ``e``: see `_write_turn`. With ``axes`` rows, the first are dual to the gradients a, b, c of the rows.
     """
-    first, points = natural(plan.joints.rows[i]), natural(plan.joints.points[i])
-    axes, R = plan.joints.pair[i] - points, rotation[i]
-    at = first + points
+    axes, at, R = rows - points, natural(plan.joints.rows[i]) + points, rotation[i]
     if axes == 2:
         a, b = _in_world(R, G, at), _in_world(R, G, at + 1)
         axis = cross(a, b)
@@ -263,7 +267,7 @@ def _pass_fills(plan, ws, i, free, further, low):
         for k in range(free, free + further):
             joint_upper[rows + k - free] = z[k]
             add_scaled6(upper, -z[k], at_child(ldu.upper[joint_row + rows + k - free, 1], vector(ldu.arm[0, i])))
-        _write_works(plan, ws, i, rows, upper, -1.0, joint_upper, 0)
+        _write_works(ws, i, natural(plan.joints.points[i]), rows, upper, -1.0, joint_upper, 0)
         for k in range(free):
             upper[k] = z[k]
     for e in range(first, last):
@@ -326,13 +330,13 @@ def _add_row(x, y, z, p, q, r, e, row):
 
 
 @njit(inline="always")
-def _asked(plan, ws, i, rows, row, low):
+def _asked(plan, ws, i, points, rows, row, low):
     """Return b (6,), the motion that satisfies the right-hand sides, in ``row``, of the ``rows`` rows of the pair.
 
-    The turns of AXIS rows are about the point of the POINT rows, from which the centre is the last part of the arm away.
+    The turns of AXIS rows are about the point of the POINT rows; the last part of the arm leads from it to the centre.
     """
     basis, arm = ws.ldu.frame[low, i], ws.ldu.arm[low, i]
-    first, points, e = natural(plan.joints.rows[i]), natural(plan.joints.points[i]), turn_of(arm)
+    first, e = natural(plan.joints.rows[i]), turn_of(arm)
     shift, turn = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for r in range(points):
         shift = add(shift, scale(row[first + r], vector(basis[r])))
@@ -343,11 +347,11 @@ def _asked(plan, ws, i, rows, row, low):
 
 
 @njit(inline="always")
-def _write_works(plan, ws, i, rows, w, share, out, first):
+def _write_works(ws, i, points, rows, w, share, out, first):
     """Write a ``share`` of the works of the impulse ``w`` (6,) along the motions of the rows at ``upper`` to ``out``,
     from number ``first`` on."""
     basis, arm = ws.ldu.frame[0, i], ws.ldu.arm[0, i]
-    points, e = natural(plan.joints.points[i]), turn_of(arm)
+    e = turn_of(arm)
     force = (w[0], w[1], w[2])
     torque = add((w[3], w[4], w[5]), cross(e, force))
     for r in range(points):
@@ -358,7 +362,7 @@ def _write_works(plan, ws, i, rows, w, share, out, first):
 
 @njit(inline="always")
 def _own_motion(plan, ws, i, free, further, row, x, b, z):
-    """Write ``z`` = E^-1 (P^T x, h - H b) for ``x`` = r - D b, with h and H of the ``further`` rows; h is in ``row``."""
+    """Write ``z`` = E^-1 (P^T x, h - H b) for ``x`` = r - D b, with h, in ``row``, and H of the ``further`` rows."""
     for k in range(free):
         z[k] = dot6(ws.ldu.frame[0, i, 6 - free + k], x)
     for k in range(free, free + further):
@@ -368,14 +372,14 @@ def _own_motion(plan, ws, i, free, further, row, x, b, z):
 
 
 @njit(inline="always")
-def forward_pair(plan, ws, i, free, further, low, body, row):
+def forward_pair(plan, ws, i, points, free, further, low, body, row):
     """Eliminate body i and its joint from the right-hand sides.
 
     Subtract D b from that of body i, add T_u^T (r - D b - U z) to that of its parent, and subtract L_e (b + N z) from
     that of each closure row e coupled to the body (L_e: see `_pass_fills`).
     """
     x, M, U, V, z = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.z
-    b = _asked(plan, ws, i, 6 - free, row, low)
+    b = _asked(plan, ws, i, points, 6 - free, row, low)
     for a in range(6):
         x[a] -= dot6(M[a], b)
     for k in range(free + further):  # D = M + U V
@@ -409,14 +413,14 @@ def forward_pair(plan, ws, i, free, further, low, body, row):
 
 
 @njit(inline="always")
-def back_pair(plan, ws, i, free, further, low, body, row):
+def back_pair(plan, ws, i, points, free, further, low, body, row):
     """Replace right-hand sides by the solution: the motion of body i in ``body``, its joint's multipliers in ``row``.
 
     After `forward_pair`; the motion of the parent and the multipliers of the closures are solved already.
     """
     x, M, U, V, z = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.z
     first, rows, parent = natural(plan.joints.rows[i]), 6 - free, natural(plan.joints.parent[i])
-    b = _asked(plan, ws, i, rows, row, low)
+    b = _asked(plan, ws, i, points, rows, row, low)
     _own_motion(plan, ws, i, free, further, row, x, b, z)
     y = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     # w becomes the impulse of the pair's rows on the child: D x - r, less that of the further rows
@@ -455,7 +459,7 @@ def back_pair(plan, ws, i, free, further, low, body, row):
         w0, w1, w2 = w0 + z[k] * g[0], w1 + z[k] * g[1], w2 + z[k] * g[2]
         w3, w4, w5 = w3 + z[k] * g[3], w4 + z[k] * g[4], w5 + z[k] * g[5]
     w = (w0, w1, w2, w3, w4, w5)
-    _write_works(plan, ws, i, rows, w, 1.0, row, first)
+    _write_works(ws, i, points, rows, w, 1.0, row, first)
     for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
         for r in range(rows + further):
             row[first + r] -= ws.ldu.fill_joint_upper[e, r] * row[plan.loops.fill_row[e]]

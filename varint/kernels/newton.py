@@ -328,7 +328,7 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened, missed):
     """Solve a step of ``h`` seconds from the pose ``start``, with the momenta ``ws.goal``.
 
     ``ws.velocity`` and ``ws.multiplier`` hold the start values of the iteration, and then the solution; the pose
-    ``end`` with its Jacobian and the residuals belong to it. ``missed``: by how much the start values may be wrong, m/s.
+    ``end`` with its Jacobian and the residuals belong to it. ``missed``: how wrong the start values may be, m/s.
     Returns (status, iterations, upper), ``upper`` the pose whose rows the impulses act along.
 
     Converged when no residual is above ``tol`` (m/s) or above its floor, the round-off of its terms; or when increments
