@@ -41,9 +41,13 @@ def evaluate_rows(plan: Plan, ws: Workspace, position: Float2, rotation: Float3,
             rotate_back(B, (A[0, 1], A[1, 1], A[2, 1])),
             rotate_back(B, (A[0, 2], A[1, 2], A[2, 2])),
         )
-        if j < nb and plan.joints.pair[j] > 0:
-            _pair_rows(plan, j, sides, p, R, A, g, jacobian)
-            start += natural(plan.joints.pair[j])
+        rows, points = (natural(plan.joints.pair[j]), natural(plan.joints.points[j])) if j < nb else (0, 0)
+        if rows > 0:
+            if rows == 5 and points == 3:  # loops over numbers that are known here unroll; those are of hinges
+                _pair_rows(plan, start, 5, 3, sides, p, R, A, g, jacobian)
+            else:
+                _pair_rows(plan, start, rows, points, sides, p, R, A, g, jacobian)
+            start += rows
             if start == stop:
                 continue
         if plan.joints.product[j] >= 0:
@@ -80,9 +84,8 @@ def evaluate_rows(plan: Plan, ws: Workspace, position: Float2, rotation: Float3,
 
 
 @njit(inline="always")
-def _pair_rows(plan, j, sides, p, R, A, g, jacobian):
-    """Rows of the lower pair of joint j: POINT rows, all at one point of b, then AXIS rows."""
-    start, points, rows = natural(plan.joints.rows[j]), natural(plan.joints.points[j]), natural(plan.joints.pair[j])
+def _pair_rows(plan, start, rows, points, sides, p, R, A, g, jacobian):
+    """The ``rows`` rows of a lower pair from ``start`` on: ``points`` POINT rows, all at one point of b, AXIS rows."""
     w = vector(plan.measures.w[start])
     d = add((dot(R[0], w), dot(R[1], w), dot(R[2], w)), p)
     for number in range(start, start + points):
