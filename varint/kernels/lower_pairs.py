@@ -16,8 +16,10 @@ The rows depend on the relative pose only, so along y their gradients by child a
 
 (D_p: the pivot of the parent; T_u: T at ``upper``). This is an articulated-body pass with equations at ``upper`` and
 unknowns at ``lower``. ``ws.ldu.frame`` holds six motions of each joint at both poses (index 0: ``upper``): first one
-for each row, which changes this row by one and no other; then N, at ``upper`` P. The multiplier of a row is the work of
-the joint's impulse along the motion of this row at ``upper``.
+for each row, which changes this row by one and no other; then N, at ``upper`` P. Of those of the rows only one half is
+written: of a POINT row the translation, which is all of it, of an AXIS row the turn, which is about the point of the
+POINT rows; ``ws.ldu.arm`` holds how far the child's centre is from there. The multiplier of a row is the work of the
+joint's impulse along the motion of this row at ``upper``.
 
 ``further`` rows of the joint, those of efforts and constraints along it, extend E, U = D N and V; their multipliers
 extend z. In code vectors are rows of an array: ``N[k]`` is column k of N, ``V[k]`` row k of V.
@@ -85,7 +87,7 @@ def _write_turn(motion, turn, e):
 
 @njit(inline="always")
 def _turn_row(motion, turn):
-    """Write the turn of an AXIS row; see `_asked` for its translation."""
+    """Write the turn of an AXIS row."""
     motion[3], motion[4], motion[5] = turn
 
 
