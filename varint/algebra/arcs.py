@@ -23,16 +23,6 @@ ARC_PARTS, ARC_WEIGHTS = tuple((0.5 * (1.0 + _nodes)).tolist()), tuple((0.5 * _w
 
 
 @njit
-def _plus(f, g):
-    return f[0] + g[0], f[1] + g[1], f[2] + g[2]
-
-
-@njit
-def _minus(f, g):
-    return f[0] - g[0], f[1] - g[1], f[2] - g[2]
-
-
-@njit
 def _times(f, g):
     return f[0] * g[0], f[1] * g[0] + f[0] * g[1], f[2] * g[0] + 2.0 * f[1] * g[1] + f[0] * g[2]
 
@@ -131,12 +121,12 @@ def arc_of(p, q, axis, surface):
         h = _times(turn, _inverse(_root(_dot(across, across))))
         rs = _of(h, radius, slope, bend)
     square, before, after = _times(rs, rs), _dot(P, P), _dot(Q, Q)
-    a, b = _root(_minus(before, square)), _root(_minus(after, square))
-    facing, x, y = _dot(P, Q), _minus(square, _times(a, b)), _times(rs, _plus(a, b))
-    sine = _minus(_times(turn, x), _times(facing, y))
-    angle = _angle(sine, _plus(_times(facing, x), _times(turn, y)), phi)
+    a, b = _root(sub(before, square)), _root(sub(after, square))
+    facing, x, y = _dot(P, Q), sub(square, _times(a, b)), _times(rs, add(a, b))
+    sine = sub(_times(turn, x), _times(facing, y))
+    angle = _angle(sine, add(_times(facing, x), _times(turn, y)), phi)
     meets = _scaled(_inverse(before), _sum(_scaled(rs, P), _scaled(a, _cross(normal, P))))
-    flat = _plus(_plus(a, b), _times(rs, angle))
+    flat = add(add(a, b), _times(rs, angle))
     rise = _times(_along(axis, _difference(q, p)), _inverse(flat))
     return axis, normal, meets, rs, angle, a, _along(axis, p), rise
 
@@ -145,7 +135,7 @@ def arc_of(p, q, axis, surface):
 def arc_length(arc):
     """Jet of the length of an arc."""
     rise = arc[7]
-    return _times(_times(arc[3], arc[4]), _root(_plus((1.0, 0.0, 0.0), _times(rise, rise))))
+    return _times(_times(arc[3], arc[4]), _root(add((1.0, 0.0, 0.0), _times(rise, rise))))
 
 
 @njit
@@ -156,8 +146,8 @@ def arc_point(arc, part):
     c, s = math.cos(angle[0]), math.sin(angle[0])
     out = _sum(_scaled(_of(angle, c, -s, -c), meets), _scaled(_of(angle, s, c, -s), _cross(normal, meets)))
     fixed = axis, ZERO, ZERO
-    along = _plus(begin, _times(rise, _plus(a, _times(rs, angle))))
-    steep = _plus((1.0, 0.0, 0.0), _times(rise, rise))
+    along = add(begin, _times(rise, add(a, _times(rs, angle))))
+    steep = add((1.0, 0.0, 0.0), _times(rise, rise))
     t = _scaled(_inverse(_root(steep)), _sum(_cross(normal, out), _scaled(rise, fixed)))
     return _sum(_scaled(rs, out), _scaled(along, fixed)), t, scale(-1.0 / (rs[0] * steep[0]), out[0])
 

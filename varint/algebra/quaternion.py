@@ -50,7 +50,9 @@ def advance(q, rest, w0, w1, w2, half_step, out, out_rest):
     square = x * x + y * y + z * z
     c = -square / (1.0 + math.sqrt(1.0 - square))  # of the scalar part, less one
     c += 0.5 * (1.0 - (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]))
-    out[0], out_rest[0] = two_sum(q[0], rest[0] + q[0] * c - q[1] * x - q[2] * y - q[3] * z)
-    out[1], out_rest[1] = two_sum(q[1], rest[1] + q[0] * x + q[1] * c + q[2] * z - q[3] * y)
-    out[2], out_rest[2] = two_sum(q[2], rest[2] + q[0] * y - q[1] * z + q[2] * c + q[3] * x)
-    out[3], out_rest[3] = two_sum(q[3], rest[3] + q[0] * z + q[1] * y - q[2] * x + q[3] * c)
+    s, a = two_sum(q[0], rest[0] + q[0] * c - q[1] * x - q[2] * y - q[3] * z)
+    t, b = two_sum(q[1], rest[1] + q[0] * x + q[1] * c + q[2] * z - q[3] * y)
+    u, d = two_sum(q[2], rest[2] + q[0] * y - q[1] * z + q[2] * c + q[3] * x)
+    v, e = two_sum(q[3], rest[3] + q[0] * z + q[1] * y - q[2] * x + q[3] * c)
+    out[0], out[1], out[2], out[3] = s, t, u, v
+    out_rest[0], out_rest[1], out_rest[2], out_rest[3] = a, b, d, e

@@ -17,6 +17,12 @@ def vector(a):
 
 
 @njit
+def turn_of(a):
+    """The last three of the six numbers of a motion or an impulse, as an array."""
+    return a[3], a[4], a[5]
+
+
+@njit
 def add(a, b):
     """Sum of a and b."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]

@@ -10,7 +10,7 @@ are those of A with the rows of start and end of the step exchanged and the pivo
 """
 
 from varint._numba import njit
-from varint.algebra.vectors import cross, scale, vector
+from varint.algebra.vectors import cross, scale, turn_of, vector
 from varint.kernels.by_numbers import add_node, add_stage
 from varint.kernels.configuration import mass_pivots
 from varint.kernels.dense import add_scaled6, dot6
@@ -127,8 +127,7 @@ def _from_end(plan, ws, work, h, state, law_state, body, row):
         for k in range(6):
             work.end[i, k], work.middle[i, k], work.momentum[i, k] = e[k], 0.0, e[6 + k]
             work.start[i, k] = 0.0
-        angular_momentum(J, w[3], w[4], w[5], -half_step, ws.efforts.column)
-        free, (u, c) = vector(ws.efforts.column[3:]), step_turn(ws, i, half_step)
+        free, (u, c) = angular_momentum(J, turn_of(w), -half_step), step_turn(ws, i, half_step)
         by_angular = vector(e[9:])
         gain, lever = turned_back(scale(-1.0, u), c, by_angular), cross(by_angular, free)
         for k in range(3):

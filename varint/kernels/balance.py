@@ -12,7 +12,7 @@ through another component nor the time that a motor has run hides it.
 """
 
 from varint._numba import natural, njit
-from varint.algebra.vectors import add, cross, dot, rotate, scale, sub, vector
+from varint.algebra.vectors import add, cross, dot, rotate, scale, sub, turn_of, vector, write
 from varint.kernels.dense import add_scaled6
 from varint.kernels.massive_paths import has_massive_paths
 from varint.kernels.momentum import angular_momentum
@@ -204,8 +204,9 @@ def _add_bends(plan, before, after, h, bend):
     ``before`` and ``after`` (nb, 6): the velocities on both sides of a node.
     """
     for i in range(plan.bodies.mass.size):
-        line, turn = sub(vector(after[i]), vector(before[i])), sub(vector(after[i, 3:]), vector(before[i, 3:]))
-        w, J = scale(0.5, add(vector(after[i, 3:]), vector(before[i, 3:]))), plan.bodies.inertia[i]
+        u, v, J = before[i], after[i], plan.bodies.inertia[i]
+        line, turn = sub(vector(v), vector(u)), sub(turn_of(v), turn_of(u))
+        w = scale(0.5, add(turn_of(v), turn_of(u)))
         spin = rotate(J, w)
         change = plan.bodies.mass[i] * dot(line, line) + dot(turn, rotate(J, turn))
         change += h * (2.0 * dot(turn, cross(w, spin)) + h * dot(w, w) * dot(w, spin))
@@ -268,12 +269,10 @@ def _add_impulses(plan, ws, start, h, share):
             add_pushes(plan, ws, share, momentum)
         return
     for i in range(nb):  # nothing but the rows acts on what the piece starts from
-        v, p = ws.velocity[i], momentum[i]
-        angular_momentum(plan.bodies.inertia[i], v[3], v[4], v[5], 0.5 * h, p)
-        for k in range(3):
-            p[k] = plan.bodies.mass[i] * v[k]
-        for k in range(6):
-            p[k] = ws.momentum[i, k] + share * (p[k] - ws.goal[i, k])
+        v, p, goal = ws.velocity[i], ws.momentum[i], ws.goal[i]
+        line = sub(scale(plan.bodies.mass[i], vector(v)), vector(goal))
+        turn = sub(angular_momentum(plan.bodies.inertia[i], turn_of(v), 0.5 * h), turn_of(goal))
+        write(momentum[i], add(vector(p), scale(share, line)), add(turn_of(p), scale(share, turn)))
 
 
 @njit
@@ -284,7 +283,7 @@ def _energies_of_momenta(plan, ws):
         present[c] = 0.0
     for i in range(plan.bodies.mass.size):
         p = ws.increment_body[i]
-        line, turn = vector(p), vector(p[3:])
+        line, turn = vector(p), turn_of(p)
         twice = dot(line, line) / plan.bodies.mass[i] + dot(turn, rotate(plan.bodies.inverse_inertia[i], turn))
         present[plan.components.of_body[i]] += 0.5 * twice
 

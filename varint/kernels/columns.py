@@ -7,7 +7,7 @@ step, and the curvature of the rows between two bodies, which is one matrix (12,
 import math
 
 from varint._numba import njit
-from varint.algebra.vectors import scale, vector
+from varint.algebra.vectors import scale, turn_of
 from varint.kernels.configuration import mass_pivots, place
 from varint.kernels.dense import WIDE
 from varint.kernels.efforts import (
@@ -152,7 +152,7 @@ def _pack(changes, first, change):
 @njit
 def turns(plan, ws, work, h):
     """Rotations of changes from the start to end and middle, and derivatives of the angular momentum at the end."""
-    half_step, column = 0.5 * h, ws.efforts.column
+    half_step = 0.5 * h
     for i in range(plan.bodies.mass.size):
         w, (u, c), G, spin = ws.velocity[i], step_turn(ws, i, half_step), ws.derivative[i], work.spin[i]
         half, norm = scale(1.0 / (1.0 + c), u), (0.5 * (1.0 + c)) ** 0.5
@@ -161,12 +161,11 @@ def turns(plan, ws, work, h):
             at_end, in_middle = turned_back(u, c, unit), turned_back(scale(norm, half), norm, unit)
             for a in range(3):
                 work.turn[i, 0, a, b], work.turn[i, 1, a, b] = at_end[a], in_middle[a]
-        angular_momentum(plan.bodies.inertia[i], w[3], w[4], w[5], -half_step, column)
         for k in range(6):
             gain = turned_back(u, c, (G[3, k], G[4, k], G[5, k]))
             for a in range(3):
                 spin[a, k] = gain[a]
-        x, y, z = scale(h, vector(column[3:]))
+        x, y, z = scale(h, angular_momentum(plan.bodies.inertia[i], turn_of(w), -half_step))
         spin[0, 4] -= z
         spin[0, 5] += y
         spin[1, 3] += z

@@ -278,5 +278,5 @@ def rank_lu_solve(K, start, stride, n, rank, scale, rows, columns, b, scratch):
 def copy_motions(values, to):
     """Copy velocities or momenta (nb, 6)."""
     for i in range(to.shape[0]):
-        for k in range(6):
-            to[i, k] = values[i, k]
+        v, out = values[i], to[i]
+        out[0], out[1], out[2], out[3], out[4], out[5] = v[0], v[1], v[2], v[3], v[4], v[5]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from varint._numba import CompiledRecord, Float1, Float2, Float3, Int1, njit
+from varint.algebra.vectors import add, scale, turn_of, vector, write
 
 NEAREST = 4  # instants of a cubic
 SAME_SHARE = 1e-9  # of a row
@@ -37,10 +38,9 @@ def set_load(plan, ws, inputs, node, share):
     left = node - inputs.first[0]
     right, share = min(left + 1, inputs.loads.shape[0] - 1), share / inputs.width[0]
     for i in range(plan.bodies.mass.size):
-        for k in range(6):
-            ws.load[i, k] = inputs.load[i, k]
-        for k in range(3):
-            ws.load[i, k] += plan.bodies.mass[i] * plan.bodies.gravity[k]
+        load = inputs.load[i]
+        weight = scale(plan.bodies.mass[i], vector(plan.bodies.gravity))
+        write(ws.load[i], add(vector(load), weight), turn_of(load))
         if inputs.loads.shape[0]:
             for k in range(6):
                 ws.load[i, k] += (1.0 - share) * inputs.loads[left, i, k] + share * inputs.loads[right, i, k]

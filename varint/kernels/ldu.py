@@ -17,7 +17,7 @@ The step uses it with D = derivative of the momenta, a projection with D = mass 
 """
 
 from varint._numba import Float1, Float2, indirect, inner_sizes, natural, njit
-from varint.algebra.vectors import rotate, rotate_back, vector
+from varint.algebra.vectors import rotate, rotate_back, turn_of, vector
 from varint.kernels.dense import (
     RIGHT,
     add_product_wide,
@@ -59,7 +59,7 @@ def turn_bodies(rotation, body):
     """Turn the angular parts of vectors (nb, 6) from the axes of the bodies, (nb + 1, 3, 3), to those of the world."""
     for i in range(body.shape[0]):
         x = body[i]
-        x[3], x[4], x[5] = rotate(rotation[i], vector(x[3:]))
+        x[3], x[4], x[5] = rotate(rotation[i], turn_of(x))
 
 
 @njit
@@ -93,34 +93,42 @@ def _turn_matrix(plan, ws, upper, lower):
 @njit(inline="always")
 def _eliminate_all(plan, ws, low, body, row):
     """VI Alg. 3, with the L pass of Alg. 4 on the right-hand side in the same sweep; ``low``: see `factor_pair`."""
-    nb, G, H = plan.bodies.mass.size, ws.ldu.upper, ws.ldu.lower
-    if ws.ldu.K.size:
+    nb, G, H, closed = plan.bodies.mass.size, ws.ldu.upper, ws.ldu.lower, ws.ldu.K.size > 0
+    if closed:
         _place_closures(plan, ws, G, H)
-    for place in range(nb, -1, -1):
-        i = place - 1 if place > 0 else nb  # the world comes last
-        for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
-            n = plan.loops.node_order[k]
-            if plan.laws.kind.size + plan.constraints.row.size > 0:
-                _chain_rows(plan, ws, n, i < nb, row)
-            _eliminate_node(plan, ws, n, row)
-            if i < nb:
-                _fold_node(plan, ws, n, i, body, row)
-        if i == nb:
-            continue
-        # with numbers of rows that are known here the loops unroll; five are those of most joints
-        rows, pair = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i]
-        if pair == 5 and rows == 5:
+    for back in range(nb):
+        i = natural(nb - 1 - back)
+        if closed:
+            _eliminate_nodes(plan, ws, i, body, row)
+        # with numbers of rows that are known here the loops unroll; those are of hinges
+        rows, pair, points = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i]
+        if pair == 5 and rows == 5 and points == 3:
             factor_pair(plan, ws, i, 1, 0, low)
-            forward_pair(plan, ws, i, 1, 0, low, body, row)
+            forward_pair(plan, ws, i, 3, 1, 0, low, body, row)
         elif pair > 0:
             factor_pair(plan, ws, i, 6 - pair, rows - pair, low)
-            forward_pair(plan, ws, i, 6 - pair, rows - pair, low, body, row)
+            forward_pair(plan, ws, i, points, 6 - pair, rows - pair, low, body, row)
         elif rows == 5:
             _eliminate(plan, ws, i, 5, G, H, body, row)
         else:
             _eliminate(plan, ws, i, rows, G, H, body, row)
         if pair == 0 and plan.loops.fill_pass[i] < plan.loops.fill_first[i + 1]:
             _pass_fills(plan, ws, i, G, H, body, row)
+    if closed:
+        _eliminate_nodes(plan, ws, nb, body, row)
+
+
+@njit
+def _eliminate_nodes(plan, ws, i, body, row):
+    """Eliminate the closure nodes whose top is body i, the last of which is the world."""
+    has_top = i < plan.bodies.mass.size
+    for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
+        n = plan.loops.node_order[k]
+        if plan.laws.kind.size + plan.constraints.row.size > 0:
+            _chain_rows(plan, ws, n, has_top, row)
+        _eliminate_node(plan, ws, n, row)
+        if has_top:
+            _fold_node(plan, ws, n, i, body, row)
 
 
 @njit(inline="always")
@@ -333,20 +341,22 @@ def _fold_node(plan, ws, n, i, body, row):
 @njit(inline="always")
 def substitute_all(plan, ws, upper, lower, body, row):
     """The U pass of VI Alg. 4, from the root to the leaves; the solution is in axes of the bodies."""
-    nb, low = plan.bodies.mass.size, 1 if lower != upper else 0
+    nb, low, closed = plan.bodies.mass.size, 1 if lower != upper else 0, ws.ldu.K.size > 0
     for k in range(plan.loops.node_first[nb + 1] - 1, plan.loops.node_first[nb] - 1, -1):
         substitute_node(
             plan.loops.node_row, plan.loops.node_high, plan.loops.row_start, ws.ldu.K, plan.loops.node_order[k], row
         )
     for i in range(nb):
         x = body[i]
-        rows, pair = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i]
-        if pair == 5 and rows == 5:
-            back_pair(plan, ws, i, 1, 0, low, body, row)
+        rows, pair, points = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i]
+        if pair == 5 and rows == 5 and points == 3:
+            back_pair(plan, ws, i, 3, 1, 0, low, body, row)
         elif pair > 0:
-            back_pair(plan, ws, i, 6 - pair, rows - pair, low, body, row)
+            back_pair(plan, ws, i, points, 6 - pair, rows - pair, low, body, row)
         else:
             _back(plan, ws, i, body, row)
+        if not closed:
+            continue
         for e in range(plan.loops.fill_first[i], plan.loops.fill_pass[i]):
             row[plan.loops.fill_row[e]] -= dot6(ws.ldu.fill_joint_lower[e], x)
         for k in range(plan.loops.node_first[i + 1] - 1, plan.loops.node_first[i] - 1, -1):
@@ -355,7 +365,7 @@ def substitute_all(plan, ws, upper, lower, body, row):
             )
     for i in range(nb):
         x = body[i]
-        x[3], x[4], x[5] = rotate_back(ws.rotation[lower, i], vector(x[3:]))
+        x[3], x[4], x[5] = rotate_back(ws.rotation[lower, i], turn_of(x))
 
 
 @njit(inline="always")

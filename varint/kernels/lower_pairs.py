@@ -16,8 +16,10 @@ The rows depend on the relative pose only, so along y their gradients by child a
 
 (D_p: the pivot of the parent; T_u: T at ``upper``). This is an articulated-body pass with equations at ``upper`` and
 unknowns at ``lower``. ``ws.ldu.frame`` holds six motions of each joint at both poses (index 0: ``upper``): first one
-for each row, which changes this row by one and no other; then N, at ``upper`` P. The multiplier of a row is the work of
-the joint's impulse along the motion of this row at ``upper``.
+for each row, which changes this row by one and no other; then N, at ``upper`` P. Of those of the rows only one half is
+written: of a POINT row the translation, which is all of it, of an AXIS row the turn, which is about the point of the
+POINT rows; ``ws.ldu.arm`` holds how far the child's centre is from there. The multiplier of a row is the work of the
+joint's impulse along the motion of this row at ``upper``.
 
 ``further`` rows of the joint, those of efforts and constraints along it, extend E, U = D N and V; their multipliers
 extend z. In code vectors are rows of an array: ``N[k]`` is column k of N, ``V[k]`` row k of V.
@@ -26,7 +28,7 @@ extend z. In code vectors are rows of an array: ``N[k]`` is column k of N, ``V[k
 import math
 
 from varint._numba import natural, njit
-from varint.algebra.vectors import cross, dot, rotate, scale, square_to, sub, vector
+from varint.algebra.vectors import add, cross, dot, rotate, scale, square_to, sub, turn_of, vector
 from varint.kernels.dense import add_scaled6, dot6, lu_factor, lu_solve
 
 UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -39,15 +41,21 @@ def write_frames(plan, ws, upper, lower):
     At index 0 those at the pose ``upper``, at 1 those at ``lower``, which are left out if both are one pose.
     """
     for i in range(plan.bodies.mass.size):
-        if plan.joints.pair[i] > 0:
-            for at in range(2 if lower != upper else 1):
-                _write_frame(plan, ws, i, lower if at else upper, ws.ldu.frame[at, i], ws.ldu.arm[at, i])
+        rows, points = natural(plan.joints.pair[i]), natural(plan.joints.points[i])
+        for at in range(0 if rows == 0 else (2 if lower != upper else 1)):
+            pose, basis, arm = lower if at else upper, ws.ldu.frame[at, i], ws.ldu.arm[at, i]
+            if rows == 5 and points == 3:  # see `ldu._eliminate_all`
+                _write_frame(plan, ws, i, pose, 5, 3, basis, arm)
+            else:
+                _write_frame(plan, ws, i, pose, rows, points, basis, arm)
 
 
 @njit(inline="always")
-def _write_frame(plan, ws, i, pose, basis, arm):
-    """Write the basis (6, 6) of motions of body i relative to its parent, and the arm (3,), at the pose ``pose``."""
-    rows, points = natural(plan.joints.pair[i]), natural(plan.joints.points[i])
+def _write_frame(plan, ws, i, pose, rows, points, basis, arm):
+    """Write the basis (6, 6) of motions of body i relative to its parent, and the arm (6,), at the pose ``pose``.
+
+    The joint has ``rows`` rows, first so many ``points``, of the kind POINT.
+    """
     first, parent = natural(plan.joints.rows[i]), natural(plan.joints.parent[i])
     G, position, rotation = ws.jacobian[pose], ws.position[pose], ws.rotation[pose]
     d = sub(vector(position[i]), vector(position[parent]))
@@ -57,10 +65,12 @@ def _write_frame(plan, ws, i, pose, basis, arm):
     if points > 0:
         lever = rotate(rotation[i if near else parent], vector(plan.measures.w[first]))
         e = scale(-1.0, lever) if near else sub(d, lever)
+    arm[3], arm[4], arm[5] = e
     for k in range(points):
-        _write(basis[k], vector(G[first + k, 0]), (0.0, 0.0, 0.0))
-    _write_shifts(basis, points, rows)
-    _write_turns(plan, rotation, G, i, e, basis)
+        basis[k, 0], basis[k, 1], basis[k, 2] = vector(G[first + k, 0])
+    if points < 3:
+        _write_shifts(basis, points, rows)
+    _write_turns(plan, rotation, G, i, rows, points, e, basis)
 
 
 @njit(inline="always")
@@ -73,6 +83,12 @@ def _write(motion, shift, turn):
 def _write_turn(motion, turn, e):
     """Write the motion of a child that turns about a point; ``e`` leads from this point to the child's centre."""
     _write(motion, cross(turn, e), turn)
+
+
+@njit(inline="always")
+def _turn_row(motion, turn):
+    """Write the turn of an AXIS row."""
+    motion[3], motion[4], motion[5] = turn
 
 
 @njit(inline="always")
@@ -94,34 +110,32 @@ def _write_shifts(basis, points, at):
 
 
 @njit(inline="always")
-def _write_turns(plan, rotation, G, i, e, basis):
+def _write_turns(plan, rotation, G, i, rows, points, e, basis):
     """Write a turn for each AXIS row that changes this row alone, by one, and at the end of ``basis`` the free turns.
 
     ``e``: see `_write_turn`. With ``axes`` rows, the first are dual to the gradients a, b, c of the rows.
     """
-    first, points = natural(plan.joints.rows[i]), natural(plan.joints.points[i])
-    axes, R = plan.joints.pair[i] - points, rotation[i]
-    at = first + points
+    axes, at, R = rows - points, natural(plan.joints.rows[i]) + points, rotation[i]
     if axes == 2:
-        a, b = rotate(R, vector(G[at, 0, 3:])), rotate(R, vector(G[at + 1, 0, 3:]))
+        a, b = _in_world(R, G, at), _in_world(R, G, at + 1)
         axis = cross(a, b)
         share = 1.0 / dot(axis, axis)
-        _write_turn(basis[points], scale(share, cross(b, axis)), e)
-        _write_turn(basis[points + 1], scale(share, cross(axis, a)), e)
+        _turn_row(basis[points], scale(share, cross(b, axis)))
+        _turn_row(basis[points + 1], scale(share, cross(axis, a)))
         _write_turn(basis[5], axis, e)
     elif axes == 3:
         a, b, c = (
-            rotate(R, vector(G[at, 0, 3:])),
-            rotate(R, vector(G[at + 1, 0, 3:])),
-            rotate(R, vector(G[at + 2, 0, 3:])),
+            _in_world(R, G, at),
+            _in_world(R, G, at + 1),
+            _in_world(R, G, at + 2),
         )
         share = 1.0 / dot(a, cross(b, c))
-        _write_turn(basis[points], scale(share, cross(b, c)), e)
-        _write_turn(basis[points + 1], scale(share, cross(c, a)), e)
-        _write_turn(basis[points + 2], scale(share, cross(a, b)), e)
+        _turn_row(basis[points], scale(share, cross(b, c)))
+        _turn_row(basis[points + 1], scale(share, cross(c, a)))
+        _turn_row(basis[points + 2], scale(share, cross(a, b)))
     elif axes == 1:
-        a = rotate(R, vector(G[at, 0, 3:]))
-        _write_turn(basis[points], scale(1.0 / dot(a, a), a), e)
+        a = _in_world(R, G, at)
+        _turn_row(basis[points], scale(1.0 / dot(a, a), a))
         side = plan.joints.first_body[i]
         body_a, body_b = plan.joints.side[i, side], plan.joints.side[i, 1 - side]
         _write_turn(basis[4], rotate(rotation[body_a], vector(plan.measures.u[at])), e)
@@ -129,6 +143,12 @@ def _write_turns(plan, rotation, G, i, e, basis):
     else:
         for k in range(3):
             _write_turn(basis[3 + k], UNIT[k], e)
+
+
+@njit(inline="always")
+def _in_world(R, G, r):
+    """The gradient of row r by the rotation of the child, in axes of the world."""
+    return rotate(R, turn_of(G[r, 0]))
 
 
 @njit(inline="always")
@@ -165,8 +185,10 @@ def factor_pair(plan, ws, i, free, further, low):
     for k in range(size - 1, -1, -1):
         for j in range(k + 1, size):
             add_scaled6(V[k], -E[k, j], V[j])
-        for a in range(6):
-            V[k, a] *= E[k, k]
+        share, v = E[k, k], V[k]
+        v[0], v[1], v[2], v[3], v[4], v[5] = (
+            share * v[0], share * v[1], share * v[2], share * v[3], share * v[4], share * v[5],
+        )  # fmt: skip
     for a in range(6):
         d0, d1, d2, d3, d4, d5 = D[a, 0], D[a, 1], D[a, 2], D[a, 3], D[a, 4], D[a, 5]
         for k in range(size):
@@ -247,8 +269,7 @@ def _pass_fills(plan, ws, i, free, further, low):
         for k in range(free, free + further):
             joint_upper[rows + k - free] = z[k]
             add_scaled6(upper, -z[k], at_child(ldu.upper[joint_row + rows + k - free, 1], vector(ldu.arm[0, i])))
-        for r in range(rows):
-            joint_upper[r] = -dot6(ldu.frame[0, i, r], upper)
+        _write_works(ws, i, natural(plan.joints.points[i]), rows, upper, -1.0, joint_upper, 0)
         for k in range(free):
             upper[k] = z[k]
     for e in range(first, last):
@@ -277,65 +298,90 @@ def at_child(g, d):
 @njit(inline="always")
 def _add_carried(M, parent, d, e):
     """Add T_d^T M T_e to ``parent`` (6, 6); T_d maps the parent's motion to the child's, rigidly over the arm ``d``."""
-    for b in range(6):  # (x, y): column b of M T_e; the first three columns are those of M
-        if b < 3:
-            x0, x1, x2, y0, y1, y2 = M[0, b], M[1, b], M[2, b], M[3, b], M[4, b], M[5, b]
-        else:
-            j, k = (b - 2) % 3, (b - 1) % 3
-            x0 = M[0, b] + e[j] * M[0, k] - e[k] * M[0, j]
-            x1 = M[1, b] + e[j] * M[1, k] - e[k] * M[1, j]
-            x2 = M[2, b] + e[j] * M[2, k] - e[k] * M[2, j]
-            y0 = M[3, b] + e[j] * M[3, k] - e[k] * M[3, j]
-            y1 = M[4, b] + e[j] * M[4, k] - e[k] * M[4, j]
-            y2 = M[5, b] + e[j] * M[5, k] - e[k] * M[5, j]
-        parent[0, b] += x0
-        parent[1, b] += x1
-        parent[2, b] += x2
-        parent[3, b] += y0 + d[1] * x2 - d[2] * x1
-        parent[4, b] += y1 + d[2] * x0 - d[0] * x2
-        parent[5, b] += y2 + d[0] * x1 - d[1] * x0
+    for a in range(3):
+        _add_row(M[a, 0], M[a, 1], M[a, 2], M[a, 3], M[a, 4], M[a, 5], e, parent[a])
+    _add_moment(M[3], d[1], M[2], -d[2], M[1], e, parent[3])
+    _add_moment(M[4], d[2], M[0], -d[0], M[2], e, parent[4])
+    _add_moment(M[5], d[0], M[1], -d[1], M[0], e, parent[5])
 
 
 @njit(inline="always")
-def _asked(ws, i, rows, own, low):
-    """Return b (6,), the motion that satisfies the right-hand sides ``own`` of the ``rows`` rows of the pair."""
-    basis = ws.ldu.frame[low, i]
-    b0 = b1 = b2 = b3 = b4 = b5 = 0.0
-    for r in range(rows):
-        f = own[r]
-        b0 += f * basis[r, 0]
-        b1 += f * basis[r, 1]
-        b2 += f * basis[r, 2]
-        b3 += f * basis[r, 3]
-        b4 += f * basis[r, 4]
-        b5 += f * basis[r, 5]
-    return b0, b1, b2, b3, b4, b5
+def _add_moment(torque, f, F, g, G, e, row):
+    """Add the row ``torque`` + f F + g G, times T_e, to ``row`` (6,)."""
+    _add_row(
+        torque[0] + f * F[0] + g * G[0],
+        torque[1] + f * F[1] + g * G[1],
+        torque[2] + f * F[2] + g * G[2],
+        torque[3] + f * F[3] + g * G[3],
+        torque[4] + f * F[4] + g * G[4],
+        torque[5] + f * F[5] + g * G[5],
+        e,
+        row,
+    )
 
 
 @njit(inline="always")
-def _own_motion(plan, ws, i, free, further, own, x, b, z):
-    """Write ``z`` = E^-1 (P^T x, h - H b) for ``x`` = r - D b, with h and H of the ``further`` rows.
+def _add_row(x, y, z, p, q, r, e, row):
+    """Add the row (x, y, z, p, q, r) times T_e to ``row`` (6,)."""
+    row[0] += x
+    row[1] += y
+    row[2] += z
+    row[3] += p + e[1] * z - e[2] * y
+    row[4] += q + e[2] * x - e[0] * z
+    row[5] += r + e[0] * y - e[1] * x
 
-    ``own``: right-hand sides of all rows of the joint, of which h are the last.
+
+@njit(inline="always")
+def _asked(plan, ws, i, points, rows, row, low):
+    """Return b (6,), the motion that satisfies the right-hand sides, in ``row``, of the ``rows`` rows of the pair.
+
+    The turns of AXIS rows are about the point of the POINT rows; the last part of the arm leads from it to the centre.
     """
+    basis, arm = ws.ldu.frame[low, i], ws.ldu.arm[low, i]
+    first, e = natural(plan.joints.rows[i]), turn_of(arm)
+    shift, turn = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for r in range(points):
+        shift = add(shift, scale(row[first + r], vector(basis[r])))
+    for r in range(points, rows):
+        turn = add(turn, scale(row[first + r], turn_of(basis[r])))
+    x, y, z = add(shift, cross(turn, e))
+    return x, y, z, turn[0], turn[1], turn[2]
+
+
+@njit(inline="always")
+def _write_works(ws, i, points, rows, w, share, out, first):
+    """Write a ``share`` of the works of the impulse ``w`` (6,) along the motions of the rows at ``upper`` to ``out``,
+    from number ``first`` on."""
+    basis, arm = ws.ldu.frame[0, i], ws.ldu.arm[0, i]
+    e = turn_of(arm)
+    force = (w[0], w[1], w[2])
+    torque = add((w[3], w[4], w[5]), cross(e, force))
+    for r in range(points):
+        out[first + r] = share * dot(vector(basis[r]), force)
+    for r in range(points, rows):
+        out[first + r] = share * dot(turn_of(basis[r]), torque)
+
+
+@njit(inline="always")
+def _own_motion(plan, ws, i, free, further, row, x, b, z):
+    """Write ``z`` = E^-1 (P^T x, h - H b) for ``x`` = r - D b, with h, in ``row``, and H of the ``further`` rows."""
     for k in range(free):
         z[k] = dot6(ws.ldu.frame[0, i, 6 - free + k], x)
     for k in range(free, free + further):
-        r = 6 - free + k - free
-        z[k] = own[r] - dot6(ws.ldu.lower[plan.joints.rows[i] + r, 0], b)
+        r = natural(plan.joints.rows[i] + 6 - free + k - free)
+        z[k] = row[r] - dot6(ws.ldu.lower[r, 0], b)
     lu_solve(ws.ldu.S[i], free + further, z)
 
 
 @njit(inline="always")
-def forward_pair(plan, ws, i, free, further, low, body, row):
+def forward_pair(plan, ws, i, points, free, further, low, body, row):
     """Eliminate body i and its joint from the right-hand sides.
 
     Subtract D b from that of body i, add T_u^T (r - D b - U z) to that of its parent, and subtract L_e (b + N z) from
     that of each closure row e coupled to the body (L_e: see `_pass_fills`).
     """
     x, M, U, V, z = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.z
-    own = row[natural(plan.joints.rows[i]) : natural(plan.joints.rows[i + 1])]
-    b = _asked(ws, i, 6 - free, own, low)
+    b = _asked(plan, ws, i, points, 6 - free, row, low)
     for a in range(6):
         x[a] -= dot6(M[a], b)
     for k in range(free + further):  # D = M + U V
@@ -343,7 +389,7 @@ def forward_pair(plan, ws, i, free, further, low, body, row):
     parent, first, last = natural(plan.joints.parent[i]), plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]
     if parent == plan.bodies.mass.size and first == last:
         return
-    _own_motion(plan, ws, i, free, further, own, x, b, z)
+    _own_motion(plan, ws, i, free, further, row, x, b, z)
     for e in range(first, last):
         total = dot6(ws.ldu.fill_lower[e], b)
         for k in range(free):
@@ -369,16 +415,15 @@ def forward_pair(plan, ws, i, free, further, low, body, row):
 
 
 @njit(inline="always")
-def back_pair(plan, ws, i, free, further, low, body, row):
+def back_pair(plan, ws, i, points, free, further, low, body, row):
     """Replace right-hand sides by the solution: the motion of body i in ``body``, its joint's multipliers in ``row``.
 
     After `forward_pair`; the motion of the parent and the multipliers of the closures are solved already.
     """
     x, M, U, V, z = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.z
     first, rows, parent = natural(plan.joints.rows[i]), 6 - free, natural(plan.joints.parent[i])
-    own = row[first : natural(plan.joints.rows[i + 1])]
-    b = _asked(ws, i, rows, own, low)
-    _own_motion(plan, ws, i, free, further, own, x, b, z)
+    b = _asked(plan, ws, i, points, rows, row, low)
+    _own_motion(plan, ws, i, free, further, row, x, b, z)
     y = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     # w becomes the impulse of the pair's rows on the child: D x - r, less that of the further rows
     w0, w1, w2, w3, w4, w5 = -x[0], -x[1], -x[2], -x[3], -x[4], -x[5]
@@ -411,13 +456,12 @@ def back_pair(plan, ws, i, free, further, low, body, row):
             free_motion -= ws.ldu.fill_upper[e, k] * row[plan.loops.fill_row[e]]
         add_scaled6(x, free_motion, ws.ldu.frame[low, i, rows + k])
     for k in range(free, free + further):
-        own[rows + k - free] = z[k]
+        row[first + rows + k - free] = z[k]
         g = at_child(ws.ldu.upper[first + rows + k - free, 1], vector(ws.ldu.arm[0, i]))
         w0, w1, w2 = w0 + z[k] * g[0], w1 + z[k] * g[1], w2 + z[k] * g[2]
         w3, w4, w5 = w3 + z[k] * g[3], w4 + z[k] * g[4], w5 + z[k] * g[5]
     w = (w0, w1, w2, w3, w4, w5)
-    for r in range(rows):
-        own[r] = dot6(ws.ldu.frame[0, i, r], w)
+    _write_works(ws, i, points, rows, w, 1.0, row, first)
     for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
         for r in range(rows + further):
-            own[r] -= ws.ldu.fill_joint_upper[e, r] * row[plan.loops.fill_row[e]]
+            row[first + r] -= ws.ldu.fill_joint_upper[e, r] * row[plan.loops.fill_row[e]]

@@ -11,19 +11,14 @@ and the linear momentum m v at both.
 import math
 
 from varint._numba import njit
-from varint.algebra.vectors import rotate, vector
+from varint.algebra.vectors import add, cross, dot, rotate, scale, vector
 
 
 @njit
-def angular_momentum(J, w0, w1, w2, half_step, out):
-    """Write c J w + half_step w x J w into ``out[3:6]``; minus ``half_step`` gives the end of the step."""
-    a = J[0, 0] * w0 + J[0, 1] * w1 + J[0, 2] * w2
-    b = J[1, 0] * w0 + J[1, 1] * w1 + J[1, 2] * w2
-    d = J[2, 0] * w0 + J[2, 1] * w1 + J[2, 2] * w2
-    c = math.sqrt(1.0 - half_step * half_step * (w0 * w0 + w1 * w1 + w2 * w2))
-    out[3] = c * a + half_step * (w1 * d - w2 * b)
-    out[4] = c * b + half_step * (w2 * a - w0 * d)
-    out[5] = c * d + half_step * (w0 * b - w1 * a)
+def angular_momentum(J, w, half_step):
+    """c J w + half_step w x J w, as three numbers; minus ``half_step`` gives the end of the step."""
+    spin, c = rotate(J, w), math.sqrt(1.0 - half_step * half_step * dot(w, w))
+    return add(scale(c, spin), scale(half_step, cross(w, spin)))
 
 
 @njit

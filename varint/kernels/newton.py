@@ -19,8 +19,8 @@ import math
 
 from varint._numba import natural, njit
 from varint.algebra.quaternion import advance, rotation_matrix
-from varint.algebra.sums import two_sum
-from varint.algebra.vectors import dot, vector
+from varint.algebra.sums import two_sums
+from varint.algebra.vectors import add, cross, dot, scale, sub, turn_of, vector, write
 from varint.kernels.compliant_rows import largest_open
 from varint.kernels.dense import copy_motions
 from varint.kernels.efforts import apply_efforts, stiffen
@@ -39,6 +39,7 @@ CONVERGED, NOT_CONVERGED = 0, 1
 ITERATIONS = 25  # of a step, at most
 HALVINGS = 12  # of an increment, at most
 ATTACH_ABOVE = 1e-3  # m/s: after smaller increments joints are closed enough without `_attach`, which moves velocities
+ATTACH_START_ABOVE = 1e-6  # m/s: start values less wrong leave nothing beyond round-off after one increment without it
 ROTATION_BOUND = 0.25  # of |h w / 2|: a step in which a body turns further, 29 degrees, is rejected and done in halves
 DIRECTION_BOUND = 0.15  # rad: the same for the direction of a rod or a taut tether
 LEAST_COSINE = math.cos(DIRECTION_BOUND)
@@ -113,28 +114,71 @@ def _steepness(plan, r, gradient):
 
 @njit(inline="always")
 def _weigh_bodies(plan, ws, merit, moved):
-    """Add the squares of the bodies' residuals to ``merit``; returns it, the largest, and ``moved`` with momenta."""
-    unbalanced = 0.0
+    """Add the squares of the bodies' residuals to ``merit``; returns it, the largest, and ``moved`` with momenta.
+
+    The residuals of a body are its impulse and its impulsive torque, m/s; the squares of both are compared.
+    """
+    unbalanced, moved = 0.0, moved * moved
     for i in range(plan.bodies.mass.size):
-        r = ws.residual_body[i]
+        r, start = ws.residual_body[i], ws.goal[i]
         linear, angular = plan.bodies.scale[i, 0], plan.bodies.scale[i, 1]
-        for k in range(3):
-            a, b = linear * abs(r[k]), angular * abs(r[3 + k])
-            moved = max(moved, max(linear * abs(ws.goal[i, k]), angular * abs(ws.goal[i, 3 + k])))
-            merit += a * a + b * b
-            unbalanced = max(unbalanced, max(a, b))
-    return merit, unbalanced, moved
+        linear, angular = linear * linear, angular * angular
+        a = linear * (r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
+        b = angular * (r[3] * r[3] + r[4] * r[4] + r[5] * r[5])
+        merit += a + b
+        unbalanced = max(unbalanced, max(a, b))
+        moved = max(moved, linear * (start[0] * start[0] + start[1] * start[1] + start[2] * start[2]))
+        moved = max(moved, angular * (start[3] * start[3] + start[4] * start[4] + start[5] * start[5]))
+    return merit, math.sqrt(unbalanced), math.sqrt(moved)
 
 
 @njit(inline="always")
-def _take_impulses(plan, ws, upper, j, side):
-    """Take the impulses of the rows of joint j on the body at a side of it into the residual of this body."""
+def _weigh_row(plan, ws, r, gradient, h, weights):
+    """Divide the residual of row r, with its ``gradient`` (2, 6), by ``h``; update (merit, worst, moved)."""
+    merit, worst, moved = weights
+    ws.residual_row[r] /= h
+    size = plan.rows.scale[r] * abs(ws.residual_row[r])
+    if plan.measures.product[r] >= 0 and plan.rows.role[r] != JOINT:
+        size /= _steepness(plan, r, gradient)
+    return merit + size * size, max(worst, size), max(moved, plan.rows.push[r] * abs(ws.multiplier[r]))
+
+
+@njit(inline="always")
+def _weigh_pair(plan, ws, upper, j, h, weights):
+    """`_weigh_row` for the rows of the lower pair of joint j; takes their impulses into the residuals of its bodies.
+
+    POINT rows push both bodies alike, AXIS rows push none.
+    """
+    merit, worst, moved = weights
+    first, G = natural(plan.joints.rows[j]), ws.jacobian[upper]
+    push, turn, back = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for number in range(first, first + plan.joints.pair[j]):
+        r = natural(number)
+        f, open_by = ws.multiplier[r], ws.residual_row[r] / h
+        ws.residual_row[r] = open_by
+        size = plan.rows.scale[r] * abs(open_by)
+        merit, worst, moved = merit + size * size, max(worst, size), max(moved, plan.rows.push[r] * abs(f))
+        turn, back = add(turn, scale(f, turn_of(G[r, 0]))), add(back, scale(f, turn_of(G[r, 1])))
+    for number in range(first, first + plan.joints.points[j]):
+        r = natural(number)
+        push = add(push, scale(ws.multiplier[r], vector(G[r, 0])))
+    child, parent = ws.residual_body[j], natural(plan.joints.parent[j])
+    write(child, sub(vector(child), push), sub(turn_of(child), turn))
+    if parent != plan.bodies.mass.size:
+        other = ws.residual_body[parent]
+        write(other, add(vector(other), push), sub(turn_of(other), back))
+    return merit, worst, moved
+
+
+@njit(inline="always")
+def _take_impulses(plan, ws, upper, rows, j, side):
+    """Take the impulses of the ``rows`` (first, end) of joint j into the residual of the body at a side of it."""
     i = natural(plan.joints.side[j, side])
     if i == plan.bodies.mass.size:
         return
     residual = ws.residual_body[i]  # in registers over all rows
     r0, r1, r2, r3, r4, r5 = residual[0], residual[1], residual[2], residual[3], residual[4], residual[5]
-    for number in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
+    for number in range(rows[0], rows[1]):
         r = natural(number)
         if ws.compliance[r] > 0.0:
             continue
@@ -162,32 +206,28 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     """
     nb, half_step, length = plan.bodies.mass.size, 0.5 * h, plan.bodies.length[0]
     start, end, upper = natural(start), natural(end), natural(upper)
-    fastest = farthest = 0.0
+    fastest = quickest = farthest = 0.0
     for i in range(nb):
         v = ws.velocity[i]
-        turn = half_step * half_step * (v[3] * v[3] + v[4] * v[4] + v[5] * v[5])
-        if not turn <= ROTATION_BOUND * ROTATION_BOUND:
+        if not half_step * half_step * dot(turn_of(v), turn_of(v)) <= ROTATION_BOUND * ROTATION_BOUND:
             return math.nan, math.nan, math.nan, math.nan
         q, q_rest = ws.quat, ws.quat_rest
         advance(q[start, i], q_rest[start, i], v[3], v[4], v[5], half_step, q[end, i], q_rest[end, i])
         rotation_matrix(ws.quat[end, i], ws.rotation[end, i])
-        x, x_rest = ws.position[end, i], ws.position_rest[end, i]
-        for k in range(3):
-            x[k], x_rest[k] = two_sum(ws.position[start, i, k], ws.position_rest[start, i, k] + h * v[k])
+        x, x_rest, before = ws.position[end, i], ws.position_rest[end, i], ws.position[start, i]
+        moved = add(vector(ws.position_rest[start, i]), scale(h, vector(v)))
+        (x[0], x[1], x[2]), (x_rest[0], x_rest[1], x_rest[2]) = two_sums(vector(before), moved)
         if increment > ATTACH_ABOVE:
             _attach(plan, i, ws.position[end], ws.rotation[end])
             for k in range(3):
                 x_rest[k] = 0.0
-                v[k] = (x[k] - ws.position[start, i, k] - ws.position_rest[start, i, k]) / h
+                v[k] = (x[k] - before[k] - ws.position_rest[start, i, k]) / h
         for k in range(3):
-            farthest = max(farthest, abs(x[k]))
-            fastest = max(fastest, max(abs(v[k]), length * abs(v[3 + k])))
-        r = ws.residual_body[i]
-        angular_momentum(plan.bodies.inertia[i], v[3], v[4], v[5], half_step, r)
-        for k in range(3):
-            r[k] = plan.bodies.mass[i] * v[k]
-        for k in range(6):
-            r[k] -= ws.goal[i, k]
+            farthest, fastest = max(farthest, abs(x[k])), max(fastest, abs(v[k]))
+            quickest = max(quickest, abs(v[3 + k]))
+        line, turn = scale(plan.bodies.mass[i], vector(v)), turn_of(v)
+        turn = angular_momentum(plan.bodies.inertia[i], turn, half_step)
+        write(ws.residual_body[i], sub(line, vector(ws.goal[i])), sub(turn, turn_of(ws.goal[i])))
     evaluate_rows(plan, ws, ws.position[end], ws.rotation[end], ws.residual_row, ws.jacobian[end])
     if plan.constraints.rate.size:
         evaluate_rates(plan, ws, start, end)
@@ -196,23 +236,23 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
         close_rows(plan, ws, end)
     if plan.rows.pointing.size and not _directions_kept(plan, ws, start, end):
         return math.nan, math.nan, math.nan, math.nan
-    merit = worst = moved = 0.0
+    weights = (0.0, 0.0, 0.0)
     if plan.compliant.row.size:
-        merit, worst, moved = largest_open(plan, ws, half_step)
+        weights = largest_open(plan, ws, half_step)
     for j in range(plan.joints.side.shape[0]):
-        for number in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
+        first, last = plan.joints.rows[j], plan.joints.rows[j + 1]
+        if j < nb and plan.joints.pair[j] > 0:
+            weights = _weigh_pair(plan, ws, upper, j, h, weights)
+            first += plan.joints.pair[j]
+        if first == last:
+            continue
+        for number in range(first, last):
             r = natural(number)
-            if ws.compliance[r] > 0.0:
-                continue
-            ws.residual_row[r] /= h
-            size = plan.rows.scale[r] * abs(ws.residual_row[r])
-            if plan.measures.product[r] >= 0 and plan.rows.role[r] != JOINT:
-                size /= _steepness(plan, r, ws.jacobian[end, r])
-            merit += size * size
-            worst = max(worst, size)
-            moved = max(moved, plan.rows.push[r] * abs(ws.multiplier[r]))
-        _take_impulses(plan, ws, upper, j, 0)
-        _take_impulses(plan, ws, upper, j, 1)
+            if ws.compliance[r] == 0.0:
+                weights = _weigh_row(plan, ws, r, ws.jacobian[end, r], h, weights)
+        _take_impulses(plan, ws, upper, (first, last), j, 0)
+        _take_impulses(plan, ws, upper, (first, last), j, 1)
+    merit, worst, moved = weights
     if has_contacts(plan):
         square, missed, pressed = press_contacts(plan, ws, start, end, h)
         merit, worst, moved = merit + square, max(worst, missed), max(moved, pressed)
@@ -222,7 +262,7 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     if not math.isfinite(merit):
         return math.nan, math.nan, math.nan, math.nan
     relative = unbalanced / moved if moved > 0.0 else 0.0
-    return merit, max(worst, unbalanced), relative, fastest + farthest / abs(h)
+    return merit, max(worst, unbalanced), relative, max(fastest, length * quickest) + farthest / abs(h)
 
 
 @njit
@@ -235,8 +275,8 @@ def newton_increment(plan, ws, end, h, upper, factored):
     """
     half_step = 0.5 * h
     for i in range(plan.bodies.mass.size):
-        for k in range(6):
-            ws.increment_body[i, k] = -ws.residual_body[i, k]
+        r = ws.residual_body[i]
+        write(ws.increment_body[i], scale(-1.0, vector(r)), scale(-1.0, turn_of(r)))
     for r in range(plan.rows.role.size):
         ws.increment_row[r] = -ws.residual_row[r]
     if factored:
@@ -258,26 +298,23 @@ def newton_increment(plan, ws, end, h, upper, factored):
         unfold_contacts(plan, ws, (upper, end, h), factored, ws.increment_body, ws.increment_row)
     if has_massive_paths(plan):
         couple_paths(plan, ws, (upper, end, h), factored, ws.increment_body, ws.increment_row)
-    largest = 0.0
+    largest = turned = 0.0
     for i in range(plan.bodies.mass.size):
         w, d = ws.velocity[i], ws.increment_body[i]
-        x, y, z = half_step * w[3], half_step * w[4], half_step * w[5]
-        c = math.sqrt(1.0 - (x * x + y * y + z * z))
-        a, b, e = d[3], d[4], d[5]
-        d[3] = c * a + y * e - z * b
-        d[4] = c * b + z * a - x * e
-        d[5] = c * e + x * b - y * a
+        u, turn = scale(half_step, turn_of(w)), turn_of(d)
+        c = math.sqrt(1.0 - dot(u, u))
+        d[3], d[4], d[5] = add(scale(c, turn), cross(u, turn))
         for k in range(3):
-            largest = max(largest, max(abs(d[k]), plan.bodies.length[0] * abs(d[3 + k])))
-    return largest
+            largest, turned = max(largest, abs(d[k])), max(turned, abs(d[3 + k]))
+    return max(largest, plan.bodies.length[0] * turned)
 
 
 @njit
 def move_velocities(base, velocity, share, increment_body):
     """Set ``velocity`` (nb, 6) to ``base`` and a ``share`` of the increment."""
     for i in range(velocity.shape[0]):
-        for k in range(6):
-            velocity[i, k] = base[i, k] + share * increment_body[i, k]
+        v, d = base[i], increment_body[i]
+        write(velocity[i], add(vector(v), scale(share, vector(d))), add(turn_of(v), scale(share, turn_of(d))))
 
 
 @njit
@@ -288,12 +325,12 @@ def add_multipliers(multiplier, share, increment_row):
 
 
 @njit(inline="always")
-def solve_step(plan, ws, start, end, h, tol, further, sharpened):
+def solve_step(plan, ws, start, end, h, tol, further, sharpened, missed):
     """Solve a step of ``h`` seconds from the pose ``start``, with the momenta ``ws.goal``.
 
     ``ws.velocity`` and ``ws.multiplier`` hold the start values of the iteration, and then the solution; the pose
-    ``end`` with its Jacobian and the residuals belong to it. Returns (status, iterations, upper), ``upper`` the pose
-    whose rows the impulses act along.
+    ``end`` with its Jacobian and the residuals belong to it. ``missed``: how wrong the start values may be, m/s.
+    Returns (status, iterations, upper), ``upper`` the pose whose rows the impulses act along.
 
     Converged when no residual is above ``tol`` (m/s) or above its floor, the round-off of its terms; or when increments
     are at round-off. At most so many ``further`` increments, by the factors at hand, then take the residuals down to
@@ -310,7 +347,7 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened):
     #             from there on returns the converged solution.
     #   upper     the pose whose rows the impulses act along: ``start``, or ``end`` after a row stayed open (singular).
     # An increment is halved until merit, the sum of squares, falls. floor is the round-off of the terms of a residual.
-    upper, increment, factored, left = start, math.inf, False, further
+    upper, increment, factored, left = start, math.inf if missed > ATTACH_START_ABOVE else 0.0, False, further
     merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, increment)
     if not math.isfinite(merit):
         return NOT_CONVERGED, 0, upper

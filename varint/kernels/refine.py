@@ -28,11 +28,11 @@ def solve_again(plan, ws, step, body, row):
             continue
         first, x, parent = plan.joints.rows[i], body[i], plan.joints.parent[i]
         rows, pair = plan.joints.rows[i + 1] - first, plan.joints.pair[i]
-        if pair == 5 and rows == 5:
-            forward_pair(plan, ws, i, 1, 0, low, body, row)
+        if pair == 5 and rows == 5 and plan.joints.points[i] == 3:
+            forward_pair(plan, ws, i, 3, 1, 0, low, body, row)
             continue
         if pair > 0:
-            forward_pair(plan, ws, i, 6 - pair, rows - pair, low, body, row)
+            forward_pair(plan, ws, i, plan.joints.points[i], 6 - pair, rows - pair, low, body, row)
             continue
         own = row[first : first + rows]
         lu_solve(ldu.D[i], 6, x)

@@ -7,6 +7,7 @@ torque on its two bodies are zero to round-off.
 """
 
 from varint._numba import Float1, Float2, Float3, indirect, inner_sizes, natural, njit
+from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
 from varint.kernels.measures import AXIS, DISTANCE, POINT, measure_at, weighted_measure
 from varint.kernels.plan import CONSTRAINT, EFFORT, Plan, Workspace
 from varint.products.product_rows import product_rows
@@ -26,27 +27,29 @@ def evaluate_rows(plan: Plan, ws: Workspace, position: Float2, rotation: Float3,
     #   POINT     d = R w + p,  g = u . d - c
     #   DISTANCE  d = R w + p,  u <- (d - u) / c,  g = c (|u|^2 - 1) / 2
     # The gradient is -A u by x_a, A u by x_b (both zero for AXIS), u x d by the rotation of a, w x R^T u by that of b.
-    position, rotation, jacobian = VECTORS(position), MATRICES(rotation), GRADIENTS(jacobian)
+    nb, position, rotation, jacobian = plan.bodies.mass.size, VECTORS(position), MATRICES(rotation), GRADIENTS(jacobian)
     for j in range(plan.joints.side.shape[0]):
-        start, stop = plan.joints.rows[j], plan.joints.rows[j + 1]
+        start, stop = natural(plan.joints.rows[j]), natural(plan.joints.rows[j + 1])
         if start == stop:
             continue
-        side_a, side_b = natural(plan.joints.first_body[j]), natural(1 - plan.joints.first_body[j])
-        a, b = natural(plan.joints.side[j, side_a]), natural(plan.joints.side[j, side_b])
+        sides = natural(plan.joints.first_body[j]), natural(1 - plan.joints.first_body[j])  # of bodies a and b
+        a, b = natural(plan.joints.side[j, sides[0]]), natural(plan.joints.side[j, sides[1]])
         A, B = rotation[a], rotation[b]
-        dx, dy, dz = position[b, 0] - position[a, 0], position[b, 1] - position[a, 1], position[b, 2] - position[a, 2]
-        p0 = A[0, 0] * dx + A[1, 0] * dy + A[2, 0] * dz
-        p1 = A[0, 1] * dx + A[1, 1] * dy + A[2, 1] * dz
-        p2 = A[0, 2] * dx + A[1, 2] * dy + A[2, 2] * dz
-        R00 = A[0, 0] * B[0, 0] + A[1, 0] * B[1, 0] + A[2, 0] * B[2, 0]
-        R01 = A[0, 0] * B[0, 1] + A[1, 0] * B[1, 1] + A[2, 0] * B[2, 1]
-        R02 = A[0, 0] * B[0, 2] + A[1, 0] * B[1, 2] + A[2, 0] * B[2, 2]
-        R10 = A[0, 1] * B[0, 0] + A[1, 1] * B[1, 0] + A[2, 1] * B[2, 0]
-        R11 = A[0, 1] * B[0, 1] + A[1, 1] * B[1, 1] + A[2, 1] * B[2, 1]
-        R12 = A[0, 1] * B[0, 2] + A[1, 1] * B[1, 2] + A[2, 1] * B[2, 2]
-        R20 = A[0, 2] * B[0, 0] + A[1, 2] * B[1, 0] + A[2, 2] * B[2, 0]
-        R21 = A[0, 2] * B[0, 1] + A[1, 2] * B[1, 1] + A[2, 2] * B[2, 1]
-        R22 = A[0, 2] * B[0, 2] + A[1, 2] * B[1, 2] + A[2, 2] * B[2, 2]
+        p = rotate_back(A, sub(vector(position[b]), vector(position[a])))
+        R = (
+            rotate_back(B, (A[0, 0], A[1, 0], A[2, 0])),
+            rotate_back(B, (A[0, 1], A[1, 1], A[2, 1])),
+            rotate_back(B, (A[0, 2], A[1, 2], A[2, 2])),
+        )
+        rows, points = (natural(plan.joints.pair[j]), natural(plan.joints.points[j])) if j < nb else (0, 0)
+        if rows > 0:
+            if rows == 5 and points == 3:  # loops over numbers that are known here unroll; those are of hinges
+                _pair_rows(plan, start, 5, 3, sides, p, R, A, g, jacobian)
+            else:
+                _pair_rows(plan, start, rows, points, sides, p, R, A, g, jacobian)
+            start += rows
+            if start == stop:
+                continue
         if plan.joints.product[j] >= 0:
             product_rows(plan.products, ws.products, plan.joints.product[j], position, rotation, g, jacobian)
         for number in range(start, stop):
@@ -60,39 +63,59 @@ def evaluate_rows(plan: Plan, ws: Workspace, position: Float2, rotation: Float3,
                 if plan.joints.product[j] < 0:
                     g[r] = measure_at(plan, ws, r, position, rotation, jacobian[r])
                 continue
-            w0, w1, w2 = plan.measures.w[r, 0], plan.measures.w[r, 1], plan.measures.w[r, 2]
-            u0, u1, u2 = plan.measures.u[r, 0], plan.measures.u[r, 1], plan.measures.u[r, 2]
-            d0 = R00 * w0 + R01 * w1 + R02 * w2
-            d1 = R10 * w0 + R11 * w1 + R12 * w2
-            d2 = R20 * w0 + R21 * w1 + R22 * w2
-            G_a, G_b = jacobian[r, side_a], jacobian[r, side_b]
+            u, w = vector(plan.measures.u[r]), vector(plan.measures.w[r])
+            d = dot(R[0], w), dot(R[1], w), dot(R[2], w)
             if kind == AXIS:
-                g[r] = u0 * d0 + u1 * d1 + u2 * d2
+                g[r] = dot(u, d)
             else:
-                d0, d1, d2 = d0 + p0, d1 + p1, d2 + p2
-                c = plan.measures.c[r]
+                d, c = add(d, p), plan.measures.c[r]
                 if kind == DISTANCE:
-                    u0, u1, u2 = (d0 - u0) / c, (d1 - u1) / c, (d2 - u2) / c
-                    g[r] = 0.5 * c * (u0 * u0 + u1 * u1 + u2 * u2 - 1.0)
+                    u = (d[0] - u[0]) / c, (d[1] - u[1]) / c, (d[2] - u[2]) / c
+                    g[r] = 0.5 * c * (dot(u, u) - 1.0)
                 else:
-                    g[r] = u0 * d0 + u1 * d1 + u2 * d2 - c
-                for k in range(3):
-                    G_b[k] = A[k, 0] * u0 + A[k, 1] * u1 + A[k, 2] * u2
-                    G_a[k] = -G_b[k]
-            G_a[3] = u1 * d2 - u2 * d1
-            G_a[4] = u2 * d0 - u0 * d2
-            G_a[5] = u0 * d1 - u1 * d0
-            z0 = R00 * u0 + R10 * u1 + R20 * u2
-            z1 = R01 * u0 + R11 * u1 + R21 * u2
-            z2 = R02 * u0 + R12 * u1 + R22 * u2
-            G_b[3] = w1 * z2 - w2 * z1
-            G_b[4] = w2 * z0 - w0 * z2
-            G_b[5] = w0 * z1 - w1 * z0
+                    g[r] = dot(u, d) - c
+                _write_shift(A, u, sides, jacobian[r])
+            _write_turns(R, u, w, d, sides, jacobian[r])
     for c in range(plan.constraints.row.size):
         first = plan.constraints.row[c]
         for part in range(first + 1, first + plan.constraints.size[c]):
             g[first] += g[part]
             g[part] = 0.0
+
+
+@njit(inline="always")
+def _pair_rows(plan, start, rows, points, sides, p, R, A, g, jacobian):
+    """The ``rows`` rows of a lower pair from ``start`` on: ``points`` POINT rows, all at one point of b, AXIS rows."""
+    w = vector(plan.measures.w[start])
+    d = add((dot(R[0], w), dot(R[1], w), dot(R[2], w)), p)
+    for number in range(start, start + points):
+        r = natural(number)
+        u = vector(plan.measures.u[r])
+        g[r] = dot(u, d) - plan.measures.c[r]
+        _write_shift(A, u, sides, jacobian[r])
+        _write_turns(R, u, w, d, sides, jacobian[r])
+    for number in range(start + points, start + rows):
+        r = natural(number)
+        u, w = vector(plan.measures.u[r]), vector(plan.measures.w[r])
+        d = dot(R[0], w), dot(R[1], w), dot(R[2], w)
+        g[r] = dot(u, d)
+        _write_turns(R, u, w, d, sides, jacobian[r])
+
+
+@njit(inline="always")
+def _write_shift(A, u, sides, gradient):
+    """Write the linear parts of a gradient (2, 6)."""
+    G_a, G_b, n = gradient[sides[0]], gradient[sides[1]], rotate(A, u)
+    G_b[0], G_b[1], G_b[2] = n
+    G_a[0], G_a[1], G_a[2] = -n[0], -n[1], -n[2]
+
+
+@njit(inline="always")
+def _write_turns(R, u, w, d, sides, gradient):
+    """Write the angular parts of a gradient (2, 6)."""
+    G_a, G_b = gradient[sides[0]], gradient[sides[1]]
+    G_a[3], G_a[4], G_a[5] = cross(u, d)
+    G_b[3], G_b[4], G_b[5] = cross(w, add(add(scale(u[0], R[0]), scale(u[1], R[1])), scale(u[2], R[2])))
 
 
 @njit

@@ -13,7 +13,8 @@ absorbs it. `project` removes it where velocities are reported.
 import math
 
 from varint._numba import Float1, Float2, Float3, Int1, ReadOnly, njit
-from varint.algebra.sums import two_sum
+from varint.algebra.sums import two_sum, two_sums
+from varint.algebra.vectors import add, dot, scale, sub, turn_of, vector, write
 from varint.kernels.balance import add_load, is_off, leave_energy, pass_on, weigh_node
 from varint.kernels.compliant_rows import keep_multipliers, start_multipliers
 from varint.kernels.configuration import follow_products, place
@@ -51,37 +52,41 @@ CALM = 1e-9  # m/s: slower than this, bodies that rest on contacts do not move
 NEAR_ENOUGH = 1e-4  # of the square of a velocity: by how much less a start value may have missed the last one
 
 
-@njit
+@njit(inline="always")
 def _extrapolate(velocity, history, length, still):
     """Write to ``velocity`` (nb, 6) the start value of Newton's iteration, from ``history`` (n, nb, 6).
 
     ``history`` holds the velocity of the same stage in the last step, and its backward differences. The degree of the
     polynomial is the one that would have predicted the last step best, or 2 if none came close. Newton's method then
     stays on the motion's branch more often. ``length``, m, scales rad/s to m/s. Velocities below ``still``, m/s, are
-    round-off, which differences would amplify from step to step: they start from the last.
+    round-off, which differences would amplify from step to step: they start from the last. Returns by how much such a
+    start value missed the last velocities, m/s; infinity where none came close.
     """
     # The difference D^k of order k is what the polynomial of degree k - 1 missed at the last step, so that the smallest
     # |D^k| < sqrt(NEAR_ENOUGH) |D^0| chooses the degree; the start value is the sum of D^0, D^1, ..., D^degree.
-    degree, least, scale = 2, NEAR_ENOUGH, 0.0
+    degree, least, scale, missed = 2, NEAR_ENOUGH, 0.0, math.inf
     for k in range(history.shape[0]):
-        size = 0.0
+        line = turn = 0.0
         for i in range(velocity.shape[0]):
             d = history[k, i]
-            size += d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
-            size += length * length * (d[3] * d[3] + d[4] * d[4] + d[5] * d[5])
+            line += d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
+            turn += d[3] * d[3] + d[4] * d[4] + d[5] * d[5]
+        size = line + length * length * turn
         if k == 0:
             scale = size
         elif size < least * scale:
-            degree, least = k - 1, size / scale
+            degree, least, missed = k - 1, size / scale, size
     if scale < still * still:
-        degree = 0
+        degree, missed = 0, scale
     for i in range(velocity.shape[0]):
-        for k in range(6):
-            velocity[i, k] = history[0, i, k]
-    for j in range(1, degree + 1):
-        for i in range(velocity.shape[0]):
-            for k in range(6):
-                velocity[i, k] += history[j, i, k]
+        d = history[0, i]
+        v0, v1, v2, v3, v4, v5 = d[0], d[1], d[2], d[3], d[4], d[5]
+        for j in range(1, degree + 1):
+            d = history[j, i]
+            v0, v1, v2, v3, v4, v5 = v0 + d[0], v1 + d[1], v2 + d[2], v3 + d[3], v4 + d[4], v5 + d[5]
+        v = velocity[i]
+        v[0], v[1], v[2], v[3], v[4], v[5] = v0, v1, v2, v3, v4, v5
+    return math.sqrt(missed)
 
 
 @njit
@@ -101,9 +106,13 @@ def _remember(velocity, history):
 def _kick(ws, half_step):
     """Write to ``ws.goal`` the momenta that a stage starts from: ``ws.momentum`` + ``half_step`` (s) ``ws.load``."""
     for i in range(ws.goal.shape[0]):
-        for k in range(6):
-            total, rest = two_sum(ws.momentum[i, k], half_step * ws.load[i, k])
-            ws.goal[i, k], ws.goal_rest[i, k] = two_sum(total, rest + ws.momentum_rest[i, k])
+        p, p_rest, load = ws.momentum[i], ws.momentum_rest[i], ws.load[i]
+        line, line_rest = two_sums(vector(p), scale(half_step, vector(load)))
+        turn, turn_rest = two_sums(turn_of(p), scale(half_step, turn_of(load)))
+        line, line_rest = two_sums(line, add(line_rest, vector(p_rest)))
+        turn, turn_rest = two_sums(turn, add(turn_rest, turn_of(p_rest)))
+        write(ws.goal[i], line, turn)
+        write(ws.goal_rest[i], line_rest, turn_rest)
 
 
 @njit(inline="always")
@@ -115,26 +124,25 @@ def _finish(plan, ws, half_step):
     """
     mass = plan.bodies.mass
     for i in range(mass.size):
-        work = 0.0
-        v, p, rest, start, load = ws.velocity[i], ws.momentum[i], ws.momentum_rest[i], ws.goal[i], ws.load[i]
-        for k in range(6):
-            work += (start[k] - p[k]) * v[k]
-        angular_momentum(plan.bodies.inertia[i], v[3], v[4], v[5], -half_step, p)
-        for k in range(3):
-            p[k] = mass[i] * v[k]
-        for k in range(6):
-            kick = half_step * load[k]
-            work += kick * v[k]
-            change = (p[k] - start[k]) + (kick - ws.residual_body[i, k])
-            p[k], rest[k] = two_sum(start[k], ws.goal_rest[i, k] + change)
-        add_load(plan, ws, i, work)
+        v, p, load, start = ws.velocity[i], ws.momentum[i], ws.load[i], ws.goal[i]
+        left, rest = ws.residual_body[i], ws.goal_rest[i]
+        push, twist = scale(half_step, vector(load)), scale(half_step, turn_of(load))
+        line, turn = sub(vector(start), vector(p)), sub(turn_of(start), turn_of(p))  # the kick at the start
+        add_load(plan, ws, i, dot(add(line, push), vector(v)) + dot(add(turn, twist), turn_of(v)))
+        line = add(sub(scale(mass[i], vector(v)), vector(start)), sub(push, vector(left)))
+        turn = sub(angular_momentum(plan.bodies.inertia[i], turn_of(v), -half_step), turn_of(start))
+        turn = add(turn, sub(twist, turn_of(left)))
+        line, line_rest = two_sums(vector(start), add(vector(rest), line))
+        turn, turn_rest = two_sums(turn_of(start), add(turn_of(rest), turn))
+        write(p, line, turn)
+        write(ws.momentum_rest[i], line_rest, turn_rest)
 
 
 @njit
 def begin_part(plan, ws, inputs, h, stage, extrapolate, when, warm):
     """Load, inputs and first iterates of a stage of ``h`` seconds; see `_try_part`.
 
-    ``warm``: whether multipliers start from those of the last step.
+    ``warm``: whether multipliers start from those of the last step. Returns how wrong the velocities may be, m/s.
     """
     node, before, after, dt = when
     half_step = 0.5 * h
@@ -146,13 +154,15 @@ def begin_part(plan, ws, inputs, h, stage, extrapolate, when, warm):
     for r in range(ws.multiplier.size):
         ws.multiplier[r] = ws.last_multiplier[r] if warm else 0.0
     start_multipliers(plan, ws, half_step, extrapolate)
+    missed = math.inf
     if extrapolate:
         still = CALM if has_contacts(plan) else 0.0
         if plan.compliant.joint_row.size:
             extrapolate_ringing(ws, stage, plan.bodies.length[0], still)
         else:
-            _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0], still)
+            missed = _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0], still)
     ws.extended.used[0] = False
+    return missed
 
 
 @njit
@@ -166,14 +176,14 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     # multipliers of redundant closures would grow from step to step, and those of a step with contacts lead the states
     # of contacts astray where they change: a slider-crank with clearance then gains energy
     plain = alone and ws.ldu.K.size == 0 and not has_terms(plan)
-    begin_part(plan, ws, inputs, h, stage, extrapolate, when, plain and extrapolate)
+    missed = begin_part(plan, ws, inputs, h, stage, extrapolate, when, plain and extrapolate)
     sharpened = ws.extended.impulse.shape[0] > 0
     further = 1 if alone or sharpened else 2
     if has_contacts(plan):
         upper = pose
         status, iterations = solve_contacts(plan, ws, pose, 1 - pose, h, tol)
     else:
-        status, iterations, upper = solve_step(plan, ws, pose, 1 - pose, h, tol, further, sharpened)
+        status, iterations, upper = solve_step(plan, ws, pose, 1 - pose, h, tol, further, sharpened, missed)
         if sharpened and status == CONVERGED and upper == pose:
             ws.extended.used[0] = sharpen(plan, ws, pose, 1 - pose, h)
             iterations += 1
@@ -197,7 +207,8 @@ def _finish_part(plan, ws, inputs, pose, h, tol, when, last):
     half_step, end = 0.5 * h, 1 - pose
     if ws.balance.at_node[0]:
         weigh_node(plan, ws, pose, h)
-    set_load(plan, ws, inputs, node, after)
+    if inputs.loads.shape[0]:
+        set_load(plan, ws, inputs, node, after)
     if ws.extended.used[0]:
         finish_extended(plan, ws, half_step)
     else:

@@ -108,13 +108,20 @@ def _turn(R, x, back):
 
 
 @njit
-def _asked(ws, work, i, rows, low, own):
+def _asked(plan, ws, work, i, rows, low, own):
     """`lower_pairs._asked` to ``work.joint[0]`` (6, 8)."""
-    for a in range(6):
-        t = NOTHING
-        for r in range(rows):
-            t = plus(t, ws.ldu.frame[low, i, r, a], own[r])
-        put(work.joint[0, a], t)
+    b, points, e = work.joint[0], plan.joints.points[i], ws.ldu.arm[low, i, 3:]
+    for a in range(3):
+        shift, turn = NOTHING, NOTHING
+        for r in range(points):
+            shift = plus(shift, ws.ldu.frame[low, i, r, a], own[r])
+        for r in range(points, rows):
+            turn = plus(turn, ws.ldu.frame[low, i, r, 3 + a], own[r])
+        put(b[a], shift)
+        put(b[3 + a], turn)
+    for a in range(3):
+        j, k = (a + 1) % 3, (a + 2) % 3
+        put(b[a], plus(plus(eight(b[a]), e[k], b[3 + j]), -e[j], b[3 + k]))
 
 
 @njit
@@ -139,7 +146,7 @@ def _forward_pair(plan, ws, work, i, low, body, row):
     first, last = plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]
     own = row[plan.joints.rows[i] : plan.joints.rows[i + 1]]
     size = 6 - rows + own.shape[0] - rows
-    _asked(ws, work, i, rows, low, own)
+    _asked(plan, ws, work, i, rows, low, own)
     for k in range(size):
         put(z[k], dot_wide(NOTHING, 1.0, V[k], b))
     for a in range(6):
@@ -179,7 +186,7 @@ def _back_pair(plan, ws, work, i, low, body, row):
     y, w, own = work.joint[2], work.joint[3], row[plan.joints.rows[i] : plan.joints.rows[i + 1]]
     first, rows, parent, d = plan.joints.rows[i], plan.joints.pair[i], plan.joints.parent[i], ws.ldu.arm[low, i]
     free, size = 6 - rows, 6 - rows + own.shape[0] - rows
-    _asked(ws, work, i, rows, low, own)
+    _asked(plan, ws, work, i, rows, low, own)
     _own_motion(plan, ws, work, i, x, own)
     for a in range(6):
         t = NOTHING
@@ -210,8 +217,15 @@ def _back_pair(plan, ws, work, i, low, body, row):
         g = at_child(ws.ldu.upper[first + r, 1], vector(ws.ldu.arm[0, i]))
         for a in range(6):
             put(w[a], plus(eight(w[a]), g[a], z[k]))
+    points, e = plan.joints.points[i], ws.ldu.arm[0, i, 3:]
+    for a in range(3):
+        j, k = (a + 1) % 3, (a + 2) % 3
+        put(w[3 + a], plus(plus(eight(w[3 + a]), e[j], w[k]), -e[k], w[j]))  # torque about the point of the rows
     for r in range(rows):
-        put(own[r], dot_wide(NOTHING, 1.0, ws.ldu.frame[0, i, r], w))
+        at, t = 0 if r < points else 3, NOTHING
+        for a in range(at, at + 3):
+            t = plus(t, ws.ldu.frame[0, i, r, a], w[a])
+        put(own[r], t)
     for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
         for r in range(own.shape[0]):
             put(own[r], plus(eight(own[r]), -ws.ldu.fill_joint_upper[e, r], row[plan.loops.fill_row[e]]))

@@ -229,7 +229,7 @@ def _factors(plan):
         upper=np.zeros((nr, 2, 6)),
         lower=np.zeros((nr, 2, 6)),
         frame=np.zeros((2, nb, 6, 6)),
-        arm=np.zeros((2, nb, 3)),
+        arm=np.zeros((2, nb, 6)),
         z=np.zeros(6),
         D=np.zeros((nb, 6, 6)),
         X=wide[0],
