@@ -1,4 +1,4 @@
-"""Angles in radians that look like degrees: coordinates of joints, and their stops."""
+"""Angles in radians that look like degrees: coordinates of joints, and those that forces have as numbers."""
 
 import sys
 import warnings
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.errors import DegreesWarning
-from varint.model.forces.stop import JointStop
+from varint.model.forces.along import AlongCoordinate
 from varint.model.motion import coordinate_units
 
 if TYPE_CHECKING:
@@ -27,11 +27,13 @@ def warn_of_degrees(structure: "Structure", coordinates: Mapping[str, ArrayLike]
                 _warn(f"coordinates of {joint.label}", value)
 
 
-def warn_of_stops_in_degrees(structure: "Structure") -> None:
-    """Warn of stops of joints whose ends look like degrees."""
+def warn_of_forces_in_degrees(structure: "Structure") -> None:
+    """Warn of forces along angles whose `AlongCoordinate.coordinate_fields` look like degrees."""
     for force in structure.forces:
-        if isinstance(force, JointStop) and coordinate_units(structure.joint(force.joint))[force.coordinate] == "rad":
-            for which in ("lower", "upper"):
+        if not isinstance(force, AlongCoordinate) or not force.coordinate_fields:
+            continue
+        if coordinate_units(structure.joint(force.joint))[force.coordinate] == "rad":
+            for which in force.coordinate_fields:
                 if _is_round(getattr(force, which)):
                     _warn(f"{which} of {force.label}", getattr(force, which))
 

@@ -13,7 +13,7 @@ from varint.model.arrays import Vector
 from varint.model.body import WORLD, Body
 from varint.model.checks import array_of, check_keys, check_name, known_name, of_type, sequence_of, shown
 from varint.model.collision_shapes import CollisionShape, checked_collision
-from varint.model.degrees import warn_of_degrees, warn_of_stops_in_degrees
+from varint.model.degrees import warn_of_degrees, warn_of_forces_in_degrees
 from varint.model.forces import Force
 from varint.model.forces.joint_compliance import with_compliances
 from varint.model.joints import Joint
@@ -87,7 +87,7 @@ class Structure(Shown):
         for force in self.forces:
             force.elements(self)
         warn_of_degrees(self, self.start.get("coordinates") or {})
-        warn_of_stops_in_degrees(self)
+        warn_of_forces_in_degrees(self)
 
     def __reduce__(self) -> tuple:
         """A copy, a pickled one too, is made anew; what is compiled is compiled again where it is needed."""

@@ -5,8 +5,8 @@ from scipy.optimize import nnls
 
 from varint.analysis.contact_forces import points_in_body
 from varint.mechanism import Mechanism
-from varint.model.forces.hard_contact import HardContact
 from varint.model.rotation_vectors import rotation_matrix
+from varint.redmax.ground import contact_named
 
 NEAR = 1e-3  # of the size of a contact: how much farther from the plane than its lowest point others bear
 LEAST = 1e-6  # weight of the size of the forces beside that of their sums
@@ -17,17 +17,15 @@ def forces_at_points(
 ) -> np.ndarray:
     """(T, nk, 10) as in `ContactForces`, of each contact of the plan: force, normal force, place and normal, world.
 
-    ``wrench``: name of each `HardContact` to its force and its torque about the centre of mass (T, 6), world. At the
+    ``wrench``: name of each contact to its force and its torque about the centre of mass (T, 6), world. At the
     lowest points the least forces, of which none pulls, that make up the force, and the torque as far as they can.
     """
     compiled = mechanism.compiled
     rows = np.zeros((len(position), compiled.plan.contacts.body.size, 10))
     of = compiled.force[compiled.plan.contacts.element]
     for name, exerted in wrench.items():
-        number = mechanism.force_index[name]
-        force = mechanism.forces[number]
-        assert isinstance(force, HardContact)
-        own = np.flatnonzero(of == number)
+        force = contact_named(mechanism, name)
+        own = np.flatnonzero(of == mechanism.force_index[name])
         body, local = mechanism.body_index[force.body], points_in_body(mechanism, force)
         for node in np.flatnonzero(exerted[:, :3].any(axis=1)):
             arm = local @ rotation_matrix(quat_wxyz[node, body]).T

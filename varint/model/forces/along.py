@@ -40,6 +40,7 @@ class AlongCoordinate(AlongMeasure):
     angles: str | None = field(default=None, kw_only=True)
 
     law: ClassVar[Law]
+    coordinate_fields: ClassVar[tuple[str, ...]] = ()  # numbers that are values of the coordinate
 
     def __post_init__(self) -> None:
         super().__post_init__()

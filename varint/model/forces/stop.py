@@ -98,6 +98,8 @@ def _is_infinite(value: object) -> bool:
 class JointStop(Stop, AlongCoordinate):
     __doc__ = f"""Limits of a joint coordinate (m or rad). {Stop.__doc__}"""
 
+    coordinate_fields = ("lower", "upper")
+
 
 @register
 @dataclass(frozen=True, eq=False)
