@@ -270,7 +270,7 @@ class ParticleNet(Force):
         """kg"""
         return float(np.sum(self.masses))
 
-    def frequencies(self, count: int = 6, at: ArrayLike | None = None) -> np.ndarray:
+    def frequencies(self, count: int = 6, at: "ArrayLike | None" = None) -> np.ndarray:
         """(count,) lowest natural frequencies, Hz, with the attached particles at rest; zero where it can move freely.
 
         ``at`` (n, 3), m: equilibrium of the particles under what acts, which stiffens them by the tensions there; the
