@@ -315,45 +315,6 @@ def test_pairs_of_groups_and_the_points_that_touch():
     assert repr(run.contacts) == "TouchingPoints: 27 points, at 3 nodes"
 
 
-@pytest.mark.slow
-def test_a_gas_of_balls():
-    """Of 190 pairs few are ever near. None is missed: depths are of all pairs, and elastic impacts keep energy."""
-    rng = np.random.default_rng(5)
-    places = [(0.5 * i, 0.5 * j, 0.5 * k) for i in range(5) for j in range(2) for k in range(2)]
-    balls = [ball(f"b{i}", 0.1, rng.uniform(0.5, 2.0), at) for i, at in enumerate(places)]
-    names = [one.name for one in balls]
-    middle, half = np.array([1.0, 0.25, 0.25]), (1.4, 0.65, 0.65)
-    sides = [sign * axis for axis in np.eye(3) for sign in (1.0, -1.0)]
-    walls = [vi.PlaneShape(middle - np.abs(side) @ half * side, side) for side in sides]
-    forces = [
-        vi.ContactPairs("pairs", bodies=names, restitution=1.0),
-        vi.ContactPairs("walls", bodies=names, others=["world"], restitution=1.0),
-    ]
-    mechanism = scene(balls, forces, gravity=(0, 0, 0), ground=walls)
-    run = vi.simulate(mechanism, 2.0, 0.01, state=moving(mechanism, 3.0 * rng.standard_normal((20, 3))))
-    assert max(depth.max() for depth in run.penetration.values()) < 1e-9
-    assert run.energy == pytest.approx(run.energy[0], rel=1e-12)
-    assert np.abs(np.diff(np.sign(run.velocity), axis=0)).sum() > 100  # impacts
-
-
-@pytest.mark.slow
-def test_more_than_a_thousand_contacts():
-    """260 boxes on the floor rest on 1040 points; 110 on a table that moves are more than its block holds."""
-    places = [(0.15 * (i % 17), 0.15 * (i // 17)) for i in range(260)]
-    boxes = [box(f"b{i}", (0.1, 0.1, 0.1), 0.1, (x, y, 0.05)) for i, (x, y) in enumerate(places)]
-    names = [one.name for one in boxes]
-    floor = vi.ContactPairs("floor", bodies=names, others=["world"], friction=0.4)
-    run = vi.simulate(scene(boxes, [floor]), 0.02, 0.01)
-    assert np.ptp(run.position, axis=0).max() < 1e-14
-    assert run.force["floor"] == pytest.approx(260 * 0.1 * G, rel=1e-9)
-    table = box("table", (5, 5, 0.1), 10.0, (1.2, 1.2, -0.05))
-    on_table = vi.ContactPairs("on table", bodies=names[:110], others=["table"], friction=0.4)
-    ground = vi.Contact("ground", "table", "world", friction=0.4)
-    crowded = scene([*boxes[:110], table], [on_table, ground], ground=[vi.PlaneShape((0, 0, -0.1))])
-    with pytest.raises(vi.ConvergenceError, match=r"moving bodies touch at \d+ points, a step solves for 400"):
-        vi.simulate(crowded, 0.01, 0.01)
-
-
 def test_pairs_leave_out_what_a_joint_connects():
     arms = [box("a", (1, 0.1, 0.1), 1.0, (0.5, 0, 1)), box("b", (1, 0.1, 0.1), 1.0, (1.5, 0, 1))]
     joints = [
