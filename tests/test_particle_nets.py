@@ -34,7 +34,7 @@ def corners(points):
 
 
 def cloth(divisions=(3, 3), attach=None, **given):
-    how = {"mass": 0.2, "stiffness": 40.0, "bending": 5.0, "along": (1, 0, 0), "across": (0, 0.6, 0.8)} | given
+    how = {"mass": 0.2, "stiffness": (40.0, 20.0, 5.0), "directions": ((1, 0, 0), (0, 0.6, 0.8))} | given
     attach = {"world": corners} if attach is None else attach
     return vi.ParticleNet.cloth("cloth", (0.6, 0.6), divisions, attach=attach, **how)
 
@@ -245,7 +245,7 @@ def test_a_net_that_is_thrown():
 def hanging(n, stiffness=50.0, mass=1.0, length=1.2, span=0.8, g=9.81):
     """A rope between two points of a height, and its particles at rest, by Newton's method on the forces."""
     net = vi.ParticleNet.rope(
-        "rope", "world", "world", point_a=(0, 0, 0), point_b=(span, 0, 0), segments=n, mass=mass, stiffness=stiffness,
+        "rope", vi.At("world", (0, 0, 0)), vi.At("world", (span, 0, 0)), segments=n, mass=mass, stiffness=stiffness,
         length=length, slack=False,
     )  # fmt: skip
     x, mesh, inner = net.points * [1.0, 1.0, 1.1], net.mesh, (3 * np.arange(1, n)[:, None] + np.arange(3)).ravel()
@@ -285,7 +285,7 @@ def test_frequencies_of_a_chain_that_hangs():
     errors = []
     for n in (40, 80):
         net = vi.ParticleNet.rope(
-            "chain", "world", None, point_a=(0, 0, 0), point_b=(0, 0, -length), segments=n, mass=1.0, stiffness=1e6
+            "chain", vi.At("world", (0, 0, 0)), (0, 0, -length), segments=n, mass=1.0, stiffness=1e6
         )
         below = np.cumsum(net.masses[:0:-1])[::-1] * g  # tensions
         x = net.points.copy()
@@ -300,7 +300,7 @@ def test_frequencies_of_a_chain_that_hangs():
 
 def test_a_rope_is_slack_below_its_length():
     net = vi.ParticleNet.rope(
-        "rope", "world", "world", point_a=(0, 0, 0), point_b=(1, 0, 0), segments=4, mass=1.0, stiffness=10.0, length=1.5
+        "rope", vi.At("world", (0, 0, 0)), vi.At("world", (1, 0, 0)), segments=4, mass=1.0, stiffness=10.0, length=1.5
     )
     assert net.mesh.energy(net.points) < 1e-20
     assert np.linalg.norm(np.diff(net.points, axis=0), axis=1) == pytest.approx(np.full(4, 0.375), rel=1e-9)
@@ -317,7 +317,7 @@ def test_a_rope_is_slack_below_its_length():
 def test_a_start_elsewhere_carries_the_net_along(rng):
     """Bodies that are moved as one rigid body move the net so; one that is moved alone draws it evenly."""
     net = vi.ParticleNet.rope(
-        "rope", "a", "b", point_a=(0, 0, 0), point_b=(1, 0, 0), segments=4, mass=1.0, stiffness=10.0, slack=False
+        "rope", vi.At("a", (0, 0, 0)), vi.At("b", (1, 0, 0)), segments=4, mass=1.0, stiffness=10.0, slack=False
     )
     a, b = (vi.Body.box(name, (0.1, 0.1, 0.1), 1.0, position=(x, 0, 0)) for name, x in (("a", -0.05), ("b", 1.05)))
     free = [vi.Free(f"free {body.name}", "world", body.name) for body in (a, b)]
@@ -346,9 +346,7 @@ def test_a_net_beside_a_deformable_body():
         "pad", (0.3, 0.1, 0.1), (2, 1, 1), E=1e5, nu=0.3, density=500.0, position=(0.15, 0, 0),
         attach={"world": lambda p: p[:, 0] < 1e-9, "bar": lambda p: p[:, 0] > 0.3 - 1e-9},
     )  # fmt: skip
-    rope = vi.ParticleNet.rope(
-        "rope", "bar", None, point_a=(0.4, 0, 0), point_b=(0.4, 0, -0.5), segments=5, mass=0.1, stiffness=100.0
-    )
+    rope = vi.ParticleNet.rope("rope", vi.At("bar", (0.4, 0, 0)), (0.4, 0, -0.5), segments=5, mass=0.1, stiffness=100.0)
     mechanism = vi.Mechanism("both", [bar], [vi.Free("free", "world", "bar")], forces=[rope, pad])
     state = mechanism.state(position={"bar": [0.36, 0.01, 0.0]}, velocity={}, angular_velocity={})
     run = vi.simulate(mechanism, 2e-3, 1e-3, state=state)
@@ -431,10 +429,11 @@ def test_wrong_nets(given, message):
     [
         ({"mass": 0.0}, "mass of particle net 'cloth' must be positive"),
         ({"stiffness": -1.0}, "stiffness of particle net 'cloth' must be positive"),
-        ({"shear": -1.0}, "shear of particle net 'cloth'"),
+        ({"stiffness": (1.0, -1.0, 0.0)}, "stiffness of particle net 'cloth' must be positive along edges"),
+        ({"stiffness": (1.0, 2.0)}, "stiffness of particle net 'cloth'"),
         ({"divisions": (0, 3)}, "divisions of particle net 'cloth'"),
         ({"divisions": (3,)}, "must be two whole numbers"),
-        ({"across": (2, 0, 0)}, "across of particle net 'cloth' must not be parallel to along"),
+        ({"directions": ((1, 0, 0), (2, 0, 0))}, "directions of particle net 'cloth' must not be parallel"),
         ({"attach": {"world": lambda p: p[:, 0] > 9.0}}, "the vertices attached to 'world': there is none"),
     ],
 )

@@ -20,8 +20,6 @@ EXCEPTIONS = {
     "varint/ensembles/ensemble_run.py ensemble": "public; every option of an ensemble, told in its docstring",
     "varint/gradients/gradient.py gradient": "public; every option of a gradient, told in its docstring",
     "varint/gradients/reduced_gradient.py gradient": "public; every option of a gradient, told in its docstring",
-    "varint/model/forces/particle_net.py cloth": "public; every option of a cloth, told in its docstring",
-    "varint/model/forces/particle_net.py rope": "public; every option of a rope, told in its docstring",
     "varint/simulation.py simulate": "public; every option of a run, told in its docstring",
     "varint/formulations/reduced.py simulate": "public; every option of a run, told in its docstring",
 }

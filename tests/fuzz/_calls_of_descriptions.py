@@ -244,8 +244,8 @@ def _net_calls() -> dict[str, Call]:
     """Nets of particles."""
     cloth = {"name": "n", "size": (0.2, 0.1), "divisions": (2, 1), "position": (0.0, 0.0, 0.1), "slack": True}
     springs = {"mass": 0.1, "stiffness": 50.0, "damping": 1e-3}
-    sides = {"shear": 10.0, "bending": 2.0, "along": (1.0, 0.0, 0.0), "across": (0.0, 1.0, 0.0)}
-    rope = {"name": "n", "body_a": "world", "body_b": "crank", "point_a": (0.0, 0.0, 1.0), "point_b": (0.1, 0.0, 0.3)}
+    sides = {"directions": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))}
+    rope = {"name": "n", "a": lambda: vi.At("world", (0.0, 0.0, 1.0)), "b": lambda: vi.At("crank", (0.1, 0.0, 0.3))}
     length = {"segments": 3, "length": 0.9, "slack": False, "down": (0.0, 1.0, 0.0)}
     made = vi.ParticleNet.cloth("n", (0.2, 0.1), (2, 1), mass=0.1, stiffness=50.0, attach={"crank": range(2)})
     return {

@@ -25,6 +25,7 @@ from varint.model.checks import (
     whole_number,
 )
 from varint.model.forces.base import Element, Force, register
+from varint.model.forces.path import At
 from varint.model.forces.soft_mesh import AttachedVertices, SoftMesh, attached_parts, checked_attach
 from varint.model.mesh_reader import Chosen, MeshSource
 from varint.model.sagging import sagging_points
@@ -117,74 +118,55 @@ class ParticleNet(Force):
         divisions: Sequence[int],
         *,
         mass: float,
-        stiffness: float,
-        shear: float | None = None,
-        bending: float = 0.0,
+        stiffness: ArrayLike,
         damping: float = 0.0,
         slack: bool = False,
         attach: Mapping[str, Chosen] | None = None,
         position: ArrayLike = (0.0, 0.0, 0.0),
-        along: ArrayLike = (1.0, 0.0, 0.0),
-        across: ArrayLike = (0.0, 1.0, 0.0),
+        directions: ArrayLike = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)),
     ) -> "ParticleNet":
         """Make a rectangle of square or rectangular cells.
 
         Parameters
         ----------
         size : (2,)
-            Its length ``along`` and its width ``across``, m.
+            Its length and its width, m.
         divisions : (2,)
             Numbers of cells along these.
         mass : float
             Of all, kg: a quarter of that of a cell for each of its corners.
-        stiffness : float
-            Of the springs along the edges of the cells, N/m.
-        shear : float, optional
-            Of those across the cells, N/m; half of ``stiffness`` where not given, and none for 0.
-        bending : float
-            Of those to the particles next but one along the edges, N/m; none for 0.
+        stiffness : float or (3,)
+            Of the springs along the edges of the cells, across the cells, and to the particles next but one along the
+            edges, N/m; none for 0. A number k is (k, k / 2, 0).
         damping : float
             Of each spring over its stiffness, s.
         slack : bool
             As in `ParticleNet`.
         attach : dict, optional
             Body name to the particles attached to it: their numbers, a mask of all of them, or a function of the points
-            (n, 3), m, that gives a mask (n,). Particle i (ny + 1) + j is i cells along and j across.
+            (n, 3), m, that gives a mask (n,). Particle i (ny + 1) + j is i cells along the length, j along the width.
         position : (3,)
             Its centre, m, world, in the reference configuration.
-        along, across : (3,)
-            Directions of its edges, world; ``across`` is made perpendicular to ``along``.
+        directions : (2, 3)
+            Of its length and width, world; the second is made perpendicular to the first.
         """
         what = f"particle net {shown(check_name(name, 'a particle net'))}"
-        lengths = array_of(size, (2,), f"size of {what}")
-        if not (lengths > 0.0).all():
-            raise MechanismError(f"size of {what} must be above zero, got {lengths.tolist()}")
-        counts = sequence_of(divisions, f"divisions of {what}", "two whole numbers")
-        if len(counts) != 2:
-            raise MechanismError(f"divisions of {what} must be two whole numbers, got {shown(divisions)}")
-        nx, ny = (whole_number(count, f"divisions of {what}", 1, most=MOST) for count in counts)
-        x = unit_axis(along, f"along of {what}")
-        y = array_of(across, (3,), f"across of {what}")
-        if np.linalg.norm(np.cross(x, y)) <= 1e-9 * np.linalg.norm(y):
-            raise MechanismError(f"across of {what} must not be parallel to along, got {y.tolist()}")
-        y = unit_axis(y - (y @ x) * x, f"across of {what}")
-        i, j = (part.ravel() for part in np.meshgrid(np.arange(nx + 1), np.arange(ny + 1), indexing="ij"))
-        u, v = lengths[0] * (i / nx - 0.5), lengths[1] * (j / ny - 0.5)
-        points = array_of(position, (3,), f"position of {what}") + u[:, None] * x + v[:, None] * y
-        shares = np.where((i == 0) | (i == nx), 0.5, 1.0) * np.where((j == 0) | (j == ny), 0.5, 1.0)
-        edge = positive(stiffness, f"stiffness of {what}")
-        number = np.arange(len(points)).reshape(nx + 1, ny + 1)
-        kinds = [
-            (edge, ((1, 0), (0, 1))),
-            (0.5 * edge if shear is None else not_negative(shear, f"shear of {what}"), ((1, 1), (1, -1))),
-            (not_negative(bending, f"bending of {what}"), ((2, 0), (0, 2))),
+        points, number = _grid(what, size, divisions, position, directions)
+        i, j = np.indices(number.shape)
+        shares = np.where(i % i[-1, -1] == 0, 0.5, 1.0) * np.where(j % j[-1, -1] == 0, 0.5, 1.0)
+        given = in_a_shape(stiffness, ((), (3,)), f"stiffness of {what}")
+        kinds = np.ravel(given) if np.ndim(given) else np.array([float(given), 0.5 * float(given), 0.0])
+        if not kinds[0] > 0.0 or not (kinds >= 0.0).all():
+            raise MechanismError(f"stiffness of {what} must be positive along edges, and zero or positive else")
+        shifts = ((1, 0), (0, 1)), ((1, 1), (1, -1)), ((2, 0), (0, 2))
+        springs = [
+            (k, _shifted(number, *shift)) for k, of in zip(kinds, shifts, strict=True) if k > 0.0 for shift in of
         ]
-        springs = [(k, _shifted(number, *shift)) for k, shifts in kinds if k > 0.0 for shift in shifts]
         constants = np.concatenate([np.full(len(pairs), k) for k, pairs in springs])
         return cls(
             name,
             points,
-            masses=positive(mass, f"mass of {what}") * shares / shares.sum(),
+            masses=positive(mass, f"mass of {what}") * (shares / shares.sum()).ravel(),
             springs=np.concatenate([pairs for _, pairs in springs]),
             stiffness=constants,
             damping=not_negative(damping, f"damping of {what}") * constants,
@@ -196,11 +178,9 @@ class ParticleNet(Force):
     def rope(
         cls,
         name: str,
-        body_a: str | None,
-        body_b: str | None,
+        a: At | ArrayLike,
+        b: At | ArrayLike,
         *,
-        point_a: ArrayLike,
-        point_b: ArrayLike,
         segments: int,
         mass: float,
         stiffness: float,
@@ -209,14 +189,14 @@ class ParticleNet(Force):
         slack: bool = True,
         down: ArrayLike = (0.0, 0.0, -1.0),
     ) -> "ParticleNet":
-        """Make a rope between ``point_a`` of body a and ``point_b`` of body b (3,), m, world, reference.
+        """Make a rope between two ends.
 
         Parameters
         ----------
-        body_a, body_b : str or None
-            "world" among them; None for a free end.
+        a, b : At or (3,)
+            The point of a body, "world" among them, that holds an end; or the place of a free end, m, world, reference.
         segments : int
-            n springs between n + 1 particles in line, from 1; particle 0 is at ``point_a``.
+            n springs between n + 1 particles in line, from 1; particle 0 is at ``a``.
         mass : float
             Of all, kg, spread evenly: an n-th at each inner particle, half of it at either end.
         stiffness : float
@@ -224,26 +204,26 @@ class ParticleNet(Force):
         damping : float
             Of each spring over its stiffness, s.
         length : float, optional
-            Unloaded, m; the distance of the points where not given.
+            Unloaded, m; the distance of the ends where not given.
         slack : bool
             As in `ParticleNet`; without it a rope pushes back too.
         down : (3,)
             Direction in which the reference configuration of a rope longer than that distance sags, on an arc.
         """
         what = f"particle net {shown(check_name(name, 'a particle net'))}"
-        a, b = array_of(point_a, (3,), f"point_a of {what}"), array_of(point_b, (3,), f"point_b of {what}")
-        distance = float(np.linalg.norm(b - a))
+        (body_a, start), (body_b, end) = _end(a, f"a of {what}"), _end(b, f"b of {what}")
+        distance = float(np.linalg.norm(end - start))
         if distance == 0.0:
-            raise MechanismError(f"{what} needs two points that are apart")
+            raise MechanismError(f"{what} needs two ends that are apart")
         n = whole_number(segments, f"segments of {what}", 1, most=MOST)
         rest = (distance if length is None else positive(length, f"length of {what}")) / n
-        points = sagging_points(a, b, rest, n, unit_axis(down, f"down of {what}"), what)
+        points = sagging_points(start, end, rest, n, unit_axis(down, f"down of {what}"), what)
         shares = np.ones(n + 1)
         shares[[0, n]] = 0.5
         ends: dict[str, list[int]] = {}
-        for end, body, which in ((0, body_a, "body_a"), (n, body_b, "body_b")):
+        for particle, body in ((0, body_a), (n, body_b)):
             if body is not None:
-                ends.setdefault(check_name(body, f"{which} of {what}"), []).append(end)
+                ends.setdefault(body, []).append(particle)
         constant = n * positive(stiffness, f"stiffness of {what}")
         return cls(
             name,
@@ -339,6 +319,33 @@ def _checked_springs(given: ArrayLike, count: int, label: str) -> np.ndarray:
 
 def _both(pair: np.ndarray) -> str:
     return f"particles {pair[0]} and {pair[1]}"
+
+
+def _end(given: At | ArrayLike, what: str) -> tuple[str | None, np.ndarray]:
+    """The body that holds an end of a rope, None for a free one, and its point."""
+    return (given.body, given.point) if isinstance(given, At) else (None, array_of(given, (3,), what))
+
+
+def _grid(
+    what: str, size: ArrayLike, divisions: Sequence[int], position: ArrayLike, directions: ArrayLike
+) -> tuple[np.ndarray, np.ndarray]:
+    """Points (n, 3) of a rectangle of cells, and the number (nx + 1, ny + 1) of each in the grid; see `cloth`."""
+    lengths = array_of(size, (2,), f"size of {what}")
+    if not (lengths > 0.0).all():
+        raise MechanismError(f"size of {what} must be above zero, got {lengths.tolist()}")
+    counts = sequence_of(divisions, f"divisions of {what}", "two whole numbers")
+    if len(counts) != 2:
+        raise MechanismError(f"divisions of {what} must be two whole numbers, got {shown(divisions)}")
+    nx, ny = (whole_number(count, f"divisions of {what}", 1, most=MOST) for count in counts)
+    along, across = array_of(directions, (2, 3), f"directions of {what}")
+    x = unit_axis(along, f"directions of {what}")
+    if np.linalg.norm(np.cross(x, across)) <= 1e-9 * np.linalg.norm(across):
+        raise MechanismError(f"directions of {what} must not be parallel, got {shown(directions)}")
+    y = unit_axis(across - (across @ x) * x, f"directions of {what}")
+    i, j = (part.ravel() for part in np.indices((nx + 1, ny + 1)))
+    u, v = lengths[0] * (i / nx - 0.5), lengths[1] * (j / ny - 0.5)
+    points = array_of(position, (3,), f"position of {what}") + u[:, None] * x + v[:, None] * y
+    return points, np.arange(len(points)).reshape(nx + 1, ny + 1)
 
 
 def _shifted(number: np.ndarray, i: int, j: int) -> np.ndarray:
