@@ -152,8 +152,8 @@ class ParticleNet(Force):
         """
         what = f"particle net {shown(check_name(name, 'a particle net'))}"
         points, number = _grid(what, size, divisions, position, directions)
-        i, j = np.indices(number.shape)
-        shares = np.where(i % i[-1, -1] == 0, 0.5, 1.0) * np.where(j % j[-1, -1] == 0, 0.5, 1.0)
+        ends = (np.isin(np.arange(count), (0, count - 1)) for count in number.shape)
+        shares = np.multiply.outer(*(np.where(end, 0.5, 1.0) for end in ends))
         given = in_a_shape(stiffness, ((), (3,)), f"stiffness of {what}")
         kinds = np.ravel(given) if np.ndim(given) else np.array([float(given), 0.5 * float(given), 0.0])
         if not kinds[0] > 0.0 or not (kinds >= 0.0).all():
