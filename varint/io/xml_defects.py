@@ -10,24 +10,26 @@ BEGINS_NAME = re.compile(rb"[A-Za-z_:]")
 ZERO_BYTES = re.compile(rb"\0[\0\s]*\Z")
 
 
-class Kind(NamedTuple):
+class DefectKind(NamedTuple):
     """A kind of defects: the ``message`` of the error, and the ``change`` that the import report lists."""
 
     message: str
     change: str
 
 
-HYPHENS = Kind(
+HYPHENS = DefectKind(
     "a comment has '--' inside, which XML forbids: take that out", "comment with '--' inside, left out"
 )  # fmt: skip
-JOINED = Kind("there is no blank between two attributes: put one there", "blank between two attributes, put there")
-ZEROS = Kind("the file ends with zero bytes: take them out", "zero bytes at the end of the file, left out")
+JOINED = DefectKind(
+    "there is no blank between two attributes: put one there", "blank between two attributes, put there"
+)
+ZEROS = DefectKind("the file ends with zero bytes: take them out", "zero bytes at the end of the file, left out")
 
 
 class Defect(NamedTuple):
     """Bytes from ``start`` to ``end`` of a file, in a line, from 1, and what they should be."""
 
-    kind: Kind
+    kind: DefectKind
     start: int
     end: int
     line: int
@@ -44,7 +46,7 @@ def defects_of(content: bytes) -> list[Defect]:
     defects: list[Defect] = []
     line = counted = place = 0
 
-    def add(kind: Kind, start: int, end: int, instead: bytes) -> None:
+    def add(kind: DefectKind, start: int, end: int, instead: bytes) -> None:
         nonlocal line, counted
         line, counted = line + content.count(b"\n", counted, start), start
         defects.append(Defect(kind, start, end, line + 1, instead))

@@ -39,7 +39,7 @@ CONVERGED, NOT_CONVERGED = 0, 1
 ITERATIONS = 25  # of a step, at most
 HALVINGS = 12  # of an increment, at most
 ATTACH_ABOVE = 1e-3  # m/s: after smaller increments joints are closed enough without `_attach`, which moves velocities
-ATTACH_START_ABOVE = 1e-6  # m/s: in trees start values less wrong leave only round-off after one increment without it
+ATTACH_START_ABOVE = 1e-6  # m/s: in trees without forces start values less wrong leave only round-off without it
 ROTATION_BOUND = 0.25  # of |h w / 2|: a step in which a body turns further, 29 degrees, is rejected and done in halves
 DIRECTION_BOUND = 0.15  # rad: the same for the direction of a rod or a taut tether
 LEAST_COSINE = math.cos(DIRECTION_BOUND)
@@ -347,7 +347,7 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened, missed):
     #             from there on returns the converged solution.
     #   upper     the pose whose rows the impulses act along: ``start``, or ``end`` after a row stayed open (singular).
     # An increment is halved until merit, the sum of squares, falls. floor is the round-off of the terms of a residual.
-    attaches = missed > ATTACH_START_ABOVE or ws.ldu.K.size > 0
+    attaches = missed > ATTACH_START_ABOVE or ws.ldu.K.size > 0 or has_efforts(plan)
     upper, increment, factored, left = start, math.inf if attaches else 0.0, False, further
     merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, increment)
     if not math.isfinite(merit):

@@ -18,7 +18,7 @@ p and q from its centre of mass and the gradients g_p and g_q in its axes, they 
 import math
 
 from varint._numba import Float2, Float3, indirect, inner_sizes, natural, njit
-from varint.algebra.matrices import crossed, rows_of, scaled, skew, sum_of, times, transposed
+from varint.algebra.small_matrices import crossed, rows_of, scaled, skew, sum_of, times, transposed
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector, write
 from varint.algebra.wrapping import wrapped_hessian, wrapped_length
 from varint.kernels.plan import Plan, Workspace

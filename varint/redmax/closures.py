@@ -76,7 +76,7 @@ class Closures:
         first = 0 if loose.any() else nb
         cut_joints = replace(
             joints, side=joints.side[first:], first_body=joints.first_body[first:], rows=joints.rows[first:],
-            product=joints.product[first:],
+            product=joints.product[first:], pair=np.zeros_like(joints.pair),
         )  # fmt: skip
         self.plan = replace(plan, joints=cut_joints)
         self._cut_products = set(joints.product[nb:].tolist())
