@@ -242,7 +242,7 @@ def test_other_errors_of_xml_do_not_name_the_option(written):
 @pytest.mark.parametrize(
     ("before", "after", "words", "what"),
     [
-        ('<link name="base"/>', """<link a='1'name="base"/>""", "line 2: .*no blank between", "blank between attributes"),
+        ('<link name="base"/>', """<link a='1'name="base"/>""", "line 2: .*no blank between", "blank between"),
         ("</robot>", "</robot>\n\0\n\0", "line 6: .*ends with zero bytes", "zero bytes at the end"),
     ],
 )
