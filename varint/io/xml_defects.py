@@ -27,7 +27,7 @@ ZEROS = DefectKind("the file ends with zero bytes: take them out", "zero bytes a
 
 
 class Defect(NamedTuple):
-    """Bytes from ``start`` to ``end`` of a file, in a line, from 1, and what they should be."""
+    """Bytes from ``start`` to ``end`` of a file, and what they should be; ``line``: of ``start``, counted from 1."""
 
     kind: DefectKind
     start: int
@@ -37,11 +37,11 @@ class Defect(NamedTuple):
 
 
 def defects_of(content: bytes) -> list[Defect]:
-    """The defects in their order, found in one pass over an encoding that extends ASCII.
+    """The defects in their order; ``content`` is in an encoding that extends ASCII, and read once.
 
-    A comment is one if its text has "--" in it or ends with "-"; its hyphens become blanks. It ends at the first "-->".
-    Comments are looked for between tags alone, not in quoted values, instructions and sections of CDATA. What is never
-    closed ends the search.
+    A comment is a defect if its text has "--" in it or ends with "-"; its hyphens become blanks. It ends at the first "-->".
+    Comments are looked for between tags alone, not in quoted values, instructions and sections of CDATA. Markup that is
+    never closed ends the search, but for zero bytes.
     """
     defects: list[Defect] = []
     line = counted = place = 0
@@ -85,7 +85,7 @@ def mended(content: bytes, defects: list[Defect]) -> bytes:
 def _end_of_markup(content: bytes, place: int, joined: list[int]) -> int:
     """The place behind the tag, section or instruction that opens at ``place``; -1 where it is not closed.
 
-    Places behind quoted values that a name follows are added to ``joined``.
+    Places behind quoted values that a name follows without a blank are added to ``joined``.
     """
     for opening, closing in OTHERS:
         if content.startswith(opening, place):

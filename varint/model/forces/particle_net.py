@@ -41,7 +41,7 @@ class ParticleNet(Force):
 
     It stands among the forces of a mechanism. Free particles move by themselves; attached ones move with their bodies,
     whose inertia they add to. No spring needs a closure, and no particle a body. For `varint.simulate` of order 2 and
-    4, and `varint.redmax.simulate` with the implicit integrators in steps of dt; ``traj.vertices`` and
+    above, and `varint.redmax.simulate` with the implicit integrators in steps of dt; ``traj.vertices`` and
     ``traj.vertex_velocities`` hold the motion. See docs/particles.md.
 
     Parameters
@@ -58,7 +58,7 @@ class ParticleNet(Force):
     rest_length : float or (m,), optional
         Of each spring, m; the distance of its points where not given.
     slack : bool
-        Springs pull alone: one below its rest length is without elastic force. Its damping stays.
+        If true, springs resist extension only: one below its rest length has damping, and no elastic force.
     attach : dict of body name to numbers of particles, or sequence of AttachedVertices
         The world among the bodies; nothing is attached where not given.
     velocities : (n, 3), optional
@@ -136,8 +136,8 @@ class ParticleNet(Force):
         mass : float
             Of all, kg: a quarter of that of a cell for each of its corners.
         stiffness : float or (3,)
-            Of the springs along the edges of the cells, across the cells, and to the particles next but one along the
-            edges, N/m; none for 0. A number k is (k, k / 2, 0).
+            Of springs along the edges of the cells, along both diagonals of each cell, and between every second
+            particle along the edges, N/m; 0 leaves a kind out. A number k is (k, k / 2, 0).
         damping : float
             Of each spring over its stiffness, s.
         slack : bool
@@ -157,7 +157,9 @@ class ParticleNet(Force):
         given = in_a_shape(stiffness, ((), (3,)), f"stiffness of {what}")
         kinds = np.ravel(given) if np.ndim(given) else np.array([float(given), 0.5 * float(given), 0.0])
         if not kinds[0] > 0.0 or not (kinds >= 0.0).all():
-            raise MechanismError(f"stiffness of {what} must be positive along edges, and zero or positive else")
+            raise MechanismError(
+                f"stiffness of {what} must be positive along edges, and zero or positive for the others"
+            )
         shifts = ((1, 0), (0, 1)), ((1, 1), (1, -1)), ((2, 0), (0, 2))
         springs = [
             (k, _shifted(number, *shift)) for k, of in zip(kinds, shifts, strict=True) if k > 0.0 for shift in of
@@ -208,7 +210,7 @@ class ParticleNet(Force):
         slack : bool
             As in `ParticleNet`; without it a rope pushes back too.
         down : (3,)
-            Direction in which the reference configuration of a rope longer than that distance sags, on an arc.
+            Direction of the sag: a rope longer than that distance lies on an arc in the reference configuration.
         """
         what = f"particle net {shown(check_name(name, 'a particle net'))}"
         (body_a, start), (body_b, end) = _end(a, f"a of {what}"), _end(b, f"b of {what}")
@@ -251,10 +253,10 @@ class ParticleNet(Force):
         return float(np.sum(self.masses))
 
     def frequencies(self, count: int = 6, at: "ArrayLike | None" = None) -> np.ndarray:
-        """(count,) lowest natural frequencies, Hz, with the attached particles at rest; zero where it can move freely.
+        """(count,) lowest natural frequencies, Hz, with the attached particles at rest; zero for free motions.
 
-        ``at`` (n, 3), m: equilibrium of the particles under what acts, which stiffens them by the tensions there; the
-        points where not given. Raises ArgumentError for more than it has.
+        ``at`` (n, 3), m: equilibrium of the particles under their loads, whose tensions add to the stiffness; the
+        points where not given. Raises ArgumentError unless ``count`` is below the number of free coordinates.
         """
         place = self.points if at is None else array_of(at, self.points.shape, "at", ArgumentError)
         free = self._element.free
@@ -285,7 +287,7 @@ class ParticleNet(Force):
             raise MechanismError(f"{what} must be {least}, got {masses[wrong[0]]:g} kg of particle {wrong[0]}")
 
     def _each_spring(self, name: str, above_zero: bool = False) -> None:
-        """A number of each spring as an array (m,)."""
+        """Check the field ``name``, one value for all springs or one each, and keep it as an array (m,)."""
         what, count = f"{name} of {self.label}", len(self.springs)
         values = np.array(np.broadcast_to(in_a_shape(getattr(self, name), ((), (count,)), what), (count,)))
         wrong = np.flatnonzero(values <= 0.0 if above_zero else values < 0.0)

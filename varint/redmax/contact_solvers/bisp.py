@@ -1,6 +1,6 @@
 """Bilateral staggered projections with external contacts (BISP, DIFF section 2.11, Algorithm 8).
 
-Friction inside joints and at contacts is found in turn with what presses on it. A pass has three parts:
+Normal loads, and friction inside joints and at contacts, are found in turn. A pass has three parts:
 
     v, alpha   min 1/2 v^T A v - (b + B^T beta)^T v   with   G v = g,  N v >= n          (contacts, the reduced program)
     c          mu |pressures| at the points of joints that make up what these transmit then, and mu alpha
@@ -11,7 +11,7 @@ the next pass. Corrections of what DIFF prints: its bounds -mu alpha <= beta <= 
 pressures of joints have either sign; its eq. 2.126 counts the difference of the contact forces of two programs as
 forces of joints, here what a joint transmits is free of those of contacts and loops (as in `JointFrictions.pressures`,
 which has the missing h Jdot v of eq. 2.124 too); the slip is B v of the reduced rates, so that a fixed point
-sticks exactly. A friction that is not at its bound obeys there Coulomb's law in a box of its rows.
+sticks exactly. At convergence each row obeys Coulomb's law in a box: no slip below the bound, friction against the slip at it.
 
 Where friction holds, a row with the size S of the mechanism and W of free bodies loses the share S / W of its rate with
 each pass: a light body at the end of a heavy mechanism takes many.
@@ -24,9 +24,10 @@ from varint.redmax.complementarity import Ray, solve_complementarity
 from varint.redmax.contact_solvers.base import Rival, register
 from varint.redmax.contact_solvers.staggered import CONVERGED
 from varint.redmax.contacts import Blocked, ContactProblem, ContactRows, GivenStep
-from varint.redmax.program import solve_program
+from varint.redmax.program import Infeasible, solve_program
+from varint.redmax.saddle import LinearStep
 
-MOST_PASSES, CLOSE = 300, 1e-3  # the change by the last pass that will do then, of the impulses
+MOST_PASSES, CLOSE = 300, 1e-3  # and the relative change of the impulses that is accepted in the last one
 
 
 @register
@@ -54,7 +55,7 @@ class BilateralProjections(Rival):
                 z[:count] = _normal_impulses(S[:count], free[:count] + S[:count, count:] @ z[count:])
             except Ray:
                 step = task.step._replace(b=task.step.b + rows.by_rates[kept[count:]].T @ z[count:])
-                z[:count] = solve_program(step, rows.by_rates[problem.normals], bound[problem.normals], []).alpha
+                z[:count] = _by_program(step, rows.by_rates, bound, problem.normals)
             most = np.repeat(problem.bounds(z), np.diff(first))
             v = rest.p + E @ (rest.target + reduced.T @ z)
             z[count:] = _friction(weights, momentum @ v, z[count:], most)
@@ -78,7 +79,7 @@ class BilateralProjections(Rival):
         return np.concatenate([linear, angular], axis=2).reshape(len(load), 6 * bodies.mass.size)
 
     def _root_momenta(self, jacobian: np.ndarray) -> np.ndarray:
-        """(6 nb, nq) rates times the root of the masses: X times it is the rate along the rows of X."""
+        """(6 nb, nq) the Jacobian of the bodies times M^1/2: X times it is the slip of rows by the rates."""
         bodies = self.equations.compiled.plan.bodies
         motion = jacobian.reshape(self.equations.nb, 6, -1)
         linear = np.sqrt(bodies.mass)[:, None, None] * motion[:, :3]
@@ -94,8 +95,19 @@ def _normal_impulses(S: np.ndarray, free: np.ndarray) -> np.ndarray:
     return solve_complementarity(free / size, lambda j: unit[:, j]).z / size
 
 
+def _by_program(step: LinearStep, by_rates: np.ndarray, bound: np.ndarray, normals: np.ndarray) -> np.ndarray:
+    """The same from a convex program, along the rows ``normals``; raises Infeasible, which has such rows."""
+    try:
+        return solve_program(step, by_rates[normals], bound[normals], []).alpha
+    except Infeasible as problem:
+        raise Infeasible(normals[problem.rows]) from None
+
+
 def _friction(weights: np.ndarray, motion: np.ndarray, before: np.ndarray, most: np.ndarray) -> np.ndarray:
-    """(n,) the friction within ``most`` that leaves the least energy of free bodies that move at ``motion``."""
+    """(n,) friction within ``most`` that leaves the least kinetic energy of free bodies.
+
+    ``motion`` (6 nb,): M^1/2 times their velocities, which include the friction ``before``.
+    """
     free = np.flatnonzero(most > 0.0)
     beta = np.zeros(len(most))
     if free.size:
