@@ -39,9 +39,9 @@ class Defect(NamedTuple):
 def defects_of(content: bytes) -> list[Defect]:
     """The defects in their order; ``content`` is in an encoding that extends ASCII, and read once.
 
-    A comment is a defect if its text has "--" in it or ends with "-"; its hyphens become blanks. It ends at the first "-->".
-    Comments are looked for between tags alone, not in quoted values, instructions and sections of CDATA. Markup that is
-    never closed ends the search, but for zero bytes.
+    A comment is a defect if its text has "--" in it or ends with "-"; its hyphens become blanks. It ends at the first
+    "-->". Comments are looked for between tags alone, not in quoted values, instructions and sections of CDATA. Markup
+    that is never closed ends the search, but for zero bytes.
     """
     defects: list[Defect] = []
     line = counted = place = 0

@@ -11,7 +11,8 @@ the next pass. Corrections of what DIFF prints: its bounds -mu alpha <= beta <= 
 pressures of joints have either sign; its eq. 2.126 counts the difference of the contact forces of two programs as
 forces of joints, here what a joint transmits is free of those of contacts and loops (as in `JointFrictions.pressures`,
 which has the missing h Jdot v of eq. 2.124 too); the slip is B v of the reduced rates, so that a fixed point
-sticks exactly. At convergence each row obeys Coulomb's law in a box: no slip below the bound, friction against the slip at it.
+sticks exactly. At convergence each row obeys Coulomb's law in a box: no slip below the bound, friction against the slip
+at it.
 
 Where friction holds, a row with the size S of the mechanism and W of free bodies loses the share S / W of its rate with
 each pass: a light body at the end of a heavy mechanism takes many.
