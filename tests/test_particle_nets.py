@@ -209,7 +209,7 @@ def test_both_formulations_agree_at_order_2():
 @pytest.mark.slow
 def test_energy_of_a_cloth_held_at_two_corners_has_no_trend():
     """Its error over 2000 steps, the second half as the first; how far it falls is the scale of its energy."""
-    net = cloth(across=(0, 0, 1))
+    net = cloth(directions=((1, 0, 0), (0, 0, 1)))
     run = vi.simulate(alone(net), 8.0, 4e-3, every=4)
     error = run.energy_balance
     fall = np.ptp(run.vertices["cloth"][..., 2].mean(axis=1))

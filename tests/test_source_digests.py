@@ -68,6 +68,7 @@ print(vi.__file__, ORIGINS["compiled"], ORIGINS["kept"])
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_an_edit_compiles_what_it_must(tmp_path):
     """Of a copy of the package, whose place does not matter either."""
     root = Path(vi.__file__).parents[1]
