@@ -412,6 +412,8 @@ LINE = [[0, 0, 0], [1, 0, 0], [2, 0, 0]]
         ({"damping": -1.0}, "damping of particle net 'net' must be zero or positive"),
         ({"rest_length": 0.0}, "rest_length of particle net 'net' must be positive"),
         ({"velocities": [[0, 0, 0]]}, "velocities of particle net 'net'"),
+        ({"springs": [(0, 1), (1, [2])]}, "springs of particle net 'net'"),
+        ({"springs": [(0, 1), ()]}, "springs of particle net 'net'"),
         ({"attach": {"world": [0, 1, 2]}}, "every particle is attached"),
         ({"attach": {"world": [3]}}, "there is no vertex 3, only 0 to 2"),
         ({"attach": {"world": [0], "b": [0]}}, "vertex 0 is attached to 'world' and to 'b'"),

@@ -300,7 +300,8 @@ class ParticleNet(Force):
 def _checked_springs(given: ArrayLike, count: int, label: str) -> np.ndarray:
     """(m, 2) integers; raises MechanismError."""
     what = f"springs of {label}"
-    array = array_of(given, (None, 2), what) if np.size(given) else np.zeros((0, 2))
+    is_empty = isinstance(given, (list, tuple, np.ndarray)) and len(given) == 0
+    array = np.zeros((0, 2)) if is_empty else array_of(given, (None, 2), what)
     if not np.array_equal(array, np.floor(array)) or ((array < 0) | (array >= count)).any():
         raise MechanismError(f"{what} must be pairs of numbers of its {count} points, 0 to {count - 1}")
     springs = array.astype(np.int64)
