@@ -127,16 +127,9 @@ def test_closed_loops_beside_mujoco(monkeypatch, tmp_path):
 
 
 @pytest.mark.slow
-def test_particles_run(monkeypatch, tmp_path):
-    names, _ = run_page("particles", tmp_path, monkeypatch)
+@pytest.mark.parametrize(("page", "name", "height"), [("particles", "flag", -0.5), ("deformable", "finger", -0.01)])
+def test_nets_and_deformable_bodies_run(page, name, height, monkeypatch, tmp_path):
+    names, _ = run_page(page, tmp_path, monkeypatch)
     run = names["run"]
-    assert run.vertices["flag"][-1, :, 2].min() < -0.5
-    assert abs(run.energy_balance).max() < 1e-3 * run.kinetic.max()
-
-
-@pytest.mark.slow
-def test_deformable_bodies_run(monkeypatch, tmp_path):
-    names, _ = run_page("deformable", tmp_path, monkeypatch)
-    run = names["run"]
-    assert run.vertices["finger"][-1, :, 2].min() < -0.01
+    assert run.vertices[name][-1, :, 2].min() < height
     assert abs(run.energy_balance).max() < 1e-3 * run.kinetic.max()

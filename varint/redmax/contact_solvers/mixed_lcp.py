@@ -108,7 +108,7 @@ class BoxProblem(MixedProblem):
 
 @register
 class PyramidProblem(MixedProblem):
-    """Friction |beta_1| + |beta_2| up to mu alpha, normal impulses and friction at once."""
+    """Friction |phi_1| + |phi_2| up to mu theta, normal impulses and friction at once."""
 
     name = "lcp_pyramid"
     what = "mixed LCP by Lemke's pivots, friction pyramid of Anitescu, Stewart and Trinkle (NOTES 0.7, 0.8, 0.10)"
