@@ -406,12 +406,7 @@ def forward_pair(plan, ws, i, points, free, further, low, body, row):
         t0 -= U[k, 3] * z[k]
         t1 -= U[k, 4] * z[k]
         t2 -= U[k, 5] * z[k]
-    y[0] += f0
-    y[1] += f1
-    y[2] += f2
-    y[3] += t0 + d[1] * f2 - d[2] * f1
-    y[4] += t1 + d[2] * f0 - d[0] * f2
-    y[5] += t2 + d[0] * f1 - d[1] * f0
+    _add_row(f0, f1, f2, t0, t1, t2, d, y)
 
 
 @njit(inline="always")
