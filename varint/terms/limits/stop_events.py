@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SAMPLES = 8  # of a step in which a limit may have been passed
 HALVINGS = 45  # bisections of a step in search of a positive margin
-MOST_EVENTS = 1000  # per step, or at one instant
+MOST_EVENTS = 50  # per limit and step, or at one instant
 MOST_IMPACTS = 3  # per limit and fixed-size step; after that it closes
 TRIALS = 4  # trial steps that correct the instant of an impact
 EXACT = 1e-13  # m or rad: a gap of this size is not improved on
@@ -113,7 +113,7 @@ def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
     """Take a step that ends at the first event, if there is one, and store that in ``i.event``."""
     start, i.event = i.present(), None
     met: set[int] = set()
-    for _ in range(MOST_EVENTS):
+    for _ in range(MOST_EVENTS * len(stops)):
         stops.begin(i.t, *i.motion(i.y))
         before = stops.margins(i.t, *i.motion(i.y))
         i.take_step()
@@ -180,7 +180,7 @@ def step_of_one_size(i: FixedSteps, stops: AnyEvents) -> None:
     end, impacts = i.h * (i.steps + 1), np.zeros(len(stops), dtype=np.int64)
     whole = True
     met: set[int] = set()
-    for _ in range(MOST_EVENTS):
+    for _ in range(MOST_EVENTS * len(stops)):
         size = i.h if whole else end - i.t
         before = stops.margins(i.t, *i.motion())
         if size <= SHARE * end:
