@@ -146,6 +146,8 @@ Usage = namedtuple("Usage", "total used free")
 def free(monkeypatch):
     """Sets the bytes that are free on each disk and in memory."""
 
+    monkeypatch.setattr(room, "SMALL", 0)  # bytes: small runs are looked at too
+
     def set_free(disk=10**15, memory=10**15):
         monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(2 * disk, disk, disk))
         monkeypatch.setattr(room, "available_memory", lambda: memory)

@@ -11,7 +11,7 @@ from varint.errors import ArgumentError, FileError
 
 MARGIN, LARGEST_MARGIN = 0.05, 50e6  # of what is free, and in bytes: the smaller one is left alone
 TOLD = 100e6  # bytes of a run file, whose size is told
-SMALL = 8192  # bytes of a run, for which memory is not looked at: less than its workspace takes
+SMALL = 1_000_000  # bytes of a run, for which memory is not looked at: far less than the process takes
 UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "bytes"))
 CGROUPS = Path("/sys/fs/cgroup")
 MEMORY_FILES = (  # of the two versions: limit, use, and in memory.stat what of that is a cache of files
