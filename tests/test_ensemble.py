@@ -65,6 +65,13 @@ def test_the_start_takes_the_place_of_that_of_the_mechanism_by_its_names(here):
     assert found[0].figures["w"] == alone.kinetic[0]
 
 
+def test_members_leave_their_method_as_it_is(here):
+    """A thousand members in one process would otherwise be a thousand calls deep."""
+    before = vi.Variational.__init__
+    vi.ensemble("double_pendulum", {"angle": [0.1, 0.2]}, 0.01, 0.01)
+    assert vi.Variational.__init__ is before
+
+
 def test_build_may_return_the_start(here):
     def build(speed):
         mechanism = vi.mechanisms.double_pendulum()

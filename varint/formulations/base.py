@@ -117,8 +117,9 @@ class Method(Shown, ABC):
 
 
 def register(cls: type[KindOfMethod]) -> type[KindOfMethod]:
-    """Make a method known by the name of its formulation."""
-    REGISTERED[cls.formulation] = checked_call(cls)
+    """Make a method known by the name of its formulation; one that is known by it already stays as it is."""
+    if REGISTERED.get(cls.formulation) is not cls:
+        REGISTERED[cls.formulation] = checked_call(cls)
     return cls
 
 
