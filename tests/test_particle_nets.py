@@ -404,6 +404,7 @@ LINE = [[0, 0, 0], [1, 0, 0], [2, 0, 0]]
         ({"masses": [1.0, 1.0]}, "masses of particle net 'net' must be"),
         ({"springs": [(0, 1), (1, 1)]}, "number 1 is of particle 1 with itself"),
         ({"springs": [(0, 3)]}, "pairs of numbers of its 3 points, 0 to 2"),
+        ({"springs": np.array(1.0)}, "springs of"),
         ({"springs": [(0, 0.5)]}, "pairs of numbers of its 3 points"),
         ({"springs": [(0, 1), (1, 2), (1, 0)]}, "numbers 0 and 2 are both between particles 0 and 1"),
         ({"points": [[0, 0, 0], [0, 0, 0], [1, 0, 0]]}, "between particles 0 and 1, which are at one point"),

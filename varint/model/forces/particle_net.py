@@ -300,8 +300,8 @@ class ParticleNet(Force):
 def _checked_springs(given: ArrayLike, count: int, label: str) -> np.ndarray:
     """(m, 2) integers; raises MechanismError."""
     what = f"springs of {label}"
-    is_empty = isinstance(given, (list, tuple, np.ndarray)) and len(given) == 0
-    array = np.zeros((0, 2)) if is_empty else array_of(given, (None, 2), what)
+    none = given.shape[:1] == (0,) if isinstance(given, np.ndarray) else isinstance(given, (list, tuple)) and not given
+    array = np.zeros((0, 2)) if none else array_of(given, (None, 2), what)
     if not np.array_equal(array, np.floor(array)) or ((array < 0) | (array >= count)).any():
         raise MechanismError(f"{what} must be pairs of numbers of its {count} points, 0 to {count - 1}")
     springs = array.astype(np.int64)
