@@ -82,7 +82,8 @@ def compiled(source: MJCFSource) -> Any:
     try:
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
-            model = mujoco.MjSpec.from_string(source.text, assets=source.assets).compile()
+            files = {"include": source.submodels, "assets": source.assets}
+            model = mujoco.MjSpec.from_string(source.text, **files).compile()
     except (ValueError, TypeError, RuntimeError, MemoryError, mujoco.FatalError) as problem:
         what = OWN_LINES.sub("", " ".join(str(problem).split()))
         name = next((word for word in what.split("'")[1::2] if word), "")
@@ -90,7 +91,8 @@ def compiled(source: MJCFSource) -> Any:
         advice = f"; or load the file with {REPAIR}" if "balanceinertia" in what else ""
         raise at.error(f"MuJoCo's compiler says: {what}{advice}") from None
     for warning in warned:
-        source.notes.approximated(f"MuJoCo's compiler warns: {warning.message}", source.root.line, source.root.path)
+        says = " ".join(str(warning.message).split())
+        source.notes.approximated(f"MuJoCo's compiler warns: {says}", source.root.line, source.root.path)
     return model
 
 
