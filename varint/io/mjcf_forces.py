@@ -170,9 +170,12 @@ class MJCFForces:
             sums = [self._terms(tendon) for tendon in tendons if tendon >= 0]
             if constant or any(higher) or any(terms is None for terms in sums):
                 what = "of spatial tendons" if None in sums else f"with polycoef {m.eq_data[number, :5].tolist()}"
-                raise at.wrong(
+                defect = at.wrong(
                     f"equality '{name}' {what} is not held: fixed tendons, and polycoef of a slope alone, are"
                 )
+                change = f"equality '{name}' {what}: left out, its joints move without it"
+                self.notes.mend(defect, change, at.line, at.path)
+                continue
             factors: dict[int, float] = {}
             for terms, scale in zip(sums, (1.0, -slope), strict=False):
                 for joint, factor in terms or ():

@@ -1,4 +1,4 @@
-"""What MuJoCo's compiler refuses in older MJCF files and other programs read: reported, and changed by `repair=True`."""
+"""Elements of older MJCF files that MuJoCo's compiler refuses and others read: `repair=True` changes them."""
 
 from collections.abc import Iterator
 

@@ -70,7 +70,7 @@ class MJCFSource:
         self.folder = path.resolve().parent
         self.models: dict[str, MJCFSource] = {}  # by their names here
         self.above: tuple[Path, ...] = (*(above.above if above is not None else ()), path.resolve())
-        self.prefix = f"{above.prefix}model{len(above.models)} " if above is not None else ""  # of assets
+        self.prefix: str = f"{above.prefix}model{len(above.models)} " if above is not None else ""  # of assets
         self.allowed = [self.folder, *(folder.resolve() for folder in packages)]
         self.assets: dict[str, bytes] = {}
         self.submodels: dict[str, bytes] = {}
@@ -79,7 +79,7 @@ class MJCFSource:
         self.named: dict[tuple[str, str], XMLElement] = {}  # by group and name
         self.given: set[str] = set()  # names of elements
         self.left_out: dict[str, list[XMLElement]] = {}
-        self.included = above.included if above is not None else 0
+        self.included: int = above.included if above is not None else 0
         self.lines: list[str] = []
         whole = XMLElement(root.tag, root.attributes, root.line, root.path, list(self._flat(root, ())))
         self.by_geoms = any(of.attributes.get("inertiafromgeom") == "true" for of in whole.all("compiler"))

@@ -10,6 +10,7 @@ import numpy as np
 
 from varint.errors import FileError
 from varint.io.formats.base import Format, register
+from varint.io.mjcf_assembly import assemble_welds, frames_of, redundant_slides
 from varint.io.mjcf_forces import MJCFForces
 from varint.io.mjcf_models import ModelSource, compiled_model, notes_of
 from varint.io.mjcf_numbers import (
@@ -20,7 +21,6 @@ from varint.io.mjcf_numbers import (
     JOINT_FREE,
     JOINT_HINGE,
     JOINT_SLIDE,
-    OF_BODIES,
     SHAPES,
     active_equalities,
     is_off,
@@ -118,6 +118,8 @@ class _Reading:
         self.at_rest = mujoco.MjData(model)
         self.ratios = [] if is_off(model, "EQUALITY") else list(self._ratios())
         mujoco.mj_kinematics(model, self.at_rest)
+        if notes.repair and not is_off(model, "EQUALITY"):
+            self._assemble()
         poses = zip(self.at_rest.xmat, self.at_rest.xpos, strict=True)
         self.pose = [Pose(R.reshape(3, 3).copy(), p.copy()) for R, p in poses]
 
@@ -189,7 +191,7 @@ class _Reading:
 
     def _tie(self, body: int, link: Link) -> Tie:
         """The tie of a body to its parent: a joint, several as a Composite, or a rigid one where it has no joint."""
-        m, joints = self.m, self._joints(body)
+        m, joints = self.m, self._moving_joints(body, link)
         above = self._body(int(m.body_parentid[body]))
         parts = [self._one(joint, body, above, link) for joint in joints]
         if not parts:
@@ -207,6 +209,19 @@ class _Reading:
                 self.wide[joint] = tie.name, number
             number += {JOINT_FREE: 6, JOINT_BALL: 3}.get(int(m.jnt_type[joint]), 1)
         return tie
+
+    def _moving_joints(self, body: int, link: Link) -> list[int]:
+        """The joints of a body that move, without slides that move along others. Raises MechanismError."""
+        joints = self._joints(body)
+        left_out = redundant_slides(self.m, joints, self.held)
+        for joint in left_out:
+            name = str(self.m.joint(joint).name)
+            at = self.source.at("joint", name)
+            what = f"slide '{name}' of '{link.name}' moves along its other slides: they allow a motion twice"
+            self.notes.mend(
+                at.wrong(f"{what}, their shares are undetermined; leave it out"), f"{what}; left out", at.line, at.path
+            )
+        return [joint for joint in joints if joint not in left_out]
 
     def _one(self, joint: int, body: int, above: str, link: Link) -> Tie:
         m, rest = self.m, self.at_rest
@@ -253,18 +268,30 @@ class _Reading:
         """The ties of connect and weld."""
         m = self.m
         for number, name, at in active_equalities(m, self.source, self.notes, (EQ_CONNECT, EQ_WELD)):
-            weld, data = m.eq_type[number] == EQ_WELD, m.eq_data[number]
-            of_sites = m.eq_objtype[number] != OF_BODIES
-            objects = int(m.eq_obj1id[number]), int(m.eq_obj2id[number])
-            a, b = objects if not of_sites else (int(self.m.site_bodyid[one]) for one in objects)
-            if of_sites:
-                first, second = (self._site(one) for one in objects)
-            else:  # the point on the second comes first where it is welded, and last where it is connected
-                points = (data[3:6], data[0:3]) if weld else (data[0:3], data[3:6])
-                turn = rotation_matrix(data[6:10]) if weld else np.eye(3)
-                first = self.pose[a] @ Pose(turn, points[0].copy())
-                second = self.pose[b] @ Pose(np.eye(3), points[1].copy())
+            (a, first), (b, second) = frames_of(m, self.at_rest, number)
+            weld = m.eq_type[number] == EQ_WELD
             yield self._closure(name, at, weld, (self._body(a), first), (self._body(b), second))
+
+    def _assemble(self) -> None:
+        """Move the reference configuration to where welds hold, with a turn that they do not have in it."""
+        m = self.m
+        welds = [number for number in range(m.neq) if m.eq_type[number] == EQ_WELD and m.eq_active0[number]]
+        turned = [number for number in welds if self._turn(number) > NEAR]
+        moved = assemble_welds(m, self.at_rest) if turned else None
+        if moved is None:
+            return  # where there is one it is refused later
+        names = ", ".join(f"'{m.equality(number).name}'" for number in turned)
+        changes = [
+            f"body '{self._body(body)}' moved by {shift:.3g} m and turned by {angle:.3g} rad"
+            for body, shift, angle in moved
+        ]
+        at = self.source.at("equality", str(m.equality(turned[0]).name))
+        says = f"weld {names} holds a turn that the zero pose does not have: assembled there, {', '.join(changes)}"
+        self.notes.repaired(says, at.line, at.path)
+
+    def _turn(self, number: int) -> float:
+        (_, first), (_, second) = frames_of(self.m, self.at_rest, number)
+        return float(np.abs(first.R - second.R).max())
 
     def _ratios(self) -> Iterator[Ratio]:
         """The couplings of equalities of joints; moves the reference configuration to where they hold."""
@@ -294,15 +321,12 @@ class _Reading:
             if first in self.held:
                 self.notes.read(f"equality '{name}' holds joint '{m.joint(first).name}': it is fixed", at.line, at.path)
 
-    def _site(self, site: int) -> Pose:
-        m = self.m
-        return self.pose[m.site_bodyid[site]] @ Pose(rotation_matrix(m.site_quat[site]), m.site_pos[site].copy())
-
     def _closure(self, name: str, at: XMLElement, weld: bool, first: tuple[str, Pose], second: tuple[str, Pose]) -> Tie:
         """The joint that a connect or weld becomes: names of links, and the frames that are to coincide."""
         (a, one), (b, other) = first, second
         if weld and np.abs(one.R - other.R).max() > NEAR:
-            raise at.wrong(f"weld '{name}' holds a turn that '{a}' and '{b}' do not have in the zero pose")
+            advice = "and no pose near it is assembled" if self.notes.repair else f"or load the file with {REPAIR}"
+            raise at.wrong(f"weld '{name}' holds a turn that '{a}' and '{b}' do not have in the zero pose, {advice}")
         if name in self.source.joint_names:
             name = f"{'weld' if weld else 'connect'} {name}"
         tie = Tie(name, "weld" if weld else "connect", at, a, b, Fixed if weld else Spherical)
