@@ -145,7 +145,7 @@ def _move(model: Any, data: Any, change: np.ndarray) -> None:
 
 
 def _gaps(model: Any, data: Any, numbers: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """How far closures are open (n,), m and rad, and the change of that (n, nv) with the degrees of freedom."""
+    """Gaps of closures (n,), m and rad, and their derivatives (n, nv) by the degrees of freedom."""
     import mujoco
 
     gaps, rows = [np.zeros(0)], [np.zeros((0, model.nv))]
