@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from varint.errors import FileError
 from varint.io.formats.base import Format, register
 from varint.io.mjcf_assembly import assemble_welds, frames_of, redundant_slides
+from varint.io.mjcf_flex import RODS, Elasticity, Flex, flexes_of, rigid_parts
 from varint.io.mjcf_forces import MJCFForces
 from varint.io.mjcf_models import ModelSource, compiled_model, notes_of
 from varint.io.mjcf_numbers import (
@@ -53,28 +54,40 @@ def refused(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> M
 def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mechanism:
     """The mechanism of a model. Equalities and limits, which are soft in MuJoCo, are exact."""
     source = MJCFSource(root, notes.path, packages, notes)
-    return _mechanism(compiled(source), source, notes)
+    spec, model = compiled(source)
+    return _mechanism(model, source, notes, elasticity_of(spec))
 
 
 def of_model(given: Any, repair: bool = False) -> Mechanism:
     """The mechanism of an MjSpec or MjModel. Raises FileError, and ArgumentError for a model with unnamed parts."""
     model, name = compiled_model(given)
-    if model.nflex:
-        raise FileError(f"'{name}' has {model.nflex} flexible bodies (flex), which are not read: leave them out")
+    if model.nflex and not repair:
+        what = f"'{name}' has {model.nflex} flexible bodies (flex), which are not read"
+        raise FileError(f"{what}: leave them out, or load the model with {REPAIR}")
     notes = notes_of(name, repair)
     if model.nplugin and (model.body_plugin.max() >= 0 or model.actuator_plugin.max(initial=-1) >= 0):
         notes.not_understood("plugins that act on bodies and in actuators, of which none is run")
-    return _mechanism(model, ModelSource(model, name), notes)
+    spec = given if type(given).__name__ == "MjSpec" else None
+    return _mechanism(model, ModelSource(model, name), notes, elasticity_of(spec))
 
 
-def _mechanism(model: Any, source: MJCFSource | ModelSource, notes: ImportNotes) -> Mechanism:
-    reading = _Reading(model, source, notes)
+def _mechanism(
+    model: Any, source: MJCFSource | ModelSource, notes: ImportNotes, elasticity: Mapping[str, Elasticity]
+) -> Mechanism:
+    reading = _Reading(model, source, notes, elasticity)
     mechanism = mechanism_of(reading.robot(), notes)
-    return MJCFForces(model, source, notes, (reading.places, reading.wide), reading.at_rest).added_to(mechanism)
+    forces = MJCFForces(model, source, notes, (reading.places, reading.wide), reading.at_rest)
+    return forces.added_to(mechanism, reading.flexes, elasticity)
 
 
-def compiled(source: MJCFSource) -> Any:
-    """MuJoCo's model. Raises FileError."""
+def elasticity_of(spec: Any) -> dict[str, Elasticity]:
+    """Of the flexible bodies of an MjSpec, by their names; an MjModel (None) does not have it."""
+    flexes = spec.flexes if spec is not None else ()
+    return {flex.name: Elasticity(float(flex.young), float(flex.poisson), float(flex.damping)) for flex in flexes}
+
+
+def compiled(source: MJCFSource) -> tuple[Any, Any]:
+    """MuJoCo's specification and model. Raises FileError."""
     try:
         import mujoco
     except ImportError:
@@ -83,7 +96,8 @@ def compiled(source: MJCFSource) -> Any:
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             files = {"include": source.submodels, "assets": source.assets}
-            model = mujoco.MjSpec.from_string(source.text, **files).compile()
+            spec = mujoco.MjSpec.from_string(source.text, **files)
+            model = spec.compile()
     except (ValueError, TypeError, RuntimeError, MemoryError, mujoco.FatalError) as problem:
         what = OWN_LINES.sub("", " ".join(str(problem).split()))
         name = next((word for word in what.split("'")[1::2] if word), "")
@@ -93,7 +107,7 @@ def compiled(source: MJCFSource) -> Any:
     for warning in warned:
         says = " ".join(str(warning.message).split())
         source.notes.approximated(f"MuJoCo's compiler warns: {says}", source.root.line, source.root.path)
-    return model
+    return spec, model
 
 
 class _Reading:
@@ -106,20 +120,25 @@ class _Reading:
     places : number of each hinge and slide that moves to the name of the joint that it becomes, the index of its
         coordinate in that, and its value in the file in the reference configuration
     wide : number of each ball and free joint to the name of the joint that it becomes, and its first index in that
+    flexes : flexible bodies
     """
 
-    def __init__(self, model: Any, source: MJCFSource | ModelSource, notes: ImportNotes) -> None:
+    def __init__(
+        self, model: Any, source: MJCFSource | ModelSource, notes: ImportNotes, elasticity: Mapping[str, Elasticity]
+    ) -> None:
         import mujoco
 
         self.m, self.source, self.notes = model, source, notes
         self.places: dict[int, tuple[str, int, float]] = {}
         self.wide: dict[int, tuple[str, int]] = {}
         self.held: set[int] = set()
+        self.flexes: list[Flex] = []
         self.at_rest = mujoco.MjData(model)
         self.ratios = [] if is_off(model, "EQUALITY") else list(self._ratios())
         mujoco.mj_kinematics(model, self.at_rest)
         if notes.repair and not is_off(model, "EQUALITY"):
             self._assemble()
+        self.flexes = flexes_of(model, self.at_rest, source, elasticity, notes)
         poses = zip(self.at_rest.xmat, self.at_rest.xpos, strict=True)
         self.pose = [Pose(R.reshape(3, 3).copy(), p.copy()) for R, p in poses]
 
@@ -127,12 +146,15 @@ class _Reading:
         """The model, in the reference configuration."""
         m = self.m
         links, ties = [], []
-        for body in range(1, m.nbody):
+        soft = {body for flex in self.flexes if flex.kind != RODS for body in flex.own}
+        for body in [body for body in range(1, m.nbody) if body not in soft]:
             link = self._link(body)
             links.append(link)
             ties.append(self._tie(body, link))
         if not is_off(m, "EQUALITY"):
             ties += self._closures()
+        made = rigid_parts(m, self.at_rest, self.flexes, [self._body(body) for body in range(m.nbody)])
+        links, ties = [*links, *made[0]], [*ties, *made[1]]
         gravity = np.zeros(3) if is_off(m, "GRAVITY") else m.opt.gravity.copy()
         self._note_world()
         name = self.source.root.attributes.get("model", "").strip() or "mujoco"
@@ -225,7 +247,8 @@ class _Reading:
 
     def _one(self, joint: int, body: int, above: str, link: Link) -> Tie:
         m, rest = self.m, self.at_rest
-        name, kind = str(m.joint(joint).name), int(m.jnt_type[joint])
+        kind = int(m.jnt_type[joint])
+        name = str(m.joint(joint).name) or f"slide {joint - int(m.body_jntadr[body])} of {link.name}"  # of a vertex
         at = self.source.at("joint", name)
         tie = Tie(name, WHATS[kind], at, above, link.name, KINDS[kind])
         tie.fields["point"] = self.pose[body].p if kind == JOINT_FREE else rest.xanchor[joint].copy()
