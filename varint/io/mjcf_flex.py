@@ -85,7 +85,7 @@ def flexes_of(
             if of is not None:
                 raise of.at.wrong(f"an equality holds a vertex of flexible body '{of.name}': it is not read")
     for flex in flexes:
-        says = f"flexible body '{flex.name}' of {len(flex.vertices)} vertices, {_mass(model, flex):g} kg"
+        says = f"flexible body '{flex.name}' of {len(flex.vertices)} vertices, {_mass(model, flex):.3g} kg"
         notes.repaired(f"{says}, {_what(model, flex, elasticity)}", flex.at.line, flex.at.path)
     moved = [body for flex in flexes if flex.kind != RODS for body in flex.own]
     places = [model.jnt_qposadr[model.body_jntadr[body]] + k for body in moved for k in range(3)]
@@ -263,7 +263,8 @@ def soft_forces(
         attach = attached_parts(held)
         if flex.kind == ELASTIC:
             constants = elasticity[flex.name]
-            density = _mass(model, flex) / float(np.abs(signed_volumes(flex.vertices, flex.elements)).sum())
+            whole = _mass(model, flex) * len(flex.on) / len(flex.own)  # with the share of pinned vertices
+            density = whole / float(np.abs(signed_volumes(flex.vertices, flex.elements)).sum())
             law: dict[str, Any] = {"E": constants.young, "nu": constants.poisson, "damping": constants.damping}
             yield DeformableBody(
                 flex.name, flex.vertices, flex.elements, density=density, material="stvk", attach=attach, **law

@@ -326,7 +326,8 @@ class MJCFSource:
         if body.tag == "body" and (self.by_geoms or not any(body.all("inertial"))) and not hfield:
             why = "its file is not found: give packages="
             if sdf:
-                why = f"plugins are not run: give it an <inertial>, or load the file with {REPAIR}"
+                advice = "" if self.notes.repair else f", or load the file with {REPAIR}"
+                why = f"plugins are not run: give it an <inertial>{advice}"
             raise element.wrong(f"{what} gives the body its mass, and {why}")
         self.notes.approximated(f"{what} is left out", element.line, element.path)
         return True
