@@ -130,7 +130,7 @@ def _is_vertex(model: Any, body: int) -> bool:
 
 
 def _kind(model: Any, flex: Flex, elasticity: Mapping[str, Elasticity]) -> tuple[str, str]:
-    """What a flexible body becomes, or why it becomes nothing."""
+    """Kind that a flexible body becomes, or why it becomes nothing."""
     number, dim = flex.number, int(model.flex_dim[flex.number])
     kept = set()
     if not is_off(model, "EQUALITY"):
@@ -170,7 +170,7 @@ def _mass(model: Any, flex: Flex) -> float:
 
 
 def _what(model: Any, flex: Flex, elasticity: Mapping[str, Elasticity]) -> str:
-    """What a flexible body becomes, in words."""
+    """Words on what a flexible body becomes."""
     if flex.kind == RODS:
         return (
             f"is {len(flex.own)} bodies on three slides each, and {len(flex.edges)} rods, which keep its edges exactly"

@@ -81,7 +81,7 @@ def _mechanism(
 
 
 def elasticity_of(spec: Any) -> dict[str, Elasticity]:
-    """Of the flexible bodies of an MjSpec, by their names; an MjModel (None) does not have it."""
+    """Elasticity of flexible bodies of an MjSpec, by their names; an MjModel (None) does not have it."""
     flexes = spec.flexes if spec is not None else ()
     return {flex.name: Elasticity(float(flex.young), float(flex.poisson), float(flex.damping)) for flex in flexes}
 
