@@ -138,7 +138,7 @@ def _kind(model: Any, flex: Flex, elasticity: Mapping[str, Elasticity]) -> tuple
         kept = {int(model.eq_type[one]) for one in active if model.eq_obj1id[one] == number}
     own = elasticity.get(flex.name)
     stiff = bool(model.flex_edgestiffness[number])
-    bends = bool(np.any(model.flex_bending)) or bool(np.any(getattr(model, "flex_plasticmode", 0)))
+    bends = any(np.any(getattr(model, key, 0)) for key in ("flex_bending", "flex_plasticmode"))  # not of all versions
     pinned = len(flex.on) - len(flex.own)
     if not flex.own or any(model.body_jntnum[body] and body not in flex.own for body in _bodies_on(model, flex)):
         return "", "its vertices are not points that move along three axes"
