@@ -23,16 +23,16 @@ SMOOTHED = (vi.JointStop, vi.LengthStop, vi.JointFriction)
 class Peer:
     """``mechanism`` without limits and friction, which are smooth or soft in one of the two, beside ``model``."""
 
-    def __init__(self, path, packages=()):
+    def __init__(self, path, packages=(), repair=False):
         import mujoco
 
         self.mj = mujoco
-        read = vi.load_mechanism(path, packages=packages)
+        read = vi.load_mechanism(path, packages=packages, repair=repair)
         self.report = read.import_report
         forces = [force for force in read.forces if not isinstance(force, SMOOTHED)]
         self.mechanism = dataclasses.replace(read, forces=forces, start={})
-        notes = ImportNotes(Path(path))
-        named = compiled(MJCFSource(read_xml(path, notes), Path(path), [Path(p) for p in packages], notes))
+        notes = ImportNotes(Path(path), repair)
+        _, named = compiled(MJCFSource(read_xml(path, notes), Path(path), [Path(p) for p in packages], notes))
         try:
             self.model = mujoco.MjModel.from_xml_path(str(path))  # of the file itself
         except ValueError:  # some name materials and sensors that are not there, which we never need

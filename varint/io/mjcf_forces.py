@@ -1,12 +1,13 @@
 """Forces of an MJCF model beside the joints' own springs: tendons, actuators, rotors, gravcomp; and its start."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from varint.errors import AssemblyError, StateError
+from varint.io.mjcf_flex import Elasticity, Flex, soft_forces
 from varint.io.mjcf_models import ModelSource
 from varint.io.mjcf_muscles import is_muscle, muscle, wrapped_tendon, wraps_of
 from varint.io.mjcf_numbers import (
@@ -14,6 +15,7 @@ from varint.io.mjcf_numbers import (
     BIAS_NONE,
     DYN_NONE,
     EQ_CONNECT,
+    EQ_FLEXES,
     EQ_JOINT,
     EQ_TENDON,
     EQ_WELD,
@@ -69,15 +71,18 @@ class MJCFForces:
         self.bodies: list[Body] = []
         self.joints: list[Joint] = []
 
-    def added_to(self, mechanism: Mechanism) -> Mechanism:
-        """The mechanism with all of it, and its report."""
+    def added_to(self, mechanism: Mechanism, flexes: Sequence[Flex], elasticity: Mapping[str, Elasticity]) -> Mechanism:
+        """The mechanism with all of it, flexible bodies among it, and its report."""
         self.mechanism = mechanism
+        own = {body for flex in flexes for body in flex.own}
+        names = ["" if body in own else self.body_named(body) for body in range(self.m.nbody)]
         forces = [*mechanism.forces, *self._rotors(), *self._dampers(), *self._weights()]
         if not is_off(self.m, "EQUALITY"):
             forces += self._equalities()
         forces += self._tendons()
         if not is_off(self.m, "ACTUATION"):
             forces += self._actuators()
+        forces += soft_forces(self.m, flexes, elasticity, names)
         self._polynomials()
         whole = dataclasses.replace(
             mechanism,
@@ -161,7 +166,7 @@ class MJCFForces:
     def _equalities(self) -> Iterator[Force]:
         """Couplings of fixed tendons."""
         m = self.m
-        others = set(m.eq_type.tolist()) - {EQ_CONNECT, EQ_WELD, EQ_JOINT}
+        others = set(m.eq_type.tolist()) - {EQ_CONNECT, EQ_WELD, EQ_JOINT, *EQ_FLEXES}
         for number, name, at in active_equalities(m, self.source, self.notes, others):
             if m.eq_type[number] != EQ_TENDON:
                 raise at.wrong(f"equality '{name}' is not connect, weld, joint or tendon: leave it out")
@@ -170,9 +175,12 @@ class MJCFForces:
             sums = [self._terms(tendon) for tendon in tendons if tendon >= 0]
             if constant or any(higher) or any(terms is None for terms in sums):
                 what = "of spatial tendons" if None in sums else f"with polycoef {m.eq_data[number, :5].tolist()}"
-                raise at.wrong(
+                defect = at.wrong(
                     f"equality '{name}' {what} is not held: fixed tendons, and polycoef of a slope alone, are"
                 )
+                change = f"equality '{name}' {what}: left out, its joints move without it"
+                self.notes.mend(defect, change, at.line, at.path)
+                continue
             factors: dict[int, float] = {}
             for terms, scale in zip(sums, (1.0, -slope), strict=False):
                 for joint, factor in terms or ():

@@ -14,10 +14,12 @@ import numpy as np
 from varint.errors import MechanismError
 from varint.io.inertia_repair import nearest_inertia, repair_text
 from varint.io.mjcf_efforts import numbers
+from varint.io.mjcf_expansion import bound_divisions, checked_flexcomp, shape_plugins
+from varint.io.mjcf_repair import mend_model
 from varint.io.xml_files import XMLElement, read_xml
 from varint.model.body import checked_inertia
 from varint.model.checks import shown
-from varint.model.import_report import ImportNotes
+from varint.model.import_report import REPAIR, ImportNotes
 from varint.model.rotation_vectors import quat_from_matrix
 
 MOST_BYTES = 200_000_000  # of all meshes
@@ -34,11 +36,13 @@ UNREAD = "deformable bodies are not read"
 BY_MUJOCO = "or give load_mechanism what MuJoCo makes of the file, mujoco.MjSpec.from_file(...)"
 REFUSED = {
     "composite": f"write out its bodies, {BY_MUJOCO}",
-    "flexcomp": UNREAD,
     "deformable": UNREAD,
     "flex": UNREAD,
-    "attach": f"write out its bodies, or <include> them, {BY_MUJOCO}",
-    "model": f"write out its bodies, or <include> them, {BY_MUJOCO}",
+}
+EXPANDED = {  # by MuJoCo's compiler, with repair
+    "flexcomp": UNREAD,
+    "attach": "write out its bodies, or <include> them",
+    "model": "write out its bodies, or <include> them",
 }
 GROUPS = {"body": "body", "joint": "joint", "freejoint": "joint"}  # in bodies
 SECTIONS = ("equality", "tendon", "actuator")
@@ -50,27 +54,40 @@ DELAYS = {"delay", "nsample"}
 class MJCFSource:
     """A file with all that it includes.
 
-    text, assets : for the compiler, contents of meshes by their names there
+    text, assets, submodels : for the compiler, contents of meshes and of other models by their names there
     files : the path of each mesh by its name
     """
 
-    def __init__(self, root: XMLElement, path: Path, packages: Sequence[Path], notes: ImportNotes) -> None:
+    def __init__(
+        self,
+        root: XMLElement,
+        path: Path,
+        packages: Sequence[Path],
+        notes: ImportNotes,
+        above: "MJCFSource | None" = None,
+    ) -> None:
         self.root, self.notes = root, notes
         self.folder = path.resolve().parent
+        self.models: dict[str, MJCFSource] = {}  # by their names here
+        self.above: tuple[Path, ...] = (*(above.above if above is not None else ()), path.resolve())
+        self.prefix: str = f"{above.prefix}model{len(above.models)} " if above is not None else ""  # of assets
         self.allowed = [self.folder, *(folder.resolve() for folder in packages)]
         self.assets: dict[str, bytes] = {}
+        self.submodels: dict[str, bytes] = {}
         self.files: dict[str, Path] = {}
         self.missing: set[str] = set()
         self.named: dict[tuple[str, str], XMLElement] = {}  # by group and name
         self.given: set[str] = set()  # names of elements
         self.left_out: dict[str, list[XMLElement]] = {}
-        self.included = 0
+        self.included: int = above.included if above is not None else 0
         self.lines: list[str] = []
         whole = XMLElement(root.tag, root.attributes, root.line, root.path, list(self._flat(root, ())))
+        self.by_geoms = any(of.attributes.get("inertiafromgeom") == "true" for of in whole.all("compiler"))
+        mend_model(whole, self.by_geoms, notes)
+        self.plugins = shape_plugins(whole, self.by_geoms) if notes.repair else set()
         self.meshes = self._mesh_folders(whole)
         for element in [child for asset in whole.all("asset") for child in asset.children]:
             self._mesh(element)
-        self.by_geoms = any(of.attributes.get("inertiafromgeom") == "true" for of in whole.all("compiler"))
         self.balanced = any(of.attributes.get("balanceinertia") == "true" for of in whole.all("compiler"))
         self._write(whole, None, "", 1)
         for tag, elements in self.left_out.items():
@@ -142,7 +159,7 @@ class MJCFSource:
     def _mesh(self, element: XMLElement) -> None:
         """Read the file of a <mesh>, which gets a name for the compiler."""
         file = element.attributes.get("file", "")
-        if element.tag == "mesh" and any(element.all("plugin")):
+        if element.tag == "mesh" and any(id(plugin) not in self.plugins for plugin in element.all("plugin")):
             self.missing.add(element.attributes.get("name", ""))
         if element.tag != "mesh" or not file:
             return
@@ -155,7 +172,7 @@ class MJCFSource:
         content = path.read_bytes()
         if sum(map(len, self.assets.values())) + len(content) > MOST_BYTES:
             raise element.error(f"meshes of more than {MOST_BYTES // 1_000_000} MB are not read")
-        asset = f"mesh{len(self.assets)}{path.suffix.lower()}"
+        asset = f"{self.prefix}mesh{len(self.assets)}{path.suffix.lower()}"
         self.assets[asset], self.files[name] = content, path
         element.attributes["file"] = asset
 
@@ -165,15 +182,14 @@ class MJCFSource:
         """Lines of an element and what is in it; ``body``: that it is in; ``group``: what it is one of, or ""."""
         tag = element.tag
         if tag in REFUSED:
-            name = element.attributes.get("name", "")
-            raise element.wrong(f"<{tag}>{f' {name!r}' if name else ''} is not read: {REFUSED[tag]}")
-        if tag in LEFT_OUT:
+            raise self._unread(element, REFUSED[tag])
+        if tag in LEFT_OUT and id(element) not in self.plugins:
             self.left_out.setdefault(tag, []).append(element)
             return
         if tag in OF_PICTURES or self._without_mesh(element, body):
             return
-        if tag == "mesh" and "builtin" in element.attributes:
-            raise element.wrong(f"<mesh> with builtin= is not read: give the file of a mesh, {BY_MUJOCO}")
+        if tag in EXPANDED or (tag == "mesh" and "builtin" in element.attributes):
+            self._expand(element, copies)
         if tag == "replicate":
             copies *= max(1, int(element.number("count")))
             if copies > MOST_COPIES:
@@ -199,6 +215,57 @@ class MJCFSource:
             of_child = GROUPS.get(child.tag, "") if inside is not None else tag if tag in SECTIONS else ""
             self._write(child, inside, of_child, copies)
         self.lines.append(f"</{tag}>")
+
+    def _unread(self, element: XMLElement, advice: str) -> MechanismError:
+        name = element.attributes.get("name", "")
+        what = f"<{element.tag}>{f' {name!r}' if name else ''}"
+        builtin = " with builtin=" if element.tag == "mesh" else ""
+        return element.wrong(f"{what}{builtin} is not read: {advice}")
+
+    def _expand(self, element: XMLElement, copies: int) -> None:
+        """Let MuJoCo's compiler make what an element stands for. Raises MechanismError without repair, FileError."""
+        tag, of = element.tag, element.attributes
+        defect = self._unread(element, EXPANDED.get(tag, "give the file of a mesh"))
+        name = of.get("name", "")
+        if tag == "flexcomp":
+            checked_flexcomp(element, copies)
+            if not self.notes.repair:
+                raise MechanismError(f"{defect}, or load the file with {REPAIR}")
+            self._name(element, "flex", None)
+            return  # what it becomes is noted later
+        if tag == "mesh":
+            bound_divisions(element)
+            change = f"<mesh> '{name}' with builtin=: taken as MuJoCo's compiler makes it"
+        elif tag == "model":
+            change = f"<model> '{name or of.get('file', '')}': taken as MuJoCo's compiler expands it"
+        else:
+            change = f"<attach> of model '{of.get('model', '')}': taken as MuJoCo's compiler expands it"
+        self.notes.mend(defect, change, element.line, element.path)
+        if tag == "model":
+            self._submodel(element)
+        elif tag == "attach" and of.get("model") in self.models:
+            for (group, own), part in self.models[of["model"]].named.items():
+                self.named.setdefault((group, of.get("prefix", "") + own), part)
+
+    def _submodel(self, element: XMLElement) -> None:
+        """Read the file of a <model>, which the compiler gets by another name."""
+        path = self._included(element)
+        self.included += 1
+        if path in self.above or self.included > MOST_FILES:
+            raise element.error(f"<model> of '{path}', which is open already, or too many of them")
+        root = read_xml(path, self.notes)
+        if root.tag != "mujoco":
+            raise root.error(f"<{root.tag}> is no model in MJCF")
+        model = MJCFSource(root, path, self.allowed, self.notes, above=self)
+        self.included = model.included
+        if sum(map(len, [*self.assets.values(), *model.assets.values()])) > MOST_BYTES:
+            raise element.error(f"meshes of more than {MOST_BYTES // 1_000_000} MB are not read")
+        asset = f"{self.prefix}model{len(self.models)}.xml"
+        self.assets |= model.assets
+        self.submodels |= {**model.submodels, asset: model.text.encode()}
+        self.files |= {name: file for name, file in model.files.items() if name not in self.files}
+        self.models[element.attributes.get("name", "") or root.attributes.get("model", "")] = model
+        element.attributes["file"] = asset
 
     def _repair(self, element: XMLElement, body: XMLElement) -> None:
         """Change the moments of an <inertial> that no body has, which the compiler refuses, to the nearest possible."""
@@ -252,10 +319,15 @@ class MJCFSource:
         if not hfield and not sdf and attributes.get("mesh") not in self.missing:
             return False
         what = f"shape '{attributes.get('mesh') or attributes.get('type', 'hfield')}' of '{_name_of(body)}'"
+        if sdf and self.plugins and attributes.get("mesh") not in self.missing:
+            change = f"{what}, of an SDF: MuJoCo's compiler makes its mesh, for the mass; it touches nothing"
+            self.notes.repaired(change, element.line, element.path)
+            return False
         if body.tag == "body" and (self.by_geoms or not any(body.all("inertial"))) and not hfield:
             why = "its file is not found: give packages="
             if sdf:
-                why = f"plugins are not run: give it an <inertial>, {BY_MUJOCO}"
+                advice = "" if self.notes.repair else f", or load the file with {REPAIR}"
+                why = f"plugins are not run: give it an <inertial>{advice}"
             raise element.wrong(f"{what} gives the body its mass, and {why}")
         self.notes.approximated(f"{what} is left out", element.line, element.path)
         return True

@@ -17,6 +17,7 @@ from varint.model.joints.free2d import Free2D
 from varint.model.joints.helical import Helical
 from varint.model.joints.prismatic import Prismatic
 from varint.model.joints.revolute import Revolute
+from varint.model.joints.rod import Rod
 from varint.model.joints.spherical import Spherical
 from varint.model.joints.universal import Universal
 
@@ -42,6 +43,7 @@ __all__ = [
     "PointForce",
     "Prismatic",
     "Revolute",
+    "Rod",
     "Spherical",
     "Spring",
     "Tendon",

@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,8 @@ import numpy as np
 
 from varint.errors import FileError
 from varint.io.formats.base import Format, register
+from varint.io.mjcf_assembly import assemble_welds, frames_of, redundant_slides
+from varint.io.mjcf_flex import RODS, Elasticity, Flex, flexes_of, rigid_parts
 from varint.io.mjcf_forces import MJCFForces
 from varint.io.mjcf_models import ModelSource, compiled_model, notes_of
 from varint.io.mjcf_numbers import (
@@ -20,7 +22,6 @@ from varint.io.mjcf_numbers import (
     JOINT_FREE,
     JOINT_HINGE,
     JOINT_SLIDE,
-    OF_BODIES,
     SHAPES,
     active_equalities,
     is_off,
@@ -53,28 +54,40 @@ def refused(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> M
 def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mechanism:
     """The mechanism of a model. Equalities and limits, which are soft in MuJoCo, are exact."""
     source = MJCFSource(root, notes.path, packages, notes)
-    return _mechanism(compiled(source), source, notes)
+    spec, model = compiled(source)
+    return _mechanism(model, source, notes, elasticity_of(spec))
 
 
 def of_model(given: Any, repair: bool = False) -> Mechanism:
     """The mechanism of an MjSpec or MjModel. Raises FileError, and ArgumentError for a model with unnamed parts."""
     model, name = compiled_model(given)
-    if model.nflex:
-        raise FileError(f"'{name}' has {model.nflex} flexible bodies (flex), which are not read: leave them out")
+    if model.nflex and not repair:
+        what = f"'{name}' has {model.nflex} flexible bodies (flex), which are not read"
+        raise FileError(f"{what}: leave them out, or load the model with {REPAIR}")
     notes = notes_of(name, repair)
     if model.nplugin and (model.body_plugin.max() >= 0 or model.actuator_plugin.max(initial=-1) >= 0):
         notes.not_understood("plugins that act on bodies and in actuators, of which none is run")
-    return _mechanism(model, ModelSource(model, name), notes)
+    spec = given if type(given).__name__ == "MjSpec" else None
+    return _mechanism(model, ModelSource(model, name), notes, elasticity_of(spec))
 
 
-def _mechanism(model: Any, source: MJCFSource | ModelSource, notes: ImportNotes) -> Mechanism:
-    reading = _Reading(model, source, notes)
+def _mechanism(
+    model: Any, source: MJCFSource | ModelSource, notes: ImportNotes, elasticity: Mapping[str, Elasticity]
+) -> Mechanism:
+    reading = _Reading(model, source, notes, elasticity)
     mechanism = mechanism_of(reading.robot(), notes)
-    return MJCFForces(model, source, notes, (reading.places, reading.wide), reading.at_rest).added_to(mechanism)
+    forces = MJCFForces(model, source, notes, (reading.places, reading.wide), reading.at_rest)
+    return forces.added_to(mechanism, reading.flexes, elasticity)
 
 
-def compiled(source: MJCFSource) -> Any:
-    """MuJoCo's model. Raises FileError."""
+def elasticity_of(spec: Any) -> dict[str, Elasticity]:
+    """Elasticity of flexible bodies of an MjSpec, by their names; an MjModel (None) does not have it."""
+    flexes = spec.flexes if spec is not None else ()
+    return {flex.name: Elasticity(float(flex.young), float(flex.poisson), float(flex.damping)) for flex in flexes}
+
+
+def compiled(source: MJCFSource) -> tuple[Any, Any]:
+    """MuJoCo's specification and model. Raises FileError."""
     try:
         import mujoco
     except ImportError:
@@ -82,7 +95,9 @@ def compiled(source: MJCFSource) -> Any:
     try:
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
-            model = mujoco.MjSpec.from_string(source.text, assets=source.assets).compile()
+            files = {"include": source.submodels, "assets": source.assets}
+            spec = mujoco.MjSpec.from_string(source.text, **files)
+            model = spec.compile()
     except (ValueError, TypeError, RuntimeError, MemoryError, mujoco.FatalError) as problem:
         what = OWN_LINES.sub("", " ".join(str(problem).split()))
         name = next((word for word in what.split("'")[1::2] if word), "")
@@ -90,8 +105,9 @@ def compiled(source: MJCFSource) -> Any:
         advice = f"; or load the file with {REPAIR}" if "balanceinertia" in what else ""
         raise at.error(f"MuJoCo's compiler says: {what}{advice}") from None
     for warning in warned:
-        source.notes.approximated(f"MuJoCo's compiler warns: {warning.message}", source.root.line, source.root.path)
-    return model
+        says = " ".join(str(warning.message).split())
+        source.notes.approximated(f"MuJoCo's compiler warns: {says}", source.root.line, source.root.path)
+    return spec, model
 
 
 class _Reading:
@@ -104,18 +120,25 @@ class _Reading:
     places : number of each hinge and slide that moves to the name of the joint that it becomes, the index of its
         coordinate in that, and its value in the file in the reference configuration
     wide : number of each ball and free joint to the name of the joint that it becomes, and its first index in that
+    flexes : flexible bodies
     """
 
-    def __init__(self, model: Any, source: MJCFSource | ModelSource, notes: ImportNotes) -> None:
+    def __init__(
+        self, model: Any, source: MJCFSource | ModelSource, notes: ImportNotes, elasticity: Mapping[str, Elasticity]
+    ) -> None:
         import mujoco
 
         self.m, self.source, self.notes = model, source, notes
         self.places: dict[int, tuple[str, int, float]] = {}
         self.wide: dict[int, tuple[str, int]] = {}
         self.held: set[int] = set()
+        self.flexes: list[Flex] = []
         self.at_rest = mujoco.MjData(model)
         self.ratios = [] if is_off(model, "EQUALITY") else list(self._ratios())
         mujoco.mj_kinematics(model, self.at_rest)
+        if notes.repair and not is_off(model, "EQUALITY"):
+            self._assemble()
+        self.flexes = flexes_of(model, self.at_rest, source, elasticity, notes)
         poses = zip(self.at_rest.xmat, self.at_rest.xpos, strict=True)
         self.pose = [Pose(R.reshape(3, 3).copy(), p.copy()) for R, p in poses]
 
@@ -123,12 +146,15 @@ class _Reading:
         """The model, in the reference configuration."""
         m = self.m
         links, ties = [], []
-        for body in range(1, m.nbody):
+        soft = {body for flex in self.flexes if flex.kind != RODS for body in flex.own}
+        for body in [body for body in range(1, m.nbody) if body not in soft]:
             link = self._link(body)
             links.append(link)
             ties.append(self._tie(body, link))
         if not is_off(m, "EQUALITY"):
             ties += self._closures()
+        made = rigid_parts(m, self.at_rest, self.flexes, [self._body(body) for body in range(m.nbody)])
+        links, ties = [*links, *made[0]], [*ties, *made[1]]
         gravity = np.zeros(3) if is_off(m, "GRAVITY") else m.opt.gravity.copy()
         self._note_world()
         name = self.source.root.attributes.get("model", "").strip() or "mujoco"
@@ -187,7 +213,7 @@ class _Reading:
 
     def _tie(self, body: int, link: Link) -> Tie:
         """The tie of a body to its parent: a joint, several as a Composite, or a rigid one where it has no joint."""
-        m, joints = self.m, self._joints(body)
+        m, joints = self.m, self._moving_joints(body, link)
         above = self._body(int(m.body_parentid[body]))
         parts = [self._one(joint, body, above, link) for joint in joints]
         if not parts:
@@ -206,9 +232,23 @@ class _Reading:
             number += {JOINT_FREE: 6, JOINT_BALL: 3}.get(int(m.jnt_type[joint]), 1)
         return tie
 
+    def _moving_joints(self, body: int, link: Link) -> list[int]:
+        """The joints of a body that move, without slides that move along others. Raises MechanismError."""
+        joints = self._joints(body)
+        left_out = redundant_slides(self.m, joints, self.held)
+        for joint in left_out:
+            name = str(self.m.joint(joint).name)
+            at = self.source.at("joint", name)
+            what = f"slide '{name}' of '{link.name}' moves along its other slides: they allow a motion twice"
+            self.notes.mend(
+                at.wrong(f"{what}, their shares are undetermined; leave it out"), f"{what}; left out", at.line, at.path
+            )
+        return [joint for joint in joints if joint not in left_out]
+
     def _one(self, joint: int, body: int, above: str, link: Link) -> Tie:
         m, rest = self.m, self.at_rest
-        name, kind = str(m.joint(joint).name), int(m.jnt_type[joint])
+        kind = int(m.jnt_type[joint])
+        name = str(m.joint(joint).name) or f"slide {joint - int(m.body_jntadr[body])} of {link.name}"  # of a vertex
         at = self.source.at("joint", name)
         tie = Tie(name, WHATS[kind], at, above, link.name, KINDS[kind])
         tie.fields["point"] = self.pose[body].p if kind == JOINT_FREE else rest.xanchor[joint].copy()
@@ -251,18 +291,30 @@ class _Reading:
         """The ties of connect and weld."""
         m = self.m
         for number, name, at in active_equalities(m, self.source, self.notes, (EQ_CONNECT, EQ_WELD)):
-            weld, data = m.eq_type[number] == EQ_WELD, m.eq_data[number]
-            of_sites = m.eq_objtype[number] != OF_BODIES
-            objects = int(m.eq_obj1id[number]), int(m.eq_obj2id[number])
-            a, b = objects if not of_sites else (int(self.m.site_bodyid[one]) for one in objects)
-            if of_sites:
-                first, second = (self._site(one) for one in objects)
-            else:  # the point on the second comes first where it is welded, and last where it is connected
-                points = (data[3:6], data[0:3]) if weld else (data[0:3], data[3:6])
-                turn = rotation_matrix(data[6:10]) if weld else np.eye(3)
-                first = self.pose[a] @ Pose(turn, points[0].copy())
-                second = self.pose[b] @ Pose(np.eye(3), points[1].copy())
+            (a, first), (b, second) = frames_of(m, self.at_rest, number)
+            weld = m.eq_type[number] == EQ_WELD
             yield self._closure(name, at, weld, (self._body(a), first), (self._body(b), second))
+
+    def _assemble(self) -> None:
+        """Move the reference configuration to where welds hold, with a turn that they do not have in it."""
+        m = self.m
+        welds = [number for number in range(m.neq) if m.eq_type[number] == EQ_WELD and m.eq_active0[number]]
+        turned = [number for number in welds if self._turn(number) > NEAR]
+        moved = assemble_welds(m, self.at_rest) if turned else None
+        if moved is None:
+            return  # where there is one it is refused later
+        names = ", ".join(f"'{m.equality(number).name}'" for number in turned)
+        changes = [
+            f"body '{self._body(body)}' moved by {shift:.3g} m and turned by {angle:.3g} rad"
+            for body, shift, angle in moved
+        ]
+        at = self.source.at("equality", str(m.equality(turned[0]).name))
+        says = f"weld {names} holds a turn that the zero pose does not have: assembled there, {', '.join(changes)}"
+        self.notes.repaired(says, at.line, at.path)
+
+    def _turn(self, number: int) -> float:
+        (_, first), (_, second) = frames_of(self.m, self.at_rest, number)
+        return float(np.abs(first.R - second.R).max())
 
     def _ratios(self) -> Iterator[Ratio]:
         """The couplings of equalities of joints; moves the reference configuration to where they hold."""
@@ -292,15 +344,12 @@ class _Reading:
             if first in self.held:
                 self.notes.read(f"equality '{name}' holds joint '{m.joint(first).name}': it is fixed", at.line, at.path)
 
-    def _site(self, site: int) -> Pose:
-        m = self.m
-        return self.pose[m.site_bodyid[site]] @ Pose(rotation_matrix(m.site_quat[site]), m.site_pos[site].copy())
-
     def _closure(self, name: str, at: XMLElement, weld: bool, first: tuple[str, Pose], second: tuple[str, Pose]) -> Tie:
         """The joint that a connect or weld becomes: names of links, and the frames that are to coincide."""
         (a, one), (b, other) = first, second
         if weld and np.abs(one.R - other.R).max() > NEAR:
-            raise at.wrong(f"weld '{name}' holds a turn that '{a}' and '{b}' do not have in the zero pose")
+            advice = "and no pose near it is assembled" if self.notes.repair else f"or load the file with {REPAIR}"
+            raise at.wrong(f"weld '{name}' holds a turn that '{a}' and '{b}' do not have in the zero pose, {advice}")
         if name in self.source.joint_names:
             name = f"{'weld' if weld else 'connect'} {name}"
         tie = Tie(name, "weld" if weld else "connect", at, a, b, Fixed if weld else Spherical)

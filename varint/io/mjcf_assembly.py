@@ -1,0 +1,162 @@
+"""Zero poses of MJCF that `repair=True` changes: assembled for welds with a turn, and without redundant slides."""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from varint.io.mjcf_numbers import (
+    EQ_CONNECT,
+    EQ_JOINT,
+    EQ_WELD,
+    JOINT_BALL,
+    JOINT_FREE,
+    JOINT_SLIDE,
+    OF_BODIES,
+    WRAP_JOINT,
+)
+from varint.io.robot import Pose
+from varint.model.rotation_vectors import rotation_matrix, vector_from_matrix
+
+CLOSED = 1e-13  # m and rad: frames that are nearer coincide
+MOST_TURNS = 200  # of the search for an assembled pose
+INDEPENDENT = 1e-6  # of unit axes: slides below it move along the others
+RANK = 1e-9  # of the largest singular value: directions below it change nothing
+
+
+def frames_of(model: Any, data: Any, number: int) -> tuple[tuple[int, Pose], tuple[int, Pose]]:
+    """Bodies of a connect or weld and the frames on them, in the world, that are to coincide, at the pose of ``data``.
+
+    Of a connect only their origins are.
+    """
+
+    def on(body: int, turn: np.ndarray, point: np.ndarray) -> tuple[int, Pose]:
+        return body, Pose(data.xmat[body].reshape(3, 3), data.xpos[body]) @ Pose(turn, point.copy())
+
+    weld, row = model.eq_type[number] == EQ_WELD, model.eq_data[number]
+    objects = int(model.eq_obj1id[number]), int(model.eq_obj2id[number])
+    if model.eq_objtype[number] != OF_BODIES:
+        first, second = (
+            on(int(model.site_bodyid[site]), rotation_matrix(model.site_quat[site]), model.site_pos[site])
+            for site in objects
+        )
+        return first, second
+    # the point on the second comes first where it is welded, and last where it is connected
+    points = (row[3:6], row[0:3]) if weld else (row[0:3], row[3:6])
+    turn = rotation_matrix(row[6:10]) if weld else np.eye(3)
+    return on(objects[0], turn, points[0]), on(objects[1], np.eye(3), points[1])
+
+
+def assemble_welds(model: Any, data: Any) -> list[tuple[int, float, float]] | None:
+    """Move the pose of ``data`` (qpos) to one near it in which all connects and welds hold.
+
+    Joints of joint equalities stay. Returns bodies that move, with the change of their place, m, and of their
+    orientation, rad; None where no such pose is found, or where it would move the rest of a spring of a ball or a free
+    joint, and the pose is then as it was.
+    """
+    import mujoco
+
+    active = [
+        number
+        for number in range(model.neq)
+        if model.eq_active0[number] and model.eq_type[number] in (EQ_CONNECT, EQ_WELD)
+    ]
+    held = list(_of_equalities(model))
+    before = data.qpos.copy()
+    _move(model, data, np.zeros(model.nv))
+    places, turns = data.xpos.copy(), data.xmat.copy()
+    for _ in range(MOST_TURNS):
+        gaps, rows = _gaps(model, data, active)
+        if np.abs(gaps).max(initial=0.0) <= CLOSED:
+            break
+        rows[:, held] = 0.0
+        _move(model, data, np.linalg.lstsq(rows, -gaps, rcond=RANK)[0])
+    closed = bool(np.abs(_gaps(model, data, active)[0]).max(initial=0.0) <= 10.0 * CLOSED)
+    moved = np.zeros(model.nv)
+    mujoco.mj_differentiatePos(model, moved, 1.0, before, data.qpos)
+    wide = np.isin(model.jnt_type[model.dof_jntid], (JOINT_BALL, JOINT_FREE))
+    sprung = model.jnt_stiffness[model.dof_jntid] != 0.0
+    if not closed or (np.abs(moved) > CLOSED)[wide & sprung].any():
+        data.qpos[:] = before
+        mujoco.mj_kinematics(model, data)
+        return None
+    changes = []
+    for body in range(1, model.nbody):
+        turn = data.xmat[body].reshape(3, 3) @ turns[body].reshape(3, 3).T
+        shift, angle = np.linalg.norm(data.xpos[body] - places[body]), np.linalg.norm(vector_from_matrix(turn))
+        if max(shift, angle) > 1e-9:
+            changes.append((body, float(shift), float(angle)))
+    return changes
+
+
+def redundant_slides(model: Any, joints: Sequence[int], fixed: Collection[int]) -> list[int]:
+    """Slides of a body that move along other slides next to them, and along which nothing acts.
+
+    ``joints``: of the body, in their order; ``fixed``: those that do not move. What the body can do is the same without
+    them.
+    """
+    left_out: list[int] = []
+    run: list[int] = []
+    for joint in [*(joint for joint in joints if joint not in fixed), -1]:
+        if joint >= 0 and model.jnt_type[joint] == JOINT_SLIDE:
+            run.append(joint)
+            continue
+        kept: list[np.ndarray] = []
+        free = {one: _is_free(model, one) for one in run}
+        for one in sorted(run, key=lambda one: free[one]):
+            axis = model.jnt_axis[one] / np.linalg.norm(model.jnt_axis[one])
+            for other in kept:
+                axis = axis - (axis @ other) * other
+            size = np.linalg.norm(axis)
+            if size > INDEPENDENT:
+                kept.append(axis / size)
+            elif free[one]:
+                left_out.append(one)
+        run = []
+    return left_out
+
+
+def _is_free(model: Any, joint: int) -> bool:
+    """Whether nothing acts along a slide, or refers to it, but actuators; and it is at zero at the start."""
+    dof, place = int(model.jnt_dofadr[joint]), int(model.jnt_qposadr[joint])
+    acting = (model.jnt_stiffness[joint], model.dof_damping[dof], model.dof_frictionloss[dof], model.dof_armature[dof])
+    of_tendons = model.wrap_objid[model.wrap_type == WRAP_JOINT]
+    starts = model.nkey and (model.key_qpos[0, place] != model.qpos0[place] or model.key_qvel[0, dof] != 0.0)
+    refers = joint in of_tendons or place in (model.jnt_qposadr[one] for one in _joints_of_equalities(model))
+    return not (any(acting) or model.jnt_limited[joint] or refers or starts)
+
+
+def _joints_of_equalities(model: Any) -> Iterator[int]:
+    for number in np.flatnonzero(model.eq_type == EQ_JOINT):
+        yield from (int(one) for one in (model.eq_obj1id[number], model.eq_obj2id[number]) if one >= 0)
+
+
+def _of_equalities(model: Any) -> Iterator[int]:
+    """Degrees of freedom of hinges and slides that joint equalities are of."""
+    return (int(model.jnt_dofadr[joint]) for joint in _joints_of_equalities(model))
+
+
+def _move(model: Any, data: Any, change: np.ndarray) -> None:
+    import mujoco
+
+    mujoco.mj_integratePos(model, data.qpos, change, 1.0)
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+
+
+def _gaps(model: Any, data: Any, numbers: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Gaps of closures (n,), m and rad, and their derivatives (n, nv) by the degrees of freedom."""
+    import mujoco
+
+    gaps, rows = [np.zeros(0)], [np.zeros((0, model.nv))]
+    for number in numbers:
+        (a, one), (b, other) = frames_of(model, data, number)
+        of_a, of_b = np.zeros((2, 3, model.nv)), np.zeros((2, 3, model.nv))
+        mujoco.mj_jac(model, data, of_a[0], of_a[1], one.p, a)
+        mujoco.mj_jac(model, data, of_b[0], of_b[1], other.p, b)
+        gaps.append(one.p - other.p)
+        rows.append(of_a[0] - of_b[0])
+        if model.eq_type[number] == EQ_WELD:
+            gaps.append(vector_from_matrix(one.R @ other.R.T))
+            rows.append(of_a[1] - of_b[1])
+    return np.concatenate(gaps), np.concatenate(rows)
