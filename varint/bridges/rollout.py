@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.analysis.resolution import find_unresolved
+from varint.bridges.rollout_parameters import check_parameters, numbers_by_name
 from varint.errors import ArgumentError, UnresolvedWarning
 from varint.formulations.maximal import ON_UNRESOLVED
 from varint.gradients import StateGradient, gradient
-from varint.gradients.numbers import made_of, with_numbers
+from varint.gradients.numbers import check_parameters_of, made_of, number_of, with_numbers
 from varint.gradients.objective import CONJUGATE, nodes_at
 from varint.mechanism import Mechanism
-from varint.model.checks import choice, function_of, known_name, positive, whole_number
+from varint.model.checks import choice, function_of, known_name, positive, sequence_of, whole_number
 from varint.model.rotation_vectors import quat_product
 from varint.model.state import State
 from varint.problem import checked_times
@@ -23,9 +24,17 @@ from varint.simulation import simulate
 
 OPTIONS = ("order", "scheme", "tol", "state", "force", "torque", "on_unresolved")  # of `simulate` and of `gradient`
 TOL = 1e-12  # m/s, as in `gradient`
+FIRST_ONLY = "a rollout has first derivatives only, in reverse: take differences of these for second ones"
 
 
-class RolloutStates(NamedTuple):
+class _StateArrays(NamedTuple):
+    position: Any
+    quat_wxyz: Any
+    velocity: Any
+    angular_velocity: Any
+
+
+class RolloutStates(_StateArrays):
     """Arrays, of the library that was asked, with the states of nb bodies at K times, or their cotangents.
 
     position : (K, nb, 3) m, world
@@ -34,18 +43,25 @@ class RolloutStates(NamedTuple):
     angular_velocity : (K, nb, 3) rad/s, body
     """
 
-    position: Any
-    quat_wxyz: Any
-    velocity: Any
-    angular_velocity: Any
+    body_names: tuple[str, ...] = ()  # an attribute that is no part of the tuple: what JAX makes anew has none
 
-    def path(self, body: int, place: Any) -> Any:
+    def path(self, body: int | str, place: Any) -> Any:
         """Return the path (K, 3) of a point fixed to a body, m, world, an array of the library.
 
-        ``body``: its number, ``mechanism.body_index[name]``. ``place``: three numbers, also of the library, m: the
-        point from the centre of mass, in body axes, as in `State.point`. Raises ArgumentError for a wrong number.
+        ``body``: its name or its number; in JAX the number where ``jax.jit`` returned the states, or a function makes
+        the mechanism. ``place``: three numbers, also of the library, m: the point from the centre of mass, in body
+        axes, as in `State.point`.
+        Raises ArgumentError for an unknown body, or another place.
         """
+        if isinstance(body, str) and not self.body_names:
+            raise ArgumentError(f"names of bodies are not known here: give the number of {body!r}")
+        if isinstance(body, str):
+            body = self.body_names.index(known_name(body, self.body_names, "no body", ArgumentError))
         whole_number(body, "number of a body", 0, ArgumentError, self.position.shape[1] - 1)
+        place = sequence_of(place, "place", "three numbers", ArgumentError)
+        if len(place) != 3 or any(np.shape(each) for each in place):
+            got = len(place) if len(place) != 3 else f"shape {(3, *np.shape(place[0]))}"
+            raise ArgumentError(f"place must be three numbers, got {got}")
         scalar, vector = self.quat_wxyz[:, body, :1], self.quat_wxyz[:, body, 1:]
         after, before = np.array([1, 2, 0]), np.array([2, 0, 1])
         points = self.position[:, body]
@@ -89,14 +105,28 @@ class Rollout:
     ) -> None:
         given = isinstance(build, Mechanism)
         self.build = build if given else function_of(build, "build, if it is no Mechanism,", ArgumentError)
-        self.duration, self.dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
-        self.nodes = [steps] if times is None else nodes_at(times, self.dt, steps)
+        self.duration, self.dt, self.steps = checked_times(duration, positive(dt, "dt", ArgumentError))
+        self.nodes = [self.steps] if times is None else nodes_at(times, self.dt, self.steps)
         for name in options:
             known_name(name, OPTIONS, "a rollout has no argument", ArgumentError)
         self.options = {"tol": TOL, "on_unresolved": "warn", **options}
         choice(self.options["on_unresolved"], ON_UNRESOLVED, "on_unresolved", ArgumentError)
+        self.body_names = body_names_of(build) if isinstance(build, Mechanism) else ()  # of a function: after a run
+        self._known: set[str] = set()
         self._warned = False
         self._last: tuple[tuple, Any] = ((None,), None)
+
+    def given(self, parameters: object, array: str, taken: Callable[[str, Any], Any]) -> dict[str, Any]:
+        """``parameters`` of users as numbers by name that this rollout has; see `numbers_by_name`."""
+        found = numbers_by_name(parameters, array, taken)
+        if isinstance(self.build, Mechanism):
+            check_parameters(self.build, {name: tuple(value.shape) for name, value in found.items()}, self.steps)
+            for name in found.keys() - self._known:  # raises where the mechanism lacks it
+                number_of(self.build, name)
+            self._known |= found.keys()
+        else:
+            check_parameters_of(self.build, found)
+        return found
 
     def made(self, parameters: Mapping[str, Any]) -> Mechanism:
         """The mechanism with these parameters, which are numbers of its description if it was given itself."""
@@ -114,8 +144,10 @@ class Rollout:
         """States of the run with these parameters."""
         how = self.options["on_unresolved"]
         quiet = how == "warn"
+        mechanism = self.made(parameters)
+        self.body_names = body_names_of(mechanism)
         run = simulate(
-            self.made(parameters),
+            mechanism,
             self.duration,
             self.dt,
             **{**self.options, "on_unresolved": "ignore" if quiet else how},
@@ -142,6 +174,11 @@ class Rollout:
             **{**self.options, "on_unresolved": again},
         )
         return [np.asarray(found[name], dtype=float) for name in names]
+
+
+def body_names_of(mechanism: Mechanism) -> tuple[str, ...]:
+    """Names of the bodies."""
+    return tuple(body.name for body in mechanism.bodies)
 
 
 def by_rotation(quat: np.ndarray, by_quat: np.ndarray) -> np.ndarray:
