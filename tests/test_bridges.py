@@ -184,7 +184,7 @@ def test_the_path_of_a_point_takes_the_name_of_a_body():
     states = rollout.states(VALUES)
     with pytest.raises(vi.ArgumentError, match="names of bodies are not known here: give the number of 'second'"):
         states.path("second", (0.1, 0.2, 0.3))
-    states.body_names = rollout.body_names
+    states.mechanism = rollout.mechanism
     assert np.array_equal(states.path("second", (0.1, 0.2, 0.3)), states.path(1, (0.1, 0.2, 0.3)))
     with pytest.raises(vi.ArgumentError, match="no body 'secnd', did you mean 'second'"):
         states.path("secnd", (0, 0, 0))
@@ -194,6 +194,46 @@ def given(parameters, mechanism=None):
     """As a rollout takes them whose library has no arrays of its own."""
     rollout = Rollout(mechanism or fed_back(), DURATION, DT, None, {})
     return rollout.given(parameters, "tensor", lambda what, value: None)
+
+
+def test_the_angle_of_a_hinge_is_its_coordinate():
+    """Also of a hinge on the world, of axes that are turned in the reference, and of one by the gradient."""
+    mechanism = vi.mechanisms.four_bar()
+    states = Rollout(mechanism, 0.5, DT, times := [0.1, 0.3, 0.5], {}).states({})
+    states.mechanism, states.parameters = mechanism, ()
+    run = vi.simulate(mechanism, 0.5, DT, tol=1e-12)
+    for joint in mechanism.joints:
+        by_states = [mechanism.coordinates(run.at(t))[joint.name] for t in times]
+        np.testing.assert_allclose(states.angle(joint.name), by_states, rtol=0, atol=1e-14, err_msg=joint.name)
+    states.parameters = ["crank pin.axis[0]"]
+    with pytest.raises(
+        vi.ArgumentError, match=r"angle of revolute joint 'crank pin' has no derivative by 'crank pin\.axis"
+    ):
+        states.angle("crank pin")
+    with pytest.raises(vi.ArgumentError, match="no joint 'crnk pin', did you mean 'crank pin'"):
+        states.angle("crnk pin")
+    states.mechanism = build(**VALUES)
+    with pytest.raises(vi.ArgumentError, match="'elbow' has no angle of a hinge"):
+        states.angle("elbow")
+    states.parameters = None
+    with pytest.raises(vi.ArgumentError, match="angles are those of a rollout of a Mechanism"):
+        states.angle("elbow")
+
+
+def check_angle(found):
+    """The derivative of a sum of angles by the inputs, through a library, is that of `vi.gradient`."""
+    mechanism = fed_back()
+
+    def angles(mechanism, states):
+        return float(sum(mechanism.coordinates(state)["rocker pin"] for state in states))
+
+    given = {"times": TIMES, "of_mechanism": True, "with_respect_to": ["motor.effort"]}
+    replaced = [
+        dataclasses.replace(force, effort=NAMED["motor.effort"]) if force.name == "motor" else force
+        for force in mechanism.forces
+    ]
+    exact = vi.gradient(dataclasses.replace(mechanism, forces=replaced), angles, DURATION, DT, **given)["motor.effort"]
+    np.testing.assert_allclose(found, exact, rtol=0, atol=1e-8 * np.abs(exact).max())
 
 
 REFUSED = {
@@ -362,6 +402,12 @@ def test_torch_refuses_what_would_lose_a_gradient(torch):
     assert torch.autograd.grad(states.path("coupler", (0, 0, 0)).sum(), effort)[0] != 0.0
 
 
+def test_torch_has_the_gradient_of_an_angle(torch):
+    rollout = vi.bridges.torch_rollout(fed_back(), DURATION, DT, times=TIMES)
+    effort = torch.tensor(NAMED["motor.effort"], requires_grad=True)
+    check_angle(torch.autograd.grad(rollout({"motor.effort": effort}).angle("rocker pin").sum(), effort)[0].numpy())
+
+
 def test_torch_takes_the_options_of_a_gradient(torch):
     plain = build(VALUES["mass"], 0.8)
     options = {"state": plain.state(), "torque": {"second": (0.1, 0.2, 0.0)}, "tol": 1e-11}
@@ -425,6 +471,13 @@ def test_jax_refuses_second_derivatives(jax):
     for second in (jax.hessian(value), jax.grad(jax.grad(value)), jax.jit(jax.grad(jax.grad(value)))):
         with pytest.raises(vi.ArgumentError, match="first derivatives only"):
             second(1.3)
+
+
+@pytest.mark.slow
+def test_jax_has_the_gradient_of_an_angle(jax):
+    rollout = vi.bridges.jax_rollout(fed_back(), DURATION, DT, times=TIMES)
+    value = jax.jit(jax.grad(lambda effort: rollout({"motor.effort": effort}).angle("rocker pin").sum()))
+    check_angle(np.asarray(value(NAMED["motor.effort"])))
 
 
 @pytest.mark.slow

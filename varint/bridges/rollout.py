@@ -2,7 +2,7 @@
 
 import dataclasses
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +15,10 @@ from varint.formulations.maximal import ON_UNRESOLVED
 from varint.gradients import StateGradient, gradient
 from varint.gradients.numbers import check_parameters_of, made_of, number_of, with_numbers
 from varint.gradients.objective import CONJUGATE, nodes_at
+from varint.kinematics.frames import JointFrames
 from varint.mechanism import Mechanism
 from varint.model.checks import choice, function_of, known_name, positive, sequence_of, whole_number
+from varint.model.joints.revolute import Revolute
 from varint.model.rotation_vectors import quat_product
 from varint.model.state import State
 from varint.problem import checked_times
@@ -43,7 +45,9 @@ class RolloutStates(_StateArrays):
     angular_velocity : (K, nb, 3) rad/s, body
     """
 
-    body_names: tuple[str, ...] = ()  # an attribute that is no part of the tuple: what JAX makes anew has none
+    # attributes that are no part of the tuple, so that what JAX makes anew has none
+    mechanism: Mechanism | None = None
+    parameters: Collection[str] | None = None  # names of numbers of the mechanism; None where a function made it
 
     def path(self, body: int | str, place: Any) -> Any:
         """Return the path (K, 3) of a point fixed to a body, m, world, an array of the library.
@@ -53,24 +57,56 @@ class RolloutStates(_StateArrays):
         axes, as in `State.point`.
         Raises ArgumentError for an unknown body, or another place.
         """
-        if isinstance(body, str) and not self.body_names:
-            raise ArgumentError(f"names of bodies are not known here: give the number of {body!r}")
         if isinstance(body, str):
-            body = self.body_names.index(known_name(body, self.body_names, "no body", ArgumentError))
+            if self.mechanism is None:
+                raise ArgumentError(f"names of bodies are not known here: give the number of {body!r}")
+            names = self.mechanism.body_index
+            body = names[known_name(body, names, "no body", ArgumentError)]
         whole_number(body, "number of a body", 0, ArgumentError, self.position.shape[1] - 1)
         place = sequence_of(place, "place", "three numbers", ArgumentError)
         if len(place) != 3 or any(np.shape(each) for each in place):
             got = len(place) if len(place) != 3 else f"shape {(3, *np.shape(place[0]))}"
             raise ArgumentError(f"place must be three numbers, got {got}")
+        return self.position[:, body] + self._turned(body, place)
+
+    def angle(self, joint: str) -> Any:
+        """Return the coordinate (K,) of a hinge, a `Revolute`, rad, in (-pi, pi], an array of the library.
+
+        Raises ArgumentError for another joint, where the axis of this one is a parameter, and where the mechanism is
+        not known: a function made it, or ``jax.jit`` returned the states.
+        """
+        if self.mechanism is None or self.parameters is None:
+            raise ArgumentError("angles are those of a rollout of a Mechanism, taken where the rollout is called")
+        one = self.mechanism.joint(known_name(joint, self.mechanism.joint_index, "no joint", ArgumentError))
+        if not isinstance(one, Revolute):
+            raise ArgumentError(f"{one.label} has no angle of a hinge: take paths of points for it")
+        if moved := next((name for name in self.parameters if name.startswith(f"{joint}.axis")), None):
+            raise ArgumentError(f"the angle of {one.label} has no derivative by {moved!r}: take paths of points for it")
+        frames = JointFrames(self.mechanism, one)
+        (a_x, a_y), (b_x, b_y) = (
+            [self._turned(body, axis) for axis in axes.T[:2]]
+            for body, axes in ((frames.a, frames.axes_a), (frames.b, frames.axes_b))
+        )
+        sine, cosine = (a_y * b_x - a_x * b_y).sum(-1), (a_x * b_x + a_y * b_y).sum(-1)
+        return sine.atan2(cosine) if hasattr(sine, "atan2") else sine.__array_namespace__().atan2(sine, cosine)
+
+    def _turned(self, body: int, place: Any) -> Any:
+        """(K, 3) or (3,) world: a vector in axes of the body, or of the world for -1."""
+        units = [self._own(unit) for unit in np.eye(3)]
+        if body < 0:
+            return sum(part * unit for part, unit in zip(place, units, strict=True))
         scalar, vector = self.quat_wxyz[:, body, :1], self.quat_wxyz[:, body, 1:]
         after, before = np.array([1, 2, 0]), np.array([2, 0, 1])
-        points = self.position[:, body]
         square = scalar**2 - (vector**2).sum(1)[:, None]
-        for k, along in enumerate(np.eye(3)):  # R e_k = (w w - u u) e_k + 2 u_k u + 2 w u x e_k
-            unit = points.new_tensor(along) if hasattr(points, "new_tensor") else along  # as torch refuses numpy's
+        found = 0.0
+        for k, unit in enumerate(units):  # R e_k = (w w - u u) e_k + 2 u_k u + 2 w u x e_k
             crossed = vector[:, after] * unit[before] - vector[:, before] * unit[after]
-            points = points + place[k] * (square * unit + 2.0 * vector[:, k : k + 1] * vector + 2.0 * scalar * crossed)
-        return points
+            found = found + place[k] * (square * unit + 2.0 * vector[:, k : k + 1] * vector + 2.0 * scalar * crossed)
+        return found
+
+    def _own(self, vector: np.ndarray) -> Any:
+        """A vector of numpy for products with arrays of the library: PyTorch refuses numpy's."""
+        return self.position.new_tensor(vector) if hasattr(self.position, "new_tensor") else vector
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,10 +147,15 @@ class Rollout:
             known_name(name, OPTIONS, "a rollout has no argument", ArgumentError)
         self.options = {"tol": TOL, "on_unresolved": "warn", **options}
         choice(self.options["on_unresolved"], ON_UNRESOLVED, "on_unresolved", ArgumentError)
-        self.body_names = body_names_of(build) if isinstance(build, Mechanism) else ()  # of a function: after a run
+        self.mechanism = build if isinstance(build, Mechanism) else None  # of a function: that of the last run
         self._known: set[str] = set()
         self._warned = False
         self._last: tuple[tuple, Any] = ((None,), None)
+
+    @property
+    def described(self) -> bool:
+        """Whether the mechanism was given itself, and no function that makes it."""
+        return isinstance(self.build, Mechanism)
 
     def given(self, parameters: object, array: str, taken: Callable[[str, Any], Any]) -> dict[str, Any]:
         """``parameters`` of users as numbers by name that this rollout has; see `numbers_by_name`."""
@@ -145,7 +186,8 @@ class Rollout:
         how = self.options["on_unresolved"]
         quiet = how == "warn"
         mechanism = self.made(parameters)
-        self.body_names = body_names_of(mechanism)
+        if not isinstance(self.build, Mechanism):
+            self.mechanism = mechanism
         run = simulate(
             mechanism,
             self.duration,
@@ -174,11 +216,6 @@ class Rollout:
             **{**self.options, "on_unresolved": again},
         )
         return [np.asarray(found[name], dtype=float) for name in names]
-
-
-def body_names_of(mechanism: Mechanism) -> tuple[str, ...]:
-    """Names of the bodies."""
-    return tuple(body.name for body in mechanism.bodies)
 
 
 def by_rotation(quat: np.ndarray, by_quat: np.ndarray) -> np.ndarray:

@@ -98,7 +98,6 @@ def jax_rollout(
     first, last = once(forward), once(backward)
     differentiable = jax.custom_vjp(first)
     differentiable.defvjp(lambda parameters: (first(parameters), parameters), last)
-    body_names = rollout.body_names  # of a function they are known after runs alone, and not while `jit` traces it
 
     def array_of(what: str, value: Any) -> Any:
         """An array of JAX as it is taken; None for other numbers."""
@@ -114,7 +113,8 @@ def jax_rollout(
             raise ArgumentError("a rollout needs float64: call jax.config.update('jax_enable_x64', True) at the start")
         given = rollout.given(parameters, "array", array_of)
         states = differentiable({name: jax.numpy.asarray(value) for name, value in given.items()})
-        states.body_names = body_names
+        if rollout.described:  # of a function nothing is known while `jit` traces it
+            states.mechanism, states.parameters = rollout.mechanism, list(given)
         return states
 
     return run

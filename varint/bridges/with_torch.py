@@ -105,7 +105,7 @@ def torch_rollout(
         given = rollout.given(parameters, "tensor", tensor_of)
         values = [value if isinstance(value, torch.Tensor) else torch.tensor(value) for value in given.values()]
         states = RolloutStates(*RunFunction.apply(list(given), *values))
-        states.body_names = rollout.body_names
+        states.mechanism, states.parameters = rollout.mechanism, list(given) if rollout.described else None
         return states
 
     return run
