@@ -17,7 +17,7 @@ from varint.gradients.numbers import check_parameters_of, made_of, number_of, wi
 from varint.gradients.objective import CONJUGATE, nodes_at
 from varint.kinematics.frames import JointFrames
 from varint.mechanism import Mechanism
-from varint.model.checks import choice, function_of, known_name, positive, sequence_of, whole_number
+from varint.model.checks import choice, function_of, is_whole, known_name, positive, sequence_of, shown
 from varint.model.joints.revolute import Revolute
 from varint.model.rotation_vectors import quat_product
 from varint.model.state import State
@@ -62,7 +62,9 @@ class RolloutStates(_StateArrays):
                 raise ArgumentError(f"names of bodies are not known here: give the number of {body!r}")
             names = self.mechanism.body_index
             body = names[known_name(body, names, "no body", ArgumentError)]
-        whole_number(body, "number of a body", 0, ArgumentError, self.position.shape[1] - 1)
+        last = self.position.shape[1] - 1
+        if not is_whole(body) or not 0 <= int(body) <= last:
+            raise ArgumentError(f"number of a body must be a whole number from 0 up to {last}, got {shown(body)}")
         place = sequence_of(place, "place", "three numbers", ArgumentError)
         if len(place) != 3 or any(np.shape(each) for each in place):
             got = len(place) if len(place) != 3 else f"shape {(3, *np.shape(place[0]))}"

@@ -156,12 +156,11 @@ def whole_number(
 ) -> int:
     """``value`` as a whole number, from ``least`` to ``most`` where these are given."""
     reach = "" if least is None else f" from {least}"
-    if not is_whole(value):
+    if not is_whole(value) or (least is not None and int(value) < least):  # type: ignore[call-overload]
         raise error(f"{what} must be a whole number{reach}, got {shown(value)}")
     number = int(value)  # type: ignore[call-overload]
-    if (least is not None and number < least) or (most is not None and number > most):
-        reach += "" if most is None else f" up to {most}"
-        raise error(f"{what} must be a whole number{reach}, got {shown(number)}")
+    if most is not None and number > most:
+        raise error(f"{what} must be a whole number{reach} up to {most}, got {shown(number)}")
     return number
 
 
