@@ -168,8 +168,132 @@ def test_the_path_of_a_point_is_that_of_states():
     run = vi.simulate(mechanism, DURATION, DT, tol=1e-12)
     by_states = [run.at(t).point(1, place) for t in TIMES]
     np.testing.assert_allclose(rollout.states({}).path(1, place), by_states, rtol=0, atol=1e-15)
-    with pytest.raises(vi.ArgumentError, match="number of a body"):
-        rollout.states({}).path(2, place)
+    states = rollout.states({})
+    for number in (2, -1):
+        with pytest.raises(
+            vi.ArgumentError, match=f"number of a body must be a whole number from 0 up to 1, got {number}"
+        ):
+            states.path(number, place)
+    for wrong, got in (([0, 0], "2"), (np.zeros((3, 1)), r"shape \(3, 1\)")):
+        with pytest.raises(vi.ArgumentError, match=f"place must be three numbers, got {got}"):
+            states.path(1, wrong)
+
+
+def test_the_path_of_a_point_takes_the_name_of_a_body():
+    rollout = Rollout(build, DURATION, DT, TIMES, {})
+    states = rollout.states(VALUES)
+    with pytest.raises(vi.ArgumentError, match="names of bodies are not known here: give the number of 'second'"):
+        states.path("second", (0.1, 0.2, 0.3))
+    states.mechanism = rollout.mechanism
+    assert np.array_equal(states.path("second", (0.1, 0.2, 0.3)), states.path(1, (0.1, 0.2, 0.3)))
+    with pytest.raises(vi.ArgumentError, match="no body 'secnd', did you mean 'second'"):
+        states.path("secnd", (0, 0, 0))
+
+
+def given(parameters, mechanism=None):
+    """As a rollout takes them whose library has no arrays of its own."""
+    rollout = Rollout(mechanism or fed_back(), DURATION, DT, None, {})
+    return rollout.given(parameters, "tensor", lambda what, value: None)
+
+
+def test_the_angle_of_a_hinge_is_its_coordinate():
+    """Also of a hinge on the world, of axes that are turned in the reference, and of one by the gradient."""
+    mechanism = vi.mechanisms.four_bar()
+    states = Rollout(mechanism, 0.5, DT, times := [0.1, 0.3, 0.5], {}).states({})
+    states.mechanism, states.parameters = mechanism, ()
+    run = vi.simulate(mechanism, 0.5, DT, tol=1e-12)
+    for joint in mechanism.joints:
+        by_states = [mechanism.coordinates(run.at(t))[joint.name] for t in times]
+        np.testing.assert_allclose(states.angle(joint.name), by_states, rtol=0, atol=1e-14, err_msg=joint.name)
+    states.parameters = ["crank pin.axis[0]"]
+    with pytest.raises(
+        vi.ArgumentError, match=r"angle of revolute joint 'crank pin' has no derivative by 'crank pin\.axis"
+    ):
+        states.angle("crank pin")
+    with pytest.raises(vi.ArgumentError, match="no joint 'crnk pin', did you mean 'crank pin'"):
+        states.angle("crnk pin")
+    states.mechanism = build(**VALUES)
+    with pytest.raises(vi.ArgumentError, match="'elbow' has no angle of a hinge"):
+        states.angle("elbow")
+    states.parameters = None
+    with pytest.raises(vi.ArgumentError, match="angles are those of a rollout of a Mechanism"):
+        states.angle("elbow")
+
+
+def check_angle(found):
+    """The derivative of a sum of angles by the inputs, through a library, is that of `vi.gradient`."""
+    mechanism = fed_back()
+
+    def angles(mechanism, states):
+        return float(sum(mechanism.coordinates(state)["rocker pin"] for state in states))
+
+    given = {"times": TIMES, "of_mechanism": True, "with_respect_to": ["motor.effort"]}
+    replaced = [
+        dataclasses.replace(force, effort=NAMED["motor.effort"]) if force.name == "motor" else force
+        for force in mechanism.forces
+    ]
+    exact = vi.gradient(dataclasses.replace(mechanism, forces=replaced), angles, DURATION, DT, **given)["motor.effort"]
+    np.testing.assert_allclose(found, exact, rtol=0, atol=1e-8 * np.abs(exact).max())
+
+
+REFUSED = {
+    "start": ({"start": 1.0}, "'start' is no parameter of a rollout.*vi.gradient"),
+    "a part of the start": ({"start.velocity": 1.0}, "'start.velocity' is no parameter of a rollout"),
+    "dt": ({"dt": 0.01}, "'dt' is no parameter of a rollout"),
+    "force": ({"coupler.force": np.zeros(3)}, "'coupler.force': loads are no parameters of a rollout.*vi.PointForce"),
+    "part of a torque": ({"coupler.torque[0]": 1.0}, "loads are no parameters of a rollout.*vi.PointTorque"),
+    "part beside the whole": (
+        {"spring.stiffness": 1.0, "crank pin.point[0]": 0.1, "crank pin.point": np.zeros(3)},
+        r"'crank pin.point\[0\]' is part of 'crank pin.point': give one of them",
+    ),
+    "one part twice": (
+        {"crank pin.point[0]": 0.1, "crank pin.point[00]": 0.1},
+        r"'crank pin.point\[0\]' and 'crank pin.point\[00\]' are one number",
+    ),
+    "one point as two": (
+        {"crank pin.point[0]": 0.1, "crank pin.point_b": np.zeros(3)},
+        "'crank pin.point' moves the anchors of .*'crank pin' on both bodies",
+    ),
+    "a column": (
+        {"motor.effort": np.zeros((21, 1))},
+        r"effort of motor 'motor' must be one number, or 21 for one value a node, got shape \(21, 1\)",
+    ),
+    "unknown": ({"motr.effort": 0.1}, "there is no 'motr.effort': no body.* called 'motr', did you mean 'motor'"),
+    "complex": ({"coupler.mass": 1.0 + 2.0j}, "parameter 'coupler.mass' must be a number or an array, got"),
+    "text": ({"coupler.mass": "abc"}, "parameter 'coupler.mass' must be a number or an array, got 'abc'"),
+    "None": ({"coupler.mass": None}, "parameter 'coupler.mass' must be a number or an array, got None"),
+    "no name": ({3: 1.0}, "parameters have names as 'rod.mass', got 3"),
+    "no dict": (np.zeros(500), "^parameters must be a dict of name to tensor, got a ndarray$"),
+}
+
+
+@pytest.mark.parametrize("wrong", REFUSED)
+def test_wrong_parameters_are_refused_by_name(wrong):
+    parameters, message = REFUSED[wrong]
+    with pytest.raises(vi.ArgumentError, match=message):
+        given(parameters)
+
+
+def test_parts_of_a_number_are_parameters_together():
+    """Also the two anchors of a joint that have places of their own."""
+    assert given({"crank pin.point[0]": 0.1, "crank pin.point[2]": 0.2}) == {
+        "crank pin.point[0]": 0.1,
+        "crank pin.point[2]": 0.2,
+    }
+    plain = fed_back()
+    pin = plain.joint("crank pin")
+    apart = dataclasses.replace(pin, point_b=pin.point + [0.0, 0.1, 0.0])
+    joints = [apart if joint is pin else joint for joint in plain.joints]
+    opened = dataclasses.replace(plain, joints=joints)
+    assert len(given({"crank pin.point[0]": 0.1, "crank pin.point_b": np.zeros(3)}, opened)) == 2
+
+
+def test_a_function_without_such_a_parameter_is_named():
+    message = "the function that makes the mechanism has no parameter 'masss', did you mean 'mass'"
+    with pytest.raises(vi.ArgumentError, match=message):
+        given({"masss": 1.0}, build)
+    with pytest.raises(vi.ArgumentError, match=message):
+        vi.gradient(build, loss_of_states, DURATION, DT, parameters={"masss": 1.0}, with_respect_to=["masss"])
 
 
 def test_the_path_of_a_point_has_a_gradient(torch):
@@ -231,6 +355,59 @@ def test_torch_passes_on_what_is_wrong(torch):
         rollout_of(vi.bridges.torch_rollout, schem="kahan-li")
 
 
+def curved(rollout):
+    """Linear in the states, and a cube of the mass, whose second derivative is not all there is."""
+    return lambda mass: rollout({"first.mass": mass}).position.sum() + mass**3
+
+
+def test_torch_refuses_second_derivatives(torch):
+    value = curved(vi.bridges.torch_rollout(build(**VALUES), DURATION, DT))
+    mass = torch.tensor(1.3, requires_grad=True, dtype=torch.float64)
+    (slope,) = torch.autograd.grad(value(mass), mass, create_graph=True)
+    (plain,) = torch.autograd.grad(value(mass), mass)
+    assert slope.detach() == plain
+    with pytest.raises(vi.ArgumentError, match="first derivatives only"):
+        torch.autograd.grad(slope, mass)
+    with pytest.raises(vi.ArgumentError, match="first derivatives only"):
+        torch.autograd.functional.hessian(value, mass)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # of torch.func.jvp itself
+def test_torch_takes_its_own_grad_and_refuses_other_transforms(torch):
+    value = curved(vi.bridges.torch_rollout(build(**VALUES), DURATION, DT))
+    mass = torch.tensor(1.3, requires_grad=True, dtype=torch.float64)
+    (plain,) = torch.autograd.grad(value(mass), mass)
+    assert torch.func.grad(value)(mass.detach()) == plain
+    one = torch.ones((), dtype=torch.float64)
+    for refused in (
+        lambda: torch.func.jvp(value, (one,), (one,)),
+        lambda: torch.func.vmap(value)(torch.stack([one, one])),
+        lambda: torch.func.jacrev(value)(one),
+    ):
+        with pytest.raises(vi.ArgumentError, match="no jvp, no vmap"):
+            refused()
+
+
+def test_torch_refuses_what_would_lose_a_gradient(torch):
+    rollout = vi.bridges.torch_rollout(fed_back(), DURATION, DT)
+    effort = torch.tensor(0.1, requires_grad=True)
+    with pytest.raises(vi.ArgumentError, match=r"'motor.effort' is a list of tensors.*torch\.stack"):
+        rollout({"motor.effort": [effort] * NODES})
+    with pytest.raises(vi.ArgumentError, match=r"'motor.effort' is complex"):
+        rollout({"motor.effort": effort * 1j})
+    with pytest.raises(vi.ArgumentError, match=r"got a Tensor$"):
+        rollout(effort)
+    states = rollout({"coupler.mass": 1.1, "motor.effort": torch.stack([effort] * NODES)})
+    assert torch.autograd.grad(states.path("coupler", (0, 0, 0)).sum(), effort)[0] != 0.0
+
+
+def test_torch_has_the_gradient_of_an_angle(torch):
+    rollout = vi.bridges.torch_rollout(fed_back(), DURATION, DT, times=TIMES)
+    effort = torch.tensor(NAMED["motor.effort"], requires_grad=True)
+    check_angle(torch.autograd.grad(rollout({"motor.effort": effort}).angle("rocker pin").sum(), effort)[0].numpy())
+
+
 def test_torch_takes_the_options_of_a_gradient(torch):
     plain = build(VALUES["mass"], 0.8)
     options = {"state": plain.state(), "torque": {"second": (0.1, 0.2, 0.0)}, "tol": 1e-11}
@@ -286,6 +463,39 @@ def test_jax_says_what_is_wrong(jax):
         rollout(1.0)
     with jax.enable_x64(False), pytest.raises(vi.ArgumentError, match="jax_enable_x64"):
         rollout(VALUES)
+
+
+@pytest.mark.slow
+def test_jax_refuses_second_derivatives(jax):
+    value = curved(vi.bridges.jax_rollout(build(**VALUES), DURATION, DT))
+    for second in (jax.hessian(value), jax.grad(jax.grad(value)), jax.jit(jax.grad(jax.grad(value)))):
+        with pytest.raises(vi.ArgumentError, match="first derivatives only"):
+            second(1.3)
+
+
+@pytest.mark.slow
+def test_jax_has_the_gradient_of_an_angle(jax):
+    rollout = vi.bridges.jax_rollout(fed_back(), DURATION, DT, times=TIMES)
+    value = jax.jit(jax.grad(lambda effort: rollout({"motor.effort": effort}).angle("rocker pin").sum()))
+    check_angle(np.asarray(value(NAMED["motor.effort"])))
+
+
+@pytest.mark.slow
+def test_jax_takes_lists_and_refuses_complex_numbers(jax):
+    rollout = vi.bridges.jax_rollout(fed_back(), DURATION, DT)
+
+    def value(effort):
+        return rollout({"motor.effort": [effort] * NODES}).path("coupler", (0, 0, 0)).sum()
+
+    h = 1e-4
+    assert jax.grad(value)(0.1) == pytest.approx(float(value(0.1 + h) - value(0.1 - h)) / (2 * h), rel=1e-6)
+    with pytest.raises(vi.ArgumentError, match=r"'motor.effort' is complex"):
+        rollout({"motor.effort": jax.numpy.asarray(1j)})
+    with pytest.raises(vi.ArgumentError, match=r"no body.* called 'motr'"):
+        jax.jit(rollout)({"motr.effort": 0.1})
+    states = jax.jit(rollout)({"motor.effort": 0.1})
+    with pytest.raises(vi.ArgumentError, match="give the number of 'coupler'"):
+        states.path("coupler", (0, 0, 0))
 
 
 def test_jax_example_of_the_page(jax):

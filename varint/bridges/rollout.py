@@ -2,20 +2,23 @@
 
 import dataclasses
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.analysis.resolution import find_unresolved
+from varint.bridges.rollout_parameters import check_parameters, numbers_by_name
 from varint.errors import ArgumentError, UnresolvedWarning
 from varint.formulations.maximal import ON_UNRESOLVED
 from varint.gradients import StateGradient, gradient
-from varint.gradients.numbers import made_of, with_numbers
+from varint.gradients.numbers import check_parameters_of, made_of, number_of, with_numbers
 from varint.gradients.objective import CONJUGATE, nodes_at
+from varint.kinematics.frames import JointFrames
 from varint.mechanism import Mechanism
-from varint.model.checks import choice, function_of, known_name, positive, whole_number
+from varint.model.checks import choice, function_of, is_whole, known_name, positive, sequence_of, shown
+from varint.model.joints.revolute import Revolute
 from varint.model.rotation_vectors import quat_product
 from varint.model.state import State
 from varint.problem import checked_times
@@ -23,9 +26,17 @@ from varint.simulation import simulate
 
 OPTIONS = ("order", "scheme", "tol", "state", "force", "torque", "on_unresolved")  # of `simulate` and of `gradient`
 TOL = 1e-12  # m/s, as in `gradient`
+FIRST_ONLY = "a rollout has first derivatives only, in reverse: take differences of these for second ones"
 
 
-class RolloutStates(NamedTuple):
+class _StateArrays(NamedTuple):
+    position: Any
+    quat_wxyz: Any
+    velocity: Any
+    angular_velocity: Any
+
+
+class RolloutStates(_StateArrays):
     """Arrays, of the library that was asked, with the states of nb bodies at K times, or their cotangents.
 
     position : (K, nb, 3) m, world
@@ -34,27 +45,70 @@ class RolloutStates(NamedTuple):
     angular_velocity : (K, nb, 3) rad/s, body
     """
 
-    position: Any
-    quat_wxyz: Any
-    velocity: Any
-    angular_velocity: Any
+    # attributes that are no part of the tuple, so that what JAX makes anew has none
+    mechanism: Mechanism | None = None
+    parameters: Collection[str] | None = None  # names of numbers of the mechanism; None where a function made it
 
-    def path(self, body: int, place: Any) -> Any:
+    def path(self, body: int | str, place: Any) -> Any:
         """Return the path (K, 3) of a point fixed to a body, m, world, an array of the library.
 
-        ``body``: its number, ``mechanism.body_index[name]``. ``place``: three numbers, also of the library, m: the
-        point from the centre of mass, in body axes, as in `State.point`. Raises ArgumentError for a wrong number.
+        ``body``: its name or its number; in JAX the number where ``jax.jit`` returned the states, or a function makes
+        the mechanism. ``place``: three numbers, also of the library, m: the point from the centre of mass, in body
+        axes, as in `State.point`.
+        Raises ArgumentError for an unknown body, or another place.
         """
-        whole_number(body, "number of a body", 0, ArgumentError, self.position.shape[1] - 1)
+        if isinstance(body, str):
+            if self.mechanism is None:
+                raise ArgumentError(f"names of bodies are not known here: give the number of {body!r}")
+            names = self.mechanism.body_index
+            body = names[known_name(body, names, "no body", ArgumentError)]
+        last = self.position.shape[1] - 1
+        if not is_whole(body) or not 0 <= int(body) <= last:
+            raise ArgumentError(f"number of a body must be a whole number from 0 up to {last}, got {shown(body)}")
+        place = sequence_of(place, "place", "three numbers", ArgumentError)
+        if len(place) != 3 or any(np.shape(each) for each in place):
+            got = len(place) if len(place) != 3 else f"shape {(3, *np.shape(place[0]))}"
+            raise ArgumentError(f"place must be three numbers, got {got}")
+        return self.position[:, body] + self._turned(body, place)
+
+    def angle(self, joint: str) -> Any:
+        """Return the coordinate (K,) of a hinge, a `Revolute`, rad, in (-pi, pi], an array of the library.
+
+        Raises ArgumentError for another joint, where the axis of this one is a parameter, and where the mechanism is
+        not known: a function made it, or ``jax.jit`` returned the states.
+        """
+        if self.mechanism is None or self.parameters is None:
+            raise ArgumentError("angles are those of a rollout of a Mechanism, taken where the rollout is called")
+        one = self.mechanism.joint(known_name(joint, self.mechanism.joint_index, "no joint", ArgumentError))
+        if not isinstance(one, Revolute):
+            raise ArgumentError(f"{one.label} has no angle of a hinge: take paths of points for it")
+        if moved := next((name for name in self.parameters if name.startswith(f"{joint}.axis")), None):
+            raise ArgumentError(f"the angle of {one.label} has no derivative by {moved!r}: take paths of points for it")
+        frames = JointFrames(self.mechanism, one)
+        (a_x, a_y), (b_x, b_y) = (
+            [self._turned(body, axis) for axis in axes.T[:2]]
+            for body, axes in ((frames.a, frames.axes_a), (frames.b, frames.axes_b))
+        )
+        sine, cosine = (a_y * b_x - a_x * b_y).sum(-1), (a_x * b_x + a_y * b_y).sum(-1)
+        return sine.atan2(cosine) if hasattr(sine, "atan2") else sine.__array_namespace__().atan2(sine, cosine)
+
+    def _turned(self, body: int, place: Any) -> Any:
+        """(K, 3) or (3,) world: a vector in axes of the body, or of the world for -1."""
+        units = [self._own(unit) for unit in np.eye(3)]
+        if body < 0:
+            return sum(part * unit for part, unit in zip(place, units, strict=True))
         scalar, vector = self.quat_wxyz[:, body, :1], self.quat_wxyz[:, body, 1:]
         after, before = np.array([1, 2, 0]), np.array([2, 0, 1])
-        points = self.position[:, body]
         square = scalar**2 - (vector**2).sum(1)[:, None]
-        for k, along in enumerate(np.eye(3)):  # R e_k = (w w - u u) e_k + 2 u_k u + 2 w u x e_k
-            unit = points.new_tensor(along) if hasattr(points, "new_tensor") else along  # as torch refuses numpy's
+        found = 0.0
+        for k, unit in enumerate(units):  # R e_k = (w w - u u) e_k + 2 u_k u + 2 w u x e_k
             crossed = vector[:, after] * unit[before] - vector[:, before] * unit[after]
-            points = points + place[k] * (square * unit + 2.0 * vector[:, k : k + 1] * vector + 2.0 * scalar * crossed)
-        return points
+            found = found + place[k] * (square * unit + 2.0 * vector[:, k : k + 1] * vector + 2.0 * scalar * crossed)
+        return found
+
+    def _own(self, vector: np.ndarray) -> Any:
+        """A vector of numpy for products with arrays of the library: PyTorch refuses numpy's."""
+        return self.position.new_tensor(vector) if hasattr(self.position, "new_tensor") else vector
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,14 +143,33 @@ class Rollout:
     ) -> None:
         given = isinstance(build, Mechanism)
         self.build = build if given else function_of(build, "build, if it is no Mechanism,", ArgumentError)
-        self.duration, self.dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
-        self.nodes = [steps] if times is None else nodes_at(times, self.dt, steps)
+        self.duration, self.dt, self.steps = checked_times(duration, positive(dt, "dt", ArgumentError))
+        self.nodes = [self.steps] if times is None else nodes_at(times, self.dt, self.steps)
         for name in options:
             known_name(name, OPTIONS, "a rollout has no argument", ArgumentError)
         self.options = {"tol": TOL, "on_unresolved": "warn", **options}
         choice(self.options["on_unresolved"], ON_UNRESOLVED, "on_unresolved", ArgumentError)
+        self.mechanism = build if isinstance(build, Mechanism) else None  # of a function: that of the last run
+        self._known: set[str] = set()
         self._warned = False
         self._last: tuple[tuple, Any] = ((None,), None)
+
+    @property
+    def described(self) -> bool:
+        """Whether the mechanism was given itself, and no function that makes it."""
+        return isinstance(self.build, Mechanism)
+
+    def given(self, parameters: object, array: str, taken: Callable[[str, Any], Any]) -> dict[str, Any]:
+        """``parameters`` of users as numbers by name that this rollout has; see `numbers_by_name`."""
+        found = numbers_by_name(parameters, array, taken)
+        if isinstance(self.build, Mechanism):
+            check_parameters(self.build, {name: tuple(value.shape) for name, value in found.items()}, self.steps)
+            for name in found.keys() - self._known:  # raises where the mechanism lacks it
+                number_of(self.build, name)
+            self._known |= found.keys()
+        else:
+            check_parameters_of(self.build, found)
+        return found
 
     def made(self, parameters: Mapping[str, Any]) -> Mechanism:
         """The mechanism with these parameters, which are numbers of its description if it was given itself."""
@@ -114,8 +187,11 @@ class Rollout:
         """States of the run with these parameters."""
         how = self.options["on_unresolved"]
         quiet = how == "warn"
+        mechanism = self.made(parameters)
+        if not isinstance(self.build, Mechanism):
+            self.mechanism = mechanism
         run = simulate(
-            self.made(parameters),
+            mechanism,
             self.duration,
             self.dt,
             **{**self.options, "on_unresolved": "ignore" if quiet else how},

@@ -5,11 +5,12 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from varint.bridges.rollout import Rollout, RolloutStates
+from varint.bridges.rollout import FIRST_ONLY, Rollout, RolloutStates
+from varint.bridges.rollout_parameters import refuse_complex
 from varint.errors import ArgumentError
 from varint.io.tables import optional
 from varint.mechanism import Mechanism
-from varint.model.checks import of_type, whole_number
+from varint.model.checks import whole_number
 
 SIZES = (3, 4, 3, 3)  # of the states' parts
 
@@ -51,7 +52,8 @@ def jax_rollout(
     ------
     ArgumentError
         JAX is missing (``varint[jax]``), or a wrong argument. The function raises it where ``jax_enable_x64`` is off or
-        ``bodies`` is needed, and what `varint.simulate` raises; its backward pass what `varint.gradient` does.
+        ``bodies`` is needed, for wrong parameters and second derivatives, and what `varint.simulate` raises; its
+        backward pass what `varint.gradient` does.
     """
     jax = optional("jax", "jax")
     rollout = Rollout(build, duration, dt, times, {"order": order, **options})
@@ -83,13 +85,36 @@ def jax_rollout(
 
         return (on_host(back, like, parameters, cotangents),)
 
-    differentiable = jax.custom_vjp(forward)
-    differentiable.defvjp(lambda parameters: (forward(parameters), parameters), backward)
+    def once(function: Callable) -> Callable:
+        """The function, whose derivative is refused in the words of this package."""
+        found = jax.custom_jvp(function)
+
+        @found.defjvp
+        def refuse(primals: Any, tangents: Any) -> None:
+            raise ArgumentError(FIRST_ONLY)
+
+        return found
+
+    first, last = once(forward), once(backward)
+    differentiable = jax.custom_vjp(first)
+    differentiable.defvjp(lambda parameters: (first(parameters), parameters), last)
+
+    def array_of(what: str, value: Any) -> Any:
+        """An array of JAX as it is taken; None for other numbers."""
+        if not any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(value)):
+            return None
+        array = jax.numpy.asarray(value)
+        if jax.numpy.iscomplexobj(array):
+            refuse_complex(what)
+        return array.astype(float)
 
     def run(parameters: Mapping[str, Any]) -> RolloutStates:
         if not jax.config.jax_enable_x64:
             raise ArgumentError("a rollout needs float64: call jax.config.update('jax_enable_x64', True) at the start")
-        given = of_type(parameters, Mapping, "parameters", ArgumentError)
-        return differentiable({name: jax.numpy.asarray(value, dtype=float) for name, value in given.items()})
+        given = rollout.given(parameters, "array", array_of)
+        states = differentiable({name: jax.numpy.asarray(value) for name, value in given.items()})
+        if rollout.described:  # of a function nothing is known while `jit` traces it
+            states.mechanism, states.parameters = rollout.mechanism, list(given)
+        return states
 
     return run

@@ -5,11 +5,11 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from varint.bridges.rollout import Rollout, RolloutStates
+from varint.bridges.rollout import FIRST_ONLY, Rollout, RolloutStates
+from varint.bridges.rollout_parameters import refuse_complex
 from varint.errors import ArgumentError
 from varint.io.tables import optional
 from varint.mechanism import Mechanism
-from varint.model.checks import of_type
 
 
 def torch_rollout(
@@ -38,40 +38,89 @@ def torch_rollout(
     Returns
     -------
     function
-        Of a dict of name to tensor, which are taken as float64 on the CPU; gives `RolloutStates` of such tensors. The
-        backward pass is one `varint.gradient` by the parameters that require it.
+        Of a dict of name to tensor, which are taken as float64 on the CPU, or to number or array of numpy, which are
+        constants; gives `RolloutStates` of such tensors. The backward pass is one `varint.gradient` by the parameters
+        that require it.
 
     Raises
     ------
     ArgumentError
-        PyTorch is missing (``varint[torch]``), or a wrong argument. The function raises what `varint.simulate` does,
-        and its backward pass what `varint.gradient` does.
+        PyTorch is missing (``varint[torch]``), or a wrong argument. The function raises it for wrong parameters, and
+        what `varint.simulate` does; its backward pass what `varint.gradient` does, and ArgumentError where second
+        derivatives are asked for.
     """
     torch: Any = optional("torch", "torch")
     rollout = Rollout(build, duration, dt, times, {"order": order, **options})
 
+    class Sweep(torch.autograd.Function):
+        # a function by itself, so that second derivatives are refused: `once_differentiable` lets those of
+        # objectives pass that are linear in the states, and takes them for zero
+
+        @staticmethod
+        def forward(names: list[str], asked: list[str], *given: Any) -> tuple:
+            values, cotangents = given[: len(names)], given[len(names) :]
+            return tuple(map(torch.tensor, rollout.back(_named(names, values), asked, cotangents)))
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple, output: tuple) -> None:
+            pass
+
+        @staticmethod
+        def backward(ctx: Any, *cotangents: Any) -> tuple:
+            raise ArgumentError(FIRST_ONLY)
+
+        vmap = jvp = staticmethod(_refuse_transforms)
+
     class RunFunction(torch.autograd.Function):
         @staticmethod
-        def forward(ctx: Any, names: list[str], *values: Any) -> tuple:
-            ctx.names = names
-            ctx.save_for_backward(*values)
+        def forward(names: list[str], *values: Any) -> tuple:
             states = rollout.states(_named(names, values))
             return tuple(torch.tensor(array, dtype=torch.float64) for array in states)
 
         @staticmethod
-        @torch.autograd.function.once_differentiable
+        def setup_context(ctx: Any, inputs: tuple, output: tuple) -> None:
+            ctx.names, *values = inputs
+            ctx.save_for_backward(*values)
+
+        @staticmethod
         def backward(ctx: Any, *cotangents: Any) -> tuple:
             asked = [name for name, needed in zip(ctx.names, ctx.needs_input_grad[1:], strict=True) if needed]
-            found = rollout.back(_named(ctx.names, ctx.saved_tensors), asked, cotangents)
+            found = Sweep.apply(ctx.names, asked, *ctx.saved_tensors, *cotangents)
             by = dict(zip(asked, found, strict=True))
-            return None, *(torch.tensor(by[name]) if name in by else None for name in ctx.names)
+            return None, *(by.get(name) for name in ctx.names)
+
+        vmap = jvp = staticmethod(_refuse_transforms)
+
+    def tensor_of(what: str, value: Any) -> Any:
+        """A tensor as it is taken; None for other numbers, which are constant."""
+        if _holds(torch.Tensor, value):
+            raise ArgumentError(f"{what} is a list of tensors, which has no gradient: use torch.stack")
+        if not isinstance(value, torch.Tensor):
+            return None
+        if value.is_complex():
+            refuse_complex(what)
+        return value.to("cpu", torch.float64)
 
     def run(parameters: Mapping[str, Any]) -> RolloutStates:
-        given = of_type(parameters, Mapping, "parameters", ArgumentError)
-        values = [torch.as_tensor(value, dtype=torch.float64, device="cpu") for value in given.values()]
-        return RolloutStates(*RunFunction.apply(list(given), *values))
+        given = rollout.given(parameters, "tensor", tensor_of)
+        values = [value if isinstance(value, torch.Tensor) else torch.tensor(value) for value in given.values()]
+        states = RolloutStates(*RunFunction.apply(list(given), *values))
+        states.mechanism, states.parameters = rollout.mechanism, list(given) if rollout.described else None
+        return states
 
     return run
+
+
+def _holds(kind: type, value: Any) -> bool:
+    """Whether a list, or a list in it, has a ``kind`` among its parts."""
+    return isinstance(value, list | tuple) and any(isinstance(part, kind) or _holds(kind, part) for part in value)
+
+
+def _refuse_transforms(*_: Any) -> None:
+    raise ArgumentError(
+        "a rollout has derivatives in reverse alone, of one run a call: no jvp, no vmap, no torch.func.jacrev. Use"
+        " backward(), torch.autograd.grad or torch.func.grad, and a loop"
+    )
 
 
 def _named(names: list[str], values: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from varint.errors import ArgumentError, MechanismError, StateError
 from varint.mechanism import Mechanism
-from varint.model.checks import call, function_of, in_a_shape, known_name, of_type, shown, suggestion
+from varint.model.checks import arguments_of, call, function_of, in_a_shape, known_name, of_type, shown, suggestion
 from varint.model.forces.commanded import Commanded
 from varint.model.joints.base import AxisJoint, Joint
 from varint.model.state import State
@@ -123,8 +123,10 @@ def number_of(mechanism: Mechanism, name: str) -> Number:
     items = [(part, item) for part in PARTS for item in getattr(mechanism, part) if item.name == owner]
     if not items:
         known = [START, GRAVITY, STEP_SIZE, *(item.name for part in PARTS for item in getattr(mechanism, part))]
-        what = f"with_respect_to= has {name!r}, but no body, joint, force or parameter is called"
+        what = f"there is no {name!r}: no body, joint, force or parameter is called"
         known_name(owner, known, what, ArgumentError)
+        if name == owner:
+            raise ArgumentError(f"{name!r} is no number of a mechanism: vi.gradient alone has the derivative by it")
         raise ArgumentError(f"there is no {name!r}: {owner!r} is given as a whole")
     fitting = [(part, item) for part, item in items if attribute in numbers_in(item)]
     if len(fitting) != 1:
@@ -227,10 +229,18 @@ def made_of(given: object, parameters: Mapping[str, ArrayLike] | None) -> tuple[
         name: in_a_shape(value, shapes, f"parameter {name!r}", ArgumentError, wanted=wanted)
         for name, value in given_values.items()
     }
+    check_parameters_of(build, values)
     numbers = {name: parameter(build, values, name) for name in values}
     plain = {name: float(value) if value.ndim == 0 else value for name, value in values.items()}
     built = call(partial(build, **plain), "the function that makes the mechanism")
     return of_type(built, Mechanism, "what the function makes", ArgumentError), numbers
+
+
+def check_parameters_of(build: Callable[..., Mechanism], names: Iterable[str]) -> None:
+    """Raise ArgumentError where a function that makes a mechanism has no parameter of one of these names."""
+    if (takes := arguments_of(build)) is not None:
+        for name in names:
+            known_name(name, takes, "the function that makes the mechanism has no parameter", ArgumentError)
 
 
 class Differences(Generic[Made]):

@@ -117,6 +117,15 @@ def called(force: Force, t: float, state: State) -> float:
     return value if type(value) is float and math.isfinite(value) else finite(value, what(), ArgumentError)
 
 
+def check_series(force: Commanded, shape: tuple[int, ...], steps: int) -> None:
+    """Raise ArgumentError unless an input of this shape is one number, or one a node of the ``steps``."""
+    if shape not in ((), (steps + 1,)):
+        raise ArgumentError(
+            f"{force.command_name} of {force.label} must be one number, or {steps + 1} for one value a node,"
+            f" got shape {shape}"
+        )
+
+
 class Commands:
     """Inputs of the laws: constant, one a node, or functions. Tables of them are made as they are needed.
 
@@ -175,16 +184,13 @@ class Commands:
             assert command is not None
             if callable(command):
                 (self.functions if force.constraint else self.of_time).append((column, force))
-            elif not command.shape:
+                continue
+            check_series(force, command.shape, steps)
+            if not command.shape:
                 self.constant[column] = command
-            elif command.shape == (steps + 1,):
+            else:
                 moved = motion_through(command, dt)(dt * np.arange(steps + 1), 1) if force.constraint else None
                 self._series.append((column, command, np.zeros_like(command) if moved is None else moved))
-            else:
-                raise ArgumentError(
-                    f"{force.command_name} of {force.label} must be one number, or {steps + 1} for one value a node,"
-                    f" got shape {command.shape}"
-                )
         self._moving: list[Course] = []  # in the order of ``moved``
         self.moved = self._take_motions(structure, compiled, Span(steps, dt, self.end), starts)
 

@@ -1,0 +1,89 @@
+"""The parameters of a rollout, as users give them: a dict of names to numbers of any library."""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from varint.errors import ArgumentError
+from varint.gradients.numbers import COMPONENT, START, STEP_SIZE, is_one_point
+from varint.inputs.at_nodes import check_series
+from varint.mechanism import Mechanism
+from varint.model.checks import in_a_shape, shown
+from varint.model.forces.commanded import Commanded
+
+LOADS = ("force", "torque")
+SHAPES, WANTED = ((), (None,), (None, None)), "a number or an array"
+
+
+def numbers_by_name(parameters: object, array: str, taken: Callable[[str, Any], Any]) -> dict[str, Any]:
+    """``parameters`` with each value as ``taken`` by the library, or as an array of numpy where that gives None.
+
+    ``array``: what the library calls its own, "tensor". Raises ArgumentError for what is no dict of names to numbers.
+    """
+    if not isinstance(parameters, Mapping):
+        raise ArgumentError(f"parameters must be a dict of name to {array}, got a {type(parameters).__name__}")
+    found = {}
+    for name, value in parameters.items():
+        if not isinstance(name, str):
+            raise ArgumentError(f"parameters have names as 'rod.mass', got {shown(name)}")
+        what = f"parameter {name!r}"
+        own = taken(what, value)
+        found[name] = in_a_shape(value, SHAPES, what, ArgumentError, wanted=WANTED) if own is None else own
+    return found
+
+
+def refuse_complex(what: str) -> None:
+    """Raise ArgumentError for an array of complex numbers."""
+    raise ArgumentError(f"{what} is complex: give real numbers")
+
+
+def check_parameters(mechanism: Mechanism, shapes: Mapping[str, tuple[int, ...]], steps: int) -> None:
+    """Raise ArgumentError where parameters of these shapes, by name, are none of a rollout, or none together.
+
+    Whether the mechanism has numbers of these names is left to `number_of`.
+    """
+    for name in shapes:
+        _check_own(mechanism, name)
+    _check_apart(mechanism, shapes)
+    for force in mechanism.forces:
+        if isinstance(force, Commanded) and (shape := shapes.get(f"{force.name}.{force.command_name}")) is not None:
+            check_series(force, shape, steps)
+
+
+def _check_own(mechanism: Mechanism, name: str) -> None:
+    """Raise ArgumentError for what `vi.gradient` has derivatives by, and a rollout none."""
+    if name == START or name.startswith(f"{START}."):
+        raise ArgumentError(
+            f"{name!r} is no parameter of a rollout, which starts from its state=, or else from mechanism.state():"
+            " vi.gradient has the derivative by the start"
+        )
+    if name == STEP_SIZE:
+        raise ArgumentError(f"{name!r} is no parameter of a rollout but its argument: vi.gradient has the derivative")
+    owner, _, attribute = (match[1] if (match := COMPONENT.fullmatch(name)) else name).rpartition(".")
+    if attribute in LOADS and owner in mechanism.body_index:
+        kind = "PointForce" if attribute == LOADS[0] else "PointTorque"
+        raise ArgumentError(
+            f"{name!r}: loads are no parameters of a rollout. Give {attribute}= to it, held, or the mechanism a"
+            f" vi.{kind}, whose 'NAME.magnitude' is one number or one a node"
+        )
+
+
+def _check_apart(mechanism: Mechanism, names: Collection[str]) -> None:
+    """Raise ArgumentError where a number is given twice."""
+    components: dict[tuple[str, int], str] = {}
+    fields = set(names)
+    for name in names:
+        if match := COMPONENT.fullmatch(name):
+            if match[1] in names:
+                raise ArgumentError(f"{name!r} is part of {match[1]!r}: give one of them")
+            if (other := components.setdefault((match[1], int(match[2])), name)) != name:
+                raise ArgumentError(f"{other!r} and {name!r} are one number: give one of them")
+            fields.add(match[1])
+    for field in fields:
+        owner, _, attribute = field.rpartition(".")
+        if attribute == "point" and f"{field}_b" in fields and owner in mechanism.joint_index:
+            joint = mechanism.joint(owner)
+            if is_one_point(joint):
+                raise ArgumentError(
+                    f"'{field}' moves the anchors of {joint.label} on both bodies, '{field}_b' the second: give one of"
+                    " them, or the joint another point_b="
+                )
