@@ -178,6 +178,9 @@ def _of_states(e: Equations) -> Arrays:
                 "state": e.law_state[k],
             }
             found = law.effort(*law.call_arguments(law.effort, values))
+            if law.flow:
+                flow, by_itself = law.flow(*law.call_arguments(law.flow, values))
+                found = *found, flow, 0.0, 0.0, by_itself
             by_state, (flow_by_value, flow_by_rate, flow_by_state[k]) = found[3], found[5:]
             assert flow_by_rate == 0.0
             row = reduced_gradient(e, e.ws.efforts.gradient, which)

@@ -16,6 +16,8 @@ from varint.model.forces import LAWS
 LAW_NAMES = tuple(sorted(LAWS))
 STATE_ITERATIONS = 50
 SETTLED = 1e-15  # of a state, or one
+# of ``EffortWork.settled``: what the solution depends on, the solution, and from KEY_NUMBERS on the flow's parameters
+KEY_INPUT, KEY_START, KEY_SPAN, KNOWN_STATE, KNOWN_FLOW, KNOWN_SHARE, KEY_NUMBERS = range(7)
 
 _SOURCES = {
     "value": "value",
@@ -42,15 +44,21 @@ _laws = [LAWS[name] for name in LAW_NAMES]
 _GIVEN = "plan, work, f, value, rate, given"
 _calls = {law.name: _call(law, law.effort) for law in _laws}
 _plain_effort = switch("plain_effort", _GIVEN, [None if law.has_state else _calls[law.name] for law in _laws])
+_FLOWING = f"{_GIVEN}, state"
 _effort_with_state = switch(
-    "effort_with_state", f"{_GIVEN}, state", [_calls[law.name] if law.has_state else None for law in _laws]
+    "effort_with_state", _FLOWING, [_calls[law.name] if law.has_state and not law.flow else None for law in _laws]
 )
+_effort_at_state = switch("effort_at_state", _FLOWING, [_calls[law.name] if law.flow else None for law in _laws])
 _flow_alone = switch(
     "flow_alone",
     "plan, work, f, given, state",
     [_call(law, law.flow) if law.flow else None for law in _laws],
 )
 _FLOWS_ALONE = np.array([law.flow is not None for law in _laws])
+_flow_places = [[law.parameters.index(name) for name in law.flow_parameters] for law in _laws]
+_FLOW_FIRST = np.array([min(places, default=0) for places in _flow_places])  # of the parameters of its flow
+_FLOW_END = np.array([max(places, default=-1) + 1 for places in _flow_places])
+SETTLED_SIZE = KEY_NUMBERS + int((_FLOW_END - _FLOW_FIRST).max())
 
 
 @njit
@@ -68,16 +76,32 @@ _HAS_POTENTIAL = np.array([law.potential is not None for law in _laws])
 
 
 @njit
-def _state_alone(plan, work, f, given, start, span):
-    """The internal variable of a law whose flow depends on it and the input alone, see `law_effort`."""
+def _settle(plan, work, f, given, span):
+    """Solve for the internal variable of a law whose flow depends on it and the input alone, see `law_effort`.
+
+    Into ``work.settled``: the state, its flow, and one over 1 - ``span`` times the derivative of the flow. A solution
+    stays there for as long as all that it depends on is the same: for all iterations of a step.
+    """
+    kind, s = natural(plan.laws.kind[f]), natural(plan.laws.state[f])
+    first, parameter = natural(plan.laws.first[f]), plan.laws.parameter
+    known, start, begin, end = work.settled[s], work.state[s], _FLOW_FIRST[kind], _FLOW_END[kind]
+    same = span != 0.0 and known[KEY_SPAN] == span and known[KEY_INPUT] == given and known[KEY_START] == start
+    for k in range(begin, end):
+        same &= known[KEY_NUMBERS + natural(k - begin)] == parameter[first + natural(k)]
+    if same:
+        return
     state = start
     for _ in range(STATE_ITERATIONS):
-        flow, slope = _flow_alone(plan.laws.kind[f], plan, work, f, given, state)
+        flow, slope = _flow_alone(kind, plan, work, f, given, state)
         change = (start + span * flow - state) / (1.0 - span * slope)
         state += change
         if not abs(change) > SETTLED * max(1.0, abs(state)):
             break
-    return state
+    flow, slope = _flow_alone(kind, plan, work, f, given, state)
+    known[KEY_INPUT], known[KEY_START], known[KEY_SPAN] = given, start, span
+    known[KNOWN_STATE], known[KNOWN_FLOW], known[KNOWN_SHARE] = state, flow, 1.0 / (1.0 - span * slope)
+    for k in range(begin, end):
+        known[KEY_NUMBERS + natural(k - begin)] = parameter[first + natural(k)]
 
 
 @njit
@@ -92,9 +116,15 @@ def law_effort(plan, work, f, value, rate, span):
     if s < 0:
         return _plain_effort(kind, plan, work, f, value, rate, given)
     s = natural(s)
-    start = state = work.state[s]
+    by_start = work.by_state[s]
     if _FLOWS_ALONE[kind]:
-        state = _state_alone(plan, work, f, given, start, span)
+        _settle(plan, work, f, given, span)
+        solved = work.settled[s]
+        state, share = solved[KNOWN_STATE], solved[KNOWN_SHARE]
+        effort, by_value, by_rate, by_state = _effort_at_state(kind, plan, work, f, value, rate, given, state)
+        work.flow[s], by_start[0], by_start[1] = solved[KNOWN_FLOW], by_state * share, 2.0 * share - 1.0
+        return effort, by_value, by_rate
+    start = state = work.state[s]
     for _ in range(STATE_ITERATIONS):
         effort, by_value, by_rate, by_state, flow, flow_by_value, flow_by_rate, flow_by_state = _effort_with_state(
             kind, plan, work, f, value, rate, given, state
@@ -106,7 +136,7 @@ def law_effort(plan, work, f, value, rate, span):
             break
     work.flow[s] = flow
     through = by_state * span / slope
-    by_start, ends = work.by_state[s], 2.0 * span / slope
+    ends = 2.0 * span / slope
     by_start[0], by_start[1] = by_state / slope, 2.0 / slope - 1.0
     by_start[2], by_start[3] = ends * flow_by_value, ends * flow_by_rate
     return effort, by_value + through * flow_by_value, by_rate + through * flow_by_rate

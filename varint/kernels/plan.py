@@ -244,6 +244,7 @@ class EffortWork(CompiledRecord, writable=True):
     mapped: Annotated[Int1, "nm"]  # address of a user's function of a measure, 0 for the measure itself
     state: Annotated[Float1, "states", STEP_STATE]  # at the last node
     flow: Annotated[Float1, "states"]  # their rate
+    settled: Annotated[Float2, "states settled"]  # solutions of states whose flow depends on them alone, see laws.py
     by_state: Annotated[Float2, "states 4"]  # effort by the state at the start, state at the end by it, value, rate
     value: Annotated[Float1, "nm"]  # of measures, turns counted
     # of the last step done, for a row of a constraint of the last node

@@ -10,6 +10,7 @@ from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.extended import finish_extended, sharpen
 from varint.kernels.kept_arrays import span_sizes, write_role_spans
+from varint.kernels.laws import SETTLED_SIZE
 from varint.kernels.ldu import solve_newton
 from varint.kernels.massive_path_coupling import couple_paths, fold_paths, project_paths
 from varint.kernels.massive_paths import add_path_momenta, finish_paths, has_massive_paths, start_path_momenta
@@ -83,7 +84,7 @@ def workspace_sizes(plan: Plan, stages: int, kept: int, sharpened: bool) -> dict
         "nb": plan.bodies.mass.size, "slots": plan.bodies.mass.size + 1, "nr": plan.rows.role.size,
         "nm": plan.measures.kind.size,
         "nf": plan.laws.kind.size, "ns": plan.laws.sum_law.size - 1, "ne": plan.elements.force.size,
-        "states": states_of(plan), "loads": plan.loads.kind.size,
+        "states": states_of(plan), "settled": SETTLED_SIZE, "loads": plan.loads.kind.size,
         "constraints": plan.constraints.row.size, "products": plan.products.start.size, "stages": stages,
         "kept": kept, "poses": 2, "components": plan.components.first_body.size - 1,
         "sharpened": plan.bodies.mass.size if sharpened and not has_massive_paths(plan) else 0,

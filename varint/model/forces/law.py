@@ -12,8 +12,9 @@ what is passed:
 
 Any other name is a parameter, or one of the ``groups`` of parameters that the law declares, passed as a tuple. Without
 a state, ``effort`` returns the effort, N or N m, and its derivatives: (effort, by_value, by_rate). With a state, it
-returns (effort, by_value, by_rate, by_state, flow, flow_by_value, flow_by_rate, flow_by_state), flow = da/dt. The
-potential V(value), J, may also take the table and the parameters; the conservative effort is -dV/dvalue.
+returns (effort, by_value, by_rate, by_state, flow, flow_by_value, flow_by_rate, flow_by_state), flow = da/dt; the
+first four of these if the law has a function ``flow``. The potential V(value), J, may also take the table and the
+parameters; the conservative effort is -dV/dvalue.
 """
 
 import inspect
@@ -39,10 +40,10 @@ class Law(Shown):
     groups : dict of str to tuples of str
         Names of the parameters in each argument that is a tuple, by the argument's name.
     arguments, parameters : tuple of str
-        Names of the arguments of ``effort``, groups expanded: all, and those that are parameters.
+        Names of the arguments of ``effort`` and ``flow``, groups expanded: all, and those that are parameters.
     flow : compiled function or None
-        Returns (flow, flow_by_state), for laws whose flow does not depend on value and rate. Their state is solved for
-        before the effort is evaluated; ``effort`` returns all eight values nevertheless.
+        Returns (flow, flow_by_state), for laws whose flow does not depend on value and rate. Their state in the middle
+        of a step does not depend on the motion, and is solved for once a step.
     along_path : bool
         Whether its measures are pieces of a path that are evaluated together (kernels/paths.py).
     """
@@ -65,7 +66,8 @@ class Law(Shown):
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        return tuple(part for name in _names(self.effort) for part in self.groups.get(name, (name,)))
+        names = dict.fromkeys(name for function in (self.effort, self.flow) if function for name in _names(function))
+        return tuple(part for name in names for part in self.groups.get(name, (name,)))
 
     def call_arguments(self, function: Callable, values: Mapping[str, Any]) -> list[Any]:
         """Return the arguments of ``function``, one of the law's, looked up by name in ``values``; groups as tuples."""
@@ -78,6 +80,12 @@ class Law(Shown):
     @property
     def parameters(self) -> tuple[str, ...]:
         return tuple(name for name in self.arguments if name not in VARIABLES)
+
+    @property
+    def flow_parameters(self) -> tuple[str, ...]:
+        """Those of ``parameters`` that ``flow`` takes."""
+        names = _names(self.flow) if self.flow else ()
+        return tuple(part for name in names if name not in VARIABLES for part in self.groups.get(name, (name,)))
 
     @property
     def has_state(self) -> bool:

@@ -37,6 +37,7 @@ TINY = 1e-15
 B1, B2, B3, B4 = (0.814, 0.433, 0.1), (1.06, 0.717, 1.0), (0.162, -0.0299, 0.354), (0.0633, 0.2, 0.0)
 NEGLIGIBLE = 30.0  # widths from the middle of a bump: its share is below 1e-190
 STRETCH, STEEP = 0.6, 4.0  # of the passive curve
+RISE = 1.0 / (math.exp(STEEP) - 1.0)
 SHAPE = (0.5, 1.6, 1.3, 1.2)  # lmin, lmax, fpmax, fvmax
 GIVE_TO_BODIES = "lead it over vi.At points and around surfaces, or give its mass to the bodies"
 FASTEST = {"degroote": 10.0, "mujoco": 1.5}  # optimal lengths per second
@@ -47,18 +48,19 @@ def degroote_curves(l, v):
     """fL, fV, fP at the fibre length l and rate v, each with its derivative."""
     active = active_slope = 0.0
     for k in range(3):
-        width = B3[k] + B4[k] * l
+        width = B3[k] + (B4[k] * l if B4[k] != 0.0 else 0.0)
         if abs(l - B2[k]) > NEGLIGIBLE * abs(width):  # one of the widths is zero at l = 0.1495
             continue
-        x = (l - B2[k]) / width
+        narrow = 1.0 / width
+        x = (l - B2[k]) * narrow
         bump = B1[k] * math.exp(-0.5 * x * x)
         active += bump
-        active_slope -= bump * x * (1.0 - x * B4[k]) / width
+        active_slope -= bump * x * (1.0 - x * B4[k]) * narrow
     x = -8.149 * v - 0.374
     root = math.sqrt(x * x + 1.0)
-    speed = -0.318 * math.asinh(x) + 0.886
-    grown, top = math.exp(STEEP * (l - 1.0) / STRETCH), math.exp(STEEP) - 1.0
-    return active, active_slope, speed, 0.318 * 8.149 / root, (grown - 1.0) / top, STEEP / STRETCH * grown / top
+    speed = -0.318 * math.copysign(math.log(abs(x) + root), x) + 0.886  # asinh, as exact as its sum with 0.886
+    grown = math.exp(STEEP / STRETCH * (l - 1.0))
+    return active, active_slope, speed, 0.318 * 8.149 / root, (grown - 1.0) * RISE, STEEP / STRETCH * RISE * grown
 
 
 @njit
@@ -96,24 +98,27 @@ def mujoco_curves(l, v, lmin, lmax, fpmax, fvmax):
 
 @njit
 def _fibre(value, rate, optimal, slack, thickness, fastest):
-    """Length and rate of the fibres over their scales, cos(alpha), and the derivatives of the last two by the value."""
-    along = value - slack
+    """Length and rate of the fibres over their scales, cos(alpha), the derivatives of the last two by the value, and
+    one over both scales."""
+    along, by_speed = value - slack, 1.0 / (optimal * fastest)
+    by_length = fastest * by_speed
     if thickness == 0.0:
-        return along / optimal, rate / (optimal * fastest), 1.0, 0.0, 0.0
+        return along * by_length, rate * by_speed, 1.0, 0.0, 0.0, by_length, by_speed
     length = math.sqrt(along * along + thickness * thickness)
     cosine = along / length
     bend = thickness * thickness / (length * length * length)
-    return length / optimal, rate * cosine / (optimal * fastest), cosine, rate * bend / (optimal * fastest), bend
+    rate *= by_speed
+    return length * by_length, rate * cosine, cosine, rate * bend, bend, by_length, by_speed
 
 
 @njit
-def _tension(a, curves, fibre, strength, optimal, fastest):
+def _tension(a, curves, fibre, strength):
     """Effort, and its derivatives by value, rate and activation."""
     active, active_slope, speed, speed_slope, passive, passive_slope = curves
-    cosine, v_by_value, bend = fibre[2], fibre[3], fibre[4]
+    _, _, cosine, v_by_value, bend, by_length, by_speed = fibre
     whole = a * active * speed + passive
-    by_value = (a * active_slope * speed + passive_slope) * cosine / optimal + a * active * speed_slope * v_by_value
-    by_rate = a * active * speed_slope * cosine / (optimal * fastest)
+    by_value = (a * active_slope * speed + passive_slope) * cosine * by_length + a * active * speed_slope * v_by_value
+    by_rate = a * active * speed_slope * cosine * by_speed
     return (
         -strength * whole * cosine,
         -strength * (by_value * cosine + whole * bend),
@@ -128,7 +133,7 @@ def _degroote(value, rate, a, scales):
     if value <= slack:
         return 0.0, 0.0, 0.0, 0.0
     fibre = _fibre(value, rate, optimal, slack, thickness, fastest)
-    return _tension(a, degroote_curves(fibre[0], fibre[1]), fibre, strength, optimal, fastest)
+    return _tension(a, degroote_curves(fibre[0], fibre[1]), fibre, strength)
 
 
 @njit
@@ -138,7 +143,7 @@ def _mujoco(value, rate, a, scales, shape):
         return 0.0, 0.0, 0.0, 0.0
     fibre = _fibre(value, rate, optimal, slack, thickness, fastest)
     curves = mujoco_curves(fibre[0], fibre[1], shape[0], shape[1], shape[2], shape[3])
-    return _tension(a, curves, fibre, strength, optimal, fastest)
+    return _tension(a, curves, fibre, strength)
 
 
 @njit
@@ -160,10 +165,8 @@ def _activation(input, state, times):
     return activation_rate(input, state, *times)
 
 
-def _degroote_law(value, rate, input, state, scales, times):
-    effort, by_value, by_rate, by_a = _degroote(value, rate, state, scales)
-    flow, flow_by_a = activation_rate(input, state, *times)
-    return effort, by_value, by_rate, by_a, flow, 0.0, 0.0, flow_by_a
+def _degroote_law(value, rate, state, scales):
+    return _degroote(value, rate, state, scales)
 
 
 def _degroote_at_once(value, rate, input, scales):
@@ -171,10 +174,8 @@ def _degroote_at_once(value, rate, input, scales):
     return effort, by_value, by_rate
 
 
-def _mujoco_law(value, rate, input, state, scales, shape, times):
-    effort, by_value, by_rate, by_a = _mujoco(value, rate, state, scales, shape)
-    flow, flow_by_a = activation_rate(input, state, *times)
-    return effort, by_value, by_rate, by_a, flow, 0.0, 0.0, flow_by_a
+def _mujoco_law(value, rate, state, scales, shape):
+    return _mujoco(value, rate, state, scales, shape)
 
 
 def _mujoco_at_once(value, rate, input, scales, shape):
