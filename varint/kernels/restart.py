@@ -6,7 +6,7 @@ halves the whole step (measured: halving the stage alone leaves errors of second
 
 from varint._numba import copy_spans, njit
 from varint.kernels.configuration import place
-from varint.terms.kernels.term_rows import has_contacts, list_all, place_rows
+from varint.terms.kernels.term_rows import copy_near, place_rows
 
 DEEPEST_SUBSTEP = 12  # a step is halved at most so many times
 ACCEPTED, AGAIN, AT_START = 0, 1, 2  # verdicts of terms on the end of a trial
@@ -16,6 +16,7 @@ ACCEPTED, AGAIN, AT_START = 0, 1, 2  # verdicts of terms on the end of a trial
 def copy_start(ws, pose, back):
     """Copy the arrays with the role RESTORED, those of poses at ``pose``, to ``ws.saved_step``, or back if ``back``."""
     copy_spans(ws.spans.restored, pose, ws.saved_step.start, back)
+    copy_near(ws, back)
 
 
 @njit
@@ -24,5 +25,3 @@ def go_back(plan, ws, pose):
     copy_start(ws, pose, True)
     place(plan, ws, pose)
     place_rows(plan, ws, pose)
-    if has_contacts(plan):
-        list_all(ws)

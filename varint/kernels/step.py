@@ -60,7 +60,7 @@ def _extrapolate(velocity, history, length, still):
     polynomial is the one that would have predicted the last step best, or 2 if none came close. Newton's method then
     stays on the motion's branch more often. ``length``, m, scales rad/s to m/s. Velocities below ``still``, m/s, are
     round-off, which differences would amplify from step to step: they start from the last. Returns by how much such a
-    start value missed the last velocities, m/s; infinity where none came close.
+    start value missed the last velocities, m/s, infinity where none came close; and whether they are below ``still``.
     """
     # The difference D^k of order k is what the polynomial of degree k - 1 missed at the last step, so that the smallest
     # |D^k| < sqrt(NEAR_ENOUGH) |D^0| chooses the degree; the start value is the sum of D^0, D^1, ..., D^degree.
@@ -76,7 +76,8 @@ def _extrapolate(velocity, history, length, still):
             scale = size
         elif size < least * scale:
             degree, least, missed = k - 1, size / scale, size
-    if scale < still * still:
+    rests = scale < still * still
+    if rests:
         degree, missed = 0, scale
     for i in range(velocity.shape[0]):
         d = history[0, i]
@@ -86,7 +87,7 @@ def _extrapolate(velocity, history, length, still):
             v0, v1, v2, v3, v4, v5 = v0 + d[0], v1 + d[1], v2 + d[2], v3 + d[3], v4 + d[4], v5 + d[5]
         v = velocity[i]
         v[0], v[1], v[2], v[3], v[4], v[5] = v0, v1, v2, v3, v4, v5
-    return math.sqrt(missed)
+    return math.sqrt(missed), rests
 
 
 @njit
@@ -160,7 +161,9 @@ def begin_part(plan, ws, inputs, h, stage, extrapolate, when, warm):
         if plan.compliant.joint_row.size:
             extrapolate_ringing(ws, stage, plan.bodies.length[0], still)
         else:
-            missed = _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0], still)
+            missed, rests = _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0], still)
+            for r in range(ws.multiplier.size if rests and ws.ldu.K.size == 0 else 0):
+                ws.multiplier[r] = ws.last_multiplier[r]
     ws.extended.used[0] = False
     return missed
 
@@ -174,7 +177,7 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     """
     alone = ws.history.shape[0] == 1
     # multipliers of redundant closures would grow from step to step, and those of a step with contacts lead the states
-    # of contacts astray where they change: a slider-crank with clearance then gains energy
+    # of contacts astray where they change, that is, but at rest: a slider-crank with clearance then gains energy
     plain = alone and ws.ldu.K.size == 0 and not has_terms(plan)
     missed = begin_part(plan, ws, inputs, h, stage, extrapolate, when, plain and extrapolate)
     sharpened = ws.extended.impulse.shape[0] > 0
@@ -187,7 +190,7 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
         if sharpened and status == CONVERGED and upper == pose:
             ws.extended.used[0] = sharpen(plan, ws, pose, 1 - pose, h)
             iterations += 1
-    for r in range(ws.multiplier.size if plain else 0):
+    for r in range(ws.multiplier.size if plain or has_contacts(plan) else 0):
         ws.last_multiplier[r] = ws.multiplier[r]
     keep_multipliers(plan, ws, 0.5 * h)
     return status, iterations, upper

@@ -10,7 +10,10 @@ from varint.terms.contacts.kernels.contact_accelerations import (  # noqa: F401
     forces_of_contacts,  # in world axes
     rest_contacts,  # at a recorded node: those that rest take part
 )
-from varint.terms.contacts.kernels.contact_broad_phase import list_all  # noqa: F401  # take all contacts for near
+from varint.terms.contacts.kernels.contact_broad_phase import (  # noqa: F401
+    copy_near,  # what a step changes of contacts
+    list_all,  # take all contacts for near
+)
 from varint.terms.contacts.kernels.contact_cones import add_pushes  # noqa: F401  # impulses to vectors of bodies
 from varint.terms.contacts.kernels.contact_depths import depths_of_pairs  # noqa: F401  # by which shapes overlap
 from varint.terms.contacts.kernels.contact_nodes import (  # noqa: F401

@@ -7,7 +7,7 @@ anew, from all pairs. A pair that is not listed has no features within reach, so
 
 import math
 
-from varint._numba import njit
+from varint._numba import natural, njit
 from varint.algebra.vectors import add, dot, rotate, sub, vector
 from varint.collision.shape_records import HOLLOW, PLANE
 from varint.terms.contacts.kernels.contact_rolling import roller_of
@@ -40,6 +40,43 @@ def list_all(ws):
         work.near_pair[p], work.is_near[p] = p, True
     for s in range(work.skin.size):
         work.skin[s] = -math.inf
+
+
+@njit
+def copy_near(ws, back):
+    """Copy what a step changes of the contacts that are listed to ``ws.contacts.saved``, or from there if ``back``.
+
+    The list is the same at both: it is made at the start of (sub-)steps. All others are open.
+    """
+    work = ws.contacts
+    planes = work.closed.size - work.kind.size
+    for n in range(work.near_count[0]):
+        k = natural(work.near[n])
+        saved, slip, impulse = work.saved[k], work.slip[k], work.impulse[k]
+        if back:
+            work.closed[k], work.held_gap[k] = saved[0] != 0.0, saved[1]
+            slip[0], slip[1] = saved[2], saved[3]
+            impulse[0], impulse[1], impulse[2] = saved[4], saved[5], saved[6]
+        else:
+            saved[0], saved[1] = 1.0 if work.closed[k] else 0.0, work.held_gap[k]
+            saved[2], saved[3] = slip[0], slip[1]
+            saved[4], saved[5], saved[6] = impulse[0], impulse[1], impulse[2]
+        if k < planes:
+            continue
+        slip_vector = work.slip_vector[k - planes]
+        for m in range(3):
+            if back:
+                slip_vector[m] = saved[7 + m]
+            else:
+                saved[7 + m] = slip_vector[m]
+
+
+@njit
+def clear_impulses(ws):
+    """Set the impulses of the iterate to zero: those of the contacts that are listed, as all others are zero."""
+    for n in range(ws.contacts.near_count[0]):
+        z = ws.contacts.z[natural(ws.contacts.near[n])]
+        z[0] = z[1] = z[2] = 0.0
 
 
 @njit

@@ -4,7 +4,7 @@ import math
 
 from varint._numba import indirect, natural, njit
 from varint.algebra.vectors import dot, sub, vector
-from varint.collision.features import CIRCLE_POINT, LINE_LINE, POINT_LINE, POINT_POINT
+from varint.collision.features import CIRCLE_POINT, LINE_LINE, POINT_LINE, POINT_POINT, locate_features
 from varint.collision.narrow import find_features
 from varint.kernels.plan import Plan, Workspace
 from varint.terms.contacts.kernels.contact_broad_phase import (
@@ -19,6 +19,7 @@ from varint.terms.contacts.kernels.contact_features import locate_contact
 from varint.terms.contacts.kernels.contact_rolling import roller_of
 
 UNSEEN = 1e-9  # of the size: an overlap of features that nobody looked for, at the end of a step
+LOST = -2  # less the kind of a slot whose features are not among those found any more
 FLUSH = 1e-11  # m, by which the gap of what takes a contact over may be larger
 TURNED = 0.5  # cosine by which the normal between round bodies may turn in a step in which they could meet
 SHORTEST = 1.0 / 64.0  # of a step: a share that is not halved any further for what could be missed in it
@@ -92,7 +93,43 @@ def _clear(plan, ws, f):
 
 
 @njit
-def _fill(plan, ws, p, count):
+def _carrier_of(plan, ws, pose, k, m):
+    """Carrier of the ``body`` of contact k, world, if it had the features m that were found."""
+    found, i, j = ws.found, plan.contacts.body[k], plan.contacts.other[k]
+    first, second = (j, i) if found.swapped[m] else (i, j)
+    _, _, A, B = locate_features(
+        found.kind[m], found.point[m], found.direction[m], found.radius[m],
+        (ws.position[pose, first], ws.rotation[pose, first]), (ws.position[pose, second], ws.rotation[pose, second]),
+    )  # fmt: skip
+    return B if found.swapped[m] else A
+
+
+@njit
+def _take_touching(plan, ws, pose, p, f, count):
+    """Give slot f, closed, whose features are lost, the nearest of those found that touch; empty it where none does.
+
+    Where corners lie on corners the same point of a patch is now a vertex of the one, now of the other, or edges that
+    cross. A contact that opened there would be an impact.
+    """
+    work, found, k = ws.contacts, ws.found, plan.contacts.height.size + f
+    work.kind[f] = LOST - work.kind[f]
+    _, _, there, _ = locate_contact(plan, ws, pose, k)
+    best, least = -1, (MARGIN * _size_of(plan, p)) ** 2
+    for m in range(count):
+        if found.kind[m] == EMPTY or found.gap[m] > max(work.held_gap[k], 0.0) + FLUSH:
+            continue
+        away = sub(_carrier_of(plan, ws, pose, k, m), there)
+        if dot(away, away) < least:
+            best, least = m, dot(away, away)
+    if best < 0:
+        _clear(plan, ws, f)
+        return
+    work.held_gap[k] = found.gap[best]
+    _take(work, found, f, best)
+
+
+@njit
+def _fill(plan, ws, pose, p, count):
     """Give the slots of pair p the features found: those that had them keep them, the others by the least gaps.
 
     Returns whether a closed contact has moved on to another feature.
@@ -109,8 +146,13 @@ def _fill(plan, ws, p, count):
             moved = moved or best >= 0
         if best >= 0:
             _take(work, found, f, best)
+        elif work.closed[np_ + f]:
+            work.kind[f] = LOST - work.kind[f]
         else:
             _clear(plan, ws, f)
+    for f in range(first, last):
+        if work.kind[f] <= LOST:
+            _take_touching(plan, ws, pose, p, f, count)
     for f in range(first, last):
         if work.kind[f] != EMPTY:
             continue
@@ -188,7 +230,7 @@ def choose_features(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
         k = contacts.height.size + contacts.pair_first[p]
         way = way_of_shape(plan, ws, contacts.body[k], contacts.pair_shape[p, 0], h)
         way += way_of_shape(plan, ws, contacts.other[k], contacts.pair_shape[p, 1], h)
-        moved = _fill(plan, ws, p, _find(plan, ws, pose, p, AHEAD * way + MARGIN * _size_of(plan, p))) or moved
+        moved = _fill(plan, ws, pose, p, _find(plan, ws, pose, p, AHEAD * way + MARGIN * _size_of(plan, p))) or moved
     if moved:
         _roll_on(plan, ws, pose)
 

@@ -16,6 +16,7 @@ from varint.kernels.ldu import solve_newton
 from varint.kernels.momentum import momenta_of
 from varint.kernels.plan import Plan, Workspace
 from varint.kernels.refine import solve_again
+from varint.terms.contacts.kernels.contact_broad_phase import clear_impulses
 from varint.terms.contacts.kernels.contact_cones import (
     ALL_APART,
     ALL_STICK,
@@ -73,7 +74,7 @@ def _solve(plan, ws, pose, afresh):
     """Passes of `solve_at_node` with the ``share`` of friction at hand; ``afresh``: from no impulses at all."""
     work, body, row = ws.contacts, ws.increment_body, ws.increment_row
     if afresh:
-        work.z[:] = 0.0
+        clear_impulses(ws)
         work.velocity[:] = 0.0
         work.multiplier[:] = 0.0
     factored, moved, fastest = False, math.inf, 0.0
@@ -125,7 +126,7 @@ def _start_inside(plan, ws, pose):
         k = natural(work.near[n])
         if work.taking[k] and (work.sticking[k] or work.direction[k, 0] != 0.0 or work.direction[k, 1] != 0.0):
             return False
-    work.z[:] = 0.0
+    clear_impulses(ws)
     work.velocity[:] = 0.0
     work.multiplier[:] = 0.0
     _look(plan, ws, ALL_APART)

@@ -39,12 +39,13 @@ class ContactTable(CompiledRecord):
 class ContactWork(CompiledRecord, writable=True):
     """The contacts in a run. Of each a frame: the normal, and two directions across it."""
 
-    closed: Annotated[Bool1, "contacts", STEP_STATE]
-    held_gap: Annotated[Float1, "contacts", STEP_STATE]  # m, at which a closed contact is held, zero but for round-off
-    slip: Annotated[Float2, "contacts 2", STEP_STATE]  # m/s, over the last step; zero where it stuck
-    impulse: Annotated[Float2, "contacts 3", STEP_STATE]  # N s, over the last step, of pairs in axes of the world ...
+    closed: Annotated[Bool1, "contacts", STATE]
+    held_gap: Annotated[Float1, "contacts", STATE]  # m, at which a closed contact is held, zero but for round-off
+    slip: Annotated[Float2, "contacts 2", STATE]  # m/s, over the last step; zero where it stuck
+    impulse: Annotated[Float2, "contacts 3", STATE]  # N s, over the last step, of pairs in axes of the world ...
     span: Annotated[Float1, STEP_STATE]  # ... of so many seconds
     hits: Annotated[Int1, "contacts"]  # in this step
+    saved: Annotated[Float2, "contacts 10"]  # at the start of a step, of those that can touch: `copy_near`
     # those that can touch, see contact_broad_phase.py; arrays of all others are as of open contacts
     near: Annotated[Int1, "contacts", STATE]  # their numbers, in order ...
     near_count: Annotated[Int1, STATE]  # ... and how many they are
@@ -60,7 +61,7 @@ class ContactWork(CompiledRecord, writable=True):
     place: Annotated[Float3, "features 2 3", STATE]  # points, from the centre of mass, body axes, m
     axis: Annotated[Float3, "features 2 3", STATE]  # unit vectors, body axes
     size: Annotated[Float2, "features 2", STATE]  # radii, m
-    slip_vector: Annotated[Float2, "features 3", STEP_STATE]  # m/s, ``slip`` in axes of the world
+    slip_vector: Annotated[Float2, "features 3", STATE]  # m/s, ``slip`` in axes of the world
     frame: Annotated[Float3, "features 3 3"]  # rows: the normal, two directions across it, at the pose of ``upper``
     carrier: Annotated[Float3, "features 2 3"]  # of both bodies at that pose, from the centre of mass, body axes
     # the problem to be solved; contacts that are not in it have no impulse

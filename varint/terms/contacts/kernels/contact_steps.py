@@ -21,6 +21,7 @@ from varint.kernels.newton import (
     newton_increment,
 )
 from varint.kernels.plan import Plan, Workspace
+from varint.terms.contacts.kernels.contact_broad_phase import clear_impulses
 from varint.terms.contacts.kernels.contact_cones import (
     ALL_APART,
     ALL_PRESS,
@@ -56,7 +57,8 @@ def _solve(plan, ws, start, end, h, tol):
     status, count = _iterate(plan, ws, start, end, h, tol)
     if status == CONVERGED:
         return status, count
-    work.slip[:] = 0.0
+    for n in range(work.near_count[0]):
+        work.slip[work.near[n], 0] = work.slip[work.near[n], 1] = 0.0
     if _start_inside(plan, ws, start, end, h):
         status, further = _iterate(plan, ws, start, end, h, tol)
         count += further + 2
@@ -107,7 +109,9 @@ def _start_inside(plan, ws, start, end, h):
         return False
     ws.residual_body[:] = 0.0
     ws.residual_row[:] = 0.0
-    work.given[:] = 0.0
+    for n in range(work.near_count[0]):
+        for a in range(3):
+            work.given[work.near[n], a] = 0.0
     add_pushes(plan, ws, -1.0, ws.residual_body)
     if not math.isfinite(newton_increment(plan, ws, end, h, start, True)):
         return False
@@ -122,7 +126,7 @@ def _begin_anew(ws):
     """Set the iterate to the velocities of the last step, without impulses."""
     copy_motions(ws.history[0, 0], ws.velocity)
     ws.multiplier[:] = 0.0
-    ws.contacts.z[:] = 0.0
+    clear_impulses(ws)
 
 
 @njit

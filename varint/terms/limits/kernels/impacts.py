@@ -48,6 +48,8 @@ from varint.terms.limits.kernels.limits import (
 )
 
 SEARCH = 60  # trials for the instant of an event
+SAME = 1e-13  # shares of a step that differ by less are one instant
+SHORTEST_SHARE = 1.0 / (1 << DEEPEST_SUBSTEP)  # of a step, of sub-steps on the way to an event
 MOST_CHANGES = 20  # of limits that close or open in one step
 MOST_IMPACTS = 3  # of a limit in one step, then it closes
 MANY_CHANGES = 60  # in one step: a body that rocks lands again and again; from then on its contacts just close
@@ -178,11 +180,19 @@ def judge_trial(
     else:
         value = clearance(plan, ws, end, search.limit[0])
     search.trials[0] += 1
+    if abs(value) > 1.0 and contact_of(plan, search.limit[0]) >= 0 and _is_lost(search):
+        # the end of the trial jumps past the contact: the sub-step ends before that, or the contact closes at its start
+        search.changes[0] += 1
+        if search.low[0] > SHORTEST_SHARE and search.changes[0] < MANY_CHANGES:
+            end_search(ws)
+            return AGAIN, search.low[0]
+        search.changes[0] = MANY_CHANGES + 1
+        return AT_START, whole
     if abs(value) > 1.0 and search.trials[0] <= SEARCH:
         _narrow(search, part, value)
         if search.low_value[0] > 0.0:
             return AGAIN, _crossing(search)
-        if not is_closed(plan, ws, search.limit[0]) and search.high[0] > 1.0 / (1 << DEEPEST_SUBSTEP):
+        if not is_closed(plan, ws, search.limit[0]) and search.high[0] > SHORTEST_SHARE:
             return AGAIN, 0.5 * search.high[0]  # not yet a share at which the gap is open
     earlier = first_beyond(plan, ws, end, forces) if abs(value) <= 1.0 else -1
     if earlier >= 0 and contact_of(plan, earlier) >= 0 and search.changes[0] >= MANY_CHANGES:
@@ -239,6 +249,12 @@ def _narrow(search, part, value):
         if not search.was_beyond[0]:
             search.high_value[0] *= 0.5
     search.was_beyond[0] = beyond
+
+
+@njit
+def _is_lost(search):
+    """Whether the instant of the event is not found: all trials are used up, or their bracket is."""
+    return search.trials[0] > SEARCH or (search.low[0] > 0.0 and search.high[0] - search.low[0] < SAME)
 
 
 @njit
