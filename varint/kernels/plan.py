@@ -42,7 +42,7 @@ from varint._numba import (
 )
 from varint.collision.shape_records import Features
 from varint.kernels.balance_records import Balance, Components
-from varint.kernels.compliant_records import CompliantRows
+from varint.kernels.compliant_records import CompliantRows, Ringing
 from varint.kernels.kept_arrays import SavedStep, Spans, write_role_spans
 from varint.kernels.massive_path_records import MassivePaths, MassivePathWork
 from varint.kernels.path_records import Paths
@@ -477,6 +477,7 @@ class Workspace(CompiledRecord, writable=True):
     pace: Pace
     spans: Spans
     saved_step: SavedStep
+    ringing: Ringing
     products: ProductWork
     ldu: Factors
     tape: Tape

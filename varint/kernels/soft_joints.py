@@ -11,8 +11,6 @@ becomes that of the rigid row, g' = 0, as alpha goes to zero, if g = 0 at the st
 derivatives.
 """
 
-import math
-
 from varint._numba import indirect, njit
 from varint.algebra.sums import two_sum
 from varint.algebra.vectors import rotate, vector
@@ -61,52 +59,6 @@ def stiffen_rows(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: f
             for k in range(6):
                 ws.jacobian[upper, r, side, k] = work.gradient[m, side, k]
                 ws.jacobian[lower, r, side, k] = share * work.gradient[r, side, k]
-
-
-@indirect(seconds=1, what=WHAT)
-def extrapolate_ringing(ws: Workspace, stage: int, length: float, still: float) -> None:
-    """Write the start values of Newton's iteration to ``ws.velocity``, from ``ws.history[stage]`` (n, nb, 6).
-
-    Stiff rows ring with a period of two steps or a little more: their velocities change sign from step to step. With
-    the backward differences D of `step._extrapolate`, start values that meet polynomials of degree a - 1 and such
-    alternating velocities b times, and what they missed at the last step, are
-
-        b = 0    D^0 + ... + D^(a-1)                           D^a
-        b = 1    D^0 + ... + D^(a-1) -   D^a                 2 D^a -   D^(a+1)
-        b = 2    D^0 + ... + D^(a-1) - 3 D^a + D^(a+1)       4 D^a - 4 D^(a+1) + D^(a+2)
-
-    The pair (a, b) that missed least is taken. ``length``, m, scales rad/s to m/s; velocities below ``still``, m/s,
-    start from the last.
-    """
-    history, velocity = ws.history[stage], ws.velocity
-    best, degree, times, scale = math.inf, 1, 0, 0.0
-    for b in range(3):
-        for a in range(1, history.shape[0] - b):
-            size = scale = 0.0
-            for i in range(velocity.shape[0]):
-                for k in range(6):
-                    missed = (1.0 if b == 0 else 2.0 * b) * history[a, i, k]
-                    if b > 0:
-                        missed -= (1.0 if b == 1 else 4.0) * history[a + 1, i, k]
-                    if b == 2:
-                        missed += history[a + 2, i, k]
-                    unit = 1.0 if k < 3 else length
-                    size += (unit * missed) ** 2
-                    scale += (unit * history[0, i, k]) ** 2
-            if size < best:
-                best, degree, times = size, a, b
-    if scale < still * still:
-        degree, times = 1, 0
-    for i in range(velocity.shape[0]):
-        for k in range(6):
-            value = history[0, i, k]
-            for j in range(1, degree):
-                value += history[j, i, k]
-            if times > 0:
-                value -= (1.0 if times == 1 else 3.0) * history[degree, i, k]
-            if times == 2:
-                value += history[degree + 1, i, k]
-            velocity[i, k] = value
 
 
 @njit

@@ -31,7 +31,7 @@ from varint.kernels.plan import Plan, Workspace
 from varint.kernels.projection import node_works, project
 from varint.kernels.rates import place_rates
 from varint.kernels.restart import ACCEPTED, AT_START, DEEPEST_SUBSTEP, copy_start, go_back
-from varint.kernels.soft_joints import extrapolate_ringing
+from varint.kernels.ringing import extrapolate_ringing, keep_ringing
 from varint.kernels.tape import keep_load, keep_stage
 from varint.terms.kernels.term_events import (
     act_event,
@@ -313,6 +313,8 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
         part = min(size, 1.0 - done)
     for stage in range(stages.size):
         _remember(ws.saved_step.velocity[stage], ws.history[stage])
+    if plan.compliant.joint_row.size:
+        keep_ringing(plan, ws)
     return CONVERGED, pose, iterations, pieces - 1
 
 

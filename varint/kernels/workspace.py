@@ -26,8 +26,9 @@ from varint.kernels.plan import (
 )
 from varint.kernels.rates import evaluate_rates
 from varint.kernels.refine import PASSES
+from varint.kernels.ringing import extrapolate_ringing, keep_ringing
 from varint.kernels.rows import evaluate_rows
-from varint.kernels.soft_joints import average_rows, extrapolate_ringing, stiffen_rows
+from varint.kernels.soft_joints import average_rows, stiffen_rows
 from varint.products.product_coordinates import follow
 from varint.products.product_rows import curve_product_row, product_row, product_rows
 from varint.products.records import MOST
@@ -86,6 +87,7 @@ def workspace_sizes(plan: Plan, stages: int, kept: int, sharpened: bool) -> dict
         "nf": plan.laws.kind.size, "ns": plan.laws.sum_law.size - 1, "ne": plan.elements.force.size,
         "states": states_of(plan), "settled": SETTLED_SIZE, "loads": plan.loads.kind.size,
         "constraints": plan.constraints.row.size, "products": plan.products.start.size, "stages": stages,
+        "ringing": stages if plan.compliant.joint_row.size else 0,
         "kept": kept, "poses": 2, "components": plan.components.first_body.size - 1,
         "sharpened": plan.bodies.mass.size if sharpened and not has_massive_paths(plan) else 0,
         **sizes_of(plan, kept), **_path_sizes(plan),
@@ -120,9 +122,8 @@ def prepare_workspace(plan: Plan, stages: int) -> None:
         free_efforts.prepare()
         largest_open.prepare()
     if plan.compliant.joint_row.size:
-        average_rows.prepare()
-        stiffen_rows.prepare()
-        extrapolate_ringing.prepare()
+        for function in (average_rows, stiffen_rows, extrapolate_ringing, keep_ringing):
+            function.prepare()
     prepare_events(plan, stages)
     if plan.constraints.rate.size:
         evaluate_rates.prepare()
