@@ -15,11 +15,9 @@ import numpy as np
 from varint.elasticity.tetrahedra import signed_volumes
 from varint.io.mjcf_numbers import EQ_FLEX, EQ_FLEX_STRAIN, EQ_FLEXES, JOINT_SLIDE, is_off
 from varint.io.robot import Link, Pose, Tie
-from varint.io.robot_kinds import Free, Rod, Spherical
+from varint.io.robot_kinds import DeformableBody, Free, ParticleNet, Rod, Spherical
 from varint.io.xml_files import XMLElement
 from varint.model.forces.base import Force
-from varint.model.forces.deformable_body import DeformableBody
-from varint.model.forces.particle_net import ParticleNet
 from varint.model.forces.soft_mesh import attached_parts
 from varint.model.import_report import ImportNotes
 
