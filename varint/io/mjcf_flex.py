@@ -140,6 +140,8 @@ def _kind(model: Any, flex: Flex, elasticity: Mapping[str, Elasticity]) -> tuple
     pinned = len(flex.on) - len(flex.own)
     if not flex.own or any(model.body_jntnum[body] and body not in flex.own for body in _bodies_on(model, flex)):
         return "", "its vertices are not points that move along three axes"
+    if (stiff or own is None or own.young) and any(is_off(model, what) for what in ("SPRING", "DAMPER")):
+        return "", "<option> switches springs or dampers off"
     if own is None or bends:
         return "", "its elasticity is not that of a solid or of edges"
     if own.young and not (kept or stiff) and dim == 3 and not model.flex_interp[number]:
