@@ -83,6 +83,7 @@ SOLVED_ELSEWHERE = {
 # sources in the fingerprint of an ensemble
 OTHER_MEANING = {
     "cable": {"varint/__init__.py"},
+    "euler": {"varint/io/mjcf_repair.py"},  # angles
     "matrix": {"varint/model/forces/coordinate_map.py"},
     ".json": {"varint/comparison/files.py"},
     "mujoco": {  # the first element of a file, a package, curves of muscles

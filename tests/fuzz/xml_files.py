@@ -222,8 +222,8 @@ class XmlFiles(Kind):
         originals()
 
     def case(self, rng, number, seed):
-        name, names = pick(rng, sorted(originals())), []
-        text = self.text_of(name)
+        name, names = pick(rng, sorted(self.texts())), []
+        text = self.texts()[name]
         for _ in range(int(rng.integers(1, 4))):
             names.append(pick(rng, OFTEN if rng.random() < 0.8 else sorted(OF_XML)))
             text = OF_XML[names[-1]](rng, text)
@@ -233,9 +233,9 @@ class XmlFiles(Kind):
             content = OF_BYTES[names[-1]](rng, content)
         return Case((name, *names), content)
 
-    def text_of(self, name: str) -> str:
-        """The text of a file before its changes."""
-        return originals()[name]
+    def texts(self) -> dict[str, str]:
+        """The texts of files before their changes, by their names."""
+        return originals()
 
     def load(self, path: Path) -> vi.Mechanism:
         """The mechanism in the file ``path``; all files that are opened meanwhile are watched."""

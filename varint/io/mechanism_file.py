@@ -62,8 +62,10 @@ def load_mechanism(
     defects that other programs pass over, and list the changes in ``import_report.repaired``: inertias that no body has
     become the nearest possible ones, moments of inertia of links without mass are left out, and so are a second <axis>
     and a <mimic> of a joint that is not there; XML may have "--" in comments, attributes without a blank in between and
-    zero bytes at its end; axes of loops that are parallel or square but for the digits of the file become so. Without
-    it all but the last are errors, and loops are in ``import_report.inexact``.
+    zero bytes at its end; axes of loops that are parallel or square but for the digits of the file become so. In MJCF
+    attached models, meshes that MuJoCo makes, flexible bodies, older elements, welds with a turn and redundant slides
+    are read as well (docs/formats.md). Without it all but the loops are errors, and loops are in
+    ``import_report.inexact``.
 
     Raises FileError if it cannot be read, with file and line; MechanismError if it describes none; ArgumentError for
     parameters that the file does not have.

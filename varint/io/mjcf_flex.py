@@ -15,11 +15,9 @@ import numpy as np
 from varint.elasticity.tetrahedra import signed_volumes
 from varint.io.mjcf_numbers import EQ_FLEX, EQ_FLEX_STRAIN, EQ_FLEXES, JOINT_SLIDE, is_off
 from varint.io.robot import Link, Pose, Tie
-from varint.io.robot_kinds import Free, Rod, Spherical
+from varint.io.robot_kinds import DeformableBody, Free, ParticleNet, Rod, Spherical
 from varint.io.xml_files import XMLElement
 from varint.model.forces.base import Force
-from varint.model.forces.deformable_body import DeformableBody
-from varint.model.forces.particle_net import ParticleNet
 from varint.model.forces.soft_mesh import attached_parts
 from varint.model.import_report import ImportNotes
 
@@ -142,6 +140,8 @@ def _kind(model: Any, flex: Flex, elasticity: Mapping[str, Elasticity]) -> tuple
     pinned = len(flex.on) - len(flex.own)
     if not flex.own or any(model.body_jntnum[body] and body not in flex.own for body in _bodies_on(model, flex)):
         return "", "its vertices are not points that move along three axes"
+    if (stiff or own is None or own.young) and any(is_off(model, what) for what in ("SPRING", "DAMPER")):
+        return "", "<option> switches springs or dampers off"
     if own is None or bends:
         return "", "its elasticity is not that of a solid or of edges"
     if own.young and not (kept or stiff) and dim == 3 and not model.flex_interp[number]:

@@ -3,9 +3,11 @@
 from varint.model.forces.applied import PointForce
 from varint.model.forces.coordinate_map import CoordinateMap
 from varint.model.forces.coupling import Coupling
+from varint.model.forces.deformable_body import DeformableBody
 from varint.model.forces.joint import JointDamper, JointFriction, JointServo, Motor, TorsionSpring
 from varint.model.forces.musculotendon import Musculotendon
 from varint.model.forces.on_body import BodyDamper
+from varint.model.forces.particle_net import ParticleNet
 from varint.model.forces.routed import MultiPointCable, MultiPointSpring
 from varint.model.forces.spring import Cable, Spring
 from varint.model.forces.stop import JointStop, LengthStop
@@ -27,6 +29,7 @@ __all__ = [
     "Composite",
     "CoordinateMap",
     "Coupling",
+    "DeformableBody",
     "Fixed",
     "Free",
     "Free2D",
@@ -40,6 +43,7 @@ __all__ = [
     "MultiPointCable",
     "MultiPointSpring",
     "Musculotendon",
+    "ParticleNet",
     "PointForce",
     "Prismatic",
     "Revolute",
