@@ -38,7 +38,12 @@ def random_arguments(rng, law):
 
 
 def called(law, given, **changed):
-    return np.array(law.effort(*law.call_arguments(law.effort, given | changed)))
+    """The numbers that ``effort`` gives, with those of ``flow`` where it is a function of its own."""
+    found = law.effort(*law.call_arguments(law.effort, given | changed))
+    if law.flow:
+        flow, by_state = law.flow(*law.call_arguments(law.flow, given | changed))
+        found = *found, flow, 0.0, 0.0, by_state
+    return np.array(found)
 
 
 @pytest.mark.slow

@@ -3,6 +3,8 @@
 from varint._numba import njit
 from varint.algebra.vectors import add, scale, sub, vector
 
+IDENTITY = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+
 
 @njit
 def rows_of(A):
@@ -36,6 +38,12 @@ def times(A, B):
         add(scale(A[1][0], B[0]), add(scale(A[1][1], B[1]), scale(A[1][2], B[2]))),
         add(scale(A[2][0], B[0]), add(scale(A[2][1], B[1]), scale(A[2][2], B[2]))),
     )
+
+
+@njit
+def outer(a, b):
+    """a b^T."""
+    return scale(a[0], b), scale(a[1], b), scale(a[2], b)
 
 
 @njit

@@ -27,6 +27,7 @@ Only if the side is opposite, between -P and -Q as seen from the centre, it goes
 import math
 
 from varint._numba import njit
+from varint.algebra.small_matrices import IDENTITY, outer, scaled, sum_of, transposed
 from varint.algebra.vectors import ZERO, add, cross, dot, scale, square_to, sub
 
 FREE, OUTSIDE, INSIDE = 0.0, 1.0, 2.0  # without a side; with a side beyond the radius; within the radius
@@ -305,17 +306,81 @@ def wrapped_change(p, q, dp, dq, axis, surface):
 
 
 @njit
-def wrapped_hessian(p, q, axis, surface, out):
-    """Write the second derivatives of `wrapped_length` by (p, q) to ``out`` (6, 6); returns its gradients."""
-    solved = _solved(p, q, axis, surface)
+def _straight_hessian(size, u):
+    """Second derivatives of the length of a straight line with the direction ``u``, by (p, p), (p, q), (q, q)."""
+    share = 1.0 / size if size > 0.0 else 0.0
+    H = scaled(share, sum_of(IDENTITY, outer(scale(-1.0, u), u)))
+    return H, scaled(-1.0, H), H
+
+
+@njit
+def _around_hessian(p, q, axis, solved):
+    """Second derivatives of the length of a line around a surface, by (p, p), (p, q), (q, q).
+
+    Those of L2 at a fixed radius are w w^T / a of each point. With d = (dP, dQ) and, in products with d,
+
+        E = ((1 - lambda) e, lambda e),    M = (-m, m) / |PQ|,    dh = -((1 - lambda) m, lambda m)
+
+    the second derivatives of h are E M^T + M E^T - h M M^T. Those of L = hypot(L2, z) are L2 / L times those of L2, and
+    v v^T / L with v = (z dL2 - L2 dz) / L.
+    """
+    _, n, flat, by_p, by_q, _, (a, b, _, slope, bend, phi, size, h) = solved
+    w_p, w_q, e, m, place, (alpha, beta, gamma) = _bent(p, q, axis, solved)
+    a, b = 1.0 / max(TINY, a), 1.0 / max(TINY, b)
+    pp = sum_of(outer(scale(a, w_p), w_p), outer(scale(alpha, n), n))
+    qq = sum_of(outer(scale(b, w_q), w_q), outer(scale(gamma, n), n))
+    pq = outer(scale(beta, n), n)
+    if slope > 0.0:
+        # dh and M have the direction m: the products of either with all else are collected
+        from_q, curl, load = 1.0 - place, 0.5 * ((a + b) * slope * slope + phi * bend), phi * slope
+        tilt, turn = scale(load / size, e), scale(0.5 * load * h / (size * size), m)
+        one = sub(scale(slope * a, w_p), scale(from_q * curl, m))
+        two = sub(scale(slope * b, w_q), scale(place * curl, m))
+        bent_p, bent_q = add(scale(from_q, tilt), turn), sub(scale(place, tilt), turn)
+        by_pp, by_pq = scale(-1.0, add(scale(from_q, one), bent_p)), scale(-1.0, add(scale(from_q, two), bent_q))
+        by_qp, by_qq = sub(bent_p, scale(place, one)), sub(bent_q, scale(place, two))
+        pp = sum_of(pp, sum_of(outer(m, by_pp), outer(by_pp, m)))
+        qq = sum_of(qq, sum_of(outer(m, by_qq), outer(by_qq, m)))
+        pq = sum_of(pq, sum_of(outer(m, by_pq), outer(by_qp, m)))
+    z = dot(axis, sub(q, p))
+    length = math.sqrt(flat * flat + z * z)
+    v_p, v_q = add(scale(z, by_p), scale(flat, axis)), sub(scale(z, by_q), scale(flat, axis))
+    share, less = flat / length, 1.0 / (length * length * length)
+    return (
+        sum_of(scaled(share, pp), outer(scale(less, v_p), v_p)),
+        sum_of(scaled(share, pq), outer(scale(less, v_p), v_q)),
+        sum_of(scaled(share, qq), outer(scale(less, v_q), v_q)),
+    )
+
+
+@njit
+def _within_hessian(p, q, axis, solved):
+    """Second derivatives of the length of a line within a ring, by (p, p), (p, q), (q, q)."""
     frame = _bent(p, q, axis, solved)
-    for k in range(6):
-        unit = (1.0 if k % 3 == 0 else 0.0, 1.0 if k % 3 == 1 else 0.0, 1.0 if k % 3 == 2 else 0.0)
-        a, b = _change(p, q, unit if k < 3 else ZERO, ZERO if k < 3 else unit, axis, solved, frame)
-        out[0, k], out[1, k], out[2, k] = a
-        out[3, k], out[4, k], out[5, k] = b
-    _, by_p, by_q = _length(p, q, axis, solved)
-    return by_p, by_q
+    x, y, z = IDENTITY
+    (x_p, _), (y_p, _), (z_p, _) = (
+        _change(p, q, x, ZERO, axis, solved, frame),
+        _change(p, q, y, ZERO, axis, solved, frame),
+        _change(p, q, z, ZERO, axis, solved, frame),
+    )
+    (x_pq, x_q), (y_pq, y_q), (z_pq, z_q) = (
+        _change(p, q, ZERO, x, axis, solved, frame),
+        _change(p, q, ZERO, y, axis, solved, frame),
+        _change(p, q, ZERO, z, axis, solved, frame),
+    )
+    return (x_p, y_p, z_p), transposed((x_pq, y_pq, z_pq)), (x_q, y_q, z_q)
+
+
+@njit
+def wrapped_hessian(p, q, axis, surface):
+    """Gradients of `wrapped_length` by p and q, and its second derivatives by (p, p), (p, q), (q, q), by rows."""
+    solved = _solved(p, q, axis, surface)
+    size, by_p, by_q = _length(p, q, axis, solved)
+    if solved[0] == STRAIGHT:
+        return by_p, by_q, _straight_hessian(size, by_q)
+    if solved[0] == AROUND:
+        return by_p, by_q, _around_hessian(p, q, axis, solved)
+    return by_p, by_q, _within_hessian(p, q, axis, solved)
 
 
 @njit

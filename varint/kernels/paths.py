@@ -49,41 +49,52 @@ def _line(plan, m, position, rotation):
 
 
 @njit
-def _segment(plan, m, position, rotation):
-    """Length and direction of a straight line from its point of a to that of b."""
-    a, b = _bodies(plan, m)
-    one = add(vector(position[a]), rotate(rotation[a], vector(plan.measures.u[m])))
-    d = sub(add(vector(position[b]), rotate(rotation[b], vector(plan.measures.w[m]))), one)
-    size = math.sqrt(dot(d, d))
-    return size, scale(1.0 / size if size > 0.0 else 0.0, d)
+def _point_of(plan, i, at, position, rotation):
+    """The point ``at`` of body i, world."""
+    if i == plan.bodies.mass.size:
+        return at
+    return add(vector(position[i]), rotate(rotation[i], at))
+
+
+@njit
+def _write_segment(plan, work, m, position, rotation):
+    """Write the length of a straight line from its point of a to that of b, and its gradient."""
+    (a, b), nb, first = _bodies(plan, m), plan.bodies.mass.size, plan.measures.first[m]
+    u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
+    d = sub(_point_of(plan, b, w, position, rotation), _point_of(plan, a, u, position, rotation))
+    work.value[m] = size = math.sqrt(dot(d, d))
+    f = scale(plan.measures.weight[m] / size if size > 0.0 else 0.0, d)
+    if a < nb:
+        write(work.gradient[m, natural(first)], scale(-1.0, f), cross(rotate_back(rotation[a], f), u))
+    if b < nb:
+        write(work.gradient[m, natural(1 - first)], f, cross(w, rotate_back(rotation[b], f)))
 
 
 @njit
 def _write_wrap(plan, work, m, rotation, p, g):
     """Write the gradient of a wrap with its own point ``p`` and the gradient ``g`` by that, times its weight."""
-    a, b = _bodies(plan, m)
+    (a, b), nb = _bodies(plan, m), plan.bodies.mass.size
     first, g = plan.measures.first[m], scale(plan.measures.weight[m], g)
     f = rotate(rotation[b], g)
-    write(work.gradient[m, natural(first)], f, cross(vector(plan.measures.u[m]), rotate_back(rotation[a], f)))
-    lever = add(p, vector(plan.measures.w[m]))
-    write(work.gradient[m, natural(1 - first)], scale(-1.0, f), scale(-1.0, cross(lever, g)))
+    if a < nb:
+        lever = cross(vector(plan.measures.u[m]), rotate_back(rotation[a], f))
+        write(work.gradient[m, natural(first)], f, lever)
+    if b < nb:
+        lever = cross(g, add(p, vector(plan.measures.w[m])))
+        write(work.gradient[m, natural(1 - first)], scale(-1.0, f), lever)
 
 
 @indirect(seconds=3, what=WHAT)
 def evaluate_paths(plan: Plan, ws: Workspace, position: Float2, rotation: Float3) -> None:
-    """Write the measures and their gradients at a pose (nb + 1, 3), (nb + 1, 3, 3), world last, to ``ws.efforts``."""
+    """Write the measures and their gradients at a pose (nb + 1, 3), (nb + 1, 3, 3), world last, to ``ws.efforts``.
+
+    But not the gradients by motions of the world, which stay zero.
+    """
     work, paths, position, rotation = ws.efforts, plan.paths, VECTORS(position), MATRICES(rotation)
     for n in range(paths.measure.size):
         m, other = natural(paths.measure[n]), paths.other[n]
         if plan.measures.kind[m] == LENGTH:
-            a, b = _bodies(plan, m)
-            first, last = natural(plan.measures.first[m]), natural(1 - plan.measures.first[m])
-            work.value[m], f = _segment(plan, m, position, rotation)
-            f = scale(plan.measures.weight[m], f)
-            lever = cross(rotate_back(rotation[a], f), vector(plan.measures.u[m]))
-            write(work.gradient[m, first], scale(-1.0, f), lever)
-            lever = cross(vector(plan.measures.w[m]), rotate_back(rotation[b], f))
-            write(work.gradient[m, last], f, lever)
+            _write_segment(plan, work, m, position, rotation)
             continue
         p, q = _line(plan, m, position, rotation)
         axis, surface = surface_of(plan, m)
@@ -163,10 +174,12 @@ def _add_surface(D, R, points, gradients, H, tangent, share):
 @njit
 def _bend_segment(plan, ws, m, share):
     """Blocks of both bodies of a straight line."""
-    work, (a, b) = ws.efforts, _bodies(plan, m)
-    size, n = _segment(plan, m, work.position, work.rotation)
-    if size == 0.0:
+    work, (a, b), nb, size = ws.efforts, _bodies(plan, m), plan.bodies.mass.size, ws.efforts.value[m]
+    if size == 0.0 or min(a, b) == nb:
         return
+    first, sign = plan.measures.first[m], 1.0 if b < nb else -1.0
+    g = work.gradient[m, natural(1 - first if b < nb else first)]
+    n = scale(sign / plan.measures.weight[m], vector(g))
     H = (
         scale(1.0 / size, (1.0 - n[0] * n[0], -n[1] * n[0], -n[2] * n[0])),
         scale(1.0 / size, (-n[0] * n[1], 1.0 - n[1] * n[1], -n[2] * n[1])),
@@ -197,8 +210,7 @@ def _bend_wrap(plan, ws, n, share):
     b = _bodies(plan, m)[1]
     p, q = _line(plan, m, work.position, work.rotation)
     axis, surface = surface_of(plan, m)
-    by_p, by_q = wrapped_hessian(p, q, axis, surface, work.bent)
-    pp, pq, qq = rows_of(work.bent), rows_of(work.bent[:, 3:]), rows_of(work.bent[3:, 3:])
+    by_p, by_q, (pp, pq, qq) = wrapped_hessian(p, q, axis, surface)
     leads = plan.measures.rest[m, 2, 2] == LEADS
     if leads:
         _bend_end(plan, ws, m, by_p, pp, share)

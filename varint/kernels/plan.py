@@ -267,7 +267,6 @@ class EffortWork(CompiledRecord, writable=True):
     motion: Annotated[Float2, "2 6"]  # scratch for curvature
     change: Annotated[Float2, "2 6"]
     third: Annotated[Float1, "6"]  # motion of the third body of a measure, for its curvature
-    bent: Annotated[Float2, "6 6"]  # scratch: second derivatives of a line by its points
     slope: Annotated[Float2, "2 6"]  # scratch: the gradient of a measure of which there is a function
     column: Annotated[Float1, "6"]
     unit: Annotated[Float1, "6"]
