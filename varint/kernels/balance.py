@@ -128,6 +128,8 @@ def work_on(plan, ws, works, c):
     exchanged = abs(work)
     for n in range(parts.first_element[c], parts.first_element[c + 1]):
         e = parts.element[n]
+        if works[e] == 0.0 and balance.acted[e] == 0.0:  # pairs of bodies that never touched are many
+            continue
         done = works[e] - balance.acted[e]
         work, exchanged, total = work + done, exchanged + abs(done), total + abs(works[e])
     return work, (1.0 - 1.0 / RECENT) * balance.exchange[c] + exchanged, total

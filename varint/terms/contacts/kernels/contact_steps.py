@@ -35,7 +35,8 @@ from varint.terms.contacts.kernels.contact_rows import keep_solution, start_step
 
 ITERATIONS = 25  # of a trial, at most
 FREE_PASSES = 2  # of Newton's method without contacts
-FORESEEN, BALANCED = 4.0 * EPSILON, 1e-11  # of size, of the largest momentum: what a start value may miss
+FORESEEN, BALANCED = 4.0 * EPSILON, 1e-11  # of size, of the largest momentum: what a start value may miss; momenta
+# may also miss the round-off of size, which is that of a position over the step: of long chains it is larger
 SHARES = 20  # in which friction grows from zero
 
 
@@ -142,7 +143,8 @@ def _iterate(plan, ws, start, end, h, tol):
     factored, polished = False, False
     for iteration in range(ITERATIONS):
         floor = 8.0 * EPSILON * size
-        if polished or (not forced and worst <= min(tol, FORESEEN * size) and unbalanced <= BALANCED):
+        foreseen = worst <= min(tol, FORESEEN * size) and (unbalanced <= BALANCED or worst <= EPSILON * size)
+        if polished or (not forced and foreseen):
             return CONVERGED, iteration
         increment = newton_increment(plan, ws, end, h, start, factored)
         if not math.isfinite(increment):
