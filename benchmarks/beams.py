@@ -1,15 +1,14 @@
 """Cost of an element of a beam in a step against that of a rigid link on ball joints, by their number.
 
-``python benchmarks/beams.py`` prints microseconds an element and step, and iterations a step, of both, and for steel.
+``python benchmarks/beams.py`` prints microseconds an element and step, and iterations a step, of both, and for steel;
+and the cost of a soft element over that of a rigid link, and over that of one among REFERENCE elements.
 """
 
 import time
 
-import numpy as np
-
 import varint as vi
 
-COUNTS, DT, DURATION, REPEATS = (8, 16, 64, 400), 1e-3, 0.2, 3  # s
+COUNTS, REFERENCE, DT, DURATION, REPEATS = (8, 16, 25, 50, 100, 200, 400, 800), 50, 1e-3, 0.2, 5  # s
 SOFT = vi.Section(EA=1e5, GJ=5.0, EI=10.0, kGA=4e4, mass_per_length=1.0)
 STEEL = vi.Section.rectangle(0.01, 0.01, E=2.07e11, nu=0.3, density=7850.0)
 
@@ -31,23 +30,32 @@ def beam(n, section):
     return vi.Mechanism("beam", parts.bodies, parts.joints, forces=parts.forces)
 
 
-def cost(mechanism):
-    """Microseconds a body and step, the best of REPEATS runs, and Newton iterations a step."""
-    steps = round(DURATION / DT)
-    vi.simulate(mechanism, 10 * DT, DT)
-    seconds = []
+def costs(mechanisms):
+    """Microseconds a body and step, the best of REPEATS runs in turn, and Newton iterations a step, of each."""
+    steps, found = round(DURATION / DT), [[] for _ in mechanisms]
+    for mechanism in mechanisms:
+        vi.simulate(mechanism, 10 * DT, DT)
     for _ in range(REPEATS):
-        start = time.perf_counter()
-        run = vi.simulate(mechanism, DURATION, DT, every=steps)
-        seconds.append(time.perf_counter() - start)
-    return 1e6 * min(seconds) / steps / len(mechanism.bodies), np.mean(run.newton_iterations) / steps
+        for mechanism, seconds in zip(mechanisms, found, strict=True):
+            start = time.process_time()
+            run = vi.simulate(mechanism, DURATION, DT, every=steps)
+            seconds.append((time.process_time() - start, run.newton_iterations / steps))
+    return [
+        (1e6 * min(seconds)[0] / steps / len(mechanism.bodies), seconds[0][1])
+        for mechanism, seconds in zip(mechanisms, found, strict=True)
+    ]
 
 
 def main():
-    print("elements   rigid link       soft beam         steel beam      (us an element and step, iterations a step)")
-    for n in COUNTS:
-        columns = [cost(chain(n)), cost(beam(n, SOFT)), cost(beam(n, STEEL))]
-        print(f"{n:8d} " + "".join(f"{us:8.2f} {iterations:6.2f}   " for us, iterations in columns))
+    rows = {n: costs([chain(n), beam(n, SOFT), beam(n, STEEL)]) for n in COUNTS}
+    one = rows[REFERENCE][1][0]
+    print("us an element and step, iterations a step; cost of a soft element over that of a rigid link,")
+    print(f"and over that of one among {REFERENCE}")
+    print("elements   rigid link       soft beam         steel beam")
+    for n, columns in rows.items():
+        (rigid, _), (soft, _), _ = columns
+        text = "".join(f"{us:8.2f} {iterations:6.2f}   " for us, iterations in columns)
+        print(f"{n:8d} {text} {soft / rigid:5.2f} {soft / one:5.2f}")
 
 
 if __name__ == "__main__":
