@@ -213,7 +213,7 @@ def test_the_angle_of_a_hinge_is_its_coordinate():
     with pytest.raises(vi.ArgumentError, match="no joint 'crnk pin', did you mean 'crank pin'"):
         states.angle("crnk pin")
     states.mechanism = build(**VALUES)
-    with pytest.raises(vi.ArgumentError, match="'elbow' has no angle of a hinge"):
+    with pytest.raises(vi.ArgumentError, match="'elbow' is no hinge"):
         states.angle("elbow")
     states.parameters = None
     with pytest.raises(vi.ArgumentError, match="angles are those of a rollout of a Mechanism"):
@@ -240,8 +240,11 @@ REFUSED = {
     "start": ({"start": 1.0}, "'start' is no parameter of a rollout.*vi.gradient"),
     "a part of the start": ({"start.velocity": 1.0}, "'start.velocity' is no parameter of a rollout"),
     "dt": ({"dt": 0.01}, "'dt' is no parameter of a rollout"),
-    "force": ({"coupler.force": np.zeros(3)}, "'coupler.force': loads are no parameters of a rollout.*vi.PointForce"),
-    "part of a torque": ({"coupler.torque[0]": 1.0}, "loads are no parameters of a rollout.*vi.PointTorque"),
+    "force": (
+        {"coupler.force": np.zeros(3)},
+        "'coupler.force': loads are no parameters of a rollout.*a force at a point",
+    ),
+    "part of a torque": ({"coupler.torque[0]": 1.0}, "loads are no parameters of a rollout.*a torque at a point"),
     "part beside the whole": (
         {"spring.stiffness": 1.0, "crank pin.point[0]": 0.1, "crank pin.point": np.zeros(3)},
         r"'crank pin.point\[0\]' is part of 'crank pin.point': give one of them",

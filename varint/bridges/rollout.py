@@ -18,7 +18,8 @@ from varint.gradients.objective import CONJUGATE, nodes_at
 from varint.kinematics.frames import JointFrames
 from varint.mechanism import Mechanism
 from varint.model.checks import choice, function_of, is_whole, known_name, positive, sequence_of, shown
-from varint.model.joints.revolute import Revolute
+from varint.model.joints.base import Z
+from varint.model.motion import Turn
 from varint.model.rotation_vectors import quat_product
 from varint.model.state import State
 from varint.problem import checked_times
@@ -72,7 +73,7 @@ class RolloutStates(_StateArrays):
         return self.position[:, body] + self._turned(body, place)
 
     def angle(self, joint: str) -> Any:
-        """Return the coordinate (K,) of a hinge, a `Revolute`, rad, in (-pi, pi], an array of the library.
+        """Return the coordinate (K,) of a hinge, rad, in (-pi, pi], an array of the library.
 
         Raises ArgumentError for another joint, where the axis of this one is a parameter, and where the mechanism is
         not known: a function made it, or ``jax.jit`` returned the states.
@@ -80,8 +81,8 @@ class RolloutStates(_StateArrays):
         if self.mechanism is None or self.parameters is None:
             raise ArgumentError("angles are those of a rollout of a Mechanism, taken where the rollout is called")
         one = self.mechanism.joint(known_name(joint, self.mechanism.joint_index, "no joint", ArgumentError))
-        if not isinstance(one, Revolute):
-            raise ArgumentError(f"{one.label} has no angle of a hinge: take paths of points for it")
+        if one.allowed != (Turn(Z),):
+            raise ArgumentError(f"{one.label} is no hinge: take paths of points for it")
         if moved := next((name for name in self.parameters if name.startswith(f"{joint}.axis")), None):
             raise ArgumentError(f"the angle of {one.label} has no derivative by {moved!r}: take paths of points for it")
         frames = JointFrames(self.mechanism, one)

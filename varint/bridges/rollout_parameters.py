@@ -60,10 +60,9 @@ def _check_own(mechanism: Mechanism, name: str) -> None:
         raise ArgumentError(f"{name!r} is no parameter of a rollout but its argument: vi.gradient has the derivative")
     owner, _, attribute = (match[1] if (match := COMPONENT.fullmatch(name)) else name).rpartition(".")
     if attribute in LOADS and owner in mechanism.body_index:
-        kind = "PointForce" if attribute == LOADS[0] else "PointTorque"
         raise ArgumentError(
-            f"{name!r}: loads are no parameters of a rollout. Give {attribute}= to it, held, or the mechanism a"
-            f" vi.{kind}, whose 'NAME.magnitude' is one number or one a node"
+            f"{name!r}: loads are no parameters of a rollout. Give it {attribute}=, held, or the mechanism"
+            f" a {attribute} at a point, whose 'NAME.magnitude' is a parameter (docs/bridges.md)"
         )
 
 

@@ -1,6 +1,7 @@
 """A run as a function of JAX."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -62,19 +63,13 @@ def jax_rollout(
     elif bodies is not None:
         whole_number(bodies, "bodies", 1, ArgumentError)
 
-    def on_host(function: Callable, types: Callable[[], Any], *values: Any) -> Any:
-        """Call at once if the values are known, so that errors come as they are raised; else as a callback."""
-        if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values)):
-            return jax.pure_callback(function, types(), *values, vmap_method="sequential")
-        return jax.tree.map(jax.numpy.asarray, function(*values))
-
     def types() -> RolloutStates:
         if bodies is None:
             raise ArgumentError("within jax.jit and jax.vmap jax_rollout needs bodies=, how many the mechanism has")
         return RolloutStates(*(jax.ShapeDtypeStruct((len(rollout.nodes), bodies, n), float) for n in SIZES))
 
     def forward(parameters: dict) -> RolloutStates:
-        return on_host(rollout.states, types, parameters)
+        return _on_host(jax, rollout.states, types, parameters)
 
     def back(parameters: dict, cotangents: RolloutStates) -> dict:
         return dict(zip(parameters, rollout.back(parameters, list(parameters), cotangents), strict=True))
@@ -83,38 +78,47 @@ def jax_rollout(
         def like() -> dict:
             return {name: jax.ShapeDtypeStruct(value.shape, float) for name, value in parameters.items()}
 
-        return (on_host(back, like, parameters, cotangents),)
+        return (_on_host(jax, back, like, parameters, cotangents),)
 
-    def once(function: Callable) -> Callable:
-        """The function, whose derivative is refused in the words of this package."""
-        found = jax.custom_jvp(function)
-
-        @found.defjvp
-        def refuse(primals: Any, tangents: Any) -> None:
-            raise ArgumentError(FIRST_ONLY)
-
-        return found
-
-    first, last = once(forward), once(backward)
+    first, last = _once(jax, forward), _once(jax, backward)
     differentiable = jax.custom_vjp(first)
     differentiable.defvjp(lambda parameters: (first(parameters), parameters), last)
-
-    def array_of(what: str, value: Any) -> Any:
-        """An array of JAX as it is taken; None for other numbers."""
-        if not any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(value)):
-            return None
-        array = jax.numpy.asarray(value)
-        if jax.numpy.iscomplexobj(array):
-            refuse_complex(what)
-        return array.astype(float)
 
     def run(parameters: Mapping[str, Any]) -> RolloutStates:
         if not jax.config.jax_enable_x64:
             raise ArgumentError("a rollout needs float64: call jax.config.update('jax_enable_x64', True) at the start")
-        given = rollout.given(parameters, "array", array_of)
+        given = rollout.given(parameters, "array", partial(_array_of, jax))
         states = differentiable({name: jax.numpy.asarray(value) for name, value in given.items()})
         if rollout.described:  # of a function nothing is known while `jit` traces it
             states.mechanism, states.parameters = rollout.mechanism, list(given)
         return states
 
     return run
+
+
+def _on_host(jax: Any, function: Callable, types: Callable[[], Any], *values: Any) -> Any:
+    """Call at once if the values are known, so that errors come as they are raised; else as a callback."""
+    if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values)):
+        return jax.pure_callback(function, types(), *values, vmap_method="sequential")
+    return jax.tree.map(jax.numpy.asarray, function(*values))
+
+
+def _once(jax: Any, function: Callable) -> Callable:
+    """The function, whose derivative is refused in the words of this package."""
+    found = jax.custom_jvp(function)
+
+    @found.defjvp
+    def refuse(primals: Any, tangents: Any) -> None:
+        raise ArgumentError(FIRST_ONLY)
+
+    return found
+
+
+def _array_of(jax: Any, what: str, value: Any) -> Any:
+    """An array of JAX as it is taken; None for other numbers."""
+    if not any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(value)):
+        return None
+    array = jax.numpy.asarray(value)
+    if jax.numpy.iscomplexobj(array):
+        refuse_complex(what)
+    return array.astype(float)

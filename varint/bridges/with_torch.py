@@ -51,10 +51,34 @@ def torch_rollout(
     """
     torch: Any = optional("torch", "torch")
     rollout = Rollout(build, duration, dt, times, {"order": order, **options})
+    function = _function_of(torch, rollout)
 
-    class Sweep(torch.autograd.Function):
-        # a function by itself, so that second derivatives are refused: `once_differentiable` lets those of
-        # objectives pass that are linear in the states, and takes them for zero
+    def tensor_of(what: str, value: Any) -> Any:
+        """A tensor as it is taken; None for other numbers, which are constant."""
+        if _holds(torch.Tensor, value):
+            raise ArgumentError(f"{what} is a list of tensors, which has no gradient: use torch.stack")
+        if not isinstance(value, torch.Tensor):
+            return None
+        if value.is_complex():
+            refuse_complex(what)
+        return value.to("cpu", torch.float64)
+
+    def run(parameters: Mapping[str, Any]) -> RolloutStates:
+        given = rollout.given(parameters, "tensor", tensor_of)
+        values = [value if isinstance(value, torch.Tensor) else torch.tensor(value) for value in given.values()]
+        states = RolloutStates(*function.apply(list(given), *values))
+        states.mechanism, states.parameters = rollout.mechanism, list(given) if rollout.described else None
+        return states
+
+    return run
+
+
+def _function_of(torch: Any, rollout: Rollout) -> Any:
+    """The function of PyTorch from names and tensors to the arrays of states."""
+
+    class RolloutSweep(torch.autograd.Function):
+        # A function by itself, to refuse second derivatives: `once_differentiable` takes those of an objective that
+        # is linear in the states for zero.
 
         @staticmethod
         def forward(names: list[str], asked: list[str], *given: Any) -> tuple:
@@ -85,30 +109,13 @@ def torch_rollout(
         @staticmethod
         def backward(ctx: Any, *cotangents: Any) -> tuple:
             asked = [name for name, needed in zip(ctx.names, ctx.needs_input_grad[1:], strict=True) if needed]
-            found = Sweep.apply(ctx.names, asked, *ctx.saved_tensors, *cotangents)
+            found = RolloutSweep.apply(ctx.names, asked, *ctx.saved_tensors, *cotangents)
             by = dict(zip(asked, found, strict=True))
             return None, *(by.get(name) for name in ctx.names)
 
         vmap = jvp = staticmethod(_refuse_transforms)
 
-    def tensor_of(what: str, value: Any) -> Any:
-        """A tensor as it is taken; None for other numbers, which are constant."""
-        if _holds(torch.Tensor, value):
-            raise ArgumentError(f"{what} is a list of tensors, which has no gradient: use torch.stack")
-        if not isinstance(value, torch.Tensor):
-            return None
-        if value.is_complex():
-            refuse_complex(what)
-        return value.to("cpu", torch.float64)
-
-    def run(parameters: Mapping[str, Any]) -> RolloutStates:
-        given = rollout.given(parameters, "tensor", tensor_of)
-        values = [value if isinstance(value, torch.Tensor) else torch.tensor(value) for value in given.values()]
-        states = RolloutStates(*RunFunction.apply(list(given), *values))
-        states.mechanism, states.parameters = rollout.mechanism, list(given) if rollout.described else None
-        return states
-
-    return run
+    return RunFunction
 
 
 def _holds(kind: type, value: Any) -> bool:
