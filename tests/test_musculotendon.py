@@ -1,5 +1,6 @@
 """Muscles along paths: curves, activation, both formulations, files, wrong input."""
 
+import dataclasses
 import math
 from base64 import b64decode
 
@@ -9,6 +10,9 @@ from test_wraps import elbow_path, two_links
 
 import varint as vi
 from varint.analysis.table_columns import columns
+from varint.compile import compile_structure
+from varint.kernels.laws import evaluate_laws
+from varint.kernels.workspace import workspace
 from varint.model.forces.musculotendon import GROUPED, LAWS, activation_rate, degroote_curves, mujoco_curves
 from varint.model.rotation_vectors import rotation_matrix
 from varint.viz.web_frames import ARC_POINTS, frames_data
@@ -117,6 +121,37 @@ def test_both_formulations_agree(curves):
     assert own[1].law_state["biceps"][-1] == pytest.approx(exact.law_state["biceps"][-1], abs=1e-6)
     assert own[1].force["biceps"][-1] == pytest.approx(exact.force["biceps"][-1], abs=1e-4)
     assert exact.force["biceps"].max() < 1.0  # the published passive curve is below zero for short fibres
+
+
+@pytest.mark.slow
+def test_activations_are_solved_for_again_where_anything_changed():
+    """A workspace that has solved for an activation gives the bits of a fresh one for another excitation, activation,
+    size of the step, or time of rise."""
+    plan = compile_structure(two_links(muscle())).plan
+    numbers = plan.laws.parameter.copy()
+    numbers[-3] *= 2.0
+    slow = dataclasses.replace(plan, laws=dataclasses.replace(plan.laws, parameter=numbers))
+
+    def solved(ws, plan, excitation, activation, span):
+        work = ws.efforts
+        work.input[:], work.state[:] = excitation, activation
+        evaluate_laws(plan, ws, work.position, work.rotation, ws.velocity, span)
+        return float(work.flow[0]), work.by_state[0].tolist()
+
+    base, used, flows = (plan, 0.7, 0.2, 1e-3), workspace(plan), set()
+    others = (
+        (slow, *base[1:]),
+        (plan, 0.4, *base[2:]),
+        (plan, 0.7, 0.5, 1e-3),
+        (plan, 0.7, 0.2, 3e-3),
+        (plan, 0.7, 0.2, 0.0),
+    )
+    for case in others:
+        for now in (base, base, case):
+            found = solved(used, *now)
+            assert found == solved(workspace(plan), *now)
+        flows.add(found[0])
+    assert len(flows) == len(others)
 
 
 def test_activation_follows_the_excitation():
