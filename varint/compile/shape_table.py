@@ -108,9 +108,8 @@ def most_features(shapes: ShapeTable, a: int, b: int) -> int:
     """Pairs of features that a patch between two shapes can have, with some to spare."""
     if {PLANE, HOLLOW} & {shapes.kind[a], shapes.kind[b]}:
         other = b if shapes.kind[a] in (PLANE, HOLLOW) else a
-        return 8 if shapes.kind[other] == CYLINDER else min(_vertices_of(shapes, other), 2 * _largest_face(shapes, other) + 2)
-    if shapes.kind[a] == shapes.kind[b] == ROUND and _vertices_of(shapes, a) == _vertices_of(shapes, b) == 1:
-        return 1  # two balls
+        vertices = int(shapes.first_vertex[other + 1] - shapes.first_vertex[other])
+        return 8 if shapes.kind[other] == CYLINDER else min(vertices, 2 * _largest_face(shapes, other) + 2)
     own = 8 if CYLINDER in (shapes.kind[a], shapes.kind[b]) else 0
     return _largest_face(shapes, a) + _largest_face(shapes, b) + own + 4
 
@@ -119,10 +118,5 @@ def _largest_face(shapes: ShapeTable, s: int) -> int:
     """Corners of the face of a shape that has most, or its vertices where it has no faces."""
     first, end = int(shapes.first_face[s]), int(shapes.first_face[s + 1])
     if first == end:
-        return _vertices_of(shapes, s)
+        return int(shapes.first_vertex[s + 1] - shapes.first_vertex[s])
     return int(np.diff(shapes.first_corner[first : end + 1]).max())
-
-
-def _vertices_of(shapes: ShapeTable, s: int) -> int:
-    """Vertices of a shape."""
-    return int(shapes.first_vertex[s + 1] - shapes.first_vertex[s])

@@ -48,7 +48,7 @@ from varint.terms.kernels.term_rows import finish_contacts, has_contacts, has_te
 MOST_TRIALS = 500  # of a sub-step that events end; then it is divided, for they follow one another without end
 SAME_TIME = 1e-9  # of dt: a node that is as near as this to the end of a run is its end
 OPEN, SLACK = 1e-9, 10.0  # of the size of a part, and of the tolerance of a step: so far a joint may be open
-CALM = 1e-9  # m/s: slower than this, bodies that rest on contacts do not move
+CALM = 1e-9  # m/s: slower than this, bodies that rest on contacts do not move; and by how much even motions may change
 NEAR_ENOUGH = 1e-4  # of the square of a velocity: by how much less a start value may have missed the last one
 
 
@@ -60,7 +60,7 @@ def _extrapolate(velocity, history, length, still):
     polynomial is the one that would have predicted the last step best, or 2 if none came close. Newton's method then
     stays on the motion's branch more often. ``length``, m, scales rad/s to m/s. Velocities below ``still``, m/s, are
     round-off, which differences would amplify from step to step: they start from the last. Returns by how much such a
-    start value missed the last velocities, m/s, infinity where none came close; and whether they are below ``still``.
+    start value missed the last velocities, m/s; infinity where none came close.
     """
     # The difference D^k of order k is what the polynomial of degree k - 1 missed at the last step, so that the smallest
     # |D^k| < sqrt(NEAR_ENOUGH) |D^0| chooses the degree; the start value is the sum of D^0, D^1, ..., D^degree.
@@ -76,8 +76,7 @@ def _extrapolate(velocity, history, length, still):
             scale = size
         elif size < least * scale:
             degree, least, missed = k - 1, size / scale, size
-    rests = scale < still * still
-    if rests:
+    if scale < still * still:
         degree, missed = 0, scale
     for i in range(velocity.shape[0]):
         d = history[0, i]
@@ -87,7 +86,7 @@ def _extrapolate(velocity, history, length, still):
             v0, v1, v2, v3, v4, v5 = v0 + d[0], v1 + d[1], v2 + d[2], v3 + d[3], v4 + d[4], v5 + d[5]
         v = velocity[i]
         v[0], v[1], v[2], v[3], v[4], v[5] = v0, v1, v2, v3, v4, v5
-    return math.sqrt(missed), rests
+    return math.sqrt(missed)
 
 
 @njit
@@ -154,16 +153,16 @@ def begin_part(plan, ws, inputs, h, stage, extrapolate, when, warm):
         set_targets(plan, ws, inputs, node, after, dt)
     for r in range(ws.multiplier.size):
         ws.multiplier[r] = ws.last_multiplier[r] if warm else 0.0
-    start_multipliers(plan, ws, half_step, extrapolate)
     missed = math.inf
     if extrapolate:
         still = CALM if has_contacts(plan) else 0.0
         if plan.compliant.joint_row.size:
             extrapolate_ringing(ws, stage, plan.bodies.length[0], still)
         else:
-            missed, rests = _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0], still)
-            for r in range(ws.multiplier.size if rests and ws.ldu.K.size == 0 else 0):
+            missed = _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0], still)
+            for r in range(ws.multiplier.size if missed < still and ws.ldu.K.size == 0 else 0):
                 ws.multiplier[r] = ws.last_multiplier[r]
+    start_multipliers(plan, ws, half_step, extrapolate)
     ws.extended.used[0] = False
     return missed
 
@@ -177,7 +176,8 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     """
     alone = ws.history.shape[0] == 1
     # multipliers of redundant closures would grow from step to step, and those of a step with contacts lead the states
-    # of contacts astray where they change, that is, but at rest: a slider-crank with clearance then gains energy
+    # of contacts astray where they change: a slider-crank with clearance then gains energy. Where the motion is so even
+    # that its start value is that of the last step to CALM, at rest or while sliding, they are those of this step too
     plain = alone and ws.ldu.K.size == 0 and not has_terms(plan)
     missed = begin_part(plan, ws, inputs, h, stage, extrapolate, when, plain and extrapolate)
     sharpened = ws.extended.impulse.shape[0] > 0
