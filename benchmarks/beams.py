@@ -8,7 +8,7 @@ import time
 
 import varint as vi
 
-COUNTS, REFERENCE, DT, DURATION, REPEATS = (8, 16, 25, 50, 100, 200, 400, 800), 50, 1e-3, 0.2, 5  # s
+COUNTS, REFERENCE, DT, DURATION, REPEATS = (8, 16, 25, 50, 100, 200, 400, 800), 50, 1e-3, 0.2, 3  # s
 SOFT = vi.Section(EA=1e5, GJ=5.0, EI=10.0, kGA=4e4, mass_per_length=1.0)
 STEEL = vi.Section.rectangle(0.01, 0.01, E=2.07e11, nu=0.3, density=7850.0)
 

@@ -26,6 +26,7 @@ import chaos  # noqa: E402
 import clock  # noqa: E402
 import foot_path  # noqa: E402
 import four_bar  # noqa: E402
+import net_between_carts  # noqa: E402
 import own_integrator  # noqa: E402
 import starfish  # noqa: E402
 
@@ -275,3 +276,20 @@ def test_starfish_keeps_its_energy():
     error = run.energy_balance
     assert np.abs(error).max() < 0.02 * run.energy[0]
     assert abs(error[-20:].mean() - error[:20].mean()) < 0.5 * np.abs(error).max()
+
+
+@pytest.mark.slow
+def test_a_net_draws_two_carts_together(monkeypatch, tmp_path, capsys):
+    """By as much from both sides; the energy of all is what damping leaves."""
+    monkeypatch.setattr(net_between_carts, "DURATION", 0.6)
+    net_between_carts.main(tmp_path / "net.png")
+    assert "the carts move by up to" in capsys.readouterr().out
+    assert matplotlib.image.imread(tmp_path / "net.png").std() > 0.01
+    run = net_between_carts.run()
+    left, right = run.coordinates["left track"], run.coordinates["right track"]
+    assert left[-1] > 0.05
+    assert np.abs(left + right).max() < 1e-9
+    falls = run.vertices["net"][:, :, 2].mean(axis=1)
+    assert falls[-1] < -0.1
+    assert np.abs(run.energy_balance).max() < 0.01 * run.kinetic.max()
+    assert run.energy[-1] - run.energy[0] == pytest.approx(run.work[-1, 0], abs=0.01 * run.kinetic.max())

@@ -14,8 +14,7 @@ from varint.kernels.momentum import momentum_derivative
 from varint.kernels.newton import evaluate_step, has_efforts
 from varint.kernels.projection import momenta_and_rates, node_works
 from varint.kernels.refine import solve_again
-from varint.kernels.ringing import keep_ringing
-from varint.kernels.step import _finish_part, _remember, begin_part
+from varint.kernels.step import _finish_part, begin_part, remember_step
 
 
 @njit(seconds=3, what="steps with deformable bodies")
@@ -70,10 +69,7 @@ def finish_stage(plan, ws, inputs, pose, h, tol, stage, when, last):
     closed = _finish_part(plan, ws, inputs, pose, h, tol, when, last)
     copy_motions(ws.velocity, ws.saved_step.velocity[stage])
     if last:
-        for n in range(ws.history.shape[0]):
-            _remember(ws.saved_step.velocity[n], ws.history[n])
-        if plan.compliant.joint_row.size:
-            keep_ringing(plan, ws)
+        remember_step(plan, ws)
     return closed
 
 

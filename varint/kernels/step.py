@@ -103,6 +103,15 @@ def _remember(velocity, history):
 
 
 @njit
+def remember_step(plan, ws):
+    """Keep the velocities of the stages of a step, ``ws.saved_step.velocity``, for the start values of the next."""
+    for stage in range(ws.history.shape[0]):
+        _remember(ws.saved_step.velocity[stage], ws.history[stage])
+    if plan.compliant.joint_row.size:
+        keep_ringing(plan, ws)
+
+
+@njit
 def _kick(ws, half_step):
     """Write to ``ws.goal`` the momenta that a stage starts from: ``ws.momentum`` + ``half_step`` (s) ``ws.load``."""
     for i in range(ws.goal.shape[0]):
@@ -311,10 +320,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
         while size < 1.0 and math.floor(done / (2.0 * size)) == done / (2.0 * size):
             size *= 2.0
         part = min(size, 1.0 - done)
-    for stage in range(stages.size):
-        _remember(ws.saved_step.velocity[stage], ws.history[stage])
-    if plan.compliant.joint_row.size:
-        keep_ringing(plan, ws)
+    remember_step(plan, ws)
     return CONVERGED, pose, iterations, pieces - 1
 
 
