@@ -9,6 +9,7 @@ from contact_scenes import FAMILIES, energy_of_impact, free_scene, linked_chain,
 from test_contact_orders import four_bar
 
 import varint as vi
+from varint.model.rotation_vectors import quat_from_vector, rotation_matrix
 from varint.terms.contacts.kernels.contact_interior import _way_inside
 
 
@@ -92,7 +93,7 @@ def test_a_chain_that_lies_on_the_ground(links):
     for speed in (0.0, 30.0):
         moving = dataclasses.replace(state, velocity=state.velocity + speed * np.array([0.96, 0.28, 0.0]))
         run = vi.simulate(mechanism, 0.02, 1e-3, state=moving)
-        assert run.newton_iterations <= 2 * run.steps
+        assert run.newton_iterations <= 0.8 * run.steps  # the start value solves most of them
         assert run.penetration["f0"].max() < 1e-12
         slowed = speed - 0.5 * 9.81 * run.t if speed else 0.0 * run.t
         assert np.abs(np.linalg.norm(run.velocity, axis=2) - slowed[:, None]).max() < 1e-9
@@ -108,6 +109,33 @@ def test_settled_boxes_neither_creep_nor_rise(exponent):
     run = vi.simulate(free_scene("stack", bodies, contacts, 9.81 * np.array([*tilt, -1.0])), 60.0, 0.01)
     assert np.abs(run.position - run.position[0]).max() < 1e-13
     assert np.abs(run.velocity).max() < 1e-13
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("count", "tilt", "axis"),
+    [
+        (2, 0.0008594942295115248, (-1.341219714076669, -1.401520214917428)),
+        (3, 0.003755133010778697, (-0.7583697508984092, 1.4209820223119163)),
+        (3, 0.0025506364431550155, (-1.5290928749284465, 2.0267790952431928)),
+        (3, 1.0700313204590982e-08, (1.5941569003382141, -1.0954720366375337)),
+        (3, 0.005629320961053303, (2.118803030729321, -1.3420444532864415)),
+    ],
+)
+def test_stacks_that_land_on_their_corners(count, tilt, axis):
+    """Cubes that are turned to and fro: the end of a step jumps where they meet, and their corners lie on corners."""
+    turn = tilt * np.append(np.array(axis) / np.linalg.norm(axis), 0.0)
+    bodies, contacts = [], []
+    for k in range(count):
+        quat = quat_from_vector(turn if k % 2 == 0 else -turn)
+        half = 0.5 * np.abs(rotation_matrix(quat)[2]).sum()
+        place = (0, 0, 0.5 + k + 1.5 * (2 * k + 1) * (half - 0.5) + 1e-9 * (k + 1))
+        bodies.append(vi.Body.box(f"b{k}", (1, 1, 1), 1.0, position=place, quat_wxyz=quat, collision=True))
+        contacts.append(vi.Contact(f"c{k}", f"b{k}", f"b{k - 1}" if k else "world", friction=0.5))
+    run = vi.simulate(free_scene("stack", bodies, contacts, (0, 0, -9.81)), 0.5, 0.01, on_unresolved="ignore")
+    assert max(depth.max() for depth in run.penetration.values()) < 1e-10
+    assert np.diff(run.energy).max() < 1e-6  # J, of 30 J that could be gained
+    assert run.energy[-1] < run.energy[0]
 
 
 def test_iterates_stay_within_the_cones():

@@ -53,6 +53,7 @@ SHORTEST_SHARE = 1.0 / (1 << DEEPEST_SUBSTEP)  # of a step, of sub-steps on the 
 MOST_CHANGES = 20  # of limits that close or open in one step
 MOST_IMPACTS = 3  # of a limit in one step, then it closes
 MANY_CHANGES = 60  # in one step: a body that rocks lands again and again; from then on its contacts just close
+LOSS = 15  # changes that an event counts for whose instant is lost
 PARTING = 1e-10  # threshold of approach rates, m/s or rad/s, and of pulling impulses relative to all momenta
 LEAST_FORCE = 1e-10  # relative to the sum of the forces on the bodies: a smaller pull counts as zero
 
@@ -182,7 +183,7 @@ def judge_trial(
     search.trials[0] += 1
     if abs(value) > 1.0 and contact_of(plan, search.limit[0]) >= 0 and _is_lost(search):
         # the end of the trial jumps past the contact: the sub-step ends before that, or the contact closes at its start
-        search.changes[0] += 1
+        search.changes[0] += LOSS
         if search.low[0] > SHORTEST_SHARE and search.changes[0] < MANY_CHANGES:
             end_search(ws)
             return AGAIN, search.low[0]
