@@ -47,3 +47,15 @@ def pytest_collection_modifyitems(items):
 def rng(request):
     """A generator of its own for each test, the same at every run."""
     return np.random.default_rng(zlib.crc32(request.node.name.encode()))
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Writes a text to a file of its own and returns the path."""
+
+    def write(text, name="m.xml"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write

@@ -53,16 +53,6 @@ TREE = """<mujoco model="tree">
 </mujoco>"""
 
 
-@pytest.fixture
-def written(tmp_path):
-    def write(text, name="m.xml"):
-        path = tmp_path / name
-        path.write_text(text)
-        return path
-
-    return write
-
-
 def check_bodies(peer):
     """Masses, centres, inertias, axes and joints in the zero pose of the file."""
     m, d = peer.model, peer.data

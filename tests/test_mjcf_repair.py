@@ -22,16 +22,6 @@ def model(inside, before="", after=""):
     return f'<mujoco model="m">{before}\n<worldbody>\n{inside}\n</worldbody>{after}</mujoco>'
 
 
-@pytest.fixture
-def written(tmp_path):
-    def write(text, name="m.xml"):
-        path = tmp_path / name
-        path.write_text(text)
-        return path
-
-    return write
-
-
 def repaired(path):
     """The mechanism, which is refused as it is, by an error that names the option."""
     with pytest.raises((vi.FileError, vi.MechanismError), match=r"load the file with repair=True"):
