@@ -88,7 +88,7 @@ def test_loops_of_steel(name):
     ("name", "more"),
     [
         ("klann_leg", 0.2),
-        ("ratchet", 1.0),
+        ("ratchet", 1.1),
         ("minitaur_landing", 0.7),
         ("governor", 0.2),
         ("four_bar", 0.1),

@@ -408,11 +408,19 @@ def test_springs_of_edges_have_the_forces_of_mujoco(written):
     assert whole[free] == pytest.approx(forces, abs=1e-11 * np.abs(forces).max())
 
 
+def test_bending_leaves_other_flexible_bodies_alone(written):
+    bent = """<flexcomp name="bent" type="grid" count="3 3 1" spacing=".1 .1 .1" pos="2 0 0" mass="1" dim="2">
+        <elasticity young="1e4" poisson="0" thickness="1e-2" elastic2d="bend"/></flexcomp>"""
+    read = repaired(written(model(bent + NET + ARM.format(""))))
+    assert re.search(r"'bent' .* is left out: its bending stiffness", changes(read))
+    assert isinstance(read.force("f"), vi.ParticleNet)
+
+
 @pytest.mark.slow
 def test_kept_edges_of_cloth_are_stiff_springs(written):
     """At rest below its pin the cloth is as long as it was, but for the share that is told."""
     read = repaired(written(model(CLOTH + ARM.format(""))))
-    assert re.search(r"springs of .* N/m, critically damped, which its whole weight stretches by 1%", changes(read))
+    assert re.search(r"springs of .* N/m, critically damped; the weight of all would stretch each by 1%", changes(read))
     net = read.force("f")
     lengths = np.linalg.norm(np.diff(net.points[net.springs], axis=1)[:, 0], axis=1)
     assert net.stiffness * 0.01 * lengths == pytest.approx(net.mass * 9.81)
@@ -460,7 +468,7 @@ def test_flexible_bodies_that_are_not_read_are_left_out_by_name(written):
         (model(ROPE.replace('"grid"', '"mesh" file="a.obj"')), "of files and plugins is not read"),
         (
             model(ROPE, after='<equality><weld body1="f_2"/></equality>'),
-            "an equality holds a vertex of flexible body 'f'",
+            "a connect or weld holds a vertex of flexible body 'f'",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""The parameters of a rollout, as users give them: a dict of names to numbers of any library."""
+"""The parameters of a rollout, as users give them: a dict of names to numbers, or arrays of numpy, PyTorch or JAX."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -15,9 +15,10 @@ SHAPES, WANTED = ((), (None,), (None, None)), "a number or an array"
 
 
 def numbers_by_name(parameters: object, array: str, taken: Callable[[str, Any], Any]) -> dict[str, Any]:
-    """``parameters`` with each value as ``taken`` by the library, or as an array of numpy where that gives None.
+    """Return ``parameters`` with each value as ``taken(what, value)``, or as an array of numpy where that is None.
 
-    ``array``: what the library calls its own, "tensor". Raises ArgumentError for what is no dict of names to numbers.
+    ``array``: the library's word for its arrays, such as "tensor", for the message. Raises ArgumentError unless
+    ``parameters`` is a dict of texts to numbers or arrays.
     """
     if not isinstance(parameters, Mapping):
         raise ArgumentError(f"parameters must be a dict of name to {array}, got a {type(parameters).__name__}")
@@ -37,7 +38,7 @@ def refuse_complex(what: str) -> None:
 
 
 def check_parameters(mechanism: Mechanism, shapes: Mapping[str, tuple[int, ...]], steps: int) -> None:
-    """Raise ArgumentError where parameters of these shapes, by name, are none of a rollout, or none together.
+    """Raise ArgumentError if a rollout has no such parameter, two are one number, or an input has a wrong shape.
 
     Whether the mechanism has numbers of these names is left to `number_of`.
     """
@@ -50,7 +51,7 @@ def check_parameters(mechanism: Mechanism, shapes: Mapping[str, tuple[int, ...]]
 
 
 def _check_own(mechanism: Mechanism, name: str) -> None:
-    """Raise ArgumentError for what `vi.gradient` has derivatives by, and a rollout none."""
+    """Raise ArgumentError for parameters of `vi.gradient` that a rollout does not have: start, dt and loads."""
     if name == START or name.startswith(f"{START}."):
         raise ArgumentError(
             f"{name!r} is no parameter of a rollout, which starts from its state=, or else from mechanism.state():"
@@ -61,8 +62,8 @@ def _check_own(mechanism: Mechanism, name: str) -> None:
     owner, _, attribute = (match[1] if (match := COMPONENT.fullmatch(name)) else name).rpartition(".")
     if attribute in LOADS and owner in mechanism.body_index:
         raise ArgumentError(
-            f"{name!r}: loads are no parameters of a rollout. Give it {attribute}=, held, or the mechanism"
-            f" a {attribute} at a point, whose 'NAME.magnitude' is a parameter (docs/bridges.md)"
+            f"{name!r}: loads are no parameters of a rollout. Give it {attribute}=, which is constant, or the"
+            f" mechanism a Point{attribute.title()}, whose 'NAME.magnitude' is a parameter (docs/bridges.md)"
         )
 
 
@@ -83,6 +84,6 @@ def _check_apart(mechanism: Mechanism, names: Collection[str]) -> None:
             joint = mechanism.joint(owner)
             if is_one_point(joint):
                 raise ArgumentError(
-                    f"'{field}' moves the anchors of {joint.label} on both bodies, '{field}_b' the second: give one of"
-                    " them, or the joint another point_b="
+                    f"'{field}' moves the anchors of {joint.label} on both bodies, '{field}_b' that on the second: give"
+                    " one of them, or make the joint with a point_b= that differs from its point="
                 )

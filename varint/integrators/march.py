@@ -241,8 +241,17 @@ class March:
 
     def missed_contacts(self) -> list[tuple[int, int, int]]:
         """Element and slots of both bodies of the contacts whose law the last evaluation of a step did not meet."""
-        missed, contacts = ~(self.ws.contacts.missed <= MISSED * self.tol), self.compiled.plan.contacts
-        parts = contacts.element[missed], contacts.body[missed], contacts.other[missed]
+        return self._contacts_of(np.flatnonzero(~(self.ws.contacts.missed <= MISSED * self.tol)))
+
+    def contacts_near(self, body: int) -> list[tuple[int, int, int]]:
+        """Element and slots of both bodies of the contacts of the body in slot ``body`` that touch or may soon."""
+        work, contacts = self.ws.contacts, self.compiled.plan.contacts
+        near = work.near[: work.near_count[0]]
+        return self._contacts_of(near[(contacts.body[near] == body) | (contacts.other[near] == body)])
+
+    def _contacts_of(self, numbers: np.ndarray) -> list[tuple[int, int, int]]:
+        contacts = self.compiled.plan.contacts
+        parts = contacts.element[numbers], contacts.body[numbers], contacts.other[numbers]
         return list(zip(*(part.tolist() for part in parts), strict=True))
 
     def crowd(self) -> tuple[int, int]:

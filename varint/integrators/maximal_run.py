@@ -299,11 +299,19 @@ class MaximalRun:
         missed = dict.fromkeys(self.mechanism.forces[compiled.force[e]].label for e in self.march.missed_targets())
         where += f"; {', '.join(missed)} may ask for a motion that the joints cannot follow" if missed else ""
         names = [*(f"'{self.mechanism.bodies[i].name}'" for i in compiled.order), "the ground"]
-        pressed = dict.fromkeys(
-            f"{self.mechanism.forces[compiled.force[e]].label} of {names[i]} and {names[j]}"
-            for e, i, j in self.march.missed_contacts()
+        pressed, near = (
+            ", ".join(
+                dict.fromkeys(
+                    f"{self.mechanism.forces[compiled.force[e]].label} of {names[i]} and {names[j]}"
+                    for e, i, j in contacts
+                )
+            )
+            for contacts in (self.march.missed_contacts(), self.march.contacts_near(body))
         )
-        where += f"; the state of {', '.join(pressed)} was not found" if pressed else ""
+        if pressed:
+            where += f"; the state of {pressed} was not found"
+        elif near:
+            where += f"; it touches, or soon may, by {near}"
         touching, most = self.march.crowd()
         where += f"; moving bodies touch at {touching} points, a step solves for {most}" if touching > most else ""
         misfits = quick_misfits(self.mechanism, self.mechanism.compiled, self.march.state())

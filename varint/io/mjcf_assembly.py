@@ -1,4 +1,4 @@
-"""Zero poses of MJCF that `repair=True` changes: assembled for welds with a turn, and without redundant slides."""
+"""Zero poses in which the welds of MJCF hold, and slides that are redundant: changes by `repair=True`."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
@@ -19,15 +19,15 @@ from varint.io.robot import Pose
 from varint.model.rotation_vectors import rotation_matrix, vector_from_matrix
 
 CLOSED = 1e-13  # m and rad: frames that are nearer coincide
-MOST_TURNS = 200  # of the search for an assembled pose
-INDEPENDENT = 1e-6  # of unit axes: slides below it move along the others
+MOST_STEPS = 200  # of Gauss-Newton to an assembled pose
+INDEPENDENT = 1e-6  # least length of the part of a unit axis square to those before; with less a slide is redundant
 RANK = 1e-9  # of the largest singular value: directions below it change nothing
 
 
 def frames_of(model: Any, data: Any, number: int) -> tuple[tuple[int, Pose], tuple[int, Pose]]:
     """Bodies of a connect or weld and the frames on them, in the world, that are to coincide, at the pose of ``data``.
 
-    Of a connect only their origins are.
+    For a connect only their origins coincide.
     """
 
     def on(body: int, turn: np.ndarray, point: np.ndarray) -> tuple[int, Pose]:
@@ -41,7 +41,7 @@ def frames_of(model: Any, data: Any, number: int) -> tuple[tuple[int, Pose], tup
             for site in objects
         )
         return first, second
-    # the point on the second comes first where it is welded, and last where it is connected
+    # the row of a weld has the point on the second body first, that of a connect last
     points = (row[3:6], row[0:3]) if weld else (row[0:3], row[3:6])
     turn = rotation_matrix(row[6:10]) if weld else np.eye(3)
     return on(objects[0], turn, points[0]), on(objects[1], np.eye(3), points[1])
@@ -51,8 +51,8 @@ def assemble_welds(model: Any, data: Any) -> list[tuple[int, float, float]] | No
     """Move the pose of ``data`` (qpos) to one near it in which all connects and welds hold.
 
     Joints of joint equalities stay. Returns bodies that move, with the change of their place, m, and of their
-    orientation, rad; None where no such pose is found, or where it would move the rest of a spring of a ball or a free
-    joint, and the pose is then as it was.
+    orientation, rad; None, with the pose as it was, if no such pose is found or a ball or free joint with a spring
+    would have to move.
     """
     import mujoco
 
@@ -65,7 +65,7 @@ def assemble_welds(model: Any, data: Any) -> list[tuple[int, float, float]] | No
     before = data.qpos.copy()
     _move(model, data, np.zeros(model.nv))
     places, turns = data.xpos.copy(), data.xmat.copy()
-    for _ in range(MOST_TURNS):
+    for _ in range(MOST_STEPS):
         gaps, rows = _gaps(model, data, active)
         if np.abs(gaps).max(initial=0.0) <= CLOSED:
             break
@@ -92,8 +92,8 @@ def assemble_welds(model: Any, data: Any) -> list[tuple[int, float, float]] | No
 def redundant_slides(model: Any, joints: Sequence[int], fixed: Collection[int]) -> list[int]:
     """Slides of a body that move along other slides next to them, and along which nothing acts.
 
-    ``joints``: of the body, in their order; ``fixed``: those that do not move. What the body can do is the same without
-    them.
+    ``joints``: of the body, in their order; ``fixed``: those that do not move. The body has the same
+    degrees of freedom without the slides that are returned.
     """
     left_out: list[int] = []
     run: list[int] = []
@@ -117,7 +117,7 @@ def redundant_slides(model: Any, joints: Sequence[int], fixed: Collection[int]) 
 
 
 def _is_free(model: Any, joint: int) -> bool:
-    """Whether nothing acts along a slide, or refers to it, but actuators; and it is at zero at the start."""
+    """Return whether only actuators act along a slide or refer to it, and a <key> leaves it at rest at its zero."""
     dof, place = int(model.jnt_dofadr[joint]), int(model.jnt_qposadr[joint])
     acting = (model.jnt_stiffness[joint], model.dof_damping[dof], model.dof_frictionloss[dof], model.dof_armature[dof])
     of_tendons = model.wrap_objid[model.wrap_type == WRAP_JOINT]
@@ -132,7 +132,7 @@ def _joints_of_equalities(model: Any) -> Iterator[int]:
 
 
 def _of_equalities(model: Any) -> Iterator[int]:
-    """Degrees of freedom of hinges and slides that joint equalities are of."""
+    """Return the degrees of freedom of the hinges and slides in joint equalities."""
     return (int(model.jnt_dofadr[joint]) for joint in _joints_of_equalities(model))
 
 

@@ -1,9 +1,9 @@
 """Flexible bodies of MJCF (<flexcomp>) with `repair=True`: rods, nets, elastic and rigid bodies in their place.
 
 MuJoCo gives each vertex a body on three slides. Edges kept by an equality, which is soft in MuJoCo, become rods between
-these bodies in a rope, and stiff springs of a net in anything of more dimensions, whose edges are more than what can
-move. Elasticity in three dimensions is that of Saint Venant and Kirchhoff, with the same forces as in MuJoCo. Cells
-without strain are rigid.
+these bodies in a rope of up to MOST_RODS edges, else stiff springs of a net: cloth and solids have more edges than
+degrees of freedom. Elasticity in three dimensions is that of Saint Venant and Kirchhoff, with the same forces as in
+MuJoCo. A body interpolated from the eight corners of one cell, whose strain an equality holds at zero, becomes rigid.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ from varint.model.forces.soft_mesh import attached_parts
 from varint.model.import_report import ImportNotes
 
 STRETCH = 0.01  # of a stiff spring in place of a kept edge, where all the weight of the net hangs on it
-MOST_RODS = 200  # of a rope, which are one loop
+MOST_RODS = 200  # edges of a rope that become rods; more of them, all in one loop, cost too much
 STANDARD = 9.81  # m/s^2, where there is no gravity
 RODS, NET, STIFF_NET, ELASTIC, RIGID = "rods", "net", "stiff net", "elastic", "rigid"
 
@@ -41,8 +41,8 @@ class Flex:
 
     kind : what it becomes; "" where it is left out, and then ``why``
     vertices : (n, 3) m, world, in the reference configuration
-    on : (n,) bodies that its vertices, or the corners of its cells, are on
-    own : those that are such a point alone, and move
+    on : numbers of the bodies that carry its vertices (n,), or the corners (k,) that it is interpolated from
+    own : those of these bodies that are one such point on three free slides
     edges : (m, 2) vertices
     """
 
@@ -63,7 +63,7 @@ def flexes_of(
 ) -> list[Flex]:
     """The flexible bodies of a model at the pose of ``data``, with notes on what they become.
 
-    Raises MechanismError for equalities of their vertices with something else.
+    Raises MechanismError if a `connect` or `weld` holds one of their vertices.
     """
     import mujoco
 
@@ -81,7 +81,9 @@ def flexes_of(
         if model.eq_type[number] not in EQ_FLEXES and model.eq_objtype[number] == mujoco.mjtObj.mjOBJ_BODY:
             of = own.get(int(model.eq_obj1id[number]), own.get(int(model.eq_obj2id[number])))
             if of is not None:
-                raise of.at.wrong(f"an equality holds a vertex of flexible body '{of.name}': it is not read")
+                raise of.at.wrong(
+                    f"a connect or weld holds a vertex of flexible body '{of.name}', which is not read: pin the vertex"
+                )
     for flex in flexes:
         says = f"flexible body '{flex.name}' of {len(flex.vertices)} vertices, {_mass(model, flex):.3g} kg"
         notes.repaired(f"{says}, {_what(model, flex, elasticity)}", flex.at.line, flex.at.path)
@@ -116,7 +118,10 @@ def _flex(model: Any, data: Any, number: int, name: str, at: XMLElement, elastic
 
 
 def _is_vertex(model: Any, body: int) -> bool:
-    """Whether a body is a point on three slides along which nothing acts, and nothing hangs on it."""
+    """Return whether a body is a point on three free slides, and carries nothing.
+
+    There is no spring, damping, friction, armature or limit; no geom, child body or gravcomp.
+    """
     first = int(model.body_jntadr[body])
     if model.body_jntnum[body] != 3 or (model.jnt_type[first : first + 3] != JOINT_SLIDE).any():
         return False
@@ -136,18 +141,19 @@ def _kind(model: Any, flex: Flex, elasticity: Mapping[str, Elasticity]) -> tuple
         kept = {int(model.eq_type[one]) for one in active if model.eq_obj1id[one] == number}
     own = elasticity.get(flex.name)
     stiff = bool(model.flex_edgestiffness[number])
-    bends = any(np.any(getattr(model, key, 0)) for key in ("flex_bending", "flex_plasticmode"))  # not of all versions
     pinned = len(flex.on) - len(flex.own)
     if not flex.own or any(model.body_jntnum[body] and body not in flex.own for body in _bodies_on(model, flex)):
         return "", "its vertices are not points that move along three axes"
     if (stiff or own is None or own.young) and any(is_off(model, what) for what in ("SPRING", "DAMPER")):
         return "", "<option> switches springs or dampers off"
-    if own is None or bends:
-        return "", "its elasticity is not that of a solid or of edges"
+    if own is None:
+        return "", "an MjModel does not hold its elasticity: load the file, or the MjSpec"
+    if _bends(model, number):
+        return "", "its bending stiffness and plasticity are not read"
     if own.young and not (kept or stiff) and dim == 3 and not model.flex_interp[number]:
         return ELASTIC, ""
     if own.young:
-        return "", "of its elasticity that of solids without kept edges is read"
+        return "", "its Young's modulus is read for solids without interpolation and without kept or stiff edges alone"
     if kept == {EQ_FLEX_STRAIN} and model.flex_interp[number] and model.flex_nodenum[number] == 8 and pinned < 2:
         return RIGID, ""
     if model.flex_interp[number]:
@@ -156,11 +162,22 @@ def _kind(model: Any, flex: Flex, elasticity: Mapping[str, Elasticity]) -> tuple
         return (RODS if dim == 1 and len(flex.edges) <= MOST_RODS else STIFF_NET), ""
     if not kept and stiff:
         return NET, ""
-    return "", "nothing holds its vertices together that is read"
+    return "", "it has no stiffness of edges and no equality that is read"
+
+
+def _bends(model: Any, number: int) -> bool:
+    """Return whether a flexible body has bending stiffness or plasticity."""
+    if hasattr(model, "flex_plasticmode") and model.flex_plasticmode[number]:
+        return True
+    if hasattr(model, "flex_bendingadr"):  # from MuJoCo 4 on
+        return bool(model.flex_bendingadr[number] >= 0)
+    bending = np.reshape(getattr(model, "flex_bending", np.zeros(len(model.flex_edge))), (len(model.flex_edge), -1))
+    edge = int(model.flex_edgeadr[number])
+    return bool(bending[edge : edge + int(model.flex_edgenum[number])].any())
 
 
 def _bodies_on(model: Any, flex: Flex) -> list[int]:
-    """Bodies with more of it than one vertex, or none of its own joints: what it is pinned to, below the others."""
+    """Return the bodies that carry its vertices or corners, but for the world and what its vertices slide on."""
     parents = {int(model.body_parentid[body]) for body in flex.own}
     return [int(body) for body in np.unique(flex.on) if int(body) not in parents and int(body) != 0]
 
@@ -181,14 +198,14 @@ def _what(model: Any, flex: Flex, elasticity: Mapping[str, Elasticity]) -> str:
         stiffness = _stiff_constants(model, flex)[0]
         return (
             f"is a ParticleNet: its {len(flex.edges)} edges, kept by a soft equality in MuJoCo, are springs of"
-            f" {stiffness.min():.3g} to {stiffness.max():.3g} N/m, critically damped, which its whole weight stretches"
-            f" by {STRETCH:.0%}"
+            f" {stiffness.min():.3g} to {stiffness.max():.3g} N/m, critically damped; the weight of all would stretch"
+            f" each by {STRETCH:.0%}"
         )
     if flex.kind == ELASTIC:
         constants = elasticity[flex.name]
         return (
             f"is a DeformableBody (stvk) of {len(flex.elements)} tetrahedra, E {constants.young:g} Pa, nu"
-            f" {constants.poisson:g}: its mass is spread evenly, and not alike on all vertices"
+            f" {constants.poisson:g}: its mass is uniform over the volume, not alike on all vertices"
         )
     if flex.kind == RIGID:
         return "is a rigid body: its cells keep their shape, by a soft equality in MuJoCo"
@@ -235,7 +252,7 @@ def rigid_parts(model: Any, data: Any, flexes: Sequence[Flex], names: Sequence[s
 
 
 def _pins(model: Any, data: Any, flex: Flex) -> np.ndarray:
-    """Places (n, 3), m, of corners of cells that do not move on what they are on."""
+    """Return the positions (n, 3), m, world, of the corners that are fixed to other bodies."""
     import mujoco
 
     node, count = int(model.flex_nodeadr[flex.number]), int(model.flex_nodenum[flex.number])
@@ -252,7 +269,7 @@ def _pins(model: Any, data: Any, flex: Flex) -> np.ndarray:
 def soft_forces(
     model: Any, flexes: Sequence[Flex], elasticity: Mapping[str, Elasticity], names: Sequence[str]
 ) -> Iterator[Force]:
-    """Nets and deformable bodies in place of flexible bodies; ``names``: of bodies that the model's become."""
+    """Nets and deformable bodies in place of flexible bodies; ``names``: of what each body becomes, "" for vertices."""
     for flex in flexes:
         if flex.kind not in (NET, STIFF_NET, ELASTIC):
             continue

@@ -15,8 +15,8 @@ from varint.model.forces import LAWS
 
 LAW_NAMES = tuple(sorted(LAWS))
 STATE_ITERATIONS = 50
-SETTLED = 1e-15  # of a state, or one
-# of ``EffortWork.settled``: what the solution depends on, the solution, and from KEY_NUMBERS on the flow's parameters
+SETTLED = 1e-15  # of max(1, |state|): a smaller increment ends the iteration
+# columns of ``EffortWork.settled``: inputs of a solution, the solution, from KEY_NUMBERS on the flow's parameters
 KEY_INPUT, KEY_START, KEY_SPAN, KNOWN_STATE, KNOWN_FLOW, KNOWN_SHARE, KEY_NUMBERS = range(7)
 
 _SOURCES = {
@@ -79,8 +79,8 @@ _HAS_POTENTIAL = np.array([law.potential is not None for law in _laws])
 def _settle(plan, work, f, given, span):
     """Solve for the internal variable of a law whose flow depends on it and the input alone, see `law_effort`.
 
-    Into ``work.settled``: the state, its flow, and one over 1 - ``span`` times the derivative of the flow. A solution
-    stays there for as long as all that it depends on is the same: for all iterations of a step.
+    Writes to ``work.settled`` the state a, its flow, and 1 / (1 - ``span`` dflow/da). The solution is kept there for as
+    long as all that it depends on is the same: for all iterations of a step.
     """
     kind, s = natural(plan.laws.kind[f]), natural(plan.laws.state[f])
     first, parameter = natural(plan.laws.first[f]), plan.laws.parameter
@@ -108,9 +108,9 @@ def _settle(plan, work, f, given, span):
 def law_effort(plan, work, f, value, rate, span):
     """Effort of law f and its derivatives by value and rate, those through its internal variable included.
 
-    The internal variable a is that of the start plus ``span`` times its flow da/dt here, solved for if the flow depends
-    on it.
-    The derivatives in ``by_state`` are those over two such spans.
+    The internal variable solves a = a_start + ``span`` da/dt, with da/dt at a and at this value, rate and input.
+    ``span``, s: half of the step, or zero at a node. Writes to ``work.by_state`` the derivative of the effort by
+    a_start, and those of a_start + 2 ``span`` da/dt, the state at the end of the step, by a_start, value and rate.
     """
     given, s, kind = work.input[natural(plan.laws.element[f])], plan.laws.state[f], natural(plan.laws.kind[f])
     if s < 0:
@@ -144,23 +144,23 @@ def law_effort(plan, work, f, value, rate, span):
 
 @njit
 def law_potential(plan, f, value):
-    """J, of law f; zero where it has none."""
+    """Return the potential of law f, J; zero if the law has none."""
     return _potential(plan.laws.kind[f], plan, f, value)
 
 
 @njit
-def law_work(plan, ws, f, s, start, span):
-    """J, of law f along sum s in a step of ``span`` seconds from the pose ``start`` to the pose 1 - ``start``.
+def law_work(plan, ws, f, s, start, step):
+    """Return the work of law f along sum s, J, in a ``step``, s, from the pose ``start`` to the pose 1 - ``start``.
 
-    Its effort times the rate in the middle. Where the law has a potential, a step that is too long misses some of the
-    change of that. What it misses is added, as far as that is more than the damping's work, which is no better known.
+    It is the effort times the rate in the middle. If the law has a potential, a step that is too long misses a part of
+    its change. What is missed beyond the work of the damping, which is no more exact, is added.
     """
     work = ws.efforts
     effort, value, rate = work.effort[plan.laws.element[f]], work.sum_value[s], work.sum_rate[s]
-    done = span * effort * rate
+    done = step * effort * rate
     if not _HAS_POTENTIAL[plan.laws.kind[f]]:
         return done
-    at_rest = span * law_effort(plan, work, f, value, 0.0, 0.0)[0] * rate
+    at_rest = step * law_effort(plan, work, f, value, 0.0, 0.0)[0] * rate
     before = law_potential(plan, f, _sum_at(plan, ws, s, start, work.value_near))
     after = law_potential(plan, f, _sum_at(plan, ws, s, 1 - start, work.value))
     missed, damped = before - after - at_rest, abs(done - at_rest)

@@ -1,12 +1,13 @@
-"""Start values of steps whose compliant joints ring.
+"""Start values of Newton's iteration in steps whose compliant joints ring.
 
-Stiff rows ring undamped with few periods, the shortest of two steps. The third differences u of the velocities from
-step to step are ringing for the most part, and go on by linear prediction,
+Stiff undamped rows oscillate at a few frequencies, the highest with a period of two steps. The third backward
+differences u of the velocities consist mostly of this oscillation, and are extrapolated by linear prediction,
 
     u' = sum_j share_j u_j,    u_0 the last, u_1 the one before, ..., LAGS of them
 
-with shares, alike for all velocities, that meet the last FITTED of them best: least squares by the products of the u,
-of which a step adds one row. With the last velocity v and its differences D, the start values are v + D v + D^2 v + u'.
+The coefficients share_j are the same for all velocities, and fit the last FITTED u by least squares. The normal
+equations need only the inner products of the u, of which each step adds one row. With the last velocity v and its
+differences D, the start values are v + D v + D^2 v + u'.
 """
 
 import math
@@ -22,7 +23,7 @@ RIDGE = 1e-14  # of the trace of the normal equations, added to their diagonal
 
 @indirect(seconds=2, what=WHAT)
 def keep_ringing(plan: Plan, ws: Workspace) -> None:
-    """Bring ``ws.ringing`` to the end of a step, whose velocities are in ``ws.history``."""
+    """Update ``ws.ringing`` after a step, from the third differences ``ws.history[:, RINGING]`` (stages, nb, 6)."""
     ringing, length = ws.ringing, plan.bodies.length[0]
     for stage in range(ringing.missed.size):
         change, product, share = ringing.change[stage], ringing.product[stage], ringing.share[stage]
@@ -50,7 +51,10 @@ def keep_ringing(plan: Plan, ws: Workspace) -> None:
 
 @njit
 def _fit(product, normal, share):
-    """Write the shares (LAGS,) of least squares by ``product``; ``normal`` (LAGS, LAGS): scratch."""
+    """Write the least-squares coefficients to ``share`` (LAGS,), zeros at rest.
+
+    ``product`` (LAGS + FITTED, LAGS + 1): inner products of the u. ``normal`` (LAGS, LAGS): scratch.
+    """
     trace = 0.0
     for j in range(LAGS):
         share[j] = 0.0
@@ -74,16 +78,17 @@ def _fit(product, normal, share):
 def extrapolate_ringing(ws: Workspace, stage: int, length: float, still: float) -> None:
     """Write the start values of Newton's iteration to ``ws.velocity``, from ``ws.history[stage]`` (n, nb, 6).
 
-    Those of `keep_ringing`, or of a polynomial where it missed less at the last step, as after an impact and in the
-    first steps. With the backward differences D of `step._extrapolate`, values that meet polynomials of degree a - 1,
-    and b times velocities that change sign from step to step, and what they missed at the last step, are
+    They follow from the linear prediction, or from a polynomial if that would have predicted the last step better, as
+    after an impact and in the first steps. With the backward differences D of `step._extrapolate`, the start values
+    that are exact for a polynomial of degree a - 1 plus (-1)^n times one of degree b - 1 (none for b = 0), and their
+    errors at the last step, are
 
         b = 0    D^0 + ... + D^(a-1)                           D^a
         b = 1    D^0 + ... + D^(a-1) -   D^a                 2 D^a -   D^(a+1)
         b = 2    D^0 + ... + D^(a-1) - 3 D^a + D^(a+1)       4 D^a - 4 D^(a+1) + D^(a+2)
 
-    The pair (a, b) that missed least is taken. ``length``, m, scales rad/s to m/s; velocities below ``still``, m/s,
-    start from the last.
+    The pair (a, b) of the least error is taken. ``length``, m, scales rad/s to m/s. If the norm of all last velocities
+    is below ``still``, m/s, they are the start values.
     """
     history, velocity, ringing = ws.history[stage], ws.velocity, ws.ringing
     best, degree, times, scale = math.inf, 1, 0, 0.0

@@ -18,11 +18,11 @@ from varint.terms.contacts.kernels.contact_broad_phase import (
 from varint.terms.contacts.kernels.contact_features import locate_contact
 from varint.terms.contacts.kernels.contact_rolling import roller_of
 
-UNSEEN = 1e-9  # of the size: an overlap of features that nobody looked for, at the end of a step
-LOST = -2  # less the kind of a slot whose features are not among those found any more
-FLUSH = 1e-11  # m, by which the gap of what takes a contact over may be larger
+UNSEEN = 1e-9  # of the smaller shape: largest overlap at the end of a step of features that have no slot
+LOST = -2  # LOST - kind: the mark of a closed slot whose features were not found again
+FLUSH = 1e-11  # m: the features or the contact that take over may have a gap larger by this
 TURNED = 0.5  # cosine by which the normal between round bodies may turn in a step in which they could meet
-SHORTEST = 1.0 / 64.0  # of a step: a share that is not halved any further for what could be missed in it
+SHORTEST = 1.0 / 64.0  # of a step: shares up to this are taken without `misses_features`
 
 
 @njit
@@ -60,7 +60,7 @@ def _follows(work, found, f, m):
 
 @njit
 def _take(work, found, f, m):
-    """Give slot f the features m, which are then used."""
+    """Copy the features m that were found to slot f, and mark them as taken."""
     work.kind[f], work.swapped[f] = found.kind[m], found.swapped[m]
     for side in range(2):
         work.key[f, side], work.size[f, side] = found.key[m, side], found.radius[m, side]
@@ -71,7 +71,11 @@ def _take(work, found, f, m):
 
 @njit
 def _best_for(ws, f, count, follow):
-    """Features for slot f among those found, the nearest of several; -1 for none. ``follow``: `_follows` is enough."""
+    """Return which of the features found match slot f, -1 for none.
+
+    Of several, those whose point on the first body is nearest to that of the slot; with ``follow``, by which `_follows`
+    is enough, those of the least gap.
+    """
     work, found, best, least = ws.contacts, ws.found, -1, math.inf
     for m in range(count):
         if found.kind[m] == EMPTY or not (_follows(work, found, f, m) if follow else _is_of(work, found, f, m)):
@@ -109,7 +113,7 @@ def _take_touching(plan, ws, pose, p, f, count):
     """Give slot f, closed, whose features are lost, the nearest of those found that touch; empty it where none does.
 
     Where corners lie on corners the same point of a patch is now a vertex of the one, now of the other, or edges that
-    cross. A contact that opened there would be an impact.
+    cross. If the contact opened there, its closing again would be an impact.
     """
     work, found, k = ws.contacts, ws.found, plan.contacts.height.size + f
     work.kind[f] = LOST - work.kind[f]
@@ -130,8 +134,10 @@ def _take_touching(plan, ws, pose, p, f, count):
 
 @njit
 def _fill(plan, ws, pose, p, count):
-    """Give the slots of pair p the features found: those that had them keep them, the others by the least gaps.
+    """Distribute the features found among the slots of pair p.
 
+    Slots keep features that are found again; closed slots that have lost theirs take touching ones; empty slots take
+    the others, the smallest gap first.
     Returns whether a closed contact has moved on to another feature.
     """
     moved = False
@@ -168,9 +174,9 @@ def _fill(plan, ws, pose, p, count):
 
 @njit
 def _touches_too(plan, ws, pose, k, least):
-    """An open contact that touches with the point of contact k, within ``least``, of the same bodies; -1 for none.
+    """Return an open contact of the same bodies and the same point as contact k with a gap up to ``least``, m, or -1.
 
-    The point is the centre of a ball, or an end of a capsule.
+    The point is that of a first feature with a radius, such as a ball, an end of a capsule or a rim.
     """
     work, contacts, g = ws.contacts, plan.contacts, k - plan.contacts.height.size
     if work.size[g, 0] == 0.0 or work.kind[g] == LINE_LINE:
@@ -189,7 +195,7 @@ def _touches_too(plan, ws, pose, k, least):
 
 @njit
 def _hand_over(plan, ws, k, m):
-    """Give the state of contact k to contact m, and open k."""
+    """Move the impulse and the slip of contact k to contact m."""
     work, planes = ws.contacts, plan.contacts.height.size
     for a in range(3):
         work.impulse[m, a], work.slip_vector[m - planes, a] = work.impulse[k, a], work.slip_vector[k - planes, a]
@@ -198,7 +204,7 @@ def _hand_over(plan, ws, k, m):
 
 @njit
 def _roll_on(plan, ws, pose):
-    """Hand contacts of round shapes that have left a shape over to the shape flush with it that they have come to.
+    """Hand over closed contacts of round shapes that have moved from one shape to another that is flush with it.
 
     Not in runs that are taped, whose derivatives do not follow a state from contact to contact.
     """
@@ -237,7 +243,7 @@ def choose_features(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
 
 @indirect(seconds=8, what="contacts")
 def misses_features(plan: Plan, ws: Workspace, start: int, end: int) -> bool:
-    """Whether shapes may have met in a step by features that have no slot, or passed each other."""
+    """Return whether in a step shapes may have met by features that have no slot, or passed through each other."""
     work, contacts = ws.contacts, plan.contacts
     listed = is_list_whole(plan, ws, end)
     for n in range(work.near_pair_count[0] if listed else contacts.pair_shape.shape[0]):
