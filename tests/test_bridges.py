@@ -242,9 +242,9 @@ REFUSED = {
     "dt": ({"dt": 0.01}, "'dt' is no parameter of a rollout"),
     "force": (
         {"coupler.force": np.zeros(3)},
-        "'coupler.force': loads are no parameters of a rollout.*a force at a point",
+        "'coupler.force': loads are no parameters of a rollout.*a PointForce",
     ),
-    "part of a torque": ({"coupler.torque[0]": 1.0}, "loads are no parameters of a rollout.*a torque at a point"),
+    "part of a torque": ({"coupler.torque[0]": 1.0}, "loads are no parameters of a rollout.*a PointTorque"),
     "part beside the whole": (
         {"spring.stiffness": 1.0, "crank pin.point[0]": 0.1, "crank pin.point": np.zeros(3)},
         r"'crank pin.point\[0\]' is part of 'crank pin.point': give one of them",
