@@ -54,7 +54,9 @@ def refuse_every_second_step():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", RUNS)
+@pytest.mark.parametrize(
+    "scheme", [pytest.param(name, marks=pytest.mark.long if "sofroniou" in name else ()) for name in RUNS]
+)
 def test_the_slope_is_the_order(scheme, tmp_path):
     _, duration = RUNS[scheme]
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
