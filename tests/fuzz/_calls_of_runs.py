@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import inspect
 
 import numpy as np
 from fuzz._call import (
@@ -93,6 +94,8 @@ def run_calls() -> dict[str, Call]:
 
     def of_peer(**arguments):
         return ask(vi.simulate(vi.Problem(motor, 0.01), vi.Peer(**arguments)))
+
+    of_peer.__signature__ = inspect.signature(vi.Peer)  # its defaults are right arguments
 
     def of_stepper(**arguments):
         stepper = vi.Stepper(**arguments)

@@ -413,9 +413,9 @@ def difference(said: Any, got: Any, place: str = "") -> str | None:
         return None
     if isinstance(said, dict) and isinstance(got, dict):
         for name, value in said.items():
-            if name not in got:
+            if name not in got and value != []:
                 return f"{place}.{name} was dropped"
-            if found := difference(value, got[name], f"{place}.{name}"):
+            if name in got and (found := difference(value, got[name], f"{place}.{name}")):
                 return found
         return None
     said = float(said) if isinstance(got, float) and type(said) is int and abs(said) < 1e300 else said  # rounded
