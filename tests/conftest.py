@@ -14,8 +14,8 @@ from varint.kernels.step import run
 COMPILED_FIRST = [  # kinds of runs; what stands in one line goes side by side, so that no two workers compile the same
     [["poses", "steps"], ["explicit steps in reduced coordinates", "implicit steps in reduced coordinates"]],
     [
-        ["hard stops and drives", "contacts in steps", "contacts of shapes"],
-        ["small motions", "joints as products", "gradients", "gradients in reduced coordinates"],
+        ["hard stops and drives", "gradients"],
+        ["small motions", "joints as products", "gradients in reduced coordinates"],
     ],
 ]
 SCRIPT = """
