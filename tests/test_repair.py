@@ -45,15 +45,9 @@ def sdf(inertia=WRONG):
 
 
 @pytest.fixture
-def written(tmp_path):
-    """A function that writes a file and gives its path."""
-
-    def write(text, name="r.urdf"):
-        path = tmp_path / name
-        path.write_text(text)
-        return path
-
-    return write
+def written(written):
+    """Files without a name are URDF."""
+    return lambda text, name="r.urdf": written(text, name)
 
 
 # --------------------------------------------------------------------------------------------------- inertias
