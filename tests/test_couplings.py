@@ -33,6 +33,29 @@ def gear(**radii):
     return vi.Gear("gear", joint_a="a pivot", joint_b="b pivot", **{"radius_a": 0.3, "radius_b": 0.7} | radii)
 
 
+def test_three_hinges_in_a_row_with_a_rotor_each_are_driven_far():
+    """An open joint is as far from the other branch of its three angles, which must not be taken on the way."""
+    parts = [{"type": "Revolute", "axis": axis} for axis in ((1, 0, 0), (0, 0, 1), (0, 1, 0))]
+    inertia, names = 0.01 * np.eye(3), [f"rotor {k}" for k in range(3)]
+    mechanism = vi.Mechanism(
+        "leg with rotors",
+        [
+            vi.Body("leg", mass=1.0, inertia=inertia, position=(0, 0, -0.3)),
+            *(vi.Body(name, mass=0.01, inertia=inertia, position=(1, 0, 0)) for name in names),
+        ],
+        [
+            vi.Composite("hip", "world", "leg", parts=parts, point=(0, 0, 0)),
+            *(vi.Revolute(name, "world", name, point=(1, 0, 0), axis=(0, 0, 1)) for name in names),
+        ],
+        forces=[vi.Coupling(f"gear {k}", terms=[("hip", k, 1.0), (name, 0, -1.0)]) for k, name in enumerate(names)],
+    )
+    angles = np.array([-0.25, -0.5, -2.5])
+    run = vi.simulate(mechanism, 0.01, 0.001, state=mechanism.state(coordinates={"hip": angles}))
+    np.testing.assert_allclose(run.coordinates["hip"][0], angles, atol=1e-12)
+    driven = np.stack([run.coordinates[name] for name in names], axis=1)
+    np.testing.assert_allclose(driven, run.coordinates["hip"], atol=1e-11)
+
+
 def geared_reference(t, q0, rate0, ratio):
     """Angle and rate of pendulum a with q_b = ratio q_a: one degree of freedom."""
     inertia = INERTIA + MASS * ARM**2 + ratio**2 * (0.02 + 1.0 * 0.2**2)

@@ -45,7 +45,7 @@ REFUSED = {
     "complex": ({"coupler.mass": 1.0 + 2.0j}, "parameter 'coupler.mass' must be a number or an array, got"),
     "text": ({"coupler.mass": "abc"}, "parameter 'coupler.mass' must be a number or an array, got 'abc'"),
     "None": ({"coupler.mass": None}, "parameter 'coupler.mass' must be a number or an array, got None"),
-    "no name": ({3: 1.0}, "parameters have names as 'rod.mass', got 3"),
+    "no name": ({3: 1.0}, "names of parameters must be texts, such as 'rod.mass', got 3"),
     "no dict": (np.zeros(500), "^parameters must be a dict of name to tensor, got a ndarray$"),
 }
 

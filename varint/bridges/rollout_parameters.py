@@ -1,4 +1,4 @@
-"""The parameters of a rollout, as users give them: a dict of names to numbers, or arrays of numpy, PyTorch or JAX."""
+"""The parameters of a rollout as users pass them: a dict from name to a number or an array (numpy, PyTorch or JAX)."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -25,7 +25,7 @@ def numbers_by_name(parameters: object, array: str, taken: Callable[[str, Any], 
     found = {}
     for name, value in parameters.items():
         if not isinstance(name, str):
-            raise ArgumentError(f"parameters have names as 'rod.mass', got {shown(name)}")
+            raise ArgumentError(f"names of parameters must be texts, such as 'rod.mass', got {shown(name)}")
         what = f"parameter {name!r}"
         own = taken(what, value)
         found[name] = in_a_shape(value, SHAPES, what, ArgumentError, wanted=WANTED) if own is None else own
@@ -33,14 +33,14 @@ def numbers_by_name(parameters: object, array: str, taken: Callable[[str, Any], 
 
 
 def refuse_complex(what: str) -> None:
-    """Raise ArgumentError for an array of complex numbers."""
+    """Raise the ArgumentError of a parameter that is complex; ``what`` names it."""
     raise ArgumentError(f"{what} is complex: give real numbers")
 
 
 def check_parameters(mechanism: Mechanism, shapes: Mapping[str, tuple[int, ...]], steps: int) -> None:
-    """Raise ArgumentError if a rollout has no such parameter, two are one number, or an input has a wrong shape.
+    """Raise ArgumentError for start, dt and loads, for two names of the same number, and for inputs of a wrong shape.
 
-    Whether the mechanism has numbers of these names is left to `number_of`.
+    ``shapes``: name to shape of the value. Whether the mechanism has numbers of these names is left to `number_of`.
     """
     for name in shapes:
         _check_own(mechanism, name)
@@ -62,8 +62,9 @@ def _check_own(mechanism: Mechanism, name: str) -> None:
     owner, _, attribute = (match[1] if (match := COMPONENT.fullmatch(name)) else name).rpartition(".")
     if attribute in LOADS and owner in mechanism.body_index:
         raise ArgumentError(
-            f"{name!r}: loads are no parameters of a rollout. Give it {attribute}=, which is constant, or the"
-            f" mechanism a Point{attribute.title()}, whose 'NAME.magnitude' is a parameter (docs/bridges.md)"
+            f"{name!r}: loads are no parameters of a rollout. Pass {attribute}= to the rollout, which has no"
+            f" derivative by it, or add a Point{attribute.title()} to the mechanism: 'NAME.magnitude' is a parameter"
+            " (docs/bridges.md)"
         )
 
 

@@ -20,7 +20,7 @@ from varint.model.rotation_vectors import rotation_matrix, vector_from_matrix
 
 CLOSED = 1e-13  # m and rad: frames that are nearer coincide
 MOST_STEPS = 200  # of Gauss-Newton to an assembled pose
-INDEPENDENT = 1e-6  # least length of the part of a unit axis square to those before; with less a slide is redundant
+INDEPENDENT = 1e-6  # part of a unit axis orthogonal to the axes before it: a slide with a shorter one is redundant
 RANK = 1e-9  # of the largest singular value: directions below it change nothing
 
 
@@ -90,7 +90,7 @@ def assemble_welds(model: Any, data: Any) -> list[tuple[int, float, float]] | No
 
 
 def redundant_slides(model: Any, joints: Sequence[int], fixed: Collection[int]) -> list[int]:
-    """Slides of a body that move along other slides next to them, and along which nothing acts.
+    """Return the redundant slides of a body: axes that depend on those of adjacent slides, with nothing but actuators.
 
     ``joints``: of the body, in their order; ``fixed``: those that do not move. The body has the same
     degrees of freedom without the slides that are returned.

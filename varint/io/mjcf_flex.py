@@ -1,8 +1,9 @@
 """Flexible bodies of MJCF (<flexcomp>) with `repair=True`: rods, nets, elastic and rigid bodies in their place.
 
-MuJoCo gives each vertex a body on three slides. Edges kept by an equality, which is soft in MuJoCo, become rods between
-these bodies in a rope of up to MOST_RODS edges, else stiff springs of a net: cloth and solids have more edges than
-degrees of freedom. Elasticity in three dimensions is that of Saint Venant and Kirchhoff, with the same forces as in
+MuJoCo gives each vertex a body on three slides. Where an equality, which is soft in MuJoCo, keeps the lengths of edges,
+the edges of a rope of up to MOST_RODS of them become rods between these bodies. In longer ropes, cloth and solids they
+become stiff springs of a net: solids and cloth of triangles have more edges than degrees of freedom in their space or
+plane. Elasticity in three dimensions is that of Saint Venant and Kirchhoff, with the same forces as in
 MuJoCo. A body interpolated from the eight corners of one cell, whose strain an equality holds at zero, becomes rigid.
 """
 
@@ -22,13 +23,13 @@ from varint.model.forces.soft_mesh import attached_parts
 from varint.model.import_report import ImportNotes
 
 STRETCH = 0.01  # of a stiff spring in place of a kept edge, where all the weight of the net hangs on it
-MOST_RODS = 200  # edges of a rope that become rods; more of them, all in one loop, cost too much
-STANDARD = 9.81  # m/s^2, where there is no gravity
+MOST_RODS = 200  # most edges of a rope that become rods: these close loops that are all coupled, and cost too much
+STANDARD = 9.81  # m/s^2, for the stiffness of springs if the model has no gravity
 RODS, NET, STIFF_NET, ELASTIC, RIGID = "rods", "net", "stiff net", "elastic", "rigid"
 
 
 class Elasticity(NamedTuple):
-    """Young's modulus, Pa, Poisson's ratio, and the time of damping, s, of a flexible body of three dimensions."""
+    """Young's modulus, Pa, Poisson's ratio and damping time, s, of a flexible body, as its file gives them."""
 
     young: float
     poisson: float
@@ -41,9 +42,11 @@ class Flex:
 
     kind : what it becomes; "" where it is left out, and then ``why``
     vertices : (n, 3) m, world, in the reference configuration
-    on : numbers of the bodies that carry its vertices (n,), or the corners (k,) that it is interpolated from
-    own : those of these bodies that are one such point on three free slides
+    on : (n,) numbers of the bodies that carry its vertices, or (k,) of those that carry the corners from which it is
+        interpolated
+    own : those of these bodies that carry one vertex or corner alone, on three free slides (`_is_vertex`)
     edges : (m, 2) vertices
+    elements : (m, 4) vertices of tetrahedra of positive volume; (0, 4) unless it has three dimensions
     """
 
     number: int
@@ -82,7 +85,7 @@ def flexes_of(
             of = own.get(int(model.eq_obj1id[number]), own.get(int(model.eq_obj2id[number])))
             if of is not None:
                 raise of.at.wrong(
-                    f"a connect or weld holds a vertex of flexible body '{of.name}', which is not read: pin the vertex"
+                    f"a connect or weld holds a vertex of flexible body '{of.name}', and is not imported: pin it"
                 )
     for flex in flexes:
         says = f"flexible body '{flex.name}' of {len(flex.vertices)} vertices, {_mass(model, flex):.3g} kg"
@@ -143,7 +146,7 @@ def _kind(model: Any, flex: Flex, elasticity: Mapping[str, Elasticity]) -> tuple
     stiff = bool(model.flex_edgestiffness[number])
     pinned = len(flex.on) - len(flex.own)
     if not flex.own or any(model.body_jntnum[body] and body not in flex.own for body in _bodies_on(model, flex)):
-        return "", "its vertices are not points that move along three axes"
+        return "", "its vertices are not all points on three slides along which nothing acts, or pinned to rigid bodies"
     if (stiff or own is None or own.young) and any(is_off(model, what) for what in ("SPRING", "DAMPER")):
         return "", "<option> switches springs or dampers off"
     if own is None:
@@ -153,16 +156,22 @@ def _kind(model: Any, flex: Flex, elasticity: Mapping[str, Elasticity]) -> tuple
     if own.young and not (kept or stiff) and dim == 3 and not model.flex_interp[number]:
         return ELASTIC, ""
     if own.young:
-        return "", "its Young's modulus is read for solids without interpolation and without kept or stiff edges alone"
+        return (
+            "",
+            "its Young's modulus is read only for solids without interpolation, stiffness of edges and equalities",
+        )
     if kept == {EQ_FLEX_STRAIN} and model.flex_interp[number] and model.flex_nodenum[number] == 8 and pinned < 2:
         return RIGID, ""
     if model.flex_interp[number]:
-        return "", "it is interpolated between the corners of cells"
+        return (
+            "",
+            "it is interpolated between corners: only one cell with flexstrain and at most one pinned corner is read",
+        )
     if kept == {EQ_FLEX}:
         return (RODS if dim == 1 and len(flex.edges) <= MOST_RODS else STIFF_NET), ""
     if not kept and stiff:
         return NET, ""
-    return "", "it has no stiffness of edges and no equality that is read"
+    return "", "it has neither stiffness of its edges alone nor an equality that is read alone"
 
 
 def _bends(model: Any, number: int) -> bool:
@@ -177,7 +186,7 @@ def _bends(model: Any, number: int) -> bool:
 
 
 def _bodies_on(model: Any, flex: Flex) -> list[int]:
-    """Return the bodies that carry its vertices or corners, but for the world and what its vertices slide on."""
+    """Return the bodies that carry vertices or corners, except the world and the parents of bodies of one vertex."""
     parents = {int(model.body_parentid[body]) for body in flex.own}
     return [int(body) for body in np.unique(flex.on) if int(body) not in parents and int(body) != 0]
 
@@ -198,8 +207,8 @@ def _what(model: Any, flex: Flex, elasticity: Mapping[str, Elasticity]) -> str:
         stiffness = _stiff_constants(model, flex)[0]
         return (
             f"is a ParticleNet: its {len(flex.edges)} edges, kept by a soft equality in MuJoCo, are springs of"
-            f" {stiffness.min():.3g} to {stiffness.max():.3g} N/m, critically damped; the weight of all would stretch"
-            f" each by {STRETCH:.0%}"
+            f" {stiffness.min():.3g} to {stiffness.max():.3g} N/m, critically damped; the weight of the whole"
+            f" net on one of them would stretch it by {STRETCH:.0%}"
         )
     if flex.kind == ELASTIC:
         constants = elasticity[flex.name]
@@ -269,7 +278,10 @@ def _pins(model: Any, data: Any, flex: Flex) -> np.ndarray:
 def soft_forces(
     model: Any, flexes: Sequence[Flex], elasticity: Mapping[str, Elasticity], names: Sequence[str]
 ) -> Iterator[Force]:
-    """Nets and deformable bodies in place of flexible bodies; ``names``: of what each body becomes, "" for vertices."""
+    """Yield the nets and deformable bodies that replace flexible bodies.
+
+    ``names``: for each body of the model the name that it has in the mechanism, "" for vertices.
+    """
     for flex in flexes:
         if flex.kind not in (NET, STIFF_NET, ELASTIC):
             continue

@@ -1,6 +1,7 @@
 """The laws of a plan: efforts along sums of measures at a pose, and their derivatives (docs/theory.md section 10).
 
-The variational integrator asks for them in the middle of a step, the reduced form at a node or the end of a stage.
+They are evaluated in maximal coordinates in the middle of a step, and at a node for records; in reduced coordinates at
+a node or a stage.
 """
 
 import math
@@ -16,7 +17,8 @@ from varint.model.forces import LAWS
 LAW_NAMES = tuple(sorted(LAWS))
 STATE_ITERATIONS = 50
 SETTLED = 1e-15  # of max(1, |state|): a smaller increment ends the iteration
-# columns of ``EffortWork.settled``: inputs of a solution, the solution, from KEY_NUMBERS on the flow's parameters
+# columns of ``EffortWork.settled``: what the stored solution depends on (input, a_start, span), the solution (a, da/dt,
+# 1 / (1 - span dflow/da)), and from KEY_NUMBERS on the flow's parameters, on which it depends too
 KEY_INPUT, KEY_START, KEY_SPAN, KNOWN_STATE, KNOWN_FLOW, KNOWN_SHARE, KEY_NUMBERS = range(7)
 
 _SOURCES = {
@@ -56,7 +58,8 @@ _flow_alone = switch(
 )
 _FLOWS_ALONE = np.array([law.flow is not None for law in _laws])
 _flow_places = [[law.parameters.index(name) for name in law.flow_parameters] for law in _laws]
-_FLOW_FIRST = np.array([min(places, default=0) for places in _flow_places])  # of the parameters of its flow
+# the parameters of a law's flow lie within _FLOW_FIRST : _FLOW_END of the law's
+_FLOW_FIRST = np.array([min(places, default=0) for places in _flow_places])
 _FLOW_END = np.array([max(places, default=-1) + 1 for places in _flow_places])
 SETTLED_SIZE = KEY_NUMBERS + int((_FLOW_END - _FLOW_FIRST).max())
 
@@ -79,8 +82,9 @@ _HAS_POTENTIAL = np.array([law.potential is not None for law in _laws])
 def _settle(plan, work, f, given, span):
     """Solve for the internal variable of a law whose flow depends on it and the input alone, see `law_effort`.
 
-    Writes to ``work.settled`` the state a, its flow, and 1 / (1 - ``span`` dflow/da). The solution is kept there for as
-    long as all that it depends on is the same: for all iterations of a step.
+    Writes to ``work.settled`` the state a, its flow, and 1 / (1 - ``span`` dflow/da). The solution is used again as
+    long as input, a_start, ``span`` and the flow's parameters are the same, that is in all iterations of a step; at a
+    node, where ``span`` is zero, it is always calculated.
     """
     kind, s = natural(plan.laws.kind[f]), natural(plan.laws.state[f])
     first, parameter = natural(plan.laws.first[f]), plan.laws.parameter
@@ -109,8 +113,9 @@ def law_effort(plan, work, f, value, rate, span):
     """Effort of law f and its derivatives by value and rate, those through its internal variable included.
 
     The internal variable solves a = a_start + ``span`` da/dt, with da/dt at a and at this value, rate and input.
-    ``span``, s: half of the step, or zero at a node. Writes to ``work.by_state`` the derivative of the effort by
-    a_start, and those of a_start + 2 ``span`` da/dt, the state at the end of the step, by a_start, value and rate.
+    ``span``, s: half of the step in maximal coordinates, the coefficient of da/dt in an implicit stage in reduced ones,
+    zero at a node. Writes da/dt to ``work.flow``, and to ``work.by_state`` the derivative of the effort by a_start, and
+    those of a_start + 2 ``span`` da/dt, the state at the end of the step, by a_start, value and rate.
     """
     given, s, kind = work.input[natural(plan.laws.element[f])], plan.laws.state[f], natural(plan.laws.kind[f])
     if s < 0:
@@ -152,8 +157,9 @@ def law_potential(plan, f, value):
 def law_work(plan, ws, f, s, start, step):
     """Return the work of law f along sum s, J, in a ``step``, s, from the pose ``start`` to the pose 1 - ``start``.
 
-    It is the effort times the rate in the middle. If the law has a potential, a step that is too long misses a part of
-    its change. What is missed beyond the work of the damping, which is no more exact, is added.
+    The work is the effort times the rate in the middle of the step, times the step. In a step that is too long this
+    differs from the change of the law's potential, if there is one. The part of the difference that exceeds the work of
+    the damping is added; a smaller difference is within the error of that work.
     """
     work = ws.efforts
     effort, value, rate = work.effort[plan.laws.element[f]], work.sum_value[s], work.sum_rate[s]

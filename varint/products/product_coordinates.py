@@ -25,6 +25,7 @@ NEARLY = 1e-4  # of the sizes of a part: a joint that is all but closed
 DESCENTS = 100
 ROUND_OFF, MOST, TINY = 1e-14, 1e6, 1e-30
 TRIES = 4  # seeds in each piece
+NEARER = 0.9  # of the distance from those known: an open joint is about as far from other branches of its coordinates
 MOST_SEARCHED = 243
 LONGEST = 1.2 * math.pi  # rad, of a rotation vector to go on from
 
@@ -196,6 +197,7 @@ def _search(products, work, n, turn, shift, left):
         for d in range(int(table[stage, SIZE])):
             total *= _seed_values(table, stage, d)
         stage = int(table[stage, NEXT])
+    left *= NEARER
     best, found = math.inf, 0
     for number in range(total):
         _decode(table, joint, number, trial)

@@ -1,4 +1,4 @@
-"""Which features of two shapes face each other: slots of a pair, filled at the start of a step and kept through it."""
+"""The features of two shapes that face each other, in slots of their pair: filled before each step and sub-step."""
 
 import math
 
@@ -18,9 +18,9 @@ from varint.terms.contacts.kernels.contact_broad_phase import (
 from varint.terms.contacts.kernels.contact_features import locate_contact
 from varint.terms.contacts.kernels.contact_rolling import roller_of
 
-UNSEEN = 1e-9  # of the smaller shape: largest overlap at the end of a step of features that have no slot
+UNSEEN = 1e-9  # times the smaller shape's radius: largest overlap after a step by features without a slot
 LOST = -2  # LOST - kind: the mark of a closed slot whose features were not found again
-FLUSH = 1e-11  # m: the features or the contact that take over may have a gap larger by this
+FLUSH = 1e-11  # m: features or a contact that take over from a closed contact may have a gap larger than it by this
 TURNED = 0.5  # cosine by which the normal between round bodies may turn in a step in which they could meet
 SHORTEST = 1.0 / 64.0  # of a step: shares up to this are taken without `misses_features`
 
@@ -34,7 +34,7 @@ def _size_of(plan, p):
 
 @njit
 def _find(plan, ws, pose, p, reach):
-    """Features of pair p within ``reach`` at a pose, to ``ws.found``; how many."""
+    """Write the features of pair p with a gap below ``reach``, m, at a pose to ``ws.found``; return their number."""
     contacts = plan.contacts
     k = contacts.height.size + contacts.pair_first[p]
     i, j = contacts.body[k], contacts.other[k]
@@ -73,8 +73,8 @@ def _take(work, found, f, m):
 def _best_for(ws, f, count, follow):
     """Return which of the features found match slot f, -1 for none.
 
-    Of several, those whose point on the first body is nearest to that of the slot; with ``follow``, by which `_follows`
-    is enough, those of the least gap.
+    If several match, those are returned whose point on the first body is nearest to that of the slot. With ``follow``,
+    features match that continue those of the slot (`_follows`), and those with the gap nearest to zero are returned.
     """
     work, found, best, least = ws.contacts, ws.found, -1, math.inf
     for m in range(count):
@@ -110,10 +110,11 @@ def _carrier_of(plan, ws, pose, k, m):
 
 @njit
 def _take_touching(plan, ws, pose, p, f, count):
-    """Give slot f, closed, whose features are lost, the nearest of those found that touch; empty it where none does.
+    """Give the closed slot f, whose features were not found again, the nearest touching features, or empty it.
 
-    Where corners lie on corners the same point of a patch is now a vertex of the one, now of the other, or edges that
-    cross. If the contact opened there, its closing again would be an impact.
+    The nearest are those that carry ``body`` nearest to the old point, within MARGIN of the smaller shape's radius.
+    Where two corners coincide the same point is found as a vertex of the first shape, as one of the second, or as two
+    edges that cross. If the contact opened there, its closing again would be an impact.
     """
     work, found, k = ws.contacts, ws.found, plan.contacts.height.size + f
     work.kind[f] = LOST - work.kind[f]
@@ -136,9 +137,9 @@ def _take_touching(plan, ws, pose, p, f, count):
 def _fill(plan, ws, pose, p, count):
     """Distribute the features found among the slots of pair p.
 
-    Slots keep features that are found again; closed slots that have lost theirs take touching ones; empty slots take
-    the others, the smallest gap first.
-    Returns whether a closed contact has moved on to another feature.
+    Slots keep features that are found again. Closed slots whose features are not found take those that continue them
+    (`_follows`), else touching ones; open slots are emptied. Empty slots take the others, the smallest gap first.
+    Returns whether a closed slot has taken features that continue its own.
     """
     moved = False
     work, found, np_ = ws.contacts, ws.found, plan.contacts.height.size
@@ -176,7 +177,7 @@ def _fill(plan, ws, pose, p, count):
 def _touches_too(plan, ws, pose, k, least):
     """Return an open contact of the same bodies and the same point as contact k with a gap up to ``least``, m, or -1.
 
-    The point is that of a first feature with a radius, such as a ball, an end of a capsule or a rim.
+    The same point means the same first feature. It must have a radius, as a ball, an end of a capsule and a rim have.
     """
     work, contacts, g = ws.contacts, plan.contacts, k - plan.contacts.height.size
     if work.size[g, 0] == 0.0 or work.kind[g] == LINE_LINE:
