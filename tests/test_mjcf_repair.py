@@ -480,8 +480,16 @@ def test_flexible_bodies_that_are_refused(text, words, written):
         vi.load_mechanism(written(text), repair=True)
 
 
+def test_a_weld_that_is_not_active_refuses_no_flexible_body(written):
+    idle = '<equality><weld body1="f_2" active="false"/></equality>'
+    read = repaired(written(model(ROPE, after=idle)))
+    assert "is not active: left out" in str(read.import_report)
+
+
 def test_flexible_bodies_of_models_made_by_mujoco():
     spec = mujoco.MjSpec.from_string(model(SOLID + ARM.format("")))
     with pytest.raises(vi.FileError, match=r"1 flexible bodies \(flex\), which are not read: .* repair=True"):
         vi.load_mechanism(spec)
     assert vi.load_mechanism(spec, repair=True).force("f").E == 5e4
+    spec.flexes[0].name = ""
+    assert vi.load_mechanism(spec, repair=True).force("flex 0").E == 5e4

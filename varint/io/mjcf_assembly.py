@@ -48,7 +48,7 @@ def frames_of(model: Any, data: Any, number: int) -> tuple[tuple[int, Pose], tup
 
 
 def assemble_welds(model: Any, data: Any) -> list[tuple[int, float, float]] | None:
-    """Move the pose of ``data`` (qpos) to one near it in which all connects and welds hold.
+    """Move the pose of ``data`` (qpos) to one near it in which all active connects and welds hold.
 
     Joints of joint equalities stay. Returns bodies that move, with the change of their place, m, and of their
     orientation, rad; None, with the pose as it was, if no such pose is found or a ball or free joint with a spring
@@ -90,10 +90,10 @@ def assemble_welds(model: Any, data: Any) -> list[tuple[int, float, float]] | No
 
 
 def redundant_slides(model: Any, joints: Sequence[int], fixed: Collection[int]) -> list[int]:
-    """Return the redundant slides of a body: axes that depend on those of adjacent slides, with nothing but actuators.
+    """Return the slides of a body along linear combinations of adjacent slides, on which nothing but actuators acts.
 
-    ``joints``: of the body, in their order; ``fixed``: those that do not move. The body has the same
-    degrees of freedom without the slides that are returned.
+    ``joints``: of the body, in their order; ``fixed``: those that do not move. The body can move in
+    the same way without the slides that are returned.
     """
     left_out: list[int] = []
     run: list[int] = []

@@ -7,7 +7,7 @@ plane. Elasticity in three dimensions is that of Saint Venant and Kirchhoff, wit
 MuJoCo. A body interpolated from the eight corners of one cell, whose strain an equality holds at zero, becomes rigid.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -23,7 +23,9 @@ from varint.model.forces.soft_mesh import attached_parts
 from varint.model.import_report import ImportNotes
 
 STRETCH = 0.01  # of a stiff spring in place of a kept edge, where all the weight of the net hangs on it
-MOST_RODS = 200  # most edges of a rope that become rods: these close loops that are all coupled, and cost too much
+MOST_RODS = (
+    200  # a rope with more edges has no rods: each closes a loop, and all loops are coupled, which costs too much
+)
 STANDARD = 9.81  # m/s^2, for the stiffness of springs if the model has no gravity
 RODS, NET, STIFF_NET, ELASTIC, RIGID = "rods", "net", "stiff net", "elastic", "rigid"
 
@@ -61,12 +63,10 @@ class Flex:
     elements: np.ndarray = field(default_factory=lambda: np.zeros((0, 4), dtype=np.int64))
 
 
-def flexes_of(
-    model: Any, data: Any, source: Any, elasticity: Mapping[str, Elasticity], notes: ImportNotes
-) -> list[Flex]:
+def flexes_of(model: Any, data: Any, source: Any, elasticity: Sequence[Elasticity], notes: ImportNotes) -> list[Flex]:
     """The flexible bodies of a model at the pose of ``data``, with notes on what they become.
 
-    Raises MechanismError if a `connect` or `weld` holds one of their vertices.
+    Raises MechanismError if an active `connect` or `weld` holds one of their vertices.
     """
     import mujoco
 
@@ -80,12 +80,14 @@ def flexes_of(
         name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_FLEX, number) or f"flex {number}"
         flexes.append(_flex(model, data, number, name, source.at("flex", name), elasticity))
     own = {body: flex for flex in flexes for body in flex.own}
-    for number in range(model.neq):
+    active = [] if is_off(model, "EQUALITY") else np.flatnonzero(model.eq_active0).tolist()
+    for number in active:
         if model.eq_type[number] not in EQ_FLEXES and model.eq_objtype[number] == mujoco.mjtObj.mjOBJ_BODY:
             of = own.get(int(model.eq_obj1id[number]), own.get(int(model.eq_obj2id[number])))
             if of is not None:
                 raise of.at.wrong(
-                    f"a connect or weld holds a vertex of flexible body '{of.name}', and is not imported: pin it"
+                    f"a connect or weld holds a vertex of flexible body '{of.name}', which is not imported: fix the"
+                    " vertex by a <pin> of the <flexcomp> instead"
                 )
     for flex in flexes:
         says = f"flexible body '{flex.name}' of {len(flex.vertices)} vertices, {_mass(model, flex):.3g} kg"
@@ -98,7 +100,7 @@ def flexes_of(
     return flexes
 
 
-def _flex(model: Any, data: Any, number: int, name: str, at: XMLElement, elasticity: Mapping[str, Elasticity]) -> Flex:
+def _flex(model: Any, data: Any, number: int, name: str, at: XMLElement, elasticity: Sequence[Elasticity]) -> Flex:
     first, count = int(model.flex_vertadr[number]), int(model.flex_vertnum[number])
     edge = int(model.flex_edgeadr[number])
     edges = model.flex_edge[edge : edge + int(model.flex_edgenum[number])].astype(np.int64)
@@ -135,18 +137,18 @@ def _is_vertex(model: Any, body: int) -> bool:
     return not any(acting) and not hangs
 
 
-def _kind(model: Any, flex: Flex, elasticity: Mapping[str, Elasticity]) -> tuple[str, str]:
+def _kind(model: Any, flex: Flex, elasticity: Sequence[Elasticity]) -> tuple[str, str]:
     """Kind that a flexible body becomes, or why it becomes nothing."""
     number, dim = flex.number, int(model.flex_dim[flex.number])
     kept = set()
     if not is_off(model, "EQUALITY"):
         active = np.flatnonzero(model.eq_active0 & np.isin(model.eq_type, EQ_FLEXES))
         kept = {int(model.eq_type[one]) for one in active if model.eq_obj1id[one] == number}
-    own = elasticity.get(flex.name)
+    own = elasticity[number] if elasticity else None
     stiff = bool(model.flex_edgestiffness[number])
     pinned = len(flex.on) - len(flex.own)
     if not flex.own or any(model.body_jntnum[body] and body not in flex.own for body in _bodies_on(model, flex)):
-        return "", "its vertices are not all points on three slides along which nothing acts, or pinned to rigid bodies"
+        return "", "no vertex is free, or one is neither pinned nor on three slides along which nothing acts"
     if (stiff or own is None or own.young) and any(is_off(model, what) for what in ("SPRING", "DAMPER")):
         return "", "<option> switches springs or dampers off"
     if own is None:
@@ -158,7 +160,7 @@ def _kind(model: Any, flex: Flex, elasticity: Mapping[str, Elasticity]) -> tuple
     if own.young:
         return (
             "",
-            "its Young's modulus is read only for solids without interpolation, stiffness of edges and equalities",
+            "its Young's modulus is read only for a solid that has no interpolation, no stiff edges and no equality",
         )
     if kept == {EQ_FLEX_STRAIN} and model.flex_interp[number] and model.flex_nodenum[number] == 8 and pinned < 2:
         return RIGID, ""
@@ -171,7 +173,10 @@ def _kind(model: Any, flex: Flex, elasticity: Mapping[str, Elasticity]) -> tuple
         return (RODS if dim == 1 and len(flex.edges) <= MOST_RODS else STIFF_NET), ""
     if not kept and stiff:
         return NET, ""
-    return "", "it has neither stiffness of its edges alone nor an equality that is read alone"
+    return (
+        "",
+        "it is read only with a stiffness of edges and no equality, or with the equality of its edges and no other",
+    )
 
 
 def _bends(model: Any, number: int) -> bool:
@@ -195,7 +200,7 @@ def _mass(model: Any, flex: Flex) -> float:
     return float(model.body_mass[flex.own].sum())
 
 
-def _what(model: Any, flex: Flex, elasticity: Mapping[str, Elasticity]) -> str:
+def _what(model: Any, flex: Flex, elasticity: Sequence[Elasticity]) -> str:
     """Words on what a flexible body becomes."""
     if flex.kind == RODS:
         return (
@@ -211,7 +216,7 @@ def _what(model: Any, flex: Flex, elasticity: Mapping[str, Elasticity]) -> str:
             f" net on one of them would stretch it by {STRETCH:.0%}"
         )
     if flex.kind == ELASTIC:
-        constants = elasticity[flex.name]
+        constants = elasticity[flex.number]
         return (
             f"is a DeformableBody (stvk) of {len(flex.elements)} tetrahedra, E {constants.young:g} Pa, nu"
             f" {constants.poisson:g}: its mass is uniform over the volume, not alike on all vertices"
@@ -276,7 +281,7 @@ def _pins(model: Any, data: Any, flex: Flex) -> np.ndarray:
 
 
 def soft_forces(
-    model: Any, flexes: Sequence[Flex], elasticity: Mapping[str, Elasticity], names: Sequence[str]
+    model: Any, flexes: Sequence[Flex], elasticity: Sequence[Elasticity], names: Sequence[str]
 ) -> Iterator[Force]:
     """Yield the nets and deformable bodies that replace flexible bodies.
 
@@ -291,7 +296,7 @@ def soft_forces(
                 held.setdefault(names[body], []).append(vertex)
         attach = attached_parts(held)
         if flex.kind == ELASTIC:
-            constants = elasticity[flex.name]
+            constants = elasticity[flex.number]
             whole = _mass(model, flex) * len(flex.on) / len(flex.own)  # with the share of pinned vertices
             density = whole / float(np.abs(signed_volumes(flex.vertices, flex.elements)).sum())
             law: dict[str, Any] = {"E": constants.young, "nu": constants.poisson, "damping": constants.damping}

@@ -71,7 +71,7 @@ class MJCFForces:
         self.bodies: list[Body] = []
         self.joints: list[Joint] = []
 
-    def added_to(self, mechanism: Mechanism, flexes: Sequence[Flex], elasticity: Mapping[str, Elasticity]) -> Mechanism:
+    def added_to(self, mechanism: Mechanism, flexes: Sequence[Flex], elasticity: Sequence[Elasticity]) -> Mechanism:
         """The mechanism with all of it, flexible bodies among it, and its report."""
         self.mechanism = mechanism
         own = {body for flex in flexes for body in flex.own}

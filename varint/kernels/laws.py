@@ -157,9 +157,10 @@ def law_potential(plan, f, value):
 def law_work(plan, ws, f, s, start, step):
     """Return the work of law f along sum s, J, in a ``step``, s, from the pose ``start`` to the pose 1 - ``start``.
 
-    The work is the effort times the rate in the middle of the step, times the step. In a step that is too long this
-    differs from the change of the law's potential, if there is one. The part of the difference that exceeds the work of
-    the damping is added; a smaller difference is within the error of that work.
+    The work is the effort times the rate in the middle of the step, times the step. If the law has a potential, the
+    same product with the effort at zero rate is compared with the decrease of the potential, from which it differs much
+    if the step is too long. The part of the difference that exceeds the work of the damping, the remaining effort, is
+    added; a smaller difference is within the error of that work.
     """
     work = ws.efforts
     effort, value, rate = work.effort[plan.laws.element[f]], work.sum_value[s], work.sum_rate[s]

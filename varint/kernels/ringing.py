@@ -78,10 +78,11 @@ def _fit(product, normal, share):
 def extrapolate_ringing(ws: Workspace, stage: int, length: float, still: float) -> None:
     """Write the start values of Newton's iteration to ``ws.velocity``, from ``ws.history[stage]`` (n, nb, 6).
 
-    They follow from the linear prediction, or, if that would have predicted the last step better, as after an impact
-    and in the first steps, from a polynomial in the step number i, with or without a part of alternating sign. With the
-    backward differences D of `step._extrapolate`, the start values that are exact for a polynomial of degree a - 1 plus
-    (-1)^i times one of degree b - 1 (none for b = 0), and their errors at the last step, are
+    They follow from the linear prediction if it would have predicted the last step better than all polynomials below,
+    else, as after an impact and in the first steps, from the best of these: polynomials in the step number i, with or
+    without a part of alternating sign. With the backward differences D of `step._extrapolate`, the start values that
+    are exact for a polynomial of degree a - 1 plus (-1)^i times one of degree b - 1 (none for b = 0), and their errors
+    at the last step, are
 
         b = 0    D^0 + ... + D^(a-1)                           D^a
         b = 1    D^0 + ... + D^(a-1) -   D^a                 2 D^a -   D^(a+1)

@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,7 @@ def of_model(given: Any, repair: bool = False) -> Mechanism:
 
 
 def _mechanism(
-    model: Any, source: MJCFSource | ModelSource, notes: ImportNotes, elasticity: Mapping[str, Elasticity]
+    model: Any, source: MJCFSource | ModelSource, notes: ImportNotes, elasticity: Sequence[Elasticity]
 ) -> Mechanism:
     reading = _Reading(model, source, notes, elasticity)
     mechanism = mechanism_of(reading.robot(), notes)
@@ -80,10 +80,10 @@ def _mechanism(
     return forces.added_to(mechanism, reading.flexes, elasticity)
 
 
-def elasticity_of(spec: Any) -> dict[str, Elasticity]:
-    """Elasticity of flexible bodies of an MjSpec, by their names; an MjModel (None) does not have it."""
+def elasticity_of(spec: Any) -> list[Elasticity]:
+    """Elasticity of the flexible bodies of an MjSpec; an MjModel (None) does not have it."""
     flexes = spec.flexes if spec is not None else ()
-    return {flex.name: Elasticity(float(flex.young), float(flex.poisson), float(flex.damping)) for flex in flexes}
+    return [Elasticity(float(flex.young), float(flex.poisson), float(flex.damping)) for flex in flexes]
 
 
 def compiled(source: MJCFSource) -> tuple[Any, Any]:
@@ -124,7 +124,7 @@ class _Reading:
     """
 
     def __init__(
-        self, model: Any, source: MJCFSource | ModelSource, notes: ImportNotes, elasticity: Mapping[str, Elasticity]
+        self, model: Any, source: MJCFSource | ModelSource, notes: ImportNotes, elasticity: Sequence[Elasticity]
     ) -> None:
         import mujoco
 

@@ -20,7 +20,7 @@ from varint.terms.contacts.kernels.contact_rolling import roller_of
 
 UNSEEN = 1e-9  # times the smaller shape's radius: largest overlap after a step by features without a slot
 LOST = -2  # LOST - kind: the mark of a closed slot whose features were not found again
-FLUSH = 1e-11  # m: features or a contact that take over from a closed contact may have a gap larger than it by this
+FLUSH = 1e-11  # m: what takes over from a closed contact may have a gap larger than its ``held_gap`` by this
 TURNED = 0.5  # cosine by which the normal between round bodies may turn in a step in which they could meet
 SHORTEST = 1.0 / 64.0  # of a step: shares up to this are taken without `misses_features`
 
@@ -98,7 +98,7 @@ def _clear(plan, ws, f):
 
 @njit
 def _carrier_of(plan, ws, pose, k, m):
-    """Carrier of the ``body`` of contact k, world, if it had the features m that were found."""
+    """The point of ``body`` nearest to the other body, world, if contact k had the features m that were found."""
     found, i, j = ws.found, plan.contacts.body[k], plan.contacts.other[k]
     first, second = (j, i) if found.swapped[m] else (i, j)
     _, _, A, B = locate_features(
@@ -112,7 +112,8 @@ def _carrier_of(plan, ws, pose, k, m):
 def _take_touching(plan, ws, pose, p, f, count):
     """Give the closed slot f, whose features were not found again, the nearest touching features, or empty it.
 
-    The nearest are those that carry ``body`` nearest to the old point, within MARGIN of the smaller shape's radius.
+    Features touch with a gap up to ``held_gap`` (or zero, if that is negative) and FLUSH. The nearest are those whose
+    point of ``body`` (`_carrier_of`) is nearest to the old one, within MARGIN times the smaller shape's radius.
     Where two corners coincide the same point is found as a vertex of the first shape, as one of the second, or as two
     edges that cross. If the contact opened there, its closing again would be an impact.
     """
