@@ -18,7 +18,7 @@ from varint.io.mjcf_numbers import (
 from varint.io.robot import Pose
 from varint.model.rotation_vectors import rotation_matrix, vector_from_matrix
 
-CLOSED = 1e-13  # m and rad: frames that are nearer coincide
+CLOSED = 1e-13  # m and rad: smaller gaps and changes of coordinates count as none
 MOST_STEPS = 200  # of Gauss-Newton to an assembled pose
 INDEPENDENT = 1e-6  # part of a unit axis orthogonal to the axes before it: a slide with a shorter one is redundant
 RANK = 1e-9  # of the largest singular value: directions below it change nothing
@@ -90,7 +90,7 @@ def assemble_welds(model: Any, data: Any) -> list[tuple[int, float, float]] | No
 
 
 def redundant_slides(model: Any, joints: Sequence[int], fixed: Collection[int]) -> list[int]:
-    """Return the slides of a body along linear combinations of adjacent slides, on which nothing but actuators acts.
+    """Return the slides of a body that depend linearly on adjacent slides, and on which only actuators act themselves.
 
     ``joints``: of the body, in their order; ``fixed``: those that do not move. The body can move in
     the same way without the slides that are returned.
@@ -145,7 +145,7 @@ def _move(model: Any, data: Any, change: np.ndarray) -> None:
 
 
 def _gaps(model: Any, data: Any, numbers: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Gaps of closures (n,), m and rad, and their derivatives (n, nv) by the degrees of freedom."""
+    """Return the gaps (n,) of closures, m and rad, and their Jacobian (n, nv), for turns that of a closed one."""
     import mujoco
 
     gaps, rows = [np.zeros(0)], [np.zeros((0, model.nv))]

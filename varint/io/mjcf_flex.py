@@ -203,8 +203,9 @@ def _mass(model: Any, flex: Flex) -> float:
 def _what(model: Any, flex: Flex, elasticity: Sequence[Elasticity]) -> str:
     """Words on what a flexible body becomes."""
     if flex.kind == RODS:
+        rods = int(np.count_nonzero(np.diff(flex.on[flex.edges])))
         return (
-            f"is {len(flex.own)} bodies on three slides each, and {len(flex.edges)} rods, which keep its edges exactly"
+            f"is {len(flex.own)} bodies on three slides each, and {rods} rods, which keep the lengths of edges exactly"
         )
     if flex.kind == NET:
         return f"is a ParticleNet of {len(flex.edges)} springs"
@@ -219,10 +220,10 @@ def _what(model: Any, flex: Flex, elasticity: Sequence[Elasticity]) -> str:
         constants = elasticity[flex.number]
         return (
             f"is a DeformableBody (stvk) of {len(flex.elements)} tetrahedra, E {constants.young:g} Pa, nu"
-            f" {constants.poisson:g}: its mass is uniform over the volume, not alike on all vertices"
+            f" {constants.poisson:g}: its mass is spread evenly over the volume, MuJoCo's over the vertices"
         )
     if flex.kind == RIGID:
-        return "is a rigid body: its cells keep their shape, by a soft equality in MuJoCo"
+        return "is a rigid body in place of its one cell, whose shape MuJoCo keeps by a soft equality"
     return f"is left out: {flex.why}"
 
 
@@ -241,7 +242,7 @@ def _stiff_constants(model: Any, flex: Flex) -> tuple[np.ndarray, np.ndarray]:
 
 
 def rigid_parts(model: Any, data: Any, flexes: Sequence[Flex], names: Sequence[str]) -> tuple[list[Link], list[Tie]]:
-    """Links and ties in place of rigid flexible bodies, and the rods of ropes; ``names``: of all bodies."""
+    """Return links and ties in place of flexes of kind RIGID, and rods of kind RODS; ``names``: of all bodies."""
     links: list[Link] = []
     ties: list[Tie] = []
     for flex in flexes:

@@ -82,9 +82,9 @@ _HAS_POTENTIAL = np.array([law.potential is not None for law in _laws])
 def _settle(plan, work, f, given, span):
     """Solve for the internal variable of a law whose flow depends on it and the input alone, see `law_effort`.
 
-    Writes to ``work.settled`` the state a, its flow, and 1 / (1 - ``span`` dflow/da). The solution is used again as
-    long as input, a_start, ``span`` and the flow's parameters are the same, that is in all iterations of a step; at a
-    node, where ``span`` is zero, it is always calculated.
+    Writes to ``work.settled`` the internal variable a, its flow, and 1 / (1 - ``span`` dflow/da). The solution is used
+    again as long as input, a_start, ``span`` and the flow's parameters are the same, that is in all iterations of a
+    step; at a node, where ``span`` is zero, it is always calculated.
     """
     kind, s = natural(plan.laws.kind[f]), natural(plan.laws.state[f])
     first, parameter = natural(plan.laws.first[f]), plan.laws.parameter
@@ -115,7 +115,7 @@ def law_effort(plan, work, f, value, rate, span):
     The internal variable solves a = a_start + ``span`` da/dt, with da/dt at a and at this value, rate and input.
     ``span``, s: half of the step in maximal coordinates, the coefficient of da/dt in an implicit stage in reduced ones,
     zero at a node. Writes da/dt to ``work.flow``, and to ``work.by_state`` the derivative of the effort by a_start, and
-    those of a_start + 2 ``span`` da/dt, the state at the end of the step, by a_start, value and rate.
+    those of a_start + 2 ``span`` da/dt, its value at the end of the step, by a_start, value and rate.
     """
     given, s, kind = work.input[natural(plan.laws.element[f])], plan.laws.state[f], natural(plan.laws.kind[f])
     if s < 0:
@@ -157,10 +157,9 @@ def law_potential(plan, f, value):
 def law_work(plan, ws, f, s, start, step):
     """Return the work of law f along sum s, J, in a ``step``, s, from the pose ``start`` to the pose 1 - ``start``.
 
-    The work is the effort times the rate in the middle of the step, times the step. If the law has a potential, the
-    same product with the effort at zero rate is compared with the decrease of the potential, from which it differs much
-    if the step is too long. The part of the difference that exceeds the work of the damping, the remaining effort, is
-    added; a smaller difference is within the error of that work.
+    W is the effort times the rate in the middle of the step, times the step; W_0 the same with the effort at zero rate.
+    If the law has a potential, W_0 falls short of its decrease by an error e, which is large if the step is too long.
+    Returned is W + sign(e) max(0, |e| - |W - W_0|): errors below the work of damping, W - W_0, are not corrected.
     """
     work = ws.efforts
     effort, value, rate = work.effort[plan.laws.element[f]], work.sum_value[s], work.sum_rate[s]
@@ -189,11 +188,11 @@ def _sum_at(plan, ws, s, pose, near):
 
 @njit(seconds=1, what="steps in maximal coordinates")
 def evaluate_laws(plan, ws, position, rotation, velocity, span):
-    """All efforts at a pose (nb + 1, 3), (nb + 1, 3, 3) with velocities (nb, 6).
+    """Evaluate all laws at a pose (nb + 1, 3), (nb + 1, 3, 3) with velocities (nb, 6).
 
-    Into ``ws.efforts``: ``value`` (near ``value_near``) and ``gradient`` of measures; ``sum_value``, ``sum_rate``,
-    ``sum_effort`` and its derivatives of sums; ``effort`` of elements and its derivatives, ``flow`` of states.
-    ``span``: see `law_effort`.
+    Writes to ``ws.efforts``: ``value`` (near ``value_near``) and, times its weight, ``gradient`` of measures;
+    ``sum_value``, ``sum_rate``, ``sum_effort`` and its derivatives of sums; ``effort`` of elements and its derivatives,
+    ``flow`` of internal variables. ``span``: see `law_effort`.
     """
     work = ws.efforts
     if plan.beams.first.size:

@@ -1,4 +1,7 @@
-"""The features of two shapes that face each other, in slots of their pair: filled before each step and sub-step."""
+"""The features of two shapes that face each other, in slots of their pair: filled before each step and sub-step.
+
+A slot is for one contact: one feature of each shape, such as a vertex and a face.
+"""
 
 import math
 
@@ -18,7 +21,7 @@ from varint.terms.contacts.kernels.contact_broad_phase import (
 from varint.terms.contacts.kernels.contact_features import locate_contact
 from varint.terms.contacts.kernels.contact_rolling import roller_of
 
-UNSEEN = 1e-9  # times the smaller shape's radius: largest overlap after a step by features without a slot
+UNSEEN = 1e-9  # times `_size_of`: largest overlap that features without a slot may have after a step
 LOST = -2  # LOST - kind: the mark of a closed slot whose features were not found again
 FLUSH = 1e-11  # m: what takes over from a closed contact may have a gap larger than its ``held_gap`` by this
 TURNED = 0.5  # cosine by which the normal between round bodies may turn in a step in which they could meet
@@ -27,7 +30,7 @@ SHORTEST = 1.0 / 64.0  # of a step: shares up to this are taken without `misses_
 
 @njit
 def _size_of(plan, p):
-    """Radius of the smaller of the shapes of pair p, m."""
+    """Return the smaller radius of the bounding spheres of the shapes of pair p, m."""
     shapes, (a, b) = plan.contacts.shapes, (plan.contacts.pair_shape[p, 0], plan.contacts.pair_shape[p, 1])
     return min(shapes.bound[a], shapes.bound[b])
 
@@ -71,10 +74,10 @@ def _take(work, found, f, m):
 
 @njit
 def _best_for(ws, f, count, follow):
-    """Return which of the features found match slot f, -1 for none.
+    """Return the number of the two features found that match slot f, -1 for none.
 
-    If several match, those are returned whose point on the first body is nearest to that of the slot. With ``follow``,
-    features match that continue those of the slot (`_follows`), and those with the gap nearest to zero are returned.
+    Of several, those whose point on the first body is nearest to that of the slot are taken. With ``follow`` it is
+    enough that they continue those of the slot (`_follows`), and those with the gap nearest to zero are taken.
     """
     work, found, best, least = ws.contacts, ws.found, -1, math.inf
     for m in range(count):
@@ -112,8 +115,8 @@ def _carrier_of(plan, ws, pose, k, m):
 def _take_touching(plan, ws, pose, p, f, count):
     """Give the closed slot f, whose features were not found again, the nearest touching features, or empty it.
 
-    Features touch with a gap up to ``held_gap`` (or zero, if that is negative) and FLUSH. The nearest are those whose
-    point of ``body`` (`_carrier_of`) is nearest to the old one, within MARGIN times the smaller shape's radius.
+    Features touch if their gap is at most max(``held_gap``, 0) + FLUSH. The nearest are those whose point of ``body``
+    (`_carrier_of`) is nearest to the old one, within MARGIN times `_size_of`.
     Where two corners coincide the same point is found as a vertex of the first shape, as one of the second, or as two
     edges that cross. If the contact opened there, its closing again would be an impact.
     """
@@ -230,7 +233,10 @@ def _roll_on(plan, ws, pose):
 
 @indirect(seconds=8, what="contacts")
 def choose_features(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
-    """Find the features that face each other at a pose, as far as they could meet within ``h`` seconds."""
+    """Fill the slots with the features that face each other at a pose and may meet within ``h`` seconds.
+
+    Closed contacts of round shapes move on to shapes that are flush with their own.
+    """
     contacts, moved = plan.contacts, False
     list_near(plan, ws, pose, h)
     for n in range(ws.contacts.near_pair_count[0]):
