@@ -1,10 +1,11 @@
 """Flexible bodies of MJCF (<flexcomp>) with `repair=True`: rods, nets, elastic and rigid bodies in their place.
 
 MuJoCo gives each vertex a body on three slides. Where an equality, which is soft in MuJoCo, keeps the lengths of edges,
-the edges of a rope of up to MOST_RODS of them become rods between these bodies. In longer ropes, cloth and solids they
-become stiff springs of a net: solids and cloth of triangles have more edges than degrees of freedom in their space or
-plane. Elasticity in three dimensions is that of Saint Venant and Kirchhoff, with the same forces as in
-MuJoCo. A body interpolated from the eight corners of one cell, whose strain an equality holds at zero, becomes rigid.
+a rope of up to MOST_RODS edges becomes rods between these bodies. Longer ropes, cloth and solids become nets of stiff
+springs: so many rods would cost too much, and cloth and solids have more edges than degrees of freedom. Edges with a
+stiffness become a net of such springs. Elasticity in three dimensions is that of Saint Venant and Kirchhoff, with the
+same forces as in MuJoCo. A body interpolated from the eight corners of one cell, whose strain an equality holds at zero,
+becomes rigid.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +23,7 @@ from varint.model.forces.base import Force
 from varint.model.forces.soft_mesh import attached_parts
 from varint.model.import_report import ImportNotes
 
-STRETCH = 0.01  # of a stiff spring in place of a kept edge, where all the weight of the net hangs on it
+STRETCH = 0.01  # extension, over its length, of a spring in place of an edge of fixed length by the weight of the net
 MOST_RODS = (
     200  # a rope with more edges has no rods: each closes a loop, and all loops are coupled, which costs too much
 )
@@ -46,7 +47,7 @@ class Flex:
     vertices : (n, 3) m, world, in the reference configuration
     on : (n,) numbers of the bodies that carry its vertices, or (k,) of those that carry the corners from which it is
         interpolated
-    own : those of these bodies that carry one vertex or corner alone, on three free slides (`_is_vertex`)
+    own : bodies of ``on`` on three free slides (`_is_vertex`) that carry one vertex or corner; others hold pinned ones
     edges : (m, 2) vertices
     elements : (m, 4) vertices of tetrahedra of positive volume; (0, 4) unless it has three dimensions
     """
@@ -86,17 +87,19 @@ def flexes_of(model: Any, data: Any, source: Any, elasticity: Sequence[Elasticit
             of = own.get(int(model.eq_obj1id[number]), own.get(int(model.eq_obj2id[number])))
             if of is not None:
                 raise of.at.wrong(
-                    f"a connect or weld holds a vertex of flexible body '{of.name}', which is not imported: fix the"
-                    " vertex by a <pin> of the <flexcomp> instead"
+                    f"a connect or weld holds a vertex of flexible body '{of.name}': only a <pin> can, to the body that"
+                    " its <flexcomp> is in"
                 )
     for flex in flexes:
         says = f"flexible body '{flex.name}' of {len(flex.vertices)} vertices, {_mass(model, flex):.3g} kg"
         notes.repaired(f"{says}, {_what(model, flex, elasticity)}", flex.at.line, flex.at.path)
-    moved = [body for flex in flexes if flex.kind != RODS for body in flex.own]
+    moved = [body for flex in flexes if flex.kind not in (RODS, "") for body in flex.own]
     places = [model.jnt_qposadr[model.body_jntadr[body]] + k for body in moved for k in range(3)]
     dofs = [model.body_dofadr[body] + k for body in moved for k in range(3)]
     if model.nkey and (model.key_qpos[0, places].any() or model.key_qvel[0, dofs].any()):
-        notes.approximated("<key> of flexible bodies is left out: they start undeformed, and at rest")
+        notes.approximated(
+            "<key> of vertices is left out: flexible bodies start in their reference shape, but for ropes of rods"
+        )
     return flexes
 
 
@@ -148,13 +151,16 @@ def _kind(model: Any, flex: Flex, elasticity: Sequence[Elasticity]) -> tuple[str
     stiff = bool(model.flex_edgestiffness[number])
     pinned = len(flex.on) - len(flex.own)
     if not flex.own or any(model.body_jntnum[body] and body not in flex.own for body in _bodies_on(model, flex)):
-        return "", "no vertex is free, or one is neither pinned nor on three slides along which nothing acts"
+        return (
+            "",
+            "no vertex is free, or one is neither pinned nor alone on a body of three slides that carries nothing else",
+        )
     if (stiff or own is None or own.young) and any(is_off(model, what) for what in ("SPRING", "DAMPER")):
         return "", "<option> switches springs or dampers off"
     if own is None:
         return "", "an MjModel does not hold its elasticity: load the file, or the MjSpec"
     if _bends(model, number):
-        return "", "its bending stiffness and plasticity are not read"
+        return "", "it has bending stiffness or plasticity, which are not read"
     if own.young and not (kept or stiff) and dim == 3 and not model.flex_interp[number]:
         return ELASTIC, ""
     if own.young:
@@ -167,7 +173,7 @@ def _kind(model: Any, flex: Flex, elasticity: Sequence[Elasticity]) -> tuple[str
     if model.flex_interp[number]:
         return (
             "",
-            "it is interpolated between corners: only one cell with flexstrain and at most one pinned corner is read",
+            "its dof= interpolates: single cells with flexstrain alone and at most one pinned corner are read",
         )
     if kept == {EQ_FLEX}:
         return (RODS if dim == 1 and len(flex.edges) <= MOST_RODS else STIFF_NET), ""
@@ -175,7 +181,7 @@ def _kind(model: Any, flex: Flex, elasticity: Sequence[Elasticity]) -> tuple[str
         return NET, ""
     return (
         "",
-        "it is read only with a stiffness of edges and no equality, or with the equality of its edges and no other",
+        "it needs an edge stiffness without equality, the equality of edges alone, or for a solid a Young's modulus",
     )
 
 
@@ -191,7 +197,7 @@ def _bends(model: Any, number: int) -> bool:
 
 
 def _bodies_on(model: Any, flex: Flex) -> list[int]:
-    """Return the bodies that carry vertices or corners, except the world and the parents of bodies of one vertex."""
+    """Return the bodies of ``on``, except the world and the parents of ``own``, to which pins fix vertices."""
     parents = {int(model.body_parentid[body]) for body in flex.own}
     return [int(body) for body in np.unique(flex.on) if int(body) not in parents and int(body) != 0]
 
@@ -220,7 +226,7 @@ def _what(model: Any, flex: Flex, elasticity: Sequence[Elasticity]) -> str:
         constants = elasticity[flex.number]
         return (
             f"is a DeformableBody (stvk) of {len(flex.elements)} tetrahedra, E {constants.young:g} Pa, nu"
-            f" {constants.poisson:g}: its mass is spread evenly over the volume, MuJoCo's over the vertices"
+            f" {constants.poisson:g}: its mass, with that of pinned vertices, is spread evenly over the volume"
         )
     if flex.kind == RIGID:
         return "is a rigid body in place of its one cell, whose shape MuJoCo keeps by a soft equality"
@@ -228,7 +234,7 @@ def _what(model: Any, flex: Flex, elasticity: Sequence[Elasticity]) -> str:
 
 
 def _stiff_constants(model: Any, flex: Flex) -> tuple[np.ndarray, np.ndarray]:
-    """Stiffness, N/m, and damping, N s/m, of springs in place of kept edges."""
+    """Return stiffness, N/m, and critical damping, N s/m, of the springs in place of edges of fixed length."""
     lengths = np.linalg.norm(np.diff(flex.vertices[flex.edges], axis=1)[:, 0], axis=1)
     weight = _mass(model, flex) * (float(np.linalg.norm(model.opt.gravity)) or STANDARD)
     stiffness = weight / (STRETCH * lengths)
@@ -242,7 +248,7 @@ def _stiff_constants(model: Any, flex: Flex) -> tuple[np.ndarray, np.ndarray]:
 
 
 def rigid_parts(model: Any, data: Any, flexes: Sequence[Flex], names: Sequence[str]) -> tuple[list[Link], list[Tie]]:
-    """Return links and ties in place of flexes of kind RIGID, and rods of kind RODS; ``names``: of all bodies."""
+    """Return the link and tie of each flex of kind RIGID, and a rod for each edge of those of kind RODS."""
     links: list[Link] = []
     ties: list[Tie] = []
     for flex in flexes:
@@ -286,7 +292,7 @@ def soft_forces(
 ) -> Iterator[Force]:
     """Yield the nets and deformable bodies that replace flexible bodies.
 
-    ``names``: for each body of the model the name that it has in the mechanism, "" for vertices.
+    ``names``: for each body of the model the name that it has in the mechanism.
     """
     for flex in flexes:
         if flex.kind not in (NET, STIFF_NET, ELASTIC):

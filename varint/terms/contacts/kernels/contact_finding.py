@@ -23,9 +23,9 @@ from varint.terms.contacts.kernels.contact_rolling import roller_of
 
 UNSEEN = 1e-9  # times `_size_of`: largest overlap that features without a slot may have after a step
 LOST = -2  # LOST - kind: the mark of a closed slot whose features were not found again
-FLUSH = 1e-11  # m: what takes over from a closed contact may have a gap larger than its ``held_gap`` by this
+FLUSH = 1e-11  # m: features or contacts succeed those of a closed contact with a gap above its ``held_gap`` by this
 TURNED = 0.5  # cosine by which the normal between round bodies may turn in a step in which they could meet
-SHORTEST = 1.0 / 64.0  # of a step: shares up to this are taken without `misses_features`
+SHORTEST = 1.0 / 64.0  # of a step: sub-steps up to this are accepted without `misses_features`
 
 
 @njit
@@ -56,7 +56,7 @@ def _is_of(work, found, f, m):
 
 @njit
 def _follows(work, found, f, m):
-    """Whether features m continue those of slot f: a vertex that has moved on to another feature of the other body."""
+    """Whether features m continue those of slot f: the same vertex, ball or rim on another feature of the other."""
     points = LINE_LINE not in (work.kind[f], found.kind[m])
     return points and work.swapped[f] == found.swapped[m] and work.key[f, 0] == found.key[m, 0]
 
@@ -74,10 +74,10 @@ def _take(work, found, f, m):
 
 @njit
 def _best_for(ws, f, count, follow):
-    """Return the number of the two features found that match slot f, -1 for none.
+    """Return the index in ``ws.found`` of the features that match slot f, or -1.
 
-    Of several, those whose point on the first body is nearest to that of the slot are taken. With ``follow`` it is
-    enough that they continue those of the slot (`_follows`), and those with the gap nearest to zero are taken.
+    If several match, the first feature has to be nearest to that of the slot. With ``follow`` all match that continue
+    those of the slot (`_follows`), and the gap has to be nearest to zero.
     """
     work, found, best, least = ws.contacts, ws.found, -1, math.inf
     for m in range(count):
@@ -101,7 +101,7 @@ def _clear(plan, ws, f):
 
 @njit
 def _carrier_of(plan, ws, pose, k, m):
-    """The point of ``body`` nearest to the other body, world, if contact k had the features m that were found."""
+    """Return the carrier on ``body`` (collision/features.py), world, if contact k had the features m found."""
     found, i, j = ws.found, plan.contacts.body[k], plan.contacts.other[k]
     first, second = (j, i) if found.swapped[m] else (i, j)
     _, _, A, B = locate_features(
@@ -115,8 +115,8 @@ def _carrier_of(plan, ws, pose, k, m):
 def _take_touching(plan, ws, pose, p, f, count):
     """Give the closed slot f, whose features were not found again, the nearest touching features, or empty it.
 
-    Features touch if their gap is at most max(``held_gap``, 0) + FLUSH. The nearest are those whose point of ``body``
-    (`_carrier_of`) is nearest to the old one, within MARGIN times `_size_of`.
+    Features touch if their gap is at most max(``held_gap``, 0) + FLUSH. The nearest are those whose carrier is
+    nearest to the old one, within MARGIN times `_size_of`; their gap becomes the ``held_gap``.
     Where two corners coincide the same point is found as a vertex of the first shape, as one of the second, or as two
     edges that cross. If the contact opened there, its closing again would be an impact.
     """
@@ -141,8 +141,9 @@ def _take_touching(plan, ws, pose, p, f, count):
 def _fill(plan, ws, pose, p, count):
     """Distribute the features found among the slots of pair p.
 
-    Slots keep features that are found again. Closed slots whose features are not found take those that continue them
-    (`_follows`), else touching ones; open slots are emptied. Empty slots take the others, the smallest gap first.
+    Slots, in their order, keep features that are found again. A closed slot whose features are gone takes those that
+    continue them (`_follows`), else touching ones; an open one whose features are gone is emptied. Empty slots then
+    take the others, the smallest gap first.
     Returns whether a closed slot has taken features that continue its own.
     """
     moved = False
@@ -179,9 +180,9 @@ def _fill(plan, ws, pose, p, count):
 
 @njit
 def _touches_too(plan, ws, pose, k, least):
-    """Return an open contact of the same bodies and the same point as contact k with a gap up to ``least``, m, or -1.
+    """Return an open contact of the same bodies as contact k with a gap up to ``least``, m, or -1.
 
-    The same point means the same first feature. It must have a radius, as a ball, an end of a capsule and a rim have.
+    It is by the same first feature, which has a radius: a ball, an end of a capsule, a rim.
     """
     work, contacts, g = ws.contacts, plan.contacts, k - plan.contacts.height.size
     if work.size[g, 0] == 0.0 or work.kind[g] == LINE_LINE:
@@ -209,9 +210,9 @@ def _hand_over(plan, ws, k, m):
 
 @njit
 def _roll_on(plan, ws, pose):
-    """Hand over closed contacts of round shapes that have moved from one shape to another that is flush with it.
+    """Hand over closed contacts of round features that have rolled over the seam of two flush shapes.
 
-    Not in runs that are taped, whose derivatives do not follow a state from contact to contact.
+    Runs that are taped for gradients do not: derivatives do not follow impulse and slip from contact to contact.
     """
     work, contacts = ws.contacts, plan.contacts
     for n in range(work.near_count[0] if ws.tape.h.size == 0 else 0):
@@ -233,9 +234,9 @@ def _roll_on(plan, ws, pose):
 
 @indirect(seconds=8, what="contacts")
 def choose_features(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
-    """Fill the slots with the features that face each other at a pose and may meet within ``h`` seconds.
+    """Fill the slots with the features that face each other at a pose, as far as they might meet within ``h`` seconds.
 
-    Closed contacts of round shapes move on to shapes that are flush with their own.
+    Closed contacts of round features that roll over the seam of two flush shapes pass to the next shape.
     """
     contacts, moved = plan.contacts, False
     list_near(plan, ws, pose, h)
