@@ -4,8 +4,8 @@ MuJoCo gives each vertex a body on three slides. Where an equality, which is sof
 a rope of up to MOST_RODS edges becomes rods between these bodies. Longer ropes, cloth and solids become nets of stiff
 springs: so many rods would cost too much, and cloth and solids have more edges than degrees of freedom. Edges with a
 stiffness become a net of such springs. Elasticity in three dimensions is that of Saint Venant and Kirchhoff, with the
-same forces as in MuJoCo. A body interpolated from the eight corners of one cell, whose strain an equality holds at zero,
-becomes rigid.
+same forces as in MuJoCo. A body interpolated from the eight corners of one cell becomes rigid if an equality holds its
+strain at zero.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,9 +24,7 @@ from varint.model.forces.soft_mesh import attached_parts
 from varint.model.import_report import ImportNotes
 
 STRETCH = 0.01  # extension, over its length, of a spring in place of an edge of fixed length by the weight of the net
-MOST_RODS = (
-    200  # a rope with more edges has no rods: each closes a loop, and all loops are coupled, which costs too much
-)
+MOST_RODS = 200  # a rope with more edges becomes a net: each rod closes a loop, and all loops are solved together
 STANDARD = 9.81  # m/s^2, for the stiffness of springs if the model has no gravity
 RODS, NET, STIFF_NET, ELASTIC, RIGID = "rods", "net", "stiff net", "elastic", "rigid"
 
