@@ -101,7 +101,7 @@ def _eliminate_all(plan, ws, low, body, row):
         i = natural(nb - 1 - back)
         if closed:
             _eliminate_nodes(plan, ws, i, body, row)
-        # with numbers of rows that are known here the loops unroll; those are of hinges
+        # with numbers of rows that are known here the loops unroll: of hinges, with a spring or without
         rows, pair, points = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i]
         if is_ball(plan, i):
             factor_ball(plan, ws, i, low)
@@ -109,6 +109,9 @@ def _eliminate_all(plan, ws, low, body, row):
         elif pair == 5 and rows == 5 and points == 3:
             factor_pair(plan, ws, i, 1, 0, low)
             forward_pair(plan, ws, i, 3, 1, 0, low, body, row)
+        elif pair == 5 and rows == 6 and points == 3:
+            factor_pair(plan, ws, i, 1, 1, low)
+            forward_pair(plan, ws, i, 3, 1, 1, low, body, row)
         elif pair > 0:
             factor_pair(plan, ws, i, 6 - pair, rows - pair, low)
             forward_pair(plan, ws, i, points, 6 - pair, rows - pair, low, body, row)
@@ -357,6 +360,8 @@ def substitute_all(plan, ws, upper, lower, body, row):
             back_ball(plan, ws, i, low, body, row)
         elif pair == 5 and rows == 5 and points == 3:
             back_pair(plan, ws, i, 3, 1, 0, low, body, row)
+        elif pair == 5 and rows == 6 and points == 3:
+            back_pair(plan, ws, i, 3, 1, 1, low, body, row)
         elif pair > 0:
             back_pair(plan, ws, i, points, 6 - pair, rows - pair, low, body, row)
         else:
