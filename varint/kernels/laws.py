@@ -168,7 +168,7 @@ def law_work(plan, ws, f, s, start, step):
 
 @njit
 def sum_ends(plan, ws, s, start, known):
-    """Write ``sum_at`` of sum s at the pose ``start``, unless it is ``known``, and at 1 - ``start``, where it matters."""
+    """Write ``sum_at`` of sum s where laws need it: at the pose ``start``, unless ``known``, and at 1 - ``start``."""
     work, matters = ws.efforts, False
     for f in range(natural(plan.laws.sum_law[s]), natural(plan.laws.sum_law[s + 1])):
         matters |= _HAS_POTENTIAL[plan.laws.kind[f]]

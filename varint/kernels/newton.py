@@ -325,6 +325,18 @@ def add_multipliers(multiplier, share, increment_row):
         multiplier[r] += share * increment_row[r]
 
 
+@njit
+def _leaves_nothing(plan, ws, h, increment, floor):
+    """Whether what is left of a residual after an ``increment``, m/s, is less than NOTHING of ``floor``, m/s.
+
+    Where Newton's matrix is exact that is of second order in the increment, over the pivots of closures.
+    """
+    least = 0.0 if has_efforts(plan) else 1.0
+    for n in range(ws.ldu.last_pivot.size):
+        least = min(least, ws.ldu.last_pivot[n])
+    return abs(h) * increment * increment <= least * NOTHING * floor * plan.bodies.length[0]
+
+
 @njit(inline="always")
 def solve_step(plan, ws, start, end, h, tol, further, sharpened, missed):
     """Solve a step of ``h`` seconds from the pose ``start``, with the momenta ``ws.goal``.
@@ -348,7 +360,6 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened, missed):
     #             from there on returns the converged solution.
     #   upper     the pose whose rows the impulses act along: ``start``, or ``end`` after a row stayed open (singular).
     # An increment is halved until merit, the sum of squares, falls. floor is the round-off of the terms of a residual.
-    exact = ws.ldu.K.size == 0 and not has_efforts(plan)  # what an increment leaves is of second order in it
     attaches = missed > ATTACH_START_ABOVE or ws.ldu.K.size > 0
     upper, increment, factored, left = start, math.inf if attaches else 0.0, False, further
     merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, increment)
@@ -394,8 +405,7 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened, missed):
             factored = False
             continue
         if share == 1.0 and (worst <= tol or worst <= floor):
-            rounded = exact and abs(h) * increment * increment <= NOTHING * floor * plan.bodies.length[0]
-            open_by = (ROUNDED if rounded else SHARP) * floor
+            open_by = (ROUNDED if _leaves_nothing(plan, ws, h, increment, floor) else SHARP) * floor
             sharp = further == 1 and unbalanced <= 4.0 * EPSILON and worst <= open_by
             after_next = merit / math.sqrt(previous)  # if the next increment shrinks the residual as the last one did
             nothing = after_next <= NOTHING * floor
