@@ -84,3 +84,32 @@ def test_columns_do_not_depend_on_each_other(seed):
         allowed_motions(plan, ws, work, bodies[n : n + 1], pushes[n : n + 1], motion)
         assert np.abs(alone[0] - together[n]).max() < 1e-13 * np.abs(alone).max()
         assert np.abs(motion[0] - motions[n]).max() < 1e-13 * max(np.abs(motion).max(), 1.0)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_motions_of_a_ball_chain(reverse, rng):
+    """Whose joints are eliminated in a way of their own (kernels/ball_pairs.py), against the dense equations."""
+    bodies = [random_body(rng, f"body {k}") for k in range(3)]
+    ends = [("world", "body 0"), *((f"body {k}", f"body {k + 1}") for k in range(2))]
+    joints = [
+        random_joint(rng, "Spherical", f"ball {k}", *(pair[::-1] if reverse else pair), rng.uniform(-1, 1, 3))
+        for k, pair in enumerate(ends)
+    ]
+    mechanism = vi.Mechanism("balls", bodies, joints)
+    plan, ws = placed(mechanism, random_velocity_state(rng, mechanism, 0.3))
+    motions, pushes = np.zeros((9, 3, 6)), rng.standard_normal((9, 2, 6))
+    moved = np.tile([0, 2], (9, 1))
+    allowed_motions(plan, ws, tangent_work(plan), moved, pushes, motions)
+    size, rows = 18, plan.rows.role.size
+    A, b = np.zeros((size + rows, size + rows)), np.zeros((size + rows, 9))
+    for i in range(3):
+        A[6 * i : 6 * i + 3, 6 * i : 6 * i + 3] = plan.bodies.mass[i] * np.eye(3)
+        A[6 * i + 3 : 6 * i + 6, 6 * i + 3 : 6 * i + 6] = plan.bodies.inertia[i]
+    for r in range(rows):
+        for s, i in enumerate(plan.measures.body[r]):
+            if i < 3:
+                A[size + r, 6 * i : 6 * i + 6] = ws.jacobian[0, r, s]
+    A[:size, size:] = -A[size:, :size].T
+    b[:6], b[12:18] = pushes[:, 0].T, pushes[:, 1].T
+    exact = np.linalg.solve(A, b)[:size].T.reshape(9, 3, 6)
+    assert np.abs(motions - exact).max() < 1e-12 * np.abs(exact).max()

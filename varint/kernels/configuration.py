@@ -29,6 +29,7 @@ def place(plan, ws, pose):
     for i in range(plan.bodies.mass.size):
         rotation_matrix(ws.quat[pose, i], ws.rotation[pose, i])
     evaluate_rows(plan, ws, ws.position[pose], ws.rotation[pose], ws.residual_row, ws.jacobian[pose])
+    ws.efforts.summed[0] = 0
     worst = 0.0
     for r in range(plan.rows.role.size):
         size = plan.rows.scale[r] * abs(ws.residual_row[r])

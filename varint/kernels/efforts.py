@@ -36,7 +36,7 @@ from varint.algebra.vectors import add, cross, dot, scale, square_to, sub, vecto
 from varint.kernels.beams import measure_beams, stiffen_beams
 from varint.kernels.compliant_rows import free_efforts
 from varint.kernels.dense import add_scaled6, dot6
-from varint.kernels.laws import evaluate_laws, law_work
+from varint.kernels.laws import evaluate_laws, law_work, sum_ends
 from varint.kernels.loads import body_of, contact_torque, differentiate_loads, evaluate_loads, load_power
 from varint.kernels.measures import weighted_curvature
 from varint.kernels.path_records import OWN_ROWS
@@ -340,10 +340,13 @@ def finish_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> N
     ``start``: the pose where the step begins.
     """
     work = ws.efforts
+    known = work.summed[0] == start + 1
     if plan.beams.first.size:
-        measure_beams(plan, ws, start)
+        if not known:
+            measure_beams(plan, ws, start)
         measure_beams(plan, ws, 1 - start)
     for s in range(plan.laws.sum_law.size - 1):
+        sum_ends(plan, ws, s, start, known)
         for f in range(natural(plan.laws.sum_law[s]), natural(plan.laws.sum_law[s + 1])):
             work.work[natural(plan.laws.element[f])] += law_work(plan, ws, f, s, start, 2.0 * half_step)
             state = plan.laws.state[f]
@@ -355,6 +358,7 @@ def finish_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> N
                 i = natural(plan.measures.body[m, side])
                 if i < plan.bodies.mass.size:
                     _finish_push(ws, i, half_step * work.sum_effort[s], work.gradient[m, side])
+    work.summed[0] = 2 - start
     if plan.compliant.joint_row.size:
         finish_rows(plan, ws)
     for n in range(plan.loads.kind.size):

@@ -155,7 +155,7 @@ def law_potential(plan, f, value):
 
 @njit
 def law_work(plan, ws, f, s, start, step):
-    """Return the work of law f along sum s, J, in a ``step``, s, from the pose ``start`` to the pose 1 - ``start``.
+    """Return the work of law f along sum s, J, in a ``step``, s, from the pose ``start`` on; after `sum_ends`.
 
     W is the effort times the rate in the middle of the step, times the step; W_0 the same with the effort at zero rate.
     If the law has a potential, W_0 falls short of its decrease by an error e, which is large if the step is too long.
@@ -167,10 +167,22 @@ def law_work(plan, ws, f, s, start, step):
     if not _HAS_POTENTIAL[plan.laws.kind[f]]:
         return done
     at_rest = step * law_effort(plan, work, f, value, 0.0, 0.0)[0] * rate
-    before = law_potential(plan, f, _sum_at(plan, ws, s, start, work.value_near))
-    after = law_potential(plan, f, _sum_at(plan, ws, s, 1 - start, work.value))
+    before, after = law_potential(plan, f, work.sum_at[start, s]), law_potential(plan, f, work.sum_at[1 - start, s])
     missed, damped = before - after - at_rest, abs(done - at_rest)
     return done + math.copysign(max(0.0, abs(missed) - damped), missed)
+
+
+@njit
+def sum_ends(plan, ws, s, start, known):
+    """Write ``sum_at`` of sum s where laws need it: at the pose ``start``, unless ``known``, and at 1 - ``start``."""
+    work, matters = ws.efforts, False
+    for f in range(natural(plan.laws.sum_law[s]), natural(plan.laws.sum_law[s + 1])):
+        matters |= _HAS_POTENTIAL[plan.laws.kind[f]]
+    for k in range(1 if known else 0, 2 if matters else 0):
+        pose, near = start, work.value_near
+        if k == 1:
+            pose, near = 1 - start, work.value
+        work.sum_at[pose, s] = _sum_at(plan, ws, s, pose, near)
 
 
 @njit

@@ -18,6 +18,7 @@ The step uses it with D = derivative of the momenta, a projection with D = mass 
 
 from varint._numba import Float1, Float2, indirect, inner_sizes, natural, njit
 from varint.algebra.vectors import rotate, rotate_back, turn_of, vector
+from varint.kernels.ball_pairs import back_ball, factor_ball, forward_ball, is_ball
 from varint.kernels.dense import (
     RIGHT,
     add_product_wide,
@@ -100,11 +101,17 @@ def _eliminate_all(plan, ws, low, body, row):
         i = natural(nb - 1 - back)
         if closed:
             _eliminate_nodes(plan, ws, i, body, row)
-        # with numbers of rows that are known here the loops unroll; those are of hinges
+        # with numbers of rows that are known here the loops unroll: of hinges, with a spring or without
         rows, pair, points = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i]
-        if pair == 5 and rows == 5 and points == 3:
+        if is_ball(plan, i):
+            factor_ball(plan, ws, i, low)
+            forward_ball(plan, ws, i, low, body, row)
+        elif pair == 5 and rows == 5 and points == 3:
             factor_pair(plan, ws, i, 1, 0, low)
             forward_pair(plan, ws, i, 3, 1, 0, low, body, row)
+        elif pair == 5 and rows == 6 and points == 3:
+            factor_pair(plan, ws, i, 1, 1, low)
+            forward_pair(plan, ws, i, 3, 1, 1, low, body, row)
         elif pair > 0:
             factor_pair(plan, ws, i, 6 - pair, rows - pair, low)
             forward_pair(plan, ws, i, points, 6 - pair, rows - pair, low, body, row)
@@ -349,8 +356,12 @@ def substitute_all(plan, ws, upper, lower, body, row):
     for i in range(nb):
         x = body[i]
         rows, pair, points = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i]
-        if pair == 5 and rows == 5 and points == 3:
+        if is_ball(plan, i):
+            back_ball(plan, ws, i, low, body, row)
+        elif pair == 5 and rows == 5 and points == 3:
             back_pair(plan, ws, i, 3, 1, 0, low, body, row)
+        elif pair == 5 and rows == 6 and points == 3:
+            back_pair(plan, ws, i, 3, 1, 1, low, body, row)
         elif pair > 0:
             back_pair(plan, ws, i, points, 6 - pair, rows - pair, low, body, row)
         else:

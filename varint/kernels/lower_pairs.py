@@ -29,6 +29,7 @@ import math
 
 from varint._numba import natural, njit
 from varint.algebra.vectors import add, cross, dot, rotate, scale, square_to, sub, turn_of, vector
+from varint.kernels.ball_pairs import is_ball, write_ball
 from varint.kernels.dense import add_scaled6, dot6, lu_factor, lu_solve
 
 UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -41,10 +42,12 @@ def write_frames(plan, ws, upper, lower):
     At index 0 those at the pose ``upper``, at 1 those at ``lower``, which are left out if both are one pose.
     """
     for i in range(plan.bodies.mass.size):
-        rows, points = natural(plan.joints.pair[i]), natural(plan.joints.points[i])
+        rows, points, ball = natural(plan.joints.pair[i]), natural(plan.joints.points[i]), is_ball(plan, i)
         for at in range(0 if rows == 0 else (2 if lower != upper else 1)):
             pose, basis, arm = lower if at else upper, ws.ldu.frame[at, i], ws.ldu.arm[at, i]
-            if rows == 5 and points == 3:  # see `ldu._eliminate_all`
+            if ball:
+                write_ball(plan, ws, i, pose, at)
+            elif rows == 5 and points == 3:  # see `ldu._eliminate_all`
                 _write_frame(plan, ws, i, pose, 5, 3, basis, arm)
             else:
                 _write_frame(plan, ws, i, pose, rows, points, basis, arm)

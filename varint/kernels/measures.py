@@ -6,11 +6,13 @@ from varint._numba import call_back, natural, njit, switch
 from varint.algebra.vectors import continued
 from varint.kernels.dense import dot6
 from varint.measures import KINDS, number_of
+from varint.measures.angle import angle
 
 KIND_NAMES = tuple(sorted(KINDS))
 ANGULAR = np.array([KINDS[name].facts.angular for name in KIND_NAMES])  # whether the unit of a kind is rad
 BENDS = np.array([KINDS[name].facts.bends for name in KIND_NAMES])  # see measures/base.py
 POINT, AXIS, DISTANCE = number_of("point"), number_of("axis"), number_of("distance")  # of the fused rows, see rows.py
+ANGLE = number_of("angle")
 
 _AT = "plan, ws, m, x_a, A, x_b, B"
 _kinds = [KINDS[name] for name in KIND_NAMES]
@@ -43,6 +45,11 @@ def measure_at(plan, ws, m, position, rotation, gradient):
     """Value of measure m at a pose (nb + 1, 3), (nb + 1, 3, 3), an angle in [-pi, pi]; ``gradient`` (2, 6) by side."""
     first = plan.measures.first[m]
     a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
+    if plan.measures.kind[m] == ANGLE:  # most are angles, and a call among all kinds takes as long as to find one
+        a, b, last = natural(a), natural(b), natural(1 - first)
+        return angle(
+            plan, ws, m, position[a], rotation[a], position[b], rotation[b], gradient[1 - last], gradient[last]
+        )
     return _evaluate(
         plan.measures.kind[m], plan, ws, m, position[a], rotation[a], position[b], rotation[b],
         position, rotation, gradient[first], gradient[1 - first],

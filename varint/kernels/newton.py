@@ -39,12 +39,13 @@ CONVERGED, NOT_CONVERGED = 0, 1
 ITERATIONS = 25  # of a step, at most
 HALVINGS = 12  # of an increment, at most
 ATTACH_ABOVE = 1e-3  # m/s: after smaller increments joints are closed enough without `_attach`, which moves velocities
-ATTACH_START_ABOVE = 1e-6  # m/s: in trees without forces start values less wrong leave only round-off without it
+ATTACH_START_ABOVE = 1e-6  # m/s: in trees start values less wrong leave only round-off without it
 ROTATION_BOUND = 0.25  # of |h w / 2|: a step in which a body turns further, 29 degrees, is rejected and done in halves
 DIRECTION_BOUND = 0.15  # rad: the same for the direction of a rod or a taut tether
 LEAST_COSINE = math.cos(DIRECTION_BOUND)
 SHRUNK = 0.01  # the next increment takes the same factors where the last one left this share of the residual, or less
 SHARP = 0.125  # share of the floor below which a residual is nothing but round-off
+ROUNDED = 0.25  # the same after an increment too small to leave anything else: the places of two bodies are rounded
 NOTHING = 1e-6  # share of the floor: what is left of a residual below that does not move the energy in 1e8 steps
 ROUND_OFF = 1e4  # times the floor: a residual that is accepted where increments have come down to round-off
 EPSILON = 2.220446049250313e-16
@@ -324,6 +325,18 @@ def add_multipliers(multiplier, share, increment_row):
         multiplier[r] += share * increment_row[r]
 
 
+@njit
+def _leaves_nothing(plan, ws, h, increment, floor):
+    """Whether what is left of a residual after an ``increment``, m/s, is less than NOTHING of ``floor``, m/s.
+
+    Where Newton's matrix is exact that is of second order in the increment, over the pivots of closures.
+    """
+    least = 0.0 if has_efforts(plan) else 1.0
+    for n in range(ws.ldu.last_pivot.size):
+        least = min(least, ws.ldu.last_pivot[n])
+    return abs(h) * increment * increment <= least * NOTHING * floor * plan.bodies.length[0]
+
+
 @njit(inline="always")
 def solve_step(plan, ws, start, end, h, tol, further, sharpened, missed):
     """Solve a step of ``h`` seconds from the pose ``start``, with the momenta ``ws.goal``.
@@ -347,7 +360,7 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened, missed):
     #             from there on returns the converged solution.
     #   upper     the pose whose rows the impulses act along: ``start``, or ``end`` after a row stayed open (singular).
     # An increment is halved until merit, the sum of squares, falls. floor is the round-off of the terms of a residual.
-    attaches = missed > ATTACH_START_ABOVE or ws.ldu.K.size > 0 or has_efforts(plan)
+    attaches = missed > ATTACH_START_ABOVE or ws.ldu.K.size > 0
     upper, increment, factored, left = start, math.inf if attaches else 0.0, False, further
     merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, increment)
     if not math.isfinite(merit):
@@ -392,7 +405,8 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened, missed):
             factored = False
             continue
         if share == 1.0 and (worst <= tol or worst <= floor):
-            sharp = further == 1 and unbalanced <= 4.0 * EPSILON and worst <= SHARP * floor
+            open_by = (ROUNDED if _leaves_nothing(plan, ws, h, increment, floor) else SHARP) * floor
+            sharp = further == 1 and unbalanced <= 4.0 * EPSILON and worst <= open_by
             after_next = merit / math.sqrt(previous)  # if the next increment shrinks the residual as the last one did
             nothing = after_next <= NOTHING * floor
             if left == 0 or upper == end or sharp or (sharpened and nothing):

@@ -251,6 +251,8 @@ class EffortWork(CompiledRecord, writable=True):
     value_near: Annotated[Float1, "nm", STEP_STATE + TAPED + BEFORE_EVENT]
     at_pose: Annotated[Float2, "2 nm"]  # of elements of beams, at the start and the end of a step
     gradient: Annotated[Float3, "nm 2 6"]  # by side, times the weight
+    sum_at: Annotated[Float2, "2 ns"]  # at the start and the end of the last step done, if laws have a potential
+    summed: Annotated[Int1, "1"]  # one more than the pose where they are known from the last step, zero for none
     sum_value: Annotated[Float1, "ns"]  # what laws see
     sum_rate: Annotated[Float1, "ns"]
     sum_effort: Annotated[Float1, "ns"]  # of all laws of a sum

@@ -5,6 +5,7 @@ of the error before it. Those of the system itself are taken eight at a time (co
 """
 
 from varint._numba import njit
+from varint.kernels.ball_pairs import forward_ball, is_ball
 from varint.kernels.dense import add_scaled6, dot6, lu_solve, rank_lu_solve
 from varint.kernels.ldu import substitute_all, turn_bodies
 from varint.kernels.lower_pairs import forward_pair
@@ -28,6 +29,9 @@ def solve_again(plan, ws, step, body, row):
             continue
         first, x, parent = plan.joints.rows[i], body[i], plan.joints.parent[i]
         rows, pair = plan.joints.rows[i + 1] - first, plan.joints.pair[i]
+        if is_ball(plan, i):
+            forward_ball(plan, ws, i, low, body, row)
+            continue
         if pair == 5 and rows == 5 and plan.joints.points[i] == 3:
             forward_pair(plan, ws, i, 3, 1, 0, low, body, row)
             continue

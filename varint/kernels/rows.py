@@ -43,8 +43,10 @@ def evaluate_rows(plan: Plan, ws: Workspace, position: Float2, rotation: Float3,
         )
         rows, points = (natural(plan.joints.pair[j]), natural(plan.joints.points[j])) if j < nb else (0, 0)
         if rows > 0:
-            if rows == 5 and points == 3:  # loops over numbers that are known here unroll; those are of hinges
+            if rows == 5 and points == 3:  # loops over numbers known here unroll; those are of hinges and balls
                 _pair_rows(plan, start, 5, 3, sides, p, R, A, g, jacobian)
+            elif rows == 3 and points == 3:
+                _pair_rows(plan, start, 3, 3, sides, p, R, A, g, jacobian)
             else:
                 _pair_rows(plan, start, rows, points, sides, p, R, A, g, jacobian)
             start += rows

@@ -6,6 +6,7 @@ The eight numbers of an entry stand next to each other, and a sum over entries i
 
 from varint._numba import njit
 from varint.algebra.vectors import vector
+from varint.kernels.ball_pairs import is_ball
 from varint.kernels.dense import WIDE, upper_solve_wide
 from varint.kernels.lower_pairs import at_child
 
@@ -66,6 +67,9 @@ def solve_wide(plan, ws, work, step, body, row):
         first, x, parent = plan.joints.rows[i], body[i], plan.joints.parent[i]
         rows = plan.joints.rows[i + 1] - first
         own = row[first : first + rows]
+        if is_ball(plan, i):
+            _forward_ball(plan, ws, work, i, low, body, own)
+            continue
         if plan.joints.pair[i] > 0:
             _forward_pair(plan, ws, work, i, low, body, row)
             continue
@@ -232,6 +236,78 @@ def _back_pair(plan, ws, work, i, low, body, row):
 
 
 @njit
+def _add_cross(x, at, f, d, y, by):
+    """Add to three entries of ``x`` (n, 8), from number ``at`` on, f d x y for the three of ``y`` from ``by`` on."""
+    for a in range(3):
+        j, k = (a + 1) % 3, (a + 2) % 3
+        put(x[at + a], plus(plus(eight(x[at + a]), f * d[j], y[by + k]), -f * d[k], y[by + j]))
+
+
+@njit
+def _add_times(x, at, f, M, column, y, by):
+    """Add f M y to three entries of ``x`` (n, 8), with columns of ``M`` from that number on; else as `_add_cross`."""
+    for a in range(3):
+        t = eight(x[at + a])
+        for k in range(3):
+            t = plus(t, f * M[a, column + k], y[by + k])
+        put(x[at + a], t)
+
+
+@njit
+def _add_asked(ws, i, low, own, b):
+    """Add the shifts that the rows of the ball joint of body i ask for to ``b`` (n, 8)."""
+    for a in range(3):
+        t = eight(b[a])
+        for r in range(3):
+            t = plus(t, ws.ldu.frame[low, i, r, a], own[r])
+        put(b[a], t)
+
+
+@njit
+def _forward_ball(plan, ws, work, i, low, body, own):
+    """`ball_pairs.forward_ball`."""
+    x, M, b, parent, arm = body[i], ws.ldu.D[i], work.joint[0], plan.joints.parent[i], ws.ldu.arm[0, i]
+    _add_cross(x, 3, 1.0, arm[3:], x, 0)
+    _lower_solve(ws.ldu.S[i], 3, x[3:])
+    upper_solve_wide(ws.ldu.S[i], 3, x[3:])
+    _add_times(x, 0, -1.0, M, 3, x, 3)
+    if parent == plan.bodies.mass.size:
+        return
+    for k in range(3):
+        put(b[k], NOTHING)
+        put(b[3 + k], eight(x[k]))
+    _add_asked(ws, i, low, own, b)
+    _add_times(b, 3, -1.0, M, 0, b, 0)
+    y = body[parent]
+    for k in range(3):
+        put(y[k], plus(eight(y[k]), 1.0, b[3 + k]))
+    _add_cross(y, 3, 1.0, arm, b, 3)
+
+
+@njit
+def _back_ball(plan, ws, work, i, low, body, row):
+    """`ball_pairs.back_ball`."""
+    x, shift, parent, arm = body[i], work.joint[0], plan.joints.parent[i], ws.ldu.arm[low, i]
+    own = row[plan.joints.rows[i] : plan.joints.rows[i + 1]]
+    for k in range(3):
+        put(shift[k], NOTHING if parent == plan.bodies.mass.size else eight(body[parent, k]))
+        put(shift[3 + k], plus(NOTHING, -1.0, x[k]))
+    _add_asked(ws, i, low, own, shift)
+    if parent != plan.bodies.mass.size:
+        _add_cross(shift, 0, -1.0, arm, body[parent], 3)
+    _add_times(shift, 3, 1.0, ws.ldu.D[i], 0, shift, 0)
+    _add_times(x, 3, -1.0, ws.ldu.Y[i], 0, shift, 0)
+    for k in range(3):
+        put(x[k], eight(shift[k]))
+    _add_cross(x, 0, -1.0, arm[3:], x, 3)
+    for r in range(3):
+        t = NOTHING
+        for a in range(3):
+            t = plus(t, ws.ldu.frame[0, i, r, a], shift[3 + a])
+        put(own[r], t)
+
+
+@njit
 def _lower_solve(A, n, B):
     """Overwrite ``B`` (n, 8) with L^-1 B, L that of ``A`` factored by `lu_factor`."""
     for i in range(1, n):
@@ -300,7 +376,9 @@ def _substitute(plan, ws, work, low, body, row):
     for k in range(loops.node_first[nb + 1] - 1, loops.node_first[nb] - 1, -1):
         _substitute_node(plan, ws, loops.node_order[k], row)
     for i in range(nb):
-        if plan.joints.pair[i] > 0:
+        if is_ball(plan, i):
+            _back_ball(plan, ws, work, i, low, body, row)
+        elif plan.joints.pair[i] > 0:
             _back_pair(plan, ws, work, i, low, body, row)
         else:
             _back(plan, ws, i, body, row)
