@@ -392,7 +392,7 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened, missed):
             factored = False
             continue
         if share == 1.0 and (worst <= tol or worst <= floor):
-            sharp = further == 1 and unbalanced <= 4.0 * EPSILON and worst <= SHARP * floor
+            sharp = unbalanced <= 4.0 * EPSILON and worst <= SHARP * floor
             after_next = merit / math.sqrt(previous)  # if the next increment shrinks the residual as the last one did
             nothing = after_next <= NOTHING * floor
             if left == 0 or upper == end or sharp or (sharpened and nothing):

@@ -46,6 +46,7 @@ from varint.kernels.compliant_records import CompliantRows, Ringing
 from varint.kernels.kept_arrays import SavedStep, Spans, write_role_spans
 from varint.kernels.massive_path_records import MassivePaths, MassivePathWork
 from varint.kernels.path_records import Paths
+from varint.kernels.stage_starts import StageStarts
 from varint.products.records import Products, ProductWork
 from varint.terms.contacts.kernels.contact_records import (
     ContactEventTape,
@@ -476,6 +477,7 @@ class Workspace(CompiledRecord, writable=True):
     pace: Pace
     spans: Spans
     saved_step: SavedStep
+    starts: StageStarts
     ringing: Ringing
     products: ProductWork
     ldu: Factors
