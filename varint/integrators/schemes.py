@@ -12,7 +12,7 @@ from varint.model.checks import array_of, choice, shown
 
 SHARPENED_FROM = 6  # the order from which on round-off shows beside the error of the scheme
 ROUND_OFF = 1e-12  # of the sizes of stages
-SAME_MIDDLE = 0.02  # of a step: middles of stages that are nearer are one to polynomials through them
+SAME_MIDDLE = 0.05  # of a step: middles of stages that are nearer are one to polynomials through them
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,17 +51,18 @@ class Scheme(Shown):
 
     @cached_property
     def starts(self) -> tuple[np.ndarray, np.ndarray]:
-        """(n, NEAREST) the nearest stages in time whose errors the start values of a stage take, and the shares.
+        """(n, NEAREST) stages whose errors the start values of a stage take, and the shares (kernels/stage_starts.py).
 
-        Of the stages of this step that come before it, and of those from itself on of the step before. Shares are the
-        values at its middle of Lagrange's polynomials over their middles; stages with the same middle count once.
+        They are nearest in time and size: of the stages of this step that come before it, and of those from itself on of
+        the step before. Shares are the values at its middle of Lagrange's polynomials over their middles, of which
+        those next to each other count once.
         """
         near, share = np.zeros((len(self.stages), NEAREST), dtype=np.int64), np.zeros((len(self.stages), NEAREST))
         middle = np.cumsum(self.stages) - 0.5 * self.stages
         for s, at in enumerate(middle):
             time = np.where(np.arange(len(middle)) < s, middle, middle - 1.0) - at
             chosen: list[int] = []
-            for j in np.argsort(abs(time), kind="stable").tolist():
+            for j in np.argsort(abs(time) + abs(self.stages - self.stages[s]), kind="stable").tolist():
                 if len(chosen) < NEAREST and np.all(abs(time[chosen] - time[j]) > SAME_MIDDLE):
                     chosen.append(j)
             near[s, : len(chosen)] = chosen
