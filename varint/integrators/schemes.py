@@ -53,7 +53,7 @@ class Scheme(Shown):
     def starts(self) -> tuple[np.ndarray, np.ndarray]:
         """(n, NEAREST) stages whose errors the start values of a stage take, and the shares (kernels/stage_starts.py).
 
-        They are nearest in time and size: of the stages of this step that come before it, and of those from itself on of
+        They are nearest in time and size, of the stages of this step that come before it and of those from itself on of
         the step before. Shares are the values at its middle of Lagrange's polynomials over their middles, of which
         those next to each other count once.
         """
