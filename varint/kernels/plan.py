@@ -430,11 +430,16 @@ class Extended(CompiledRecord, writable=True):
     """Arrays for stages that are solved in double-double (extended.py); empty if no stage is."""
 
     used: Bool1  # whether the last stage was
+    evaluated: Bool1  # whether the last stage was evaluated at its velocities, see `newton.solve_step`
     velocity_rest: Annotated[Float2, "sharpened 6"]
     impulse: Annotated[Float2, "sharpened 6"]  # of rows and efforts, without ``load``, at the start of the stage
     impulse_rest: Annotated[Float2, "sharpened 6"]
-    rotation: Annotated[Float3, "sharpened 3 3"]  # scratch: rotation matrices of a pose
-    rotation_rest: Annotated[Float3, "sharpened 3 3"]
+    rotation: Annotated[Float3, "sharpened_slots 3 3"]  # scratch: rotation matrices of a pose, the world included
+    rotation_rest: Annotated[Float3, "sharpened_slots 3 3"]
+    lever: Annotated[
+        Int2, "sharpened_rows 4"
+    ]  # first row, how many, both bodies: `extended_rows.find_levers`
+    lever_end: Annotated[Int1, "3"]  # by kind
 
 
 @dataclass(frozen=True, eq=False)

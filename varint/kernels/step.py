@@ -21,7 +21,7 @@ from varint.kernels.configuration import follow_products, place
 from varint.kernels.constraints import finish_constraints, set_targets
 from varint.kernels.dense import copy_motions
 from varint.kernels.efforts import finish_efforts
-from varint.kernels.extended import finish_extended, sharpen
+from varint.kernels.extended import TAKEN, UNSOLVED, finish_extended, sharpen
 from varint.kernels.inputs import Inputs, set_inputs, set_load
 from varint.kernels.massive_paths import finish_paths, has_massive_paths, start_path_momenta
 from varint.kernels.momentum import angular_momentum
@@ -204,7 +204,9 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     else:
         status, iterations, upper = solve_step(plan, ws, pose, 1 - pose, h, tol, further, sharpened, missed)
         if sharpened and status == CONVERGED and upper == pose:
-            ws.extended.used[0] = sharpen(plan, ws, pose, 1 - pose, h)
+            increment = sharpen(plan, ws, pose, 1 - pose, h, tol)
+            ws.extended.used[0] = increment == TAKEN
+            status = NOT_CONVERGED if increment == UNSOLVED else CONVERGED
             iterations += 1
     for r in range(ws.multiplier.size if plain or has_contacts(plan) else 0):
         ws.last_multiplier[r] = ws.multiplier[r]
