@@ -4,7 +4,7 @@ Rows of a joint that share a lever, the vector from the centre of the one body t
 together. ``ws.extended.rotation`` holds the rotation matrices of one pose, which functions with a ``pose`` need.
 """
 
-from varint._numba import apart, four, njit
+from varint._numba import apart, four, natural, njit
 from varint.algebra.double_double import (
     add_vectors,
     cross,
@@ -72,6 +72,11 @@ def find_levers(plan, ws):
         work.lever_end[place] = n
 
 
+@njit(inline="always")
+def _column(table, n, k):
+    return natural(table[n[0], k]), natural(table[n[1], k]), natural(table[n[2], k]), natural(table[n[3], k])
+
+
 @njit(contract=False, inline="always")
 def _levers(plan, ws, pose, kind, n):
     """Vectors from the centre of a to the point of b, m; for AXIS rows the directions of b. In axes of a.
@@ -79,9 +84,7 @@ def _levers(plan, ws, pose, kind, n):
     ``n``: four levers of one kind. Returns them; their first rows, bodies a and b; and the rotation matrices of both.
     """
     table, nb = ws.extended.lever, plan.bodies.mass.size
-    r = table[n[0], 0], table[n[1], 0], table[n[2], 0], table[n[3], 0]
-    a = table[n[0], 2], table[n[1], 2], table[n[2], 2], table[n[3], 2]
-    b = table[n[0], 3], table[n[1], 3], table[n[2], 3], table[n[3], 3]
+    r, a, b = _column(table, n, 0), _column(table, n, 2), _column(table, n, 3)
     A, B = _pick_rotation(ws, a), _pick_rotation(ws, b)
     d = rotate_plain(B, pick_three(plan.measures.w, r, 0))
     if kind != AXIS:
@@ -113,10 +116,10 @@ def _over_distance(plan, r, lever):
 @njit(contract=False, inline="always")
 def _row_of(ws, n, r, k):
     """Row k of four levers, their last one where they have less."""
-    t = ws.extended.lever
+    t, k = ws.extended.lever, natural(k)
     return (
-        r[0] + min(k, t[n[0], 1] - 1), r[1] + min(k, t[n[1], 1] - 1), r[2] + min(k, t[n[2], 1] - 1),
-        r[3] + min(k, t[n[3], 1] - 1),
+        r[0] + natural(min(k, t[n[0], 1] - 1)), r[1] + natural(min(k, t[n[1], 1] - 1)),
+        r[2] + natural(min(k, t[n[2], 1] - 1)), r[3] + natural(min(k, t[n[3], 1] - 1)),
     )  # fmt: skip
 
 

@@ -1,13 +1,13 @@
 """Entries of four rows of an array as lanes: of four bodies, or four rows of joints, at once."""
 
-from varint._numba import apart, four, njit
+from varint._numba import apart, four, natural, njit
 
 
 @njit(contract=False, inline="always")
 def block(first, count):
     """The next four of so many numbers from ``first`` on, the last one again where there are less."""
     last = count - 1
-    return first, min(first + 1, last), min(first + 2, last), min(first + 3, last)
+    return natural(first), natural(min(first + 1, last)), natural(min(first + 2, last)), natural(min(first + 3, last))
 
 
 @njit(contract=False, inline="always")
