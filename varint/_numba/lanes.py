@@ -2,6 +2,7 @@
 for all four. With ``NUMBA_DISABLE_JIT=1`` they are an array."""
 
 import operator
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -106,12 +107,11 @@ def _root(context, x):
     return x(x), code
 
 
-if config.DISABLE_JIT:
+def _array(a, b, c, d):
+    """Four floats as lanes."""
+    return np.array([a, b, c, d])
 
-    def four(a, b, c, d):
-        """Four floats as lanes."""
-        return np.array([a, b, c, d])
 
-    apart, root = tuple, np.sqrt
-else:
-    four, apart, root = intrinsic(_four), intrinsic(_apart), intrinsic(_root)
+four: Any = _array if config.DISABLE_JIT else intrinsic(_four)
+apart: Any = tuple if config.DISABLE_JIT else intrinsic(_apart)
+root: Any = np.sqrt if config.DISABLE_JIT else intrinsic(_root)

@@ -18,7 +18,7 @@ NEAREST = 3  # stages that the start value of a stage takes part of
 
 @dataclass(frozen=True, eq=False)
 class StageStarts(CompiledRecord, writable=True):
-    """By the stage that starts; facts of the scheme."""
+    """Facts of the scheme, by the stage that starts."""
 
     near: Annotated[Int2, f"stages {NEAREST}"]  # of this step where it comes before that stage, else of the last one
     share: Annotated[Float2, f"stages {NEAREST}"]  # factor of what its polynomial missed
