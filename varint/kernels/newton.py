@@ -342,15 +342,12 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened, missed):
 
     Converged when no residual is above ``tol`` (m/s) or above its floor, the round-off of its terms; or when increments
     are at round-off. At most so many ``further`` increments, by the factors at hand, then take the residuals down to
-    where the next one would be NOTHING: what Newton's method leaves would move the mean energy from step to step. They
-    are skipped if `sharpen` follows (``sharpened``) and is expected to bring the residual below NOTHING. In trees of
-    lower pairs where nothing but loads acts the first increment is not evaluated if it was so small that round-off is
-    all it leaves: `sharpen` evaluates it. ``ws.extended.evaluated`` says whether it was.
+    where the next one would be NOTHING, else they move the mean energy. `sharpen` (``sharpened``) may take their place,
+    and in trees of lower pairs under loads alone the evaluation of a first increment that leaves only round-off.
 
     At a singular pose the rows are dependent, and not every residual has an impulse that closes it. Where one stays
     open for that reason, the impulses of this step act along the rows at its end in place of those at its start.
     """
-    # States of the iteration:
     #   factored  the increment reuses the factors of the last one. If it does not shrink the residual, it is undone and
     #             the matrix is factored anew.
     #   left      further increments still allowed; less than ``further`` once the step has converged, so that a failure
