@@ -350,8 +350,7 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened, missed):
     """
     #   factored  the increment reuses the factors of the last one. If it does not shrink the residual, it is undone and
     #             the matrix is factored anew.
-    #   left      further increments still allowed; less than ``further`` once the step has converged, so that a failure
-    #             from there on returns the converged solution.
+    #   left      further increments still allowed, fewer once it has converged: a failure then returns that solution.
     #   upper     the pose whose rows the impulses act along: ``start``, or ``end`` after a row stayed open (singular).
     # An increment is halved until merit, the sum of squares, falls. floor is the round-off of the terms of a residual.
     skips = sharpened and plan.rows.eliminated.size == 0 and not has_efforts(plan) and not has_terms(plan)
