@@ -348,8 +348,7 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened, missed):
     At a singular pose the rows are dependent, and not every residual has an impulse that closes it. Where one stays
     open for that reason, the impulses of this step act along the rows at its end in place of those at its start.
     """
-    #   factored  the increment reuses the factors of the last one. If it does not shrink the residual, it is undone and
-    #             the matrix is factored anew.
+    #   factored  the increment reuses the last factors; it is undone if it does not shrink the residual.
     #   left      further increments still allowed, fewer once it has converged: a failure then returns that solution.
     #   upper     the pose whose rows the impulses act along: ``start``, or ``end`` after a row stayed open (singular).
     # An increment is halved until merit, the sum of squares, falls. floor is the round-off of the terms of a residual.
