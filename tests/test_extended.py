@@ -8,7 +8,7 @@ import pytest
 from random_mechanisms import random_tree, random_velocity_state
 
 import varint as vi
-from varint._numba import fma, njit
+from varint._numba import apart, fma, four, njit
 from varint.algebra import double_double as extended
 from varint.integrators.march import March
 from varint.integrators.schemes import scheme
@@ -63,15 +63,50 @@ def test_vectors(rng):
         expected = (a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0)
         for found, wanted in zip(fractions_of(extended.cross(a, b)), expected, strict=True):
             assert abs(found - wanted) <= 8 * CLOSE * size
-        M, rest = (np.ascontiguousarray(numbers[2:, :, k]) for k in (0, 1))
-        of_matrix = [[Fraction(M[i, k]) + Fraction(rest[i, k]) for k in range(3)] for i in range(3)]
+        M = tuple(as_vector(row) for row in numbers[2:])
+        of_matrix = [fractions_of(row) for row in M]
         size = max(abs(entry) for row in of_matrix for entry in row) * max(map(abs, (a0, a1, a2)))
         for rotated, rows in (
-            (extended.rotate(M, rest, a), of_matrix),
-            (extended.rotate_back(M, rest, a), list(zip(*of_matrix, strict=True))),
+            (extended.rotate(M, a), of_matrix),
+            (extended.rotate_back(M, a), list(zip(*of_matrix, strict=True))),
         ):
             for found, row in zip(fractions_of(rotated), rows, strict=True):
                 assert abs(found - sum(x * y for x, y in zip(row, (a0, a1, a2), strict=True))) <= 8 * CLOSE * size
+
+
+def test_plain_numbers_times_vectors(rng):
+    """The same bits as vectors whose rests are zero."""
+    for numbers in numbers_of(rng, 100, 4, 3):
+        plain, nothing, b = as_vector(numbers[0])[0], (0.0, 0.0, 0.0), as_vector(numbers[1])
+        M = tuple(as_vector(row) for row in numbers[1:])
+        assert extended.dot_plain(plain, b) == extended.dot((plain, nothing), b)
+        assert extended.cross_plain(plain, b) == extended.cross((plain, nothing), b)
+        assert extended.rotate_plain(M, plain) == extended.rotate(M, (plain, nothing))
+        assert extended.scale_by_plain(plain[0], b) == extended.scale((plain[0], 0.0), b)
+
+
+def test_lanes_are_four_floats(rng):
+    """Each operation on four numbers at once gives the bits that it gives for each of them."""
+
+    @njit(cache=False)
+    def on_lanes(x, y, out):
+        a = four(x[0, 0], x[1, 0], x[2, 0], x[3, 0]), four(x[0, 1], x[1, 1], x[2, 1], x[3, 1])
+        b = four(y[0, 0], y[1, 0], y[2, 0], y[3, 0]), four(y[0, 1], y[1, 1], y[2, 1], y[3, 1])
+        c = extended.add(extended.times(a, b), extended.square_root(extended.times(b, b)))
+        heads, rests = extended.sub((1.0, 0.0), extended.divide(c, (-b[0], -b[1])))
+        heads, rests = apart(heads), apart(rests)
+        for k in range(4):
+            out[k, 0], out[k, 1] = heads[k], rests[k]
+
+    @njit(cache=False)
+    def on_floats(a, b):
+        c = extended.add(extended.times(a, b), extended.square_root(extended.times(b, b)))
+        return extended.sub((1.0, 0.0), extended.divide(c, (-b[0], -b[1])))
+
+    x, y, out = numbers_of(rng, 4), numbers_of(rng, 4), np.zeros((4, 2))
+    on_lanes(x, y, out)
+    for a, b, found in zip(x.tolist(), y.tolist(), out.tolist(), strict=True):
+        assert tuple(found) == on_floats(tuple(a), tuple(b))
 
 
 def test_fused_multiply_add_rounds_once():

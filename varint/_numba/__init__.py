@@ -6,6 +6,7 @@ cache      where entries are kept
 record     dataclasses of arrays, which compiled functions take by pointer
 indirect   functions that compiled callers call through a pointer
 fused      the fused multiply-add of the processor
+lanes      four numbers that one instruction works on
 switch     functions chosen by a number
 callback   users' functions, compiled, and called by their addresses
 memory     records and bytes by their addresses
@@ -18,6 +19,7 @@ from varint._numba.fused import fma
 from varint._numba.hints import inner_sizes, natural
 from varint._numba.indirect import indirect
 from varint._numba.jit import for_python, is_compiled, njit
+from varint._numba.lanes import apart, four, root
 from varint._numba.memory import record_at, word_of
 from varint._numba.record_class import (
     BEFORE_EVENT,
@@ -62,11 +64,13 @@ __all__ = [
     "ReadOnly",
     "addresses_of",
     "allocate",
+    "apart",
     "call_back",
     "compiled_law",
     "copy_spans",
     "fma",
     "for_python",
+    "four",
     "indirect",
     "inner_sizes",
     "is_compiled",
@@ -75,6 +79,7 @@ __all__ = [
     "record_at",
     "role_arrays",
     "role_room",
+    "root",
     "spans_of",
     "switch",
     "word_of",

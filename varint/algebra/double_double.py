@@ -1,17 +1,14 @@
 """Double-double arithmetic, errors of 2^-104: each number is the unevaluated sum of two floats.
 
 A double-double number is (head, rest), where head is the sum rounded to a float; a double-double vector is
-(heads, rests), two tuples of three. Names in code say *extended* for double-double, and *plain* for a float.
+(heads, rests), two tuples of three. All functions take floats, or lanes,
+four of them. Names in code say *extended* for double-double, and *plain* for a float.
 Errors are some units of 2^-104 of the sizes of all terms together (Dekker, Numer. Math. 18 (1971) 224; of inner
 products: Ogita, Rump and Oishi, SIAM J. Sci. Comput. 26 (2005) 1955). Each operation has to round by itself, hence
 ``contract=False``.
 """
 
-import math
-
-from varint._numba import fma, njit
-
-ZERO = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+from varint._numba import fma, njit, root
 
 
 @njit(contract=False, inline="always")
@@ -68,20 +65,8 @@ def divide(x, y):
 @njit(contract=False, inline="always")
 def square_root(x):
     """The square root of x, which has to be above zero."""
-    head = math.sqrt(x[0])
+    head = root(x[0])
     return joined(head, (fma(-head, head, x[0]) + x[1]) / (2.0 * head))
-
-
-@njit(contract=False, inline="always")
-def plain_vector(a):
-    """An array (3,) as an extended vector."""
-    return (a[0], a[1], a[2]), (0.0, 0.0, 0.0)
-
-
-@njit(contract=False, inline="always")
-def vector(a, rest):
-    """The extended vector whose heads and rests are the first three entries of two arrays."""
-    return (a[0], a[1], a[2]), (rest[0], rest[1], rest[2])
 
 
 @njit(contract=False, inline="always")
@@ -128,6 +113,29 @@ def dot(a, b):
 
 
 @njit(contract=False, inline="always")
+def scale_by_plain(factor, a):
+    """A plain number times an extended vector."""
+    (a0, a1, a2), (r0, r1, r2) = a
+    x, d = exact_product(factor, a0)
+    y, e = exact_product(factor, a1)
+    z, f = exact_product(factor, a2)
+    return vector_of(joined(x, fma(factor, r0, d)), joined(y, fma(factor, r1, e)), joined(z, fma(factor, r2, f)))
+
+
+@njit(contract=False, inline="always")
+def dot_plain(a, b):
+    """Inner product of three plain numbers ``a`` and an extended vector."""
+    a0, a1, a2 = a
+    (b0, b1, b2), (s0, s1, s2) = b
+    p0, e0 = exact_product(a0, b0)
+    p1, e1 = exact_product(a1, b1)
+    p2, e2 = exact_product(a2, b2)
+    head, t1 = exact_sum(p0, p1)
+    head, t2 = exact_sum(head, p2)
+    return joined(head, fma(a0, s0, e0) + fma(a1, s1, e1) + fma(a2, s2, e2) + (t1 + t2))
+
+
+@njit(contract=False, inline="always")
 def dot4(a, b):
     """Inner product of two vectors of four, each a tuple of double-double numbers."""
     x, y = (a[0][0], a[1][0], a[2][0]), (a[0][1], a[1][1], a[2][1])
@@ -156,20 +164,41 @@ def cross(a, b):
 
 
 @njit(contract=False, inline="always")
-def rotate(R, rest, a):
-    """M a, with the extended matrix M of two arrays (3, 3), ``R`` and ``rest``."""
-    return vector_of(
-        dot(((R[0, 0], R[0, 1], R[0, 2]), (rest[0, 0], rest[0, 1], rest[0, 2])), a),
-        dot(((R[1, 0], R[1, 1], R[1, 2]), (rest[1, 0], rest[1, 1], rest[1, 2])), a),
-        dot(((R[2, 0], R[2, 1], R[2, 2]), (rest[2, 0], rest[2, 1], rest[2, 2])), a),
-    )
+def _plain_minor(x, y, u, v):
+    """x y - u v, of plain numbers x and u."""
+    p, e = exact_product(x, y[0])
+    q, f = exact_product(u, v[0])
+    head, t = exact_sum(p, -q)
+    return joined(head, (fma(x, y[1], e) - fma(u, v[1], f)) + t)
 
 
 @njit(contract=False, inline="always")
-def rotate_back(R, rest, a):
+def cross_plain(a, b):
+    """Vector product of three plain numbers ``a`` and an extended vector."""
+    x, y, z = a
+    (b0, b1, b2), (s0, s1, s2) = b
+    u, v, w = (b0, s0), (b1, s1), (b2, s2)
+    return vector_of(_plain_minor(y, w, z, v), _plain_minor(z, u, x, w), _plain_minor(x, v, y, u))
+
+
+@njit(contract=False, inline="always")
+def rotate(M, a):
+    """M a, of a matrix whose rows are extended vectors."""
+    return vector_of(dot(M[0], a), dot(M[1], a), dot(M[2], a))
+
+
+@njit(contract=False, inline="always")
+def rotate_plain(M, a):
+    """M a, as `rotate`, of three plain numbers ``a``."""
+    return vector_of(dot_plain(a, M[0]), dot_plain(a, M[1]), dot_plain(a, M[2]))
+
+
+@njit(contract=False, inline="always")
+def rotate_back(M, a):
     """M^T a, as `rotate`."""
+    (x, p), (y, q), (z, r) = M
     return vector_of(
-        dot(((R[0, 0], R[1, 0], R[2, 0]), (rest[0, 0], rest[1, 0], rest[2, 0])), a),
-        dot(((R[0, 1], R[1, 1], R[2, 1]), (rest[0, 1], rest[1, 1], rest[2, 1])), a),
-        dot(((R[0, 2], R[1, 2], R[2, 2]), (rest[0, 2], rest[1, 2], rest[2, 2])), a),
+        dot(((x[0], y[0], z[0]), (p[0], q[0], r[0])), a),
+        dot(((x[1], y[1], z[1]), (p[1], q[1], r[1])), a),
+        dot(((x[2], y[2], z[2]), (p[2], q[2], r[2])), a),
     )

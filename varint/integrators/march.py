@@ -117,6 +117,7 @@ class March:
             compiled.plan, stages=scheme.stages.size, functions=compiled.functions, kept=kept, sharpened=sharpened
         )
         self.ws = spare.ws
+        self.ws.starts.near[:], self.ws.starts.share[:] = scheme.starts
         if not kept:  # a tape may outlive the march
             finalize(self, spare.put_back).atexit = False
         self.ws.efforts.state[:] = compiled.law_start

@@ -1,15 +1,18 @@
 """The schemes, as compositions of the node-momentum step with scaled, partly negative sizes: one entry each."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from varint.display import Shown
 from varint.errors import ArgumentError
+from varint.kernels.stage_starts import NEAREST
 from varint.model.checks import array_of, choice, shown
 
 SHARPENED_FROM = 6  # the order from which on round-off shows beside the error of the scheme
 ROUND_OFF = 1e-12  # of the sizes of stages
+SAME_MIDDLE = 0.05  # of a step: middles of stages that are nearer are one to polynomials through them
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +48,28 @@ class Scheme(Shown):
     def points(self) -> np.ndarray:
         """(P,) shares of a step at which functions of time are evaluated: its ends, and the middles of its stages."""
         return np.unique(np.concatenate([[0.0], np.cumsum(self.stages) - 0.5 * self.stages, [1.0]]))
+
+    @cached_property
+    def starts(self) -> tuple[np.ndarray, np.ndarray]:
+        """(n, NEAREST) stages whose errors the start values of a stage take, and the shares (kernels/stage_starts.py).
+
+        They are nearest in time and size, of the stages of this step that come before it and of those from itself on of
+        the step before. Shares are the values at its middle of Lagrange's polynomials over their middles, of which
+        those next to each other count once.
+        """
+        near, share = np.zeros((len(self.stages), NEAREST), dtype=np.int64), np.zeros((len(self.stages), NEAREST))
+        middle = np.cumsum(self.stages) - 0.5 * self.stages
+        for s, at in enumerate(middle):
+            time = np.where(np.arange(len(middle)) < s, middle, middle - 1.0) - at
+            chosen: list[int] = []
+            for j in np.argsort(abs(time) + abs(self.stages - self.stages[s]), kind="stable").tolist():
+                if len(chosen) < NEAREST and np.all(abs(time[chosen] - time[j]) > SAME_MIDDLE):
+                    chosen.append(j)
+            near[s, : len(chosen)] = chosen
+            for n, j in enumerate(chosen):
+                others = time[[k for k in chosen if k != j]]
+                share[s, n] = np.prod(others / (others - time[j]))
+        return near, share
 
     @property
     def sharpened(self) -> bool:

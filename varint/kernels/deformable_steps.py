@@ -23,7 +23,7 @@ def begin_stage(plan, ws, inputs, h, stage, extrapolate, when):
 
     Arguments: see `varint.kernels.step.advance_step` and its stages.
     """
-    begin_part(plan, ws, inputs, h, stage, extrapolate, when, False)
+    begin_part(plan, ws, inputs, h, stage, extrapolate, when, 0.0)
 
 
 @njit(seconds=3, what="steps with deformable bodies")

@@ -33,7 +33,14 @@ from varint.kernels.plan import JOINT
 from varint.kernels.rates import evaluate_rates
 from varint.kernels.refine import solve_again
 from varint.kernels.rows import evaluate_rows
-from varint.terms.kernels.term_rows import close_rows, fold_contacts, has_contacts, press_contacts, unfold_contacts
+from varint.terms.kernels.term_rows import (
+    close_rows,
+    fold_contacts,
+    has_contacts,
+    has_terms,
+    press_contacts,
+    unfold_contacts,
+)
 
 CONVERGED, NOT_CONVERGED = 0, 1
 ITERATIONS = 25  # of a step, at most
@@ -47,6 +54,7 @@ SHRUNK = 0.01  # the next increment takes the same factors where the last one le
 SHARP = 0.125  # share of the floor below which a residual is nothing but round-off
 ROUNDED = 0.25  # the same after an increment too small to leave anything else: the places of two bodies are rounded
 NOTHING = 1e-6  # share of the floor: what is left of a residual below that does not move the energy in 1e8 steps
+CURVED = 10.0  # times h and the square of an increment, over the size of the parts: residual that it leaves, at most
 ROUND_OFF = 1e4  # times the floor: a residual that is accepted where increments have come down to round-off
 EPSILON = 2.220446049250313e-16
 
@@ -347,19 +355,18 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened, missed):
 
     Converged when no residual is above ``tol`` (m/s) or above its floor, the round-off of its terms; or when increments
     are at round-off. At most so many ``further`` increments, by the factors at hand, then take the residuals down to
-    where the next one would be NOTHING: what Newton's method leaves would move the mean energy from step to step. They
-    are skipped if `sharpen` follows (``sharpened``) and is expected to bring the residual below NOTHING.
+    where the next one would be NOTHING, else they move the mean energy. `sharpen` (``sharpened``) may take their place,
+    and in trees of lower pairs under loads alone the evaluation of a first increment that leaves only round-off.
 
     At a singular pose the rows are dependent, and not every residual has an impulse that closes it. Where one stays
     open for that reason, the impulses of this step act along the rows at its end in place of those at its start.
     """
-    # States of the iteration:
-    #   factored  the increment reuses the factors of the last one. If it does not shrink the residual, it is undone and
-    #             the matrix is factored anew.
-    #   left      further increments still allowed; less than ``further`` once the step has converged, so that a failure
-    #             from there on returns the converged solution.
+    #   factored  the increment reuses the last factors; it is undone if it does not shrink the residual.
+    #   left      further increments still allowed, fewer once it has converged: a failure then returns that solution.
     #   upper     the pose whose rows the impulses act along: ``start``, or ``end`` after a row stayed open (singular).
     # An increment is halved until merit, the sum of squares, falls. floor is the round-off of the terms of a residual.
+    skips = sharpened and plan.rows.eliminated.size == 0 and not has_efforts(plan) and not has_terms(plan)
+    ws.extended.evaluated[0] = True
     attaches = missed > ATTACH_START_ABOVE or ws.ldu.K.size > 0
     upper, increment, factored, left = start, math.inf if attaches else 0.0, False, further
     merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, increment)
@@ -373,6 +380,10 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened, missed):
         copy_motions(ws.velocity, ws.base)
         move_velocities(ws.base, ws.velocity, share, ws.increment_body)
         add_multipliers(ws.multiplier, share, ws.increment_row)
+        bend = CURVED * abs(h) * increment * increment / plan.bodies.length[0]
+        if skips and iteration == 1 and bend <= SHARP * 8.0 * EPSILON * size:
+            ws.extended.evaluated[0] = False
+            return CONVERGED, iteration, upper
         merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, increment)
         floor = 8.0 * EPSILON * size
         halvings = 0
@@ -406,7 +417,7 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened, missed):
             continue
         if share == 1.0 and (worst <= tol or worst <= floor):
             open_by = (ROUNDED if _leaves_nothing(plan, ws, h, increment, floor) else SHARP) * floor
-            sharp = further == 1 and unbalanced <= 4.0 * EPSILON and worst <= open_by
+            sharp = unbalanced <= 4.0 * EPSILON and worst <= open_by
             after_next = merit / math.sqrt(previous)  # if the next increment shrinks the residual as the last one did
             nothing = after_next <= NOTHING * floor
             if left == 0 or upper == end or sharp or (sharpened and nothing):

@@ -46,6 +46,7 @@ from varint.kernels.compliant_records import CompliantRows, Ringing
 from varint.kernels.kept_arrays import SavedStep, Spans, write_role_spans
 from varint.kernels.massive_path_records import MassivePaths, MassivePathWork
 from varint.kernels.path_records import Paths
+from varint.kernels.stage_starts import StageStarts
 from varint.products.records import Products, ProductWork
 from varint.terms.contacts.kernels.contact_records import (
     ContactEventTape,
@@ -431,11 +432,14 @@ class Extended(CompiledRecord, writable=True):
     """Arrays for stages that are solved in double-double (extended.py); empty if no stage is."""
 
     used: Bool1  # whether the last stage was
+    evaluated: Bool1  # whether the last stage was evaluated at its velocities, see `newton.solve_step`
     velocity_rest: Annotated[Float2, "sharpened 6"]
     impulse: Annotated[Float2, "sharpened 6"]  # of rows and efforts, without ``load``, at the start of the stage
     impulse_rest: Annotated[Float2, "sharpened 6"]
-    rotation: Annotated[Float3, "sharpened 3 3"]  # scratch: rotation matrices of a pose
-    rotation_rest: Annotated[Float3, "sharpened 3 3"]
+    rotation: Annotated[Float3, "sharpened_slots 3 3"]  # scratch: rotation matrices of a pose, the world included
+    rotation_rest: Annotated[Float3, "sharpened_slots 3 3"]
+    lever: Annotated[Int2, "sharpened_rows 4"]  # first row, how many, both bodies: `extended_rows.find_levers`
+    lever_end: Annotated[Int1, "3"]  # by kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -478,6 +482,7 @@ class Workspace(CompiledRecord, writable=True):
     pace: Pace
     spans: Spans
     saved_step: SavedStep
+    starts: StageStarts
     ringing: Ringing
     products: ProductWork
     ldu: Factors

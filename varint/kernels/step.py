@@ -21,7 +21,7 @@ from varint.kernels.configuration import follow_products, place
 from varint.kernels.constraints import finish_constraints, set_targets
 from varint.kernels.dense import copy_motions
 from varint.kernels.efforts import finish_efforts
-from varint.kernels.extended import finish_extended, sharpen
+from varint.kernels.extended import TAKEN, UNSOLVED, finish_extended, sharpen
 from varint.kernels.inputs import Inputs, set_inputs, set_load
 from varint.kernels.massive_paths import finish_paths, has_massive_paths, start_path_momenta
 from varint.kernels.momentum import angular_momentum
@@ -32,6 +32,7 @@ from varint.kernels.projection import node_works, project
 from varint.kernels.rates import place_rates
 from varint.kernels.restart import ACCEPTED, AT_START, DEEPEST_SUBSTEP, copy_start, go_back
 from varint.kernels.ringing import extrapolate_ringing, keep_ringing
+from varint.kernels.stage_starts import add_missed
 from varint.kernels.tape import keep_load, keep_stage
 from varint.terms.kernels.term_events import (
     act_event,
@@ -60,7 +61,7 @@ def _extrapolate(velocity, history, length, still):
     polynomial is the one that would have predicted the last step best, or 2 if none came close. Newton's method then
     stays on the motion's branch more often. ``length``, m, scales rad/s to m/s. Velocities below ``still``, m/s, are
     round-off, which differences would amplify from step to step: they start from the last. Returns by how much such a
-    start value missed the last velocities, m/s; infinity where none came close.
+    start value missed the last velocities, m/s, infinity where none came close; and the degree.
     """
     # The difference D^k of order k is what the polynomial of degree k - 1 missed at the last step, so that the smallest
     # |D^k| < sqrt(NEAR_ENOUGH) |D^0| chooses the degree; the start value is the sum of D^0, D^1, ..., D^degree.
@@ -86,7 +87,7 @@ def _extrapolate(velocity, history, length, still):
             v0, v1, v2, v3, v4, v5 = v0 + d[0], v1 + d[1], v2 + d[2], v3 + d[3], v4 + d[4], v5 + d[5]
         v = velocity[i]
         v[0], v[1], v[2], v[3], v[4], v[5] = v0, v1, v2, v3, v4, v5
-    return math.sqrt(missed)
+    return math.sqrt(missed), degree
 
 
 @njit
@@ -151,7 +152,7 @@ def _finish(plan, ws, half_step):
 def begin_part(plan, ws, inputs, h, stage, extrapolate, when, warm):
     """Load, inputs and first iterates of a stage of ``h`` seconds; see `_try_part`.
 
-    ``warm``: whether multipliers start from those of the last step. Returns how wrong the velocities may be, m/s.
+    ``warm``: share of the last multipliers that multipliers start from. Returns how wrong the velocities may be, m/s.
     """
     node, before, after, dt = when
     half_step = 0.5 * h
@@ -161,14 +162,16 @@ def begin_part(plan, ws, inputs, h, stage, extrapolate, when, warm):
     if plan.constraints.row.size:
         set_targets(plan, ws, inputs, node, after, dt)
     for r in range(ws.multiplier.size):
-        ws.multiplier[r] = ws.last_multiplier[r] if warm else 0.0
+        ws.multiplier[r] = warm * ws.last_multiplier[r] if warm != 0.0 else 0.0
     missed = math.inf
     if extrapolate:
         still = CALM if has_contacts(plan) else 0.0
         if plan.compliant.joint_row.size:
             extrapolate_ringing(ws, stage, plan.bodies.length[0], still)
         else:
-            missed = _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0], still)
+            missed, degree = _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0], still)
+            if ws.history.shape[0] > 1 and missed >= still:
+                add_missed(ws, stage, degree)
             for r in range(ws.multiplier.size if missed < still and ws.ldu.K.size == 0 else 0):
                 ws.multiplier[r] = ws.last_multiplier[r]
     start_multipliers(plan, ws, half_step, extrapolate)
@@ -187,8 +190,12 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     # multipliers of redundant closures would grow from step to step, and those of a step with contacts lead the states
     # of contacts astray where they change: a slider-crank with clearance then gains energy. Where the motion is so even
     # that its start value is that of the last step to CALM, at rest or while sliding, they are those of this step too
-    plain = alone and ws.ldu.K.size == 0 and not has_terms(plan)
-    missed = begin_part(plan, ws, inputs, h, stage, extrapolate, when, plain and extrapolate)
+    plain = ws.ldu.K.size == 0 and not has_terms(plan)
+    warm = 1.0 if plain and extrapolate else 0.0
+    if not alone and warm > 0.0:  # impulses are in proportion to the size of a stage
+        before = ws.balance.size[0]
+        warm = h / before if before != 0.0 else 0.0
+    missed = begin_part(plan, ws, inputs, h, stage, extrapolate, when, warm)
     sharpened = ws.extended.impulse.shape[0] > 0
     further = 1 if alone or sharpened else 2
     if has_contacts(plan):
@@ -197,7 +204,9 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     else:
         status, iterations, upper = solve_step(plan, ws, pose, 1 - pose, h, tol, further, sharpened, missed)
         if sharpened and status == CONVERGED and upper == pose:
-            ws.extended.used[0] = sharpen(plan, ws, pose, 1 - pose, h)
+            increment = sharpen(plan, ws, pose, 1 - pose, h, tol)
+            ws.extended.used[0] = increment == TAKEN
+            status = NOT_CONVERGED if increment == UNSOLVED else CONVERGED
             iterations += 1
     for r in range(ws.multiplier.size if plain or has_contacts(plan) else 0):
         ws.last_multiplier[r] = ws.multiplier[r]

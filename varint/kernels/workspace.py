@@ -89,9 +89,11 @@ def workspace_sizes(plan: Plan, stages: int, kept: int, sharpened: bool) -> dict
         "constraints": plan.constraints.row.size, "products": plan.products.start.size, "stages": stages,
         "ringing": stages if plan.compliant.joint_row.size else 0,
         "kept": kept, "poses": 2, "components": plan.components.first_body.size - 1,
-        "sharpened": plan.bodies.mass.size if sharpened and not has_massive_paths(plan) else 0,
+        "sharpened": 0, "sharpened_slots": 0, "sharpened_rows": 0,
         **sizes_of(plan, kept), **_path_sizes(plan),
     }  # fmt: skip
+    if sharpened and not has_massive_paths(plan):
+        sizes |= {f"sharpened{each}": sizes[name] for each, name in (("", "nb"), ("_slots", "slots"), ("_rows", "nr"))}
     return sizes | span_sizes(Workspace, sizes)
 
 
