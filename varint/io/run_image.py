@@ -1,0 +1,113 @@
+"""The image of a new run file, made in memory from that of the file before.
+
+HDF5 takes as long to make a dataset as for twenty steps of a double pendulum, and a run has eighty. So the arrays are
+written into a pattern: the image of a file whose arrays have the same names, types and shapes, with the place of each.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+import h5py
+import numpy as np
+
+LIBRARY = "v110"  # of HDF5, the first with a mode for one writer and many readers; fixes the format of files
+BOUND = h5py.h5f.LIBVER_V110
+KEPT, LARGEST = 4, 1 << 20  # patterns that are kept, and bytes of the arrays of one
+NAME = "run"  # of files in memory
+WHOLE = h5py.h5s.ALL
+
+
+class Stored(NamedTuple):
+    """An array of a file. ``rows``: in a chunk, where its length may change; else 0."""
+
+    array: np.ndarray
+    rows: int = 0
+
+
+class Layout(NamedTuple):
+    """Name, shape, type and rows in a chunk of each array of a file; links: name, and that of the group it leads to."""
+
+    arrays: tuple[tuple[str, tuple[int, ...], str, int], ...]
+    links: tuple[tuple[str, str], ...]
+
+
+class Pattern(NamedTuple):
+    """An image, and where the arrays lie in it: by name the first byte of each part, with its first and last row."""
+
+    image: bytes
+    places: dict[str, list[tuple[int, int | None, int | None]]]
+
+
+def image_of(
+    texts: Mapping[str, bytes],
+    alone: Mapping[str, np.ndarray | np.bytes_],
+    stored: Mapping[str, Stored],
+    links: Mapping[str, str],
+) -> bytes:
+    """Return the image of a file with these attributes, datasets of their own sizes, arrays, and links to groups."""
+    parts = ((name, array.shape, array.dtype.str, rows) for name, (array, rows) in stored.items())
+    layout = Layout(tuple(parts), tuple(links.items()))
+    small = sum(array.nbytes for array, _ in stored.values()) <= LARGEST
+    pattern = (_kept_pattern if small else _pattern)(layout)
+    image = bytearray(pattern.image)
+    for name, places in pattern.places.items():
+        array = stored[name].array
+        for at, first, last in places:
+            part = (array if first is None else array[first:last]).tobytes()
+            image[at : at + len(part)] = part
+    with _opened(image) as file:
+        scalar = h5py.h5s.create(h5py.h5s.SCALAR)
+        for name, text in texts.items():
+            of_fixed_length = np.array(text)  # others lie in a heap without checksum
+            kind = h5py.h5t.py_create(of_fixed_length.dtype, logical=True)
+            h5py.h5a.create(file.id, name.encode(), kind, scalar).write(of_fixed_length)
+        for name, value in alone.items():
+            file[name] = value
+        file.flush()
+        return file.id.get_file_image()
+
+
+def _opened(image: bytearray) -> h5py.File:
+    access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    access.set_fapl_core(len(image), False)
+    access.set_libver_bounds(BOUND, BOUND)
+    access.set_file_image(bytes(image))
+    return h5py.File(h5py.h5f.open(NAME.encode(), h5py.h5f.ACC_RDWR, fapl=access))
+
+
+def _pattern(layout: Layout) -> Pattern:
+    """Make the arrays of a layout, all zero."""
+    with h5py.File(NAME, "w", driver="core", backing_store=False, libver=LIBRARY) as file:
+        properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        properties.set_obj_track_times(False)
+        groups = {"": file.id}
+        for path, shape, kind, rows in layout.arrays:
+            zeros = np.zeros(shape, kind)
+            if rows:
+                item = shape[1:]
+                file.create_dataset(path, data=zeros, chunks=(rows, *item), maxshape=(None, *item))
+                continue
+            at, _, name = path.rpartition("/")
+            if at not in groups:
+                groups[at] = file.create_group(at).id
+            type_, space = h5py.h5t.py_create(zeros.dtype, logical=True), h5py.h5s.create_simple(shape)
+            dataset = h5py.h5d.create(groups[at], name.encode(), type_, space, dcpl=properties)
+            dataset.write(WHOLE, WHOLE, zeros)  # which gives it its place
+        for name, group in layout.links:
+            file[name] = file[group]
+        file.flush()
+        places = {path: list(_places(file[path].id, rows)) for path, _, _, rows in layout.arrays}
+        return Pattern(file.id.get_file_image(), places)
+
+
+_kept_pattern = lru_cache(KEPT)(_pattern)
+
+
+def _places(dataset: h5py.h5d.DatasetID, rows: int) -> Iterator[tuple[int, int | None, int | None]]:
+    """Yield the places of an array, see `Pattern`; none where it is empty."""
+    if rows:
+        chunks = (dataset.get_chunk_info(k) for k in range(dataset.get_num_chunks()))
+        yield from ((chunk.byte_offset, chunk.chunk_offset[0], chunk.chunk_offset[0] + rows) for chunk in chunks)
+    elif (at := dataset.get_offset()) is not None:
+        yield at, None, None
