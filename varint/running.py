@@ -34,6 +34,7 @@ from varint.record import DONE, Counts, HeldNodes, Record, joined
 
 BLOCK_SECONDS = 0.25  # between two looks at the file and the progress
 LARGEST_BLOCK = 1 << 25  # bytes of recorded nodes in one block
+MOST_GROWTH = 64.0  # from one block to the next
 ROUND_OFF = 1e-12  # of a time
 KindOfTrajectory = TypeVar("KindOfTrajectory", bound=RecordedMotion)
 FOLLOWER: ContextVar[Callable[[Record], object] | None] = ContextVar("FOLLOWER", default=None)
@@ -317,7 +318,7 @@ def _march(
             )
         pause()
         around = time.perf_counter() - stepped  # what a block costs however many steps it has
-        factor = np.clip(max(BLOCK_SECONDS, around) / max(stepped - began, 1e-9), 0.5, 8.0)
+        factor = np.clip(max(BLOCK_SECONDS, around) / max(stepped - began, 1e-9), 0.5, MOST_GROWTH)
         size = int(np.clip(size * factor, 1, largest))
     tail = run.tail()
     if len(tail.nodes["t"]):
