@@ -16,6 +16,7 @@ BOUND = h5py.h5f.LIBVER_V110
 KEPT, LARGEST = 4, 1 << 20  # patterns that are kept, and bytes of the arrays of one
 NAME = "run"  # of files in memory
 WHOLE = h5py.h5s.ALL
+SCALAR = h5py.h5s.create(h5py.h5s.SCALAR)
 
 
 class Stored(NamedTuple):
@@ -40,12 +41,9 @@ class Pattern(NamedTuple):
 
 
 def image_of(
-    texts: Mapping[str, bytes],
-    alone: Mapping[str, np.ndarray | np.bytes_],
-    stored: Mapping[str, Stored],
-    links: Mapping[str, str],
+    attributes: Mapping[str, bytes], texts: Mapping[str, bytes], stored: Mapping[str, Stored], links: Mapping[str, str]
 ) -> bytes:
-    """Return the image of a file with these attributes, datasets of their own sizes, arrays, and links to groups."""
+    """Return the image of a file with these attributes, datasets of texts, arrays, and links to groups."""
     parts = ((name, array.shape, array.dtype.str, rows) for name, (array, rows) in stored.items())
     layout = Layout(tuple(parts), tuple(links.items()))
     small = sum(array.nbytes for array, _ in stored.values()) <= LARGEST
@@ -57,15 +55,25 @@ def image_of(
             part = (array if first is None else array[first:last]).tobytes()
             image[at : at + len(part)] = part
     with _opened(image) as file:
-        scalar = h5py.h5s.create(h5py.h5s.SCALAR)
+        for name, text in attributes.items():
+            of_fixed_length, kind = _scalar(text)  # others lie in a heap without checksum
+            h5py.h5a.create(file.id, name.encode(), kind, SCALAR).write(of_fixed_length)
         for name, text in texts.items():
-            of_fixed_length = np.array(text)  # others lie in a heap without checksum
-            kind = h5py.h5t.py_create(of_fixed_length.dtype, logical=True)
-            h5py.h5a.create(file.id, name.encode(), kind, scalar).write(of_fixed_length)
-        for name, value in alone.items():
-            file[name] = value
+            value, kind = _scalar(text)
+            h5py.h5d.create(file.id, name.encode(), kind, SCALAR, dcpl=_properties()).write(WHOLE, WHOLE, value)
         file.flush()
         return file.id.get_file_image()
+
+
+def _scalar(text: bytes) -> tuple[np.ndarray, h5py.h5t.TypeID]:
+    value = np.array(text)
+    return value, h5py.h5t.py_create(value.dtype, logical=True)
+
+
+def _properties() -> h5py.h5p.PropDCID:
+    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    properties.set_obj_track_times(False)
+    return properties
 
 
 def _opened(image: bytearray) -> h5py.File:
@@ -79,9 +87,7 @@ def _opened(image: bytearray) -> h5py.File:
 def _pattern(layout: Layout) -> Pattern:
     """Make the arrays of a layout, all zero."""
     with h5py.File(NAME, "w", driver="core", backing_store=False, libver=LIBRARY) as file:
-        properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-        properties.set_obj_track_times(False)
-        groups = {"": file.id}
+        properties, groups = _properties(), {"": file.id}
         for path, shape, kind, rows in layout.arrays:
             zeros = np.zeros(shape, kind)
             if rows:

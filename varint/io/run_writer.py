@@ -357,16 +357,14 @@ def _write_first(path: Path, fresh: Path, content: Content, first: Checkpoint, e
     texts |= {name: json.dumps(value).encode() for name, value in objects.items()}
     description = json.dumps(to_data(mechanism)).encode()
     texts["digest"] = digest_of(texts, description, load).encode()
-    alone: dict[str, np.ndarray | np.bytes_] = {"mechanism": np.bytes_(description)}
-    if load is not None:
-        alone["steady_load"] = load
-    stored = _table("", nodes, rows_in_chunk(len(mechanism.bodies)))
+    stored = {} if load is None else {"steady_load": Stored(load)}
+    stored |= _table("", nodes, rows_in_chunk(len(mechanism.bodies)))
     if diagnostics:
         stored |= _table(AT_DIAGNOSTICS, diagnostics, rows_in_chunk(1))
     arrays, (one, other) = first.arrays(), (f"checkpoint/{turn}" for turn in TURNS)
     for at in [one] if ended else [one, other]:
         stored |= {f"{at}/{name}": Stored(array) for name, array in arrays.items()}
-    image = image_of(texts, alone, stored, {other: one} if ended else {})
+    image = image_of(texts, {"mechanism": description}, stored, {other: one} if ended else {})
     try:
         fresh.write_bytes(image)  # where a lack of space is an error, not the end of the process
     except OSError as problem:
