@@ -57,6 +57,11 @@ def spare_workspace(
     return Spare(key, workspace(plan, stages, functions, inactive, kept, sharpened))
 
 
+def share_keys(plan: Plan, like: Plan) -> None:
+    """Let a plan that differs from another in numbers alone have its keys: workspaces of one fit the other."""
+    KEYS[plan] = KEYS.setdefault(like, {})
+
+
 def _key(plan: Plan, stages: int, functions: tuple, inactive: tuple[int, ...], kept: int, sharpened: bool) -> tuple:
     """Return the key of a `Spare`; what the functions of the workspace need is compiled."""
     prepare_workspace(plan, stages)
