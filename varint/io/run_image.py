@@ -26,14 +26,14 @@ class Stored(NamedTuple):
     rows: int = 0
 
 
-class Layout(NamedTuple):
+class ImageLayout(NamedTuple):
     """Name, shape, type and rows in a chunk of each array of a file; links: name, and that of the group it leads to."""
 
     arrays: tuple[tuple[str, tuple[int, ...], str, int], ...]
     links: tuple[tuple[str, str], ...]
 
 
-class Pattern(NamedTuple):
+class ImagePattern(NamedTuple):
     """An image, and where the arrays lie in it: by name the first byte of each part, with its first and last row."""
 
     image: bytes
@@ -45,7 +45,7 @@ def image_of(
 ) -> bytes:
     """Return the image of a file with these attributes, datasets of texts, arrays, and links to groups."""
     parts = ((name, array.shape, array.dtype.str, rows) for name, (array, rows) in stored.items())
-    layout = Layout(tuple(parts), tuple(links.items()))
+    layout = ImageLayout(tuple(parts), tuple(links.items()))
     small = sum(array.nbytes for array, _ in stored.values()) <= LARGEST
     pattern = (_kept_pattern if small else _pattern)(layout)
     image = bytearray(pattern.image)
@@ -84,7 +84,7 @@ def _opened(image: bytearray) -> h5py.File:
     return h5py.File(h5py.h5f.open(NAME.encode(), h5py.h5f.ACC_RDWR, fapl=access))
 
 
-def _pattern(layout: Layout) -> Pattern:
+def _pattern(layout: ImageLayout) -> ImagePattern:
     """Make the arrays of a layout, all zero."""
     with h5py.File(NAME, "w", driver="core", backing_store=False, libver=LIBRARY) as file:
         properties, groups = _properties(), {"": file.id}
@@ -104,14 +104,14 @@ def _pattern(layout: Layout) -> Pattern:
             file[name] = file[group]
         file.flush()
         places = {path: list(_places(file[path].id, rows)) for path, _, _, rows in layout.arrays}
-        return Pattern(file.id.get_file_image(), places)
+        return ImagePattern(file.id.get_file_image(), places)
 
 
 _kept_pattern = lru_cache(KEPT)(_pattern)
 
 
 def _places(dataset: h5py.h5d.DatasetID, rows: int) -> Iterator[tuple[int, int | None, int | None]]:
-    """Yield the places of an array, see `Pattern`; none where it is empty."""
+    """Yield the places of an array, see `ImagePattern`; none where it is empty."""
     if rows:
         chunks = (dataset.get_chunk_info(k) for k in range(dataset.get_num_chunks()))
         yield from ((chunk.byte_offset, chunk.chunk_offset[0], chunk.chunk_offset[0] + rows) for chunk in chunks)
