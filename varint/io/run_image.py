@@ -44,17 +44,11 @@ def image_of(
     attributes: Mapping[str, bytes], texts: Mapping[str, bytes], stored: Mapping[str, Stored], links: Mapping[str, str]
 ) -> bytes:
     """Return the image of a file with these attributes, datasets of texts, arrays, and links to groups."""
-    parts = ((name, array.shape, array.dtype.str, rows) for name, (array, rows) in stored.items())
+    arrays = {name: array for name, (array, _) in stored.items()}
+    parts = ((name, array.shape, array.dtype.str, stored[name].rows) for name, array in arrays.items())
     layout = ImageLayout(tuple(parts), tuple(links.items()))
-    small = sum(array.nbytes for array, _ in stored.values()) <= LARGEST
-    pattern = (_kept_pattern if small else _pattern)(layout)
-    image = bytearray(pattern.image)
-    for name, places in pattern.places.items():
-        array = stored[name].array
-        for at, first, last in places:
-            part = (array if first is None else array[first:last]).tobytes()
-            image[at : at + len(part)] = part
-    with _opened(image) as file:
+    small = sum(array.nbytes for array in arrays.values()) <= LARGEST
+    with _opened(_filled(_pattern(layout), arrays)) if small else _made(layout, arrays) as file:
         for name, text in attributes.items():
             of_fixed_length, kind = _scalar(text)  # others lie in a heap without checksum
             h5py.h5a.create(file.id, name.encode(), kind, SCALAR).write(of_fixed_length)
@@ -76,38 +70,49 @@ def _properties() -> h5py.h5p.PropDCID:
     return properties
 
 
-def _opened(image: bytearray) -> h5py.File:
+def _filled(pattern: ImagePattern, arrays: Mapping[str, np.ndarray]) -> bytes:
+    image = bytearray(pattern.image)
+    for name, places in pattern.places.items():
+        for at, first, last in places:
+            part = (arrays[name] if first is None else arrays[name][first:last]).tobytes()
+            image[at : at + len(part)] = part
+    return bytes(image)
+
+
+def _opened(image: bytes) -> h5py.File:
     access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     access.set_fapl_core(len(image), False)
     access.set_libver_bounds(BOUND, BOUND)
-    access.set_file_image(bytes(image))
+    access.set_file_image(image)
     return h5py.File(h5py.h5f.open(NAME.encode(), h5py.h5f.ACC_RDWR, fapl=access))
 
 
+@lru_cache(KEPT)
 def _pattern(layout: ImageLayout) -> ImagePattern:
-    """Make the arrays of a layout, all zero."""
-    with h5py.File(NAME, "w", driver="core", backing_store=False, libver=LIBRARY) as file:
-        properties, groups = _properties(), {"": file.id}
-        for path, shape, kind, rows in layout.arrays:
-            zeros = np.zeros(shape, kind)
-            if rows:
-                item = shape[1:]
-                file.create_dataset(path, data=zeros, chunks=(rows, *item), maxshape=(None, *item))
-                continue
-            at, _, name = path.rpartition("/")
-            if at not in groups:
-                groups[at] = file.create_group(at).id
-            type_, space = h5py.h5t.py_create(zeros.dtype, logical=True), h5py.h5s.create_simple(shape)
-            dataset = h5py.h5d.create(groups[at], name.encode(), type_, space, dcpl=properties)
-            dataset.write(WHOLE, WHOLE, zeros)  # which gives it its place
-        for name, group in layout.links:
-            file[name] = file[group]
+    zeros = {name: np.zeros(shape, kind) for name, shape, kind, _ in layout.arrays}
+    with _made(layout, zeros) as file:
         file.flush()
-        places = {path: list(_places(file[path].id, rows)) for path, _, _, rows in layout.arrays}
+        places = {name: list(_places(file[name].id, rows)) for name, _, _, rows in layout.arrays}
         return ImagePattern(file.id.get_file_image(), places)
 
 
-_kept_pattern = lru_cache(KEPT)(_pattern)
+def _made(layout: ImageLayout, arrays: Mapping[str, np.ndarray]) -> h5py.File:
+    """Open a new file in memory with these arrays."""
+    file = h5py.File(NAME, "w", driver="core", backing_store=False, libver=LIBRARY)
+    properties, groups = _properties(), {"": file.id}
+    for path, shape, _, rows in layout.arrays:
+        array = np.ascontiguousarray(arrays[path]).reshape(shape)  # of a number it makes a row
+        if rows:
+            file.create_dataset(path, data=array, chunks=(rows, *shape[1:]), maxshape=(None, *shape[1:]))
+            continue
+        at, _, name = path.rpartition("/")
+        if at not in groups:
+            groups[at] = file.create_group(at).id
+        kind, space = h5py.h5t.py_create(array.dtype, logical=True), h5py.h5s.create_simple(shape)
+        h5py.h5d.create(groups[at], name.encode(), kind, space, dcpl=properties).write(WHOLE, WHOLE, array)
+    for name, group in layout.links:
+        file[name] = file[group]
+    return file
 
 
 def _places(dataset: h5py.h5d.DatasetID, rows: int) -> Iterator[tuple[int, int | None, int | None]]:
