@@ -34,6 +34,7 @@ from varint.record import DONE, Counts, HeldNodes, Record, joined
 
 BLOCK_SECONDS = 0.25  # between two looks at the file and the progress
 LARGEST_BLOCK = 1 << 25  # bytes of recorded nodes in one block
+MOST_GROWTH, MOST_GROWTH_IN_A_FILE = 64.0, 8.0  # from one block to the next; the last is lost on a full disk
 ROUND_OFF = 1e-12  # of a time
 KindOfTrajectory = TypeVar("KindOfTrajectory", bound=RecordedMotion)
 FOLLOWER: ContextVar[Callable[[Record], object] | None] = ContextVar("FOLLOWER", default=None)
@@ -297,6 +298,7 @@ def _march(
     row = 8 * 13 * len(job.mechanism.bodies)
     stride = job.settings["diagnostics_every"] or job.recording.every
     largest = max(1, LARGEST_BLOCK * stride // row)
+    growth = MOST_GROWTH if job.recording.output is None else MOST_GROWTH_IN_A_FILE
     size, half_turns = 1, HalfTurns(job.mechanism)
     pause()
     while not run.finished and run.failure is None:
@@ -317,7 +319,7 @@ def _march(
             )
         pause()
         around = time.perf_counter() - stepped  # what a block costs however many steps it has
-        factor = np.clip(max(BLOCK_SECONDS, around) / max(stepped - began, 1e-9), 0.5, 8.0)
+        factor = np.clip(max(BLOCK_SECONDS, around) / max(stepped - began, 1e-9), 0.5, growth)
         size = int(np.clip(size * factor, 1, largest))
     tail = run.tail()
     if len(tail.nodes["t"]):

@@ -235,7 +235,7 @@ def energy_balance(trajectory: "RecordedMotion") -> np.ndarray:
 
     The work of these is summed over the recorded nodes.
     """
-    first = first_of(trajectory)
+    first = _first_with(trajectory, trajectory.energy)
     dissipated = first.potential - trajectory.forces_along.potential - (trajectory.work - first.work)
     return trajectory.energy - first.energy + quantities.row_sums(dissipated) - trajectory.work_from_outside
 
@@ -286,7 +286,14 @@ def first_of(trajectory: "RecordedMotion") -> First:
     if trajectory._since is not None:
         return trajectory._since.first
     node = type(trajectory)(trajectory.record.part(row_of(trajectory, slice(0, 1))))
-    return First(float(node.energy[0]), node.forces_along.potential[0], node.work[0])
+    return _first_with(node, node.energy)
+
+
+def _first_with(trajectory: "RecordedMotion", energy: np.ndarray) -> First:
+    """`first_of`, where the ``energy`` (T,) of all nodes is known, which no other node changes by a bit."""
+    if trajectory._since is not None:
+        return trajectory._since.first
+    return First(float(energy[0]), trajectory.forces_along.potential[0], trajectory.work[0])
 
 
 def left_by(trajectory: "RecordedMotion") -> Since:

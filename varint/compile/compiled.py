@@ -111,6 +111,16 @@ class Compiled(Shown):
         return self.by_force(values if self._one_each else np.where(self._alone, values, 0.0))
 
     @cached_property
+    def in_order(self) -> bool:
+        """Whether the kernel has the bodies in the order of the description."""
+        return bool(np.array_equal(self.slot, np.arange(len(self.order))))
+
+    @cached_property
+    def order_with_none(self) -> np.ndarray:
+        """(nb + 1,) ``order``, and -1 for none."""
+        return np.append(self.order, -1)
+
+    @cached_property
     def _alone(self) -> np.ndarray:
         """(ne,) whether an element is the only one of its force."""
         return np.bincount(self.force)[self.force] == 1

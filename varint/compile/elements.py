@@ -40,8 +40,9 @@ def row_and_measure_arrays(
     first[:nr] = np.repeat(frame.first_body, np.diff(frame.joint_rows))
     for r, (_, kind, own) in enumerate(frame.rows):
         kinds[r], numbers[r] = kind, own or Numbers()
-    R = np.concatenate([rotation_matrix([body.quat_wxyz for body in structure.bodies]), np.eye(3)[None]])
-    x = np.array([*(body.position for body in structure.bodies), np.zeros(3)])
+    if places:
+        R = np.concatenate([rotation_matrix([body.quat_wxyz for body in structure.bodies]), np.eye(3)[None]])
+        x = np.array([*(body.position for body in structure.bodies), np.zeros(3)])
     row = np.concatenate([np.arange(nr), np.full(total - nr, -1)])
     for number, (m, measure) in enumerate(zip(places, roles.measures, strict=True)):
         a, b = roles.ends[number]

@@ -133,8 +133,10 @@ def push_scales(frame: JointFrame, body_scale: np.ndarray, angular: np.ndarray) 
 
 def rows_eliminated(frame: JointFrame, pair: np.ndarray) -> np.ndarray:
     """The rows that are none of a lower pair's, given how many rows of each tree joint are, (nb,)."""
-    closed = [np.arange(count) + first for count, first in zip(pair, frame.joint_rows, strict=False)]
-    return np.setdiff1d(np.arange(frame.joint_rows[-1]), np.concatenate([[], *closed]))
+    left = np.ones(frame.joint_rows[-1], dtype=bool)
+    for count, first in zip(pair.tolist(), frame.joint_rows.tolist(), strict=False):
+        left[first : first + count] = False
+    return np.flatnonzero(left)
 
 
 def product_arrays(structure: Structure, frame: JointFrame) -> dict:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from varint.compile import recompile
+from varint.kernels.spare_workspaces import share_keys
 from varint.mechanism import Mechanism
 from varint.model.joints.base import Joint
 
@@ -26,6 +27,7 @@ def share_plan(mechanism: Mechanism, earlier: Mechanism | None) -> None:
         vars(mechanism).update({name: made[name] for name in OF_A_PLAN if name in made})
     elif made.get("merged") is earlier.compiled and same_arrangement(mechanism, earlier):
         compiled = recompile(mechanism, earlier.compiled)
+        share_keys(compiled.plan, earlier.compiled.plan)
         vars(mechanism).update(dict.fromkeys(OF_A_PLAN, compiled))
 
 

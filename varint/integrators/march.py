@@ -275,6 +275,15 @@ class March:
             )
         return self._record
 
+    def prepare(self) -> None:
+        """Compile or load the kernels, which is no stepping time."""
+        if not getattr(run, "signatures", ()):
+            self.advance(0)
+
+    def nothing(self) -> NodeBlock:
+        """No node."""
+        return self.block(np.zeros(0, dtype=np.int64), self.outputs(0), 0)
+
     def advance(self, steps: int) -> NodeBlock:
         """March ``steps`` steps, or up to the one that fails: then ``failure`` is (node, body, joint)."""
         first, before = self.node, self.checkpoint() if self.every > 1 else {}
@@ -401,7 +410,7 @@ class March:
     def block(self, nodes: np.ndarray, arrays: tuple[np.ndarray, ...], records: int) -> NodeBlock:
         """The first ``records`` of the `outputs`, with the numbers of their ``nodes``, in the description's order."""
         position, quat, velocity, work, state, unresolved, times, counts = arrays
-        slot, welds = self.compiled.slot, self.compiled.welds
+        welds, slot = self.compiled.welds, slice(None) if self.compiled.in_order else self.compiled.slot
         rows = nodes - self.first if len(self.commands) > 1 else np.zeros_like(nodes)
 
         def of_bodies(part: np.ndarray) -> np.ndarray:
@@ -422,7 +431,7 @@ class March:
             work=self.compiled.by_force(work[:records]),
             command=self.compiled.inputs_by_force(self.commands[rows]),
             law_state=state[:records].copy(),
-            unresolved_body=np.append(self.compiled.order, -1)[unresolved[:records]],
+            unresolved_body=self.compiled.order_with_none[unresolved[:records]],
             newton_iterations=int(counts[0]),
             substeps=int(counts[1]),
         )

@@ -61,6 +61,8 @@ class MaximalRun:
         self.failure: Failure | None = None
         self.iterations = np.zeros(2, dtype=np.int64)  # Newton's, and sub-steps
         self._stepwise: Stepwise | None = None  # since the first step with functions of the state
+        self._is_steady = not (loads.varies or commands.varies or commands.moved.size or self.controllers)
+        self._is_given = False  # whether the march has the loads and inputs
 
     @property
     def done(self) -> float:
@@ -95,7 +97,7 @@ class MaximalRun:
         if self.controllers:
             self._call()
             first.command[:, [k for _, k in self.controllers]] = self.march.inputs
-        self.march.advance(0)  # compiles or loads the kernels, which is no stepping time
+        self.march.prepare()
         return self.block(first, 0.0)
 
     def advance(self, steps: int) -> Block:
@@ -116,7 +118,7 @@ class MaximalRun:
     def tail(self) -> Block:
         """The present node, where it is none of those that are recorded."""
         if self.march.node % self.march.every == 0:
-            return self.block(self.march.advance(0), 0.0)
+            return self.block(self.march.nothing(), 0.0)
         self._give(0)
         block = self.march.present()
         if self.controllers:
@@ -236,7 +238,9 @@ class MaximalRun:
 
     def _give(self, steps: int, share: float = 1.0) -> None:
         """Loads and commands of so many steps from the present node on, or of one that takes a ``share`` of dt."""
-        march = self.march
+        if self._is_steady and self._is_given:
+            return
+        self._is_given, march = True, self.march
         nodes = march.node + np.arange(steps + 1)
         starts = march.dt * nodes[: max(steps, 1)]
         of_time, aims = self._of_time(starts, share, 1.0), self._aims(starts, share, 1.0)
@@ -267,6 +271,8 @@ class MaximalRun:
         self.march.inputs = np.array([called(self.mechanism.forces[k], t, state) for _, k in self.controllers])
 
     def _check_driven(self) -> None:
+        if not self.march.compiled.plan.constraints.row.size:
+            return
         largest = max(1.0, self.march.compiled.length)
         for e, here, target, missed in self.march.off_target():
             force = self.mechanism.forces[self.march.compiled.force[e]]

@@ -34,13 +34,14 @@ from varint.io.run_file import (
     digest_of,
     rows_in_chunk,
 )
+from varint.io.run_image import LIBRARY, Stored, image_of
 from varint.io.run_reader import END_OF_FILE, open_run
 from varint.mechanism import Mechanism
 from varint.record import Counts, HeldNodes
 
-LIBRARY = "v110"  # of HDF5, the first with a mode for one writer and many readers; fixes the format of files
 MARGIN = 1 << 20  # bytes of HDF5's own tables that a block may add
 ROWS_OF_BLOCKS = 128  # in a chunk
+OF_A_FRESH = re.compile(r"\.[0-9a-f]{8}\.new")  # end of the name of a file that takes the place of another
 FAILED_WRITES = (OSError, RuntimeError, ValueError)  # h5py raises all three where one fails
 
 
@@ -294,12 +295,12 @@ def _move(fresh: Path, path: Path) -> None:
 @contextmanager
 def _fresh(path: Path) -> Iterator[Path]:
     """A path beside ``path`` for its replacement; what a killed process left there is removed. Errors name ``path``."""
-    pattern = re.compile(re.escape(path.name) + r"\.[0-9a-f]{8}\.new")
-    fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
+    own = path.name
+    fresh = path.with_name(f"{own}.{secrets.token_hex(4)}.new")
     try:
-        for left in path.parent.iterdir():
-            if pattern.fullmatch(left.name):
-                left.unlink(missing_ok=True)
+        for name in os.listdir(path.parent):
+            if name.startswith(own) and OF_A_FRESH.fullmatch(name, len(own)):
+                path.with_name(name).unlink(missing_ok=True)
         os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
         yield fresh
     except VarintError:
@@ -355,39 +356,19 @@ def _write_first(path: Path, fresh: Path, content: Content, first: Checkpoint, e
     texts = {"format": FORMAT.encode(), "fingerprint": mark.encode()}
     texts |= {name: json.dumps(value).encode() for name, value in objects.items()}
     description = json.dumps(to_data(mechanism)).encode()
-    with h5py.File(fresh, "w", driver="core", backing_store=False, libver=LIBRARY) as file:
-        for name, text in (texts | {"digest": digest_of(texts, description, load).encode()}).items():
-            file.attrs[name] = np.bytes_(text)  # of fixed length: others lie in a heap without checksum
-        file["mechanism"] = np.bytes_(description)
-        if load is not None:
-            file["steady_load"] = load
-        _write_table(file, "", nodes, rows_in_chunk(len(mechanism.bodies)))
-        if diagnostics:
-            _write_table(file, AT_DIAGNOSTICS, diagnostics, rows_in_chunk(1))
-        for turn in TURNS[: 1 if ended else None]:
-            _write_arrays(file.create_group(f"checkpoint/{turn}"), first.arrays())
-        if ended:
-            file[f"checkpoint/{TURNS[1]}"] = file[f"checkpoint/{TURNS[0]}"]
-        file.flush()
-        image = file.id.get_file_image()
+    texts["digest"] = digest_of(texts, description, load).encode()
+    stored = {} if load is None else {"steady_load": Stored(load)}
+    stored |= _table("", nodes, rows_in_chunk(len(mechanism.bodies)))
+    if diagnostics:
+        stored |= _table(AT_DIAGNOSTICS, diagnostics, rows_in_chunk(1))
+    arrays, (one, other) = first.arrays(), (f"checkpoint/{turn}" for turn in TURNS)
+    for at in [one] if ended else [one, other]:
+        stored |= {f"{at}/{name}": Stored(array) for name, array in arrays.items()}
+    image = image_of(texts, {"mechanism": description}, stored, {other: one} if ended else {})
     try:
         fresh.write_bytes(image)  # where a lack of space is an error, not the end of the process
     except OSError as problem:
         raise FileError(f"cannot write '{path}': {_reason(problem)}") from None
-
-
-def _write_arrays(group: h5py.Group, arrays: Mapping[str, np.ndarray]) -> None:
-    """Make a dataset of each array, by HDF5's own calls: h5py's take three times as long, and a run has 80 of them."""
-    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    properties.set_obj_track_times(False)
-    whole, groups = h5py.h5s.ALL, {"": group}
-    for path, array in arrays.items():
-        at, _, name = path.rpartition("/")
-        if at not in groups:
-            groups[at] = group.create_group(at)
-        kind, space = h5py.h5t.py_create(array.dtype, logical=True), h5py.h5s.create_simple(array.shape)
-        dataset = h5py.h5d.create(groups[at].id, name.encode(), kind, space, dcpl=properties)
-        dataset.write(whole, whole, np.ascontiguousarray(array))
 
 
 def _columns(rows: Mapping[str, np.ndarray]) -> dict[str, list]:
@@ -395,13 +376,9 @@ def _columns(rows: Mapping[str, np.ndarray]) -> dict[str, list]:
     return {name: [array.shape[1:], array.dtype.str] for name, array in rows.items()}
 
 
-def _write_table(file: h5py.File, at: str, rows: Mapping[str, np.ndarray], in_chunk: int) -> None:
-    """Make the datasets of a table below ``at``, with its first ``rows``."""
-    sums = [len(rows["t"])]
-    for name, array in rows.items():
-        if array[0].size:  # HDF5 has no dataset without columns
-            item = array.shape[1:]
-            file.create_dataset(at + name, data=array, chunks=(in_chunk, *item), maxshape=(None, *item))
-            sums.append(block_checksum(array))
-    chunks, shape = (ROWS_OF_BLOCKS, len(sums)), (None, len(sums))
-    file.create_dataset(f"{at}blocks", data=np.array([sums], dtype=np.int64), chunks=chunks, maxshape=shape)
+def _table(at: str, rows: Mapping[str, np.ndarray], in_chunk: int) -> dict[str, Stored]:
+    """Return the arrays of a table below ``at``, with its first ``rows``."""
+    filled = {name: array for name, array in rows.items() if array[0].size}  # HDF5 has no dataset without columns
+    sums = [len(rows["t"]), *map(block_checksum, filled.values())]
+    stored = {at + name: Stored(array, in_chunk) for name, array in filled.items()}
+    return stored | {f"{at}blocks": Stored(np.array([sums], dtype=np.int64), ROWS_OF_BLOCKS)}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from varint.kernels.workspace import prepare_workspace, workspace, workspace_siz
 LARGEST_SPARE = 1 << 18  # bytes of a workspace
 MOST_SPARES = 8
 SPARES: list["Spare"] = []
+KEYS: WeakKeyDictionary[Plan, dict[tuple, tuple]] = WeakKeyDictionary()  # by what `spare_workspace` was asked for
 
 
 class Spare:
@@ -39,21 +41,35 @@ def spare_workspace(
     plan: Plan, stages: int = 1, functions=(), inactive: Sequence[int] = (), kept: int = 0, sharpened: bool = False
 ) -> Spare:
     """A fresh workspace, as `workspace` makes it of the same arguments, the caller's until it is put back."""
-    loops = plan.loops
-    features = np.diff(plan.contacts.pair_first).max(initial=0)
-    parts = loops.node_row.tobytes(), loops.row_start.tobytes(), loops.fill_row.size, int(features)
-    rows = plan.rows.role.tobytes(), *((int(plan.constraints.row[c]), int(plan.constraints.size[c])) for c in inactive)
-    key = (*workspace_sizes(plan, stages, kept, sharpened).values(), parts, rows, functions)
+    asked = stages, functions, tuple(inactive), kept, sharpened
+    keys = KEYS.setdefault(plan, {})
+    key = keys.get(asked)
+    if key is None:
+        key = keys[asked] = _key(plan, *asked)
     for spare in tuple(SPARES):
         if spare.key == key:
             try:
                 SPARES.remove(spare)
             except ValueError:  # another thread was faster
                 continue
-            prepare_workspace(plan, stages)
             spare.renew()
             return spare
     return Spare(key, workspace(plan, stages, functions, inactive, kept, sharpened))
+
+
+def share_keys(plan: Plan, like: Plan) -> None:
+    """Let a plan that differs from another in numbers alone have its keys: workspaces of one fit the other."""
+    KEYS[plan] = KEYS.setdefault(like, {})
+
+
+def _key(plan: Plan, stages: int, functions: tuple, inactive: tuple[int, ...], kept: int, sharpened: bool) -> tuple:
+    """Return the key of a `Spare`; what the functions of the workspace need is compiled."""
+    prepare_workspace(plan, stages)
+    loops = plan.loops
+    features = np.diff(plan.contacts.pair_first).max(initial=0)
+    parts = loops.node_row.tobytes(), loops.row_start.tobytes(), loops.fill_row.size, int(features)
+    rows = plan.rows.role.tobytes(), *((int(plan.constraints.row[c]), int(plan.constraints.size[c])) for c in inactive)
+    return (*workspace_sizes(plan, stages, kept, sharpened).values(), parts, rows, functions)
 
 
 @contextmanager

@@ -61,12 +61,12 @@ def make_state(
         for key, values in zip(OF_BODIES, (position, quat_wxyz, velocity, angular_velocity), strict=True)
     )
 
-    x, R = reference_pose(structure)
     given = coordinates or rates or positions or quats or velocities or spins
     if structure.is_closed and not given:
         rest = np.zeros((len(structure.bodies), 3))
-        turns = np.array([body.quat_wxyz for body in structure.bodies])
-        return State(*(freeze(array) for array in (x[:-1], turns, rest, rest)))
+        pose = (np.array([getattr(body, name) for body in structure.bodies]) for name in ("position", "quat_wxyz"))
+        return State(*(freeze(array) for array in (*pose, rest, rest)))
+    x, R = reference_pose(structure)
     compiled = made()
     placed = joints_outside_loops(structure, compiled, coordinates)
     if placed:

@@ -13,7 +13,7 @@ FARTHEST = 1e9  # pieces along a spline, of the third power of which its pose is
 
 def bounded(values: ArrayLike, what: str, largest: float = LARGEST, error: type[VarintError] = MechanismError) -> None:
     """Raise ``error`` where one of the ``values`` is larger than ``largest``; ``what`` names them."""
-    size = float(np.abs(np.asarray(values, dtype=float)).max(initial=0.0))
+    size = abs(values) if type(values) is float else float(np.abs(np.asarray(values, dtype=float)).max(initial=0.0))
     if size > largest:
         raise error(f"{what} must be at most {largest:g} in size, got {size:g}")
 

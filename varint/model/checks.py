@@ -83,7 +83,7 @@ def in_a_shape(
     """`array_of` any of several shapes; ``wanted``: what these are, for the error."""
     try:
         given = np.asarray(value)
-        if any(shape[-1:] == (4,) for shape in shapes):
+        if given.dtype.kind == "V" and any(shape[-1:] == (4,) for shape in shapes):
             given = quaternion_components(given)
         real = given.dtype.kind in "iuf" and not _holds_a_truth_value(value) and not np.ma.is_masked(value)
     except Exception as problem:  # whatever the value raises when it is asked for its numbers
@@ -116,6 +116,8 @@ def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
 
 def finite(value: ArrayLike, what: str, error: type[VarintError] = MechanismError) -> float:
     """``value`` as a finite float."""
+    if type(value) is float and math.isfinite(value):
+        return value
     return float(array_of(value, (), what, error))
 
 
@@ -173,6 +175,8 @@ def flag(value: object, what: str, error: type[VarintError] = MechanismError) ->
 
 def _holds_a_truth_value(value: object) -> bool:
     """Whether one stands among numbers, where numpy takes it for 0 or 1."""
+    if type(value) in (float, int):
+        return False
     if isinstance(value, list | tuple):
         return any(map(_holds_a_truth_value, value))
     return isinstance(value, bool) or (isinstance(value, np.generic | np.ndarray) and value.dtype.kind == "b")
@@ -181,6 +185,8 @@ def _holds_a_truth_value(value: object) -> bool:
 def unit_quaternion(value: ArrayLike, what: str, error: type[VarintError] = MechanismError) -> np.ndarray:
     """``value`` (w, x, y, z), of norm one to 1e-4, normalised; one that is of norm one to round-off keeps its bits."""
     quat = array_of(value, (4,), what, error)
+    if _is_near_one(quat):
+        return quat
     scaled, exponent = _scaled(quat)
     norm = float(np.linalg.norm(scaled)) * 2.0**exponent if -1 <= exponent <= 1 else math.hypot(*quat)
     if abs(norm - 1.0) > UNIT_TOLERANCE:
@@ -191,6 +197,8 @@ def unit_quaternion(value: ArrayLike, what: str, error: type[VarintError] = Mech
 def unit_axis(value: ArrayLike, what: str, error: type[VarintError] = MechanismError) -> np.ndarray:
     """``value`` (3,), not zero, normalised."""
     axis = array_of(value, (3,), what, error)
+    if _is_near_one(axis):
+        return axis
     if not axis.any():
         raise error(f"{what} must not be zero")
     scaled, exponent = _scaled(axis)
@@ -198,6 +206,11 @@ def unit_axis(value: ArrayLike, what: str, error: type[VarintError] = MechanismE
     if -1 <= exponent <= 1 and abs(norm * 2.0**exponent - 1.0) <= ROUND_OFF:
         return axis
     return freeze(scaled / norm)
+
+
+def _is_near_one(vector: np.ndarray) -> bool:
+    """Whether the norm of a vector is one to round-off beyond doubt."""
+    return abs(sum(x * x for x in vector.tolist()) - 1.0) <= ROUND_OFF
 
 
 def _scaled(vector: np.ndarray) -> tuple[np.ndarray, int]:

@@ -57,7 +57,7 @@ class Solid(Frozen):
         if len(self.vertices) > MOST_VERTICES:
             raise MechanismError(f"a mesh for pictures has at most {MOST_VERTICES} vertices, got {len(self.vertices)}")
         named = self.triangles
-        if ((named != np.floor(named)) | (named < 0) | (named >= max(1, len(self.vertices)))).any():
+        if named.size and ((named != np.floor(named)) | (named < 0) | (named >= max(1, len(self.vertices)))).any():
             raise MechanismError(f"triangles of {what} must name vertices 0 to {len(self.vertices) - 1}")
 
     def seen_from(self, position: np.ndarray, quat: np.ndarray, centre: np.ndarray, axes: np.ndarray) -> "Solid":

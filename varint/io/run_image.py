@@ -1,0 +1,124 @@
+"""The image of a new run file, made in memory from that of the file before.
+
+HDF5 takes as long to make a dataset as for twenty steps of a double pendulum, and a run has eighty. So the arrays are
+written into a pattern: the image of a file whose arrays have the same names, types and shapes, with the place of each.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+import h5py
+import numpy as np
+
+LIBRARY = "v110"  # of HDF5, the first with a mode for one writer and many readers; fixes the format of files
+BOUND = h5py.h5f.LIBVER_V110
+KEPT, LARGEST = 4, 1 << 20  # patterns that are kept, and bytes of the arrays of one
+NAME = "run"  # of files in memory
+WHOLE = h5py.h5s.ALL
+SCALAR = h5py.h5s.create(h5py.h5s.SCALAR)
+
+
+class Stored(NamedTuple):
+    """An array of a file. ``rows``: in a chunk, where its length may change; else 0."""
+
+    array: np.ndarray
+    rows: int = 0
+
+
+class ImageLayout(NamedTuple):
+    """Name, shape, type and rows in a chunk of each array of a file; links: name, and that of the group it leads to."""
+
+    arrays: tuple[tuple[str, tuple[int, ...], str, int], ...]
+    links: tuple[tuple[str, str], ...]
+
+
+class ImagePattern(NamedTuple):
+    """An image, and where the arrays lie in it: by name the first byte of each part, with its first and last row."""
+
+    image: bytes
+    places: dict[str, list[tuple[int, int | None, int | None]]]
+
+
+def image_of(
+    attributes: Mapping[str, bytes], texts: Mapping[str, bytes], stored: Mapping[str, Stored], links: Mapping[str, str]
+) -> bytes:
+    """Return the image of a file with these attributes, datasets of texts, arrays, and links to groups."""
+    arrays = {name: array for name, (array, _) in stored.items()}
+    parts = ((name, array.shape, array.dtype.str, stored[name].rows) for name, array in arrays.items())
+    layout = ImageLayout(tuple(parts), tuple(links.items()))
+    small = sum(array.nbytes for array in arrays.values()) <= LARGEST
+    with _opened(_filled(_pattern(layout), arrays)) if small else _made(layout, arrays) as file:
+        for name, text in attributes.items():
+            of_fixed_length, kind = _scalar(text)  # others lie in a heap without checksum
+            h5py.h5a.create(file.id, name.encode(), kind, SCALAR).write(of_fixed_length)
+        for name, text in texts.items():
+            value, kind = _scalar(text)
+            h5py.h5d.create(file.id, name.encode(), kind, SCALAR, dcpl=_properties()).write(WHOLE, WHOLE, value)
+        file.flush()
+        return file.id.get_file_image()
+
+
+def _scalar(text: bytes) -> tuple[np.ndarray, h5py.h5t.TypeID]:
+    value = np.array(text)
+    return value, h5py.h5t.py_create(value.dtype, logical=True)
+
+
+def _properties() -> h5py.h5p.PropDCID:
+    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    properties.set_obj_track_times(False)
+    return properties
+
+
+def _filled(pattern: ImagePattern, arrays: Mapping[str, np.ndarray]) -> bytes:
+    image = bytearray(pattern.image)
+    for name, places in pattern.places.items():
+        for at, first, last in places:
+            part = (arrays[name] if first is None else arrays[name][first:last]).tobytes()
+            image[at : at + len(part)] = part
+    return bytes(image)
+
+
+def _opened(image: bytes) -> h5py.File:
+    access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    access.set_fapl_core(len(image), False)
+    access.set_libver_bounds(BOUND, BOUND)
+    access.set_file_image(image)
+    return h5py.File(h5py.h5f.open(NAME.encode(), h5py.h5f.ACC_RDWR, fapl=access))
+
+
+@lru_cache(KEPT)
+def _pattern(layout: ImageLayout) -> ImagePattern:
+    zeros = {name: np.zeros(shape, kind) for name, shape, kind, _ in layout.arrays}
+    with _made(layout, zeros) as file:
+        file.flush()
+        places = {name: list(_places(file[name].id, rows)) for name, _, _, rows in layout.arrays}
+        return ImagePattern(file.id.get_file_image(), places)
+
+
+def _made(layout: ImageLayout, arrays: Mapping[str, np.ndarray]) -> h5py.File:
+    """Open a new file in memory with these arrays."""
+    file = h5py.File(NAME, "w", driver="core", backing_store=False, libver=LIBRARY)
+    properties, groups = _properties(), {"": file.id}
+    for path, shape, _, rows in layout.arrays:
+        array = np.ascontiguousarray(arrays[path]).reshape(shape)  # of a number it makes a row
+        if rows:
+            file.create_dataset(path, data=array, chunks=(rows, *shape[1:]), maxshape=(None, *shape[1:]))
+            continue
+        at, _, name = path.rpartition("/")
+        if at not in groups:
+            groups[at] = file.create_group(at).id
+        kind, space = h5py.h5t.py_create(array.dtype, logical=True), h5py.h5s.create_simple(shape)
+        h5py.h5d.create(groups[at], name.encode(), kind, space, dcpl=properties).write(WHOLE, WHOLE, array)
+    for name, group in layout.links:
+        file[name] = file[group]
+    return file
+
+
+def _places(dataset: h5py.h5d.DatasetID, rows: int) -> Iterator[tuple[int, int | None, int | None]]:
+    """Yield the places of an array, see `ImagePattern`; none where it is empty."""
+    if rows:
+        chunks = (dataset.get_chunk_info(k) for k in range(dataset.get_num_chunks()))
+        yield from ((chunk.byte_offset, chunk.chunk_offset[0], chunk.chunk_offset[0] + rows) for chunk in chunks)
+    elif (at := dataset.get_offset()) is not None:
+        yield at, None, None
