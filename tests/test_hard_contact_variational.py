@@ -286,3 +286,25 @@ def test_bodies_come_to_rest(points, friction):
         assert np.abs(np.diff(run.position[-50:], axis=0)).max() < 1e-14
         assert run.contact_force["floor"][-50:] == pytest.approx(np.tile([0, 0, G], (50, 1)), abs=1e-9)
         assert run.penetration["floor"].max() < 1e-10
+
+
+@pytest.mark.slow
+def test_an_even_slide_of_a_chain_takes_hardly_any_iterations():
+    """Far from the origin too, where positions are rounded by 1e-11 m/s over a step."""
+    feet = np.array([(a, b, -0.025) for a in (-0.09, 0.09) for b in (-0.025, 0.025)])
+    places = [np.array([20.0 + 0.2 * i, 0.0, 0.025]) for i in range(6)]
+    bodies = [vi.Body.box(f"b{i}", (0.2, 0.05, 0.05), 0.1, position=x) for i, x in enumerate(places)]
+    joints = [vi.Free("free", "world", "b0")]
+    joints += [vi.Spherical(f"j{i}", f"b{i - 1}", f"b{i}", point=places[i] - (0.1, 0, 0)) for i in range(1, 6)]
+    forces = [vi.HardContact(f"f{i}", f"b{i}", points=x + feet, friction=0.5) for i, x in enumerate(places)]
+    chain = vi.Mechanism("chain", bodies, joints, forces=forces)
+    state = chain.state()
+    along = np.array([0.96, 0.28, 0.0])
+    run = vi.simulate(chain, 0.8, 1e-3, state=replace(state, velocity=state.velocity + 30.0 * along))
+    assert run.newton_iterations < 0.15 * run.steps
+    way = 30.0 * run.t - 0.25 * G * run.t**2
+    moved = run.position - run.position[0]
+    assert moved == pytest.approx(np.broadcast_to(way[:, None, None] * along, moved.shape), abs=1e-6)
+    assert np.abs(moved - moved[:, :1]).max() < 1e-9
+    assert run.drift.max() < 1e-11
+    assert run.velocity[-1] == pytest.approx(np.broadcast_to((30.0 - 0.4 * G) * along, (6, 3)), abs=1e-9)

@@ -27,7 +27,7 @@ class Roles:
     Attributes
     ----------
     force : (ne,) int
-        Number of the force that each element is part of.
+        Number of the force that each element is part of; all pairs of bodies of a force are one element.
     measures : list of Measure
         Those of all sums, one sum after another.
     sums : list of list of int
@@ -89,8 +89,7 @@ def elements_of(structure: Structure) -> list[tuple[int, Element]]:
 
 def find_roles(structure: Structure, parts: list[tuple[int, Element]]) -> Roles:
     """The roles of ``parts``, the elements of all forces with the numbers of these, on the bodies of ``structure``."""
-    elements = [(k, element) for k, element in parts if not isinstance(element, PathInertia)]
-    numbered = [(e, element) for e, (_, element) in enumerate(elements)]
+    forces, numbered = _numbered([(k, element) for k, element in parts if not isinstance(element, PathInertia)])
     groups: dict[tuple, list] = {}
     for e, element in numbered:
         if isinstance(element, Effort):
@@ -126,7 +125,7 @@ def find_roles(structure: Structure, parts: list[tuple[int, Element]]) -> Roles:
     carriers = {m for m in paths.values() if m is not None}
     joined = {m for s, carrier in paths.items() if carrier is not None for m in sums[s]} - carriers
     return Roles(
-        force=np.array([k for k, _ in elements], dtype=np.int64),
+        force=np.array(forces, dtype=np.int64),
         measures=measures,
         sums=sums,
         weights=[group[0][1].weights or (1.0,) * len(group[0][1].measures) for group in groups.values()],
@@ -145,6 +144,20 @@ def find_roles(structure: Structure, parts: list[tuple[int, Element]]) -> Roles:
         paths=paths,
         inertias=[element for _, element in parts if isinstance(element, PathInertia)],
     )
+
+
+def _numbered(elements: list[tuple[int, Element]]) -> tuple[list[int], list[tuple[int, Element]]]:
+    """The force of each number of an element, and the elements with their numbers.
+
+    All pairs of bodies of one force have one number, as there may be many.
+    """
+    forces: list[int] = []
+    numbered: list[tuple[int, Element]] = []
+    for k, element in elements:
+        if not (isinstance(element, BodyContact) and forces and forces[-1] == k):
+            forces.append(k)
+        numbered.append((len(forces) - 1, element))
+    return forces, numbered
 
 
 def _carrier(own: list[int], ends: list[tuple[int, int]]) -> int | None:

@@ -44,12 +44,11 @@ from varint.terms.kernels.term_events import (
     renew_events,
     solve_contacts,
 )
-from varint.terms.kernels.term_rows import finish_contacts, has_contacts, has_terms
+from varint.terms.kernels.term_rows import CALM, finish_contacts, has_contacts, has_terms, keep_impulses, keep_line
 
 MOST_TRIALS = 500  # of a sub-step that events end; then it is divided, for they follow one another without end
 SAME_TIME = 1e-9  # of dt: a node that is as near as this to the end of a run is its end
 OPEN, SLACK = 1e-9, 10.0  # of the size of a part, and of the tolerance of a step: so far a joint may be open
-CALM = 1e-9  # m/s: slower than this, bodies that rest on contacts do not move; and by how much even motions may change
 NEAR_ENOUGH = 1e-4  # of the square of a velocity: by how much less a start value may have missed the last one
 
 
@@ -108,6 +107,8 @@ def remember_step(plan, ws):
     """Keep the velocities of the stages of a step, ``ws.saved_step.velocity``, for the start values of the next."""
     for stage in range(ws.history.shape[0]):
         _remember(ws.saved_step.velocity[stage], ws.history[stage])
+    if has_contacts(plan):
+        keep_line(ws, plan.bodies.length[0])
     if plan.compliant.joint_row.size:
         keep_ringing(plan, ws)
 
@@ -208,8 +209,10 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
             ws.extended.used[0] = increment == TAKEN
             status = NOT_CONVERGED if increment == UNSOLVED else CONVERGED
             iterations += 1
-    for r in range(ws.multiplier.size if plain or has_contacts(plan) else 0):
+    for r in range(ws.multiplier.size if plain else 0):
         ws.last_multiplier[r] = ws.multiplier[r]
+    if has_contacts(plan):
+        keep_impulses(ws)
     keep_multipliers(plan, ws, 0.5 * h)
     return status, iterations, upper
 

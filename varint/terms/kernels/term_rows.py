@@ -33,6 +33,11 @@ from varint.terms.contacts.kernels.contact_rows import (  # noqa: F401
     unfold_contacts,  # what impulses change by
 )
 from varint.terms.contacts.kernels.contact_stages_back import stage_back  # noqa: F401  # derivatives of a stage
+from varint.terms.contacts.kernels.contact_starts import (  # noqa: F401
+    CALM,
+    keep_impulses,  # of joints, and ...
+    keep_line,  # ... velocities: start values of the next step
+)
 from varint.terms.contacts.kernels.contact_tapes import (
     carried_of,  # noqa: F401  # numbers that a stage hands on beside poses and momenta
     contact_number_parts,

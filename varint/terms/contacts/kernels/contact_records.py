@@ -44,6 +44,9 @@ class ContactWork(CompiledRecord, writable=True):
     slip: Annotated[Float2, "contacts 2", STATE]  # m/s, over the last step; zero where it stuck
     impulse: Annotated[Float2, "contacts 3", STATE]  # N s, over the last step, of pairs in axes of the world ...
     span: Annotated[Float1, STEP_STATE]  # ... of so many seconds
+    foreseen: Annotated[Int1, STATE]  # steps in a row that took no iteration, up to the last: contact_starts.py
+    drift: Float1  # m/s, of the velocities by the last iteration
+    gain: Float1  # of start values by the last step
     hits: Annotated[Int1, "contacts"]  # in this step
     saved: Annotated[Float2, "contacts 10"]  # at the start of a step, of those that can touch: `copy_near`
     # those that can touch, see contact_broad_phase.py; arrays of all others are as of open contacts

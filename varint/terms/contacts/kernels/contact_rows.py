@@ -245,6 +245,7 @@ def normal_rate(plan, ws, pose, k):
 def finish_contacts(plan, ws, end, h):
     """Add to the works, and keep slips and impulses at the end of a solved stage; contacts that part open."""
     work, share = ws.contacts, ws.balance.size[0] / (h + ws.balance.size[0])
+    gain = work.gain[0]
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
         speed = math.sqrt(work.solved_rate[k, 1] ** 2 + work.solved_rate[k, 2] ** 2)
@@ -268,5 +269,7 @@ def finish_contacts(plan, ws, end, h):
             if f >= 0:
                 z, E = work.solved[k], work.frame[f]
                 impulse = z[0] * E[0, a] + z[1] * E[1, a] + z[2] * E[2, a]
+            if gain < 1.0:
+                impulse = work.impulse[k, a] + gain * (impulse - work.impulse[k, a])
             work.impulse[k, a] = impulse if work.closed[k] else 0.0
     work.span[0] = h

@@ -27,11 +27,13 @@ from varint.terms.contacts.kernels.contact_cones import (
     ALL_PRESS,
     ALL_STICK,
     AS_FOUND,
+    SLIDING,
     add_changes,
     add_pushes,
 )
 from varint.terms.contacts.kernels.contact_interior import start_inside
 from varint.terms.contacts.kernels.contact_rows import keep_solution, start_step
+from varint.terms.contacts.kernels.contact_starts import weigh_start
 
 ITERATIONS = 25  # of a trial, at most
 FREE_PASSES = 2  # of Newton's method without contacts
@@ -46,6 +48,7 @@ def solve_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float, to
     ws.contacts.share[0] = 1.0
     start_step(plan, ws, start, h)
     status, count = _solve(plan, ws, start, end, h, tol)
+    weigh_start(ws, count, h)
     keep_solution(ws)
     return status, count
 
@@ -131,6 +134,45 @@ def _begin_anew(ws):
 
 
 @njit
+def _is_foreseen(plan, ws, tol, missed):
+    """Whether the start values solve the step; ``missed``: the last three numbers of `evaluate_step`.
+
+    What they miss of the rows would open these. What they miss of the momenta is taken off these at the end of the
+    step; while a contact slides it may be more than the round-off of a position over the step, as extrapolated
+    velocities drift off by that in each step.
+    """
+    worst, unbalanced, size = missed
+    least = FORESEEN * size
+    if worst <= EPSILON * size:
+        return True
+    if not (worst <= max(tol, least) and unbalanced <= BALANCED):
+        return False
+    return worst <= least or (_any_slides(ws.contacts) and _worst_row(plan, ws) <= least)
+
+
+@njit
+def _any_slides(work):
+    """Whether a contact slides in the iterate at hand."""
+    for n in range(work.near_count[0]):
+        k = natural(work.near[n])
+        if work.taking[k] and work.mode[k] == SLIDING:
+            return True
+    return False
+
+
+@njit
+def _worst_row(plan, ws):
+    """Largest residual of the rows of joints and contacts, m/s."""
+    work, worst = ws.contacts, 0.0
+    for r in range(plan.rows.role.size):
+        if ws.compliance[r] == 0.0:
+            worst = max(worst, plan.rows.scale[r] * abs(ws.residual_row[r]))
+    for n in range(work.near_count[0]):
+        worst = max(worst, work.missed[natural(work.near[n])])
+    return worst
+
+
+@njit
 def _iterate(plan, ws, start, end, h, tol):
     """Newton's iteration from the iterate at hand; returns (status, iterations).
 
@@ -143,13 +185,12 @@ def _iterate(plan, ws, start, end, h, tol):
     factored, polished = False, False
     for iteration in range(ITERATIONS):
         floor = 8.0 * EPSILON * size
-        foreseen = worst <= min(tol, FORESEEN * size) and (unbalanced <= BALANCED or worst <= EPSILON * size)
-        if polished or (not forced and foreseen):
+        if polished or (not forced and _is_foreseen(plan, ws, tol, (worst, unbalanced, size))):
             return CONVERGED, iteration
         increment = newton_increment(plan, ws, end, h, start, factored)
         if not math.isfinite(increment):
             return NOT_CONVERGED, iteration
-        forced = False
+        forced, ws.contacts.drift[0] = False, increment
         close, previous, share = worst <= max(tol, floor), merit, 1.0
         copy_motions(ws.velocity, ws.base)
         move_velocities(ws.base, ws.velocity, share, ws.increment_body)
