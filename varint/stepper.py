@@ -14,6 +14,7 @@ from varint.analysis.dynamics import Energy, energy_at, energy_read
 from varint.analysis.energy_reader import EnergyReader
 from varint.analysis.forces import check_laws
 from varint.analysis.half_turns import HalfTurns
+from varint.analysis.mesh_energies import by_body
 from varint.analysis.resolution import finer_step
 from varint.display import Shown, names_text
 from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
@@ -148,16 +149,16 @@ class Stepper(Shown):
         dt, watched = vars(self.method)["dt"], bool(HalfTurns(self.mechanism).watched)
         problem = Problem(self.mechanism, LONGEST * dt, state, self._loads["force"], self._loads["torque"])
         stride = self._every or (1 if watched else MOST_STEPS)
-        run, self._job = self.method.prepare_steps(problem, Recording(every=stride))
+        run, self._job = self.method.prepare(problem, Recording(every=stride))
         assert isinstance(run, MaximalRun | ReducedRun)
         self._run: HeldMarch | HeldRun
-        if isinstance(run, MaximalRun) and not (run.stepwise or run.commands.varies or watched):
+        if isinstance(run, MaximalRun) and not (run.stepwise or run.commands.varies or watched or run.in_python):
             self._run = HeldMarch(run, self._held, self._extrapolates, self._tree, self._every)
             self.inputs = self._run.input
         elif self._extrapolates:
             raise ArgumentError(
-                "extrapolate=True needs the variational integrator, and a mechanism without inputs that are functions"
-                " or forces along rotation vectors"
+                "extrapolate=True needs the variational integrator, and a mechanism without inputs that are functions,"
+                " forces along rotation vectors or deformable bodies"
             )
         else:
             self._run = HeldRun(run, self._held, self._tree, self._every, (self.inputs, *self._place))
@@ -256,6 +257,12 @@ class Stepper(Shown):
     def state(self) -> State:
         """A copy of the state at the present node."""
         return self._run.state()
+
+    @property
+    def vertices(self) -> dict[str, np.ndarray]:
+        """Name of a deformable body to the places (n, 3) of its vertices at the present node, m, world."""
+        found = by_body(self.mechanism, {"vertices": self._run.vertices()[None]}, "vertices")
+        return {name: places[0] for name, places in found.items()}
 
     @property
     def coordinates(self) -> np.ndarray:
