@@ -14,7 +14,6 @@ from varint.analysis.dynamics import Energy, energy_at, energy_read
 from varint.analysis.energy_reader import EnergyReader
 from varint.analysis.forces import check_laws
 from varint.analysis.half_turns import HalfTurns
-from varint.analysis.mesh_energies import by_body
 from varint.analysis.resolution import finer_step
 from varint.display import Shown, names_text
 from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
@@ -31,6 +30,7 @@ from varint.linear import Linearization, linearize
 from varint.mechanism import Mechanism
 from varint.model.checks import checked_call, finite, flag, in_a_shape, known_name, of_type, whole_number
 from varint.model.forces.commanded import Commanded
+from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.problem import MOST_STEPS, Problem, Recording
@@ -261,8 +261,9 @@ class Stepper(Shown):
     @property
     def vertices(self) -> dict[str, np.ndarray]:
         """Name of a deformable body to the places (n, 3) of its vertices at the present node, m, world."""
-        found = by_body(self.mechanism, {"vertices": self._run.vertices()[None]}, "vertices")
-        return {name: places[0] for name, places in found.items()}
+        bodies = soft_meshes(self.mechanism)
+        ends = np.cumsum([body.count for body in bodies])
+        return {body.name: x for body, x in zip(bodies, np.split(self._run.vertices(), ends), strict=False)}
 
     @property
     def coordinates(self) -> np.ndarray:
