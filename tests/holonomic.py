@@ -1,7 +1,8 @@
 """Mechanisms of the catalogue of rigid parts whose constraints are all equations of poses.
 
 Those that roll are checked in test_rolling.py, those that touch in test_touching_mechanisms.py, those that bend in
-test_beam_motions.py, test_beam_references.py and test_beams.py, those with muscles in test_musculotendon.py.
+test_beam_motions.py, test_beam_references.py and test_beams.py, nets in test_particle_nets.py and
+test_mesh_gradients.py, those with muscles in test_musculotendon.py.
 """
 
 import varint as vi
@@ -23,7 +24,7 @@ ROLLING = _with("rolling")
 FLEXIBLE = [
     name
     for name in vi.mechanisms.NAMES
-    if any(isinstance(force, BeamElement | Cable) for force in getattr(vi.mechanisms, name)().forces)
+    if any(isinstance(force, BeamElement | Cable | vi.ParticleNet) for force in getattr(vi.mechanisms, name)().forces)
 ]
 MUSCLES = [
     name

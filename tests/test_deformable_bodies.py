@@ -402,11 +402,6 @@ def test_impacts_are_refused():
         vi.simulate(replace(mechanism, forces=[*mechanism.forces, stop]), 0.02, 1e-3)
 
 
-def test_steps_one_by_one_are_refused():
-    with pytest.raises(vi.ArgumentError, match="not stepped one by one"):
-        vi.Stepper(pair(), 1e-3)
-
-
 @pytest.mark.slow
 def test_a_step_that_cannot_be_solved_names_a_body():
     mechanism = pair(material="neohookean")

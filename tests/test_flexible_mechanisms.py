@@ -62,3 +62,15 @@ def test_a_cable_draws_carts_together_evenly():
     nodes = [run.mechanism.body_index[f"cable {k}"] for k in range(9)]
     pieces = np.linalg.norm(np.diff(run.position[:, nodes], axis=1), axis=2)
     assert pieces.max() < 0.125 * (1 + 40.0 / 2000.0)  # no pull beyond four times the weight
+
+
+@pytest.mark.slow
+def test_a_net_draws_carts_together_evenly():
+    run = moved("net_between_carts", 0.5)
+    left, right = (run.position[:, run.mechanism.body_index[name], 0] for name in ("left", "right"))
+    assert left + right == pytest.approx(np.zeros(len(run)), abs=1e-9)
+    assert left[-1] > left[0] + 0.01
+    net = run.mechanism.forces[0]
+    lowest = run.vertices["net"][..., 2].min(axis=1)
+    assert lowest[-1] < -0.1
+    assert np.abs(run.energy_balance).max() < 1e-3 * net.mass * 9.81 * -lowest.min()

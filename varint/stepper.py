@@ -30,6 +30,7 @@ from varint.linear import Linearization, linearize
 from varint.mechanism import Mechanism
 from varint.model.checks import checked_call, finite, flag, in_a_shape, known_name, of_type, whole_number
 from varint.model.forces.commanded import Commanded
+from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.problem import MOST_STEPS, Problem, Recording
@@ -148,16 +149,16 @@ class Stepper(Shown):
         dt, watched = vars(self.method)["dt"], bool(HalfTurns(self.mechanism).watched)
         problem = Problem(self.mechanism, LONGEST * dt, state, self._loads["force"], self._loads["torque"])
         stride = self._every or (1 if watched else MOST_STEPS)
-        run, self._job = self.method.prepare_steps(problem, Recording(every=stride))
+        run, self._job = self.method.prepare(problem, Recording(every=stride))
         assert isinstance(run, MaximalRun | ReducedRun)
         self._run: HeldMarch | HeldRun
-        if isinstance(run, MaximalRun) and not (run.stepwise or run.commands.varies or watched):
+        if isinstance(run, MaximalRun) and not (run.stepwise or run.commands.varies or watched or run.in_python):
             self._run = HeldMarch(run, self._held, self._extrapolates, self._tree, self._every)
             self.inputs = self._run.input
         elif self._extrapolates:
             raise ArgumentError(
-                "extrapolate=True needs the variational integrator, and a mechanism without inputs that are functions"
-                " or forces along rotation vectors"
+                "extrapolate=True needs the variational integrator, and a mechanism without inputs that are functions,"
+                " forces along rotation vectors or deformable bodies"
             )
         else:
             self._run = HeldRun(run, self._held, self._tree, self._every, (self.inputs, *self._place))
@@ -256,6 +257,13 @@ class Stepper(Shown):
     def state(self) -> State:
         """A copy of the state at the present node."""
         return self._run.state()
+
+    @property
+    def vertices(self) -> dict[str, np.ndarray]:
+        """Name of a deformable body to the places (n, 3) of its vertices at the present node, m, world."""
+        bodies = soft_meshes(self.mechanism)
+        ends = np.cumsum([body.count for body in bodies])
+        return {body.name: x for body, x in zip(bodies, np.split(self._run.vertices(), ends), strict=False)}
 
     @property
     def coordinates(self) -> np.ndarray:

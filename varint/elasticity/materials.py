@@ -6,7 +6,7 @@ All agree with linear elasticity for small strains.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -38,11 +38,17 @@ class Viscosity:
 
     stress: np.ndarray
     _tangent: Callable[[], np.ndarray]
+    _bend: Callable[[], np.ndarray]
 
     @cached_property
     def tangent(self) -> np.ndarray:
         """(m, 3, 3, 3, 3) Pa s"""
         return self._tangent()
+
+    @property
+    def by_place(self) -> "Viscosity":
+        """The same stress with its derivative by F, Pa, in place of that by the rate of F; it is not symmetric."""
+        return replace(self, _tangent=self._bend)
 
 
 def viscosity(F: np.ndarray, rate: np.ndarray, mu: float, lam: float) -> Viscosity:
@@ -54,7 +60,13 @@ def viscosity(F: np.ndarray, rate: np.ndarray, mu: float, lam: float) -> Viscosi
     strain_rate = 0.5 * (half + half.swapaxes(1, 2))
     trace = np.trace(strain_rate, axis1=1, axis2=2)
     S = 2.0 * mu * strain_rate + lam * trace[:, None, None] * np.eye(3)
-    return Viscosity(F @ S, lambda: _tangent_of_strains(F, mu, lam))
+
+    def bend() -> np.ndarray:
+        across, unit = F @ rate.swapaxes(1, 2), np.eye(3)
+        found = np.einsum("ik,mlj->mijkl", unit, S) + lam * np.einsum("mij,mkl->mijkl", F, rate)
+        return found + mu * (np.einsum("mil,mkj->mijkl", F, rate) + np.einsum("mik,jl->mijkl", across, unit))
+
+    return Viscosity(F @ S, lambda: _tangent_of_strains(F, mu, lam), bend)
 
 
 def _tangent_of_strains(F: np.ndarray, mu: float, lam: float) -> np.ndarray:

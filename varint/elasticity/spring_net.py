@@ -93,9 +93,20 @@ class SpringNet(ElasticMesh):
 
     def viscosity(self, x: np.ndarray, v: np.ndarray) -> Viscosity:
         """Forces (m, 3), N, on the first particle of each, and their derivatives by the velocity of the second."""
-        damping, (_, along) = self.damping, self._directions(x)
-        rate = np.einsum("mi,mi->m", along, v[self.springs[:, 1]] - v[self.springs[:, 0]])
-        return Viscosity((damping * rate)[:, None] * along, lambda: np.einsum("m,mi,mj->mij", damping, along, along))
+        damping, (length, along) = self.damping, self._directions(x)
+        apart = v[self.springs[:, 1]] - v[self.springs[:, 0]]
+        rate = np.einsum("mi,mi->m", along, apart)
+
+        def bend() -> np.ndarray:
+            share = damping / np.maximum(length, SHORTEST * self.rest_length)
+            across = apart - rate[:, None] * along
+            found = np.einsum("m,mi,mj->mij", share, along, across - rate[:, None] * along)
+            found[:, range(3), range(3)] += (share * rate)[:, None]
+            return found
+
+        return Viscosity(
+            (damping * rate)[:, None] * along, lambda: np.einsum("m,mi,mj->mij", damping, along, along), bend
+        )
 
     def stored(self, response: Response) -> float:
         """See `ElasticMesh`."""

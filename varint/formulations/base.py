@@ -52,10 +52,6 @@ class Method(Shown, ABC):
         Raises ArgumentError, StateError, FileError.
         """
 
-    def prepare_steps(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
-        """`prepare`, for a run that Python steps with inputs and loads of its own (formulations/held.py)."""
-        return self.prepare(problem, recording)
-
     def with_step(self, problem: Problem) -> "Method":
         """Return this method with a number for ``dt``. Raises ArgumentError where it chooses the steps of its nodes."""
         if vars(self)["dt"] is None:

@@ -185,6 +185,10 @@ class HeldMarch:
         """The present node."""
         return self._stepwise.state()
 
+    def vertices(self) -> np.ndarray:
+        """(n, 3) m, of all deformable bodies at the present node, one after another."""
+        return self.run.vertices()
+
     def read(self) -> None:
         """Fill ``q`` and ``rate`` (nq,) with the joint coordinates at the present node."""
         self._stepwise.read(self.word)
@@ -306,6 +310,10 @@ class HeldRun:
     def state(self) -> State:
         """The present node."""
         return self.run.state()
+
+    def vertices(self) -> np.ndarray:
+        """(n, 3) m, of all deformable bodies at the present node, one after another."""
+        return self.run.vertices()
 
     def read(self) -> None:
         """Fill ``q`` and ``rate`` (nq,) with the joint coordinates at the present node."""

@@ -158,12 +158,6 @@ class Variational(Method):
         steady = None if loads.varies else loads.recorded(np.zeros(1))
         return run, Job(mechanism, settings, inputs, steady, recording, method.stages)
 
-    def prepare_steps(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
-        """See `Method`; refuses deformable bodies too."""
-        for body in soft_meshes(problem.mechanism):
-            raise ArgumentError(f"{body.label}: deformable bodies are not stepped one by one: use vi.simulate")
-        return self.prepare(problem, recording)
-
     def with_step(self, problem: Problem) -> Variational:
         """See `Method`; "auto" is chosen."""
         dt, scheme, _ = self._step(problem, Recording())

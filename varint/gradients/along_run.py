@@ -1,13 +1,16 @@
 """Sums along the motion of a run, which are made while it is gone back along, and the backward pass itself."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from varint.compile import Compiled
 from varint.gradients.backward import Adjoint
 from varint.gradients.taped import MaximalTape
 from varint.kernels.by_numbers import acting_law
-from varint.kernels.plan import ByNumbers, Plan, Workspace
+from varint.kernels.plan import Plan, Workspace
 from varint.kernels.workspace import workspace
+
+Add = Callable[[int, Adjoint, Any], Any]
 
 
 class MotionSum:
@@ -16,27 +19,28 @@ class MotionSum:
     Parameters
     ----------
     objectives : int
-    add : function of (count, by, total)
-        The ``total`` with the ``count`` stages on the tape, of which ``by`` is the gradient.
+    add : function of (count, adjoint, total)
+        The ``total`` with the ``count`` stages on the tape, of which ``adjoint`` has the gradient.
     """
 
-    def __init__(self, objectives: int, add: Callable[[int, ByNumbers, float], float]) -> None:
-        self.totals, self.add = [0.0] * objectives, add
+    def __init__(self, objectives: int, add: Add) -> None:
+        self.totals: list = [0.0] * objectives  # of numbers, or of arrays of them
+        self.add = add
 
 
-def of_plan(run: MaximalTape, compiled: Compiled, kernel: Callable) -> Callable[[int, ByNumbers, float], float]:
+def of_plan(run: MaximalTape, compiled: Compiled, kernel: Callable) -> Add:
     """`acting`, `pushing` or `holding`, the ``kernel``, of another description."""
 
-    def add(count: int, by: ByNumbers, total: float) -> float:
+    def add(count: int, adjoint: Adjoint, total: float) -> float:
         scratch = workspace(compiled.plan, 1, compiled.functions)  # a workspace for each description takes more memory
-        return float(kernel(compiled.plan, scratch, run.tape, count, by, total))
+        return float(kernel(compiled.plan, scratch, run.tape, count, adjoint.by, total))
 
     return add
 
 
-def of_law(run: MaximalTape, plan: Plan, ws: Workspace, f: int, s: int) -> Callable[[int, ByNumbers, float], float]:
+def of_law(run: MaximalTape, plan: Plan, ws: Workspace, f: int, s: int) -> Add:
     """`acting_law` with other parameters of law f of sum s."""
-    return lambda count, by, total: float(acting_law(plan, ws, run.tape, count, f, s, by, total))
+    return lambda count, adjoint, total: float(acting_law(plan, ws, run.tape, count, f, s, adjoint.by, total))
 
 
 def go_back(run: MaximalTape, adjoints: Sequence[Adjoint], sums: Sequence[MotionSum]) -> None:
@@ -45,8 +49,8 @@ def go_back(run: MaximalTape, adjoints: Sequence[Adjoint], sums: Sequence[Motion
         for k, adjoint in enumerate(adjoints):
             adjoint.back(part)
             for each in sums:
-                each.totals[k] = each.add(part.stages, adjoint.by, each.totals[k])
+                each.totals[k] = each.add(part.stages, adjoint, each.totals[k])
     for k, adjoint in enumerate(adjoints):
         adjoint.finish()
         for each in sums:
-            each.totals[k] = each.add(0, adjoint.by, each.totals[k])
+            each.totals[k] = each.add(0, adjoint, each.totals[k])

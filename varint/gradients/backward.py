@@ -226,13 +226,15 @@ class Adjoint:
         return float(self.given.size + differences(inputs, STEP)) / run.dt
 
 
-def adjoints_of(run: MaximalTape, by_states: np.ndarray, places: Mapping[str, LoadPlace]) -> list[Adjoint]:
+def adjoints_of(
+    run: MaximalTape, by_states: np.ndarray, places: Mapping[str, LoadPlace], kind: "type[Adjoint]" = Adjoint
+) -> "list[Adjoint]":
     """One for each objective; ``by_states`` (m, nodes, nb, 12). They share the room for what acts in the stages."""
     plan = run.compiled.plan
     nodes = len(run.nodes) + 1 + 4 * run.tape.events.stage.size  # an event has two, and a stage of its own
     shared = by_numbers(plan, run.tape.h.size, nodes)
     of_stages: dict = {name: getattr(shared, name) for name in (*OF_STAGES, "products")}
-    return [Adjoint(run, each, replace(by_numbers(plan, 0), **of_stages), places) for each in by_states]
+    return [kind(run, each, replace(by_numbers(plan, 0), **of_stages), places) for each in by_states]
 
 
 def _numbers(by: ByNumbers) -> list[np.ndarray]:

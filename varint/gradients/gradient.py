@@ -26,6 +26,9 @@ from varint.gradients.backward import Adjoint, adjoints_of
 from varint.gradients.changes import Changed, Changes, bends
 from varint.gradients.given import LoadPlace
 from varint.gradients.local import Derivative, Local
+from varint.gradients.mesh_adjoint import MeshAdjoint
+from varint.gradients.mesh_numbers import MeshNumbers
+from varint.gradients.mesh_tape import MeshTape
 from varint.gradients.mobility import Mobility
 from varint.gradients.numbers import (
     START,
@@ -40,13 +43,15 @@ from varint.gradients.numbers import (
 )
 from varint.gradients.objective import Gradient, StateGradient, bound, by_itself, by_states, nodes_at, stacked, times_at
 from varint.gradients.taped import MaximalTape, TapeSetting
+from varint.integrators.deformable_run import check_deformable
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import flag, function_of, positive, sequence_of
+from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
-from varint.problem import Problem, checked_times
+from varint.problem import Problem, Recording, checked_times
 
 SHARES = (1.0, 0.15, 0.02)  # of the steps of numbers, tried in turn: starts closed anew bend near singular poses
 
@@ -143,7 +148,8 @@ def gradient(
         raise ArgumentError("adaptive steps have no derivative by 'dt': their sizes are held as they were taken")
     state = problem.state
     first = checked_start(made, problem.start())
-    run = MaximalTape(made, first, setting, at)
+    tape, kind = (MeshTape, MeshAdjoint) if soft_meshes(made) else (MaximalTape, Adjoint)
+    run = tape(made, first, setting, at)
     _tell_unresolved(run, method.on_unresolved)
     states = [run.nodes[k].state for k in run.wanted]
     alone = times is None
@@ -151,7 +157,7 @@ def gradient(
     value, by_state = by_states(of_states, states, alone, made.compiled.length, problem.duration)
     by_nodes = np.zeros((len(by_state), len(run.nodes), *by_state.shape[2:]))
     by_nodes[:, run.wanted] = by_state
-    adjoints = adjoints_of(run, by_nodes, places)
+    adjoints = adjoints_of(run, by_nodes, places, kind)
     mobility, by_numbers = Mobility(made, run.first, state), Prepared(run, state, len(adjoints))
     mobility.check([*numbers.values()])
     derivatives: dict[str, Callable[[int, Adjoint], Any]]
@@ -192,6 +198,7 @@ def _setting(
     """Setting of the run, and the instants of the objective; ``memory`` as in `gradient`."""
     scheme = find_scheme(method.order, method.scheme)
     refuse(problem.mechanism, USES["gradient" if method.adaptive is False else "adaptive gradient"])
+    check_deformable(problem.mechanism, scheme, Recording(), method.on_unresolved == "substep")
     if scheme.staggered:
         raise ArgumentError("a gradient needs order 2 or more")
     if scheme.stages.size > 1:
@@ -258,9 +265,20 @@ class Prepared:
         self.run, self.state, self.sums, self.of_rows = run, state, list[MotionSum](), False
         self.local = Local(run, state is None, objectives, self.sums)
         self.changes = Changes(run, objectives, self.sums)
+        self.of_meshes = MeshNumbers(run, objectives, self.sums) if isinstance(run, MeshTape) else None
 
     def derivative(self, number: Number) -> Derivative:
         """Derivative by a number, of its shape, as a function of the objective: its number and its gradient."""
+        meshes = self.of_meshes
+        if meshes is None or (through := meshes.by(number)) is None:
+            return self._of_bodies(number)
+        if meshes.is_own(number):
+            return through
+        others = self._of_bodies(number)
+        return lambda k, adjoint: others(k, adjoint) + through(k, adjoint)
+
+    def _of_bodies(self, number: Number) -> Derivative:
+        """Derivative through all that moves the bodies but the vertices of deformable ones."""
         run = self.run
         if number.series is not None:
             elements = np.flatnonzero(run.compiled.force == number.series)

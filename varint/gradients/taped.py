@@ -134,7 +134,7 @@ class MaximalTape:
         self.commands = self._commands(mechanism, state, self.dt)
         self.drifts = Drifts(mechanism, self.commands, self.loads, self.dt, setting.method)
         self.memory = _memory() if setting.memory is None else setting.memory
-        self.bytes = sizes(self.compiled, setting)
+        self.bytes = self._sizes()
         self.is_adaptive = setting.turn is not None
         self.last = MOST_STEPS if self.is_adaptive else int(self.at[-1])  # node
         layout = self._layout(max(1, min(self.last, GUESS * self.steps)), SPARE * setting.method.stages.size)
@@ -195,15 +195,24 @@ class MaximalTape:
             )
         return layout
 
-    def _go(self, layout: Layout) -> int:
-        """Do the run, with the last part on the tape and the first checkpoints; returns the stages of the largest."""
-        setting, self.layout = self.setting, layout
+    def _sizes(self) -> tuple[int, int]:
+        """Bytes of a checkpoint, and of a stage with all that is kept of it."""
+        return sizes(self.compiled, self.setting)
+
+    def _new_run(self, room: int) -> MaximalRun:
+        """The run before its start, with room for so many stages."""
+        setting = self.setting
         march = March(
             self.compiled, setting.method, setting.dt, setting.tol, MOST_STEPS, setting.turn, setting.end, setting.redo,
-            layout.room,
+            room,
         )  # fmt: skip
         kind = AdaptiveRun if self.is_adaptive else MaximalRun
-        self.run = kind(self.mechanism, march, self.first, self.steps, self.loads, self.commands)
+        return kind(self.mechanism, march, self.first, self.steps, self.loads, self.commands)
+
+    def _go(self, layout: Layout) -> int:
+        """Do the run, with the last part on the tape and the first checkpoints; returns the stages of the largest."""
+        self.layout, self.run = layout, self._new_run(layout.room)
+        march = self.run.march
         self.tape = march.ws.tape
         if self.is_adaptive:
             check_adaptive(self.run)

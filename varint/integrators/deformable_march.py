@@ -25,7 +25,7 @@ from varint.kernels.deformable_steps import begin_stage, evaluate_stage, finish_
 from varint.kernels.step import worst_residual
 from varint.mechanism import Mechanism
 from varint.meshes.attached_meshes import AttachedMeshes
-from varint.meshes.mesh_start import equilibrium, velocities_along
+from varint.meshes.mesh_start import start_along
 from varint.meshes.vertex_record import subtract_lost
 from varint.model.state import State
 
@@ -54,29 +54,29 @@ class DeformableMarch(March):
     momentum : (free, 3) N s, of the free vertices at the node
     x : (n, 3) m, of all vertices at the node
     lost : (meshes,) J, by damping since the start
+    started : (nb, 6) velocities of the bodies at the start
+    taped : (kept, 2, n, 3) m, of all vertices at the start and the end of the stages on the tape
     """
 
     def __init__(
-        self, mechanism: Mechanism, compiled: Compiled, scheme: Scheme, dt: float, tol: float, every: int
+        self, mechanism: Mechanism, compiled: Compiled, scheme: Scheme, dt: float, tol: float, every: int, kept: int = 0
     ) -> None:
-        super().__init__(compiled, scheme, dt, tol, every)
+        super().__init__(compiled, scheme, dt, tol, every, kept=kept)
         self._mechanism, self.meshes = mechanism, AttachedMeshes(mechanism, compiled)
         self.x, free = self.meshes.points.copy(), len(self.meshes.free)
         self.momentum = np.zeros((free, 3))
         self.lost = np.zeros(len(self.meshes.meshes))
         self._speeds = np.zeros((scheme.stages.size, 2, free, 3))  # of the free vertices over the last stages
         b, nb, nr = len(self.meshes.slots), compiled.plan.bodies.mass.size, compiled.plan.rows.role.size
+        self.started, self.taped = np.zeros((nb, 6)), np.zeros((kept, 2, *self.x.shape))
         self._columns, self._column_rows = np.zeros((6 * b, nb, 6)), np.zeros((6 * b, nr))
 
     def start(self, state: State) -> DeformableBlock:
         """Place the mechanism at node 0 with the vertices in equilibrium, and record it."""
         super().start(state)
         ws, meshes = self.ws, self.meshes
-        x, v = meshes.points.copy(), np.zeros_like(self.x)
-        meshes.place(ws.position[0], ws.rotation[0], x)
-        equilibrium(meshes, x)
-        v[meshes.held] = meshes.velocities(ws.velocity, ws.rotation[0])
-        velocities_along(meshes, x, v)
+        self.started = ws.velocity.copy()
+        x, v = start_along(meshes, ws.position[0], ws.rotation[0], ws.velocity)
         self.x, self.momentum = x, meshes.mass[meshes.free, None] * v[meshes.free]
         self._speeds[:] = v[meshes.free]
         ws.momentum[:] += np.einsum("nij,nj->ni", meshes.added_inertia(ws.rotation[0]), ws.velocity)
@@ -163,10 +163,12 @@ class DeformableMarch(March):
             count += iterations
             if not solved:
                 return False, count
-            if not finish_stage(
-                plan, ws, given, self.pose, h, self.tol, n, (self.node, after, self.dt), n == len(stages) - 1
-            ):
+            when, last, k = (self.node, before, after, self.dt), n == len(stages) - 1, int(ws.tape.count[0])
+            if not finish_stage(plan, ws, given, self.pose, h, self.tol, n, when, last):
                 return False, count
+            if k < len(self.taped):
+                ws.tape.momentum[k] -= self.meshes.wrenches(stage.start_momenta, ws.rotation[self.pose])
+                self.taped[k] = self.x, stage.x
             ws.momentum[:] += self.meshes.wrenches(stage.end_momenta, ws.rotation[1 - self.pose])
             self.lost -= h * stage.damping_power()
             self.momentum += (stage.end_momenta - stage.start_momenta)[self.meshes.free]

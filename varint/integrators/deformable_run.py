@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from varint.errors import ArgumentError
+from varint.integrators.deformable_march import DeformableMarch
 from varint.integrators.march import NodeBlock
 from varint.integrators.maximal_run import MaximalRun
 from varint.integrators.schemes import Scheme
@@ -20,11 +21,18 @@ from varint.running import Block
 class DeformableRun(MaximalRun):
     """See `MaximalRun`; nodes hold the motion of the vertices of all deformable bodies, one after another."""
 
+    march: DeformableMarch
+    in_python = True
+
     def block(self, block: NodeBlock, seconds: float) -> Block:
         """See `MaximalRun`."""
         found = super().block(block, seconds)
         found.nodes.update({name: getattr(block, name) for name in OF_VERTICES})
         return found
+
+    def vertices(self) -> np.ndarray:
+        """See `MaximalRun`."""
+        return self.march.x.copy()
 
     def _controlled(self, steps: int) -> NodeBlock:
         """March ``steps`` steps; the functions that command forces are called at each node, for the step to come."""

@@ -43,7 +43,14 @@ class MaximalRun:
         In all.
     loads : Loads
     commands : Commands
+
+    Attributes
+    ----------
+    in_python : bool
+        Whether Python puts its steps together: no compiled call takes one.
     """
+
+    in_python = False
 
     def __init__(
         self, mechanism: Mechanism, march: March, state: State, steps: int, loads: Loads, commands: Commands
@@ -128,6 +135,10 @@ class MaximalRun:
     def state(self) -> State:
         """The present node."""
         return self.march.state()
+
+    def vertices(self) -> np.ndarray:
+        """(n, 3) m, world, of all deformable bodies at the present node, one after another."""
+        return np.zeros((0, 3))
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """All that the steps to come depend on; ``ending``: a body that the last ones did not resolve, or -1."""

@@ -6,7 +6,10 @@ bodies that vertices are attached to.
 """
 
 from varint._numba import njit
+from varint.kernels.adjoint import curvature_of_rows_back
+from varint.kernels.by_numbers import add_node
 from varint.kernels.compliant_rows import keep_multipliers
+from varint.kernels.configuration import mass_pivots
 from varint.kernels.dense import copy_motions
 from varint.kernels.efforts import stiffen
 from varint.kernels.ldu import solve_newton
@@ -15,6 +18,7 @@ from varint.kernels.newton import evaluate_step, has_efforts
 from varint.kernels.projection import momenta_and_rates, node_works
 from varint.kernels.refine import solve_again
 from varint.kernels.step import _finish_part, begin_part, remember_step
+from varint.kernels.tape import keep_load, keep_stage
 
 
 @njit(seconds=3, what="steps with deformable bodies")
@@ -62,11 +66,16 @@ def respond(plan, ws, pose, h, slots, columns, column_rows):
 def finish_stage(plan, ws, inputs, pose, h, tol, stage, when, last):
     """Bring the bodies to the end of a solved stage, the pose 1 - ``pose``; whether their joints are closed there.
 
-    ``ws.momentum`` is left without what the deformable bodies add to it over the stage.
+    ``ws.momentum`` is left without what the deformable bodies add to it over the stage. ``when``: as in `begin_stage`.
     """
+    node, before, after, dt = when
     keep_multipliers(plan, ws, 0.5 * h)
     ws.balance.at_node[0] = False  # the energy of bodies alone has no balance
-    closed = _finish_part(plan, ws, inputs, pose, h, tol, when, last)
+    if ws.tape.h.size:
+        keep_stage(plan, ws, pose, pose, h, node, 0.5 * (before + after))
+    closed = _finish_part(plan, ws, inputs, pose, h, tol, (node, after, dt), last)
+    if ws.tape.h.size:
+        keep_load(plan, ws)
     copy_motions(ws.velocity, ws.saved_step.velocity[stage])
     if last:
         remember_step(plan, ws)
@@ -77,9 +86,41 @@ def finish_stage(plan, ws, inputs, pose, h, tol, stage, when, last):
 def project_with(plan, ws, pose, added, work):
     """`project` with the inertia ``added`` (nb, 6, 6) to the bodies, and the works of all elements (ne,), J."""
     momenta_and_rates(plan, ws, pose)
+    _add_inertia(ws, added)
+    solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
+    node_works(plan, ws, work)
+
+
+@njit
+def _add_inertia(ws, added):
     for i in range(added.shape[0]):
         for a in range(6):
             for b in range(6):
                 ws.ldu.D[i, a, b] += added[i, a, b]
+
+
+@njit(seconds=4, what="derivatives of steps with deformable bodies")
+def velocities_with_back(plan, ws, pose, added, state, by):
+    """`velocities_back` with the inertia ``added`` (nb, 6, 6) to the bodies, which stays where it is.
+
+    Leaves the velocities in ``ws.velocity``.
+    """
+    momenta_and_rates(plan, ws, pose)
+    _add_inertia(ws, added)
     solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
-    node_works(plan, ws, work)
+    copy_motions(ws.increment_body, ws.velocity)
+    for r in range(ws.multiplier.size):
+        ws.multiplier[r], ws.increment_row[r] = ws.increment_row[r], 0.0
+    for i in range(plan.bodies.mass.size):
+        for k in range(6):
+            ws.increment_body[i, k] = state[i, 6 + k]
+    mass_pivots(plan, ws.ldu.D)
+    _add_inertia(ws, added)
+    solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
+    curvature_of_rows_back(plan, ws, pose, state)
+    add_node(plan, ws, pose, ws.increment_body, ws.increment_row, ws.velocity, ws.multiplier, by)
+    for i in range(plan.bodies.mass.size):
+        for k in range(6):
+            state[i, 6 + k] = ws.increment_body[i, k]
+    for r in range(ws.increment_row.size):
+        ws.increment_row[r] = -ws.increment_row[r]

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csc_array, diags_array
+from scipy.sparse import coo_array, csc_array, diags_array
 from scipy.sparse.linalg import splu
 
 from varint.compile import Compiled
@@ -161,6 +161,15 @@ class AttachedMeshes:
         parts = zip(self.meshes, self._parts(x), responses, strict=True)
         return np.concatenate([mesh.forces(part, own) for mesh, part, own in parts])
 
+    def by_element(self, vectors: np.ndarray, responses: Sequence[Response | Viscosity]) -> np.ndarray:
+        """(m,) products of ``vectors`` (n, 3) on all vertices with the forces, N, of each element on its own."""
+        if not responses:
+            return np.zeros(sum(len(mesh.elements) for mesh in self.meshes))
+        parts = zip(self.meshes, self._parts(vectors), responses, strict=True)
+        return np.concatenate(
+            [np.einsum("mki,mki->m", part[mesh.elements], mesh.on_vertices(own)) for mesh, part, own in parts]
+        )
+
     def energy(self, responses: list[Response]) -> float:
         """Elastic energy, J."""
         return float(sum(mesh.stored(own) for mesh, own in zip(self.meshes, responses, strict=True)))
@@ -188,6 +197,31 @@ class AttachedMeshes:
     def _entries(self, responses: Sequence[Response | Viscosity], projected: bool = False) -> np.ndarray:
         parts = zip(self.meshes, responses, strict=True)
         return np.concatenate([mesh.blocks(own, projected).ravel() for mesh, own in parts])
+
+    def slopes(self, responses: Sequence[Response | Viscosity]) -> csc_array:
+        """(3 n, 3 n) second derivatives of the energy by all vertices, or of minus the viscous forces; N/m, N s/m."""
+        n = len(self.points)
+        if not responses:
+            return csc_array((3 * n, 3 * n))
+        rows, columns = self._of_entries
+        return coo_array((self._entries(responses), (rows, columns)), shape=(3 * n, 3 * n)).tocsc()
+
+    def leverage(self, motion: np.ndarray, load: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+        """(nb, 3) derivatives by turns, body axes, of ``load`` (held, 3) . `velocities` (``motion``, ``rotation``)."""
+        own, found = np.einsum("nji,nj->ni", rotation[self._slot], load), np.zeros((self._nb, 3))
+        np.add.at(found, self._slot, np.cross(np.cross(motion[self._slot, 3:], self._offset), own))
+        return found
+
+    def carried_velocities(self, motion: np.ndarray) -> np.ndarray:
+        """(held, 3) velocities of the centres of the bodies that hold the held vertices, of ``motion`` (nb, 6)."""
+        return motion[self._slot, :3]
+
+    @cached_property
+    def _of_entries(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and columns of all entries, of the coordinates of all vertices."""
+        elements = [mesh.elements + first for mesh, first in zip(self.meshes, self.first, strict=False)]
+        columns = [(3 * own[:, :, None] + np.arange(3)).reshape(len(own), -1) for own in elements]
+        return _down(columns), _along(columns)
 
     def factors(self, matrix: csc_array, more: np.ndarray | float = 0.0) -> Any:
         """Sparse factors, which `solve`, of ``free`` in `stiffness`, with ``more`` (3 f,) added to its diagonal."""

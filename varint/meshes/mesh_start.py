@@ -22,6 +22,21 @@ LINE = 1e-6  # singular value over the largest: points on a line leave a rotatio
 SHIFT = 1e-12  # of the largest stiffness: that of a mesh held at a point or a line alone is singular
 
 
+def start_along(
+    meshes: AttachedMeshes, position: np.ndarray, rotation: np.ndarray, motion: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Places and velocities (n, 3) of all vertices at the start, with bodies as in `AttachedMeshes.place`.
+
+    ``motion`` (nb, 6): of these. Raises StateError.
+    """
+    x, v = meshes.points.copy(), np.zeros_like(meshes.points)
+    meshes.place(position, rotation, x)
+    equilibrium(meshes, x)
+    v[meshes.held] = meshes.velocities(motion, rotation)
+    velocities_along(meshes, x, v)
+    return x, v
+
+
 def equilibrium(meshes: AttachedMeshes, x: np.ndarray) -> None:
     """Bring the free vertices in ``x`` (n, 3) to rest, without gravity, by Newton's method; the others are in place.
 
@@ -58,12 +73,13 @@ def _settle(meshes: AttachedMeshes, x: np.ndarray, settling: np.ndarray) -> None
             return
         step = _solver(K).solve(force[free].ravel()).reshape(-1, 3)
         share, slope = 1.0, float(np.sum(step * force[free]))
+        slack = ROUND_OFF * (abs(energy) + float(np.abs(force).max()) * size)  # of energies, of their places too
         for _ in range(HALVINGS):
             tried = x.copy()
             tried[free] += share * step
             found = meshes.responses(tried)
             after = meshes.energy(found)
-            if after <= energy - 1e-4 * share * slope + ROUND_OFF * abs(energy):
+            if after <= energy - 1e-4 * share * slope + slack:
                 break
             share *= 0.5
         else:

@@ -344,7 +344,7 @@ USES = {
     "gradient": Use(
         "`vi.gradient`",
         "gradients",
-        ("mesh", "impulses", "path", "soft", "moved", "bent", "extrapolated", "rolling", "resists"),
+        ("impulses", "path", "soft", "moved", "bent", "extrapolated", "rolling", "resists"),
     ),
     "adaptive gradient": Use(
         "`vi.gradient(adaptive=)`",

@@ -5,7 +5,7 @@ The matrix of the free vertices, m / s^2 + K, has sparse factors of its own (Sup
 
 import numpy as np
 
-from varint.meshes.mesh_start import equilibrium, velocities_along
+from varint.meshes.mesh_start import start_along
 from varint.meshes.vertex_record import OF_VERTICES
 from varint.redmax.equations import Equations
 from varint.redmax.implicit import (
@@ -36,11 +36,7 @@ class MeshStages(Stages):
         """(2, 3 nf) places and velocities of the free vertices, in equilibrium with the bodies. Raises StateError."""
         e, meshes = self.equations, self.inverse.meshes
         e.place_and_move(q, qdot)
-        x, v = meshes.points.copy(), np.zeros_like(meshes.points)
-        meshes.place(e.position, e.rotation, x)
-        equilibrium(meshes, x)
-        v[meshes.held] = meshes.velocities(e.velocity, e.rotation)
-        velocities_along(meshes, x, v)
+        x, v = start_along(meshes, e.position, e.rotation, e.velocity)
         return np.array([x[meshes.free].ravel(), v[meshes.free].ravel()])
 
     def vertices(self, x: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:

@@ -186,6 +186,11 @@ class ReducedRun:
         self._place_closed(self.integrator.t, self.integrator.y)
         return self.equations.state()
 
+    def vertices(self) -> np.ndarray:
+        """(n, 3) m, world, of all deformable bodies at present, one after another."""
+        self._place_closed(self.integrator.t, self.integrator.y)
+        return self.integrator.vertices().get("vertices", np.zeros((0, 3)))
+
     def checkpoint(self) -> dict[str, np.ndarray]:
         """All that the steps to come depend on: of the present, or from before the first step that knows the end."""
         return self._present() if self._kept is None else self._kept

@@ -1,0 +1,173 @@
+"""Derivatives of an objective by numbers of the description, through the vertices of deformable bodies and nets.
+
+What s and e of all stages (mesh_adjoint.py) are with other numbers at the motion of the run, each with the gradient by
+it, is one scalar. So are the start of the vertices and the inertia of those that bodies hold at the nodes.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from varint.errors import MechanismError
+from varint.gradients.along_run import MotionSum
+from varint.gradients.backward import Adjoint
+from varint.gradients.local import Derivative
+from varint.gradients.mesh_adjoint import MeshAdjoint, NodeDuals, StageDuals
+from varint.gradients.mesh_tape import MeshStart, MeshTape
+from varint.gradients.numbers import OTHER_PARTS, Differences, Number, by_differences, differences, of_shape
+from varint.mechanism import Mechanism
+from varint.meshes.attached_meshes import AttachedMeshes
+from varint.model.body import Body
+from varint.model.forces.soft_mesh import soft_meshes
+from varint.model.joints.base import Joint
+
+OF_INERTIA = ("mass", "inertia")  # fields of a body on which no mesh depends
+OF_EACH = {"stiffness": "elements", "damping": "elements", "rest_length": "elements", "masses": "vertices"}  # of a net
+
+AT_START = ("stiffness", "masses")  # of these: on which the start depends
+
+
+class MeshSums(NamedTuple):
+    """Parts of the scalar, J or of the objective's unit: of each element (m,), of each vertex (n,)."""
+
+    elements: np.ndarray
+    vertices: np.ndarray
+
+    @property
+    def total(self) -> float:
+        """All of it."""
+        return float(self.elements.sum() + self.vertices.sum())
+
+
+class MeshNumbers:
+    """The derivatives by numbers through vertices; the sums that they need in the backward pass are added to ``sums``.
+
+    Parameters
+    ----------
+    run : MeshTape
+    objectives : int
+    sums : list of MotionSum
+    """
+
+    def __init__(self, run: MeshTape, objectives: int, sums: list[MotionSum]) -> None:
+        self.run, self.objectives, self.sums = run, objectives, sums
+        self.own = {body.name: body.mesh for body in soft_meshes(run.mechanism)}
+
+    def is_own(self, number: Number) -> bool:
+        """Whether nothing but a deformable body or net depends on a number."""
+        return number.field is not None and number.field.item.name in self.own and self._of_force(number)
+
+    def by(self, number: Number) -> Derivative | None:
+        """The derivative, of the number's shape, as a function of the objective; None where no mesh depends on it."""
+        if number.series is not None:
+            return None
+        if number.field is not None:
+            item, attribute, _ = number.field
+            if isinstance(item, Joint) or (isinstance(item, Body) and attribute in OF_INERTIA):
+                return None
+            if self._of_force(number) and not self.is_own(number):
+                return None
+            if attribute in OF_EACH and number.value.ndim and self.is_own(number):
+                return self._by_each(number)
+        parts = by_differences(number, self.run.mechanism, self._changed)
+        return lambda k, adjoint: of_shape(number, [part.of(lambda each: each.value(k, adjoint)) for part in parts])
+
+    def start(self, mechanism: Mechanism) -> MeshStart:
+        """The start of the vertices of a changed mechanism, with the bodies where they are."""
+        return MeshStart(AttachedMeshes(mechanism, self.run.compiled), *self.run.bodies_at_start)
+
+    def _of_force(self, number: Number) -> bool:
+        assert number.field is not None
+        return not isinstance(number.field.item, Body | Joint)
+
+    def _changed(self, mechanism: Mechanism) -> "ChangedMeshes":
+        changed = ChangedMeshes(self, mechanism)
+        self.sums.append(changed.sum)
+        return changed
+
+    def _by_each(self, number: Number) -> Derivative:
+        """Derivatives by one number of each spring or particle of a net: all change at once, for each acts by itself.
+
+        At the start they act together: differences of that are taken one by one.
+        """
+        assert number.field is not None
+        name, kind = number.field.item.name, OF_EACH[number.field.attribute]
+        mechanism, step = self.run.mechanism, float(number.steps[0])
+        every = np.ones_like(number.value)
+        stages = Differences(lambda share: self._changed(number.replaced(number.value + share * every)), step)
+        meshes = AttachedMeshes(mechanism, self.run.compiled)
+        names = [force.name for force in mechanism.forces if force.name in self.own]
+        counts = [len(getattr(mesh, "points" if kind == "vertices" else "elements")) for mesh in meshes.meshes]
+        first = int(np.sum(counts[: names.index(name)]))
+        own = slice(first, first + counts[names.index(name)])
+        at_start = number.field.attribute in AT_START
+        starts = by_differences(number, mechanism, self.start) if at_start else []
+
+        def derivative(k: int, adjoint: Adjoint) -> np.ndarray:
+            assert isinstance(adjoint, MeshAdjoint)
+            along = _array_of(stages, lambda each: getattr(each.sums(k), kind)[own])
+            return along + [each.of(adjoint.start_value) for each in starts] if starts else along
+
+        return derivative
+
+
+class ChangedMeshes:
+    """The scalar of a changed ``mechanism``."""
+
+    def __init__(self, numbers: MeshNumbers, mechanism: Mechanism) -> None:
+        self.start = numbers.start(mechanism)
+        self.meshes = self.start.meshes
+        self.sum = MotionSum(numbers.objectives, self._add)
+
+    def sums(self, k: int) -> MeshSums:
+        """The parts for objective k, but for the start, after the backward pass."""
+        found = self.sum.totals[k]
+        assert isinstance(found, MeshSums)
+        return found
+
+    def value(self, k: int, adjoint: Adjoint) -> float:
+        """Value for objective k, after the backward pass."""
+        assert isinstance(adjoint, MeshAdjoint)
+        return self.sums(k).total + adjoint.start_value(self.start)
+
+    def _add(self, count: int, adjoint: Adjoint, total: MeshSums | float) -> MeshSums:
+        assert isinstance(adjoint, MeshAdjoint)
+        if not isinstance(total, MeshSums):
+            elements = sum(len(mesh.elements) for mesh in self.meshes.meshes)
+            total = MeshSums(np.zeros(elements), np.zeros(len(self.meshes.points)))
+        if not count:
+            return total
+        for each in adjoint.duals:
+            if isinstance(each, StageDuals):
+                self._add_stage(each, total)
+            else:
+                self._add_node(each, total)
+        return total
+
+    def _add_stage(self, stage: StageDuals, total: MeshSums) -> None:
+        meshes, h, x = self.meshes, stage.h, stage.x.copy()
+        for k in range(2):
+            meshes.place(stage.position[k], stage.rotation[k], x[k])
+        middle, velocity, both = 0.5 * (x[0] + x[1]), (x[1] - x[0]) / h, stage.by_loads(meshes)
+        push = 0.5 * h * (both[1] - both[0])  # by the forces in the middle
+        responses, viscosities = meshes.responses(middle), meshes.viscosities(middle, velocity)
+        total.elements[:] += meshes.by_element(push, responses) + meshes.by_element(push, viscosities)
+        weighed = np.sum((both[0] + both[1]) * velocity, axis=1) + push @ meshes.gravity
+        total.vertices[:] += meshes.mass * weighed
+
+    def _add_node(self, node: NodeDuals, total: MeshSums) -> None:
+        meshes = self.meshes
+        found = [meshes.velocities(each, node.rotation) for each in (node.momenta, node.velocity)]
+        total.vertices[meshes.held] -= meshes.mass[meshes.held] * np.sum(found[0] * found[1], axis=1)
+
+
+def _array_of(found: Differences, value: Callable[[ChangedMeshes], np.ndarray]) -> np.ndarray:
+    """`Differences.of` for values that are arrays."""
+
+    def at(share: float) -> np.ndarray:
+        if share not in found.made:
+            raise MechanismError(OTHER_PARTS)  # as when it was made; `differences` takes the other side
+        return value(found.made[share])
+
+    return np.asarray(differences(at, found.step))
