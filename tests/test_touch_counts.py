@@ -62,7 +62,7 @@ DESCRIBES = {
     "varint/redmax/tree.py": "gives a group that floats its Free joint",
     "varint/warming.py": "runs mechanisms of every kind, as a user does, so that all is compiled",
 }
-FUSED = {"varint/kernels/measures.py", "varint/kernels/rows.py", "varint/kernels/extended.py"}
+FUSED = {"varint/kernels/measures.py", "varint/kernels/rows.py", "varint/kernels/extended_rows.py"}
 BEAMS = {"varint/compile/roles.py", "varint/kernels/beams.py"}
 FAST_PATHS = {
     "point": FUSED | {"varint/kernels/newton.py", "varint/compile/joints.py"},
