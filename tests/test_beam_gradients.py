@@ -65,10 +65,28 @@ def test_by_the_numbers_of_an_element():
     assert total == pytest.approx(by_E, rel=1e-7)
 
 
-def test_deformable_bodies_are_refused_by_name():
-    how = {"E": 1e5, "nu": 0.3, "density": 1e3, "attach": {"base": [0]}}
-    block = vi.DeformableBody.box("block", (0.1, 0.1, 0.1), (1, 1, 1), **how)
-    base = vi.Body.box("base", (0.1, 0.1, 0.1), 1.0)
-    mechanism = vi.Mechanism("soft", [base], [vi.Free("free", "world", "base")], forces=[block])
-    with pytest.raises(vi.ArgumentError, match="'block' is a deformable body, which gradients do not support"):
-        vi.gradient(mechanism, measured, 0.01, 1e-3, with_respect_to=["base.mass"])
+@pytest.mark.slow
+def test_by_the_points_of_an_element():
+    """The effort of an element is an unknown of a step, and changes with its points."""
+    bodies = [vi.Body.box(name, (0.1, 0.2, 0.3), 1.0, position=(x, 0, 0)) for name, x in (("a", 0.0), ("b", 1.0))]
+    joints = [vi.Revolute("hinge", "world", "a", point=(0, 0, 0), axis=(0, 0, 1)), vi.Free("free", "world", "b")]
+    state = vi.Mechanism("two", bodies, joints).state(rates={"hinge": 0.5, "free": (0.1, 0.2, 0.3, 0.4, -0.3, 0.2)})
+    how = {"stiffness": (30.0, 20.0, 10.0, 3.0, 2.0, 1.0), "damping": (0.3, 0.2, 0.1, 0.03, 0.02, 0.01)}
+
+    def linked(a, b):
+        beam = vi.BeamElement("beam", "a", "b", point_a=a, point_b=b, **how)
+        return vi.Mechanism("two", bodies, joints, forces=[beam])
+
+    points = np.array([[0.2, 0.1, 0.0], [0.7, 0.0, 0.1]])
+    names = ["beam.point_a", "beam.point_b"]
+    found = vi.gradient(linked(*points), measured, 0.05, 1e-3, with_respect_to=names, state=state)
+    for side, name in enumerate(names):
+        for k in range(3):
+
+            def changed(share, place=(side, k)):
+                moved = points.copy()
+                moved[place] += share
+                run = vi.simulate(linked(*moved), 0.05, 1e-3, state=state, tol=1e-13)
+                return measured(run.state(len(run) - 1))
+
+            assert found[name][k] == pytest.approx(slope_of(changed, 1e-3, 1e-300), rel=1e-6)

@@ -93,7 +93,7 @@ def test_loops_of_steel(name):
         ("governor", 0.2),
         ("four_bar", 0.1),
         ("n_pendulum", 0.1),
-        ("double_pendulum", 0.0),
+        ("double_pendulum", 0.05),
     ],
 )
 def test_start_values_follow_the_ringing(name, more):

@@ -72,6 +72,7 @@ FAST_PATHS = {
     "middle": BEAMS,
     "rotation": BEAMS,
     "length": {"varint/kernels/paths.py"},
+    "angle": {"varint/kernels/measures.py"},
     "wrap": {"varint/kernels/paths.py"},
 }
 SOLVED_ELSEWHERE = {

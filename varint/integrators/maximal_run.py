@@ -68,8 +68,6 @@ class MaximalRun:
         self.failure: Failure | None = None
         self.iterations = np.zeros(2, dtype=np.int64)  # Newton's, and sub-steps
         self._stepwise: Stepwise | None = None  # since the first step with functions of the state
-        self._is_steady = not (loads.varies or commands.varies or commands.moved.size or self.controllers)
-        self._is_given = False  # whether the march has the loads and inputs
 
     @property
     def done(self) -> float:
@@ -249,9 +247,7 @@ class MaximalRun:
 
     def _give(self, steps: int, share: float = 1.0) -> None:
         """Loads and commands of so many steps from the present node on, or of one that takes a ``share`` of dt."""
-        if self._is_steady and self._is_given:
-            return
-        self._is_given, march = True, self.march
+        march = self.march
         nodes = march.node + np.arange(steps + 1)
         starts = march.dt * nodes[: max(steps, 1)]
         of_time, aims = self._of_time(starts, share, 1.0), self._aims(starts, share, 1.0)

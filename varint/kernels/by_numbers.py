@@ -211,6 +211,9 @@ def pushing(plan, ws, tape, stages, by, total):
     work, laws = ws.efforts, plan.laws
     for k in range(stages - 1, -1, -1):
         play_stage(plan, ws, tape, k)
+        for n in range(plan.compliant.row.size):  # efforts that are unknowns were those of the tape's own measures
+            r = plan.compliant.row[n]
+            work.sum_effort[plan.compliant.sum[n]] = (ws.multiplier[r] - ws.residual_row[r]) / (0.5 * tape.h[k])
         for a in range(work.state.size):
             total += by.state[k, a] * tape.h[k] * work.flow[a]
         for s in range(laws.sum_law.size - 1):

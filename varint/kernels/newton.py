@@ -361,12 +361,11 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened, missed):
     At a singular pose the rows are dependent, and not every residual has an impulse that closes it. Where one stays
     open for that reason, the impulses of this step act along the rows at its end in place of those at its start.
     """
-    #   factored  the increment reuses the last factors; it is undone if it does not shrink the residual.
-    #   left      further increments still allowed, fewer once it has converged: a failure then returns that solution.
-    #   upper     the pose whose rows the impulses act along: ``start``, or ``end`` after a row stayed open (singular).
-    # An increment is halved until merit, the sum of squares, falls. floor is the round-off of the terms of a residual.
-    skips = sharpened and plan.rows.eliminated.size == 0 and not has_efforts(plan) and not has_terms(plan)
-    ws.extended.evaluated[0] = True
+    # factored: the increment reuses the last factors; it is undone if it does not shrink the residual
+    # left: further increments allowed, fewer once it has converged: a failure then returns that solution
+    # simple: only rows of joints. An increment is halved until merit falls. floor: round-off of a residual's terms
+    simple = not (has_efforts(plan) or has_terms(plan)) and plan.constraints.row.size == 0
+    skips, ws.extended.evaluated[0] = simple and sharpened and plan.rows.eliminated.size == 0, True
     attaches = missed > ATTACH_START_ABOVE or ws.ldu.K.size > 0
     upper, increment, factored, left = start, math.inf if attaches else 0.0, False, further
     merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, increment)
@@ -417,7 +416,7 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened, missed):
             continue
         if share == 1.0 and (worst <= tol or worst <= floor):
             open_by = (ROUNDED if _leaves_nothing(plan, ws, h, increment, floor) else SHARP) * floor
-            sharp = unbalanced <= 4.0 * EPSILON and worst <= open_by
+            sharp = (further == 1 or simple) and unbalanced <= 4.0 * EPSILON and worst <= open_by
             after_next = merit / math.sqrt(previous)  # if the next increment shrinks the residual as the last one did
             nothing = after_next <= NOTHING * floor
             if left == 0 or upper == end or sharp or (sharpened and nothing):
