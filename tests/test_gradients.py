@@ -178,7 +178,7 @@ def test_numbers_that_forces_depend_on(rng):
     check(mechanism, ["arm.mass", "block.mass", "slider.point", "hinge.point", "gravity"], rng)
 
 
-@pytest.mark.parametrize("name", [name for name in KNOWN if name not in IN_THE_WORLD])
+@pytest.mark.parametrize("name", [name for name in KNOWN if name not in IN_THE_WORLD and name != "Attachment"])
 @pytest.mark.slow
 @pytest.mark.many
 def test_numbers_of_forces(rng, name):
@@ -190,6 +190,7 @@ def test_numbers_of_forces(rng, name):
         alone = ("restitution",) if mechanism.forces[0].stiffness else ("stiffness", "damping")
         names = [each for each in names if not each.endswith(alone)]
     names = [each for each in names if each != "g.integral"]  # it is zero: another law acts where it is not
+    names = [each for each in names if (name, each) != ("Musculotendon", "f.mass")]  # no pulley divides it
     check_along(mechanism, names, rng, 0.02, 2e-3, state=state)
 
 
