@@ -200,3 +200,14 @@ def test_viscous_stress_by_places(rng):
 def test_what_has_no_gradient(given, message):
     with pytest.raises(vi.ArgumentError, match=message):
         vi.gradient(hung(), lambda s: s.position[0, 2], 0.01, 1e-3, with_respect_to=["bar.mass"], **given)
+
+
+@pytest.mark.slow
+def test_the_start_alone():
+    """The velocities that bodies start with are given, whatever the masses of what hangs on them."""
+    masses = vi.gradient(flying(), lambda states: states[0].velocity[0, 0], DT, DT, times=(0.0,), with_respect_to=[
+        "cloth.masses", "cloth.stiffness"
+    ])  # fmt: skip
+    assert masses.value == pytest.approx(flying().state().velocity[0, 0], abs=1e-12)
+    for name in ("cloth.masses", "cloth.stiffness"):
+        assert np.abs(masses[name]).max() < 1e-9

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 from file_runs import run, same, whole
 
@@ -104,3 +105,18 @@ def test_threads_with_files_of_their_own(tmp_path):
     for k, found in enumerate(runs):
         assert same(found, whole(0.2 + 0.1 * k))
     assert len(list(tmp_path.iterdir())) == 8
+
+
+def test_threads_that_write_files_of_their_own(tmp_path):
+    """The images of small files are made in memory, by all threads at once."""
+    mechanism = vi.mechanisms.double_pendulum()
+
+    def write(number):
+        path = tmp_path / f"{number}.h5"
+        state = mechanism.state(coordinates={"joint 1": 0.01 * number})
+        for _ in range(5):
+            vi.simulate(mechanism, 0.03, 1e-3, state=state, output=path, overwrite=True)
+        return np.array_equal(vi.load(path).position, vi.simulate(mechanism, 0.03, 1e-3, state=state).position)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(write, range(16)))

@@ -212,6 +212,7 @@ class MeshAdjoint(Adjoint):
 
     def finish(self) -> None:
         """See `Adjoint`; before, the gradient by the start of the vertices becomes one by that of the bodies."""
+        self.duals = []
         motion, bodies = self.run.march.started, self.run.compiled.plan.bodies
         self.started = self.by_start[:, 6:].copy()
         found = np.zeros_like(self.by_start)

@@ -1,7 +1,8 @@
 """Derivatives of an objective by numbers of the description, through the vertices of deformable bodies and nets.
 
-What s and e of all stages (mesh_adjoint.py) are with other numbers at the motion of the run, each with the gradient by
-it, is one scalar. So are the start of the vertices and the inertia of those that bodies hold at the nodes.
+The derivative by a number is that of one scalar, by differences: s and e of all stages (mesh_adjoint.py) with the
+changed number along the unchanged motion of the run, times the gradients by s and e. The start of the vertices, and the
+inertia at the nodes of those that bodies hold, add to it in the same way.
 """
 
 from collections.abc import Callable
@@ -23,13 +24,18 @@ from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.joints.base import Joint
 
 OF_INERTIA = ("mass", "inertia")  # fields of a body on which no mesh depends
-OF_EACH = {"stiffness": "elements", "damping": "elements", "rest_length": "elements", "masses": "vertices"}  # of a net
+OF_EACH = {
+    "stiffness": "elements",
+    "damping": "elements",
+    "rest_length": "elements",
+    "masses": "vertices",
+}  # numbers of a net, by what has one
 
-AT_START = ("stiffness", "masses")  # of these: on which the start depends
+AT_START = ("stiffness", "masses")  # those of OF_EACH on which the start of the vertices depends
 
 
 class MeshSums(NamedTuple):
-    """Parts of the scalar, J or of the objective's unit: of each element (m,), of each vertex (n,)."""
+    """Parts of the scalar, in the unit of the objective: of each element (m,), of each vertex (n,)."""
 
     elements: np.ndarray
     vertices: np.ndarray
@@ -59,7 +65,7 @@ class MeshNumbers:
         return number.field is not None and number.field.item.name in self.own and self._of_force(number)
 
     def by(self, number: Number) -> Derivative | None:
-        """The derivative, of the number's shape, as a function of the objective; None where no mesh depends on it."""
+        """The derivative, of the number's shape, of objective k and its adjoint; None if no mesh depends on it."""
         if number.series is not None:
             return None
         if number.field is not None:
@@ -89,7 +95,7 @@ class MeshNumbers:
     def _by_each(self, number: Number) -> Derivative:
         """Derivatives by one number of each spring or particle of a net: all change at once, for each acts by itself.
 
-        At the start they act together: differences of that are taken one by one.
+        The start depends on all together, so that its differences are taken for one after another.
         """
         assert number.field is not None
         name, kind = number.field.item.name, OF_EACH[number.field.attribute]
@@ -136,8 +142,6 @@ class ChangedMeshes:
         if not isinstance(total, MeshSums):
             elements = sum(len(mesh.elements) for mesh in self.meshes.meshes)
             total = MeshSums(np.zeros(elements), np.zeros(len(self.meshes.points)))
-        if not count:
-            return total
         for each in adjoint.duals:
             if isinstance(each, StageDuals):
                 self._add_stage(each, total)
@@ -150,10 +154,10 @@ class ChangedMeshes:
         for k in range(2):
             meshes.place(stage.position[k], stage.rotation[k], x[k])
         middle, velocity, both = 0.5 * (x[0] + x[1]), (x[1] - x[0]) / h, stage.by_loads(meshes)
-        push = 0.5 * h * (both[1] - both[0])  # by the forces in the middle
+        by_force = 0.5 * h * (both[1] - both[0])  # gradient by the forces in the middle
         responses, viscosities = meshes.responses(middle), meshes.viscosities(middle, velocity)
-        total.elements[:] += meshes.by_element(push, responses) + meshes.by_element(push, viscosities)
-        weighed = np.sum((both[0] + both[1]) * velocity, axis=1) + push @ meshes.gravity
+        total.elements[:] += meshes.by_element(by_force, responses) + meshes.by_element(by_force, viscosities)
+        weighed = np.sum((both[0] + both[1]) * velocity, axis=1) + by_force @ meshes.gravity
         total.vertices[:] += meshes.mass * weighed
 
     def _add_node(self, node: NodeDuals, total: MeshSums) -> None:
@@ -167,7 +171,7 @@ def _array_of(found: Differences, value: Callable[[ChangedMeshes], np.ndarray]) 
 
     def at(share: float) -> np.ndarray:
         if share not in found.made:
-            raise MechanismError(OTHER_PARTS)  # as when it was made; `differences` takes the other side
+            raise MechanismError(OTHER_PARTS)  # as its maker did: `differences` takes the other side
         return value(found.made[share])
 
     return np.asarray(differences(at, found.step))

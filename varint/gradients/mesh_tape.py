@@ -1,4 +1,4 @@
-"""A run with deformable bodies that can be gone back along: its tape keeps the places of all vertices too."""
+"""A taped run with deformable bodies, for the backward pass: the tape has the positions of all vertices too."""
 
 from functools import cached_property, partial
 
@@ -17,11 +17,11 @@ from varint.model.rotation_vectors import matrix_from_vector, rotation_matrix
 from varint.problem import MOST_STEPS
 
 NUMBER = np.dtype(float).itemsize  # bytes
-TURN = 1e-3  # rad, and that share of the size of a part: of the differences of the start by the poses of bodies
+TURN = 1e-3  # rad, share of the size of a part and of the largest velocity: steps of differences of the start
 
 
 class MeshStart:
-    """The start of all vertices with the bodies at ``position`` (nb + 1, 3) and ``rotation``, moving by ``motion``.
+    """The start of all vertices, with bodies at ``position`` (nb + 1, 3), ``rotation``, of velocities ``motion``.
 
     x, v : (n, 3) m, m/s
     """
@@ -48,7 +48,7 @@ class MeshTape(MaximalTape):
 
     @cached_property
     def starts(self) -> list[tuple[int, int, Differences[MeshStart]]]:
-        """Slots of the bodies that hold vertices, entries (12,) of their state, and starts changed along these."""
+        """Slot of a body that holds vertices, number 0 to 11 of an entry of its state, starts changed along that."""
         position, rotation, motion = self.bodies_at_start
         length, fastest = self.compiled.length, max(1.0, float(np.abs(motion).max(initial=0.0)))
         steps = np.repeat([length, 1.0, fastest, fastest], 3) * TURN
@@ -74,8 +74,8 @@ class MeshTape(MaximalTape):
         meshes = AttachedMeshes(self.mechanism, self.compiled)
         n, free, nb = len(meshes.points), len(meshes.free), len(self.mechanism.bodies)
         speeds = 2 * self.setting.method.stages.size * free
-        duals = 2 * free + 2 * 12 * (nb + 1) + 4 * nb
-        by_numbers = stage  # of what the attached bodies answer (mesh_adjoint.py)
+        duals = 2 * n + 2 * free + 2 * 4 * (nb + 1) + 4 * nb  # of one objective
+        by_numbers = stage  # no more than that, of the scratch of `MeshAdjoint`
         return checkpoint + 3 * NUMBER * (n + free + speeds), stage + by_numbers + 3 * NUMBER * (2 * n + duals)
 
     def _new_run(self, room: int) -> MaximalRun:
@@ -87,7 +87,7 @@ class MeshTape(MaximalTape):
 
     def _go(self, layout: Layout) -> int:
         largest = super()._go(layout)
-        # without what the vertices add, of which the adjoint has the derivatives
+        # of the bodies alone: `MeshAdjoint.finish` adds the derivatives of what the vertices add
         own = momentum_of(self.compiled.plan.bodies, self.march.started)
         self.begin = self.begin._replace(momentum=own)
         return largest

@@ -1,26 +1,28 @@
-"""The image of a new run file, made in memory from that of the file before.
+"""The image, all bytes, of a new run file, made in memory.
 
-HDF5 takes as long to make a dataset as for twenty steps of a double pendulum, and a run has eighty. So the arrays are
-written into a pattern: the image of a file whose arrays have the same names, types and shapes, with the place of each.
+HDF5 takes as long to create one of the eighty datasets of a run file as twenty steps of a double pendulum take. So the
+arrays are copied into a pattern: the image, which is kept, of a file of zeros whose arrays have the same names, types
+and shapes, with the place of each. Files of more than LARGEST bytes are made by HDF5 itself.
 """
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import count
 from typing import NamedTuple
 
 import h5py
 import numpy as np
 
-LIBRARY = "v110"  # of HDF5, the first with a mode for one writer and many readers; fixes the format of files
+LIBRARY = "v110"  # the lowest format of HDF5, 1.10: the first with one writer and many readers (SWMR)
 BOUND = h5py.h5f.LIBVER_V110
-KEPT, LARGEST = 4, 1 << 20  # patterns that are kept, and bytes of the arrays of one
-NAME = "run"  # of files in memory
+KEPT, LARGEST = 4, 1 << 20  # patterns that are kept, and most bytes of the arrays of one
+NUMBERS = count()  # HDF5 takes open files in memory of one name, as of two threads, for one file
 WHOLE = h5py.h5s.ALL
 SCALAR = h5py.h5s.create(h5py.h5s.SCALAR)
 
 
 class Stored(NamedTuple):
-    """An array of a file. ``rows``: in a chunk, where its length may change; else 0."""
+    """An array of a file. ``rows``: in a chunk, if the array can grow, else 0."""
 
     array: np.ndarray
     rows: int = 0
@@ -34,7 +36,7 @@ class ImageLayout(NamedTuple):
 
 
 class ImagePattern(NamedTuple):
-    """An image, and where the arrays lie in it: by name the first byte of each part, with its first and last row."""
+    """An image; by name the first byte of each part of an array, and its rows first:last, None for the whole array."""
 
     image: bytes
     places: dict[str, list[tuple[int, int | None, int | None]]]
@@ -50,7 +52,7 @@ def image_of(
     small = sum(array.nbytes for array in arrays.values()) <= LARGEST
     with _opened(_filled(_pattern(layout), arrays)) if small else _made(layout, arrays) as file:
         for name, text in attributes.items():
-            of_fixed_length, kind = _scalar(text)  # others lie in a heap without checksum
+            of_fixed_length, kind = _scalar(text)  # HDF5 keeps others in a heap without checksum
             h5py.h5a.create(file.id, name.encode(), kind, SCALAR).write(of_fixed_length)
         for name, text in texts.items():
             value, kind = _scalar(text)
@@ -84,7 +86,11 @@ def _opened(image: bytes) -> h5py.File:
     access.set_fapl_core(len(image), False)
     access.set_libver_bounds(BOUND, BOUND)
     access.set_file_image(image)
-    return h5py.File(h5py.h5f.open(NAME.encode(), h5py.h5f.ACC_RDWR, fapl=access))
+    return h5py.File(h5py.h5f.open(_new_name().encode(), h5py.h5f.ACC_RDWR, fapl=access))
+
+
+def _new_name() -> str:
+    return f"run {next(NUMBERS)} in memory"
 
 
 @lru_cache(KEPT)
@@ -98,10 +104,10 @@ def _pattern(layout: ImageLayout) -> ImagePattern:
 
 def _made(layout: ImageLayout, arrays: Mapping[str, np.ndarray]) -> h5py.File:
     """Open a new file in memory with these arrays."""
-    file = h5py.File(NAME, "w", driver="core", backing_store=False, libver=LIBRARY)
+    file = h5py.File(_new_name(), "w", driver="core", backing_store=False, libver=LIBRARY)
     properties, groups = _properties(), {"": file.id}
     for path, shape, _, rows in layout.arrays:
-        array = np.ascontiguousarray(arrays[path]).reshape(shape)  # of a number it makes a row
+        array = np.ascontiguousarray(arrays[path]).reshape(shape)  # which makes a row of a number
         if rows:
             file.create_dataset(path, data=array, chunks=(rows, *shape[1:]), maxshape=(None, *shape[1:]))
             continue

@@ -6,12 +6,14 @@ Three POINT rows, along directions at right angles, hold one point of the body. 
     D' = T_u^T D T = [ L  A ]     T, T_u: from a motion at the point to that at the centre, at ``lower`` and ``upper``
                      [ B  E ]
 
-The joint passes a force only, and the parent moves the point alone, by y:
+The joint transmits a force and no torque, and the motion of the parent enters only as the shift y of the point. With
+(force, torque), the right-hand side of the body at the point, and the turn of the child itself, not relative to the
+parent:
 
     V = E^-1 B    M = L - A V    z = E^-1 torque    turn = z - V (y + b)
     force of the joint on the child = M (y + b) + A z - force
 
-b: the shift that the right-hand sides of the rows ask for. M and A are kept in ``ws.ldu.D``, factors of E in
+b: the shift that the right-hand sides of the rows require. M and A are kept in ``ws.ldu.D``, factors of E in
 ``ws.ldu.S``, V in ``ws.ldu.Y``, the directions of the rows in ``ws.ldu.frame``; ``ws.ldu.arm`` leads from the centre
 of the parent to the point, and from there to that of the child.
 """
@@ -35,7 +37,7 @@ def is_ball(plan, i):
 
 @njit(inline="always")
 def write_ball(plan, ws, i, pose, at):
-    """Write the directions of the rows and the arms at the pose ``pose``, as number ``at``."""
+    """Write the directions of the rows and the arms at a pose to ``ws.ldu.frame[at, i]`` and ``arm[at, i]``."""
     first, parent = natural(plan.joints.rows[i]), natural(plan.joints.parent[i])
     position, rotation, basis, arm = ws.position[pose], ws.rotation[pose], ws.ldu.frame[at, i], ws.ldu.arm[at, i]
     d, w = sub(vector(position[i]), vector(position[parent])), vector(plan.measures.w[first])
@@ -84,7 +86,7 @@ def factor_ball(plan, ws, i, low):
 
 @njit(inline="always")
 def _add_carried(x, y, z, upper, lower, P):
-    """Add to the pivot ``P`` of the parent that of a force at the end of its arms, with the rows x, y, z."""
+    """Add T_u^T M T to the pivot ``P`` of the parent, x, y, z the rows of M; its centre to the point: the arms."""
     d0, d1, d2 = upper[0], upper[1], upper[2]
     _add_row(x, lower, P[0])
     _add_row(y, lower, P[1])
@@ -96,7 +98,7 @@ def _add_carried(x, y, z, upper, lower, P):
 
 @njit(inline="always")
 def _add_row(force, arm, row):
-    """Add a row by the motion of a point to one by that of the centre from which the arm leads there."""
+    """Add ``force``, a row by the shift of a point, to ``row``, by the motion of the centre; the arm leads there."""
     write(row, add(vector(row), force), add(turn_of(row), cross(arm, force)))
 
 
@@ -110,7 +112,7 @@ def _asked(plan, ws, i, row, low):
 
 @njit(inline="always")
 def _times(M, at, a):
-    """The product of three columns of a pivot's first three rows, from column ``at`` on, with a vector."""
+    """Return the product of the block of rows 0 to 2 of ``M``, from column ``at`` on, with the vector ``a``."""
     return (
         M[0, at] * a[0] + M[0, at + 1] * a[1] + M[0, at + 2] * a[2],
         M[1, at] * a[0] + M[1, at + 1] * a[1] + M[1, at + 2] * a[2],
@@ -138,7 +140,7 @@ def forward_ball(plan, ws, i, low, body, row):
 
 @njit(inline="always")
 def back_ball(plan, ws, i, low, body, row):
-    """Replace right-hand sides by the solution, after `forward_ball`; that of the parent is found already."""
+    """Replace right-hand sides by the solution, after `forward_ball`; ``body[parent]`` holds the solution already."""
     x, V, basis, arm = body[i], ws.ldu.Y[i], ws.ldu.frame[0, i], ws.ldu.arm[low, i]
     first, parent = natural(plan.joints.rows[i]), natural(plan.joints.parent[i])
     shift = _asked(plan, ws, i, row, low)

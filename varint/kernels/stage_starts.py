@@ -1,11 +1,11 @@
 """Start values of Newton's iteration in a stage of a composition, by what is known of its neighbours in time.
 
 Let D_s^k be the backward differences of the velocities of stage s over the steps, see `step._extrapolate`. The
-polynomial of degree k through its velocities in the last steps misses the next one by the next D_s^(k + 1). A stage of
-a step is near the motion at its middle, up to terms of the order of the square of the step, so this is about the same
-smooth function of time for all stages. It is known for stages that are done in this step, and for all of the last
-step. So it is extrapolated, or interpolated where a backward stage goes over a time that is known, from its values at
-the middles of the nearest stages in time, and added.
+polynomial of degree k through its velocities in the last steps misses the next one by the next D_s^(k + 1). The
+velocity of a stage is that of the motion at the middle of the stage, up to terms of the order of the step squared, so
+that D_s^(k + 1) is about the same smooth function of time for all stages s. Its values are known for the stages solved
+in this step and for all of the last step. It is extrapolated to the middle of the new stage from the nearest of these
+(interpolated where a backward stage crosses a known time), and added to the start value of that stage.
 """
 
 from dataclasses import dataclass
@@ -13,20 +13,20 @@ from typing import Annotated
 
 from varint._numba import CompiledRecord, Float2, Int2, njit
 
-NEAREST = 3  # stages that the start value of a stage takes part of
+NEAREST = 3  # stages whose extrapolation errors correct the start value of a stage
 
 
 @dataclass(frozen=True, eq=False)
 class StageStarts(CompiledRecord, writable=True):
-    """Facts of the scheme, by the stage that starts."""
+    """Stages whose extrapolation errors correct the start value of each stage, and their weights."""
 
-    near: Annotated[Int2, f"stages {NEAREST}"]  # of this step where it comes before that stage, else of the last one
-    share: Annotated[Float2, f"stages {NEAREST}"]  # factor of what its polynomial missed
+    near: Annotated[Int2, f"stages {NEAREST}"]  # j: in this step if it comes before that stage, else in the last
+    share: Annotated[Float2, f"stages {NEAREST}"]  # weight of that error; zero where unused
 
 
 @njit
 def add_missed(ws, stage, degree):
-    """Add to ``ws.velocity``, of polynomials of that ``degree``, what they are expected to miss."""
+    """Add to the start values ``ws.velocity`` the expected error of their extrapolation of degree ``degree``."""
     for n in range(NEAREST):
         j, share = ws.starts.near[stage, n], ws.starts.share[stage, n]
         history = ws.history[j]

@@ -2,20 +2,20 @@
 
 Velocities that are extrapolated and impulses of the last step then solve a step within its tolerance, so that it takes
 no iteration. But both are wrong by some round-off, which adds up from step to step until one does take an iteration.
-What it changes is the drift of all steps since the last such one. The slope of the velocities and the impulses were
-wrong by that over the number of these steps, and change by a `gain` of the last differences, which is one over it.
+Its correction is the drift of the n steps since the last iteration, this one included: in each step the slope of the
+velocities and the impulses were wrong by 1 / n of it. So they change by a `gain` of 1 / n of their last differences.
 """
 
 from varint._numba import njit
 from varint.algebra.vectors import ZERO, write
 
-CALM = 1e-9  # m/s: slower than this, bodies that rest on contacts do not move; and by how much even motions may change
-SMOOTH = 0.5  # share of the change of a slope below which its own change shows a curve, no round-off
+CALM = 1e-9  # m/s: smaller velocities of bodies on contacts, and changes of their slope, count as round-off
+SMOOTH = 0.5  # below this |D^3| over |D^2| of the velocities show a curve, no round-off
 
 
 @njit
 def weigh_start(ws, iterations, h):
-    """Set the gain after a step of ``h`` seconds that took so many iterations, and count those that took none."""
+    """Set the gain after a step of ``h`` seconds with so many iterations, and count the steps in a row without any."""
     work = ws.contacts
     drifted = iterations == 1 and work.drift[0] < CALM and h == work.span[0]
     work.gain[0] = 1.0 / (work.foreseen[0] + 1.0) if drifted else 1.0
@@ -24,7 +24,7 @@ def weigh_start(ws, iterations, h):
 
 @njit
 def keep_impulses(ws):
-    """Keep the impulses of the joints over a step for the next, in ``ws.last_multiplier``."""
+    """Change ``ws.last_multiplier``, impulses of joints that the next step starts from, by `gain` of their change."""
     gain, last = ws.contacts.gain[0], ws.last_multiplier
     for r in range(last.size):
         last[r] = ws.multiplier[r] if gain == 1.0 else last[r] + gain * (ws.multiplier[r] - last[r])
@@ -32,7 +32,10 @@ def keep_impulses(ws):
 
 @njit
 def keep_line(ws, length):
-    """Correct the slope of the velocities, ``ws.history[0, 1]``, at the end of a step; ``length``: m, of 1 rad."""
+    """Keep the slope of the velocities, ``ws.history[0, 1]``, in even motion, but for `gain` of its last change.
+
+    Clears the higher differences. ``length``, m, scales rad/s to m/s.
+    """
     history, gain, foreseen = ws.history[0], ws.contacts.gain[0], ws.contacts.foreseen[0]
     if gain == 1.0 and foreseen == 0:
         return
@@ -48,6 +51,6 @@ def keep_line(ws, length):
     for i in range(history.shape[1]):
         slope, bend = history[1, i], history[2, i]
         for k in range(6):
-            slope[k] -= (1.0 - share) * bend[k]
+            slope[k] -= (1.0 - share) * bend[k]  # D^1 - D^2 is the slope of the step before
         for j in range(2, history.shape[0]):
             write(history[j, i], ZERO, ZERO)
