@@ -59,3 +59,17 @@ def written(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture
+def jax():
+    """JAX, in double precision."""
+    jax = pytest.importorskip("jax", reason="needs varint[jax]")
+    with jax.enable_x64(True):
+        yield jax
+
+
+@pytest.fixture
+def torch():
+    """PyTorch."""
+    return pytest.importorskip("torch", reason="needs varint[torch]")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fed_back_four_bar import NAMED, NODES, fed_back
 
 import varint as vi
 from varint.bridges.rollout import Cotangents, Rollout, RolloutStates
@@ -70,18 +71,6 @@ def check(found):
         runs = np.reshape([by_runs(name, k) for k in range(value.size)], value.shape)
         np.testing.assert_allclose(found[name], exact()[name], rtol=0, atol=1e-7 * scale, err_msg=name)
         np.testing.assert_allclose(found[name], runs, rtol=0, atol=1e-7 * scale, err_msg=name)
-
-
-@pytest.fixture
-def jax():
-    jax = pytest.importorskip("jax", reason="needs varint[jax]")
-    with jax.enable_x64(True):
-        yield jax
-
-
-@pytest.fixture
-def torch():
-    return pytest.importorskip("torch", reason="needs varint[torch]")
 
 
 def rollout_of(make, **options):
@@ -436,82 +425,3 @@ def test_jax_example_of_the_page(jax):
     names = names_after_the_example("jax")
     ahead, behind = (float(names["loss"]({"mass": 1.0, "length": 0.8 + h})) for h in (1e-5, -1e-5))
     assert float(names["slope"]["length"]) == pytest.approx((ahead - behind) / 2e-5, rel=1e-7)
-
-
-# --------------------------------------------------------------------------------- numbers by name, on a closed loop
-
-
-NODES = 21
-NAMED = {
-    "coupler.mass": 1.1,
-    "rocker.mass": 0.7,
-    "servo.stiffness": 12.0,
-    "servo.damping": 0.4,
-    "spring.stiffness": 6.0,
-    "motor.effort": np.sin(np.arange(NODES)),
-}
-
-
-def fed_back():
-    """A four-bar whose crank follows a target by feedback, with a spring and a motor."""
-    four_bar = vi.mechanisms.four_bar()
-    forces = [
-        vi.JointServo("servo", joint="crank pivot", target=0.5, stiffness=10.0, damping=0.3),
-        vi.TorsionSpring("spring", joint="rocker pivot", stiffness=5.0),
-        vi.Motor("motor", joint="crank pivot", effort=0.0),
-    ]
-    return dataclasses.replace(four_bar, forces=forces)
-
-
-def named_by_runs():
-    """Derivatives of the loss by differences of runs; of the efforts those of three nodes."""
-    rollout = Rollout(fed_back(), DURATION, DT, [0.1, 0.2], {"order": 2, "tol": 1e-14})
-
-    def by(name, place):
-        def value(share):
-            changed = {key: np.array(array, dtype=float) for key, array in NAMED.items()}
-            changed[name][place] += share
-            return float(named_loss(rollout.states(changed)))
-
-        return differences(value, 1e-3)
-
-    return {name: [by(name, k) for k in (0, 7, 19)] if np.ndim(NAMED[name]) else by(name, ()) for name in NAMED}
-
-
-def named_loss(states):
-    weights = np.random.default_rng(8).standard_normal((2, 3, 3))
-    return (weights * np.asarray(states.position)).sum() + (weights * np.asarray(states.velocity)).sum()
-
-
-def check_named(found):
-    for name, by in named_by_runs().items():
-        got = np.asarray(found[name])[[0, 7, 19]] if np.ndim(by) else float(found[name])
-        np.testing.assert_allclose(got, by, rtol=1e-7, atol=1e-7 * np.max(np.abs(by)), err_msg=name)
-
-
-def test_numbers_by_name_have_the_gradients_of_runs():
-    rollout = Rollout(fed_back(), DURATION, DT, [0.1, 0.2], {"order": 2, "tol": 1e-14})
-    weights = np.random.default_rng(8).standard_normal((2, 3, 3))
-    none = np.zeros((2, 3, 4)), np.zeros((2, 3, 3))
-    given = {name: np.array(value, dtype=float) for name, value in NAMED.items()}
-    check_named(dict(zip(NAMED, rollout.back(given, list(given), (weights, none[0], weights, none[1])), strict=True)))
-
-
-def test_numbers_by_name_through_torch(torch):
-    rollout = vi.bridges.torch_rollout(fed_back(), DURATION, DT, order=2, times=[0.1, 0.2], tol=1e-14)
-    given = {name: torch.tensor(np.array(value), requires_grad=True) for name, value in NAMED.items()}
-    weights = torch.tensor(np.random.default_rng(8).standard_normal((2, 3, 3)))
-    states = rollout(given)
-    ((weights * states.position).sum() + (weights * states.velocity).sum()).backward()
-    check_named({name: value.grad.numpy() for name, value in given.items()})
-
-
-def test_numbers_by_name_through_jax(jax):
-    rollout = vi.bridges.jax_rollout(fed_back(), DURATION, DT, order=2, times=[0.1, 0.2], tol=1e-14)
-    weights = jax.numpy.asarray(np.random.default_rng(8).standard_normal((2, 3, 3)))
-
-    def value(parameters):
-        states = rollout(parameters)
-        return (weights * states.position).sum() + (weights * states.velocity).sum()
-
-    check_named(jax.grad(value)({name: jax.numpy.asarray(array) for name, array in NAMED.items()}))

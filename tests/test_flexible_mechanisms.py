@@ -53,12 +53,18 @@ def test_the_coupler_of_a_flexible_four_bar_bends_less_where_it_is_thick():
     assert most[0] > 2e-4
 
 
-@pytest.mark.slow
-def test_a_cable_draws_carts_together_evenly():
-    run = moved("cable_between_carts", 0.5)
-    left, right = (run.position[:, run.mechanism.body_index[name], 0] for name in ("left", "right"))
+def drawn_together(name):
+    """The run of two carts, ``left`` and ``right``, that come together evenly."""
+    run = moved(name, 0.5)
+    left, right = (run.position[:, run.mechanism.body_index[cart], 0] for cart in ("left", "right"))
     assert left + right == pytest.approx(np.zeros(len(run)), abs=1e-9)
     assert left[-1] > left[0] + 0.01
+    return run
+
+
+@pytest.mark.slow
+def test_a_cable_draws_carts_together_evenly():
+    run = drawn_together("cable_between_carts")
     nodes = [run.mechanism.body_index[f"cable {k}"] for k in range(9)]
     pieces = np.linalg.norm(np.diff(run.position[:, nodes], axis=1), axis=2)
     assert pieces.max() < 0.125 * (1 + 40.0 / 2000.0)  # no pull beyond four times the weight
@@ -66,10 +72,7 @@ def test_a_cable_draws_carts_together_evenly():
 
 @pytest.mark.slow
 def test_a_net_draws_carts_together_evenly():
-    run = moved("net_between_carts", 0.5)
-    left, right = (run.position[:, run.mechanism.body_index[name], 0] for name in ("left", "right"))
-    assert left + right == pytest.approx(np.zeros(len(run)), abs=1e-9)
-    assert left[-1] > left[0] + 0.01
+    run = drawn_together("net_between_carts")
     net = run.mechanism.forces[0]
     lowest = run.vertices["net"][..., 2].min(axis=1)
     assert lowest[-1] < -0.1

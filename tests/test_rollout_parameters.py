@@ -4,7 +4,8 @@ import dataclasses
 
 import numpy as np
 import pytest
-from test_bridges import DT, DURATION, build, fed_back, loss_of_states
+from fed_back_four_bar import fed_back
+from test_bridges import DT, DURATION, build, loss_of_states
 
 import varint as vi
 from varint.bridges.rollout import Rollout
