@@ -66,6 +66,12 @@ def velocities_back(plan, ws, pose, state, by):
         for k in range(6):
             ws.increment_body[i, k] = state[i, 6 + k]
     mass_pivots(plan, ws.ldu.D)
+    solve_velocities_back(plan, ws, pose, state, by)
+
+
+@njit
+def solve_velocities_back(plan, ws, pose, state, by):
+    """`velocities_back` from where ``ws.ldu.D`` and the gradient by the velocities, ``ws.increment_body``, are set."""
     solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
     curvature_of_rows_back(plan, ws, pose, state)
     add_node(plan, ws, pose, ws.increment_body, ws.increment_row, ws.velocity, ws.multiplier, by)

@@ -6,8 +6,7 @@ bodies that vertices are attached to.
 """
 
 from varint._numba import njit
-from varint.kernels.adjoint import curvature_of_rows_back
-from varint.kernels.by_numbers import add_node
+from varint.kernels.adjoint import solve_velocities_back
 from varint.kernels.compliant_rows import keep_multipliers
 from varint.kernels.configuration import mass_pivots
 from varint.kernels.dense import copy_motions
@@ -116,11 +115,4 @@ def velocities_with_back(plan, ws, pose, added, state, by):
             ws.increment_body[i, k] = state[i, 6 + k]
     mass_pivots(plan, ws.ldu.D)
     _add_inertia(ws, added)
-    solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
-    curvature_of_rows_back(plan, ws, pose, state)
-    add_node(plan, ws, pose, ws.increment_body, ws.increment_row, ws.velocity, ws.multiplier, by)
-    for i in range(plan.bodies.mass.size):
-        for k in range(6):
-            state[i, 6 + k] = ws.increment_body[i, k]
-    for r in range(ws.increment_row.size):
-        ws.increment_row[r] = -ws.increment_row[r]
+    solve_velocities_back(plan, ws, pose, state, by)
