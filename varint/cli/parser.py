@@ -15,11 +15,29 @@ class UsageError(Exception):
     """A command line that cannot be read; the text ends with the command whose ``--help`` says how it is written."""
 
 
+def real_number(text: str) -> float:
+    """The number that ``text`` writes. Raises argparse.ArgumentTypeError."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number: write 0.5 or 2e-3, without a unit") from None
+
+
+def whole_number(text: str) -> int:
+    """The whole number that ``text`` writes. Raises argparse.ArgumentTypeError."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
+
+
 class Parser(argparse.ArgumentParser):
     """Takes options by their whole names alone: a part of a name would change its meaning with a new option."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options)
+        self.register("type", float, real_number)
+        self.register("type", int, whole_number)
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (options: {self.prog} --help)")
