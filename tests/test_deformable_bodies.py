@@ -3,6 +3,7 @@
 import sys
 from dataclasses import replace
 
+import h5py
 import numpy as np
 import pytest
 from rubber_pads import RUBBER, arm, left, pad, right
@@ -290,6 +291,20 @@ def test_runs_go_on_to_the_same_bits(tmp_path):
     assert vi.load(path).energy == pytest.approx(whole.energy, abs=0)
     every = vi.simulate(mechanism, 0.02, 1e-3, every=7)
     assert np.array_equal(every.vertices["pad"], whole.vertices["pad"][[0, 7, 14, 20]])
+
+
+def test_chunks_of_a_file_are_small_for_many_vertices(tmp_path):
+    points = np.random.default_rng(3).normal(size=(1500, 3))
+    net = vi.ParticleNet("net", points, springs=[[0, 1]], stiffness=1.0, masses=np.ones(1500))
+    rod = vi.Body.rod("rod", (0, 0, 0), (0, 0, -1), mass=1.0)
+    mechanism = vi.Mechanism("net", [rod], [vi.Spherical("ball", "world", "rod", point=(0, 0, 0))], forces=[net])
+    vi.simulate(mechanism, 3e-3, 1e-3, output=tmp_path / "run.h5")
+    with h5py.File(tmp_path / "run.h5") as file:
+        assert (
+            max(np.prod(array.chunks) for array in file.values() if isinstance(array, h5py.Dataset) and array.chunks)
+            <= 8192
+        )
+    assert (tmp_path / "run.h5").stat().st_size < 3_000_000
 
 
 @pytest.mark.parametrize("suffix", [".toml", ".json"])

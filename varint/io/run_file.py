@@ -50,6 +50,7 @@ TEXTS = (
 TURNS = ("0", "1")
 AT_DIAGNOSTICS = "diagnostics/"  # before the names of their datasets
 LONGEST_MESSAGE = 1000  # bytes
+CHUNK = 1 << 16  # bytes
 
 
 class Progress(NamedTuple):
@@ -136,6 +137,6 @@ def digest_of(texts: Mapping[str, bytes], mechanism: bytes, load: np.ndarray | N
     return digest.hexdigest()
 
 
-def rows_in_chunk(bodies: int) -> int:
-    """Nodes in a chunk of the arrays of a mechanism of that many bodies: 64 kB of quaternions."""
-    return max(1, 2**16 // (8 * 4 * bodies))
+def rows_in_chunk(bodies: int, bytes_of_row: int) -> int:
+    """Rows in a chunk of an array: as many as 64 kB of quaternions of the bodies have, at most 64 kB, at least one."""
+    return max(1, CHUNK // max(8 * 4 * bodies, bytes_of_row))

@@ -1,8 +1,8 @@
 """The image, all bytes, of a new run file, made in memory.
 
 HDF5 takes as long to create one of the eighty datasets of a run file as twenty steps of a double pendulum take. So the
-arrays are copied into a pattern: the image, which is kept, of a file of zeros whose arrays have the same names, types
-and shapes, with the place of each. Files of more than LARGEST bytes are made by HDF5 itself.
+image of a file of zeros, whose arrays have the same names, types and shapes, is kept with the place of each array in
+it, and new arrays are copied into it. If their chunks have more than LARGEST bytes, HDF5 writes them itself.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,17 +15,24 @@ import numpy as np
 
 LIBRARY = "v110"  # the lowest format of HDF5, 1.10: the first with one writer and many readers (SWMR)
 BOUND = h5py.h5f.LIBVER_V110
-KEPT, LARGEST = 4, 1 << 20  # patterns that are kept, and most bytes of the arrays of one
-NUMBERS = count()  # HDF5 takes open files in memory of one name, as of two threads, for one file
+KEPT, LARGEST = 4, 1 << 22  # images of zeros that are kept, and the most bytes of the chunks of one
+NUMBERS = count()  # a name for each file in memory: HDF5 takes two open ones of one name for the same file
 WHOLE = h5py.h5s.ALL
 SCALAR = h5py.h5s.create(h5py.h5s.SCALAR)
 
 
 class Stored(NamedTuple):
-    """An array of a file. ``rows``: in a chunk, if the array can grow, else 0."""
+    """An array of a file. ``rows``: rows of a chunk if the array can grow, else 0."""
 
     array: np.ndarray
     rows: int = 0
+
+    @property
+    def bytes_in_file(self) -> int:
+        """Bytes of the array with the unused rest of its last chunk."""
+        if not self.rows:
+            return self.array.nbytes
+        return -(-len(self.array) // self.rows) * self.rows * self.array[:1].nbytes
 
 
 class ImageLayout(NamedTuple):
@@ -36,7 +43,11 @@ class ImageLayout(NamedTuple):
 
 
 class ImagePattern(NamedTuple):
-    """An image; by name the first byte of each part of an array, and its rows first:last, None for the whole array."""
+    """The image of a file of zeros, and the place of each array in it.
+
+    places: by name of the array, for each of its chunks the first byte, the first row and the row after the last; an
+    array that cannot grow is one piece, (first byte, None, None)
+    """
 
     image: bytes
     places: dict[str, list[tuple[int, int | None, int | None]]]
@@ -49,10 +60,10 @@ def image_of(
     arrays = {name: array for name, (array, _) in stored.items()}
     parts = ((name, array.shape, array.dtype.str, stored[name].rows) for name, array in arrays.items())
     layout = ImageLayout(tuple(parts), tuple(links.items()))
-    small = sum(array.nbytes for array in arrays.values()) <= LARGEST
+    small = sum(part.bytes_in_file for part in stored.values()) <= LARGEST
     with _opened(_filled(_pattern(layout), arrays)) if small else _made(layout, arrays) as file:
         for name, text in attributes.items():
-            of_fixed_length, kind = _scalar(text)  # HDF5 keeps others in a heap without checksum
+            of_fixed_length, kind = _scalar(text)  # texts of variable length lie in a heap, which has no checksum
             h5py.h5a.create(file.id, name.encode(), kind, SCALAR).write(of_fixed_length)
         for name, text in texts.items():
             value, kind = _scalar(text)
@@ -107,7 +118,7 @@ def _made(layout: ImageLayout, arrays: Mapping[str, np.ndarray]) -> h5py.File:
     file = h5py.File(_new_name(), "w", driver="core", backing_store=False, libver=LIBRARY)
     properties, groups = _properties(), {"": file.id}
     for path, shape, _, rows in layout.arrays:
-        array = np.ascontiguousarray(arrays[path]).reshape(shape)  # which makes a row of a number
+        array = np.ascontiguousarray(arrays[path]).reshape(shape)  # a number, ascontiguousarray makes it (1,)
         if rows:
             file.create_dataset(path, data=array, chunks=(rows, *shape[1:]), maxshape=(None, *shape[1:]))
             continue
@@ -122,7 +133,7 @@ def _made(layout: ImageLayout, arrays: Mapping[str, np.ndarray]) -> h5py.File:
 
 
 def _places(dataset: h5py.h5d.DatasetID, rows: int) -> Iterator[tuple[int, int | None, int | None]]:
-    """Yield the places of an array, see `ImagePattern`; none where it is empty."""
+    """Yield the entries of `ImagePattern.places` of one array; none if it has no elements."""
     if rows:
         chunks = (dataset.get_chunk_info(k) for k in range(dataset.get_num_chunks()))
         yield from ((chunk.byte_offset, chunk.chunk_offset[0], chunk.chunk_offset[0] + rows) for chunk in chunks)

@@ -358,9 +358,9 @@ def _write_first(path: Path, fresh: Path, content: Content, first: Checkpoint, e
     description = json.dumps(to_data(mechanism)).encode()
     texts["digest"] = digest_of(texts, description, load).encode()
     stored = {} if load is None else {"steady_load": Stored(load)}
-    stored |= _table("", nodes, rows_in_chunk(len(mechanism.bodies)))
+    stored |= _table("", nodes, len(mechanism.bodies))
     if diagnostics:
-        stored |= _table(AT_DIAGNOSTICS, diagnostics, rows_in_chunk(1))
+        stored |= _table(AT_DIAGNOSTICS, diagnostics, 1)
     arrays, (one, other) = first.arrays(), (f"checkpoint/{turn}" for turn in TURNS)
     for at in [one] if ended else [one, other]:
         stored |= {f"{at}/{name}": Stored(array) for name, array in arrays.items()}
@@ -376,9 +376,9 @@ def _columns(rows: Mapping[str, np.ndarray]) -> dict[str, list]:
     return {name: [array.shape[1:], array.dtype.str] for name, array in rows.items()}
 
 
-def _table(at: str, rows: Mapping[str, np.ndarray], in_chunk: int) -> dict[str, Stored]:
-    """Return the arrays of a table below ``at``, with its first ``rows``."""
+def _table(at: str, rows: Mapping[str, np.ndarray], bodies: int) -> dict[str, Stored]:
+    """Return the arrays of a table below ``at``, with its first ``rows``; ``bodies`` as in `rows_in_chunk`."""
     filled = {name: array for name, array in rows.items() if array[0].size}  # HDF5 has no dataset without columns
     sums = [len(rows["t"]), *map(block_checksum, filled.values())]
-    stored = {at + name: Stored(array, in_chunk) for name, array in filled.items()}
+    stored = {at + name: Stored(array, rows_in_chunk(bodies, array[0].nbytes)) for name, array in filled.items()}
     return stored | {f"{at}blocks": Stored(np.array([sums], dtype=np.int64), ROWS_OF_BLOCKS)}
