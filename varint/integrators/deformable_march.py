@@ -273,7 +273,7 @@ class DeformableStage:
         J0, J1 = meshes.jacobian(ws.rotation[self.pose]), meshes.jacobian(ws.rotation[1 - self.pose])
         before, after = parts.mixed @ J0, parts.mixed @ J1
         followed = lu.solve(after) if after.size else after
-        schur = J0.T @ (parts.attached @ J1) - before.T @ followed
+        schur = J0.T @ (parts.held @ J1) - before.T @ followed
         self._factors = lu, before, followed, schur
 
     def _increment(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

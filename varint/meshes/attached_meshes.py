@@ -18,9 +18,9 @@ from varint.model.rotation_vectors import rotation_matrix
 
 
 class SparsePattern:
-    """Sums of entries as a sparse matrix, always with the same places: ``rows`` and ``columns`` of each, (N,).
+    """Sparse matrices of one fixed pattern, each the sum of entries at ``rows`` and ``columns``, (N,) each.
 
-    Those of a square matrix have its diagonal among them.
+    ``chosen`` (N,): whether an entry belongs to the matrix. A square matrix stores its whole diagonal.
     """
 
     def __init__(self, rows: np.ndarray, columns: np.ndarray, chosen: np.ndarray, shape: tuple[int, int]) -> None:
@@ -33,7 +33,7 @@ class SparsePattern:
         self._starts = np.searchsorted(self._places, np.arange(shape[1] + 1) * shape[0])
 
     def matrix(self, entries: np.ndarray, diagonal: np.ndarray | None = None) -> csc_array:
-        """The matrix of all entries (all,), of which it takes its own, with ``diagonal`` added, which is in it."""
+        """The matrix of the chosen ones among ``entries`` (N,), with ``diagonal`` added to its diagonal."""
         data = np.bincount(self._of_entry, entries[self._chosen], len(self._places)).astype(float)
         if diagonal is not None:
             data[np.searchsorted(self._places, np.arange(len(diagonal)) * (self.shape[0] + 1))] += diagonal
@@ -41,22 +41,24 @@ class SparsePattern:
 
 
 class Stiffness(NamedTuple):
-    """Second derivatives of the elastic energy, N/m, by free and attached vertices, of coordinates each."""
+    """Blocks of a stiffness matrix, N/m, by the coordinates of free vertices, and of those that moving bodies hold."""
 
     free: csc_array
     mixed: csc_array
-    attached: csc_array
+    held: csc_array
 
 
 class AttachedMeshes:
     """All vertices one after another, in the order of the forces.
 
-    free, held : numbers of the free vertices, and of those attached to moving bodies
+    A vertex is free, or attached: held by a moving body, or fixed in the world.
+
+    free, held : numbers of the free vertices, and of those that moving bodies hold
     mass : (n,) kg
-    slots : (b,) slots of the bodies that vertices are attached to, each once
+    slots : (b,) slots of the moving bodies that hold vertices, rising, each once
     damped : whether any material is
-    given_velocities : of each mesh (n, 3) m/s that its free vertices start with, or None
-    settling : (free,) whether a free vertex starts in equilibrium, not where bodies carry it
+    given_velocities : for each mesh the velocities (n, 3), m/s, with which its free vertices start, or None
+    settling : (free,) whether a free vertex starts in equilibrium; others start between the attached ones
     """
 
     def __init__(self, mechanism: Mechanism, compiled: Compiled) -> None:
@@ -81,8 +83,8 @@ class AttachedMeshes:
                     owner[vertices], arm[vertices] = compiled.slot[k], (self.points[vertices] - x) @ B
         carried = np.repeat([mesh.carried for mesh in self.meshes], np.diff(self.first))
         self.settling = ~carried[owner < 0]
-        self.free, self._tied = np.flatnonzero(owner < 0), np.flatnonzero(owner >= 0)
-        self._owner, self._arm = owner[self._tied], arm[self._tied]
+        self.free, self._attached = np.flatnonzero(owner < 0), np.flatnonzero(owner >= 0)
+        self._owner, self._arm = owner[self._attached], arm[self._attached]
         self.held = np.flatnonzero((owner >= 0) & (owner < nb))
         self._slot, self._offset = owner[self.held], arm[self.held]
         self.slots, self._column = np.unique(self._slot, return_inverse=True)
@@ -90,19 +92,19 @@ class AttachedMeshes:
         self._vertex_order: VertexOrder | None = None
 
     def place(self, position: np.ndarray, rotation: np.ndarray, x: np.ndarray) -> None:
-        """Bring the attached vertices in ``x`` (n, 3) to where their bodies are, (nb + 1, 3) and (nb + 1, 3, 3)."""
+        """Set the attached vertices in ``x`` (n, 3) by ``position`` (nb + 1, 3) and ``rotation`` (nb + 1, 3, 3)."""
         turned = np.einsum("nij,nj->ni", rotation[self._owner], self._arm)
-        x[self._tied] = position[self._owner] + turned
+        x[self._attached] = position[self._owner] + turned
 
     def velocities(self, motion: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-        """(held, 3) m/s of the vertices held by bodies with the motions (nb, 6)."""
+        """Velocities (held, 3), m/s, world, of the held vertices; ``motion`` (nb, 6): v world, w body axes."""
         v, w = motion[self._slot, :3], motion[self._slot, 3:]
         return v + np.einsum("nij,nj->ni", rotation[self._slot], np.cross(w, self._offset))
 
     def moments_of_mass(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Mass (b,), kg, first (b, 3) and second moments (b, 3, 3) of what each of the ``slots`` holds, body axes.
+        """Mass (b,), kg, and its moments of the vertices that each body of ``slots`` holds, body axes.
 
-        The second are those of inertia, about the centre of the body.
+        The moments: the first (b, 3), kg m, and the inertia (b, 3, 3), kg m^2, about the centre of mass of the body.
         """
         m, r, b = self.mass[self.held], self._offset, len(self.slots)
         mass, first, second = np.zeros(b), np.zeros((b, 3)), np.zeros((b, 3, 3))
@@ -113,14 +115,14 @@ class AttachedMeshes:
         return mass, first, second
 
     def turned_moments(self, load: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-        """(b, 3, 3) moments in `wrenches` of ``load`` (n, 3) on the ``slots`` by their turns, body axes."""
+        """Derivatives (b, 3, 3) of the moments in `wrenches` of ``load`` by the rotation vectors of ``slots``."""
         own = np.einsum("nji,nj->ni", rotation[self._slot], load[self.held])
         sums = np.zeros((len(self.slots), 3, 3))
         np.add.at(sums, self._column, crossing_matrices(self._offset) @ crossing_matrices(own))
         return sums
 
     def wrenches(self, load: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-        """(nb, 6) sums on the bodies of ``load`` (n, 3) on the vertices that they hold: world, and body axes."""
+        """Force, world, and moment, body axes, (nb, 6) on each body by ``load`` (n, 3) on the vertices it holds."""
         own, sums = load[self.held], np.zeros((self._nb, 6))
         moment = np.cross(self._offset, np.einsum("nji,nj->ni", rotation[self._slot], own))
         np.add.at(sums, self._slot, np.hstack([own, moment]))
@@ -136,7 +138,7 @@ class AttachedMeshes:
         return J.reshape(3 * count, 6 * len(self.slots))
 
     def added_inertia(self, rotation: np.ndarray) -> np.ndarray:
-        """(nb, 6, 6) kg, kg m, kg m^2 of the held vertices, as parts of their bodies."""
+        """Inertia (nb, 6, 6), kg, kg m, kg m^2, that the held vertices add to each body."""
         R, C = rotation[self._slot], crossing_matrices(self._offset)
         J = np.concatenate([np.tile(np.eye(3), (len(R), 1, 1)), -R @ C], axis=2)
         added = np.zeros((self._nb, 6, 6))
@@ -148,21 +150,21 @@ class AttachedMeshes:
         return [mesh.response(part) for mesh, part in zip(self.meshes, self._parts(x), strict=True)]
 
     def viscosities(self, x: np.ndarray, v: np.ndarray) -> list[Viscosity]:
-        """Viscous stresses of each mesh, vertices at ``x``, velocities ``v`` (n, 3); none where none is damped."""
+        """Viscous stresses of each mesh, vertices at ``x``, velocities ``v`` (n, 3); [] if no material is damped."""
         if not self.damped:
             return []
         parts = zip(self.meshes, self._parts(x), self._parts(v), strict=True)
         return [mesh.viscosity(place, velocity) for mesh, place, velocity in parts]
 
     def forces(self, x: np.ndarray, responses: Sequence[Response | Viscosity]) -> np.ndarray:
-        """(n, 3) N, of the material on the vertices; zero of no response."""
+        """Forces (n, 3), N, of the material on the vertices; zero if ``responses`` is empty."""
         if not responses:
             return np.zeros_like(x)
         parts = zip(self.meshes, self._parts(x), responses, strict=True)
         return np.concatenate([mesh.forces(part, own) for mesh, part, own in parts])
 
     def by_element(self, vectors: np.ndarray, responses: Sequence[Response | Viscosity]) -> np.ndarray:
-        """(m,) products of ``vectors`` (n, 3) on all vertices with the forces, N, of each element on its own."""
+        """The sum over the vertices of each element (m,) of ``vectors`` (n, 3) . its force on the vertex, N."""
         if not responses:
             return np.zeros(sum(len(mesh.elements) for mesh in self.meshes))
         parts = zip(self.meshes, self._parts(vectors), responses, strict=True)
@@ -178,9 +180,9 @@ class AttachedMeshes:
         self, responses: list[Response], share: float, inertia: bool, projected: bool = False,
         damping: tuple[list[Viscosity], float] = ([], 0.0),
     ) -> Stiffness:  # fmt: skip
-        """Stiffness times ``share``, with the masses added where ``inertia``; ``projected``: see `blocks`.
+        """Share K + M + part D, with K of ``responses``, M if ``inertia``, and D, part = ``damping``.
 
-        ``damping``: viscosities of which the derivatives by velocities are added, times a number.
+        D is the derivative of minus the viscous forces by velocities. ``projected``: see `ElasticMesh.blocks`.
         """
         entries = share * self._entries(responses, projected)
         viscous, part = damping
@@ -199,7 +201,7 @@ class AttachedMeshes:
         return np.concatenate([mesh.blocks(own, projected).ravel() for mesh, own in parts])
 
     def slopes(self, responses: Sequence[Response | Viscosity]) -> csc_array:
-        """(3 n, 3 n) second derivatives of the energy by all vertices, or of minus the viscous forces; N/m, N s/m."""
+        """Derivatives (3 n, 3 n) of minus the forces: elastic ones by positions, N/m, viscous ones by velocities."""
         n = len(self.points)
         if not responses:
             return csc_array((3 * n, 3 * n))
@@ -207,28 +209,31 @@ class AttachedMeshes:
         return coo_array((self._entries(responses), (rows, columns)), shape=(3 * n, 3 * n)).tocsc()
 
     def leverage(self, motion: np.ndarray, load: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-        """(nb, 3) derivatives by turns, body axes, of ``load`` (held, 3) . `velocities` (``motion``, ``rotation``)."""
-        own, found = np.einsum("nji,nj->ni", rotation[self._slot], load), np.zeros((self._nb, 3))
-        np.add.at(found, self._slot, np.cross(np.cross(motion[self._slot, 3:], self._offset), own))
-        return found
+        """Derivatives (nb, 3) by rotation vectors, body axes, of ``load`` (held, 3) . `velocities`."""
+        own, sums = np.einsum("nji,nj->ni", rotation[self._slot], load), np.zeros((self._nb, 3))
+        np.add.at(sums, self._slot, np.cross(np.cross(motion[self._slot, 3:], self._offset), own))
+        return sums
 
     def carried_velocities(self, motion: np.ndarray) -> np.ndarray:
-        """(held, 3) velocities of the centres of the bodies that hold the held vertices, of ``motion`` (nb, 6)."""
+        """Velocity (held, 3) of the centre of the body of each held vertex, from ``motion`` (nb, 6)."""
         return motion[self._slot, :3]
 
     @cached_property
     def _of_entries(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and columns of all entries, of the coordinates of all vertices."""
+        """Row and column in the (3 n, 3 n) matrix of each entry of the blocks of all elements."""
         elements = [mesh.elements + first for mesh, first in zip(self.meshes, self.first, strict=False)]
         columns = [(3 * own[:, :, None] + np.arange(3)).reshape(len(own), -1) for own in elements]
         return _down(columns), _along(columns)
 
     def factors(self, matrix: csc_array, more: np.ndarray | float = 0.0) -> Any:
-        """Sparse factors, which `solve`, of ``free`` in `stiffness`, with ``more`` (3 f,) added to its diagonal."""
+        """Factors, with a method ``solve``, of `Stiffness.free` with ``more`` (3 f,) added to its diagonal.
+
+        Meshes with nets are ordered once, by `VertexOrder`.
+        """
         if self.settling.all():
             return splu((matrix + diags_array(more)).tocsc() if np.ndim(more) else matrix)
         if np.ndim(more):
-            matrix = matrix.copy()  # in whose pattern zeros stay
+            matrix = matrix.copy()  # a sum would drop zeros, and `VertexOrder` needs the same pattern each time
             matrix.setdiag(matrix.diagonal() + more)
         if self._vertex_order is None:
             self._vertex_order = VertexOrder(matrix)
@@ -259,17 +264,17 @@ class AttachedMeshes:
 
 
 def _down(values: list[np.ndarray]) -> np.ndarray:
-    """Values (m, w) of the coordinates of elements, at the rows of all entries (m, w, w) of their blocks."""
+    """The one of ``values`` (m, w) that belongs to the row of each entry of blocks (m, w, w)."""
     return np.concatenate([np.repeat(own, own.shape[1], axis=1).ravel() for own in values])
 
 
 def _along(values: list[np.ndarray]) -> np.ndarray:
-    """Values (m, w) of the coordinates of elements, at the columns of all entries of their blocks."""
+    """The one of ``values`` (m, w) that belongs to the column of each entry of blocks (m, w, w)."""
     return np.concatenate([np.tile(own, (1, own.shape[1])).ravel() for own in values])
 
 
 def crossing_matrices(vectors: np.ndarray) -> np.ndarray:
-    """(n, 3, 3) matrices of the cross products with vectors (n, 3) from the left."""
+    """Matrices (n, 3, 3) that take y to v x y, for each v of ``vectors`` (n, 3)."""
     C = np.zeros((len(vectors), 3, 3))
     for a, b, c in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         C[:, a, b], C[:, b, a] = -vectors[:, c], vectors[:, c]

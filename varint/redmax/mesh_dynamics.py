@@ -109,7 +109,7 @@ class MeshInverse(InverseDynamics):
         of_moment[..., 3:6] -= self.meshes.turned_moments(self._force, self.equations.rotation)
         self._inertial = np.concatenate([R @ of_moment, R @ of_force], axis=1)
         along = self.meshes.jacobian(self.equations.rotation)
-        stiff = (along.T @ (self.stiffness.attached @ along)).reshape(len(R), 6, 6 * len(R))
+        stiff = (along.T @ (self.stiffness.held @ along)).reshape(len(R), 6, 6 * len(R))
         self._elastic = np.concatenate([R @ stiff[:, 3:], stiff[:, :3]], axis=1).reshape(6 * len(R), 6 * len(R))
 
     def _change_more(self) -> None:
