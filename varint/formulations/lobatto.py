@@ -4,7 +4,7 @@ import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,14 +13,16 @@ from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.formulations.base import register
 from varint.formulations.stepped import PARTS, Grid, Marched, SteppedRun
 from varint.integrators.lobatto_rule import node_rule
-from varint.kernels.collocation import SOLVED, march_nodes
+from varint.kernels.collocation import march_nodes
 from varint.kernels.collocation_records import HingeTree, NodeWorkspace
 from varint.kernels.measures import POINT
+from varint.kernels.newton import CONVERGED
 from varint.kernels.workspace import workspace
 from varint.mechanism import Mechanism
 from varint.model.checks import choice
-from varint.model.joints.revolute import Revolute
+from varint.model.joints.base import Z
 from varint.model.known_forces import Use
+from varint.model.motion import Turn
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
 from varint.problem import Problem
@@ -29,6 +31,7 @@ from varint.running import Block, Failure
 from varint.trajectory import Trajectory
 
 ORDERS = (4, 6, 8, 10)
+HINGE = (Turn(Z),)  # motions that the joints have to allow
 ON_UNRESOLVED = ("warn", "raise", "ignore")
 UNRESOLVED = 0.01  # of the largest kinetic energy: change of the energy of a motion that the steps do not resolve
 
@@ -42,8 +45,8 @@ class Lobatto(Marched):
     iterations in O(n). At the same energy error it takes a small part of the time of `Variational` of orders 4 to 8
     (docs/work_precision.md).
 
-    All joints have to be `Revolute`, and each body has to hang from the world: loops, free bodies, other joints and
-    forces are refused by name. `gradient`, `Stepper` and steps that follow the motion need `Variational`.
+    All joints have to be hinges (`Revolute`), and each body has to hang from the world: loops, free bodies, other joints
+    and forces are refused by name. `gradient`, `Stepper` and steps that follow the motion need `Variational`.
 
     Parameters
     ----------
@@ -86,9 +89,9 @@ class Lobatto(Marched):
         for force in mechanism.forces:
             raise ArgumentError(f"varint.Lobatto supports gravity only, and {force.label} is a force: {remedy}")
         for joint in mechanism.joints:
-            if type(joint) is not Revolute:
+            if joint.allowed != HINGE:
                 raise ArgumentError(
-                    f"varint.Lobatto supports trees of Revolute joints only, and joint '{joint.name}' is a"
+                    f"varint.Lobatto supports trees of hinges only, and joint '{joint.name}' is a"
                     f" {type(joint).__name__}: {remedy}"
                 )
         plan = mechanism.compiled.plan
@@ -102,9 +105,9 @@ class Lobatto(Marched):
                     f" '{name}' has none: {remedy}"
                 )
 
-    def described(self) -> dict[str, str]:
+    def described(self) -> dict[str, Any]:
         """See `Marched`: the order."""
-        return {"order": str(self.order)}
+        return {"order": self.order}
 
     def stepped_run(self, problem: Problem, grid: Grid, every: int, state: State) -> "LobattoRun":
         """See `Marched`."""
@@ -129,7 +132,7 @@ class Lobatto(Marched):
 
 
 def hinge_tree(mechanism: Mechanism, state: State) -> HingeTree:
-    """The hinges of a mechanism of `Revolute` joints in a tree; their angles are zero in ``state``."""
+    """The hinges of a mechanism that `Lobatto` supports; their angles are zero in ``state``."""
     compiled, plan = mechanism.compiled, mechanism.compiled.plan
     nb = len(mechanism.bodies)
     R = np.concatenate([rotation_matrix(state.quat_wxyz[compiled.order]), np.eye(3)[None]])
@@ -146,10 +149,8 @@ def hinge_tree(mechanism: Mechanism, state: State) -> HingeTree:
         axis[i] /= np.linalg.norm(axis[i])
     J = plan.bodies.inertia
     moments = 0.5 * np.trace(J, axis1=1, axis2=2)[:, None, None] * np.eye(3) - J
-    parts = (np.ascontiguousarray(each) for each in (axis, anchor, lever, turned))
-    return HingeTree(
-        plan.joints.parent[:nb].copy(), *parts, plan.bodies.mass.copy(), moments, plan.bodies.gravity.copy()
-    )
+    parent, mass, gravity = plan.joints.parent[:nb].copy(), plan.bodies.mass.copy(), plan.bodies.gravity.copy()
+    return HingeTree(parent, axis, anchor, lever, turned, mass, moments, gravity)
 
 
 class LobattoRun(SteppedRun):
@@ -187,7 +188,7 @@ class LobattoRun(SteppedRun):
         began = time.perf_counter()
         status, out = self._march(steps)
         seconds = time.perf_counter() - began
-        if status != SOLVED:
+        if status != CONVERGED:
             self.failure = Failure(
                 f"the step at t = {self.time:g} s could not be solved: it is too long for the motion. A smaller dt may"
                 " help, or varint.Variational, which divides such steps",

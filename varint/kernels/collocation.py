@@ -1,7 +1,7 @@
 """Steps of Lobatto IIIA-IIIB collocation for trees of hinges: order 2 s - 2 with s nodes (docs/theory.md section 16).
 
-In a step of h seconds positions x and rotation matrices R of all bodies are polynomials through their values at s Gauss-
-Lobatto nodes, where joints are closed; the action is summed by the quadrature of these nodes. With the derivatives of
+In a step of h seconds positions x and rotation matrices R of all bodies are polynomials through their values at s nodes
+of Gauss-Lobatto quadrature, where joints are closed; the action is summed by this quadrature. With the derivatives of
 the polynomials at the nodes in the matrix S = `NodeRule.stiffness` / h, the derivative of the action by the pose of a
 body at node j is
 
@@ -23,10 +23,10 @@ from varint.algebra.vectors import add, cross, dot, rotate, scale, sub, turn_of,
 from varint.kernels.collocation_elimination import eliminate, solve_turns
 from varint.kernels.collocation_records import HingeTree, NodeRule, NodeWorkspace
 from varint.kernels.configuration import place
+from varint.kernels.newton import CONVERGED, NOT_CONVERGED
 from varint.kernels.plan import Plan, Workspace
 from varint.kernels.step import record_node
 
-SOLVED, UNSOLVED = range(2)
 ITERATIONS = 30  # of a step, at most
 LONGEST = 1.0  # rad, increment of an angle: a longer one is a step that does not resolve the motion
 SHARED = 0.05  # the next increment takes the same factors where the last one was this share of the one before, or less
@@ -108,19 +108,20 @@ def _move_body(tree, work, i, k):
 @njit
 def _pull_body(tree, rule, work, h, i, j):
     """Write the derivative of the action by the pose of body i at node j to ``work.wrench``, with Q R and A_j."""
+    # divided by h at last: rows of S are zero in sum to the last bit, those of S / h would not be
     m, share = tree.mass[i], h * rule.weight[j]
     line, b, c, d = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for k in range(1, rule.weight.size):
-        f, M = rule.stiffness[j, k] / h, work.change[k, i]
+        f, M = rule.stiffness[j, k], work.change[k, i]
         line = add(line, scale(f, vector(work.shift[k, i])))
         b, c, d = add(b, scale(f, _row(M, 0))), add(c, scale(f, _row(M, 1))), add(d, scale(f, _row(M, 2)))
     spread, A = work.spread[j, i], work.tilt[j, i]
     for a in range(3):
         x = _times(work.rotation[j, i], tree.moments[i], a)
         spread[a, 0], spread[a, 1], spread[a, 2] = x
-        A[a, 0], A[a, 1], A[a, 2] = dot(x, b), dot(x, c), dot(x, d)
+        A[a, 0], A[a, 1], A[a, 2] = dot(x, b) / h, dot(x, c) / h, dot(x, d) / h
     turn = A[1, 2] - A[2, 1], A[2, 0] - A[0, 2], A[0, 1] - A[1, 0]
-    write(work.wrench[j, i], add(scale(m, line), scale(share * m, vector(tree.gravity))), turn)
+    write(work.wrench[j, i], add(scale(m / h, line), scale(share * m, vector(tree.gravity))), turn)
 
 
 @njit
@@ -197,16 +198,16 @@ def _solve_step(tree, rule, work, h):
             eliminate(tree, rule, work, h)
         increment = solve_turns(tree, work)
         if not increment < LONGEST:
-            return UNSOLVED, iteration
+            return NOT_CONVERGED, iteration
         for i in range(tree.mass.size):
             for k in range(1, rule.weight.size):
                 work.by[k, i] += work.turn[i, k - 1]
         share = increment / previous  # zero at first
         next_one = increment * (share if factored else increment)
         if next_one <= ENOUGH or (increment < SMALL and share > STALLED):
-            return SOLVED, iteration
+            return CONVERGED, iteration
         factored, previous = share < SHARED, increment
-    return UNSOLVED, ITERATIONS
+    return NOT_CONVERGED, ITERATIONS
 
 
 @njit
@@ -276,11 +277,11 @@ def march_nodes(
         _predict(rule, work)
         status, count = _solve_step(tree, rule, work, h)
         iterations += count
-        if status != SOLVED:
+        if status != CONVERGED:
             return status, step, iterations
         _finish_step(tree, rule, work, h)
         if (node + step + 1) % stride == 0:
             row = position[record], quat[record], velocity[record], energy_work[record], state[record]
             _record(plan, ws, work, row)
             record += 1
-    return SOLVED, steps, iterations
+    return CONVERGED, steps, iterations

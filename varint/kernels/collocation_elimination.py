@@ -1,7 +1,7 @@
 """Newton's matrix of a collocation step (collocation.py): elimination of the bodies from the leaves on, in O(nb q^3).
 
-A body's wrenches at the nodes j = 0 .. q - 1 depend on its motions x at the nodes k = 1 .. q, W = D x + w, once all that
-it carries is eliminated. With the free motion N = (axis x offset, axis) of its hinge at the nodes, the rigid motion T
+Wrenches of a body at the nodes j = 0 .. q - 1 depend on its motions x at the nodes k = 1 .. q, W = D x + w, once all it
+carries is eliminated. With the free motion N = (axis x offset, axis) of its hinge at the nodes, the rigid motion T
 over the arm from the parent, and the derivative K of the moment along the axis by the motion that moves them,
 
     E = N^T D N + K N    V = E^-1 (N^T D + K)    x = T x_p + N z    z = -E^-1 (open + N^T w) - V T x_p
