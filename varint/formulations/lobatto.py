@@ -45,8 +45,8 @@ class Lobatto(Marched):
     iterations in O(n). At the same energy error it takes a small part of the time of `Variational` of orders 4 to 8
     (docs/work_precision.md).
 
-    All joints have to be hinges (`Revolute`), and each body has to hang from the world: loops, free bodies, other joints
-    and forces are refused by name. `gradient`, `Stepper` and steps that follow the motion need `Variational`.
+    All joints have to be hinges (`Revolute`), and each body has to hang from the world: loops, free bodies, other
+    joints and forces are refused by name. `gradient`, `Stepper` and adaptive steps need `Variational`.
 
     Parameters
     ----------

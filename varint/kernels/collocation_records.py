@@ -31,7 +31,7 @@ class NodeRule(CompiledRecord):
 
 @dataclass(frozen=True, eq=False)
 class NodeWorkspace(CompiledRecord, writable=True):
-    """Arrays that steps of collocation change; q = s - 1. Wrenches (force, torque), motions (shift, turn): world axes."""
+    """Work arrays of collocation steps; q = s - 1. Wrenches (force, torque), motions (shift, turn), world axes."""
 
     angle: Annotated[Float2, "2 nb", STATE]  # rad, at the present node, and what rounding took off it
     momentum: Annotated[Float2, "nb 6", STATE]  # at the present node, kg m/s and kg m^2/s, about the centres
