@@ -54,14 +54,11 @@ def test_joints_stay_closed_and_energy_without_gravity_too(order):
     assert np.abs(run.energy - run.energy[0]).max() < 1e-3 * run.kinetic[0]
 
 
-def test_it_runs_back_to_its_start():
+@pytest.mark.parametrize("order", ORDERS)
+def test_it_runs_back_to_its_start(order):
     mechanism, state = tree_in_motion()
-    there = end_of(mechanism, state, 0.5, vi.Lobatto(0.01, 6))
-    turned = vi.State(there.position, there.quat_wxyz, -there.velocity, -there.angular_velocity)
-    back = end_of(mechanism, turned, 0.5, vi.Lobatto(0.01, 6))
-    start = end_of(mechanism, state, 1e-9, vi.Lobatto(1e-9, 6))
-    start = vi.State(start.position, start.quat_wxyz, -start.velocity, -start.angular_velocity)
-    assert distance(back, start) < 1e-7
+    back = vi.time_reversal(vi.Problem(mechanism, 0.5, state), vi.Lobatto(0.01, order)).distance
+    assert max(back.position, back.velocity) < 1e-11
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -160,6 +157,26 @@ def test_forces_are_named():
     mechanism = vi.Mechanism("sprung", plain.bodies, plain.joints, forces=[spring])
     with pytest.raises(vi.ArgumentError, match=r"coil.*use varint\.Variational"):
         vi.simulate(vi.Problem(mechanism, 0.1), vi.Lobatto(0.01))
+    with pytest.raises(vi.ArgumentError, match="no loads on bodies"):
+        vi.simulate(vi.Problem(plain, 0.1, force={plain.bodies[0].name: (0, 0, 1)}), vi.Lobatto(0.01))
+
+
+def test_a_chain_at_rest_is_not_unresolved(recwarn):
+    run = vi.simulate(vi.Problem(vi.mechanisms.n_pendulum(n=3, angle=0.0), 1.0), vi.Lobatto(0.01))
+    assert np.abs(run.velocity).max() < 1e-12
+    assert not [each for each in recwarn if issubclass(each.category, vi.UnresolvedWarning)]
+
+
+def test_studies_take_it():
+    problem = vi.Problem(vi.mechanisms.double_pendulum(), 0.2)
+    assert vi.order_study(problem, [vi.Lobatto(0.02, 4)], (0.04, 0.02))
+    ensemble = vi.ensemble(
+        lambda angle: vi.mechanisms.n_pendulum(2, angle=angle), {"angle": [0.1, 0.2]}, 0.1,
+        formulation="lobatto", dt=0.01,
+    )  # fmt: skip
+    assert len(ensemble) == 2
+    with pytest.raises(vi.ArgumentError, match="Stepper supports"):
+        vi.Stepper(problem.mechanism, vi.Lobatto(0.01))
 
 
 def test_arguments_are_checked():

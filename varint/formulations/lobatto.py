@@ -25,14 +25,15 @@ from varint.model.known_forces import Use
 from varint.model.motion import Turn
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
-from varint.problem import Problem
+from varint.problem import Problem, Recording
 from varint.record import Counts
-from varint.running import Block, Failure
+from varint.running import Block, Failure, Job, Run
 from varint.trajectory import Trajectory
 
 ORDERS = (4, 6, 8, 10)
 HINGE = (Turn(Z),)  # motions that the joints have to allow
 ON_UNRESOLVED = ("warn", "raise", "ignore")
+ROUND_OFF = 1e-9  # of the energy: kinetic energies that are smaller do not count
 UNRESOLVED = 0.01  # of the largest kinetic energy: change of the energy of a motion that the steps do not resolve
 
 
@@ -83,6 +84,14 @@ class Lobatto(Marched):
         """See `Method`; `check` refuses all forces."""
         return Use("varint.Lobatto", "collocation steps")
 
+    def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
+        """See `Method`."""
+        if problem.force or problem.torque:
+            raise ArgumentError(
+                "varint.Lobatto supports gravity only, no loads on bodies (force=, torque=): use varint.Variational"
+            )
+        return super().prepare(problem, recording)
+
     def check(self, mechanism: Mechanism) -> None:
         """Raise ArgumentError for the first part of a mechanism that the method does not support."""
         remedy = "use varint.Variational"
@@ -118,7 +127,8 @@ class Lobatto(Marched):
         if self.on_unresolved == "ignore" or not len(trajectory.t):
             return
         energy = trajectory.energy
-        change, scale = np.abs(energy - energy[0]), float(np.max(trajectory.kinetic))
+        change, rest = np.abs(energy - energy[0]), ROUND_OFF * float(np.max(np.abs(energy)))
+        scale = max(float(np.max(trajectory.kinetic)), rest)
         if not change.max() > UNRESOLVED * scale:
             return
         when = float(trajectory.t[int(np.argmax(change > UNRESOLVED * scale))])

@@ -90,7 +90,7 @@ def _write_hinge_blocks(work, i, q):
 
 @njit
 def _invert(E, q):
-    """Replace E (q, q) by its inverse, without pivoting: it is near the matrix of a mass times a positive one."""
+    """Replace E (q, q) by its inverse. Its leading minors are near those of S, which are not zero: no pivoting."""
     for c in range(q):
         f = 1.0 / E[c, c]
         E[c, c] = 1.0
