@@ -22,15 +22,20 @@ FINEST, COARSEST = 3e-9, 1e-2  # errors between which runs are timed
 NODES = 20_000  # of a run whose energy is looked at
 ROUNDS = 3
 LAST = vi.Recording(every=1 << 40)
-ORDERS = (2, 4, 6, 8)
+ORDERS, LOBATTO_ORDERS = (2, 4, 6, 8), (4, 6, 8, 10)
 STEPS = [0.08 * 2 ** (-k / 2) for k in range(24)]  # s
 CASES = {  # links, angle from hanging, rad, duration, s, the longest run, s of the clock
     "violent": [(2, np.pi / 2, 10.0, 0.3), (10, np.pi / 2, 10.0, 1.0), (50, np.pi / 2, 10.0, 3.0)],
     "hour": [(2, 0.3, 3600.0, 9.0)],
 }
-METHODS = {"mujoco:rk4": lambda dt: vi.Peer("mujoco:rk4", dt=dt)} | {
-    f"order {order}": lambda dt, order=order: vi.Variational(dt, order, on_unresolved="ignore") for order in ORDERS
-}
+METHODS = (
+    {"mujoco:rk4": lambda dt: vi.Peer("mujoco:rk4", dt=dt)}
+    | {f"order {order}": lambda dt, order=order: vi.Variational(dt, order, on_unresolved="ignore") for order in ORDERS}
+    | {
+        f"Lobatto {order}": lambda dt, order=order: vi.Lobatto(dt, order, on_unresolved="ignore")
+        for order in LOBATTO_ORDERS
+    }
+)
 
 
 def run_of(mechanism, method, duration):
@@ -65,7 +70,8 @@ def points(n, angle, duration, longest):
 def table(name):
     """Times over those of MuJoCo's RK4 at the same error."""
     began = time.perf_counter()
-    lines = [f"| links | error | RK4, s | {' | '.join(list(METHODS)[1:])} |", "|---|---|---|" + "---|" * len(ORDERS)]
+    others = list(METHODS)[1:]
+    lines = [f"| links | error | RK4, s | {' | '.join(others)} |", "|---|---|---|" + "---|" * len(others)]
     for n, *case in CASES[name]:
         found = points(n, *case)
         for wanted in ERRORS:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
         VarintError,
     )
     from varint.formulations.kkt import Maximal
+    from varint.formulations.lobatto import Lobatto
     from varint.formulations.maximal import Variational, choose_step
     from varint.formulations.peer import Peer
     from varint.formulations.reduced import Reduced
@@ -107,6 +108,7 @@ PLACES = {  # name to its module, but for forces and joints
     "ImportReport": "model.import_report",
     "Linearizer": "linear",
     "LiveView": "serving.live_view",
+    "Lobatto": "formulations.lobatto",
     "Maximal": "formulations.kkt",
     "Mechanism": "mechanism",
     "Peer": "formulations.peer",

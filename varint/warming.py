@@ -133,6 +133,11 @@ def steps() -> None:
 
 
 @kind
+def steps_of_collocation() -> None:
+    vi.simulate(vi.Problem(vi.mechanisms.double_pendulum(), 5 * DT), vi.Lobatto(DT))
+
+
+@kind
 def steps_from_python() -> None:
     sim = vi.Stepper(vi.mechanisms.cart_pole(), DT, extrapolate=True)
     sim.set("motor", float(sim.coordinates[0]))

@@ -20,7 +20,7 @@ from varint.running import Job, Run, answer, carry_out
 from varint.trajectory import Trajectory
 
 AUTO = "auto"  # a step that the method chooses
-HERE = ("maximal", "reduced", "kkt", "peer")  # the files of this folder that register a formulation of their name
+HERE = ("maximal", "reduced", "kkt", "peer", "lobatto")  # files of this folder that register a formulation of that name
 REGISTERED: dict[str, type["Method"]] = {}  # by formulation
 KindOfMethod = TypeVar("KindOfMethod", bound="Method")
 

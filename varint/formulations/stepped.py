@@ -4,7 +4,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -56,7 +56,7 @@ class Marched(Method):
         """Raise ArgumentError for a force, or another part of a mechanism, that the method does not support."""
         refuse(mechanism, self.use)
 
-    def described(self) -> dict[str, str]:
+    def described(self) -> dict[str, Any]:
         """More entries of the settings of its runs."""
         return {}
 

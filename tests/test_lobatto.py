@@ -1,0 +1,198 @@
+"""Variational collocation: orders against reduced coordinates, energy without a trend, exact reversal, entrances."""
+
+import numpy as np
+import pytest
+from random_mechanisms import random_tree, random_velocity_state
+
+import varint as vi
+from varint.formulations.base import HERE
+from varint.formulations.lobatto import ORDERS, LobattoRun
+from varint.integrators.lobatto_rule import node_rule
+
+LAST = vi.Recording(every=10**9)
+
+
+def tree_in_motion(n=4, seed=3):
+    """Bodies with skew principal axes on hinges in all directions, some with the world or the parent as second body."""
+    rng = np.random.default_rng(seed)
+    mechanism = random_tree(rng, n, ("Revolute",))
+    return mechanism, random_velocity_state(rng, mechanism)
+
+
+def end_of(mechanism, state, duration, method):
+    return vi.simulate(vi.Problem(mechanism, duration, state), method, LAST).state(-1)
+
+
+def distance(one, other):
+    return max(
+        np.abs(one.position - other.position).max(),
+        np.abs(one.velocity - other.velocity).max(),
+        np.abs(one.angular_velocity - other.angular_velocity).max(),
+    )
+
+
+# ------------------------------------------------------------------------------------- accuracy
+
+
+@pytest.mark.parametrize(("order", "steps"), [(4, (40, 80)), (6, (20, 40)), (8, (5, 10)), (10, (5, 6))])
+def test_orders_of_a_tree_in_space(order, steps):
+    mechanism, state = tree_in_motion()
+    duration = 0.4
+    exact = end_of(mechanism, state, duration, vi.Reduced("dop853", rtol=1e-13, dt=duration / 8))
+    errors = [distance(end_of(mechanism, state, duration, vi.Lobatto(duration / n, order)), exact) for n in steps]
+    assert errors[1] < 1e-4
+    assert np.log(errors[0] / errors[1]) / np.log(steps[1] / steps[0]) == pytest.approx(order, abs=0.4)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_joints_stay_closed_and_energy_without_gravity_too(order):
+    mechanism, state = tree_in_motion(5, seed=11)
+    run = vi.simulate(vi.Problem(mechanism, 1.0, state), vi.Lobatto(0.005, order))
+    assert np.max(run.drift) < 1e-13
+    top = vi.Mechanism("top", mechanism.bodies, mechanism.joints, gravity=(0, 0, 0))
+    run = vi.simulate(vi.Problem(top, 1.0, state), vi.Lobatto(0.005, order))
+    assert np.abs(run.energy - run.energy[0]).max() < 1e-3 * run.kinetic[0]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_it_runs_back_to_its_start(order):
+    mechanism, state = tree_in_motion()
+    back = vi.time_reversal(vi.Problem(mechanism, 0.5, state), vi.Lobatto(0.01, order)).distance
+    assert max(back.position, back.velocity) < 1e-11
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_energy_has_no_trend(order):
+    mechanism = vi.mechanisms.n_pendulum(n=2, angle=0.5)
+    run = vi.simulate(vi.Problem(mechanism, 1000.0), vi.Lobatto(0.01, order), vi.Recording(every=20))
+    trend = vi.energy_trend(run)
+    assert abs(trend.slope) < 4 * trend.error + 1e-14
+
+
+def test_energy_of_a_whipping_chain():
+    """At 5 ms order 8 keeps the energy where compositions of order 8 need a step of less than 2.5 ms."""
+    mechanism = vi.mechanisms.n_pendulum(n=10, angle=np.pi / 2)
+    run = vi.simulate(vi.Problem(mechanism, 10.0), vi.Lobatto(0.005), vi.Recording(every=10))
+    assert np.abs(run.energy - run.energy[0]).max() < 1e-6 * 9.81 * 100
+    assert run.newton_iterations < 2.5 * 2000
+
+
+@pytest.mark.parametrize("s", range(3, 7))
+def test_rule_is_that_of_one_action(s):
+    """Exact for polynomials up to degree 2 s - 3; sums over rows zero and symmetric to the last bit."""
+    rule = node_rule(s)
+    assert np.array_equal(rule.stiffness, rule.stiffness.T)
+    assert not rule.stiffness.sum(axis=0).any()
+    inner = np.polynomial.legendre.Legendre.basis(s - 1).deriv().roots()
+    nodes = 0.5 * (np.concatenate([[-1.0], np.sort(inner), [1.0]]) + 1.0)
+    for degree in range(1, s):
+        values = nodes**degree
+        assert values @ rule.stiffness @ values == pytest.approx(degree**2 / (2 * degree - 1), rel=1e-12)
+    for degree in range(2 * s - 2):
+        assert rule.weight @ nodes**degree == pytest.approx(1 / (degree + 1), rel=1e-13)
+
+
+# ------------------------------------------------------------------------------------- runs
+
+
+def test_blocks_and_strides_do_not_change_the_motion():
+    mechanism, state = tree_in_motion()
+    problem = vi.Problem(mechanism, 0.5, state)
+    every, few = (vi.simulate(problem, vi.Lobatto(0.005), vi.Recording(every=k)) for k in (1, 7))
+    for name in ("t", "position", "velocity", "angular_velocity"):
+        assert np.array_equal(getattr(every, name)[::7], getattr(few, name)[:-1])
+        assert np.array_equal(getattr(every, name)[-1], getattr(few, name)[-1])
+
+
+def test_it_resumes_to_the_same_bits(tmp_path):
+    mechanism, state = tree_in_motion()
+    for duration, resume in ((0.2, False), (0.5, True)):
+        vi.simulate(
+            vi.Problem(mechanism, duration, state),
+            vi.Lobatto(0.005),
+            vi.Recording(output=tmp_path / "run.h5", resume=resume),
+        )
+    whole = vi.simulate(vi.Problem(mechanism, 0.5, state), vi.Lobatto(0.005))
+    loaded = vi.load(tmp_path / "run.h5")
+    assert loaded.settings["formulation"] == "lobatto"
+    for name in ("t", "position", "quat_wxyz", "velocity", "angular_velocity"):
+        assert np.array_equal(getattr(loaded, name), getattr(whole, name))
+
+
+def test_the_start_is_the_one_of_other_methods():
+    mechanism, state = tree_in_motion()
+    run, other = (vi.simulate(vi.Problem(mechanism, 0.01, state), m) for m in (vi.Lobatto(0.01), vi.Variational(0.01)))
+    assert distance(run.state(0), other.state(0)) < 1e-13
+    assert np.abs(run.quat_wxyz[0] - other.quat_wxyz[0]).max() < 1e-14
+    assert vi.Lobatto.formulation in HERE
+    assert LobattoRun.__doc__
+
+
+# ------------------------------------------------------------------------------------- refusals
+
+
+def pair_in_flight():
+    bodies = [vi.Body.box(name, (1, 1, 1), 1.0, position=(x, 0, 0)) for name, x in (("one", 0), ("two", 1))]
+    return vi.Mechanism("pair", bodies, [vi.Revolute("hinge", "one", "two", point=(0.5, 0, 0), axis=(0, 1, 0))])
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "message"),
+    [
+        (vi.mechanisms.four_bar, "close a loop"),
+        (vi.mechanisms.cart_pole, "is a (force|Prismatic)|and .* is a force"),
+        (vi.mechanisms.free_body, "joint 'free' is a Free"),
+        (pair_in_flight, "'(one|two)' has none"),
+        (lambda: vi.mechanisms.n_pendulum(2, joint="spherical"), "joint 'joint 1' is a Spherical"),
+    ],
+)
+def test_what_it_does_not_support_is_named(mechanism, message):
+    with pytest.raises(vi.ArgumentError, match=message):
+        vi.simulate(vi.Problem(mechanism(), 0.1), vi.Lobatto(0.01))
+
+
+def test_forces_are_named():
+    plain = vi.mechanisms.double_pendulum()
+    spring = vi.TorsionSpring("coil", joint=plain.joints[0].name, stiffness=1.0)
+    mechanism = vi.Mechanism("sprung", plain.bodies, plain.joints, forces=[spring])
+    with pytest.raises(vi.ArgumentError, match=r"coil.*use varint\.Variational"):
+        vi.simulate(vi.Problem(mechanism, 0.1), vi.Lobatto(0.01))
+    with pytest.raises(vi.ArgumentError, match="no loads on bodies"):
+        vi.simulate(vi.Problem(plain, 0.1, force={plain.bodies[0].name: (0, 0, 1)}), vi.Lobatto(0.01))
+
+
+def test_a_chain_at_rest_is_not_unresolved(recwarn):
+    run = vi.simulate(vi.Problem(vi.mechanisms.n_pendulum(n=3, angle=0.0), 1.0), vi.Lobatto(0.01))
+    assert np.abs(run.velocity).max() < 1e-12
+    assert not [each for each in recwarn if issubclass(each.category, vi.UnresolvedWarning)]
+
+
+def test_studies_take_it():
+    problem = vi.Problem(vi.mechanisms.double_pendulum(), 0.2)
+    assert vi.order_study(problem, [vi.Lobatto(0.02, 4)], (0.04, 0.02))
+    ensemble = vi.ensemble(
+        lambda angle: vi.mechanisms.n_pendulum(2, angle=angle), {"angle": [0.1, 0.2]}, 0.1,
+        formulation="lobatto", dt=0.01,
+    )  # fmt: skip
+    assert len(ensemble) == 2
+    with pytest.raises(vi.ArgumentError, match="Stepper supports"):
+        vi.Stepper(problem.mechanism, vi.Lobatto(0.01))
+
+
+def test_arguments_are_checked():
+    with pytest.raises(vi.ArgumentError, match="order"):
+        vi.Lobatto(0.01, order=5)
+    with pytest.raises(vi.ArgumentError, match="on_unresolved"):
+        vi.Lobatto(0.01, on_unresolved="substep")
+
+
+def test_steps_that_are_too_long_are_reported():
+    mechanism = vi.mechanisms.n_pendulum(n=2, angle=np.pi / 2)
+    problem = vi.Problem(mechanism, 10.0)
+    with pytest.warns(vi.UnresolvedWarning, match="do not resolve the motion"):
+        vi.simulate(problem, vi.Lobatto(0.0625, order=4))
+    with pytest.raises(vi.UnresolvedError, match="smaller dt"):
+        vi.simulate(problem, vi.Lobatto(0.0625, order=4, on_unresolved="raise"))
+    with pytest.raises(vi.ConvergenceError, match="could not be solved: it is too long") as caught:
+        vi.simulate(problem, vi.Lobatto(0.5, order=8))
+    assert caught.value.trajectory.t[0] == 0.0

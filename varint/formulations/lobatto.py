@@ -1,0 +1,255 @@
+"""`Lobatto`: variational collocation of orders 4 to 10 in maximal coordinates, for trees of hinges."""
+
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from varint._numba import STATE, allocate, role_arrays
+from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
+from varint.formulations.base import register
+from varint.formulations.stepped import PARTS, Grid, Marched, SteppedRun
+from varint.integrators.lobatto_rule import node_rule
+from varint.kernels.collocation import march_nodes
+from varint.kernels.collocation_records import HingeTree, NodeWorkspace
+from varint.kernels.measures import POINT
+from varint.kernels.newton import CONVERGED
+from varint.kernels.workspace import workspace
+from varint.mechanism import Mechanism
+from varint.model.checks import choice
+from varint.model.joints.base import Z
+from varint.model.known_forces import Use
+from varint.model.motion import Turn
+from varint.model.rotation_vectors import rotation_matrix
+from varint.model.state import State
+from varint.problem import Problem, Recording
+from varint.record import Counts
+from varint.running import Block, Failure, Job, Run
+from varint.trajectory import Trajectory
+
+ORDERS = (4, 6, 8, 10)
+HINGE = (Turn(Z),)  # motions that the joints have to allow
+ON_UNRESOLVED = ("warn", "raise", "ignore")
+ROUND_OFF = 1e-9  # of the energy: kinetic energies that are smaller do not count
+UNRESOLVED = 0.01  # of the largest kinetic energy: change of the energy of a motion that the steps do not resolve
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Lobatto(Marched):
+    """Variational collocation (Lobatto IIIA-IIIB) in maximal coordinates, for trees of hinges under gravity.
+
+    Symplectic and symmetric. A step of order 2 s - 2 solves for the poses at s - 1 nodes at once, with exact Newton
+    iterations in O(n). At the same energy error it takes a small part of the time of `Variational` of orders 4 to 8
+    (docs/work_precision.md).
+
+    All joints have to be hinges (`Revolute`), and each body has to hang from the world: loops, free bodies, other
+    joints and forces are refused by name. `gradient`, `Stepper` and adaptive steps need `Variational`.
+
+    Parameters
+    ----------
+    dt : float
+        Step, s. Steps are not divided: one that cannot be solved ends the run with a ConvergenceError.
+    order : {4, 6, 8, 10}
+    on_unresolved : {"warn", "raise", "ignore"}
+        What to do at the end of a run whose energy changed by more than 1 % of its largest kinetic energy.
+
+    Raises
+    ------
+    ArgumentError
+    """
+
+    order: int = 8
+    on_unresolved: str = ON_UNRESOLVED[0]
+
+    formulation: ClassVar[str] = "lobatto"
+    called: ClassVar[str] = "varint.Lobatto"
+    resumable: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        choice(self.order, ORDERS, "order", ArgumentError)
+        choice(self.on_unresolved, ON_UNRESOLVED, "on_unresolved", ArgumentError)
+
+    @property
+    def title(self) -> str:
+        """The name of the method's series in a comparison."""
+        return f"Lobatto order {self.order}"
+
+    @property
+    def use(self) -> Use:
+        """See `Method`; `check` refuses all forces."""
+        return Use("varint.Lobatto", "collocation steps")
+
+    def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
+        """See `Method`."""
+        if problem.force or problem.torque:
+            raise ArgumentError(
+                "varint.Lobatto supports gravity only, no loads on bodies (force=, torque=): use varint.Variational"
+            )
+        return super().prepare(problem, recording)
+
+    def check(self, mechanism: Mechanism) -> None:
+        """Raise ArgumentError for the first part of a mechanism that the method does not support."""
+        remedy = "use varint.Variational"
+        for force in mechanism.forces:
+            raise ArgumentError(f"varint.Lobatto supports gravity only, and {force.label} is a force: {remedy}")
+        for joint in mechanism.joints:
+            if joint.allowed != HINGE:
+                raise ArgumentError(
+                    f"varint.Lobatto supports trees of hinges only, and joint '{joint.name}' is a"
+                    f" {type(joint).__name__}: {remedy}"
+                )
+        plan = mechanism.compiled.plan
+        if len(mechanism.joints) > len(mechanism.bodies):
+            raise ArgumentError(f"varint.Lobatto supports trees only, and the joints close a loop: {remedy}")
+        for slot, rows in enumerate(plan.joints.pair):
+            if rows == 0:
+                name = mechanism.bodies[mechanism.compiled.order[slot]].name
+                raise ArgumentError(
+                    f"varint.Lobatto needs a joint between each body and the body or the world that carries it, and"
+                    f" '{name}' has none: {remedy}"
+                )
+
+    def described(self) -> dict[str, Any]:
+        """See `Marched`: the order."""
+        return {"order": self.order}
+
+    def stepped_run(self, problem: Problem, grid: Grid, every: int, state: State) -> "LobattoRun":
+        """See `Marched`."""
+        return LobattoRun(problem.mechanism, self.order // 2 + 1, grid, every, state)
+
+    def report(self, trajectory: Trajectory, stacklevel: int) -> None:
+        """See `Method`."""
+        if self.on_unresolved == "ignore" or not len(trajectory.t):
+            return
+        energy = trajectory.energy
+        change, rest = np.abs(energy - energy[0]), ROUND_OFF * float(np.max(np.abs(energy)))
+        scale = max(float(np.max(trajectory.kinetic)), rest)
+        if not change.max() > UNRESOLVED * scale:
+            return
+        when = float(trajectory.t[int(np.argmax(change > UNRESOLVED * scale))])
+        message = (
+            f"steps of {trajectory.settings['dt']:g} s do not resolve the motion: by t = {when:g} s the energy changed"
+            f" by more than {UNRESOLVED:.0%} of the largest kinetic energy, {scale:.3g} J. Use a smaller dt"
+        )
+        if self.on_unresolved == "raise":
+            raise UnresolvedError(message, time=when, body=None, joint=None, trajectory=trajectory)
+        warnings.warn(message, UnresolvedWarning, stacklevel=stacklevel)
+
+
+def hinge_tree(mechanism: Mechanism, state: State) -> HingeTree:
+    """The hinges of a mechanism that `Lobatto` supports; their angles are zero in ``state``."""
+    compiled, plan = mechanism.compiled, mechanism.compiled.plan
+    nb = len(mechanism.bodies)
+    R = np.concatenate([rotation_matrix(state.quat_wxyz[compiled.order]), np.eye(3)[None]])
+    axis, anchor, lever, turned = np.zeros((nb, 3)), np.zeros((nb, 3)), np.zeros((nb, 3)), np.zeros((nb, 3, 3))
+    for i in range(nb):
+        first, parent = plan.joints.rows[i], plan.joints.parent[i]
+        assert plan.measures.kind[first] == POINT
+        of_b, of_axis = plan.measures.w[first], plan.measures.w[first + 3]  # in axes of b
+        of_a = np.linalg.solve(plan.measures.u[first : first + 3], plan.measures.c[first : first + 3])  # in axes of a
+        turned[i] = R[parent].T @ R[i]
+        child_is_b = plan.joints.first_body[i] == 1
+        lever[i], anchor[i] = (of_b, of_a) if child_is_b else (of_a, of_b)
+        axis[i] = of_axis if child_is_b else turned[i].T @ of_axis
+        axis[i] /= np.linalg.norm(axis[i])
+    J = plan.bodies.inertia
+    moments = 0.5 * np.trace(J, axis1=1, axis2=2)[:, None, None] * np.eye(3) - J
+    parent, mass, gravity = plan.joints.parent[:nb].copy(), plan.bodies.mass.copy(), plan.bodies.gravity.copy()
+    return HingeTree(parent, axis, anchor, lever, turned, mass, moments, gravity)
+
+
+class LobattoRun(SteppedRun):
+    """See `varint.running.Run`: a run of `Lobatto` with ``s`` nodes in a step."""
+
+    def __init__(self, mechanism: Mechanism, s: int, grid: Grid, every: int, state: State) -> None:
+        super().__init__(mechanism, None, grid, every, state)
+        compiled, nb = mechanism.compiled, len(mechanism.bodies)
+        self.tree, self.rule = hinge_tree(mechanism, state), node_rule(s)
+        self.plan, self.ws = compiled.plan, workspace(compiled.plan, functions=compiled.functions)
+        sizes = {"nb": nb, "bodies": nb + 1, "s": s, "q": s - 1, "blocks": (s - 1) ** 2, "past": 2 * s - 1}
+        self.work: NodeWorkspace = allocate(NodeWorkspace, sizes)
+        self.work.rotation[:, nb] = np.eye(3)
+        order, R = compiled.order, rotation_matrix(state.quat_wxyz[compiled.order])
+        self.work.momentum[:, :3] = self.plan.bodies.mass[:, None] * state.velocity[order]
+        spin = np.einsum("nij,nj->ni", self.plan.bodies.inertia, state.angular_velocity[order])
+        self.work.momentum[:, 3:] = np.einsum("nij,nj->ni", R, spin)
+        self.ws.quat[0, :-1] = state.quat_wxyz[order]
+        self.iterations = 0
+
+    @property
+    def counts(self) -> Counts:
+        """Steps and Newton iterations so far."""
+        return Counts(self.done, self.iterations)
+
+    def start(self) -> Block:
+        """Record the start."""
+        return self._block(np.array([0]), self._march(0)[1], 0.0)
+
+    def advance(self, steps: int) -> Block:
+        """March ``steps`` steps, or up to the end or to the one that fails."""
+        first, steps = self.done, min(steps, self.total - self.done)
+        if not steps:
+            return self._block(np.zeros(0, dtype=np.int64), self._outputs(0), 0.0)
+        began = time.perf_counter()
+        status, out = self._march(steps)
+        seconds = time.perf_counter() - began
+        if status != CONVERGED:
+            self.failure = Failure(
+                f"the step at t = {self.time:g} s could not be solved: it is too long for the motion. A smaller dt may"
+                " help, or varint.Variational, which divides such steps",
+                self.time,
+            )
+        return self._block(np.arange(first // self.every + 1, self.done // self.every + 1) * self.every, out, seconds)
+
+    def tail(self) -> Block:
+        """The present node, where it is not recorded."""
+        chosen = np.array([self.done] if self.done % self.every else [], dtype=np.int64)
+        return self._block(chosen, self._march(0)[1], 0.0)
+
+    def state(self) -> State:
+        """The present one."""
+        nodes = self._block(np.array([self.done]), self._march(0)[1], 0.0).nodes
+        return State(*(nodes[part][0].copy() for part in PARTS))
+
+    def checkpoint(self) -> dict[str, np.ndarray]:
+        """All that the steps to come depend on."""
+        saved = {name: array.copy() for name, array in role_arrays(self.work, STATE)}
+        counts = {"recorded": self.done // self.every + 1, "done": self.done, "iterations": self.iterations}
+        return saved | {name: np.array([count]) for name, count in counts.items()} | {"quat": self.ws.quat[0].copy()}
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Go back to a `checkpoint`."""
+        for name, array in role_arrays(self.work, STATE):
+            array[:] = saved[name]
+        self.done, self.iterations = int(saved["done"][0]), int(saved["iterations"][0])
+        self.ws.quat[0] = saved["quat"]
+
+    def _outputs(self, count: int) -> tuple[np.ndarray, ...]:
+        """Arrays of so many recorded nodes, see `march_nodes`."""
+        nb = len(self.mechanism.bodies)
+        return (*(np.zeros((count, nb, width)) for width in (3, 4, 6)), np.zeros((count, 0)), np.zeros((count, 0)))
+
+    def _march(self, steps: int) -> tuple[int, tuple[np.ndarray, ...]]:
+        """Take so many steps, none for the present node. Return the status and the recorded nodes."""
+        count = (self.done + steps) // self.every - self.done // self.every if steps else 1
+        out = self._outputs(count)
+        status, done, iterations = march_nodes(
+            self.plan, self.ws, self.tree, self.rule, self.work, (self.done, steps, self.every, self.dt), out
+        )
+        self.done += done
+        self.iterations += iterations
+        return status, out
+
+    def _block(self, nodes: np.ndarray, out: tuple[np.ndarray, ...], seconds: float) -> Block:
+        """Nodes of these numbers, of the first rows of ``out``, in the description's order."""
+        slot, T = self.mechanism.compiled.slot, len(nodes)
+        position, quat, motion = (np.ascontiguousarray(part[:T, slot]) for part in out[:3])
+        velocity, angular_velocity = (np.ascontiguousarray(motion[..., k : k + 3]) for k in (0, 3))
+        empty = {name: np.zeros((T, 0)) for name in ("command", "work", "law_state")}
+        moving = {"velocity": velocity, "angular_velocity": angular_velocity}
+        return Block({"t": self.dt * nodes, "position": position, "quat_wxyz": quat, **moving, **empty}, seconds)
