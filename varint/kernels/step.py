@@ -25,7 +25,7 @@ from varint.kernels.extended import TAKEN, UNSOLVED, finish_extended, sharpen
 from varint.kernels.inputs import Inputs, set_inputs, set_load
 from varint.kernels.massive_paths import finish_paths, has_massive_paths, start_path_momenta
 from varint.kernels.momentum import angular_momentum
-from varint.kernels.newton import CONVERGED, NOT_CONVERGED, has_efforts, solve_step
+from varint.kernels.newton import CONVERGED, EPSILON, NOT_CONVERGED, NOTHING, has_efforts, solve_step
 from varint.kernels.pace import keep_pace
 from varint.kernels.plan import LONG_HISTORY, Plan, Workspace
 from varint.kernels.projection import node_works, project
@@ -50,24 +50,24 @@ MOST_TRIALS = 500  # of a sub-step that events end; then it is divided, for they
 SAME_TIME = 1e-9  # of dt: a node that is as near as this to the end of a run is its end
 OPEN, SLACK = 1e-9, 10.0  # of the size of a part, and of the tolerance of a step: so far a joint may be open
 NEAR_ENOUGH = 1e-4  # of the square of a velocity: by how much less a start value may have missed the last one
-EXACT_ENOUGH = 1e-18  # the same: one increment follows such a start value, as it would a better one
+EXACT_ENOUGH = 8.0 * EPSILON * NOTHING  # of the square of size over step: one increment from there leaves NOTHING
 
 
 @njit(inline="always")
-def _extrapolate(velocity, history, depth, length, still):
+def _extrapolate(velocity, history, depth, length, still, enough):
     """Write to ``velocity`` (nb, 6) the start value of Newton's iteration, from ``history`` (n, nb, 6).
 
     ``history`` holds the velocity of the same stage in the last step, and its backward differences; its first ``depth``
     entries, three at least, are up to date. The degree of the polynomial is the one that would have predicted the last
     step best, or 2 if none came close. Newton's method then stays on the motion's branch more often. ``length``, m,
     scales rad/s to m/s. Velocities below ``still``, m/s, are round-off, which differences would amplify from step to
-    step: they start from the last. Returns by how much such a start value missed the last velocities, m/s, infinity
-    where none came close; the degree; and how many entries are worth keeping up to date.
+    step: they start from the last. No degree is sought beyond one that missed by less than the root of ``enough``.
+    Returns by how much such a start value missed the last velocities, m/s, infinity where none came close; the degree;
+    and how many entries are worth keeping up to date.
     """
     # The difference D^k of order k is what the polynomial of degree k - 1 missed at the last step, so that the smallest
     # |D^k| < sqrt(NEAR_ENOUGH) |D^0| chooses the degree; the start value is the sum of D^0, D^1, ..., D^degree.
     degree, least, scale, missed = 2, NEAR_ENOUGH, 0.0, math.inf
-    enough = EXACT_ENOUGH if history.shape[0] == LONG_HISTORY else 0.0
     for k in range(depth):
         line = turn = 0.0
         for i in range(velocity.shape[0]):
@@ -79,7 +79,7 @@ def _extrapolate(velocity, history, depth, length, still):
             scale = size
         elif size < least * scale:
             degree, least, missed = k - 1, size / scale, size
-            if least < enough:
+            if size < enough:
                 depth = max(k, 2)  # the next difference is added after the step
                 break
     if scale < still * still:
@@ -177,9 +177,9 @@ def begin_part(plan, ws, inputs, h, stage, extrapolate, when, warm):
         if plan.compliant.joint_row.size:
             extrapolate_ringing(ws, stage, plan.bodies.length[0], still)
         else:
-            missed, degree, ws.depth[stage] = _extrapolate(
-                ws.velocity, ws.history[stage], ws.depth[stage], plan.bodies.length[0], still
-            )
+            history, length = ws.history[stage], plan.bodies.length[0]
+            enough = EXACT_ENOUGH * (length / h) ** 2 if history.shape[0] == LONG_HISTORY else 0.0
+            missed, degree, ws.depth[stage] = _extrapolate(ws.velocity, history, ws.depth[stage], length, still, enough)
             if ws.history.shape[0] > 1 and missed >= still:
                 add_missed(ws, stage, degree)
             for r in range(ws.multiplier.size if missed < still and ws.ldu.K.size == 0 else 0):
