@@ -171,7 +171,7 @@ class March:
         ws.position[:, :-1] = state.position[order]
         ws.quat[:, :-1] = state.quat_wxyz[order]
         ws.velocity[:, :3], ws.velocity[:, 3:] = state.velocity[order], state.angular_velocity[order]
-        ws.history[:, 0], ws.history[:, 1:] = ws.velocity, 0.0
+        ws.history[:, 0], ws.history[:, 1:], ws.depth[:] = ws.velocity, 0.0, ws.history.shape[1]
         if plan.constraints.row.size:
             self._start_constraints(given)
         place_anew(plan, ws, 0)
@@ -202,7 +202,7 @@ class March:
         start_momentum(plan, ws, 0.0)
         record_node(plan, ws, 0, False, tuple(array[0] for array in self.outputs(1)[:NODE_ARRAYS]))
         ws.velocity[:] = ws.increment_body
-        ws.history[:, 0], ws.history[:, 1:] = ws.velocity, 0.0
+        ws.history[:, 0], ws.history[:, 1:], ws.depth[:] = ws.velocity, 0.0, ws.history.shape[1]
 
     def off_target(self) -> list[tuple[int, float, float, float]]:
         """List each driven constraint at node 0: its element, its coordinate (m or rad), the target, and the deviation

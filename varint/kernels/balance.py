@@ -16,6 +16,7 @@ from varint.algebra.vectors import add, cross, dot, rotate, scale, sub, turn_of,
 from varint.kernels.dense import add_scaled6
 from varint.kernels.massive_paths import has_massive_paths
 from varint.kernels.momentum import angular_momentum
+from varint.kernels.pair_impulses import pair_impulses
 from varint.kernels.projection import node_works, project
 from varint.terms.kernels.term_rows import add_pushes, add_works_before_node, has_contacts
 
@@ -258,7 +259,11 @@ def _add_impulses(plan, ws, start, h, share):
                 momentum[i, k] = ws.momentum[i, k]
         for j in range(plan.joints.side.shape[0]):
             near, far = natural(plan.joints.side[j, 0]), natural(plan.joints.side[j, 1])
-            for number in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
+            first = plan.joints.rows[j]
+            if j < nb and plan.joints.pair[j] > 0:
+                _add_pair(plan, ws, start, j, share, momentum)
+                first += plan.joints.pair[j]
+            for number in range(first, plan.joints.rows[j + 1]):
                 r = natural(number)
                 if ws.compliance[r] > 0.0:
                     continue
@@ -275,6 +280,21 @@ def _add_impulses(plan, ws, start, h, share):
         line = sub(scale(plan.bodies.mass[i], vector(v)), vector(goal))
         turn = sub(angular_momentum(plan.bodies.inertia[i], turn_of(v), 0.5 * h), turn_of(goal))
         write(momentum[i], add(vector(p), scale(share, line)), add(turn_of(p), scale(share, turn)))
+
+
+@njit(inline="always")
+def _add_pair(plan, ws, start, j, share, momentum):
+    """Add ``share`` of the impulses of the rows of the lower pair of joint j to ``momentum`` (nb, 6)."""
+    first, rows, points = natural(plan.joints.rows[j]), natural(plan.joints.pair[j]), natural(plan.joints.points[j])
+    if rows == 5 and points == 3:  # loops over numbers known here unroll
+        push, turn, back = pair_impulses(ws.multiplier, ws.jacobian[start], first, 5, 3)
+    else:
+        push, turn, back = pair_impulses(ws.multiplier, ws.jacobian[start], first, rows, points)
+    child, parent = momentum[j], natural(plan.joints.parent[j])
+    write(child, add(vector(child), scale(share, push)), add(turn_of(child), scale(share, turn)))
+    if parent != plan.bodies.mass.size:
+        other = momentum[parent]
+        write(other, sub(vector(other), scale(share, push)), add(turn_of(other), scale(share, back)))
 
 
 @njit

@@ -32,13 +32,13 @@ import math
 from varint._numba import indirect, natural, njit
 from varint.algebra.quaternion import multiply
 from varint.algebra.sums import two_sum
-from varint.algebra.vectors import add, cross, dot, scale, square_to, sub, vector
+from varint.algebra.vectors import add, cross, dot, scale, square_to, sub, turn_of, vector
 from varint.kernels.beams import measure_beams, stiffen_beams
 from varint.kernels.compliant_rows import free_efforts
 from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.laws import evaluate_laws, law_work, sum_ends
 from varint.kernels.loads import body_of, contact_torque, differentiate_loads, evaluate_loads, load_power
-from varint.kernels.measures import weighted_curvature
+from varint.kernels.measures import ANGLE, weighted_curvature
 from varint.kernels.path_records import OWN_ROWS
 from varint.kernels.paths import bend_paths
 from varint.kernels.plan import Plan, Workspace
@@ -48,7 +48,7 @@ from varint.kernels.soft_joints import average_rows, finish_rows, stiffen_rows
 @njit
 def middle_poses(plan, ws, start, half_step):
     """Middle poses of the bodies that laws and loads act on, and (T, c) of each into ``ws.efforts.tangent`` (nb, 4)."""
-    work = ws.efforts
+    work, start = ws.efforts, natural(start)
     for i in range(plan.bodies.mass.size):
         if not plan.bodies.loaded[i]:
             continue
@@ -98,7 +98,7 @@ def apply_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> No
 @njit
 def _start_push(p, share, g, T):
     """Add share (g_x, (I + [T]) g_theta) to ``p`` (6,)."""
-    tilt = cross(vector(T), vector(g[3:]))
+    tilt = cross(vector(T), turn_of(g))
     for k in range(3):
         p[k] += share * g[k]
         p[3 + k] += share * (g[3 + k] + tilt[k])
@@ -163,7 +163,7 @@ def stiffen(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: float)
 
     After `apply_efforts`. A row whose limit is closed is a constraint and keeps its gradient.
     """
-    work = ws.efforts
+    work, upper, lower = ws.efforts, natural(upper), natural(lower)
     up, low = work.change[0], work.change[1]
     if plan.beams.first.size:
         stiffen_beams(plan, ws, half_step)
@@ -357,23 +357,25 @@ def finish_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> N
             for side in range(2):
                 i = natural(plan.measures.body[m, side])
                 if i < plan.bodies.mass.size:
-                    _finish_push(ws, i, half_step * work.sum_effort[s], work.gradient[m, side])
+                    only = plan.measures.kind[m] == ANGLE
+                    _finish_push(ws, i, half_step * work.sum_effort[s], work.gradient[m, side], only)
     work.summed[0] = 2 - start
     if plan.compliant.joint_row.size:
         finish_rows(plan, ws)
     for n in range(plan.loads.kind.size):
         i = plan.loads.body[n]
         work.work[plan.loads.element[n]] += 2.0 * half_step * load_power(plan, work, n, ws.velocity)
-        _finish_push(ws, i, half_step, work.wrench[n])
+        _finish_push(ws, i, half_step, work.wrench[n], False)
 
 
 @njit
-def _finish_push(ws, i, share, g):
-    """Momentum of body i += share (g_x, (I - [T]) g_theta)."""
-    tilt = sub(vector(g[3:]), cross(vector(ws.efforts.tangent[i]), vector(g[3:])))
+def _finish_push(ws, i, share, g, turns):
+    """Momentum of body i += share (g_x, (I - [T]) g_theta); ``turns``: g_x is zero."""
+    tilt = sub(turn_of(g), cross(vector(ws.efforts.tangent[i]), turn_of(g)))
     p, rest = ws.momentum[i], ws.momentum_rest[i]
-    for k in range(3):
+    for k in range(0 if turns else 3):
         p[k], rest[k] = two_sum(p[k], rest[k] + share * g[k])
+    for k in range(3):
         p[3 + k], rest[3 + k] = two_sum(p[3 + k], rest[3 + k] + share * tilt[k])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from varint._numba import natural, njit, switch
 from varint.kernels.beams import evaluate_beams
-from varint.kernels.measures import rate_of, weighted_measure
+from varint.kernels.measures import rate_of, weighted_measure, weighted_value
 from varint.kernels.paths import evaluate_paths
 from varint.model.forces import LAWS
 
@@ -193,7 +193,7 @@ def _sum_at(plan, ws, s, pose, near):
         if plan.measures.fused[m]:
             own = ws.efforts.at_pose[pose, m]
         else:
-            own = weighted_measure(plan, ws, m, near[m], ws.position[pose], ws.rotation[pose], scratch)
+            own = weighted_value(plan, ws, m, near[m], ws.position[pose], ws.rotation[pose], scratch)
         value += plan.measures.weight[m] * own
     return value
 

@@ -210,7 +210,7 @@ def factor_pair(plan, ws, i, free, further, low):
         _add_carried(D, ws.ldu.D[parent], vector(ws.ldu.arm[0, i]), vector(ws.ldu.arm[low, i]))
 
 
-@njit
+@njit(inline="always")
 def _add_rows(plan, ws, i, free, further, low):
     """Write the parts of U, V and E that belong to the ``further`` rows.
 

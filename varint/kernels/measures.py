@@ -6,7 +6,7 @@ from varint._numba import call_back, natural, njit, switch
 from varint.algebra.vectors import continued
 from varint.kernels.dense import dot6
 from varint.measures import KINDS, number_of
-from varint.measures.angle import angle
+from varint.measures.angle import angle, angle_value
 
 KIND_NAMES = tuple(sorted(KINDS))
 ANGULAR = np.array([KINDS[name].facts.angular for name in KIND_NAMES])  # whether the unit of a kind is rad
@@ -79,6 +79,16 @@ def weighted_measure(plan, ws, m, near, position, rotation, gradient):
             for k in range(6):
                 gradient[s, k] *= weight
     return value
+
+
+@njit
+def weighted_value(plan, ws, m, near, position, rotation, scratch):
+    """Value of `weighted_measure`; its gradient, where it is not left out, is in ``scratch`` (2, 6)."""
+    if plan.measures.kind[m] != ANGLE or ws.efforts.mapped[m] != 0:
+        return weighted_measure(plan, ws, m, near, position, rotation, scratch)
+    first = natural(plan.measures.first[m])
+    a, b = natural(plan.measures.body[m, first]), natural(plan.measures.body[m, natural(1 - first)])
+    return continued(plan.measures.period[m], near, angle_value(plan, m, rotation[a], rotation[b]))
 
 
 @njit

@@ -29,6 +29,7 @@ from varint.kernels.massive_path_coupling import couple_paths, fold_paths
 from varint.kernels.massive_paths import add_path_momenta, has_massive_paths
 from varint.kernels.measures import POINT
 from varint.kernels.momentum import angular_momentum, momentum_derivative
+from varint.kernels.pair_impulses import pair_impulses
 from varint.kernels.plan import JOINT
 from varint.kernels.rates import evaluate_rates
 from varint.kernels.refine import solve_again
@@ -154,23 +155,26 @@ def _weigh_row(plan, ws, r, gradient, h, weights):
 
 @njit(inline="always")
 def _weigh_pair(plan, ws, upper, j, h, weights):
-    """`_weigh_row` for the rows of the lower pair of joint j; takes their impulses into the residuals of its bodies.
+    """`_weigh_row` for the rows of the lower pair of joint j; takes their impulses into the residuals of its bodies."""
+    first, rows, points = natural(plan.joints.rows[j]), natural(plan.joints.pair[j]), natural(plan.joints.points[j])
+    if rows == 5 and points == 3:  # loops over numbers known here unroll
+        return _weigh_rows(plan, ws, upper, j, (first, 5, 3), h, weights)
+    return _weigh_rows(plan, ws, upper, j, (first, rows, points), h, weights)
 
-    POINT rows push both bodies alike, AXIS rows push none.
-    """
+
+@njit(inline="always")
+def _weigh_rows(plan, ws, upper, j, pair, h, weights):
+    """`_weigh_pair` of a ``pair``: first row, number of rows, number of those of the kind POINT."""
     merit, worst, moved = weights
-    first, G = natural(plan.joints.rows[j]), ws.jacobian[upper]
-    push, turn, back = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    for number in range(first, first + plan.joints.pair[j]):
+    first, rows, points = pair
+    for number in range(first, first + rows):
         r = natural(number)
-        f, open_by = ws.multiplier[r], ws.residual_row[r] / h
+        open_by = ws.residual_row[r] / h
         ws.residual_row[r] = open_by
         size = plan.rows.scale[r] * abs(open_by)
-        merit, worst, moved = merit + size * size, max(worst, size), max(moved, plan.rows.push[r] * abs(f))
-        turn, back = add(turn, scale(f, turn_of(G[r, 0]))), add(back, scale(f, turn_of(G[r, 1])))
-    for number in range(first, first + plan.joints.points[j]):
-        r = natural(number)
-        push = add(push, scale(ws.multiplier[r], vector(G[r, 0])))
+        merit, worst = merit + size * size, max(worst, size)
+        moved = max(moved, plan.rows.push[r] * abs(ws.multiplier[r]))
+    push, turn, back = pair_impulses(ws.multiplier, ws.jacobian[upper], first, rows, points)
     child, parent = ws.residual_body[j], natural(plan.joints.parent[j])
     write(child, sub(vector(child), push), sub(turn_of(child), turn))
     if parent != plan.bodies.mass.size:

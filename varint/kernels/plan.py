@@ -58,7 +58,7 @@ from varint.terms.contacts.kernels.contact_records import (
 from varint.terms.limits.kernels.limit_records import LimitEvents, LimitNumbers, Limits, LimitSearch, LimitTape
 
 JOINT, CONSTRAINT, EFFORT = range(3)  # roles of a row: of a joint, of a constraint of forces, of an effort
-HISTORY = 6  # velocities of the last steps that start values come from
+HISTORY, LONG_HISTORY = 6, 10  # velocities of the last steps that start values come from; of steps of one smooth stage
 TERMS = ("limits", "contacts")  # parts of `Plan` and of `ByNumbers` that are terms (varint/terms)
 
 
@@ -460,7 +460,8 @@ class Workspace(CompiledRecord, writable=True):
     velocity: Annotated[Float2, "nb 6", STATE]  # m/s, world and rad/s, body; constant over the step
     multiplier: Annotated[Float1, "nr", TAPED]  # impulse of each row
     last_multiplier: Annotated[Float1, "nr", STATE]  # of the last step, of trees; of compliant rows the effort
-    history: Annotated[Float4, f"stages {HISTORY} nb 6", STATE]  # the last velocity, its backward differences
+    history: Annotated[Float4, "stages history nb 6", STATE]  # the last velocity, its backward differences
+    depth: Annotated[Int1, "stages", STATE]  # how many of these are up to date, the first ones
     compliance: Annotated[Float1, "nr"]  # 1 for a row that takes no part as a constraint, else 0
     # Newton
     derivative: Annotated[Float3, "nb 6 6"]  # of the momenta, for the exact operator

@@ -25,9 +25,9 @@ from varint.kernels.extended import TAKEN, UNSOLVED, finish_extended, sharpen
 from varint.kernels.inputs import Inputs, set_inputs, set_load
 from varint.kernels.massive_paths import finish_paths, has_massive_paths, start_path_momenta
 from varint.kernels.momentum import angular_momentum
-from varint.kernels.newton import CONVERGED, NOT_CONVERGED, has_efforts, solve_step
+from varint.kernels.newton import CONVERGED, EPSILON, NOT_CONVERGED, NOTHING, has_efforts, solve_step
 from varint.kernels.pace import keep_pace
-from varint.kernels.plan import Plan, Workspace
+from varint.kernels.plan import LONG_HISTORY, Plan, Workspace
 from varint.kernels.projection import node_works, project
 from varint.kernels.rates import place_rates
 from varint.kernels.restart import ACCEPTED, AT_START, DEEPEST_SUBSTEP, copy_start, go_back
@@ -50,22 +50,25 @@ MOST_TRIALS = 500  # of a sub-step that events end; then it is divided, for they
 SAME_TIME = 1e-9  # of dt: a node that is as near as this to the end of a run is its end
 OPEN, SLACK = 1e-9, 10.0  # of the size of a part, and of the tolerance of a step: so far a joint may be open
 NEAR_ENOUGH = 1e-4  # of the square of a velocity: by how much less a start value may have missed the last one
+EXACT_ENOUGH = 8.0 * EPSILON * NOTHING  # of the square of size over step: one increment from there leaves NOTHING
 
 
 @njit(inline="always")
-def _extrapolate(velocity, history, length, still):
+def _extrapolate(velocity, history, depth, length, still, enough):
     """Write to ``velocity`` (nb, 6) the start value of Newton's iteration, from ``history`` (n, nb, 6).
 
-    ``history`` holds the velocity of the same stage in the last step, and its backward differences. The degree of the
-    polynomial is the one that would have predicted the last step best, or 2 if none came close. Newton's method then
-    stays on the motion's branch more often. ``length``, m, scales rad/s to m/s. Velocities below ``still``, m/s, are
-    round-off, which differences would amplify from step to step: they start from the last. Returns by how much such a
-    start value missed the last velocities, m/s, infinity where none came close; and the degree.
+    ``history`` holds the velocity of the same stage in the last step, and its backward differences; its first ``depth``
+    entries, three at least, are up to date. The degree of the polynomial is the one that would have predicted the last
+    step best, or 2 if none came close. Newton's method then stays on the motion's branch more often. ``length``, m,
+    scales rad/s to m/s. Velocities below ``still``, m/s, are round-off, which differences would amplify from step to
+    step: they start from the last. No degree is sought beyond one that missed by less than the root of ``enough``.
+    Returns by how much such a start value missed the last velocities, m/s, infinity where none came close; the degree;
+    and how many entries are worth keeping up to date.
     """
     # The difference D^k of order k is what the polynomial of degree k - 1 missed at the last step, so that the smallest
     # |D^k| < sqrt(NEAR_ENOUGH) |D^0| chooses the degree; the start value is the sum of D^0, D^1, ..., D^degree.
     degree, least, scale, missed = 2, NEAR_ENOUGH, 0.0, math.inf
-    for k in range(history.shape[0]):
+    for k in range(depth):
         line = turn = 0.0
         for i in range(velocity.shape[0]):
             d = history[k, i]
@@ -76,6 +79,9 @@ def _extrapolate(velocity, history, length, still):
             scale = size
         elif size < least * scale:
             degree, least, missed = k - 1, size / scale, size
+            if size < enough:
+                depth = max(k, 2)  # the next difference is added after the step
+                break
     if scale < still * still:
         degree, missed = 0, scale
     for i in range(velocity.shape[0]):
@@ -86,16 +92,16 @@ def _extrapolate(velocity, history, length, still):
             v0, v1, v2, v3, v4, v5 = v0 + d[0], v1 + d[1], v2 + d[2], v3 + d[3], v4 + d[4], v5 + d[5]
         v = velocity[i]
         v[0], v[1], v[2], v[3], v[4], v[5] = v0, v1, v2, v3, v4, v5
-    return math.sqrt(missed), degree
+    return math.sqrt(missed), degree, depth
 
 
 @njit
-def _remember(velocity, history):
-    """Replace the backward differences (n, nb, 6) by those that end with ``velocity`` (nb, 6)."""
+def _remember(velocity, history, count):
+    """Replace the first ``count`` backward differences (n, nb, 6) by those that end with ``velocity`` (nb, 6)."""
     for i in range(velocity.shape[0]):
         v = velocity[i]
         v0, v1, v2, v3, v4, v5 = v[0], v[1], v[2], v[3], v[4], v[5]
-        for j in range(history.shape[0]):
+        for j in range(count):
             d = history[j, i]
             d0, d1, d2, d3, d4, d5 = d[0], d[1], d[2], d[3], d[4], d[5]
             d[0], d[1], d[2], d[3], d[4], d[5] = v0, v1, v2, v3, v4, v5
@@ -106,7 +112,8 @@ def _remember(velocity, history):
 def remember_step(plan, ws):
     """Keep the velocities of the stages of a step, ``ws.saved_step.velocity``, for the start values of the next."""
     for stage in range(ws.history.shape[0]):
-        _remember(ws.saved_step.velocity[stage], ws.history[stage])
+        ws.depth[stage] = min(ws.depth[stage] + 1, ws.history.shape[1])
+        _remember(ws.saved_step.velocity[stage], ws.history[stage], ws.depth[stage])
     if has_contacts(plan):
         keep_line(ws, plan.bodies.length[0])
     if plan.compliant.joint_row.size:
@@ -170,7 +177,9 @@ def begin_part(plan, ws, inputs, h, stage, extrapolate, when, warm):
         if plan.compliant.joint_row.size:
             extrapolate_ringing(ws, stage, plan.bodies.length[0], still)
         else:
-            missed, degree = _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0], still)
+            history, length = ws.history[stage], plan.bodies.length[0]
+            enough = EXACT_ENOUGH * (length / h) ** 2 if history.shape[0] == LONG_HISTORY else 0.0
+            missed, degree, ws.depth[stage] = _extrapolate(ws.velocity, history, ws.depth[stage], length, still, enough)
             if ws.history.shape[0] > 1 and missed >= still:
                 add_missed(ws, stage, degree)
             for r in range(ws.multiplier.size if missed < still and ws.ldu.K.size == 0 else 0):

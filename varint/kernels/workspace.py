@@ -17,6 +17,8 @@ from varint.kernels.massive_paths import add_path_momenta, finish_paths, has_mas
 from varint.kernels.paths import bend_paths, evaluate_paths
 from varint.kernels.plan import (
     EFFORT,
+    HISTORY,
+    LONG_HISTORY,
     ByNumbers,
     ByProducts,
     Factors,
@@ -81,7 +83,9 @@ def workspace(
 
 def workspace_sizes(plan: Plan, stages: int, kept: int, sharpened: bool) -> dict[str, int]:
     """Sizes of the arrays of a `workspace` but for its factors, by the names that the fields of `Workspace` have."""
+    smooth = stages == 1 and plan.compliant.joint_row.size + plan.contacts.body.size == 0
     sizes = {
+        "history": LONG_HISTORY if smooth else HISTORY,
         "nb": plan.bodies.mass.size, "slots": plan.bodies.mass.size + 1, "nr": plan.rows.role.size,
         "nm": plan.measures.kind.size,
         "nf": plan.laws.kind.size, "ns": plan.laws.sum_law.size - 1, "ne": plan.elements.force.size,

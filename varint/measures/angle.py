@@ -43,6 +43,13 @@ def angle(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 
 @njit
+def angle_value(plan, m, A, B):
+    """Value of `angle` alone."""
+    d = rotate_back(A, rotate(B, vector(plan.measures.w[m])))
+    return arctangent(dot(vector(plan.measures.u[m]), d), dot(vector(plan.measures.v[m]), d))
+
+
+@njit
 def curve_angle(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     """Change of the gradient, see measures/base.py."""
     u, v, w = vector(plan.measures.u[m]), vector(plan.measures.v[m]), vector(plan.measures.w[m])
