@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -91,3 +92,17 @@ def test_a_press_that_cannot_go_on_names_the_contacts_and_what_touches():
         vi.simulate(press, 0.1, 1e-3)
     assert told.value.time == pytest.approx(0.05)
     assert "contact 'stand' of 'anvil' and the ground, contact 'pile' of 'hammer' and 'anvil'" in str(told.value)
+
+
+@pytest.mark.slow
+def test_an_impact_that_is_not_solved_names_its_contacts(monkeypatch):
+    """Number 48 of benchmarks/stacks.py with the seed 1."""
+    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "benchmarks")
+    from stacks import DT, DURATION, stack
+
+    rng = np.random.default_rng(1)
+    mechanism = [stack(rng) for _ in range(49)][48]
+    with pytest.raises(vi.ConvergenceError) as told:
+        vi.simulate(mechanism, DURATION, DT, on_unresolved="ignore")
+    assert "contact 'c0' of 'b0' and the ground have an impact" in str(told.value)
+    assert told.value.body == "b0"

@@ -15,6 +15,7 @@ from varint.terms.contacts.kernels.contact_features import (
     rate_along,
     write_feature_frame,
 )
+from varint.terms.contacts.kernels.contact_rows import press_contacts, write_plane_rows
 
 H = 1e-5  # s: the gradients leave out what the points and the normal change by at the end, in proportion to it
 
@@ -110,3 +111,61 @@ def test_the_acceleration_of_the_gap_without_forces(kind, swapped):
         step(plan, ws, share * h if share else 1e-300)
         gaps.append(locate_contact(plan, ws, 1, 0)[0])
     assert bias[0] == pytest.approx((gaps[0] - 2 * gaps[1] + gaps[2]) / h**2, rel=1e-4, abs=1e-5)
+
+
+def on_plane(radius):
+    """A body that turns fast, with a point or a ball that touches a tilted plane: plan, workspace, arm from the centre
+    to the point or to the centre of the ball, body axes, and the frame of the contact."""
+    normal = np.array([0.2, -0.3, 0.9]) / np.linalg.norm([0.2, -0.3, 0.9])
+    body = vi.Body.box("a", (1, 2, 3), 1.0)
+    floor = vi.HardContact("c", "a", points=[[0.3, -0.2, -0.5]], radius=radius, normal=normal, ground=-normal)
+    compiled = vi.Mechanism("one", [body], [vi.Free("f", "world", "a")], forces=[floor]).compiled
+    ws, turned = workspace(compiled.plan), np.array([0.5, 0.5, -0.1, np.sqrt(0.49)])
+    for pose in range(2):
+        ws.quat[pose, 0] = turned
+        rotation_matrix(ws.quat[pose, 0], ws.rotation[pose, 0])
+    ws.velocity[0] = np.random.default_rng(4).standard_normal(6)
+    ws.contacts.near[0], ws.contacts.near_count[0], ws.contacts.taking[0], ws.contacts.share[0] = 0, 1, True, 1.0
+    ws.contacts.z[0] = 2.0, 0.5, -0.7
+    return compiled.plan, ws, compiled.plan.contacts.point[0], compiled.plan.contacts.frame[0]
+
+
+def press(plan, ws, h):
+    """Bring pose 1 to the end of a step; the rates (3,) of the contact and the residual (6,) of the body."""
+    ws.position[1, 0] = ws.position[0, 0] + h * ws.velocity[0, :3]
+    advance(ws.quat[0, 0], np.zeros(4), *ws.velocity[0, 3:], 0.5 * h, ws.quat[1, 0], np.zeros(4))
+    rotation_matrix(ws.quat[1, 0], ws.rotation[1, 0])
+    ws.residual_body[:] = 0.0
+    press_contacts(plan, ws, 0, 1, h)
+    return ws.contacts.rate[0].copy(), ws.residual_body[0].copy()
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.2])
+def test_a_contact_with_a_plane_moves_and_pushes_as_its_point_does(radius):
+    plan, ws, arm, frame = on_plane(radius)
+    h, R = 0.05, ws.rotation[0, 0]
+    rates, residual = press(plan, ws, h)
+    moved = ws.position[1, 0] + ws.rotation[1, 0] @ arm - ws.position[0, 0] - R @ arm
+    rolled = np.cross(R @ ws.velocity[0, 3:], -radius * frame[0])
+    assert rates == pytest.approx(frame @ (moved / h + rolled), abs=1e-14)
+    force, lever = ws.contacts.z[0] @ frame, R @ arm - radius * frame[0]
+    assert residual == pytest.approx(-np.append(force, R.T @ np.cross(lever, force)), abs=1e-15)
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.2])
+def test_gradients_of_a_contact_with_a_plane_equal_differences(radius):
+    plan, ws, _, _ = on_plane(radius)
+    h, e, start = 0.05, 1e-6, ws.velocity[0].copy()
+    press(plan, ws, h)
+    write_plane_rows(plan, ws, 0, 1, h, 0)
+    row, u = ws.contacts.row[0, :, :6].copy(), 0.5 * h * start[3:]
+    changes = np.eye(6)
+    changes[3:, 3:] = np.sqrt(1 - u @ u) * np.eye(3) + np.cross(u, np.eye(3)).T  # of w by the unknowns, see newton.py
+    for k in range(6):
+        rates = []
+        for sign in (e, -e):
+            ws.velocity[0] = start + sign * changes[:, k]
+            rates.append(press(plan, ws, h)[0])
+        assert row[:, k] == pytest.approx((rates[0] - rates[1]) / (2 * e), abs=1e-9)
+    write_plane_rows(plan, ws, 0, 1, h, 0)
+    assert press(plan, ws, h)[1] == pytest.approx(-ws.contacts.z[0] @ ws.contacts.upper[0, :, :6], abs=1e-15)

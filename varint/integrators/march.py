@@ -242,7 +242,11 @@ class March:
 
     def missed_contacts(self) -> list[tuple[int, int, int]]:
         """Element and slots of both bodies of the contacts whose law the last evaluation of a step did not meet."""
-        return self._contacts_of(np.flatnonzero(~(self.ws.contacts.missed <= MISSED * self.tol)))
+        return self._contacts_of(np.flatnonzero(~(self.ws.contacts.missed <= (MISSED * self.tol) ** 2)))
+
+    def unsolved_impact(self) -> list[tuple[int, int, int]]:
+        """Element and slots of both bodies of the contacts in an impact that was not solved, if there was one."""
+        return self._contacts_of(np.flatnonzero(self.ws.contacts.missed < 0.0))
 
     def contacts_near(self, body: int) -> list[tuple[int, int, int]]:
         """Element and slots of both bodies of the contacts of the body in slot ``body`` that touch or may soon."""

@@ -306,20 +306,19 @@ class MaximalRun:
         number = compiled.joints[joint] if joint >= 0 else -1
         held = self.mechanism.joints[number].name if number >= 0 else None
         where = f"body '{name}'" + (f" and joint '{held}'" if held else "")
+        unsolved = self.march.unsolved_impact()
+        if unsolved:
+            body = self.mechanism.bodies[compiled.order[unsolved[0][1]]].name
+            why = f"{self._listed(unsolved)} have an impact for which no states of contact were found"
+            message = f"the step at t = {when:g} s could not be solved: {why}; another dt may help"
+            return Failure(message, when, body)
         clash = self._clash()
         if clash:
             return Failure(f"the step at t = {when:g} s could not be solved: {clash}", when, name, held)
         missed = dict.fromkeys(self.mechanism.forces[compiled.force[e]].label for e in self.march.missed_targets())
         where += f"; {', '.join(missed)} may ask for a motion that the joints cannot follow" if missed else ""
-        names = [*(f"'{self.mechanism.bodies[i].name}'" for i in compiled.order), "the ground"]
         pressed, near = (
-            ", ".join(
-                dict.fromkeys(
-                    f"{self.mechanism.forces[compiled.force[e]].label} of {names[i]} and {names[j]}"
-                    for e, i, j in contacts
-                )
-            )
-            for contacts in (self.march.missed_contacts(), self.march.contacts_near(body))
+            self._listed(contacts) for contacts in (self.march.missed_contacts(), self.march.contacts_near(body))
         )
         if pressed:
             where += f"; the state of {pressed} was not found"
@@ -336,6 +335,15 @@ class MaximalRun:
             f" the residual is largest at {where}. {'; '.join(advice)}"
         )
         return Failure(message, when, name, held)
+
+    def _listed(self, contacts: list[tuple[int, int, int]]) -> str:
+        """Names of contacts with those of their bodies; ``contacts``: element and slots of both bodies of each."""
+        compiled = self.march.compiled
+        names = [*(f"'{self.mechanism.bodies[i].name}'" for i in compiled.order), "the ground"]
+        labels = (
+            f"{self.mechanism.forces[compiled.force[e]].label} of {names[i]} and {names[j]}" for e, i, j in contacts
+        )
+        return ", ".join(dict.fromkeys(labels))
 
     def _clash(self) -> str | None:
         """Message if the prescribed coordinates were incompatible in the failed step, else None."""

@@ -20,7 +20,7 @@ import math
 from varint._numba import natural, njit
 from varint.algebra.quaternion import advance, rotation_matrix
 from varint.algebra.sums import two_sums
-from varint.algebra.vectors import add, cross, dot, scale, sub, turn_of, vector, write
+from varint.algebra.vectors import add, cross, dot, rotate, scale, sub, turn_of, vector, write
 from varint.kernels.compliant_rows import largest_open
 from varint.kernels.dense import copy_motions
 from varint.kernels.efforts import apply_efforts, stiffen
@@ -90,6 +90,30 @@ def _attach(plan, i, position, rotation):
         position[i, 0] += sign * off * d0
         position[i, 1] += sign * off * d1
         position[i, 2] += sign * off * d2
+
+
+@njit
+def _attach_finely(plan, i, position, rest, rotation):
+    """`_attach` in steps with contacts: places include ``rest`` (nb, 3), what rounding takes off ``position``.
+
+    Start values are often solutions there. The round-off of joints would add up along a chain to more than these may
+    miss.
+    """
+    nb, side_a = plan.bodies.mass.size, plan.joints.first_body[i]
+    a, b = plan.joints.side[i, side_a], plan.joints.side[i, 1 - side_a]
+    sign, x, left = 1.0 if side_a == 0 else -1.0, position[i], rest[i]
+    for r in range(plan.joints.rows[i], plan.joints.rows[i + 1]):
+        if plan.measures.kind[r] != POINT or plan.rows.role[r] != JOINT:
+            continue
+        apart = sub(vector(position[b]), vector(position[a]))
+        if a != nb:
+            apart = sub(apart, vector(rest[a]))
+        if b != nb:
+            apart = add(apart, vector(rest[b]))
+        along = rotate(rotation[a], vector(plan.measures.u[r]))
+        off = dot(along, add(apart, rotate(rotation[b], vector(plan.measures.w[r])))) - plan.measures.c[r]
+        shifted = add(vector(left), scale(sign * off, along))
+        (x[0], x[1], x[2]), (left[0], left[1], left[2]) = two_sums(vector(x), shifted)
 
 
 @njit
@@ -207,7 +231,8 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
 
     Writes the pose ``end`` with its Jacobian, ``ws.residual_body`` and ``ws.residual_row``. The impulses act along the
     rows of the pose ``upper``. ``increment``: the largest change of a velocity that led here, m/s; above
-    ATTACH_ABOVE the anchors of tree joints are closed, which changes ``ws.velocity``.
+    ATTACH_ABOVE the anchors of tree joints are closed, which changes ``ws.velocity``; with contacts the caller then
+    sets ``ws.position_rest`` of the pose ``end`` to zero.
 
     Returns four numbers, all NaN where a body or a rod turns further than a step may, or a residual is not finite:
     merit        sum of the squares of all residuals, each scaled to m/s
@@ -231,9 +256,13 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
         moved = add(vector(ws.position_rest[start, i]), scale(h, vector(v)))
         (x[0], x[1], x[2]), (x_rest[0], x_rest[1], x_rest[2]) = two_sums(vector(before), moved)
         if increment > ATTACH_ABOVE:
-            _attach(plan, i, ws.position[end], ws.rotation[end])
+            fine = has_contacts(plan)
+            if fine:
+                _attach_finely(plan, i, ws.position[end], ws.position_rest[end], ws.rotation[end])
+            else:
+                _attach(plan, i, ws.position[end], ws.rotation[end])
             for k in range(3):
-                x_rest[k] = 0.0
+                x_rest[k] = x_rest[k] if fine else 0.0
                 v[k] = (x[k] - before[k] - ws.position_rest[start, i, k]) / h
         for k in range(3):
             farthest, fastest = max(farthest, abs(x[k])), max(fastest, abs(v[k]))
@@ -294,7 +323,7 @@ def newton_increment(plan, ws, end, h, upper, factored):
         ws.increment_row[r] = -ws.residual_row[r]
     if factored:
         if has_contacts(plan):
-            fold_contacts(plan, ws, ws.increment_body, True)
+            fold_contacts(plan, ws, (upper, end, h), True, ws.increment_body)
         solve_again(plan, ws, (upper, end, h), ws.increment_body, ws.increment_row)
     else:
         for i in range(plan.bodies.mass.size):
@@ -305,7 +334,7 @@ def newton_increment(plan, ws, end, h, upper, factored):
         if has_massive_paths(plan):
             fold_paths(plan, ws, 1 - end, end)
         if has_contacts(plan):
-            fold_contacts(plan, ws, ws.increment_body, False)
+            fold_contacts(plan, ws, (upper, end, h), False, ws.increment_body)
         solve_newton(plan, ws, ws.increment_body, ws.increment_row, upper, end)
     if has_contacts(plan):
         unfold_contacts(plan, ws, (upper, end, h), factored, ws.increment_body, ws.increment_row)

@@ -21,7 +21,7 @@ from varint.algebra.vectors import ZERO, dot, vector
 from varint.kernels.dense import add_scaled6, dot6, rank_lu_factor, rank_lu_solve
 from varint.kernels.refine import refine_transposed, solve_again
 from varint.terms.contacts.kernels.contact_changes import body_of_side, frame_of, move_points, push_change
-from varint.terms.contacts.kernels.contact_cones import APART, OPPOSITE, SLIDING, STICKING, turned_slip
+from varint.terms.contacts.kernels.contact_cones import APART, SLIDING, STICKING, growth_of_slip, turned_slip
 from varint.terms.contacts.kernels.contact_features import feature_of
 
 LEFT = 1e-6  # of the right-hand side: more of it that contacts leave depends on forces that nothing determines
@@ -59,7 +59,8 @@ def sliding_terms(plan, work, k):
     mu, mobility = plan.contacts.friction[k], plan.contacts.mobility[k]
     z, u, before = work.z[k], work.rate[k], work.slip[k]
     brake = mobility * mu * max(z[0] - u[0] / mobility, 0.0)
-    slip, growth = turned_slip(u[1:], before, brake)
+    slip, is_turned = turned_slip(u[1:], before, brake)
+    growth = growth_of_slip(u[1:], slip, is_turned)
     p, q = z[1] - slip[0] / mobility, z[2] - slip[1] / mobility
     size = math.sqrt(p * p + q * q)
     c, d, share = 0.0, 0.0, 0.0
@@ -67,22 +68,12 @@ def sliding_terms(plan, work, k):
         c, d, share = p / size, q / size, mu * z[0] / size
     by_before, length = (0.0, 0.0, 0.0, 0.0), math.sqrt(before[0] ** 2 + before[1] ** 2)
     moving = math.sqrt(slip[0] ** 2 + slip[1] ** 2)
-    if length > brake and moving > 0.0 and _is_turned(u[1:], before, length):
+    if is_turned and moving > 0.0:
         # a change of the slip before across itself rotates s by half of its own rotation
         e, f = -before[1] / length, before[0] / length
         turn = 0.5 * share / length * (slip[0] * c + slip[1] * d)  # s is along -c, so Q (-s_y, s_x) = (s.c) (-d, c)
         by_before = -turn * d * e, -turn * d * f, turn * c * e, turn * c * f
     return (c, d), share, by_before, growth
-
-
-@njit
-def _is_turned(slip, before, length):
-    """Whether the mean of both directions counts, see `contact_cones`."""
-    size = math.sqrt(slip[0] ** 2 + slip[1] ** 2)
-    if size == 0.0:
-        return False
-    a, b = slip[0] / size + before[0] / length, slip[1] / size + before[1] / length
-    return math.sqrt(a * a + b * b) >= OPPOSITE
 
 
 @njit
@@ -93,9 +84,9 @@ def is_given(work, k):
 
 @njit
 def write_law(plan, ws, k):
-    """Write F_u to ``ws.contacts.inverse`` and F_z / W to ``folded_inverse`` (3, 3) of contact k."""
+    """Write F_u to ``ws.contacts.inverse`` and F_z / W to ``by_impulse`` (3, 3) of contact k."""
     work, mu = ws.contacts, plan.contacts.friction[k]
-    by_rate, by_impulse, along = work.inverse[k], work.folded_inverse[k], work.direction[k]
+    by_rate, by_impulse, along = work.inverse[k], work.by_impulse[k], work.direction[k]
     for a in range(3):
         for b in range(3):
             by_rate[a, b] = by_impulse[a, b] = 0.0
@@ -214,7 +205,7 @@ def _entry(ws, products, n, i, j):
     work, k, a, total = ws.contacts, ws.contacts.inside[j // 3], j % 3, 0.0
     for b in range(3):
         total += products[i * n + 3 * (j // 3) + b] * work.inverse[k, a, b]
-    return total + (work.folded_inverse[k, a, i % 3] if i // 3 == j // 3 else 0.0)
+    return total + (work.by_impulse[k, a, i % 3] if i // 3 == j // 3 else 0.0)
 
 
 @njit

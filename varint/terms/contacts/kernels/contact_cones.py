@@ -29,23 +29,35 @@ OPPOSITE = 0.05  # two unit vectors with a shorter sum count as opposite
 
 @njit
 def turned_slip(slip, before, brake):
-    """Return s, ``slip`` (2,) rotated to the mean direction of it and ``before`` (2,), and ds/dslip, row-major.
+    """Return s, ``slip`` (2,) rotated to the mean direction of it and ``before`` (2,), and whether it was rotated.
 
     ``brake``: slip that friction removes in a step, m/s. Where ``before`` is no larger, s is ``slip`` itself, as the
     mean would oscillate from step to step; and where the two are nearly opposite.
     """
     x, y = slip[0], slip[1]
-    size, size_before = math.sqrt(x * x + y * y), math.sqrt(before[0] ** 2 + before[1] ** 2)
+    size, size_before = math.sqrt(x * x + y * y), math.sqrt(before[0] * before[0] + before[1] * before[1])
     if size == 0.0 or size_before <= brake:
-        return (x, y), (1.0, 0.0, 0.0, 1.0)
-    a, b = x / size, y / size
-    c, d = a + before[0] / size_before, b + before[1] / size_before
-    length = math.sqrt(c * c + d * d)
-    if length < OPPOSITE:
-        return (x, y), (1.0, 0.0, 0.0, 1.0)
-    c, d = c / length, d / length
-    # a change along the slip scales s; a change across it rotates s by half the rotation of the slip
-    return (size * c, size * d), (c * a + 0.5 * d * b, c * b - 0.5 * d * a, d * a - 0.5 * c * b, d * b + 0.5 * c * a)
+        return (x, y), False
+    # both vectors at the length of their product: their sum has the mean direction
+    a, b = x * size_before + before[0] * size, y * size_before + before[1] * size
+    length = math.sqrt(a * a + b * b)
+    if length < OPPOSITE * size * size_before:
+        return (x, y), False
+    share = size / length
+    return (share * a, share * b), True
+
+
+@njit
+def growth_of_slip(slip, turned, is_turned):
+    """Return ds/dslip, row-major, of s = ``turned`` as `turned_slip` returns it.
+
+    A change along the slip scales s; a change across it rotates s by half the rotation of the slip.
+    """
+    if not is_turned:
+        return 1.0, 0.0, 0.0, 1.0
+    size = math.sqrt(slip[0] * slip[0] + slip[1] * slip[1])
+    a, b, c, d = slip[0] / size, slip[1] / size, turned[0] / size, turned[1] / size
+    return c * a + 0.5 * d * b, c * b - 0.5 * d * a, d * a - 0.5 * c * b, d * b + 0.5 * c * a
 
 
 @njit(inline="always")
@@ -67,49 +79,88 @@ def _clear_row(row, two):
 
 
 @njit
-def linearize_cone(plan, ws, k, forced):
-    """Write the mode of contact k and its rows in Newton's system, lower dx + C dz = given, with ``inverse`` = C^-1.
+def _has_given_friction(work, k, friction):
+    """Whether the tangential impulse of contact k is a multiple of the normal one along a given direction, or zero."""
+    return friction == 0.0 or work.direction[k, 0] != 0.0 or work.direction[k, 1] != 0.0
+
+
+@njit
+def weigh_cone(plan, ws, k, forced):
+    """Write the mode of contact k, ``pressing`` and what its impulses miss, ``given``; return its square, (m/s)^2.
 
     ``forced``: AS_FOUND, or ALL_STICK, ALL_APART, to assume that it does, or ALL_PRESS, that it touches and sticks
-    where it does not slip. Returns the norm of the residual, m/s, and its square.
+    where it does not slip.
     """
     work, mobility = ws.contacts, plan.contacts.mobility[k]
-    z, u, row, lower = work.z[k], work.rate[k], work.row[k], work.lower[k]
-    inverse, given = work.inverse[k], work.given[k]
-    friction, soft = plan.contacts.friction[k] * work.share[0], SOFTNESS * mobility
-    before, two = work.mode[k], plan.contacts.other[k] != plan.bodies.mass.size
-    for a in range(3):
-        for j in range(3):
-            inverse[a, j] = 0.0
-    pressing = z[0] - u[0] / mobility if forced != ALL_PRESS else 0.0
+    z, u, given, before, mass = work.z[k], work.rate[k], work.given[k], work.mode[k], 1.0 / mobility
+    friction = plan.contacts.friction[k] * work.share[0]
+    pressing = z[0] - u[0] * mass if forced != ALL_PRESS else 0.0
+    work.pressing[k] = pressing
     if forced == ALL_APART or (pressing < 0.0 and forced == AS_FOUND):
         work.mode[k] = APART
-        for a in range(3):
-            inverse[a, a], given[a] = 1.0, -z[a]
-            _clear_row(lower[a], two)
-        work.changes[0] += work.mode[k] != before
-        missed = mobility * mobility * (z[0] * z[0] + z[1] * z[1] + z[2] * z[2])
-        return math.sqrt(missed), missed
-    inverse[0, 0], given[0] = 1.0 / soft, -u[0]
-    _copy_row(row[0], lower[0], two)
-    along = work.direction[k]
-    if friction == 0.0 or along[0] != 0.0 or along[1] != 0.0:
-        return _slide_along(work, k, before, friction, mobility, two)
-    slip, growth = turned_slip(u[1:], work.slip[k], mobility * friction * max(pressing, 0.0))
-    p, q = z[1] - slip[0] / mobility, z[2] - slip[1] / mobility
-    size, bound = math.sqrt(p * p + q * q), friction * pressing
+        work.changes[0] += before != APART
+        given[0], given[1], given[2] = -z[0], -z[1], -z[2]
+        return mobility * mobility * (z[0] * z[0] + z[1] * z[1] + z[2] * z[2])
+    given[0] = -u[0]
+    if _has_given_friction(work, k, friction):
+        work.mode[k] = SLIDING
+        work.changes[0] += before != SLIDING
+        given[1] = -friction * z[0] * work.direction[k, 0] - z[1]
+        given[2] = -friction * z[0] * work.direction[k, 1] - z[2]
+        return u[0] * u[0] + mobility * mobility * (given[1] * given[1] + given[2] * given[2])
+    slip, _ = turned_slip(u[1:], work.slip[k], mobility * friction * max(pressing, 0.0))
+    p, q = z[1] - slip[0] * mass, z[2] - slip[1] * mass
+    size = math.sqrt(p * p + q * q)
     still = forced == ALL_PRESS and abs(u[1]) + abs(u[2]) <= STILL
-    if size <= NEARLY * bound or still or forced == ALL_STICK or work.sticking[k]:
+    if size <= NEARLY * friction * pressing or still or forced == ALL_STICK or work.sticking[k]:
         work.mode[k] = STICKING
-        for a in range(1, 3):
-            inverse[a, a], given[a] = 1.0 / soft, -u[a]
-            _copy_row(row[a], lower[a], two)
-        missed = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
-        work.changes[0] += work.mode[k] != before
-        return math.sqrt(missed), missed
+        work.changes[0] += before != STICKING
+        given[1], given[2] = -u[1], -u[2]
+        return u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
     work.mode[k] = SLIDING
+    work.changes[0] += before != SLIDING
+    share = friction * z[0] / size
+    given[1], given[2] = share * p - z[1], share * q - z[2]
+    return u[0] * u[0] + mobility * mobility * (given[1] * given[1] + given[2] * given[2])
+
+
+@njit
+def write_cone(plan, ws, k):
+    """Write the rows of contact k in Newton's system, lower dx + C dz = given, and ``inverse`` = C^-1.
+
+    ``row``, ``rate``, ``mode`` and ``pressing`` are those of the last `weigh_cone`.
+    """
+    work, mobility, mode = ws.contacts, plan.contacts.mobility[k], ws.contacts.mode[k]
+    row, lower, inverse = work.row[k], work.lower[k], work.inverse[k]
+    friction, soft = plan.contacts.friction[k] * work.share[0], SOFTNESS * mobility
+    two = plan.contacts.other[k] != plan.bodies.mass.size
+    for a in range(3):
+        inverse[a, 0] = inverse[a, 1] = inverse[a, 2] = 0.0
+    if mode == APART:
+        for a in range(3):
+            inverse[a, a] = 1.0
+            _clear_row(lower[a], two)
+        return
+    inverse[0, 0] = 1.0 / soft
+    _copy_row(row[0], lower[0], two)
+    if mode == STICKING:
+        for a in range(1, 3):
+            inverse[a, a] = 1.0 / soft
+            _copy_row(row[a], lower[a], two)
+        return
+    if _has_given_friction(work, k, friction):
+        for a in range(1, 3):
+            _clear_row(lower[a], two)
+            inverse[a, a] = 1.0
+            inverse[a, 0] = -friction * work.direction[k, a - 1] * inverse[0, 0]
+        return
+    z, u, pressing = work.z[k], work.rate[k], work.pressing[k]
+    slip, is_turned = turned_slip(u[1:], work.slip[k], mobility * friction * max(pressing, 0.0))
+    growth = growth_of_slip(u[1:], slip, is_turned)
+    p, q = z[1] - slip[0] / mobility, z[2] - slip[1] / mobility
+    size = math.sqrt(p * p + q * q)
     c, d = p / size, q / size
-    share = min(max(bound, 0.0) / size, NEARLY)
+    share = min(max(friction * pressing, 0.0) / size, NEARLY)
     # tangential, Q = I - c c^T: lower = share Q ds/du row / W, C = I - share Q, and -mu c in the column of z_n
     for j in range(12 if two else 6):
         s0 = growth[0] * row[1, j] + growth[1] * row[2, j]
@@ -120,26 +171,6 @@ def linearize_cone(plan, ws, k, forced):
     inverse[1, 1], inverse[1, 2] = 1.0 + stretch * d * d, -stretch * c * d
     inverse[2, 1], inverse[2, 2] = -stretch * c * d, 1.0 + stretch * c * c
     inverse[1, 0], inverse[2, 0] = friction * c / soft, friction * d / soft
-    given[1], given[2] = friction * z[0] * c - z[1], friction * z[0] * d - z[2]
-    work.changes[0] += work.mode[k] != before
-    missed = u[0] * u[0] + mobility * mobility * (given[1] * given[1] + given[2] * given[2])
-    return math.sqrt(missed), missed
-
-
-@njit
-def _slide_along(work, k, before, friction, mobility, two):
-    """Tangential rows without friction, or with a prescribed direction d of slip: z_t = -mu z_n d."""
-    z, inverse, given, along = work.z[k], work.inverse[k], work.given[k], work.direction[k]
-    work.mode[k] = SLIDING
-    missed = work.rate[k, 0] ** 2
-    for a in range(1, 3):
-        _clear_row(work.lower[k, a], two)
-        inverse[a, a] = 1.0
-        inverse[a, 0] = -friction * along[a - 1] * inverse[0, 0]
-        given[a] = -friction * z[0] * along[a - 1] - z[a]
-        missed += (mobility * given[a]) ** 2
-    work.changes[0] += work.mode[k] != before
-    return math.sqrt(missed), missed
 
 
 @njit
@@ -163,15 +194,12 @@ def fold_cones(plan, ws, body, factored):
         i, upper, lower, inverse, given = (
             natural(plan.contacts.body[k]),
             work.upper[k],
-            work.folded_lower[k],
-            work.folded_inverse[k],
+            work.lower[k],
+            work.inverse[k],
             work.given[k],
         )
         if not factored:
-            for a in range(3):
-                _copy_row(work.lower[k, a], lower[a], plan.contacts.other[k] != plan.bodies.mass.size)
-                for j in range(3):
-                    inverse[a, j] = work.inverse[k, a, j]
+            write_cone(plan, ws, k)
         if is_coupled(plan, work, k):
             continue
         for a in range(3):
@@ -211,7 +239,7 @@ def unfold_cones(plan, ws, body):
         k = natural(work.near[n])
         if not work.taking[k] or is_coupled(plan, work, k):
             continue
-        x, lower, inverse = body[natural(plan.contacts.body[k])], work.folded_lower[k], work.folded_inverse[k]
+        x, lower, inverse = body[natural(plan.contacts.body[k])], work.lower[k], work.inverse[k]
         left_n = work.given[k, 0] - dot6(lower[0], x)
         left_t = work.given[k, 1] - dot6(lower[1], x)
         left_s = work.given[k, 2] - dot6(lower[2], x)
@@ -236,11 +264,17 @@ def add_pushes(plan, ws, factor, body):
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
         if work.taking[k]:
-            i, j = natural(plan.contacts.body[k]), natural(plan.contacts.other[k])
-            push = factor * work.z[k, 0], factor * work.z[k, 1], factor * work.z[k, 2]
-            _add_push(push, work.upper[k], 0, body[i])
-            if j != plan.bodies.mass.size:
-                _add_push(push, work.upper[k], 6, body[j])
+            add_push(plan, ws, k, factor, body)
+
+
+@njit
+def add_push(plan, ws, k, factor, body):
+    """Add ``factor`` times the wrenches of the impulses of contact k to ``body`` (nb, 6)."""
+    work, i, j = ws.contacts, natural(plan.contacts.body[k]), natural(plan.contacts.other[k])
+    push = factor * work.z[k, 0], factor * work.z[k, 1], factor * work.z[k, 2]
+    _add_push(push, work.upper[k], 0, body[i])
+    if j != plan.bodies.mass.size:
+        _add_push(push, work.upper[k], 6, body[j])
 
 
 @njit

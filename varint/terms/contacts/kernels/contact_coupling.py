@@ -66,7 +66,7 @@ def _push(plan, work, k, a, share):
 @njit
 def _multiply(plan, work, k, x, given, sign, out, at):
     """C^-1 (given + sign lower x) of contact k to ``out[at : at + 3]``."""
-    lower, inverse = work.folded_lower, work.folded_inverse[k]
+    lower, inverse = work.lower, work.inverse[k]
     first = given[0] + sign * rate_along(plan, lower, k, 0, x)
     second = given[1] + sign * rate_along(plan, lower, k, 1, x)
     third = given[2] + sign * rate_along(plan, lower, k, 2, x)

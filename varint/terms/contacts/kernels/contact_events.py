@@ -242,7 +242,7 @@ def _hit(plan, ws, pose):
         ws.increment_body[:] = math.nan  # with which no step is solved, so that the run ends there
         for n in range(work.near_count[0]):
             k = natural(work.near[n])
-            work.missed[k] = math.inf if work.taking[k] else 0.0
+            work.missed[k] = -1.0 if work.taking[k] else 0.0
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
         if not work.taking[k]:

@@ -80,7 +80,7 @@ def write_feature_frame(plan, ws, pose, k):
 
 @njit
 def feature_rates(plan, ws, start, end, h, k):
-    """`contact_rows.rates_of_step` of a contact between features."""
+    """Write the rates of a contact between features over a step, and their gradients ``row``, by the unknowns."""
     work, f, nb, half_step = ws.contacts, feature_of(plan, k), plan.bodies.mass.size, 0.5 * h
     gap, after, A, B = locate_contact(plan, ws, end, k)
     normal = vector(work.frame[f, 0])
@@ -98,7 +98,7 @@ def feature_rates(plan, ws, start, end, h, k):
         u = scale(half_step, vector(v[3:]))
         c = math.sqrt(1.0 - dot(u, u))
         turned = cross(u, p)
-        swing = rotate(R, scale(2.0, add(scale(c, turned), cross(u, turned))))  # see contact_rows.rates_of_step
+        swing = rotate(R, scale(2.0, add(scale(c, turned), cross(u, turned))))  # see contact_rows._press_on_plane
         row = scale(sign, after), scale(sign, cross(there, rotate_back(Q, after)))
         for m in range(3):
             work.row[k, 0, at + m], work.row[k, 0, at + 3 + m] = row[0][m], row[1][m]

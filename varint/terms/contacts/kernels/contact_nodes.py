@@ -25,8 +25,8 @@ from varint.terms.contacts.kernels.contact_cones import (
     add_changes,
     add_pushes,
     fold_cones,
-    linearize_cone,
     unfold_cones,
+    weigh_cone,
 )
 from varint.terms.contacts.kernels.contact_coupling import solve_coupled
 from varint.terms.contacts.kernels.contact_features import rate_along
@@ -179,8 +179,8 @@ def _look(plan, ws, forced):
                 work.row[k, a, j] = work.upper[k, a, j]
             work.rate[k, a] = rate_along(plan, work.upper, k, a, work.velocity) + work.bias[k, a]
         is_open = take_normal(plan, ws, k) if is_rolling(plan, k) else False
-        worst = max(worst, linearize_cone(plan, ws, k, ALL_APART if is_open else forced)[0])
-    return worst, work.changes[0] == 0
+        worst = max(worst, weigh_cone(plan, ws, k, ALL_APART if is_open else forced))
+    return math.sqrt(worst), work.changes[0] == 0
 
 
 @njit

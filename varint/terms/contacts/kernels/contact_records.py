@@ -81,13 +81,12 @@ class ContactWork(CompiledRecord, writable=True):
     z: Annotated[Float2, "contacts 3"]  # impulses, N s
     rate: Annotated[Float2, "contacts 3"]  # m/s
     mode: Annotated[Int1, "contacts"]  # APART, STICKING, SLIDING, see contact_cones.py
-    missed: Annotated[Float1, "contacts"]  # m/s, of the law, in a step
+    pressing: Annotated[Float1, "contacts"]  # N s, z_n - u_n / W, zero where all are assumed to touch
+    missed: Annotated[Float1, "contacts"]  # (m/s)^2, of the law, in a step; -1 in an impact that was not solved
     changes: Int1  # of modes at the last look at them
-    lower: Annotated[Float3, "contacts 3 12"]  # rows of the contact in the matrix: lower dx + C dz = given
+    given: Annotated[Float2, "contacts 3"]  # of lower dx + C dz = given, ...
+    lower: Annotated[Float3, "contacts 3 12"]  # ... rows of the contact in the factors at hand
     inverse: Annotated[Float3, "contacts 3 3"]  # of C
-    given: Annotated[Float2, "contacts 3"]
-    folded_lower: Annotated[Float3, "contacts 3 12"]  # the rows in the factors at hand
-    folded_inverse: Annotated[Float3, "contacts 3 3"]
     change: Annotated[Float2, "contacts 3"]  # of the impulses, by an iteration
     # the solution of a step, while problems at its start may follow
     solved: Annotated[Float2, "contacts 3"]  # impulses, N s
@@ -115,6 +114,7 @@ class ContactWork(CompiledRecord, writable=True):
     inside_order: Annotated[Int1, "inside_rows"]
     inside_rows: Annotated[Float2, "7 inside_rows"]
     # of gradients: `contact_adjoint`
+    by_impulse: Annotated[Float3, "contacts 3 3"]
     back_order: Annotated[Int2, "2 inside_rows"]
     redundant: Int1  # stages, and problems at nodes, whose forces the contacts do not determine
     undetermined: Int1  # 1 + the number of a contact on whose share of them the objective depends, 0: none

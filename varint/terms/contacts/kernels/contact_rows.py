@@ -9,17 +9,17 @@ and, along the plane, R w x (-r n) of its rotation.
 import math
 
 from varint._numba import Float1, Float2, indirect, natural, njit
-from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, vector
+from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, turn_of, vector, write
 from varint.kernels.plan import Plan, Workspace
 from varint.terms.contacts.kernels.contact_cones import (
     ALL_APART,
     APART,
     STICKING,
     STILL,
-    add_pushes,
+    add_push,
     fold_cones,
-    linearize_cone,
     unfold_cones,
+    weigh_cone,
 )
 from varint.terms.contacts.kernels.contact_coupling import solve_coupled
 from varint.terms.contacts.kernels.contact_features import (
@@ -61,11 +61,13 @@ def contact_gap(plan, ws, pose, k):
 
 
 @njit
-def _terms_of_gap(plan, ws, pose, k):
-    """Sum of the sizes of the terms of the gap of contact k with a plane, m."""
-    i = natural(plan.contacts.body[k])
-    x, p = vector(ws.position[pose, i]), vector(plan.contacts.point[k])
-    return math.sqrt(dot(x, x)) + math.sqrt(dot(p, p)) + abs(plan.contacts.height[k]) + plan.contacts.radius[k]
+def _is_round_off(plan, ws, pose, k, off):
+    """Whether a change ``off`` of the gap of contact k with a plane, m, is less than the round-off of its terms."""
+    x, p = vector(ws.position[pose, natural(plan.contacts.body[k])]), vector(plan.contacts.point[k])
+    if abs(off) <= ROUND_OFF * max(abs(x[0]), abs(x[1]), abs(x[2])):
+        return True
+    size = math.sqrt(dot(x, x)) + math.sqrt(dot(p, p)) + abs(plan.contacts.height[k]) + plan.contacts.radius[k]
+    return abs(off) <= ROUND_OFF * size
 
 
 @njit
@@ -90,97 +92,144 @@ def write_upper(plan, ws, pose, k):
 
 
 @njit
-def rest_on(plan, ws, pose):
-    """Take the closed contacts into the problem of a step from a pose, with their impulses of the last step."""
+def _take_closed(plan, ws, k):
+    """Take contact k into the problem of a step or a node if it is closed, without impulse; whether it is."""
     work = ws.contacts
-    for n in range(work.near_count[0]):
-        k = natural(work.near[n])
-        if is_rolling(plan, k):
-            follow_parent(plan, ws, k)
-        work.taking[k], work.sticking[k], work.mode[k] = work.closed[k], False, APART
-        for a in range(3):
-            work.z[k, a] = work.bias[k, a] = 0.0
-        work.direction[k, 0] = work.direction[k, 1] = 0.0
-        if work.closed[k]:
+    if is_rolling(plan, k):
+        follow_parent(plan, ws, k)
+    work.taking[k], work.sticking[k], work.mode[k] = work.closed[k], False, APART
+    for a in range(3):
+        work.z[k, a] = work.bias[k, a] = 0.0
+    work.direction[k, 0] = work.direction[k, 1] = 0.0
+    return work.closed[k]
+
+
+@njit
+def rest_on(plan, ws, pose):
+    """Take the closed contacts into the problem at a pose, with their rows ``upper`` and without impulses."""
+    for n in range(ws.contacts.near_count[0]):
+        k = natural(ws.contacts.near[n])
+        if _take_closed(plan, ws, k):
             write_upper(plan, ws, pose, k)
 
 
 @njit
 def start_step(plan, ws, pose, h):
-    """Prepare the problem of a step of ``h`` seconds from a pose; its iterate starts at the impulses of the last."""
-    work = ws.contacts
-    rest_on(plan, ws, pose)
+    """Prepare the problem of a step of ``h`` seconds from a pose; its iterate starts at the impulses of the last.
+
+    ``upper`` of contacts with planes is written where Newton's system is, by `write_plane_rows`.
+    """
+    work, planes = ws.contacts, plan.contacts.height.size
+    share = h / work.span[0] if work.span[0] > 0.0 else 0.0
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
-        if not work.taking[k]:
+        if not _take_closed(plan, ws, k):
             continue
-        f = feature_of(plan, k)
-        if f >= 0:
-            for a in range(3 if work.span[0] > 0.0 else 0):
-                work.z[k, a] = dot(vector(work.frame[f, a]), vector(work.impulse[k])) * (h / work.span[0])
+        z, impulse = work.z[k], vector(work.impulse[k])
+        if k >= planes:
+            write_upper(plan, ws, pose, k)
+            frame = work.frame[k - planes]
+            for a in range(3):
+                z[a] = dot(vector(frame[a]), impulse) * share
             continue
         off = contact_gap(plan, ws, pose, k) - work.held_gap[k]
-        work.bias[k, 0] = off / h if abs(off) > ROUND_OFF * _terms_of_gap(plan, ws, pose, k) else 0.0
-        for a in range(3 if work.span[0] > 0.0 else 0):
-            work.z[k, a] = work.impulse[k, a] * (h / work.span[0])
+        work.bias[k, 0] = 0.0 if _is_round_off(plan, ws, pose, k, off) else off / h
+        z[0], z[1], z[2] = scale(share, impulse)
+
+
+@njit(inline="always")
+def _press_on_plane(plan, ws, k, start, h, motion):
+    """Write the rates of contact k with a plane over a step; take its impulse ``z`` into the residual of its body.
+
+    ``motion`` of the body over the step: v, w, and the rotation (u, c).
+    """
+    v, w, u, c = motion
+    work, i, z = ws.contacts, natural(plan.contacts.body[k]), ws.contacts.z[k]
+    R, frame, bias, radius = ws.rotation[start, i], plan.contacts.frame[k], work.bias[k], plan.contacts.radius[k]
+    p, normal, first, second = vector(plan.contacts.point[k]), vector(frame[0]), vector(frame[1]), vector(frame[2])
+    # R' p - R p = 2 R (c u x p + u x (u x p)), with the rotation (c, u) of the step: no difference of large numbers
+    turned = cross(u, p)
+    moved = add(v, scale(2.0 / h, rotate(R, add(scale(c, turned), cross(u, turned)))))
+    force = add(add(scale(z[0], normal), scale(z[1], first)), scale(z[2], second))
+    torque = cross(p, rotate_back(R, force))
+    work.rate[k, 0] = dot(normal, moved) + bias[0]
+    if radius > 0.0:
+        moved = add(moved, scale(radius, cross(normal, rotate(R, w))))
+        torque = sub(torque, scale(radius, rotate_back(R, cross(normal, force))))
+    work.rate[k, 1], work.rate[k, 2] = dot(first, moved) + bias[1], dot(second, moved) + bias[2]
+    residual = ws.residual_body[i]
+    write(residual, sub(vector(residual), force), sub(turn_of(residual), torque))
 
 
 @njit
-def rates_of_step(plan, ws, start, end, h, k):
-    """Write the rates of contact k over a step, and their gradients by the unknowns of its bodies."""
-    if feature_of(plan, k) >= 0:
-        if is_rolling(plan, k):
-            rolling_rates(plan, ws, h, k)
-        else:
-            feature_rates(plan, ws, start, end, h, k)
-        return
-    work, i, half_step = ws.contacts, natural(plan.contacts.body[k]), 0.5 * h
-    v, R, Q = ws.velocity[i], ws.rotation[start, i], ws.rotation[end, i]
-    p, normal, radius = vector(plan.contacts.point[k]), vector(plan.contacts.frame[k, 0]), plan.contacts.radius[k]
-    u = scale(half_step, vector(v[3:]))
+def write_plane_rows(plan, ws, start, end, h, k):
+    """Write ``upper`` of contact k with a plane, and ``row``, the gradients of its rates by the body's unknowns."""
+    write_upper(plan, ws, start, k)
+    i = natural(plan.contacts.body[k])
+    R, Q, row, radius = ws.rotation[start, i], ws.rotation[end, i], ws.contacts.row[k], plan.contacts.radius[k]
+    u, normal = scale(0.5 * h, turn_of(ws.velocity[i])), vector(plan.contacts.frame[k, 0])
     c = math.sqrt(1.0 - dot(u, u))
-    # R' p - R p = 2 R (c u x p + u x (u x p)), with the rotation (c, u) of the step: no difference of large numbers
-    turned = cross(u, p)
-    swing = rotate(R, scale(2.0, add(scale(c, turned), cross(u, turned))))
     for a in range(3):
         along = vector(plan.contacts.frame[k, a])
-        rate = dot(along, vector(v)) + dot(along, swing) / h + work.bias[k, a]
-        gradient = cross(p, rotate_back(Q, along))
+        gradient = cross(vector(plan.contacts.point[k]), rotate_back(Q, along))
         if a > 0 and radius > 0.0:
             rolled = rotate_back(R, cross(scale(-radius, normal), along))
-            rate += dot(rolled, vector(v[3:]))
             gradient = add(gradient, add(scale(c, rolled), cross(rolled, u)))
-        work.rate[k, a] = rate
         for m in range(3):
-            work.row[k, a, m], work.row[k, a, 3 + m] = along[m], gradient[m]
+            row[a, m], row[a, 3 + m] = along[m], gradient[m]
+
+
+@njit
+def write_all_plane_rows(plan, ws, start, end, h):
+    """`write_plane_rows` of all contacts with planes that take part in a step."""
+    for n in range(ws.contacts.near_count[0]):
+        k = natural(ws.contacts.near[n])
+        if ws.contacts.taking[k] and k < plan.contacts.height.size:
+            write_plane_rows(plan, ws, start, end, h, k)
 
 
 @indirect(seconds=2, what="contacts")
 def press_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> tuple[float, float, float]:
     """Take the contacts into the residuals of a step, `newton.evaluate_step`, with their impulses ``ws.contacts.z``.
 
-    Returns the sum of squares and the largest of what their laws miss, m/s, and the largest impulse, as m/s.
+    Returns the sum of squares and the largest of what their laws miss, m/s, and the largest impulse, as m/s. Contacts
+    of one body follow one another, so that its motion is read once.
     """
-    work = ws.contacts
+    work, planes, half_step, at = ws.contacts, plan.contacts.height.size, 0.5 * h, -1
+    motion = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 1.0)
     merit = worst = moved = 0.0
     work.changes[0] = 0
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
         work.missed[k] = 0.0
-        if work.taking[k]:
-            rates_of_step(plan, ws, start, end, h, k)
-            is_open = take_normal(plan, ws, k) if is_rolling(plan, k) else False
-            missed, square = linearize_cone(plan, ws, k, ALL_APART if is_open else work.forced[0])
-            merit, worst, work.missed[k] = merit + square, max(worst, missed), missed
-            for a in range(3):
-                moved = max(moved, plan.contacts.mobility[k] * abs(work.z[k, a]))
-    add_pushes(plan, ws, -1.0, ws.residual_body)
-    return merit, worst, moved
+        if not work.taking[k]:
+            continue
+        is_open = False
+        if k < planes:
+            i = natural(plan.contacts.body[k])
+            if i != at:
+                w = turn_of(ws.velocity[i])
+                u = scale(half_step, w)
+                at, motion = i, (vector(ws.velocity[i]), w, u, math.sqrt(1.0 - dot(u, u)))
+            _press_on_plane(plan, ws, k, start, h, motion)
+        elif is_rolling(plan, k):
+            rolling_rates(plan, ws, h, k)
+            is_open = take_normal(plan, ws, k)
+        else:
+            feature_rates(plan, ws, start, end, h, k)
+        missed, z = weigh_cone(plan, ws, k, ALL_APART if is_open else work.forced[0]), work.z[k]
+        merit, worst, work.missed[k] = merit + missed, max(worst, missed), missed
+        moved = max(moved, plan.contacts.mobility[k] * max(abs(z[0]), abs(z[1]), abs(z[2])))
+        if k >= planes:
+            add_push(plan, ws, k, -1.0, ws.residual_body)
+    return merit, math.sqrt(worst), moved
 
 
 @indirect(seconds=1, what="contacts")
-def fold_contacts(plan: Plan, ws: Workspace, body: Float2, factored: bool) -> None:
-    """See `fold_cones`."""
+def fold_contacts(plan: Plan, ws: Workspace, step: tuple[int, int, float], factored: bool, body: Float2) -> None:
+    """Write the rows of contacts, unless ``factored``, and `fold_cones`; ``step``: (start, end, h)."""
+    if not factored:
+        write_all_plane_rows(plan, ws, step[0], step[1], step[2])
     fold_cones(plan, ws, body, factored)
 
 
@@ -248,8 +297,9 @@ def finish_contacts(plan, ws, end, h):
     gain = work.gain[0]
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
-        speed = math.sqrt(work.solved_rate[k, 1] ** 2 + work.solved_rate[k, 2] ** 2)
-        slides, rolls = work.closed[k] and work.solved_mode[k] != STICKING and speed > STILL, is_rolling(plan, k)
+        first, second, rolls = work.solved_rate[k, 1], work.solved_rate[k, 2], is_rolling(plan, k)
+        moves = first * first + second * second > STILL * STILL
+        slides = work.closed[k] and work.solved_mode[k] != STICKING and moves
         if rolls:
             follow_parent(plan, ws, k)
             slides = slides and work.closed[k]
@@ -262,7 +312,7 @@ def finish_contacts(plan, ws, end, h):
                 work.closed[k] = slides = False
             elif work.held_gap[k] < -TOUCHING and gap > work.held_gap[k]:
                 work.held_gap[k] = gap  # an overlap that parts does not come back
-        set_slip(plan, ws, k, work.solved_rate[k, 1] if slides else 0.0, work.solved_rate[k, 2] if slides else 0.0)
+        set_slip(plan, ws, k, first if slides else 0.0, second if slides else 0.0)
         f = feature_of(plan, k)
         for a in range(3):
             impulse = work.solved[k, a]

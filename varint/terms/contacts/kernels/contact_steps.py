@@ -9,6 +9,7 @@ import math
 from varint._numba import indirect, natural, njit
 from varint.kernels.dense import copy_motions
 from varint.kernels.newton import (
+    ATTACH_ABOVE,
     CONVERGED,
     EPSILON,
     HALVINGS,
@@ -32,8 +33,8 @@ from varint.terms.contacts.kernels.contact_cones import (
     add_pushes,
 )
 from varint.terms.contacts.kernels.contact_interior import start_inside
-from varint.terms.contacts.kernels.contact_rows import keep_solution, start_step
-from varint.terms.contacts.kernels.contact_starts import weigh_start
+from varint.terms.contacts.kernels.contact_rows import keep_solution, start_step, write_all_plane_rows
+from varint.terms.contacts.kernels.contact_starts import CALM, weigh_start
 
 ITERATIONS = 25  # of a trial, at most
 FREE_PASSES = 2  # of Newton's method without contacts
@@ -45,41 +46,75 @@ SHARES = 20  # in which friction grows from zero
 @indirect(seconds=6, what="contacts")
 def solve_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float, tol: float) -> tuple[int, int]:
     """Solve a step of ``h`` seconds as `newton.solve_step` does, with contacts; returns (status, iterations)."""
+    if math.isnan(ws.goal[0, 0]) and _is_impact_unsolved(ws.contacts):
+        return NOT_CONVERGED, 0
     ws.contacts.share[0] = 1.0
     start_step(plan, ws, start, h)
-    status, count = _solve(plan, ws, start, end, h, tol)
+    attaches = ws.ldu.K.size > 0 or _any_moves(ws)
+    status, count = _solve(plan, ws, (start, end, h), tol, math.inf if attaches else 0.0)
     weigh_start(ws, count, h)
     keep_solution(ws)
     return status, count
 
 
 @njit
-def _solve(plan, ws, start, end, h, tol):
-    """See `solve_contacts`."""
+def _solve(plan, ws, step, tol, increment):
+    """See `solve_contacts`; ``increment``: see `_iterate`."""
     work = ws.contacts
     work.forced[0] = AS_FOUND if _any_presses(work) else ALL_PRESS
-    status, count = _iterate(plan, ws, start, end, h, tol)
+    status, count = _iterate(plan, ws, step, tol, increment)
     if status == CONVERGED:
         return status, count
     for n in range(work.near_count[0]):
         work.slip[work.near[n], 0] = work.slip[work.near[n], 1] = 0.0
-    if _start_inside(plan, ws, start, end, h):
-        status, further = _iterate(plan, ws, start, end, h, tol)
+    if _start_inside(plan, ws, step):
+        status, further = _iterate(plan, ws, step, tol, math.inf)
         count += further + 2
         if status == CONVERGED:
             return status, count
     _begin_anew(ws)
     work.forced[0] = ALL_STICK
-    status, further = _iterate(plan, ws, start, end, h, tol)
+    status, further = _iterate(plan, ws, step, tol, math.inf)
     work.forced[0] = AS_FOUND
     count += further
     for n in range(SHARES + 1 if status != CONVERGED else 0):
         if status != CONVERGED:
             _begin_anew(ws)
         work.share[0] = n / SHARES
-        status, further = _iterate(plan, ws, start, end, h, tol)
+        status, further = _iterate(plan, ws, step, tol, math.inf)
         count += further
     return status, count
+
+
+@njit
+def _evaluate(plan, ws, step, increment):
+    """`evaluate_step` at positions without rests where joints were closed, which ``ws.velocity`` leads to exactly."""
+    start, end, h = step
+    missed = evaluate_step(plan, ws, start, end, h, start, increment)
+    if increment > ATTACH_ABOVE:
+        for i in range(ws.velocity.shape[0]):
+            rest = ws.position_rest[end, i]
+            rest[0] = rest[1] = rest[2] = 0.0
+    return missed
+
+
+@njit
+def _is_impact_unsolved(work):
+    """Whether the momenta are those after an impact that was not solved; ``missed`` names its contacts and stays so."""
+    for k in range(work.missed.size):
+        if work.missed[k] < 0.0:
+            return True
+    return False
+
+
+@njit
+def _any_moves(ws):
+    """Whether a body moves, by the start values, faster than round-off."""
+    for i in range(ws.velocity.shape[0]):
+        for k in range(6):
+            if abs(ws.velocity[i, k]) > CALM:
+                return True
+    return False
 
 
 @njit
@@ -93,13 +128,13 @@ def _any_presses(work):
 
 
 @njit
-def _start_inside(plan, ws, start, end, h):
+def _start_inside(plan, ws, step):
     """Set the iterate to the solution of the step about the motion without contacts; returns whether it was found."""
-    work = ws.contacts
+    work, (start, end, h) = ws.contacts, step
     _begin_anew(ws)
     for passes in range(FREE_PASSES + 1):
         work.forced[0] = ALL_APART
-        merit = evaluate_step(plan, ws, start, end, h, start, math.inf)[0]
+        merit = _evaluate(plan, ws, step, math.inf)[0]
         work.forced[0] = AS_FOUND
         if not math.isfinite(merit):
             return False
@@ -109,7 +144,8 @@ def _start_inside(plan, ws, start, end, h):
             copy_motions(ws.velocity, ws.base)
             move_velocities(ws.base, ws.velocity, 1.0, ws.increment_body)
             add_multipliers(ws.multiplier, 1.0, ws.increment_row)
-    if not start_inside(plan, ws, (start, end, h)):
+    write_all_plane_rows(plan, ws, start, end, h)
+    if not start_inside(plan, ws, step):
         return False
     ws.residual_body[:] = 0.0
     ws.residual_row[:] = 0.0
@@ -163,22 +199,24 @@ def _any_slides(work):
 @njit
 def _worst_row(plan, ws):
     """Largest residual of the rows of joints and contacts, m/s."""
-    work, worst = ws.contacts, 0.0
+    work, worst, missed = ws.contacts, 0.0, 0.0
     for r in range(plan.rows.role.size):
         if ws.compliance[r] == 0.0:
             worst = max(worst, plan.rows.scale[r] * abs(ws.residual_row[r]))
     for n in range(work.near_count[0]):
-        worst = max(worst, work.missed[natural(work.near[n])])
-    return worst
+        missed = max(missed, work.missed[natural(work.near[n])])
+    return max(worst, math.sqrt(missed))
 
 
 @njit
-def _iterate(plan, ws, start, end, h, tol):
+def _iterate(plan, ws, step, tol, increment):
     """Newton's iteration from the iterate at hand; returns (status, iterations).
 
-    A full increment is taken whether or not it lowers the residual: that is what settles the states of contacts.
+    ``increment``: the change that led to it, see `evaluate_step`. A full increment is taken whether or not it lowers
+    the residual: that is what settles the states of contacts.
     """
-    merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, start, math.inf)
+    start, end, h = step
+    merit, worst, unbalanced, size = _evaluate(plan, ws, step, increment)
     forced, ws.contacts.forced[0] = ws.contacts.forced[0] != AS_FOUND, AS_FOUND
     if not math.isfinite(merit):
         return NOT_CONVERGED, 0
@@ -196,7 +234,7 @@ def _iterate(plan, ws, start, end, h, tol):
         move_velocities(ws.base, ws.velocity, share, ws.increment_body)
         add_multipliers(ws.multiplier, share, ws.increment_row)
         add_changes(ws, share)
-        merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, start, increment)
+        merit, worst, unbalanced, size = _evaluate(plan, ws, step, increment)
         halvings = 0
         while not math.isfinite(merit):
             halvings += 1
@@ -206,13 +244,13 @@ def _iterate(plan, ws, start, end, h, tol):
             move_velocities(ws.base, ws.velocity, share, ws.increment_body)
             add_multipliers(ws.multiplier, -share, ws.increment_row)
             add_changes(ws, -share)
-            merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, start, increment)
+            merit, worst, unbalanced, size = _evaluate(plan, ws, step, increment)
         floor = 8.0 * EPSILON * size
         if close and not worst <= max(tol, floor):  # round-off has changed modes: the iterate before was the solution
             move_velocities(ws.base, ws.velocity, 0.0, ws.increment_body)
             add_multipliers(ws.multiplier, -share, ws.increment_row)
             add_changes(ws, -share)
-            evaluate_step(plan, ws, start, end, h, start, 0.0)
+            _evaluate(plan, ws, step, 0.0)
             return CONVERGED, iteration
         if share == 1.0 and worst <= max(tol, floor):
             # the next increment would leave nothing but round-off, or has just done so
