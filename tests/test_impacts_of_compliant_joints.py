@@ -25,10 +25,10 @@ def test_hard_stops(damping_time):
         vi.simulate(each, 0.5, 1e-3, on_unresolved="raise") for each in (falling(), falling(STEEL, damping_time))
     )
     assert np.abs(np.diff(run.rates["pin 0"])).max() > 1.0  # there is an impact
-    assert apart(run, steel) < 1e-5
+    assert apart(run, steel) < 2e-5
     assert np.abs(steel.velocity - run.velocity).max() < 1e-3
     assert np.abs(steel.angular_velocity - run.angular_velocity).max() < 1e-3
-    assert np.abs(steel.energy_balance).max() < 2.0 * np.abs(run.energy_balance).max() + 1e-6
+    assert np.abs(steel.energy_balance).max() < 1.1 * np.abs(run.energy_balance).max()
 
 
 def test_springs_that_steps_resolve():
