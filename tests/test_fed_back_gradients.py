@@ -94,7 +94,7 @@ def test_a_regulator_has_its_own_gradient(rng):
     feedback = closed.force("motor").effort
     state = mechanism.state(coordinates={"pivot": 2.9, "track": 0.1}, rates={"pivot": 0.3, "track": -0.2})
     own = np.hstack(feedback.gradient(0.0, state))
-    _, by = by_states(lambda state: feedback(0.0, state), [state], True, 1.0, 1.0)
+    _, by, _ = by_states(lambda state: feedback(0.0, state), [state], True, 1.0, 1.0)
     np.testing.assert_allclose(own, by[0, 0], rtol=0, atol=1e-7 * np.abs(own).max())
     check(closed, ["pole.mass", "gravity"], rng)
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.formulations.step_choice import StepChoice
     from varint.io.mechanism_file import load_mechanism, save_mechanism
     from varint.mechanism import Mechanism
+    from varint.meshes.mesh_state import MeshState
     from varint.model.beam import beam, cable
     from varint.model.body import Body
     from varint.model.collision_shapes import (
@@ -111,6 +112,7 @@ PLACES = {  # name to its module, but for forces and joints
     "Lobatto": "formulations.lobatto",
     "Maximal": "formulations.kkt",
     "Mechanism": "mechanism",
+    "MeshState": "meshes.mesh_state",
     "Peer": "formulations.peer",
     "PlaneShape": "model.collision_shapes",
     "Problem": "problem",

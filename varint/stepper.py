@@ -28,9 +28,9 @@ from varint.kernels.march_steps import FAILED, NOT_FINITE
 from varint.kinematics.initial_state import checked_start
 from varint.linear import Linearization, linearize
 from varint.mechanism import Mechanism
+from varint.meshes.mesh_state import by_mesh
 from varint.model.checks import checked_call, finite, flag, in_a_shape, known_name, of_type, whole_number
 from varint.model.forces.commanded import Commanded
-from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.problem import MOST_STEPS, Problem, Recording
@@ -255,15 +255,18 @@ class Stepper(Shown):
 
     @property
     def state(self) -> State:
-        """A copy of the state at the present node."""
+        """A copy of the state at the present node, a `MeshState` where there are deformable bodies or nets."""
         return self._run.state()
 
     @property
     def vertices(self) -> dict[str, np.ndarray]:
         """Name of a deformable body to the places (n, 3) of its vertices at the present node, m, world."""
-        bodies = soft_meshes(self.mechanism)
-        ends = np.cumsum([body.count for body in bodies])
-        return {body.name: x for body, x in zip(bodies, np.split(self._run.vertices(), ends), strict=False)}
+        return by_mesh(self.mechanism, self._run.vertex_motion()[0])
+
+    @property
+    def vertex_velocities(self) -> dict[str, np.ndarray]:
+        """The same to the velocities (n, 3) of its vertices, m/s, world."""
+        return by_mesh(self.mechanism, self._run.vertex_motion()[1])
 
     @property
     def coordinates(self) -> np.ndarray:

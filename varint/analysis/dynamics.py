@@ -91,7 +91,7 @@ def energy_read(mechanism: Mechanism, reader: EnergyReader, state: State) -> Ene
 def energy_at(mechanism: Mechanism, state: State, inputs: Callable[[], np.ndarray]) -> Energy:
     """`energy` at a checked state; ``inputs()`` (forces,). Raises ArgumentError."""
     refuse(mechanism, USES["states"])
-    x, quat, v, w = (array[None] for array in vars(state).values())
+    x, quat, v, w = state.position[None], state.quat_wxyz[None], state.velocity[None], state.angular_velocity[None]
     forces = forces_at(mechanism, x, quat, v, w, inputs()[None])
     potentials = dict(zip(mechanism.force_index, forces.potential[0].tolist(), strict=True))
     kinetic = kinetic_energy(mechanism, v, w)

@@ -4,7 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from varint.meshes.mesh_state import by_mesh, with_vertices
+from varint.meshes.vertex_record import OF_VERTICES
 from varint.model.forces.soft_mesh import SoftMesh, soft_meshes
+from varint.model.state import State
 from varint.model.structure import Structure
 from varint.record import Nodes
 
@@ -36,12 +39,16 @@ class MovingMesh(NamedTuple):
 
 def by_body(structure: Structure, nodes: Nodes, array: str) -> dict[str, np.ndarray]:
     """Name of each deformable body to its part (T, n, 3) of an array of nodes."""
-    first, found = 0, {}
-    for body in soft_meshes(structure):
-        last = first + body.count
-        found[body.name] = nodes[array][:, first:last]
-        first = last
-    return found
+    return by_mesh(structure, nodes[array]) if array in nodes else {}
+
+
+def node_state(structure: Structure, nodes: Nodes, k: int) -> State:
+    """A copy of the state at node ``k``, with the vertices that are recorded."""
+    names = "position", "quat_wxyz", "velocity", "angular_velocity"
+    state = State(*(nodes[name][k].copy() for name in names))
+    if OF_VERTICES[0] not in nodes:
+        return state
+    return with_vertices(structure, state, np.array([nodes[name][k] for name in OF_VERTICES]))
 
 
 def moving_meshes(structure: Structure, nodes: Nodes) -> list[MovingMesh]:

@@ -18,7 +18,7 @@ from varint.analysis.diagnostics import RecordedDiagnostics
 from varint.analysis.forces import Forces, forces_at, path_lengths, path_rates, states_of
 from varint.analysis.gaps import warn_of_lost_turns, warn_of_unknown_motion
 from varint.analysis.interpolation import interpolated, linear
-from varint.analysis.mesh_energies import by_body
+from varint.analysis.mesh_energies import by_body, node_state
 from varint.analysis.points import PointPath, Relative, point_path, relative
 from varint.analysis.prescribed_motions import efforts_by_name, powers_of_motions, rates_of_motions
 from varint.analysis.quantities import row_sums
@@ -183,14 +183,13 @@ class RecordedMotion:
         return (self.state(i) for i in range(len(self)))
 
     def state(self, i: int) -> State:
-        """The `State` at node ``i``, from -T to T - 1. Raises ArgumentError for what is no whole number, IndexError."""
+        """The `State` (of meshes too: `MeshState`) at node ``i``, -T to T - 1. Raises ArgumentError, IndexError."""
         if not is_whole(i):
             raise ArgumentError(f"a node of a trajectory is a whole number, or a slice of them, got {shown(i)}")
         node = int(i)
         if not -len(self) <= node < len(self):
             raise IndexError(f"there is no node {node}: the trajectory has {len(self)}")
-        arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
-        return State(*(array[node].copy() for array in arrays))
+        return node_state(self.mechanism, self.nodes, node)
 
     @overload
     def at(self, t: float) -> State: ...

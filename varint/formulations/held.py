@@ -185,9 +185,9 @@ class HeldMarch:
         """The present node."""
         return self._stepwise.state()
 
-    def vertices(self) -> np.ndarray:
-        """(n, 3) m, of all deformable bodies at the present node, one after another."""
-        return self.run.vertices()
+    def vertex_motion(self) -> np.ndarray:
+        """See `MaximalRun`."""
+        return self.run.vertex_motion()
 
     def read(self) -> None:
         """Fill ``q`` and ``rate`` (nq,) with the joint coordinates at the present node."""
@@ -311,9 +311,9 @@ class HeldRun:
         """The present node."""
         return self.run.state()
 
-    def vertices(self) -> np.ndarray:
-        """(n, 3) m, of all deformable bodies at the present node, one after another."""
-        return self.run.vertices()
+    def vertex_motion(self) -> np.ndarray:
+        """See `MaximalRun`."""
+        return self.run.vertex_motion()
 
     def read(self) -> None:
         """Fill ``q`` and ``rate`` (nq,) with the joint coordinates at the present node."""

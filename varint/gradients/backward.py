@@ -72,7 +72,7 @@ class Adjoint:
             self._back(node.until - part.first, last, node.events_until, self.by_start, self.law_state)
             if run.fed_back:
                 here += self._fed_back(k, slice(node.until - part.first, last))
-            self._velocities_back(node, here, law_state)
+            self._velocities_back(k, here, law_state)
             self.given.add_rate(node, self.ws.increment_row)
             last = node.stages - part.first
             self._back(last, node.until - part.first, node.events, here, law_state)
@@ -86,7 +86,12 @@ class Adjoint:
         """(nb, 12) by the state of node k, through functions of it whose values are held over the step from there."""
         fed, node, compiled = self.run.fed_back, self.run.nodes[k], self.run.compiled
         by = self.given.fed[k] = self.by.input[stages, fed.elements].sum(axis=0)
-        return np.tensordot(by, fed.by_state(k, self.run.dt * node.number, node.state)[:, compiled.order], 1)
+        found = fed.by_state(k, self.run.dt * node.number, node.state)
+        self._feed_vertices(k, np.tensordot(by, found.by_vertices[:, 0], 1))
+        return np.tensordot(by, found.by_bodies[:, 0, compiled.order], 1)
+
+    def _feed_vertices(self, k: int, by: np.ndarray) -> None:
+        """Add to the gradient by places and velocities (2, n, 3) of vertices at node k, where there are any."""
 
     def _back(self, first: int, last: int, events: int, state: np.ndarray, law_state: np.ndarray) -> None:
         """Take a gradient by the state after stage ``last`` - 1 back to that before stage ``first``, in place.
@@ -112,9 +117,9 @@ class Adjoint:
             self.event -= 1
         carry_back(plan, ws, tape, self.work, (first, last), state, law_state, self.by)
 
-    def _velocities_back(self, node: TapedNode, state: np.ndarray, law_state: np.ndarray) -> None:
-        """Turn a gradient by pose and velocities at a node into that by pose and momenta."""
-        plan, ws = self.run.compiled.plan, _load_node(node, self.run.compiled.plan, self.ws)
+    def _velocities_back(self, k: int, state: np.ndarray, law_state: np.ndarray) -> None:
+        """Turn a gradient by pose and velocities at node k into that by pose and momenta."""
+        plan, ws = self.run.compiled.plan, _load_node(self.run.nodes[k], self.run.compiled.plan, self.ws)
         if has_contacts(plan):
             velocities_with_contacts_back(plan, ws, self.work, state, law_state, self.by)
         else:

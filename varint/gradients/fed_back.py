@@ -8,7 +8,7 @@ import numpy as np
 from varint.compile import Compiled
 from varint.errors import MechanismError
 from varint.gradients.numbers import OTHER_PARTS
-from varint.gradients.objective import by_states
+from varint.gradients.objective import ByStates, by_states
 from varint.inputs.at_nodes import called, is_controlled
 from varint.mechanism import Mechanism
 from varint.model.forces.base import Force
@@ -38,19 +38,21 @@ class FedBack:
         self._numbers = [numbers[e] for e in self.elements]
         self._forces = [mechanism.forces[k] for k in self._numbers]
         self._length, self._duration = compiled.length, duration
-        self._known: dict[int, np.ndarray] = {}
+        self._known: dict[int, ByStates] = {}
 
     def __bool__(self) -> bool:
         return bool(self._forces)
 
-    def by_state(self, node: int, t: float, state: State) -> np.ndarray:
-        """(c, nb, 12) derivatives by the state of a node, as of an objective; raises ArgumentError for a wrong one."""
+    def by_state(self, node: int, t: float, state: State) -> ByStates:
+        """Values (c,) and derivatives by the state of a node, as of an objective; raises ArgumentError."""
         if node not in self._known:
             found = [self._derivative(force, t, state) for force in self._forces]
-            self._known[node] = np.concatenate(found)
+            values = np.array([each.value for each in found])
+            by_bodies, by_vertices = (np.concatenate([each[part] for each in found]) for part in (1, 2))
+            self._known[node] = ByStates(values, by_bodies, by_vertices)
         return self._known[node]
 
-    def _derivative(self, force: Force, t: float, state: State) -> np.ndarray:
+    def _derivative(self, force: Force, t: float, state: State) -> ByStates:
         assert isinstance(force, Commanded)
 
         def value(state: State) -> float:
@@ -60,7 +62,7 @@ class FedBack:
         if own is not None:
             value.gradient = partial(own, t) if callable(own) else own  # type: ignore[attr-defined]
         what = f"{force.command_name} of {force.label}"
-        return by_states(value, [state], True, self._length, self._duration, what)[1][:, 0]
+        return by_states(value, [state], True, self._length, self._duration, what)
 
     def changes(self, mechanism: Mechanism, states: Sequence[State], times: np.ndarray, share: float) -> np.ndarray:
         """(T, c) changes of the inputs at ``states`` and ``times`` (T,), s, in another mechanism.

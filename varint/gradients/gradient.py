@@ -154,10 +154,13 @@ def gradient(
     states = [run.nodes[k].state for k in run.wanted]
     alone = times is None
     of_states = bound(objective, made) if flag(of_mechanism, "of_mechanism", ArgumentError) else objective
-    value, by_state = by_states(of_states, states, alone, made.compiled.length, problem.duration)
-    by_nodes = np.zeros((len(by_state), len(run.nodes), *by_state.shape[2:]))
-    by_nodes[:, run.wanted] = by_state
+    value, by_bodies, by_vertices = by_states(of_states, states, alone, made.compiled.length, problem.duration)
+    by_nodes = np.zeros((len(by_bodies), len(run.nodes), *by_bodies.shape[2:]))
+    by_nodes[:, run.wanted] = by_bodies
     adjoints = adjoints_of(run, by_nodes, places, kind)
+    for adjoint, each in zip(adjoints, by_vertices, strict=True):
+        if isinstance(adjoint, MeshAdjoint):
+            adjoint.by_vertices[run.wanted] = each
     mobility, by_numbers = Mobility(made, run.first, state), Prepared(run, state, len(adjoints))
     mobility.check([*numbers.values()])
     derivatives: dict[str, Callable[[int, Adjoint], Any]]

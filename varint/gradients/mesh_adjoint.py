@@ -23,12 +23,13 @@ from scipy.sparse.linalg import splu
 from varint.gradients.backward import Adjoint, _load_node, velocity_of
 from varint.gradients.given import LoadPlace
 from varint.gradients.mesh_tape import MeshStart, MeshTape
-from varint.gradients.taped import TapedNode, TapePart
+from varint.gradients.taped import TapePart
 from varint.kernels.adjoint import carry_back
 from varint.kernels.deformable_steps import velocities_with_back
 from varint.kernels.plan import ByNumbers
 from varint.kernels.workspace import by_numbers
 from varint.meshes.attached_meshes import AttachedMeshes
+from varint.meshes.mesh_state import MeshState
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +60,20 @@ class StageDuals:
 
 
 class NodeDuals(NamedTuple):
-    """Rotations (nb + 1, 3, 3) at a node, velocities (nb, 6) there, and the gradient by the balance of momenta."""
+    """The motion at a node, and the gradients by the balance of momenta and by what the objective reads of vertices.
 
+    position, rotation : (nb + 1, 3), (nb + 1, 3, 3) of the bodies
+    velocity, momenta : (nb, 6) of the bodies, and the gradient by the balance
+    free : (f, 3) m/s, velocities of the free vertices
+    by_vertices : (2, n, 3) gradient by places and velocities
+    """
+
+    position: np.ndarray
     rotation: np.ndarray
     velocity: np.ndarray
     momenta: np.ndarray
+    free: np.ndarray
+    by_vertices: np.ndarray
 
 
 class MeshStage:
@@ -110,6 +120,7 @@ class MeshAdjoint(Adjoint):
     """See `Adjoint`.
 
     free : (2, f, 3) gradients by places and momenta of the free vertices
+    by_vertices : (nodes, 2, n, 3) gradients by places and velocities of all vertices at the run's nodes
     duals : of the stages and nodes of the part of the run that was gone back along last, from its end on
     """
 
@@ -119,6 +130,7 @@ class MeshAdjoint(Adjoint):
         super().__init__(run, by_states, by, places)
         self.meshes = run.march.meshes
         self.free = np.zeros((2, len(self.meshes.free), 3))
+        self.by_vertices = np.zeros((len(run.nodes), 2, *self.meshes.points.shape))
         self.duals: list[StageDuals | NodeDuals] = []
         self._scratch = by_numbers(run.compiled.plan, run.tape.h.size, 1)
         self._scratch.wanted[0] = False
@@ -200,15 +212,25 @@ class MeshAdjoint(Adjoint):
             found[:, n] = unit[:, 6:].ravel()[self._motions]
         return found
 
-    def _velocities_back(self, node: TapedNode, state: np.ndarray, law_state: np.ndarray) -> None:
-        meshes, plan = self.meshes, self.run.compiled.plan
+    def _feed_vertices(self, k: int, by: np.ndarray) -> None:
+        self.by_vertices[k] += by
+
+    def _velocities_back(self, k: int, state: np.ndarray, law_state: np.ndarray) -> None:
+        meshes, plan, node = self.meshes, self.run.compiled.plan, self.run.nodes[k]
         ws = _load_node(node, plan, self.ws)
-        rotation = ws.rotation[0].copy()
+        position, rotation, by_vertices = ws.position[0].copy(), ws.rotation[0].copy(), self.by_vertices[k].copy()
+        by_x, by_v = by_vertices
+        state[:, 6:] += meshes.wrenches(by_v, rotation)
         velocities_with_back(plan, ws, 0, meshes.added_inertia(rotation), state, self.by)
         velocity, momenta, mass = ws.velocity.copy(), state[:, 6:].copy(), meshes.mass[meshes.held, None]
         for one, other in ((velocity, momenta), (momenta, velocity)):
             state[:, 3:6] -= meshes.leverage(one, mass * meshes.carried_velocities(other), rotation)
-        self.duals.append(NodeDuals(rotation, velocity, momenta))
+        state[:, :6] += meshes.wrenches(by_x, rotation)
+        state[:, 3:6] += meshes.leverage(velocity, by_v[meshes.held], rotation)
+        self.free += np.array([by_x[meshes.free], by_v[meshes.free] / meshes.mass[meshes.free, None]])
+        assert isinstance(node.state, MeshState)
+        free = node.state.all_vertices[1, meshes.free]
+        self.duals.append(NodeDuals(position, rotation, velocity, momenta, free, by_vertices))
 
     def finish(self) -> None:
         """See `Adjoint`; before, the gradient by the start of the vertices becomes one by that of the bodies."""

@@ -122,7 +122,7 @@ class ChangedMeshes:
     """The scalar of a changed ``mechanism``."""
 
     def __init__(self, numbers: MeshNumbers, mechanism: Mechanism) -> None:
-        self.start = numbers.start(mechanism)
+        self.numbers, self.start = numbers, numbers.start(mechanism)
         self.meshes = self.start.meshes
         self.sum = MotionSum(numbers.objectives, self._add)
 
@@ -164,6 +164,15 @@ class ChangedMeshes:
         meshes = self.meshes
         found = [meshes.velocities(each, node.rotation) for each in (node.momenta, node.velocity)]
         total.vertices[meshes.held] -= meshes.mass[meshes.held] * np.sum(found[0] * found[1], axis=1)
+        by_x, by_v = node.by_vertices
+        if not node.by_vertices.any():
+            return
+        x, v = np.zeros((2, *by_x.shape))  # but for the places of free vertices, which are those of the run
+        meshes.place(node.position, node.rotation, x)
+        v[meshes.held] = found[1]
+        momenta = self.numbers.run.march.meshes.mass[meshes.free, None] * node.free  # which are those of the run
+        v[meshes.free] = momenta / meshes.mass[meshes.free, None]
+        total.vertices[:] += np.sum(by_x * x + by_v * v, axis=1)
 
 
 def _array_of(found: Differences, value: Callable[[ChangedMeshes], np.ndarray]) -> np.ndarray:

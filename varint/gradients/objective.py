@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike
 
 from varint.display import Shown, count_text, value_text
 from varint.errors import ArgumentError, MechanismError
+from varint.gradients.by_vertices import by_vertices, own_by_vertices
 from varint.gradients.numbers import START, Number, by_scalars, differences
 from varint.mechanism import Mechanism
+from varint.meshes.mesh_state import MeshState
 from varint.model.checks import array_of, call, function_of, in_a_shape, known_name, sequence_of
 from varint.model.rotation_vectors import quat_from_vector, quat_product, vector_from_quat
 from varint.model.state import State
@@ -44,6 +46,18 @@ class StateGradient(NamedTuple):
     def __repr__(self) -> str:
         largest = (f"{np.abs(part).max():.3g} by {by}" for by, part in zip(BY, self, strict=True))
         return f"StateGradient: {count_text(self.position.shape[-2], 'body', 'bodies')}, largest {', '.join(largest)}"
+
+
+class ByStates(NamedTuple):
+    """An objective, () or (m,), and its gradient by K states of nb bodies and n vertices.
+
+    by_bodies : (m or 1, K, nb, 12)
+    by_vertices : (m or 1, K, 2, n, 3) by places, m, and velocities, m/s, of all vertices
+    """
+
+    value: np.ndarray
+    by_bodies: np.ndarray
+    by_vertices: np.ndarray
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -125,21 +139,23 @@ def by_states(
     length: float,
     duration: float,
     what: str = "the objective",
-) -> tuple[np.ndarray, np.ndarray]:
-    """The objective, () or (m,), and its gradient by the states, (m or 1, K, nb, 12).
+) -> ByStates:
+    """The objective and its gradient by the states.
 
     ``alone``: of the one state, not of a list. ``what`` the function is, for errors. Raises ArgumentError where the
     objective or its own gradient is wrong.
     """
     value, own = value_of(objective, states, alone, what=what), getattr(objective, "gradient", None)
     if own is not None:
-        return value, _own_gradient(own, value, states, alone, f"the gradient of {what}")
+        return ByStates(value, *_own_gradient(own, value, states, alone, f"the gradient of {what}"))
     steps = STEP * np.array([length, 1.0, length / duration, 1.0 / duration])
     found = np.zeros((value.size, len(states), len(states[0].position), 4, 3))
 
+    def with_state(n: int, state: State) -> np.ndarray:
+        return value_of(objective, [*states[:n], state, *states[n + 1 :]], alone, value.shape, what)
+
     def of_moved(n: int, part: int, bodies: Sequence[int], changes: np.ndarray) -> np.ndarray:
-        moved = _moved(states[n], part, bodies, changes)
-        return value_of(objective, [*states[:n], moved, *states[n + 1 :]], alone, value.shape, what)
+        return with_state(n, _moved(states[n], part, bodies, changes))
 
     for n, part in np.ndindex(len(states), 4):
         for i in _bodies_seen(partial(of_moved, n, part), value, found.shape[2], float(steps[part])):
@@ -149,7 +165,13 @@ def by_states(
                     return of_moved(n, part, [i], share * unit[None])
 
                 found[:, n, i, part, k] = differences(of_changed, float(steps[part]))
-    return value, found.reshape(*found.shape[:3], 12)
+    of_meshes = [state for state in states if isinstance(state, MeshState)]
+    through = by_vertices(with_state, value, of_meshes, steps[::2]) if of_meshes else _no_vertices(value, states)
+    return ByStates(value, found.reshape(*found.shape[:3], 12), through)
+
+
+def _no_vertices(value: np.ndarray, states: Sequence[State]) -> np.ndarray:
+    return np.zeros((value.size, len(states), 2, 0, 3))
 
 
 def _bodies_seen(of_moved: Callable[..., np.ndarray], value: np.ndarray, count: int, step: float) -> list[int]:
@@ -175,7 +197,7 @@ def _moved(state: State, part: int, bodies: Sequence[int], changes: np.ndarray) 
     arrays[part] = arrays[part].copy()
     if part != ROTATION:
         arrays[part][bodies] += changes
-        return State(*arrays)
+        return state.of_bodies(*arrays)
     for i, turn in zip(bodies, changes.tolist(), strict=True):
         angle = hypot(*turn)
         c, s = cos(0.5 * angle), sin(0.5 * angle) / angle if angle else 0.5
@@ -186,11 +208,16 @@ def _moved(state: State, part: int, bodies: Sequence[int], changes: np.ndarray) 
             w * b + c * y + (z * a - x * d),
             w * d + c * z + (x * b - y * a),
         )
-    return State(*arrays)
+    return state.of_bodies(*arrays)
 
 
-def _own_gradient(own: object, value: np.ndarray, states: Sequence[State], alone: bool, what: str) -> np.ndarray:
-    """(1, K, nb, 12) of an objective that is one number, as its ``gradient`` gives it; ``what`` that is, for errors."""
+def _own_gradient(
+    own: object, value: np.ndarray, states: Sequence[State], alone: bool, what: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """The parts of `ByStates` of an objective that is one number, as its ``gradient`` gives it.
+
+    ``what`` that is, for errors.
+    """
     nb = len(states[0].position)
     if value.ndim:
         raise ArgumentError(f"{what} is for an objective that is one number, got {value.size} of them: leave it out")
@@ -198,14 +225,20 @@ def _own_gradient(own: object, value: np.ndarray, states: Sequence[State], alone
     by_state = [given] if alone else sequence_of(given, what, "one StateGradient a time", ArgumentError)
     if len(by_state) != len(states):
         raise ArgumentError(f"{what} must give {len(states)} entries, one a time, got {len(by_state)}")
-    found = np.empty((1, len(states), nb, 12))
+    found, through = np.empty((1, len(states), nb, 12)), _no_vertices(value, states)
+    if isinstance(states[0], MeshState):
+        through = np.zeros((1, len(states), *states[0].all_vertices.shape))
     for n, each in enumerate(by_state):
         parts = sequence_of(each, what, "four arrays, by position, rotation, velocity, angular velocity", ArgumentError)
+        state = states[n]
+        if isinstance(state, MeshState) and len(parts) == 6:
+            through[0, n] = own_by_vertices(parts[4:], state, what)
+            parts = parts[:4]
         if len(parts) != 4:
             raise ArgumentError(f"{what} must have four arrays, by position, rotation, velocity, angular velocity")
         arrays = [array_of(part, (nb, 3), f"{what} by {by}", ArgumentError) for by, part in zip(BY, parts, strict=True)]
         found[0, n] = np.hstack(arrays)
-    return found
+    return found, through
 
 
 def value_of(

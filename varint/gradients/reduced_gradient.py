@@ -113,8 +113,8 @@ def gradient(
     states = [node.state for node in run.nodes]
     alone = times is None
     of_states = bound(objective, made) if flag(of_mechanism, "of_mechanism", ArgumentError) else objective
-    value, by_state = by_states(of_states, states, alone, made.compiled.length, problem.duration)
-    adjoints = [ReducedAdjoint(run, each) for each in by_state]
+    value, by_bodies, _ = by_states(of_states, states, alone, made.compiled.length, problem.duration)
+    adjoints = [ReducedAdjoint(run, each) for each in by_bodies]
     by: dict[str, Any] = {}
     for name in names:
         if name == START:

@@ -26,6 +26,7 @@ from varint.kernels.step import worst_residual
 from varint.mechanism import Mechanism
 from varint.meshes.attached_meshes import AttachedMeshes
 from varint.meshes.mesh_start import start_along
+from varint.meshes.mesh_state import with_vertices
 from varint.meshes.vertex_record import subtract_lost
 from varint.model.state import State
 
@@ -99,6 +100,12 @@ class DeformableMarch(March):
         block = super().block(nodes, tuple(others), records)
         subtract_lost(self._mechanism, block.work, lost[:records])
         return DeformableBlock(**vars(block), vertices=x[:records].copy(), vertex_velocities=v[:records].copy())
+
+    def state(self) -> State:
+        """See `March`; a `MeshState`."""
+        block = self.present()
+        motion = np.array([block.vertices[-1], block.vertex_velocities[-1]])
+        return with_vertices(self._mechanism, block.last_state(), motion)
 
     def unresolved_end(self) -> int:
         """-1: the balance of energy does not judge steps with deformable bodies."""

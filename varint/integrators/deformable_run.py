@@ -30,9 +30,14 @@ class DeformableRun(MaximalRun):
         found.nodes.update({name: getattr(block, name) for name in OF_VERTICES})
         return found
 
-    def vertices(self) -> np.ndarray:
+    def vertex_motion(self) -> np.ndarray:
         """See `MaximalRun`."""
-        return self.march.x.copy()
+        block = self.march.present()
+        return np.array([getattr(block, name)[0] for name in OF_VERTICES])
+
+    def _call(self, block: NodeBlock | None = None) -> None:
+        """See `MaximalRun`; a block does not know the names of meshes."""
+        super()._call(None)
 
     def _controlled(self, steps: int) -> NodeBlock:
         """March ``steps`` steps; the functions that command forces are called at each node, for the step to come."""

@@ -134,9 +134,9 @@ class MaximalRun:
         """The present node."""
         return self.march.state()
 
-    def vertices(self) -> np.ndarray:
-        """(n, 3) m, world, of all deformable bodies at the present node, one after another."""
-        return np.zeros((0, 3))
+    def vertex_motion(self) -> np.ndarray:
+        """(2, n, 3) m, m/s, world, of all vertices of deformable bodies at the present node, one after another."""
+        return np.zeros((2, 0, 3))
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """All that the steps to come depend on; ``ending``: a body that the last ones did not resolve, or -1."""

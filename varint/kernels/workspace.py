@@ -5,6 +5,7 @@ import numpy as np
 from varint._numba import addresses_of, allocate
 from varint.algebra.arcs import ARC_NODES
 from varint.kernels.beams import evaluate_beams, measure_beams, stiffen_beams
+from varint.kernels.braced_joints import brace_rows, release_rows
 from varint.kernels.compliant_rows import free_efforts, largest_open
 from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
@@ -128,7 +129,7 @@ def prepare_workspace(plan: Plan, stages: int) -> None:
         free_efforts.prepare()
         largest_open.prepare()
     if plan.compliant.joint_row.size:
-        for function in (average_rows, stiffen_rows, extrapolate_ringing, keep_ringing):
+        for function in (average_rows, stiffen_rows, extrapolate_ringing, keep_ringing, brace_rows, release_rows):
             function.prepare()
     prepare_events(plan, stages)
     if plan.constraints.rate.size:

@@ -31,6 +31,10 @@ class State(Shown):
         if isinstance(self.quat_wxyz, np.ndarray):
             object.__setattr__(self, "quat_wxyz", quaternion_components(self.quat_wxyz))
 
+    def of_bodies(self, *motion: np.ndarray) -> "State":
+        """This state with other poses and velocities of the bodies, in the order of the fields."""
+        return State(*motion)
+
     @property
     def orientation(self) -> np.ndarray:
         """(nb,) numpy-quaternion array of ``quat_wxyz``."""

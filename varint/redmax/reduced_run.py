@@ -8,7 +8,8 @@ import numpy as np
 from varint.errors import FileError
 from varint.inputs.courses import cannot_follow, what_clashes
 from varint.kinematics.drift import left_open
-from varint.meshes.vertex_record import LOST, subtract_lost
+from varint.meshes.mesh_state import with_vertices
+from varint.meshes.vertex_record import LOST, OF_VERTICES, subtract_lost
 from varint.model.rotation_vectors import quat_from_matrix
 from varint.model.state import State
 from varint.problem import MOST_STEPS
@@ -184,12 +185,13 @@ class ReducedRun:
     def state(self) -> State:
         """The present one."""
         self._place_closed(self.integrator.t, self.integrator.y)
-        return self.equations.state()
+        return with_vertices(self.equations.mechanism, self.equations.state(), self.vertex_motion())
 
-    def vertices(self) -> np.ndarray:
-        """(n, 3) m, world, of all deformable bodies at present, one after another."""
+    def vertex_motion(self) -> np.ndarray:
+        """(2, n, 3) m, m/s, world, of all vertices of deformable bodies at present, one after another."""
         self._place_closed(self.integrator.t, self.integrator.y)
-        return self.integrator.vertices().get("vertices", np.zeros((0, 3)))
+        motion = self.integrator.vertices()
+        return np.array([motion.get(name, np.zeros((0, 3))) for name in OF_VERTICES])
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """All that the steps to come depend on: of the present, or from before the first step that knows the end."""

@@ -9,6 +9,7 @@ import math
 
 from varint._numba import indirect, natural, njit
 from varint.kernels.balance import add_event
+from varint.kernels.braced_joints import brace_rows, release_rows
 from varint.kernels.constraints import add_constraint_works
 from varint.kernels.dense import copy_motions
 from varint.kernels.momentum import momenta_of
@@ -220,8 +221,10 @@ def _restitution(plan, ws, k):
 @njit
 def _hit(plan, ws, pose):
     """Apply the impact of the contacts that were chosen; whether their rebounds were lowered."""
-    work = ws.contacts
+    work, braced = ws.contacts, plan.compliant.joint_row.size > 0
     low, high = 0.0, 1.0
+    if braced:
+        brace_rows(plan, ws, pose)
     solved = _try_hit(plan, ws, pose)
     lowered = _gains(plan, ws)
     if lowered:
@@ -256,6 +259,8 @@ def _hit(plan, ws, pose):
             work.held_gap[k] = contact_gap(plan, ws, pose, k)
         work.closed[k] = stays
     add_constraint_works(plan, ws, ws.efforts.work)
+    if braced:
+        release_rows(plan, ws, pose)
     add_event(ws)
     copy_motions(ws.increment_body, ws.velocity)
     momenta_of(plan, ws.velocity, ws.momentum)

@@ -15,6 +15,7 @@ import math
 from varint._numba import indirect, njit
 from varint.algebra.vectors import dot, rotate, vector
 from varint.kernels.balance import add_event
+from varint.kernels.braced_joints import brace_rows, release_rows
 from varint.kernels.constraints import add_constraint_works, set_targets
 from varint.kernels.dense import copy_motions
 from varint.kernels.inputs import Inputs, set_inputs, set_load
@@ -344,16 +345,20 @@ def impact(plan, ws, pose, n, restitution, timed):
     copy_motions(body, ws.velocity)
     _keep_impact(plan, ws, pose, n, restitution, timed)
     set_closed(plan, ws, n, True)
-    pulls = True
+    pulls, braced = True, plan.compliant.joint_row.size > 0
     while pulls:
         momenta_and_rates(plan, ws, pose)
         place_rows(plan, ws, pose)
+        if braced:
+            brace_rows(plan, ws, pose)
         row[r] = -restitution * before
         ws.efforts.rest_gap[n] = limit_gap(plan, ws, pose, n)
         solve_newton(plan, ws, body, row, pose, pose)
         pulls = search.changes[0] < MOST_CHANGES and _let_go(plan, ws, n)
     ws.efforts.work[plan.limits.element[n]] += 0.5 * row[r] * (1.0 - restitution) * before
     add_constraint_works(plan, ws, ws.efforts.work)
+    if braced:
+        release_rows(plan, ws, pose)
     add_event(ws)
     copy_motions(body, ws.velocity)
     momenta_of(plan, ws.velocity, ws.momentum)

@@ -1,0 +1,61 @@
+"""States of mechanisms with deformable bodies or nets: those of the bodies, and of all vertices."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from varint.display import count_text
+from varint.model.forces.soft_mesh import soft_meshes
+from varint.model.state import State
+from varint.model.structure import Structure
+
+
+@dataclass(frozen=True, eq=False)
+class MeshState(State):
+    """Pose and velocity of all bodies, and of the vertices of deformable bodies and nets.
+
+    A run that starts from one takes the state of the bodies: vertices start as docs/deformable.md says.
+    """
+
+    vertices: Mapping[str, np.ndarray]  # name of a deformable body or net to places (n, 3), m, world
+    vertex_velocities: Mapping[str, np.ndarray]  # the same to velocities (n, 3), m/s, world
+
+    def of_bodies(self, *motion: np.ndarray) -> "MeshState":
+        """See `State`; the vertices stay where they are."""
+        names = "position", "quat_wxyz", "velocity", "angular_velocity"
+        return replace(self, **dict(zip(names, motion, strict=True)))
+
+    @property
+    def all_vertices(self) -> np.ndarray:
+        """(2, n, 3) places and velocities of all vertices, one mesh after another."""
+        return np.array([np.concatenate([*own.values()]) for own in (self.vertices, self.vertex_velocities)])
+
+    def of_vertices(self, motion: np.ndarray) -> "MeshState":
+        """This state with other places and velocities (2, n, 3) of all vertices."""
+        ends = np.cumsum([len(own) for own in self.vertices.values()])
+        parts = [dict(zip(self.vertices, np.split(each, ends[:-1]), strict=True)) for each in motion]
+        return replace(self, vertices=parts[0], vertex_velocities=parts[1])
+
+    def _facts(self) -> Iterable[str]:
+        yield from super()._facts()
+        if self._is_whole:
+            yield from (f"{count_text(len(x), 'vertex', 'vertices')} of '{name}'" for name, x in self.vertices.items())
+
+
+def by_mesh(structure: Structure, array: np.ndarray) -> dict[str, np.ndarray]:
+    """Name of each deformable body or net to its part (..., n, 3) of an array of all vertices."""
+    first, found = 0, {}
+    for body in soft_meshes(structure):
+        last = first + body.count
+        found[body.name] = array[..., first:last, :]
+        first = last
+    return found
+
+
+def with_vertices(structure: Structure, state: State, motion: np.ndarray) -> State:
+    """A state with places and velocities (2, n, 3) of all vertices; itself where there are none."""
+    if not motion.size:
+        return state
+    parts = (by_mesh(structure, each) for each in motion)
+    return MeshState(state.position, state.quat_wxyz, state.velocity, state.angular_velocity, *parts)
