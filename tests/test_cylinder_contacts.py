@@ -94,9 +94,18 @@ def test_thrown_cylinders_gain_no_energy(seed):
     rng = np.random.default_rng(seed)
     hull = vi.ConvexMesh(0.12 * rng.standard_normal((12, 3)), hull=True)
     line = vi.CapsuleShape((-0.1, 0, 0), (0.1, 0, 0), 0.05)
-    makes = {"rod": ROD, "disc": vi.CylinderShape((0, -0.03, 0), (0, 0.03, 0), 0.1), "hull": hull, "line": line, "box": vi.BoxShape((0.2, 0.15, 0.1)), "ball": vi.SphereShape(0.07)}
+    makes = {
+        "rod": ROD,
+        "disc": vi.CylinderShape((0, -0.03, 0), (0, 0.03, 0), 0.1),
+        "hull": hull,
+        "line": line,
+        "box": vi.BoxShape((0.2, 0.15, 0.1)),
+        "ball": vi.SphereShape(0.07),
+    }
     bodies = [
-        vi.Body(name, mass=1.0, inertia=0.004 * np.eye(3), position=(0.45 * (k - 2.5), 0.05 * k, 0.4), collision=[shape])
+        vi.Body(
+            name, mass=1.0, inertia=0.004 * np.eye(3), position=(0.45 * (k - 2.5), 0.05 * k, 0.4), collision=[shape]
+        )
         for k, (name, shape) in enumerate(makes.items())
     ]
     law = {"friction": rng.uniform(0, 1), "restitution": rng.uniform(0, 0.8)}

@@ -118,9 +118,7 @@ def test_thrown_shapes_come_to_rest_on_a_rough_field(seed):
     joints = [vi.Free(f"f{name}", "world", name) for name in makes]
     mechanism = vi.Mechanism("m", bodies, joints, forces=[ground], ground=[field])
     velocity, spin = 0.5 * rng.standard_normal((3, 3)), 5.0 * rng.standard_normal((3, 3))
-    run = vi.simulate(
-        mechanism, 1.2, 0.004, state=replace(mechanism.state(), velocity=velocity, angular_velocity=spin)
-    )
+    run = vi.simulate(mechanism, 1.2, 0.004, state=replace(mechanism.state(), velocity=velocity, angular_velocity=spin))
     assert run.penetration["ground"].max() < 1e-7
     assert run.energy[-1] < run.energy[0]
     assert (run.energy - np.minimum.accumulate(run.energy)).max() < 1e-3 * run.energy[0]

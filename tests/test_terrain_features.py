@@ -143,4 +143,6 @@ def test_shapes_touch_rough_fields_at_many_poses(kind, rough):
         shape = vi.CylinderShape(*0.4 * rng.normal(size=(2, 3)), 0.2) if kind == "rod" else random_shape(rng, kind)
         touch(rng, shape, rough, kinds)
     if rough == 0.2:
-        assert kinds == ({CIRCLE_PLANE, CIRCLE_LINE, LINE_LINE, POINT_LINE} if kind == "rod" else {POINT_PLANE, LINE_LINE})
+        assert kinds == (
+            {CIRCLE_PLANE, CIRCLE_LINE, LINE_LINE, POINT_LINE} if kind == "rod" else {POINT_PLANE, LINE_LINE}
+        )

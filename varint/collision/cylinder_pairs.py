@@ -1,15 +1,15 @@
 """Features by which two cylinders face each other: sides, ends and rims.
 
-As in cylinders.py, first the axis along which they are furthest apart, or overlap least, then all features about it that
-are within reach. The side of one is an edge with a radius to the other, whose rims and side it meets as such. Cylinders
-side by side touch at the rims at both ends of their common length, ends that lie on each other at points of the rims and
-where these cross.
+As in cylinders.py, first the axis along which they are furthest apart, or overlap least, then all features about it
+that are within reach. The side of one is an edge with a radius to the other, whose rims and side it meets as such.
+Cylinders side by side touch at the rims at both ends of their common length, ends that lie on each other at points of
+the rims and where these cross.
 """
 
 import math
 
 from varint._numba import njit
-from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, square_to, sub, vector
+from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
 from varint.collision.circles import PARTS, nearest_in_part, start_of
 from varint.collision.cores import BESIDE, CONE, NONE, SLACK, TOUCHING, put_features
 from varint.collision.cylinders import ALONE, LEVEL, add_edge, edge_of, end_of, is_due, of_cylinder, on_rim
@@ -29,7 +29,7 @@ def _seen(shapes, b, frame):
 
 @njit
 def _reach_along(cylinder, n):
-    """How far a cylinder reaches beyond its middle along ``n``, m."""
+    """Distance by which a cylinder reaches beyond its middle along ``n``, m."""
     _, e, half, r = cylinder
     across = cross(n, e)
     return half * abs(dot(n, e)) + r * math.sqrt(dot(across, across))
@@ -37,7 +37,7 @@ def _reach_along(cylinder, n):
 
 @njit
 def _better(a, b, n, best):
-    """The better of the axes ``best`` (separation, axis) of two cylinders and ``n``, which is left out if it is zero."""
+    """The better of the axes ``best`` (separation, axis) of two cylinders and ``n``; a zero one is left out."""
     if dot(n, n) == 0.0:
         return best
     apart = dot(n, sub(b[0], a[0])) - _reach_along(a, n) - _reach_along(b, n)
@@ -106,7 +106,7 @@ def _widest(shapes, pair, frame):
 @njit
 def _rims(shapes, pair, frame, scene, count, out):
     """Add the rims of both where they face each other; the new count."""
-    (a, b), (relative, d) = pair, frame
+    a, b = pair
     first, second, size = of_cylinder(shapes, a), _seen(shapes, b, frame), min(shapes.bound[a], shapes.bound[b])
     for side in range(4):
         C, e, r = _rim(first, side // 2)

@@ -12,8 +12,8 @@ CIRCLE_PLANE   the rim, of ``radius[0]``, of a disc about the point of the first
 CIRCLE_POINT   such a rim, and a ball about the point of the second
 CIRCLE_LINE    such a rim, its axis outward of the disc, and a line of the second, with ``radius[1]`` about it; the line
                points so that tangent x line, with the tangent axis x radial, points from the second body to the first
-CIRCLE_CIRCLE  the rims of both; the axis outward of the first, and of the second such that tangent x tangent points from
-               the second body to the first
+CIRCLE_CIRCLE  the rims of both; the axis outward of the first, and of the second such that tangent x tangent points
+               from the second body to the first
 
 A negative radius of the second body is that of a hollow ball or tube, in which the first one is. Each body has a
 *carrier*, the point of its feature that is nearest to the other body: a centre, a foot on a plane, a point of an axis.

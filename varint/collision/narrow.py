@@ -1,8 +1,9 @@
 """Features by which two shapes face each other: the narrow phase, behind bounding spheres.
 
 Closed forms for balls, capsules, boxes, convex polyhedra and planes with one another, for those inside of a hollow ball
-or tube, for polyhedra above a height field, and for a cylinder with all of the former but what is hollow; where a rim is nearest to an edge or to another
-rim takes a few iterations. Nothing is remembered between calls: the same poses give the same features.
+or tube, for polyhedra and cylinders above a height field, and for a cylinder with all of these but what is hollow;
+where a rim is nearest to an edge or to another rim takes a few iterations. Nothing is remembered between calls: the
+same poses give the same features.
 """
 
 import math

@@ -1,7 +1,7 @@
 """Features by which a height field faces a convex polyhedron or a cylinder: those that are near to its triangles.
 
 Corners and rims of the shape face triangles, its edges and rims face ridges, edges of triangles where the ground bends
-down, and its faces and sides face peaks, points of the grid that are above all planes between their neighbours. A corner
+down, and its faces and sides face peaks, points of the grid above the lines between their opposite neighbours. A corner
 below the ground is below the triangle in whose column it is, so that triangles have no sides. There is no axis: all
 normals lead out of the ground, within the cones of a ridge or a peak. In the table a height field has its points as
 vertices, one edge along its x, as long as the spacing, with its x and y as ``inward``, and one face, its direction up,
@@ -23,6 +23,11 @@ from varint.collision.shape_records import CYLINDER
 BENT = 1e-9  # of the spacing: from which height on a ridge or a peak is above the plane of its neighbours
 ACROSS = ((1, 0), (0, 1), (1, 1))  # the other ends of the three edges that begin at a point of the grid
 BESIDES = (((1, 1), (0, -1)), ((-1, 0), (1, 1)), ((1, 0), (0, 1)))  # third points of the triangles to both sides
+# of each half of a cell its sides: the point where it begins and its number, cell and half beyond it
+SIDES = (
+    ((0, 0, 0, 0, -1, 1), (1, 0, 1, 1, 0, 1), (0, 0, 2, 0, 0, 1)),
+    ((0, 0, 2, 0, 0, 0), (0, 1, 0, 0, 1, 0), (0, 0, 1, -1, 0, 0)),
+)
 
 
 @njit
@@ -60,8 +65,8 @@ def _cells(shapes, grid, p, within):
     x, y = _place(shapes, grid, p)
     around = min(within / grid[3], 1.0 * (grid[1] + grid[2]))
     x, y = min(max(x, -9.0 - around), grid[1] + 9.0 + around), min(max(y, -9.0 - around), grid[2] + 9.0 + around)
-    low, high = max(int(math.floor(x - around)), 0), min(int(math.floor(x + around)), grid[1] - 2)
-    return low, high, max(int(math.floor(y - around)), 0), min(int(math.floor(y + around)), grid[2] - 2)
+    low, high = max(math.floor(x - around), 0), min(math.floor(x + around), grid[1] - 2)
+    return low, high, max(math.floor(y - around), 0), min(math.floor(y + around), grid[2] - 2)
 
 
 @njit
@@ -74,13 +79,43 @@ def _triangle(shapes, grid, i, j, half):
 
 
 @njit
-def _faces_triangle(shapes, grid, cell, p, gap, n, slack):
-    """Whether a point faces a triangle, ``cell``: i, j, half: it is in its column, or above with its foot on it."""
-    i, j, half = cell
-    x, y = _place(shapes, grid, p if gap < 0.0 else sub(p, scale(gap, n)))
-    x, y, slack = x - i, y - j, slack / grid[3]
+def _is_in(i, j, half, place, slack):
+    """Whether coordinates of the grid are in a half of the cell (i, j)."""
+    x, y = place[0] - i, place[1] - j
     low, high = (x, y) if half else (y, x)
     return low >= -slack and high <= 1.0 + slack and low <= high + slack
+
+
+@njit
+def _is_valley(shapes, grid, i, j, what):
+    """Whether the ground bends up at edge ``what`` of the three that begin at the point (i, j)."""
+    di, dj = ACROSS[what]
+    (u, v), (s, t) = BESIDES[what]
+    if not (_has(grid, i + di, j + dj) and _has(grid, i + u, j + v) and _has(grid, i + s, j + t)):
+        return False
+    ends = add(_at(shapes, grid, i, j), _at(shapes, grid, i + di, j + dj))
+    return dot(grid[4][2], sub(ends, add(_at(shapes, grid, i + u, j + v), _at(shapes, grid, i + s, j + t)))) < 0.0
+
+
+@njit
+def _faces_triangle(shapes, grid, cell, p, gap, n, slack):
+    """Whether a point faces a triangle, ``cell``: i, j, half.
+
+    It is in its column, or above its plane and either its foot is on it or it is beyond one of its sides where the
+    ground bends up: what slides into a valley has to see its other side before.
+    """
+    (i, j, half), place, slack = cell, _place(shapes, grid, p), slack / grid[3]
+    if _is_in(i, j, half, place, slack):
+        return True
+    if gap < 0.0:
+        return False
+    if _is_in(i, j, half, _place(shapes, grid, sub(p, scale(gap, n))), slack):
+        return True
+    for k in range(3):
+        di, dj, what, u, v, other = SIDES[half][k]
+        if _is_in(i + u, j + v, other, place, slack) and _is_valley(shapes, grid, i + di, j + dj, what):
+            return True
+    return False
 
 
 @njit
@@ -244,7 +279,7 @@ def _rims(shapes, pair, frame, grid, cell, scene, count, out):
 def _of_cell(shapes, pair, frame, grid, corner, scene, count, out):
     """Add what faces the ridges and the peak at the point ``corner``, (i, j), and for a cylinder the triangles that
     begin there; the new count."""
-    (a, b), (relative, _), (i, j) = pair, frame, corner
+    a, (relative, _), (i, j) = pair[0], frame, corner
     round_about = shapes.kind[a] == CYLINDER
     for half in range(2 if round_about and _has(grid, i + 1, j + 1) else 0):
         count = _rims(shapes, pair, frame, grid, (i, j, half), scene, count, out)

@@ -81,13 +81,13 @@ class _Rows:
             self.bound = np.inf
 
     def _grid(self, core: Core) -> None:
-        """What stands for a height field, see collision/terrain.py."""
+        """The rows that stand for a height field, see collision/terrain.py."""
         assert core.normal is not None
         self.normal, self.offset = core.normal[None], np.zeros(1)
         self.edge = np.array([[0, len(self.loops[0])]], dtype=np.int64)
         apart = core.vertices[len(self.loops[0])] - core.vertices[0]
         level = apart - (apart @ core.normal) * core.normal
-        self.length = np.linalg.norm(level)[None]
+        self.length = np.array([np.linalg.norm(level)])
         self.along = level[None] / self.length
         self.inward = np.array([[self.along[0], np.cross(core.normal, self.along[0])]])
 
