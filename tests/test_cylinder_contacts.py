@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from contact_scenes import free_scene
+from scipy.integrate import solve_ivp
 
 import varint as vi
 from varint.model.rotation_vectors import quat_from_matrix
@@ -93,9 +94,18 @@ def test_thrown_cylinders_gain_no_energy(seed):
     rng = np.random.default_rng(seed)
     hull = vi.ConvexMesh(0.12 * rng.standard_normal((12, 3)), hull=True)
     line = vi.CapsuleShape((-0.1, 0, 0), (0.1, 0, 0), 0.05)
-    makes = {"rod": ROD, "hull": hull, "line": line, "box": vi.BoxShape((0.2, 0.15, 0.1)), "ball": vi.SphereShape(0.07)}
+    makes = {
+        "rod": ROD,
+        "disc": vi.CylinderShape((0, -0.03, 0), (0, 0.03, 0), 0.1),
+        "hull": hull,
+        "line": line,
+        "box": vi.BoxShape((0.2, 0.15, 0.1)),
+        "ball": vi.SphereShape(0.07),
+    }
     bodies = [
-        vi.Body(name, mass=1.0, inertia=0.004 * np.eye(3), position=(0.45 * (k - 2), 0.05 * k, 0.4), collision=[shape])
+        vi.Body(
+            name, mass=1.0, inertia=0.004 * np.eye(3), position=(0.45 * (k - 2.5), 0.05 * k, 0.4), collision=[shape]
+        )
         for k, (name, shape) in enumerate(makes.items())
     ]
     law = {"friction": rng.uniform(0, 1), "restitution": rng.uniform(0, 0.8)}
@@ -105,15 +115,53 @@ def test_thrown_cylinders_gain_no_energy(seed):
     ]
     mechanism = replace(free_scene("thrown", bodies, contacts), ground=[TABLE.moved(np.zeros(3), np.eye(3))])
     state = mechanism.state()
-    velocity = 0.5 * rng.standard_normal((5, 3)) - 2.0 * (state.position - state.position.mean(axis=0))
-    spin = 5 * rng.standard_normal((5, 3))
+    velocity = 0.5 * rng.standard_normal((6, 3)) - 2.0 * (state.position - state.position.mean(axis=0))
+    spin = 5 * rng.standard_normal((6, 3))
     run = vi.simulate(mechanism, 0.6, 0.004, state=replace(state, velocity=velocity, angular_velocity=spin))
     assert run.energy[-1] < run.energy[0]
     assert (run.energy - np.minimum.accumulate(run.energy)).max() < 2e-3 * run.energy[0]
     assert max(depth.max() for depth in run.penetration.values()) < 1e-7
 
 
-def test_what_a_cylinder_does_not_touch():
-    for other in (ROD, vi.HollowSphereShape(1.0)):
-        with pytest.raises(vi.MechanismError, match="contact 'c': a CylinderShape touches no cylinder"):
-            run_on(other, 0.1)
+@pytest.mark.slow
+@pytest.mark.parametrize(("x", "y"), [(0.0, 0.0), (0.03, 0.02)])
+def test_cylinders_stand_on_each_other(x, y):
+    bodies = [
+        replace(vi.Body.cylinder(name, R, 0.4, 1.0, position=place), collision=[ROD])
+        for name, place in (("low", (0, 0, 0.2)), ("high", (x, y, 0.6)))
+    ]
+    law = {"friction": 0.5}
+    forces = [vi.Contact("floor", "low", "world", **law), vi.Contact("c", "high", "low", **law)]
+    mechanism = free_scene("two", bodies, forces)
+    run = vi.simulate(mechanism, 1.0, 0.005, state=mechanism.state())
+    assert np.abs(run.position - run.position[0]).max() < 1e-13
+    assert run.force["c"][1:].ravel() == pytest.approx(G, rel=1e-9)
+
+
+@pytest.mark.slow
+def test_a_cylinder_rolls_over_another():
+    """(r + R) angle'' = 2/3 g sin(angle), until it leaves; order 2."""
+    lying = quat_from_matrix(np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]))
+    log, start, off = vi.CylinderShape((0, -0.5, 0), (0, 0.5, 0), 0.3), 0.05, []
+    place = 0.4 * np.array([math.sin(start), 0.0, math.cos(start)])
+    body = vi.Body.cylinder("b", R, 0.4, 1.0, position=place, quat_wxyz=lying)
+    mechanism = vi.Mechanism(
+        "m", [replace(body, collision=[ROD])], [vi.Free("f", "world", "b")],
+        forces=[vi.Contact("c", "b", "world", friction=2.0)], ground=[log],
+    )  # fmt: skip
+    for dt in (0.01, 0.005):
+        run = vi.simulate(mechanism, 0.5, dt, state=mechanism.state())
+        x, z = run.position[:, 0, 0], run.position[:, 0, 2]
+        assert np.hypot(x, z) == pytest.approx(0.4, abs=1e-12)
+        exact = solve_ivp(
+            lambda t, y: [y[1], 2 / 3 * G / 0.4 * math.sin(y[0])], (0, 0.5), [start, 0], rtol=1e-11, atol=1e-12
+        )
+        off.append(math.atan2(x[-1], z[-1]) - exact.y[0, -1])
+    assert abs(off[1]) < 1e-5
+    assert off[0] / off[1] == pytest.approx(4.0, rel=0.1)
+
+
+@pytest.mark.slow
+def test_a_cylinder_does_not_touch_what_is_hollow():
+    with pytest.raises(vi.MechanismError, match="contact 'c': a CylinderShape touches nothing hollow"):
+        run_on(vi.HollowSphereShape(1.0), 0.1)

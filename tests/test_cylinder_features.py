@@ -7,6 +7,7 @@ from test_narrow_phase import SPECIAL, STILL, Found, random_shape, turn
 
 import varint as vi
 from varint.collision.features import (
+    CIRCLE_CIRCLE,
     CIRCLE_LINE,
     CIRCLE_PLANE,
     CIRCLE_POINT,
@@ -142,3 +143,84 @@ def test_a_cylinder_lies_on_a_box_and_its_rim_on_an_edge():
     lowest = brentq(lambda height: gap(height).least, -0.2, 0.4, xtol=1e-15)
     assert gap(lowest, 5e-3).kind.tolist() == [CIRCLE_LINE]
     assert gap(lowest + 1e-3).least == pytest.approx(gap(lowest).least - gap(lowest - 1e-3).least, rel=1e-2)
+
+
+# ---------------------------------------------------------------------------------------------- two cylinders
+
+
+def random_cylinder(rng):
+    return vi.CylinderShape(*0.4 * rng.standard_normal((2, 3)), rng.uniform(0.1, 0.4))
+
+
+def compare_cylinders(seed, many):
+    rng, kinds = np.random.default_rng(seed), set()
+    for _ in range(many):
+        direction = rng.standard_normal(3)
+        pose = rng.standard_normal(3), turn(*2 * rng.standard_normal(3))
+        away = rng.uniform(0.0, 1.3) * direction / np.linalg.norm(direction)
+        other = pose[0] + away, turn(*2 * rng.standard_normal(3))
+        kind, missing = compare(rng, random_cylinder(rng), random_cylinder(rng), pose, other)
+        assert missing == pytest.approx(0.0, abs=1e-12)
+        kinds.add(kind)
+    return kinds
+
+
+def test_distances_and_depths_of_two_cylinders():
+    compare_cylinders(0, 4)
+
+
+@pytest.mark.slow
+def test_distances_and_depths_of_two_cylinders_at_many_poses():
+    assert compare_cylinders(1, 300) == {LINE_LINE, CIRCLE_PLANE, CIRCLE_LINE, CIRCLE_CIRCLE}
+
+
+@pytest.mark.slow
+def test_distances_of_two_cylinders_at_special_poses():
+    """Ends on ends, side by side, rims on rims, all but exactly and exactly; overlaps are not deep."""
+    rng = np.random.default_rng(2)
+    angles = [0, 0, 0, np.pi / 4, np.pi / 2, np.pi, 1e-11, 1e-9, 1e-6, 1e-2]
+    grid = np.array([0, 0.25, 0.5, 0.75, 1, -0.5, -1, np.sqrt(0.5), np.sqrt(2)])
+    for _ in range(300):
+        a, b = CYLINDERS[rng.integers(3)], CYLINDERS[rng.integers(3)]
+        axes = [
+            turn(*STILL[rng.integers(3)] * rng.choice(angles)) @ turn(*STILL[rng.integers(3)] * rng.choice(angles))
+            for _ in range(2)
+        ]
+        places = rng.choice(grid, (2, 3)) + rng.choice([0, 0, 1e-12, -1e-12, 1e-9, -1e-9, 1e-7, 1e-5], (2, 3))
+        if Found(a, b, (places[0], axes[0]), (places[1], axes[1]), reach=10.0).least > -0.2:
+            compare(rng, a, b, (places[0], axes[0]), (places[1], axes[1]), slack=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("x", "tilt", "kinds"),
+    [
+        (0.0, 0.0, [POINT_PLANE] * 4),
+        (0.2, 0.0, [POINT_PLANE] * 2 + [CIRCLE_CIRCLE] * 2),
+        (0.5, 0.0, [POINT_PLANE] * 2 + [CIRCLE_CIRCLE] * 2),
+        (0.2, 0.3, [CIRCLE_PLANE]),
+    ],
+)
+def test_a_cylinder_stands_on_a_cylinder(x, tilt, kinds):
+    """At points of either rim that are in the other end, and where the rims cross."""
+    height = 0.5 * np.cos(tilt) + 0.3 * np.sin(tilt)
+    found = Found(ROD, ROD, ([0, 0, -0.5], STILL), ([x, 0, height], turn(0, -tilt, 0)), reach=1e-3)
+    assert sorted(found.kind.tolist()) == kinds
+    assert found.gap == pytest.approx(0.0, abs=1e-15)
+    assert np.abs(found.normals() - [0, 0, 1]).max() < 1e-12
+    places = np.array([A for _, _, A, _ in found.located()])[found.kind == CIRCLE_CIRCLE][:, :2]
+    assert np.abs(places) == pytest.approx(np.tile([x / 2, np.sqrt(0.09 - x**2 / 4)], (len(places), 1)))
+
+
+@pytest.mark.parametrize(("along", "places"), [(0.0, (-0.5, 0.5)), (0.4, (-0.1, 0.5)), (1.2, ())])
+def test_cylinders_side_by_side_touch_at_the_ends_of_their_common_length(along, places):
+    found = Found(ROD, ROD, ([0, 0, 0], STILL), ([0.6, 0, along], STILL), reach=1e-3)
+    assert set(found.kind.tolist()) <= {CIRCLE_LINE, CIRCLE_CIRCLE}
+    assert sorted({round(B[2], 9) for _, _, _, B in found.located()}) == pytest.approx(list(places))
+    assert found.gap == pytest.approx(0.0, abs=1e-15)
+
+
+def test_cylinders_cross():
+    lying = turn(0, np.pi / 2, 0)
+    found = Found(ROD, ROD, ([0, 0, 0], lying), ([0.1, 0.2, 0.6], turn(np.pi / 2, 0, 0)), reach=1e-3)
+    assert found.kind.tolist() == [LINE_LINE]
+    assert found.gap == pytest.approx(0.0, abs=1e-15)

@@ -40,6 +40,19 @@ def pair(kind, seed, hollow=False):
     return (getattr(features, kind), point, direction, radius), x, R
 
 
+def rims(seed):
+    """Two rims that face each other from below and from above, with the axes that `locate_features` takes."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((2, 3))
+    R = np.array([turn(v) for v in rng.standard_normal((2, 3))])
+    radius, point, direction = rng.uniform(0.1, 0.3, 2), np.zeros((2, 3)), np.zeros((2, 3))
+    for s, side in enumerate((1.0, -1.0)):
+        axis = np.array([*0.05 * rng.standard_normal(2), side])
+        direction[s] = R[s].T @ axis / np.linalg.norm(axis)
+        point[s] = R[s].T @ (np.array([-0.8 * side * radius[s], 0.03 * side, -0.02 * side]) - x[s])
+    return point, direction, radius, x, R
+
+
 def poses(x, R):
     return (x[0], np.ascontiguousarray(R[0])), (x[1], np.ascontiguousarray(R[1]))
 
@@ -73,6 +86,34 @@ def test_gaps_are_the_least_distances(kind, seed):
     levers = 0.0 if kind.startswith("CIRCLE") else radius[0], radius[1]
     touching = np.array(A) - levers[0] * np.array(normal), np.array(B) + levers[1] * np.array(normal)
     assert touching[0] - touching[1] == pytest.approx(gap * np.array(normal), abs=1e-12)
+
+
+@pytest.mark.parametrize("flip", [1.0, -1.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_rims_that_face_each_other(seed, flip):
+    """Their nearest points are apart square to both, and the rates equal differences."""
+    point, direction, radius, x, R = rims(seed)
+    direction[1] *= flip  # the two places where they cross
+    args = features.CIRCLE_CIRCLE, point, direction, radius
+    gap, normal, A, B = locate_features(*args, *poses(x, R))
+    normal, away = np.array(normal), np.subtract(A, B)
+    assert away == pytest.approx(gap * normal, abs=1e-12)
+    tangents = []
+    for s, touching in enumerate((A, B)):
+        arm, axis = touching - (x[s] + R[s] @ point[s]), R[s] @ direction[s]
+        assert (np.linalg.norm(arm), arm @ axis) == pytest.approx((radius[s], 0.0), abs=1e-12)
+        tangents.append(np.cross(axis, arm))
+        assert tangents[-1] @ normal == pytest.approx(0.0, abs=1e-10)
+    assert np.cross(*tangents) @ normal > 0.0
+    assert normal[2] < 0.0  # out of the second, which is above
+    v, w = np.random.default_rng(seed + 50).standard_normal((2, 2, 3))
+    rates = move_features(*args, *poses(x, R), *[(tuple(v[s]), tuple(w[s])) for s in range(2)])
+    ends = []
+    for h in (-1e-6, 1e-6):
+        there = np.array([turn(h * w[s]) @ R[s] for s in range(2)])
+        ends.append(locate_features(*args, *poses(x + h * v, there)))
+    for found, before, after in zip(rates, ends[0][1:], ends[1][1:], strict=True):
+        assert np.array(found) == pytest.approx(np.subtract(after, before) / 2e-6, rel=1e-6, abs=1e-7)
 
 
 @pytest.mark.parametrize("kind", ["POINT_POINT", "POINT_LINE"])

@@ -90,6 +90,40 @@ def test_thrown_balls_stay_above_a_rough_field():
     assert np.diff(run.energy).max() < 1e-3 * run.energy[0]
 
 
+CUBE = vi.BoxShape((2 * R, 2 * R, 2 * R))
+WHEEL = vi.CylinderShape((0, -0.04, 0), (0, 0.04, 0), R)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("shape", "velocity"), [(CUBE, (1, 0.33, 0)), (CUBE, (0, 0, 0)), (WHEEL, (1, 0.2, 0))])
+def test_a_level_field_is_a_plane_to_boxes_and_wheels(shape, velocity):
+    field, plane = (run_on(ground, velocity, shape=shape, friction=0.4) for ground in (LEVEL, vi.PlaneShape()))
+    assert np.abs(field.position - plane.position).max() < 1e-9
+    if velocity == (0, 0, 0):
+        assert np.abs(field.position - field.position[0]).max() < 1e-13
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_thrown_shapes_come_to_rest_on_a_rough_field(seed):
+    rng = np.random.default_rng(seed)
+    field = vi.HeightField(0.08 * np.random.default_rng(1).random((12, 12)), 0.15, position=(-0.8, -0.8, 0))
+    hull = vi.ConvexMesh(0.12 * rng.standard_normal((12, 3)), hull=True)
+    makes = {"rod": vi.CylinderShape((0, 0, -0.1), (0, 0, 0.1), R), "hull": hull, "box": vi.BoxShape((0.2, 0.15, 0.1))}
+    bodies = [
+        vi.Body(name, mass=1.0, inertia=0.004 * np.eye(3), position=(0.4 * k - 0.4, 0.0, 0.4), collision=[shape])
+        for k, (name, shape) in enumerate(makes.items())
+    ]
+    ground = vi.ContactPairs("ground", bodies=list(makes), others=["world"], friction=0.5, restitution=0.3)
+    joints = [vi.Free(f"f{name}", "world", name) for name in makes]
+    mechanism = vi.Mechanism("m", bodies, joints, forces=[ground], ground=[field])
+    velocity, spin = 0.5 * rng.standard_normal((3, 3)), 5.0 * rng.standard_normal((3, 3))
+    run = vi.simulate(mechanism, 1.2, 0.004, state=replace(mechanism.state(), velocity=velocity, angular_velocity=spin))
+    assert run.penetration["ground"].max() < 1e-7
+    assert run.energy[-1] < run.energy[0]
+    assert (run.energy - np.minimum.accumulate(run.energy)).max() < 1e-3 * run.energy[0]
+
+
 def test_what_a_height_field_refuses():
     with pytest.raises(vi.MechanismError, match="need two points or more along each axis"):
         vi.HeightField([[0.0, 1.0]], 0.1)
@@ -97,8 +131,8 @@ def test_what_a_height_field_refuses():
         vi.HeightField(np.zeros((3, 3)), 0.0)
     with pytest.raises(vi.MechanismError, match="has 24642 triangles, more than 20000"):
         vi.HeightField(np.zeros((112, 112)), 0.1)
-    with pytest.raises(vi.MechanismError, match="contact 'c': a HeightField touches spheres and capsules alone"):
-        run_on(LEVEL, (0, 0, 0), shape=vi.BoxShape((0.1, 0.1, 0.1)))
+    with pytest.raises(vi.MechanismError, match="contact 'c': a HeightField touches no plane, no height field and"):
+        run_on(LEVEL, (0, 0, 0), shape=vi.HollowSphereShape(1.0))
 
 
 def test_a_height_field_in_a_file(tmp_path):

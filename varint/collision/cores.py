@@ -144,7 +144,7 @@ def nearest_feature(shapes, s, p, axis, cone, slack, edges_too):
 
 
 @njit
-def _reaches_down(shapes, s, v, n):
+def reaches_down(shapes, s, v, n):
     """Whether no edge leads from a vertex steeply against ``n``, axes of its body."""
     for e in range(shapes.first_edge[s], shapes.first_edge[s + 1]):
         if shapes.edge[e, 0] == v and dot(vector(shapes.along[e]), n) < -SLACK:
@@ -178,7 +178,7 @@ def _points(shapes, pair, frame, axis, scene, count, out):
         if near[2] - radius >= reach or near[2] < deepest:
             continue
         n = rotate(relative, near[3]) if swapped else rotate_back(relative, near[3])
-        if _reaches_down(shapes, b, v, n):
+        if reaches_down(shapes, b, v, n):
             count = _put_point(shapes, pair, frame, v, near, size, count, out)
     return count
 

@@ -10,12 +10,11 @@ import math
 
 from varint._numba import njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
-from varint.collision.cores import BESIDE, CONE, NONE, SLACK, TOUCHING, put_features
+from varint.collision.cores import BESIDE, CONE, NONE, SLACK, TOUCHING, put_features, reaches_down
 from varint.collision.features import CIRCLE_LINE, CIRCLE_PLANE, CIRCLE_POINT, LINE_LINE, POINT_LINE, POINT_PLANE
 from varint.collision.half_spaces import QUARTERS, UPRIGHT
 from varint.collision.nearest import is_above, nearest_lines
 from varint.collision.rims import is_tangent, nearest_to_line, normal_on_line, radial_to
-from varint.collision.separation import edge_opens
 
 FLAT = 1e-4  # cosine of the angle between an edge and the axis, below which it crosses the rim at two points of its own
 NEAREST = 1e-9  # of the radius: what points that are nearest to each other may be off along the rim
@@ -24,7 +23,7 @@ ALONE = 1.0 - 1e-9  # cosine of the angle to the best axis of what is the best
 
 
 @njit
-def _of_cylinder(shapes, a):
+def of_cylinder(shapes, a):
     """Middle, axis, half length and radius of a cylinder, axes of its body."""
     v, w = vector(shapes.vertex[shapes.first_vertex[a]]), vector(shapes.vertex[shapes.first_vertex[a] + 1])
     return (
@@ -64,7 +63,7 @@ def _edge_in(shapes, frame, f):
 
 
 @njit
-def _on_rim(centre, outward, r, line):
+def on_rim(centre, outward, r, line):
     """Normal of a rim where it is nearest to a line, the tangent there, and both points that are nearest.
 
     ``outward``: the axis out of that end. ``line``: its origin and direction. See `normal_on_line`; the normal is zero
@@ -81,7 +80,7 @@ def _on_rim(centre, outward, r, line):
 
 
 @njit
-def _end(shapes, a, e, side):
+def end_of(shapes, a, e, side):
     """Centre of an end of the cylinder a, and the sign of its outward normal along the axis ``e``."""
     return vector(shapes.vertex[shapes.first_vertex[a] + side]), 2.0 * side - 1.0
 
@@ -114,86 +113,105 @@ def _widest(shapes, pair, frame, cylinder):
             best = _better(shapes, pair, frame, cylinder, n, distance - r - radius, best)
             best = _better(shapes, pair, frame, cylinder, scale(-1.0, n), -distance - r - radius, best)
         for side in range(2):
-            centre, sign = _end(shapes, a, e, side)
-            n, _, point, other, _ = _on_rim(centre, scale(sign, e), r, (foot, along))
+            centre, sign = end_of(shapes, a, e, side)
+            n, _, point, other, _ = on_rim(centre, scale(sign, e), r, (foot, along))
             if dot(n, n) > 0.0:
                 best = _better(shapes, pair, frame, cylinder, n, dot(n, sub(other, point)) - radius, best)
     return best
 
 
 @njit
-def _is_due(gap, n, scene):
+def is_due(gap, n, scene):
     """Whether features of a ``gap`` and a normal ``n``, from a to b, are asked for; see `cylinder_features`."""
     axis, cone, (deepest, reach), _ = scene
     return deepest <= gap < reach and dot(n, axis) >= cone
 
 
 @njit
-def _reaches_down(shapes, b, v, n):
-    """Whether no edge leads from vertex v of b steeply against ``n``, axes of its body."""
-    for f in range(shapes.first_edge[b], shapes.first_edge[b + 1]):
-        if shapes.edge[f, 0] == v or shapes.edge[f, 1] == v:
-            slope = dot(vector(shapes.along[f]), n)
-            if (slope if shapes.edge[f, 0] == v else -slope) < -SLACK:
-                return False
-    return True
-
-
-@njit
-def _points(shapes, pair, frame, cylinder, scene, count, out):
+def _vertices(shapes, pair, frame, cylinder, scene, count, out):
     """Add the vertices of b with the end, side or rim of the cylinder that each is nearest to; the new count."""
-    (a, b), (relative, d), (middle, e, half, r) = pair, frame, cylinder
-    radius, size, slack = shapes.radius[b], min(shapes.bound[a], shapes.bound[b]), scene[3]
+    b = pair[1]
     for v in range(shapes.first_vertex[b], shapes.first_vertex[b + 1]):
-        own = vector(shapes.vertex[v])
-        q = sub(add(d, rotate(relative, own)), middle)
-        across = radial_to(e, q)
-        out_by, level = dot(across, q) - r, dot(e, q)
-        side = 1 if (level if scene[1] < 0.0 else dot(e, scene[0])) >= 0.0 else 0  # of two ends that of the axis
-        centre, sign = _end(shapes, a, e, side)
-        above = sign * level - half
-        for what in range(3):
-            if what == 0:
-                holds, gap, n = abs(level) <= half + slack, out_by - radius, across
-                kind, key, radii = POINT_LINE, shapes.first_edge[a], (radius, r)
-                foot, direction = vector(shapes.vertex[shapes.first_vertex[a]]), e
-            elif what == 1:
-                holds, gap, n = out_by <= slack, above - radius, scale(sign, e)
-                kind, key, radii = POINT_PLANE, side, (radius, 0.0)
-                foot, direction = centre, n
-            else:
-                length = math.sqrt(out_by * out_by + above * above)
-                holds, gap = out_by > 0.0 and above > 0.0 and length > TOUCHING * size, length - radius
-                n = scale(1.0 / length, add(scale(out_by, across), scale(sign * above, e))) if holds else e
-                kind, key, radii = CIRCLE_POINT, shapes.first_vertex[a] + side, (r, radius)
-                foot, direction = centre, e
-            if not (holds and _is_due(gap, n, scene) and _reaches_down(shapes, b, v, rotate_back(relative, n))):
-                continue
-            place = sub(add(q, middle), scale(radius + 0.5 * gap, n)), n
-            if what == 2:
-                ends, keys = (foot, direction, own, NONE), (key, v)
-            else:
-                ends, keys = (own, NONE, foot, direction), (v, key)
-            count = put_features(out, count, kind, what != 2, keys, ends, radii, gap, place, size)
+        count = add_point(shapes, pair, frame, cylinder, (v, vector(shapes.vertex[v]), True), scene, count, out)
     return count
 
 
 @njit
-def _crossings(shapes, pair, frame, cylinder, edge, scene, count, out):
-    """Add the points where an edge, ``edge``: number, origin and direction, crosses a rim beside an end; the new count.
+def add_point(shapes, pair, frame, cylinder, vertex, scene, count, out):
+    """Add a point of b with the end, side or rim of the cylinder that it is nearest to; the new count.
+
+    ``vertex``: its number, place in the axes of b, and whether its edges are those of the table.
+    """
+    (a, b), (relative, d), (middle, e, half, r), (v, own, listed) = pair, frame, cylinder, vertex
+    radius, size, slack = shapes.radius[b], min(shapes.bound[a], shapes.bound[b]), scene[3]
+    q = sub(add(d, rotate(relative, own)), middle)
+    across = radial_to(e, q)
+    out_by, level = dot(across, q) - r, dot(e, q)
+    side = 1 if (level if scene[1] < 0.0 else dot(e, scene[0])) >= 0.0 else 0  # of two ends that of the axis
+    centre, sign = end_of(shapes, a, e, side)
+    above = sign * level - half
+    for what in range(3):
+        if what == 0:
+            holds, gap, n = abs(level) <= half + slack, out_by - radius, across
+            kind, key, radii = POINT_LINE, shapes.first_edge[a], (radius, r)
+            foot, direction = vector(shapes.vertex[shapes.first_vertex[a]]), e
+        elif what == 1:
+            holds, gap, n = out_by <= slack, above - radius, scale(sign, e)
+            kind, key, radii = POINT_PLANE, side, (radius, 0.0)
+            foot, direction = centre, n
+        else:
+            length = math.sqrt(out_by * out_by + above * above)
+            holds, gap = out_by > 0.0 and above > 0.0 and length > TOUCHING * size, length - radius
+            n = scale(1.0 / length, add(scale(out_by, across), scale(sign * above, e))) if holds else e
+            kind, key, radii = CIRCLE_POINT, shapes.first_vertex[a] + side, (r, radius)
+            foot, direction = centre, e
+        if not (holds and is_due(gap, n, scene)):
+            continue
+        if listed and not reaches_down(shapes, b, v, rotate_back(relative, n)):
+            continue
+        place = sub(add(q, middle), scale(radius + 0.5 * gap, n)), n
+        if what == 2:
+            ends, keys = (foot, direction, own, NONE), (key, v)
+        else:
+            ends, keys = (own, NONE, foot, direction), (v, key)
+        count = put_features(out, count, kind, what != 2, keys, ends, radii, gap, place, size)
+    return count
+
+
+@njit
+def _opens(edge, n):
+    """Whether a unit vector square to an edge, see `edge_of`, axes of its body, is among the outward normals there."""
+    left, right = edge[4]
+    return dot(n, left) <= SLACK and dot(n, right) <= SLACK
+
+
+@njit
+def edge_of(shapes, f):
+    """Edge f of the table for `add_edge`: its number, first end, direction and length, and the vectors square to it
+    along its faces, axes of its body; of the axis of a cylinder these are zero, as its side has all normals."""
+    left, right = vector(shapes.inward[f, 0]), vector(shapes.inward[f, 1])
+    if dot(right, right) == 0.0:
+        left = NONE
+    return f, vector(shapes.vertex[shapes.edge[f, 0]]), vector(shapes.along[f]), shapes.length[f], (left, right)
+
+
+@njit
+def _crossings(shapes, pair, frame, cylinder, edge, line, scene, count, out):
+    """Add the points where an edge, ``line``: origin and direction, axes of a, crosses a rim beside an end; the new
+    count.
 
     Where it is inclined the lower of the two is left out, which the edge and the rim have as lines.
     """
-    (a, b), (relative, _), (_, e, _, r), (f, foot, along) = pair, frame, cylinder, edge
+    (a, b), (relative, _), (_, e, _, r), (foot, along) = pair, frame, cylinder, line
     radius, size, slack = shapes.radius[b], min(shapes.bound[a], shapes.bound[b]), scene[3]
     level = dot(e, along)
     for side in range(2):
-        centre, sign = _end(shapes, a, e, side)
+        centre, sign = end_of(shapes, a, e, side)
         n, apart = scale(sign, e), sub(foot, centre)
         flat, start = sub(along, scale(level, e)), sub(apart, scale(dot(e, apart), e))
         square, half_way = dot(flat, flat), dot(flat, start)
         root = half_way * half_way - square * (dot(start, start) - r * r)
-        if root <= 0.0 or not edge_opens(shapes, f, scale(-1.0, rotate_back(relative, n)), SLACK):
+        if root <= 0.0 or not _opens(edge, scale(-1.0, rotate_back(relative, n))):
             continue
         for k in range(2):
             rising = sign * level * (2.0 * k - 1.0) > 0.0
@@ -202,11 +220,11 @@ def _crossings(shapes, pair, frame, cylinder, edge, scene, count, out):
             at = (-half_way + (2.0 * k - 1.0) * math.sqrt(root)) / square
             point = add(foot, scale(at, along))
             gap = dot(n, sub(point, centre)) - radius
-            inside = -slack <= at <= shapes.length[f] + slack
-            if not (inside and _is_due(gap, n, scene)):
+            inside = -slack <= at <= edge[3] + slack
+            if not (inside and is_due(gap, n, scene)):
                 continue
-            own = add(vector(shapes.vertex[shapes.edge[f, 0]]), scale(at, vector(shapes.along[f])))
-            keys = shapes.vertex.shape[0] + f, side
+            own = add(edge[1], scale(at, edge[2]))
+            keys = shapes.vertex.shape[0] + edge[0], side
             place = sub(point, scale(radius + 0.5 * gap, n)), n
             count = put_features(
                 out, count, POINT_PLANE, True, keys, (own, NONE, centre, n), (radius, 0.0), gap, place, size
@@ -217,39 +235,46 @@ def _crossings(shapes, pair, frame, cylinder, edge, scene, count, out):
 @njit
 def _edges(shapes, pair, frame, cylinder, scene, count, out):
     """Add the edges of b with the side and the rims of the cylinder; the new count."""
-    (a, b), (relative, _), (_, e, half, r) = pair, frame, cylinder
-    radius, size, slack = shapes.radius[b], min(shapes.bound[a], shapes.bound[b]), scene[3]
-    first = shapes.first_edge[a]
+    b = pair[1]
     for f in range(shapes.first_edge[b], shapes.first_edge[b + 1]):
-        foot, along = _edge_in(shapes, frame, f)
-        own, turned = vector(shapes.vertex[shapes.edge[f, 0]]), vector(shapes.along[f])
-        n, distance, on_e, on_f = nearest_lines(shapes, first, f, along, foot)
-        if dot(n, scene[0]) < 0.0 if scene[2][0] < 0.0 else distance < 0.0:
-            n, distance = scale(-1.0, n), -distance
-        gap = distance - r - radius
-        inside = -slack <= on_e <= 2.0 * half + slack and -slack <= on_f <= shapes.length[f] + slack
-        inside = inside and dot(n, n) > 0.0 and edge_opens(shapes, f, scale(-1.0, rotate_back(relative, n)), SLACK)
-        if inside and _is_due(gap, n, scene):
-            axis = e if dot(cross(e, along), n) < 0.0 else scale(-1.0, e)  # first x second has to point from b to a
-            ends = vector(shapes.vertex[shapes.first_vertex[a]]), axis, own, turned
-            place = sub(add(foot, scale(on_f, along)), scale(radius + 0.5 * gap, n)), n
-            count = put_features(out, count, LINE_LINE, False, (first, f), ends, (r, radius), gap, place, size)
-        if abs(dot(e, along)) < LEVEL:
-            count = _crossings(shapes, pair, frame, cylinder, (f, foot, along), scene, count, out)
-        for side in range(2):
-            centre, sign = _end(shapes, a, e, side)
-            n, tangent, point, other, at = _on_rim(centre, scale(sign, e), r, (foot, along))
-            if abs(dot(e, along)) < FLAT and abs(dot(cross(e, along), sub(foot, centre))) < r:
-                continue  # see `_crossings`
-            gap, arm = dot(n, sub(other, point)) - radius, sub(point, centre)
-            outward = dot(n, arm) >= -SLACK * r and sign * dot(n, e) >= -SLACK and dot(n, n) > 0.0
-            inside = -slack <= at <= shapes.length[f] + slack
-            inside = inside and outward and edge_opens(shapes, f, scale(-1.0, rotate_back(relative, n)), SLACK)
-            if inside and _is_due(gap, n, scene):
-                line = turned if dot(cross(tangent, along), n) < 0.0 else scale(-1.0, turned)
-                ends = centre, scale(sign, e), own, line
-                keys, place = (shapes.first_vertex[a] + side, f), (sub(other, scale(radius + 0.5 * gap, n)), n)
-                count = put_features(out, count, CIRCLE_LINE, False, keys, ends, (r, radius), gap, place, size)
+        count = add_edge(shapes, pair, frame, cylinder, edge_of(shapes, f), scene, count, out)
+    return count
+
+
+@njit
+def add_edge(shapes, pair, frame, cylinder, edge, scene, count, out):
+    """Add an edge of b, see `edge_of`, with the side and the rims of the cylinder; the new count."""
+    (a, b), (relative, d), (_, e, half, r) = pair, frame, cylinder
+    radius, size, slack = shapes.radius[b], min(shapes.bound[a], shapes.bound[b]), scene[3]
+    first, (f, own, turned, span, _) = shapes.first_edge[a], edge
+    foot, along = add(d, rotate(relative, own)), rotate(relative, turned)
+    n, distance, on_e, on_f = nearest_lines(shapes, first, f, along, foot)
+    if dot(n, scene[0]) < 0.0 if scene[2][0] < 0.0 else distance < 0.0:
+        n, distance = scale(-1.0, n), -distance
+    gap = distance - r - radius
+    inside = -slack <= on_e <= 2.0 * half + slack and -slack <= on_f <= span + slack
+    inside = inside and dot(n, n) > 0.0 and _opens(edge, scale(-1.0, rotate_back(relative, n)))
+    if inside and is_due(gap, n, scene):
+        axis = e if dot(cross(e, along), n) < 0.0 else scale(-1.0, e)  # first x second has to point from b to a
+        ends = vector(shapes.vertex[shapes.first_vertex[a]]), axis, own, turned
+        place = sub(add(foot, scale(on_f, along)), scale(radius + 0.5 * gap, n)), n
+        count = put_features(out, count, LINE_LINE, False, (first, f), ends, (r, radius), gap, place, size)
+    if abs(dot(e, along)) < LEVEL:
+        count = _crossings(shapes, pair, frame, cylinder, edge, (foot, along), scene, count, out)
+    for side in range(2):
+        centre, sign = end_of(shapes, a, e, side)
+        n, tangent, point, other, at = on_rim(centre, scale(sign, e), r, (foot, along))
+        if abs(dot(e, along)) < FLAT and abs(dot(cross(e, along), sub(foot, centre))) < r:
+            continue  # see `_crossings`
+        gap, arm = dot(n, sub(other, point)) - radius, sub(point, centre)
+        outward = dot(n, arm) >= -SLACK * r and sign * dot(n, e) >= -SLACK and dot(n, n) > 0.0
+        inside = -slack <= at <= span + slack
+        inside = inside and outward and _opens(edge, scale(-1.0, rotate_back(relative, n)))
+        if inside and is_due(gap, n, scene):
+            line = turned if dot(cross(tangent, along), n) < 0.0 else scale(-1.0, turned)
+            ends = centre, scale(sign, e), own, line
+            keys, place = (shapes.first_vertex[a] + side, f), (sub(other, scale(radius + 0.5 * gap, n)), n)
+            count = put_features(out, count, CIRCLE_LINE, False, keys, ends, (r, radius), gap, place, size)
     return count
 
 
@@ -269,7 +294,7 @@ def _faces(shapes, pair, frame, cylinder, scene, count, out):
         u = scale(1.0 / sine, down) if sine > UPRIGHT else vector(shapes.inward[shapes.first_edge[a], 0])
         w, plane = cross(e, u), scale(shapes.offset[f] + radius, normal)
         for side in range(2):
-            centre, sign = _end(shapes, a, e, side)
+            centre, sign = end_of(shapes, a, e, side)
             if sign * level < -SLACK:
                 continue
             for k in range(4 if sine < LEVEL else 1):
@@ -277,7 +302,7 @@ def _faces(shapes, pair, frame, cylinder, scene, count, out):
                 point = add(centre, arm)
                 seen = rotate_back(relative, sub(point, d))
                 gap = dot(normal, seen) - shapes.offset[f] - radius
-                if not (_is_due(gap, n, scene) and is_above(shapes, f, seen, slack)):
+                if not (is_due(gap, n, scene) and is_above(shapes, f, seen, slack)):
                     continue
                 key, place = (shapes.first_vertex[a] + side, f), (add(point, scale(0.5 * gap, n)), n)
                 if k == 0 and sine > UPRIGHT:
@@ -292,14 +317,14 @@ def _faces(shapes, pair, frame, cylinder, scene, count, out):
 def _add_all(shapes, pair, frame, cylinder, scene, count, out):
     """Add the features of all kinds; the new count."""
     count = _faces(shapes, pair, frame, cylinder, scene, count, out)
-    count = _points(shapes, pair, frame, cylinder, scene, count, out)
+    count = _vertices(shapes, pair, frame, cylinder, scene, count, out)
     return _edges(shapes, pair, frame, cylinder, scene, count, out)
 
 
 @njit
 def cylinder_features(shapes, pair, frame, reach, out):
     """Write the features of a cylinder a and a core b within ``reach``; how many. See `core_features`."""
-    cylinder = _of_cylinder(shapes, pair[0])
+    cylinder = of_cylinder(shapes, pair[0])
     apart, axis = _widest(shapes, pair, frame, cylinder)
     if apart >= reach:
         return 0

@@ -12,6 +12,8 @@ CIRCLE_PLANE   the rim, of ``radius[0]``, of a disc about the point of the first
 CIRCLE_POINT   such a rim, and a ball about the point of the second
 CIRCLE_LINE    such a rim, its axis outward of the disc, and a line of the second, with ``radius[1]`` about it; the line
                points so that tangent x line, with the tangent axis x radial, points from the second body to the first
+CIRCLE_CIRCLE  the rims of both; the axis outward of the first, and of the second such that tangent x tangent points
+               from the second body to the first
 
 A negative radius of the second body is that of a hollow ball or tube, in which the first one is. Each body has a
 *carrier*, the point of its feature that is nearest to the other body: a centre, a foot on a plane, a point of an axis.
@@ -22,6 +24,7 @@ import math
 
 from varint._numba import njit
 from varint.algebra.vectors import add, cross, dot, rotate, scale, sub, vector
+from varint.collision.circles import move_on_circles, nearest_on_circles
 from varint.collision.rims import (
     move_on_line,
     nearest_to_line,
@@ -31,7 +34,7 @@ from varint.collision.rims import (
     turned_unit,
 )
 
-POINT_POINT, POINT_PLANE, POINT_LINE, LINE_LINE, CIRCLE_PLANE, CIRCLE_POINT, CIRCLE_LINE = range(7)
+POINT_POINT, POINT_PLANE, POINT_LINE, LINE_LINE, CIRCLE_PLANE, CIRCLE_POINT, CIRCLE_LINE, CIRCLE_CIRCLE = range(8)
 UPWARD = (0.0, 0.0, 1.0)  # the normal where concentric features leave it open
 
 
@@ -60,6 +63,8 @@ def _along(e, f, apart):
 @njit
 def lever_lengths(kind, radius):
     """Radii by which the points that touch are off the carriers of a pair, m."""
+    if kind == CIRCLE_CIRCLE:
+        return 0.0, 0.0
     return (0.0 if kind in (CIRCLE_PLANE, CIRCLE_POINT, CIRCLE_LINE) else radius[0]), radius[1]
 
 
@@ -86,6 +91,11 @@ def locate_features(kind, point, direction, radius, pose_a, pose_b):
         p, along = nearest_to_line(e, f, sub(B, A), radius[0])
         A, B = add(A, scale(radius[0], p)), add(B, scale(along, f))
         normal, _ = normal_on_line(cross(e, p), f, sub(A, B))
+    elif kind == CIRCLE_CIRCLE:
+        e, f = rotate(R_a, vector(direction[0])), rotate(R_b, vector(direction[1]))
+        p, q = nearest_on_circles(A, e, radius[0], (B, f, radius[1]))
+        A, B = add(A, scale(radius[0], p)), add(B, scale(radius[1], q))
+        normal, _ = normal_on_line(cross(e, p), cross(f, q), sub(A, B))
     else:
         if kind == CIRCLE_POINT:
             A = add(A, scale(radius[0], radial_to(rotate(R_a, vector(direction[0])), sub(B, A))))
@@ -134,6 +144,8 @@ def move_features(kind, point, direction, radius, pose_a, pose_b, motion_a, moti
         return df, dA, sub(dA, add(scale(height, df), scale(rising, f)))
     if kind == CIRCLE_LINE:
         return move_on_line((A0, dA0), (e, de), radius[0], (B0, dB0), (f, df))
+    if kind == CIRCLE_CIRCLE:
+        return move_on_circles((A0, dA0), (e, de), radius[0], (B0, dB0), (f, df), radius[1])
     A, dA, B, dB = A0, dA0, B0, dB0
     if kind == CIRCLE_POINT:
         A, dA = nearest_to_point((A0, dA0), (e, de), radius[0], (B0, dB0))

@@ -1,8 +1,9 @@
 """Features by which two shapes face each other: the narrow phase, behind bounding spheres.
 
 Closed forms for balls, capsules, boxes, convex polyhedra and planes with one another, for those inside of a hollow ball
-or tube, and for a cylinder with all of the former but another cylinder; where a rim is nearest to an edge takes a few
-iterations. Nothing is remembered between calls: the same poses give the same features.
+or tube, for polyhedra and cylinders above a height field, and for a cylinder with all of these but what is hollow;
+where a rim is nearest to an edge or to another rim takes a few iterations. Nothing is remembered between calls: the
+same poses give the same features.
 """
 
 import math
@@ -10,10 +11,12 @@ import math
 from varint._numba import njit
 from varint.algebra.vectors import add, dot, rotate, rotate_back, sub, vector
 from varint.collision.cores import core_features
+from varint.collision.cylinder_pairs import cylinder_pair_features
 from varint.collision.cylinders import cylinder_features
 from varint.collision.half_spaces import half_space_features
 from varint.collision.hollows import hollow_features
-from varint.collision.shape_records import CYLINDER, HOLLOW, PLANE, ROUND
+from varint.collision.shape_records import CYLINDER, HOLLOW, PLANE, ROUND, TERRAIN
+from varint.collision.terrain import terrain_features
 
 
 @njit
@@ -56,7 +59,7 @@ def find_features(shapes, a, b, pose_a, pose_b, reach, out):
     both = exchanged and shapes.kind[a] in (PLANE, HOLLOW)
     if both or spheres_apart(shapes, a, b, pose_a, pose_b) >= reach:
         return 0
-    exchanged = exchanged or (shapes.kind[b] == CYLINDER and shapes.kind[a] == ROUND)
+    exchanged = exchanged or (shapes.kind[b] == CYLINDER and shapes.kind[a] == ROUND) or shapes.kind[a] == TERRAIN
     if exchanged:
         a, b, pose_a, pose_b = b, a, pose_b, pose_a
     (x_a, A), (x_b, B) = pose_a, pose_b
@@ -68,6 +71,10 @@ def find_features(shapes, a, b, pose_a, pose_b, reach, out):
         count = half_space_features(shapes, (a, b), frame, reach, out)
     elif shapes.kind[a] == HOLLOW:
         count = hollow_features(shapes, (a, b), frame, reach, out)
+    elif shapes.kind[b] == TERRAIN:
+        count = terrain_features(shapes, (a, b), frame, reach, out)
+    elif shapes.kind[a] == CYLINDER and shapes.kind[b] == CYLINDER:
+        count = cylinder_pair_features(shapes, (a, b), frame, reach, out)
     elif shapes.kind[a] == CYLINDER:
         count = cylinder_features(shapes, (a, b), frame, reach, out)
     else:

@@ -9,7 +9,8 @@ from varint._numba import Bool1, CompiledRecord, Float1, Float2, Float3, Int1, I
 
 # ROUND: a ball, a capsule or a convex polyhedron with a radius about it; their cores have vertices, edges and faces
 # HOLLOW: a ball about its vertex, or a tube about its edge without ends, that others are inside of
-ROUND, CYLINDER, PLANE, HOLLOW = range(4)
+# TERRAIN: a height field for shapes with corners or rims; balls and capsules face prisms below its triangles
+ROUND, CYLINDER, PLANE, HOLLOW, TERRAIN = range(5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,11 +18,11 @@ class ShapeTable(CompiledRecord):
     """Shapes of all bodies, in the axes of their bodies from the centre of mass; of the world in its own axes.
 
     The core of a ball is a vertex, that of a capsule an edge, that of a box or a mesh its polyhedron. A cylinder has
-    the centres of its two ends as vertices, a plane one face without corners.
+    the centres of its two ends as vertices, a plane one face without corners. Of a height field see terrain.py.
     """
 
     body: Int1  # (ns,) slot, -1 for the world
-    kind: Int1  # (ns,) ROUND, CYLINDER, PLANE, HOLLOW
+    kind: Int1  # (ns,) ROUND, CYLINDER, PLANE, HOLLOW, TERRAIN
     radius: Float1  # (ns,) m, about the core; of a cylinder its own
     centre: Annotated[Float2, "ns 3"]  # of the sphere about the shape
     bound: Float1  # (ns,) m, its radius; infinite for a plane and what is hollow

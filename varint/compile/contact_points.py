@@ -1,12 +1,14 @@
 """Hard contacts of bodies with planes of the world, and with each other."""
 
 from functools import cache
+from itertools import product
 
 import numpy as np
 
 from varint.compile.roles import Roles
 from varint.compile.shape_table import Part, most_features, parts_of, shape_table
 from varint.model.body import WORLD, Body
+from varint.model.collision_shapes import CapsuleShape, CollisionShape, HeightField, SphereShape
 from varint.model.forces.base import BodyContact
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.structure import Structure
@@ -70,16 +72,21 @@ NUMBERS = ("radius", "friction", "restitution")
 def _pair_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
     """Arrays of the contacts of two bodies: slots for the features of each pair of their shapes."""
     number = {**structure.body_index, WORLD: -1}
-    parts: dict[str, range] = {}  # numbers of the convex parts of the shapes of each body
+    parts: dict[tuple[str, int, bool], range] = {}  # numbers of the parts of each shape of a body, see `_as_whole`
     table_rows: list[Part] = []
     pairs: list[tuple[int, BodyContact, int, int]] = []
     for e, each in roles.pairs:
-        for body, own in ((each.body, each.shapes), (each.other, each.other_shapes)):
-            if body not in parts:
-                start = len(table_rows)
-                table_rows += parts_of(int(slot[number[body]]), own)
-                parts[body] = range(start, len(table_rows))
-        pairs += [(e, each, a, b) for a in parts[each.body] for b in parts[each.other]]
+        sides = (each.body, each.shapes, each.other_shapes), (each.other, each.other_shapes, each.shapes)
+        for body, own, others in sides:
+            for k, shape in enumerate(own):
+                for whole in sorted({_as_whole(shape, other) for other in others}):
+                    if (body, k, whole) not in parts:
+                        start = len(table_rows)
+                        table_rows += parts_of(int(slot[number[body]]), [shape], whole)
+                        parts[body, k, whole] = range(start, len(table_rows))
+        for (k, one), (m, other) in product(enumerate(each.shapes), enumerate(each.other_shapes)):
+            both = parts[each.body, k, _as_whole(one, other)], parts[each.other, m, _as_whole(other, one)]
+            pairs += [(e, each, a, b) for a, b in product(*both)]
     table = shape_table(table_rows)
     slots = [most_features(table, a, b) for *_, a, b in pairs]
 
@@ -116,6 +123,11 @@ def _pair_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
         "pair_shape": np.array([[a, b] for *_, a, b in pairs], dtype=np.int64).reshape(-1, 2),
         "shapes": table,
     }
+
+
+def _as_whole(shape: CollisionShape, other: CollisionShape) -> bool:
+    """Whether a height field is one part to another shape: one with corners or rims."""
+    return isinstance(shape, HeightField) and not isinstance(other, SphereShape | CapsuleShape)
 
 
 def _turning(structure: Structure, body: str) -> float:

@@ -4,16 +4,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from varint.collision.shape_records import CYLINDER, HOLLOW, PLANE, ROUND, ShapeTable
-from varint.model.collision_shapes import CollisionShape, Core, CylinderShape, PlaneShape
+from varint.collision.shape_records import CYLINDER, HOLLOW, PLANE, ROUND, TERRAIN, ShapeTable
+from varint.model.collision_shapes import CollisionShape, Core, CylinderShape, HeightField, PlaneShape
 from varint.model.convex_hull import edges_of
 
 Part = tuple[int, int, Core]  # slot of its body, -1 for the world, kind, and core
 
 
-def parts_of(slot: int, shapes: Sequence[CollisionShape]) -> list[Part]:
-    """The convex parts of the shapes of a body."""
-    return [(slot, _kind_of(shape), core) for shape in shapes for core in shape.cores()]
+def parts_of(slot: int, shapes: Sequence[CollisionShape], whole: bool = False) -> list[Part]:
+    """The convex parts of the shapes of a body; with ``whole`` a height field as one part, TERRAIN."""
+    parts: list[Part] = []
+    for shape in shapes:
+        if whole and isinstance(shape, HeightField):
+            parts.append((slot, TERRAIN, shape.core()))
+        else:
+            parts += [(slot, _kind_of(shape), core) for core in shape.cores()]
+    return parts
 
 
 def shape_table(parts: Sequence[Part]) -> ShapeTable:
@@ -59,17 +65,31 @@ class _Rows:
 
     def __init__(self, core: Core, kind: int) -> None:
         self.kind = kind
-        self.vertices = core.vertices if core.normal is None else np.zeros((0, 3))
+        self.vertices = core.vertices if core.normal is None or kind == TERRAIN else np.zeros((0, 3))
         self.radius = core.radius
         self.loops = [np.asarray(loop, dtype=np.int64) for loop in core.faces]
-        self.corner_counts = self.loops if core.normal is None else [np.zeros(0)]
-        self._faces(core)
-        self._edges(core)
+        self.corner_counts = self.loops if core.normal is None or kind == TERRAIN else [np.zeros(0)]
+        if kind == TERRAIN:
+            self._grid(core)
+        else:
+            self._faces(core)
+            self._edges(core)
         self.centre = 0.5 * (core.vertices.min(axis=0) + core.vertices.max(axis=0))
         farthest = np.linalg.norm(core.vertices - self.centre, axis=1).max()
         self.bound = float(np.hypot(farthest, self.radius) if kind == CYLINDER else farthest + self.radius)
         if kind in (PLANE, HOLLOW):
             self.bound = np.inf
+
+    def _grid(self, core: Core) -> None:
+        """The rows that stand for a height field, see collision/terrain.py."""
+        assert core.normal is not None
+        self.normal, self.offset = core.normal[None], np.zeros(1)
+        self.edge = np.array([[0, len(self.loops[0])]], dtype=np.int64)
+        apart = core.vertices[len(self.loops[0])] - core.vertices[0]
+        level = apart - (apart @ core.normal) * core.normal
+        self.length = np.array([np.linalg.norm(level)])
+        self.along = level[None] / self.length
+        self.inward = np.array([[self.along[0], np.cross(core.normal, self.along[0])]])
 
     def _faces(self, core: Core) -> None:
         """Outward normals, by Newell's sums, and the outermost planes along them through a corner."""
@@ -110,6 +130,8 @@ def most_features(shapes: ShapeTable, a: int, b: int) -> int:
         other = b if shapes.kind[a] in (PLANE, HOLLOW) else a
         vertices = int(shapes.first_vertex[other + 1] - shapes.first_vertex[other])
         return 8 if shapes.kind[other] == CYLINDER else min(vertices, 2 * _largest_face(shapes, other) + 2)
+    if TERRAIN in (shapes.kind[a], shapes.kind[b]) or shapes.kind[a] == shapes.kind[b] == CYLINDER:
+        return 16 if shapes.kind[a] == shapes.kind[b] else 24
     own = 8 if CYLINDER in (shapes.kind[a], shapes.kind[b]) else 0
     return _largest_face(shapes, a) + _largest_face(shapes, b) + own + 4
 

@@ -173,8 +173,7 @@ class CapsuleShape(_AboutLine):
 class CylinderShape(_AboutLine):
     """A cylinder of a ``radius`` about the line from ``a`` (3,) to ``b`` (3,), flat at its ends, m.
 
-    It touches all but other cylinders, height fields and what is hollow; for these take a `CapsuleShape`, or a
-    `ConvexMesh` of a prism. Raises MechanismError.
+    It touches all but what is hollow; there take a `CapsuleShape`, or a `ConvexMesh` of a prism. Raises MechanismError.
     """
 
     def solid(self) -> Solid:
@@ -339,7 +338,8 @@ class HeightField(CollisionShape):
     position, quat_wxyz : array_like (3,), (4,)
         Place of the point (0, 0) at height zero, and axes of the grid.
 
-    It touches spheres and capsules. Triangles meet in edges that are taken as they are: a ball rolls from one to the
+    It touches spheres, capsules, boxes, convex meshes and cylinders, which come from above: it has no sides for boxes,
+    meshes and cylinders. Triangles meet in edges that are taken as they are: a ball rolls from one to the
     next without a jump of its path, and gets an impulse at edges where the ground bends upwards.
 
     Raises
@@ -386,7 +386,13 @@ class HeightField(CollisionShape):
         z = np.full((m, n), self.heights.min() - lowered) if lowered else self.heights
         return self.position + np.stack([x, y, z], axis=2).reshape(-1, 3) @ rotation_matrix(self.quat_wxyz).T
 
+    def core(self) -> Core:
+        """All points of the grid, the numbers of those at x = 0, and the direction up."""
+        first_row = np.arange(self.heights.shape[1])
+        return Core(self._points(), (first_row,), normal=rotation_matrix(self.quat_wxyz)[:, 2])
+
     def cores(self) -> list[Core]:
+        """The prisms below its triangles."""
         triangles = self._triangles()
         deep = float(np.ptp(self.heights)) + self.spacing
         corners = np.concatenate([self._points()[triangles], self._points(deep)[triangles]], axis=1)

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 LIMITED = (
     (
         HeightField,
-        (SphereShape, CapsuleShape),
-        "spheres and capsules alone: give corners a SphereShape each",
+        (SphereShape, CapsuleShape, BoxShape, CylinderShape, ConvexMesh),
+        "no plane, no height field and nothing hollow",
     ),
     (
         CylinderShape,
-        (SphereShape, CapsuleShape, BoxShape, ConvexMesh, PlaneShape),
-        "no cylinder and nothing hollow: take a CapsuleShape, or a ConvexMesh of a prism",
+        (SphereShape, CapsuleShape, BoxShape, CylinderShape, ConvexMesh, PlaneShape, HeightField),
+        "nothing hollow: take a CapsuleShape, or a ConvexMesh of a prism",
     ),
 )
 
