@@ -21,16 +21,14 @@ from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kernels.energy import MOST_SUMMED
 from varint.kernels.march_records import NodeRows
-from varint.kernels.short_run import (
+from varint.kernels.short_run import run_short, run_steps, work_out_figures
+from varint.kernels.short_run_records import (
     ENERGY_ERROR,
     FIGURES,
     LARGEST_DRIFT,
     LARGEST_KINETIC,
     START_DRIFT,
     ShortRun,
-    run_short,
-    run_steps,
-    work_out_figures,
 )
 from varint.kernels.spare_workspaces import spare_workspace, workspace_key
 from varint.kinematics.initial_state import checked_arrays, largest_gap

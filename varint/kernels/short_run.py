@@ -1,48 +1,17 @@
 """A whole run in one call, from its start to the figures of a member of an ensemble; without forces."""
 
 import math
-from dataclasses import dataclass
-from typing import Annotated
 
-from varint._numba import CompiledRecord, Float1, Float2, Float3, Int1, indirect, njit, record_at
+from varint._numba import indirect, njit, record_at
 from varint.kernels.balance import start_balance
 from varint.kernels.configuration import drift, place_anew
 from varint.kernels.energy import gravity_energies, kinetic_energies
-from varint.kernels.inputs import Inputs, set_load
-from varint.kernels.march_records import NodeRows
+from varint.kernels.inputs import set_load
 from varint.kernels.newton import CONVERGED
-from varint.kernels.plan import Plan, Workspace
+from varint.kernels.plan import Plan
 from varint.kernels.run_end import judge_end
+from varint.kernels.short_run_records import ENERGY_ERROR, LARGEST_DRIFT, LARGEST_KINETIC, START_DRIFT, ShortRun
 from varint.kernels.step import record_node, run, start_momentum
-
-ENERGY_ERROR, LARGEST_KINETIC, LARGEST_DRIFT, START_DRIFT, FIGURES = range(5)  # of `ShortRun.figure`
-
-
-@dataclass(frozen=True, eq=False)
-class ShortRun(CompiledRecord, writable=True):
-    """The start of a run, its T nodes and its figures; the plan comes with each call, as members differ in numbers."""
-
-    ws: Workspace
-    inputs: Inputs  # none act
-    rows: NodeRows  # all T nodes, in kernel order
-    slot: Int1  # (nb,) of each body of the description
-    position: Annotated[Float2, "nb 3"]  # start, in the order of the description; m, world
-    quat: Annotated[Float2, "nb 4"]
-    velocity: Annotated[Float2, "nb 3"]  # m/s, world
-    spin: Annotated[Float2, "nb 3"]  # rad/s, body
-    stages: Float1  # their sizes over that of the step
-    number: Float1  # (3,) dt, s; tol, m/s; bound of the last node, see `judge_end`
-    mass: Float1  # (nb,) in the order of the description, as all below
-    inertia: Annotated[Float3, "nb 3 3"]
-    places: Annotated[Float3, "T nb 3"]  # m, world
-    velocities: Annotated[Float3, "T nb 3"]
-    spins: Annotated[Float3, "T nb 3"]
-    kinetic: Float1  # (T,) J
-    potential: Float1  # (T,) J, of gravity
-    terms: Float1  # (3 nb,) of a sum
-    drift: Float1  # (T,) m
-    figure: Float1  # (FIGURES,)
-
 
 plan_at, short_run_at = record_at(Plan), record_at(ShortRun)
 run_steps = indirect(run)  # the very code of other runs: the same bits
