@@ -48,7 +48,7 @@ class Steps(NamedTuple):
     scheme: Scheme
     dt: float
     tol: float
-    count: int
+    number: int
 
 
 class ShortFigures(NamedTuple):
@@ -68,7 +68,7 @@ class Room:
     """Arrays in which members run one after another; ``key``: all that their sizes depend on."""
 
     def __init__(self, key: tuple, compiled: Compiled, steps: Steps) -> None:
-        self.key, scheme, nodes, nb = key, steps.scheme, steps.count + 1, len(compiled.order)
+        self.key, scheme, nodes, nb = key, steps.scheme, steps.number + 1, len(compiled.order)
         self.spare = spare_workspace(compiled.plan, **_sizes(compiled, scheme))
         inputs = March(compiled, scheme, steps.dt, steps.tol, 1).acting()
         places, velocities, spins = np.zeros((3, nodes, nb, 3))
@@ -102,9 +102,17 @@ class Room:
         spent = time.perf_counter() - began
         if not solved or not self.work_out(plan, self.word) or not run.figure[START_DRIFT] <= gap:
             return None
-        largest = (float(run.figure[n]) for n in (ENERGY_ERROR, LARGEST_KINETIC, LARGEST_DRIFT))
         iterations, pieces = run.rows.counts.tolist()
-        return ShortFigures(float(run.rows.time[-1]), *largest, len(run.kinetic) - 1, pieces, iterations, spent)
+        return ShortFigures(
+            t_end=float(run.rows.time[-1]),
+            energy_error=float(run.figure[ENERGY_ERROR]),
+            largest_kinetic=float(run.figure[LARGEST_KINETIC]),
+            drift=float(run.figure[LARGEST_DRIFT]),
+            steps=len(run.kinetic) - 1,
+            substeps=pieces,
+            newton_iterations=iterations,
+            wall_time=spent,
+        )
 
 
 def short_figures(
@@ -117,7 +125,7 @@ def short_figures(
     if method is not Variational or type(mechanism) is not Mechanism or not arguments.keys() <= ARGUMENTS:
         return None
     steps = _steps(arguments)
-    if steps is None or (steps.count + 1) * len(mechanism.bodies) > MOST_NODES or not _is_plain(mechanism):
+    if steps is None or (steps.number + 1) * len(mechanism.bodies) > MOST_NODES or not _is_plain(mechanism):
         return None
     compiled = mechanism.compiled
     try:
