@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -160,6 +160,8 @@ def _way(
     if scheduler is None:
         cores = usable_cores()
         count = (cores + writing * -(-cores // WRITERS)) if workers is None else workers
+        if isinstance(count, str):
+            raise ArgumentError(f"workers must be a whole number from 1, or 'threads', got {shown(count)}")
         return Processes(whole_number(count, "workers", 1, ArgumentError, MOST_WORKERS)).rows
     if workers is not None:
         raise ArgumentError(
@@ -225,12 +227,16 @@ def _report(line: str) -> None:
 
 def _carry_out(found: Iterator[tuple[int, Row]], table: MemberTable, progress: Progress | None) -> None:
     failures = sum(row[STATUS] != DONE for row in table.rows.values())
-    for number, row in found:
-        table.add(number, row)
-        failures += row[STATUS] != DONE
-        if progress is not None:
-            what = "progress, a function that is called as progress(done, total, failures)"
-            call(progress, what, len(table.rows), len(table.members), failures)
+    try:
+        for number, row in found:
+            table.add(number, row)
+            failures += row[STATUS] != DONE
+            if progress is not None:
+                what = "progress, a function that is called as progress(done, total, failures)"
+                call(progress, what, len(table.rows), len(table.members), failures)
+    finally:
+        if isinstance(found, Generator):  # at once, where an error holds its frame
+            found.close()
 
 
 def _warn(result: Ensemble, on_unresolved: str) -> None:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from varint.ensembles.figures import error_row
 from varint.ensembles.processes import Member, Row
 from varint.ensembles.source import Builder, opened
 from varint.ensembles.work import MemberTask, run_member
@@ -19,7 +20,7 @@ def in_threads(workers: object) -> bool:
 
 
 class Threads:
-    """Runs members in so many threads; their steps run side by side, functions of the user one at a time."""
+    """Runs members in so many threads; their steps run side by side, and ``build`` is called by one at a time."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -34,7 +35,11 @@ class Threads:
                     number, parameters = waiting.popleft()
                 except IndexError:
                     return
-                ended.put((number, run_member(task, build, number, parameters)))
+                try:
+                    row = run_member(task, build, number, parameters)
+                except BaseException as problem:  # as SystemExit, which would end a worker process
+                    row = error_row(problem)
+                ended.put((number, row))
 
         with opened(task.source) as function:
             build = _one_at_a_time(Builder(function))
