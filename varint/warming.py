@@ -128,6 +128,7 @@ def steps() -> None:
     vi.simulate(_rig(), 0.05, 0.01, adaptive=True, on_unresolved="ignore")
     vi.simulate(vi.mechanisms.double_pendulum(), 0.1, dt="auto", energy_error=1e-4)
     vi.compare(vi.mechanisms.double_pendulum(), duration=0.02, dt=[0.01, 0.005])
+    vi.ensemble("double_pendulum", {"angle": [0.1]}, 5 * DT, DT, workers="threads")
     run = vi.simulate(_rig(), 5 * DT, DT, force={"rod 1": (0, 0, 1)}, on_unresolved="substep", diagnostics_every=1)
     _asked(run)
 

@@ -36,6 +36,7 @@ from varint.kernels.plan import (
     Rows,
 )
 from varint.kernels.weld_nodes import WeldTable
+from varint.measures import KINDS
 from varint.model.body import WORLD
 from varint.model.forces.base import Element
 from varint.model.structure import Structure
@@ -161,7 +162,21 @@ def recompile(structure: Structure, like: Compiled) -> Compiled:
 
     It has no forces and no joints that are products of exponentials, and ``like`` is no plan without welded bodies.
     """
-    return _compile(structure, [], True, like=like)
+    plan, nb = like.plan, len(structure.bodies)
+    frame = joints.joint_frame(structure, like.topology, find_roles(structure, []), np.append(like.slot, nb))
+    bodies, length = _bodies_and_length(structure, like.order)
+    angular = np.array([KINDS[kind].facts.angular for _, kind, _ in frame.rows], dtype=bool)
+    of_numbers: dict[str, Any] = {
+        "bodies": replace(plan.bodies, **bodies, length=np.array([length])),
+        "rows": replace(
+            plan.rows,
+            scale=np.where(angular, length, 1.0),
+            push=joints.push_scales(frame, bodies["scale"], angular),
+        ),
+        "measures": replace(plan.measures, **efforts.number_arrays([own for _, _, own in frame.rows])),
+        "products": replace(plan.products, length=np.array([length])),
+    }
+    return replace(like, plan=replace(plan, **of_numbers), length=length)
 
 
 def _compile(
@@ -169,40 +184,31 @@ def _compile(
     elements: list[tuple[int, Element]],
     clustered: bool,
     welds: Welds | None = None,
-    like: Compiled | None = None,
 ) -> Compiled:
-    """Compile ``full``, the description, or what its ``welds`` leave of it; see `recompile` for ``like``."""
+    """Compile ``full``, the description, or what its ``welds`` leave of it."""
     structure = full if welds is None else welds.structure
     nb = len(structure.bodies)
     roles = find_roles(structure, elements)
     held = {name for force in full.forces for name in force.held_joints(full)}
-    topology = _find_topology(structure, roles, clustered, held) if like is None else like.topology
+    topology = _find_topology(structure, roles, clustered, held)
     order, slot = np.array(topology.bodies), np.empty(nb + 1, dtype=np.int64)
     slot[order], slot[-1] = np.arange(nb), nb
     frame = joints.joint_frame(structure, topology, roles, slot)
-    bodies = body_arrays(structure, order)
-    gyration = np.sqrt(np.trace(bodies["inertia"], axis1=1, axis2=2) / (2 * bodies["mass"]))
-    length = float(max(longest_arm(structure), gyration.max()))
+    bodies, length = _bodies_and_length(structure, order)
     places = efforts.measure_places(roles, frame)
     rows, measures = efforts.row_and_measure_arrays(structure, roles, frame, places, slot, length)
     pairs = joints.pair_arrays(frame, nb)
     rows["eliminated"] = joints.rows_eliminated(frame, pairs["pair"]).astype(np.int64)
     rows["push"] = joints.push_scales(frame, bodies["scale"], rows.pop("angular"))
     parents = {"parent": [slot[topology.parent[i]] for i in order]}
-    of_numbers: dict[str, Any] = {
-        "bodies": _record(Bodies, bodies | {"length": [length], "loaded": efforts.loaded(structure, roles, slot)}),
-        "joints": _record(Joints, joints.joint_arrays(frame) | parents | pairs),
-        "rows": _record(Rows, rows),
-        "measures": _record(Measures, measures),
-    }
-    if like is not None:
-        of_numbers["products"] = replace(like.plan.products, length=np.array([length]))
-        return replace(like, plan=replace(like.plan, **of_numbers), length=length)
     acts_on = [force.acts_on(full) for force in full.forces]
     if welds is not None:
         acts_on = [[welds.carrier[name] for name in names] for names in acts_on]
     plan = Plan(
-        **of_numbers,
+        bodies=_record(Bodies, bodies | {"length": [length], "loaded": efforts.loaded(structure, roles, slot)}),
+        joints=_record(Joints, joints.joint_arrays(frame) | parents | pairs),
+        rows=_record(Rows, rows),
+        measures=_record(Measures, measures),
         elements=_record(Elements, {"force": roles.force}),
         components=_record(Components, component_arrays(structure, order, roles.force, acts_on)),
         laws=_record(Laws, efforts.law_arrays(roles, len(frame.rows))),
@@ -226,6 +232,13 @@ def _compile(
     order = np.array([full.body_index[structure.bodies[i].name] for i in order])
     numbers = np.append(welds.joints, -1)[numbers]
     return Compiled(plan, topology, order, table.slot, numbers, length, functions, start, forces, table)
+
+
+def _bodies_and_length(structure: Structure, order: np.ndarray) -> tuple[dict[str, np.ndarray], float]:
+    """Arrays of the bodies, by slot, and the size of the parts, m."""
+    bodies = body_arrays(structure, order)
+    gyration = np.sqrt(np.trace(bodies["inertia"], axis1=1, axis2=2) / (2 * bodies["mass"]))
+    return bodies, float(max(longest_arm(structure), gyration.max()))
 
 
 def _record(kind: type[KindOfRecord], arrays: Mapping[str, ArrayLike]) -> KindOfRecord:

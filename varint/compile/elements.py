@@ -88,9 +88,15 @@ def row_and_measure_arrays(
         "product": product,
         "third": third,
     }
-    for name, value in vars(Numbers()).items():
-        measures[name] = np.reshape([getattr(own, name) for own in numbers], (total, *np.shape(value))).astype(float)
-    return rows, measures
+    return rows, measures | number_arrays(numbers)
+
+
+def number_arrays(numbers: Sequence[Numbers]) -> dict[str, np.ndarray]:
+    """The arrays (n, ...) of the numbers of n measures."""
+    return {
+        name: np.reshape([getattr(own, name) for own in numbers], (len(numbers), *np.shape(value))).astype(float)
+        for name, value in vars(Numbers()).items()
+    }
 
 
 def users_functions(roles: Roles, places: Sequence[int], measures: int) -> tuple:

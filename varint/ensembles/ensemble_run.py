@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -27,6 +27,7 @@ from varint.ensembles.origin import origin_of, origin_of_function
 from varint.ensembles.processes import Member as Work
 from varint.ensembles.processes import Processes, Row
 from varint.ensembles.table import MemberTable
+from varint.ensembles.threads import Threads, in_threads
 from varint.ensembles.work import MemberTask
 from varint.errors import ArgumentError, FailedMembersWarning, UnresolvedWarning
 from varint.formulations.base import Method, method_class
@@ -51,7 +52,7 @@ def ensemble(
     resume: bool | str = False,
     overwrite: bool = False,
     measure: Measure | None = None,
-    workers: int | None = None,
+    workers: int | str | None = None,
     scheduler: str | None = None,
     progress: Progress | None = None,
     on_unresolved: str = "warn",
@@ -87,9 +88,10 @@ def ensemble(
         Replace the ensemble in ``output``; other files in the folder stay.
     measure : function, optional
         Of the trajectory of a member; gives a mapping of names to numbers, more columns of the table.
-    workers : int, optional
+    workers : int or "threads", optional
         Processes; where not given, as many as cores that this process may use, and with ``output`` a quarter more, for
-        while others wait for the disk.
+        while others wait for the disk. "threads": no process, but a thread for each core; less work for many members of
+        some milliseconds, but one that ends its process ends them all.
     scheduler : str, optional
         Address of the scheduler of a Dask cluster, whose workers have varint and see ``output`` under the same path.
     progress : callable, optional
@@ -126,10 +128,10 @@ def ensemble(
     if folder is not None:
         measured = "" if measure is None else origin_of_function(measure)
         task = replace(task, origin=origin_of(source), measured=measured, lenient=resume == ANY)
-    pickled = _pickled(task)
+    sent = task if in_threads(workers) else _pickled(task)
     with _table_of(task, members, overwrite) as (table, remarks):
         waiting = [(number, member) for number, member in enumerate(members) if number not in table.rows]
-        _carry_out(rows(pickled, waiting) if waiting else iter(()), table, progress)
+        _carry_out(rows(sent, waiting) if waiting else iter(()), table, progress)
     result = Ensemble(table, folder, remarks, task.described())
     _warn(result, on_unresolved)
     return result
@@ -150,12 +152,16 @@ def usable_cores() -> int:
 
 
 def _way(
-    workers: int | None, scheduler: str | None, writing: bool
-) -> Callable[[bytes, Sequence[Work]], Iterator[tuple[int, Row]]]:
-    """The function that gives the rows of members: by processes of this machine, or by a cluster."""
+    workers: int | str | None, scheduler: str | None, writing: bool
+) -> Callable[[Any, Sequence[Work]], Iterator[tuple[int, Row]]]:
+    """The function that gives the rows of members: by threads or processes of this machine, or by a cluster."""
+    if scheduler is None and in_threads(workers):
+        return Threads(usable_cores()).rows
     if scheduler is None:
         cores = usable_cores()
         count = (cores + writing * -(-cores // WRITERS)) if workers is None else workers
+        if isinstance(count, str):
+            raise ArgumentError(f"workers must be a whole number from 1, or 'threads', got {shown(count)}")
         return Processes(whole_number(count, "workers", 1, ArgumentError, MOST_WORKERS)).rows
     if workers is not None:
         raise ArgumentError(
@@ -221,12 +227,16 @@ def _report(line: str) -> None:
 
 def _carry_out(found: Iterator[tuple[int, Row]], table: MemberTable, progress: Progress | None) -> None:
     failures = sum(row[STATUS] != DONE for row in table.rows.values())
-    for number, row in found:
-        table.add(number, row)
-        failures += row[STATUS] != DONE
-        if progress is not None:
-            what = "progress, a function that is called as progress(done, total, failures)"
-            call(progress, what, len(table.rows), len(table.members), failures)
+    try:
+        for number, row in found:
+            table.add(number, row)
+            failures += row[STATUS] != DONE
+            if progress is not None:
+                what = "progress, a function that is called as progress(done, total, failures)"
+                call(progress, what, len(table.rows), len(table.members), failures)
+    finally:
+        if isinstance(found, Generator):  # at once, where an error holds its frame
+            found.close()
 
 
 def _warn(result: Ensemble, on_unresolved: str) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from varint.analysis.derived import energy_gap
 from varint.analysis.resolution import find_unresolved
+from varint.ensembles.short_members import ShortFigures
 from varint.errors import ArgumentError
 from varint.kinematics.drift import joint_drift
 from varint.model.checks import call, check_name, shown
@@ -50,6 +51,12 @@ def row_of(trajectory: Trajectory, measure: Measure | None, parameters: Collecti
     }
     message = trajectory.message if not trajectory.success else "" if unresolved is None else unresolved.message
     return row | measured(trajectory, measure, parameters) | {MESSAGE: message}
+
+
+def row_of_figures(figures: ShortFigures) -> dict[str, Any]:
+    """The row of a short member: done and resolved, without a measure."""
+    known = figures._asdict()
+    return {STATUS: DONE, **{name: known.get(name) for name in FIGURES}, MESSAGE: ""}
 
 
 def _largest_drift(trajectory: Trajectory) -> float:

@@ -13,6 +13,7 @@ from varint.model.joints.base import Joint
 
 OF_A_PLAN = "compiled", "merged"  # what is made of a description but for its start
 NOT_IN_A_PLAN = "start"
+NAMES: dict[Any, list[str]] = {}  # of the fields of a class, which are slow to find
 
 
 def share_plan(mechanism: Mechanism, earlier: Mechanism | None) -> None:
@@ -78,4 +79,6 @@ def _agree(one: Any, other: Any) -> bool:
 
 
 def _names(kind: Any) -> list[str]:
-    return [field.name for field in fields(kind)]
+    if kind not in NAMES:
+        NAMES[kind] = [field.name for field in fields(kind)]
+    return NAMES[kind]

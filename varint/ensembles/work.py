@@ -7,9 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from varint.ensembles.figures import ERROR, MESSAGE, STATUS, STOPPED, Measure, error_row, row_of
+from varint.ensembles.figures import ERROR, MESSAGE, STATUS, STOPPED, Measure, error_row, row_of, row_of_figures
 from varint.ensembles.marks import entry_of, run_misfit, run_path
 from varint.ensembles.member_parameters import parts_of
+from varint.ensembles.short_members import short_figures
 from varint.ensembles.source import Source, built, label_of
 from varint.errors import ConvergenceError
 from varint.formulations.base import Method, register, solve
@@ -70,7 +71,7 @@ class TooLong(Exception):
 def run_member(task: MemberTask, build: Callable, number: int, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The row of a member, see `varint.ensembles.figures`; every error of it is in the row."""
     try:
-        row = row_of(_trajectory(task, build, number, parameters), task.measure, parameters)
+        row = _row(task, build, number, parameters)
     except Exception as problem:  # the others shall run all the same
         return error_row(problem)
     if task.unresolved_fails and row["unresolved"] is not None and row[STATUS] != ERROR:
@@ -78,19 +79,32 @@ def run_member(task: MemberTask, build: Callable, number: int, parameters: Mappi
     return row | {MESSAGE: " ".join(row[MESSAGE].split())}
 
 
-def _trajectory(task: MemberTask, build: Callable, number: int, parameters: Mapping[str, Any]) -> Trajectory:
-    path = None if task.folder is None else run_path(task.folder, number)
-    exists = path is not None and path.exists()
-    started = path is not None and exists and not run_misfit(task, parameters, path)
-    if path is not None and started and _has_ended(path):
-        return load(path)
+def _row(task: MemberTask, build: Callable, number: int, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    if task.folder is not None:
+        return row_of(_kept(task, build, run_path(task.folder, number), parameters), task.measure, parameters)
+    mechanism, state, arguments = _made(task, build, parameters)
+    figures = None if task.measure else short_figures(task.method, mechanism, state, arguments)
+    if figures is not None:
+        return row_of_figures(figures)
+    run = partial(_simulate, task.method, mechanism, state, arguments, entry_of(task, parameters))
+    return row_of(_reached(run), task.measure, parameters)
+
+
+def _made(task: MemberTask, build: Callable, parameters: Mapping[str, Any]) -> tuple[Mechanism, State, dict[str, Any]]:
+    """The mechanism of a member, its start and the arguments of its run."""
     register(task.method)  # where a process has not met it
     parts = parts_of(parameters, task.method.formulation)
-    mechanism, state = built(build, parts.build, parts.start)
-    arguments = {**task.common, **parts.run}
+    return *built(build, parts.build, parts.start), {**task.common, **parts.run}
+
+
+def _kept(task: MemberTask, build: Callable, path: Path, parameters: Mapping[str, Any]) -> Trajectory:
+    """The run of a member, in the file ``path`` from here on."""
+    exists = path.exists()
+    started = exists and not run_misfit(task, parameters, path)
+    if started and _has_ended(path):
+        return load(path)
+    mechanism, state, arguments = _made(task, build, parameters)
     run = partial(_simulate, task.method, mechanism, state, arguments, entry_of(task, parameters))
-    if path is None:
-        return _reached(run)
     path.parent.mkdir(parents=True, exist_ok=True)
     if not started and _is_small(mechanism, arguments):
         try:

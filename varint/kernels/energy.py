@@ -1,8 +1,10 @@
-"""Kinetic energy and angular momentum of bodies at T nodes of a motion, in the order of the description."""
+"""Energies and angular momentum of bodies at T nodes of a motion, in the order of the description."""
 
 from varint._numba import njit
 from varint.algebra.quaternion import rotation_matrix
 from varint.algebra.vectors import add, cross, dot, rotate, scale, vector
+
+LANES, MOST_SUMMED = 8, 128  # of numpy's sums: numbers that are added side by side, and most of them in one piece
 
 
 @njit
@@ -32,3 +34,32 @@ def angular_momenta(mass, inertia, nodes, R, out):
             total = add(total, add(scale(mass[i], orbit), spin))
         for k in range(3):
             out[node, k] = total[k]
+
+
+@njit(contract=False)
+def gravity_energies(mass, gravity, position, terms, out):
+    """Write J into ``out`` (T,), zero at the origin: masses (nb,), gravity (3,), m/s^2, positions (T, nb, 3), m.
+
+    To the bits of sums by numpy, of MOST_SUMMED numbers at most. ``terms`` (3 nb,): scratch.
+    """
+    for node in range(out.size):
+        for i in range(mass.size):
+            for k in range(3):
+                terms[3 * i + k] = mass[i] * gravity[k] * position[node, i, k]
+        out[node] = -_sum(terms)
+
+
+@njit(contract=False)
+def _sum(terms):
+    """The sum of the numbers (n,), in the order of numpy's: eight partial sums, then what is left."""
+    whole = terms.size - terms.size % LANES
+    total = 0.0
+    if whole:
+        a, b, c, d, e, f, g, h = terms[0], terms[1], terms[2], terms[3], terms[4], terms[5], terms[6], terms[7]
+        for n in range(LANES, whole, LANES):
+            a, b, c, d = a + terms[n], b + terms[n + 1], c + terms[n + 2], d + terms[n + 3]
+            e, f, g, h = e + terms[n + 4], f + terms[n + 5], g + terms[n + 6], h + terms[n + 7]
+        total = ((a + b) + (c + d)) + ((e + f) + (g + h))
+    for n in range(whole, terms.size):
+        total += terms[n]
+    return total

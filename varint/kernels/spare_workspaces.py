@@ -41,11 +41,7 @@ def spare_workspace(
     plan: Plan, stages: int = 1, functions=(), inactive: Sequence[int] = (), kept: int = 0, sharpened: bool = False
 ) -> Spare:
     """A fresh workspace, as `workspace` makes it of the same arguments, the caller's until it is put back."""
-    asked = stages, functions, tuple(inactive), kept, sharpened
-    keys = KEYS.setdefault(plan, {})
-    key = keys.get(asked)
-    if key is None:
-        key = keys[asked] = _key(plan, *asked)
+    key = workspace_key(plan, stages, functions, inactive, kept, sharpened)
     for spare in tuple(SPARES):
         if spare.key == key:
             try:
@@ -55,6 +51,17 @@ def spare_workspace(
             spare.renew()
             return spare
     return Spare(key, workspace(plan, stages, functions, inactive, kept, sharpened))
+
+
+def workspace_key(
+    plan: Plan, stages: int = 1, functions=(), inactive: Sequence[int] = (), kept: int = 0, sharpened: bool = False
+) -> tuple:
+    """The key of a `Spare` for the arguments of `workspace`, worked out once a plan."""
+    asked = stages, functions, tuple(inactive), kept, sharpened
+    keys = KEYS.setdefault(plan, {})
+    if asked not in keys:
+        keys[asked] = _key(plan, *asked)
+    return keys[asked]
 
 
 def share_keys(plan: Plan, like: Plan) -> None:

@@ -21,14 +21,24 @@ def checked_start(mechanism: CompiledStructure, state: State, ws: Workspace | No
 
     ``ws``: see `joint_drift`. Raises ArgumentError, StateError.
     """
+    state = checked_arrays(mechanism, state)
+    left = joint_drift(mechanism.compiled, state.position[None], state.quat_wxyz[None], ws)[0]
+    if not left <= largest_gap(mechanism, state):
+        raise StateError(f"the state leaves a joint {left:.3g} m open: mechanism.assemble(state) closes it")
+    return state
+
+
+def largest_gap(mechanism: CompiledStructure, state: State) -> float:
+    """How far a joint may be open in a state to start from, m."""
+    return float(LARGEST_GAP * mechanism.compiled.length + ROUND_OFF * np.abs(state.position).max())
+
+
+def checked_arrays(mechanism: CompiledStructure, state: State) -> State:
+    """``state`` with unit quaternions, whose arrays are checked; its joints may be open. ArgumentError, StateError."""
     if not isinstance(state, State) and (converter := getattr(type(state), "_state_from", "")):
         raise ArgumentError(f"state is a {type(state).__name__}: {converter} gives the State to start from")
     of_type(state, State, "state", ArgumentError)
     nb = len(mechanism.bodies)
     for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):
         array_of(getattr(state, name), (nb, width), f"{name} of the state", ArgumentError)
-    state = replace(state, quat_wxyz=unit_quaternions(mechanism, state.quat_wxyz, "state"))
-    left = joint_drift(mechanism.compiled, state.position[None], state.quat_wxyz[None], ws)[0]
-    if not left <= LARGEST_GAP * mechanism.compiled.length + ROUND_OFF * np.abs(state.position).max():
-        raise StateError(f"the state leaves a joint {left:.3g} m open: mechanism.assemble(state) closes it")
-    return state
+    return replace(state, quat_wxyz=unit_quaternions(mechanism, state.quat_wxyz, "state"))

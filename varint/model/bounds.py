@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.errors import MechanismError, VarintError
-from varint.model.checks import array_of
+from varint.model.checks import FLOAT, array_of
 
 LARGEST = 1e50  # of a description, in any unit
 LARGEST_MOTION = 1e15  # m, rad, m/s, rad/s: no digits are left for anything else
@@ -13,6 +13,8 @@ FARTHEST = 1e9  # pieces along a spline, of the third power of which its pose is
 
 def bounded(values: ArrayLike, what: str, largest: float = LARGEST, error: type[VarintError] = MechanismError) -> None:
     """Raise ``error`` where one of the ``values`` is larger than ``largest``; ``what`` names them."""
+    if type(values) is np.ndarray and values.dtype is FLOAT and np.vdot(values, values) < 0.5 * largest * largest:
+        return  # the usual case, at once
     size = abs(values) if type(values) is float else float(np.abs(np.asarray(values, dtype=float)).max(initial=0.0))
     if size > largest:
         raise error(f"{what} must be at most {largest:g} in size, got {size:g}")

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from varint.display import Shown, names_text
 from varint.errors import ArgumentError, FileError, MechanismError, VarintError
 
+FLOAT = np.dtype(float)
 UNIT_TOLERANCE = 1e-4
 ROUND_OFF = (
     4 * np.finfo(float).eps
@@ -70,6 +71,10 @@ def array_of(
     Whole numbers and floats of every size will do, and numpy-quaternions for shapes (..., 4). Truth values, texts,
     complex numbers, dates, objects and masked arrays will not, nor will whole numbers that no float can hold.
     """
+    if type(value) is np.ndarray and value.dtype is FLOAT and value.shape == shape:  # the usual case, at once
+        array = np.array(value)
+        if math.isfinite(np.vdot(array, array)):  # else an entry may be none, or its square too large
+            return freeze(array)
     return in_a_shape(value, (shape,), what, error)
 
 
