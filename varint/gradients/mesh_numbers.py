@@ -1,8 +1,9 @@
 """Derivatives of an objective by numbers of the description, through the vertices of deformable bodies and nets.
 
-The derivative by a number is that of one scalar, by differences: s and e of all stages (mesh_adjoint.py) with the
-changed number along the unchanged motion of the run, times the gradients by s and e. The start of the vertices, and the
-inertia at the nodes of those that bodies hold, add to it in the same way.
+With sigma and epsilon, the derivatives of the objective by the s and e of each stage (mesh_adjoint.py), the derivative
+by a number is, by differences, that of one scalar: the sum over the stages of sigma . s + epsilon . e, with s and e
+worked out with the changed number along the unchanged motion of the run. The start of the vertices, and at the nodes
+the momenta of those that bodies hold, add terms of the same kind.
 """
 
 from collections.abc import Callable
@@ -29,13 +30,13 @@ OF_EACH = {
     "damping": "elements",
     "rest_length": "elements",
     "masses": "vertices",
-}  # numbers of a net, by what has one
+}  # fields of a net that have one number for each of these
 
-AT_START = ("stiffness", "masses")  # those of OF_EACH on which the start of the vertices depends
+AT_START = ("stiffness", "masses")  # those of OF_EACH on which positions, velocities or momenta at the start depend
 
 
 class MeshSums(NamedTuple):
-    """Parts of the scalar, in the unit of the objective: of each element (m,), of each vertex (n,)."""
+    """What each element (m,) and each vertex (n,) adds to the scalar (see above), in the unit of the objective."""
 
     elements: np.ndarray
     vertices: np.ndarray
@@ -47,13 +48,15 @@ class MeshSums(NamedTuple):
 
 
 class MeshNumbers:
-    """The derivatives by numbers through vertices; the sums that they need in the backward pass are added to ``sums``.
+    """The derivatives by numbers through vertices.
 
     Parameters
     ----------
     run : MeshTape
     objectives : int
+        Their number.
     sums : list of MotionSum
+        The sums along the backward pass that the derivatives need are appended.
     """
 
     def __init__(self, run: MeshTape, objectives: int, sums: list[MotionSum]) -> None:
@@ -65,7 +68,7 @@ class MeshNumbers:
         return number.field is not None and number.field.item.name in self.own and self._of_force(number)
 
     def by(self, number: Number) -> Derivative | None:
-        """The derivative, of the number's shape, of objective k and its adjoint; None if no mesh depends on it."""
+        """A function (k, adjoint) for the derivative, of the number's shape, of objective k; None if no mesh depends."""
         if number.series is not None:
             return None
         if number.field is not None:
@@ -80,7 +83,7 @@ class MeshNumbers:
         return lambda k, adjoint: of_shape(number, [part.of(lambda each: each.value(k, adjoint)) for part in parts])
 
     def start(self, mechanism: Mechanism) -> MeshStart:
-        """The start of the vertices of a changed mechanism, with the bodies where they are."""
+        """The start of the vertices of a changed mechanism, whose bodies start where those of the run do."""
         return MeshStart(AttachedMeshes(mechanism, self.run.compiled), *self.run.bodies_at_start)
 
     def _of_force(self, number: Number) -> bool:
@@ -93,9 +96,10 @@ class MeshNumbers:
         return changed
 
     def _by_each(self, number: Number) -> Derivative:
-        """Derivatives by one number of each spring or particle of a net: all change at once, for each acts by itself.
+        """Derivatives by a field of a net that has one number for each spring or particle.
 
-        The start depends on all together, so that its differences are taken for one after another.
+        Along the run all numbers change at once, as each acts by itself. Their effect on the start, which depends on
+        all of them together, is found for one number after another.
         """
         assert number.field is not None
         name, kind = number.field.item.name, OF_EACH[number.field.attribute]
@@ -119,7 +123,7 @@ class MeshNumbers:
 
 
 class ChangedMeshes:
-    """The scalar of a changed ``mechanism``."""
+    """The scalar (see above) with a changed ``mechanism``, summed up in the backward pass."""
 
     def __init__(self, numbers: MeshNumbers, mechanism: Mechanism) -> None:
         self.numbers, self.start = numbers, numbers.start(mechanism)
@@ -127,13 +131,13 @@ class ChangedMeshes:
         self.sum = MotionSum(numbers.objectives, self._add)
 
     def sums(self, k: int) -> MeshSums:
-        """The parts for objective k, but for the start, after the backward pass."""
+        """The sums for objective k, without the term of the start; after the backward pass."""
         found = self.sum.totals[k]
         assert isinstance(found, MeshSums)
         return found
 
     def value(self, k: int, adjoint: Adjoint) -> float:
-        """Value for objective k, after the backward pass."""
+        """The scalar for objective k; after the backward pass."""
         assert isinstance(adjoint, MeshAdjoint)
         return self.sums(k).total + adjoint.start_value(self.start)
 
@@ -157,8 +161,8 @@ class ChangedMeshes:
         by_force = 0.5 * h * (both[1] - both[0])  # gradient by the forces in the middle
         responses, viscosities = meshes.responses(middle), meshes.viscosities(middle, velocity)
         total.elements[:] += meshes.by_element(by_force, responses) + meshes.by_element(by_force, viscosities)
-        weighed = np.sum((both[0] + both[1]) * velocity, axis=1) + by_force @ meshes.gravity
-        total.vertices[:] += meshes.mass * weighed
+        by_mass = np.sum((both[0] + both[1]) * velocity, axis=1) + by_force @ meshes.gravity
+        total.vertices[:] += meshes.mass * by_mass
 
     def _add_node(self, node: NodeDuals, total: MeshSums) -> None:
         meshes = self.meshes
@@ -180,7 +184,7 @@ def _array_of(found: Differences, value: Callable[[ChangedMeshes], np.ndarray]) 
 
     def at(share: float) -> np.ndarray:
         if share not in found.made:
-            raise MechanismError(OTHER_PARTS)  # as its maker did: `differences` takes the other side
+            raise MechanismError(OTHER_PARTS)  # as where it was made: `differences` then takes the other side
         return value(found.made[share])
 
     return np.asarray(differences(at, found.step))

@@ -1,21 +1,22 @@
-"""Elimination of a body together with its tree joint, a ball joint that no closure leads through (lower_pairs.py).
+"""Elimination of a body together with its ball joint: `lower_pairs`, whose symbols are used, in closed form.
 
-Three POINT rows, along directions at right angles, hold one point of the body. With motions and impulses at this point,
-(shift, turn) and (force, torque), the free motions are the turns, N = P = (0, I), and the pivot of the body becomes
+The joint has three POINT rows, along directions at right angles, which hold one point of the body, and no other rows;
+no loop leads through it. Motions (translation, rotation) and impulses (force, torque) are taken at this point. The
+joint then allows the rotations, N = P = (0, I), and the pivot D of the body becomes
 
-    D' = T_u^T D T = [ L  A ]     T, T_u: from a motion at the point to that at the centre, at ``lower`` and ``upper``
-                     [ B  E ]
+    D' = S_u^T D S = [ L  A ]     S, S_u: take the motion at the point to that at the centre of the body,
+                     [ B  E ]             at the poses ``lower`` and ``upper``
 
-The joint transmits a force and no torque, and the motion of the parent enters only as the shift y of the point. With
-(force, torque), the right-hand side of the body at the point, and the turn of the child itself, not relative to the
-parent:
+The joint transmits a force and no torque, and of the motion of the parent only the translation y of the point, (3,),
+enters. With the right-hand side (f, t) of the body at the point, and the rotation ``turn`` of the body itself, not
+relative to the parent:
 
-    V = E^-1 B    M = L - A V    z = E^-1 torque    turn = z - V (y + b)
-    force of the joint on the child = M (y + b) + A z - force
+    V = E^-1 B    M = L - A V    z = E^-1 t    turn = z - V (y + b)
+    force of the joint on the body = M (y + b) + A z - f
 
-b: the shift that the right-hand sides of the rows require. M and A are kept in ``ws.ldu.D``, factors of E in
-``ws.ldu.S``, V in ``ws.ldu.Y``, the directions of the rows in ``ws.ldu.frame``; ``ws.ldu.arm`` leads from the centre
-of the parent to the point, and from there to that of the child.
+b: the translation of the point that the right-hand sides of the rows require. M and A are kept in ``ws.ldu.D``, factors
+of E in ``ws.ldu.S``, V in ``ws.ldu.Y``, the directions of the rows in ``ws.ldu.frame``. ``ws.ldu.arm`` has two vectors:
+from the centre of the parent to the point, and from the point to the centre of the body.
 """
 
 from varint._numba import natural, njit
@@ -31,7 +32,7 @@ def is_ball(plan, i):
         joints.pair[i] == 3
         and joints.points[i] == 3
         and joints.rows[i + 1] - joints.rows[i] == 3
-        and loops.fill_pass[i] == loops.fill_first[i + 1]
+        and loops.fill_pass[i] == loops.fill_first[i + 1]  # no loop leads through the joint
     )
 
 
@@ -41,7 +42,7 @@ def write_ball(plan, ws, i, pose, at):
     first, parent = natural(plan.joints.rows[i]), natural(plan.joints.parent[i])
     position, rotation, basis, arm = ws.position[pose], ws.rotation[pose], ws.ldu.frame[at, i], ws.ldu.arm[at, i]
     d, w = sub(vector(position[i]), vector(position[parent])), vector(plan.measures.w[first])
-    if plan.joints.first_body[i] == 1:  # the child is body b, whose point it is
+    if plan.joints.first_body[i] == 1:  # the body is b of the joint, in which ``w`` is fixed
         lever = rotate(rotation[i], w)
         write(arm, add(d, lever), scale(-1.0, lever))
     else:
@@ -85,26 +86,33 @@ def factor_ball(plan, ws, i, low):
 
 
 @njit(inline="always")
-def _add_carried(x, y, z, upper, lower, P):
-    """Add T_u^T M T to the pivot ``P`` of the parent, x, y, z the rows of M; its centre to the point: the arms."""
+def _add_carried(x, y, z, upper, lower, pivot):
+    """Add T_u^T M T to the ``pivot`` (6, 6) of the parent; x, y, z: the rows of M.
+
+    ``upper``, ``lower``: the arms from the centre of the parent to the point, by which T and T_u take the motion of the
+    parent to the translation of the point.
+    """
     d0, d1, d2 = upper[0], upper[1], upper[2]
-    _add_row(x, lower, P[0])
-    _add_row(y, lower, P[1])
-    _add_row(z, lower, P[2])
-    _add_row(sub(scale(d1, z), scale(d2, y)), lower, P[3])
-    _add_row(sub(scale(d2, x), scale(d0, z)), lower, P[4])
-    _add_row(sub(scale(d0, y), scale(d1, x)), lower, P[5])
+    _add_row(x, lower, pivot[0])
+    _add_row(y, lower, pivot[1])
+    _add_row(z, lower, pivot[2])
+    _add_row(sub(scale(d1, z), scale(d2, y)), lower, pivot[3])
+    _add_row(sub(scale(d2, x), scale(d0, z)), lower, pivot[4])
+    _add_row(sub(scale(d0, y), scale(d1, x)), lower, pivot[5])
 
 
 @njit(inline="always")
-def _add_row(force, arm, row):
-    """Add ``force``, a row by the shift of a point, to ``row``, by the motion of the centre; the arm leads there."""
-    write(row, add(vector(row), force), add(turn_of(row), cross(arm, force)))
+def _add_row(entry, arm, row):
+    """Add a row (3,) that acts on the translation of a point to ``row`` (6,), which acts on the motion of a centre.
+
+    ``arm``: from the centre to the point.
+    """
+    write(row, add(vector(row), entry), add(turn_of(row), cross(arm, entry)))
 
 
 @njit(inline="always")
-def _asked(plan, ws, i, row, low):
-    """The shift b that satisfies the right-hand sides, in ``row``, of the joint's rows."""
+def _required(plan, ws, i, row, low):
+    """The translation b of the point by which the joint's rows have their right-hand sides, which are in ``row``."""
     basis, first = ws.ldu.frame[low, i], natural(plan.joints.rows[i])
     x, y = scale(row[first], vector(basis[0])), scale(row[first + 1], vector(basis[1]))
     return add(add(x, y), scale(row[first + 2], vector(basis[2])))
@@ -122,7 +130,7 @@ def _times(M, at, a):
 
 @njit(inline="always")
 def forward_ball(plan, ws, i, low, body, row):
-    """Eliminate body i and its joint from the right-hand sides; leaves (force - A z, z) in that of the body."""
+    """Eliminate body i and its joint from the right-hand sides; leaves (f - A z, z) in that of the body."""
     x, M, E, parent = body[i], ws.ldu.D[i], ws.ldu.S[i], natural(plan.joints.parent[i])
     force, upper = vector(x), ws.ldu.arm[0, i]
     t = add(turn_of(x), cross(turn_of(upper), force))
@@ -133,7 +141,7 @@ def forward_ball(plan, ws, i, low, body, row):
     force = sub(force, _times(M, 3, z))
     write(x, force, z)
     if parent != plan.bodies.mass.size:
-        passed = sub(force, _times(M, 0, _asked(plan, ws, i, row, low)))
+        passed = sub(force, _times(M, 0, _required(plan, ws, i, row, low)))
         y = body[parent]
         write(y, add(vector(y), passed), add(turn_of(y), cross(vector(upper), passed)))
 
@@ -143,7 +151,7 @@ def back_ball(plan, ws, i, low, body, row):
     """Replace right-hand sides by the solution, after `forward_ball`; ``body[parent]`` holds the solution already."""
     x, V, basis, arm = body[i], ws.ldu.Y[i], ws.ldu.frame[0, i], ws.ldu.arm[low, i]
     first, parent = natural(plan.joints.rows[i]), natural(plan.joints.parent[i])
-    shift = _asked(plan, ws, i, row, low)
+    shift = _required(plan, ws, i, row, low)
     if parent != plan.bodies.mass.size:
         p = body[parent]
         shift = add(shift, add(vector(p), cross(turn_of(p), vector(arm))))

@@ -1,7 +1,9 @@
 """Rows of joints in double-double, four at once: values, and impulses along their gradients.
 
-Rows of a joint that share a lever, the vector from the centre of the one body to the point of the other, are worked on
-together. ``ws.extended.rotation`` holds the rotation matrices of one pose, which functions with a ``pose`` need.
+Up to three rows of a joint that follow each other, of one kind and one w, are a group; their values and gradients
+depend on one vector, their lever: from the centre of body a to the point of body b, or of AXIS rows the direction that
+is fixed in b. Before a function with an argument ``pose`` is called, ``ws.extended.rotation`` must hold the rotation
+matrices of that pose (`extended._rotations`). A double-double is a number with its low part, called rest.
 """
 
 from varint._numba import apart, four, natural, njit
@@ -29,7 +31,7 @@ from varint.kernels.plan import JOINT
 
 @njit(contract=False, inline="always")
 def _pick_rotation(ws, i):
-    """The rotation matrices of four bodies, or the world, rows of extended vectors."""
+    """The rotation matrices of four bodies (nb: the world), as three rows, which are vectors of double-doubles."""
     R, rest = ws.extended.rotation, ws.extended.rotation_rest
     return (
         (pick_row(R, i, 0), pick_row(rest, i, 0)),
@@ -40,16 +42,16 @@ def _pick_rotation(ws, i):
 
 @njit(contract=False, inline="always")
 def _is_extended(plan, r):
-    """Whether the value of row r is extended."""
+    """Whether row r is evaluated in double-double."""
     kind = plan.measures.kind[r]
     return (kind == POINT or kind == AXIS or kind == DISTANCE) and plan.rows.role[r] == JOINT
 
 
 @njit
 def find_levers(plan, ws):
-    """List the extended rows in ``ws.extended.lever``, by kind POINT, AXIS and DISTANCE.
+    """List the groups of POINT, then of AXIS, then of DISTANCE rows in ``ws.extended.lever``, a row for each group.
 
-    Up to three that follow each other in a joint, of one kind and one w, share a lever: they are listed together.
+    Its columns: first row of the group, number of rows, slots of the bodies a and b.
     """
     work, n = ws.extended, 0
     for place in range(3):
@@ -79,9 +81,9 @@ def _column(table, n, k):
 
 @njit(contract=False, inline="always")
 def _levers(plan, ws, pose, kind, n):
-    """Vectors from the centre of a to the point of b, m; for AXIS rows the directions of b. In axes of a.
+    """Return the levers of four groups, numbers ``n``, of one kind, in axes of a: m, of AXIS rows without unit.
 
-    ``n``: four levers of one kind. Returns them; their first rows, bodies a and b; and the rotation matrices of both.
+    With them: their first rows, the bodies (a, b), and the rotation matrices of these.
     """
     table, nb = ws.extended.lever, plan.bodies.mass.size
     r, a, b = _column(table, n, 0), _column(table, n, 2), _column(table, n, 3)
@@ -96,7 +98,7 @@ def _levers(plan, ws, pose, kind, n):
 
 @njit(contract=False, inline="always")
 def _pick_rests(rest, i, nb):
-    """Rests of the positions of four bodies; the world, nb, has none."""
+    """Low parts of the positions of four bodies, zero for the world (nb)."""
     k, l, m, n = min(i[0], nb - 1), min(i[1], nb - 1), min(i[2], nb - 1), min(i[3], nb - 1)
     s = four(1.0 if i[0] < nb else 0.0, 1.0 if i[1] < nb else 0.0, 1.0 if i[2] < nb else 0.0, 1.0 if i[3] < nb else 0.0)
     x, y, z = pick_three(rest, (k, l, m, n), 0)
@@ -105,7 +107,7 @@ def _pick_rests(rest, i, nb):
 
 @njit(contract=False, inline="always")
 def _over_distance(plan, r, lever):
-    """n of DISTANCE rows, axes of a: the vector from the point of a to that of b, divided by the wanted distance."""
+    """Vectors from the point of a to that of b, axes of a, over the prescribed distances of DISTANCE rows ``r``."""
     u = pick_three(plan.measures.u, r, 0)
     (x, y, z), (s, t, v) = sub_vectors(lever, (u, (0.0, 0.0, 0.0)))
     c = plan.measures.c
@@ -115,7 +117,7 @@ def _over_distance(plan, r, lever):
 
 @njit(contract=False, inline="always")
 def _row_of(ws, n, r, k):
-    """Row k of four levers, their last one where they have less."""
+    """Row number k of each of four groups; the last row of a group that has fewer."""
     t, k = ws.extended.lever, natural(k)
     return (
         r[0] + natural(min(k, t[n[0], 1] - 1)), r[1] + natural(min(k, t[n[1], 1] - 1)),
@@ -125,9 +127,10 @@ def _row_of(ws, n, r, k):
 
 @njit(contract=False)
 def evaluate_extended(plan, ws, pose, h):
-    """Write the values of extended rows at a pose, divided by ``h``, to ``ws.residual_row``; other rows stay.
+    """Write the values, in double-double, of rows at a pose over ``h`` to ``ws.residual_row``; other rows stay.
 
-    With d the `_levers` and u, c of the row: u . d - c of a POINT, u . d of an AXIS, c (n . n - 1) / 2 of a DISTANCE.
+    With the lever d, and u, c of the row: u . d - c of a POINT row, u . d of an AXIS row, and c (e . e - 1) / 2 of a
+    DISTANCE row, with e = `_over_distance`.
     """
     c, first = plan.measures.c, 0
     for place in range(3):
@@ -157,7 +160,7 @@ def _put_rows(ws, r, lanes):
 
 @njit(contract=False, inline="always")
 def _multipliers(ws, n, r, k):
-    """Multipliers of row k of four levers, zero where they have less, and of rows that are no constraints."""
+    """Multipliers of row number k of four groups; zero where a group has fewer, or the row is no constraint."""
     t, row, f, soft = ws.extended.lever, _row_of(ws, n, r, k), ws.multiplier, ws.compliance
     return four(
         f[row[0]] if k < t[n[0], 1] and soft[row[0]] == 0.0 else 0.0,
@@ -169,7 +172,10 @@ def _multipliers(ws, n, r, k):
 
 @njit(contract=False, inline="always")
 def _push(plan, ws, n, r):
-    """Impulses on b along POINT and AXIS rows that share a lever, in axes of a."""
+    """Sums of multiplier times u over the rows of four groups, POINT or AXIS, axes of a.
+
+    That of POINT rows is the impulse on b. The cross product of either with the lever is the angular impulse on a.
+    """
     push = _push_along(plan, ws, n, r, 0)
     push = add_vectors(push, _push_along(plan, ws, n, r, 1))
     return add_vectors(push, _push_along(plan, ws, n, r, 2))
@@ -183,8 +189,10 @@ def _push_along(plan, ws, n, r, k):
 
 @njit(contract=False, inline="always")
 def _add(ws, count, i, first, sign, a):
-    """Add ``sign`` times an extended vector to the impulse of the first ``count`` of four bodies, from entry ``first``
-    on: 0 force, 3 torque."""
+    """Add ``sign`` times a double-double vector to the impulses of the first ``count`` of four bodies.
+
+    ``first``: 0 for the force, in world axes, 3 for the torque, in axes of the body. The world is left out.
+    """
     (h0, h1, h2), (r0, r1, r2) = a
     x, y, z, p, q, r = apart(h0), apart(h1), apart(h2), apart(r0), apart(r1), apart(r2)
     _add_one(ws, i[0], first, sign, (x[0], y[0], z[0]), (p[0], q[0], r[0]))
@@ -210,7 +218,7 @@ def _add_one(ws, i, first, sign, head, rest):
 def add_impulses(plan, ws, pose):
     """Add the impulses of the rows that are constraints, along their gradients at a pose, to ``ws.extended.impulse``.
 
-    Extended rows of a joint that share a lever act together.
+    Rows of a group in double-double are summed first.
     """
     for j in range(plan.joints.side.shape[0]):
         for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
@@ -228,7 +236,9 @@ def add_impulses(plan, ws, pose):
             lever, r, (a, b), (A, B) = _levers(plan, ws, pose, kind, n)
             if kind == DISTANCE:
                 push, u = scale_by_plain(_multipliers(ws, n, r, 0), _over_distance(plan, r, lever)), plan.measures.u
-                arm = pick_three(u, r, 0)  # the point of a, on the same line
+                arm = pick_three(
+                    u, r, 0
+                )  # from its centre to the point of a; the force acts along the line through both points
                 _add(ws, count, a, 3, -1.0, cross_plain(arm, push))
             else:
                 push = _push(plan, ws, n, r)

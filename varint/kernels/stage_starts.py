@@ -1,11 +1,12 @@
-"""Start values of Newton's iteration in a stage of a composition, by what is known of its neighbours in time.
+"""Start values of Newton's iteration in a stage of a composition, corrected by the errors of those of other stages.
 
-Let D_s^k be the backward differences of the velocities of stage s over the steps, see `step._extrapolate`. The
-polynomial of degree k through its velocities in the last steps misses the next one by the next D_s^(k + 1). The
-velocity of a stage is that of the motion at the middle of the stage, up to terms of the order of the step squared, so
-that D_s^(k + 1) is about the same smooth function of time for all stages s. Its values are known for the stages solved
-in this step and for all of the last step. It is extrapolated to the middle of the new stage from the nearest of these
-(interpolated where a backward stage crosses a known time), and added to the start value of that stage.
+Let D_s^k be the backward differences of the velocities of stage s over the steps, see `step._extrapolate`. The start
+value, a polynomial of degree k through the velocities of stage s in the last steps, has the error D_s^(k + 1) of the
+new step. The velocity of a stage is that of the motion at the middle of the stage, up to terms of the order of the step
+squared, so that D_s^(k + 1) is about the same smooth function of time for all stages s. It is known for the stages
+solved in this step, and for the others in the last step. From up to NEAREST of these, which `schemes.Scheme.starts`
+chooses by time and size, it is extrapolated to the middle of the new stage (a stage of negative size goes back between
+known ones: there it is interpolated), and added to the start value.
 """
 
 from dataclasses import dataclass
@@ -20,12 +21,13 @@ NEAREST = 3  # stages whose extrapolation errors correct the start value of a st
 class StageStarts(CompiledRecord, writable=True):
     """Stages whose extrapolation errors correct the start value of each stage, and their weights."""
 
-    near: Annotated[Int2, f"stages {NEAREST}"]  # j: in this step if it comes before that stage, else in the last
+    # indices of stages: of one before the stage the error in this step, of others that in the last step
+    near: Annotated[Int2, f"stages {NEAREST}"]
     share: Annotated[Float2, f"stages {NEAREST}"]  # weight of that error; zero where unused
 
 
 @njit
-def add_missed(ws, stage, degree):
+def add_expected_error(ws, stage, degree):
     """Add to the start values ``ws.velocity`` the expected error of their extrapolation of degree ``degree``."""
     for n in range(NEAREST):
         j, share = ws.starts.near[stage, n], ws.starts.share[stage, n]

@@ -32,7 +32,7 @@ from varint.kernels.projection import node_works, project
 from varint.kernels.rates import place_rates
 from varint.kernels.restart import ACCEPTED, AT_START, DEEPEST_SUBSTEP, copy_start, go_back
 from varint.kernels.ringing import extrapolate_ringing, keep_ringing
-from varint.kernels.stage_starts import add_missed
+from varint.kernels.stage_starts import add_expected_error
 from varint.kernels.tape import keep_load, keep_stage
 from varint.terms.kernels.term_events import (
     act_event,
@@ -181,7 +181,7 @@ def begin_part(plan, ws, inputs, h, stage, extrapolate, when, warm):
             enough = EXACT_ENOUGH * (length / h) ** 2 if history.shape[0] == LONG_HISTORY else 0.0
             missed, degree, ws.depth[stage] = _extrapolate(ws.velocity, history, ws.depth[stage], length, still, enough)
             if ws.history.shape[0] > 1 and missed >= still:
-                add_missed(ws, stage, degree)
+                add_expected_error(ws, stage, degree)
             for r in range(ws.multiplier.size if missed < still and ws.ldu.K.size == 0 else 0):
                 ws.multiplier[r] = ws.last_multiplier[r]
     start_multipliers(plan, ws, half_step, extrapolate)

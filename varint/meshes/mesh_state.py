@@ -23,8 +23,10 @@ class MeshState(State):
 
     def of_bodies(self, *motion: np.ndarray) -> "MeshState":
         """See `State`; the vertices stay where they are."""
-        names = "position", "quat_wxyz", "velocity", "angular_velocity"
-        return replace(self, **dict(zip(names, motion, strict=True)))
+        position, quat_wxyz, velocity, angular_velocity = motion
+        return replace(
+            self, position=position, quat_wxyz=quat_wxyz, velocity=velocity, angular_velocity=angular_velocity
+        )
 
     @property
     def all_vertices(self) -> np.ndarray:
