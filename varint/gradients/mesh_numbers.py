@@ -36,7 +36,7 @@ AT_START = ("stiffness", "masses")  # those of OF_EACH on which positions, veloc
 
 
 class MeshSums(NamedTuple):
-    """What each element (m,) and each vertex (n,) adds to the scalar (see above), in the unit of the objective."""
+    """Contributions of each element (m,) and vertex (n,) to the scalar (see above), in the unit of the objective."""
 
     elements: np.ndarray
     vertices: np.ndarray
@@ -68,7 +68,7 @@ class MeshNumbers:
         return number.field is not None and number.field.item.name in self.own and self._of_force(number)
 
     def by(self, number: Number) -> Derivative | None:
-        """A function (k, adjoint) for the derivative, of the number's shape, of objective k; None if no mesh depends."""
+        """A function (k, adjoint) for the derivative, of the number's shape, of objective k; None: no mesh depends."""
         if number.series is not None:
             return None
         if number.field is not None:
