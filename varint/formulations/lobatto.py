@@ -15,7 +15,6 @@ from varint.formulations.stepped import PARTS, Grid, Marched, SteppedRun
 from varint.integrators.lobatto_rule import node_rule
 from varint.kernels.collocation import march_nodes
 from varint.kernels.collocation_records import HingeTree, NodeWorkspace
-from varint.kernels.measures import POINT
 from varint.kernels.newton import CONVERGED
 from varint.kernels.workspace import workspace
 from varint.mechanism import Mechanism
@@ -149,7 +148,7 @@ def hinge_tree(mechanism: Mechanism, state: State) -> HingeTree:
     axis, anchor, lever, turned = np.zeros((nb, 3)), np.zeros((nb, 3)), np.zeros((nb, 3)), np.zeros((nb, 3, 3))
     for i in range(nb):
         first, parent = plan.joints.rows[i], plan.joints.parent[i]
-        assert plan.measures.kind[first] == POINT
+        assert plan.joints.points[i] == 3
         of_b, of_axis = plan.measures.w[first], plan.measures.w[first + 3]  # in axes of b
         of_a = np.linalg.solve(plan.measures.u[first : first + 3], plan.measures.c[first : first + 3])  # in axes of a
         turned[i] = R[parent].T @ R[i]
