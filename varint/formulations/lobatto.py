@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from varint._numba import STATE, allocate, role_arrays
+from varint.analysis.derived import energies
 from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.formulations.base import register
 from varint.formulations.stepped import PARTS, Grid, Marched, SteppedRun
@@ -32,7 +33,7 @@ from varint.trajectory import Trajectory
 ORDERS = (4, 6, 8, 10)
 HINGE = (Turn(Z),)  # motions that the joints have to allow
 ON_UNRESOLVED = ("warn", "raise", "ignore")
-ROUND_OFF = 1e-9  # of the energy: kinetic energies that are smaller do not count
+ROUND_OFF = 1e-9  # of the potential energy: kinetic energies that are smaller do not count
 UNRESOLVED = 0.01  # of the largest kinetic energy: change of the energy of a motion that the steps do not resolve
 
 
@@ -125,9 +126,10 @@ class Lobatto(Marched):
         """See `Method`."""
         if self.on_unresolved == "ignore" or not len(trajectory.t):
             return
-        energy = trajectory.energy
-        change, rest = np.abs(energy - energy[0]), ROUND_OFF * float(np.max(np.abs(energy)))
-        scale = max(float(np.max(trajectory.kinetic)), rest)
+        change, kinetic = energies(trajectory)
+        change, mechanism = np.abs(change - change[0]), trajectory.mechanism
+        weight = sum(body.mass for body in mechanism.bodies) * float(np.linalg.norm(mechanism.gravity))
+        scale = max(float(np.max(kinetic)), ROUND_OFF * weight * float(np.max(np.abs(trajectory.position))))
         if not change.max() > UNRESOLVED * scale:
             return
         when = float(trajectory.t[int(np.argmax(change > UNRESOLVED * scale))])
