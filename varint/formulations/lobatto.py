@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from varint._numba import STATE, allocate, role_arrays
+from varint.analysis.derived import energies
 from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.formulations.base import register
 from varint.formulations.stepped import PARTS, Grid, Marched, SteppedRun
 from varint.integrators.lobatto_rule import node_rule
 from varint.kernels.collocation import march_nodes
 from varint.kernels.collocation_records import HingeTree, NodeWorkspace
-from varint.kernels.measures import POINT
 from varint.kernels.newton import CONVERGED
 from varint.kernels.workspace import workspace
 from varint.mechanism import Mechanism
@@ -33,7 +33,7 @@ from varint.trajectory import Trajectory
 ORDERS = (4, 6, 8, 10)
 HINGE = (Turn(Z),)  # motions that the joints have to allow
 ON_UNRESOLVED = ("warn", "raise", "ignore")
-ROUND_OFF = 1e-9  # of the energy: kinetic energies that are smaller do not count
+ROUND_OFF = 1e-9  # of the potential energy: kinetic energies that are smaller do not count
 UNRESOLVED = 0.01  # of the largest kinetic energy: change of the energy of a motion that the steps do not resolve
 
 
@@ -126,9 +126,10 @@ class Lobatto(Marched):
         """See `Method`."""
         if self.on_unresolved == "ignore" or not len(trajectory.t):
             return
-        energy = trajectory.energy
-        change, rest = np.abs(energy - energy[0]), ROUND_OFF * float(np.max(np.abs(energy)))
-        scale = max(float(np.max(trajectory.kinetic)), rest)
+        change, kinetic = energies(trajectory)
+        change, mechanism = np.abs(change - change[0]), trajectory.mechanism
+        weight = sum(body.mass for body in mechanism.bodies) * float(np.linalg.norm(mechanism.gravity))
+        scale = max(float(np.max(kinetic)), ROUND_OFF * weight * float(np.max(np.abs(trajectory.position))))
         if not change.max() > UNRESOLVED * scale:
             return
         when = float(trajectory.t[int(np.argmax(change > UNRESOLVED * scale))])
@@ -149,7 +150,7 @@ def hinge_tree(mechanism: Mechanism, state: State) -> HingeTree:
     axis, anchor, lever, turned = np.zeros((nb, 3)), np.zeros((nb, 3)), np.zeros((nb, 3)), np.zeros((nb, 3, 3))
     for i in range(nb):
         first, parent = plan.joints.rows[i], plan.joints.parent[i]
-        assert plan.measures.kind[first] == POINT
+        assert plan.joints.points[i] == 3
         of_b, of_axis = plan.measures.w[first], plan.measures.w[first + 3]  # in axes of b
         of_a = np.linalg.solve(plan.measures.u[first : first + 3], plan.measures.c[first : first + 3])  # in axes of a
         turned[i] = R[parent].T @ R[i]
