@@ -191,13 +191,14 @@ def test_stepping_allocates_nothing():
         allocate(3)
 
 
+@pytest.mark.parametrize("order", [2, 4])
 @pytest.mark.parametrize("cut", [1, 7, 50])
-def test_blocks_and_restored_checkpoints_give_the_same_bits(cut, rng):
+def test_blocks_and_restored_checkpoints_give_the_same_bits(cut, order, rng):
     mechanism = random_tree(rng, 4, kinds=("Revolute", "Spherical", "Universal"))
     state = random_velocity_state(rng, mechanism)
 
     def fresh():
-        march = March(mechanism.compiled, scheme(4), 0.01, 1e-10, 1)
+        march = March(mechanism.compiled, scheme(order), 0.01, 1e-10, 1)
         march.start(state)
         return march
 
@@ -211,3 +212,20 @@ def test_blocks_and_restored_checkpoints_give_the_same_bits(cut, rng):
     second = other.advance(100 - cut)
     assert np.array_equal(np.concatenate([first.position, second.position]), whole.position)
     assert np.array_equal(np.concatenate([first.velocity, second.velocity]), whole.velocity)
+
+
+def test_long_steps_start_from_many_past_velocities():
+    """So that most need one increment; with six velocities 1.8."""
+    run = vi.simulate(vi.mechanisms.n_pendulum(n=2), 20.0, 0.01, every=2000)
+    assert run.newton_iterations < 1.2 * 2000
+
+
+def test_no_more_past_velocities_are_kept_up_to_date_than_help():
+    """At small steps few bring start values to where one increment leaves nothing."""
+    mechanism, depth = vi.mechanisms.n_pendulum(n=2), {}
+    for dt in (0.001, 0.01):
+        march = March(mechanism.compiled, scheme(2), dt, 1e-10, 1)
+        march.start(mechanism.state())
+        march.advance(200)
+        depth[dt] = int(march.ws.depth[0])
+    assert 3 <= depth[0.001] <= 6 < depth[0.01] <= march.ws.history.shape[1]

@@ -20,6 +20,7 @@ from varint.kernels.measures import (
     measure_at,
     weighted_curvature,
     weighted_measure,
+    weighted_value,
 )
 from varint.kernels.plan import JOINT
 from varint.kernels.rows import evaluate_rows
@@ -270,6 +271,8 @@ def test_measures_of_a_mechanism(rng):
         assert KINDS[KIND_NAMES[plan.measures.kind[m]]].facts.bends or not curvature(plan, ws, m, x, R)[along].any()
         if plan.measures.body[m].max() < plan.bodies.mass.size:
             check(plan, ws, m, x, R)
+        value, alone = (of(plan, ws, m, 7.0, x, R, np.zeros((2, 6))) for of in (weighted_measure, weighted_value))
+        assert alone == pytest.approx(value, abs=1e-14)
     for m in np.flatnonzero(plan.measures.body.max(axis=1) == plan.bodies.mass.size):
         gradient = value_and_gradient(plan, ws, m, x, R)[1].ravel()
         slope, differences = by_differences(plan, ws, m, x, R)
