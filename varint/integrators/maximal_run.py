@@ -308,10 +308,10 @@ class MaximalRun:
         where = f"body '{name}'" + (f" and joint '{held}'" if held else "")
         unsolved = self.march.contacts_without_states()
         if unsolved:
-            body = self.mechanism.bodies[compiled.order[unsolved[0][1]]].name
+            first = self.mechanism.bodies[compiled.order[unsolved[0][1]]].name
             why = f"{self._listed(unsolved)} have an impact for which no states of contact were found"
             message = f"the step at t = {when:g} s could not be solved: {why}; another dt may help"
-            return Failure(message, when, body)
+            return Failure(message, when, first)
         clash = self._clash()
         if clash:
             return Failure(f"the step at t = {when:g} s could not be solved: {clash}", when, name, held)
