@@ -244,7 +244,7 @@ class March:
         """Element and slots of both bodies of the contacts whose law the last evaluation of a step did not meet."""
         return self._contacts_of(np.flatnonzero(~(self.ws.contacts.missed <= (MISSED * self.tol) ** 2)))
 
-    def unsolved_impact(self) -> list[tuple[int, int, int]]:
+    def contacts_without_states(self) -> list[tuple[int, int, int]]:
         """Element and slots of both bodies of the contacts in an impact that was not solved, if there was one."""
         return self._contacts_of(np.flatnonzero(self.ws.contacts.missed < 0.0))
 

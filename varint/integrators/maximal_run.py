@@ -306,12 +306,12 @@ class MaximalRun:
         number = compiled.joints[joint] if joint >= 0 else -1
         held = self.mechanism.joints[number].name if number >= 0 else None
         where = f"body '{name}'" + (f" and joint '{held}'" if held else "")
-        unsolved = self.march.unsolved_impact()
+        unsolved = self.march.contacts_without_states()
         if unsolved:
-            body = self.mechanism.bodies[compiled.order[unsolved[0][1]]].name
+            first = self.mechanism.bodies[compiled.order[unsolved[0][1]]].name
             why = f"{self._listed(unsolved)} have an impact for which no states of contact were found"
             message = f"the step at t = {when:g} s could not be solved: {why}; another dt may help"
-            return Failure(message, when, body)
+            return Failure(message, when, first)
         clash = self._clash()
         if clash:
             return Failure(f"the step at t = {when:g} s could not be solved: {clash}", when, name, held)

@@ -46,7 +46,7 @@ SHARES = 20  # in which friction grows from zero
 @indirect(seconds=6, what="contacts")
 def solve_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float, tol: float) -> tuple[int, int]:
     """Solve a step of ``h`` seconds as `newton.solve_step` does, with contacts; returns (status, iterations)."""
-    if math.isnan(ws.goal[0, 0]) and _is_impact_unsolved(ws.contacts):
+    if math.isnan(ws.goal[0, 0]) and _has_no_states(ws.contacts):
         return NOT_CONVERGED, 0
     ws.contacts.share[0] = 1.0
     start_step(plan, ws, start, h)
@@ -99,7 +99,7 @@ def _evaluate(plan, ws, step, increment):
 
 
 @njit
-def _is_impact_unsolved(work):
+def _has_no_states(work):
     """Whether the momenta are those after an impact that was not solved; ``missed`` names its contacts and stays so."""
     for k in range(work.missed.size):
         if work.missed[k] < 0.0:
