@@ -104,24 +104,27 @@ def test_a_level_field_is_a_plane_to_boxes_and_wheels(shape, velocity):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-def test_thrown_shapes_come_to_rest_on_a_rough_field(seed):
+@pytest.mark.parametrize(
+    ("kind", "seed"), [("box", 0), ("box", 1), ("box", 11), ("hull", 0), ("hull", 8), ("rod", 0), ("rod", 3)]
+)
+def test_shapes_thrown_on_a_rough_field_stay_above_it(kind, seed):
+    """Corners that slide into a valley among them, "box" 11 and "hull" 8: see docs/limits.md for cylinders."""
     rng = np.random.default_rng(seed)
     field = vi.HeightField(0.08 * np.random.default_rng(1).random((12, 12)), 0.15, position=(-0.8, -0.8, 0))
-    hull = vi.ConvexMesh(0.12 * rng.standard_normal((12, 3)), hull=True)
-    makes = {"rod": vi.CylinderShape((0, 0, -0.1), (0, 0, 0.1), R), "hull": hull, "box": vi.BoxShape((0.2, 0.15, 0.1))}
-    bodies = [
-        vi.Body(name, mass=1.0, inertia=0.004 * np.eye(3), position=(0.4 * k - 0.4, 0.0, 0.4), collision=[shape])
-        for k, (name, shape) in enumerate(makes.items())
-    ]
-    ground = vi.ContactPairs("ground", bodies=list(makes), others=["world"], friction=0.5, restitution=0.3)
-    joints = [vi.Free(f"f{name}", "world", name) for name in makes]
-    mechanism = vi.Mechanism("m", bodies, joints, forces=[ground], ground=[field])
-    velocity, spin = 0.5 * rng.standard_normal((3, 3)), 5.0 * rng.standard_normal((3, 3))
-    run = vi.simulate(mechanism, 1.2, 0.004, state=replace(mechanism.state(), velocity=velocity, angular_velocity=spin))
-    assert run.penetration["ground"].max() < 1e-7
-    assert run.energy[-1] < run.energy[0]
-    assert (run.energy - np.minimum.accumulate(run.energy)).max() < 1e-3 * run.energy[0]
+    shape = {
+        "rod": vi.CylinderShape((0, 0, -0.1), (0, 0, 0.1), R),
+        "hull": vi.ConvexMesh(0.12 * rng.standard_normal((12, 3)), hull=True),
+        "box": vi.BoxShape((0.2, 0.15, 0.1)),
+    }[kind]
+    body = vi.Body("b", mass=1.0, inertia=0.004 * np.eye(3), position=(0, 0, 0.4), collision=[shape])
+    contact = vi.Contact("c", "b", "world", friction=0.5, restitution=0.3)
+    mechanism = vi.Mechanism("m", [body], [vi.Free("f", "world", "b")], forces=[contact], ground=[field])
+    velocity, spin = 0.5 * rng.standard_normal((1, 3)), 5.0 * rng.standard_normal((1, 3))
+    state = replace(mechanism.state(), velocity=velocity, angular_velocity=spin)
+    run = vi.simulate(mechanism, 1.2, 0.004, state=state)
+    assert run.penetration["c"].max() < 1e-9
+    assert run.energy[-1] < 0.8 * run.energy[0]
+    assert (run.energy - np.minimum.accumulate(run.energy)).max() < 1e-4
 
 
 def test_what_a_height_field_refuses():

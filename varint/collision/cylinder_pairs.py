@@ -170,7 +170,7 @@ def _ends(shapes, pair, frame, scene, count, out):
 @njit
 def _exchange(frame, scene, count, out):
     """Take a for b in the pairs of features that are there, and in the frame and the scene, which are returned."""
-    (relative, d), (axis, cone, limits, slack) = frame, scene
+    (relative, d), (axis, cone, gaps, slack) = frame, scene
     for k in range(count):
         at, n = vector(out.place[k]), vector(out.place[k, 3:])
         at, n = rotate_back(relative, sub(at, d)), scale(-1.0, rotate_back(relative, n))
@@ -181,7 +181,7 @@ def _exchange(frame, scene, count, out):
     for i in range(3):
         for j in range(i):
             relative[i, j], relative[j, i] = relative[j, i], relative[i, j]
-    return (relative, d), (axis, cone, limits, slack)
+    return (relative, d), (axis, cone, gaps, slack)
 
 
 @njit

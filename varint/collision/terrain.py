@@ -176,6 +176,26 @@ def _rises(shapes, grid, i, j, n):
 
 
 @njit
+def _out_of(shapes, a, p):
+    """Distance by which a point, axes of its body, is outside of a polyhedron a along the best of its normals, m."""
+    most = -math.inf
+    for f in range(shapes.first_face[a], shapes.first_face[a + 1]):
+        most = max(most, dot(vector(shapes.normal[f]), p) - shapes.offset[f])
+    return most
+
+
+@njit
+def _is_below(shapes, grid, p, slack):
+    """Whether a point, axes of the field's body, is below the triangle in whose column it is, within a slack."""
+    x, y = _place(shapes, grid, p)
+    if not (0.0 <= x < grid[1] - 1.0 and 0.0 <= y < grid[2] - 1.0):
+        return False
+    i, j = math.floor(x), math.floor(y)
+    foot, n = _triangle(shapes, grid, i, j, 1 if y - j > x - i else 0)
+    return dot(n, sub(p, foot)) <= slack
+
+
+@njit
 def _corners(shapes, pair, frame, grid, scene, count, out):
     """Add the corners of a polyhedron a with the triangles that they face; the new count."""
     (a, b), (relative, d), (deepest, reach), slack = pair, frame, scene[2], scene[3]
@@ -200,7 +220,7 @@ def _corners(shapes, pair, frame, grid, scene, count, out):
 
 
 @njit
-def _edges(shapes, pair, frame, ridge, scene, count, out):
+def _edges(shapes, pair, frame, grid, ridge, scene, count, out):
     """Add the edges of a polyhedron a that cross a ridge; the new count."""
     (a, b), (relative, d), (number, P, turned, span, (left, right)) = pair, frame, ridge
     size, slack = min(shapes.bound[a], shapes.bound[b]), scene[3]
@@ -217,6 +237,9 @@ def _edges(shapes, pair, frame, ridge, scene, count, out):
             continue
         u = vector(shapes.along[e])
         start = vector(shapes.vertex[shapes.edge[e, 0]])
+        clear = gap < 0.0 and _out_of(shapes, a, add(foot, scale(on_f, along))) > slack
+        if clear and not _is_below(shapes, grid, rotate_back(relative, sub(add(start, scale(on_e, u)), d)), slack):
+            continue  # the edge is on the other side of a steep ridge
         w = scale(-1.0, turned) if dot(cross(u, along), n) > 0.0 else turned  # first x second points from b to a
         place = add(add(start, scale(on_e, u)), scale(0.5 * gap, n)), n
         count = put_features(out, count, LINE_LINE, False, (e, number), (start, u, P, w), (0.0, 0.0), gap, place, size)
@@ -234,6 +257,8 @@ def _faces(shapes, pair, frame, grid, peak, scene, count, out):
         gap = dot(n, point) - shapes.offset[f]
         if not (is_due(gap, n, scene) and is_above(shapes, f, point, scene[3])):
             continue
+        if gap < 0.0 and gap < _out_of(shapes, a, point) - scene[3]:
+            continue  # another face is nearer
         if _rises(shapes, grid, i, j, scale(-1.0, rotate_back(relative, n))):
             ends, keys = (P, NONE, scale(shapes.offset[f], n), n), (grid[0] + i * grid[2] + j, f)
             place = sub(point, scale(0.5 * gap, n)), n
@@ -288,7 +313,7 @@ def _of_cell(shapes, pair, frame, grid, corner, scene, count, out):
         if rises and round_about:
             count = add_edge(shapes, pair, frame, of_cylinder(shapes, a), ridge, scene, count, out)
         elif rises:
-            count = _edges(shapes, pair, frame, ridge, scene, count, out)
+            count = _edges(shapes, pair, frame, grid, ridge, scene, count, out)
     if not _is_peak(shapes, grid, i, j):
         return count
     if not round_about:
