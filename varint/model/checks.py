@@ -69,8 +69,8 @@ def array_of(
     Whole numbers and floats of every size will do, and numpy-quaternions for shapes (..., 4). Truth values, texts,
     complex numbers, dates, objects and masked arrays will not, nor will whole numbers that no float can hold.
     """
-    usual = type(value) is np.ndarray and value.dtype is FLOAT and value.shape == shape
-    if usual and math.isfinite(np.vdot(value, value)):  # else an entry is not finite, or its square is too large
+    usual = type(value) is np.ndarray and value.dtype is FLOAT and value.shape == shape  # where squares are finite too
+    if usual and math.isfinite(np.vdot(value, value)):  # type: ignore[arg-type]
         return freeze(np.array(value))
     return in_a_shape(value, (shape,), what, error)
 
