@@ -108,7 +108,7 @@ class Room:
             energy_error=float(run.figure[ENERGY_ERROR]),
             largest_kinetic=float(run.figure[LARGEST_KINETIC]),
             drift=float(run.figure[LARGEST_DRIFT]),
-            steps=len(run.kinetic) - 1,
+            steps=len(run.rows.time) - 1,
             substeps=pieces,
             newton_iterations=iterations,
             wall_time=spent,
