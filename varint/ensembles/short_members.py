@@ -42,7 +42,7 @@ MOST_ROOMS = 4
 ROOMS: list["Room"] = []  # that no thread runs a member in; pop and append are atomic
 
 
-class Steps(NamedTuple):
+class ShortSteps(NamedTuple):
     """The steps of a run: its scheme, their size, s, the tolerance, m/s, and how many there are."""
 
     scheme: Scheme
@@ -67,7 +67,7 @@ class ShortFigures(NamedTuple):
 class Room:
     """Arrays in which members run one after another; ``key``: all that their sizes depend on."""
 
-    def __init__(self, key: tuple, compiled: Compiled, steps: Steps) -> None:
+    def __init__(self, key: tuple, compiled: Compiled, steps: ShortSteps) -> None:
         self.key, scheme, nodes, nb = key, steps.scheme, steps.number + 1, len(compiled.order)
         self.spare = spare_workspace(compiled.plan, **_sizes(compiled, scheme))
         inputs = March(compiled, scheme, steps.dt, steps.tol, 1).acting()
@@ -108,7 +108,7 @@ class Room:
             energy_error=float(run.figure[ENERGY_ERROR]),
             largest_kinetic=float(run.figure[LARGEST_KINETIC]),
             drift=float(run.figure[LARGEST_DRIFT]),
-            steps=len(run.kinetic) - 1,
+            steps=len(run.rows.time) - 1,
             substeps=pieces,
             newton_iterations=iterations,
             wall_time=spent,
@@ -143,14 +143,14 @@ def short_figures(
     return figures
 
 
-def _steps(arguments: Mapping[str, Any]) -> Steps | None:
+def _steps(arguments: Mapping[str, Any]) -> ShortSteps | None:
     """The steps by the arguments of a run; None for other than steps of one size from the start."""
     try:
         method, count = _checked(tuple((name, type(value), value) for name, value in arguments.items()))
         scheme = find_scheme(method.order, method.scheme)
     except (VarintError, KeyError, TypeError):  # which the run as others reports
         return None
-    return None if scheme.staggered else Steps(scheme, method.dt, method.tol, count)
+    return None if scheme.staggered else ShortSteps(scheme, method.dt, method.tol, count)
 
 
 @lru_cache(maxsize=64)

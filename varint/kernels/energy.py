@@ -4,7 +4,8 @@ from varint._numba import njit
 from varint.algebra.quaternion import rotation_matrix
 from varint.algebra.vectors import add, cross, dot, rotate, scale, vector
 
-LANES, MOST_SUMMED = 8, 128  # of numpy's sums: numbers that are added side by side, and most of them in one piece
+SIDE_BY_SIDE = 8  # partial sums of numpy's sums
+MOST_SUMMED = 128  # numbers that these add in one piece
 
 
 @njit
@@ -52,11 +53,11 @@ def gravity_energies(mass, gravity, position, terms, out):
 @njit(contract=False)
 def _sum(terms):
     """The sum of the numbers (n,), in the order of numpy's: eight partial sums, then what is left."""
-    whole = terms.size - terms.size % LANES
+    whole = terms.size - terms.size % SIDE_BY_SIDE
     total = 0.0
     if whole:
         a, b, c, d, e, f, g, h = terms[0], terms[1], terms[2], terms[3], terms[4], terms[5], terms[6], terms[7]
-        for n in range(LANES, whole, LANES):
+        for n in range(SIDE_BY_SIDE, whole, SIDE_BY_SIDE):
             a, b, c, d = a + terms[n], b + terms[n + 1], c + terms[n + 2], d + terms[n + 3]
             e, f, g, h = e + terms[n + 4], f + terms[n + 5], g + terms[n + 6], h + terms[n + 7]
         total = ((a + b) + (c + d)) + ((e + f) + (g + h))

@@ -29,7 +29,7 @@ def checked_start(mechanism: CompiledStructure, state: State, ws: Workspace | No
 
 
 def largest_gap(mechanism: CompiledStructure, state: State) -> float:
-    """The most that a joint may be open in a state to start from, m."""
+    """Return the largest opening of a joint in a state to start from, m."""
     return float(LARGEST_GAP * mechanism.compiled.length + ROUND_OFF * np.abs(state.position).max())
 
 

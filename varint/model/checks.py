@@ -23,9 +23,7 @@ from varint.errors import ArgumentError, FileError, MechanismError, VarintError
 
 FLOAT = np.dtype(float)
 UNIT_TOLERANCE = 1e-4
-ROUND_OFF = (
-    4 * np.finfo(float).eps
-)  # of a norm: what is nearer to one stays as it is, so that copies have the same bits
+ROUND_OFF = 4 * np.finfo(float).eps  # of a norm: nearer to one it stays as it is, so that copies have the same bits
 LONGEST = 200  # characters of a value in an error
 OF_USERS = "raised by "  # how the note begins that says whose function raised an error
 LARGEST_SEED = 2**64 - 1  # of random numbers
@@ -71,10 +69,9 @@ def array_of(
     Whole numbers and floats of every size will do, and numpy-quaternions for shapes (..., 4). Truth values, texts,
     complex numbers, dates, objects and masked arrays will not, nor will whole numbers that no float can hold.
     """
-    if type(value) is np.ndarray and value.dtype is FLOAT and value.shape == shape:  # the usual case, at once
-        array = np.array(value)
-        if math.isfinite(np.vdot(array, array)):  # else an entry may be none, or its square too large
-            return freeze(array)
+    usual = type(value) is np.ndarray and value.dtype is FLOAT and value.shape == shape  # where squares are finite too
+    if usual and math.isfinite(np.vdot(value, value)):  # type: ignore[arg-type]
+        return freeze(np.array(value))
     return in_a_shape(value, (shape,), what, error)
 
 
