@@ -23,8 +23,8 @@ class MeshState(State):
 
     def of_bodies(self, *motion: np.ndarray) -> "MeshState":
         """See `State`; the vertices stay where they are."""
-        names = "position", "quat_wxyz", "velocity", "angular_velocity"
-        return replace(self, **dict(zip(names, motion, strict=True)))
+        x, quat, v, w = motion
+        return MeshState(x, quat, v, w, self.vertices, self.vertex_velocities)
 
     @property
     def all_vertices(self) -> np.ndarray:
