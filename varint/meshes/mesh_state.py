@@ -23,10 +23,8 @@ class MeshState(State):
 
     def of_bodies(self, *motion: np.ndarray) -> "MeshState":
         """See `State`; the vertices stay where they are."""
-        position, quat_wxyz, velocity, angular_velocity = motion
-        return replace(
-            self, position=position, quat_wxyz=quat_wxyz, velocity=velocity, angular_velocity=angular_velocity
-        )
+        x, quat, v, w = motion
+        return MeshState(x, quat, v, w, self.vertices, self.vertex_velocities)
 
     @property
     def all_vertices(self) -> np.ndarray:
