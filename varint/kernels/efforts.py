@@ -38,7 +38,7 @@ from varint.kernels.compliant_rows import free_efforts
 from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.laws import evaluate_laws, law_work, sum_ends
 from varint.kernels.loads import body_of, contact_torque, differentiate_loads, evaluate_loads, load_power
-from varint.kernels.measures import ANGLE, weighted_curvature
+from varint.kernels.measures import weighted_curvature
 from varint.kernels.path_records import OWN_ROWS
 from varint.kernels.paths import bend_paths
 from varint.kernels.plan import Plan, Workspace
@@ -357,25 +357,23 @@ def finish_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> N
             for side in range(2):
                 i = natural(plan.measures.body[m, side])
                 if i < plan.bodies.mass.size:
-                    only = plan.measures.kind[m] == ANGLE
-                    _finish_push(ws, i, half_step * work.sum_effort[s], work.gradient[m, side], only)
+                    _finish_push(ws, i, half_step * work.sum_effort[s], work.gradient[m, side])
     work.summed[0] = 2 - start
     if plan.compliant.joint_row.size:
         finish_rows(plan, ws)
     for n in range(plan.loads.kind.size):
         i = plan.loads.body[n]
         work.work[plan.loads.element[n]] += 2.0 * half_step * load_power(plan, work, n, ws.velocity)
-        _finish_push(ws, i, half_step, work.wrench[n], False)
+        _finish_push(ws, i, half_step, work.wrench[n])
 
 
 @njit
-def _finish_push(ws, i, share, g, turns):
-    """Momentum of body i += share (g_x, (I - [T]) g_theta); ``turns``: g_x is zero."""
+def _finish_push(ws, i, share, g):
+    """Momentum of body i += share (g_x, (I - [T]) g_theta)."""
     tilt = sub(turn_of(g), cross(vector(ws.efforts.tangent[i]), turn_of(g)))
     p, rest = ws.momentum[i], ws.momentum_rest[i]
-    for k in range(0 if turns else 3):
-        p[k], rest[k] = two_sum(p[k], rest[k] + share * g[k])
     for k in range(3):
+        p[k], rest[k] = two_sum(p[k], rest[k] + share * g[k])
         p[3 + k], rest[3 + k] = two_sum(p[3 + k], rest[3 + k] + share * tilt[k])
 
 
