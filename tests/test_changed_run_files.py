@@ -204,6 +204,18 @@ def test_one_changed_bit_is_noticed(tmp_path, rng):
     assert refused > 40
 
 
+def test_a_checkpoint_of_another_version_is_named(tmp_path):
+    def older(file):
+        for turn in "01":
+            del file[f"checkpoint/{turn}/state/depth"]
+
+    path = tmp_path / "run.h5"
+    run(path)
+    signed(path, older)
+    with pytest.raises(vi.FileError, match=r"another version of varint wrote it, whose checkpoints differ in depth"):
+        run(path, 2.0, resume=True)
+
+
 def test_checkpoint_is_what_was_kept():
     state = {"a": np.arange(3.0), "b": np.zeros((0, 2), dtype=np.int64)}
     long = "ä" * 700  # cut at a whole character

@@ -268,7 +268,7 @@ def _reopened(run: Run, job: Job, path: Path, first: Block) -> tuple[RunWriter |
 def _restore(run: Run, saved: Mapping[str, np.ndarray], recorded: float, path: Path) -> None:
     """Go back to a checkpoint behind a node recorded at that time, s; raises FileError where it is none of the run."""
     try:
-        _check_state(saved, run.checkpoint())
+        _check_state(saved, run.checkpoint(), path)
         run.restore(saved)
         if not run.time >= recorded * (1 - ROUND_OFF):
             raise ValueError("its checkpoint does not belong to its nodes")
@@ -278,10 +278,14 @@ def _restore(run: Run, saved: Mapping[str, np.ndarray], recorded: float, path: P
         raise FileError(f"'{path}' is damaged or not a run of varint: {problem}") from None
 
 
-def _check_state(saved: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray]) -> None:
-    """Check that a checkpoint has the arrays of the run; raises ValueError."""
+def _check_state(saved: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray], path: Path) -> None:
+    """Check that a checkpoint has the arrays of the run; raises ValueError, FileError."""
     if saved.keys() != own.keys():
-        raise ValueError(f"its checkpoint holds {', '.join(saved)}")
+        other = ", ".join(sorted(saved.keys() ^ own.keys()))
+        raise FileError(
+            f"'{path}' cannot go on here: another version of varint wrote it, whose checkpoints differ in {other}; go on"
+            " with that version, or begin anew with overwrite=True"
+        )
     for name, array in own.items():
         found = saved[name]
         least = -1 if found.dtype.kind == "i" else -np.inf  # counts and numbers of bodies
