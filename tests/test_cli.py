@@ -92,6 +92,13 @@ def test_run_options_reach_the_simulation():
     assert not Path("r.png").exists()
 
 
+def test_run_by_collocation(capsys):
+    assert main(["run", "double_pendulum", *SHORT, "--lobatto", "--order", "6", "-o", "r.h5"]) == 0
+    there = vi.simulate(vi.Problem(vi.mechanisms.double_pendulum(), 0.5), vi.Lobatto(0.01, order=6))
+    assert same_bits(vi.load("r.h5"), there)
+    assert "--tol belongs to" in complaint(capsys, ["run", "double_pendulum", *SHORT, "--lobatto", "--tol", "1e-8"])
+
+
 @pytest.mark.slow
 def test_run_of_mechanism_files():
     vi.save_mechanism(vi.mechanisms.four_bar(), "m.json")

@@ -29,15 +29,19 @@ def add_method(parser: ArgumentParser) -> None:
     """Options that choose a scheme, an integrator or a method, and its tolerance."""
     from varint.formulations.base import methods_by_integrator
     from varint.formulations.kkt import STABILISATIONS
+    from varint.formulations.lobatto import ORDERS as ORDERS_OF_LOBATTO
     from varint.integrators.schemes import ORDERS, SCHEMES
     from varint.peers.base import simulators
     from varint.redmax.contact_solvers import CONTACT_SOLVERS
 
-    parser.add_argument("--order", type=int, choices=ORDERS, help="of the scheme, default 2")
+    orders, order = sorted({*ORDERS, *ORDERS_OF_LOBATTO}), "of the scheme, default 2; of --lobatto default 8"
+    parser.add_argument("--order", type=int, choices=orders, help=order)
     method = parser.add_mutually_exclusive_group()
     method.add_argument("--scheme", choices=SCHEMES, help="the scheme itself, in place of the order")
     by_name = "run by this integrator: in reduced coordinates, or of varint.Maximal (docs/rivals.md)"
     method.add_argument("--integrator", type=str.lower, choices=methods_by_integrator(), help=by_name)
+    nodes = "run by collocation, the fastest for trees of hinges under gravity (docs/runs.md)"
+    method.add_argument("--lobatto", action="store_true", help=nodes)
     rival = "run by a method of your own: a script that registers it (docs/own_methods.md)"
     method.add_argument("--method", metavar="FILE.py", type=Path, help=rival)
     peer = f"run by another simulator: {', '.join(simulators())}, or with its integrator, as mujoco:rk4"
@@ -64,9 +68,12 @@ def add_adaptive(parser: ArgumentParser) -> None:
 def formulation_of(args: Namespace) -> str:
     """The formulation that the options choose; a script of a method is executed. Raises ArgumentError, FileError."""
     from varint.formulations.base import HERE, methods_by_integrator
+    from varint.formulations.lobatto import Lobatto
 
     if args.method is not None:
         return registered_by(args.method)
+    if args.lobatto:
+        return Lobatto.formulation
     if args.simulator is not None:
         return HERE[3]
     return HERE[0] if args.integrator is None else methods_by_integrator()[args.integrator].formulation

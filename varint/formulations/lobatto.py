@@ -67,6 +67,7 @@ class Lobatto(Marched):
 
     formulation: ClassVar[str] = "lobatto"
     called: ClassVar[str] = "varint.Lobatto"
+    option: ClassVar[str] = "--lobatto"
     resumable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
