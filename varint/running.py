@@ -283,8 +283,8 @@ def _check_state(saved: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray],
     if saved.keys() != own.keys():
         other = ", ".join(sorted(saved.keys() ^ own.keys()))
         raise FileError(
-            f"'{path}' cannot go on here: another version of varint wrote it, whose checkpoints differ in {other}; go on"
-            " with that version, or begin anew with overwrite=True"
+            f"'{path}' cannot go on here: another version of varint wrote it, whose checkpoints differ in {other}; go"
+            " on with that version, or begin anew with overwrite=True"
         )
     for name, array in own.items():
         found = saved[name]
