@@ -21,7 +21,8 @@ from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kernels.energy import MOST_SUMMED
 from varint.kernels.march_records import NodeRows
-from varint.kernels.short_run import run_short, run_steps, work_out_figures
+from varint.kernels.march_steps import run_steps
+from varint.kernels.short_run import run_short, work_out_figures
 from varint.kernels.short_run_records import (
     ENERGY_ERROR,
     FIGURES,

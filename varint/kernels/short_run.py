@@ -2,19 +2,19 @@
 
 import math
 
-from varint._numba import indirect, njit, record_at
+from varint._numba import njit, record_at
 from varint.kernels.balance import start_balance
 from varint.kernels.configuration import drift, place_anew
 from varint.kernels.energy import gravity_energies, kinetic_energies
 from varint.kernels.inputs import set_load
+from varint.kernels.march_steps import run_steps
 from varint.kernels.newton import CONVERGED
 from varint.kernels.plan import Plan
 from varint.kernels.run_end import judge_end
 from varint.kernels.short_run_records import ENERGY_ERROR, LARGEST_DRIFT, LARGEST_KINETIC, START_DRIFT, ShortRun
-from varint.kernels.step import record_node, run, start_momentum
+from varint.kernels.step import record_node, start_momentum
 
 plan_at, short_run_at = record_at(Plan), record_at(ShortRun)
-run_steps = indirect(run)  # the very code of other runs: the same bits
 
 
 @njit(seconds=1, what="short members of ensembles")
@@ -52,6 +52,7 @@ def _start(plan, own, dt):
         for i in range(own.slot.size):
             for k in range(6):
                 ws.history[stage, 0, i, k] = ws.velocity[i, k]
+        ws.depth[stage] = ws.history.shape[1]
     place_anew(plan, ws, 0)
     set_load(plan, ws, own.inputs, 0, 0.0)
     start_momentum(plan, ws, 0.0)

@@ -27,7 +27,7 @@ from varint.kernels.massive_paths import finish_paths, has_massive_paths, start_
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import CONVERGED, EPSILON, NOT_CONVERGED, NOTHING, has_efforts, solve_step
 from varint.kernels.pace import keep_pace
-from varint.kernels.plan import LONG_HISTORY, Plan, Workspace
+from varint.kernels.plan import HISTORY, LONG_HISTORY, Plan, Workspace
 from varint.kernels.projection import node_works, project
 from varint.kernels.rates import place_rates
 from varint.kernels.restart import ACCEPTED, AT_START, DEEPEST_SUBSTEP, copy_start, go_back
@@ -50,6 +50,7 @@ MOST_TRIALS = 500  # of a sub-step that events end; then it is divided, for they
 SAME_TIME = 1e-9  # of dt: a node that is as near as this to the end of a run is its end
 OPEN, SLACK = 1e-9, 10.0  # of the size of a part, and of the tolerance of a step: so far a joint may be open
 NEAR_ENOUGH = 1e-4  # of the square of a velocity: by how much less a start value may have missed the last one
+SMOOTH = 1e-8  # the same, from which on more than HISTORY differences are looked at: others are small by chance
 EXACT_ENOUGH = 8.0 * EPSILON * NOTHING  # of the square of size over step: one increment from there leaves NOTHING
 
 
@@ -69,6 +70,9 @@ def _extrapolate(velocity, history, depth, length, still, enough):
     # |D^k| < sqrt(NEAR_ENOUGH) |D^0| chooses the degree; the start value is the sum of D^0, D^1, ..., D^degree.
     degree, least, scale, missed = 2, NEAR_ENOUGH, 0.0, math.inf
     for k in range(depth):
+        if k == HISTORY and least > SMOOTH:
+            depth = k  # the next difference is added after the step
+            break
         line = turn = 0.0
         for i in range(velocity.shape[0]):
             d = history[k, i]
@@ -80,7 +84,7 @@ def _extrapolate(velocity, history, depth, length, still, enough):
         elif size < least * scale:
             degree, least, missed = k - 1, size / scale, size
             if size < enough:
-                depth = max(k, 2)  # the next difference is added after the step
+                depth = max(k, 2)
                 break
     if scale < still * still:
         degree, missed = 0, scale
