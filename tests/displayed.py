@@ -18,6 +18,7 @@ LINES, CHARACTERS = 5, 400
 MANY = 1000
 TIMES = np.linspace(0.0, 0.1, 6)
 ENDS = {"point_a": (0, 0, 0), "point_b": (0, 0, 1)}
+MANY_VERTICES = {"d": np.zeros((1000, 3))}
 BAR = vi.Section.circle(0.01, E=2e11, nu=0.3, density=7850.0)
 NAME = "<b>&\"'" + "long " * 100
 
@@ -106,6 +107,7 @@ def things():
         "reduced run": vi.redmax.simulate(loop, 0.02, dt=0.01),
         "problem": vi.Problem(loop, 0.02),
         "method": vi.Variational(0.01, order=4),
+        "collocation": vi.Lobatto(0.01, order=6),
         "reduced method": vi.Reduced("radau"),
         "rival": vi.Maximal("kkt", dt=0.01),
         "step matrix": vi.step_matrix(loop, None, 0.01),
@@ -133,6 +135,9 @@ def things():
         "attached vertices": vi.AttachedVertices("a", range(1000)),
         "deformable body": vi.DeformableBody.box(
             "d", (1, 1, 1), (5, 5, 5), E=1.0, nu=0.3, density=1.0, attach={"a": range(6)}
+        ),
+        "state with vertices": vi.MeshState(
+            **vars(loop.state()), vertices=MANY_VERTICES, vertex_velocities=MANY_VERTICES
         ),
         "particle net": vi.ParticleNet.cloth("n", (1, 1), (9, 9), mass=1.0, stiffness=1.0, attach={"a": range(6)}),
         "beam": vi.beam("e", "a", "b", **ENDS, elements=50, section=BAR),

@@ -27,6 +27,7 @@ RESULTS = {
     "Gradient",
     "ImportReport",
     "LiveView",
+    "MeshState",
     "StateGradient",
     "Trajectory",
     "Sweep",

@@ -211,3 +211,29 @@ def test_the_start_alone():
     assert masses.value == pytest.approx(flying().state().velocity[0, 0], abs=1e-12)
     for name in ("cloth.masses", "cloth.stiffness"):
         assert np.abs(masses[name]).max() < 1e-9
+
+
+def test_by_rest_lengths_of_springs_that_are_nearly_slack():
+    """Stretched by 2e-4 of their length, less than the steps of other differences."""
+    bar = vi.Body.rod("bar", (0, 0, 0), (1, 0, 0), mass=1.0)
+    hinge = vi.Revolute("hinge", "world", "bar", point=(0, 0, 0), axis=(0, 1, 0))
+    points = np.array([[0.5, 0, 0], [1.0, 0, 0], [0.5, 0, 1.0], [1.0, 0, 1.0], [0.75, 0.5, 0.5]])
+    springs, attach = [[0, 2], [1, 3], [4, 2]], {"bar": [0, 1], "world": [2, 3]}
+
+    def hanging(lengths):
+        net = vi.ParticleNet(
+            "net", points, springs=springs, stiffness=500.0, rest_length=lengths, slack=True, attach=attach,
+            masses=[0, 0, 0, 0, 0.1],
+        )  # fmt: skip
+        return vi.Mechanism("bar on springs", [bar], [hinge], forces=[net])
+
+    def lift(lengths):
+        return vi.simulate(hanging(lengths), 6e-3, 1e-3, tol=1e-13).position[-1, 0, 2]
+
+    lengths = np.append(np.full(2, 1.0 / (1.0 + 2e-4)), np.sqrt(0.5625) / 1.1)
+    found = vi.gradient(
+        hanging(lengths), lambda state: state.position[0, 2], 6e-3, 1e-3, with_respect_to=["net.rest_length"],
+        tol=1e-13,
+    )["net.rest_length"]  # fmt: skip
+    for k, way in enumerate(1e-5 * np.eye(3)[:2]):
+        assert found[k] == pytest.approx((lift(lengths + way) - lift(lengths - way)) / 2e-5, rel=1e-5)

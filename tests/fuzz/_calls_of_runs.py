@@ -64,6 +64,7 @@ def run_calls() -> dict[str, Call]:
         "measure": lambda: lambda trajectory: {"first": 1.0}, "workers": 2, "scheduler": None,
         "progress": lambda: lambda *_: None, "on_unresolved": "warn",
     }  # fmt: skip
+    by_nodes = {"dt": 0.005, "order": 6, "on_unresolved": "warn"}
     rival = {"integrator": "implicit_euler", "dt": 0.005, "stabilisation": "baumgarte", "rate": 20.0}
     looped = {"mechanism": four_bar(), "duration": 0.01, "dt": 0.005, "integrator": "euler", "baumgarte": 5.0}
 
@@ -85,6 +86,9 @@ def run_calls() -> dict[str, Call]:
 
     def of_scheme(**arguments):
         return ask(vi.simulate(vi.Problem(motor, 0.01), vi.Variational(**arguments)))
+
+    def of_nodes(**arguments):
+        return ask(vi.simulate(vi.Problem(vi.mechanisms.double_pendulum(), 0.01), vi.Lobatto(**arguments)))
 
     def of_integrator(**arguments):
         return ask(vi.simulate(vi.Problem(motor, 0.01), vi.Reduced(**arguments)))
@@ -126,6 +130,7 @@ def run_calls() -> dict[str, Call]:
     return {
         "Problem": Call(vi.Problem, of(vi.Problem, maximal), repr),
         "Variational": Call(vi.Variational, of(vi.Variational, maximal), repr),
+        "Lobatto": Call(vi.Lobatto, of(vi.Lobatto, by_nodes), repr),
         "Reduced": Call(vi.Reduced, of(vi.Reduced, reduced), repr),
         "Peer": Call(vi.Peer, rights(**peer), repr),
         "Stepper": Call(of_stepper, rights(**stepped)),
@@ -141,6 +146,7 @@ def run_calls() -> dict[str, Call]:
         "Maximal": Call(vi.Maximal, of(vi.Maximal, rival), repr),
         "simulate by Maximal": Call(of_rival, of(vi.Maximal, rival)),
         "simulate by Variational": Call(of_scheme, of(vi.Variational, maximal)),
+        "simulate by Lobatto": Call(of_nodes, of(vi.Lobatto, by_nodes)),
         "simulate by Reduced": Call(of_integrator, of(vi.Reduced, reduced | {"prescribed": None})),
         "simulate by Peer": Call(of_peer, rights(**peer)),
         "simulate with a Recording": Call(of_recording, of(vi.Recording, maximal)),

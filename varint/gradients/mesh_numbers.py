@@ -2,8 +2,8 @@
 
 With sigma and epsilon, the derivatives of the objective by the s and e of each stage (mesh_adjoint.py), the derivative
 by a number is, by differences, that of one scalar: the sum over the stages of sigma . s + epsilon . e, with s and e
-worked out with the changed number along the unchanged motion of the run. The start of the vertices, and at the nodes
-the momenta of those that bodies hold, add terms of the same kind.
+worked out with the changed number along the unchanged motion of the run. Terms of the same kind come from the start of
+the vertices and, at the nodes, from the momenta of held vertices and from what the objective reads of vertices.
 """
 
 from collections.abc import Callable
@@ -32,6 +32,7 @@ OF_EACH = {
     "masses": "vertices",
 }  # fields of a net that have one number for each of these
 
+AT_KINK = 1e-5  # share of the steps by a rest length, in which forces are linear but where a spring goes slack
 AT_START = ("stiffness", "masses")  # those of OF_EACH on which positions, velocities or momenta at the start depend
 
 
@@ -43,7 +44,7 @@ class MeshSums(NamedTuple):
 
     @property
     def total(self) -> float:
-        """All of it."""
+        """Their sum; the term of the start is not among them."""
         return float(self.elements.sum() + self.vertices.sum())
 
 
@@ -79,12 +80,17 @@ class MeshNumbers:
                 return None
             if attribute in OF_EACH and number.value.ndim and self.is_own(number):
                 return self._by_each(number)
-        parts = by_differences(number, self.run.mechanism, self._changed)
+        parts = by_differences(number, self.run.mechanism, self._changed, self._share(number))
         return lambda k, adjoint: of_shape(number, [part.of(lambda each: each.value(k, adjoint)) for part in parts])
 
     def start(self, mechanism: Mechanism) -> MeshStart:
         """The start of the vertices of a changed mechanism, whose bodies start where those of the run do."""
         return MeshStart(AttachedMeshes(mechanism, self.run.compiled), *self.run.bodies_at_start)
+
+    def _share(self, number: Number) -> float:
+        """Share of the steps of a number for its differences."""
+        of_length = self.is_own(number) and number.field is not None and number.field.attribute == "rest_length"
+        return AT_KINK if of_length else 1.0
 
     def _of_force(self, number: Number) -> bool:
         assert number.field is not None
@@ -103,7 +109,7 @@ class MeshNumbers:
         """
         assert number.field is not None
         name, kind = number.field.item.name, OF_EACH[number.field.attribute]
-        mechanism, step = self.run.mechanism, float(number.steps[0])
+        mechanism, step = self.run.mechanism, self._share(number) * float(number.steps[0])
         every = np.ones_like(number.value)
         stages = Differences(lambda share: self._changed(number.replaced(number.value + share * every)), step)
         meshes = AttachedMeshes(mechanism, self.run.compiled)
@@ -171,7 +177,7 @@ class ChangedMeshes:
         by_x, by_v = node.by_vertices
         if not node.by_vertices.any():
             return
-        x, v = np.zeros((2, *by_x.shape))  # but for the places of free vertices, which are those of the run
+        x, v = np.zeros((2, *by_x.shape))  # the places of free vertices stay zero: no number changes them along the run
         meshes.place(node.position, node.rotation, x)
         v[meshes.held] = found[1]
         momenta = self.numbers.run.march.meshes.mass[meshes.free, None] * node.free  # which are those of the run

@@ -2,7 +2,8 @@
 
 HDF5 takes as long to create one of the eighty datasets of a run file as twenty steps of a double pendulum take. So the
 image of a file of zeros, whose arrays have the same names, types and shapes, is kept with the place of each array in
-it, and new arrays are copied into it. If their chunks have more than LARGEST bytes, HDF5 writes them itself.
+it, and new arrays are copied into it. If all arrays, with the unused rests of their chunks, have more than LARGEST
+bytes, HDF5 writes them itself.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,7 @@ import numpy as np
 
 LIBRARY = "v110"  # the lowest format of HDF5, 1.10: the first with one writer and many readers (SWMR)
 BOUND = h5py.h5f.LIBVER_V110
-KEPT, LARGEST = 4, 1 << 22  # images of zeros that are kept, and the most bytes of the chunks of one
+KEPT, LARGEST = 4, 1 << 22  # number of images of zeros that are kept, and the most bytes of the arrays of one
 NUMBERS = count()  # a name for each file in memory: HDF5 takes two open ones of one name for the same file
 WHOLE = h5py.h5s.ALL
 SCALAR = h5py.h5s.create(h5py.h5s.SCALAR)
@@ -118,7 +119,7 @@ def _made(layout: ImageLayout, arrays: Mapping[str, np.ndarray]) -> h5py.File:
     file = h5py.File(_new_name(), "w", driver="core", backing_store=False, libver=LIBRARY)
     properties, groups = _properties(), {"": file.id}
     for path, shape, _, rows in layout.arrays:
-        array = np.ascontiguousarray(arrays[path]).reshape(shape)  # a number, ascontiguousarray makes it (1,)
+        array = np.ascontiguousarray(arrays[path]).reshape(shape)  # ascontiguousarray turns a number into (1,)
         if rows:
             file.create_dataset(path, data=array, chunks=(rows, *shape[1:]), maxshape=(None, *shape[1:]))
             continue

@@ -1,4 +1,6 @@
-"""Elimination of a body together with its ball joint: `lower_pairs`, whose symbols are used, in closed form.
+"""Elimination of a body together with its ball joint: the method of `lower_pairs` in closed form.
+
+D, E, N and P are those of `lower_pairs`; y, b, z, V and M are smaller here, and defined below.
 
 The joint has three POINT rows, along directions at right angles, which hold one point of the body, and no other rows;
 no loop leads through it. Motions (translation, rotation) and impulses (force, torque) are taken at this point. The

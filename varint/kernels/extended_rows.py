@@ -1,9 +1,10 @@
 """Rows of joints in double-double, four at once: values, and impulses along their gradients.
 
-Up to three rows of a joint that follow each other, of one kind and one w, are a group; their values and gradients
-depend on one vector, their lever: from the centre of body a to the point of body b, or of AXIS rows the direction that
-is fixed in b. Before a function with an argument ``pose`` is called, ``ws.extended.rotation`` must hold the rotation
-matrices of that pose (`extended._rotations`). A double-double is a number with its low part, called rest.
+Up to three consecutive POINT or AXIS rows of a joint with the same w are a group; each DISTANCE row is a group of its
+own. The values and gradients of a group depend on one vector, its lever: from the centre of body a to the point of body
+b, or of AXIS rows the direction that is fixed in b. Before a function with an argument ``pose`` is called,
+``ws.extended.rotation`` must hold the rotation matrices of that pose (`extended._rotations`). A double-double is a
+number with its low part, called rest.
 """
 
 from varint._numba import apart, four, natural, njit
@@ -81,9 +82,10 @@ def _column(table, n, k):
 
 @njit(contract=False, inline="always")
 def _levers(plan, ws, pose, kind, n):
-    """Return the levers of four groups, numbers ``n``, of one kind, in axes of a: m, of AXIS rows without unit.
+    """Return the levers, in axes of a, of the four groups with the indices ``n``, all of one kind.
 
-    With them: their first rows, the bodies (a, b), and the rotation matrices of these.
+    They are in m, those of AXIS rows dimensionless. With them: the first rows of the groups, the bodies (a, b), and the
+    rotation matrices of these.
     """
     table, nb = ws.extended.lever, plan.bodies.mass.size
     r, a, b = _column(table, n, 0), _column(table, n, 2), _column(table, n, 3)
@@ -127,10 +129,10 @@ def _row_of(ws, n, r, k):
 
 @njit(contract=False)
 def evaluate_extended(plan, ws, pose, h):
-    """Write the values, in double-double, of rows at a pose over ``h`` to ``ws.residual_row``; other rows stay.
+    """Evaluate rows at a pose in double-double, and write their values over ``h``, rounded, to ``ws.residual_row``.
 
-    With the lever d, and u, c of the row: u . d - c of a POINT row, u . d of an AXIS row, and c (e . e - 1) / 2 of a
-    DISTANCE row, with e = `_over_distance`.
+    Entries of other rows stay. With the lever d, and u, c of the row: u . d - c of a POINT row, u . d of an AXIS row,
+    and c (e . e - 1) / 2 of a DISTANCE row, with e = `_over_distance`.
     """
     c, first = plan.measures.c, 0
     for place in range(3):
@@ -160,7 +162,7 @@ def _put_rows(ws, r, lanes):
 
 @njit(contract=False, inline="always")
 def _multipliers(ws, n, r, k):
-    """Multipliers of row number k of four groups; zero where a group has fewer, or the row is no constraint."""
+    """Multipliers of row number k of four groups; zero where a group has fewer, or the row has a compliance."""
     t, row, f, soft = ws.extended.lever, _row_of(ws, n, r, k), ws.multiplier, ws.compliance
     return four(
         f[row[0]] if k < t[n[0], 1] and soft[row[0]] == 0.0 else 0.0,
@@ -216,7 +218,7 @@ def _add_one(ws, i, first, sign, head, rest):
 
 @njit(contract=False)
 def add_impulses(plan, ws, pose):
-    """Add the impulses of the rows that are constraints, along their gradients at a pose, to ``ws.extended.impulse``.
+    """Add the impulses of all rows without compliance, along their gradients at a pose, to ``ws.extended.impulse``.
 
     Rows of a group in double-double are summed first.
     """

@@ -21,7 +21,7 @@ NEAREST = 3  # stages whose extrapolation errors correct the start value of a st
 class StageStarts(CompiledRecord, writable=True):
     """Stages whose extrapolation errors correct the start value of each stage, and their weights."""
 
-    # indices of stages: of one before the stage the error in this step, of others that in the last step
+    # indices of stages: one that is earlier in this step gives its error in this step, any other that in the last step
     near: Annotated[Int2, f"stages {NEAREST}"]
     share: Annotated[Float2, f"stages {NEAREST}"]  # weight of that error; zero where unused
 

@@ -41,7 +41,7 @@ class SparsePattern:
 
 
 class Stiffness(NamedTuple):
-    """Blocks of a stiffness matrix, N/m, by the coordinates of free vertices, and of those that moving bodies hold."""
+    """Blocks of a matrix made by `AttachedMeshes.stiffness`: by coordinates of free vertices, mixed, of held ones."""
 
     free: csc_array
     mixed: csc_array
@@ -58,7 +58,7 @@ class AttachedMeshes:
     slots : (b,) slots of the moving bodies that hold vertices, rising, each once
     damped : whether any material is
     given_velocities : for each mesh the velocities (n, 3), m/s, with which its free vertices start, or None
-    settling : (free,) whether a free vertex starts in equilibrium; others start between the attached ones
+    settling : (free,) whether a free vertex starts in equilibrium; others start as `mesh_start` places them
     """
 
     def __init__(self, mechanism: Mechanism, compiled: Compiled) -> None:
@@ -102,9 +102,9 @@ class AttachedMeshes:
         return v + np.einsum("nij,nj->ni", rotation[self._slot], np.cross(w, self._offset))
 
     def moments_of_mass(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Mass (b,), kg, and its moments of the vertices that each body of ``slots`` holds, body axes.
+        """Mass (b,), kg, of the vertices that each body of ``slots`` holds, and its moments in body axes.
 
-        The moments: the first (b, 3), kg m, and the inertia (b, 3, 3), kg m^2, about the centre of mass of the body.
+        These are the first (b, 3), kg m, and the inertia (b, 3, 3), kg m^2, about the centre of mass of the body.
         """
         m, r, b = self.mass[self.held], self._offset, len(self.slots)
         mass, first, second = np.zeros(b), np.zeros((b, 3)), np.zeros((b, 3, 3))
@@ -180,9 +180,10 @@ class AttachedMeshes:
         self, responses: list[Response], share: float, inertia: bool, projected: bool = False,
         damping: tuple[list[Viscosity], float] = ([], 0.0),
     ) -> Stiffness:  # fmt: skip
-        """Share K + M + part D, with K of ``responses``, M if ``inertia``, and D, part = ``damping``.
+        """The matrix ``share`` K + M + part D: K from ``responses``, M only if ``inertia``.
 
-        D is the derivative of minus the viscous forces by velocities. ``projected``: see `ElasticMesh.blocks`.
+        ``damping``: the viscosities of D, which is the derivative of minus their forces by velocities, and the part.
+        ``projected``: see `ElasticMesh.blocks`.
         """
         entries = share * self._entries(responses, projected)
         viscous, part = damping
@@ -225,14 +226,14 @@ class AttachedMeshes:
         columns = [(3 * own[:, :, None] + np.arange(3)).reshape(len(own), -1) for own in elements]
         return _down(columns), _along(columns)
 
-    def factors(self, matrix: csc_array, more: np.ndarray | float = 0.0) -> Any:
+    def factors(self, matrix: csc_array, more: np.ndarray | None = None) -> Any:
         """Factors, with a method ``solve``, of `Stiffness.free` with ``more`` (3 f,) added to its diagonal.
 
         Meshes with nets are ordered once, by `VertexOrder`.
         """
         if self.settling.all():
-            return splu((matrix + diags_array(more)).tocsc() if np.ndim(more) else matrix)
-        if np.ndim(more):
+            return splu(matrix if more is None else (matrix + diags_array(more)).tocsc())
+        if more is not None:
             matrix = matrix.copy()  # a sum would drop zeros, and `VertexOrder` needs the same pattern each time
             matrix.setdiag(matrix.diagonal() + more)
         if self._vertex_order is None:
