@@ -96,6 +96,24 @@ def test_of_particles(rng, order):
 
 
 @pytest.mark.slow
+def test_by_a_mass_that_is_small_beside_others():
+    """It is smaller than the steps by which all masses of a net are changed."""
+    mechanism = replace(hung(), start={"rates": {"hinge": 2.0}})
+    masses = value_of(mechanism, "cloth.masses")
+    attached = np.concatenate([part.vertices for part in mechanism.forces[0].attach])
+    light = int(np.setdiff1d(np.arange(masses.size), attached)[0])
+    masses[light] = 5e-4 * masses.max()
+    mechanism = changed(mechanism, "cloth.masses", masses)
+    found = vi.gradient(
+        mechanism, of_all, STEPS * DT, DT, times=TIMES, with_respect_to=["cloth.masses"], tol=1e-13,
+        on_unresolved="ignore",
+    )["cloth.masses"]  # fmt: skip
+    way = masses[light] * np.eye(masses.size)[light]
+    wanted = differences(lambda s: after(changed(mechanism, "cloth.masses", masses + s * way)), 1e-2)
+    assert masses[light] * found[:, light] == pytest.approx(wanted, rel=1e-6)
+
+
+@pytest.mark.slow
 def test_of_a_deformable_body(rng):
     check(finger(), ["finger.E", "finger.density", "finger.damping", "finger.nu", "tip.mass", "plate.position"], rng)
 

@@ -19,7 +19,7 @@ class SpringNet(ElasticMesh):
     points : (n, 3) m, reference configuration
     masses : (n,) kg
     springs : (m, 2) particles of each
-    stiffness : (m,) N/m
+    constants : (m,) stiffness, N/m
     rest_length : (m,) m
     damping : (m,) N s/m
     slack : whether springs pull alone: below its rest length a spring stores no energy

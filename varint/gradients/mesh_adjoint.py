@@ -5,11 +5,12 @@ A stage (integrators/deformable_march.py) is one of the bodies alone, from the m
     W = J^T s,    W' = J'^T e,    s_f = p,    p' = e_f,
     s = M (x' - x) / h - k,    e = M (x' - x) / h + k,    k = h/2 (f(x_m) + f_v(x_m, (x' - x) / h) + M g)
 
-of all vertices, free ones (f) and those that bodies hold, of which J and J' are the Jacobians at both ends. With the
-gradients sigma by s and epsilon by e, of free vertices -mu and that by p', of held ones -J P and J' P' of the gradients
-by the momenta of their bodies, the gradients by places are X' = s'^T sigma + e'^T epsilon and X of the same kind. X'_f
-vanishes with that by the free places at the end, which gives mu. X'_h is J'^T X'_h on the poses of the bodies at the
-end, which the stage of the bodies alone takes to the momenta at its start: a system of the attached bodies is solved.
+of all vertices, free ones (f) and those that bodies hold (h), of which J and J' are the Jacobians at both ends. Let mu
+and nu be the gradients of the objective by p and p', and Q and Q' those by the momenta of the bodies. The gradients
+sigma by s and epsilon by e are -mu and nu of free vertices, and -J Q and J' Q' of held ones. Those by the places at the
+end are X' = (ds/dx')^T sigma + (de/dx')^T epsilon, those at the start X likewise. X'_f and the gradient by the free
+places at the end have the sum zero, which gives mu. X'_h acts as J'^T X'_h on the poses of the bodies at the end, which
+the stage of the bodies alone takes to the momenta at its start: a system of the attached bodies is solved.
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,10 @@
 """Derivatives of an objective by numbers of the description, through the vertices of deformable bodies and nets.
 
 With sigma and epsilon, the derivatives of the objective by the s and e of each stage (mesh_adjoint.py), the derivative
-by a number is, by differences, that of one scalar: the sum over the stages of sigma . s + epsilon . e, with s and e
-worked out with the changed number along the unchanged motion of the run. Terms of the same kind come from the start of
-the vertices and, at the nodes, from the momenta of held vertices and from what the objective reads of vertices.
+by a number is, by differences, that of one scalar: the sum over the stages of sigma . s + epsilon . e. The motion of
+the bodies and of free vertices is that of the run, as are the derivatives by it; s, e, and all of attached vertices
+follow with the changed number. Terms of the same kind come from the start of the vertices and, at the nodes, from the
+momenta of held vertices and from what the objective reads of vertices.
 """
 
 from collections.abc import Callable
@@ -32,7 +33,7 @@ OF_EACH = {
     "masses": "vertices",
 }  # fields of a net that have one number for each of these
 
-AT_KINK = 1e-5  # share of the steps by a rest length, in which forces are linear but where a spring goes slack
+AT_KINK = 1e-5  # factor on the steps by a rest length: forces are linear in it, except where a spring goes slack
 AT_START = ("stiffness", "masses")  # those of OF_EACH on which positions, velocities or momenta at the start depend
 
 
@@ -180,8 +181,9 @@ class ChangedMeshes:
         x, v = np.zeros((2, *by_x.shape))  # the places of free vertices stay zero: no number changes them along the run
         meshes.place(node.position, node.rotation, x)
         v[meshes.held] = found[1]
-        momenta = self.numbers.run.march.meshes.mass[meshes.free, None] * node.free  # which are those of the run
-        v[meshes.free] = momenta / meshes.mass[meshes.free, None]
+        # the momenta of the run over the mass, to first order: a step of a mass may be longer than small masses
+        share = meshes.mass[meshes.free] / self.numbers.run.march.meshes.mass[meshes.free]
+        v[meshes.free] = (2.0 - share)[:, None] * node.free
         total.vertices[:] += np.sum(by_x * x + by_v * v, axis=1)
 
 
@@ -190,7 +192,7 @@ def _array_of(found: Differences, value: Callable[[ChangedMeshes], np.ndarray]) 
 
     def at(share: float) -> np.ndarray:
         if share not in found.made:
-            raise MechanismError(OTHER_PARTS)  # as where it was made: `differences` then takes the other side
+            raise MechanismError(OTHER_PARTS)  # as when it was made: `differences` then takes the other side
         return value(found.made[share])
 
     return np.asarray(differences(at, found.step))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import h5py
 import numpy as np
 
-LIBRARY = "v110"  # the lowest format of HDF5, 1.10: the first with one writer and many readers (SWMR)
+LIBRARY = "v110"  # the oldest format that HDF5 may write: 1.10, the first with one writer and many readers (SWMR)
 BOUND = h5py.h5f.LIBVER_V110
 KEPT, LARGEST = 4, 1 << 22  # number of images of zeros that are kept, and the most bytes of the arrays of one
 NUMBERS = count()  # a name for each file in memory: HDF5 takes two open ones of one name for the same file
@@ -125,7 +125,7 @@ def _made(layout: ImageLayout, arrays: Mapping[str, np.ndarray]) -> h5py.File:
             continue
         at, _, name = path.rpartition("/")
         if at not in groups:
-            groups[at] = file.create_group(at).id
+            groups[at] = file.require_group(at).id
         kind, space = h5py.h5t.py_create(array.dtype, logical=True), h5py.h5s.create_simple(shape)
         h5py.h5d.create(groups[at], name.encode(), kind, space, dcpl=properties).write(WHOLE, WHOLE, array)
     for name, group in layout.links:

@@ -91,8 +91,8 @@ def factor_ball(plan, ws, i, low):
 def _add_carried(x, y, z, upper, lower, pivot):
     """Add T_u^T M T to the ``pivot`` (6, 6) of the parent; x, y, z: the rows of M.
 
-    ``upper``, ``lower``: the arms from the centre of the parent to the point, by which T and T_u take the motion of the
-    parent to the translation of the point.
+    ``upper``, ``lower``: the arms from the centre of the parent to the point, by which T_u and T, in this order, take
+    the motion of the parent to the translation of the point.
     """
     d0, d1, d2 = upper[0], upper[1], upper[2]
     _add_row(x, lower, pivot[0])
@@ -114,7 +114,7 @@ def _add_row(entry, arm, row):
 
 @njit(inline="always")
 def _required(plan, ws, i, row, low):
-    """The translation b of the point by which the joint's rows have their right-hand sides, which are in ``row``."""
+    """The translation b of the point that the right-hand sides of the joint's rows, in ``row``, require."""
     basis, first = ws.ldu.frame[low, i], natural(plan.joints.rows[i])
     x, y = scale(row[first], vector(basis[0])), scale(row[first + 1], vector(basis[1]))
     return add(add(x, y), scale(row[first + 2], vector(basis[2])))

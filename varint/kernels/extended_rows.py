@@ -129,7 +129,7 @@ def _row_of(ws, n, r, k):
 
 @njit(contract=False)
 def evaluate_extended(plan, ws, pose, h):
-    """Evaluate rows at a pose in double-double, and write their values over ``h``, rounded, to ``ws.residual_row``.
+    """Evaluate rows at a pose in double-double; write their values, divided by ``h``, to ``ws.residual_row``, rounded.
 
     Entries of other rows stay. With the lever d, and u, c of the row: u . d - c of a POINT row, u . d of an AXIS row,
     and c (e . e - 1) / 2 of a DISTANCE row, with e = `_over_distance`.
@@ -220,7 +220,7 @@ def _add_one(ws, i, first, sign, head, rest):
 def add_impulses(plan, ws, pose):
     """Add the impulses of all rows without compliance, along their gradients at a pose, to ``ws.extended.impulse``.
 
-    Rows of a group in double-double are summed first.
+    The impulses of a group are summed in double-double before they are added to the bodies.
     """
     for j in range(plan.joints.side.shape[0]):
         for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
@@ -238,9 +238,8 @@ def add_impulses(plan, ws, pose):
             lever, r, (a, b), (A, B) = _levers(plan, ws, pose, kind, n)
             if kind == DISTANCE:
                 push, u = scale_by_plain(_multipliers(ws, n, r, 0), _over_distance(plan, r, lever)), plan.measures.u
-                arm = pick_three(
-                    u, r, 0
-                )  # from its centre to the point of a; the force acts along the line through both points
+                # from the centre of a to its point, for the lever: the force acts along the line through both points
+                arm = pick_three(u, r, 0)
                 _add(ws, count, a, 3, -1.0, cross_plain(arm, push))
             else:
                 push = _push(plan, ws, n, r)

@@ -53,7 +53,7 @@ class AttachedMeshes:
 
     A vertex is free, or attached: held by a moving body, or fixed in the world.
 
-    free, held : numbers of the free vertices, and of those that moving bodies hold
+    free, held : indices of the free vertices, and of those that moving bodies hold; in shapes how many they are
     mass : (n,) kg
     slots : (b,) slots of the moving bodies that hold vertices, rising, each once
     damped : whether any material is
@@ -164,7 +164,7 @@ class AttachedMeshes:
         return np.concatenate([mesh.forces(part, own) for mesh, part, own in parts])
 
     def by_element(self, vectors: np.ndarray, responses: Sequence[Response | Viscosity]) -> np.ndarray:
-        """The sum over the vertices of each element (m,) of ``vectors`` (n, 3) . its force on the vertex, N."""
+        """The sums over the vertices of each element (m,) of the product of ``vectors`` (n, 3) and its force, N."""
         if not responses:
             return np.zeros(sum(len(mesh.elements) for mesh in self.meshes))
         parts = zip(self.meshes, self._parts(vectors), responses, strict=True)
@@ -180,9 +180,9 @@ class AttachedMeshes:
         self, responses: list[Response], share: float, inertia: bool, projected: bool = False,
         damping: tuple[list[Viscosity], float] = ([], 0.0),
     ) -> Stiffness:  # fmt: skip
-        """The matrix ``share`` K + M + part D: K from ``responses``, M only if ``inertia``.
+        """The matrix ``share`` K + M + f D: K from ``responses``, M only if ``inertia``.
 
-        ``damping``: the viscosities of D, which is the derivative of minus their forces by velocities, and the part.
+        ``damping``: (viscosities, f); D is the derivative of minus the viscous forces by velocities.
         ``projected``: see `ElasticMesh.blocks`.
         """
         entries = share * self._entries(responses, projected)
