@@ -31,7 +31,7 @@ def shortfall(run, meshes, k, h):
     K, force = meshes.stiffness(responses, 1.0, inertia=False), meshes.forces(x, responses)
     M = block_diag(np.diag(np.repeat(meshes.mass[free], 3)), *(own + meshes.added_inertia(R)))
     mixed = K.mixed @ J
-    stiffness = np.block([[K.free.toarray(), mixed], [mixed.T, J.T @ (K.attached @ J)]])
+    stiffness = np.block([[K.free.toarray(), mixed], [mixed.T, J.T @ (K.held @ J)]])
     square, Q = eigh(stiffness, M)
     moving = square > RIGID
     w = np.sqrt(square[moving])
