@@ -1,5 +1,9 @@
 """Mechanisms with nets of particles that several tests use."""
 
+from dataclasses import replace
+
+import numpy as np
+
 import varint as vi
 
 BOTH_ENDS = {"bar": lambda p: p[:, 1] < 1e-9, "block": lambda p: p[:, 1] > 0.6 - 1e-9}
@@ -29,3 +33,25 @@ def _bar():
 def _cloth(cells, given):
     how = {"mass": 0.2, "stiffness": 60.0, "damping": 2e-3} | given
     return vi.ParticleNet.cloth("cloth", (0.6, 0.6), (cells, cells), position=(0, 0.3, 0), **how)
+
+
+def changed(mechanism, name, value):
+    """The mechanism with another value of the number ``name``."""
+    owner, _, field = name.partition(".")
+    if owner == "gravity":
+        return replace(mechanism, gravity=value)
+    value = float(value) if np.ndim(value) == 0 else value
+    parts = {
+        part: [replace(each, **{field: value}) if each.name == owner else each for each in getattr(mechanism, part)]
+        for part in ("bodies", "joints", "forces")
+    }
+    return replace(mechanism, **parts)
+
+
+def value_of(mechanism, name):
+    """The value of the number ``name`` of a mechanism."""
+    owner, _, field = name.partition(".")
+    if owner == "gravity":
+        return np.array(mechanism.gravity)
+    items = (*mechanism.bodies, *mechanism.joints, *mechanism.forces)
+    return np.array(next(getattr(each, field) for each in items if each.name == owner))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from net_models import hung, swinging
+from net_models import changed, hung, swinging, value_of
 
 import varint as vi
 from varint.elasticity.materials import viscosity
@@ -40,26 +40,6 @@ def seen(states):
 def after(mechanism, order, dt=DT, state=None):
     run = vi.simulate(mechanism, STEPS * dt, dt, order=order, tol=1e-13, state=state)
     return seen([run.state(STEPS // 2), run.state(STEPS)])
-
-
-def changed(mechanism, name, value):
-    owner, _, field = name.partition(".")
-    if owner == "gravity":
-        return replace(mechanism, gravity=value)
-    value = float(value) if np.ndim(value) == 0 else value
-    parts = {
-        part: [replace(each, **{field: value}) if each.name == owner else each for each in getattr(mechanism, part)]
-        for part in ("bodies", "joints", "forces")
-    }
-    return replace(mechanism, **parts)
-
-
-def value_of(mechanism, name):
-    owner, _, field = name.partition(".")
-    if owner == "gravity":
-        return np.array(mechanism.gravity)
-    items = (*mechanism.bodies, *mechanism.joints, *mechanism.forces)
-    return np.array(next(getattr(each, field) for each in items if each.name == owner))
 
 
 def check(mechanism, names, order, rng, share=2e-4):

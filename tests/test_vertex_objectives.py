@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from net_models import hung, swinging
+from net_models import changed, hung, swinging, value_of
 
 import varint as vi
 from varint.gradients.numbers import differences
@@ -47,25 +47,6 @@ def of_all(states):
 def after(mechanism, order=2, dt=DT):
     run = vi.simulate(mechanism, STEPS * dt, dt, order=order, tol=1e-13)
     return of_all([run.state(0), run.state(STEPS // 2), run.state(STEPS)])
-
-
-def changed(mechanism, name, value):
-    owner, _, field = name.partition(".")
-    if owner == "gravity":
-        return replace(mechanism, gravity=value)
-    parts = {
-        part: [replace(each, **{field: value}) if each.name == owner else each for each in getattr(mechanism, part)]
-        for part in ("bodies", "joints", "forces")
-    }
-    return replace(mechanism, **parts)
-
-
-def value_of(mechanism, name):
-    owner, _, field = name.partition(".")
-    if owner == "gravity":
-        return np.array(mechanism.gravity)
-    items = (*mechanism.bodies, *mechanism.joints, *mechanism.forces)
-    return np.array(next(getattr(each, field) for each in items if each.name == owner))
 
 
 def check(mechanism, names, rng, order=2, share=2e-3):
