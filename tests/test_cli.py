@@ -94,6 +94,7 @@ def test_run_options_reach_the_simulation():
 
 def test_run_by_collocation(capsys):
     assert main(["run", "double_pendulum", *SHORT, "--lobatto", "--order", "6", "-o", "r.h5"]) == 0
+    assert "Lobatto order 6, collocation" in capsys.readouterr().out
     there = vi.simulate(vi.Problem(vi.mechanisms.double_pendulum(), 0.5), vi.Lobatto(0.01, order=6))
     assert same_bits(vi.load("r.h5"), there)
     assert "--tol belongs to" in complaint(capsys, ["run", "double_pendulum", *SHORT, "--lobatto", "--tol", "1e-8"])

@@ -65,7 +65,11 @@ def method(settings: dict) -> str:
         return f"order {settings['order']} ({settings['scheme']})"
     if "simulator" in settings:
         return f"{settings['integrator']}, another simulator"
-    where = "reduced coordinates" if "chart" in settings else "an integrator of the user's"
-    if "stabilisation" in settings:
+    where = "an integrator of the user's"
+    if "chart" in settings:
+        where = "reduced coordinates"
+    elif "order" in settings:
+        where = "collocation"
+    elif "stabilisation" in settings:
         where = f"maximal coordinates, stabilisation {settings['stabilisation'] or 'none'}"
     return f"{settings['integrator']}, {where}"
