@@ -354,29 +354,6 @@ def test_errors_of_the_package_itself_are_not_hidden(monkeypatch):
         main(["run", "double_pendulum", *SHORT])
 
 
-@pytest.mark.parametrize(
-    ("argv", "words"),
-    [
-        (["rnu"], "'rnu'"),
-        (["run"], "NAME_OR_FILE"),
-        (["run", "tree", "--duration", "1h"], "--duration: '1h' is not a number"),
-        (["run", "tree", "--every", "1.5"], "--every: '1.5' is not a whole number"),
-        (["run", "tree", "--order", "3"], "--order"),
-        (["run", "tree", "--resume", "--force"], "--force"),
-        (["compare", "tree", "--dt", "0.01,x"], "--dt"),
-    ],
-)
-def test_wrong_usage(argv, words, capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(argv)
-    assert stop.value.code == 2
-    err = capsys.readouterr().err
-    assert err.startswith("varint: error: ")
-    assert err.endswith("--help)\n")
-    assert words in err
-    assert err.count("\n") == 1
-
-
 # info, plot, the rest
 
 

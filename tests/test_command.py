@@ -257,6 +257,11 @@ def test_quiet_does_not_hide_errors(capsys):
     ("argv", "words"),
     [
         (["rnu", "tree"], "no command 'rnu', did you mean 'run'?"),
+        (["run"], "NAME_OR_FILE"),
+        (["run", "tree", "--duration", "1h"], "--duration: '1h' is not a number"),
+        (["run", "tree", "--every", "1.5"], "--every: '1.5' is not a whole number"),
+        (["run", "tree", "--order", "3"], "--order: invalid choice: 3"),
+        (["run", "tree", "--resume", "--force"], "--force"),
         (["--traceback", "plto"], "no command 'plto', did you mean 'plot'?"),
         (["run", "tree", "--durration", "5"], "unknown argument '--durration', did you mean '--duration'?"),
         (["run", "tree", "--durration=5"], "unknown argument '--durration', did you mean '--duration'?"),
@@ -272,7 +277,7 @@ def test_quiet_does_not_hide_errors(capsys):
         (["run", "tree", "--scheme", "suzki"], "--scheme: invalid choice: 'suzki'"),
     ],
 )
-def test_wrong_usage_names_the_nearest(argv, words, capsys):
+def test_wrong_usage_is_one_line_that_names_it(argv, words, capsys):
     with pytest.raises(SystemExit) as stop:
         main(argv)
     assert stop.value.code == 2
