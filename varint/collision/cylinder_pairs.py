@@ -12,8 +12,8 @@ from varint._numba import njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
 from varint.collision.circles import PARTS, nearest_in_part, start_of
 from varint.collision.cores import BESIDE, CONE, NONE, SLACK, TOUCHING, put_features
-from varint.collision.cylinders import ALONE, LEVEL, add_edge, edge_of, end_of, is_due, of_cylinder, on_rim
-from varint.collision.features import CIRCLE_CIRCLE, CIRCLE_PLANE, POINT_PLANE
+from varint.collision.cylinders import ALONE, LEVEL, add_edge, edge_of, end_of, is_due, of_cylinder, on_rim, put_rim
+from varint.collision.features import CIRCLE_CIRCLE
 from varint.collision.half_spaces import QUARTERS, UPRIGHT
 from varint.collision.rims import is_tangent, radial_to
 
@@ -158,12 +158,8 @@ def _ends(shapes, pair, frame, scene, count, out):
                 beside = sub(away, scale(gap, n))
                 if not is_due(gap, n, scene) or math.sqrt(dot(beside, beside)) > s + slack:
                     continue
-                keys, place = (shapes.first_vertex[a] + side, other), (add(point, scale(0.5 * gap, n)), n)
-                if k == 0 and sine > UPRIGHT:
-                    kind, ends, radii = CIRCLE_PLANE, (C, e, foot, normal), (r, 0.0)
-                else:
-                    kind, ends, radii = POINT_PLANE, (point, NONE, foot, normal), (0.0, 0.0)
-                count = put_features(out, count, kind, False, keys, ends, radii, gap, place, size)
+                key, whole = (shapes.first_vertex[a] + side, other), k == 0 and sine > UPRIGHT
+                count = put_rim(out, count, key, (C, e, r), (foot, normal), point, gap, n, size, whole)
     return count
 
 

@@ -279,6 +279,22 @@ def add_edge(shapes, pair, frame, cylinder, edge, scene, count, out):
 
 
 @njit
+def put_rim(out, count, key, circle, plane, point, gap, n, size, whole):
+    """Add the pair of a plane and a rim, or if not ``whole`` of the plane and one ``point`` of the rim; the new count.
+
+    circle : centre, axis and radius of the rim, in axes of a
+    plane : a point of the plane, and its normal, in axes of b
+    gap, n : from the point to the plane, and the normal from a to b
+    """
+    place, (centre, axis, radius) = (add(point, scale(0.5 * gap, n)), n), circle
+    if whole:
+        kind, ends, radii = CIRCLE_PLANE, (centre, axis, plane[0], plane[1]), (radius, 0.0)
+    else:
+        kind, ends, radii = POINT_PLANE, (point, NONE, plane[0], plane[1]), (0.0, 0.0)
+    return put_features(out, count, kind, False, key, ends, radii, gap, place, size)
+
+
+@njit
 def _faces(shapes, pair, frame, cylinder, scene, count, out):
     """Add the rims of the cylinder with the faces of b that they are above; the new count."""
     (a, b), (relative, d), (_, e, _, r) = pair, frame, cylinder
@@ -304,12 +320,8 @@ def _faces(shapes, pair, frame, cylinder, scene, count, out):
                 gap = dot(normal, seen) - shapes.offset[f] - radius
                 if not (is_due(gap, n, scene) and is_above(shapes, f, seen, slack)):
                     continue
-                key, place = (shapes.first_vertex[a] + side, f), (add(point, scale(0.5 * gap, n)), n)
-                if k == 0 and sine > UPRIGHT:
-                    kind, ends, radii = CIRCLE_PLANE, (centre, e, plane, normal), (r, 0.0)
-                else:
-                    kind, ends, radii = POINT_PLANE, (point, NONE, plane, normal), (0.0, 0.0)
-                count = put_features(out, count, kind, False, key, ends, radii, gap, place, size)
+                key, whole = (shapes.first_vertex[a] + side, f), k == 0 and sine > UPRIGHT
+                count = put_rim(out, count, key, (centre, e, r), (plane, normal), point, gap, n, size, whole)
     return count
 
 

@@ -13,8 +13,8 @@ import math
 from varint._numba import njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
 from varint.collision.cores import BESIDE, CONE, NONE, SLACK, put_features, reaches_down
-from varint.collision.cylinders import LEVEL, add_edge, add_point, end_of, is_due, of_cylinder
-from varint.collision.features import CIRCLE_PLANE, LINE_LINE, POINT_PLANE
+from varint.collision.cylinders import LEVEL, add_edge, add_point, end_of, is_due, of_cylinder, put_rim
+from varint.collision.features import LINE_LINE, POINT_PLANE
 from varint.collision.half_spaces import QUARTERS, UPRIGHT
 from varint.collision.nearest import is_above, nearest_lines
 from varint.collision.separation import edge_opens
@@ -290,13 +290,9 @@ def _rims(shapes, pair, frame, grid, cell, scene, count, out):
             gap = dot(normal, sub(seen, foot))
             if not (is_due(gap, n, scene) and _faces_triangle(shapes, grid, cell, seen, gap, normal, slack)):
                 continue
-            keys = shapes.first_vertex[a] + side, 2 * (cell[0] * grid[2] + cell[1]) + cell[2]
-            place = add(point, scale(0.5 * gap, n)), n
-            if k == 0 and sine > UPRIGHT:
-                kind, ends, radii = CIRCLE_PLANE, (centre, e, foot, normal), (r, 0.0)
-            else:
-                kind, ends, radii = POINT_PLANE, (point, NONE, foot, normal), (0.0, 0.0)
-            count = put_features(out, count, kind, False, keys, ends, radii, gap, place, size)
+            key = shapes.first_vertex[a] + side, 2 * (cell[0] * grid[2] + cell[1]) + cell[2]
+            whole = k == 0 and sine > UPRIGHT
+            count = put_rim(out, count, key, (centre, e, r), (foot, normal), point, gap, n, size, whole)
     return count
 
 
