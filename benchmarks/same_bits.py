@@ -1,42 +1,52 @@
-"""Do two checkouts give the same bits? Catalogue and samples of forces, both formulations, every order.
+"""Do two checkouts give the same motion? Catalogue and samples of forces, both formulations, every order.
 
-    python same_bits.py run OUT.npz          # in the environment of a checkout
-    python same_bits.py compare OLD.npz NEW.npz
+    python same_bits.py run OUT.npz [--nudged] [--like OTHER.npz]   # with PYTHONPATH of the checkout
+    python same_bits.py compare OLD.npz NEW.npz [NUDGED.npz]
 
-A run is 1000 steps at the documented ``dt`` (20 by integrators that step in Python). Where bits differ the table has
-the largest difference of positions, m, and the first node at which there is one.
+A run is 1000 steps at the documented ``dt`` (20 by integrators that step in Python). ``--nudged`` makes ``dt`` longer
+by one unit in its last place: how far such a run ends from the plain one tells what round-off does to that motion.
+``--like`` leaves out runs that another file does not have. ``compare`` counts, by method, the runs that are equal to
+the bit, those whose positions stay within 1e-11 of the size of the motion, and those that leave it by no more than a
+hundred times what a nudge does; it lists the others, with the node at which they pass 1e-11.
 """
 
+import argparse
 import sys
 import warnings
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
 ORDERS, STEPS, STEPS_IN_PYTHON = (1, 2, 4, 6, 8), 1000, 20
 EXPLICIT = ("dop853",)
+EVERY = 10  # steps from record to record of runs of 1000 steps
+CLOSE = 1e-11  # of the size of the motion
+ROUND_OFF = 100  # times what a nudge does
 
 
-def cases():
-    """Name to a function that gives the trajectory."""
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+def cases(nudged):
+    """Name to a function that gives the trajectory; the checkout is the one that is imported."""
+    import varint as vi
+
+    sys.path.insert(0, str(Path(vi.__file__).resolve().parents[1] / "tests"))
     from force_samples import sample_mechanism, samples
     from random_mechanisms import random_velocity_state
 
-    import varint as vi
     from varint.redmax.integrators import INTEGRATORS
 
     every = {}
 
     def add(name, mechanism, state, dt):
+        dt = np.nextafter(dt, np.inf) if nudged else dt
         for order in ORDERS:
-            arguments = {"order": order, "state": state, "on_unresolved": "ignore", "every": 10}
+            arguments = {"order": order, "state": state, "on_unresolved": "ignore", "every": EVERY}
             every[f"{name}, order {order}"] = lambda a=arguments: vi.simulate(mechanism, STEPS * dt, dt, **a)
         adaptive = {"order": 4, "state": state, "on_unresolved": "ignore", "adaptive": True}
         every[f"{name}, adaptive"] = lambda: vi.simulate(mechanism, STEPS_IN_PYTHON * dt, dt, **adaptive)
-        for integrator in (each for each, kind in INTEGRATORS.items() if not kind.trees_only):
+        for integrator in (each for each, kind in INTEGRATORS.items() if not getattr(kind, "trees_only", False)):
             steps = STEPS if integrator in EXPLICIT else STEPS_IN_PYTHON
-            arguments = {"integrator": integrator, "state": state, "every": 10}
+            arguments = {"integrator": integrator, "state": state, "every": EVERY}
             every[f"{name}, {integrator}"] = lambda a=arguments, n=steps: vi.redmax.simulate(mechanism, n * dt, dt, **a)
 
     for name in vi.mechanisms.NAMES:
@@ -49,12 +59,15 @@ def cases():
     return every
 
 
-def run(path):
+def run(path, nudged, like):
     import varint as vi
 
     arrays = {}
+    wanted = np.load(like).files if like else None
     warnings.simplefilter("ignore")
-    for name, simulate in cases().items():
+    for name, simulate in cases(nudged).items():
+        if wanted is not None and name not in wanted:
+            continue
         try:
             trajectory = simulate()
         except vi.ConvergenceError as problem:
@@ -66,26 +79,59 @@ def run(path):
     np.savez_compressed(path, **arrays)
 
 
-def compare(old, new):
-    old, new = np.load(old), np.load(new)
-    same, rows = 0, []
+def apart(a, b):
+    """How far bodies of two runs are from each other at each record that both have, over the size of the motion."""
+    n = min(len(a), len(b))
+    size = max(1e-3, np.nanmax(np.abs(a[:, :, :3])))
+    return np.abs(a[:n, :, :3] - b[:n, :, :3]).max(axis=(1, 2)) / size
+
+
+def compare(old, new, nudged):
+    old, new, nudged = np.load(old), np.load(new), np.load(nudged) if nudged else {}
+    counts, rows = Counter(), []
     for name in old.files:
-        if name not in new.files:
-            rows.append(f"{name}: only in the old one")
+        method = name.rsplit(", ", 1)[1]
+        counts[method, "runs"] += 1
+        if name not in new:
+            rows.append(f"{name}: only in the old file")
             continue
         a, b = old[name], new[name]
         if a.shape == b.shape and np.array_equal(a, b, equal_nan=True):
-            same += 1
+            counts[method, "equal"] += 1
             continue
-        n = min(len(a), len(b))
-        off = np.abs(a[:n, :, :3] - b[:n, :, :3]).max(axis=(1, 2))
-        first = int(np.argmax(np.abs(a[:n] - b[:n]).max(axis=(1, 2)) > 0)) if off.size else 0
-        rows.append(f"{name}: differs by {off.max():.2e} m, from record {first} of {len(a)}, {len(b)}")
-    print(
-        f"{same} of {len(old.files)} runs equal to the bit; {len(set(new.files) - set(old.files))} only in the new one"
-    )
+        off = apart(a, b)
+        beyond = np.flatnonzero(~(off <= CLOSE))
+        lengths = "" if len(a) == len(b) else f"; {len(a)} and {len(b)} records"
+        if not beyond.size and not lengths:
+            counts[method, "close"] += 1
+            continue
+        chaos = apart(a, nudged[name]) if name in nudged else np.zeros(len(off))
+        n = min(len(off), len(chaos))
+        if n == len(off) and not lengths and np.all(off <= np.maximum(CLOSE, ROUND_OFF * np.maximum.accumulate(chaos))):
+            counts[method, "round-off"] += 1
+            continue
+        first = beyond[0] if beyond.size else len(off)
+        rows.append(f"{name}: {off.max():.1e} apart, nudged {chaos.max():.1e}, from record {first} on{lengths}")
+    print("| method | runs | equal to the bit | within 1e-11 | within what a nudge does |\n|---|---|---|---|---|")
+    for method in dict.fromkeys(method for method, _ in counts):
+        figures = (counts[method, what] for what in ("runs", "equal", "close", "round-off"))
+        print(f"| {method} | {' | '.join(map(str, figures))} |")
     print("\n".join(rows))
 
 
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    tasks = parser.add_subparsers(dest="task", required=True)
+    running = tasks.add_parser("run")
+    running.add_argument("out")
+    running.add_argument("--nudged", action="store_true")
+    running.add_argument("--like")
+    comparing = tasks.add_parser("compare")
+    for name, count in (("old", None), ("new", None), ("nudged", "?")):
+        comparing.add_argument(name, nargs=count)
+    given = parser.parse_args()
+    run(given.out, given.nudged, given.like) if given.task == "run" else compare(given.old, given.new, given.nudged)
+
+
 if __name__ == "__main__":
-    {"run": run, "compare": compare}[sys.argv[1]](*sys.argv[2:])
+    main()
