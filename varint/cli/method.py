@@ -40,7 +40,7 @@ def add_method(parser: ArgumentParser) -> None:
     method.add_argument("--scheme", choices=SCHEMES, help="the scheme itself, in place of the order")
     by_name = "run by this integrator: in reduced coordinates, or of varint.Maximal (docs/rivals.md)"
     method.add_argument("--integrator", type=str.lower, choices=methods_by_integrator(), help=by_name)
-    nodes = "run by collocation, the fastest for trees of hinges under gravity (docs/runs.md)"
+    nodes = "run by collocation, the fastest for trees of hinges (docs/runs.md)"
     method.add_argument("--lobatto", action="store_true", help=nodes)
     rival = "run by a method of your own: a script that registers it (docs/own_methods.md)"
     method.add_argument("--method", metavar="FILE.py", type=Path, help=rival)

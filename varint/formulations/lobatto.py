@@ -13,15 +13,18 @@ from varint.analysis.derived import energies
 from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.formulations.base import register
 from varint.formulations.stepped import PARTS, Grid, Marched, SteppedRun
+from varint.inputs.at_nodes import Commands
 from varint.integrators.lobatto_rule import node_rule
 from varint.kernels.collocation import march_nodes
 from varint.kernels.collocation_records import HingeTree, NodeWorkspace
 from varint.kernels.newton import CONVERGED
+from varint.kernels.nodes import evaluate_efforts
+from varint.kernels.plan import Plan
 from varint.kernels.workspace import workspace
 from varint.mechanism import Mechanism
 from varint.model.checks import choice
 from varint.model.joints.base import Z
-from varint.model.known_forces import Use
+from varint.model.known_forces import USES, Use
 from varint.model.motion import Turn
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
@@ -40,14 +43,16 @@ UNRESOLVED = 0.01  # of the largest kinetic energy: change of the energy of a mo
 @register
 @dataclass(frozen=True, eq=False)
 class Lobatto(Marched):
-    """Variational collocation (Lobatto IIIA-IIIB) in maximal coordinates, for trees of hinges under gravity.
+    """Variational collocation (Lobatto IIIA-IIIB) in maximal coordinates, for trees of hinges.
 
-    Symplectic and symmetric. A step of order 2 s - 2 solves for the poses at s - 1 nodes at once, with exact Newton
-    iterations in O(n). At the same energy error it takes a small part of the time of `Variational` of orders 4 to 8
-    (docs/work_precision.md).
+    Symplectic and symmetric where forces have a potential. A step of order 2 s - 2 solves for the poses at s - 1 nodes
+    at once, by Newton's method in O(n). At the same energy error it takes a small part of the time of `Variational` of
+    orders 4 to 8 (docs/work_precision.md).
 
-    All joints have to be hinges (`Revolute`), and each body has to hang from the world: loops, free bodies, other
-    joints and forces are refused by name. `gradient`, `Stepper` and adaptive steps need `Variational`.
+    All joints have to be hinges (`Revolute`), and each body has to hang from the world: loops, free bodies and other
+    joints are refused by name. Forces are those whose effort depends on pose, velocity and time alone, such as springs,
+    dampers, motors and drag (docs/known_forces.md); the order holds where they are smooth. `gradient`, `Stepper` and
+    adaptive steps need `Variational`.
 
     Parameters
     ----------
@@ -82,22 +87,22 @@ class Lobatto(Marched):
 
     @property
     def use(self) -> Use:
-        """See `Method`; `check` refuses all forces."""
-        return Use("varint.Lobatto", "collocation steps")
+        """See `Method`."""
+        return USES["collocation steps"]
 
     def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
         """See `Method`."""
         if problem.force or problem.torque:
             raise ArgumentError(
-                "varint.Lobatto supports gravity only, no loads on bodies (force=, torque=): use varint.Variational"
+                "varint.Lobatto takes no loads on bodies (force=, torque=): use PointForce and PointTorque, or"
+                " varint.Variational"
             )
         return super().prepare(problem, recording)
 
     def check(self, mechanism: Mechanism) -> None:
         """Raise ArgumentError for the first part of a mechanism that the method does not support."""
+        super().check(mechanism)
         remedy = "use varint.Variational"
-        for force in mechanism.forces:
-            raise ArgumentError(f"varint.Lobatto supports gravity only, and {force.label} is a force: {remedy}")
         for joint in mechanism.joints:
             if joint.allowed != HINGE:
                 raise ArgumentError(
@@ -162,7 +167,19 @@ def hinge_tree(mechanism: Mechanism, state: State) -> HingeTree:
     J = plan.bodies.inertia
     moments = 0.5 * np.trace(J, axis1=1, axis2=2)[:, None, None] * np.eye(3) - J
     parent, mass, gravity = plan.joints.parent[:nb].copy(), plan.bodies.mass.copy(), plan.bodies.gravity.copy()
-    return HingeTree(parent, axis, anchor, lever, turned, mass, moments, gravity)
+    return HingeTree(parent, axis, anchor, lever, turned, mass, moments, gravity, _hinges_of_sums(plan))
+
+
+def _hinges_of_sums(plan: Plan) -> np.ndarray:
+    """(ns,) The hinge whose angle alone a sum of measures depends on, by the number of its body; -1 for none."""
+    first, bodies, nb = plan.laws.sum_first, plan.measures.body, len(plan.bodies.mass)
+    hinge = np.full(len(first) - 1, -1)
+    for s in np.flatnonzero(np.diff(first) == 1):
+        pair = bodies[first[s]]
+        for i in pair[pair < nb].tolist():
+            if plan.joints.parent[i] == pair.sum() - i:
+                hinge[s] = i
+    return hinge
 
 
 class LobattoRun(SteppedRun):
@@ -174,6 +191,7 @@ class LobattoRun(SteppedRun):
         self.tree, self.rule = hinge_tree(mechanism, state), node_rule(s)
         self.plan, self.ws = compiled.plan, workspace(compiled.plan, functions=compiled.functions)
         sizes = {"nb": nb, "bodies": nb + 1, "s": s, "q": s - 1, "blocks": (s - 1) ** 2, "past": 2 * s - 1}
+        sizes["ne"] = len(self.plan.elements.force)
         self.work: NodeWorkspace = allocate(NodeWorkspace, sizes)
         self.work.rotation[:, nb] = np.eye(3)
         order, R = compiled.order, rotation_matrix(state.quat_wxyz[compiled.order])
@@ -181,6 +199,9 @@ class LobattoRun(SteppedRun):
         spin = np.einsum("nij,nj->ni", self.plan.bodies.inertia, state.angular_velocity[order])
         self.work.momentum[:, 3:] = np.einsum("nij,nj->ni", R, spin)
         self.ws.quat[0, :-1] = state.quat_wxyz[order]
+        self.commands = Commands(mechanism, compiled, self.total, self.dt)
+        if sizes["ne"]:
+            evaluate_efforts.prepare()
         self.iterations = 0
 
     @property
@@ -222,26 +243,42 @@ class LobattoRun(SteppedRun):
         """All that the steps to come depend on."""
         saved = {name: array.copy() for name, array in role_arrays(self.work, STATE)}
         counts = {"recorded": self.done // self.every + 1, "done": self.done, "iterations": self.iterations}
-        return saved | {name: np.array([count]) for name, count in counts.items()} | {"quat": self.ws.quat[0].copy()}
+        saved |= {name: array.copy() for name, array in self._kept().items()}
+        return saved | {name: np.array([count]) for name, count in counts.items()}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Go back to a `checkpoint`."""
         for name, array in role_arrays(self.work, STATE):
             array[:] = saved[name]
         self.done, self.iterations = int(saved["done"][0]), int(saved["iterations"][0])
-        self.ws.quat[0] = saved["quat"]
+        for name, array in self._kept().items():
+            array[:] = saved[name]
+
+    def _kept(self) -> dict[str, np.ndarray]:
+        """What the steps to come depend on beside the arrays of collocation."""
+        efforts = self.ws.efforts
+        return {"quat": self.ws.quat[0], "work": efforts.work, "value_near": efforts.value_near}
 
     def _outputs(self, count: int) -> tuple[np.ndarray, ...]:
         """Arrays of so many recorded nodes, see `march_nodes`."""
         nb = len(self.mechanism.bodies)
-        return (*(np.zeros((count, nb, width)) for width in (3, 4, 6)), np.zeros((count, 0)), np.zeros((count, 0)))
+        of_bodies = (np.zeros((count, nb, width)) for width in (3, 4, 6))
+        return (*of_bodies, np.zeros((count, len(self.plan.elements.force))), np.zeros((count, 0)))
+
+    def _inputs(self, steps: int) -> np.ndarray:
+        """(steps, s, ne) Inputs of the forces at the nodes of the next steps, of one step where they are constant."""
+        nodes = self.done + np.arange(steps if self.commands.varies else 1)[:, None] + self.rule.node
+        inputs = np.zeros((*nodes.shape, len(self.plan.elements.force)))
+        inputs.reshape(nodes.size, inputs.shape[2])[:] = self.commands.at(nodes.reshape(-1))[0]
+        return inputs
 
     def _march(self, steps: int) -> tuple[int, tuple[np.ndarray, ...]]:
         """Take so many steps, none for the present node. Return the status and the recorded nodes."""
         count = (self.done + steps) // self.every - self.done // self.every if steps else 1
         out = self._outputs(count)
+        grid = self.done, steps, self.every, self.dt
         status, done, iterations = march_nodes(
-            self.plan, self.ws, self.tree, self.rule, self.work, (self.done, steps, self.every, self.dt), out
+            self.plan, self.ws, self.tree, self.rule, self.work, self._inputs(steps), grid, out
         )
         self.done += done
         self.iterations += iterations
@@ -252,6 +289,7 @@ class LobattoRun(SteppedRun):
         slot, T = self.mechanism.compiled.slot, len(nodes)
         position, quat, motion = (np.ascontiguousarray(part[:T, slot]) for part in out[:3])
         velocity, angular_velocity = (np.ascontiguousarray(motion[..., k : k + 3]) for k in (0, 3))
-        empty = {name: np.zeros((T, 0)) for name in ("command", "work", "law_state")}
-        moving = {"velocity": velocity, "angular_velocity": angular_velocity}
-        return Block({"t": self.dt * nodes, "position": position, "quat_wxyz": quat, **moving, **empty}, seconds)
+        compiled, commands = self.mechanism.compiled, np.broadcast_to(self.commands.at(nodes)[0], out[3][:T].shape)
+        forces = {"command": compiled.inputs_by_force(commands), "work": compiled.by_force(out[3][:T])}
+        moving = {"velocity": velocity, "angular_velocity": angular_velocity, "law_state": np.zeros((T, 0))}
+        return Block({"t": self.dt * nodes, "position": position, "quat_wxyz": quat, **moving, **forces}, seconds)

@@ -64,7 +64,8 @@ def node_rule(s: int) -> NodeRule:
     stiffness = np.round(np.array(S) / GRAIN) * GRAIN
     stiffness[0, 1:] = stiffness[1:, 0] = -stiffness[1:, 1:].sum(axis=0)
     stiffness[0, 0] = -stiffness[0, 1:].sum()
-    return NodeRule(np.array(weight, dtype=float), stiffness, _ahead(np.array(c, dtype=float)))
+    node, slope = np.array(c, dtype=float), np.array(D, dtype=float)
+    return NodeRule(node, np.array(weight, dtype=float), stiffness, slope, _ahead(node))
 
 
 def _ahead(nodes: np.ndarray) -> np.ndarray:

@@ -11,6 +11,8 @@ body at node j is
 where Q is the integral of x x^T dm. These, and the momenta p of the start at node 0, do no work in any motion that the
 joints allow, for all nodes but the last, where they are the momenta that the next step starts from.
 
+Laws and loads add their impulses to these wrenches (collocation_efforts.py).
+
 The unknowns are turns of the hinges, so that joints are closed at any iterate. Newton's matrix is exact. It has the
 graph of the mechanism, with 6 q x 6 q blocks, q = s - 1: bodies are eliminated from the leaves on, all nodes at once.
 """
@@ -20,10 +22,11 @@ import math
 from varint._numba import Float2, Float3, natural, njit
 from varint.algebra.sums import two_sum
 from varint.algebra.vectors import add, cross, dot, rotate, scale, sub, turn_of, vector, write
+from varint.kernels.collocation_efforts import finish_nodes, push_nodes
 from varint.kernels.collocation_elimination import eliminate, solve_turns
 from varint.kernels.collocation_records import HingeTree, NodeRule, NodeWorkspace
 from varint.kernels.configuration import place
-from varint.kernels.newton import CONVERGED, NOT_CONVERGED
+from varint.kernels.newton import CONVERGED, NOT_CONVERGED, has_efforts
 from varint.kernels.plan import Plan, Workspace
 from varint.kernels.step import record_node
 
@@ -125,7 +128,7 @@ def _pull_body(tree, rule, work, h, i, j):
 
 
 @njit
-def _evaluate(tree, rule, work, h):
+def _evaluate(plan, ws, tree, rule, work, given, h):
     """Poses at the nodes by ``work.by``, and the torques about the hinges that are to vanish, ``work.open``."""
     nb, s = tree.mass.size, rule.weight.size
     for i in range(nb):
@@ -133,6 +136,9 @@ def _evaluate(tree, rule, work, h):
             _move_body(tree, work, i, k)
         for j in range(s - 1):
             _pull_body(tree, rule, work, h, i, j)
+    if has_efforts(plan):
+        push_nodes(plan, ws, tree, rule, work, given, h)
+    for i in range(nb):
         write(
             work.wrench[0, i], add(vector(work.wrench[0, i]), vector(work.momentum[i])),
             add(turn_of(work.wrench[0, i]), turn_of(work.momentum[i])),
@@ -188,12 +194,12 @@ def _remember(rule, work):
 
 
 @njit
-def _solve_step(tree, rule, work, h):
+def _solve_step(plan, ws, tree, rule, work, given, h):
     """Newton's method for the angles at the nodes of a step of ``h`` seconds. Returns status and iterations."""
     # factors stay while increments shrink fast; the last increment is one that leaves less than ENOUGH
     previous, factored = math.inf, False
     for iteration in range(1, ITERATIONS + 1):
-        _evaluate(tree, rule, work, h)
+        _evaluate(plan, ws, tree, rule, work, given, h)
         if not factored:
             eliminate(tree, rule, work, h)
         increment = solve_turns(tree, work)
@@ -203,21 +209,26 @@ def _solve_step(tree, rule, work, h):
             for k in range(1, rule.weight.size):
                 work.by[k, i] += work.turn[i, k - 1]
         share = increment / previous  # zero at first
-        next_one = increment * (share if factored else increment)
-        if next_one <= ENOUGH or (increment < SMALL and share > STALLED):
+        left = increment * (share if factored else increment)
+        if has_efforts(plan) and not factored:  # some of their derivatives are left out: increments shrink by a share
+            left = increment * (share if iteration > 1 else 1.0)
+        if left <= ENOUGH or (increment < SMALL and share > STALLED):
             return CONVERGED, iteration
         factored, previous = share < SHARED, increment
     return NOT_CONVERGED, ITERATIONS
 
 
 @njit
-def _finish_step(tree, rule, work, h):
+def _finish_step(plan, ws, tree, rule, work, given, h):
     """Make the end of a solved step the present node."""
     nb, last = tree.mass.size, rule.weight.size - 1
     for i in range(nb):
         for k in range(1, last + 1):
             _move_body(tree, work, i, k)
         _pull_body(tree, rule, work, h, i, last)
+    if has_efforts(plan):
+        finish_nodes(plan, ws, rule, work, given, h)
+    for i in range(nb):
         write(work.momentum[i], vector(work.wrench[last, i]), turn_of(work.wrench[last, i]))
     _remember(rule, work)
     for i in range(nb):
@@ -259,11 +270,12 @@ def _write_quaternion(R, q):
 
 @njit(seconds=20, what="steps of collocation")
 def march_nodes(
-    plan: Plan, ws: Workspace, tree: HingeTree, rule: NodeRule, work: NodeWorkspace, grid: tuple[int, int, int, float],
-    out: tuple[Float3, Float3, Float3, Float2, Float2],
+    plan: Plan, ws: Workspace, tree: HingeTree, rule: NodeRule, work: NodeWorkspace, inputs: Float3,
+    grid: tuple[int, int, int, float], out: tuple[Float3, Float3, Float3, Float2, Float2],
 ) -> tuple[int, int, int]:  # fmt: skip
     """Take steps from a node on and record.
 
+    ``inputs`` (steps, s, ne): of laws and loads at the nodes of each step, of one step where they are constant.
     ``grid``: (node, steps, stride, h): nodes whose number ``stride`` divides are recorded, and the present one where no
     step is to be taken. ``out``: the first five of those of `step.run`. Returns (status, steps done, iterations).
     """
@@ -275,11 +287,12 @@ def march_nodes(
         _record(plan, ws, work, (position[0], quat[0], velocity[0], energy_work[0], state[0]))
     for step in range(steps):
         _predict(rule, work)
-        status, count = _solve_step(tree, rule, work, h)
+        given = inputs[min(step, inputs.shape[0] - 1)]
+        status, count = _solve_step(plan, ws, tree, rule, work, given, h)
         iterations += count
         if status != CONVERGED:
             return status, step, iterations
-        _finish_step(tree, rule, work, h)
+        _finish_step(plan, ws, tree, rule, work, given, h)
         if (node + step + 1) % stride == 0:
             row = position[record], quat[record], velocity[record], energy_work[record], state[record]
             _record(plan, ws, work, row)

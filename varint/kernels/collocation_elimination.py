@@ -2,9 +2,10 @@
 
 Wrenches of a body at the nodes j = 0 .. q - 1 depend on its motions x at the nodes k = 1 .. q, W = D x + w, once all it
 carries is eliminated. With the free motion N = (axis x offset, axis) of its hinge at the nodes, the rigid motion T
-over the arm from the parent, and the derivative K of the moment along the axis by the motion that moves them,
+over the arm from the parent, the derivative K of the moment along the axis by the motion that moves them, and that of
+the laws along the angle, L,
 
-    E = N^T D N + K N    V = E^-1 (N^T D + K)    x = T x_p + N z    z = -E^-1 (open + N^T w) - V T x_p
+    E = N^T D N + K N + L    V = E^-1 (N^T D + K)    x = T x_p + N z    z = -E^-1 (open + N^T w) - V T x_p
     D_p += T^T (D - U V) T,    w_p += T^T (w + U z_0),    U = D N,  z_0 = z for x_p = 0
 
 Motions of node j are those of number j - 1 in arrays of q, and wrenches of node 0 have no motion: the start is fixed.
@@ -89,6 +90,16 @@ def _write_hinge_blocks(work, i, q):
 
 
 @njit
+def _add_laws(rule, work, i, q):
+    """Add L, of the laws along the angle of body i's hinge, to E."""
+    for j in range(q):
+        for k in range(q):
+            work.E[i, j, k] += work.damp[j, i] * rule.slope[j, k + 1]
+        if j > 0:
+            work.E[i, j, j - 1] += work.stiff[j, i]
+
+
+@njit
 def _invert(E, q):
     """Replace E (q, q) by its inverse. Its leading minors are near those of S, which are not zero: no pivoting."""
     for c in range(q):
@@ -159,6 +170,8 @@ def eliminate(tree, rule, work, h):
     for i in range(nb - 1, -1, -1):
         p = natural(tree.parent[i])
         _write_hinge_blocks(work, i, q)
+        if tree.hinge.size:
+            _add_laws(rule, work, i, q)
         _invert(work.E[i], q)
         if p < nb:
             _over_pivots(work, i, q)

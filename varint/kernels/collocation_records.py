@@ -18,14 +18,17 @@ class HingeTree(CompiledRecord):
     mass: Annotated[Float1, "nb"]  # kg
     moments: Annotated[Float3, "nb 3 3"]  # integral of x x^T dm about the centre, axes of the body, kg m^2
     gravity: Annotated[Float1, "3"]  # m/s^2, world
+    hinge: Annotated[Int1, "sums"]  # the hinge whose angle alone a sum of measures depends on, -1 for none
 
 
 @dataclass(frozen=True, eq=False)
 class NodeRule(CompiledRecord):
     """Nodes, weights and derivatives of the polynomials of a step (integrators/lobatto_rule.py)."""
 
-    weight: Annotated[Float1, "s"]  # of quadrature, over a step of length one
+    node: Annotated[Float1, "s"]  # in a step of length one, from 0 to 1
+    weight: Annotated[Float1, "s"]  # of quadrature
     stiffness: Annotated[Float2, "s s"]  # sum over nodes i of weight_i l_j'(c_i) l_k'(c_i)
+    slope: Annotated[Float2, "s s"]  # l_k'(c_j) of a step of length one, at node j
     ahead: Annotated[Float3, "s q past"]  # d: values at the nodes after the first by the last s + d of the past nodes
 
 
@@ -57,3 +60,7 @@ class NodeWorkspace(CompiledRecord, writable=True):
     E: Annotated[Float3, "nb q q"]  # inverse of the pivots of a hinge
     motion: Annotated[Float3, "bodies q 6"]  # wrenches on the way in, motions on the way out
     turn: Annotated[Float2, "nb q"]  # rad, increments of the angles
+    load: Annotated[Float2, "nb 6"]  # of laws and loads at a node: N, world, and N m, axes of the body
+    power: Annotated[Float1, "ne"]  # of their elements, W
+    stiff: Annotated[Float2, "s nb"]  # derivative of `open` at a node by the angle there, of laws along hinges
+    damp: Annotated[Float2, "s nb"]  # the same by the rate of the angle, over the step

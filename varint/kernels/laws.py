@@ -148,6 +148,12 @@ def law_effort(plan, work, f, value, rate, span):
 
 
 @njit
+def has_potential(plan, f):
+    """Whether law f has a potential."""
+    return _HAS_POTENTIAL[plan.laws.kind[f]]
+
+
+@njit
 def law_potential(plan, f, value):
     """Return the potential of law f, J; zero if the law has none."""
     return _potential(plan.laws.kind[f], plan, f, value)

@@ -267,6 +267,27 @@ USES = {
         "trials of steps",
         ("mesh", "impulses", "contacts", "path", "series"),
     ),
+    "collocation steps": Use(
+        "`vi.Lobatto`",
+        "collocation steps",
+        (
+            "impulses",
+            "contacts",
+            "path",
+            "mesh",
+            "hard",
+            "soft",
+            "moved",
+            "driven",
+            "attached",
+            "coupled",
+            "rolling",
+            "internal",
+            "series",
+            "feedback",
+            "extrapolated",
+        ),
+    ),
     "contact steps": Use(
         '`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", (*MAXIMAL, "shapes", "soft")
     ),
