@@ -145,6 +145,7 @@ CALLS = {
     "composed steps": lambda m: vi.simulate(m, DURATION, DT, order=4),
     "adaptive steps": lambda m: vi.simulate(m, DURATION, DT, adaptive=True, on_unresolved="ignore"),
     "step choice": lambda m: vi.choose_step(m, DURATION, energy_error=0.1, order=2),
+    "collocation steps": lambda m: vi.simulate(vi.Problem(m, duration=DURATION), vi.Lobatto(DT)),
     "contact steps": lambda m: vi.redmax.simulate(m, DURATION, DT, integrator=with_contacts()[0]),
     "contact solvers": lambda m: vi.redmax.simulate(
         m, DURATION, DT, integrator=with_contacts()[0], contact_solver="gauss_seidel"

@@ -242,8 +242,9 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
 
 def _nearest(name: str, known: Iterable[str]) -> str | None:
-    close = difflib.get_close_matches(name[:LONGEST], list(known), n=1)
-    return close[0] if close else None
+    by_letters = {each.casefold(): each for each in known}
+    close = difflib.get_close_matches(name[:LONGEST].casefold(), list(by_letters), n=1)
+    return by_letters[close[0]] if close else None
 
 
 def known_name(name: object, known: Iterable[str], what: str, error: type[VarintError] = MechanismError) -> str:

@@ -59,7 +59,10 @@ class State(Shown):
     def _lever(self, body: int, place: ArrayLike) -> tuple[int, np.ndarray, np.ndarray]:
         """Number of the body, the point seen from its centre of mass (3,), m, world, and its rotation matrix."""
         if isinstance(body, str):
-            raise StateError(f"a state knows bodies by their numbers: give mechanism.body_index[{body!r}] for {body!r}")
+            raise StateError(
+                f"a state knows bodies by their numbers: give mechanism.body_index[{body!r}] for {body!r}, and the"
+                " place from its centre of mass in body axes"
+            )
         number = whole_number(body, "number of a body", 0, StateError, len(self.position) - 1)
         rotation = rotation_matrix(self.quat_wxyz[number])
         return number, rotation @ array_of(place, (3,), "place of a point", StateError), rotation
