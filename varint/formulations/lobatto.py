@@ -255,7 +255,7 @@ class LobattoRun(SteppedRun):
             array[:] = saved[name]
 
     def _kept(self) -> dict[str, np.ndarray]:
-        """What the steps to come depend on beside the arrays of collocation."""
+        """Arrays that the steps to come depend on, beside those of collocation."""
         efforts = self.ws.efforts
         return {"quat": self.ws.quat[0], "work": efforts.work, "value_near": efforts.value_near}
 
