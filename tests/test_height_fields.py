@@ -127,6 +127,23 @@ def test_shapes_thrown_on_a_rough_field_stay_above_it(kind, seed):
     assert (run.energy - np.minimum.accumulate(run.energy)).max() < 1e-4
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [vi.BoxShape((0.2, 0.3, 0.1)), vi.CylinderShape((0, 0, -0.05), (0, 0, 0.05), 0.1)])
+def test_steep_sides_stop_what_runs_into_them(shape):
+    """A post of 86 degrees, narrower than the box; shapes slide into its side along x without gravity."""
+    spacing, heights = 0.02, np.zeros((9, 21))
+    heights[5:7, 10] = 0.3
+    post = vi.HeightField(heights, spacing, position=(-4 * spacing, -10 * spacing, 0))
+    body = vi.Body("body", mass=1.0, inertia=0.004 * np.eye(3), position=(-0.4, 0, 0.15), collision=[shape])
+    slide, contact = vi.Prismatic("slide", "world", "body", axis=(1, 0, 0)), vi.Contact("contact", "body", "world")
+    mechanism = vi.Mechanism("post", [body], [slide], gravity=(0, 0, 0), forces=[contact], ground=[post])
+    run = vi.simulate(mechanism, 0.8, 0.005, state=mechanism.state(rates={"slide": 1.0}))
+    side = spacing * 0.1 / 0.3  # m, at the height of the lower edge; the post rises by 0.3 m over a spacing from x = 0
+    assert run.position[-1, 0, 0] == pytest.approx(side - 0.1, abs=1e-9)
+    assert np.abs(run.velocity[-1]).max() < 1e-9
+    assert run.penetration["contact"].max() < 1e-9
+
+
 def test_what_a_height_field_refuses():
     with pytest.raises(vi.MechanismError, match="need two points or more along each axis"):
         vi.HeightField([[0.0, 1.0]], 0.1)

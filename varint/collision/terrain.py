@@ -12,7 +12,7 @@ import math
 
 from varint._numba import njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
-from varint.collision.cores import BESIDE, CONE, NONE, SLACK, put_features, reaches_down
+from varint.collision.cores import BESIDE, NONE, SLACK, put_features, reaches_down
 from varint.collision.cylinders import LEVEL, add_edge, add_point, end_of, is_due, of_cylinder, put_rim
 from varint.collision.features import LINE_LINE, POINT_PLANE
 from varint.collision.half_spaces import QUARTERS, UPRIGHT
@@ -20,6 +20,7 @@ from varint.collision.nearest import is_above, nearest_lines
 from varint.collision.separation import edge_opens
 from varint.collision.shape_records import CYLINDER
 
+STEEP = 1e-3  # least share of a normal along the field's down: slopes are up to 89.94 degrees
 BENT = 1e-9  # of the spacing: from which height on a ridge or a peak is above the plane of its neighbours
 ACROSS = ((1, 0), (0, 1), (1, 1))  # the other ends of the three edges that begin at a point of the grid
 BESIDES = (((1, 1), (0, -1)), ((-1, 0), (1, 1)), ((1, 0), (0, 1)))  # third points of the triangles to both sides
@@ -331,7 +332,7 @@ def terrain_features(shapes, pair, frame, reach, out):
     """
     (a, b), (relative, d), grid = pair, frame, _grid(shapes, pair[1])
     down = scale(-1.0, rotate(relative, grid[4][2]))
-    scene = down, CONE, (-shapes.bound[a], reach), BESIDE * min(shapes.bound[a], shapes.bound[b])
+    scene = down, STEEP, (-shapes.bound[a], reach), BESIDE * min(shapes.bound[a], shapes.bound[b])
     count = 0
     if shapes.kind[a] != CYLINDER:
         count = _corners(shapes, pair, frame, grid, scene, count, out)
