@@ -100,7 +100,7 @@ def _contacts(trajectory: Trajectory) -> Listing:
         FactColumn("name", "contact"),
         FactColumn("share", "touches, share of nodes", "", True),
         FactColumn("points", "points, at most", "", True),
-        FactColumn("force", "largest force", "N", True),
+        FactColumn("force", "largest, with friction", "N", True),
         FactColumn("penetration", "penetration", "m", True),
     )
     if not trajectory.mechanism.compiled.plan.contacts.body.size:
