@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 READY := $(VENV)/ready
 WORKERS := -n auto --maxprocesses 4
+unexport PYTHONDONTWRITEBYTECODE  # tests start hundreds of processes, which would each read all sources anew
 
 .PHONY: demo test test-slow test-long test-oldest test-newest fuzz lint format bench bench-check report docs site wheels clean
 

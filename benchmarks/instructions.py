@@ -4,9 +4,9 @@
     python benchmarks/instructions.py --write      # replaces instructions.json; the commit says why they changed
 
 A process of its own compiles for one fixed kind of processor, so that the counts are those of any machine with the
-same versions of numba and llvmlite. It takes some steps, then lets its parent walk through a few more, instruction by
-instruction (ptrace, Linux on x86-64). Two numbers of steps are compared, which leaves out the call from Python. Equal
-trees differ by a few instructions. Exit status 1 where a count is above that of the file by more than `LIMIT`, 2 where
+same versions of numba and llvmlite. It takes some steps, then lets its parent walk through one more, and through two,
+instruction by instruction (ptrace, Linux on x86-64). Their difference leaves out the call from Python. Equal trees
+differ by a few instructions. Exit status 1 where a count is above that of the file by more than `LIMIT`, 2 where
 they cannot be compared: another processor or system, other versions than those that the file names.
 """
 
@@ -17,12 +17,13 @@ import os
 import platform
 import signal
 import sys
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
 LIMIT = 1.03  # of a ratio
 COUNTS = Path(__file__).with_name("instructions.json")
-FEW, MORE = 1, 4  # steps whose difference is counted
+FEW, MORE = 1, 2  # steps whose difference is counted
 TRACEME, CONT, SINGLESTEP = 0, 7, 9  # requests of ptrace
 PROCESSOR = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma,+bmi,+bmi2,+sse4.1,+sse4.2,+popcnt"}
 MADE_WITH = {name: version(name) for name in ("numba", "llvmlite")}
@@ -49,38 +50,42 @@ def works():
     }
 
 
-def be_walked(name: str) -> None:
-    """In the process that is counted: a signal before and after each number of steps."""
+def be_walked() -> None:
+    """In the process that is counted: a signal before and after each number of steps, of each work."""
     import gc
 
     import varint as vi
 
-    mechanism, method = works()[name]
-    stepper = vi.Stepper(mechanism, method)
-    stepper.step(200)  # in motion; compiles
-    stepper.step(FEW)
+    steppers = [vi.Stepper(mechanism, method) for mechanism, method in works().values()]
+    for stepper in steppers:
+        stepper.step(200)  # in motion; compiles
+        stepper.step(FEW)
     gc.disable()
     if ctypes.CDLL(None).ptrace(TRACEME, 0, None, None):
         os._exit(2)
-    for steps in (FEW, MORE):
-        signal.raise_signal(signal.SIGUSR1)
-        stepper.step(steps)
-        signal.raise_signal(signal.SIGUSR1)
+    for stepper in steppers:
+        for steps in (FEW, MORE):
+            signal.raise_signal(signal.SIGUSR1)
+            stepper.step(steps)
+            signal.raise_signal(signal.SIGUSR1)
+    signal.raise_signal(signal.SIGUSR1)
 
 
-def count(name: str) -> int:
-    """Instructions of one step."""
+def count() -> Iterator[int]:
+    """Instructions of one step of each work."""
     environment = {**os.environ, **PROCESSOR, "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}
-    child = os.posix_spawn(sys.executable, [sys.executable, __file__, "--walk", name], environment)
+    child = os.posix_spawn(sys.executable, [sys.executable, __file__, "--walk"], environment)
     try:
         _until_signal(child)
-        few = _until_signal(child, SINGLESTEP)
-        _until_signal(child, CONT)
-        more = _until_signal(child, SINGLESTEP)
+        for _ in works():
+            counts = []
+            for _ in (FEW, MORE):
+                counts.append(_until_signal(child, SINGLESTEP))
+                _until_signal(child, CONT)
+            yield (counts[1] - counts[0]) // (MORE - FEW)
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-    return (more - few) // (MORE - FEW)
 
 
 def _until_signal(child: int, request: int | None = None) -> int:
@@ -101,10 +106,11 @@ def main() -> int:
     """Exit status: see the top."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="replace instructions.json")
-    parser.add_argument("--walk", help=argparse.SUPPRESS)
+    parser.add_argument("--walk", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.walk:
-        be_walked(args.walk)
+        be_walked()
+        return 0
     if platform.system() != "Linux" or platform.machine() != "x86_64":
         print("instructions are counted on Linux on x86-64 only")
         return 2
@@ -113,8 +119,8 @@ def main() -> int:
         print(f"{COUNTS.name} was made with {before['made_with']}, these are {MADE_WITH}")
         return 2
     counts, slower = {}, False
-    for name in works():
-        counts[name] = count(name)
+    for name, counted in zip(works(), count(), strict=True):
+        counts[name] = counted
         ratio = counts[name] / before["steps"].get(name, counts[name])
         slower = slower or ratio > LIMIT
         print(f"{name:42}{counts[name]:10,}{ratio:8.3f}", flush=True)

@@ -22,7 +22,7 @@ from varint.model.rotation_vectors import rotation_matrix
 RUNS = {
     "rattle": (64, 0.25),
     "suzuki": (32, 0.25),
-    "kahan-li": (64, 1.0),
+    "kahan-li": (32, 0.5),
     "sofroniou-spaletta-11": (48, 1.0),
     "sofroniou-spaletta-13": (40, 1.0),
     "sofroniou-spaletta-21": (30, 1.0),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
+from parsed_sources import statements, tree_of
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "varint"
@@ -94,9 +95,9 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imported(tree: ast.AST):
-    """What is imported anywhere in ``tree``."""
-    for node in ast.walk(tree):
+def imported(tree: ast.AST, typing: bool = True):
+    """What is imported anywhere in ``tree``; without ``typing`` not what only a type checker imports."""
+    for node in statements(tree, typing):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -105,14 +106,14 @@ def imported(tree: ast.AST):
 
 
 def imports(path: Path):
-    return imported(ast.parse(path.read_text()))
+    return imported(tree_of(path))
 
 
 def late_imports(tree: ast.AST):
-    """What is imported when a function is called."""
-    for node in ast.walk(tree):
+    """What is imported when a function is called, but for a type checker."""
+    for node in statements(tree, typing=False):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield from imported(node)
+            yield from imported(node, typing=False)
 
 
 def floor(module: str) -> int:
@@ -130,18 +131,7 @@ def module_named(name: str, modules: set[str]) -> str | None:
     return next((each for each in (name, name.rpartition(".")[0]) if each in modules), None)
 
 
-def needed(tree: ast.AST) -> ast.AST:
-    """``tree`` without what only a type checker imports."""
-
-    class Typing(ast.NodeTransformer):
-        def visit_If(self, node):
-            return None if ast.unparse(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
-
-    return Typing().visit(tree)
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_point_down(path):
+def check_imports(path):
     own = part(path)
     for name in imports(path):
         parts = name.split(".")
@@ -154,6 +144,11 @@ def test_imports_point_down(path):
         assert late or FLOOR[target] <= FLOOR[own], f"{path}: {own} imports from {target}, above it"
         assert (own, target) not in FORBIDDEN, f"{path}: {own} must not know {target}"
         assert name in ONLY.get((own, target), {name}), f"{path}: {own} takes {name} of {target}"
+
+
+def test_imports_point_down():
+    for path in FILES:
+        check_imports(path)
 
 
 @pytest.mark.parametrize(
@@ -176,14 +171,15 @@ def test_what_is_forbidden_is_found(path, wrong, tmp_path, monkeypatch):
     file.parent.mkdir(parents=True)
     file.write_text(wrong)
     with pytest.raises(AssertionError):
-        test_imports_point_down(file)
-    file.write_text("import numpy")
-    test_imports_point_down(file)
+        check_imports(file)
+    good = file.with_name("good.py")
+    good.write_text("import numpy")
+    check_imports(good)
 
 
 def test_late_imports_go_up_where_a_reason_is_listed():
     modules = {module_of(path) for path in FILES}
-    trees = {module_of(path): needed(ast.parse(path.read_text())) for path in FILES}
+    trees = {module_of(path): tree_of(path) for path in FILES}
     assert set().union(*(upward(module, tree, modules) for module, tree in trees.items())) == set(UPWARD)
     assert len(UPWARD) <= 3
     assert all(UPWARD.values())
@@ -200,8 +196,7 @@ def test_modules_import_each_other_in_no_circle():
     modules = {module_of(path) for path in FILES}
     graph = nx.DiGraph()
     for path in FILES:
-        tree = needed(ast.parse(path.read_text()))
-        targets = {module_named(name, modules) for name in imported(tree)} - {None}
+        targets = {module_named(name, modules) for name in imported(tree_of(path), typing=False)} - {None}
         graph.add_edges_from((module_of(path), target) for target in targets)
     circles = [circle for circle in nx.strongly_connected_components(graph) if len(circle) > 1]
     assert not circles

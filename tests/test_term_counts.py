@@ -17,7 +17,10 @@ user runs. Kinds of force (`JointStop`) are counted in tests/test_touch_counts.p
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
+
+from parsed_sources import statements, tree_of
 
 PACKAGE = Path(__file__).parent.parent / "varint"
 HOME = "terms/limits/"
@@ -48,6 +51,7 @@ OTHER_MEANING = {
 WORDS = {"limit", "limits", "impact", "impacts", "stops"}
 
 
+@cache
 def words(identifier: str) -> set[str]:
     """Words of an identifier, in lower case: ``LimitSearch`` and ``limit_search`` have the same."""
     return set(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", identifier).lower().split("_"))
@@ -72,7 +76,7 @@ def identifiers(tree: ast.AST):
 
 def defined(folder: Path) -> set[str]:
     """Names of the functions and classes of a folder."""
-    nodes = (node for path in folder.rglob("*.py") for node in ast.parse(path.read_text()).body)
+    nodes = (node for path in folder.rglob("*.py") for node in tree_of(path).body)
     return {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
 
 
@@ -80,47 +84,47 @@ def operations() -> set[str]:
     """What ``varint/terms`` takes from the folder, for others to call."""
     homes = HOME, "terms/contacts/"
     paths = [path for path in (PACKAGE / "terms").rglob("*.py") if not any(home in path.as_posix() for home in homes)]
-    nodes = (node for path in paths for node in ast.parse(path.read_text()).body if isinstance(node, ast.ImportFrom))
+    nodes = (node for path in paths for node in tree_of(path).body if isinstance(node, ast.ImportFrom))
     return {alias.asname or alias.name for node in nodes for alias in node.names}
 
 
-def names_it(text: str, own: set[str]) -> set[str]:
-    """Identifiers of ``text`` that name the term, of which ``own`` are defined in its folder."""
+def names_it(tree: ast.AST, own: set[str]) -> set[str]:
+    """Identifiers of ``tree`` that name the term, of which ``own`` are defined in its folder."""
     found = set()
-    for identifier in identifiers(ast.parse(text)):
+    for identifier in identifiers(tree):
         last = identifier.rpartition(".")[2]
         if words(last) & WORDS or last in own | {"rest_gap"} or identifier in ("efforts.closed", "ws.search"):
             found.add(identifier)
     return found
 
 
-def files() -> dict[str, str]:
+def files() -> dict[str, ast.AST]:
     paths = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*.py")}
-    return {name: path.read_text() for name, path in paths.items() if not name.startswith(HOME)}
+    return {name: tree_of(path) for name, path in paths.items() if not name.startswith(HOME)}
 
 
 def own_names() -> set[str]:
     """What the folder defines and no other file does, without the operations."""
     elsewhere = {
         node.name
-        for text in files().values()
-        for node in ast.walk(ast.parse(text))
+        for tree in files().values()
+        for node in statements(tree)
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
     }
     return {name for name in defined(PACKAGE / HOME) if not name.startswith("_")} - operations() - elsewhere
 
 
 def test_the_counter_sees_code_only():
-    assert names_it('"""Hard limits."""\nx = y.limit_of  # limits\n', set()) == {"y.limit_of"}
-    assert names_it("closed = ws.efforts.closed\nslice(0).stop, w.closed\n", set()) == {"efforts.closed"}
-    assert names_it("from varint.terms.limits import x\n", set()) == {"limits"}
-    assert names_it("class LimitSearch: pass\ndef f(stops): ws.search\n", set()) == {
+    assert names_it(ast.parse('"""Hard limits."""\nx = y.limit_of  # limits\n'), set()) == {"y.limit_of"}
+    assert names_it(ast.parse("closed = ws.efforts.closed\nslice(0).stop, w.closed\n"), set()) == {"efforts.closed"}
+    assert names_it(ast.parse("from varint.terms.limits import x\n"), set()) == {"limits"}
+    assert names_it(ast.parse("class LimitSearch: pass\ndef f(stops): ws.search\n"), set()) == {
         "LimitSearch",
         "stops",
         "ws.search",
     }
-    assert names_it("clearance(1)\n", {"clearance"}) == {"clearance"}
-    assert names_it("unlimited = delimiter\n", set()) == set()
+    assert names_it(ast.parse("clearance(1)\n"), {"clearance"}) == {"clearance"}
+    assert names_it(ast.parse("unlimited = delimiter\n"), set()) == set()
 
 
 def test_operations_speak_of_any_term():
@@ -131,7 +135,7 @@ def test_operations_speak_of_any_term():
 def test_a_term_is_one_folder_and_five_files():
     own = own_names()
     assert {"set_closed", "limit_gap", "LimitSearch", "complementary"} <= own
-    found = {name for name, text in files().items() if names_it(text, own)}
+    found = {name for name, tree in files().items() if names_it(tree, own)}
     assert found == set(NAMED_IN) | set(WITH_CONTACTS) | set(OTHER_MEANING)
     assert len(NAMED_IN) <= 5
     assert all((*NAMED_IN.values(), *OTHER_MEANING.values()))

@@ -38,6 +38,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from parsed_sources import tree_of
 
 import varint as vi
 from varint.analysis.derived import QUANTITIES
@@ -119,9 +120,13 @@ class Names:
 
 
 def names_in(text: str) -> Names:
+    return names_of(ast.parse(text))
+
+
+def names_of(tree: ast.AST) -> Names:
     """Without comments, docstrings and the defaults of parameters."""
     names, silent = Names(), set()
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(tree):
         match node:
             case ast.Expr(value=ast.Constant() as docstring):
                 silent.add(docstring)
@@ -159,7 +164,7 @@ def names_in(text: str) -> Names:
 def machinery() -> dict[str, Names]:
     """Path to the names in it, of each file that describes nothing."""
     files = {str(path.relative_to(ROOT)): path for path in sorted((ROOT / "varint").rglob("*.py"))}
-    return {name: names_in(path.read_text()) for name, path in files.items() if name not in DESCRIBES}
+    return {name: names_of(tree_of(path)) for name, path in files.items() if name not in DESCRIBES}
 
 
 def files_of_class(cls: type, registry: dict[str, type], sources: dict[str, Names]) -> set[str]:

@@ -69,14 +69,15 @@ def _acquired(beside: Path, path: Path) -> int:
                 raise FileError(
                     f"'{path}' is being written by {who}: wait for its end, or give another output"
                 ) from None
-        if _is_at(handle, beside):
+        if is_at(handle, beside):
             os.ftruncate(handle, 0)
             os.pwrite(handle, f"{os.getpid()} on {os.uname().nodename}\n".encode(), 0)
             return handle
         os.close(handle)  # its holder removed it after it was opened here
 
 
-def _is_at(handle: int, path: Path) -> bool:
+def is_at(handle: int, path: Path) -> bool:
+    """Whether the open file ``handle`` is the one that ``path`` names now."""
     try:
         return os.path.samestat(os.fstat(handle), os.stat(path))
     except FileNotFoundError:

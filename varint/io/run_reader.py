@@ -112,13 +112,13 @@ class RunHead:
         return bytes(self.file.attrs[name])
 
     def _array(self, name: str) -> np.ndarray:
-        linked = self._linked(name)
-        if linked.dtype.str not in KINDS and linked.dtype.kind != "S":
+        dataset = self._linked(name)
+        if dataset.dtype.str not in KINDS and dataset.dtype.kind != "S":
             raise ValueError(f"'{name}' holds neither numbers nor a text")
-        dataset = self.dataset(name, linked.dtype.str, linked.shape)
+        self._check_size(name, dataset)
         if dataset.id.get_storage_size() < dataset.nbytes:
             raise ValueError(f"'{name}' is not wholly in the file")
-        return np.asarray(dataset[()], dtype=linked.dtype)
+        return np.asarray(dataset[()], dtype=dataset.dtype)
 
     def _linked(self, name: str) -> h5py.Dataset:
         """The dataset ``name``, which lies in this file and nowhere else, as it is."""
@@ -142,12 +142,16 @@ class RunHead:
         )
         if dataset.dtype.str != kind or not fits:
             raise ValueError(f"'{name}' has type {dataset.dtype.str} and shape {dataset.shape}")
+        self._check_size(name, dataset)
+        return dataset
+
+    def _check_size(self, name: str, dataset: h5py.Dataset) -> None:
+        """Raises ValueError where the file is shorter than what it declares."""
         stored = dataset.id.get_storage_size()
         if stored > self.size:
             raise ValueError(f"'{name}' is not wholly in the file")
         if dataset.chunks and int(np.prod(dataset.chunks)) * dataset.dtype.itemsize > self.size:
             raise ValueError(f"'{name}' is longer than the file")
-        return dataset
 
 
 class RunReader(RunHead):

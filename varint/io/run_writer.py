@@ -21,6 +21,7 @@ import h5py
 import numpy as np
 
 from varint.errors import FileError, VarintError
+from varint.io.lock import is_at
 from varint.io.mechanism_data import to_data
 from varint.io.run_file import (
     AT_DIAGNOSTICS,
@@ -227,7 +228,7 @@ class RunWriter:
     def _writing(self, count: int, finer: int) -> Iterator[None]:
         """Reserve what so many more nodes and diagnostics take; errors name the file, the free space, what is kept."""
         try:
-            if not self._is_in_place():
+            if not is_at(self.handle, self.at):
                 raise FileError(
                     f"'{self.path}' was deleted or replaced while the run wrote it, so that nothing more can be stored"
                     " there: run again, with another output"
@@ -246,12 +247,6 @@ class RunWriter:
         except BaseException:  # an interrupt, say: the checkpoint may be half written, as after a kill
             self._abandon()
             raise
-
-    def _is_in_place(self) -> bool:
-        try:
-            return os.path.samestat(os.fstat(self.handle), os.stat(self.at))
-        except FileNotFoundError:
-            return False
 
     def _lack(self, problem: Exception) -> FileError:
         why = _reason(problem)
