@@ -13,8 +13,8 @@ from varint.ensembles.shared_plan import same_arrangement, same_description, sha
 from varint.ensembles.source import Builder
 from varint.integrators.march import March
 from varint.integrators.schemes import scheme
-from varint.kernels.spare_workspaces import SPARES, spare_workspace
-from varint.kernels.workspace import joint_workspace, workspace
+from varint.kernels.spare_workspaces import SPARES, borrowed_coupled_workspace, spare_workspace
+from varint.kernels.workspace import coupled_workspace, joint_workspace, workspace
 
 CASES = {  # mechanisms without forces, and parameters
     "double_pendulum": ({"angle": 0.3}, {"angle": 1.1}),
@@ -135,3 +135,28 @@ def test_a_spare_joint_workspace_is_as_fresh_as_a_new_one():
     plan = vi.mechanisms.escapement().compiled.plan
     spare = spare_workspace(plan, inactive=range(plan.constraints.row.size))
     assert not same_bits(spare.ws, joint_workspace(plan))
+
+
+def test_a_spare_coupled_workspace_is_as_fresh_as_a_new_one():
+    compiled = vi.mechanisms.slider_crank().compiled
+    with borrowed_coupled_workspace(compiled.plan, compiled.functions) as ws:
+        assert not same_bits(ws, coupled_workspace(compiled.plan, compiled.functions))
+        ws.velocity[:] = 1.0
+    with borrowed_coupled_workspace(compiled.plan, compiled.functions) as again:
+        assert again is ws
+        assert not again.velocity.any()
+
+
+def test_members_of_the_catalogue_with_the_same_arguments_are_one_mechanism():
+    build = Builder(vi.mechanisms.double_pendulum)
+    one = build(angle=1.0)
+    assert build(angle=1.0) is one
+    assert build(angle=1) is not one
+    assert build(angle=2.0) is not one
+
+
+def test_functions_of_users_are_called_for_each_member():
+    calls = []
+    build = Builder(lambda: calls.append(1) or vi.mechanisms.double_pendulum())
+    assert build() is not build()
+    assert len(calls) == 2

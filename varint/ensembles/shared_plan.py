@@ -54,10 +54,11 @@ def _joined_alike(a: Joint, b: Joint) -> bool:
 def same_description(one: Mechanism, other: Mechanism) -> bool:
     """Whether all but the starts agree, to the bit of each number; functions have to be the same objects."""
     names = [name for name in _names(type(one)) if name != NOT_IN_A_PLAN]
-    return type(one) is type(other) and all(_agree(getattr(one, name), getattr(other, name)) for name in names)
+    return type(one) is type(other) and all(agree(getattr(one, name), getattr(other, name)) for name in names)
 
 
-def _agree(one: Any, other: Any) -> bool:
+def agree(one: Any, other: Any) -> bool:
+    """Whether two values agree in their types, and to the bit of each number; functions have to be the same objects."""
     if one is other:
         return True
     kind = type(one)
@@ -70,11 +71,11 @@ def _agree(one: Any, other: Any) -> bool:
     if kind in (str, int, bool):
         return one == other
     if kind in (tuple, list):
-        return len(one) == len(other) and all(map(_agree, one, other))
+        return len(one) == len(other) and all(map(agree, one, other))
     if isinstance(one, Mapping):
-        return list(one) == list(other) and all(_agree(one[key], other[key]) for key in one)
+        return list(one) == list(other) and all(agree(one[key], other[key]) for key in one)
     if is_dataclass(one) and "__dataclass_fields__" in vars(kind):  # what a class adds to that is unknown
-        return all(_agree(getattr(one, name), getattr(other, name)) for name in _names(kind))
+        return all(agree(getattr(one, name), getattr(other, name)) for name in _names(kind))
     return False
 
 
