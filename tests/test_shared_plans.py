@@ -9,7 +9,7 @@ import pytest
 import varint as vi
 from varint._numba import CompiledRecord
 from varint.compile import compile_structure, recompile
-from varint.ensembles.shared_plan import same_arrangement, same_description, share_plan
+from varint.ensembles.shared_plan import placed_alike, same_arrangement, same_description, share_plan
 from varint.ensembles.source import Builder
 from varint.integrators.march import March
 from varint.integrators.schemes import scheme
@@ -54,6 +54,19 @@ def test_a_plan_with_other_numbers_is_that_of_a_fresh_compilation(name):
     assert (refilled.length, refilled.forces, refilled.functions) == (fresh.length, fresh.forces, fresh.functions)
     for own in ("order", "slot", "joints", "law_start"):
         np.testing.assert_array_equal(getattr(refilled, own), getattr(fresh, own))
+
+
+def test_the_plan_of_other_masses_keeps_the_measures():
+    one = vi.mechanisms.four_bar()
+    heavy = [replace(body, mass=2.0 * body.mass, inertia=1e3 * body.inertia) for body in one.bodies]
+    other = replace(one, bodies=heavy)
+    one.merged  # noqa: B018  compiled
+    share_plan(other, one)
+    assert not same_bits(other.compiled.plan, compile_structure(other).plan)
+    assert other.compiled.plan.measures is one.compiled.plan.measures
+    assert other.compiled.length != one.compiled.length
+    for moved in pair_of("four_bar")[1], replace(other, joints=other.joints[::-1]):
+        assert not placed_alike(moved, other)
 
 
 def test_plans_are_shared_only_where_they_fit():

@@ -27,7 +27,7 @@ def share_plan(mechanism: Mechanism, earlier: Mechanism | None) -> None:
     if same_description(mechanism, earlier):
         vars(mechanism).update({name: made[name] for name in OF_A_PLAN if name in made})
     elif made.get("merged") is earlier.compiled and same_arrangement(mechanism, earlier):
-        compiled = recompile(mechanism, earlier.compiled)
+        compiled = recompile(mechanism, earlier.compiled, placed_alike(mechanism, earlier))
         share_keys(compiled.plan, earlier.compiled.plan)
         vars(mechanism).update(dict.fromkeys(OF_A_PLAN, compiled))
 
@@ -49,6 +49,12 @@ def same_arrangement(one: Mechanism, other: Mechanism) -> bool:
 def _joined_alike(a: Joint, b: Joint) -> bool:
     ends = (a.name, a.body_a, a.body_b) == (b.name, b.body_a, b.body_b)
     return ends and type(a) is type(b) and [row.kind for row in a.rigid] == [row.kind for row in b.rigid]
+
+
+def placed_alike(one: Mechanism, other: Mechanism) -> bool:
+    """Whether the joints agree, and the poses of the bodies in the reference configurations."""
+    poses = ([(body.position, body.quat_wxyz) for body in mechanism.bodies] for mechanism in (one, other))
+    return agree(one.joints, other.joints) and agree(*poses)
 
 
 def same_description(one: Mechanism, other: Mechanism) -> bool:
