@@ -9,6 +9,8 @@ from scipy.spatial.transform import Rotation
 from test_sweep import scaled
 
 import varint as vi
+from varint.kinematics import assembly
+from varint.kinematics.closure import Closure
 from varint.model.rotation_vectors import quat_from_matrix, rotation_matrix
 
 every_mechanism = pytest.mark.parametrize("name", vi.mechanisms.NAMES)
@@ -103,6 +105,21 @@ def test_a_good_guess_stays(name):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("given", [{"coordinates": {"joint 2": 0.4}}, {"rates": {"joint 1": 2.0}}])
+def test_poses_along_trees_need_no_equations(monkeypatch, given):
+    mechanism = build("double_pendulum")
+    state = mechanism.state(**given)
+    monkeypatch.setattr(assembly, "_are_closed", lambda *pose: False)
+    solved = mechanism.state(**given)
+    for own in ("position", "quat_wxyz", "velocity", "angular_velocity"):
+        assert getattr(state, own).tobytes() == getattr(solved, own).tobytes()
+    monkeypatch.undo()
+    monkeypatch.setattr(Closure, "close", None)
+    mechanism.state(**given)
+    with pytest.raises(TypeError):
+        build("four_bar").state(coordinates={"crank pivot": 0.4})
+
+
 def test_the_other_branch_is_seen_as_such():
     """The test of branches above tells the open four-bar from the crossed one."""
     mechanism = build("four_bar")

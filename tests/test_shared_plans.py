@@ -9,12 +9,12 @@ import pytest
 import varint as vi
 from varint._numba import CompiledRecord
 from varint.compile import compile_structure, recompile
-from varint.ensembles.shared_plan import same_arrangement, same_description, share_plan
+from varint.ensembles.shared_plan import placed_alike, same_arrangement, same_description, share_plan
 from varint.ensembles.source import Builder
 from varint.integrators.march import March
 from varint.integrators.schemes import scheme
-from varint.kernels.spare_workspaces import SPARES, spare_workspace
-from varint.kernels.workspace import joint_workspace, workspace
+from varint.kernels.spare_workspaces import SPARES, borrowed_coupled_workspace, spare_workspace
+from varint.kernels.workspace import coupled_workspace, joint_workspace, workspace
 
 CASES = {  # mechanisms without forces, and parameters
     "double_pendulum": ({"angle": 0.3}, {"angle": 1.1}),
@@ -54,6 +54,19 @@ def test_a_plan_with_other_numbers_is_that_of_a_fresh_compilation(name):
     assert (refilled.length, refilled.forces, refilled.functions) == (fresh.length, fresh.forces, fresh.functions)
     for own in ("order", "slot", "joints", "law_start"):
         np.testing.assert_array_equal(getattr(refilled, own), getattr(fresh, own))
+
+
+def test_the_plan_of_other_masses_keeps_the_measures():
+    one = vi.mechanisms.four_bar()
+    heavy = [replace(body, mass=2.0 * body.mass, inertia=1e3 * body.inertia) for body in one.bodies]
+    other = replace(one, bodies=heavy)
+    one.merged  # noqa: B018  compiled
+    share_plan(other, one)
+    assert not same_bits(other.compiled.plan, compile_structure(other).plan)
+    assert other.compiled.plan.measures is one.compiled.plan.measures
+    assert other.compiled.length != one.compiled.length
+    for moved in pair_of("four_bar")[1], replace(other, joints=other.joints[::-1]):
+        assert not placed_alike(moved, other)
 
 
 def test_plans_are_shared_only_where_they_fit():
@@ -135,3 +148,28 @@ def test_a_spare_joint_workspace_is_as_fresh_as_a_new_one():
     plan = vi.mechanisms.escapement().compiled.plan
     spare = spare_workspace(plan, inactive=range(plan.constraints.row.size))
     assert not same_bits(spare.ws, joint_workspace(plan))
+
+
+def test_a_spare_coupled_workspace_is_as_fresh_as_a_new_one():
+    compiled = vi.mechanisms.slider_crank().compiled
+    with borrowed_coupled_workspace(compiled.plan, compiled.functions) as ws:
+        assert not same_bits(ws, coupled_workspace(compiled.plan, compiled.functions))
+        ws.velocity[:] = 1.0
+    with borrowed_coupled_workspace(compiled.plan, compiled.functions) as again:
+        assert again is ws
+        assert not again.velocity.any()
+
+
+def test_members_of_the_catalogue_with_the_same_arguments_are_one_mechanism():
+    build = Builder(vi.mechanisms.double_pendulum)
+    one = build(angle=1.0)
+    assert build(angle=1.0) is one
+    assert build(angle=1) is not one
+    assert build(angle=2.0) is not one
+
+
+def test_functions_of_users_are_called_for_each_member():
+    calls = []
+    build = Builder(lambda: calls.append(1) or vi.mechanisms.double_pendulum())
+    assert build() is not build()
+    assert len(calls) == 2

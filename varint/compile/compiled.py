@@ -21,6 +21,7 @@ from varint.display import Shown
 from varint.kernels.balance_records import Components
 from varint.kernels.compliant_records import CompliantRows
 from varint.kernels.massive_path_records import MassivePaths
+from varint.kernels.measures import ANGULAR
 from varint.kernels.path_records import Paths
 from varint.kernels.plan import (
     Beams,
@@ -36,7 +37,6 @@ from varint.kernels.plan import (
     Rows,
 )
 from varint.kernels.weld_nodes import WeldTable
-from varint.measures import KINDS
 from varint.model.body import WORLD
 from varint.model.forces.base import Element
 from varint.model.structure import Structure
@@ -157,25 +157,25 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
     return _compile(structure, elements_of(structure), clustered)
 
 
-def recompile(structure: Structure, like: Compiled) -> Compiled:
+def recompile(structure: Structure, like: Compiled, placed_alike: bool = False) -> Compiled:
     """Compile a ``structure`` that differs from the one of ``like`` in the numbers of its bodies and joints alone.
 
     It has no forces and no joints that are products of exponentials, and ``like`` is no plan without welded bodies.
+    ``placed_alike``: whether joints and poses of bodies agree, so that those of masses and inertias alone differ.
     """
-    plan, nb = like.plan, len(structure.bodies)
-    frame = joints.joint_frame(structure, like.topology, find_roles(structure, []), np.append(like.slot, nb))
+    plan = like.plan
     bodies, length = _bodies_and_length(structure, like.order)
-    angular = np.array([KINDS[kind].facts.angular for _, kind, _ in frame.rows], dtype=bool)
+    angular = ANGULAR[plan.measures.kind[: plan.rows.role.size]]
+    push = joints.push_scales(plan.joints.side, plan.joints.rows, bodies["scale"], angular)
     of_numbers: dict[str, Any] = {
         "bodies": replace(plan.bodies, **bodies, length=np.array([length])),
-        "rows": replace(
-            plan.rows,
-            scale=np.where(angular, length, 1.0),
-            push=joints.push_scales(frame, bodies["scale"], angular),
-        ),
-        "measures": replace(plan.measures, **efforts.number_arrays([own for _, _, own in frame.rows])),
-        "products": replace(plan.products, length=np.array([length])),
+        "rows": replace(plan.rows, scale=np.where(angular, length, 1.0), push=push),
     }
+    if length != like.length:
+        of_numbers["products"] = replace(plan.products, length=np.array([length]))
+    if not placed_alike:
+        numbers = joints.rigid_numbers(structure, like.joints.tolist())
+        of_numbers["measures"] = replace(plan.measures, **efforts.number_arrays(numbers))
     return replace(like, plan=replace(plan, **of_numbers), length=length)
 
 
@@ -199,7 +199,7 @@ def _compile(
     rows, measures = efforts.row_and_measure_arrays(structure, roles, frame, places, slot, length)
     pairs = joints.pair_arrays(frame, nb)
     rows["eliminated"] = joints.rows_eliminated(frame, pairs["pair"]).astype(np.int64)
-    rows["push"] = joints.push_scales(frame, bodies["scale"], rows.pop("angular"))
+    rows["push"] = joints.push_scales(frame.side, frame.joint_rows, bodies["scale"], rows.pop("angular"))
     parents = {"parent": [slot[topology.parent[i]] for i in order]}
     acts_on = [force.acts_on(full) for force in full.forces]
     if welds is not None:

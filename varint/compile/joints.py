@@ -1,6 +1,6 @@
 """Joints: their sides, the rows that they and the efforts between bodies have, and products of exponentials."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from varint.compile.roles import Roles
 from varint.kernels.plan import CONSTRAINT, EFFORT, JOINT
 from varint.measures.axis import Square
+from varint.measures.base import Numbers
 from varint.measures.point import Along
 from varint.model.joints.base import Joint, OnMotions
 from varint.model.product_joint import pose_matrix
@@ -76,8 +77,9 @@ def joint_frame(structure: Structure, topology: Topology, roles: Roles, slot: np
             side.append((b, a) if child_is_b else (a, b))
             first_body.append(1 if child_is_b else 0)
             if j < count:
-                frames = [part for frame in joint_frames(structure.joints[j], structure, ends[j], R) for part in frame]
-                rows.extend((JOINT, row.kind, row.numbers(*frames)) for row in structure.joints[j].rigid)
+                kinds = (row.kind for row in structure.joints[j].rigid)
+                numbers = _own_numbers(structure.joints[j], structure, ends[j], R)
+                rows.extend((JOINT, *each) for each in zip(kinds, numbers, strict=True))
             else:
                 measures = [roles.with_row[j - count], *measures]
         for m in measures:
@@ -104,6 +106,21 @@ def joint_frames(
     )
 
 
+def rigid_numbers(structure: Structure, joints: Iterable[int]) -> list[Numbers]:
+    """The numbers of the rows that ``joints``, by their numbers, have without a compliance; -1: of none."""
+    number = {**structure.body_index, "world": -1}
+    R = rotation_matrix([body.quat_wxyz for body in structure.bodies])
+    found: list[Numbers] = []
+    for joint in (structure.joints[j] for j in joints if j >= 0):
+        found.extend(_own_numbers(joint, structure, (number[joint.body_a], number[joint.body_b]), R))
+    return found
+
+
+def _own_numbers(joint: Joint, structure: Structure, ends: tuple[int, int], R: np.ndarray) -> Iterator[Numbers]:
+    frames = [part for frame in joint_frames(joint, structure, ends, R) for part in frame]
+    return (row.numbers(*frames) for row in joint.rigid)
+
+
 def joint_arrays(frame: JointFrame) -> dict:
     """Sides and rows of the joints."""
     product = np.full(len(frame.joints), -1)
@@ -124,10 +141,13 @@ def pair_arrays(frame: JointFrame, nb: int) -> dict:
     return {"pair": pair, "points": points}
 
 
-def push_scales(frame: JointFrame, body_scale: np.ndarray, angular: np.ndarray) -> np.ndarray:
-    """(nr,) what turns the impulse along a row into m/s, of the lighter of its bodies; ``body_scale`` (nb, 2)."""
+def push_scales(side: np.ndarray, joint_rows: np.ndarray, body_scale: np.ndarray, angular: np.ndarray) -> np.ndarray:
+    """(nr,) what turns the impulse along a row into m/s, of the lighter of its bodies; ``body_scale`` (nb, 2).
+
+    ``side``, ``joint_rows``: as in a `JointFrame`.
+    """
     known = np.vstack([body_scale, np.zeros(2)])  # the world is never pushed
-    sides = np.repeat(frame.side, np.diff(frame.joint_rows), axis=0)
+    sides = np.repeat(side, np.diff(joint_rows), axis=0)
     return known[sides, angular.astype(int)[:, None]].max(axis=1, initial=0.0)
 
 

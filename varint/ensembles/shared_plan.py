@@ -27,7 +27,7 @@ def share_plan(mechanism: Mechanism, earlier: Mechanism | None) -> None:
     if same_description(mechanism, earlier):
         vars(mechanism).update({name: made[name] for name in OF_A_PLAN if name in made})
     elif made.get("merged") is earlier.compiled and same_arrangement(mechanism, earlier):
-        compiled = recompile(mechanism, earlier.compiled)
+        compiled = recompile(mechanism, earlier.compiled, placed_alike(mechanism, earlier))
         share_keys(compiled.plan, earlier.compiled.plan)
         vars(mechanism).update(dict.fromkeys(OF_A_PLAN, compiled))
 
@@ -51,13 +51,20 @@ def _joined_alike(a: Joint, b: Joint) -> bool:
     return ends and type(a) is type(b) and [row.kind for row in a.rigid] == [row.kind for row in b.rigid]
 
 
+def placed_alike(one: Mechanism, other: Mechanism) -> bool:
+    """Whether the joints agree, and the poses of the bodies in the reference configurations."""
+    poses = ([(body.position, body.quat_wxyz) for body in mechanism.bodies] for mechanism in (one, other))
+    return agree(one.joints, other.joints) and agree(*poses)
+
+
 def same_description(one: Mechanism, other: Mechanism) -> bool:
     """Whether all but the starts agree, to the bit of each number; functions have to be the same objects."""
     names = [name for name in _names(type(one)) if name != NOT_IN_A_PLAN]
-    return type(one) is type(other) and all(_agree(getattr(one, name), getattr(other, name)) for name in names)
+    return type(one) is type(other) and all(agree(getattr(one, name), getattr(other, name)) for name in names)
 
 
-def _agree(one: Any, other: Any) -> bool:
+def agree(one: Any, other: Any) -> bool:
+    """Whether two values agree in their types, and to the bit of each number; functions have to be the same objects."""
     if one is other:
         return True
     kind = type(one)
@@ -70,11 +77,11 @@ def _agree(one: Any, other: Any) -> bool:
     if kind in (str, int, bool):
         return one == other
     if kind in (tuple, list):
-        return len(one) == len(other) and all(map(_agree, one, other))
+        return len(one) == len(other) and all(map(agree, one, other))
     if isinstance(one, Mapping):
-        return list(one) == list(other) and all(_agree(one[key], other[key]) for key in one)
+        return list(one) == list(other) and all(agree(one[key], other[key]) for key in one)
     if is_dataclass(one) and "__dataclass_fields__" in vars(kind):  # what a class adds to that is unknown
-        return all(_agree(getattr(one, name), getattr(other, name)) for name in _names(kind))
+        return all(agree(getattr(one, name), getattr(other, name)) for name in _names(kind))
     return False
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from varint import mechanisms
-from varint.ensembles.shared_plan import share_plan
+from varint.ensembles.shared_plan import agree, share_plan
 from varint.errors import ArgumentError, FileError, VarintError
 from varint.io.formats import FORMATS
 from varint.io.mechanism_file import import_options, load_mechanism
@@ -50,18 +50,25 @@ def label_of(function: Callable) -> str:
 
 
 class Builder:
-    """Calls ``build`` for one member after another; see `share_plan`."""
+    """Calls ``build`` for one member after another; see `share_plan`.
+
+    A mechanism of the catalogue is that of the member before where its arguments agree.
+    """
 
     def __init__(self, build: Callable) -> None:
         self.build = build
+        self.of_catalogue = any(build is vars(mechanisms).get(name) for name in mechanisms.ALL)
         self.before: Mechanism | None = None
+        self.arguments: dict[str, Any] = {}
 
     def __call__(self, **arguments: Any) -> Any:
+        if self.of_catalogue and self.before is not None and agree(arguments, self.arguments):
+            return self.before
         built = self.build(**arguments)
         mechanism = built[0] if isinstance(built, tuple) and built else built
         if isinstance(mechanism, Mechanism):
             share_plan(mechanism, self.before)
-            self.before = mechanism
+            self.before, self.arguments = mechanism, arguments
         return built
 
 

@@ -87,6 +87,14 @@ def borrowed_joint_workspace(plan: Plan) -> Iterator[Workspace]:
     spare.put_back()
 
 
+@contextmanager
+def borrowed_coupled_workspace(plan: Plan, functions: tuple) -> Iterator[Workspace]:
+    """`coupled_workspace` as long as the context is open."""
+    spare = spare_workspace(plan, functions=functions, inactive=np.flatnonzero(plan.constraints.driven).tolist())
+    yield spare.ws
+    spare.put_back()
+
+
 def _arrays(record: CompiledRecord) -> Iterator[np.ndarray]:
     for part in record:
         if isinstance(part, CompiledRecord):

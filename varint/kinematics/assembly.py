@@ -3,15 +3,17 @@
 Everything that is not asked for moves as little as the kinetic metric allows (closure.py).
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.compile import Compiled
 from varint.errors import AssemblyError, StateError
+from varint.kernels.spare_workspaces import borrowed_coupled_workspace
 from varint.kernels.whole_state import is_whole_state
-from varint.kinematics.closure import Closure, Weld, coordinate_units
+from varint.kinematics.closure import Closure, Weld, closed_to, coordinate_units
+from varint.kinematics.drift import joint_drift
 from varint.kinematics.frames import (
     JointFrames,
     forward_pose,
@@ -147,7 +149,7 @@ def _closed(
     x: np.ndarray,
     R: np.ndarray,
     *,
-    placed: Collection[str] = (),
+    placed: Set[str] = frozenset(),
     still: Collection[int] = (),
     heavy_x: Collection[int] = (),
     heavy_R: Collection[int] = (),
@@ -157,6 +159,9 @@ def _closed(
     The path leaves out whole turns that lead back to the same pose, except for those that couplings count.
     ``placed``: joints that are at their coordinates.
     """
+    if not (still or heavy_x or heavy_R) and placed == coordinates.keys() and _are_closed(compiled, x, R):
+        _check_sense(structure, x, R)
+        return x, R
     frames = {name: JointFrames(structure, structure.joint(name)) for name in coordinates}
     here = _starts(compiled, frames, coordinates, placed, x, R)
     goals = dict(coordinates)
@@ -165,25 +170,31 @@ def _closed(
     pieces = _pieces(compiled, frames, here, goals)
     shares = [piece / pieces for piece in range(0 if pieces > 1 else 1, pieces + 1)]
     bent = set().union(*(force.bent(structure) for force in _couplings(structure)))  # on no straight way
-    ws = None
-    for share in shares:
-        way = {n: coordinates[n] if share == 1 else (1 - share) * here[n] + share * goals[n] for n in frames}
-        poses = {n: joint_pose(f.joint, way[n]) for n, f in frames.items()}
-        asked = [Weld(frames[name], *pose) for name, pose in poses.items() if share == 1 or name not in bent]
-        asked = asked if share > 0 else []
-        closure = Closure(structure, compiled, asked=asked, still=still, heavy_x=heavy_x, heavy_R=heavy_R)
-        if ws is not None:
-            closure.ws = ws  # couplings go on counting turns
-        ws = closure.ws
-        x, R, gap = closure.close(x, R, ITERATIONS)
-        if not closure.is_closed(gap, x):
-            at = ", ".join(f"'{n}' at {np.round(f.coordinates(*poses[n]), 4).tolist()}" for n, f in frames.items())
-            on_the_way = f" on the path to the coordinates asked for, with {at}" if share < 1 else ""
-            raise AssemblyError(_conflict(structure, closure, x, R, list(still), on_the_way))
-        if share == 0:
-            here = _starts(compiled, frames, coordinates, placed, x, R)
+    with borrowed_coupled_workspace(compiled.plan, compiled.functions) as ws:
+        for share in shares:
+            way = {n: coordinates[n] if share == 1 else (1 - share) * here[n] + share * goals[n] for n in frames}
+            poses = {n: joint_pose(f.joint, way[n]) for n, f in frames.items()}
+            asked = [Weld(frames[name], *pose) for name, pose in poses.items() if share == 1 or name not in bent]
+            asked = asked if share > 0 else []
+            closure = Closure(structure, compiled, asked=asked, still=still, heavy_x=heavy_x, heavy_R=heavy_R, ws=ws)
+            x, R, gap = closure.close(x, R, ITERATIONS)
+            if not closure.is_closed(gap, x):
+                at = ", ".join(f"'{n}' at {np.round(f.coordinates(*poses[n]), 4).tolist()}" for n, f in frames.items())
+                on_the_way = f" on the path to the coordinates asked for, with {at}" if share < 1 else ""
+                raise AssemblyError(_conflict(structure, closure, x, R, list(still), on_the_way))
+            if share == 0:
+                here = _starts(compiled, frames, coordinates, placed, x, R)
     _check_sense(structure, x, R)
     return x, R
+
+
+def _are_closed(compiled: Compiled, x: np.ndarray, R: np.ndarray) -> bool:
+    """Whether the joints are closed at a pose, as along a tree; False where constraints of forces bind it as well."""
+    if compiled.plan.constraints.row.size:
+        return False
+    pose = state_of(x, R, np.zeros((len(x), 6)))
+    open_by = joint_drift(compiled, pose.position[None], pose.quat_wxyz[None])[0]
+    return bool(open_by <= closed_to(compiled.length, x))
 
 
 def _starts(
@@ -244,11 +255,12 @@ def _matched(
         frames = JointFrames(structure, structure.joint(name))
         asked.append(Weld(frames, *frames.relative_pose(x, R)))
         targets.append(frames.twist(x, R, values))
-    closure = Closure(structure, compiled, asked=asked, still=still, heavy_x=heavy_x, heavy_R=heavy_R)
     target = np.concatenate([[], *targets])
-    wanted = np.abs(closure.scale[len(closure.scale) - len(target) :] * target).max(initial=0.0)
-    before = closure.speed(motion)
-    motion, left = closure.velocity(x, R, motion, target)
+    with borrowed_coupled_workspace(compiled.plan, compiled.functions) as ws:
+        closure = Closure(structure, compiled, asked=asked, still=still, heavy_x=heavy_x, heavy_R=heavy_R, ws=ws)
+        wanted = np.abs(closure.scale[len(closure.scale) - len(target) :] * target).max(initial=0.0)
+        before = closure.speed(motion)
+        motion, left = closure.velocity(x, R, motion, target)
     worst = int(np.argmax(np.abs(left))) if left.size else 0
     if left.size and not abs(left[worst]) <= LARGEST_PARTING * max(wanted, before, closure.speed(motion)):
         number = closure.joint[worst]

@@ -22,7 +22,7 @@ from varint.compile import Compiled
 from varint.kernels.configuration import follow_products
 from varint.kernels.constraints import follow_constraints
 from varint.kernels.measures import ANGULAR
-from varint.kernels.plan import CONSTRAINT, JOINT
+from varint.kernels.plan import CONSTRAINT, JOINT, Workspace
 from varint.kernels.rows import evaluate_rows
 from varint.kernels.workspace import coupled_workspace
 from varint.kinematics.frames import JointFrames, continued_coordinates, moved
@@ -118,6 +118,8 @@ class Closure:
         Whether all bodies weigh alike, a turn counting times the size of the parts; else the metric is the kinetic one.
     couplings : bool
         Whether the couplings of coordinates take part.
+    ws : Workspace, optional
+        A `coupled_workspace`, in which couplings go on counting turns; a fresh one where not given.
     """
 
     def __init__(
@@ -131,10 +133,12 @@ class Closure:
         heavy_R: Collection[int] = (),
         alike: bool = False,
         couplings: bool = True,
+        ws: Workspace | None = None,
     ) -> None:
         plan, nb = compiled.plan, len(structure.bodies)
         self.plan, self.asked, self.length = plan, tuple(asked), compiled.length
-        self.ws, self.order = coupled_workspace(plan, compiled.functions), np.append(compiled.order, nb)
+        self.ws = coupled_workspace(plan, compiled.functions) if ws is None else ws
+        self.order = np.append(compiled.order, nb)
         coupled = (plan.rows.role == CONSTRAINT) & (self.ws.compliance == 0.0) & couplings
         self.rows = np.flatnonzero((plan.rows.role == JOINT) | coupled)  # of the plan, that take part
         coupled = coupled[self.rows]
@@ -282,7 +286,7 @@ class Closure:
         return x, R, self.gap(g)
 
     def _tolerance(self, x: np.ndarray) -> float:
-        return TOLERANCE * max(self.length, np.abs(x).max())
+        return closed_to(self.length, x)
 
     def velocity(
         self, x: np.ndarray, R: np.ndarray, motion: np.ndarray, rates: np.ndarray
@@ -308,6 +312,11 @@ class Closure:
                 break
             motion, left = trial, left_new
         return motion, self.scale * left
+
+
+def closed_to(length: float, x: np.ndarray) -> float:
+    """m, by how much closed joints may be open, of parts of a size ``length``, m, and bodies at ``x`` (nb + 1, 3)."""
+    return TOLERANCE * max(length, np.abs(x).max())
 
 
 def damped_solution(A: "np.ndarray | csr_matrix", damping: float, b: np.ndarray) -> np.ndarray:
