@@ -73,7 +73,7 @@ class Rival(Contacts):
         super().__init__(equations)
         for s in np.flatnonzero(self.restitution > 0.0):
             raise ArgumentError(
-                f"{self._label(int(s))} has a restitution, which contact_solver={self.name!r} does not support:"
+                f"{self._label(self.element[int(s)])} has a restitution, which contact_solver={self.name!r} does not support:"
                 f" set it to zero, or use contact_solver={CONES!r}"
             )
         points = len(self.ground.restitution)
