@@ -21,7 +21,7 @@ from varint.redmax.contacts import Blocked
 from varint.redmax.equations import Equations
 from varint.redmax.kernels import kinematic_recursions as kinematics
 from varint.redmax.saddle import REDUNDANT
-from varint.terms.contacts.contact_impacts import Impacts, solve_impacts
+from varint.terms.contacts.contact_impacts import PARTING, Impacts, solve_impacts
 from varint.terms.contacts.contact_law import ContactLaw
 from varint.terms.contacts.reduced_points import ContactPoints
 from varint.terms.limits.stops import SLOW, SOON, TOUCHING, Jump, Stops
@@ -434,13 +434,14 @@ class ContactEvents:
             raise self.contacts.contradiction(self.element[both[fixed & (u[:K] < -SLOW)]])
         law = ContactLaw(K, numbers.size + np.arange(points.size), self.touching.friction[points])
         restitution = self.restitution[both].copy()
-        if closing and number >= 0:
+        lands = number >= nl + self.touching.planes and rate[number] >= -PARTING
+        if number >= 0 and (closing or lands):
             restitution[both == number] = 0.0
 
         def rests(z: np.ndarray, after: np.ndarray) -> np.ndarray:
             return self._rebounds_are_low(t, (q, rates + e.motion_of(E.T @ z)), numbers, points, after[:K])
 
-        hit = solve_impacts(law, S, u, restitution, was[both], rests)
+        hit = solve_impacts(law, S, u, restitution, was[both], both >= nl + self.touching.planes, rests)
         held = np.zeros(nl + self.points, dtype=np.bool_)
         held[both] = hit.closed & ~fixed
         motion = q, rates, e.motion_of(E.T @ hit.z)

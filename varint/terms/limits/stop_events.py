@@ -135,7 +135,7 @@ def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
         i.go_back(start)
         if event.share > 0.0:
             leaves = _step_to(i, stops, event, start, event.share * size)
-            i.natural = i.size if leaves else natural
+            i.natural = (i.size or SHARE * size) if leaves else natural
             return
         i.meet(event.number, closing=True)
         i.restart(stops.next_step(size, event.number in met))
