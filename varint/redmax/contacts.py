@@ -166,7 +166,9 @@ class Contacts:
         except Infeasible as problem:
             raise self.contradiction(self.element[problem.rows]) from None
         except NotSolved:
-            names = ", ".join(dict.fromkeys([*map(self._label, self.element[: self.one_sided]), *self.frictions.labels]))
+            names = ", ".join(
+                dict.fromkeys([*map(self._label, self.element[: self.one_sided]), *self.frictions.labels])
+            )
             raise Blocked(f"the program of {names} could not be solved. A smaller dt may help") from None
 
     def contradiction(self, elements: np.ndarray) -> Blocked:

@@ -133,9 +133,13 @@ def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
             return
         natural, size = i.solver.h_abs, i.size
         i.go_back(start)
+        opens = not stops.held[event.number] and before[1][event.number] > 0.0
+        if opens and event.share > 0.0 and i.t + event.share * size == i.t:
+            i.restart(SHORTER * size)  # it leaves, and was met in a step that is too long to see that
+            continue
         if event.share > 0.0:
             leaves = _step_to(i, stops, event, start, event.share * size)
-            i.natural = (i.size or SHARE * size) if leaves else natural
+            i.natural = i.size if leaves else natural
             return
         i.meet(event.number, closing=True)
         i.restart(stops.next_step(size, event.number in met))
