@@ -203,7 +203,7 @@ def test_a_ball_rolls_down_a_slope(integrator):
         np.tile([-2 / 7 * G * math.sin(0.3), 0, G * math.cos(0.3)], (5, 1)), abs=1e-8
     )
     at = run.contacts.at(3)
-    assert at.body_a.tolist() == ["ball"] and at.body_b.tolist() == ["world"]
+    assert (at.body_a.tolist(), at.body_b.tolist()) == (["ball"], ["world"])
     assert at.point[0] == pytest.approx(run.position[3, 0] - [0, 0, 0.1], abs=1e-11)
 
 
@@ -275,13 +275,14 @@ def test_accelerations_of_what_touches(start):
     (gap, slip, moved), (gap_after, slip_after, moved_after) = at(-h), at(h)
     assert (gap_after - gap) / (2 * h) == pytest.approx(rate[:, 0], abs=1e-6)
     assert (slip_after - slip)[:, 0] / (2 * h) == pytest.approx(faster[:, 0], rel=1e-6, abs=1e-5)
-    if touching:
-        along = np.einsum("pak,pk->pa", frame, moved_after - moved) / (2 * h)
-        assert along[:, 1:] == pytest.approx(faster[:, 1:], rel=1e-6, abs=1e-5)
+    meets = np.abs(events._gap[own]) < 1e-3
+    assert meets.any() == touching
+    along = np.einsum("pak,pk->pa", frame, moved_after - moved) / (2 * h)
+    assert along[meets, 1:] == pytest.approx(faster[meets, 1:], rel=1e-6, abs=1e-5)
 
 
 def test_a_run_goes_on_to_the_same_bits(tmp_path):
-    mechanism, state = tray()
+    mechanism, state = corner_on_a_box()
     whole = vi.redmax.simulate(mechanism, 0.3, 0.01, state=state)
     path = tmp_path / "run.h5"
     vi.redmax.simulate(mechanism, 0.2, 0.01, state=state, output=path)
@@ -296,7 +297,8 @@ def test_contacts_are_those_of_maximal_coordinates():
     found = vi.redmax.simulate(mechanism, 0.1, 0.001, state=state)
     for node in (0, 50, 100):
         a, b = found.contacts.at(node), expected.contacts.at(node)
-        assert a.contact.tolist() == b.contact.tolist() and a.body_b.tolist() == b.body_b.tolist()
+        assert a.contact.tolist() == b.contact.tolist()
+        assert a.body_b.tolist() == b.body_b.tolist()
         assert a.point == pytest.approx(b.point, abs=1e-4)
         assert a.force.sum(axis=0) == pytest.approx(b.force.sum(axis=0), abs=1e-3)
     assert found.contact_force["c"] == pytest.approx(expected.contact_force["c"], abs=1e-3)

@@ -49,8 +49,8 @@ class ReducedTrajectory(Trajectory):
         ``body_a``
     penetration : dict of the name of a hard contact to its depth (T,), m
 
-    With hard stops, joint friction or hard contacts with planes, efforts of these and of prescribed joints are the impulses since
-    the last recorded node over the time: at rest what holds it, at an impact a peak. At the first node they are those
+    With hard stops, joint friction or hard contacts, efforts of these, but for contacts between shapes, and of
+    prescribed joints are the impulses since the last recorded node over the time: at rest what holds it, at an impact a peak. At the first node they are those
     of the second. Accelerations and reactions are with these efforts.
     """
 
@@ -105,9 +105,9 @@ class ReducedTrajectory(Trajectory):
 
     @cached_property
     def contact_force(self) -> Mapping[str, np.ndarray]:
-        """Name of a `HardContact` to the force (T, 3), N, world, of the plane on its body, of a `Contact` on ``body_a``.
+        """Name of a `HardContact` to the force (T, 3), N, world, of the plane on its body.
 
-        Of a `Contact` at the nodes, as in `Trajectory`.
+        And of a `Contact` to that on ``body_a`` at the nodes, as in `Trajectory`.
         """
         on_planes = {name: wrench[:, :3] for name, wrench in self._contact_wrench.items()}
         return by_contact(on_planes | self._of_shapes().by_name)

@@ -360,10 +360,10 @@ class ContactEvents:
         S = E @ E.T
         z = law.solve(S, c, moving, along)
         if z is None:
+            names = self.contacts.labelled(self.element[[*numbers, *self.limits + points]])
             raise Blocked(
-                f"no forces of {self.contacts.labelled(self.element[[*numbers, *self.limits + points]])} obey the law of friction at"
-                " this pose (Painleve's paradox). Lower coefficients of friction, or varint.simulate, whose step finds"
-                " an impulse there, may help"
+                f"no forces of {names} obey the law of friction at this pose (Painleve's paradox). Lower coefficients"
+                " of friction, or varint.simulate, whose step finds an impulse there, may help"
             )
         found, least = S @ z + c, ZERO * (np.abs(c).max(initial=0.0) or 1.0)
         stays = found[:K] <= least

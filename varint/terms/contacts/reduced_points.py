@@ -98,7 +98,7 @@ class ContactPoints:
         return load[:-1]
 
     def memory(self) -> dict[str, np.ndarray]:
-        """What the slots hold."""
+        """Contents of the slots."""
         work, names = self.equations.ws.contacts, SLOTS + LISTS if self.shapes else ()
         return {f"slots {name}": getattr(work, name).copy() for name in names}
 
