@@ -50,8 +50,9 @@ class ReducedTrajectory(Trajectory):
     penetration : dict of the name of a hard contact to its depth (T,), m
 
     With hard stops, joint friction or hard contacts, efforts of these, but for contacts between shapes, and of
-    prescribed joints are the impulses since the last recorded node over the time: at rest what holds it, at an impact a peak. At the first node they are those
-    of the second. Accelerations and reactions are with these efforts.
+    prescribed joints are the impulses since the last recorded node over the time: at rest what holds it, at an
+    impact a peak. At the first node they are those of the second. Accelerations and reactions are with these
+    efforts.
     """
 
     def _between(self, record: Record, counted: Mapping[str, np.ndarray]) -> Trajectory:
