@@ -165,8 +165,8 @@ TRAITS = {
         "hard contacts",
         is_contact,
         "is a hard contact",
-        "use vi.simulate of order 1 or 2, varint.redmax.simulate with 'dop853', 'rk45' or 'radau' (a HardContact: or"
-        " with 'euler'), or remove this force",
+        "use vi.simulate of order 1 or 2, varint.redmax.simulate with 'dop853', 'rk45', 'radau' (a HardContact: or"
+        " 'euler'), or remove this force",
     ),
     "shapes": Trait(
         "hard contacts between shapes",
