@@ -33,6 +33,13 @@ def resisting():
     return replace(mechanism, forces=[replace(mechanism.forces[0], rolling=0.001)])
 
 
+def rimmed():
+    """`touching` with a cylinder."""
+    mechanism = touching()
+    bodies = [replace(body, collision=[vi.CylinderShape((0, 0, 0), (0, 0, 0.01), 0.01)]) for body in mechanism.bodies]
+    return replace(mechanism, bodies=bodies)
+
+
 def several():
     body = vi.Body.box("body", (0.2, 0.1, 0.4), 1.0, position=(0.0, 0.0, -0.3))
     ball = vi.Universal("joint", "world", "body", point=(0, 0, 0), axis=(1, 0, 0), axis_b=(0, 1, 0))
@@ -102,6 +109,7 @@ MECHANISMS = {
     "contacts": lambda: forced(vi.HardContact("force", "link 2", ground=(0.0, 0.0, -9.0))),
     "shapes": touching,
     "resists": resisting,
+    "rims": rimmed,
     "hard": lambda: forced(vi.JointStop("force", joint="joint 1", lower=-3.0, upper=3.0)),
     "soft": soft,
     "moved": moved,

@@ -35,7 +35,7 @@ def test_no_impact_gains_energy(seed):
         E = rows * np.sqrt(inverse)
         restitution = rng.uniform(0.0, 1.0, law.K) * elastic
         try:
-            hit = solve_impacts(law, E @ E.T, rows @ velocity, restitution, np.zeros(law.K, dtype=bool))
+            hit = solve_impacts(law, E @ E.T, rows @ velocity, restitution, *np.zeros((2, law.K), dtype=bool))
         except Blocked:
             told += 1
             continue

@@ -207,6 +207,7 @@ def contacts_of_shapes() -> None:
     run = vi.simulate(mechanism, 10 * DT, DT)
     _asked(run)
     run.penetration["floor"]
+    _asked(vi.redmax.simulate(mechanism, 5 * DT, DT))
 
 
 @kind

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from varint.errors import ArgumentError
+from varint.model.collision_shapes import CylinderShape, HeightField
 from varint.model.forces.base import BodyContact, Effort, Force, PlaneContact, SolvedElsewhere
 from varint.model.forces.commanded import Commanded, Extrapolated
 from varint.model.forces.coupled import Coupled
@@ -93,6 +94,16 @@ def resists_rolling(structure: "Structure", force: Force) -> bool:
     return any(element.rolling > 0.0 for element in force.elements(structure) if isinstance(element, BodyContact))
 
 
+def has_rims(structure: "Structure", force: Force) -> bool:
+    """Whether a force is a contact of shapes with rims, or of height fields."""
+    return any(
+        isinstance(shape, CylinderShape | HeightField)
+        for element in force.elements(structure)
+        if isinstance(element, BodyContact)
+        for shape in (*element.shapes, *element.other_shapes)
+    )
+
+
 def is_impulsive(structure: "Structure", force: Force) -> bool:
     """Whether a force is a hard stop, joint friction or a hard contact."""
     return any(has(structure, force) for has in (acts_by_impulses, is_hard, is_contact))
@@ -154,20 +165,27 @@ TRAITS = {
         "hard contacts",
         is_contact,
         "is a hard contact",
-        "use vi.simulate of order 1 or 2 (a HardContact: or varint.redmax.simulate with 'dop853', 'rk45', 'radau' or"
+        "use vi.simulate of order 1 or 2, varint.redmax.simulate with 'dop853', 'rk45', 'radau' (a HardContact: or"
         " 'euler'), or remove this force",
     ),
     "shapes": Trait(
         "hard contacts between shapes",
         is_body_contact,
         "is a hard contact between shapes of bodies",
-        "use vi.simulate of order 1 or 2, or remove this force",
+        "use vi.simulate of order 1 or 2, varint.redmax.simulate with 'dop853', 'rk45' or 'radau', or remove this"
+        " force",
     ),
     "resists": Trait(
         "contacts with rolling resistance",
         resists_rolling,
         "has rolling resistance",
         "set its rolling= to 0",
+    ),
+    "rims": Trait(
+        "contacts of cylinders and height fields",
+        has_rims,
+        "is a contact of a CylinderShape or a HeightField",
+        "take a CapsuleShape or a ConvexMesh, or use vi.simulate of order 1 or 2",
     ),
     "mesh": Trait(
         "deformable bodies",
@@ -299,12 +317,12 @@ USES = {
     "located steps": Use(
         '`vi.redmax.simulate`, "dop853", "rk45"',
         "steps of other integrators",
-        (*MAXIMAL, "impulses", "shapes"),
+        (*MAXIMAL, "impulses", "resists", "rims"),
     ),
     "stiff steps": Use(
         '`vi.redmax.simulate`, "radau"',
         "steps of this integrator",
-        (*MAXIMAL, "impulses", "shapes", "path"),
+        (*MAXIMAL, "impulses", "resists", "rims", "path"),
     ),
     "reduced steps": Use(
         '`vi.redmax.simulate`, "heun", "rk4", "matrix"',

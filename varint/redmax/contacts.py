@@ -164,19 +164,21 @@ class Contacts:
                     return z
             return self._impulses(task, rows, rows.bound)
         except Infeasible as problem:
-            raise self.contradiction(problem.rows) from None
+            raise self.contradiction(self.element[problem.rows]) from None
         except NotSolved:
-            names = ", ".join(dict.fromkeys([*map(self._label, range(self.one_sided)), *self.frictions.labels]))
+            names = ", ".join(
+                dict.fromkeys([*map(self._label, self.element[: self.one_sided]), *self.frictions.labels])
+            )
             raise Blocked(f"the program of {names} could not be solved. A smaller dt may help") from None
 
-    def contradiction(self, rows: np.ndarray) -> Blocked:
-        """The error that names what cannot be obeyed together with the one-sided ``rows``."""
-        names = ", ".join(dict.fromkeys([*map(self._label, rows), *self._motions]))
+    def contradiction(self, elements: np.ndarray) -> Blocked:
+        """The error that names what cannot be obeyed together with rows of ``elements``."""
+        names = ", ".join(dict.fromkeys([*map(self._label, elements), *self._motions]))
         return Blocked(f"no motion obeys all of {names or 'the loops'} at once")
 
-    def labelled(self, rows: Iterable[int]) -> str:
-        """Labels of one-sided rows, each once."""
-        return ", ".join(dict.fromkeys(map(self._label, rows)))
+    def labelled(self, elements: Iterable[int]) -> str:
+        """Labels of the forces of ``elements``, each once."""
+        return ", ".join(dict.fromkeys(map(self._label, elements)))
 
     def _energy_gained(self, task: GivenStep, rows: ContactRows, z: np.ndarray) -> float:
         """J, by the impulses ``z``, where they have friction; without it they never gain."""
@@ -268,8 +270,8 @@ class Contacts:
     def _motions(self) -> list[str]:
         return [f"the motion prescribed for {drive.label}" for drive in self.equations.drives]
 
-    def _label(self, s: int) -> str:
-        force = self.equations.mechanism.forces[self.equations.compiled.force[self.element[s]]]
+    def _label(self, element: int) -> str:
+        force = self.equations.mechanism.forces[self.equations.compiled.force[element]]
         return f"{force.label} on joint '{force.joint}'" if hasattr(force, "joint") else force.label
 
 

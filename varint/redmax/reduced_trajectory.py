@@ -12,13 +12,13 @@ from varint.analysis.node_watch import judge_nodes
 from varint.analysis.prescribed_motions import efforts_by_name, rates_of_motions
 from varint.analysis.reactions import accelerations_and_reactions
 from varint.analysis.since import turns_before
-from varint.analysis.touching import TouchingPoints, touching_points
+from varint.analysis.touching import ContactForces, TouchingPoints, touching_points
 from varint.inputs.courses import moved_by_rows, moved_coordinates
 from varint.kinematics.frames import JointFrames, continued_coordinates, joint_coordinates, with_world
 from varint.model.forces.driven import Driven
 from varint.model.forces.joint_compliance import JointCompliance
 from varint.model.joints.base import Joint
-from varint.model.known_forces import USES, is_impulsive, refuse
+from varint.model.known_forces import USES, is_body_contact, is_impulsive, refuse
 from varint.model.motion import motion_subspace
 from varint.record import Record
 from varint.redmax.bearing_friction import friction_named
@@ -45,12 +45,14 @@ class ReducedTrajectory(Trajectory):
     stopping : (T, forces) efforts of hard stops, N, N m
     friction : dict of the name of a `JointCoulombFriction` to its efforts (T, d), N m, N, on body b along what its
         joint allows, turns first
-    contact_force : dict of the name of a `HardContact` to the force (T, 3), N, world, of the plane on its body
-    penetration : dict of the name of a `HardContact` to the depth (T,), m, of its deepest point
+    contact_force : dict of the name of a hard contact to the force (T, 3), N, world, on its body, of a `Contact` on
+        ``body_a``
+    penetration : dict of the name of a hard contact to its depth (T,), m
 
-    With hard stops, joint friction or hard contacts, efforts of these and of prescribed joints are the impulses since
-    the last recorded node over the time: at rest what holds it, at an impact a peak. At the first node they are those
-    of the second. Accelerations and reactions are with these efforts.
+    With hard stops, joint friction or hard contacts, efforts of these, but for contacts between shapes, and of
+    prescribed joints are the impulses since the last recorded node over the time: at rest what holds it, at an
+    impact a peak. At the first node they are those of the second. Accelerations and reactions are with these
+    efforts.
     """
 
     def _between(self, record: Record, counted: Mapping[str, np.ndarray]) -> Trajectory:
@@ -104,18 +106,29 @@ class ReducedTrajectory(Trajectory):
 
     @cached_property
     def contact_force(self) -> Mapping[str, np.ndarray]:
-        """Name of a `HardContact` to the force (T, 3), N, world, of the plane on its body."""
-        return by_contact({name: wrench[:, :3] for name, wrench in self._contact_wrench.items()})
+        """Name of a `HardContact` to the force (T, 3), N, world, of the plane on its body.
+
+        And of a `Contact` to that on ``body_a`` at the nodes, as in `Trajectory`.
+        """
+        on_planes = {name: wrench[:, :3] for name, wrench in self._contact_wrench.items()}
+        return by_contact(on_planes | self._of_shapes().by_name)
 
     @cached_property
     def contacts(self) -> TouchingPoints:
-        """Points where hard contacts touch, as in `Trajectory`; what is recorded is the force and torque of each.
+        """Points where hard contacts touch, as in `Trajectory`; of a `HardContact` its force and torque is recorded.
 
         At more points than determine them, the least forces there that make up the force, and the torque as far as they
         can: means since the last recorded node, at the lowest points of the node.
         """
         rows = forces_at_points(self.mechanism, self.position, self.quat_wxyz, self._contact_wrench)
+        shapes = self._of_shapes().rows
+        rows[:, rows.shape[1] - shapes.shape[1] :] = shapes[: len(rows)]
         return touching_points(self.mechanism, self.t, rows)
+
+    def _of_shapes(self) -> ContactForces:
+        """Forces of contacts between shapes at the nodes."""
+        touches = any(is_body_contact(self.mechanism, force) for force in self.mechanism.forces)
+        return self._contact_forces if touches and self._dynamics else ContactForces()
 
     @cached_property
     def _contact_wrench(self) -> dict[str, np.ndarray]:
@@ -195,18 +208,22 @@ class ReducedTrajectory(Trajectory):
 
     @cached_property
     def _dynamics(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Drives, joint friction and contacts are loads by what they exert; other constraints are solved for."""
+        """Drives, joint friction and contacts with planes are loads by what they exert; other constraints, and contacts
+        between shapes, are solved for."""
         refuse(self.mechanism, USES["reactions"])
         forces, of_element = self.mechanism.forces, self.mechanism.compiled.force
         by_rows = {k for k, _ in moved_by_rows(self.mechanism)}
         with_rows = {k for k, f in enumerate(forces) if f.constraint and not isinstance(f, Driven)}
         soft = {k for k, f in enumerate(forces) if isinstance(f, JointCompliance)}  # those of the joints, in any copy
-        held = sorted(by_rows | with_rows | soft)
+        shapes = {k for k, f in enumerate(forces) if is_body_contact(self.mechanism, f)}
+        held = sorted(by_rows | with_rows | soft | shapes)
         mechanism = replace(self.mechanism, forces=[forces[k] for k in held])
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
         load = self.load + self.forces_along.load + self._exerted
         bend = rates_of_motions(self, mechanism)[1]
-        acceleration, reaction, found = accelerations_and_reactions(mechanism, load, *arrays, bend)
+        acceleration, reaction, found = accelerations_and_reactions(
+            mechanism, load, *arrays, bend, with_terms=bool(shapes), contact_forces=self._contact_forces
+        )
         efforts = np.zeros((len(self.t), len(of_element)))
         efforts[:, np.isin(of_element, held)] = found
         for k, force in moved_coordinates(forces):
@@ -244,13 +261,15 @@ class ReducedTrajectory(Trajectory):
     @property
     def _efforts(self) -> np.ndarray:
         efforts = self.forces_along.effort.copy()
-        if any(force.constraint for force in self.mechanism.forces):
+        shapes = (is_body_contact(self.mechanism, force) for force in self.mechanism.forces)
+        if any(force.constraint for force in self.mechanism.forces) or any(shapes):
             efforts += self.mechanism.compiled.by_force(self._dynamics[2])
         for name, effort in self.friction.items():
             radius = friction_named(self.mechanism, name).radius
             efforts[:, self.mechanism.force_index[name]] = _size(effort, radius)
-        for name, force in self.contact_force.items():
-            efforts[:, self.mechanism.force_index[name]] = force @ contact_named(self.mechanism, name).normal
+        for name, wrench in self._contact_wrench.items():
+            along = wrench[:, :3] @ contact_named(self.mechanism, name).normal
+            efforts[:, self.mechanism.force_index[name]] = along
         return efforts
 
     @property

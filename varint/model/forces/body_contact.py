@@ -44,7 +44,8 @@ class Contact(Force):
     approach to -``restitution`` times itself (0 to 1), and less where a rebound with friction would bring energy in.
     ``friction`` is Coulomb's coefficient, sticking included (docs/theory.md section 14). ``rolling`` is the coefficient
     of rolling resistance, m: each point that touches resists relative rotation across its normal by a torque of up to
-    ``rolling`` times its normal force. For `varint.simulate` of order 1 or 2. ``traj.force`` is the normal force, N,
+    ``rolling`` times its normal force. For `varint.simulate` of order 1 or 2, and without ``rolling``, cylinders and
+    height fields for `varint.redmax.simulate` with "dop853", "rk45" or "radau". ``traj.force`` is the normal force, N,
     ``traj.contact_force`` the force on ``body_a``; see also ``traj.penetration``.
 
     Raises MechanismError where a body has no shapes.

@@ -72,8 +72,9 @@ class Rival(Contacts):
     def __init__(self, equations: Equations) -> None:
         super().__init__(equations)
         for s in np.flatnonzero(self.restitution > 0.0):
+            label = self._label(self.element[s])
             raise ArgumentError(
-                f"{self._label(int(s))} has a restitution, which contact_solver={self.name!r} does not support:"
+                f"{label} has a restitution, which contact_solver={self.name!r} does not support:"
                 f" set it to zero, or use contact_solver={CONES!r}"
             )
         points = len(self.ground.restitution)

@@ -1,6 +1,7 @@
 """Impacts of hard limits and contacts at one instant, with friction, in the order of the variational integrator.
 
-What approaches and has no restitution closes at once, with what is closed already. Of those that rebound the ones that
+What approaches and has no restitution closes at once, with what is closed already, but shapes with restitution: these
+pass impacts on one by one, as the balls of a cradle. Of those that rebound the ones that
 approach fastest do first, and those that approach equally fast together, until nothing approaches any more
 (docs/theory.md section 14). Rebounds are lowered, all in proportion, until they add no energy.
 """
@@ -40,19 +41,22 @@ def solve_impacts(
     rates: np.ndarray,
     restitution: np.ndarray,
     closed: np.ndarray,
+    passing: np.ndarray,
     rests: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
 ) -> Impacts:
     """Impacts of all that touches, with the mobilities ``S`` (n, n) of the rows and their ``rates`` (n,).
 
-    ``restitution``, ``closed`` (K,): of the normals, and which are closed before, that have no restitution.
+    ``restitution``, ``closed`` (K,): of the normals, and which are closed before, that have no restitution but for
+    those ``passing`` (K,) impacts on.
     ``rests``: function of z and the rates after it; (K,) whose rebound is so low that they close.
     Raises Blocked where no impulses obey the law, or impacts follow without end.
     """
     K, u, closed = law.K, rates.copy(), closed.copy()
-    z, energy, restitution = np.zeros(law.count), np.zeros(law.count), np.where(closed, 0.0, restitution)
+    z, energy = np.zeros(law.count), np.zeros(law.count)
+    restitution = np.where(closed & ~passing, 0.0, restitution)
     hits = np.zeros(K, dtype=np.int64)
     for _ in range(MOST_ROUNDS):
-        taken, rebound = _next_round(u[:K], restitution, closed)
+        taken, rebound = _next_round(u[:K], restitution, closed, passing & (restitution > 0.0))
         if not taken.any():
             return Impacts(z, u, energy, closed)
         own, after = _hit(law, S, u, taken, rebound)
@@ -69,12 +73,15 @@ def solve_impacts(
     raise Blocked(f"impacts follow one another without end at one instant, {MOST_ROUNDS} of them")
 
 
-def _next_round(u: np.ndarray, restitution: np.ndarray, closed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _next_round(
+    u: np.ndarray, restitution: np.ndarray, closed: np.ndarray, passing: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Which normals (K,) take part in the next impact at the rates ``u`` (K,), none at the end; their rebounds, m/s."""
+    closed = closed & ~passing
     elastic = ~closed & (restitution > 0.0) & (u < -PARTING)
     fastest = -u[elastic].min(initial=0.0)
     hits = elastic & (-u >= fastest * (1.0 - ALIKE))
-    touches = ~closed & ~elastic & (u <= PARTING)
+    touches = ~closed & ~elastic & ~passing & (u <= PARTING)
     if not (hits.any() or touches.any() or (closed & (u < -PARTING)).any()):
         return np.zeros_like(closed), np.zeros_like(u)
     return closed | hits | touches, np.where(hits, -restitution * u, 0.0)

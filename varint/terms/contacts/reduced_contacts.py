@@ -7,6 +7,7 @@ plane while it sticks; where it slides, friction mu N acts against its slip. Suc
     lift-off          its normal force does
     stick to slip     its friction reaches mu N
     slip to stick     its slip, along where it went at the start of the step, falls through zero
+    other features    shapes do not face each other as they did: a ball has rolled over an edge, a corner slid off one
 
 Which regimes follow is the solution of the law for accelerations; at the ends of regimes a moment later, since force
 and slip are continuous there. Where several points determine the motion twice, as the four feet of a box, their forces
@@ -15,20 +16,21 @@ are not unique: then a regime lasts for as long as any forces within the law kee
 
 import numpy as np
 
-from varint.redmax.bearing_friction import cross
 from varint.redmax.constraint_forces import NotFinite
 from varint.redmax.contacts import Blocked
 from varint.redmax.equations import Equations
 from varint.redmax.kernels import kinematic_recursions as kinematics
 from varint.redmax.saddle import REDUNDANT
-from varint.terms.contacts.contact_impacts import Impacts, solve_impacts
+from varint.terms.contacts.contact_impacts import PARTING, Impacts, solve_impacts
 from varint.terms.contacts.contact_law import ContactLaw
+from varint.terms.contacts.reduced_points import ContactPoints
 from varint.terms.limits.stops import SLOW, SOON, TOUCHING, Jump, Stops
 
 STILL = 1e-9  # m/s: a slip of this size has no direction ...
 COARSE = 1e3  # ... nor has one of so many times atol where it is found to end
 STARTING = 1e2  # times atol, m, to the power 2/3: a slip that starts keeps its direction up to so many m/s
 ANY = -1.0  # in place of a speed
+REGIMES = ("closed", "slides", "starts", "along")
 SHORTER = 8.0  # times
 ZERO = 1e-8  # of the largest acceleration of a point: one of this size counts as none
 SAME = 1e-7  # of the same: regimes that differ by less are one
@@ -37,7 +39,8 @@ SAME = 1e-7  # of the same: regimes that differ by less are one
 class ContactEvents:
     """The hard limits and hard contacts of ``equations``: regimes, events, efforts; the interface is that of `Stops`.
 
-    Margins are numbered: limits, gaps or normal forces of the points, their friction or slip. Regimes of the P points:
+    Margins are numbered: limits, gaps or normal forces of the points, their friction or slip, and of slots of shapes
+    whether these still face each other as they did. Regimes of the P points:
     ``closed``, ``slides`` (P,), and ``along`` (P, 2), unit vectors of the slip. Friction turns a slow slip to where it
     belongs at a rate that grows without bound as the slip falls to zero, where explicit steps would be as short; so a
     slip that starts, ``starts`` (P,), keeps its direction while it is slow. What that leaves is of the size of atol.
@@ -45,17 +48,19 @@ class ContactEvents:
 
     def __init__(self, equations: Equations, rest: float = TOUCHING) -> None:
         self.equations, self.stops = equations, Stops(equations, rest)
-        self.contacts, self.ground, self.rest = self.stops.contacts, self.stops.contacts.ground, self.stops.rest
-        self.limits, self.points = len(self.stops), self.ground.friction.size
+        self.contacts, self.rest = self.stops.contacts, self.stops.rest
+        self.touching = ContactPoints(equations, self.contacts.ground)
+        self.limits, self.points = len(self.stops), len(self.touching)
+        self.element = np.concatenate([self.stops.element, self.touching.element])
         self.still = max(STILL, COARSE * rest)
         self.slow = max(STILL, (STARTING * rest) ** (2.0 / 3.0))
         self.closed, self.slides, self.starts = np.zeros((3, self.points), dtype=np.bool_)
         self.along, self.force = np.zeros((self.points, 2)), np.zeros((self.points, 3))
-        self.restitution = np.concatenate([self.stops.restitution, self.ground.restitution])
+        self.restitution = np.concatenate([self.stops.restitution, self.touching.restitution])
         self._margins_of_regime = np.ones((2, self.points))
 
     def __len__(self) -> int:
-        return self.limits + 2 * self.points
+        return self.limits + 2 * self.points + self.touching.shapes
 
     @property
     def size(self) -> int:
@@ -70,7 +75,8 @@ class ContactEvents:
     @property
     def held(self) -> np.ndarray:
         """(n,) of the margins those that are no gaps."""
-        return np.concatenate([self.equations.held, self.closed, np.ones(self.points, dtype=np.bool_)])
+        others = np.ones(self.points + self.touching.shapes, dtype=np.bool_)
+        return np.concatenate([self.equations.held, self.closed, others])
 
     def first_step(self, natural: float) -> float | None:
         """See `Stops`: steps that grew in free flight are too long in contact."""
@@ -81,31 +87,63 @@ class ContactEvents:
         return size / SHORTER if again else self.first_step(size)
 
     def memory(self) -> dict[str, np.ndarray]:
-        """The regimes."""
-        return {name: getattr(self, name).copy() for name in ("closed", "slides", "starts", "along")}
+        """The regimes, and the slots of shapes."""
+        return {name: getattr(self, name).copy() for name in REGIMES} | self.touching.memory()
 
     def recall(self, saved: dict[str, np.ndarray]) -> None:
         """Go back to a `memory`."""
-        for name in self.memory():
+        for name in REGIMES:
             getattr(self, name)[:] = saved[name]
+        self.touching.recall(saved)
 
     def named(self, met: set[int]) -> str:
         """Labels of the limits and contacts that were ``met``, and of those that are closed."""
-        rows = {n if n < self.limits + self.points else n - self.points for n in met}
+        rows = {self._row_of(n) for n in met}
         held = np.flatnonzero(np.concatenate([self.equations.held, self.closed])).tolist()
-        return self.contacts.labelled(sorted(rows.union(held)))
+        return self.contacts.labelled(self.element[sorted(rows.union(held))])
+
+    def _row_of(self, number: int) -> int:
+        """The limit, or the number of limits and the point, that a margin belongs to."""
+        first, P = self.limits, self.points
+        if number < first + P:
+            return number
+        return number - P if number < first + 2 * P else number - 2 * P + self.touching.planes
 
     # ------------------------------------------------------------------------------------- within a regime
 
-    def begin(self, t: float, q: np.ndarray, rates: np.ndarray) -> None:
-        """Slip is measured along where it goes now, from here on."""
+    def begin(self, t: float, q: np.ndarray, rates: np.ndarray, size: float) -> float:
+        """Slip is measured along where it goes now, from here on; see `Stops.begin`."""
+        longest = self._seek(t, q, rates, size)
         if not self.slides.any():
-            return
+            return longest
         slip = self._rates_at(t, q, rates)[:, 1:]
         speed = np.linalg.norm(slip, axis=1)
         self.starts &= self.slides & (speed < self.slow)
         turned = self.slides & ~self.starts & (speed > STILL)
         self.along[turned] = slip[turned] / speed[turned, None]
+        return longest
+
+    def _seek(self, t: float, q: np.ndarray, rates: np.ndarray, size: float) -> float:
+        """Fill the slots of shapes for ``size`` s from here on; return the longest step to be taken, s."""
+        if not self.touching.shapes:
+            return np.inf
+        self._place(t, q, rates)
+        longest = self.touching.seek(size, self.closed)
+        self.slides &= self.closed
+        self.starts &= self.closed
+        return longest
+
+    def _place(self, t: float, q: np.ndarray, rates: np.ndarray) -> None:
+        """Place and move the bodies."""
+        q, rates, _ = self.equations.imposed(t, q, rates)
+        self.equations.place_and_move(q, rates)
+
+    def overlooks(self, t: float, q: np.ndarray, rates: np.ndarray) -> bool:
+        """See `Stops.overlooks`."""
+        if not self.touching.shapes:
+            return False
+        self._place(t, q, rates)
+        return self.touching.overlooks()
 
     def acceleration(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
         """ddq (nq,) with the forces of the contacts, which go to ``force`` (P, 3), along the frames, N."""
@@ -123,7 +161,7 @@ class ContactEvents:
         along = self.along[closed]
         ahead = np.where(np.einsum("pa,pa->p", slip, along) < 0.0, -1.0, 1.0)
         direction = np.where(moves[:, None], (ahead / np.where(moves, speed, 1.0))[:, None] * slip, along)
-        slides, friction = self.slides[closed], self.ground.friction[closed]
+        slides, friction = self.slides[closed], self.touching.friction[closed]
         law = ContactLaw(closed.size, np.arange(closed.size), friction)
         c = np.concatenate([free[:, 0], free[:, 1:].ravel()])
         c[: closed.size] += 2.0 * b * before[:, 0] + b * b * gap
@@ -166,44 +204,48 @@ class ContactEvents:
         return margins
 
     def _rows_and_accelerations(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows (p, 3, 6), their rates (p, 3) and accelerations (p, 3), after `Equations.acceleration`."""
-        e, body = self.equations, self.ground.body[points]
-        self._gap, rows = self.ground.rows()
-        self._rows, motion = rows, np.zeros((e.nb, 6))
+        """Rows (p, 2, 3, 6), their rates (p, 3) and accelerations (p, 3), after `Equations.acceleration`."""
+        e, motion = self.equations, np.zeros((self.equations.nb, 6))
+        self._gap, self._rows = self.touching.read()
         kinematics.motion_to_bodies(e.work, e.work.acceleration, motion)
-        w = (e.rotation[body] @ e.velocity[body, 3:, None])[..., 0]
-        centripetal = cross(w, cross(w, self.ground.arms[points]))
-        bend = np.einsum("pak,pk->pa", self.ground.directions[points], centripetal)
-        rows = rows[points]
-        rates = np.einsum("pak,pk->pa", rows, e.velocity[body])
-        return rows, rates, np.einsum("pak,pk->pa", rows, motion[body]) + bend
+        rows, along = self._rows[points], self.touching.along
+        return rows, along(rows, e.velocity, points), along(rows, motion, points) + self.touching.bends(points)
 
     def _responses(self, points: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """E (3 p, nq) of unit forces, normals first, see `Equations.impulse_motions`; multipliers, the present last."""
-        e, body = self.equations, self.ground.body[points]
-        present = e.multiplier.copy()
-        along = np.concatenate([rows[:, 0], rows[:, 1:].reshape(-1, 6)])
-        side = np.full((len(along), 2), e.nb)
-        side[:, 0] = np.concatenate([body, np.repeat(body, 2)])
-        jacobian = np.zeros((len(along), 2, 6))
-        jacobian[:, 0] = along
-        E, _, multiplier = e.impulse_motions(side, jacobian)
+        present = self.equations.multiplier.copy()
+        E, _, multiplier = self.equations.impulse_motions(*self._sides_and_jacobians(points, rows))
         return E, np.vstack([multiplier, present])
 
+    def _sides_and_jacobians(self, points: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Bodies (3 p, 2) and Jacobians (3 p, 2, 6) of the ``rows`` (p, 2, 3, 6) of ``points``, normals first."""
+        side = self.touching.side[points]
+        both = np.swapaxes(rows, 1, 2)
+        jacobian = np.concatenate([both[:, 0], both[:, 1:].reshape(-1, 2, 6)])
+        return np.concatenate([side, np.repeat(side, 2, axis=0)]), jacobian
+
     def _rates_at(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
-        """Rates (P, 3) of the points along their frames; their gaps go to ``_gap``."""
-        e = self.equations
-        q, rates, _ = e.imposed(t, q, rates)
-        e.place_and_move(q, rates)
-        self._gap, rows = self.ground.rows()
-        return np.einsum("pak,pk->pa", rows, e.velocity[self.ground.body])
+        """Rates (P, 3) of the points along their frames; their gaps go to ``_gap``, their rows to ``_rows``.
+
+        The features of an open slot may pass each other where shapes do not face each other so: then its gap is none.
+        """
+        self._place(t, q, rates)
+        self._gap, self._rows = self.touching.read()
+        passed = ~self.closed & (self._gap < 0.0)
+        passed[: self.touching.planes] = False
+        if passed.any():
+            passed[self.touching.planes :] &= ~self.touching.still_faced(passed)
+            self._gap[passed] *= -1.0
+        return self.touching.along(self._rows, self.equations.velocity, np.arange(self.points))
 
     def look(self, t: float, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Gaps of limits and points, m or rad, and their rates, at time ``t``; of the other margins one, and zero."""
         gap, rate = self.stops.look(t, q, rates)
         own = self._rates_at(t, q, rates)[:, 0]
         rest = np.zeros(self.points)
-        return np.concatenate([gap, self._gap, rest + 1.0]), np.concatenate([rate, own, rest])
+        others = np.ones(self.touching.shapes)
+        gap = np.concatenate([gap, self._gap, rest + 1.0, others])
+        return gap, np.concatenate([rate, own, rest, 0.0 * others])
 
     def margins(self, t: float, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Margins (n,) that must stay above zero, and the rates of those that are gaps."""
@@ -212,8 +254,11 @@ class ContactEvents:
             self.acceleration(t, q, rates)
             held = np.flatnonzero(e.held)
             value[held] = -(self.stops.sign * self.stops.scale)[held] * e.held_multiplier
-            own = value[self.limits :].reshape(2, -1)
+            facing = self.limits + 2 * self.points
+            own = value[self.limits : facing].reshape(2, -1)
             own[:, self.closed] = self._margins_of_regime[:, self.closed]
+            slots = self.closed[self.touching.planes :]
+            value[facing:][slots & ~self.touching.still_faced(self.closed)] = -1.0
         return value, rate
 
     def efforts(self, t: float, q: np.ndarray, rates: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -222,18 +267,16 @@ class ContactEvents:
         out, power = self.stops.efforts(t, q, rates, second)
         if self.closed.any():
             parts = self.contacts.parts(out)
-            wrench = np.einsum("pak,pa->pk", self._rows, self.force)
-            self.ground.add_wrenches(wrench, parts.ground)
-            np.add.at(power, self.ground.element, np.einsum("pk,pk->p", wrench, e.velocity[self.ground.body]))
+            touching = self.touching
+            wrench = np.stack([np.einsum("pak,pa->pk", self._rows[:, s], self.force) for s in range(2)], axis=1)
+            self.contacts.ground.add_wrenches(wrench[: touching.planes, 0], parts.ground)
+            with_world = np.vstack([e.velocity, np.zeros(6)])
+            for s in range(2):
+                own = np.einsum("pk,pk->p", wrench[:, s], with_world[touching.side[:, s]])
+                np.add.at(power, touching.element, own)
             if self.contacts.driven:
-                parts.drives[:] -= e.generalised(self._load(wrench))[e.driven_columns]
+                parts.drives[:] -= e.generalised(touching.loads(wrench))[e.driven_columns]
         return out, power
-
-    def _load(self, wrench: np.ndarray) -> np.ndarray:
-        """(nb, 6) of the wrenches (P, 6) on the bodies of the points."""
-        load = np.zeros((self.equations.nb, 6))
-        np.add.at(load, self.ground.body, wrench)
-        return load
 
     # ------------------------------------------------------------------------------------- events
 
@@ -241,10 +284,13 @@ class ContactEvents:
         """The jump at an event at time ``t``, and the regimes that follow; see `Stops.settle`."""
         e, first = self.equations, self.limits
         point = (number - first) % self.points if number >= first else -1
-        of_regime = number >= 0 and bool(self.held[number])
+        refaced = number >= first + 2 * self.points
+        of_regime = number >= 0 and bool(self.held[number]) and not refaced
         if not of_regime:
-            jump, closed = self._impacts(t, q, rates, number, closing)
-            self._choose(t, q, rates + jump.rates, *closed, STILL)
+            if refaced or number < 0:
+                self._seek(t, q, rates, 0.0)
+            jump, closed = self._impacts(t, q, rates, -1 if refaced else number, closing)
+            self._choose(t, q, rates + jump.rates, *closed, self.still if refaced else STILL)
             return self._still(t, q, rates, jump)
         jump = Jump(np.zeros(e.nq), np.zeros(e.ne), np.zeros(self.size))
         if number >= first + self.points and self.slides[point]:
@@ -309,15 +355,15 @@ class ContactEvents:
         turns = (speed > STILL) & ~slow_start
         along = np.where(turns[:, None], before[:, 1:] / np.where(turns, speed, 1.0)[:, None], self.along[points])
         along[~moving] = 0.0
-        law = ContactLaw(K, numbers.size + np.arange(points.size), self.ground.friction[points])
+        law = ContactLaw(K, numbers.size + np.arange(points.size), self.touching.friction[points])
         c = np.concatenate([free_limits, free[:, 0], free[:, 1:].ravel()])
         S = E @ E.T
         z = law.solve(S, c, moving, along)
         if z is None:
+            names = self.contacts.labelled(self.element[[*numbers, *self.limits + points]])
             raise Blocked(
-                f"no forces of {self.contacts.labelled([*numbers, *self.limits + points])} obey the law of friction at"
-                " this pose (Painleve's paradox). Lower coefficients of friction, or varint.simulate, whose step finds"
-                " an impulse there, may help"
+                f"no forces of {names} obey the law of friction at this pose (Painleve's paradox). Lower coefficients"
+                " of friction, or varint.simulate, whose step finds an impulse there, may help"
             )
         found, least = S @ z + c, ZERO * (np.abs(c).max(initial=0.0) or 1.0)
         stays = found[:K] <= least
@@ -342,9 +388,8 @@ class ContactEvents:
         if not points.size:
             return jump
         left = self._rates_at(t, q, rates + jump.rates)[points]
-        rows = self.ground.rows()[1][points]
-        E, _ = self._responses(points, rows)
-        law = ContactLaw(points.size, np.arange(points.size), self.ground.friction[points])
+        E, _ = self._responses(points, self._rows[points])
+        law = ContactLaw(points.size, np.arange(points.size), self.touching.friction[points])
         sticks = ~self.slides[points] & (law.friction > 0.0)
         c, every = np.concatenate([left[:, 0], left[:, 1:].ravel()]), np.ones(points.size, dtype=np.bool_)
         z = law.hold(E @ E.T, c, every, sticks, np.zeros((points.size, 2))).z
@@ -360,14 +405,10 @@ class ContactEvents:
         Of the limits ``numbers`` and the normals of ``points``, then along the planes; after `look`.
         """
         e, stops = self.equations, self.stops
-        body = self.ground.body[points]
-        along = np.concatenate([rows[:, 0], rows[:, 1:].reshape(-1, 6)])
-        side = np.full((numbers.size + len(along), 2), e.nb)
-        jacobian = np.zeros((len(side), 2, 6))
-        side[: numbers.size] = stops.side[numbers]
-        side[numbers.size :, 0] = np.concatenate([body, np.repeat(body, 2)])
-        jacobian[: numbers.size] = -stops.sign[numbers, None, None] * stops._gradient[numbers]
-        jacobian[numbers.size :, 0] = along
+        side, jacobian = self._sides_and_jacobians(points, rows)
+        side = np.concatenate([stops.side[numbers], side])
+        of_limits = -stops.sign[numbers, None, None] * stops._gradient[numbers]
+        jacobian = np.concatenate([of_limits, jacobian])
         return *e.impulse_motions(side, jacobian), side, jacobian
 
     def _impacts(
@@ -383,23 +424,24 @@ class ContactEvents:
             touching[number] = True
         numbers, points = np.flatnonzero(touching[:nl]), np.flatnonzero(touching[nl:])
         both, K = np.flatnonzero(touching), int(touching.sum())
-        rows = self.ground.rows()[1][points]
+        rows = self._rows[points]
         E, alone, multiplier, side, jacobian = self._rows_of_impact(numbers, points, rows)
         S = E @ E.T
         fixed = np.diag(S)[:K] <= REDUNDANT**2 * alone[:K]
-        along = np.einsum("pak,pk->pa", rows, e.velocity[self.ground.body[points]])
+        along = self.touching.along(rows, e.velocity, points)
         u = np.concatenate([rate[both], along[:, 1:].ravel()])
         if (fixed & (u[:K] < -SLOW)).any():
-            raise self.contacts.contradiction(both[fixed & (u[:K] < -SLOW)])
-        law = ContactLaw(K, numbers.size + np.arange(points.size), self.ground.friction[points])
+            raise self.contacts.contradiction(self.element[both[fixed & (u[:K] < -SLOW)]])
+        law = ContactLaw(K, numbers.size + np.arange(points.size), self.touching.friction[points])
         restitution = self.restitution[both].copy()
-        if closing and number >= 0:
+        lands = number >= nl + self.touching.planes and rate[number] >= -PARTING
+        if number >= 0 and (closing or lands):
             restitution[both == number] = 0.0
 
         def rests(z: np.ndarray, after: np.ndarray) -> np.ndarray:
             return self._rebounds_are_low(t, (q, rates + e.motion_of(E.T @ z)), numbers, points, after[:K])
 
-        hit = solve_impacts(law, S, u, restitution, was[both], rests)
+        hit = solve_impacts(law, S, u, restitution, was[both], both >= nl + self.touching.planes, rests)
         held = np.zeros(nl + self.points, dtype=np.bool_)
         held[both] = hit.closed & ~fixed
         motion = q, rates, e.motion_of(E.T @ hit.z)
@@ -438,7 +480,7 @@ class ContactEvents:
         q, rates, change = motion
         work, impulse = np.zeros(e.ne), np.zeros(self.size)
         parts, own = self.contacts.parts(impulse), self.stops.element[numbers]
-        element = self.ground.element[points]
+        element = self.touching.element[points]
         np.add.at(work, np.concatenate([own, element, np.repeat(element, 2)]), hit.energy)
         np.subtract.at(parts.along, own, self.stops.sign[numbers] * hit.z[: numbers.size])
         q, rates, _ = e.imposed(t, q, rates)
@@ -447,7 +489,7 @@ class ContactEvents:
         wrench, p = np.zeros((self.points, 6)), points.size
         pushes = hit.z[:, None, None] * jacobian
         wrench[points] = pushes[n : n + p, 0] + pushes[n + p :, 0].reshape(p, 2, 6).sum(axis=1)
-        self.ground.add_wrenches(wrench, parts.ground)
+        self.contacts.ground.add_wrenches(wrench[: self.touching.planes], parts.ground)
         if self.contacts.driven:
             np.add.at(load, side, pushes)
             by_loops = multiplier @ e.violations(q, rates)[2]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SAMPLES = 8  # of a step in which a limit may have been passed
 HALVINGS = 45  # bisections of a step in search of a positive margin
 MOST_EVENTS = 50  # per limit and step, or at one instant
+MOST_SHORTER, SHORTER = 10, 0.25  # how often, and to what share, a step is shortened that met what it did not foresee
 MOST_IMPACTS = 3  # per limit and fixed-size step; after that it closes
 TRIALS = 4  # trial steps that correct the instant of an impact
 EXACT = 1e-13  # m or rad: a gap of this size is not improved on
@@ -113,12 +114,18 @@ def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
     """Take a step that ends at the first event, if there is one, and store that in ``i.event``."""
     start, i.event = i.present(), None
     met: set[int] = set()
+    shorter = 0
     for _ in range(MOST_EVENTS * len(stops)):
-        stops.begin(i.t, *i.motion(i.y))
+        i.solver.h_abs = min(i.solver.h_abs, stops.begin(i.t, *i.motion(i.y), i.solver.h_abs))
         before = stops.margins(i.t, *i.motion(i.y))
         i.take_step()
         if i.failure:
             return
+        if shorter < MOST_SHORTER and stops.overlooks(i.t, *i.motion(i.y)):
+            size, shorter = i.size, shorter + 1
+            i.go_back(start)
+            i.restart(SHORTER * size)
+            continue
         ends = Ends(i.size, before, stops.margins(i.t, *i.motion(i.y)))
         limits = suspects(stops, ends)
         event = first_event(stops, ends, limits, _along(i, stops)) if limits.size else None
@@ -126,6 +133,10 @@ def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
             return
         natural, size = i.solver.h_abs, i.size
         i.go_back(start)
+        opens = not stops.held[event.number] and before[1][event.number] > 0.0
+        if opens and event.share > 0.0 and i.t + event.share * size == i.t:
+            i.restart(SHORTER * size)  # it leaves, and was met in a step that is too long to see that
+            continue
         if event.share > 0.0:
             leaves = _step_to(i, stops, event, start, event.share * size)
             i.natural = i.size if leaves else natural

@@ -58,8 +58,13 @@ class Stops:
         """(nl,) limits in contact, whose margins are no gaps."""
         return self.equations.held
 
-    def begin(self, t: float, q: np.ndarray, rates: np.ndarray) -> None:
-        """A step starts at time ``t``."""
+    def begin(self, t: float, q: np.ndarray, rates: np.ndarray, size: float) -> float:
+        """A step of up to ``size`` s starts at time ``t``; return the longest that may be taken."""
+        return np.inf
+
+    def overlooks(self, t: float, q: np.ndarray, rates: np.ndarray) -> bool:
+        """Whether a step that ends at time ``t`` was too long to see all that it met."""
+        return False
 
     def acceleration(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
         """ddq (nq,) with the efforts of the limits in contact."""
@@ -92,7 +97,7 @@ class Stops:
 
     def named(self, met: set[int]) -> str:
         """Labels of the limits that were ``met``, and of those in contact, one after the other."""
-        return self.contacts.labelled(sorted(met | set(np.flatnonzero(self.equations.held).tolist())))
+        return self.contacts.labelled(self.element[sorted(met | set(np.flatnonzero(self.equations.held).tolist()))])
 
     def look(self, t: float, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Gaps (nl,), m or rad, and their rates (nl,), at time ``t``."""
@@ -181,7 +186,7 @@ class Stops:
         S = E @ E.T
         fixed = np.diag(S) <= REDUNDANT**2 * alone  # by loops or prescribed joints
         if (fixed & (before < -SLOW)).any():
-            raise self.contacts.contradiction(touching[fixed & (before < -SLOW)])
+            raise self.contacts.contradiction(self.element[touching[fixed & (before < -SLOW)]])
         free = np.flatnonzero(~fixed)
         restitution = np.where(was | (np.arange(len(self)) == closing), 0.0, self.restitution)[touching]
         z = np.zeros(touching.size)
@@ -206,7 +211,7 @@ class Stops:
     def _impulses(self, S: np.ndarray, c: np.ndarray, touching: np.ndarray) -> np.ndarray:
         z = complementary(S, c)
         if z is None:
-            raise self.contacts.contradiction(touching)
+            raise self.contacts.contradiction(self.element[touching])
         return z
 
     def _accelerations(

@@ -6,9 +6,10 @@ A slot is for one contact: one feature of each shape, such as a vertex and a fac
 import math
 
 from varint._numba import indirect, natural, njit
-from varint.algebra.vectors import dot, sub, vector
+from varint.algebra.vectors import dot, scale, sub, vector
 from varint.collision.features import CIRCLE_POINT, LINE_LINE, POINT_LINE, POINT_POINT, locate_features
 from varint.collision.narrow import find_features
+from varint.collision.shape_records import PLANE
 from varint.kernels.plan import Plan, Workspace
 from varint.terms.contacts.kernels.contact_broad_phase import (
     AHEAD,
@@ -25,6 +26,8 @@ UNSEEN = 1e-9  # times `_size_of`: largest overlap that features without a slot 
 LOST = -2  # LOST - kind: the mark of a closed slot whose features were not found again
 FLUSH = 1e-11  # m: features or contacts succeed those of a closed contact with a gap above its ``held_gap`` by this
 TURNED = 0.5  # cosine by which the normal between round bodies may turn in a step in which they could meet
+SAME_PLACE = 1e-7  # times `_size_of`: features so near each other, whose ...
+SAME_NORMAL = 1.0 - 1e-12  # ... normals have this cosine, are one contact
 SHORTEST = 1.0 / 64.0  # of a step: sub-steps up to this are accepted without `misses_features`
 
 
@@ -100,15 +103,15 @@ def _clear(plan, ws, f):
 
 
 @njit
-def _carrier_of(plan, ws, pose, k, m):
-    """Return the carrier on ``body`` (collision/features.py), world, if contact k had the features m found."""
+def _locate_found(plan, ws, pose, k, m):
+    """Return what `locate_contact` does, if contact k had the features m found."""
     found, i, j = ws.found, plan.contacts.body[k], plan.contacts.other[k]
     first, second = (j, i) if found.swapped[m] else (i, j)
-    _, _, A, B = locate_features(
+    gap, normal, A, B = locate_features(
         found.kind[m], found.point[m], found.direction[m], found.radius[m],
         (ws.position[pose, first], ws.rotation[pose, first]), (ws.position[pose, second], ws.rotation[pose, second]),
     )  # fmt: skip
-    return B if found.swapped[m] else A
+    return (gap, scale(-1.0, normal), B, A) if found.swapped[m] else (gap, normal, A, B)
 
 
 @njit
@@ -127,7 +130,7 @@ def _take_touching(plan, ws, pose, p, f, count):
     for m in range(count):
         if found.kind[m] == EMPTY or found.gap[m] > max(work.held_gap[k], 0.0) + FLUSH:
             continue
-        away = sub(_carrier_of(plan, ws, pose, k, m), there)
+        away = sub(_locate_found(plan, ws, pose, k, m)[2], there)
         if dot(away, away) < least:
             best, least = m, dot(away, away)
     if best < 0:
@@ -283,3 +286,56 @@ def depth_of_pair(plan, ws, pose, p):
     for m in range(_find(plan, ws, pose, p, 0.0)):
         depth = max(depth, -ws.found.gap[m])
     return depth
+
+
+@njit
+def _is_seen(plan, ws, pose, p, f, count):
+    """Return whether the contact of slot f of pair p is among the features found: the same, or others at its place."""
+    work, found, k = ws.contacts, ws.found, plan.contacts.height.size + f
+    gap, normal, A, _ = locate_contact(plan, ws, pose, k)
+    least = (SAME_PLACE * _size_of(plan, p)) ** 2
+    for m in range(count):
+        if _is_of(work, found, f, m):
+            return True
+        other, facing, there, _ = _locate_found(plan, ws, pose, k, m)
+        away = sub(A, there)
+        if abs(other - gap) <= FLUSH and dot(away, away) <= least and dot(normal, facing) >= SAME_NORMAL:
+            return True
+    return False
+
+
+@njit
+def see_features(plan, ws, pose, seen):
+    """Set those of ``seen`` (features,), the slots that are asked for, to whether shapes still face each other so."""
+    work, contacts = ws.contacts, plan.contacts
+    for n in range(work.near_pair_count[0]):
+        p = work.near_pair[n]
+        first, last, farthest = contacts.pair_first[p], contacts.pair_first[p + 1], -math.inf
+        for f in range(first, last):
+            if seen[f]:
+                farthest = max(farthest, locate_contact(plan, ws, pose, contacts.height.size + f)[0])
+        if farthest == -math.inf:
+            continue
+        count = _find(plan, ws, pose, p, farthest + MARGIN * _size_of(plan, p))
+        for f in range(first, last):
+            seen[f] = seen[f] and _is_seen(plan, ws, pose, p, f, count)
+
+
+@njit
+def longest_share(plan, ws, h, way):
+    """Share of a step of ``h`` seconds in which no two shapes that could meet move farther than ``way`` of their size.
+
+    Beside planes, whose features are the same everywhere.
+    """
+    work, contacts, share = ws.contacts, plan.contacts, 1.0
+    for n in range(work.near_pair_count[0]):
+        p = work.near_pair[n]
+        k = contacts.height.size + contacts.pair_first[p]
+        a, b = contacts.pair_shape[p, 0], contacts.pair_shape[p, 1]
+        faces = contacts.shapes.kind[a] != PLANE and contacts.shapes.kind[b] != PLANE
+        for f in range(contacts.pair_first[p], contacts.pair_first[p + 1] if faces else contacts.pair_first[p]):
+            if work.kind[f] != EMPTY:
+                own = way_of_shape(plan, ws, contacts.body[k], a, h) + way_of_shape(plan, ws, contacts.other[k], b, h)
+                share = min(share, way * _size_of(plan, p) / own) if own > 0.0 else share
+                break
+    return share
