@@ -36,6 +36,14 @@ from varint.terms.contacts.kernels.contact_events import (
     settles,
 )
 from varint.terms.contacts.kernels.contact_finding import SHORTEST, choose_features, misses_features
+from varint.terms.contacts.kernels.contact_rims import (
+    AS_IT_IS,
+    REPEAT,
+    close_rim_point,
+    fix_rims,
+    is_rim_point,
+    look_at_rims,
+)
 from varint.terms.contacts.kernels.contact_rows import has_contacts
 from varint.terms.limits.kernels.clearances import clearance, contact_of, first_beyond, is_closed
 from varint.terms.limits.kernels.limits import (
@@ -76,6 +84,7 @@ def renew_events(plan, ws, pose, h):
     """Look, at a pose within a step, for what could meet in ``h`` seconds."""
     if h > 0.0 and plan.contacts.pair_shape.size:
         choose_features(plan, ws, pose, h)
+        fix_rims(plan, ws, pose, h)
 
 
 def prepare_events(plan: Plan, stages: int) -> None:
@@ -85,6 +94,8 @@ def prepare_events(plan: Plan, stages: int) -> None:
     if plan.contacts.pair_shape.size:
         choose_features.prepare()
         misses_features.prepare()
+        fix_rims.prepare()
+        look_at_rims.prepare()
     if plan.limits.measure.size + plan.contacts.body.size:
         for function in (
             (leaps, judge_trial, act_event) if stages == 1 else (leaps, find_pushes, judge_trial, act_event)
@@ -162,6 +173,13 @@ def judge_trial(
     elif search.changes[0] < MOST_CHANGES and release_pulling(plan, ws, ws.multiplier):
         search.changes[0] += 1
         return AGAIN, part
+    if plan.contacts.pair_shape.size:
+        found = look_at_rims(plan, ws, start, end)
+        if found >= 0:
+            search.limit[0] = plan.limits.measure.size + found
+            return AT_START, part
+        if found != AS_IT_IS:
+            return AGAIN, part if found == REPEAT else 0.5 * part
     value = 0.0
     if search.limit[0] < 0:
         forces = forces and search.changes[0] < MOST_CHANGES
@@ -276,6 +294,9 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
     search = ws.search
     n, search.limit[0] = search.limit[0], -1
     k = contact_of(plan, n)
+    if k >= 0 and not timed and is_rim_point(plan, ws, k):
+        close_rim_point(plan, ws, pose, k)
+        return
     if k >= 0 and not timed and (search.changes[0] > MANY_CHANGES or settles(plan, ws, pose, k)):
         settle_near(plan, ws, pose, k)
         return

@@ -1,0 +1,185 @@
+"""Rims that all but lie on a plane: points fixed in the body stand for them in a step (docs/theory.md section 14).
+
+The lowest point of such a rim runs around it within a step. The impulse would act where it is at the start, and the gap
+be held where it is at the end, which brings energy in. Points of the body have both at one place. The first is the
+lowest at the start of a step; as long as the rim overlaps the plane at the end of a trial the lowest there is added,
+closed from the start on, and the trial repeated. The rim overlaps by less each time, and no solution gains energy, as
+each is that of an impact without rebound.
+"""
+
+import math
+
+from varint._numba import indirect, natural, njit
+from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
+from varint.collision.features import CIRCLE_PLANE, POINT_PLANE, RIM_POINT
+from varint.kernels.plan import Plan, Workspace
+from varint.terms.contacts.kernels.contact_broad_phase import EMPTY
+from varint.terms.contacts.kernels.contact_features import locate_contact
+from varint.terms.contacts.kernels.contact_rows import contact_gap
+
+FAST = 2.0  # of the tilt: a turn of the axis in a step above which the rim counts as flat
+ROUND = 0.8  # cosine by which the lowest point of a rim may turn about it in a step
+DEEP = 5e-10  # of the size of the smaller shape: overlap of a rim above which a point is added
+AS_IT_IS, REPEAT, HALVE = -1, -2, -3  # what `look_at_rims` asks for
+
+
+@njit
+def _sides(plan, ws, k):
+    """Slots of the bodies of the first and the second feature of contact k."""
+    f, i, j = k - plan.contacts.height.size, plan.contacts.body[k], plan.contacts.other[k]
+    return (j, i) if ws.contacts.swapped[f] else (i, j)
+
+
+@njit
+def _directions(plan, ws, pose, k):
+    """Axis of the rim and normal of the plane of contact k, world."""
+    f, (i, j) = k - plan.contacts.height.size, _sides(plan, ws, k)
+    work = ws.contacts
+    return rotate(ws.rotation[pose, i], vector(work.axis[f, 0])), rotate(ws.rotation[pose, j], vector(work.axis[f, 1]))
+
+
+@njit
+def _turn(plan, ws, pose, k, h):
+    """By how much the axis of the rim of contact k may turn against the plane in ``h`` seconds, rad.
+
+    By its velocity, and by what an impulse as large as the last one changes of that.
+    """
+    f, (i, j), spin, nb = k - plan.contacts.height.size, _sides(plan, ws, k), (0.0, 0.0, 0.0), plan.bodies.mass.size
+    e, _ = _directions(plan, ws, pose, k)
+    for side in range(2):
+        body = i if side == 0 else j
+        if body != nb:
+            w = rotate(ws.rotation[pose, body], vector(ws.velocity[body, 3:]))
+            spin = add(spin, scale(1.0 if side == 0 else -1.0, w))
+    spin, push, span = cross(e, spin), vector(ws.contacts.impulse[k]), ws.contacts.span[0]
+    faster = plan.contacts.mobility[k] * math.sqrt(dot(push, push)) / ws.contacts.size[f, 0]
+    return h * (math.sqrt(dot(spin, spin)) + (faster * h / span if span > 0.0 else 0.0))
+
+
+@njit
+def _is_beside(work, f, g):
+    """Whether slot g is for a point of the rim of slot f against the same plane, or for the rim."""
+    same = work.key[f, 0] == work.key[g, 0] and work.key[f, 1] == work.key[g, 1] and work.swapped[f] == work.swapped[g]
+    return same and work.kind[g] in (POINT_PLANE, CIRCLE_PLANE, RIM_POINT)
+
+
+@njit
+def _fix(plan, ws, p, f, point):
+    """Let a ``point`` of the body stand for the rim of slot f of pair p; points of it that are open are dropped."""
+    work, planes = ws.contacts, plan.contacts.height.size
+    for g in range(plan.contacts.pair_first[p], plan.contacts.pair_first[p + 1]):
+        if g == f or work.kind[g] == EMPTY or not _is_beside(work, f, g):
+            continue
+        work.kind[g] = RIM_POINT if work.closed[planes + g] else EMPTY
+        for m in range(3):
+            work.axis[g, 0, m] = work.axis[f, 0, m]
+    work.kind[f], work.size[f, 0] = RIM_POINT, 0.0
+    for m in range(3):
+        work.place[f, 0, m] = point[m]
+
+
+@indirect(seconds=2, what="contacts")
+def fix_rims(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
+    """Let points stand for the closed rims that are so flat that they may turn over in ``h`` seconds from a pose."""
+    work, contacts = ws.contacts, plan.contacts
+    for n in range(work.near_pair_count[0]):
+        p = work.near_pair[n]
+        for f in range(contacts.pair_first[p], contacts.pair_first[p + 1]):
+            k = contacts.height.size + f
+            if work.kind[f] != CIRCLE_PLANE or not work.closed[k]:
+                continue
+            e, up = _directions(plan, ws, pose, k)
+            tilt = cross(e, up)
+            if math.sqrt(dot(tilt, tilt)) < FAST * _turn(plan, ws, pose, k, h):
+                i = _sides(plan, ws, k)[0]
+                _, _, A, B = locate_contact(plan, ws, pose, k)
+                lowest = sub(B if work.swapped[f] else A, vector(ws.position[pose, i]))
+                _fix(plan, ws, p, f, rotate_back(ws.rotation[pose, i], lowest))
+
+
+@njit
+def _size_of(plan, p):
+    shapes, (a, b) = plan.contacts.shapes, (plan.contacts.pair_shape[p, 0], plan.contacts.pair_shape[p, 1])
+    return min(shapes.bound[a], shapes.bound[b])
+
+
+@njit
+def _lowest(plan, ws, pose, p, f):
+    """Gap of the rim that slot f has a point of, m, and its lowest point, axes of its body."""
+    work, shapes, k = ws.contacts, plan.contacts.shapes, plan.contacts.height.size + f
+    (i, j), (e, up) = _sides(plan, ws, k), _directions(plan, ws, pose, k)
+    centre, radius = vector(shapes.vertex[work.key[f, 0]]), shapes.radius[plan.contacts.pair_shape[p, 1 if work.swapped[f] else 0]]
+    down = sub(scale(dot(e, up), e), up)
+    length = math.sqrt(dot(down, down))
+    R = ws.rotation[pose, i]
+    if length == 0.0:
+        return math.inf, centre
+    point = add(centre, rotate_back(R, scale(radius / length, down)))
+    there = add(vector(ws.position[pose, i]), rotate(R, point))
+    plane = add(vector(ws.position[pose, j]), rotate(ws.rotation[pose, j], vector(work.place[f, 1])))
+    return dot(up, sub(there, plane)), point
+
+
+@njit
+def _slot_for(plan, ws, p, f):
+    """A slot of pair p for a further point of the rim of slot f; -1 for none. After a trial, at its end."""
+    work, planes = ws.contacts, plan.contacts.height.size
+    first, last = plan.contacts.pair_first[p], plan.contacts.pair_first[p + 1]
+    for g in range(first, last):
+        if work.kind[g] == EMPTY:
+            return g
+    for g in range(first, last):
+        if work.kind[g] == RIM_POINT and _is_beside(work, f, g) and not work.closed[planes + g]:
+            return g
+    return -1
+
+
+@indirect(seconds=2, what="contacts")
+def look_at_rims(plan: Plan, ws: Workspace, start: int, end: int) -> int:
+    """The contact that closes at the start of a trial, of a point where a rim overlaps at its end; else AS_IT_IS.
+
+    REPEAT: a closed rim turned over, and a point stands for it from now on. HALVE: there is no slot for a point.
+    """
+    work, contacts = ws.contacts, plan.contacts
+    for n in range(work.near_pair_count[0]):
+        p = work.near_pair[n]
+        for f in range(contacts.pair_first[p], contacts.pair_first[p + 1]):
+            k = contacts.height.size + f
+            if work.kind[f] == CIRCLE_PLANE and work.solved[k, 0] > 0.0:
+                i = _sides(plan, ws, k)[0]
+                side = 1 if work.swapped[f] else 0
+                before = vector(work.carrier[f, side])
+                after = _lowest(plan, ws, end, p, f)[1]
+                centre = vector(contacts.shapes.vertex[work.key[f, 0]])
+                if dot(sub(before, centre), sub(after, centre)) < ROUND * work.size[f, 0] ** 2:
+                    _fix(plan, ws, p, f, before)
+                    return REPEAT
+            if work.kind[f] != RIM_POINT:
+                continue
+            gap, point = _lowest(plan, ws, end, p, f)
+            if gap >= -DEEP * _size_of(plan, p):
+                continue
+            g = _slot_for(plan, ws, p, f)
+            if g < 0:
+                return HALVE
+            work.kind[g], work.swapped[g] = RIM_POINT, work.swapped[f]
+            for side in range(2):
+                work.key[g, side], work.size[g, side] = work.key[f, side], 0.0
+                for m in range(3):
+                    work.axis[g, side, m], work.place[g, side, m] = work.axis[f, side, m], work.place[f, side, m]
+            for m in range(3):
+                work.place[g, 0, m] = point[m]
+            return contacts.height.size + g
+    return AS_IT_IS
+
+
+@njit
+def is_rim_point(plan, ws, k):
+    """Whether contact k is of a point that stands for a rim."""
+    return k >= plan.contacts.height.size and ws.contacts.kind[k - plan.contacts.height.size] == RIM_POINT
+
+
+@njit
+def close_rim_point(plan, ws, pose, k):
+    """Close contact k, of a point that stands for a rim, at a pose: the step then ends where it does not overlap."""
+    ws.contacts.closed[k], ws.contacts.held_gap[k] = True, min(contact_gap(plan, ws, pose, k), 0.0)
