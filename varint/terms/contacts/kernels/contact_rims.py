@@ -12,14 +12,14 @@ import math
 from varint._numba import indirect, natural, njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
 from varint.collision.features import CIRCLE_PLANE, POINT_PLANE, RIM_POINT
+from varint.collision.shape_records import CYLINDER
 from varint.kernels.plan import Plan, Workspace
 from varint.terms.contacts.kernels.contact_broad_phase import EMPTY
-from varint.terms.contacts.kernels.contact_features import locate_contact
 from varint.terms.contacts.kernels.contact_rows import contact_gap
 
 FAST = 2.0  # of the tilt: a turn of the axis in a step above which the rim counts as flat
 ROUND = 0.8  # cosine by which the lowest point of a rim may turn about it in a step
-DEEP = 5e-10  # of the size of the smaller shape: overlap of a rim above which a point is added
+DEEP = 1e-11  # of the size of the smaller shape: overlap by which that of a rim may grow in a step
 AS_IT_IS, REPEAT, HALVE = -1, -2, -3  # what `look_at_rims` asks for
 
 
@@ -31,21 +31,31 @@ def _sides(plan, ws, k):
 
 
 @njit
-def _directions(plan, ws, pose, k):
-    """Axis of the rim and normal of the plane of contact k, world."""
-    f, (i, j) = k - plan.contacts.height.size, _sides(plan, ws, k)
-    work = ws.contacts
-    return rotate(ws.rotation[pose, i], vector(work.axis[f, 0])), rotate(ws.rotation[pose, j], vector(work.axis[f, 1]))
+def _rim_shape(plan, ws, p, f):
+    """The cylinder of whose rim slot f of pair p has a point or the whole; -1 if it has none."""
+    work, shapes = ws.contacts, plan.contacts.shapes
+    if work.kind[f] not in (POINT_PLANE, CIRCLE_PLANE, RIM_POINT):
+        return -1
+    s = plan.contacts.pair_shape[p, 1 if work.swapped[f] else 0]
+    of_it = shapes.first_vertex[s] <= work.key[f, 0] < shapes.first_vertex[s + 1]
+    return s if shapes.kind[s] == CYLINDER and of_it else -1
 
 
 @njit
-def _turn(plan, ws, pose, k, h):
-    """By how much the axis of the rim of contact k may turn against the plane in ``h`` seconds, rad.
+def _directions(plan, ws, pose, k, s):
+    """Axis of the cylinder s and normal of the plane of contact k, world."""
+    (i, j), e = _sides(plan, ws, k), vector(plan.contacts.shapes.along[plan.contacts.shapes.first_edge[s]])
+    normal = vector(ws.contacts.axis[k - plan.contacts.height.size, 1])
+    return rotate(ws.rotation[pose, i], e), rotate(ws.rotation[pose, j], normal)
+
+
+@njit
+def _turn(plan, ws, pose, k, e, h):
+    """By how much the axis ``e`` of the rim of contact k may turn against the plane in ``h`` seconds, rad.
 
     By its velocity, and by what an impulse as large as the last one changes of that.
     """
     f, (i, j), spin, nb = k - plan.contacts.height.size, _sides(plan, ws, k), (0.0, 0.0, 0.0), plan.bodies.mass.size
-    e, _ = _directions(plan, ws, pose, k)
     for side in range(2):
         body = i if side == 0 else j
         if body != nb:
@@ -58,22 +68,33 @@ def _turn(plan, ws, pose, k, h):
 
 @njit
 def _is_beside(work, f, g):
-    """Whether slot g is for a point of the rim of slot f against the same plane, or for the rim."""
+    """Whether slot g is for the rim of slot f against the same plane, or a point of it."""
     same = work.key[f, 0] == work.key[g, 0] and work.key[f, 1] == work.key[g, 1] and work.swapped[f] == work.swapped[g]
     return same and work.kind[g] in (POINT_PLANE, CIRCLE_PLANE, RIM_POINT)
 
 
 @njit
-def _fix(plan, ws, p, f, point):
-    """Let a ``point`` of the body stand for the rim of slot f of pair p; points of it that are open are dropped."""
+def _has_circle(plan, ws, p, f):
+    """Whether a slot of pair p is for the whole rim that slot f has a point of."""
+    work = ws.contacts
+    for g in range(plan.contacts.pair_first[p], plan.contacts.pair_first[p + 1]):
+        if work.kind[g] == CIRCLE_PLANE and _is_beside(work, f, g):
+            return True
+    return False
+
+
+@njit
+def _fix(plan, ws, p, f):
+    """Let points stand for the rim of slot f of pair p in this step: those that are closed, others are dropped."""
     work, planes = ws.contacts, plan.contacts.height.size
     for g in range(plan.contacts.pair_first[p], plan.contacts.pair_first[p + 1]):
-        if g == f or work.kind[g] == EMPTY or not _is_beside(work, f, g):
-            continue
-        work.kind[g] = RIM_POINT if work.closed[planes + g] else EMPTY
-        for m in range(3):
-            work.axis[g, 0, m] = work.axis[f, 0, m]
+        if work.kind[g] != EMPTY and g != f and _is_beside(work, f, g):
+            work.kind[g] = RIM_POINT if work.closed[planes + g] else EMPTY
     work.kind[f], work.size[f, 0] = RIM_POINT, 0.0
+
+
+@njit
+def _set_point(work, f, point):
     for m in range(3):
         work.place[f, 0, m] = point[m]
 
@@ -88,13 +109,11 @@ def fix_rims(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
             k = contacts.height.size + f
             if work.kind[f] != CIRCLE_PLANE or not work.closed[k]:
                 continue
-            e, up = _directions(plan, ws, pose, k)
+            e, up = _directions(plan, ws, pose, k, _rim_shape(plan, ws, p, f))
             tilt = cross(e, up)
-            if math.sqrt(dot(tilt, tilt)) < FAST * _turn(plan, ws, pose, k, h):
-                i = _sides(plan, ws, k)[0]
-                _, _, A, B = locate_contact(plan, ws, pose, k)
-                lowest = sub(B if work.swapped[f] else A, vector(ws.position[pose, i]))
-                _fix(plan, ws, p, f, rotate_back(ws.rotation[pose, i], lowest))
+            if math.sqrt(dot(tilt, tilt)) < FAST * _turn(plan, ws, pose, k, e, h):
+                _set_point(work, f, _lowest(plan, ws, pose, p, f)[1])
+                _fix(plan, ws, p, f)
 
 
 @njit
@@ -105,16 +124,16 @@ def _size_of(plan, p):
 
 @njit
 def _lowest(plan, ws, pose, p, f):
-    """Gap of the rim that slot f has a point of, m, and its lowest point, axes of its body."""
+    """Gap of the rim that slot f is for, or has a point of, m, and its lowest point, axes of its body."""
     work, shapes, k = ws.contacts, plan.contacts.shapes, plan.contacts.height.size + f
-    (i, j), (e, up) = _sides(plan, ws, k), _directions(plan, ws, pose, k)
-    centre, radius = vector(shapes.vertex[work.key[f, 0]]), shapes.radius[plan.contacts.pair_shape[p, 1 if work.swapped[f] else 0]]
+    s, (i, j) = _rim_shape(plan, ws, p, f), _sides(plan, ws, k)
+    e, up = _directions(plan, ws, pose, k, s)
+    centre, R = vector(shapes.vertex[work.key[f, 0]]), ws.rotation[pose, i]
     down = sub(scale(dot(e, up), e), up)
     length = math.sqrt(dot(down, down))
-    R = ws.rotation[pose, i]
     if length == 0.0:
         return math.inf, centre
-    point = add(centre, rotate_back(R, scale(radius / length, down)))
+    point = add(centre, rotate_back(R, scale(shapes.radius[s] / length, down)))
     there = add(vector(ws.position[pose, i]), rotate(R, point))
     plane = add(vector(ws.position[pose, j]), rotate(ws.rotation[pose, j], vector(work.place[f, 1])))
     return dot(up, sub(there, plane)), point
@@ -134,42 +153,57 @@ def _slot_for(plan, ws, p, f):
     return -1
 
 
+@njit
+def _add_point(work, f, g, point):
+    """Give slot g a further ``point`` of the rim of slot f."""
+    work.kind[g], work.swapped[g] = RIM_POINT, work.swapped[f]
+    for side in range(2):
+        work.key[g, side], work.size[g, side] = work.key[f, side], work.size[f, side]
+        for m in range(3):
+            work.axis[g, side, m], work.place[g, side, m] = work.axis[f, side, m], work.place[f, side, m]
+    _set_point(work, g, point)
+
+
+@njit
+def _turns_over(plan, ws, start, end, p, f):
+    """Whether the lowest point of the rim of slot f, which is closed, goes far around it in a step; it is fixed then."""
+    (_, before), (_, after), work = _lowest(plan, ws, start, p, f), _lowest(plan, ws, end, p, f), ws.contacts
+    centre = vector(plan.contacts.shapes.vertex[work.key[f, 0]])
+    if dot(sub(before, centre), sub(after, centre)) >= ROUND * work.size[f, 0] ** 2:
+        return False
+    _set_point(work, f, before)
+    _fix(plan, ws, p, f)
+    return True
+
+
 @indirect(seconds=2, what="contacts")
 def look_at_rims(plan: Plan, ws: Workspace, start: int, end: int) -> int:
     """The contact that closes at the start of a trial, of a point where a rim overlaps at its end; else AS_IT_IS.
 
     REPEAT: a closed rim turned over, and a point stands for it from now on. HALVE: there is no slot for a point.
     """
-    work, contacts = ws.contacts, plan.contacts
+    work, contacts, planes = ws.contacts, plan.contacts, plan.contacts.height.size
     for n in range(work.near_pair_count[0]):
         p = work.near_pair[n]
         for f in range(contacts.pair_first[p], contacts.pair_first[p + 1]):
-            k = contacts.height.size + f
-            if work.kind[f] == CIRCLE_PLANE and work.solved[k, 0] > 0.0:
-                i = _sides(plan, ws, k)[0]
-                side = 1 if work.swapped[f] else 0
-                before = vector(work.carrier[f, side])
-                after = _lowest(plan, ws, end, p, f)[1]
-                centre = vector(contacts.shapes.vertex[work.key[f, 0]])
-                if dot(sub(before, centre), sub(after, centre)) < ROUND * work.size[f, 0] ** 2:
-                    _fix(plan, ws, p, f, before)
+            if work.kind[f] < 0 or _rim_shape(plan, ws, p, f) < 0:
+                continue
+            if work.kind[f] == CIRCLE_PLANE:
+                if work.solved[planes + f, 0] > 0.0 and _turns_over(plan, ws, start, end, p, f):
                     return REPEAT
-            if work.kind[f] != RIM_POINT:
+                continue
+            if work.kind[f] == POINT_PLANE and (work.solved[planes + f, 0] == 0.0 or _has_circle(plan, ws, p, f)):
                 continue
             gap, point = _lowest(plan, ws, end, p, f)
-            if gap >= -DEEP * _size_of(plan, p):
+            if gap >= min(_lowest(plan, ws, start, p, f)[0], 0.0) - DEEP * _size_of(plan, p):
                 continue
+            if work.kind[f] == POINT_PLANE:
+                _fix(plan, ws, p, f)
             g = _slot_for(plan, ws, p, f)
             if g < 0:
                 return HALVE
-            work.kind[g], work.swapped[g] = RIM_POINT, work.swapped[f]
-            for side in range(2):
-                work.key[g, side], work.size[g, side] = work.key[f, side], 0.0
-                for m in range(3):
-                    work.axis[g, side, m], work.place[g, side, m] = work.axis[f, side, m], work.place[f, side, m]
-            for m in range(3):
-                work.place[g, 0, m] = point[m]
-            return contacts.height.size + g
+            _add_point(work, f, g, point)
+            return planes + g
     return AS_IT_IS
 
 
