@@ -35,7 +35,8 @@ from varint.collision.rims import (
     turned_unit,
 )
 
-POINT_POINT, POINT_PLANE, POINT_LINE, LINE_LINE, CIRCLE_PLANE, CIRCLE_POINT, CIRCLE_LINE, CIRCLE_CIRCLE, RIM_POINT = range(9)
+POINT_POINT, POINT_PLANE, POINT_LINE, LINE_LINE, CIRCLE_PLANE, CIRCLE_POINT, CIRCLE_LINE, CIRCLE_CIRCLE = range(8)
+RIM_POINT = 8
 UPWARD = (0.0, 0.0, 1.0)  # the normal where concentric features leave it open
 
 

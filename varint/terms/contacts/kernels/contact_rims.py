@@ -9,7 +9,7 @@ each is that of an impact without rebound.
 
 import math
 
-from varint._numba import indirect, natural, njit
+from varint._numba import indirect, njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
 from varint.collision.features import CIRCLE_PLANE, POINT_PLANE, RIM_POINT
 from varint.collision.shape_records import CYLINDER
@@ -19,7 +19,7 @@ from varint.terms.contacts.kernels.contact_rows import contact_gap
 
 FAST = 2.0  # of the tilt: a turn of the axis in a step above which the rim counts as flat
 ROUND = 0.8  # cosine by which the lowest point of a rim may turn about it in a step
-DEEP = 1e-11  # of the size of the smaller shape: overlap by which that of a rim may grow in a step
+DEEP = 3e-11  # of the size of the smaller shape: overlap by which that of a rim may grow in a step
 AS_IT_IS, REPEAT, HALVE = -1, -2, -3  # what `look_at_rims` asks for
 
 
@@ -127,13 +127,16 @@ def _lowest(plan, ws, pose, p, f):
     """Gap of the rim that slot f is for, or has a point of, m, and its lowest point, axes of its body."""
     work, shapes, k = ws.contacts, plan.contacts.shapes, plan.contacts.height.size + f
     s, (i, j) = _rim_shape(plan, ws, p, f), _sides(plan, ws, k)
-    e, up = _directions(plan, ws, pose, k, s)
-    centre, R = vector(shapes.vertex[work.key[f, 0]]), ws.rotation[pose, i]
-    down = sub(scale(dot(e, up), e), up)
-    length = math.sqrt(dot(down, down))
-    if length == 0.0:
-        return math.inf, centre
-    point = add(centre, rotate_back(R, scale(shapes.radius[s] / length, down)))
+    R, e = ws.rotation[pose, i], vector(shapes.along[shapes.first_edge[s]])
+    up = rotate(ws.rotation[pose, j], vector(work.axis[f, 1]))
+    centre, down = vector(shapes.vertex[work.key[f, 0]]), scale(-1.0, rotate_back(R, up))
+    for _ in range(2):  # twice, as the first leaves round-off along the axis
+        down = sub(down, scale(dot(e, down), e))
+        length = math.sqrt(dot(down, down))
+        if length == 0.0:
+            return math.inf, centre
+        down = scale(1.0 / length, down)
+    point = add(centre, scale(shapes.radius[s], down))
     there = add(vector(ws.position[pose, i]), rotate(R, point))
     plane = add(vector(ws.position[pose, j]), rotate(ws.rotation[pose, j], vector(work.place[f, 1])))
     return dot(up, sub(there, plane)), point
@@ -166,7 +169,7 @@ def _add_point(work, f, g, point):
 
 @njit
 def _turns_over(plan, ws, start, end, p, f):
-    """Whether the lowest point of the rim of slot f, which is closed, goes far around it in a step; it is fixed then."""
+    """Whether the lowest point of the rim of slot f, which is closed, goes far around it in a step; it is fixed."""
     (_, before), (_, after), work = _lowest(plan, ws, start, p, f), _lowest(plan, ws, end, p, f), ws.contacts
     centre = vector(plan.contacts.shapes.vertex[work.key[f, 0]])
     if dot(sub(before, centre), sub(after, centre)) >= ROUND * work.size[f, 0] ** 2:

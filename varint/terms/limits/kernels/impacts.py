@@ -37,7 +37,7 @@ from varint.terms.contacts.kernels.contact_events import (
 )
 from varint.terms.contacts.kernels.contact_finding import SHORTEST, choose_features, misses_features
 from varint.terms.contacts.kernels.contact_rims import (
-    AS_IT_IS,
+    HALVE,
     REPEAT,
     close_rim_point,
     fix_rims,
@@ -178,7 +178,7 @@ def judge_trial(
         if found >= 0:
             search.limit[0] = plan.limits.measure.size + found
             return AT_START, part
-        if found != AS_IT_IS:
+        if found == REPEAT or (found == HALVE and part > SHORTEST):
             return AGAIN, part if found == REPEAT else 0.5 * part
     value = 0.0
     if search.limit[0] < 0:
