@@ -13,6 +13,7 @@ from varint._numba import indirect, njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
 from varint.collision.features import CIRCLE_PLANE, POINT_PLANE, RIM_POINT
 from varint.collision.shape_records import CYLINDER
+from varint.kernels.balance import add_landing
 from varint.kernels.plan import Plan, Workspace
 from varint.terms.contacts.kernels.contact_broad_phase import EMPTY
 from varint.terms.contacts.kernels.contact_rows import contact_gap
@@ -148,10 +149,10 @@ def _slot_for(plan, ws, p, f):
     work, planes = ws.contacts, plan.contacts.height.size
     first, last = plan.contacts.pair_first[p], plan.contacts.pair_first[p + 1]
     for g in range(first, last):
-        if work.kind[g] == EMPTY:
+        if work.kind[g] == RIM_POINT and _is_beside(work, f, g) and not work.closed[planes + g]:
             return g
     for g in range(first, last):
-        if work.kind[g] == RIM_POINT and _is_beside(work, f, g) and not work.closed[planes + g]:
+        if work.kind[g] == EMPTY:
             return g
     return -1
 
@@ -211,6 +212,15 @@ def look_at_rims(plan: Plan, ws: Workspace, start: int, end: int) -> int:
 
 
 @njit
+def any_rim_point(ws):
+    """Whether a point stands for a rim."""
+    for n in range(ws.contacts.kind.size):
+        if ws.contacts.kind[n] == RIM_POINT:
+            return True
+    return False
+
+
+@njit
 def is_rim_point(plan, ws, k):
     """Whether contact k is of a point that stands for a rim."""
     return k >= plan.contacts.height.size and ws.contacts.kind[k - plan.contacts.height.size] == RIM_POINT
@@ -220,3 +230,4 @@ def is_rim_point(plan, ws, k):
 def close_rim_point(plan, ws, pose, k):
     """Close contact k, of a point that stands for a rim, at a pose: the step then ends where it does not overlap."""
     ws.contacts.closed[k], ws.contacts.held_gap[k] = True, min(contact_gap(plan, ws, pose, k), 0.0)
+    add_landing(plan, ws, plan.contacts.element[k])

@@ -39,6 +39,7 @@ from varint.terms.contacts.kernels.contact_finding import SHORTEST, choose_featu
 from varint.terms.contacts.kernels.contact_rims import (
     HALVE,
     REPEAT,
+    any_rim_point,
     close_rim_point,
     fix_rims,
     is_rim_point,
@@ -113,6 +114,14 @@ def is_searching(ws):
 def end_search(ws):
     """Give up the search for the instant of an event."""
     ws.search.limit[0] = -1
+
+
+@njit
+def retry_events(plan, ws, pose, h):
+    """Give up the search for an event after a trial from a pose that was not solved; ``h`` seconds are tried next."""
+    end_search(ws)
+    if plan.contacts.pair_shape.size and any_rim_point(ws):
+        renew_events(plan, ws, pose, h)
 
 
 @njit
