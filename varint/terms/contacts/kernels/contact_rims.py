@@ -43,6 +43,13 @@ def _rim_shape(plan, ws, p, f):
 
 
 @njit
+def _has_rim(plan, p):
+    """Whether one of the shapes of pair p is a cylinder."""
+    kind, (a, b) = plan.contacts.shapes.kind, (plan.contacts.pair_shape[p, 0], plan.contacts.pair_shape[p, 1])
+    return kind[a] == CYLINDER or kind[b] == CYLINDER
+
+
+@njit
 def _directions(plan, ws, pose, k, s):
     """Axis of the cylinder s and normal of the plane of contact k, world."""
     (i, j), e = _sides(plan, ws, k), vector(plan.contacts.shapes.along[plan.contacts.shapes.first_edge[s]])
@@ -106,7 +113,7 @@ def fix_rims(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
     work, contacts = ws.contacts, plan.contacts
     for n in range(work.near_pair_count[0]):
         p = work.near_pair[n]
-        for f in range(contacts.pair_first[p], contacts.pair_first[p + 1]):
+        for f in range(contacts.pair_first[p], contacts.pair_first[p + 1] if _has_rim(plan, p) else 0):
             k = contacts.height.size + f
             if work.kind[f] != CIRCLE_PLANE or not work.closed[k]:
                 continue
@@ -189,7 +196,7 @@ def look_at_rims(plan: Plan, ws: Workspace, start: int, end: int) -> int:
     work, contacts, planes = ws.contacts, plan.contacts, plan.contacts.height.size
     for n in range(work.near_pair_count[0]):
         p = work.near_pair[n]
-        for f in range(contacts.pair_first[p], contacts.pair_first[p + 1]):
+        for f in range(contacts.pair_first[p], contacts.pair_first[p + 1] if _has_rim(plan, p) else 0):
             if work.kind[f] < 0 or _rim_shape(plan, ws, p, f) < 0:
                 continue
             if work.kind[f] == CIRCLE_PLANE:
@@ -212,12 +219,29 @@ def look_at_rims(plan: Plan, ws: Workspace, start: int, end: int) -> int:
 
 
 @njit
-def any_rim_point(ws):
+def any_rim_point(plan, ws):
     """Whether a point stands for a rim."""
-    for n in range(ws.contacts.kind.size):
-        if ws.contacts.kind[n] == RIM_POINT:
-            return True
+    work, contacts = ws.contacts, plan.contacts
+    for n in range(work.near_pair_count[0]):
+        p = work.near_pair[n]
+        for f in range(contacts.pair_first[p], contacts.pair_first[p + 1] if _has_rim(plan, p) else 0):
+            if work.kind[f] == RIM_POINT:
+                return True
     return False
+
+
+@njit
+def landed_point(plan, ws):
+    """The closed contact that pressed most in a step, of points that stand for a rim by twos or more; -1 for none."""
+    work, contacts, most, best, count = ws.contacts, plan.contacts, 0.0, -1, 0
+    for n in range(work.near_pair_count[0]):
+        p = work.near_pair[n]
+        for f in range(contacts.pair_first[p], contacts.pair_first[p + 1] if _has_rim(plan, p) else 0):
+            k = contacts.height.size + f
+            count += work.kind[f] == RIM_POINT
+            if work.kind[f] == RIM_POINT and work.closed[k] and work.solved[k, 0] > most:
+                most, best = work.solved[k, 0], k
+    return best if count > 1 else -1
 
 
 @njit

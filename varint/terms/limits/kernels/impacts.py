@@ -43,6 +43,7 @@ from varint.terms.contacts.kernels.contact_rims import (
     close_rim_point,
     fix_rims,
     is_rim_point,
+    landed_point,
     look_at_rims,
 )
 from varint.terms.contacts.kernels.contact_rows import has_contacts
@@ -120,7 +121,7 @@ def end_search(ws):
 def retry_events(plan, ws, pose, h):
     """Give up the search for an event after a trial from a pose that was not solved; ``h`` seconds are tried next."""
     end_search(ws)
-    if plan.contacts.pair_shape.size and any_rim_point(ws):
+    if plan.contacts.pair_shape.size and any_rim_point(plan, ws):
         renew_events(plan, ws, pose, h)
 
 
@@ -196,6 +197,9 @@ def judge_trial(
         if search.limit[0] < 0:
             if plan.contacts.pair_shape.size and part > SHORTEST and misses_features(plan, ws, start, end):
                 return AGAIN, 0.5 * part
+            landed = landed_point(plan, ws) if plan.contacts.pair_shape.size else -1
+            if landed >= 0:
+                search.limit[0] = plan.limits.measure.size + landed
             return ACCEPTED, part
         if search.changes[0] >= MANY_CHANGES and contact_of(plan, search.limit[0]) >= 0:
             search.changes[0] += 1
@@ -303,8 +307,11 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
     search = ws.search
     n, search.limit[0] = search.limit[0], -1
     k = contact_of(plan, n)
-    if k >= 0 and not timed and is_rim_point(plan, ws, k):
-        close_rim_point(plan, ws, pose, k)
+    if k >= 0 and is_rim_point(plan, ws, k):
+        if timed:
+            act_contacts(plan, ws, pose, k, False)
+        else:
+            close_rim_point(plan, ws, pose, k)
         return
     if k >= 0 and not timed and (search.changes[0] > MANY_CHANGES or settles(plan, ws, pose, k)):
         settle_near(plan, ws, pose, k)
