@@ -313,11 +313,13 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
         else:
             close_rim_point(plan, ws, pose, k)
         return
-    if k >= 0 and not timed and (search.changes[0] > MANY_CHANGES or settles(plan, ws, pose, k)):
-        settle_near(plan, ws, pose, k)
-        return
     if k >= 0:
-        act_contacts(plan, ws, pose, k, timed)
+        if not timed and (search.changes[0] > MANY_CHANGES or settles(plan, ws, pose, k)):
+            settle_near(plan, ws, pose, k)
+        else:
+            act_contacts(plan, ws, pose, k, timed)
+        if not timed and plan.contacts.pair_shape.size:
+            fix_rims(plan, ws, pose, ws.balance.dt[0])
         return
     if ws.efforts.closed[n]:
         _release(plan, ws, pose, n)
