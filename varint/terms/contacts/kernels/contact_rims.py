@@ -21,6 +21,7 @@ from varint.terms.contacts.kernels.contact_rows import contact_gap
 FAST = 2.0  # of the tilt: a turn of the axis in a step above which the rim counts as flat
 ROUND = 0.8  # cosine by which the lowest point of a rim may turn about it in a step
 DEEP = 3e-11  # of the size of the smaller shape: overlap by which that of a rim may grow in a step
+MOST = 4  # points of a rim, before those that have parted make way for further ones
 AS_IT_IS, REPEAT, HALVE = -1, -2, -3  # what `look_at_rims` asks for
 
 
@@ -59,7 +60,7 @@ def _directions(plan, ws, pose, k, s):
 
 @njit
 def _turn(plan, ws, pose, k, e, h):
-    """By how much the axis ``e`` of the rim of contact k may turn against the plane in ``h`` seconds, rad.
+    """Angle by which the axis ``e`` of the rim of contact k may turn against the plane in ``h`` seconds, rad.
 
     By its velocity, and by what an impulse as large as the last one changes of that.
     """
@@ -71,7 +72,7 @@ def _turn(plan, ws, pose, k, e, h):
             spin = add(spin, scale(1.0 if side == 0 else -1.0, w))
     spin, push, span = cross(e, spin), vector(ws.contacts.impulse[k]), ws.contacts.span[0]
     faster = plan.contacts.mobility[k] * math.sqrt(dot(push, push)) / ws.contacts.size[f, 0]
-    return h * (math.sqrt(dot(spin, spin)) + (faster * h / span if span > 0.0 else 0.0))
+    return h * (math.sqrt(dot(spin, spin)) + (0.5 * faster * h / span if span > 0.0 else 0.0))
 
 
 @njit
@@ -103,6 +104,7 @@ def _fix(plan, ws, p, f):
 
 @njit
 def _set_point(work, f, point):
+    """Set the point of the body that slot f is for, axes of the body, m."""
     for m in range(3):
         work.place[f, 0, m] = point[m]
 
@@ -126,6 +128,7 @@ def fix_rims(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
 
 @njit
 def _size_of(plan, p):
+    """Smaller radius of the spheres about the shapes of pair p, m."""
     shapes, (a, b) = plan.contacts.shapes, (plan.contacts.pair_shape[p, 0], plan.contacts.pair_shape[p, 1])
     return min(shapes.bound[a], shapes.bound[b])
 
@@ -154,14 +157,14 @@ def _lowest(plan, ws, pose, p, f):
 def _slot_for(plan, ws, p, f):
     """A slot of pair p for a further point of the rim of slot f; -1 for none. After a trial, at its end."""
     work, planes = ws.contacts, plan.contacts.height.size
-    first, last = plan.contacts.pair_first[p], plan.contacts.pair_first[p + 1]
-    for g in range(first, last):
-        if work.kind[g] == RIM_POINT and _is_beside(work, f, g) and not work.closed[planes + g]:
-            return g
-    for g in range(first, last):
+    empty, parted, count = -1, -1, 0
+    for g in range(plan.contacts.pair_first[p], plan.contacts.pair_first[p + 1]):
         if work.kind[g] == EMPTY:
-            return g
-    return -1
+            empty = g
+        elif work.kind[g] == RIM_POINT and _is_beside(work, f, g):
+            count += 1
+            parted = parted if work.closed[planes + g] else g
+    return parted if empty < 0 or (count >= MOST and parted >= 0) else empty
 
 
 @njit
@@ -191,7 +194,7 @@ def _turns_over(plan, ws, start, end, p, f):
 def look_at_rims(plan: Plan, ws: Workspace, start: int, end: int) -> int:
     """The contact that closes at the start of a trial, of a point where a rim overlaps at its end; else AS_IT_IS.
 
-    REPEAT: a closed rim turned over, and a point stands for it from now on. HALVE: there is no slot for a point.
+    REPEAT: the lowest point of a closed rim went far around it, and a point stands for it from now on. HALVE: there is no slot for a point.
     """
     work, contacts, planes = ws.contacts, plan.contacts, plan.contacts.height.size
     for n in range(work.near_pair_count[0]):

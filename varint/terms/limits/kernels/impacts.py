@@ -184,23 +184,15 @@ def judge_trial(
         search.changes[0] += 1
         return AGAIN, part
     if plan.contacts.pair_shape.size:
-        found = look_at_rims(plan, ws, start, end)
-        if found >= 0:
-            search.limit[0] = plan.limits.measure.size + found
-            return AT_START, part
-        if found == REPEAT or (found == HALVE and part > SHORTEST):
-            return AGAIN, part if found == REPEAT else 0.5 * part
+        verdict, share = _judge_rims(plan, ws, start, end, part)
+        if verdict != ACCEPTED:
+            return verdict, share
     value = 0.0
     if search.limit[0] < 0:
         forces = forces and search.changes[0] < MOST_CHANGES
         search.limit[0] = first_beyond(plan, ws, end, forces)
         if search.limit[0] < 0:
-            if plan.contacts.pair_shape.size and part > SHORTEST and misses_features(plan, ws, start, end):
-                return AGAIN, 0.5 * part
-            landed = landed_point(plan, ws) if plan.contacts.pair_shape.size else -1
-            if landed >= 0:
-                search.limit[0] = plan.limits.measure.size + landed
-            return ACCEPTED, part
+            return _accept_shapes(plan, ws, start, end, part) if plan.contacts.pair_shape.size else (ACCEPTED, part)
         if search.changes[0] >= MANY_CHANGES and contact_of(plan, search.limit[0]) >= 0:
             search.changes[0] += 1
             return AT_START, whole
@@ -247,6 +239,29 @@ def judge_trial(
         # at the limit from the start: an impact or a rest at the node, or a closed limit that opens there
         search.changes[0] += 1
         return AT_START, whole
+    return ACCEPTED, part
+
+
+@njit
+def _judge_rims(plan, ws, start, end, part):
+    """Verdict on a trial by the rims that points stand for, see `look_at_rims`, and the share to try next."""
+    found = look_at_rims(plan, ws, start, end)
+    if found >= 0:
+        ws.search.limit[0] = plan.limits.measure.size + found
+        return AT_START, part
+    if found == REPEAT:
+        return AGAIN, part
+    return (AGAIN, 0.5 * part) if found == HALVE and part > SHORTEST else (ACCEPTED, part)
+
+
+@njit
+def _accept_shapes(plan, ws, start, end, part):
+    """Verdict on a trial at whose end nothing is beyond its event; where a rim has landed that is an event there."""
+    if part > SHORTEST and misses_features(plan, ws, start, end):
+        return AGAIN, 0.5 * part
+    landed = landed_point(plan, ws)
+    if landed >= 0:
+        ws.search.limit[0] = plan.limits.measure.size + landed
     return ACCEPTED, part
 
 
