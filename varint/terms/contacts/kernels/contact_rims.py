@@ -62,7 +62,7 @@ def _directions(plan, ws, pose, k, s):
 def _turn(plan, ws, pose, k, e, h):
     """Angle by which the axis ``e`` of the rim of contact k may turn against the plane in ``h`` seconds, rad.
 
-    By its velocity, and by what an impulse as large as the last one changes of that.
+    It turns by its velocity, and by what an impulse as large as the last one changes of that.
     """
     f, (i, j), spin, nb = k - plan.contacts.height.size, _sides(plan, ws, k), (0.0, 0.0, 0.0), plan.bodies.mass.size
     for side in range(2):
@@ -194,7 +194,8 @@ def _turns_over(plan, ws, start, end, p, f):
 def look_at_rims(plan: Plan, ws: Workspace, start: int, end: int) -> int:
     """The contact that closes at the start of a trial, of a point where a rim overlaps at its end; else AS_IT_IS.
 
-    REPEAT: the lowest point of a closed rim went far around it, and a point stands for it from now on. HALVE: there is no slot for a point.
+    REPEAT: the lowest point of a closed rim went far around it; a point stands for that rim from now on.
+    HALVE: there is no slot for a point.
     """
     work, contacts, planes = ws.contacts, plan.contacts, plan.contacts.height.size
     for n in range(work.near_pair_count[0]):
