@@ -18,7 +18,7 @@ from varint.kernels.plan import Plan, Workspace
 from varint.terms.contacts.kernels.contact_broad_phase import EMPTY
 from varint.terms.contacts.kernels.contact_rows import contact_gap
 
-FAST = 2.0  # of the tilt: a turn of the axis in a step above which the rim counts as flat
+FAST = 2.0  # times its turn in a step: a rim whose axis is tilted by less counts as flat
 ROUND = 0.8  # cosine by which the lowest point of a rim may turn about it in a step
 DEEP = 3e-11  # of the size of the smaller shape: overlap by which that of a rim may grow in a step
 MOST = 4  # points of a rim, before those that have parted make way for further ones
@@ -60,9 +60,9 @@ def _directions(plan, ws, pose, k, s):
 
 @njit
 def _turn(plan, ws, pose, k, e, h):
-    """Angle by which the axis ``e`` of the rim of contact k may turn against the plane in ``h`` seconds, rad.
+    """Tilt of the axis ``e`` of the rim of contact k, rad, below which the rim may turn over in ``h`` seconds.
 
-    It turns by its velocity, and by what an impulse as large as the last one changes of that.
+    It turns by its angular velocity against the plane, or from rest by an impulse as large as the last one.
     """
     f, (i, j), spin, nb = k - plan.contacts.height.size, _sides(plan, ws, k), (0.0, 0.0, 0.0), plan.bodies.mass.size
     for side in range(2):
@@ -72,7 +72,7 @@ def _turn(plan, ws, pose, k, e, h):
             spin = add(spin, scale(1.0 if side == 0 else -1.0, w))
     spin, push, span = cross(e, spin), vector(ws.contacts.impulse[k]), ws.contacts.span[0]
     faster = plan.contacts.mobility[k] * math.sqrt(dot(push, push)) / ws.contacts.size[f, 0]
-    return h * (math.sqrt(dot(spin, spin)) + (0.5 * faster * h / span if span > 0.0 else 0.0))
+    return h * max(FAST * math.sqrt(dot(spin, spin)), 0.5 * faster * h / span if span > 0.0 else 0.0)
 
 
 @njit
@@ -121,7 +121,7 @@ def fix_rims(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
                 continue
             e, up = _directions(plan, ws, pose, k, _rim_shape(plan, ws, p, f))
             tilt = cross(e, up)
-            if math.sqrt(dot(tilt, tilt)) < FAST * _turn(plan, ws, pose, k, e, h):
+            if math.sqrt(dot(tilt, tilt)) < _turn(plan, ws, pose, k, e, h):
                 _set_point(work, f, _lowest(plan, ws, pose, p, f)[1])
                 _fix(plan, ws, p, f)
 
