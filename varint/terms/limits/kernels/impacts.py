@@ -14,6 +14,7 @@ import math
 
 from varint._numba import indirect, njit
 from varint.algebra.vectors import dot, rotate, vector
+from varint.collision.shape_records import CYLINDER
 from varint.kernels.balance import add_event
 from varint.kernels.braced_joints import brace_rows, release_rows
 from varint.kernels.constraints import add_constraint_works, set_targets
@@ -70,6 +71,15 @@ LEAST_FORCE = 1e-10  # relative to the sum of the forces on the bodies: a smalle
 
 
 @njit
+def _has_rims(plan):
+    """Whether a shape is a cylinder."""
+    for kind in plan.contacts.shapes.kind:
+        if kind == CYLINDER:
+            return True
+    return False
+
+
+@njit
 def begin_events(plan, ws, pose, h):
     """Reset the search for an event at the start of a step of ``h`` seconds, at a pose."""
     search = ws.search
@@ -86,7 +96,8 @@ def renew_events(plan, ws, pose, h):
     """Look, at a pose within a step, for what could meet in ``h`` seconds."""
     if h > 0.0 and plan.contacts.pair_shape.size:
         choose_features(plan, ws, pose, h)
-        fix_rims(plan, ws, pose, h)
+        if _has_rims(plan):
+            fix_rims(plan, ws, pose, h)
 
 
 def prepare_events(plan: Plan, stages: int) -> None:
@@ -183,7 +194,7 @@ def judge_trial(
     elif search.changes[0] < MOST_CHANGES and release_pulling(plan, ws, ws.multiplier):
         search.changes[0] += 1
         return AGAIN, part
-    if plan.contacts.pair_shape.size:
+    if plan.contacts.pair_shape.size and _has_rims(plan):
         verdict, share = _judge_rims(plan, ws, start, end, part)
         if verdict != ACCEPTED:
             return verdict, share
@@ -259,7 +270,7 @@ def _accept_shapes(plan, ws, start, end, part):
     """Verdict on a trial at whose end nothing is beyond its event; where a rim has landed that is an event there."""
     if part > SHORTEST and misses_features(plan, ws, start, end):
         return AGAIN, 0.5 * part
-    landed = landed_point(plan, ws)
+    landed = landed_point(plan, ws) if _has_rims(plan) else -1
     if landed >= 0:
         ws.search.limit[0] = plan.limits.measure.size + landed
     return ACCEPTED, part
