@@ -70,6 +70,49 @@ def test_a_cylinder_on_its_rim_moves_as_on_a_plane(lean):
     assert np.abs(plane.position[-1, 0] - plane.position[0, 0]).max() > 0.005
 
 
+def let_go(ground, tilt, spin, dt=0.004, duration=0.8, **law):
+    """A cylinder on one side of its rim, which stays where it is at first."""
+    r, half = 0.09, 0.11
+    axes = np.array([[math.cos(tilt), 0, math.sin(tilt)], [0, 1, 0], [-math.sin(tilt), 0, math.cos(tilt)]])
+    height = half * math.cos(tilt) + r * math.sin(tilt)
+    place = {"position": (0.0, 0.0, height), "quat_wxyz": quat_from_matrix(axes)}
+    body = vi.Body.cylinder("b", r, 2 * half, 1.0, **place)
+    mechanism = vi.Mechanism(
+        "m", [replace(body, collision=[vi.CylinderShape((0, 0, -half), (0, 0, half), r)])],
+        [vi.Free("f", "world", "b")], forces=[vi.Contact("c", "b", "world", **law)], ground=[ground],
+    )  # fmt: skip
+    velocity = -np.cross(axes @ np.array(spin), axes @ np.array([r, 0.0, -half]))
+    state = mechanism.state(velocity={"b": velocity}, angular_velocity={"b": spin})
+    return vi.simulate(mechanism, duration, dt, state=state)
+
+
+SPINS = (0, -0.5, 0), (0, -2, 0), (0, -4, 1), (0.1, -2, 0), (1e-3, -2, 0), (0.02, 0, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("error::varint.UnresolvedWarning")
+@pytest.mark.parametrize("ground", [vi.PlaneShape(), TABLE], ids=["plane", "box"])
+@pytest.mark.parametrize("tilt", [0.02, 0.2])
+def test_a_cylinder_that_rocks_through_flat_gains_no_energy(tilt, ground):
+    """It lands on the far side of its end, as a box does. What is gained is what falling alone gains at this step."""
+    for spin in SPINS:
+        run = let_go(ground, tilt, spin, friction=0.5)
+        gained = run.energy - np.minimum.accumulate(run.energy)
+        assert gained.max() < 4e-5, spin
+        assert run.energy[-1] < run.energy[0]
+        assert run.penetration["c"].max() < 1e-10
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::varint.UnresolvedWarning")
+def test_a_cylinder_whose_lowest_point_runs_around_its_rim_gains_no_energy():
+    """By up to half a radian in a step; the energy swings with the push and comes back."""
+    for tilt in (0.02, 0.2):
+        run = let_go(vi.PlaneShape(), tilt, (0.5, 0, 0.5), friction=0.5)
+        assert (run.energy - np.minimum.accumulate(run.energy)).max() < 6e-4
+        assert run.energy[-1] < run.energy[0]
+
+
 @pytest.mark.slow
 def test_a_ball_slides_off_the_end_of_a_cylinder():
     """Over its rim the centre moves on a circle about it, up to cos = 2/3 of the height that its energy is."""

@@ -14,6 +14,7 @@ CIRCLE_LINE    such a rim, its axis outward of the disc, and a line of the secon
                points so that tangent x line, with the tangent axis x radial, points from the second body to the first
 CIRCLE_CIRCLE  the rims of both; the axis outward of the first, and of the second such that tangent x tangent points
                from the second body to the first
+RIM_POINT      a point of a rim, fixed in the first body; a plane of the second. For a step: contact_rims.py
 
 A negative radius of the second body is that of a hollow ball or tube, in which the first one is. Each body has a
 *carrier*, the point of its feature that is nearest to the other body: a centre, a foot on a plane, a point of an axis.
@@ -35,6 +36,7 @@ from varint.collision.rims import (
 )
 
 POINT_POINT, POINT_PLANE, POINT_LINE, LINE_LINE, CIRCLE_PLANE, CIRCLE_POINT, CIRCLE_LINE, CIRCLE_CIRCLE = range(8)
+RIM_POINT = 8
 UPWARD = (0.0, 0.0, 1.0)  # the normal where concentric features leave it open
 
 
@@ -79,7 +81,7 @@ def locate_features(kind, point, direction, radius, pose_a, pose_b):
         normal, _ = _unit(cross(e, f), UPWARD)
         first, second = _along(e, f, sub(A, B))
         A, B = add(A, scale(first, e)), add(B, scale(second, f))
-    elif kind in (POINT_PLANE, CIRCLE_PLANE):
+    elif kind in (POINT_PLANE, CIRCLE_PLANE, RIM_POINT):
         normal = rotate(R_b, vector(direction[1]))
         if kind == CIRCLE_PLANE:
             e = rotate(R_a, vector(direction[0]))
@@ -133,7 +135,7 @@ def move_features(kind, point, direction, radius, pose_a, pose_b, motion_a, moti
         other = db * first + b * change + along_f
         dA = add(dA0, add(scale(first, de), scale(change, e)))
         return turning, dA, add(dB0, add(scale(second, df), scale(other, f)))
-    if kind in (POINT_PLANE, CIRCLE_PLANE):
+    if kind in (POINT_PLANE, CIRCLE_PLANE, RIM_POINT):
         A, dA = A0, dA0
         if kind == CIRCLE_PLANE:
             level, tilt = dot(e, f), dot(de, f) + dot(e, df)

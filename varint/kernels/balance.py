@@ -25,6 +25,7 @@ LARGEST_ERROR = 0.05  # ... and in all, of the scale, since the start or the las
 RECENT = 6  # nodes
 DOUBT = 0.5  # share of these from which on the kinetic energy is found by a projection
 SLOWEST = 1e-5  # of the size of the parts in a step: slower motions are not judged
+LANDING = 3  # nodes after a piece in which contacts land: those at its start and its end, and the one after
 
 
 @njit
@@ -45,6 +46,17 @@ def start_balance(plan, ws, dt, before):
 def add_event(ws):
     """Account for an event, which left momenta that the rows do not forbid; its work is that of its element."""
     ws.balance.size[0], ws.balance.smooth[0] = 0.0, 0
+
+
+@njit
+def add_landing(plan, ws, element):
+    """Account for contacts of an element that land within a piece, without rebound, at no instant of their own.
+
+    What energy that takes is not known but by the energy at the nodes about that piece.
+    """
+    c = plan.components.of_element[element]
+    ws.balance.landing[c], ws.balance.lander[c] = LANDING, element
+    add_event(ws)
 
 
 @njit
@@ -80,6 +92,15 @@ def weigh_node(plan, ws, start, h):
         balance.peak[c] = max(balance.peak[c], kinetic)
         balance.scale[c], balance.exchange[c] = max(balance.scale[c], max(kinetic, total)), exchanged
         expected = kinetic if balance.nodes[0] == 0 else balance.kinetic[c, 0] + work + driven - balance.carried[c]
+        if balance.landing[c] > 0:
+            if not projected:
+                project(plan, ws, start)
+                projected = True
+            kinetic = energy_of_projected(plan, ws, c)
+            balance.landing[c] -= 1
+            if balance.nodes[0] > 0:
+                ws.efforts.work[balance.lander[c]] += kinetic - expected
+            expected = kinetic
         error = balance.error[c] + kinetic - expected
         if not is_resolved(balance, c, error, oscillation_of(balance, c, kinetic), DOUBT, False):
             if not projected:

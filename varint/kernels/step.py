@@ -37,11 +37,11 @@ from varint.kernels.tape import keep_load, keep_stage
 from varint.terms.kernels.term_events import (
     act_event,
     begin_events,
-    end_search,
     is_searching,
     judge_trial,
     leaps,
     renew_events,
+    retry_events,
     solve_contacts,
 )
 from varint.terms.kernels.term_rows import CALM, finish_contacts, has_contacts, has_terms, keep_impulses, keep_line
@@ -325,7 +325,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
             if size < shortest:
                 return status, pose, iterations, pieces
             part = min(size, 1.0 - done)
-            end_search(ws)
+            retry_events(plan, ws, pose, width * dt * part)
             copy_motions(ws.history[0, 0], ws.velocity)
             continue
         if verdict != ACCEPTED:

@@ -20,11 +20,11 @@ from varint.terms.limits.kernels.impact_derivatives import (  # noqa: F401
 from varint.terms.limits.kernels.impacts import (  # noqa: F401
     act_event,  # the event that was searched for
     begin_events,  # at the start of a step
-    end_search,  # give up the search for an event
     is_searching,  # whether an event is searched for
     judge_trial,  # accept the end of a trial, or say which share of the step to try next
     prepare_events,  # compile what steps call
     renew_events,  # within a step, where it goes on after an event
+    retry_events,  # after a trial that was not solved
 )
 from varint.terms.limits.kernels.limit_parts import (  # noqa: F401
     is_release,  # whether an event is one that no change of the start takes off its instant

@@ -7,7 +7,7 @@ import math
 
 from varint._numba import indirect, natural, njit
 from varint.algebra.vectors import dot, scale, sub, vector
-from varint.collision.features import CIRCLE_POINT, LINE_LINE, POINT_LINE, POINT_POINT, locate_features
+from varint.collision.features import CIRCLE_POINT, LINE_LINE, POINT_LINE, POINT_POINT, RIM_POINT, locate_features
 from varint.collision.narrow import find_features
 from varint.collision.shape_records import PLANE
 from varint.kernels.plan import Plan, Workspace
@@ -158,6 +158,9 @@ def _fill(plan, ws, pose, p, count):
         best = _best_for(ws, f, count, False)
         if best < 0 and work.closed[np_ + f]:
             best = _best_for(ws, f, count, True)
+            if best >= 0 and work.kind[f] == RIM_POINT and found.gap[best] > max(work.held_gap[np_ + f], 0.0) + FLUSH:
+                _clear(plan, ws, f)
+                continue
             moved = moved or best >= 0
         if best >= 0:
             _take(work, found, f, best)

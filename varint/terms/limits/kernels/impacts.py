@@ -14,6 +14,7 @@ import math
 
 from varint._numba import indirect, njit
 from varint.algebra.vectors import dot, rotate, vector
+from varint.collision.shape_records import CYLINDER
 from varint.kernels.balance import add_event
 from varint.kernels.braced_joints import brace_rows, release_rows
 from varint.kernels.constraints import add_constraint_works, set_targets
@@ -36,6 +37,16 @@ from varint.terms.contacts.kernels.contact_events import (
     settles,
 )
 from varint.terms.contacts.kernels.contact_finding import SHORTEST, choose_features, misses_features
+from varint.terms.contacts.kernels.contact_rims import (
+    HALVE,
+    REPEAT,
+    any_rim_point,
+    close_rim_point,
+    fix_rims,
+    is_rim_point,
+    landed_point,
+    look_at_rims,
+)
 from varint.terms.contacts.kernels.contact_rows import has_contacts
 from varint.terms.limits.kernels.clearances import clearance, contact_of, first_beyond, is_closed
 from varint.terms.limits.kernels.limits import (
@@ -60,6 +71,15 @@ LEAST_FORCE = 1e-10  # relative to the sum of the forces on the bodies: a smalle
 
 
 @njit
+def _has_rims(plan):
+    """Whether a shape is a cylinder."""
+    for kind in plan.contacts.shapes.kind:
+        if kind == CYLINDER:
+            return True
+    return False
+
+
+@njit
 def begin_events(plan, ws, pose, h):
     """Reset the search for an event at the start of a step of ``h`` seconds, at a pose."""
     search = ws.search
@@ -76,6 +96,8 @@ def renew_events(plan, ws, pose, h):
     """Look, at a pose within a step, for what could meet in ``h`` seconds."""
     if h > 0.0 and plan.contacts.pair_shape.size:
         choose_features(plan, ws, pose, h)
+        if _has_rims(plan):
+            fix_rims(plan, ws, pose, h)
 
 
 def prepare_events(plan: Plan, stages: int) -> None:
@@ -85,6 +107,8 @@ def prepare_events(plan: Plan, stages: int) -> None:
     if plan.contacts.pair_shape.size:
         choose_features.prepare()
         misses_features.prepare()
+        fix_rims.prepare()
+        look_at_rims.prepare()
     if plan.limits.measure.size + plan.contacts.body.size:
         for function in (
             (leaps, judge_trial, act_event) if stages == 1 else (leaps, find_pushes, judge_trial, act_event)
@@ -102,6 +126,14 @@ def is_searching(ws):
 def end_search(ws):
     """Give up the search for the instant of an event."""
     ws.search.limit[0] = -1
+
+
+@njit
+def retry_events(plan, ws, pose, h):
+    """Give up the search for an event after a trial from a pose that was not solved; ``h`` seconds are tried next."""
+    end_search(ws)
+    if plan.contacts.pair_shape.size and any_rim_point(plan, ws):
+        renew_events(plan, ws, pose, h)
 
 
 @njit
@@ -162,14 +194,16 @@ def judge_trial(
     elif search.changes[0] < MOST_CHANGES and release_pulling(plan, ws, ws.multiplier):
         search.changes[0] += 1
         return AGAIN, part
+    if plan.contacts.pair_shape.size and _has_rims(plan):
+        verdict, share = _judge_rims(plan, ws, start, end, part)
+        if verdict != ACCEPTED:
+            return verdict, share
     value = 0.0
     if search.limit[0] < 0:
         forces = forces and search.changes[0] < MOST_CHANGES
         search.limit[0] = first_beyond(plan, ws, end, forces)
         if search.limit[0] < 0:
-            if plan.contacts.pair_shape.size and part > SHORTEST and misses_features(plan, ws, start, end):
-                return AGAIN, 0.5 * part
-            return ACCEPTED, part
+            return _accept_shapes(plan, ws, start, end, part) if plan.contacts.pair_shape.size else (ACCEPTED, part)
         if search.changes[0] >= MANY_CHANGES and contact_of(plan, search.limit[0]) >= 0:
             search.changes[0] += 1
             return AT_START, whole
@@ -216,6 +250,29 @@ def judge_trial(
         # at the limit from the start: an impact or a rest at the node, or a closed limit that opens there
         search.changes[0] += 1
         return AT_START, whole
+    return ACCEPTED, part
+
+
+@njit
+def _judge_rims(plan, ws, start, end, part):
+    """Verdict on a trial by the rims that points stand for, see `look_at_rims`, and the share to try next."""
+    found = look_at_rims(plan, ws, start, end)
+    if found >= 0:
+        ws.search.limit[0] = plan.limits.measure.size + found
+        return AT_START, part
+    if found == REPEAT:
+        return AGAIN, part
+    return (AGAIN, 0.5 * part) if found == HALVE and part > SHORTEST else (ACCEPTED, part)
+
+
+@njit
+def _accept_shapes(plan, ws, start, end, part):
+    """Verdict on a trial at whose end nothing is beyond its event; where a rim has landed that is an event there."""
+    if part > SHORTEST and misses_features(plan, ws, start, end):
+        return AGAIN, 0.5 * part
+    landed = landed_point(plan, ws) if _has_rims(plan) else -1
+    if landed >= 0:
+        ws.search.limit[0] = plan.limits.measure.size + landed
     return ACCEPTED, part
 
 
@@ -276,11 +333,19 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
     search = ws.search
     n, search.limit[0] = search.limit[0], -1
     k = contact_of(plan, n)
-    if k >= 0 and not timed and (search.changes[0] > MANY_CHANGES or settles(plan, ws, pose, k)):
-        settle_near(plan, ws, pose, k)
+    if k >= 0 and is_rim_point(plan, ws, k):
+        if timed:
+            act_contacts(plan, ws, pose, k, False)
+        else:
+            close_rim_point(plan, ws, pose, k)
         return
     if k >= 0:
-        act_contacts(plan, ws, pose, k, timed)
+        if not timed and (search.changes[0] > MANY_CHANGES or settles(plan, ws, pose, k)):
+            settle_near(plan, ws, pose, k)
+        else:
+            act_contacts(plan, ws, pose, k, timed)
+        if not timed and plan.contacts.pair_shape.size:
+            fix_rims(plan, ws, pose, ws.balance.dt[0])
         return
     if ws.efforts.closed[n]:
         _release(plan, ws, pose, n)
