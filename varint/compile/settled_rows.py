@@ -17,7 +17,6 @@ from varint.kernels.plan import Plan
 from varint.kernels.spare_workspaces import share_keys
 from varint.measures import KINDS
 from varint.model.forces.joint_compliance import JointCompliance
-from varint.model.forces.spring import SPRING
 from varint.model.structure import Structure
 
 SHARE = 0.5  # of a step: the damping time
@@ -37,7 +36,8 @@ def with_settled_rows(structure: Structure, compiled: Compiled, dt: float) -> Co
         for force in structure.forces
     ]
     parameter, changed = plan.laws.parameter.copy(), False
-    stiffness_at, damping_at = (SPRING.parameters.index(name) for name in ("stiffness", "damping"))
+    law = next(force.elements(structure)[0].law for force in structure.forces if isinstance(force, JointCompliance))
+    stiffness_at, damping_at = (law.parameters.index(name) for name in ("stiffness", "damping"))
     for s in plan.compliant.joint_sum.tolist():
         f = plan.laws.sum_law[s]
         first, half_step = plan.laws.first[f], 0.5 * dt
