@@ -9,6 +9,7 @@ the motion by no more than the compliance itself does. A row with the mobility W
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -36,8 +37,8 @@ def with_settled_rows(structure: Structure, compiled: Compiled, dt: float) -> Co
         for force in structure.forces
     ]
     parameter, changed = plan.laws.parameter.copy(), False
-    law = next(force.elements(structure)[0].law for force in structure.forces if isinstance(force, JointCompliance))
-    stiffness_at, damping_at = (law.parameters.index(name) for name in ("stiffness", "damping"))
+    row: Any = next(force.elements(structure)[0] for force in structure.forces if isinstance(force, JointCompliance))
+    stiffness_at, damping_at = (row.law.parameters.index(name) for name in ("stiffness", "damping"))
     for s in plan.compliant.joint_sum.tolist():
         f = plan.laws.sum_law[s]
         first, half_step = plan.laws.first[f], 0.5 * dt
