@@ -42,10 +42,31 @@ def test_springs_that_steps_resolve():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("friction", "damping_time"), [(0.1, 5e-4), (0.1, 1e-3), (0.0, 5e-4), (0.0, None)])
+@pytest.mark.parametrize(
+    ("friction", "damping_time"), [(0.1, None), (0.1, 5e-4), (0.1, 1e-3), (0.0, 5e-4), (0.0, None)]
+)
 def test_a_ratchet_of_steel(friction, damping_time):
     """It is caught as a rigid one, at most one more iteration a step, and its steps are resolved."""
     rigid = vi.mechanisms.ratchet(friction=friction)
     run, steel = (vi.simulate(m, 0.5, 1e-3, on_unresolved="raise") for m in (rigid, soft(rigid, STEEL, damping_time)))
     assert steel.newton_iterations <= run.newton_iterations + 500
     assert apart(run, steel) < 1e-5
+
+
+@pytest.mark.slow
+def test_the_force_of_a_catch_does_not_ring():
+    """Joints without a damping time settle about their load; with one of zero they ring for ever."""
+    rigid = vi.mechanisms.ratchet()
+    settled, ringing = (vi.simulate(soft(rigid, STEEL, damping_time), 0.3, 1e-3) for damping_time in (None, 0.0))
+    held = vi.simulate(rigid, 0.3, 1e-3).force["catch"][280:].mean()
+    assert np.abs(settled.force["catch"][280:] / held - 1.0).max() < 0.1
+    assert np.ptp(ringing.force["catch"][280:]) > held
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compliance", [1e-3, 1e-5, STEEL])
+def test_a_nose_in_a_notch(compliance):
+    """Two contacts with friction hold one point of a body whose joints give: their states are found."""
+    rigid = vi.mechanisms.ratchet()
+    run = vi.simulate(soft(rigid, compliance, 0.0), 0.46, 1e-3, on_unresolved="ignore")
+    assert run.newton_iterations < 15 * run.steps

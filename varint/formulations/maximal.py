@@ -14,6 +14,7 @@ from varint.analysis.contact_forces import check_depth
 from varint.analysis.forces import check_laws
 from varint.analysis.resolution import find_unresolved
 from varint.compile import Compiled, compile_structure
+from varint.compile.settled_rows import with_settled_rows
 from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.formulations.base import AUTO, Method, register, solve
 from varint.formulations.parts import parts_of
@@ -124,7 +125,7 @@ class Variational(Method):
         _check_masses_of_paths(mechanism, method)
         redo = self.on_unresolved == "substep"
         check_deformable(mechanism, method, recording, redo)
-        compiled = self._compiled(problem)
+        compiled = with_settled_rows(mechanism, self._compiled(problem), dt)
         loads = Loads(mechanism, compiled, steps, problem.force, problem.torque)
         state = checked_start(mechanism, problem.start())
         check_laws(mechanism, state)

@@ -79,7 +79,8 @@ class Joint(Frozen):
         compliance is a stiff spring in place of a constraint, without effort in the reference configuration; one of
         zero is rigid. Not for products of exponentials.
     damping_time : float, optional
-        Of compliant rows: damping over stiffness, s.
+        Of compliant rows: damping over stiffness, s. Zero where not given; but in runs with friction of hard contacts
+        rows that ring too fast for the steps then have half a step.
     """
 
     name: str

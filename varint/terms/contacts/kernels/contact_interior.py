@@ -20,7 +20,8 @@ from varint.terms.contacts.kernels.contact_features import rate_along
 from varint.terms.contacts.kernels.contact_rolling import is_rolling
 
 PASSES = 60  # at most
-ENOUGH = 1e-4  # relative: from there Newton's method finds the modes of contacts
+COARSE = 1e-4  # relative: from there Newton's method mostly finds the modes of contacts ...
+SHARP = 1e-13  # ... and from there where slips are small beside the rates without impulses, as of a nose in a notch
 LEAST = 1e-6  # a smaller coefficient of friction counts as none
 SHORTENED = 0.99  # of the way to the boundary of the cones
 STARTED = 1.5  # times the largest rate without impulses: the size of the normal rates at the start
@@ -28,12 +29,12 @@ SMOOTHING = 0.01  # s over the largest rate at first, where |y_t| is replaced by
 
 
 @njit
-def start_inside(plan, ws, step):
+def start_inside(plan, ws, step, enough):
     """Write approximate impulses of the contacts to ``ws.contacts.z``, N s, a start for Newton's method.
 
-    ``ws.contacts.rate`` has the rates without impulses, m/s, and ``ws.contacts.row`` their gradients. ``step``: as in
-    `solve_again`, whose factors are those without contacts. Returns False if more contacts take part than there is
-    space for; True does not promise that the method converged.
+    ``ws.contacts.rate`` has the rates with the impulses at hand, m/s, and ``ws.contacts.row`` their gradients.
+    ``step``: as in `solve_again`, whose factors are those without contacts. ``enough``: `COARSE` or `SHARP`. Returns
+    False if more contacts take part than there is space for; True does not promise that the method converged.
     """
     work, count, space = ws.contacts, 0, ws.contacts.inside.size
     for n in range(work.near_count[0]):
@@ -48,8 +49,11 @@ def start_inside(plan, ws, step):
         k = work.inside[m]
         work.inside_friction[m] = plan.contacts.friction[k] * work.share[0]
         for a in range(3):
-            work.inside_rows[0, 3 * m + a] = work.rate[k, a]
-    _solve_inside(work, count)
+            total, row = work.rate[k, a], (3 * m + a) * 3 * count
+            for j in range(3 * count):
+                total -= work.inside_mobility[row + j] * work.z[work.inside[j // 3], j % 3]
+            work.inside_rows[0, 3 * m + a] = total
+    _solve_inside(work, count, enough)
     for m in range(count):
         for a in range(3):
             work.z[work.inside[m], a] = work.inside_rows[1, 3 * m + a]
@@ -87,8 +91,8 @@ def _write_mobility(plan, ws, step, count):
 
 
 @njit
-def _solve_inside(work, count):
-    """Follow the central path of ``count`` contacts until the law is met to `ENOUGH` of the largest rate, or ends.
+def _solve_inside(work, count, enough):
+    """Follow the central path of ``count`` contacts until the law is met to ``enough`` of the largest rate, or ends.
 
     Rows of ``inside_rows``: 0 b, 1 z, 2 y, 3 the residual of y, 4 and 5 the changes of z and y.
     """
@@ -109,7 +113,7 @@ def _solve_inside(work, count):
         worst = _open_rates(work, count, smoothing)
         mean, missed = _complementarity(work, count)
         missed /= largest
-        if max(worst, missed) <= ENOUGH * largest:
+        if max(worst, missed) <= enough * largest:
             return
         if not _factor_inside(work, count, smoothing):
             return

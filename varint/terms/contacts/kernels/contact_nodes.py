@@ -30,7 +30,7 @@ from varint.terms.contacts.kernels.contact_cones import (
 )
 from varint.terms.contacts.kernels.contact_coupling import solve_coupled
 from varint.terms.contacts.kernels.contact_features import rate_along
-from varint.terms.contacts.kernels.contact_interior import push_column, start_inside
+from varint.terms.contacts.kernels.contact_interior import COARSE, SHARP, push_column, start_inside
 from varint.terms.contacts.kernels.contact_rolling import is_rolling, take_normal
 from varint.terms.contacts.kernels.contact_rows import EPSILON, STILL, rest_on
 
@@ -61,8 +61,11 @@ def solve_at_node(plan, ws, pose):
     ws.contacts.share[0] = 1.0
     if _solve(plan, ws, pose, True):
         return True
-    if _start_inside(plan, ws, pose) and _solve(plan, ws, pose, False):
-        return True
+    for enough in (COARSE, SHARP):
+        if not _start_inside(plan, ws, pose, enough):
+            break
+        if _solve(plan, ws, pose, False):
+            return True
     for n in range(SHARES + 1):
         ws.contacts.share[0] = n / SHARES
         solved = _solve(plan, ws, pose, n == 0)
@@ -119,7 +122,7 @@ def _solve(plan, ws, pose, afresh):
 
 
 @njit
-def _start_inside(plan, ws, pose):
+def _start_inside(plan, ws, pose, enough):
     """Start from the solution of `contact_interior`; returns whether there is one, which given modes have not."""
     work, body, row = ws.contacts, ws.increment_body, ws.increment_row
     for n in range(work.near_count[0]):
@@ -137,7 +140,7 @@ def _start_inside(plan, ws, pose):
     for r in range(row.size):
         work.multiplier[r] = row[r]
     _look(plan, ws, ALL_APART)
-    if not start_inside(plan, ws, (pose, pose, 0.0)):
+    if not start_inside(plan, ws, (pose, pose, 0.0), enough):
         return False
     push_column(plan, ws, (pose, pose, 0.0), (-1, 0))
     for i in range(body.shape[0]):

@@ -32,12 +32,13 @@ from varint.terms.contacts.kernels.contact_cones import (
     add_changes,
     add_pushes,
 )
-from varint.terms.contacts.kernels.contact_interior import start_inside
+from varint.terms.contacts.kernels.contact_interior import COARSE, SHARP, start_inside
 from varint.terms.contacts.kernels.contact_rows import keep_solution, start_step, write_all_plane_rows
 from varint.terms.contacts.kernels.contact_starts import CALM, weigh_start
 
 ITERATIONS = 25  # of a trial, at most
-FREE_PASSES = 2  # of Newton's method without contacts
+FREE_PASSES = 2  # of Newton's method with given impulses of contacts
+MOST_ROUNDS = 2  # of an approximate solution about the motion by the one before
 FORESEEN, BALANCED = 4.0 * EPSILON, 1e-11  # of size, of the largest momentum: what a start value may miss; momenta
 # may also miss the round-off of size, which is that of a position over the step: of long chains it is larger
 SHARES = 20  # in which friction grows from zero
@@ -67,9 +68,11 @@ def _solve(plan, ws, step, tol, increment):
         return status, count
     for n in range(work.near_count[0]):
         work.slip[work.near[n], 0] = work.slip[work.near[n], 1] = 0.0
-    if _start_inside(plan, ws, step):
+    for rounds in range(1, MOST_ROUNDS + 1):
+        if not _start_inside(plan, ws, step, rounds):
+            break
         status, further = _iterate(plan, ws, step, tol, math.inf)
-        count += further + 2
+        count += further + 2 * rounds
         if status == CONVERGED:
             return status, count
     _begin_anew(ws)
@@ -128,10 +131,22 @@ def _any_presses(work):
 
 
 @njit
-def _start_inside(plan, ws, step):
-    """Set the iterate to the solution of the step about the motion without contacts; returns whether it was found."""
-    work, (start, end, h) = ws.contacts, step
+def _start_inside(plan, ws, step, rounds):
+    """Set the iterate to the solution of the step about the motion without contacts; returns whether it was found.
+
+    With two ``rounds`` the solution is then sought again about this one, and sharply.
+    """
     _begin_anew(ws)
+    for n in range(rounds):
+        if not _approach_inside(plan, ws, step, COARSE if rounds == 1 else SHARP, n > 0):
+            return False
+    return True
+
+
+@njit
+def _approach_inside(plan, ws, step, enough, again):
+    """A round of `_start_inside` from the iterate at hand; ``again``: it has impulses."""
+    work, (start, end, h) = ws.contacts, step
     for passes in range(FREE_PASSES + 1):
         work.forced[0] = ALL_APART
         merit = _evaluate(plan, ws, step, math.inf)[0]
@@ -139,26 +154,40 @@ def _start_inside(plan, ws, step):
         if not math.isfinite(merit):
             return False
         if passes < FREE_PASSES:
+            if again:
+                _keep_given(ws)
             if not math.isfinite(newton_increment(plan, ws, end, h, start, False)):
                 return False
-            copy_motions(ws.velocity, ws.base)
-            move_velocities(ws.base, ws.velocity, 1.0, ws.increment_body)
-            add_multipliers(ws.multiplier, 1.0, ws.increment_row)
+            _take_increment(ws)
     write_all_plane_rows(plan, ws, start, end, h)
-    if not start_inside(plan, ws, step):
-        return False
     ws.residual_body[:] = 0.0
     ws.residual_row[:] = 0.0
-    for n in range(work.near_count[0]):
-        for a in range(3):
-            work.given[work.near[n], a] = 0.0
+    add_pushes(plan, ws, 1.0, ws.residual_body)
+    if not start_inside(plan, ws, step, enough):
+        return False
+    _keep_given(ws)
     add_pushes(plan, ws, -1.0, ws.residual_body)
     if not math.isfinite(newton_increment(plan, ws, end, h, start, True)):
         return False
+    _take_increment(ws)
+    return True
+
+
+@njit
+def _keep_given(ws):
+    """Let the next increment leave the impulses of the contacts as they are."""
+    work = ws.contacts
+    for n in range(work.near_count[0]):
+        for a in range(3):
+            work.given[work.near[n], a] = 0.0
+
+
+@njit
+def _take_increment(ws):
+    """Add the increment of bodies and rows to the iterate, in full."""
     copy_motions(ws.velocity, ws.base)
     move_velocities(ws.base, ws.velocity, 1.0, ws.increment_body)
     add_multipliers(ws.multiplier, 1.0, ws.increment_row)
-    return True
 
 
 @njit
