@@ -32,7 +32,7 @@ import math
 from varint._numba import indirect, natural, njit
 from varint.algebra.quaternion import multiply
 from varint.algebra.sums import two_sum
-from varint.algebra.vectors import add, cross, dot, scale, square_to, sub, turn_of, vector
+from varint.algebra.vectors import add, cross, dot, scale, square_to, sub, turn_of, vector, write
 from varint.kernels.beams import measure_beams, stiffen_beams
 from varint.kernels.compliant_rows import free_efforts
 from varint.kernels.dense import add_scaled6, dot6
@@ -41,7 +41,7 @@ from varint.kernels.loads import body_of, contact_torque, differentiate_loads, e
 from varint.kernels.measures import weighted_curvature
 from varint.kernels.path_records import OWN_ROWS
 from varint.kernels.paths import bend_paths
-from varint.kernels.plan import Plan, Workspace
+from varint.kernels.plan import IN_PIVOT, Plan, Workspace
 from varint.kernels.soft_joints import average_rows, finish_rows, stiffen_rows
 
 
@@ -176,6 +176,9 @@ def stiffen(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: float)
             continue
         for m in range(natural(plan.laws.sum_first[s]), natural(plan.laws.sum_first[s + 1])):
             r = plan.measures.row[m]
+            if r == IN_PIVOT:
+                _write_pivot(plan, ws, m, by_value, by_rate)
+                continue
             for side in range(2):
                 i = natural(plan.measures.body[m, side])
                 if i == plan.bodies.mass.size:
@@ -235,6 +238,16 @@ def _write_rows(g, T, by_value, by_rate, up, low):
     for k in range(3):
         up[k], low[k] = g[k], (by_value + by_rate) * g[k]
         up[3 + k], low[3 + k] = g[3 + k] + tilt[k], straight * g[3 + k] - across * tilt[k]
+
+
+@njit(inline="always")
+def _write_pivot(plan, ws, m, by_value, by_rate):
+    """`_write_rows` for the turn of the child of a hinge, whose pivot takes the effort along its angle, measure m."""
+    work, i = ws.efforts, natural(plan.measures.body[m, 0])
+    T, g, out = work.tangent[i], turn_of(work.gradient[m, 0]), ws.ldu.effort[i]
+    tilt, c = cross(vector(T), g), T[3]
+    low = sub(scale(by_value + by_rate * c, g), scale(by_value + by_rate * (1.0 + c), tilt))
+    write(out, add(g, tilt), low)
 
 
 @njit

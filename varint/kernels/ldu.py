@@ -17,7 +17,7 @@ The step uses it with D = derivative of the momenta, a projection with D = mass 
 """
 
 from varint._numba import Float1, Float2, indirect, inner_sizes, natural, njit
-from varint.algebra.vectors import rotate, rotate_back, turn_of, vector
+from varint.algebra.vectors import ZERO, rotate, rotate_back, turn_of, vector, write
 from varint.kernels.ball_pairs import back_ball, factor_ball, forward_ball, is_ball
 from varint.kernels.dense import (
     RIGHT,
@@ -80,6 +80,10 @@ def _turn_matrix(plan, ws, upper, lower):
         for k in range(3):
             for j in range(3):
                 D[3 + k, 3 + j] = R[k, 0] * a[j] + R[k, 1] * b[j] + R[k, 2] * c[j]
+        if plan.joints.sprung[i]:  # once: matrices without efforts follow
+            own, turned = ws.ldu.effort[i], ws.ldu.pivot_effort[i]
+            write(turned, rotate(R, vector(own)), rotate(Q, turn_of(own)))
+            write(own, ZERO, ZERO)
     for n in range(plan.rows.eliminated.size):
         r = plan.rows.eliminated[n]
         for side in range(2):

@@ -21,6 +21,10 @@ written: of a POINT row the translation, which is all of it, of an AXIS row the 
 POINT rows; ``ws.ldu.arm`` holds how far the child's centre is from there. The multiplier of a row is the work of the
 joint's impulse along the motion of this row at ``upper``.
 
+An effort along the angle of a hinge, in a mechanism without loops, has no row: P g of efforts.py is ``up``, its change
+with the turn of the child ``change``. Along y it does not change, so it adds P . up change . N to E, and along b it
+changes by change . b.
+
 ``further`` rows of the joint, those of efforts and constraints along it, extend E, U = D N and V; their multipliers
 extend z. In code vectors are rows of an array: ``N[k]`` is column k of N, ``V[k]`` row k of V.
 """
@@ -179,6 +183,9 @@ def factor_pair(plan, ws, i, free, further, low):
     for k in range(free):
         for j in range(free):
             E[k, j] = dot6(P[k], U[j])
+    if free == 1 and plan.joints.sprung[i]:
+        up, change = pivot_effort(ws, i)
+        E[0, 0] += dot(turn_of(P[0]), up) * dot(turn_of(N[0]), change)
     if further > 0:
         _add_rows(plan, ws, i, free, further, low)
     lu_factor(E, size)
@@ -208,6 +215,12 @@ def factor_pair(plan, ws, i, free, further, low):
     parent = natural(plan.joints.parent[i])
     if parent != plan.bodies.mass.size:
         _add_carried(D, ws.ldu.D[parent], vector(ws.ldu.arm[0, i]), vector(ws.ldu.arm[low, i]))
+
+
+@njit(inline="always")
+def pivot_effort(ws, i):
+    """Return `Factors.pivot_effort` of body i: the impulse ``up`` of the effort and its ``change`` with the turn."""
+    return vector(ws.ldu.pivot_effort[i]), turn_of(ws.ldu.pivot_effort[i])
 
 
 @njit(inline="always")
@@ -370,6 +383,9 @@ def _own_motion(plan, ws, i, free, further, row, x, b, z):
     """Write ``z`` = E^-1 (P^T x, h - H b) for ``x`` = r - D b, with h, in ``row``, and H of the ``further`` rows."""
     for k in range(free):
         z[k] = dot6(ws.ldu.frame[0, i, 6 - free + k], x)
+    if free == 1 and plan.joints.sprung[i]:
+        up, change = pivot_effort(ws, i)
+        z[0] -= dot(turn_of(ws.ldu.frame[0, i, 5]), up) * dot(change, (b[3], b[4], b[5]))
     for k in range(free, free + further):
         r = natural(plan.joints.rows[i] + 6 - free + k - free)
         z[k] = row[r] - dot6(ws.ldu.lower[r, 0], b)
@@ -458,6 +474,10 @@ def back_pair(plan, ws, i, points, free, further, low, body, row):
         g = at_child(ws.ldu.upper[first + rows + k - free, 1], vector(ws.ldu.arm[0, i]))
         w0, w1, w2 = w0 + z[k] * g[0], w1 + z[k] * g[1], w2 + z[k] * g[2]
         w3, w4, w5 = w3 + z[k] * g[3], w4 + z[k] * g[4], w5 + z[k] * g[5]
+    if free == 1 and plan.joints.sprung[i]:
+        up, change = pivot_effort(ws, i)
+        f = dot(change, (b[3], b[4], b[5])) + z[0] * dot(change, turn_of(ws.ldu.frame[low, i, 5]))
+        w3, w4, w5 = w3 + f * up[0], w4 + f * up[1], w5 + f * up[2]
     w = (w0, w1, w2, w3, w4, w5)
     _write_works(ws, i, points, rows, w, 1.0, row, first)
     for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
