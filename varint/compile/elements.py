@@ -1,6 +1,6 @@
 """Arrays of the plan: measures, the laws, beams and constraints along them, and loads on single bodies."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -135,11 +135,14 @@ def _weights(
     return weight, scale, chain
 
 
-def loaded(structure: Structure, roles: Roles, slot: np.ndarray) -> np.ndarray:
-    """(nb,) whether laws, loads, contacts with planes or deformable bodies act on a body."""
+def loaded(structure: Structure, roles: Roles, slot: np.ndarray, without: Collection[int] = ()) -> np.ndarray:
+    """(nb,) whether laws, loads, contacts with planes or deformable bodies act on a body.
+
+    ``without``: numbers of measures that are left out.
+    """
     found = np.zeros(len(structure.bodies) + 1, dtype=bool)
     for own in roles.sums[: len(roles.sums) - len(roles.constraints)]:
-        found[slot[[end for m in own for end in roles.ends[m]]]] = True
+        found[slot[[end for m in own if m not in without for end in roles.ends[m]]]] = True
     for _, element in roles.loads:
         found[slot[[structure.body_index[body] for body in element.bodies]]] = True
     for _, contact in roles.contacts:

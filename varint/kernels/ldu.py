@@ -45,7 +45,7 @@ def solve_newton(plan: Plan, ws: Workspace, body: Float2, row: Float1, upper: in
 
     Pivots in ``ws.ldu.D``, overwritten by their factors; G is ``ws.jacobian[upper]``, H ``ws.jacobian[lower]``, and
     positions and rotations of these poses are those of the rows. Pivots couple translation with rotation for bodies
-    that laws or loads act on (``plan.bodies.loaded``), for no others.
+    that ``plan.bodies.coupled`` names, for no others.
     """
     upper, lower, body = natural(upper), natural(lower), MOTIONS(body)
     _turn_matrix(plan, ws, upper, lower)
@@ -68,7 +68,7 @@ def _turn_matrix(plan, ws, upper, lower):
     """Bring pivots and rows into axes of the world, those of equations at ``upper``, those of unknowns at ``lower``."""
     for i in range(plan.bodies.mass.size):
         D, R, Q = ws.ldu.D[i], ws.rotation[upper, i], ws.rotation[lower, i]
-        if plan.bodies.loaded[i]:
+        if plan.bodies.coupled[i]:
             for a in range(3):
                 D[a, 3], D[a, 4], D[a, 5] = rotate(Q, (D[a, 3], D[a, 4], D[a, 5]))
                 D[3, a], D[4, a], D[5, a] = rotate(R, (D[3, a], D[4, a], D[5, a]))

@@ -74,6 +74,7 @@ class Bodies(CompiledRecord):
     scale: Annotated[Float2, "nb 2"]  # turns an impulse residual (N s, N m s) into m/s
     length: Float1  # (1,) size of the parts, m
     loaded: Bool1  # (nb,) whether laws, loads or contacts act on a body
+    coupled: Bool1  # (nb,) whether these couple translation with rotation in its pivot: those of `sprung` hinges do not
 
 
 @dataclass(frozen=True, eq=False)
