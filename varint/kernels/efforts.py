@@ -253,7 +253,7 @@ def _write_rows(g, T, by_value, by_rate, up, low):
 def _write_pivot(plan, ws, m, by_value, by_rate):
     """`_write_rows` for the turn of the child of a hinge, whose pivot takes the effort along its angle, measure m."""
     work, i = ws.efforts, natural(plan.measures.body[m, 0])
-    T, g, out = work.tangent[i], turn_of(work.gradient[m, 0]), ws.ldu.effort[i]
+    T, g, out = work.tangent[i], turn_of(work.gradient[m, 0]), ws.ldu.effort[0, i]
     tilt, c = cross(vector(T), g), T[3]
     low = sub(scale(by_value + by_rate * c, g), scale(by_value + by_rate * (1.0 + c), tilt))
     write(out, add(g, tilt), low)

@@ -81,7 +81,7 @@ def _turn_matrix(plan, ws, upper, lower):
             for j in range(3):
                 D[3 + k, 3 + j] = R[k, 0] * a[j] + R[k, 1] * b[j] + R[k, 2] * c[j]
         if plan.joints.sprung[i]:  # once: matrices without efforts follow
-            own, turned = ws.ldu.effort[i], ws.ldu.pivot_effort[i]
+            own, turned = ws.ldu.effort[0, i], ws.ldu.effort[1, i]
             write(turned, rotate(R, vector(own)), rotate(Q, turn_of(own)))
             write(own, ZERO, ZERO)
     for n in range(plan.rows.eliminated.size):
@@ -105,20 +105,23 @@ def _eliminate_all(plan, ws, low, body, row):
         i = natural(nb - 1 - back)
         if closed:
             _eliminate_nodes(plan, ws, i, body, row)
-        # with numbers of rows that are known here the loops unroll: of hinges, with a spring or without
+        # with numbers of rows that are known here the loops unroll: of hinges, with one row more or without
         rows, pair, points = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i]
         if is_ball(plan, i):
             factor_ball(plan, ws, i, low)
             forward_ball(plan, ws, i, low, body, row)
+        elif plan.joints.sprung[i]:
+            factor_pair(plan, ws, i, 1, 0, True, low)
+            forward_pair(plan, ws, i, 3, 1, 0, True, low, body, row)
         elif pair == 5 and rows == 5 and points == 3:
-            factor_pair(plan, ws, i, 1, 0, low)
-            forward_pair(plan, ws, i, 3, 1, 0, low, body, row)
+            factor_pair(plan, ws, i, 1, 0, False, low)
+            forward_pair(plan, ws, i, 3, 1, 0, False, low, body, row)
         elif pair == 5 and rows == 6 and points == 3:
-            factor_pair(plan, ws, i, 1, 1, low)
-            forward_pair(plan, ws, i, 3, 1, 1, low, body, row)
+            factor_pair(plan, ws, i, 1, 1, False, low)
+            forward_pair(plan, ws, i, 3, 1, 1, False, low, body, row)
         elif pair > 0:
-            factor_pair(plan, ws, i, 6 - pair, rows - pair, low)
-            forward_pair(plan, ws, i, points, 6 - pair, rows - pair, low, body, row)
+            factor_pair(plan, ws, i, 6 - pair, rows - pair, False, low)
+            forward_pair(plan, ws, i, points, 6 - pair, rows - pair, False, low, body, row)
         elif rows == 5:
             _eliminate(plan, ws, i, 5, G, H, body, row)
         else:
@@ -362,12 +365,14 @@ def substitute_all(plan, ws, upper, lower, body, row):
         rows, pair, points = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i]
         if is_ball(plan, i):
             back_ball(plan, ws, i, low, body, row)
+        elif plan.joints.sprung[i]:
+            back_pair(plan, ws, i, 3, 1, 0, True, low, body, row)
         elif pair == 5 and rows == 5 and points == 3:
-            back_pair(plan, ws, i, 3, 1, 0, low, body, row)
+            back_pair(plan, ws, i, 3, 1, 0, False, low, body, row)
         elif pair == 5 and rows == 6 and points == 3:
-            back_pair(plan, ws, i, 3, 1, 1, low, body, row)
+            back_pair(plan, ws, i, 3, 1, 1, False, low, body, row)
         elif pair > 0:
-            back_pair(plan, ws, i, points, 6 - pair, rows - pair, low, body, row)
+            back_pair(plan, ws, i, points, 6 - pair, rows - pair, False, low, body, row)
         else:
             _back(plan, ws, i, body, row)
         if not closed:

@@ -58,7 +58,7 @@ from varint.terms.contacts.kernels.contact_records import (
 from varint.terms.limits.kernels.limit_records import LimitEvents, LimitNumbers, Limits, LimitSearch, LimitTape
 
 JOINT, CONSTRAINT, EFFORT = range(3)  # roles of a row: of a joint, of a constraint of forces, of an effort
-IN_PIVOT = -2  # in place of the row of a measure: its effort is in the pivot of a hinge, see lower_pairs.py
+IN_PIVOT = -2  # in place of the row of a measure: a sprung hinge takes its effort
 HISTORY, LONG_HISTORY = 6, 10  # velocities of the last steps that start values come from; of steps of one smooth stage
 TERMS = ("limits", "contacts")  # parts of `Plan` and of `ByNumbers` that are terms (varint/terms)
 
@@ -74,7 +74,7 @@ class Bodies(CompiledRecord):
     scale: Annotated[Float2, "nb 2"]  # turns an impulse residual (N s, N m s) into m/s
     length: Float1  # (1,) size of the parts, m
     loaded: Bool1  # (nb,) whether laws, loads or contacts act on a body
-    coupled: Bool1  # (nb,) whether these couple translation with rotation in its pivot: those of `sprung` hinges do not
+    coupled: Bool1  # (nb,) whether others than those of sprung hinges do
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ class Joints(CompiledRecord):
     product: Int1  # (nj,) number of a product of exponentials, -1 for other joints
     pair: Int1  # (nb,) of a tree joint: how many of its first rows are those of a lower pair (lower_pairs.py), or zero
     points: Int1  # (nb,) how many of these are of the kind POINT, which come first
-    sprung: Bool1  # (nb,) of a hinge: whether an effort along its angle is in its pivot (lower_pairs.py)
+    sprung: Bool1  # (nb,) whether an effort along the angle of a hinge is in its pivot E (lower_pairs.py)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ class Measures(CompiledRecord):
     """
 
     kind: Int1  # (nm,) place of the kind among all, see measures.py
-    row: Int1  # (nm,) its row, -1 for none, IN_PIVOT where a hinge takes its effort
+    row: Int1  # (nm,) its row, -1 for none, or IN_PIVOT
     body: Annotated[Int2, "nm 2"]  # body slots by side
     first: Int1  # (nm,) the side of body a
     weight: Float1  # (nm,) in its sum
@@ -310,8 +310,7 @@ class Factors(CompiledRecord, writable=True):
     Y: Annotated[Float3, "nb 6 8"]  # S^-1 H at the parent, a row for each row of the joint; of a pair V
     frame: Annotated[Float4, "2 nb 6 6"]  # bases of motions of pairs, at both poses
     arm: Annotated[Float3, "2 nb 6"]  # from the parent to the child of a pair, and from the point of its POINT rows
-    effort: Annotated[Float2, "nb 6"]  # of a hinge: P g and -h/2 df/dd (efforts.py) by the turn of the child, its axes
-    pivot_effort: Annotated[Float2, "nb 6"]  # the same in axes of the world, as they are in E
+    effort: Float3  # (2, nb, 6) P g and -h/2 df/dd of efforts.py by the child of a sprung hinge; in world axes
     z: Float1  # (6,) scratch
     K: Float1  # matrix of the closures; then LU factors of the nodes K_nn, K_nn^-1 K_nm for later rows m
     pivot: Int2  # (2, nr) row and column order of the closure factors

@@ -56,7 +56,7 @@ def factor_stage(plan, ws, body, row, step, transposed):
         for a in range(6):
             for b in range(a):
                 D[a, b], D[b, a] = D[b, a], D[a, b]
-        effort = ws.ldu.effort[i]
+        effort = ws.ldu.effort[0, i]
         write(effort, turn_of(effort), vector(effort))
     solve_newton(plan, ws, body, row, end, upper)
 
