@@ -220,7 +220,7 @@ def factor_pair(plan, ws, i, free, further, sprung, low):
 
 @njit(inline="always")
 def pivot_effort(ws, i):
-    """Of the effort along the angle of the hinge of body i: ``up`` and ``change``, in axes of the world."""
+    """Return ``up`` and ``change`` of the effort along the angle of the hinge of body i, in axes of the world."""
     return vector(ws.ldu.effort[1, i]), turn_of(ws.ldu.effort[1, i])
 
 
