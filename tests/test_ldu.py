@@ -19,8 +19,8 @@ from varint.kernels.workspace import workspace
 def system(mechanism, rng, clustered=True):
     """Plan, workspace with pivots and rows at two poses, and the same matrix dense."""
     compiled = compile_structure(mechanism, clustered)
-    loaded = replace(compiled.plan.bodies, loaded=np.full(len(compiled.order), True))  # pivots are of any form
-    plan = replace(compiled.plan, bodies=loaded)
+    coupled = replace(compiled.plan.bodies, coupled=np.full(len(compiled.order), True))  # pivots are of any form
+    plan = replace(compiled.plan, bodies=coupled)
     ws = workspace(plan, 1)
     state = mechanism.state()
     nb, nr = plan.bodies.mass.size, plan.rows.role.size

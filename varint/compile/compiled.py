@@ -201,11 +201,13 @@ def _compile(
     rows["eliminated"] = joints.rows_eliminated(frame, pairs["pair"]).astype(np.int64)
     rows["push"] = joints.push_scales(frame.side, frame.joint_rows, bodies["scale"], rows.pop("angular"))
     parents = {"parent": [slot[topology.parent[i]] for i in order]}
+    left_out = {"loaded": (), "coupled": frame.hinge_of}
+    bodies |= {name: efforts.loaded(structure, roles, slot, without) for name, without in left_out.items()}
     acts_on = [force.acts_on(full) for force in full.forces]
     if welds is not None:
         acts_on = [[welds.carrier[name] for name in names] for names in acts_on]
     plan = Plan(
-        bodies=_record(Bodies, bodies | {"length": [length], "loaded": efforts.loaded(structure, roles, slot)}),
+        bodies=_record(Bodies, bodies | {"length": np.array([length])}),
         joints=_record(Joints, joints.joint_arrays(frame) | parents | pairs),
         rows=_record(Rows, rows),
         measures=_record(Measures, measures),

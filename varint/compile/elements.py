@@ -1,6 +1,6 @@
 """Arrays of the plan: measures, the laws, beams and constraints along them, and loads on single bodies."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from varint.compile.roles import Roles
 from varint.kernels.laws import LAW_NAMES
 from varint.kernels.loads import LOAD_NAMES
 from varint.kernels.measures import KIND_NAMES
+from varint.kernels.plan import IN_PIVOT
 from varint.measures import KINDS, Numbers
 from varint.model.body import WORLD
 from varint.model.forces.soft_mesh import soft_meshes
@@ -46,9 +47,11 @@ def row_and_measure_arrays(
     row = np.concatenate([np.arange(nr), np.full(total - nr, -1)])
     for number, (m, measure) in enumerate(zip(places, roles.measures, strict=True)):
         a, b = roles.ends[number]
-        row[m] = frame.row_of.get(number, -1)
+        row[m] = frame.row_of.get(number, IN_PIVOT if number in frame.hinge_of else -1)
         body[m] = (slot[a], slot[b]) if row[m] < 0 else body[row[m]]
-        for k in {m, int(row[m])} - {-1}:
+        if number in frame.hinge_of:
+            body[m] = frame.side[frame.hinge_of[number]]
+        for k in {m, int(row[m])} - {-1, IN_PIVOT}:
             kinds[k], numbers[k] = measure.kind, measure.numbers(R[a], x[a], R[b], x[b])
             first[k] = int(body[m, 0] != slot[a])
             if measure.at_third:
@@ -132,11 +135,14 @@ def _weights(
     return weight, scale, chain
 
 
-def loaded(structure: Structure, roles: Roles, slot: np.ndarray) -> np.ndarray:
-    """(nb,) whether laws, loads, contacts with planes or deformable bodies act on a body."""
+def loaded(structure: Structure, roles: Roles, slot: np.ndarray, without: Collection[int] = ()) -> np.ndarray:
+    """(nb,) whether laws, loads, contacts with planes or deformable bodies act on a body.
+
+    ``without``: numbers of measures that are left out.
+    """
     found = np.zeros(len(structure.bodies) + 1, dtype=bool)
     for own in roles.sums[: len(roles.sums) - len(roles.constraints)]:
-        found[slot[[end for m in own for end in roles.ends[m]]]] = True
+        found[slot[[end for m in own if m not in without for end in roles.ends[m]]]] = True
     for _, element in roles.loads:
         found[slot[[structure.body_index[body] for body in element.bodies]]] = True
     for _, contact in roles.contacts:

@@ -7,6 +7,7 @@ import numpy as np
 
 from varint.compile.roles import Roles
 from varint.kernels.plan import CONSTRAINT, EFFORT, JOINT
+from varint.measures.angle import Angle
 from varint.measures.axis import Square
 from varint.measures.base import Numbers
 from varint.measures.point import Along
@@ -33,6 +34,8 @@ class JointFrame:
         Role, kind and `Numbers` of each row; None for those of measures of forces.
     row_of : dict
         The row of each measure of a force that has one.
+    hinge_of : dict
+        The joint of each measure along whose effort a hinge is sprung, without a row.
     ends : list of (int, int)
         Bodies of each joint of the description.
     products : (n,) int
@@ -45,6 +48,7 @@ class JointFrame:
     joint_rows: np.ndarray
     rows: list
     row_of: dict[int, int]
+    hinge_of: dict[int, int]
     ends: list[tuple[int, int]]
     products: np.ndarray
 
@@ -64,6 +68,8 @@ def joint_frame(structure: Structure, topology: Topology, roles: Roles, slot: np
     R = rotation_matrix([body.quat_wxyz for body in structure.bodies])
     rows: list = []
     row_of: dict[int, int] = {}
+    hinge_of: dict[int, int] = {}
+    angles = {} if topology.nodes else _angles(roles)
     side, first_body, joint_rows = [], [], [0]
     for k, j in enumerate(joints):
         measures = attached.get(k, [])
@@ -80,6 +86,9 @@ def joint_frame(structure: Structure, topology: Topology, roles: Roles, slot: np
                 kinds = (row.kind for row in structure.joints[j].rigid)
                 numbers = _own_numbers(structure.joints[j], structure, ends[j], R)
                 rows.extend((JOINT, *each) for each in zip(kinds, numbers, strict=True))
+                along = angles.get(frozenset(pair), [])
+                if len(along) == 1 and set(measures) <= set(along) and _pair(rows[joint_rows[-1] :]) == (5, 3):
+                    hinge_of[along[0]], measures = k, []
             else:
                 measures = [roles.with_row[j - count], *measures]
         for m in measures:
@@ -91,7 +100,26 @@ def joint_frame(structure: Structure, topology: Topology, roles: Roles, slot: np
         [k for k, joint in enumerate(known) if joint and OnMotions() in joint.forbidden], dtype=np.int64
     )
     arrays = np.reshape(side, (-1, 2)).astype(np.int64), np.array(first_body, dtype=np.int64), np.array(joint_rows)
-    return JointFrame(joints, *arrays, rows, row_of, ends, products)
+    return JointFrame(joints, *arrays, rows, row_of, hinge_of, ends, products)
+
+
+def _angles(roles: Roles) -> dict[frozenset, list[int]]:
+    """Measures of efforts that are angles, by the two bodies, see `Roles.plain`."""
+    found: dict[frozenset, list[int]] = {}
+    for m in roles.plain:
+        if roles.measures[m].kind == Angle.kind:
+            found.setdefault(frozenset(roles.ends[m]), []).append(m)
+    return found
+
+
+def _pair(rows: list) -> tuple[int, int]:
+    """Number of the rows of a tree joint if they are those of a lower pair, and of POINT rows among them; or zeros."""
+    own = [row for row in rows if row[0] == JOINT]
+    kinds = [kind for _, kind, _ in own]
+    count = kinds.count(Along.kind)
+    anchors = {tuple(numbers.w) for _, kind, numbers in own if kind == Along.kind}
+    lower = len(own) >= 3 and kinds == [Along.kind] * count + [Square.kind] * (len(own) - count) and len(anchors) <= 1
+    return (len(own), count) if lower else (0, 0)
 
 
 def joint_frames(
@@ -132,13 +160,8 @@ def pair_arrays(frame: JointFrame, nb: int) -> dict:
     """Tree joints, one for each of the ``nb`` bodies, that are eliminated as lower pairs (kernels/lower_pairs.py)."""
     pair, points = np.zeros((2, nb), dtype=np.int64)
     for k in range(nb):
-        own = [row for row in frame.rows[slice(*frame.joint_rows[k : k + 2])] if row[0] == JOINT]
-        kinds = [kind for _, kind, _ in own]
-        count = kinds.count(Along.kind)
-        anchors = {tuple(numbers.w) for _, kind, numbers in own if kind == Along.kind}
-        if len(own) >= 3 and kinds == [Along.kind] * count + [Square.kind] * (len(own) - count) and len(anchors) <= 1:
-            pair[k], points[k] = len(own), count
-    return {"pair": pair, "points": points}
+        pair[k], points[k] = _pair(frame.rows[slice(*frame.joint_rows[k : k + 2])])
+    return {"pair": pair, "points": points, "sprung": np.isin(np.arange(nb), list(frame.hinge_of.values()))}
 
 
 def push_scales(side: np.ndarray, joint_rows: np.ndarray, body_scale: np.ndarray, angular: np.ndarray) -> np.ndarray:

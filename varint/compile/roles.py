@@ -44,6 +44,8 @@ class Roles:
         Measures in no sum that stand for the rows of each load: those of friction between two bodies.
     with_row : list of int
         Measures with a row in Newton's system: those between two bodies, in sums of several, of constraints, of terms.
+    plain : list of int
+        Measures of laws that are alone in their sums and have no terms, no compliance and no path.
     following : set of int
         Measures that are not the first of their sum.
     beams : list of int
@@ -70,6 +72,7 @@ class Roles:
     load_rows: list[list[int]]
     ends: list[tuple[int, int]]
     with_row: list[int]
+    plain: list[int]
     following: set[int]
     beams: list[int]
     compliant: list[int]
@@ -138,6 +141,7 @@ def find_roles(structure: Structure, parts: list[tuple[int, Element]]) -> Roles:
         load_rows=load_rows,
         ends=ends,
         with_row=[m for m, pair in enumerate(ends) if m not in joined and (-1 not in pair or m in needed)],
+        plain=[own[0] for s, own in enumerate(sums[: len(groups)]) if own[0] not in needed and s not in paths],
         following={m for own in sums for m in own[1:]} - carriers,
         beams=beams,
         compliant=compliant,

@@ -19,10 +19,11 @@ d = (dv, dphi) of the two bodies:
     [ D      -upper^T ]
     [ lower   1       ]
 
-Such a row is one of the tree joint between the two bodies, or one of a closure (theory.md section 10). Where one body
-is the world there is no row, and upper lower^T is added to D. D takes as well the exact derivative of the loads, and
-the change of an effort's direction with each body by itself. Its change with the other body has no place in the graph
-of the LDU, and neither has that of the rate with the gradient: both are left to the exact operator (operator.py).
+Such a row is one of the tree joint between the two bodies, or one of a closure (theory.md section 10). An effort along
+the angle of a hinge has none in mechanisms without loops (lower_pairs.py). Where one body is the world there is no row,
+and upper lower^T is added to D. D takes as well the exact derivative of the loads, and the
+change of an effort's direction with each body by itself. Its change with the other body has no place in the graph of
+the LDU, and neither has that of the rate with the gradient: both are left to the exact operator (operator.py).
 
 Friction between two balls has two rows more: its changes along two directions at right angles to the normal.
 """
@@ -31,17 +32,17 @@ import math
 
 from varint._numba import indirect, natural, njit
 from varint.algebra.quaternion import multiply
-from varint.algebra.sums import two_sum
-from varint.algebra.vectors import add, cross, dot, scale, square_to, sub, turn_of, vector
+from varint.algebra.sums import two_sum, two_sums
+from varint.algebra.vectors import add, cross, dot, scale, square_to, sub, turn_of, vector, write
 from varint.kernels.beams import measure_beams, stiffen_beams
 from varint.kernels.compliant_rows import free_efforts
 from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.laws import evaluate_laws, law_work, sum_ends
 from varint.kernels.loads import body_of, contact_torque, differentiate_loads, evaluate_loads, load_power
-from varint.kernels.measures import weighted_curvature
+from varint.kernels.measures import ANGLE, weighted_curvature
 from varint.kernels.path_records import OWN_ROWS
 from varint.kernels.paths import bend_paths
-from varint.kernels.plan import Plan, Workspace
+from varint.kernels.plan import IN_PIVOT, Plan, Workspace
 from varint.kernels.soft_joints import average_rows, finish_rows, stiffen_rows
 
 
@@ -84,11 +85,18 @@ def apply_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> No
         if plan.compliant.joint_row.size:
             average_rows(plan, ws, start, half_step)
     for s in range(plan.laws.sum_law.size - 1):
-        for m in range(natural(plan.laws.sum_first[s]), natural(plan.laws.sum_first[s + 1])):
+        share = -half_step * work.sum_effort[s]
+        for number in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+            m = natural(number)
+            turns = plan.measures.kind[m] == ANGLE
             for side in range(2):
                 i = natural(plan.measures.body[m, side])
-                if i < plan.bodies.mass.size:
-                    share = -half_step * work.sum_effort[s]
+                if i == plan.bodies.mass.size:
+                    continue
+                if turns:
+                    p, g, T = ws.residual_body[i], turn_of(work.gradient[m, side]), vector(work.tangent[i])
+                    p[3], p[4], p[5] = add(turn_of(p), scale(share, add(g, cross(T, g))))
+                else:
                     _start_push(ws.residual_body[i], share, work.gradient[m, side], work.tangent[i])
     for n in range(plan.loads.kind.size):
         i = natural(plan.loads.body[n])
@@ -174,8 +182,12 @@ def stiffen(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: float)
         if plan.paths.row[s] != OWN_ROWS:
             _join_rows(plan, ws, s, by_value, by_rate, upper, lower)
             continue
-        for m in range(natural(plan.laws.sum_first[s]), natural(plan.laws.sum_first[s + 1])):
+        for number in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+            m = natural(number)
             r = plan.measures.row[m]
+            if r == IN_PIVOT:
+                _write_pivot(plan, ws, m, by_value, by_rate)
+                continue
             for side in range(2):
                 i = natural(plan.measures.body[m, side])
                 if i == plan.bodies.mass.size:
@@ -204,7 +216,8 @@ def _join_rows(plan, ws, s, by_value, by_rate, upper, lower):
     near = moved = nb
     if r >= 0:
         near = plan.measures.body[r, 0]
-    for m in range(natural(plan.laws.sum_first[s]), natural(plan.laws.sum_first[s + 1])):
+    for number in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+        m = natural(number)
         for side in range(2):
             i = natural(plan.measures.body[m, side])
             if i < nb:
@@ -235,6 +248,16 @@ def _write_rows(g, T, by_value, by_rate, up, low):
     for k in range(3):
         up[k], low[k] = g[k], (by_value + by_rate) * g[k]
         up[3 + k], low[3 + k] = g[3 + k] + tilt[k], straight * g[3 + k] - across * tilt[k]
+
+
+@njit(inline="always")
+def _write_pivot(plan, ws, m, by_value, by_rate):
+    """`_write_rows` for the turn of the child of a hinge, whose pivot takes the effort along its angle, measure m."""
+    work, i = ws.efforts, natural(plan.measures.body[m, 0])
+    T, g, out = work.tangent[i], turn_of(work.gradient[m, 0]), ws.ldu.effort[0, i]
+    tilt, c = cross(vector(T), g), T[3]
+    low = sub(scale(by_value + by_rate * c, g), scale(by_value + by_rate * (1.0 + c), tilt))
+    write(out, add(g, tilt), low)
 
 
 @njit
@@ -339,7 +362,7 @@ def finish_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> N
 
     ``start``: the pose where the step begins.
     """
-    work = ws.efforts
+    work, start = ws.efforts, natural(start)
     known = work.summed[0] == start + 1
     if plan.beams.first.size:
         if not known:
@@ -347,16 +370,23 @@ def finish_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> N
         measure_beams(plan, ws, 1 - start)
     for s in range(plan.laws.sum_law.size - 1):
         sum_ends(plan, ws, s, start, known)
-        for f in range(natural(plan.laws.sum_law[s]), natural(plan.laws.sum_law[s + 1])):
+        for number in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
+            f = natural(number)
             work.work[natural(plan.laws.element[f])] += law_work(plan, ws, f, s, start, 2.0 * half_step)
             state = plan.laws.state[f]
             if state >= 0:
                 work.state[natural(state)] += 2.0 * half_step * work.flow[natural(state)]
-        for m in range(natural(plan.laws.sum_first[s]), natural(plan.laws.sum_first[s + 1])):
+        for number in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+            m = natural(number)
             work.value_near[m] = work.value[m]
+            turns = plan.measures.kind[m] == ANGLE
             for side in range(2):
                 i = natural(plan.measures.body[m, side])
-                if i < plan.bodies.mass.size:
+                if i == plan.bodies.mass.size:
+                    continue
+                if turns:
+                    _finish_turn(ws, i, half_step * work.sum_effort[s], work.gradient[m, side])
+                else:
                     _finish_push(ws, i, half_step * work.sum_effort[s], work.gradient[m, side])
     work.summed[0] = 2 - start
     if plan.compliant.joint_row.size:
@@ -370,11 +400,20 @@ def finish_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> N
 @njit
 def _finish_push(ws, i, share, g):
     """Momentum of body i += share (g_x, (I - [T]) g_theta)."""
-    tilt = sub(turn_of(g), cross(vector(ws.efforts.tangent[i]), turn_of(g)))
+    _finish_turn(ws, i, share, g)
     p, rest = ws.momentum[i], ws.momentum_rest[i]
     for k in range(3):
         p[k], rest[k] = two_sum(p[k], rest[k] + share * g[k])
-        p[3 + k], rest[3 + k] = two_sum(p[3 + k], rest[3 + k] + share * tilt[k])
+
+
+@njit(inline="always")
+def _finish_turn(ws, i, share, g):
+    """The angular part of `_finish_push`."""
+    p, rest, turn = ws.momentum[i], ws.momentum_rest[i], turn_of(g)
+    push = scale(share, sub(turn, cross(vector(ws.efforts.tangent[i]), turn)))
+    turn, left = two_sums(turn_of(p), add(turn_of(rest), push))
+    p[3], p[4], p[5] = turn
+    rest[3], rest[4], rest[5] = left
 
 
 @njit

@@ -8,13 +8,14 @@ import math
 
 import numpy as np
 
-from varint._numba import natural, njit, switch
+from varint._numba import inner_sizes, natural, njit, switch
 from varint.kernels.beams import evaluate_beams
-from varint.kernels.measures import rate_of, weighted_measure, weighted_value
+from varint.kernels.measures import measure_rate, weighted_measure, weighted_value
 from varint.kernels.paths import evaluate_paths
 from varint.model.forces import LAWS
 
 LAW_NAMES = tuple(sorted(LAWS))
+VECTORS, MATRICES = inner_sizes(3), inner_sizes(3, 3)
 STATE_ITERATIONS = 50
 SETTLED = 1e-15  # of max(1, |state|): a smaller increment ends the iteration
 # columns of ``EffortWork.settled``: what the stored solution depends on (input, a_start, span), the solution (a, da/dt,
@@ -74,6 +75,8 @@ _potential = switch(
     "plan, f, value",
     [_call(law, law.potential) if law.potential else (_none, "function()") for law in _laws],
 )
+SPRING = LAW_NAMES.index("spring")
+_spring, _spring_potential = LAWS["spring"].effort, LAWS["spring"].potential
 TAKES_INPUT = np.array(["input" in law.arguments for law in _laws])
 _HAS_POTENTIAL = np.array([law.potential is not None for law in _laws])
 
@@ -108,8 +111,23 @@ def _settle(plan, work, f, given, span):
         known[KEY_NUMBERS + natural(k - begin)] = parameter[first + natural(k)]
 
 
-@njit
+@njit(inline="always")
 def law_effort(plan, work, f, value, rate, span):
+    """Effort of law f and its derivatives by value and rate, see `_law_effort`."""
+    if plan.laws.kind[f] == SPRING:  # most are, and a call among all laws takes longer than this one
+        return _spring(value, rate, *_spring_numbers(plan, f))
+    return _law_effort(plan, work, f, value, rate, span)
+
+
+@njit(inline="always")
+def _spring_numbers(plan, f):
+    """Stiffness, rest and damping of law f, a spring."""
+    first, parameter = natural(plan.laws.first[f]), plan.laws.parameter
+    return parameter[first], parameter[first + 1], parameter[first + 2]
+
+
+@njit
+def _law_effort(plan, work, f, value, rate, span):
     """Effort of law f and its derivatives by value and rate, those through its internal variable included.
 
     The internal variable solves a = a_start + ``span`` da/dt, with da/dt at a and at this value, rate and input.
@@ -153,9 +171,11 @@ def has_potential(plan, f):
     return _HAS_POTENTIAL[plan.laws.kind[f]]
 
 
-@njit
+@njit(inline="always")
 def law_potential(plan, f, value):
     """Return the potential of law f, J; zero if the law has none."""
+    if plan.laws.kind[f] == SPRING:
+        return _spring_potential(value, *_spring_numbers(plan, f))
     return _potential(plan.laws.kind[f], plan, f, value)
 
 
@@ -168,12 +188,15 @@ def law_work(plan, ws, f, s, start, step):
     Returned is W + sign(e) max(0, |e| - |W - W_0|): errors below the work of damping, W - W_0, are not corrected.
     """
     work = ws.efforts
-    effort, value, rate = work.effort[plan.laws.element[f]], work.sum_value[s], work.sum_rate[s]
+    effort, value, rate = work.effort[natural(plan.laws.element[f])], work.sum_value[s], work.sum_rate[s]
     done = step * effort * rate
     if not _HAS_POTENTIAL[plan.laws.kind[f]]:
         return done
     at_rest = step * law_effort(plan, work, f, value, 0.0, 0.0)[0] * rate
-    before, after = law_potential(plan, f, work.sum_at[start, s]), law_potential(plan, f, work.sum_at[1 - start, s])
+    before, after = (
+        law_potential(plan, f, work.sum_at[start, s]),
+        law_potential(plan, f, work.sum_at[natural(1 - start), s]),
+    )
     missed, damped = before - after - at_rest, abs(done - at_rest)
     return done + math.copysign(max(0.0, abs(missed) - damped), missed)
 
@@ -182,20 +205,21 @@ def law_work(plan, ws, f, s, start, step):
 def sum_ends(plan, ws, s, start, known):
     """Write ``sum_at`` of sum s where laws need it: at the pose ``start``, unless ``known``, and at 1 - ``start``."""
     work, matters = ws.efforts, False
-    for f in range(natural(plan.laws.sum_law[s]), natural(plan.laws.sum_law[s + 1])):
-        matters |= _HAS_POTENTIAL[plan.laws.kind[f]]
+    for number in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
+        matters |= _HAS_POTENTIAL[natural(plan.laws.kind[natural(number)])]
     for k in range(1 if known else 0, 2 if matters else 0):
         pose, near = start, work.value_near
         if k == 1:
-            pose, near = 1 - start, work.value
+            pose, near = natural(1 - start), work.value
         work.sum_at[pose, s] = _sum_at(plan, ws, s, pose, near)
 
 
-@njit
+@njit(inline="always")
 def _sum_at(plan, ws, s, pose, near):
     """Value of sum s at the pose ``pose``, angles with the turns nearest to ``near`` (nm,)."""
     value, scratch = 0.0, ws.efforts.change
-    for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+    for number in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+        m = natural(number)
         if plan.measures.fused[m]:
             own = ws.efforts.at_pose[pose, m]
         else:
@@ -212,22 +236,25 @@ def evaluate_laws(plan, ws, position, rotation, velocity, span):
     ``sum_value``, ``sum_rate``, ``sum_effort`` and its derivatives of sums; ``effort`` of elements and its derivatives,
     ``flow`` of internal variables. ``span``: see `law_effort`.
     """
-    work = ws.efforts
+    work, position, rotation = ws.efforts, VECTORS(position), MATRICES(rotation)
     if plan.beams.first.size:
         evaluate_beams(plan, ws, position, rotation)
     if plan.paths.measure.size:
         evaluate_paths(plan, ws, position, rotation)
-    for m in range(plan.rows.role.size, plan.measures.kind.size):
+    for number in range(plan.rows.role.size, plan.measures.kind.size):
+        m = natural(number)
         if plan.measures.fused[m]:
             continue
         work.value[m] = weighted_measure(plan, ws, m, work.value_near[m], position, rotation, work.gradient[m])
     for s in range(plan.laws.sum_law.size - 1):
         value = rate = 0.0
-        for m in range(natural(plan.laws.sum_first[s]), natural(plan.laws.sum_first[s + 1])):
+        for number in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+            m = natural(number)
             value += plan.measures.weight[m] * work.value[m]
-            rate += rate_of(plan.measures.body[m], work.gradient[m], velocity)
+            rate += measure_rate(plan, m, work.gradient[m], velocity)
         effort = by_value = by_rate = 0.0
-        for f in range(natural(plan.laws.sum_law[s]), natural(plan.laws.sum_law[s + 1])):
+        for number in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
+            f = natural(number)
             own, own_by_value, own_by_rate = law_effort(plan, work, f, value, rate, span)
             work.effort[natural(plan.laws.element[f])] = own
             work.law_by_value[f], work.law_by_rate[f] = own_by_value, own_by_rate

@@ -17,7 +17,7 @@ The step uses it with D = derivative of the momenta, a projection with D = mass 
 """
 
 from varint._numba import Float1, Float2, indirect, inner_sizes, natural, njit
-from varint.algebra.vectors import rotate, rotate_back, turn_of, vector
+from varint.algebra.vectors import ZERO, rotate, rotate_back, turn_of, vector, write
 from varint.kernels.ball_pairs import back_ball, factor_ball, forward_ball, is_ball
 from varint.kernels.dense import (
     RIGHT,
@@ -45,7 +45,7 @@ def solve_newton(plan: Plan, ws: Workspace, body: Float2, row: Float1, upper: in
 
     Pivots in ``ws.ldu.D``, overwritten by their factors; G is ``ws.jacobian[upper]``, H ``ws.jacobian[lower]``, and
     positions and rotations of these poses are those of the rows. Pivots couple translation with rotation for bodies
-    that laws or loads act on (``plan.bodies.loaded``), for no others.
+    that ``plan.bodies.coupled`` names, for no others.
     """
     upper, lower, body = natural(upper), natural(lower), MOTIONS(body)
     _turn_matrix(plan, ws, upper, lower)
@@ -68,7 +68,7 @@ def _turn_matrix(plan, ws, upper, lower):
     """Bring pivots and rows into axes of the world, those of equations at ``upper``, those of unknowns at ``lower``."""
     for i in range(plan.bodies.mass.size):
         D, R, Q = ws.ldu.D[i], ws.rotation[upper, i], ws.rotation[lower, i]
-        if plan.bodies.loaded[i]:
+        if plan.bodies.coupled[i]:
             for a in range(3):
                 D[a, 3], D[a, 4], D[a, 5] = rotate(Q, (D[a, 3], D[a, 4], D[a, 5]))
                 D[3, a], D[4, a], D[5, a] = rotate(R, (D[3, a], D[4, a], D[5, a]))
@@ -80,6 +80,10 @@ def _turn_matrix(plan, ws, upper, lower):
         for k in range(3):
             for j in range(3):
                 D[3 + k, 3 + j] = R[k, 0] * a[j] + R[k, 1] * b[j] + R[k, 2] * c[j]
+        if plan.joints.sprung[i]:  # once: matrices without efforts follow
+            own, turned = ws.ldu.effort[0, i], ws.ldu.effort[1, i]
+            write(turned, rotate(R, vector(own)), rotate(Q, turn_of(own)))
+            write(own, ZERO, ZERO)
     for n in range(plan.rows.eliminated.size):
         r = plan.rows.eliminated[n]
         for side in range(2):
@@ -101,20 +105,23 @@ def _eliminate_all(plan, ws, low, body, row):
         i = natural(nb - 1 - back)
         if closed:
             _eliminate_nodes(plan, ws, i, body, row)
-        # with numbers of rows that are known here the loops unroll: of hinges, with a spring or without
+        # with numbers of rows that are known here the loops unroll: of hinges, with one row more or without
         rows, pair, points = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i]
         if is_ball(plan, i):
             factor_ball(plan, ws, i, low)
             forward_ball(plan, ws, i, low, body, row)
+        elif plan.joints.sprung[i]:
+            factor_pair(plan, ws, i, 1, 0, True, low)
+            forward_pair(plan, ws, i, 3, 1, 0, True, low, body, row)
         elif pair == 5 and rows == 5 and points == 3:
-            factor_pair(plan, ws, i, 1, 0, low)
-            forward_pair(plan, ws, i, 3, 1, 0, low, body, row)
+            factor_pair(plan, ws, i, 1, 0, False, low)
+            forward_pair(plan, ws, i, 3, 1, 0, False, low, body, row)
         elif pair == 5 and rows == 6 and points == 3:
-            factor_pair(plan, ws, i, 1, 1, low)
-            forward_pair(plan, ws, i, 3, 1, 1, low, body, row)
+            factor_pair(plan, ws, i, 1, 1, False, low)
+            forward_pair(plan, ws, i, 3, 1, 1, False, low, body, row)
         elif pair > 0:
-            factor_pair(plan, ws, i, 6 - pair, rows - pair, low)
-            forward_pair(plan, ws, i, points, 6 - pair, rows - pair, low, body, row)
+            factor_pair(plan, ws, i, 6 - pair, rows - pair, False, low)
+            forward_pair(plan, ws, i, points, 6 - pair, rows - pair, False, low, body, row)
         elif rows == 5:
             _eliminate(plan, ws, i, 5, G, H, body, row)
         else:
@@ -358,12 +365,14 @@ def substitute_all(plan, ws, upper, lower, body, row):
         rows, pair, points = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i]
         if is_ball(plan, i):
             back_ball(plan, ws, i, low, body, row)
+        elif plan.joints.sprung[i]:
+            back_pair(plan, ws, i, 3, 1, 0, True, low, body, row)
         elif pair == 5 and rows == 5 and points == 3:
-            back_pair(plan, ws, i, 3, 1, 0, low, body, row)
+            back_pair(plan, ws, i, 3, 1, 0, False, low, body, row)
         elif pair == 5 and rows == 6 and points == 3:
-            back_pair(plan, ws, i, 3, 1, 1, low, body, row)
+            back_pair(plan, ws, i, 3, 1, 1, False, low, body, row)
         elif pair > 0:
-            back_pair(plan, ws, i, points, 6 - pair, rows - pair, low, body, row)
+            back_pair(plan, ws, i, points, 6 - pair, rows - pair, False, low, body, row)
         else:
             _back(plan, ws, i, body, row)
         if not closed:

@@ -21,6 +21,11 @@ written: of a POINT row the translation, which is all of it, of an AXIS row the 
 POINT rows; ``ws.ldu.arm`` holds how far the child's centre is from there. The multiplier of a row is the work of the
 joint's impulse along the motion of this row at ``upper``.
 
+A hinge is *sprung* where an effort acts along its angle, in a mechanism without loops. The effort has no row: ``up`` is
+its P g of efforts.py, and ``change`` times the turn of the child relative to the parent is what it falls by. So it adds
+P . up change . N to E and takes P . up change . b off the right-hand side. Where both turn in space, its torques on the
+two are not quite opposite, by third order in the step: that is left out, as other such parts are.
+
 ``further`` rows of the joint, those of efforts and constraints along it, extend E, U = D N and V; their multipliers
 extend z. In code vectors are rows of an array: ``N[k]`` is column k of N, ``V[k]`` row k of V.
 """
@@ -155,12 +160,12 @@ def _in_world(R, G, r):
 
 
 @njit(inline="always")
-def factor_pair(plan, ws, i, free, further, low):
+def factor_pair(plan, ws, i, free, further, sprung, low):
     """Eliminate body i and its joint from the matrix: factor E, overwrite D by M, add T_u^T M T to the parent's pivot.
 
     E goes to ``ws.ldu.S``, U = D N to ``ws.ldu.X``, V = E^-1 P^T D to ``ws.ldu.Y``. ``free``: number of motions N.
-    ``further``: number of rows beyond those of the pair. ``low``: index of the basis at the pose ``lower``, 1, or 0 if
-    both poses are one.
+    ``further``: number of rows beyond those of the pair. ``sprung``: see `Joints`. ``low``: index of the basis at the
+    pose ``lower``, 1, or 0 if both poses are one.
     """
     D, U, V, E = ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.S[i]
     N, P, size = ws.ldu.frame[low, i, 6 - free :], ws.ldu.frame[0, i, 6 - free :], free + further
@@ -179,6 +184,9 @@ def factor_pair(plan, ws, i, free, further, low):
     for k in range(free):
         for j in range(free):
             E[k, j] = dot6(P[k], U[j])
+    if sprung:
+        up, change = pivot_effort(ws, i)
+        E[0, 0] += dot(turn_of(P[0]), up) * dot(turn_of(N[0]), change)
     if further > 0:
         _add_rows(plan, ws, i, free, further, low)
     lu_factor(E, size)
@@ -208,6 +216,12 @@ def factor_pair(plan, ws, i, free, further, low):
     parent = natural(plan.joints.parent[i])
     if parent != plan.bodies.mass.size:
         _add_carried(D, ws.ldu.D[parent], vector(ws.ldu.arm[0, i]), vector(ws.ldu.arm[low, i]))
+
+
+@njit(inline="always")
+def pivot_effort(ws, i):
+    """Return ``up`` and ``change`` of the effort along the angle of the hinge of body i, in axes of the world."""
+    return vector(ws.ldu.effort[1, i]), turn_of(ws.ldu.effort[1, i])
 
 
 @njit(inline="always")
@@ -366,10 +380,13 @@ def _write_works(ws, i, points, rows, w, share, out, first):
 
 
 @njit(inline="always")
-def _own_motion(plan, ws, i, free, further, row, x, b, z):
+def _own_motion(plan, ws, i, free, further, sprung, row, x, b, z):
     """Write ``z`` = E^-1 (P^T x, h - H b) for ``x`` = r - D b, with h, in ``row``, and H of the ``further`` rows."""
     for k in range(free):
         z[k] = dot6(ws.ldu.frame[0, i, 6 - free + k], x)
+    if sprung:
+        up, change = pivot_effort(ws, i)
+        z[0] -= dot(turn_of(ws.ldu.frame[0, i, 5]), up) * dot(change, (b[3], b[4], b[5]))
     for k in range(free, free + further):
         r = natural(plan.joints.rows[i] + 6 - free + k - free)
         z[k] = row[r] - dot6(ws.ldu.lower[r, 0], b)
@@ -377,7 +394,7 @@ def _own_motion(plan, ws, i, free, further, row, x, b, z):
 
 
 @njit(inline="always")
-def forward_pair(plan, ws, i, points, free, further, low, body, row):
+def forward_pair(plan, ws, i, points, free, further, sprung, low, body, row):
     """Eliminate body i and its joint from the right-hand sides.
 
     Subtract D b from that of body i, add T_u^T (r - D b - U z) to that of its parent, and subtract L_e (b + N z) from
@@ -392,7 +409,7 @@ def forward_pair(plan, ws, i, points, free, further, low, body, row):
     parent, first, last = natural(plan.joints.parent[i]), plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]
     if parent == plan.bodies.mass.size and first == last:
         return
-    _own_motion(plan, ws, i, free, further, row, x, b, z)
+    _own_motion(plan, ws, i, free, further, sprung, row, x, b, z)
     for e in range(first, last):
         total = dot6(ws.ldu.fill_lower[e], b)
         for k in range(free):
@@ -413,7 +430,7 @@ def forward_pair(plan, ws, i, points, free, further, low, body, row):
 
 
 @njit(inline="always")
-def back_pair(plan, ws, i, points, free, further, low, body, row):
+def back_pair(plan, ws, i, points, free, further, sprung, low, body, row):
     """Replace right-hand sides by the solution: the motion of body i in ``body``, its joint's multipliers in ``row``.
 
     After `forward_pair`; the motion of the parent and the multipliers of the closures are solved already.
@@ -421,7 +438,7 @@ def back_pair(plan, ws, i, points, free, further, low, body, row):
     x, M, U, V, z = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.z
     first, rows, parent = natural(plan.joints.rows[i]), 6 - free, natural(plan.joints.parent[i])
     b = _asked(plan, ws, i, points, rows, row, low)
-    _own_motion(plan, ws, i, free, further, row, x, b, z)
+    _own_motion(plan, ws, i, free, further, sprung, row, x, b, z)
     y = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     # w becomes the impulse of the pair's rows on the child: D x - r, less that of the further rows
     w0, w1, w2, w3, w4, w5 = -x[0], -x[1], -x[2], -x[3], -x[4], -x[5]
@@ -458,6 +475,10 @@ def back_pair(plan, ws, i, points, free, further, low, body, row):
         g = at_child(ws.ldu.upper[first + rows + k - free, 1], vector(ws.ldu.arm[0, i]))
         w0, w1, w2 = w0 + z[k] * g[0], w1 + z[k] * g[1], w2 + z[k] * g[2]
         w3, w4, w5 = w3 + z[k] * g[3], w4 + z[k] * g[4], w5 + z[k] * g[5]
+    if sprung:
+        up, change = pivot_effort(ws, i)
+        f = dot(change, (b[3], b[4], b[5])) + z[0] * dot(change, turn_of(ws.ldu.frame[low, i, 5]))
+        w3, w4, w5 = w3 + f * up[0], w4 + f * up[1], w5 + f * up[2]
     w = (w0, w1, w2, w3, w4, w5)
     _write_works(ws, i, points, rows, w, 1.0, row, first)
     for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from varint._numba import call_back, natural, njit, switch
-from varint.algebra.vectors import continued
+from varint.algebra.vectors import continued, dot, turn_of
 from varint.kernels.dense import dot6
 from varint.measures import KINDS, number_of
 from varint.measures.angle import angle, angle_value
@@ -46,10 +46,8 @@ def measure_at(plan, ws, m, position, rotation, gradient):
     first = plan.measures.first[m]
     a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
     if plan.measures.kind[m] == ANGLE:  # most are angles, and a call among all kinds takes as long as to find one
-        a, b, last = natural(a), natural(b), natural(1 - first)
-        return angle(
-            plan, ws, m, position[a], rotation[a], position[b], rotation[b], gradient[1 - last], gradient[last]
-        )
+        a, b, first, last = natural(a), natural(b), natural(first), natural(1 - first)
+        return angle(plan, ws, m, position[a], rotation[a], position[b], rotation[b], gradient[first], gradient[last])
     return _evaluate(
         plan.measures.kind[m], plan, ws, m, position[a], rotation[a], position[b], rotation[b],
         position, rotation, gradient[first], gradient[1 - first],
@@ -81,7 +79,7 @@ def weighted_measure(plan, ws, m, near, position, rotation, gradient):
     return value
 
 
-@njit
+@njit(inline="always")
 def weighted_value(plan, ws, m, near, position, rotation, scratch):
     """Value of `weighted_measure`; its gradient, where it is not left out, is in ``scratch`` (2, 6)."""
     if plan.measures.kind[m] != ANGLE or ws.efforts.mapped[m] != 0:
@@ -159,6 +157,19 @@ def curve_rows(plan, ws, rows, position, rotation, motion, out):
             for k in range(6):
                 ends[s, k] = motion[i, k] if i < motion.shape[0] else 0.0
         weighted_curvature(plan, ws, r, position, rotation, ends, out[n])
+
+
+@njit(inline="always")
+def measure_rate(plan, m, gradient, velocity):
+    """`rate_of` of measure m; translations do not change angles."""
+    if plan.measures.kind[m] != ANGLE:
+        return rate_of(plan.measures.body[m], gradient, velocity)
+    rate = 0.0
+    for s in range(2):
+        i = natural(plan.measures.body[m, s])
+        if i < velocity.shape[0]:
+            rate += dot(turn_of(gradient[s]), turn_of(velocity[i]))
+    return rate
 
 
 @njit

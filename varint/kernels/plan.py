@@ -58,6 +58,7 @@ from varint.terms.contacts.kernels.contact_records import (
 from varint.terms.limits.kernels.limit_records import LimitEvents, LimitNumbers, Limits, LimitSearch, LimitTape
 
 JOINT, CONSTRAINT, EFFORT = range(3)  # roles of a row: of a joint, of a constraint of forces, of an effort
+IN_PIVOT = -2  # in place of the row of a measure: a sprung hinge takes its effort
 HISTORY, LONG_HISTORY = 6, 10  # velocities of the last steps that start values come from; of steps of one smooth stage
 TERMS = ("limits", "contacts")  # parts of `Plan` and of `ByNumbers` that are terms (varint/terms)
 
@@ -73,6 +74,7 @@ class Bodies(CompiledRecord):
     scale: Annotated[Float2, "nb 2"]  # turns an impulse residual (N s, N m s) into m/s
     length: Float1  # (1,) size of the parts, m
     loaded: Bool1  # (nb,) whether laws, loads or contacts act on a body
+    coupled: Bool1  # (nb,) whether others than those of sprung hinges do
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +88,7 @@ class Joints(CompiledRecord):
     product: Int1  # (nj,) number of a product of exponentials, -1 for other joints
     pair: Int1  # (nb,) of a tree joint: how many of its first rows are those of a lower pair (lower_pairs.py), or zero
     points: Int1  # (nb,) how many of these are of the kind POINT, which come first
+    sprung: Bool1  # (nb,) whether an effort along the angle of a hinge is in its pivot E (lower_pairs.py)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +112,7 @@ class Measures(CompiledRecord):
     """
 
     kind: Int1  # (nm,) place of the kind among all, see measures.py
-    row: Int1  # (nm,) its row, -1 for none
+    row: Int1  # (nm,) its row, -1 for none, or IN_PIVOT
     body: Annotated[Int2, "nm 2"]  # body slots by side
     first: Int1  # (nm,) the side of body a
     weight: Float1  # (nm,) in its sum
@@ -307,6 +310,7 @@ class Factors(CompiledRecord, writable=True):
     Y: Annotated[Float3, "nb 6 8"]  # S^-1 H at the parent, a row for each row of the joint; of a pair V
     frame: Annotated[Float4, "2 nb 6 6"]  # bases of motions of pairs, at both poses
     arm: Annotated[Float3, "2 nb 6"]  # from the parent to the child of a pair, and from the point of its POINT rows
+    effort: Float3  # (2, nb, 6) P g and -h/2 df/dd of efforts.py by the child of a sprung hinge; in world axes
     z: Float1  # (6,) scratch
     K: Float1  # matrix of the closures; then LU factors of the nodes K_nn, K_nn^-1 K_nm for later rows m
     pivot: Int2  # (2, nr) row and column order of the closure factors

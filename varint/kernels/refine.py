@@ -32,11 +32,14 @@ def solve_again(plan, ws, step, body, row):
         if is_ball(plan, i):
             forward_ball(plan, ws, i, low, body, row)
             continue
+        if plan.joints.sprung[i]:
+            forward_pair(plan, ws, i, 3, 1, 0, True, low, body, row)
+            continue
         if pair == 5 and rows == 5 and plan.joints.points[i] == 3:
-            forward_pair(plan, ws, i, 3, 1, 0, low, body, row)
+            forward_pair(plan, ws, i, 3, 1, 0, False, low, body, row)
             continue
         if pair > 0:
-            forward_pair(plan, ws, i, plan.joints.points[i], 6 - pair, rows - pair, low, body, row)
+            forward_pair(plan, ws, i, plan.joints.points[i], 6 - pair, rows - pair, False, low, body, row)
             continue
         own = row[first : first + rows]
         lu_solve(ldu.D[i], 6, x)

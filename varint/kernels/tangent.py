@@ -15,7 +15,7 @@ L: the angular momentum that the step starts with, dL its change by dphi; ...: t
 """
 
 from varint._numba import njit
-from varint.algebra.vectors import ZERO, add, cross, scale, vector
+from varint.algebra.vectors import ZERO, add, cross, scale, turn_of, vector, write
 from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.efforts import (
     curvature_factor,
@@ -56,6 +56,8 @@ def factor_stage(plan, ws, body, row, step, transposed):
         for a in range(6):
             for b in range(a):
                 D[a, b], D[b, a] = D[b, a], D[a, b]
+        effort = ws.ldu.effort[0, i]
+        write(effort, turn_of(effort), vector(effort))
     solve_newton(plan, ws, body, row, end, upper)
 
 

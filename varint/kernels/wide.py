@@ -5,10 +5,10 @@ The eight numbers of an entry stand next to each other, and a sum over entries i
 """
 
 from varint._numba import njit
-from varint.algebra.vectors import vector
+from varint.algebra.vectors import dot, turn_of, vector
 from varint.kernels.ball_pairs import is_ball
 from varint.kernels.dense import WIDE, upper_solve_wide
-from varint.kernels.lower_pairs import at_child
+from varint.kernels.lower_pairs import at_child, pivot_effort
 
 NOTHING = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
@@ -129,12 +129,22 @@ def _asked(plan, ws, work, i, rows, low, own):
 
 
 @njit
+def _along(change, b):
+    """Eight inner products of ``change`` (3,) with the turns of motions ``b`` (6, 8)."""
+    return plus(plus(plus(NOTHING, change[0], b[3]), change[1], b[4]), change[2], b[5])
+
+
+@njit
 def _own_motion(plan, ws, work, i, x, own):
     """`lower_pairs._own_motion` to ``work.joint[1]``."""
     first, rows, z, E = plan.joints.rows[i], plan.joints.pair[i], work.joint[1], ws.ldu.S[i]
     free, size = 6 - rows, 6 - rows + own.shape[0] - rows
     for k in range(free):
         put(z[k], dot_wide(NOTHING, 1.0, ws.ldu.frame[0, i, rows + k], x))
+    if plan.joints.sprung[i]:
+        up, change = pivot_effort(ws, i)
+        share = dot(turn_of(ws.ldu.frame[0, i, 5]), up)
+        put(z[0], plus(eight(z[0]), -share, _along(change, work.joint[0])))
     for k in range(free, size):
         r = rows + k - free
         put(z[k], dot_wide(eight(own[r]), -1.0, ws.ldu.lower[first + r, 0], work.joint[0]))
@@ -221,6 +231,11 @@ def _back_pair(plan, ws, work, i, low, body, row):
         g = at_child(ws.ldu.upper[first + r, 1], vector(ws.ldu.arm[0, i]))
         for a in range(6):
             put(w[a], plus(eight(w[a]), g[a], z[k]))
+    if plan.joints.sprung[i]:
+        up, change = pivot_effort(ws, i)
+        t = plus(_along(change, b), dot(change, turn_of(ws.ldu.frame[low, i, 5])), z[0])
+        for a in range(3):
+            put(w[3 + a], plus(eight(w[3 + a]), up[a], t))
     points, e = plan.joints.points[i], ws.ldu.arm[0, i, 3:]
     for a in range(3):
         j, k = (a + 1) % 3, (a + 2) % 3

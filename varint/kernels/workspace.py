@@ -239,6 +239,7 @@ def _factors(plan):
         lower=np.zeros((nr, 2, 6)),
         frame=np.zeros((2, nb, 6, 6)),
         arm=np.zeros((2, nb, 6)),
+        effort=np.zeros((2, nb, 6)),
         z=np.zeros(6),
         D=np.zeros((nb, 6, 6)),
         X=wide[0],
