@@ -133,16 +133,20 @@ def has_loops(trajectory: "RecordedMotion") -> bool:
 # ---------------------------------------------------------------------------------------- rows of the summary
 
 
-def _energy_rows(label: str, values: Evaluate) -> "Callable[[RecordedMotion], Rows]":
+def _energy_rows(label: str, values: Evaluate, worked: bool = False) -> "Callable[[RecordedMotion], Rows]":
+    """Rows of an error of the energy, over the kinetic energy and, where forces ``worked``, over the work of one."""
+
     def rows(trajectory: "RecordedMotion") -> Rows:
         change, scale = values(trajectory), trajectory.kinetic.max()
+        done = np.abs(trajectory.work).max(initial=0.0) if worked else 0.0
         tenth = max(1, len(change) // 10)
         trend = change[-tenth:].mean() - change[:tenth].mean()
         moves = scale > AT_REST * np.abs(trajectory.energy).max()
 
         def text(joules: float) -> str:
-            relative = f", {joules / scale:.3g} of the largest kinetic" if moves else ""
-            return f"{joules:.3g} J{relative}"
+            of_kinetic = f", {joules / scale:.3g} of the largest kinetic" if moves else ""
+            of_work = f", {joules / done:.3g} of the largest work" if done > scale else ""
+            return f"{joules:.3g} J{of_kinetic}{of_work}"
 
         return [(f"{label}, largest", text(np.abs(change).max())), ("its mean, last tenth - first", text(trend))]
 
@@ -227,7 +231,7 @@ def energy(trajectory: "RecordedMotion") -> np.ndarray:
 @quantity(
     "J",
     shown=lambda run: not run.is_conservative,
-    rows=_energy_rows(ENERGY_BALANCE, lambda trajectory: trajectory.energy_balance),
+    rows=_energy_rows(ENERGY_BALANCE, lambda trajectory: trajectory.energy_balance, worked=True),
     label=ENERGY_BALANCE,
 )
 def energy_balance(trajectory: "RecordedMotion") -> np.ndarray:

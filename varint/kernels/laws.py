@@ -183,28 +183,43 @@ def law_potential(plan, f, value):
 def law_work(plan, ws, f, s, start, step):
     """Return the work of law f along sum s, J, in a ``step``, s, from the pose ``start`` on; after `sum_ends`.
 
-    W is the effort times the rate in the middle of the step, times the step; W_0 the same with the effort at zero rate.
+    W_0 is the effort in the middle of the step, at zero rate, times the change of the sum over the step: so an effort
+    that is constant does what its potential loses. W is W_0 and the rest of the effort, times the rate in the middle
+    and the step. Of sums of fused measures the change is that rate times the step, and a law with an internal variable
+    has all of its effort in the rest.
+
     If the law has a potential, W_0 falls short of its decrease by an error e, which is large if the step is too long.
     Returned is W + sign(e) max(0, |e| - |W - W_0|): errors below the work of damping, W - W_0, are not corrected.
     """
     work = ws.efforts
     effort, value, rate = work.effort[natural(plan.laws.element[f])], work.sum_value[s], work.sum_rate[s]
-    done = step * effort * rate
+    if plan.laws.state[f] >= 0:
+        return step * effort * rate
+    change = step * rate
+    if not _is_fused(plan, s):
+        change = work.sum_at[natural(1 - start), s] - work.sum_at[natural(start), s]
+    at_rest = law_effort(plan, work, f, value, 0.0, 0.0)[0]
+    done = at_rest * change + step * (effort - at_rest) * rate
     if not _HAS_POTENTIAL[plan.laws.kind[f]]:
         return done
-    at_rest = step * law_effort(plan, work, f, value, 0.0, 0.0)[0] * rate
     before, after = (
         law_potential(plan, f, work.sum_at[start, s]),
         law_potential(plan, f, work.sum_at[natural(1 - start), s]),
     )
-    missed, damped = before - after - at_rest, abs(done - at_rest)
+    missed, damped = before - after - at_rest * change, abs(done - at_rest * change)
     return done + math.copysign(max(0.0, abs(missed) - damped), missed)
+
+
+@njit(inline="always")
+def _is_fused(plan, s):
+    """Whether sum s is one of an element of a beam, or of a path of a muscle."""
+    return plan.measures.fused[natural(plan.laws.sum_first[s])]
 
 
 @njit
 def sum_ends(plan, ws, s, start, known):
     """Write ``sum_at`` of sum s where laws need it: at the pose ``start``, unless ``known``, and at 1 - ``start``."""
-    work, matters = ws.efforts, False
+    work, matters = ws.efforts, not _is_fused(plan, s)
     for number in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
         matters |= _HAS_POTENTIAL[natural(plan.laws.kind[natural(number)])]
     for k in range(1 if known else 0, 2 if matters else 0):
