@@ -25,7 +25,7 @@ LARGEST_ERROR = 0.05  # ... and in all, of the scale, since the start or the las
 RECENT = 6  # nodes
 DOUBT = 0.5  # share of these from which on the kinetic energy is found by a projection
 SLOWEST = 1e-5  # of the size of the parts in a step: slower motions are not judged
-LANDING = 3  # nodes after a piece in which contacts land: those at its start and its end, and the one after
+LANDING = 3  # nodes whose change of energy is that of a landing: at the start and the end of its piece, and the next
 
 
 @njit
@@ -50,9 +50,9 @@ def add_event(ws):
 
 @njit
 def add_landing(plan, ws, element):
-    """Account for contacts of an element that land within a piece, without rebound, at no instant of their own.
+    """Account for contacts of an element that land within a piece, without rebound, at an instant that is not located.
 
-    What energy that takes is not known but by the energy at the nodes about that piece.
+    The energy that this takes is known by the change of that at the nodes around the piece alone.
     """
     c = plan.components.of_element[element]
     ws.balance.landing[c], ws.balance.lander[c] = LANDING, element
@@ -99,8 +99,13 @@ def weigh_node(plan, ws, start, h):
             kinetic = energy_of_projected(plan, ws, c)
             balance.landing[c] -= 1
             if balance.nodes[0] > 0:
+                balance.landed[c] += kinetic - expected
                 ws.efforts.work[balance.lander[c]] += kinetic - expected
-            expected = kinetic
+                expected = kinetic
+                if balance.landing[c] == 0:  # what comes in by all of them is an error
+                    gained, balance.landed[c] = max(0.0, balance.landed[c]), 0.0
+                    ws.efforts.work[balance.lander[c]] -= gained
+                    expected -= gained
         error = balance.error[c] + kinetic - expected
         if not is_resolved(balance, c, error, oscillation_of(balance, c, kinetic), DOUBT, False):
             if not projected:

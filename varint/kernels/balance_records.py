@@ -46,6 +46,7 @@ class Balance(CompiledRecord, writable=True):
     exchange: Annotated[Float1, "components", STEP_STATE]  # work by its size within the recent steps
     landing: Annotated[Int1, "components", STEP_STATE]  # nodes from now on whose missing energy is the work ...
     lander: Annotated[Int1, "components", STEP_STATE]  # ... of this element, see `add_landing`
+    landed: Annotated[Float1, "components", STEP_STATE]  # J, so far
     acted: Annotated[Float1, "ne", STEP_STATE]  # of each element: work from the start up to the last node
     # scratch, J
     present: Annotated[Float1, "components"]  # kinetic energy at the present node ...

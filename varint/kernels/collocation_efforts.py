@@ -1,10 +1,11 @@
-"""Laws and loads at the nodes of a collocation step (collocation.py), by the quadrature of the action.
+"""Impulses and works of laws and loads in a collocation step (collocation.py), by the quadrature of the action.
 
 At node j a force acts by the impulse h weight_j f, with f at the pose and the velocity there; the velocity is the
 derivative of the polynomials through the poses (theory.md section 16).
 
-Newton's matrix has the exact derivative of a law along the angle of one hinge. That of others is left out, which costs
-iterations: each leaves about h^2 stiffness / mass of the error.
+Newton's matrix has the derivative of a law along a measure between the two bodies of a hinge, exact for its angle; of a
+length the change of the lever is left out. Derivatives of other efforts are omitted: each iteration then leaves a share
+of the error, about h^2 stiffness / mass.
 """
 
 from varint._numba import natural, njit
@@ -18,7 +19,7 @@ def _write_velocities(rule, work, velocity, h, j):
     """Write the velocities of all bodies at node j, angular ones in axes of the bodies, to ``velocity`` (nb, 6)."""
     for i in range(velocity.shape[0]):
         R, line = work.rotation[j, i], (0.0, 0.0, 0.0)
-        a, b, c = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)  # rows of the rates of R
+        a, b, c = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)  # rows of dR/dt
         for k in range(1, rule.weight.size):
             f, M = rule.slope[j, k] / h, work.change[k, i]
             line = add(line, scale(f, vector(work.shift[k, i])))
@@ -41,7 +42,7 @@ def _column_of(R, k):
 
 @njit
 def _evaluate_node(plan, ws, rule, work, given, h, j):
-    """Laws and loads at node j with the inputs ``given`` (s, ne): sums ``work.load``, powers ``work.power``."""
+    """Evaluate laws and loads at node j, inputs ``given`` (s, ne): their sums ``work.load``, powers ``work.power``."""
     _write_velocities(rule, work, ws.velocity, h, j)
     for e in range(given.shape[1]):
         ws.efforts.input[e] = given[j, e]
@@ -51,7 +52,7 @@ def _evaluate_node(plan, ws, rule, work, given, h, j):
 
 @njit
 def _add_impulses(rule, work, h, j):
-    """Add ``work.load`` over the share of node j to the wrenches there."""
+    """Add ``work.load`` times h weight_j to the wrenches at node j."""
     share = h * rule.weight[j]
     for i in range(work.load.shape[0]):
         wrench, load = work.wrench[j, i], work.load[i]
@@ -63,8 +64,9 @@ def _add_impulses(rule, work, h, j):
 
 @njit
 def push_nodes(plan, ws, tree, rule, work, given, h):
-    """Add the impulses of laws and loads to the wrenches at all nodes but the last, with the derivatives along hinges.
+    """Add the impulses of laws and loads to the wrenches at all nodes but the last.
 
+    Writes ``work.stiff`` and ``work.damp``, the derivatives of the moments about hinges by their angles and rates.
     ``given`` (s, ne): inputs at the nodes.
     """
     work.stiff[:] = 0.0
@@ -90,7 +92,8 @@ def push_nodes(plan, ws, tree, rule, work, given, h):
 def finish_nodes(plan, ws, rule, work, given, h):
     """Add the impulses of the last node to its wrenches, and the works over the step to ``ws.efforts.work``.
 
-    The part of a law that has a potential does what it loses of it, without an error of quadrature.
+    The effort of a law at rest, where it has a potential, does what that loses over the step: its power is taken off
+    the quadrature.
     """
     last, own = rule.weight.size - 1, ws.efforts
     for j in range(last + 1):

@@ -1,10 +1,12 @@
-"""Rims that all but lie on a plane: points fixed in the body stand for them in a step (docs/theory.md section 14).
+"""Nearly flat rims: points fixed in the body stand for them in a step (docs/theory.md section 14).
 
-The lowest point of such a rim runs around it within a step. The impulse would act where it is at the start, and the gap
-be held where it is at the end, which brings energy in. Points of the body have both at one place. The first is the
-lowest at the start of a step; as long as the rim overlaps the plane at the end of a trial the lowest there is added,
-closed from the start on, and the trial repeated. The rim overlaps by less each time, and no solution gains energy, as
-each is that of an impact without rebound.
+The lowest point of such a rim runs around it within a step. The impulse would act at the lowest point of the start, but
+the gap would be closed at that of the end, which adds energy. A point fixed in the body has impulse and gap at one
+place. The first is the lowest at the start of a step; as long as the rim overlaps the plane at the end of a trial, the
+lowest there is added, closed from the start on, and the trial repeated. The rim overlaps by less each time.
+
+Only rims that are above a plane or a face with all of their circle are so replaced: beside the edges of a face, on
+cylinders and on height fields a rim stays as it is.
 """
 
 import math
@@ -12,16 +14,17 @@ import math
 from varint._numba import indirect, njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
 from varint.collision.features import CIRCLE_PLANE, POINT_PLANE, RIM_POINT
-from varint.collision.shape_records import CYLINDER
+from varint.collision.nearest import is_above
+from varint.collision.shape_records import CYLINDER, PLANE, ROUND
 from varint.kernels.balance import add_landing
 from varint.kernels.plan import Plan, Workspace
 from varint.terms.contacts.kernels.contact_broad_phase import EMPTY
 from varint.terms.contacts.kernels.contact_rows import contact_gap
 
-FAST = 2.0  # times its turn in a step: a rim whose axis is tilted by less counts as flat
-ROUND = 0.8  # cosine by which the lowest point of a rim may turn about it in a step
+FAST = 2.0  # times its rotation in a step: a rim whose axis is tilted by less may turn over
+LEAST_COSINE = 0.8  # of the angle about the rim between its lowest points at the ends of a trial
 DEEP = 3e-11  # of the size of the smaller shape: overlap by which that of a rim may grow in a step
-MOST = 4  # points of a rim, before those that have parted make way for further ones
+MOST = 4  # points of a rim, from which on those that have parted make way for further ones
 AS_IT_IS, REPEAT, HALVE = -1, -2, -3  # what `look_at_rims` asks for
 
 
@@ -34,13 +37,26 @@ def _sides(plan, ws, k):
 
 @njit
 def _rim_shape(plan, ws, p, f):
-    """The cylinder of whose rim slot f of pair p has a point or the whole; -1 if it has none."""
+    """The cylinder whose rim, or a point of it, is the first feature of slot f of pair p; -1 if none."""
     work, shapes = ws.contacts, plan.contacts.shapes
     if work.kind[f] not in (POINT_PLANE, CIRCLE_PLANE, RIM_POINT):
         return -1
     s = plan.contacts.pair_shape[p, 1 if work.swapped[f] else 0]
     of_it = shapes.first_vertex[s] <= work.key[f, 0] < shapes.first_vertex[s + 1]
     return s if shapes.kind[s] == CYLINDER and of_it else -1
+
+
+@njit
+def _is_all_above(plan, ws, pose, p, f):
+    """Whether all of the rim of slot f is above the plane or the face of a polyhedron that it faces."""
+    work, shapes, (i, j) = ws.contacts, plan.contacts.shapes, _sides(plan, ws, plan.contacts.height.size + f)
+    other = plan.contacts.pair_shape[p, 0 if work.swapped[f] else 1]
+    if shapes.kind[other] != ROUND:
+        return shapes.kind[other] == PLANE
+    centre = rotate(ws.rotation[pose, i], vector(shapes.vertex[work.key[f, 0]]))
+    centre = sub(add(vector(ws.position[pose, i]), centre), vector(ws.position[pose, j]))
+    s = _rim_shape(plan, ws, p, f)
+    return is_above(shapes, work.key[f, 1], rotate_back(ws.rotation[pose, j], centre), -shapes.radius[s])
 
 
 @njit
@@ -62,7 +78,8 @@ def _directions(plan, ws, pose, k, s):
 def _turn(plan, ws, pose, k, e, h):
     """Tilt of the axis ``e`` of the rim of contact k, rad, below which the rim may turn over in ``h`` seconds.
 
-    It turns by its angular velocity against the plane, or from rest by an impulse as large as the last one.
+    It turns by its angular velocity against the plane, or from rest by an impulse as large as the last one, p: by
+    h^2 / 2 times W p over the radius and the time that p took, with the mobility W of the contact.
     """
     f, (i, j), spin, nb = k - plan.contacts.height.size, _sides(plan, ws, k), (0.0, 0.0, 0.0), plan.bodies.mass.size
     for side in range(2):
@@ -77,7 +94,7 @@ def _turn(plan, ws, pose, k, e, h):
 
 @njit
 def _is_beside(work, f, g):
-    """Whether slot g is for the rim of slot f against the same plane, or a point of it."""
+    """Whether slots f and g are for the same rim, or points of it, against the same plane."""
     same = work.key[f, 0] == work.key[g, 0] and work.key[f, 1] == work.key[g, 1] and work.swapped[f] == work.swapped[g]
     return same and work.kind[g] in (POINT_PLANE, CIRCLE_PLANE, RIM_POINT)
 
@@ -93,12 +110,32 @@ def _has_circle(plan, ws, p, f):
 
 
 @njit
+def _open(plan, ws, f):
+    """Open slot f without anything of what it was for, at the start of a trial too."""
+    work, k = ws.contacts, plan.contacts.height.size + f
+    work.closed[k], work.held_gap[k], work.hits[k] = False, 0.0, 0
+    work.slip[k, 0] = work.slip[k, 1] = 0.0
+    for m in range(3):
+        work.impulse[k, m] = work.slip_vector[f, m] = 0.0
+    for m in range(work.saved.shape[1]):
+        work.saved[k, m] = 0.0
+
+
+@njit
 def _fix(plan, ws, p, f):
-    """Let points stand for the rim of slot f of pair p in this step: those that are closed, others are dropped."""
+    """Replace the rim of slot f of pair p by points in this step: slot f, and those of its other slots that are closed.
+
+    The others are emptied.
+    """
     work, planes = ws.contacts, plan.contacts.height.size
     for g in range(plan.contacts.pair_first[p], plan.contacts.pair_first[p + 1]):
-        if work.kind[g] != EMPTY and g != f and _is_beside(work, f, g):
-            work.kind[g] = RIM_POINT if work.closed[planes + g] else EMPTY
+        if work.kind[g] == EMPTY or g == f or not _is_beside(work, f, g):
+            continue
+        if work.closed[planes + g]:
+            work.kind[g] = RIM_POINT
+        else:
+            work.kind[g] = EMPTY
+            _open(plan, ws, g)
     work.kind[f], work.size[f, 0] = RIM_POINT, 0.0
 
 
@@ -111,13 +148,13 @@ def _set_point(work, f, point):
 
 @indirect(seconds=2, what="contacts")
 def fix_rims(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
-    """Let points stand for the closed rims that are so flat that they may turn over in ``h`` seconds from a pose."""
+    """Replace by points the closed rims that are so flat that they may turn over within ``h`` seconds of a pose."""
     work, contacts = ws.contacts, plan.contacts
     for n in range(work.near_pair_count[0]):
         p = work.near_pair[n]
         for f in range(contacts.pair_first[p], contacts.pair_first[p + 1] if _has_rim(plan, p) else 0):
             k = contacts.height.size + f
-            if work.kind[f] != CIRCLE_PLANE or not work.closed[k]:
+            if work.kind[f] != CIRCLE_PLANE or not work.closed[k] or not _is_all_above(plan, ws, pose, p, f):
                 continue
             e, up = _directions(plan, ws, pose, k, _rim_shape(plan, ws, p, f))
             tilt = cross(e, up)
@@ -135,7 +172,7 @@ def _size_of(plan, p):
 
 @njit
 def _lowest(plan, ws, pose, p, f):
-    """Gap of the rim that slot f is for, or has a point of, m, and its lowest point, axes of its body."""
+    """Gap, m, and lowest point, axes of its body, of the rim of slot f; infinity and the centre where it is level."""
     work, shapes, k = ws.contacts, plan.contacts.shapes, plan.contacts.height.size + f
     s, (i, j) = _rim_shape(plan, ws, p, f), _sides(plan, ws, k)
     R, e = ws.rotation[pose, i], vector(shapes.along[shapes.first_edge[s]])
@@ -155,7 +192,7 @@ def _lowest(plan, ws, pose, p, f):
 
 @njit
 def _slot_for(plan, ws, p, f):
-    """A slot of pair p for a further point of the rim of slot f; -1 for none. After a trial, at its end."""
+    """A slot of pair p for one more point of the rim of slot f, empty or open at the end of the trial; -1 for none."""
     work, planes = ws.contacts, plan.contacts.height.size
     empty, parted, count = -1, -1, 0
     for g in range(plan.contacts.pair_first[p], plan.contacts.pair_first[p + 1]):
@@ -168,8 +205,10 @@ def _slot_for(plan, ws, p, f):
 
 
 @njit
-def _add_point(work, f, g, point):
+def _add_point(plan, ws, f, g, point):
     """Give slot g a further ``point`` of the rim of slot f."""
+    work = ws.contacts
+    _open(plan, ws, g)
     work.kind[g], work.swapped[g] = RIM_POINT, work.swapped[f]
     for side in range(2):
         work.key[g, side], work.size[g, side] = work.key[f, side], work.size[f, side]
@@ -180,10 +219,13 @@ def _add_point(work, f, g, point):
 
 @njit
 def _turns_over(plan, ws, start, end, p, f):
-    """Whether the lowest point of the rim of slot f, which is closed, goes far around it in a step; it is fixed."""
+    """Replace the rim of slot f by its lowest point at the start if that moved far around it in a trial.
+
+    Returns whether it did.
+    """
     (_, before), (_, after), work = _lowest(plan, ws, start, p, f), _lowest(plan, ws, end, p, f), ws.contacts
     centre = vector(plan.contacts.shapes.vertex[work.key[f, 0]])
-    if dot(sub(before, centre), sub(after, centre)) >= ROUND * work.size[f, 0] ** 2:
+    if dot(sub(before, centre), sub(after, centre)) >= LEAST_COSINE * work.size[f, 0] ** 2:
         return False
     _set_point(work, f, before)
     _fix(plan, ws, p, f)
@@ -192,7 +234,7 @@ def _turns_over(plan, ws, start, end, p, f):
 
 @indirect(seconds=2, what="contacts")
 def look_at_rims(plan: Plan, ws: Workspace, start: int, end: int) -> int:
-    """The contact that closes at the start of a trial, of a point where a rim overlaps at its end; else AS_IT_IS.
+    """The contact to close at the start of a trial: a point of a rim that overlaps at its end. AS_IT_IS: none.
 
     REPEAT: the lowest point of a closed rim went far around it; a point stands for that rim from now on.
     HALVE: there is no slot for a point.
@@ -201,7 +243,7 @@ def look_at_rims(plan: Plan, ws: Workspace, start: int, end: int) -> int:
     for n in range(work.near_pair_count[0]):
         p = work.near_pair[n]
         for f in range(contacts.pair_first[p], contacts.pair_first[p + 1] if _has_rim(plan, p) else 0):
-            if work.kind[f] < 0 or _rim_shape(plan, ws, p, f) < 0:
+            if work.kind[f] < 0 or _rim_shape(plan, ws, p, f) < 0 or not _is_all_above(plan, ws, start, p, f):
                 continue
             if work.kind[f] == CIRCLE_PLANE:
                 if work.solved[planes + f, 0] > 0.0 and _turns_over(plan, ws, start, end, p, f):
@@ -217,7 +259,7 @@ def look_at_rims(plan: Plan, ws: Workspace, start: int, end: int) -> int:
             g = _slot_for(plan, ws, p, f)
             if g < 0:
                 return HALVE
-            _add_point(work, f, g, point)
+            _add_point(plan, ws, f, g, point)
             return planes + g
     return AS_IT_IS
 
@@ -236,16 +278,19 @@ def any_rim_point(plan, ws):
 
 @njit
 def landed_point(plan, ws):
-    """The closed contact that pressed most in a step, of points that stand for a rim by twos or more; -1 for none."""
-    work, contacts, most, best, count = ws.contacts, plan.contacts, 0.0, -1, 0
+    """The closed contact that pressed most in a step, of rims for which two or more points stood; -1 for none."""
+    work, contacts, most, best = ws.contacts, plan.contacts, 0.0, -1
     for n in range(work.near_pair_count[0]):
         p = work.near_pair[n]
         for f in range(contacts.pair_first[p], contacts.pair_first[p + 1] if _has_rim(plan, p) else 0):
-            k = contacts.height.size + f
-            count += work.kind[f] == RIM_POINT
-            if work.kind[f] == RIM_POINT and work.closed[k] and work.solved[k, 0] > most:
+            k, count = contacts.height.size + f, 0
+            if work.kind[f] != RIM_POINT or not work.closed[k] or not work.solved[k, 0] > most:
+                continue
+            for g in range(contacts.pair_first[p], contacts.pair_first[p + 1]):
+                count += work.kind[g] == RIM_POINT and _is_beside(work, f, g)
+            if count > 1:
                 most, best = work.solved[k, 0], k
-    return best if count > 1 else -1
+    return best
 
 
 @njit

@@ -38,6 +38,7 @@ from varint.terms.contacts.kernels.contact_events import (
 )
 from varint.terms.contacts.kernels.contact_finding import SHORTEST, choose_features, misses_features
 from varint.terms.contacts.kernels.contact_rims import (
+    AS_IT_IS,
     HALVE,
     REPEAT,
     any_rim_point,
@@ -255,8 +256,13 @@ def judge_trial(
 
 @njit
 def _judge_rims(plan, ws, start, end, part):
-    """Verdict on a trial by the rims that points stand for, see `look_at_rims`, and the share to try next."""
+    """Verdict on a trial by the rims that points stand for, see `look_at_rims`, and the share to try next.
+
+    A trial that begins anew with other points has the same share.
+    """
     found = look_at_rims(plan, ws, start, end)
+    if found != AS_IT_IS:
+        end_search(ws)
     if found >= 0:
         ws.search.limit[0] = plan.limits.measure.size + found
         return AT_START, part
