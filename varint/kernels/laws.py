@@ -113,7 +113,7 @@ def _settle(plan, work, f, given, span):
 
 @njit(inline="always")
 def law_effort(plan, work, f, value, rate, span):
-    """Effort of law f and its derivatives by value and rate, see `_law_effort`."""
+    """Effort of law f and its derivatives by value and rate, its internal variable solved for: see `_law_effort`."""
     if plan.laws.kind[f] == SPRING:  # most are, and a call among all laws takes longer than this one
         return _spring(value, rate, *_spring_numbers(plan, f))
     return _law_effort(plan, work, f, value, rate, span)
@@ -185,8 +185,8 @@ def law_work(plan, ws, f, s, start, step):
 
     W_0 is the effort in the middle of the step, at zero rate, times the change of the sum over the step: so an effort
     that is constant does what its potential loses. W is W_0 and the rest of the effort, times the rate in the middle
-    and the step. Of sums of fused measures the change is that rate times the step, and a law with an internal variable
-    has all of its effort in the rest.
+    and the step. Of fused measures without a potential the change is that rate times the step, and a law with an internal
+    variable has all of its effort in the rest.
 
     If the law has a potential, W_0 falls short of its decrease by an error e, which is large if the step is too long.
     Returned is W + sign(e) max(0, |e| - |W - W_0|): errors below the work of damping, W - W_0, are not corrected.
@@ -195,8 +195,8 @@ def law_work(plan, ws, f, s, start, step):
     effort, value, rate = work.effort[natural(plan.laws.element[f])], work.sum_value[s], work.sum_rate[s]
     if plan.laws.state[f] >= 0:
         return step * effort * rate
-    change = step * rate
-    if not _is_fused(plan, s):
+    change, has_ends = step * rate, _HAS_POTENTIAL[plan.laws.kind[f]] or not _is_fused(plan, s)
+    if has_ends:
         change = work.sum_at[natural(1 - start), s] - work.sum_at[natural(start), s]
     at_rest = law_effort(plan, work, f, value, 0.0, 0.0)[0]
     done = at_rest * change + step * (effort - at_rest) * rate

@@ -237,14 +237,13 @@ def check_name(name: object, what: str, error: type[VarintError] = MechanismErro
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """``", did you mean 'x'?"`` where a known name is close."""
-    close = _nearest(name, known)
-    return f", did you mean '{close}'?" if close else ""
+    return f", did you mean '{close}'?" if (close := _nearest(name, known)) else ""
 
 
 def _nearest(name: str, known: Iterable[str]) -> str | None:
-    by_letters = {each.casefold(): each for each in known}
-    close = difflib.get_close_matches(name[:LONGEST].casefold(), list(by_letters), n=1)
-    return by_letters[close[0]] if close else None
+    folded = {each.casefold(): each for each in known}
+    close = difflib.get_close_matches(name[:LONGEST].casefold(), folded, n=1)
+    return folded[close[0]] if close else None
 
 
 def known_name(name: object, known: Iterable[str], what: str, error: type[VarintError] = MechanismError) -> str:

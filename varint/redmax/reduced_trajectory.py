@@ -122,7 +122,8 @@ class ReducedTrajectory(Trajectory):
         """
         rows = forces_at_points(self.mechanism, self.position, self.quat_wxyz, self._contact_wrench)
         shapes = self._of_shapes().rows
-        rows[:, rows.shape[1] - shapes.shape[1] :] = shapes[: len(rows)]
+        if shapes.size:
+            rows[:, rows.shape[1] - shapes.shape[1] :] = shapes[: len(rows)]
         return touching_points(self.mechanism, self.t, rows)
 
     def _of_shapes(self) -> ContactForces:
