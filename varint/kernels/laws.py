@@ -185,8 +185,8 @@ def law_work(plan, ws, f, s, start, step):
 
     W_0 is the effort in the middle of the step, at zero rate, times the change of the sum over the step: so an effort
     that is constant does what its potential loses. W is W_0 and the rest of the effort, times the rate in the middle
-    and the step. Of fused measures without a potential the change is that rate times the step, and a law with an internal
-    variable has all of its effort in the rest.
+    and the step. Of fused measures without a potential the change is that rate times the step, and a law with an
+    internal variable has all of its effort in the rest.
 
     If the law has a potential, W_0 falls short of its decrease by an error e, which is large if the step is too long.
     Returned is W + sign(e) max(0, |e| - |W - W_0|): errors below the work of damping, W - W_0, are not corrected.
