@@ -1,11 +1,12 @@
 """Do two checkouts give the same motion? Catalogue and samples of forces, both formulations, every order.
 
-    python same_bits.py run OUT.npz [--nudged] [--like OTHER.npz]   # with PYTHONPATH of the checkout
+    python same_bits.py run OUT.npz [--nudged] [--like OTHER.npz] [--samples TESTS]   # with PYTHONPATH of the checkout
     python same_bits.py compare OLD.npz NEW.npz [NUDGED.npz]
 
 A run is 1000 steps at the documented ``dt`` (20 by integrators that step in Python). ``--nudged`` makes ``dt`` longer
 by one unit in its last place: how far such a run ends from the plain one tells what round-off does to that motion.
-``--like`` leaves out runs that another file does not have. ``compare`` counts, by method, the runs that are equal to
+``--like`` leaves out runs that another file does not have. ``--samples``: the folder tests/ of the older checkout,
+whose samples of forces are drawn as there. ``compare`` counts, by method, the runs that are equal to
 the bit, those whose positions stay within 1e-11 of the size of the motion, and those that leave it by no more than a
 hundred times what a nudge does; it lists the others, with the node at which they pass 1e-11.
 """
@@ -25,11 +26,11 @@ CLOSE = 1e-11  # of the size of the motion
 ROUND_OFF = 100  # times what a nudge does
 
 
-def cases(nudged):
+def cases(nudged, tests):
     """Name to a function that gives the trajectory; the checkout is the one that is imported."""
     import varint as vi
 
-    sys.path.insert(0, str(Path(vi.__file__).resolve().parents[1] / "tests"))
+    sys.path.insert(0, tests or str(Path(vi.__file__).resolve().parents[1] / "tests"))
     from force_samples import sample_mechanism, samples
     from random_mechanisms import random_velocity_state
 
@@ -59,13 +60,13 @@ def cases(nudged):
     return every
 
 
-def run(path, nudged, like):
+def run(path, nudged, like, tests):
     import varint as vi
 
     arrays = {}
     wanted = np.load(like).files if like else None
     warnings.simplefilter("ignore")
-    for name, simulate in cases(nudged).items():
+    for name, simulate in cases(nudged, tests).items():
         if wanted is not None and name not in wanted:
             continue
         try:
@@ -126,11 +127,15 @@ def main():
     running.add_argument("out")
     running.add_argument("--nudged", action="store_true")
     running.add_argument("--like")
+    running.add_argument("--samples")
     comparing = tasks.add_parser("compare")
     for name, count in (("old", None), ("new", None), ("nudged", "?")):
         comparing.add_argument(name, nargs=count)
     given = parser.parse_args()
-    run(given.out, given.nudged, given.like) if given.task == "run" else compare(given.old, given.new, given.nudged)
+    if given.task == "run":
+        run(given.out, given.nudged, given.like, given.samples)
+    else:
+        compare(given.old, given.new, given.nudged)
 
 
 if __name__ == "__main__":
