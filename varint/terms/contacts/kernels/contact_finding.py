@@ -22,17 +22,17 @@ from varint.terms.contacts.kernels.contact_broad_phase import (
 from varint.terms.contacts.kernels.contact_features import locate_contact
 from varint.terms.contacts.kernels.contact_rolling import roller_of
 
-UNSEEN = 1e-9  # times `_size_of`: largest overlap that features without a slot may have after a step
+UNSEEN = 1e-9  # times `size_of_pair`: largest overlap that features without a slot may have after a step
 LOST = -2  # LOST - kind: the mark of a closed slot whose features were not found again
 FLUSH = 1e-11  # m: features or contacts succeed those of a closed contact with a gap above its ``held_gap`` by this
 TURNED = 0.5  # cosine by which the normal between round bodies may turn in a step in which they could meet
-SAME_PLACE = 1e-7  # times `_size_of`: features so near each other, whose ...
+SAME_PLACE = 1e-7  # times `size_of_pair`: features so near each other, whose ...
 SAME_NORMAL = 1.0 - 1e-12  # ... normals have this cosine, are one contact
 SHORTEST = 1.0 / 64.0  # of a step: sub-steps up to this are accepted without `misses_features`
 
 
 @njit
-def _size_of(plan, p):
+def size_of_pair(plan, p):
     """Return the smaller radius of the bounding spheres of the shapes of pair p, m."""
     shapes, (a, b) = plan.contacts.shapes, (plan.contacts.pair_shape[p, 0], plan.contacts.pair_shape[p, 1])
     return min(shapes.bound[a], shapes.bound[b])
@@ -119,14 +119,14 @@ def _take_touching(plan, ws, pose, p, f, count):
     """Give the closed slot f, whose features were not found again, the nearest touching features, or empty it.
 
     Features touch if their gap is at most max(``held_gap``, 0) + FLUSH. The nearest are those whose carrier is
-    nearest to the old one, within MARGIN times `_size_of`; their gap becomes the ``held_gap``.
+    nearest to the old one, within MARGIN times `size_of_pair`; their gap becomes the ``held_gap``.
     Where two corners coincide the same point is found as a vertex of the first shape, as one of the second, or as two
     edges that cross. If the contact opened there, its closing again would be an impact.
     """
     work, found, k = ws.contacts, ws.found, plan.contacts.height.size + f
     work.kind[f] = LOST - work.kind[f]
     _, _, there, _ = locate_contact(plan, ws, pose, k)
-    best, least = -1, (MARGIN * _size_of(plan, p)) ** 2
+    best, least = -1, (MARGIN * size_of_pair(plan, p)) ** 2
     for m in range(count):
         if found.kind[m] == EMPTY or found.gap[m] > max(work.held_gap[k], 0.0) + FLUSH:
             continue
@@ -251,7 +251,9 @@ def choose_features(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
         k = contacts.height.size + contacts.pair_first[p]
         way = way_of_shape(plan, ws, contacts.body[k], contacts.pair_shape[p, 0], h)
         way += way_of_shape(plan, ws, contacts.other[k], contacts.pair_shape[p, 1], h)
-        moved = _fill(plan, ws, pose, p, _find(plan, ws, pose, p, AHEAD * way + MARGIN * _size_of(plan, p))) or moved
+        moved = (
+            _fill(plan, ws, pose, p, _find(plan, ws, pose, p, AHEAD * way + MARGIN * size_of_pair(plan, p))) or moved
+        )
     if moved:
         _roll_on(plan, ws, pose)
 
@@ -272,7 +274,7 @@ def misses_features(plan: Plan, ws: Workspace, start: int, end: int) -> bool:
             way = sub(sub(C, A), sub(D, B))
             if gap * gap < dot(way, way) and dot(normal, after) < TURNED:
                 return True
-        count = _find(plan, ws, end, p, -UNSEEN * _size_of(plan, p))
+        count = _find(plan, ws, end, p, -UNSEEN * size_of_pair(plan, p))
         for m in range(count):
             seen = False
             for f in range(contacts.pair_first[p], contacts.pair_first[p + 1]):
@@ -296,7 +298,7 @@ def _is_seen(plan, ws, pose, p, f, count):
     """Return whether the contact of slot f of pair p is among the features found: the same, or others at its place."""
     work, found, k = ws.contacts, ws.found, plan.contacts.height.size + f
     gap, normal, A, _ = locate_contact(plan, ws, pose, k)
-    least = (SAME_PLACE * _size_of(plan, p)) ** 2
+    least = (SAME_PLACE * size_of_pair(plan, p)) ** 2
     for m in range(count):
         if _is_of(work, found, f, m):
             return True
@@ -319,7 +321,7 @@ def see_features(plan, ws, pose, seen):
                 farthest = max(farthest, locate_contact(plan, ws, pose, contacts.height.size + f)[0])
         if farthest == -math.inf:
             continue
-        count = _find(plan, ws, pose, p, farthest + MARGIN * _size_of(plan, p))
+        count = _find(plan, ws, pose, p, farthest + MARGIN * size_of_pair(plan, p))
         for f in range(first, last):
             seen[f] = seen[f] and _is_seen(plan, ws, pose, p, f, count)
 
@@ -339,6 +341,6 @@ def longest_share(plan, ws, h, way):
         for f in range(contacts.pair_first[p], contacts.pair_first[p + 1] if faces else contacts.pair_first[p]):
             if work.kind[f] != EMPTY:
                 own = way_of_shape(plan, ws, contacts.body[k], a, h) + way_of_shape(plan, ws, contacts.other[k], b, h)
-                share = min(share, way * _size_of(plan, p) / own) if own > 0.0 else share
+                share = min(share, way * size_of_pair(plan, p) / own) if own > 0.0 else share
                 break
     return share

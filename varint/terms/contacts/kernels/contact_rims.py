@@ -19,6 +19,7 @@ from varint.collision.shape_records import CYLINDER, PLANE, ROUND
 from varint.kernels.balance import add_landing
 from varint.kernels.plan import Plan, Workspace
 from varint.terms.contacts.kernels.contact_broad_phase import EMPTY
+from varint.terms.contacts.kernels.contact_finding import size_of_pair
 from varint.terms.contacts.kernels.contact_rows import contact_gap
 
 FAST = 2.0  # times its rotation in a step: a rim whose axis is tilted by less may turn over
@@ -164,13 +165,6 @@ def fix_rims(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
 
 
 @njit
-def _size_of(plan, p):
-    """Smaller radius of the spheres about the shapes of pair p, m."""
-    shapes, (a, b) = plan.contacts.shapes, (plan.contacts.pair_shape[p, 0], plan.contacts.pair_shape[p, 1])
-    return min(shapes.bound[a], shapes.bound[b])
-
-
-@njit
 def _lowest(plan, ws, pose, p, f):
     """Gap, m, and lowest point, axes of its body, of the rim of slot f; infinity and the centre where it is level."""
     work, shapes, k = ws.contacts, plan.contacts.shapes, plan.contacts.height.size + f
@@ -252,7 +246,7 @@ def look_at_rims(plan: Plan, ws: Workspace, start: int, end: int) -> int:
             if work.kind[f] == POINT_PLANE and (work.solved[planes + f, 0] == 0.0 or _has_circle(plan, ws, p, f)):
                 continue
             gap, point = _lowest(plan, ws, end, p, f)
-            if gap >= min(_lowest(plan, ws, start, p, f)[0], 0.0) - DEEP * _size_of(plan, p):
+            if gap >= min(_lowest(plan, ws, start, p, f)[0], 0.0) - DEEP * size_of_pair(plan, p):
                 continue
             if work.kind[f] == POINT_PLANE:
                 _fix(plan, ws, p, f)
