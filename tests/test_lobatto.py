@@ -31,17 +31,20 @@ def distance(one, other):
     )
 
 
+def measured_order(mechanism, state, order, steps, duration=0.4):
+    """The order by which the error falls from the first to the second number of steps."""
+    exact = end_of(mechanism, state, duration, vi.Reduced("dop853", rtol=1e-13, dt=duration / 8))
+    errors = [distance(end_of(mechanism, state, duration, vi.Lobatto(duration / n, order)), exact) for n in steps]
+    assert errors[1] < 1e-4
+    return np.log(errors[0] / errors[1]) / np.log(steps[1] / steps[0])
+
+
 # ------------------------------------------------------------------------------------- accuracy
 
 
 @pytest.mark.parametrize(("order", "steps"), [(4, (40, 80)), (6, (20, 40)), (8, (5, 10)), (10, (5, 6))])
 def test_orders_of_a_tree_in_space(order, steps):
-    mechanism, state = tree_in_motion()
-    duration = 0.4
-    exact = end_of(mechanism, state, duration, vi.Reduced("dop853", rtol=1e-13, dt=duration / 8))
-    errors = [distance(end_of(mechanism, state, duration, vi.Lobatto(duration / n, order)), exact) for n in steps]
-    assert errors[1] < 1e-4
-    assert np.log(errors[0] / errors[1]) / np.log(steps[1] / steps[0]) == pytest.approx(order, abs=0.4)
+    assert measured_order(*tree_in_motion(), order, steps) == pytest.approx(order, abs=0.4)
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -148,11 +151,7 @@ def forced_tree(effort=lambda t: 0.5 * np.sin(3.0 * t)):
 
 @pytest.mark.parametrize(("order", "steps"), [(4, (40, 80)), (6, (20, 40)), (8, (6, 10)), (10, (2, 4))])
 def test_orders_with_forces(order, steps):
-    mechanism, state = forced_tree()
-    duration = 0.4
-    exact = end_of(mechanism, state, duration, vi.Reduced("dop853", rtol=1e-13, dt=duration / 8))
-    errors = [distance(end_of(mechanism, state, duration, vi.Lobatto(duration / n, order)), exact) for n in steps]
-    assert np.log(errors[0] / errors[1]) / np.log(steps[1] / steps[0]) == pytest.approx(order, abs=0.4)
+    assert measured_order(*forced_tree(), order, steps) == pytest.approx(order, abs=0.4)
 
 
 def test_works_and_inputs_are_those_of_reduced_coordinates():
