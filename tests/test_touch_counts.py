@@ -64,7 +64,7 @@ DESCRIBES = {
     "varint/warming.py": "runs mechanisms of every kind, as a user does, so that all is compiled",
 }
 FUSED = {"varint/kernels/measures.py", "varint/kernels/rows.py", "varint/kernels/extended_rows.py"}
-BEAMS = {"varint/compile/roles.py", "varint/kernels/beams.py"}
+BEAMS = {"varint/compile/roles.py", "varint/kernels/beams.py", "varint/kernels/beam_steps.py"}
 FAST_PATHS = {
     "point": FUSED | {"varint/kernels/newton.py", "varint/compile/joints.py"},
     "axis": FUSED | {"varint/compile/joints.py"},

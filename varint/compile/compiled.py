@@ -19,12 +19,11 @@ from varint.compile.roles import Roles, elements_of, find_roles
 from varint.compile.welds import Welds, find_welds
 from varint.display import Shown
 from varint.kernels.balance_records import Components
-from varint.kernels.compliant_records import CompliantRows
+from varint.kernels.compliant_records import Beams, CompliantRows
 from varint.kernels.massive_path_records import MassivePaths
 from varint.kernels.measures import ANGULAR
 from varint.kernels.path_records import Paths
 from varint.kernels.plan import (
-    Beams,
     Bodies,
     Constraints,
     Elements,

@@ -167,6 +167,7 @@ def law_arrays(roles: Roles, rows: int) -> dict:
     return {
         "sum_first": rows + np.cumsum([0, *map(len, roles.sums[:law_sums])]),
         "sum_law": np.searchsorted(roles.law_sum, np.arange(law_sums + 1)),
+        "other": np.setdiff1d(np.arange(law_sums), np.array(roles.beam_sums, dtype=np.int64)),
         "kind": np.array([LAW_NAMES.index(element.law.name) for element in elements], dtype=np.int64),
         "element": np.array([e for e, _ in roles.laws], dtype=np.int64),
         "first": np.cumsum([0, *map(len, parameters)])[:-1].astype(np.int64),

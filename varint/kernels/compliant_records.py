@@ -1,4 +1,4 @@
-"""Arrays of compliant rows: in a plan (compliant_rows.py), and in a run of joints that ring (ringing.py)."""
+"""Arrays of compliant rows and elements of beams in a plan, and of joints that ring in a run (ringing.py)."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -17,6 +17,14 @@ class CompliantRows(CompiledRecord):
     sum: Int1  # (n,) the sum of laws, of one measure, that has the row
     joint_row: Int1  # (k,) those among them of joints (soft_joints.py)
     joint_sum: Int1  # (k,)
+
+
+@dataclass(frozen=True, eq=False)
+class Beams(CompiledRecord):
+    """The elements of beams: six measures each, one after another, alone in as many sums (beams.py, beam_steps.py)."""
+
+    first: Int1  # (n,) the first measure
+    sum: Int1  # (n,) its sum
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ rigid links. Residuals are compared as velocities: the equivalent change of the 
 """
 
 from varint._numba import indirect, njit
+from varint.algebra.vectors import add, cross, scale, sub, vector, write
 from varint.kernels.plan import Plan, Workspace
 
 WHAT = "compliant rows"
@@ -23,13 +24,19 @@ def _softness(plan, ws, s, half_step):
     return 1.0 / stiffness if stiffness > 0.0 else 0.0
 
 
-@indirect(seconds=1, what=WHAT)
-def free_efforts(plan: Plan, ws: Workspace, half_step: float) -> None:
-    """Write the residuals of the rows of beams, then set their efforts to multiplier / ``half_step``."""
-    for n in range(plan.compliant.row.size - plan.compliant.joint_row.size):
-        r, s = plan.compliant.row[n], plan.compliant.sum[n]
-        ws.residual_row[r] = ws.multiplier[r] - half_step * ws.efforts.sum_effort[s]
-        ws.efforts.sum_effort[s] = ws.multiplier[r] / half_step
+@njit
+def write_rows(gradient, T, factors, up, low):
+    """The rows (6,) of an effort for one body: ``up`` = P g, ``low`` = -h/2 df/dd, see efforts.py.
+
+    ``gradient``: (g_x, g_theta). ``factors``: -h^2/4 of the derivative of the effort by its measure, and -h/2 of that
+    by its rate. With u = (1 + c) T the rate changes by c g_theta - (1 + c) T x g_theta. In a step whose impulses act
+    along the rows at its end (newton.py), ``up`` and ``low`` are the same array, which then holds ``low``.
+    """
+    (by_value, by_rate), (line, turn) = factors, gradient
+    tilt, c = cross(vector(T), turn), T[3]
+    straight, across = by_value + by_rate * c, by_value + by_rate * (1.0 + c)
+    write(up, line, add(turn, tilt))
+    write(low, scale(by_value + by_rate, line), sub(scale(straight, turn), scale(across, tilt)))
 
 
 @indirect(seconds=1, what=WHAT)

@@ -34,10 +34,10 @@ from varint._numba import indirect, natural, njit
 from varint.algebra.quaternion import multiply
 from varint.algebra.sums import two_sum, two_sums
 from varint.algebra.vectors import add, cross, dot, scale, square_to, sub, turn_of, vector, write
-from varint.kernels.beams import measure_beams, stiffen_beams
-from varint.kernels.compliant_rows import free_efforts
+from varint.kernels.beam_steps import apply_beams, finish_beams, stiffen_beams
+from varint.kernels.compliant_rows import write_rows
 from varint.kernels.dense import add_scaled6, dot6
-from varint.kernels.laws import evaluate_laws, law_work, sum_ends
+from varint.kernels.laws import evaluate_other_laws, law_work, sum_ends
 from varint.kernels.loads import body_of, contact_torque, differentiate_loads, evaluate_loads, load_power
 from varint.kernels.measures import ANGLE, weighted_curvature
 from varint.kernels.path_records import OWN_ROWS
@@ -78,13 +78,14 @@ def apply_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> No
     """Evaluate laws and loads in the middle of the step, and subtract h/2 P g f from ``ws.residual_body``."""
     middle_poses(plan, ws, start, half_step)
     work = ws.efforts
-    evaluate_laws(plan, ws, work.position, work.rotation, ws.velocity, half_step)
+    evaluate_other_laws(plan, ws, work.position, work.rotation, ws.velocity, half_step)
     evaluate_loads(plan, ws, work.rotation, ws.velocity)
-    if plan.compliant.row.size:
-        free_efforts(plan, ws, half_step)
-        if plan.compliant.joint_row.size:
-            average_rows(plan, ws, start, half_step)
-    for s in range(plan.laws.sum_law.size - 1):
+    if plan.beams.first.size:
+        apply_beams(plan, ws, half_step)
+    if plan.compliant.joint_row.size:
+        average_rows(plan, ws, start, half_step)
+    for place in range(plan.laws.other.size):
+        s = natural(plan.laws.other[place])
         share = -half_step * work.sum_effort[s]
         for number in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
             m = natural(number)
@@ -174,10 +175,11 @@ def stiffen(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: float)
     work, upper, lower = ws.efforts, natural(upper), natural(lower)
     up, low = work.change[0], work.change[1]
     if plan.beams.first.size:
-        stiffen_beams(plan, ws, half_step)
+        stiffen_beams(plan, ws, upper, lower, half_step)
     if plan.paths.measure.size:
         bend_paths(plan, ws, half_step)
-    for s in range(plan.laws.sum_law.size - 1):
+    for place in range(plan.laws.other.size):
+        s = natural(plan.laws.other[place])
         by_value, by_rate = -half_step * half_step * work.sum_by_value[s], -half_step * work.sum_by_rate[s]
         if plan.paths.row[s] != OWN_ROWS:
             _join_rows(plan, ws, s, by_value, by_rate, upper, lower)
@@ -194,11 +196,12 @@ def stiffen(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: float)
                     continue
                 g, T = work.gradient[m, side], work.tangent[i]
                 if r < 0:
-                    _write_rows(g, T, by_value, by_rate, up, low)
+                    write_rows((vector(g), turn_of(g)), T, (by_value, by_rate), up, low)
                     for k in range(6):
                         add_scaled6(ws.ldu.D[i, k], up[k], low)
                 elif ws.compliance[r] > 0.0:
-                    _write_rows(g, T, by_value, by_rate, ws.jacobian[upper, r, side], ws.jacobian[lower, r, side])
+                    up_row, low_row = ws.jacobian[upper, r, side], ws.jacobian[lower, r, side]
+                    write_rows((vector(g), turn_of(g)), T, (by_value, by_rate), up_row, low_row)
             if plan.measures.stiffening[m]:
                 _add_curvature(plan, ws, m, curvature_factor(plan, work, s, m), half_step)
     if plan.compliant.joint_row.size:
@@ -225,34 +228,18 @@ def _join_rows(plan, ws, s, by_value, by_rate, upper, lower):
                 add_scaled6(total[1 if r >= 0 and i != near else 0], 1.0, work.gradient[m, side])
     if r < 0:
         up, low = work.change[0], work.change[1]
-        _write_rows(total[0], work.tangent[moved], by_value, by_rate, up, low)
+        write_rows((vector(total[0]), turn_of(total[0])), work.tangent[moved], (by_value, by_rate), up, low)
         for k in range(6):
             add_scaled6(ws.ldu.D[moved, k], up[k], low)
         return
     for side in range(2):
-        i = plan.measures.body[r, side]
-        _write_rows(
-            total[side], work.tangent[i], by_value, by_rate, ws.jacobian[upper, r, side], ws.jacobian[lower, r, side]
-        )
-
-
-@njit
-def _write_rows(g, T, by_value, by_rate, up, low):
-    """The rows (6,) of an effort for one body: ``up`` = P g, ``low`` = -h/2 df/dd.
-
-    With u = (1 + c) T the rate changes by c g_theta - (1 + c) T x g_theta. In a step whose impulses act along the rows
-    at its end (newton.py), ``up`` and ``low`` are the same array, which then holds ``low``.
-    """
-    tilt, c = cross(vector(T), vector(g[3:])), T[3]
-    straight, across = by_value + by_rate * c, by_value + by_rate * (1.0 + c)
-    for k in range(3):
-        up[k], low[k] = g[k], (by_value + by_rate) * g[k]
-        up[3 + k], low[3 + k] = g[3 + k] + tilt[k], straight * g[3 + k] - across * tilt[k]
+        T, gradient = work.tangent[plan.measures.body[r, side]], (vector(total[side]), turn_of(total[side]))
+        write_rows(gradient, T, (by_value, by_rate), ws.jacobian[upper, r, side], ws.jacobian[lower, r, side])
 
 
 @njit(inline="always")
 def _write_pivot(plan, ws, m, by_value, by_rate):
-    """`_write_rows` for the turn of the child of a hinge, whose pivot takes the effort along its angle, measure m."""
+    """`write_rows` for the turn of the child of a hinge, whose pivot takes the effort along its angle, measure m."""
     work, i = ws.efforts, natural(plan.measures.body[m, 0])
     T, g, out = work.tangent[i], turn_of(work.gradient[m, 0]), ws.ldu.effort[0, i]
     tilt, c = cross(vector(T), g), T[3]
@@ -308,7 +295,7 @@ def _add_loads(plan, ws, upper, lower, half_step):
 
 @njit
 def _write_friction_rows(plan, ws, n, k, upper, lower, half_step):
-    """Entry k of the body of load n in the rows of friction, see `_write_rows`; taken off ``ws.efforts.change[0]``."""
+    """Entry k of the body of load n in the rows of friction, see `write_rows`; taken off ``ws.efforts.change[0]``."""
     work, loads, i = ws.efforts, plan.loads, plan.loads.body[n]
     change, T = work.change[0], vector(work.tangent[i])
     directions = square_to(vector(work.gradient[loads.pressed[n], 0]))
@@ -365,10 +352,9 @@ def finish_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> N
     work, start = ws.efforts, natural(start)
     known = work.summed[0] == start + 1
     if plan.beams.first.size:
-        if not known:
-            measure_beams(plan, ws, start)
-        measure_beams(plan, ws, 1 - start)
-    for s in range(plan.laws.sum_law.size - 1):
+        finish_beams(plan, ws, start, half_step, known)
+    for place in range(plan.laws.other.size):
+        s = natural(plan.laws.other[place])
         sum_ends(plan, ws, s, start, known)
         for number in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
             f = natural(number)

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from varint._numba import inner_sizes, natural, njit, switch
-from varint.kernels.beams import evaluate_beams
+from varint.kernels.beams import SIZE, evaluate_beams
 from varint.kernels.measures import measure_rate, weighted_measure, weighted_value
 from varint.kernels.paths import evaluate_paths
 from varint.model.forces import LAWS
@@ -235,10 +235,7 @@ def _sum_at(plan, ws, s, pose, near):
     value, scratch = 0.0, ws.efforts.change
     for number in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
         m = natural(number)
-        if plan.measures.fused[m]:
-            own = ws.efforts.at_pose[pose, m]
-        else:
-            own = weighted_value(plan, ws, m, near[m], ws.position[pose], ws.rotation[pose], scratch)
+        own = weighted_value(plan, ws, m, near[m], ws.position[pose], ws.rotation[pose], scratch)
         value += plan.measures.weight[m] * own
     return value
 
@@ -251,9 +248,18 @@ def evaluate_laws(plan, ws, position, rotation, velocity, span):
     ``sum_value``, ``sum_rate``, ``sum_effort`` and its derivatives of sums; ``effort`` of elements and its derivatives,
     ``flow`` of internal variables. ``span``: see `law_effort`.
     """
-    work, position, rotation = ws.efforts, VECTORS(position), MATRICES(rotation)
     if plan.beams.first.size:
         evaluate_beams(plan, ws, position, rotation)
+        for first in plan.beams.sum:
+            for k in range(SIZE):
+                _evaluate_sum(plan, ws, natural(first + k), velocity, span)
+    evaluate_other_laws(plan, ws, position, rotation, velocity, span)
+
+
+@njit
+def evaluate_other_laws(plan, ws, position, rotation, velocity, span):
+    """`evaluate_laws` without the elements of beams."""
+    work, position, rotation = ws.efforts, VECTORS(position), MATRICES(rotation)
     if plan.paths.measure.size:
         evaluate_paths(plan, ws, position, rotation)
     for number in range(plan.rows.role.size, plan.measures.kind.size):
@@ -261,18 +267,25 @@ def evaluate_laws(plan, ws, position, rotation, velocity, span):
         if plan.measures.fused[m]:
             continue
         work.value[m] = weighted_measure(plan, ws, m, work.value_near[m], position, rotation, work.gradient[m])
-    for s in range(plan.laws.sum_law.size - 1):
-        value = rate = 0.0
-        for number in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
-            m = natural(number)
-            value += plan.measures.weight[m] * work.value[m]
-            rate += measure_rate(plan, m, work.gradient[m], velocity)
-        effort = by_value = by_rate = 0.0
-        for number in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
-            f = natural(number)
-            own, own_by_value, own_by_rate = law_effort(plan, work, f, value, rate, span)
-            work.effort[natural(plan.laws.element[f])] = own
-            work.law_by_value[f], work.law_by_rate[f] = own_by_value, own_by_rate
-            effort, by_value, by_rate = effort + own, by_value + own_by_value, by_rate + own_by_rate
-        work.sum_value[s], work.sum_rate[s] = value, rate
-        work.sum_effort[s], work.sum_by_value[s], work.sum_by_rate[s] = effort, by_value, by_rate
+    for n in range(plan.laws.other.size):
+        _evaluate_sum(plan, ws, natural(plan.laws.other[n]), velocity, span)
+
+
+@njit(inline="always")
+def _evaluate_sum(plan, ws, s, velocity, span):
+    """Evaluate the laws along sum s, whose measures are known, with velocities (nb, 6)."""
+    work = ws.efforts
+    value = rate = 0.0
+    for number in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+        m = natural(number)
+        value += plan.measures.weight[m] * work.value[m]
+        rate += measure_rate(plan, m, work.gradient[m], velocity)
+    effort = by_value = by_rate = 0.0
+    for number in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
+        f = natural(number)
+        own, own_by_value, own_by_rate = law_effort(plan, work, f, value, rate, span)
+        work.effort[natural(plan.laws.element[f])] = own
+        work.law_by_value[f], work.law_by_rate[f] = own_by_value, own_by_rate
+        effort, by_value, by_rate = effort + own, by_value + own_by_value, by_rate + own_by_rate
+    work.sum_value[s], work.sum_rate[s] = value, rate
+    work.sum_effort[s], work.sum_by_value[s], work.sum_by_rate[s] = effort, by_value, by_rate

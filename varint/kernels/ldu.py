@@ -124,6 +124,8 @@ def _eliminate_all(plan, ws, low, body, row):
             forward_pair(plan, ws, i, points, 6 - pair, rows - pair, False, low, body, row)
         elif rows == 5:
             _eliminate(plan, ws, i, 5, G, H, body, row)
+        elif rows == 6:
+            _eliminate(plan, ws, i, 6, G, H, body, row)
         else:
             _eliminate(plan, ws, i, rows, G, H, body, row)
         if pair == 0 and plan.loops.fill_pass[i] < plan.loops.fill_first[i + 1]:

@@ -42,7 +42,7 @@ from varint._numba import (
 )
 from varint.collision.shape_records import Features
 from varint.kernels.balance_records import Balance, Components
-from varint.kernels.compliant_records import CompliantRows, Ringing
+from varint.kernels.compliant_records import Beams, CompliantRows, Ringing
 from varint.kernels.kept_arrays import SavedStep, Spans, write_role_spans
 from varint.kernels.massive_path_records import MassivePaths, MassivePathWork
 from varint.kernels.path_records import Paths
@@ -135,6 +135,7 @@ class Laws(CompiledRecord):
 
     sum_first: Int1  # (ns + 1,) measures of sum s are sum_first[s] : sum_first[s + 1], after those of the rows
     sum_law: Int1  # (ns + 1,) laws of sum s are sum_law[s] : sum_law[s + 1]
+    other: Int1  # sums of no element of a beam
     kind: Int1  # (nf,) place of the law among all, see laws.py
     element: Int1  # (nf,)
     first: Int1  # (nf,) where its parameters start in ``parameter``
@@ -142,14 +143,6 @@ class Laws(CompiledRecord):
     table_first: Int1  # (nf + 1,) pieces of its table
     table: Annotated[Float2, "pieces 6"]  # start, effort's c0 .. c3 in powers of (value - start), potential there
     state: Int1  # (nf,) number of its state, -1 for none
-
-
-@dataclass(frozen=True, eq=False)
-class Beams(CompiledRecord):
-    """The elements of beams: six measures each, one after another, alone in as many sums (beams.py)."""
-
-    first: Int1  # (n,) the first measure
-    sum: Int1  # (n,) its sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,7 +246,7 @@ class EffortWork(CompiledRecord, writable=True):
     value: Annotated[Float1, "nm"]  # of measures, turns counted
     # of the last step done, for a row of a constraint of the last node
     value_near: Annotated[Float1, "nm", STEP_STATE + TAPED + BEFORE_EVENT]
-    at_pose: Annotated[Float2, "2 nm"]  # of elements of beams, at the start and the end of a step
+    push: Annotated[Float3, "beams 2 6"]  # of elements on bodies a and b over half a step, see beam_steps.py
     gradient: Annotated[Float3, "nm 2 6"]  # by side, times the weight
     sum_at: Annotated[Float2, "2 ns"]  # at the start and the end of the last step done, if laws have a potential
     summed: Annotated[Int1, "1"]  # one more than the pose where they are known from the last step, zero for none

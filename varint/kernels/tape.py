@@ -1,6 +1,7 @@
 """The stages of a run, kept so that their derivatives can be taken afterwards (tangent.py, adjoint.py)."""
 
 from varint._numba import copy_spans, njit
+from varint.kernels.beams import evaluate_beams
 from varint.kernels.configuration import place
 from varint.kernels.dense import copy_motions
 from varint.kernels.newton import evaluate_step
@@ -75,6 +76,8 @@ def play_stage(plan, ws, tape, k):
     place(plan, ws, 0)
     play_rows(plan, ws, tape, k)
     evaluate_step(plan, ws, 0, 1, h, upper, 0.0)
+    if plan.beams.first.size:  # their gradients, which a step does without
+        evaluate_beams(plan, ws, ws.efforts.position, ws.efforts.rotation)
     return upper, h
 
 

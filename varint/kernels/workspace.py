@@ -4,9 +4,10 @@ import numpy as np
 
 from varint._numba import addresses_of, allocate
 from varint.algebra.arcs import ARC_NODES
-from varint.kernels.beams import evaluate_beams, measure_beams, stiffen_beams
+from varint.kernels.beam_steps import apply_beams, finish_beams, stiffen_beams
+from varint.kernels.beams import evaluate_beams
 from varint.kernels.braced_joints import brace_rows, release_rows
-from varint.kernels.compliant_rows import free_efforts, largest_open
+from varint.kernels.compliant_rows import largest_open
 from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.extended import finish_extended, sharpen
@@ -91,7 +92,8 @@ def workspace_sizes(plan: Plan, stages: int, kept: int, sharpened: bool) -> dict
         "nm": plan.measures.kind.size,
         "nf": plan.laws.kind.size, "ns": plan.laws.sum_law.size - 1, "ne": plan.elements.force.size,
         "states": states_of(plan), "settled": SETTLED_SIZE, "loads": plan.loads.kind.size,
-        "constraints": plan.constraints.row.size, "products": plan.products.start.size, "stages": stages,
+        "constraints": plan.constraints.row.size, "beams": plan.beams.first.size,
+        "products": plan.products.start.size, "stages": stages,
         "ringing": stages if plan.compliant.joint_row.size else 0,
         "kept": kept, "poses": 2, "components": plan.components.first_body.size - 1,
         "sharpened": 0, "sharpened_slots": 0, "sharpened_rows": 0,
@@ -120,13 +122,12 @@ def prepare_workspace(plan: Plan, stages: int) -> None:
         for function in (apply_efforts, stiffen, finish_efforts):
             function.prepare()
     if plan.beams.first.size:
-        for function in (evaluate_beams, measure_beams, stiffen_beams):
+        for function in (evaluate_beams, apply_beams, stiffen_beams, finish_beams):
             function.prepare()
     if plan.paths.measure.size:
         evaluate_paths.prepare()
         bend_paths.prepare()
     if plan.compliant.row.size:
-        free_efforts.prepare()
         largest_open.prepare()
     if plan.compliant.joint_row.size:
         for function in (average_rows, stiffen_rows, extrapolate_ringing, keep_ringing, brace_rows, release_rows):

@@ -51,7 +51,7 @@ def by_rotation(v, rho, f):
 
 
 @njit
-def _vector_change(rho, f, delta):
+def vector_change(rho, f, delta):
     """The change of rho by a rotation delta from the left."""
     once = cross(rho, delta)
     return add(sub(delta, scale(0.5, once)), scale(f, cross(rho, once)))
@@ -80,7 +80,7 @@ def turning_change(plan, m, A, B, turn_a, turn_b):
     v = vector(plan.measures.v[m])
     rho, f, slope = _rotation_vector(plan, m, A, B)
     delta = sub(rotate_back(A, rotate(B, turn_b)), turn_a)
-    dnear = _by_rotation_change(v, rho, f, slope, _vector_change(rho, f, delta))
+    dnear = _by_rotation_change(v, rho, f, slope, vector_change(rho, f, delta))
     near = by_rotation(v, rho, f)
     far = rotate_back(B, rotate(A, near))
     return dnear, sub(rotate_back(B, rotate(A, add(dnear, cross(turn_a, near)))), cross(turn_b, far))
@@ -109,12 +109,12 @@ def rotation_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by):
     v, turn_a, turn_b = vector(plan.measures.v[m]), vector(motions[0][3:]), vector(motions[1][3:])
     rho, f, slope = _rotation_vector(plan, m, A, B)
     delta = sub(rotate_back(A, rotate(B, turn_b)), turn_a)
-    drho, near = _vector_change(rho, f, delta), by_rotation(v, rho, f)
+    drho, near = vector_change(rho, f, delta), by_rotation(v, rho, f)
     add_to(by.v[m], weight, add(drho, scale(factor, rho)))
     x, y, z = _since_rest(plan, m, A, B)
     for k in range(3):  # R0 turned by e_k from the left turns R R0^T by the opposite of its column k
         turn = scale(-1.0, x if k == 0 else (y if k == 1 else z))
-        change = _by_rotation_change(v, rho, f, slope, _vector_change(rho, f, turn))
+        change = _by_rotation_change(v, rho, f, slope, vector_change(rho, f, turn))
         by.rest[m, k] += weight * (dot(change, delta) + factor * dot(near, turn))
     return dot(v, drho)
 
