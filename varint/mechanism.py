@@ -22,6 +22,7 @@ from varint.kinematics.diagnosis import Diagnosis, diagnose
 from varint.kinematics.joint_reader import JointReader
 from varint.model.checks import checked_call
 from varint.model.degrees import warn_of_degrees
+from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.import_report import ImportReport
 from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units
@@ -219,12 +220,15 @@ class Mechanism(CompiledStructure):
 
         Bodies reach from joint to joint, and as far as their inertia shows. ``path``: where it is written, .png, .pdf
         or .svg; ``plane``: "xy", "xz", "yz", "yx", "zx", "zy" or "isometric", by default the plane in which the joints
-        move, isometric where there is none; ``labels``: whether bodies and joints are named. Raises ArgumentError,
-        FileError.
+        move, isometric where there is none; ``labels``: whether bodies and joints are named. Deformable bodies and
+        nets are drawn as a run starts with them. Raises ArgumentError, FileError; StateError where they find no
+        equilibrium.
         """
         from varint.drawing.mechanism_picture import plot_mechanism
+        from varint.meshes.mesh_start import vertices_at
 
-        return plot_mechanism(self, self.state() if state is None else state, path, plane, labels)
+        state = self.state() if state is None else state
+        return plot_mechanism(self, state, path, plane, labels, vertices_at(self, state))
 
     def diagnose(self, state: State | None = None) -> Diagnosis:
         """Mobility, redundant rows, instantaneous motions and singularity at the pose of ``state``; ``str()`` reports.
@@ -248,8 +252,8 @@ class Mechanism(CompiledStructure):
             (("force", "type", "acts on and parameters"), forces),
             (("start", "of", "value", "unit"), list(self._start_rows())),
         )
-        reference = (np.array([getattr(body, name) for body in self.bodies]) for name in ("position", "quat_wxyz"))
-        parts = [thumbnail(self, *reference)]
+        position, quat = (np.array([getattr(body, name) for body in self.bodies]) for name in ("position", "quat_wxyz"))
+        parts = [thumbnail(self, position, quat, [soft.mesh.points for soft in soft_meshes(self)])]
         parts += [html_table(("body", ">mass (kg)", ">position (m)"), bodies, repr(self))]
         return "".join([*parts, *(html_table(columns, rows) for columns, rows in tables if rows)])
 

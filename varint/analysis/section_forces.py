@@ -6,7 +6,7 @@ import numpy as np
 
 from varint.analysis.forces import element_efforts
 from varint.analysis.recorded_motion import RecordedMotion
-from varint.analysis.stiff_damping import motion_of_forces, warn_of_shaking
+from varint.analysis.stiff_damping import rates_of_steps, warn_of_shaking
 from varint.errors import ArgumentError
 from varint.model.checks import check_name, of_type
 from varint.model.forces.beam_element import BeamElement
@@ -38,6 +38,7 @@ def section_forces(run: RecordedMotion, beam: str) -> np.ndarray:
     if not own:
         raise ArgumentError(f"mechanism '{run.mechanism.name}' has no beam '{name}'")
     warn_of_shaking(run, stacklevel=2)
-    efforts = element_efforts(run.mechanism, motion_of_forces(run), run.command, run.law_states)
+    motion = run.position, run.quat_wxyz, run.velocity, run.angular_velocity
+    efforts = element_efforts(run.mechanism, motion, run.command, run.law_states, rates_of_steps(run))
     columns = [np.flatnonzero(run.mechanism.compiled.force == own[k]) for k in sorted(own)]
     return -efforts[:, np.array(columns)]

@@ -1,7 +1,7 @@
 """Joint coordinates to poses and velocities of bodies, and back, along the spanning tree."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -146,9 +146,18 @@ class JointFrames:
             v[child] = v[self.b] - dv - np.cross(w[child], x[self.b] - x[child])
 
 
-def with_world(position: ArrayLike, quat_wxyz: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """x (..., nb + 1, 3), R (..., nb + 1, 3, 3), the world last, of bodies at (..., nb, 3), (..., nb, 4)."""
+def with_world(
+    position: ArrayLike, quat_wxyz: ArrayLike, vertices: Sequence[np.ndarray] = ()
+) -> tuple[np.ndarray, np.ndarray]:
+    """x (..., n, 3), R (..., n, 3, 3), the world last, of bodies at (..., nb, 3), (..., nb, 4).
+
+    Between the bodies and the world stand the ``vertices`` of meshes, each (..., m, 3), which do not turn.
+    """
     position, R = np.asarray(position), rotation_matrix(quat_wxyz)
+    if vertices:
+        more = np.concatenate(vertices, axis=-2)
+        position = np.concatenate([position, more], axis=-2)
+        R = np.concatenate([R, np.broadcast_to(np.eye(3), (*more.shape, 3))], axis=-3)
     x = np.concatenate([position, np.zeros_like(position[..., :1, :])], axis=-2)
     return x, np.concatenate([R, np.broadcast_to(np.eye(3), (*R.shape[:-3], 1, 3, 3))], axis=-3)
 

@@ -12,7 +12,12 @@ from scipy.sparse.linalg import splu
 from varint.elasticity.elastic_mesh import ElasticMesh
 from varint.elasticity.spring_net import SpringNet
 from varint.errors import StateError
+from varint.kinematics.frames import with_world
+from varint.mechanism import Mechanism
 from varint.meshes.attached_meshes import AttachedMeshes
+from varint.meshes.mesh_state import MeshState, with_vertices
+from varint.model.forces.soft_mesh import soft_meshes
+from varint.model.state import State
 
 MOST_ITERATIONS = 200
 HALVINGS = 40  # of an increment
@@ -20,6 +25,28 @@ AT_REST = 1e-11  # of the largest force at the first guess, or of those that hol
 ROUND_OFF = 1e-14  # of the largest stiffness times the size of the meshes
 LINE = 1e-6  # singular value over the largest: points on a line leave a rotation undetermined
 SHIFT = 1e-12  # of the largest stiffness: that of a mesh held at a point or a line alone is singular
+
+
+def state_with_meshes(mechanism: Mechanism, state: State) -> State:
+    """The state with all vertices as a run starts from it; itself where it has them, or where there are none.
+
+    Raises StateError.
+    """
+    if isinstance(state, MeshState) or not soft_meshes(mechanism):
+        return state
+    compiled = mechanism.compiled
+    x, R = with_world(state.position, state.quat_wxyz)
+    position, rotation, motion = x.copy(), R.copy(), np.zeros((len(mechanism.bodies), 6))
+    position[compiled.slot], rotation[compiled.slot] = x[:-1], R[:-1]
+    motion[compiled.slot] = np.hstack([state.velocity, state.angular_velocity])
+    vertices = start_along(AttachedMeshes(mechanism, compiled), position, rotation, motion)
+    return with_vertices(mechanism, state, np.array(vertices))
+
+
+def vertices_at(mechanism: Mechanism, state: State) -> list[np.ndarray]:
+    """Places (n, 3), m, world, of the vertices of each mesh at a state, see `state_with_meshes`."""
+    found = state_with_meshes(mechanism, state)
+    return list(found.vertices.values()) if isinstance(found, MeshState) else []
 
 
 def start_along(
