@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import zlib
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from varint._numba import is_compiled
 from varint.kernels.step import run
 
+MOST_CASES = 30  # of a test of more, the fast tests have a third and the slow ones the others
 COMPILED_FIRST = [  # kinds of runs; what stands in one line goes side by side, so that no two workers compile the same
     [["poses", "steps"], ["explicit steps in reduced coordinates", "implicit steps in reduced coordinates"]],
     [
@@ -38,9 +40,18 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
+    cases = Counter(_test_of(item) for item in items)
     for item in items:
-        if item.get_closest_marker("many") and zlib.crc32(item.nodeid.encode()) % 4:
+        number = zlib.crc32(item.nodeid.encode())
+        if item.get_closest_marker("many") and number % 4:
             item.add_marker("long")
+        if cases[_test_of(item)] > MOST_CASES and number % 3:
+            item.add_marker("slow")
+
+
+def _test_of(item):
+    """The test whose case an item is."""
+    return item.nodeid.partition("[")[0]
 
 
 @pytest.fixture
