@@ -19,12 +19,11 @@ from varint.kernels.step import run
 from varint.warming import KINDS
 
 MOST_CASES = 30  # of a test of more, the fast tests have a third and the slow ones the others
-COMPILED_FIRST = [  # kinds of runs, and names that are announced: what the kinds of one row compile has much in common
-    ["poses", "steps", "hard stops and drives", "gradients", "small motions", "joints as products"]
+COMPILED_FIRST = [  # kinds of runs, and names that are announced: a row shares most, and has its short ones at the end
+    ["poses", "steps", "gradients", "hard stops and drives", "small motions", "joints as products"]
     + ["steps of collocation", "steps from python"],
-    ["contacts", "explicit steps in reduced coordinates", "implicit steps in reduced coordinates"]
-    + ["gradients in reduced coordinates", "contacts of shapes", "contacts in steps", "friction and contacts"]
-    + ["steps at velocity level"],
+    ["contacts", "explicit steps in reduced coordinates", "contacts of shapes", "implicit steps in reduced coordinates"]
+    + ["gradients in reduced coordinates", "steps at velocity level", "contacts in steps", "friction and contacts"],
 ]
 
 
@@ -44,9 +43,10 @@ def pytest_configure_node(node):
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtestloop(session):
-    """A worker compiles its share of what the tests need before its first one, in this process: what it has typed once
-    serves all that it compiles later. It goes through a row of its own, then takes what is left of the others."""
+def pytest_collection(session):
+    """A worker compiles its share of what the tests need, in this process: what it has typed once serves all that it
+    compiles later. It goes through a row of its own, then takes what is left of the others. Before it imports the
+    tests, as some of them place bodies there."""
     given = getattr(session.config, "workerinput", {})
     if not given.get("claims"):
         return
