@@ -281,6 +281,7 @@ def test_accelerations_of_what_touches(start):
     assert along[meets, 1:] == pytest.approx(faster[meets, 1:], rel=1e-6, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_to_the_same_bits(tmp_path):
     mechanism, state = corner_on_a_box()
     whole = vi.redmax.simulate(mechanism, 0.3, 0.01, state=state)
