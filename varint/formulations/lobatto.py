@@ -77,7 +77,7 @@ class Lobatto(Marched):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        choice(self.order, ORDERS, "order", ArgumentError)
+        choice(self.order, ORDERS, f"order of {self.called}", ArgumentError)
         choice(self.on_unresolved, ON_UNRESOLVED, "on_unresolved", ArgumentError)
 
     @property
