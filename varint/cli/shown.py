@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 OF_SIMULATIONS = (
     *("duration", "dt", "energy_error", "order", "scheme", "integrator", "method", "rtol", "tol", "stages"),
-    "contact_solver",
+    *("contact_solver", "lobatto", "peer", "stabilisation"),
     *("adaptive", "substep", "every", "param", "repair"),
 )
 
@@ -39,7 +39,7 @@ def is_run(args: Namespace) -> bool:
     if Path(args.mechanism).suffix.lower() not in RUN_FILES:
         return False
     for name in OF_SIMULATIONS:
-        if getattr(args, name):
+        if getattr(args, "simulator" if name == "peer" else name):
             option = "-p" if name == "param" else f"--{name.replace('_', '-')}"
             raise ArgumentError(f"'{args.mechanism}' is recorded already: leave out {option}, or name a mechanism")
     return True
