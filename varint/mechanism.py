@@ -15,7 +15,7 @@ from varint.compile import CompiledStructure
 from varint.configurations.assembly_modes import AssemblyModes
 from varint.configurations.mode_search import assembly_modes
 from varint.configurations.shown_state import ShownState
-from varint.configurations.sweep import Sweep, sweep
+from varint.configurations.sweep import ON_LOCKUP, Sweep, sweep
 from varint.display import html_table, numbers_text, value_text
 from varint.kinematics.assembly import assemble, checked_state, make_state
 from varint.kinematics.diagnosis import Diagnosis, diagnose
@@ -142,7 +142,14 @@ class Mechanism(CompiledStructure):
         """
         return assemble(self, self.compiled, guess, hold, coordinates, rates)
 
-    def sweep(self, joint: str | tuple[str, int], values: ArrayLike, state: State | None = None) -> Sweep:
+    def sweep(
+        self,
+        joint: str | tuple[str, int],
+        values: ArrayLike,
+        state: State | None = None,
+        *,
+        on_lockup: str = ON_LOCKUP[0],
+    ) -> Sweep:
         """Drive a coordinate of a joint through ``values``: the configurations of a linkage, without dynamics.
 
         Parameters
@@ -155,8 +162,14 @@ class Mechanism(CompiledStructure):
             moves as little as the kinetic metric allows.
         state : State, optional
             Where to start; ``state()`` where not given. Its velocities do not matter.
+        on_lockup : str
+            A linkage that locks ends the sweep, whose arrays then have fewer rows than ``values``. "warn": a
+            LockedWarning says where; "ignore": `Sweep.lockup` alone does.
 
-        A linkage that locks ends the sweep: see `Sweep`.
+        Returns
+        -------
+        Sweep
+            Poses and coordinates, a row for each value reached.
 
         Raises
         ------
@@ -167,7 +180,7 @@ class Mechanism(CompiledStructure):
             The joints cannot be closed at ``state``.
         """
         twin = self.rigid_twin
-        return sweep(twin, twin.compiled, joint, values, self.state() if state is None else state)
+        return sweep(twin, twin.compiled, joint, values, self.state() if state is None else state, on_lockup)
 
     def assembly_modes(
         self,
