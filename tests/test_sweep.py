@@ -326,6 +326,7 @@ def test_path_of_a_point_is_that_of_the_poses():
     circle = sweep.path("coupler", pin)
     np.testing.assert_allclose(np.linalg.norm(circle, axis=1), 0.4, atol=1e-12)
     np.testing.assert_allclose(circle, sweep.path("crank", pin), atol=1e-12)
+    assert np.array_equal(sweep.point("coupler", pin), circle)
     np.testing.assert_array_equal(sweep.path("crank"), sweep.position[:, mechanism.body_index["crank"]])
     with pytest.raises(vi.ArgumentError, match="no body 'cupler', did you mean 'coupler'"):
         sweep.path("cupler")

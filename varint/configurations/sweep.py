@@ -25,7 +25,7 @@ from varint.display import Shown, count_text, described, html_table, numbers_tex
 from varint.errors import ArgumentError, LockedWarning
 from varint.kinematics.assembly import assemble, checked_state, state_of
 from varint.kinematics.closure import Closure, Coordinate, coordinate_units
-from varint.kinematics.frames import JointFrames, joint_coordinates, moved, with_world
+from varint.kinematics.frames import JointFrames, in_body, joint_coordinates, moved, with_world
 from varint.model.checks import array_of, choice, in_a_shape, known_name, shown, whole_number
 from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units as units_of
@@ -155,9 +155,12 @@ class Sweep(Shown):
         ]
         if point is None:
             return self.position[:, number].copy()
-        at, of_body = array_of(point, (3,), f"point of body '{body}'", ArgumentError), self.mechanism.bodies[number]
-        arm = rotation_matrix(of_body.quat_wxyz).T @ (at - of_body.position)
+        arm = in_body(self.mechanism, number, array_of(point, (3,), f"point of body '{body}'", ArgumentError))
         return self.position[:, number] + rotation_matrix(self.quat_wxyz[:, number]) @ arm
+
+    def point(self, body: str, point: ArrayLike | None = None) -> np.ndarray:
+        """The same as `path`, by the name that trajectories and mechanisms have for it."""
+        return self.path(body, point)
 
     def state(self, i: int) -> State:
         """The configuration at ``values[i]``, at rest."""
