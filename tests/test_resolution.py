@@ -245,7 +245,7 @@ def test_the_proposed_step_resolves_the_catalogue(name):
     mechanism, dt = getattr(vi.mechanisms, name)(), COARSE[name]
     duration = dt * round(3.0 / dt)
     proposed = told(mechanism, mechanism.state(), duration, dt, 2)
-    assert dt / 30 < proposed <= dt / 2
+    assert dt / 38 < proposed <= dt / 2
     vi.simulate(mechanism, duration, proposed, on_unresolved="raise")
 
 
@@ -254,7 +254,7 @@ def test_the_proposed_step_resolves_the_catalogue(name):
 def test_the_proposed_step_resolves_random_chains(seed):
     _, mechanism, state = random_run(seed)
     proposed = told(mechanism, state, 2.0, 0.01, 2)
-    assert 0.01 / 14 < proposed <= 0.005
+    assert 0.01 / 18 < proposed <= 0.005
     vi.simulate(mechanism, 2.0, proposed, state=state, on_unresolved="raise")
 
 

@@ -17,7 +17,7 @@ from varint.model.state import State
 
 FINER_RTOL, LEAST_RTOL = 0.01, 1e-13  # times smaller tolerances are proposed, down to round-off
 FINER, FINER_LOOPS = 4, 16  # times smaller steps are proposed, these where loops may pass close to a singular pose,
-CHANGE, CHANGE_LOOPS = 0.15, 0.07  # or steps in which velocities change by no more than this share of the largest
+CHANGE, CHANGE_LOOPS = 0.12, 0.055  # or steps in which velocities change by no more than this share of the largest
 LOOKED_AT = 10_000  # nodes, for steep forces
 IN_A_ROW = 3  # steps that are told of a steep force
 SWING = 0.5  # of its law's width: smaller swings leave its effort as it is
@@ -94,8 +94,8 @@ def finer_step(mechanism: Mechanism, dt: float) -> float:
 def step_for_change(mechanism: Mechanism, dt: float, change: float) -> float:
     """s: a whole part of ``dt``, s, at most half, in which velocities change by no more than is resolved mostly.
 
-    ``change``: the `largest_change` in steps of ``dt``. Of 180 random and catalogued runs that steps did not resolve,
-    97 % are without a warning then (benchmarks/resolution.py).
+    ``change``: the `largest_change` in steps of ``dt``. Nine of ten runs that steps did not resolve are without a
+    warning then (benchmarks/resolution.py).
     """
     most = CHANGE_LOOPS if mechanism.compiled.topology.clusters else CHANGE
     return dt / max(2, math.ceil(change / most))

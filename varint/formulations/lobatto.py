@@ -74,6 +74,7 @@ class Lobatto(Marched):
     called: ClassVar[str] = "varint.Lobatto"
     option: ClassVar[str] = "--lobatto"
     resumable: ClassVar[bool] = True
+    orders: ClassVar[tuple[int, ...]] = ORDERS
 
     def __post_init__(self) -> None:
         super().__post_init__()
