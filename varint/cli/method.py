@@ -42,7 +42,7 @@ def add_method(parser: ArgumentParser) -> None:
     by_name = "run by this integrator: in reduced coordinates, or of varint.Maximal (docs/rivals.md)"
     method.add_argument("--integrator", type=str.lower, choices=methods_by_integrator(), help=by_name)
     collocation = "run by collocation, the fastest for trees of hinges (docs/runs.md)"
-    method.add_argument("--lobatto", action="store_true", help=collocation)
+    method.add_argument("--lobatto", dest="collocation", action="store_true", help=collocation)
     rival = "run by a method of your own: a script that registers it (docs/own_methods.md)"
     method.add_argument("--method", metavar="FILE.py", type=Path, help=rival)
     peer = f"run by another simulator: {', '.join(simulators())}, or with its integrator, as mujoco:rk4"
@@ -73,7 +73,7 @@ def formulation_of(args: Namespace) -> str:
 
     if args.method is not None:
         return registered_by(args.method)
-    if args.lobatto:
+    if args.collocation:
         return Lobatto.formulation
     if args.simulator is not None:
         return HERE[3]
