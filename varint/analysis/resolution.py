@@ -112,8 +112,8 @@ def largest_change(trajectory: RecordedMotion) -> float:
     largest = 0.0
     for c in np.unique(of_body[told[told >= 0]]):
         bodies = np.flatnonzero(of_body == c)
-        mass = np.array([mechanism.bodies[i].mass for i in bodies])
-        inertia = np.array([mechanism.bodies[i].inertia for i in bodies])
+        mass = np.array([mechanism.bodies[int(i)].mass for i in bodies])
+        inertia = np.array([mechanism.bodies[int(i)].inertia for i in bodies])
         changed = fastest = 0.0
         last: tuple[np.ndarray, ...] = ()
         for part in trajectory.parts():

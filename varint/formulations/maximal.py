@@ -126,8 +126,8 @@ class Variational(Method):
         mechanism = problem.mechanism
         taken, chosen = self._taken(problem, recording, self._may_collocate(problem, recording))
         if not isinstance(taken, Variational):
-            run, job = taken.prepare(problem, recording)
-            return run, replace(job, settings=job.settings | chosen)
+            other, job = taken.prepare(problem, recording)
+            return other, replace(job, settings=job.settings | chosen)
         dt, scheme = taken.dt, taken.scheme
         assert not isinstance(dt, str)
         steps = problem.steps(dt)
@@ -189,8 +189,10 @@ class Variational(Method):
     def _made(self, name: str, dt: float) -> Method:
         """`Lobatto`, or these arguments with a scheme, in steps of ``dt``, s."""
         if name.startswith(COLLOCATION):
-            order, how = int(name.removeprefix(COLLOCATION)), self.on_unresolved
-            return method_class("lobatto")(dt=dt, order=order, on_unresolved=how)
+            taken: Method = _lobatto()(
+                dt=dt, order=int(name.removeprefix(COLLOCATION)), on_unresolved=self.on_unresolved
+            )
+            return taken
         order = self.order if name == self.scheme else None
         return replace(self, dt=dt, scheme=name, order=order, energy_error=None)
 
@@ -199,7 +201,7 @@ class Variational(Method):
         problem = replace(problem, state=checked_start(problem.mechanism, problem.start()))
         schemes = schemes_of(self.order, self.scheme)
         if collocate:
-            schemes = collocations(method_class("lobatto").orders) + schemes
+            schemes = collocations(_lobatto().orders) + schemes
         return chosen_step(problem, wanted, schemes, self.tol, self._made)
 
     def _may_collocate(self, problem: Problem, recording: Recording) -> bool:
@@ -209,7 +211,7 @@ class Variational(Method):
         if not plain or problem.force or problem.torque:
             return False
         try:
-            method_class("lobatto")(dt=1.0).check(problem.mechanism)
+            _lobatto()(dt=1.0).check(problem.mechanism)
         except ArgumentError:
             return False
         return True
@@ -242,8 +244,9 @@ class Variational(Method):
     def report(self, trajectory: Trajectory, stacklevel: int) -> None:
         """See `Method`."""
         if trajectory.settings["formulation"] != self.formulation:  # which "auto" took
-            taken = method_class(trajectory.settings["formulation"])
-            taken(dt=trajectory.settings["dt"], on_unresolved=self.on_unresolved).report(trajectory, stacklevel + 1)
+            _lobatto()(dt=trajectory.settings["dt"], on_unresolved=self.on_unresolved).report(
+                trajectory, stacklevel + 1
+            )
             return
         unresolved = None if self.on_unresolved == "ignore" else find_unresolved(trajectory, trajectory.settings["dt"])
         if unresolved is None:
@@ -252,6 +255,11 @@ class Variational(Method):
             message, time, body = unresolved
             raise UnresolvedError(message, time=time, body=body, joint=None, trajectory=trajectory)
         warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=stacklevel)
+
+
+def _lobatto() -> Any:
+    """The class `Lobatto`, whose file imports this one."""
+    return method_class("lobatto")
 
 
 def _check_masses_of_paths(mechanism: Mechanism, scheme: Scheme) -> None:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -259,7 +259,8 @@ class _Trials:
         """A run and what it came to; errors are infinite where the steps did not resolve the motion."""
         try:
             with followed(None):  # a trial is not the run that is looked at
-                method = replace(self.make(scheme.name, dt), on_unresolved="ignore")
+                made: Any = self.make(scheme.name, dt)
+                method: Method = replace(made, on_unresolved="ignore")
                 run = solve(replace(self.problem, duration=steps * dt), method)
         except ConvergenceError:
             run = None
