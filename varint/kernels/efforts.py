@@ -21,9 +21,9 @@ d = (dv, dphi) of the two bodies:
 
 Such a row is one of the tree joint between the two bodies, or one of a closure (theory.md section 10). An effort along
 the angle of a hinge has none in mechanisms without loops (lower_pairs.py). Where one body is the world there is no row,
-and upper lower^T is added to D. D takes as well the exact derivative of the loads, and the change of an effort's
-direction with each body by itself. Its change with the other body has no place in the graph of the LDU, and neither has
-that of the rate with the gradient: both are left to the exact operator (operator.py).
+and upper lower^T is added to D. D takes as well the exact derivative of the loads, and the
+change of an effort's direction with each body by itself. Its change with the other body has no place in the graph of
+the LDU, and neither has that of the rate with the gradient: both are left to the exact operator (operator.py).
 
 Friction between two balls has two rows more: its changes along two directions at right angles to the normal.
 """
