@@ -307,6 +307,16 @@ def test_contacts_are_those_of_maximal_coordinates():
     assert found.acceleration == pytest.approx(expected.acceleration, abs=1e-3)
 
 
+def test_shapes_that_no_step_foresees_are_told_once(monkeypatch):
+    monkeypatch.setattr(ContactEvents, "overlooks", lambda *_: True)
+    monkeypatch.setattr("varint.terms.limits.stop_events.MOST_SHORTER", 0)
+    mechanism, state = rolling()
+    with pytest.warns(vi.UnresolvedWarning, match=r"shapes of contact 'c' met at t = .* no step down to .* s") as told:
+        run = vi.redmax.simulate(mechanism, 0.02, 0.01, state=state, integrator="dop853")
+    assert len(told) == 1
+    assert run.success
+
+
 def test_rims_and_rolling_resistance_are_refused():
     """And what has no located events."""
     cylinder = vi.Body(

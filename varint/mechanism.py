@@ -15,12 +15,14 @@ from varint.compile import CompiledStructure
 from varint.configurations.assembly_modes import AssemblyModes
 from varint.configurations.mode_search import assembly_modes
 from varint.configurations.shown_state import ShownState
-from varint.configurations.sweep import Sweep, sweep
+from varint.configurations.sweep import ON_LOCKUP, Sweep, sweep
 from varint.display import html_table, numbers_text, value_text
+from varint.errors import ArgumentError
 from varint.kinematics.assembly import assemble, checked_state, make_state
 from varint.kinematics.diagnosis import Diagnosis, diagnose
+from varint.kinematics.frames import in_body
 from varint.kinematics.joint_reader import JointReader
-from varint.model.checks import checked_call
+from varint.model.checks import array_of, checked_call
 from varint.model.degrees import warn_of_degrees
 from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.import_report import ImportReport
@@ -143,7 +145,14 @@ class Mechanism(CompiledStructure):
         """
         return assemble(self, self.compiled, guess, hold, coordinates, rates)
 
-    def sweep(self, joint: str | tuple[str, int], values: ArrayLike, state: State | None = None) -> Sweep:
+    def sweep(
+        self,
+        joint: str | tuple[str, int],
+        values: ArrayLike,
+        state: State | None = None,
+        *,
+        on_lockup: str = ON_LOCKUP[0],
+    ) -> Sweep:
         """Drive a coordinate of a joint through ``values``: the configurations of a linkage, without dynamics.
 
         Parameters
@@ -156,8 +165,14 @@ class Mechanism(CompiledStructure):
             moves as little as the kinetic metric allows.
         state : State, optional
             Where to start; ``state()`` where not given. Its velocities do not matter.
+        on_lockup : str
+            A linkage that locks ends the sweep, whose arrays then have fewer rows than ``values``. "warn": a
+            LockedWarning says where; "ignore": `Sweep.lockup` alone does.
 
-        A linkage that locks ends the sweep: see `Sweep`.
+        Returns
+        -------
+        Sweep
+            Poses and coordinates, a row for each value reached.
 
         Raises
         ------
@@ -168,7 +183,7 @@ class Mechanism(CompiledStructure):
             The joints cannot be closed at ``state``.
         """
         twin = self.rigid_twin
-        return sweep(twin, twin.compiled, joint, values, self.state() if state is None else state)
+        return sweep(twin, twin.compiled, joint, values, self.state() if state is None else state, on_lockup)
 
     def assembly_modes(
         self,
@@ -281,6 +296,20 @@ class Mechanism(CompiledStructure):
     def rates(self, state: State) -> dict[str, np.ndarray]:
         """Joint name to the rates of its coordinates at ``state``, (dof,), or () where it has one; m/s, rad/s."""
         return self._joint_reader.rates(state)
+
+    def point(self, state: State, body: str, point: ArrayLike | None = None) -> np.ndarray:
+        """Position (3,), m, world, at ``state`` of a point of ``body``; `Trajectory.point` has those of a run.
+
+        ``point`` (3,): where it is in the reference configuration, m, world; the centre of mass where not given. Raises
+        MechanismError for a name that no body has, ArgumentError for what is no point, StateError for a state of other
+        bodies.
+        """
+        described, number = self.body(body), self.body_index[body]
+        checked_state(self, state, "state")
+        if point is None:
+            point = described.position
+        place = in_body(self, number, array_of(point, (3,), f"point of body '{body}'", ArgumentError))
+        return state.point(number, place)
 
     @cached_property
     def _joint_reader(self) -> JointReader:

@@ -137,7 +137,9 @@ def mechanism_calls() -> dict[str, Call]:
     found = {
         "Mechanism": Call(vi.Mechanism, rights(**made), short_run),
         "Mechanism.assemble": Call(four.assemble, rights(**held)),
-        "Mechanism.sweep": Call(four.sweep, rights(joint="crank pivot", values=[0.0, 0.1], state=state)),
+        "Mechanism.sweep": Call(
+            four.sweep, rights(joint="crank pivot", values=[0.0, 0.1], state=state, on_lockup="ignore")
+        ),
         "Mechanism.assembly_modes": Call(
             four.assembly_modes,
             rights(hold=lambda: {"crank pivot": 0.1}, starts=2, seed=0, bodies=lambda: ["rocker"]),

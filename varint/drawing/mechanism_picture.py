@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from varint.drawing.paint import Painter
 from varint.drawing.picture import SUFFIXES, Picture, check_suffix, write
-from varint.drawing.scene import in_body, make_scene, placed
+from varint.drawing.scene import attached, make_scene, placed
 from varint.drawing.style import COLOURS, INK, WIDTH
 from varint.drawing.surfaces import Surfaces
 from varint.drawing.viewpoint import View, choose_view
@@ -141,7 +141,7 @@ def _traced(structure: Structure, item: object) -> Traced:
         known_name(name, structure.body_index, "trace: no body", ArgumentError)
         place = array_of(point, (3,), f"the traced point of body '{name}'", ArgumentError)
         number = structure.body_index[name]
-        return Traced(f"point of {name}", number, in_body(structure, number, place))
+        return Traced(f"point of {name}", number, attached(structure, number, place))
     name = known_name(item, (*structure.body_index, *structure.joint_index), "trace: no body or joint", ArgumentError)
     if name in structure.body_index:
         return Traced(name, structure.body_index[name], np.zeros(3))

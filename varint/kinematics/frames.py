@@ -167,6 +167,12 @@ def reference_pose(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
     return with_world([body.position for body in structure.bodies], [body.quat_wxyz for body in structure.bodies])
 
 
+def in_body(structure: Structure, body: int, point: np.ndarray) -> np.ndarray:
+    """A point (3,) of the reference configuration, m, world, from the centre of mass of a body, in its axes."""
+    described = structure.bodies[body]
+    return rotation_matrix(described.quat_wxyz).T @ (point - described.position)
+
+
 def moved(x: np.ndarray, R: np.ndarray, motion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The pose (nb + 1, 3), (nb + 1, 3, 3) after a motion (nb + 1, 6): m, world, and a turn, rad, body axes."""
     half = 0.5 * np.linalg.norm(motion[:, 3:], axis=1, keepdims=True)
