@@ -53,7 +53,6 @@ from varint.redmax.integrators import INTEGRATORS
 
 ROOT = Path(__file__).parent.parent
 DESCRIBES = {
-    "varint/analysis/section_forces.py": "reports what acts within the elements of a beam",
     "varint/analysis/stiff_damping.py": "judges the damping of the elements of a beam",
     "varint/io/robot_kinds.py": "names what robots in URDF, SDF and MJCF are described with",
     "varint/model/beam.py": "returns bodies, joints and elements to add to a mechanism",
