@@ -1,7 +1,7 @@
 """Errors of beams against references, and their orders in the mesh and in time, as one table.
 
 ``python benchmarks/beam_references.py [WORD]`` runs the cases of ``tests/beam_cases.py``, those with WORD in their
-names, with 8, 16 and 32 elements, and those that move with halved and quartered steps at 8 elements. Orders are those
+names, with 8, 16 and 32 elements, and those in motion with halved and quartered steps. Orders are those
 of the changes from one to the next, so they need no reference. Errors are in parts of the largest number of a case.
 """
 
@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from beam_cases import CASES
 
-COUNTS, FINER, FEW = (8, 16, 32), (1, 2, 4), 8
+COUNTS = (8, 16, 32)
 ROUND_OFF = 1e-8  # of the largest number: smaller changes have no order
 
 
@@ -28,7 +28,7 @@ def order(case, found):
 def row(case):
     meshes = [case.values(n) for n in COUNTS]
     errors = [case.error(found) for found in meshes[1:]]
-    steps = order(case, [case.values(FEW, finer=k) for k in FINER]) if case.moves else ""
+    steps = order(case, [case.values(case.few, finer=k) for k in case.halved]) if case.halved else ""
     cells = [case.name, case.published, *(f"{error:.1e}" for error in errors), order(case, meshes), steps]
     return "| " + " | ".join(cells) + " |"
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from scipy.optimize import brentq
 
 import varint as vi
 from varint.linear.rest import at_rest
@@ -245,3 +246,13 @@ def rope(elements, span):
         "rope", "world", "world", point_a=(0, 0, 0), point_b=(span, 0, 0), elements=elements, section=THIN, length=1.0
     )
     return vi.Mechanism("rope", parts.bodies, parts.joints, forces=parts.forces)
+
+
+def hanging_rope(elements, span):
+    """The `rope` at rest, searched from points of the catenary, as (mechanism, state)."""
+    mechanism, arc = rope(elements, span), np.arange(1, elements) / elements - 0.5
+    c = brentq(lambda c: 2 * c * np.arcsinh(0.5 / c) - span, 1e-3, 10.0)  # m, pull over weight per length
+    x, height = c * np.arcsinh(arc / c), np.sqrt(c**2 + arc**2) - np.sqrt(c**2 + 0.25)
+    start = mechanism.state()
+    place = 1.0001 * np.column_stack([x, 0 * x, height]) + (0.5 * span, 0.0, 0.0)
+    return mechanism, vi.equilibrium(mechanism, replace(start, position=place))

@@ -21,14 +21,18 @@ def test_flexible_pendulum():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("values", "order"),
-    [(partial(pendulum_tip, times=(0.25, 0.5)), 2), (partial(rod_deflection, times=(0.004,)), 2)],
+    ("values", "halved"),
+    [
+        (partial(pendulum_tip, times=(0.25, 0.5)), (1, 2, 4)),
+        # the start has no tension: the rod rings along itself, and steps have to resolve that
+        (partial(rod_deflection, times=(0.002,)), (16, 32, 64)),
+    ],
     ids=["pendulum", "slider-crank"],
 )
-def test_order_in_time(values, order):
-    found = [values(4, finer=finer) for finer in (1, 2, 4)]
+def test_order_two_in_time(values, halved):
+    found = [values(4, finer=finer) for finer in halved]
     steps = [np.abs(a - b).max() for a, b in pairwise(found)]
-    assert np.log2(steps[0] / steps[1]) == pytest.approx(order, abs=0.15)
+    assert np.log2(steps[0] / steps[1]) == pytest.approx(2.0, abs=0.15)
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ def beam_deflection(run: RecordedMotion, beam: str, frame: str = "end") -> np.nd
     """
     run = of_type(run, RecordedMotion, "run", ArgumentError)
     mechanism = run.mechanism
-    elements = [mechanism.forces[k] for k in elements_of_beam(mechanism, beam)]
+    elements = list(elements_of_beam(mechanism, beam).values())
     choice(frame, FRAMES, "frame of a deflection", ArgumentError)
     ends = [(elements[0].body_a, elements[0].point_a), *((each.body_b, each.point_b) for each in elements)]
     bodies = np.array([mechanism.body_index.get(body, -1) for body, _ in ends])

@@ -12,6 +12,7 @@ from varint.compile import Compiled
 from varint.errors import AssemblyError, StateError
 from varint.kernels.spare_workspaces import borrowed_coupled_workspace
 from varint.kernels.whole_state import is_whole_state
+from varint.kinematics.beam_strains import Strain, strains_of
 from varint.kinematics.closure import Closure, Weld, closed_to, coordinate_units
 from varint.kinematics.drift import joint_drift
 from varint.kinematics.frames import (
@@ -89,7 +90,8 @@ def make_state(
             motion[body, :3] = value
         for body, value in spins.items():
             motion[body, 3:] = value
-        motion = _matched(structure, compiled, rates, x, R, motion, heavy_x=velocities, heavy_R=spins)
+        strains = [] if velocities or spins else strains_of(structure, rates)
+        motion = _matched(structure, compiled, rates, x, R, motion, strains, heavy_x=velocities, heavy_R=spins)
     return state_of(x, R, motion)
 
 
@@ -244,25 +246,39 @@ def _matched(
     x: np.ndarray,
     R: np.ndarray,
     motion: np.ndarray,
+    strains: Sequence[Strain] = (),
     *,
     still: Collection[int] = (),
     heavy_x: Collection[int] = (),
     heavy_R: Collection[int] = (),
 ) -> np.ndarray:
-    """The motion (nb + 1, 6) nearest to the given one that the joints allow, with the ``rates`` of joints by name."""
+    """The motion (nb + 1, 6) nearest to the given one that the joints allow, with the ``rates`` of joints by name.
+
+    ``strains``: zero if the joints and rates allow it, else as small as they allow, by the stiffness of the beams.
+    """
     asked, targets = [], []
     for name, values in rates.items():
         frames = JointFrames(structure, structure.joint(name))
         asked.append(Weld(frames, *frames.relative_pose(x, R)))
         targets.append(frames.twist(x, R, values))
-    target = np.concatenate([[], *targets])
+    hard = np.full(6 * len(targets), np.inf)
+    target = np.concatenate([[], *targets, np.zeros(6 * len(strains))])
     with borrowed_coupled_workspace(compiled.plan, compiled.functions) as ws:
-        closure = Closure(structure, compiled, asked=asked, still=still, heavy_x=heavy_x, heavy_R=heavy_R, ws=ws)
+        closure = Closure(
+            structure, compiled, asked=[*asked, *strains], still=still, heavy_x=heavy_x, heavy_R=heavy_R, ws=ws
+        )
         wanted = np.abs(closure.scale[len(closure.scale) - len(target) :] * target).max(initial=0.0)
         before = closure.speed(motion)
-        motion, left = closure.velocity(x, R, motion, target)
+        start, (motion, left) = motion, closure.velocity(x, R, motion, target)
+        allowed = LARGEST_PARTING * max(wanted, before, closure.speed(motion))
+        if strains and not np.abs(left).max() <= allowed:
+            stiffness = np.concatenate([hard, *(strain.stiffness for strain in strains)])
+            motion, _ = closure.velocity(x, R, start, target, stiffness)
+    if strains and not np.abs(left).max() <= allowed:
+        # what round-off leaves of the rates beside the large multipliers of the strains
+        return _matched(structure, compiled, rates, x, R, motion)
     worst = int(np.argmax(np.abs(left))) if left.size else 0
-    if left.size and not abs(left[worst]) <= LARGEST_PARTING * max(wanted, before, closure.speed(motion)):
+    if left.size and not abs(left[worst]) <= allowed:
         number = closure.joint[worst]
         what = structure.joints[number].label if number >= 0 else "a coupling"
         raise StateError(

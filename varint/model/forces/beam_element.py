@@ -72,8 +72,8 @@ class BeamElement(Force):
         ]
 
 
-def elements_of_beam(structure: "Structure", name: str) -> list[int]:
-    """Indices of the forces "NAME 0", "NAME 1" ... that are the elements of a beam, in this order.
+def elements_of_beam(structure: "Structure", name: str) -> dict[int, BeamElement]:
+    """The elements of a beam by their places among the forces of a mechanism, "NAME 0", "NAME 1" ... in this order.
 
     ``name``: that `beam` was called with. Raises ArgumentError.
     """
@@ -82,7 +82,7 @@ def elements_of_beam(structure: "Structure", name: str) -> list[int]:
     for k, force in enumerate(structure.forces):
         number = re.fullmatch(re.escape(name) + r" (\d+)", force.name)
         if number and isinstance(force, BeamElement):
-            own[int(number[1])] = k
+            own[int(number[1])] = k, force
     if not own:
         raise ArgumentError(f"mechanism '{structure.name}' has no beam '{name}'")
-    return [own[number] for number in sorted(own)]
+    return dict(own[number] for number in sorted(own))
