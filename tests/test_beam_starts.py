@@ -63,3 +63,38 @@ def test_rates_within_a_beam_are_kept():
     rates = mechanism.rates(mechanism.state(rates={"beam 2": bend, "free": np.zeros(6)}))
     assert np.abs(rates["beam 2"] - bend).max() < 1e-12
     assert max(np.abs(rates[f"beam {k}"]).max() for k in (1, 3, 4)) < 1e-12
+
+
+def watt_linkage():
+    """Two arms and a coupler on hinges; the left arm and the coupler are rods of steel."""
+    rod = vi.Section.circle(0.01, E=2.1e11, nu=0.3, density=7850.0)
+    a, b, c, d, y = (-0.3, 0, 0.05), (0, 0, 0.05), (0, 0, -0.05), (0.3, 0, -0.05), (0, 1, 0)
+    arm = vi.beam("arm", None, None, point_a=a, point_b=b, elements=6, section=rod, normal=(0, 0, 1))
+    coupler = vi.beam("coupler", None, None, point_a=b, point_b=c, elements=4, section=rod, normal=(1, 0, 0))
+    joints = [
+        vi.Revolute("left", "world", "arm 0", point=a, axis=y),
+        *arm.joints,
+        vi.Revolute("upper", "arm 6", "coupler 0", point=b, axis=y),
+        *coupler.joints,
+        vi.Revolute("lower", "coupler 4", "far arm", point=c, axis=y),
+        vi.Revolute("right", "world", "far arm", point=d, axis=y),
+    ]
+    bodies = [*arm.bodies, *coupler.bodies, vi.Body.rod("far arm", c, d, mass=0.2)]
+    return vi.Mechanism("Watt", bodies, joints, gravity=(0, 0, 0), forces=[*arm.forces, *coupler.forces])
+
+
+def test_coordinates_of_a_linkage_leave_its_beams_unstrained():
+    mechanism = watt_linkage()
+    state = mechanism.state(coordinates={"left": 0.2}, rates={"left": 1.0})
+    coordinates = mechanism.coordinates(state)
+    assert coordinates["left"] == pytest.approx(0.2, abs=1e-10)
+    assert abs(coordinates["right"]) > 0.15
+    run = vi.simulate(mechanism, 1e-6, 1e-6, state=state)
+    assert run.potential[0] < 1e-12 * run.kinetic[0]
+
+
+def test_coordinates_that_strain_beams_are_met():
+    model = guided(4, 1e-9)
+    slide = vi.Prismatic("slide", "world", "stage", axis=(0, 1, 0))
+    mechanism = vi.Mechanism("flexure", model.bodies, [slide, *model.joints[1:]], forces=model.forces)
+    assert mechanism.coordinates(mechanism.state(coordinates={"slide": 0.01}))["slide"] == pytest.approx(0.01)

@@ -79,7 +79,7 @@ def make_state(
             x[body] = value
         for body, value in quats.items():
             R[body] = rotation_matrix(value)
-        x, R = _closed(structure, compiled, coordinates, x, R, placed=placed, heavy_x=positions, heavy_R=quats)
+        x, R = _with_beams(structure, compiled, coordinates, x, R, placed, positions, quats)
 
     motion = np.zeros((len(x), 6))
     if rates:
@@ -144,6 +144,26 @@ def _couplings(structure: Structure) -> list[Coupled]:
     return [force for force in structure.forces if isinstance(force, Coupled)]
 
 
+def _with_beams(
+    structure: Structure,
+    compiled: Compiled,
+    coordinates: Mapping[str, np.ndarray],
+    x: np.ndarray,
+    R: np.ndarray,
+    placed: Set[str],
+    heavy_x: Collection[int],
+    heavy_R: Collection[int],
+) -> tuple[np.ndarray, np.ndarray]:
+    """`_closed` with beams as rigid bodies where ``coordinates`` alone are given and have such poses."""
+    strains = strains_of(structure, coordinates) if coordinates and not (heavy_x or heavy_R) else []
+    if strains:
+        try:
+            return _closed(structure, compiled, coordinates, x, R, placed=placed, strains=strains)
+        except AssemblyError:  # beams have to strain, as in flexures
+            pass
+    return _closed(structure, compiled, coordinates, x, R, placed=placed, heavy_x=heavy_x, heavy_R=heavy_R)
+
+
 def _closed(
     structure: Structure,
     compiled: Compiled,
@@ -152,6 +172,7 @@ def _closed(
     R: np.ndarray,
     *,
     placed: Set[str] = frozenset(),
+    strains: Sequence[Strain] = (),
     still: Collection[int] = (),
     heavy_x: Collection[int] = (),
     heavy_R: Collection[int] = (),
@@ -159,9 +180,9 @@ def _closed(
     """The poses on all joints nearest to x, R, with the ``coordinates`` of joints by name.
 
     The path leaves out whole turns that lead back to the same pose, except for those that couplings count.
-    ``placed``: joints that are at their coordinates.
+    ``placed``: joints that are at their coordinates; ``strains``: of beams that are rigid.
     """
-    if not (still or heavy_x or heavy_R) and placed == coordinates.keys() and _are_closed(compiled, x, R):
+    if not (strains or still or heavy_x or heavy_R) and placed == coordinates.keys() and _are_closed(compiled, x, R):
         _check_sense(structure, x, R)
         return x, R
     frames = {name: JointFrames(structure, structure.joint(name)) for name in coordinates}
@@ -177,7 +198,7 @@ def _closed(
             way = {n: coordinates[n] if share == 1 else (1 - share) * here[n] + share * goals[n] for n in frames}
             poses = {n: joint_pose(f.joint, way[n]) for n, f in frames.items()}
             asked = [Weld(frames[name], *pose) for name, pose in poses.items() if share == 1 or name not in bent]
-            asked = asked if share > 0 else []
+            asked = [*asked, *strains] if share > 0 else list(strains)
             closure = Closure(structure, compiled, asked=asked, still=still, heavy_x=heavy_x, heavy_R=heavy_R, ws=ws)
             x, R, gap = closure.close(x, R, ITERATIONS)
             if not closure.is_closed(gap, x):

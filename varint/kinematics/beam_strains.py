@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from varint.kinematics.closure import Weld
 from varint.kinematics.frames import JointFrames
 from varint.model.forces.beam_element import BeamElement
 from varint.model.joints import REGISTRY
@@ -13,7 +14,7 @@ from varint.model.structure import Structure
 
 @dataclass(frozen=True)
 class Strain:
-    """Asks for no relative motion of the bodies of an element at its middle, in its ``axes`` (3, 3).
+    """Asks for the unloaded shape of an element: the relative pose of its bodies at its middle, in its ``axes`` (3, 3).
 
     ``frames``: of a weld there. ``stiffness`` (6,): angular first, N m/rad, N/m.
     """
@@ -23,9 +24,10 @@ class Strain:
     stiffness: np.ndarray
 
     def rows(self, x: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Value (6,), which counts as zero at any pose, and Jacobian (6, 2, 6)."""
-        jacobian = self.frames.twist_jacobian(x, R).reshape(2, 3, 2, 6)
-        return np.zeros(6), np.einsum("ji,pjsk->pisk", self.axes, jacobian).reshape(6, 2, 6)
+        """Value (6,) and Jacobian (6, 2, 6); a turn's is exact where the value is along the motion or small."""
+        value, jacobian = Weld(self.frames, np.eye(3), np.zeros(3)).rows(x, R)
+        turned = np.einsum("ji,pjsk->pisk", self.axes, jacobian.reshape(2, 3, 2, 6))
+        return (value.reshape(2, 3) @ self.axes).ravel(), turned.reshape(6, 2, 6)
 
     @property
     def angular(self) -> np.ndarray:
@@ -34,7 +36,7 @@ class Strain:
 
 
 def strains_of(structure: Structure, moved: Collection[str]) -> list[Strain]:
-    """The strains of all elements of beams but those between bodies of the joints ``moved``, whose rates are given."""
+    """The strains of all elements of beams but those between bodies of the joints ``moved``, which are given."""
     given = [{structure.joint(name).body_a, structure.joint(name).body_b} for name in moved]
     return [
         _strain(structure, force)
