@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from beam_models import LOW, STEEL, bend, cantilever, flexible_four_bar, flexure, floating, settled
+from beam_models import LOW, STEEL, bend, cantilever, flexible_four_bar, flexure, floating, rope, settled
 
 import varint as vi
 from varint.compile import roles
@@ -155,6 +155,12 @@ def test_deflection_moves_with_the_beam():
     run = at_start(mechanism, vi.State(place, quat, start.velocity, start.angular_velocity))
     for frame in ("end", "chord"):
         assert vi.beam_deflection(run, "beam", frame)[0] == pytest.approx(own, abs=1e-12)
+
+
+def test_a_cable_is_no_beam():
+    run = vi.simulate(rope(3, 0.8), 1e-3, 1e-3)
+    with pytest.raises(vi.ArgumentError, match=r"no beam 'rope': 'rope 0' is a Cable, of which run.force\['rope 0'\]"):
+        vi.section_forces(run, "rope")
 
 
 @pytest.mark.parametrize("frame", ["end", "chord"])

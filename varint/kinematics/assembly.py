@@ -197,8 +197,8 @@ def _closed(
         for share in shares:
             way = {n: coordinates[n] if share == 1 else (1 - share) * here[n] + share * goals[n] for n in frames}
             poses = {n: joint_pose(f.joint, way[n]) for n, f in frames.items()}
-            asked = [Weld(frames[name], *pose) for name, pose in poses.items() if share == 1 or name not in bent]
-            asked = [*asked, *strains] if share > 0 else list(strains)
+            goal = [Weld(frames[name], *pose) for name, pose in poses.items() if share == 1 or name not in bent]
+            asked: list[Weld | Strain] = [*(goal if share > 0 else []), *strains]
             closure = Closure(structure, compiled, asked=asked, still=still, heavy_x=heavy_x, heavy_R=heavy_R, ws=ws)
             x, R, gap = closure.close(x, R, ITERATIONS)
             if not closure.is_closed(gap, x):

@@ -84,5 +84,11 @@ def elements_of_beam(structure: "Structure", name: str) -> dict[int, BeamElement
         if number and isinstance(force, BeamElement):
             own[int(number[1])] = k, force
     if not own:
-        raise ArgumentError(f"mechanism '{structure.name}' has no beam '{name}'")
+        alike = [force for force in structure.forces if force.name == f"{name} 0"]
+        hint = (
+            f": '{name} 0' is a {type(alike[0]).__name__}, of which run.force['{name} 0'] has the force"
+            if alike
+            else ""
+        )
+        raise ArgumentError(f"mechanism '{structure.name}' has no beam '{name}'{hint}")
     return dict(own[number] for number in sorted(own))
