@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from beam_cases import CASES, Case, catenary, spin_up
-from beam_models import cantilever, flexure, place_of, rope, settled, tip_of
+from beam_models import cantilever, flexure, place_of, rope, settled, thin_cantilever, tip_of
 
 import varint as vi
 
@@ -63,3 +63,10 @@ def test_spin_up():
     assert case.error(found) < 0.02
     assert found[4] == pytest.approx(case.reference[4], rel=5e-3)
     assert found[5] == pytest.approx(case.reference[5], rel=0.05)
+
+
+@pytest.mark.slow
+def test_low_frequencies_of_a_thin_beam_of_many_elements():
+    """The slowest motion has 1e-10 of the stiffness over mass of the fastest."""
+    mechanism = thin_cantilever(32)
+    assert vi.modes(mechanism, mechanism.state()).omega[0] == pytest.approx(1.8751040687**2, rel=1e-4)
