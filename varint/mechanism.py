@@ -90,6 +90,7 @@ class Mechanism(CompiledStructure):
         move; in a loop they follow. A loop is driven to its coordinates in small pieces, on the
         branch of the reference configuration; whole turns that change no pose are left out. What is given of a
         body is held against the others, as far as the joints allow. Joints with a compliance are closed as rigid ones.
+        Where coordinates and rates alone are given, beams follow as rigid bodies, or strain as the joints require.
 
         Raises
         ------

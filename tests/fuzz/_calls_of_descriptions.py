@@ -282,4 +282,5 @@ def _beam_calls(then) -> dict[str, Call]:
         "Section.circle": Call(vi.Section.circle, rights(diameter=0.1, **material)),
         "Section.tube": Call(vi.Section.tube, rights(diameter=0.1, wall=0.01, **material)),
         "section_forces": Call(vi.section_forces, rights(run=run, beam="b")),
+        "beam_deflection": Call(vi.beam_deflection, rights(run=run, beam="b", frame="chord")),
     }
