@@ -70,6 +70,13 @@ def soft():
     return replace(bare, joints=joints, start={})
 
 
+def soft_events():
+    """`soft` with a hard stop."""
+    mechanism = soft()
+    stop = vi.JointStop("stop", joint="joint 2", lower=-3.0, upper=3.0)
+    return replace(mechanism, forces=[*mechanism.forces, stop])
+
+
 MECHANISMS = {
     "impulses": lambda: forced(vi.JointCoulombFriction("force", joint="joint 1", coefficient=0.1, radius=0.01)),
     "wraps": lambda: forced(
@@ -112,6 +119,7 @@ MECHANISMS = {
     "rims": rimmed,
     "hard": lambda: forced(vi.JointStop("force", joint="joint 1", lower=-3.0, upper=3.0)),
     "soft": soft,
+    "soft events": soft_events,
     "moved": moved,
     "several": several,
     "driven": lambda: forced(vi.PrescribedMotion("force", joint="joint 1", rate=0.0)),

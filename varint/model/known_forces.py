@@ -389,7 +389,7 @@ USES = {
     "linearize": Use(
         "`vi.linearize`",
         "derivatives of accelerations (for hard stops give dt=)",
-        (*NOT_FROM_STATE, "soft", "hard", "moved", "rolling"),
+        (*NOT_FROM_STATE, "hard", "moved", "rolling"),
     ),
     "linearize step": Use(
         "`vi.linearize(dt=)`", "derivatives of one step", (*NOT_FROM_STATE, "soft events", "moved", "rolling")
