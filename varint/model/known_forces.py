@@ -429,7 +429,6 @@ USES = {
             "impulses",
             "contacts",
             "path",
-            "soft",
             "hard",
             "moved",
             "several",
