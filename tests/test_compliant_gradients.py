@@ -100,7 +100,7 @@ def test_trees(order, damping_time):
 
 
 def test_with_other_forces():
-    """Springs, a motor, a user's load and sliding friction beside the rows."""
+    """A spring, a motor and a damper beside the rows."""
     bare = replace(pendulum(1e-3, 1e-2), start={"rates": {"pin 0": 2.0}})
     forces = [
         vi.Spring("spring", "a", "b", point_a=(0.2, 0, 0.1), point_b=(1.8, 0, 0.2), stiffness=50.0, damping=1.0),
@@ -221,6 +221,26 @@ def test_the_matrix_of_a_step():
     assert np.array_equal(M[count:, count:], np.eye(10))
     share = 0.25 * DT * DT * 1e3  # h/2 h/2 k; at rest gradients at both ends are next to the same
     assert np.abs(M[count:, :count] - share * found.jacobian.toarray()).max() < 1e-3 * share
+
+
+@pytest.mark.parametrize("name", ["pendulum", "four_bar"])
+def test_reduced_coordinates(name):
+    if name == "pendulum":
+        mechanism = replace(pendulum(1e-3, 1e-2), start={"rates": {"pin 0": 2.0}})
+        names = ["a.mass", "pin 0.compliance", "pin 1.damping_time"]
+    else:
+        loop = soft(vi.mechanisms.four_bar(), 1e-5, 1e-3, ["rocker pin"])
+        mechanism, names = replace(loop, start={"rates": {"crank pivot": 3.0}}), ["rocker pin.compliance"]
+    given = 0.02, 0.01
+    found = vi.redmax.gradient(mechanism, objective, *given, with_respect_to=names, scheme="sdirk2")
+    for name in names:
+        number = number_of(mechanism, name)
+
+        def along(share, number=number):
+            changed = number.replaced(number.value + share)
+            return objective(vi.redmax.simulate(changed, *given, integrator="sdirk2").state(-1))
+
+        assert found[name] == pytest.approx(differences(along, 1e-2 * float(number.size)), rel=1e-7)
 
 
 def test_exponents_and_adaptive_steps():
