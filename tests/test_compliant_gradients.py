@@ -35,7 +35,7 @@ def check_numbers(mechanism, names, order=2, **forces):
     found = vi.gradient(mechanism, objective, STEPS * DT, DT, with_respect_to=names, order=order, **forces)
     for name in names:
         if name == "dt":
-            expected = differences(lambda change: final(mechanism, None, order, DT + change), 1e-3 * DT)  # noqa: B023
+            expected = differences(lambda change: final(mechanism, None, order, DT + change), 1e-3 * DT)
             assert found[name] == pytest.approx(expected, rel=1e-7)
             continue
         number = number_of(mechanism, name)
@@ -59,7 +59,9 @@ def check_start(mechanism, state, order=2):
         moved = vi.State(state.position + x, quat, state.velocity + v, state.angular_velocity + w)
         return final(mechanism, moved, order)
 
-    found = sum(np.sum(a * b) for a, b in zip((by.position, by.rotation, by.velocity, by.angular_velocity), way))
+    found = sum(
+        np.sum(a * b) for a, b in zip((by.position, by.rotation, by.velocity, by.angular_velocity), way, strict=True)
+    )
     assert found == pytest.approx(differences(along, 1e-4), rel=1e-7)
 
 
@@ -259,5 +261,5 @@ def test_beside_events():
         lambda: vi.gradient(mechanism, objective, 0.1, DT, with_respect_to=["gravity"]),
         lambda: vi.linearize(mechanism, dt=DT),
     ):
-        with pytest.raises(vi.ArgumentError, match="compliance of joint 'pin 0' .* has hard stops"):
+        with pytest.raises(vi.ArgumentError, match=r"compliance of joint 'pin 0' .* has hard stops"):
             use()

@@ -55,7 +55,7 @@ def rows_from_start(
 
 @indirect(seconds=2, what=WHAT)
 def rows_at_end(plan: Plan, ws: Workspace, end: Float2, row: Float2, c: int, out: Float2) -> None:
-    """Add the changes of the momenta at the end, by its motion (nb, 6) and by changes ``row``[:, c] of mu, to ``out``."""
+    """Add the changes of the momenta at the end, by its motion (nb, 6) and changes ``row``[:, c] of mu, to ``out``."""
     for n in range(plan.compliant.joint_row.size):
         r, m = _measure_of(plan, n)
         for side in range(2):
@@ -81,7 +81,7 @@ def _add_curved_back(plan, ws, m, pose, gradient, vectors, factor, out):
 def rows_from_start_back(
     plan: Plan, ws: Workspace, half_step: float, body: Float2, row: Float1, by_start: Float2, by_end: Float2
 ) -> None:
-    """The transpose of `rows_from_start`: adds to gradients by motions of the ends, of duals ``body``, ``row`` (nr,)."""
+    """The transpose of `rows_from_start`, of duals ``body``, ``row`` (nr,): adds to gradients by the ends' motions."""
     for n in range(plan.compliant.joint_row.size):
         r, m = _measure_of(plan, n)
         of_start, of_end = by_ends(plan, ws, n, half_step)

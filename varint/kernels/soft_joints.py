@@ -69,7 +69,9 @@ def stiffen_rows(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: f
 
 
 @indirect(seconds=1, what="derivatives of joints with a compliance")
-def apply_rows(plan: Plan, ws: Workspace, h: float, body: Float3, row: Float2, out_body: Float3, out_row: Float2) -> None:
+def apply_rows(
+    plan: Plan, ws: Workspace, h: float, body: Float3, row: Float2, out_body: Float3, out_row: Float2
+) -> None:
     """Add to what `columns.apply_wide` writes, with the same arguments. After `average_rows`."""
     for n in range(plan.compliant.joint_row.size):
         r, m = plan.compliant.joint_row[n], plan.laws.sum_first[plan.compliant.joint_sum[n]]

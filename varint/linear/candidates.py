@@ -17,8 +17,8 @@ Row = tuple[str, tuple[int, int], str]  # name, bodies (-1: the world), unit
 class Candidates:
     """The coordinates of a mechanism, n of them.
 
-    names : (n,) of joints, "NAME[k]" where one has several; of bodies that float "NAME.position[k]", "NAME.rotation[k]";
-        of compliant rows of joints "NAME.row[k]", k the number of the row
+    names : (n,) of joints, "NAME[k]" where one has several; of bodies that float "NAME.position[k]", "NAME.rotation[k]"
+        Of compliant rows of joints "NAME.row[k]", k the number of the row.
     ends : (n, 2) slots of their two bodies
     scale : (n,) 1, or the length of the mechanism where the unit is rad
     """

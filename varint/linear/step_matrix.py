@@ -43,8 +43,8 @@ class StepMatrix(Shown):
         s
     matrix : (N, N) csc_matrix
         Rows: balance of each body, N s, world, and N m s, body axes; then of each row its gap at the end over ``dt``,
-        m/s or rad/s; of a compliant row mu - h/2 f, N s or N m s (`Joint.compliance`). Columns: velocity of each body, m/s, world, and rad/s, body axes, constant over the step; then the
-        impulse of each row, N s or N m s.
+        m/s or rad/s; of a compliant row what its impulse misses, N s or N m s. Columns: velocity of each body, m/s,
+        world, and rad/s, body axes, constant over the step; then the impulse of each row, N s or N m s.
     velocity : (nb, 6)
         The velocities of the step, at which the matrix is.
     bodies, rows : mapping

@@ -397,7 +397,18 @@ USES = {
     "tangents": Use(
         "`vi.periodic_orbit`, `vi.lyapunov_spectrum`",
         "derivatives of steps",
-        ("mesh", "impulses", "contacts", "path", "soft events", "internal", "moved", "feedback", "extrapolated", "rolling"),
+        (
+            "mesh",
+            "impulses",
+            "contacts",
+            "path",
+            "soft events",
+            "internal",
+            "moved",
+            "feedback",
+            "extrapolated",
+            "rolling",
+        ),
     ),
     "gradient": Use(
         "`vi.gradient`",
