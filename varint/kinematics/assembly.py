@@ -39,6 +39,7 @@ HEAVY_PASSES = 4  # what is heavy gives way a little, each time less
 LONGEST_MOVE = 0.2  # rad, or sizes of a part: a loop is driven to its coordinates in pieces no longer than this ...
 MOST_PIECES = 1000  # ... and no more than so many
 LARGEST_TWIST = 1e-6  # between the pose of a joint and that of its coordinates
+LARGEST_GIVE = 1.0  # the same of a joint with compliant rows, which are not closed; half a turn is 2
 LARGEST_PARTING = 1e-9  # of the fastest motion: how fast joints may part
 SHARE_OF_CONFLICT = 0.01  # of the largest gap: joints less open than this have no part in it
 MOST_ROWS = 600  # of a loop that is looked at: a tenth of a second
@@ -323,7 +324,8 @@ def flipped_joint(structure: Structure, x: np.ndarray, R: np.ndarray) -> Joint |
     for joint in structure.joints:
         frames = JointFrames(structure, joint)
         turn, shift = frames.relative_pose(x, R)
-        if np.abs(turn - joint_pose(joint, frames.coordinates(turn, shift))[0]).max() > LARGEST_TWIST:
+        largest = LARGEST_GIVE if joint.compliant else LARGEST_TWIST
+        if np.abs(turn - joint_pose(joint, frames.coordinates(turn, shift))[0]).max() > largest:
             return joint
     return None
 
