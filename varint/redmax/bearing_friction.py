@@ -205,11 +205,11 @@ class JointFrictions:
         return change
 
     def _closure_loads(self, multiplier: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Sides (m, 2) of the closures' rows, and what they do there, (m, 2, 6, 1 + k)."""
+        """Sides (p, 2) of the parts of closures, and what they do there, (p, 2, 6, 1 + k)."""
         c = self.equations.closures
         if not len(c):
             return np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2, 6, multiplier.shape[1]))
-        return c.side, c.jacobian[..., None] * multiplier[: len(c), None, None, :]
+        return c.side, c.jacobian[..., None] * c.of_parts(multiplier[: len(c)])[:, None, None, :]
 
     def _transmitted(self, i: int, total: np.ndarray, parts: np.ndarray) -> np.ndarray:
         """(6, 1 + k) of bearing i on its body b, about the origin of the world, torque first.
