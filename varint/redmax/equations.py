@@ -72,11 +72,12 @@ class Equations(TreeKinematics):
         plan = self.compiled.plan
         self.moved = find_moved(mechanism, self.tree, moved)
         by_rows = [(part.elements, part.course) for part in self.moved if not part.drive]
-        attached = np.flatnonzero([mechanism.forces[k].of_points for k in self.compiled.force])
-        acting = np.isin(plan.constraints.element, [*attached, *(e for own, _ in by_rows for e in own)])
+        attached = {k for k, force in enumerate(mechanism.forces) if force.of_points} - self.tree.pinned
+        attaching = np.flatnonzero(np.isin(self.compiled.force, [*attached]))
+        acting = np.isin(plan.constraints.element, [*attaching, *(e for own, _ in by_rows for e in own)])
         self.ws = workspace(plan, functions=self.compiled.functions, inactive=np.flatnonzero(~acting))
         freed = [number for number, joint in enumerate(mechanism.joints) if joint.compliant]
-        self.closures = Closures(self.compiled, self.ws, by_rows, freed, attached)
+        self.closures = Closures(self.compiled, self.ws, by_rows, freed, attaching)
         self.couplings = Couplings(mechanism, self.tree)
         self.paths = PathMasses(mechanism)
         self.targets = np.zeros(len(self.couplings))  # of the sums that they keep
