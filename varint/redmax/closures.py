@@ -1,8 +1,8 @@
 """The rows that close a mechanism in reduced coordinates, the same as those of the variational form.
 
 Of its cut joints, the rigid ones of joints with a compliance, of attachments, of points and bodies whose motion is
-prescribed, which have targets that change with time, and of one-sided rows in contact. Each is a sum of parts, which are
-about two bodies: of an attachment one for each of its bodies, of all others one.
+prescribed, which have targets that change with time, and of one-sided rows in contact. Each is a sum of parts, which
+are about two bodies: of an attachment one for each of its bodies, of all others one.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ class ClosureRows(NamedTuple):
 
 
 class Closures:
-    """Evaluates the rows of the cut joints, of attachments, of prescribed motions, less their targets, and one-sided ones.
+    """Evaluates the rows of cut joints, of attachments, of prescribed motions, less their targets, and one-sided ones.
 
     ``rows`` (p,): numbers of their parts in the plan; ``side`` (p, 2): slots of their bodies; ``jacobian`` (p, 2, 6):
     that of the last `evaluate`; ``first`` (m,): the first part of each row; ``with_value`` (m,): False for rows of
@@ -73,9 +73,9 @@ class Closures:
         closing = np.flatnonzero(((number >= nb) & of_joints) | loose)
         self.courses = [course for _, course in moved]
         elements = np.concatenate([NONE, *(own for own, _ in moved)])
-        number = dict(zip(plan.constraints.element.tolist(), range(plan.constraints.row.size), strict=True))
+        of = dict(zip(plan.constraints.element.tolist(), range(plan.constraints.row.size), strict=True))
         kept = np.flatnonzero(np.isin(plan.constraints.element, attached))  # by name, whatever their order
-        kept = np.concatenate([kept, np.array([number[e] for e in elements.tolist()], dtype=np.int64)])
+        kept = np.concatenate([kept, np.array([of[e] for e in elements.tolist()], dtype=np.int64)])
         row, size = plan.constraints.row[kept], plan.constraints.size[kept]
         self.kept_rows = np.concatenate([NONE, *(np.arange(r, r + n) for r, n in zip(row, size, strict=True))])
         self.moved_rows = row[kept.size - elements.size :]
