@@ -105,7 +105,7 @@ class Closures:
 
     @property
     def held_parts(self) -> slice:
-        """Those of the one-sided rows, among all parts."""
+        """Numbers of the parts of one-sided rows."""
         return slice(self._lasting, self.rows.size)
 
     def summed(self, parts: np.ndarray) -> np.ndarray:
