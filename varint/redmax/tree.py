@@ -88,7 +88,10 @@ def find_tree(
     columns: dict[str, slice] = {}
     used: dict[str, str] = {}
     nq = 0
-    pins, order = ({}, topology.bodies) if as_described else _pinned(mechanism)
+    pins: dict[int, Pin] = {}
+    order = topology.bodies
+    if not as_described:
+        pins, order = _pinned(mechanism)
     for body in order:
         number, name = topology.tree_joint[body], mechanism.bodies[body].name
         free = REGISTRY["Free"]
@@ -114,7 +117,8 @@ def _pinned(mechanism: Mechanism) -> tuple[dict[int, Pin], list[int]]:
     topology = mechanism.compiled.topology
     if not any(force.of_points for force in mechanism.forces):
         return {}, topology.bodies
-    number, parent, pins = {**mechanism.body_index, WORLD: -1}, dict(topology.parent), {}
+    number, parent = {**mechanism.body_index, WORLD: -1}, dict(topology.parent)
+    pins: dict[int, Pin] = {}
     for pin in find_pins(mechanism, elements_of(mechanism), {name: name for name in number}):
         body, above = number[pin.body_b], number[pin.body_a]
         while above not in (-1, body):
