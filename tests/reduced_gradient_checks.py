@@ -17,7 +17,7 @@ LENGTH = 10 * DT
 SAMPLES = {
     name: forces
     for name, forces in samples(np.random.default_rng(0)).items()
-    if name not in {*IN_THE_WORLD, "Attachment"} and not any((force.solved_for or force.restricted) for force in forces)
+    if name not in IN_THE_WORLD and not any((force.solved_for or force.restricted) for force in forces)
 }
 ROUND_OFF = 1e-12  # of the objectives of runs, relative: over a step of differences it is their noise
 

@@ -145,7 +145,7 @@ def reduced(mechanism):
 
 def simulated(mechanism):
     """A run in reduced coordinates, of what they know; else in maximal ones."""
-    if mechanism.force_traits[0] & {"soft", "shapes", "mesh", "attached"}:
+    if mechanism.force_traits[0] & {"soft", "shapes", "mesh"}:
         return vi.simulate(mechanism, DURATION, DT)
     return vi.redmax.simulate(mechanism, DURATION, DT, integrator=with_contacts()[0])
 

@@ -288,7 +288,6 @@ TRAITS = {
 }
 # traits of forces that a State does not determine
 NOT_FROM_STATE = ("impulses", "contacts", "path", "mesh", "internal", "series")
-MAXIMAL = ("mesh", "attached")  # traits of forces that reduced coordinates do not know
 USES = {
     "steps": Use(
         "`vi.simulate`",
@@ -326,37 +325,37 @@ USES = {
         ),
     ),
     "contact steps": Use(
-        '`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", (*MAXIMAL, "shapes", "soft")
+        '`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", ("mesh", "shapes", "soft")
     ),
     "contact solvers": Use(
         '`vi.redmax.simulate(contact_solver=)`, all but "cones" and "bisp"',
         "contact solvers at velocity level",
-        (*MAXIMAL, "impulses", "shapes", "soft"),
+        ("mesh", "impulses", "shapes", "soft"),
     ),
     "located steps": Use(
         '`vi.redmax.simulate`, "dop853", "rk45"',
         "steps of other integrators",
-        (*MAXIMAL, "impulses", "resists", "rims"),
+        ("mesh", "impulses", "resists", "rims"),
     ),
     "stiff steps": Use(
         '`vi.redmax.simulate`, "radau"',
         "steps of this integrator",
-        (*MAXIMAL, "impulses", "resists", "rims", "path"),
+        ("mesh", "impulses", "resists", "rims", "path"),
     ),
     "reduced steps": Use(
         '`vi.redmax.simulate`, "heun", "rk4", "matrix"',
         "steps of this integrator",
-        (*MAXIMAL, "impulses", "contacts"),
+        ("mesh", "impulses", "contacts"),
     ),
     "implicit steps": Use(
         '`vi.redmax.simulate`, "bdf1", "bdf2", "sdirk2"',
         "steps of this integrator",
-        ("attached", "impulses", "contacts", "path"),
+        ("impulses", "contacts", "path"),
     ),
     "tree steps": Use(
         '`vi.redmax.simulate`, "gauss" and the variational integrators',
         "steps of trees in canonical coordinates",
-        (*MAXIMAL, "impulses", "contacts", "path", "hard", "moved", "driven", "coupled", "rolling"),
+        ("mesh", "impulses", "contacts", "path", "hard", "moved", "driven", "attached", "coupled", "rolling"),
     ),
     "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", NOT_FROM_STATE),
     "velocity level": Use(
@@ -366,12 +365,12 @@ USES = {
     "equations": Use(
         "`vi.EquationsOfMotion`",
         "equations of motion",
-        (*MAXIMAL, "impulses", "contacts", "soft", "internal", "series", "hard", "moved", "several", "rolling"),
+        ("mesh", "impulses", "contacts", "soft", "internal", "series", "hard", "moved", "several", "rolling"),
     ),
     "derivatives": Use(
         "`stiffness`, `damping`, `preconditioner` of these",
         "derivatives of the equations of motion",
-        (*MAXIMAL, "impulses", "contacts", "path", "soft", "internal", "series", "hard", "moved", "several", "rolling"),
+        ("mesh", "impulses", "contacts", "path", "soft", "internal", "series", "hard", "moved", "several", "rolling"),
     ),
     "reactions": Use(
         "`acceleration` and `reaction` of a run",
@@ -436,7 +435,7 @@ USES = {
         "`vi.redmax.gradient`",
         "gradients in reduced coordinates",
         (
-            *MAXIMAL,
+            "mesh",
             "impulses",
             "contacts",
             "path",
@@ -452,7 +451,7 @@ USES = {
     "inverse dynamics": Use(
         "`vi.inverse_dynamics`",
         "inverse dynamics",
-        (*MAXIMAL, "impulses", "contacts", "path", "hard", "rolling"),
+        ("mesh", "impulses", "contacts", "path", "hard", "rolling"),
     ),
 }
 
