@@ -137,6 +137,13 @@ class AttachedMeshes:
         J[rows, :, self._column, 3:] = -rotation[self._slot] @ crossing_matrices(self._offset)
         return J.reshape(3 * count, 6 * len(self.slots))
 
+    def turning_velocities(self, motion: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+        """(3 held, 3 b) derivatives of `velocities` by the rotation vectors, body axes, of the bodies in ``slots``."""
+        count, turned = len(self.held), np.cross(motion[self._slot, 3:], self._offset)
+        found = np.zeros((count, 3, len(self.slots), 3))
+        found[np.arange(count), :, self._column] = -rotation[self._slot] @ crossing_matrices(turned)
+        return found.reshape(3 * count, 3 * len(self.slots))
+
     def added_inertia(self, rotation: np.ndarray) -> np.ndarray:
         """Inertia (nb, 6, 6), kg, kg m, kg m^2, that the held vertices add to each body."""
         R, C = rotation[self._slot], crossing_matrices(self._offset)

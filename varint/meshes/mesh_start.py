@@ -68,12 +68,14 @@ def _settle(meshes: AttachedMeshes, x: np.ndarray, settling: np.ndarray) -> None
     for _ in range(MOST_ITERATIONS):
         force = meshes.forces(x, responses)
         K = _among(meshes.stiffness(responses, 1.0, inertia=False, projected=True).free, settling)
-        floor = max(AT_REST * max(largest, float(np.abs(force).max())), ROUND_OFF * K.diagonal().max() * size)
+        firmest = K.diagonal().max()
+        floor = max(AT_REST * max(largest, float(np.abs(force).max())), ROUND_OFF * firmest * size)
         if np.abs(force[free]).max() <= floor:
             return
         step = _solver(K).solve(force[free].ravel()).reshape(-1, 3)
         share, slope = 1.0, float(np.sum(step * force[free]))
-        slack = ROUND_OFF * (abs(energy) + float(np.abs(force).max()) * size)  # of energies, of their places too
+        # of energies: of their places, and of sums of terms as large as the stiffness that nearly cancel
+        slack = ROUND_OFF * (abs(energy) + float(np.abs(force).max()) * size + firmest * size * size)
         for _ in range(HALVINGS):
             tried = x.copy()
             tried[free] += share * step

@@ -406,7 +406,7 @@ USES = {
         "`vi.redmax.gradient`",
         "gradients in reduced coordinates",
         (
-            *MAXIMAL,
+            "attached",
             "impulses",
             "contacts",
             "path",
