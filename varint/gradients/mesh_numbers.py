@@ -115,7 +115,8 @@ class MeshNumbers:
         """
         assert number.field is not None
         name, kind = number.field.item.name, OF_EACH[number.field.attribute]
-        mechanism, step = self.run.mechanism, share_of_steps(number, mechanism) * float(number.steps[0])
+        mechanism = self.run.mechanism
+        step = share_of_steps(number, mechanism) * float(number.steps[0])
         every = np.ones_like(number.value)
         stages = Differences(lambda share: self._changed(number.replaced(number.value + share * every)), step)
         meshes = AttachedMeshes(mechanism, self.run.compiled)

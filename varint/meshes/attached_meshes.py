@@ -5,8 +5,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array, csc_array, diags_array
-from scipy.sparse.linalg import splu
+from scipy.sparse import coo_array, csc_array
 
 from varint.compile import Compiled
 from varint.elasticity.materials import Response, Viscosity
@@ -234,12 +233,7 @@ class AttachedMeshes:
         return _down(columns), _along(columns)
 
     def factors(self, matrix: csc_array, more: np.ndarray | None = None) -> Any:
-        """Factors, with a method ``solve``, of `Stiffness.free` with ``more`` (3 f,) added to its diagonal.
-
-        Meshes with nets are ordered once, by `VertexOrder`.
-        """
-        if self.settling.all():
-            return splu(matrix if more is None else (matrix + diags_array(more)).tocsc())
+        """Factors, with a method ``solve``, of `Stiffness.free` with ``more`` (3 f,) added to its diagonal."""
         if more is not None:
             matrix = matrix.copy()  # a sum would drop zeros, and `VertexOrder` needs the same pattern each time
             matrix.setdiag(matrix.diagonal() + more)
