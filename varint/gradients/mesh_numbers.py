@@ -96,7 +96,7 @@ class MeshNumbers:
 
     def start(self, mechanism: Mechanism) -> MeshStart:
         """The start of the vertices of a changed mechanism, whose bodies start where those of the run do."""
-        return MeshStart(AttachedMeshes(mechanism, self.run.compiled), *self.run.bodies_at_start)
+        return MeshStart(AttachedMeshes(mechanism, self.run.compiled), *self.run.bodies_at_start, self.run.march.given)
 
     def _of_force(self, number: Number) -> bool:
         assert number.field is not None

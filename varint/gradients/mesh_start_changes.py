@@ -17,21 +17,28 @@ BodiesAtStart = tuple[np.ndarray, np.ndarray, np.ndarray]  # positions, rotation
 class MeshStart:
     """The start of all vertices, with bodies at ``position`` (nb + 1, 3), ``rotation``, of velocities ``motion``.
 
+    ``given``: of the vertices, see `start_along`.
+
     x, v : (n, 3) m, m/s
     """
 
-    def __init__(self, meshes: AttachedMeshes, position: np.ndarray, rotation: np.ndarray, motion: np.ndarray) -> None:
+    def __init__(
+        self, meshes: AttachedMeshes, position: np.ndarray, rotation: np.ndarray, motion: np.ndarray,
+        given: np.ndarray | None,
+    ) -> None:  # fmt: skip
         self.meshes, self.rotation = meshes, rotation
-        self.x, self.v = start_along(meshes, position, rotation, motion)
+        self.x, self.v = start_along(meshes, position, rotation, motion, given)
 
 
 MovedStart = tuple[int, int, Differences[MeshStart]]
 
 
-def moved_starts(meshes: AttachedMeshes, bodies: BodiesAtStart, length: float) -> list[MovedStart]:
+def moved_starts(
+    meshes: AttachedMeshes, bodies: BodiesAtStart, length: float, given: np.ndarray | None
+) -> list[MovedStart]:
     """Slot of a body that holds vertices, number 0 to 11 of an entry of its state, starts changed along that.
 
-    ``length``: size of a part, m.
+    ``length``: size of a part, m. ``given``: see `MeshStart`.
     """
     position, rotation, motion = bodies
     fastest = max(1.0, float(np.abs(motion).max(initial=0.0)))
@@ -45,6 +52,6 @@ def moved_starts(meshes: AttachedMeshes, bodies: BodiesAtStart, length: float) -
             turns[i] = turns[i] @ matrix_from_vector(share * np.eye(3)[c - 3])
         else:
             speeds[i, c - 6] += share
-        return MeshStart(meshes, places, turns, speeds)
+        return MeshStart(meshes, places, turns, speeds, given)
 
     return [(i, c, Differences(partial(moved, i, c), steps[c])) for i in meshes.slots.tolist() for c in range(12)]

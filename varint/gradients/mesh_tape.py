@@ -36,7 +36,7 @@ class MeshTape(MaximalTape):
     @cached_property
     def starts(self) -> list[MovedStart]:
         """See `moved_starts`."""
-        return moved_starts(self.march.meshes, self.bodies_at_start, self.compiled.length)
+        return moved_starts(self.march.meshes, self.bodies_at_start, self.compiled.length, self.march.given)
 
     def _sizes(self) -> tuple[int, int]:
         checkpoint, stage = super()._sizes()

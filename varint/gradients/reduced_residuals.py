@@ -106,7 +106,7 @@ class Described:
         self._use(self.run.tree)
         e.place_and_move(*self.run.joints_at_start)
         assert isinstance(self.inverse, MeshInverse)
-        return MeshStart(self.inverse.meshes, e.position, e.rotation, e.velocity)
+        return MeshStart(self.inverse.meshes, e.position, e.rotation, e.velocity, self.run.given)
 
 
 def _near(tree: Tree, motion: Motion, first: Motion) -> Motion:
@@ -172,7 +172,7 @@ class ReducedAdjoint:
         """Add the effect of the joints on where free vertices start; ``changes``: see `Derivatives.of_bodies`."""
         e, found = self.run.equations, np.zeros(changes.shape[:2])
         bodies = e.position.copy(), e.rotation.copy(), e.velocity.copy()
-        for i, c, starts in moved_starts(inverse.meshes, bodies, e.compiled.length):
+        for i, c, starts in moved_starts(inverse.meshes, bodies, e.compiled.length, self.run.given):
             found[i, c] = starts.of(self._of_start)
         of_q, of_rates = np.split(np.einsum("nk,nkq->q", found, changes), 2)
         self.by_q, self.by_rates = self.by_q + of_q, self.by_rates + of_rates

@@ -101,8 +101,10 @@ class _Taping(Implicit):
 class ImplicitSteps:
     """See `Recorder`."""
 
-    def __init__(self, kind: type[Implicit], e: Equations, start: Motion, setting: ReducedSetting) -> None:
-        task = Task(setting.steps * setting.dt, setting.dt, setting.rtol, setting.rtol)
+    def __init__(
+        self, kind: type[Implicit], e: Equations, start: Motion, setting: ReducedSetting, vertices: np.ndarray | None
+    ) -> None:
+        task = Task(setting.steps * setting.dt, setting.dt, setting.rtol, setting.rtol, vertices=vertices)
         taping: type[_Taping] = type(f"Taping{kind.__name__}", (_Taping, kind), {})
         self.integrator = started(taping, e, *start, task)
 

@@ -8,7 +8,7 @@ from varint.errors import ArgumentError, ConvergenceError
 from varint.gradients.reduced_records import ReducedNode, ReducedSetting, Step
 from varint.gradients.reduced_steps import ExplicitSteps, ImplicitSteps, Recorder
 from varint.mechanism import Mechanism
-from varint.meshes.mesh_state import with_vertices
+from varint.meshes.mesh_state import vertices_of, with_vertices
 from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.state import State
 from varint.redmax.implicit import Motion
@@ -39,6 +39,8 @@ class ReducedTape:
         As the run has it, before prescribed joints are where their motion says; free vertices after the joints.
     joints_at_start : (q, rates)
         The joints of ``start``.
+    given : (2, n, 3), optional
+        Places and velocities of all vertices in the ``state``.
     meshes : MeshInverse, optional
         Of deformable bodies and nets.
     tree : Tree
@@ -61,7 +63,7 @@ class ReducedTape:
         if not e.nq:
             raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
         self.joints_at_start: Motion = start[0], start[1]
-        self.tree = e.tree
+        self.tree, self.given = e.tree, vertices_of(mechanism, state)
         self.nodes: list[ReducedNode] = []
         self.steps: list[Step] = []
         recorder: Recorder
@@ -73,7 +75,7 @@ class ReducedTape:
                 )
             recorder = ExplicitSteps(kind, e, self.joints_at_start, setting)
         else:
-            recorder = ImplicitSteps(kind, e, self.joints_at_start, setting)
+            recorder = ImplicitSteps(kind, e, self.joints_at_start, setting, self.given)
         vertices = recorder.vertices()
         self.start: Motion = np.append(start[0], vertices[0]), np.append(start[1], vertices[1])
         self.meshes = MeshInverse(e) if soft_meshes(mechanism) else None

@@ -34,7 +34,7 @@ from varint.kernels.step import worst_residual
 from varint.mechanism import Mechanism
 from varint.meshes.attached_meshes import AttachedMeshes
 from varint.meshes.mesh_start import start_along
-from varint.meshes.mesh_state import with_vertices
+from varint.meshes.mesh_state import vertices_of, with_vertices
 from varint.meshes.vertex_record import subtract_lost
 from varint.model.state import State
 
@@ -64,6 +64,7 @@ class DeformableMarch(March):
     x : (n, 3) m, of all vertices at the node
     lost : (meshes,) J, by damping since the start
     started : (nb, 6) velocities of the bodies at the start
+    given : (2, n, 3) places and velocities of all vertices in the state that the run starts from, or None
     taped : (kept, 2, n, 3) m, of all vertices at the start and the end of the stages on the tape
     """
 
@@ -77,17 +78,19 @@ class DeformableMarch(March):
         self.lost = np.zeros(len(self.meshes.meshes))
         self._speeds = np.zeros((scheme.stages.size, 2, free, 3))  # of the free vertices over the last stages
         b, nb, nr = len(self.meshes.slots), compiled.plan.bodies.mass.size, compiled.plan.rows.role.size
+        self.given: np.ndarray | None = None
         self.started, self.taped = np.zeros((nb, 6)), np.zeros((kept, 2, *self.x.shape))
         self._columns, self._column_rows = np.zeros((6 * b, nb, 6)), np.zeros((6 * b, nr))
         self._schur, self._near, self._coupling = np.zeros((3, 6 * b, 6 * b))
         self._order, self._pull = np.zeros(6 * b, dtype=np.int64), np.zeros(6 * b)
 
     def start(self, state: State) -> DeformableBlock:
-        """Place the mechanism at node 0 with the vertices in equilibrium, and record it."""
+        """Place the mechanism at node 0, the vertices in equilibrium or as a `MeshState` has them, and record it."""
         super().start(state)
         ws, meshes = self.ws, self.meshes
         self.started = ws.velocity.copy()
-        x, v = start_along(meshes, ws.position[0], ws.rotation[0], ws.velocity)
+        self.given = vertices_of(self._mechanism, state)
+        x, v = start_along(meshes, ws.position[0], ws.rotation[0], ws.velocity, self.given)
         self.x, self.momentum = x, meshes.mass[meshes.free, None] * v[meshes.free]
         self._speeds[:] = v[meshes.free]
         ws.momentum[:] += np.einsum("nij,nj->ni", meshes.added_inertia(ws.rotation[0]), ws.velocity)

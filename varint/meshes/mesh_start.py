@@ -23,12 +23,19 @@ SHIFT = 1e-12  # of the largest stiffness: that of a mesh held at a point or a l
 
 
 def start_along(
-    meshes: AttachedMeshes, position: np.ndarray, rotation: np.ndarray, motion: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+    meshes: AttachedMeshes, position: np.ndarray, rotation: np.ndarray, motion: np.ndarray,
+    given: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Places and velocities (n, 3) of all vertices at the start, with bodies as in `AttachedMeshes.place`.
 
-    ``motion`` (nb, 6): of these. Raises StateError.
+    ``motion`` (nb, 6): of these. ``given`` (2, n, 3): places and velocities of free vertices, which are else in
+    equilibrium and move along. Raises StateError.
     """
+    if given is not None:
+        x, v = given[0].copy(), np.zeros_like(meshes.points)
+        meshes.place(position, rotation, x)
+        v[meshes.free], v[meshes.held] = given[1, meshes.free], meshes.velocities(motion, rotation)
+        return x, v
     x, v = meshes.points.copy(), np.zeros_like(meshes.points)
     meshes.place(position, rotation, x)
     equilibrium(meshes, x)
