@@ -157,8 +157,8 @@ class Variational(Method):
         }
         start = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity)
         vertices = vertices_of(mechanism, state)
-        soft = [] if vertices is None else [vertices]
-        inputs = (*start, *soft, *loads.arrays(), *commands.arrays(), *([] if times is None else [times]))
+        given = [] if vertices is None else [vertices]
+        inputs = (*start, *given, *loads.arrays(), *commands.arrays(), *([] if times is None else [times]))
         steady = None if loads.varies else loads.recorded(np.zeros(1))
         return run, Job(mechanism, settings, inputs, steady, recording, method.stages)
 
