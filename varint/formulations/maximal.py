@@ -39,6 +39,7 @@ from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
+from varint.meshes.mesh_state import vertices_of
 from varint.meshes.vertex_record import check_vertices
 from varint.model.checks import choice, of_type, positive
 from varint.model.forces.soft_mesh import soft_meshes
@@ -169,7 +170,9 @@ class Variational(Method):
             **chosen,
         }
         start = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity)
-        inputs = (*start, *loads.arrays(), *commands.arrays(), *([] if times is None else [times]))
+        vertices = vertices_of(mechanism, state)
+        given = [] if vertices is None else [vertices]
+        inputs = (*start, *given, *loads.arrays(), *commands.arrays(), *([] if times is None else [times]))
         steady = None if loads.varies else loads.recorded(np.zeros(1))
         return run, Job(mechanism, settings, inputs, steady, recording, method.stages)
 

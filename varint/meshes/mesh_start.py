@@ -50,12 +50,19 @@ def vertices_at(mechanism: Mechanism, state: State) -> list[np.ndarray]:
 
 
 def start_along(
-    meshes: AttachedMeshes, position: np.ndarray, rotation: np.ndarray, motion: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+    meshes: AttachedMeshes, position: np.ndarray, rotation: np.ndarray, motion: np.ndarray,
+    given: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Places and velocities (n, 3) of all vertices at the start, with bodies as in `AttachedMeshes.place`.
 
-    ``motion`` (nb, 6): of these. Raises StateError.
+    ``motion`` (nb, 6): of these. ``given`` (2, n, 3): places and velocities of free vertices, which are else in
+    equilibrium and move along. Raises StateError.
     """
+    if given is not None:
+        x, v = given[0].copy(), np.zeros_like(meshes.points)
+        meshes.place(position, rotation, x)
+        v[meshes.free], v[meshes.held] = given[1, meshes.free], meshes.velocities(motion, rotation)
+        return x, v
     x, v = meshes.points.copy(), np.zeros_like(meshes.points)
     meshes.place(position, rotation, x)
     equilibrium(meshes, x)
@@ -95,12 +102,14 @@ def _settle(meshes: AttachedMeshes, x: np.ndarray, settling: np.ndarray) -> None
     for _ in range(MOST_ITERATIONS):
         force = meshes.forces(x, responses)
         K = _among(meshes.stiffness(responses, 1.0, inertia=False, projected=True).free, settling)
-        floor = max(AT_REST * max(largest, float(np.abs(force).max())), ROUND_OFF * K.diagonal().max() * size)
+        firmest = K.diagonal().max()
+        floor = max(AT_REST * max(largest, float(np.abs(force).max())), ROUND_OFF * firmest * size)
         if np.abs(force[free]).max() <= floor:
             return
         step = _solver(K).solve(force[free].ravel()).reshape(-1, 3)
         share, slope = 1.0, float(np.sum(step * force[free]))
-        slack = ROUND_OFF * (abs(energy) + float(np.abs(force).max()) * size)  # of energies, of their places too
+        # of energies: of their places, and of sums of terms as large as the stiffness that nearly cancel
+        slack = ROUND_OFF * (abs(energy) + float(np.abs(force).max()) * size + firmest * size * size)
         for _ in range(HALVINGS):
             tried = x.copy()
             tried[free] += share * step

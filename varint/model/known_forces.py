@@ -435,7 +435,6 @@ USES = {
         "`vi.redmax.gradient`",
         "gradients in reduced coordinates",
         (
-            "mesh",
             "impulses",
             "contacts",
             "path",
