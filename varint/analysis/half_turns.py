@@ -1,6 +1,6 @@
 """Rotation vectors along which forces act: detected where they jump, at half a turn."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,8 +9,11 @@ from varint.measures import Measure
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.forces.along import AlongCoordinate
-from varint.model.forces.base import Constraint, Effort, Force
-from varint.model.rotation_vectors import rotation_matrix, vector_from_matrix
+from varint.model.forces.base import Constraint, Effort, Element
+from varint.model.rotation_vectors import quat_product, rotation_matrix, vector_from_matrix
+
+CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
+QUARTER = 0.71  # cosine of half a quarter of a turn, and some more
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,14 @@ class HalfTurns:
     def __init__(self, mechanism: Mechanism) -> None:
         self.mechanism = mechanism
         self.watched = {
-            (m.body_a, m.body_b): force for force in mechanism.forces for m in _components(mechanism, force)
+            (m.body_a, m.body_b): force
+            for force, elements in zip(mechanism.forces, mechanism.elements, strict=True)
+            for m in _components(elements)
         }
+        names = sorted({name for ends in self.watched for name in ends if name != WORLD})
+        self._numbers = np.array([mechanism.body_index[name] for name in names], dtype=np.int64)
+        place = {name: k for k, name in enumerate([*names, WORLD])}
+        self._ends = np.array([[place[name] for name in ends] for ends in self.watched]).reshape(-1, 2)
         self._last: dict[str, np.ndarray] | None = None
 
     def passed(self, nodes: Mapping[str, np.ndarray]) -> HalfTurn | None:
@@ -41,15 +50,25 @@ class HalfTurns:
             block = {name: np.concatenate([self._last[name], block[name]]) for name in names}
         self._last = {name: block[name][-1:] for name in names}
         t = block["t"]
+        pairs = list(self.watched)
         jumps = [
             (t[row + 1], ends)
-            for ends in self.watched
+            for ends in [pairs[k] for k in self._far(block["quat_wxyz"])]
             for row in np.flatnonzero(self._jumps(ends, block["quat_wxyz"], block["angular_velocity"], np.diff(t)))[:1]
         ]
         if not jumps:
             return None
         time, ends = min(jumps)
         return HalfTurn(float(time), self._message(float(time), ends))
+
+    def _far(self, quat: np.ndarray) -> np.ndarray:
+        """Numbers of the pairs of bodies that are a quarter of a turn from the reference at some node."""
+        start = np.array([self.mechanism.bodies[number].quat_wxyz for number in self._numbers]).reshape(-1, 4)
+        turned = np.zeros((len(quat), len(self._numbers) + 1, 4))
+        turned[:, :-1] = quat_product(quat[:, self._numbers], start * CONJUGATE)
+        turned[:, -1, 0] = 1.0  # of the world
+        cosine = np.sum(turned[:, self._ends[:, 0]] * turned[:, self._ends[:, 1]], axis=2)  # of half the rotation
+        return np.flatnonzero((np.abs(cosine) < QUARTER).any(axis=0))
 
     def _jumps(self, ends: tuple[str, str], quat: np.ndarray, spin: np.ndarray, dt: np.ndarray) -> np.ndarray:
         """(T - 1,) whether the rotation vector jumps from one node to the next."""
@@ -78,6 +97,6 @@ class HalfTurns:
         )
 
 
-def _components(mechanism: Mechanism, force: Force) -> list[Measure]:
-    elements = [element for element in force.elements(mechanism) if isinstance(element, Effort | Constraint)]
-    return [m for element in elements for m in element.measures if m.jumps]
+def _components(elements: Sequence[Element]) -> list[Measure]:
+    acting = [element for element in elements if isinstance(element, Effort | Constraint)]
+    return [m for element in acting for m in element.measures if m.jumps]

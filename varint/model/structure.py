@@ -15,6 +15,7 @@ from varint.model.checks import array_of, check_keys, check_name, known_name, of
 from varint.model.collision_shapes import CollisionShape, checked_collision
 from varint.model.degrees import warn_of_degrees, warn_of_forces_in_degrees
 from varint.model.forces import Force
+from varint.model.forces.base import Element
 from varint.model.forces.joint_compliance import with_compliances
 from varint.model.joints import Joint
 from varint.model.known_forces import traits_of
@@ -84,8 +85,7 @@ class Structure(Shown):
                     f" or Free('...', 'world', '{name}') to let it float"
                 )
         check_start(self, self.start, f"start of {what}", MechanismError)
-        for force in self.forces:
-            force.elements(self)
+        _ = self.elements  # raises where a force does not fit
         warn_of_degrees(self, self.start.get("coordinates") or {})
         warn_of_forces_in_degrees(self)
 
@@ -126,6 +126,11 @@ class Structure(Shown):
     def force_index(self) -> Mapping[str, int]:
         """Number of each force by name."""
         return MappingProxyType({force.name: k for k, force in enumerate(self.forces)})
+
+    @cached_property
+    def elements(self) -> tuple[tuple[Element, ...], ...]:
+        """The elements of each force."""
+        return tuple(tuple(force.elements(self)) for force in self.forces)
 
     @cached_property
     def force_traits(self) -> list[set[str]]:

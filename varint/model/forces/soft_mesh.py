@@ -70,8 +70,7 @@ class SoftMesh(Element):
 
 def soft_meshes(structure: "Structure") -> list[SoftMesh]:
     """All such meshes of a structure, in the order of its forces."""
-    elements = (element for force in structure.forces for element in force.elements(structure))
-    return [element for element in elements if isinstance(element, SoftMesh)]
+    return [element for elements in structure.elements for element in elements if isinstance(element, SoftMesh)]
 
 
 def attached_parts(numbers: Mapping[str, list[int]]) -> list[AttachedVertices]:
