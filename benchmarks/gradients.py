@@ -159,7 +159,7 @@ def reduced_ratios(mechanism, name, steps=200):
     run, _ = seconds(lambda: vi.redmax.simulate(mechanism, steps * DT, **given))
     taped, kept = seconds(lambda: reduced_tape.ReducedTape(mechanism, SCHEMES[name], state, setting, [steps]))
     by = np.random.default_rng(0).standard_normal((1, len(mechanism.bodies), 12))
-    back, adjoint = seconds(lambda: reduced_residuals.ReducedAdjoint(kept, by))
+    back, adjoint = seconds(lambda: reduced_residuals.ReducedAdjoint(kept, by, np.zeros((len(by), 2, 0, 3))))
     scalar, _ = seconds(lambda: adjoint.scalar(mechanism, state))
     return (taped + back) / run, 4 * scalar / run
 

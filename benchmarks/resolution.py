@@ -8,7 +8,7 @@ import numpy as np
 
 import varint as vi
 from varint.analysis.component_energies import FEW, component_energies
-from varint.analysis.resolution import finer_step
+from varint.analysis.resolution import largest_change, step_for_change
 from varint.inputs.at_nodes import Commands
 from varint.integrators.march import March
 from varint.integrators.schemes import scheme
@@ -125,7 +125,8 @@ def examine(case):
     at_proposed = None
     if run.unresolved.size and case.stepwise:
         try:
-            at_proposed = not case.run(finer_step(run.mechanism, case.dt)).unresolved.size
+            proposed = step_for_change(run.mechanism, case.dt, largest_change(run))
+            at_proposed = not case.run(proposed).unresolved.size
         except vi.ConvergenceError:
             at_proposed = False
     return Found(resolution_runs.verdict(run), dict(zip(MEASURES, values, strict=True)), at_proposed)

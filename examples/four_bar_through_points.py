@@ -42,8 +42,8 @@ def build(places, rate=EVEN, torque=0.0) -> vi.Mechanism:
 
 
 def slow(places) -> np.ndarray:
-    """What the pen misses (4,), m, where the crank turns evenly."""
-    sweep = build(places).sweep("crank pivot", ANGLE * np.arange(3))
+    """What the pen misses (4,), m, where the crank turns evenly; the last place that it reaches where that locks."""
+    sweep = build(places).sweep("crank pivot", ANGLE * np.arange(3), on_lockup="ignore")
     return (sweep.position[1:, 3][:, [0, 2]] - POINTS[1:]).ravel()
 
 

@@ -1,46 +1,94 @@
 """Shared fixtures, and kernels that are compiled before the first test."""
 
+import contextlib
+import gc
 import signal
-import subprocess
-import sys
+import tempfile
+import warnings
 import zlib
+from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from varint._numba import is_compiled
+from varint._numba.cache import WantedCode
+from varint._numba.compiler import SUBJECTS
 from varint.kernels.step import run
-
-COMPILED_FIRST = [  # kinds of runs; what stands in one line goes side by side, so that no two workers compile the same
-    [["poses", "steps"], ["explicit steps in reduced coordinates", "implicit steps in reduced coordinates"]],
-    [
-        ["hard stops and drives", "gradients"],
-        ["small motions", "joints as products", "gradients in reduced coordinates"],
-    ],
-]
-SCRIPT = """
-import sys, warnings
 from varint.warming import KINDS
-warnings.simplefilter("ignore")
-for kind in sys.argv[1:]:
-    KINDS[kind]()
-"""
+
+MOST_CASES = 30  # of a test of more, the fast tests have a third and the slow ones the others
+COMPILED_FIRST = [  # kinds of runs, and names that are announced: a row shares most, and has its short ones at the end
+    ["poses", "steps", "gradients", "hard stops and drives", "small motions", "joints as products"]
+    + ["steps of collocation", "steps from python"],
+    ["contacts", "explicit steps in reduced coordinates", "contacts of shapes", "implicit steps in reduced coordinates"]
+    + ["gradients in reduced coordinates", "steps at velocity level", "contacts in steps", "friction and contacts"],
+]
 
 
 def pytest_configure(config):
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so in the background; some tests interrupt runs
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if not hasattr(config, "workerinput") and config.getoption("numprocesses", None) and not is_compiled(run):
-        for together in COMPILED_FIRST:
-            for process in [subprocess.Popen([sys.executable, "-c", SCRIPT, *kinds]) for kinds in together]:
-                process.wait()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """Give the workers a folder in which each claims what it compiles, if that is not done yet."""
+    config = node.config
+    if not hasattr(config, "claims"):
+        config.claims = None if is_compiled(run) else tempfile.TemporaryDirectory()
+        config.add_cleanup(lambda: config.claims and config.claims.cleanup())
+    node.workerinput["claims"] = config.claims and config.claims.name
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session):
+    """A worker compiles its share of what the tests need, in this process: what it has typed once serves all that it
+    compiles later. It goes through a row of its own, then takes what is left of the others. Before it imports the
+    tests, as some of them place bodies there."""
+    given = getattr(session.config, "workerinput", {})
+    if not given.get("claims"):
+        return
+    number = int(given["workerid"].removeprefix("gw"))
+    rows = [list(row) for row in COMPILED_FIRST]
+    own = rows.pop(number % len(rows))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in (own if number < len(COMPILED_FIRST) else own[::-1]) + [name for row in rows for name in row[::-1]]:
+            with contextlib.suppress(FileExistsError):
+                Path(given["claims"], name).touch(exist_ok=False)
+                _compile(name)
+    gc.collect()
+    gc.freeze()  # some hundred functions, of which none goes: not to be looked through again and again
+
+
+def _compile(name):
+    """Compile what a kind of runs needs, or all that is announced together. What fails, fails in the tests too."""
+    WantedCode.ahead, usual = False, WantedCode.ahead  # no third process beside two workers
+    with contextlib.suppress(Exception):
+        if name in KINDS:
+            KINDS[name]()
+        else:
+            for entry in SUBJECTS[name]:
+                entry.compile(entry.annotated)
+    WantedCode.ahead = usual
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
+    cases = Counter(_test_of(item) for item in items)
     for item in items:
-        if item.get_closest_marker("many") and zlib.crc32(item.nodeid.encode()) % 4:
+        number = zlib.crc32(item.nodeid.encode())
+        if item.get_closest_marker("many") and number % 4:
             item.add_marker("long")
+        if cases[_test_of(item)] > MOST_CASES and number % 3:
+            item.add_marker("slow")
+
+
+def _test_of(item):
+    """The test whose case an item is."""
+    return item.nodeid.partition("[")[0]
 
 
 @pytest.fixture

@@ -21,10 +21,11 @@ def _with(trait):
 
 TOUCHING = _with("contacts")
 ROLLING = _with("rolling")
+SOFT = BeamElement | Cable | vi.ParticleNet | vi.DeformableBody
 FLEXIBLE = [
     name
     for name in vi.mechanisms.NAMES
-    if any(isinstance(force, BeamElement | Cable | vi.ParticleNet) for force in getattr(vi.mechanisms, name)().forces)
+    if any(isinstance(force, SOFT) for force in getattr(vi.mechanisms, name)().forces)
 ]
 MUSCLES = [
     name

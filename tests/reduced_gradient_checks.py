@@ -6,10 +6,11 @@ from force_samples import IN_THE_WORLD, samples
 
 import varint as vi
 from varint.gradients.numbers import differences, number_of, start_of
-from varint.gradients.reduced_adjoint import CarriedBack, Change, carry_forward
+from varint.gradients.reduced_adjoint import CarriedBack, carry_forward
 from varint.gradients.reduced_gradient import SCHEMES
 from varint.gradients.reduced_records import ReducedSetting
 from varint.gradients.reduced_tape import ReducedTape
+from varint.gradients.stage_derivatives import Change
 from varint.redmax.charts import EXPONENTIAL
 
 DT = 2e-3  # s, of most runs
@@ -17,7 +18,7 @@ LENGTH = 10 * DT
 SAMPLES = {
     name: forces
     for name, forces in samples(np.random.default_rng(0)).items()
-    if name not in {*IN_THE_WORLD, "Attachment"} and not any((force.solved_for or force.restricted) for force in forces)
+    if name not in IN_THE_WORLD and not any((force.solved_for or force.restricted) for force in forces)
 }
 ROUND_OFF = 1e-12  # of the objectives of runs, relative: over a step of differences it is their noise
 
@@ -75,7 +76,7 @@ def agree(mechanism, scheme, state=None, tolerance=1e-12, steps=6, **given):
     } | given
     first = mechanism.state() if state is None else state
     run = ReducedTape(mechanism, SCHEMES[scheme], first, ReducedSetting(steps, DT, **setting), [0, 2, steps])
-    nq, rows, states = run.equations.nq, run.equations.row_count, run.equations.law_state.size
+    nq, rows, states = len(run.start[0]), run.equations.row_count, run.equations.law_state.size
     start = rng.standard_normal((2, nq))
     # of rows, those that are redundant among them, as the tree's motions change them
     changes = [

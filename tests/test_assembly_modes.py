@@ -66,6 +66,7 @@ def test_stephenson_six_bar_has_six_where_its_coupler_curve_meets_a_circle():
     assert modes.last_new < 30
 
 
+@pytest.mark.slow
 def test_stephenson_six_bar_driven_at_the_four_bar_has_a_sign_for_each_dyad():
     modes = stephenson().assembly_modes({"crank pivot": 0.0}, starts=60)
     assert modes.names == ["++", "+-", "-+", "--"]
@@ -87,6 +88,7 @@ def test_signs_are_constant_on_a_branch():
             np.testing.assert_allclose(swept.position[-1], again.position, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("a", [0.3, 2.0])
 def test_bricard_has_the_two_of_its_closed_form(a):
     """Every other hinge has the same angle, sin a + sin b + sin a sin b = 0 of both."""
@@ -135,6 +137,7 @@ def test_stewart_platform_has_those_that_its_six_lengths_have():
     assert modes.unseen == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrist", ["universal", "spherical"])
 def test_bodies_whose_poses_distinguish_modes(wrist):
     """The slider has two places on its line; the rod may be turned about itself, and spins between two balls."""
@@ -151,6 +154,7 @@ def test_bodies_whose_poses_distinguish_modes(wrist):
         assert len(mechanism.assembly_modes({"crank pivot": 0.4}, starts=60)) == 4
 
 
+@pytest.mark.slow
 def test_a_coupling_takes_part():
     """Geared hips leave a five-bar one degree of freedom, and a dyad to put together."""
     leg = vi.mechanisms.minitaur_leg()
@@ -177,6 +181,7 @@ def test_joints_in_no_loop_keep_their_coordinates():
     assert mode.name == "1"
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bits():
     first, again, other = (stephenson().assembly_modes({"input pivot": 0.1}, starts=30, seed=k) for k in (1, 1, 2))
     for one, two in zip(first, again, strict=True):

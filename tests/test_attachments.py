@@ -289,10 +289,3 @@ def test_it_is_saved_and_loaded(tmp_path):
 def test_wrong_attachments(make, message):
     with pytest.raises(vi.MechanismError, match=message):
         make()
-
-
-def test_reduced_coordinates_refuse_it():
-    with pytest.raises(vi.ArgumentError, match="attachment 'in between' keeps a point at the mean of others"):
-        vi.redmax.simulate(hung(), 0.1)
-    with pytest.raises(vi.ArgumentError, match="keeps a point at the mean"):
-        vi.EquationsOfMotion(hung())

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from beam_models import LOW, STEEL, cantilever, flexible_four_bar, settled
-from test_beam_references import flexure
+from beam_models import LOW, STEEL, bend, cantilever, flexible_four_bar, flexure, floating, rope, settled
 
 import varint as vi
 from varint.compile import roles
-from varint.model.rotation_vectors import rotation_matrix
+from varint.model.rotation_vectors import quat_from_vector, quat_product, rotation_matrix
 
 FALL = (0, -9.81, 0)
 BAR = vi.Section.rectangle(0.01, 0.01, **STEEL)
@@ -122,6 +121,52 @@ def test_section_forces_of_a_cantilever():
     assert forces[0, :, 5] == pytest.approx(1e-3 * (1 - middle), abs=1e-6)
     with pytest.raises(vi.ArgumentError, match="has no beam 'bean'"):
         vi.section_forces(run, "bean")
+
+
+def at_start(mechanism, state):
+    return vi.simulate(mechanism, 1e-9, 1e-9, state=state)
+
+
+def test_deflection_of_a_cantilever():
+    """From the clamp F L^3 / 3 EI + F L / kGA; from the chord that of a beam between hinges under the same moment."""
+    force = 1e-3
+    run = at_start(*settled(lambda _: cantilever(8, force=(0, force, 0))))
+    found = vi.beam_deflection(run, "beam")
+    assert found.shape == (2, 9, 3)
+    assert found[0, 0] == pytest.approx(np.zeros(3), abs=1e-15)
+    assert found[0, 8] == pytest.approx((0.0, force * (1 / 30 + 1 / 4e4), 0.0), abs=1e-9)
+    from_chord = vi.beam_deflection(run, "beam", frame="chord")[0]
+    assert from_chord[8, 1:] == pytest.approx(np.zeros(2), abs=1e-15)
+    assert from_chord[4, 1] == pytest.approx(-force / 10 * (1 / 6 - 5 / 48), rel=1e-4)
+    with pytest.raises(vi.ArgumentError, match="has no beam 'bean'"):
+        vi.beam_deflection(run, "bean")
+    with pytest.raises(vi.ArgumentError, match="frame of a deflection must be one of end, chord, got 'tip'"):
+        vi.beam_deflection(run, "beam", frame="tip")
+
+
+def test_deflection_moves_with_the_beam():
+    """Nodes that are displaced in axes of the beam, which has turned as a whole."""
+    mechanism = floating(4)
+    start, turn = mechanism.state(), quat_from_vector(np.array([0.3, -1.1, 2.0]))
+    R0, R = rotation_matrix(start.quat_wxyz[0]), rotation_matrix(turn)
+    own = np.array([[0, 0, 0], [0, 3, -1], [0, 5, 2], [0, 2, 1], [0, 0, 0]]) * 1e-2
+    place = (start.position + own @ R0.T) @ R.T + (1.0, 2.0, 3.0)
+    quat = np.array([quat_product(turn, q) for q in start.quat_wxyz])
+    run = at_start(mechanism, vi.State(place, quat, start.velocity, start.angular_velocity))
+    for frame in ("end", "chord"):
+        assert vi.beam_deflection(run, "beam", frame)[0] == pytest.approx(own, abs=1e-12)
+
+
+def test_a_cable_is_no_beam():
+    run = vi.simulate(rope(3, 0.8), 1e-3, 1e-3)
+    with pytest.raises(vi.ArgumentError, match=r"no beam 'rope': 'rope 0' is a Cable, of which run.force\['rope 0'\]"):
+        vi.section_forces(run, "rope")
+
+
+@pytest.mark.parametrize("frame", ["end", "chord"])
+def test_an_unloaded_arc_has_no_deflection(frame):
+    mechanism = bend(4, 1.0)
+    assert np.abs(vi.beam_deflection(at_start(mechanism, mechanism.state()), "beam", frame)).max() < 1e-10
 
 
 def test_damping_is_a_relaxation_time():

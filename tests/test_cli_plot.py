@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -79,6 +80,24 @@ def test_a_still_picture_with_a_point():
 
 
 @pytest.mark.slow
+def test_a_window_of_time(monkeypatch):
+    asked = []
+    import varint.viz.plots as plots
+
+    monkeypatch.setattr(plots, "plot", lambda trajectory, what, path, **options: asked.append(trajectory.t[[0, -1]]))
+    for window in (["--from", "0.1", "--to", "0.3"], ["--from", "0.2"], ["--to", "0.3"], []):
+        assert main(["plot", "run.h5", "coordinates", *window]) == 0
+    assert np.allclose(asked, [(0.1, 0.3), (0.2, 0.5), (0.0, 0.3), (0.0, 0.5)], rtol=0, atol=1e-15)
+
+
+@pytest.mark.slow
+def test_a_window_of_a_film():
+    assert main(["film", "run.h5", "--from", "0.1", "--to", "0.3", "--fps", "10", "-o", "t.gif"]) == 0
+    vi.load("run.h5")[10:31].animate("u.gif", fps=10)
+    assert Path("t.gif").read_bytes() == Path("u.gif").read_bytes()
+
+
+@pytest.mark.slow
 def test_moving_pictures():
     for name, argv, frames in (("t.gif", ["--speed", "5"], 3), ("u.gif", ["mechanism", "--speed", "10"], 2)):
         assert main(["plot", "run.h5", *argv, "-o", name]) == 0
@@ -132,6 +151,11 @@ def test_pictures_are_kept_unless_forced(capsys):
         (["--of", "crank"], ("--of needs what to draw",)),
         (["coordinates", "--of", "crank"], ("'crank'", "joints", "did you mean 'crank pi")),
         (["-o", "t.mp4"], ("t.mp4", "ffmpeg")),
+        (["--from", "0.6"], ("--from 0.6 is outside the run, which goes from 0 to 0.5 s",)),
+        (["--to", "-1"], ("--to -1 is outside the run",)),
+        (["--from", "0.3", "--to", "0.2"], ("--from 0.3 must be before --to 0.2",)),
+        (["--from", "0.301", "--to", "0.309"], ("fewer than two nodes", "0.01 s apart on average")),
+        (["mechanism", "--to", "0.2", "--times", "0.3"], ("times must be from 0 to 0.2 s",)),
     ],
 )
 def test_mistakes(argv, words, capsys, tmp_path, monkeypatch):

@@ -124,6 +124,8 @@ def test_what_exists_is_kept(capsys):
         (["view", "four_bar", "--rtol", "1e-6"], ("--rtol belongs to --integrator",)),
         (["view", "four_bar", "--duration", "-1"], ("duration must be positive",)),
         (["view", "run.h5", "--duration", "2"], ("'run.h5' is recorded already: leave out --duration",)),
+        (["view", "run.h5", "--lobatto"], ("'run.h5' is recorded already: leave out --lobatto",)),
+        (["view", "run.h5", "--peer", "mujoco"], ("'run.h5' is recorded already: leave out --peer",)),
         (["view", "run.h5", "-p", "a=1"], ("'run.h5' is recorded already: leave out -p",)),
         (["film", "run.h5", "--energy-error", "1e-3", "-o", "p.gif"], ("leave out --energy-error",)),
         (["film", "four_bar", "-o", "p.avi"], ("p.avi", ".gif or .mp4 or .webm")),

@@ -260,7 +260,7 @@ def test_quiet_does_not_hide_errors(capsys):
         (["run"], "NAME_OR_FILE"),
         (["run", "tree", "--duration", "1h"], "--duration: '1h' is not a number"),
         (["run", "tree", "--every", "1.5"], "--every: '1.5' is not a whole number"),
-        (["run", "tree", "--order", "3"], "--order: invalid choice: 3"),
+        (["run", "tree", "--order", "two"], "--order: 'two' is not a whole number"),
         (["run", "tree", "--resume", "--force"], "--force"),
         (["--traceback", "plto"], "no command 'plto', did you mean 'plot'?"),
         (["run", "tree", "--durration", "5"], "unknown argument '--durration', did you mean '--duration'?"),
@@ -275,6 +275,12 @@ def test_quiet_does_not_hide_errors(capsys):
         (["compare", "tree", "--dt", "0.01,x"], "argument --dt: 'x' is not a number"),
         (["run", "tree", "--dt", "0,01"], "argument --dt: must be a number or auto, got '0,01' (options: varint run -"),
         (["run", "tree", "--scheme", "suzki"], "--scheme: invalid choice: 'suzki'"),
+        (
+            ["run", "tree", "--every", "x", "--durration", "5", "--dt", "y", "--resum"],
+            "argument --every: 'x' is not a whole number; argument --dt: must be a number or auto, got 'y'; unknown"
+            " argument '--durration', did you mean '--duration'?; unknown argument '--resum', did you mean '--resume'?",
+        ),
+        (["run", "--every", "x"], "argument --every: 'x' is not a whole number; the following arguments are required"),
     ],
 )
 def test_wrong_usage_is_one_line_that_names_it(argv, words, capsys):
@@ -286,6 +292,19 @@ def test_wrong_usage_is_one_line_that_names_it(argv, words, capsys):
     assert err.startswith("varint: error: ")
     assert err.count("\n") == 1
     assert words in err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--order", "5"], "order must be one of 1, 2, 4, 6, 8, got 5"),
+        (["--lobatto", "--order", "5"], "order of varint.Lobatto must be one of 4, 6, 8, 10, got 5"),
+        (["--integrator", "gauss", "--order", "5"], "--order belongs to"),
+    ],
+)
+def test_orders_are_those_of_the_method(options, words, capsys):
+    assert main(["run", "double_pendulum", *options]) == 2
+    assert words in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("argv", [["--traceback", "info", "none.h5"], ["info", "none.h5", "--traceback"]])

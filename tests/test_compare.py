@@ -61,6 +61,7 @@ def test_orders_by_fit(tree, loop):
     assert (np.diff(adaptive.error.position) < 0).all()
 
 
+@pytest.mark.slow
 def test_reference_is_converged_and_its_error_bounds_what_is_fitted(tree, loop):
     for comparison in (tree, loop):
         assert max(comparison.reference_error) < 1e-9

@@ -322,9 +322,7 @@ def test_wrong_input(make, message):
     "use",
     [
         lambda mechanism: vi.redmax.simulate(mechanism, 0.1, 1e-3, integrator="euler"),
-        lambda mechanism: vi.gradient(mechanism, lambda state: 0.0, 0.1, 1e-3, with_respect_to=["start"]),
-        lambda mechanism: vi.lyapunov_spectrum(mechanism, 0.1, 1e-3),
-        lambda mechanism: vi.linearize(mechanism, dt=1e-3),
+        lambda mechanism: vi.EquationsOfMotion(mechanism),
     ],
 )
 def test_what_has_no_such_rows(use):

@@ -37,6 +37,7 @@ def test_every_repr_is_a_few_lines(held):
         assert len(text.splitlines()) <= LINES, what
 
 
+@pytest.mark.slow
 def test_every_public_class_is_among_them(held):
     public = [getattr(module, name) for module in (vi, vi.redmax) for name in module.__all__]
     classes = [one for one in public if isinstance(one, type) and not issubclass(one, Exception)]

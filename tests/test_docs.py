@@ -20,6 +20,7 @@ README = (ROOT / "README.md").read_text()
 TOUR = (ROOT / "docs" / "tour.md").read_text()
 
 
+@pytest.mark.slow
 def test_python_examples_run(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # they write files
     blocks = re.findall(r"```python\n(.*?)```", README + TOUR, re.S)

@@ -16,7 +16,7 @@ from varint.kinematics.frames import JointFrames, with_world
 SPATIAL = {
     "bennett", "bricard", "cable_between_carts", "delta_robot", "dominoes", "free_body", "governor",
     "parallelogram_flexure", "roller_coaster", "rolling_disc", "sarrus", "snake", "spatial_slider_crank",
-    "spinning_top", "stewart_platform", "tree", "two_bones_one_muscle", "woodpecker",
+    "spinning_top", "starfish", "stewart_platform", "tensegrity", "tree", "two_bones_one_muscle", "woodpecker",
 }  # fmt: skip
 FROM_ABOVE = {"ball_on_turntable", "chaplygin_sleigh"}
 X, Y, Z = np.eye(3)

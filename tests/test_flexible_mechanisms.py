@@ -1,5 +1,7 @@
 """Flexible mechanisms of the catalogue against closed forms; beams themselves are in the tests of beams."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -77,3 +79,30 @@ def test_a_net_draws_carts_together_evenly():
     lowest = run.vertices["net"][..., 2].min(axis=1)
     assert lowest[-1] < -0.1
     assert np.abs(run.energy_balance).max() < 1e-3 * net.mass * 9.81 * -lowest.min()
+
+
+@pytest.mark.parametrize("n", [3, 4, 6])
+def test_a_tensegrity_prism_holds_itself_up(n):
+    """Without weight and at rest all forces balance; with both no cable goes slack, and all struts move alike."""
+    prism = vi.mechanisms.tensegrity(n=n)
+    still = vi.simulate(dataclasses.replace(prism, gravity=(0, 0, 0), start={}), 0.2, 2e-3)
+    assert np.abs(still.position - still.position[0]).max() < 1e-14
+    assert all(force[0] < -10.0 for force in still.force.values())
+    run = vi.simulate(prism, 1.0, 2e-3)
+    assert max(force.max() for force in run.force.values()) < 0.0
+    away = np.linalg.norm(run.position - run.position[0], axis=2)
+    assert away.max() > 0.005
+    assert away == pytest.approx(np.repeat(away[:, :1], n, axis=1), abs=1e-12)
+
+
+@pytest.mark.slow
+def test_a_starfish_swims_without_momentum():
+    """It starts with none about any axis; arms across from each other beat alike, and the energy holds."""
+    run = moved("starfish", 0.3)
+    tips = [height(run, f"bone {arm}.3") for arm in range(5)]
+    assert np.ptp(tips[0]) > 0.02
+    for one, other in ((1, 4), (2, 3)):
+        assert tips[one] == pytest.approx(tips[other], abs=0.2 * np.ptp(tips[0]))  # the mesh is not symmetric
+    for momentum in (run.linear_momentum, run.angular_momentum):
+        assert np.abs(momentum - momentum[0]).max() < 1e-12
+    assert np.abs(run.energy_balance).max() < 1e-3 * run.energy[0]

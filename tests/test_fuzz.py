@@ -20,6 +20,7 @@ from varint.model.forces import FORCES
 from varint.model.joints import REGISTRY
 
 KINDS = load_kinds()
+SLOW = {"api", "companion", "ensemble", "hdf5", "repair", "xml"}  # two seconds and more
 RESULTS = {
     "AssemblyMode",
     "AssemblyModes",
@@ -43,7 +44,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "hdf5")) for n in KINDS])
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in SLOW)) for n in KINDS])
 def test_few_cases_find_nothing(name, folder):
     kind, found = KINDS[name](), []
     with warnings.catch_warnings():
@@ -73,7 +74,7 @@ def test_many_cases_find_nothing(name):
     assert not found, run.report(name, 5 * KINDS[name].few, SEED + 1, found, 0.0)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "hdf5")) for n in KINDS])
 def test_a_case_follows_from_its_seed_and_number(name, folder):
     kind = KINDS[name]()
     for number in (0, 17):

@@ -202,6 +202,7 @@ def which_order(found):
     best = {order: errors.min() for order, errors in found["errors"].items()}
     assert best[2] > 1e2 * best[4] > 1e4 * best[6]
     assert best[8] < 1e-13
+    assert found["choice"].scheme.startswith("lobatto")
 
 
 def whip(found):

@@ -265,6 +265,7 @@ def test_events_without_a_derivative(monkeypatch):
         vi.linearize(ball, ball.state(coordinates={"slider": -0.195}, rates={"slider": -1.0}), dt=0.01)
 
 
+@pytest.mark.slow
 def test_two_impacts_at_one_instant():
     """They have a derivative along changes that keep them at one instant, and none along others."""
     places = {"a": (0.0, 0.0, 0.2), "b": (1.0, 0.0, 0.2)}

@@ -237,6 +237,7 @@ def test_a_chain_at_rest_is_not_unresolved(recwarn):
     assert not [each for each in recwarn if issubclass(each.category, vi.UnresolvedWarning)]
 
 
+@pytest.mark.slow
 def test_studies_take_it():
     problem = vi.Problem(vi.mechanisms.double_pendulum(), 0.2)
     assert vi.order_study(problem, [vi.Lobatto(0.02, 4)], (0.04, 0.02))

@@ -37,6 +37,7 @@ def forget(file):
     file.attrs["settings"] = np.bytes_(json.dumps(settings).encode())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", SIMULATE)
 @pytest.mark.parametrize("name", OTHERS)
 def test_a_run_of_another_is_refused_unless_any_may_go_on(formulation, name, tmp_path, monkeypatch):
@@ -111,6 +112,7 @@ def test_entries_of_another_type_are_refused(entry, tmp_path):
         path.write_bytes(before)
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     argv = ["run", "four_bar", "-o", "run.h5"]

@@ -192,6 +192,7 @@ def test_momentum_of_free_bodies():
     assert np.abs(run.energy - run.energy[0]).max() < 1e-5
 
 
+@pytest.mark.slow
 def test_a_loop_with_mass_along_a_path():
     plain = vi.mechanisms.four_bar()
     first, last = (plain.bodies[k] for k in (0, -1))

@@ -356,6 +356,7 @@ def test_it_is_compared_by_name_and_as_a_method():
     assert "user's" not in str(result)
 
 
+@pytest.mark.slow
 def test_it_runs_in_ensembles():
     options = {"formulation": vi.Maximal.formulation, "integrator": "trapezoidal", "stabilisation": "project"}
     table = vi.ensemble("double_pendulum", {"angle": [0.2, 0.4]}, 0.1, 0.01, workers=1, **options).table

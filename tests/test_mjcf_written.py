@@ -21,8 +21,9 @@ NOT_HELD = {
     "finger_with_flexors": "force 'deep flexor', a Musculotendon",
     "spline_knee": "force 'rolling', a CoordinateMap of functions",
     "wrapped_double_pendulum": "force 'tendon', a Tendon",
-    **dict.fromkeys((name for name in FLEXIBLE if name != "cable_between_carts"), "a BeamElement"),
+    **dict.fromkeys((name for name in FLEXIBLE if name not in ("cable_between_carts", "tensegrity")), "a BeamElement"),
     "net_between_carts": "force 'net', a ParticleNet",
+    "starfish": "force 'flesh', a DeformableBody",
     **dict.fromkeys(TOUCHING, "a (Hard)?Contact"),
 }
 

@@ -1,5 +1,7 @@
 """The exact derivative of a step's residual as an operator, its transpose, and solutions refined with it."""
 
+from dataclasses import replace
+
 import force_samples
 import numpy as np
 import pytest
@@ -49,12 +51,13 @@ class Step:
         self.start, self.end = 0, 1
         self.upper = self.end if at_end else self.start
         self.active = ws.compliance == 0.0
+        self.active[self.plan.compliant.joint_row] = True
         self.velocity = speed * rng.uniform(-1.0, 1.0, (nb, 6))
         self.multiplier = self.row(nr)
         ws.goal[:] = rng.standard_normal((nb, 6))
 
     def row(self, nr):
-        """A random vector of the rows; all rows of a constraint have one number, rows of efforts zero."""
+        """A random vector of the rows; all rows of a constraint have one number, rows of efforts in the middle zero."""
         row = self.rng.standard_normal(nr) * self.active
         for first, size in self.constraints():
             row[first : first + size] = row[first]
@@ -145,6 +148,17 @@ def test_operator_of_couplings_that_are_not_linear(rng, at_end):
 @pytest.mark.parametrize("at_end", [False, True])
 def test_operator_where_efforts_have_rows_everywhere(rng, at_end):
     check(Step(force_samples.coupled_everywhere(rng), rng, 0.02, 1.0, at_end))  # a rod turns no further
+
+
+@pytest.mark.parametrize("at_end", [False, True])
+@pytest.mark.parametrize("loops", [0, 1])
+def test_operator_of_joints_with_a_compliance(rng, loops, at_end):
+    rigid = random_closed(rng, 5, loops, kinds=("Revolute", "Cylindrical"))
+    joints = [
+        replace(joint, compliance=10.0 ** rng.uniform(-3, -1, len(joint.forbidden)) * (k != 1), damping_time=0.01)
+        for k, joint in enumerate(rigid.joints)
+    ]
+    check(Step(replace(rigid, joints=joints), rng, 0.02, 1.0, at_end))
 
 
 @pytest.mark.parametrize("name", ["governor", "roller_coaster", "andrews_squeezer", "escapement"])

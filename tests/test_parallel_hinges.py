@@ -43,6 +43,7 @@ def test_two_stops_hold_where_hinges_are_parallel(tmp_path):
     np.testing.assert_allclose(runs[0].coordinates[JOINT][-1], runs[1].coordinates[JOINT][-1], atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_stop_that_an_impact_pulls_lets_go_where_hinges_are_parallel(tmp_path):
     """With the other stop of y, of which the impact pulls 1e-6 N m s: y and z swing by 1.5 rad in 50 microseconds.
 

@@ -211,6 +211,7 @@ def test_energy_stays(path, most):
     assert run.kinetic.max() > 25.0
 
 
+@pytest.mark.slow
 def test_particles_jump_where_points_pass_them():
     run = vi.redmax.simulate(bones(muscle(TWO, lumped=20)), 5.0, rtol=1e-9)
     assert 1e-4 < np.abs(run.energy - run.energy[0]).max() < 0.1
@@ -286,6 +287,7 @@ def test_momentum_of_two_free_bodies():
     assert euler.position[-1] == pytest.approx(run.position[-1], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_loop_with_mass_along_a_path():
     plain = vi.mechanisms.four_bar()
     first, last = (plain.bodies[k] for k in (0, -1))

@@ -136,6 +136,7 @@ def test_states_of_the_wrong_number_of_quaternions():
         vi.simulate(mechanism, 0.1, 0.01, state=state)
 
 
+@pytest.mark.slow
 def test_the_package_starts_without_it():
     command = "import sys, varint; varint.mechanisms.four_bar().state(); print('quaternion' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)

@@ -192,9 +192,7 @@ def test_momenta_and_forces_against_differences(rng):
 
 
 @slow
-@pytest.mark.parametrize(
-    "name", sorted(set(SAMPLES) - {"PathMass", "Attachment"})
-)  # no laws, and refused by these methods
+@pytest.mark.parametrize("name", sorted(set(SAMPLES) - {"PathMass"}))  # no law, and refused by these methods
 def test_forces_of_laws_against_differences(name, rng):
     mechanism = sample_mechanism(rng, SAMPLES[name])
     if Equations(mechanism).row_count:

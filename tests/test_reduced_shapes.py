@@ -281,6 +281,7 @@ def test_accelerations_of_what_touches(start):
     assert along[meets, 1:] == pytest.approx(faster[meets, 1:], rel=1e-6, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_to_the_same_bits(tmp_path):
     mechanism, state = corner_on_a_box()
     whole = vi.redmax.simulate(mechanism, 0.3, 0.01, state=state)
@@ -304,6 +305,16 @@ def test_contacts_are_those_of_maximal_coordinates():
     assert found.contact_force["c"] == pytest.approx(expected.contact_force["c"], abs=1e-3)
     assert found.force["c"] == pytest.approx(expected.force["c"], abs=1e-3)
     assert found.acceleration == pytest.approx(expected.acceleration, abs=1e-3)
+
+
+def test_shapes_that_no_step_foresees_are_told_once(monkeypatch):
+    monkeypatch.setattr(ContactEvents, "overlooks", lambda *_: True)
+    monkeypatch.setattr("varint.terms.limits.stop_events.MOST_SHORTER", 0)
+    mechanism, state = rolling()
+    with pytest.warns(vi.UnresolvedWarning, match=r"shapes of contact 'c' met at t = .* no step down to .* s") as told:
+        run = vi.redmax.simulate(mechanism, 0.02, 0.01, state=state, integrator="dop853")
+    assert len(told) == 1
+    assert run.success
 
 
 def test_rims_and_rolling_resistance_are_refused():

@@ -2,6 +2,7 @@
 
 import dataclasses
 import io
+import re
 import warnings
 
 import numpy as np
@@ -210,6 +211,51 @@ def test_a_chain_that_whips_is_told():
     assert f"t = {times[0]:g} s" in str(caught[0].message)
     jumps = np.abs(np.diff(run.energy)) > WRONG * np.ptp(run.potential)
     assert np.abs(run.t[1:][jumps][0] - times).min() < 0.04
+
+
+COARSE = {  # steps, s, that do not resolve the mechanism
+    "bennett": 0.12,
+    "delta_robot": 0.12,
+    "double_pendulum": 0.12,
+    "four_bar": 0.12,
+    "jansen_leg": 0.12,
+    "klann_leg": 0.024,
+    "minitaur_leg": 0.06,
+    "parallelogram_flexure": 0.012,
+    "rhombus_chain": 0.12,
+    "sarrus": 0.12,
+    "slider_crank": 0.12,
+    "spatial_slider_crank": 0.06,
+    "tree": 0.12,
+    "two_bones_one_muscle": 0.06,
+}
+
+
+def told(mechanism, state, duration, dt, order):
+    with pytest.warns(vi.UnresolvedWarning) as caught:
+        vi.simulate(mechanism, duration, dt, order=order, state=state)
+    return float(
+        re.search(r"Try dt = (\S+) s: in a step velocities changed by up to \d+% of", str(caught[0].message))[1]
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COARSE)
+def test_the_proposed_step_resolves_the_catalogue(name):
+    mechanism, dt = getattr(vi.mechanisms, name)(), COARSE[name]
+    duration = dt * round(3.0 / dt)
+    proposed = told(mechanism, mechanism.state(), duration, dt, 2)
+    assert dt / 38 < proposed <= dt / 2
+    vi.simulate(mechanism, duration, proposed, on_unresolved="raise")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 5, 9, 13, 17, 25, 29, 33, 41])
+def test_the_proposed_step_resolves_random_chains(seed):
+    _, mechanism, state = random_run(seed)
+    proposed = told(mechanism, state, 2.0, 0.01, 2)
+    assert 0.01 / 18 < proposed <= 0.005
+    vi.simulate(mechanism, 2.0, proposed, state=state, on_unresolved="raise")
 
 
 def test_a_motion_that_is_prescribed_is_said_to_hold():

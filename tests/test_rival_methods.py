@@ -78,6 +78,7 @@ def test_it_is_compared_and_called_by_its_name(rival):
     assert compared.own[0].order.position == pytest.approx(1.0, abs=0.1)
 
 
+@pytest.mark.slow
 def test_it_runs_in_ensembles(rival):
     angles = [0.2, 0.4]
     table = vi.ensemble("double_pendulum", {"angle": angles}, 0.1, DT, formulation=NAME, workers=1).table
@@ -86,6 +87,7 @@ def test_it_runs_in_ensembles(rival):
     assert list(table["drift"]) == pytest.approx([run.drift.max() for run in runs], abs=1e-14)
 
 
+@pytest.mark.slow
 def test_the_command_takes_its_file(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     short = ["--duration", "0.1", "--dt", "0.01"]

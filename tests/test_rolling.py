@@ -135,6 +135,7 @@ def test_order_of_reduced_integrators(integrator, steps, order):
     assert slopes(errors)[0] == pytest.approx(order, abs=0.3)
 
 
+@pytest.mark.slow
 def test_reduced_coordinates_with_error_control_follow_the_equations():
     mechanism, state = leaning_disc()
     exact = disc_by_equations(mechanism, state, 1.0)

@@ -244,6 +244,16 @@ def test_points_of_bodies_move_as_their_paths():
         assert np.allclose(state.point(number, place), path.position[k], atol=1e-14)
         assert np.allclose(state.point_velocity(number, place), path.velocity[k], atol=1e-13)
     assert np.array_equal(state.point(number), state.position[number])
+    seen = reference.point(0, place)
+    assert np.array_equal(run.point("coupler", seen), path.position)
+    assert np.allclose(mechanism.point(state, "coupler", seen), path.position[5], atol=1e-14)
+    assert np.array_equal(mechanism.point(state, "coupler"), run.point("coupler")[5])
+    with pytest.raises(vi.MechanismError, match="'couplr', did you mean 'coupler'"):
+        mechanism.point(state, "couplr")
+    with pytest.raises(vi.ArgumentError, match="point of body 'coupler'"):
+        mechanism.point(state, "coupler", (0.0, 1.0))
+    with pytest.raises(vi.StateError, match="state"):
+        mechanism.point(reference, "coupler", seen)
     for wrong, message in (("coupler", "mechanism.body_index"), (3, "up to 2"), (-1, "from 0"), (True, "whole")):
         with pytest.raises(vi.StateError, match=message):
             state.point(wrong)

@@ -8,6 +8,7 @@ import pytest
 
 import varint as vi
 from varint.cli import main
+from varint.integrators.schemes import SCHEMES
 
 REGULAR = (
     "bennett", "bricard", "cart_pole", "double_pendulum", "four_bar", "governor", "n_pendulum", "peaucellier",
@@ -25,12 +26,18 @@ def pendulum(**more):
     return vi.Mechanism("pendulum", [body], [pivot], start=SWING, **more)
 
 
+def on_a_ball():
+    """The same on a ball joint, which `varint.Lobatto` does not support."""
+    pivot = vi.Spherical("pivot", "world", "bob", point=(0, 0, 0))
+    return vi.Mechanism("pendulum", pendulum().bodies, [pivot], start={"rates": {"pivot": (0.0, 3.0, 0.0)}})
+
+
 def error_of(run):
     return np.abs(run.energy_balance).max() / run.kinetic.max()
 
 
 def achieved(mechanism, found, duration):
-    return error_of(vi.simulate(mechanism, duration, found.dt, scheme=found.scheme))
+    return error_of(vi.simulate(vi.Problem(mechanism, duration), found.method))
 
 
 @pytest.mark.slow
@@ -51,7 +58,7 @@ def test_errors_of_longer_runs_are_as_wanted_over_the_catalogue():
 @pytest.mark.slow
 @pytest.mark.parametrize("wanted", WANTED)
 def test_errors_are_as_wanted_and_not_much_smaller(wanted):
-    mechanism = vi.mechanisms.double_pendulum()
+    mechanism = vi.mechanisms.four_bar()
     found = vi.choose_step(mechanism, DURATION, energy_error=wanted)
     assert 0.01 * wanted < achieved(mechanism, found, LONGER * DURATION) <= wanted
     assert found.expected_error <= wanted / 3
@@ -78,9 +85,11 @@ def test_a_named_scheme_is_kept():
 @pytest.mark.slow
 def test_the_cheapest_is_taken_and_the_reason_shows_the_trials():
     found = vi.choose_step(vi.mechanisms.double_pendulum(), 5.0, energy_error=1e-5)
-    rows = re.findall(r"^([\w-]+) +([\d.e-]+) +([\d.e-]+) +([\d.e+]+)(  chosen)?$", found.reason, re.M)
+    rows = re.findall(r"^([\w-]+(?: \d+)?)  +([\d.e-]+) +([\d.e-]+) +([\d.e+]+)(  chosen)?$", found.reason, re.M)
     assert len({scheme for scheme, *_ in rows}) >= 5
-    good = [(float(cost), scheme) for scheme, _, error, cost, _ in rows if float(error) <= 1e-5 / 3]
+    margins = {scheme: 3.0 * 2.0 ** int(scheme.removeprefix("lobatto ")) for scheme, *_ in rows if "lobatto" in scheme}
+    good = [(float(cost), name) for name, _, error, cost, _ in rows if float(error) <= 1e-5 / margins.get(name, 3.0)]
+    assert margins
     assert min(good)[1] == found.scheme
     assert [scheme for scheme, *_, note in rows if note] == [found.scheme]
     tight = vi.choose_step(vi.mechanisms.double_pendulum(), 5.0, energy_error=1e-9)
@@ -89,27 +98,72 @@ def test_the_cheapest_is_taken_and_the_reason_shows_the_trials():
 
 @pytest.mark.slow
 def test_a_run_with_dt_auto_says_what_was_chosen(capsys):
-    run = vi.simulate(pendulum(), 5.0, dt="auto", energy_error=1e-6)
+    run = vi.simulate(on_a_ball(), 5.0, dt="auto", energy_error=1e-6)
     told, chosen = capsys.readouterr().err, run.settings["chosen"]
     assert re.fullmatch(rf"varint: dt = .*\({run.settings['scheme']}\) .* energy error of 1e-06: .*\n", told)
     assert chosen["energy_error"] == 1e-6
     assert "Trial runs of 'pendulum'" in chosen["reason"]
     assert error_of(run) <= 1e-6
-    found = vi.choose_step(pendulum(), 5.0, energy_error=1e-6)
+    found = vi.choose_step(on_a_ball(), 5.0, energy_error=1e-6)
     assert (run.settings["dt"], run.settings["scheme"]) == (found.dt, found.scheme)
-    assert vi.simulate(pendulum(), 5.0, dt="auto").settings["chosen"]["energy_error"] == 1e-4
+    assert found.method.arguments() == vi.Variational.arguments()
+    assert vi.simulate(on_a_ball(), 5.0, dt="auto").settings["chosen"]["energy_error"] == 1e-4
 
 
 @pytest.mark.slow
-def test_a_run_goes_on_with_the_step_chosen_for_it(tmp_path, capsys):
-    path = tmp_path / "run.h5"
+@pytest.mark.parametrize("wanted", WANTED)
+def test_trees_of_hinges_run_by_collocation_where_that_is_cheaper(wanted, capsys):
+    """At a cost, in evaluations, below that of the cheapest scheme, and with the error of longer runs as wanted."""
+    mechanism = vi.mechanisms.n_pendulum(n=5, angle=1.57)
+    found = vi.choose_step(mechanism, DURATION, energy_error=wanted)
+    assert isinstance(found.method, vi.Lobatto)
+    assert found.scheme == f"lobatto {found.order}"
+    assert (found.method.order, found.method.dt) == (found.order, found.dt)
+    assert achieved(mechanism, found, LONGER * DURATION) <= wanted
+    run = vi.simulate(mechanism, DURATION, dt="auto", energy_error=wanted)
+    assert f"and varint.Lobatto of order {found.order} were chosen" in capsys.readouterr().err
+    assert run.settings["formulation"] == "lobatto"
+    assert run.settings["chosen"]["reason"] == found.reason
+    given = vi.simulate(vi.Problem(mechanism, DURATION), found.method)
+    assert np.array_equal(run.position, given.position)
+    costs = [vi.choose_step(mechanism, DURATION, energy_error=wanted, order=order).cost for order in (2, 4, 6)]
+    assert found.cost < min(costs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"order": 4},
+        {"scheme": "suzuki"},
+        {"tol": 1e-11},
+        {"on_unresolved": "substep"},
+        {"output_times": [0.5]},
+        {"force": {"bob": (0.1, 0.0, 0.0)}},
+    ],
+)
+def test_arguments_that_collocation_has_not_keep_the_schemes(arguments):
+    run = vi.simulate(pendulum(), 1.0, dt="auto", **arguments)
+    assert run.settings["formulation"] == "maximal"
+    assert run.settings["chosen"]
+
+
+def test_studies_take_schemes():
+    problem = vi.Problem(pendulum(), 1.0)
+    assert vi.Variational(dt="auto").with_step(problem).scheme in SCHEMES
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [pendulum, on_a_ball])
+def test_a_run_goes_on_with_the_step_chosen_for_it(make, tmp_path, capsys):
+    path, pendulum = tmp_path / "run.h5", make
     first = vi.simulate(pendulum(), 1.0, dt="auto", energy_error=1e-6, output=path)
     capsys.readouterr()
     run = vi.simulate(pendulum(), 2.5, dt="auto", energy_error=1e-6, output=path, resume=True)
     assert not capsys.readouterr().err  # nothing was chosen
     assert run.settings["dt"] == first.settings["dt"]
     assert run.settings["chosen"] == first.settings["chosen"]
-    whole = vi.simulate(pendulum(), 2.5, first.settings["dt"], scheme=first.settings["scheme"])
+    whole = vi.simulate(vi.Problem(pendulum(), 2.5), vi.choose_step(pendulum(), 1.0, energy_error=1e-6).method)
     assert len(run) == len(whole) > len(first)
     assert np.array_equal(run.position, whole.position)
     for other in ({"energy_error": 1e-5}, {"energy_error": 1e-6, "scheme": "rattle"}):
@@ -215,7 +269,7 @@ def test_the_command_chooses(tmp_path, monkeypatch, capsys):
     assert main([*command, "--json", "-o", "run.h5"]) == 0
     out, err = capsys.readouterr()
     found, run = json.loads(out), vi.load("run.h5")
-    assert (found["dt"], found["scheme"]) == (run.settings["dt"], run.settings["scheme"])
+    assert (found["dt"], found["order"]) == (run.settings["dt"], run.settings["order"])
     assert found["wanted_energy_error"] == run.settings["chosen"]["energy_error"] == 1e-5
     assert "were chosen for an energy error of 1e-05" in err
     assert error_of(run) <= 1e-5

@@ -1,4 +1,4 @@
-"""Strongly damped beams, whose velocities change sign from node to node: forces are those of the steps."""
+"""Strongly damped beams and joints, whose velocities change sign from node to node: forces are those of the steps."""
 
 import warnings
 
@@ -8,7 +8,7 @@ from beam_models import LOW
 
 import varint as vi
 from varint.analysis.forces import forces_at
-from varint.analysis.stiff_damping import motion_of_forces, stiff_beam
+from varint.analysis.stiff_damping import rates_of_steps, stiff_damping
 from varint.model.rotation_vectors import rotation_matrix
 
 PUSH = 1.0  # N
@@ -74,23 +74,70 @@ def test_no_warning_where_the_forces_are_right():
 
 
 @pytest.mark.slow
-def test_velocities_of_the_steps_are_those_of_the_motion():
-    """They differ at order two, at all nodes but the first, which is the start; angular ones too."""
+def test_rates_of_the_steps_are_those_of_the_motion():
+    """They differ from those at the nodes at order two, at all nodes but the first, which is the start."""
     apart = []
     for dt in (2e-3, 1e-3):
         run = spinning(dt)
-        assert stiff_beam(run.mechanism, dt).size > 2.0
-        _, _, v, w = motion_of_forces(run)
-        assert np.array_equal(v[0], run.velocity[0])
-        apart.append(np.abs(v - run.velocity)[-20:].max())
-        assert np.abs(w - run.angular_velocity).max() < 1e-4
+        assert stiff_damping(run.mechanism, dt).size.max() > 2.0
+        sums, rates = rates_of_steps(run)
+        recorded = run.position, run.quat_wxyz, run.velocity, run.angular_velocity
+        at_nodes = forces_at(run.mechanism, *recorded, run.command).rate[:, sums]
+        assert np.array_equal(rates[0], at_nodes[0])
+        apart.append(np.abs(rates - at_nodes)[-20:].max())
     assert apart[0] < 1e-4
     assert 3.5 < apart[0] / apart[1] < 4.5
-    part = motion_of_forces(run[10:40])
-    assert np.array_equal(part[2][1:-1], motion_of_forces(run)[2][11:39])
-    assert np.abs(part[2] - motion_of_forces(run)[2][10:40]).max() < 1e-4
+    part = rates_of_steps(run[10:40]).rates
+    assert np.array_equal(part[1:-1], rates[11:39])
+    assert np.abs(part - rates[10:40]).max() < 1e-4
 
 
 def test_other_runs_go_by_the_velocities_at_the_nodes():
     for run in (spinning(1e-3, 0.0), spinning(1e-3)[::2], spinning(1e-3)[:3]):
-        assert np.array_equal(motion_of_forces(run)[2], run.velocity)
+        assert rates_of_steps(run) is None
+
+
+def two_rods(force, kind="joint", **soft):
+    """Rods on hinges that fall, with a force; the first hinge is soft, or a `Bushing` that does not turn about y."""
+    a, b = (vi.Body.rod(name, (k, 0, 0), (k + 1, 0, 0), mass=1.0) for k, name in enumerate("ab"))
+    first = vi.Revolute("h", "world", "a", point=(0, 0, 0), axis=(0, 1, 0), **(soft if kind == "joint" else {}))
+    second = vi.Revolute("g", "a", "b", point=(1, 0, 0), axis=(0, 1, 0))
+    forces = [force]
+    if kind == "bushing":
+        first = vi.Free("h", "world", "a")
+        k, c = 1e6 * np.array([1.0, 1.0, 1.0, 1.0, 0.0, 1.0]), soft["damping_time"]
+        forces.append(vi.Bushing("mount", "world", "a", point=(0, 0, 0), stiffness=k, damping=c * k))
+    return vi.simulate(vi.Mechanism("rods", [a, b], [first, second], forces=forces), 0.3, 1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damping_time", [5e-4, 1e-3, 1e-2])
+@pytest.mark.parametrize("kind", ["joint", "bushing"])
+def test_forces_beside_damped_joints_are_those_of_rigid_ones(kind, damping_time):
+    """Of a plane, a stop, reactions and accelerations; by the velocities at the nodes they are tens of newtons off."""
+    soft = {"compliance": 1e-8, "damping_time": damping_time}
+    for force, read in (
+        (
+            vi.HardContact("floor", body="b", points=[(2, 0, 0)], ground=(0, 0, -0.1), normal=(0, 0, 1)),
+            lambda run: [run.force["floor"], run.reactions["g"].force[:, 2], run.acceleration[:, 1, 2]],
+        ),
+        (vi.JointStop("floor", joint="g", lower=-0.1, upper=0.1), lambda run: [run.force["floor"]]),
+    ):
+        for found, rigid in zip(read(two_rods(force, kind, **soft)), read(two_rods(force)), strict=True):
+            assert found[-20:] == pytest.approx(rigid[-20:], abs=0.02 * np.abs(rigid).max())
+
+
+@pytest.mark.slow
+def test_forces_of_couplings_beside_damped_joints_are_those_of_rigid_ones():
+    drive = vi.PrescribedMotion("drive", joint="g", position=lambda t: 0.5 * t * t)
+    rigid = two_rods(drive).force["drive"]
+    found = two_rods(drive, compliance=1e-9, damping_time=1e-3).force["drive"]
+    assert found[-20:] == pytest.approx(rigid[-20:], abs=0.02 * np.abs(rigid).max())
+
+
+@pytest.mark.slow
+def test_a_warning_names_the_damped_joint_where_nodes_are_left_out():
+    floor = vi.HardContact("floor", body="b", points=[(2, 0, 0)], ground=(0, 0, -0.1), normal=(0, 0, 1))
+    run = two_rods(floor, compliance=1e-9, damping_time=1e-3)
+    with pytest.warns(vi.SparseNodesWarning, match="compliance of joint 'h' has a damping time of 0.001 s.*every=1"):
+        assert len(run[::3].force["floor"]) == 101

@@ -72,10 +72,19 @@ def test_double_rocker_locks(direction):
     lengths = {"crank": 1.0, "coupler": 0.4, "rocker": 0.8, "ground": 1.0}
     mechanism = vi.mechanisms.four_bar(**lengths, angle=1.0)
     values = np.linspace(0, direction * 2.0, 41)
-    sweep = mechanism.sweep("crank pivot", values)
+    with pytest.warns(vi.LockedWarning, match="the sweep of joint 'crank pivot'") as told:
+        sweep = mechanism.sweep("crank pivot", values)
+    assert told[0].filename == __file__
     limit = np.arccos(1 - 0.5 * (0.8 + direction * 0.4) ** 2) - 1.0
     assert sweep.lockup == pytest.approx(limit, abs=1e-6)
     np.testing.assert_array_equal(sweep.values, values[np.abs(values) < abs(limit)])
+    count, out = len(sweep), values[len(sweep)]
+    assert f"ended at {limit:.6g} rad, where" in str(told[0].message)
+    assert (
+        f"reached {count} of the 41 values, the last {values[count - 1]:.6g}, and its arrays have {count} rows"
+        in str(told[0].message)
+    )
+    assert f" {out:.6g} rad is out of reach" in str(told[0].message)
     assert len(sweep.position) == len(sweep.quat_wxyz) == len(sweep.coordinates["crank pin"]) == len(sweep)
     assert sweep.branch_points.size == 0
     found = sweep.coordinates["rocker pivot"]
@@ -120,7 +129,7 @@ def test_slider_crank_driven_at_either_end():
         sweep.position[:, 2, 0], r * np.cos(angle) + np.sqrt(l**2 - (r * np.sin(angle)) ** 2), atol=1e-10
     )
     assert sweep.lockup is None
-    back = mechanism.sweep("slide", sweep.coordinates["slide"][0] - np.linspace(0, 0.5, 11))
+    back = mechanism.sweep("slide", sweep.coordinates["slide"][0] - np.linspace(0, 0.5, 11), on_lockup="ignore")
     assert back.lockup == pytest.approx(l - r, abs=1e-6)
     place = back.coordinates["slide"]
     cosine = (r**2 + place**2 - l**2) / (2 * r * place)
@@ -142,7 +151,7 @@ def scaled(mechanism, size):
 def test_any_size(size):
     """What is small or large is so against the parts: limits and branch points of tiny and huge linkages."""
     slider = scaled(vi.mechanisms.slider_crank(crank=0.3, rod=1.0, angle=START), size)
-    sweep = slider.sweep("slide", size * np.linspace(1.0, 1.4, 9))
+    sweep = slider.sweep("slide", size * np.linspace(1.0, 1.4, 9), on_lockup="ignore")
     assert sweep.lockup == pytest.approx(1.3 * size, abs=1e-6 * size)
     place = sweep.coordinates["slide"] / size
     cosine = (0.3**2 + place**2 - 1) / (0.6 * place)
@@ -169,7 +178,7 @@ def test_masses_do_not_make_a_pose_singular(number, ratio):
     np.testing.assert_allclose(sweep.coordinates["rocker pivot"], sweep.values, atol=1e-7)
     np.testing.assert_allclose(sweep.branch_points, [np.pi - 1, 2 * np.pi - 1], atol=1e-6)
     rocker = weighted(vi.mechanisms.four_bar(crank=1.0, coupler=0.4, rocker=0.8, ground=1.0, angle=1.0))
-    sweep = rocker.sweep("crank pivot", [0.5, 2.0])
+    sweep = rocker.sweep("crank pivot", [0.5, 2.0], on_lockup="ignore")
     assert sweep.lockup == pytest.approx(np.arccos(1 - 0.5 * 1.2**2) - 1.0, abs=1e-6)
 
 
@@ -286,7 +295,9 @@ def test_the_picture_of_a_sweep(tmp_path):
 
 
 def test_the_picture_of_a_sweep_that_locks_and_of_one_that_passes_a_branch_point():
-    locked = vi.mechanisms.four_bar(case="double-rocker").sweep("crank pivot", np.linspace(0, 3, 16))
+    locked = vi.mechanisms.four_bar(case="double-rocker").sweep(
+        "crank pivot", np.linspace(0, 3, 16), on_lockup="ignore"
+    )
     (axes,) = locked.plot().axes
     assert [text.get_text() for text in axes.get_legend().get_texts()][-1] == "locked"
     assert axes.lines[0].get_xdata()[0] == locked.lockup
@@ -295,7 +306,7 @@ def test_the_picture_of_a_sweep_that_locks_and_of_one_that_passes_a_branch_point
     (axes,) = flat.plot().axes
     assert [text.get_text() for text in axes.get_legend().get_texts()][-1] == "branch point"
     assert axes.lines[0].get_xdata()[0] == flat.branch_points[0]
-    nowhere = vi.mechanisms.four_bar(case="double-rocker").sweep("crank pivot", [3.0])
+    nowhere = vi.mechanisms.four_bar(case="double-rocker").sweep("crank pivot", [3.0], on_lockup="ignore")
     with pytest.raises(vi.ArgumentError, match="nothing to draw"):
         nowhere.plot()
 
@@ -315,6 +326,7 @@ def test_path_of_a_point_is_that_of_the_poses():
     circle = sweep.path("coupler", pin)
     np.testing.assert_allclose(np.linalg.norm(circle, axis=1), 0.4, atol=1e-12)
     np.testing.assert_allclose(circle, sweep.path("crank", pin), atol=1e-12)
+    assert np.array_equal(sweep.point("coupler", pin), circle)
     np.testing.assert_array_equal(sweep.path("crank"), sweep.position[:, mechanism.body_index["crank"]])
     with pytest.raises(vi.ArgumentError, match="no body 'cupler', did you mean 'coupler'"):
         sweep.path("cupler")

@@ -1,5 +1,7 @@
 """Steps are judged by what the motion exchanges in them: beside motors and brakes, in the last step, at nodes alone."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -103,7 +105,9 @@ def test_reduced_runs_are_judged_by_their_nodes(integrator, dt, reported):
     if reported:
         message = find_unresolved(run, dt).message
         assert "energy came or went without work" in message
-        assert message.endswith("Try dt = 0.0125 s")
+        assert re.search(
+            r"Try dt = [0-9.]+ s: in a step velocities changed by up to \d+% of the largest, then by", message
+        )
 
 
 def test_open_joints_of_reduced_runs_are_reported():

@@ -53,9 +53,11 @@ from varint.redmax.integrators import INTEGRATORS
 
 ROOT = Path(__file__).parent.parent
 DESCRIBES = {
+    "varint/analysis/beam_deflection.py": "reports how far the nodes of a beam move",
     "varint/analysis/section_forces.py": "reports what acts within the elements of a beam",
     "varint/analysis/stiff_damping.py": "judges the damping of the elements of a beam",
     "varint/io/robot_kinds.py": "names what robots in URDF, SDF and MJCF are described with",
+    "varint/kinematics/beam_strains.py": "keeps the elements of a beam unstrained at the start",
     "varint/model/beam.py": "returns bodies, joints and elements to add to a mechanism",
     "varint/model/deformable.py": "returns bodies, joints and springs to add to a mechanism",
     "varint/model/forces/joint_compliance.py": "gives a joint its springs",

@@ -245,3 +245,43 @@ def test_states_in_reduced_coordinates():
     sim.step(2)
     for name in ("vertices", "vertex_velocities"):
         assert np.array_equal(getattr(sim.state, name)["cloth"], getattr(run, name)["cloth"][-1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [finger, flying])
+def test_starts_with_vertices(make):
+    """A run that starts from a state of another goes on as that did, and its gradient knows it."""
+    mechanism = make()
+    for simulate, given in ((vi.simulate, {"tol": 1e-13}), (vi.redmax.simulate, {"integrator": "sdirk2"})):
+        whole = simulate(mechanism, 6 * DT, DT, **given)
+        rest = simulate(mechanism, 3 * DT, DT, state=whole.state(3), **given)
+        for name, x in whole.vertices.items():
+            assert rest.vertices[name][0] == pytest.approx(x[3], abs=1e-14)
+            assert rest.vertices[name] == pytest.approx(x[3:], abs=1e-11)
+            assert rest.vertex_velocities[name] == pytest.approx(whole.vertex_velocities[name][3:], abs=1e-9)
+    state = vi.simulate(mechanism, 3 * DT, DT, tol=1e-13).state(-1)
+    name = f"{mechanism.forces[0].name}.density" if make is finger else "cloth.damping"
+    given, value = {"state": state, "with_respect_to": [name], "times": TIMES[1:]}, value_of(mechanism, name)
+    way = np.ones_like(value) * value.max()
+    found = vi.gradient(mechanism, of_all, STEPS * DT, DT, tol=1e-13, on_unresolved="ignore", **given)
+    reduced = vi.redmax.gradient(mechanism, of_all, STEPS * DT, DT, scheme="sdirk2", **given)
+    for each, simulate, how in (
+        (found, vi.simulate, {"tol": 1e-13}), (reduced, vi.redmax.simulate, {"integrator": "sdirk2"}),
+    ):  # fmt: skip
+
+        def at(s, simulate=simulate, how=how):
+            run = simulate(changed(mechanism, name, value + s * way), STEPS * DT, DT, state=state, **how)
+            return of_all([run.state(STEPS // 2), run.state(STEPS)])
+
+        along = np.tensordot(each[name], way, way.ndim) if way.ndim else each[name] * way
+        wanted = differences(at, 2e-3)
+        assert along == pytest.approx(wanted, rel=1e-7, abs=1e-7 * np.abs(wanted).max())
+
+
+def test_states_of_other_meshes_are_refused():
+    state = vi.simulate(finger(), DT, DT).state(-1)
+    for change in ({"vertices": {}}, {"vertices": {"finger": np.zeros((2, 3))}}):
+        for simulate in (vi.simulate, vi.redmax.simulate):
+            how = {"integrator": "bdf2"} if simulate is vi.redmax.simulate else {}
+            with pytest.raises(vi.StateError, match=r"vertices.*finger"):
+                simulate(finger(), DT, DT, state=replace(state, **change), **how)

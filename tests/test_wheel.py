@@ -23,6 +23,7 @@ def test_what_is_needed_to_build_is_in_the_extra_for_developers():
     assert f"setuptools>={NEEDED}" in PROJECT["project"]["optional-dependencies"]["dev"]
 
 
+@pytest.mark.slow
 def test_python_in_the_folder_of_a_checkout_finds_the_mechanisms():
     """There it takes the package from the folder, also where another copy is installed."""
     code = (

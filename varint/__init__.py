@@ -12,6 +12,7 @@ if not Path(__file__).with_name("mechanisms").is_dir():  # in a checkout the mec
 import varint.mechanisms as mechanisms
 
 if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
+    from varint.analysis.beam_deflection import beam_deflection
     from varint.analysis.dynamics import accelerations, energy
     from varint.analysis.section_forces import section_forces
     from varint.configurations.assembly_modes import AssemblyMode, AssemblyModes
@@ -131,6 +132,7 @@ PLACES = {  # name to its module, but for forces and joints
     "Variational": "formulations.maximal",
     "accelerations": "analysis.dynamics",
     "beam": "model.beam",
+    "beam_deflection": "analysis.beam_deflection",
     "cable": "model.beam",
     "choose_step": "formulations.maximal",
     "compare": "comparison",

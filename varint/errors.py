@@ -102,7 +102,7 @@ class SparseNodesWarning(UserWarning):
 
 
 class LockedWarning(UserWarning):
-    """A mechanism did not move, though a force with an input acts, as its joints allow no motion."""
+    """A mechanism did not move, though a force with an input acts, or a sweep ended, as joints allow no motion."""
 
 
 class FailedMembersWarning(UserWarning):

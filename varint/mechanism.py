@@ -15,13 +15,16 @@ from varint.compile import CompiledStructure
 from varint.configurations.assembly_modes import AssemblyModes
 from varint.configurations.mode_search import assembly_modes
 from varint.configurations.shown_state import ShownState
-from varint.configurations.sweep import Sweep, sweep
+from varint.configurations.sweep import ON_LOCKUP, Sweep, sweep
 from varint.display import html_table, numbers_text, value_text
+from varint.errors import ArgumentError
 from varint.kinematics.assembly import assemble, checked_state, make_state
 from varint.kinematics.diagnosis import Diagnosis, diagnose
+from varint.kinematics.frames import in_body
 from varint.kinematics.joint_reader import JointReader
-from varint.model.checks import checked_call
+from varint.model.checks import array_of, checked_call
 from varint.model.degrees import warn_of_degrees
+from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.import_report import ImportReport
 from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units
@@ -87,6 +90,7 @@ class Mechanism(CompiledStructure):
         move; in a loop they follow. A loop is driven to its coordinates in small pieces, on the
         branch of the reference configuration; whole turns that change no pose are left out. What is given of a
         body is held against the others, as far as the joints allow. Joints with a compliance are closed as rigid ones.
+        Where coordinates and rates alone are given, beams follow as rigid bodies, or strain as the joints require.
 
         Raises
         ------
@@ -142,7 +146,14 @@ class Mechanism(CompiledStructure):
         """
         return assemble(self, self.compiled, guess, hold, coordinates, rates)
 
-    def sweep(self, joint: str | tuple[str, int], values: ArrayLike, state: State | None = None) -> Sweep:
+    def sweep(
+        self,
+        joint: str | tuple[str, int],
+        values: ArrayLike,
+        state: State | None = None,
+        *,
+        on_lockup: str = ON_LOCKUP[0],
+    ) -> Sweep:
         """Drive a coordinate of a joint through ``values``: the configurations of a linkage, without dynamics.
 
         Parameters
@@ -155,8 +166,14 @@ class Mechanism(CompiledStructure):
             moves as little as the kinetic metric allows.
         state : State, optional
             Where to start; ``state()`` where not given. Its velocities do not matter.
+        on_lockup : str
+            A linkage that locks ends the sweep, whose arrays then have fewer rows than ``values``. "warn": a
+            LockedWarning says where; "ignore": `Sweep.lockup` alone does.
 
-        A linkage that locks ends the sweep: see `Sweep`.
+        Returns
+        -------
+        Sweep
+            Poses and coordinates, a row for each value reached.
 
         Raises
         ------
@@ -167,7 +184,7 @@ class Mechanism(CompiledStructure):
             The joints cannot be closed at ``state``.
         """
         twin = self.rigid_twin
-        return sweep(twin, twin.compiled, joint, values, self.state() if state is None else state)
+        return sweep(twin, twin.compiled, joint, values, self.state() if state is None else state, on_lockup)
 
     def assembly_modes(
         self,
@@ -219,12 +236,15 @@ class Mechanism(CompiledStructure):
 
         Bodies reach from joint to joint, and as far as their inertia shows. ``path``: where it is written, .png, .pdf
         or .svg; ``plane``: "xy", "xz", "yz", "yx", "zx", "zy" or "isometric", by default the plane in which the joints
-        move, isometric where there is none; ``labels``: whether bodies and joints are named. Raises ArgumentError,
-        FileError.
+        move, isometric where there is none; ``labels``: whether bodies and joints are named. Deformable bodies and
+        nets are drawn as a run starts with them. Raises ArgumentError, FileError; StateError where they find no
+        equilibrium.
         """
         from varint.drawing.mechanism_picture import plot_mechanism
+        from varint.meshes.mesh_start import vertices_at
 
-        return plot_mechanism(self, self.state() if state is None else state, path, plane, labels)
+        state = self.state() if state is None else state
+        return plot_mechanism(self, state, path, plane, labels, vertices_at(self, state))
 
     def diagnose(self, state: State | None = None) -> Diagnosis:
         """Mobility, redundant rows, instantaneous motions and singularity at the pose of ``state``; ``str()`` reports.
@@ -248,8 +268,8 @@ class Mechanism(CompiledStructure):
             (("force", "type", "acts on and parameters"), forces),
             (("start", "of", "value", "unit"), list(self._start_rows())),
         )
-        reference = (np.array([getattr(body, name) for body in self.bodies]) for name in ("position", "quat_wxyz"))
-        parts = [thumbnail(self, *reference)]
+        position, quat = (np.array([getattr(body, name) for body in self.bodies]) for name in ("position", "quat_wxyz"))
+        parts = [thumbnail(self, position, quat, [soft.mesh.points for soft in soft_meshes(self)])]
         parts += [html_table(("body", ">mass (kg)", ">position (m)"), bodies, repr(self))]
         return "".join([*parts, *(html_table(columns, rows) for columns, rows in tables if rows)])
 
@@ -277,6 +297,20 @@ class Mechanism(CompiledStructure):
     def rates(self, state: State) -> dict[str, np.ndarray]:
         """Joint name to the rates of its coordinates at ``state``, (dof,), or () where it has one; m/s, rad/s."""
         return self._joint_reader.rates(state)
+
+    def point(self, state: State, body: str, point: ArrayLike | None = None) -> np.ndarray:
+        """Position (3,), m, world, at ``state`` of a point of ``body``; `Trajectory.point` has those of a run.
+
+        ``point`` (3,): where it is in the reference configuration, m, world; the centre of mass where not given. Raises
+        MechanismError for a name that no body has, ArgumentError for what is no point, StateError for a state of other
+        bodies.
+        """
+        described, number = self.body(body), self.body_index[body]
+        checked_state(self, state, "state")
+        if point is None:
+            point = described.position
+        place = in_body(self, number, array_of(point, (3,), f"point of body '{body}'", ArgumentError))
+        return state.point(number, place)
 
     @cached_property
     def _joint_reader(self) -> JointReader:

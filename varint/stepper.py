@@ -136,7 +136,7 @@ class Stepper(Shown):
         self._held = _held(mechanism)
         self.input_names = tuple(mechanism.forces[k].name for k in self._held.forces)
         self._slots = {name: slot for slot, name in enumerate(self.input_names)}
-        self._tree = find_tree(mechanism, as_rigid=not isinstance(self.method, Reduced))
+        self._tree = find_tree(mechanism, as_described=not isinstance(self.method, Reduced))
         self.columns = dict(self._tree.columns)
         self.inputs, self._place = np.zeros(len(self.input_names)), np.zeros((2, self._tree.nq))
         self.failure: Failure | None = None

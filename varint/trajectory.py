@@ -66,6 +66,14 @@ class Trajectory(RecordedMotion):
         recorded = self.record.diagnostics
         return None if recorded is None else Diagnostics(self.mechanism, recorded)
 
+    def point(self, body: str, point: ArrayLike | None = None) -> np.ndarray:
+        """Positions (T, 3), m, world, of a point of ``body``: those of its `path`, which has velocities too.
+
+        ``point`` (3,): where it is in the reference configuration, m, world; the centre of mass where not given. For
+        one state: `Mechanism.point`. Raises MechanismError for a name that no body has, ArgumentError.
+        """
+        return self.path(body, point).position
+
     def moment_arm(self, force: str, joint: str) -> np.ndarray:
         """The derivative of the length of a `Tendon` or `Musculotendon` by the coordinate of a joint, m/rad or 1.
 

@@ -20,7 +20,7 @@ START = np.pi / 3  # rad, of the crank from the ground link
 
 def answer() -> dict:
     mech = vi.mechanisms.four_bar(case="double-rocker", angle=START)
-    forward, back = (mech.sweep("crank pivot", np.linspace(0, way, 200)) for way in (np.pi, -np.pi))
+    forward, back = (mech.sweep("crank pivot", np.linspace(0, way, 200), on_lockup="ignore") for way in (np.pi, -np.pi))
     stretched, folded = (
         np.arccos((CRANK**2 + GROUND**2 - (ROCKER + sign * COUPLER) ** 2) / (2 * CRANK * GROUND)) for sign in (1, -1)
     )

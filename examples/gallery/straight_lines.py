@@ -32,7 +32,9 @@ def way(points, degrees):
     hinges += [("other pin", "coupler", "other", other), ("pivot", "world", "other", last)]
     joints = [vi.Revolute(name, a, b, point=at, axis=(0, 1, 0)) for name, a, b, at in hinges]
     mech = vi.Mechanism("four-bar", bodies, joints)
-    sides = [mech.sweep("drive", np.radians(np.linspace(0, side * degrees, 101))) for side in (-1, 1)]
+    sides = [
+        mech.sweep("drive", np.radians(np.linspace(0, side * degrees, 101)), on_lockup="ignore") for side in (-1, 1)
+    ]
     coupler = bodies[1]
     arm = rotation_matrix(coupler.quat_wxyz).T @ (point - coupler.position)
     halves = [sweep.position[:, 1] + rotation_matrix(sweep.quat_wxyz[:, 1]) @ arm for sweep in sides]

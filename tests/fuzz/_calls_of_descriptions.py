@@ -137,7 +137,9 @@ def mechanism_calls() -> dict[str, Call]:
     found = {
         "Mechanism": Call(vi.Mechanism, rights(**made), short_run),
         "Mechanism.assemble": Call(four.assemble, rights(**held)),
-        "Mechanism.sweep": Call(four.sweep, rights(joint="crank pivot", values=[0.0, 0.1], state=state)),
+        "Mechanism.sweep": Call(
+            four.sweep, rights(joint="crank pivot", values=[0.0, 0.1], state=state, on_lockup="ignore")
+        ),
         "Mechanism.assembly_modes": Call(
             four.assembly_modes,
             rights(hold=lambda: {"crank pivot": 0.1}, starts=2, seed=0, bodies=lambda: ["rocker"]),
@@ -280,4 +282,5 @@ def _beam_calls(then) -> dict[str, Call]:
         "Section.circle": Call(vi.Section.circle, rights(diameter=0.1, **material)),
         "Section.tube": Call(vi.Section.tube, rights(diameter=0.1, wall=0.01, **material)),
         "section_forces": Call(vi.section_forces, rights(run=run, beam="b")),
+        "beam_deflection": Call(vi.beam_deflection, rights(run=run, beam="b", frame="chord")),
     }

@@ -8,11 +8,11 @@ import numpy as np
 
 from varint.analysis.energy_reader import EnergyReader
 from varint.analysis.forces import forces_at
+from varint.analysis.prescribed_motions import is_vector, vector_effort
 from varint.analysis.quantities import kinetic_energy, potential_energy
 from varint.analysis.reactions import Reaction, accelerations_and_reactions
 from varint.errors import ArgumentError, StateError
 from varint.inputs.at_nodes import inputs_at, motions_at
-from varint.inputs.courses import moved_forces
 from varint.kinematics.assembly import checked_state
 from varint.kinematics.drift import joint_drift
 from varint.mechanism import Mechanism
@@ -31,7 +31,7 @@ class Accelerations(NamedTuple):
     angular : (nb, 3) rad/s^2, body axes
     reactions : dict of joint name to `Reaction`, with a force (3,) and a torque (3,)
     efforts : dict of force name to its effort, N or N m; what a prescribed motion or coupling takes among them, of a
-        point the force (3,), of a body force and torque (6,), world
+        point and of an attachment the force (3,), of a body force and torque (6,), world
     """
 
     linear: np.ndarray
@@ -144,7 +144,6 @@ def accelerations(
     efforts: dict[str, float | np.ndarray] = dict(
         zip(mechanism.force_index, (forces.effort + compiled.by_force(held))[0].tolist(), strict=True)
     )
-    for number, force in moved_forces(mechanism.forces):
-        part = held[:, compiled.force == number]
-        efforts[force.name] = force.effort(mechanism, part, quat[:, mechanism.body_index[force.body]])[0]
+    vectors = (force for force in mechanism.forces if is_vector(force))
+    efforts.update((force.name, vector_effort(mechanism, force, held, quat)[0]) for force in vectors)
     return Accelerations(moved[0, :, :3], moved[0, :, 3:], reactions, efforts)

@@ -40,6 +40,13 @@ class Forces(NamedTuple):
         return described(self, field_facts(self))
 
 
+class Rates(NamedTuple):
+    """Rates (T, k) of the k sums of numbers ``sums`` at T nodes."""
+
+    sums: np.ndarray
+    rates: np.ndarray
+
+
 class _AtNodes(NamedTuple):
     """Arrays at nodes for each element and each sum with laws, in the order of the kernel."""
 
@@ -50,6 +57,7 @@ class _AtNodes(NamedTuple):
     value: np.ndarray
     rate: np.ndarray
     turns: np.ndarray
+    gradient: np.ndarray  # at the last one
 
 
 def forces_at(
@@ -61,10 +69,12 @@ def forces_at(
     command: np.ndarray,
     law_state: np.ndarray | None = None,
     turns: np.ndarray | None = None,
+    rates: Rates | None = None,
 ) -> Forces:
     """The forces at poses (T, nb, ...), velocities (T, nb, 3), inputs (T, forces) and states of laws (T, n).
 
-    ``turns``: of the `Forces` at the nodes before, where angles go on counting theirs.
+    ``turns``: of the `Forces` at the nodes before, where angles go on counting theirs. ``rates``: of some sums, in
+    place of those by the velocities.
     """
     compiled = mechanism.compiled
     if not mechanism.forces:
@@ -72,7 +82,7 @@ def forces_at(
         turns = np.zeros(compiled.plan.measures.kind.size)
         return Forces(none, none, none, np.zeros((*position.shape[:2], 6)), turns, none, none)
     motion = position, quat_wxyz, velocity, angular_velocity
-    at_nodes = _at_nodes(mechanism, motion, command, law_state, turns)
+    at_nodes = _at_nodes(mechanism, motion, command, law_state, turns, rates)
     potential = at_nodes.potential
     for f, e in enumerate(compiled.plan.laws.element):
         law = getattr(mechanism.forces[compiled.force[e]], "potential", None)
@@ -89,10 +99,24 @@ def forces_at(
 
 
 def element_efforts(
-    mechanism: Mechanism, motion: Sequence[np.ndarray], command: np.ndarray, law_state: np.ndarray
+    mechanism: Mechanism,
+    motion: Sequence[np.ndarray],
+    command: np.ndarray,
+    law_state: np.ndarray,
+    rates: Rates | None = None,
 ) -> np.ndarray:
     """Efforts (T, ne) of the elements of all forces, N or N m, of the ``motion`` and inputs that `forces_at` takes."""
-    return _at_nodes(mechanism, motion, command, law_state).effort
+    return _at_nodes(mechanism, motion, command, law_state, rates=rates).effort
+
+
+def reference_gradients(mechanism: Mechanism) -> np.ndarray:
+    """Gradients (measures, 2, 6), by the motions of both bodies, of the measures of forces in the reference pose.
+
+    In the order of the plan, times their weights; those of the rows of joints are zero.
+    """
+    pose = (np.array([getattr(body, name) for body in mechanism.bodies])[None] for name in ("position", "quat_wxyz"))
+    still = np.zeros((1, len(mechanism.bodies), 3))
+    return _at_nodes(mechanism, [*pose, still, still], np.zeros((1, len(mechanism.forces))), None).gradient
 
 
 def states_of(mechanism: Mechanism, law_states: np.ndarray, force: Force) -> np.ndarray:
@@ -155,6 +179,7 @@ def _at_nodes(
     command: np.ndarray,
     law_state: np.ndarray | None,
     turns: np.ndarray | None = None,
+    rates: Rates | None = None,
 ) -> _AtNodes:
     compiled = mechanism.compiled
     plan, order = compiled.plan, compiled.order
@@ -175,5 +200,7 @@ def _at_nodes(
             ws.products.q[plan.measures.product[m], int(plan.measures.c[m])] = turns[m]
     states = np.zeros((T, ws.efforts.state.size)) if law_state is None else np.ascontiguousarray(law_state)
     out = effort, power, potential, load, value, rate
-    efforts_at_nodes(plan, ws, tuple(nodes), np.ascontiguousarray(command[:, compiled.force]), states, out)
-    return _AtNodes(*out, ws.efforts.value_near.copy())
+    given = rates or Rates(np.zeros(0, dtype=np.int64), np.zeros((T, 0)))
+    inputs = np.ascontiguousarray(command[:, compiled.force])
+    efforts_at_nodes(plan, ws, tuple(nodes), inputs, states, tuple(given), out)
+    return _AtNodes(*out, ws.efforts.value_near.copy(), ws.efforts.gradient)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.meshes.mesh_state import by_mesh, with_vertices
+from varint.meshes.mesh_state import MeshState, by_mesh, with_vertices
 from varint.meshes.vertex_record import OF_VERTICES
 from varint.model.forces.soft_mesh import SoftMesh, soft_meshes
 from varint.model.state import State
@@ -49,6 +49,14 @@ def node_state(structure: Structure, nodes: Nodes, k: int) -> State:
     if OF_VERTICES[0] not in nodes:
         return state
     return with_vertices(structure, state, np.array([nodes[name][k] for name in OF_VERTICES]))
+
+
+def meshes_at(structure: Structure, state: State) -> list[MovingMesh]:
+    """All deformable bodies with their motion at one state; none where it has no vertices."""
+    if not isinstance(state, MeshState):
+        return []
+    x, v = state.vertices, state.vertex_velocities
+    return [MovingMesh(body, x[body.name][None], v[body.name][None]) for body in soft_meshes(structure)]
 
 
 def moving_meshes(structure: Structure, nodes: Nodes) -> list[MovingMesh]:

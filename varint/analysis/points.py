@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from varint import display
 from varint.display import Shown, value_text
 from varint.errors import ArgumentError
+from varint.kinematics.frames import in_body
 from varint.model.body import WORLD
 from varint.model.checks import array_of, known_name
 from varint.model.rotation_vectors import quat_product, rotation_matrix, turned
@@ -105,7 +106,7 @@ def point_path(trajectory: "RecordedMotion", body: str, point: ArrayLike | None)
     """
     described = trajectory.mechanism.body(body)
     anchor = described.position if point is None else array_of(point, (3,), f"point of body '{body}'", ArgumentError)
-    return PointPath(trajectory, body, rotation_matrix(described.quat_wxyz).T @ (anchor - described.position))
+    return PointPath(trajectory, body, in_body(trajectory.mechanism, trajectory.mechanism.body_index[body], anchor))
 
 
 def relative(trajectory: "RecordedMotion", body_a: str, body_b: str) -> Relative:

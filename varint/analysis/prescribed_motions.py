@@ -39,20 +39,30 @@ def powers_of_motions(trajectory: "RecordedMotion", held: np.ndarray) -> np.ndar
     return trajectory.mechanism.compiled.by_force(held * rates_of_motions(trajectory)[0])
 
 
+def is_vector(force: Force) -> bool:
+    """Whether the effort of a force is a vector, not a number."""
+    return force.of_points or isinstance(force, Moved | NoSlip)
+
+
+def vector_effort(mechanism: Mechanism, force: Force, held: np.ndarray, quat: np.ndarray) -> np.ndarray:
+    """The effort (T, 3) or (T, 6) of a force that `is_vector`, world, of what all elements hold, (T, elements).
+
+    ``quat`` (T, nb, 4) of the bodies.
+    """
+    own = held[:, mechanism.compiled.force == mechanism.force_index[force.name]]
+    if isinstance(force, NoSlip):
+        return force.effort(own, force.plane_turned(mechanism, quat))
+    return force.effort(mechanism, own, quat[:, mechanism.body_index[force.body]]) if isinstance(force, Moved) else own
+
+
 def efforts_by_name(trajectory: "RecordedMotion", efforts: np.ndarray) -> ByName:
     """Name of a force to its effort (T,) in ``efforts`` (T, forces); (T, 3), (T, 6) of what moves a point or a body,
     and (T, 3) of a rolling wheel and an attachment."""
-    mechanism, compiled = trajectory.mechanism, trajectory.mechanism.compiled
+    mechanism = trajectory.mechanism
 
     def own(force: Force) -> np.ndarray:
-        number = mechanism.force_index[force.name]
-        if force.of_points:
-            return trajectory._dynamics[2][:, compiled.force == number]
-        if not isinstance(force, Moved | NoSlip):
-            return efforts[:, number]
-        held = trajectory._dynamics[2][:, compiled.force == number]
-        if isinstance(force, NoSlip):
-            return force.effort(held, force.plane_turned(mechanism, trajectory.quat_wxyz))
-        return force.effort(mechanism, held, trajectory.quat_wxyz[:, mechanism.body_index[force.body]])
+        if not is_vector(force):
+            return efforts[:, mechanism.force_index[force.name]]
+        return vector_effort(mechanism, force, trajectory._dynamics[2], trajectory.quat_wxyz)
 
     return ByName(mechanism.force_index, mechanism.force, own, "force")

@@ -24,7 +24,7 @@ from varint.analysis.prescribed_motions import efforts_by_name, powers_of_motion
 from varint.analysis.quantities import row_sums
 from varint.analysis.reactions import Reaction, accelerations_and_reactions
 from varint.analysis.since import Since, followed, summed_work, turns_before
-from varint.analysis.stiff_damping import motion_of_forces, warn_of_shaking
+from varint.analysis.stiff_damping import rates_of_steps, warn_of_shaking
 from varint.analysis.touching import ContactForces, TouchingPoints, touching_points
 from varint.errors import ArgumentError
 from varint.kernels.plan import Workspace
@@ -449,10 +449,11 @@ class RecordedMotion:
     def _dynamics(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         refuse(self.mechanism, USES["reactions"])
         warn_of_shaking(self, stacklevel=4)
-        arrays, load = motion_of_forces(self), self.load + self.forces_along.load
+        load = self.load + self.forces_along.load
         bend = rates_of_motions(self)[1]
         forces = self._contact_forces
-        return accelerations_and_reactions(self.mechanism, load, *arrays, bend, with_terms=True, contact_forces=forces)
+        found = self.mechanism, load, self.position, self.quat_wxyz, self.velocity, self.angular_velocity, bend
+        return accelerations_and_reactions(*found, with_terms=True, contact_forces=forces)
 
     @property
     def _touches(self) -> bool:
@@ -467,8 +468,9 @@ class RecordedMotion:
     @cached_property
     def forces_along(self) -> Forces:
         """Efforts, powers and potentials of all forces, see `Forces`."""
-        arrays = motion_of_forces(self)
-        return forces_at(self.mechanism, *arrays, self.command, self.law_states, turns_before(self))
+        turns, rates = turns_before(self), rates_of_steps(self)
+        motion = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
+        return forces_at(self.mechanism, *motion, self.command, self.law_states, turns, rates)
 
     @property
     def _efforts(self) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Warnings about a run whose steps did not resolve its motion."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,8 @@ from varint.model.forces.along import AlongCoordinate
 from varint.model.state import State
 
 FINER_RTOL, LEAST_RTOL = 0.01, 1e-13  # times smaller tolerances are proposed, down to round-off
-FINER, FINER_LOOPS = 4, 16  # times smaller steps are proposed, these where loops may pass close to a singular pose
+FINER, FINER_LOOPS = 4, 16  # times smaller steps are proposed, these where loops may pass close to a singular pose,
+CHANGE, CHANGE_LOOPS = 0.12, 0.055  # or steps in which velocities change by no more than this share of the largest
 LOOKED_AT = 10_000  # nodes, for steep forces
 IN_A_ROW = 3  # steps that are told of a steep force
 SWING = 0.5  # of its law's width: smaller swings leave its effort as it is
@@ -74,12 +76,65 @@ def _finer_arguments(trajectory: RecordedMotion, dt: float | None) -> str:
     if trajectory._step_tolerance is not None:
         return f"rtol = {max(FINER_RTOL * trajectory._step_tolerance, LEAST_RTOL):g}"
     assert dt is not None  # the size of the steps
-    return f"dt = {finer_step(trajectory.mechanism, dt):g} s"
+    if not _has_each_node(trajectory):
+        return f"dt = {finer_step(trajectory.mechanism, dt):g} s"
+    change = largest_change(trajectory)
+    finer = step_for_change(trajectory.mechanism, dt, change)
+    return (
+        f"dt = {finer:.6g} s: in a step velocities changed by up to {change:.0%} of the largest, then by about"
+        f" {change * finer / dt:.0%}"
+    )
 
 
 def finer_step(mechanism: Mechanism, dt: float) -> float:
     """s: the step that resolves nine of ten motions which steps of ``dt``, s, did not (benchmarks/resolution.py)."""
     return dt / (FINER_LOOPS if mechanism.compiled.topology.clusters else FINER)
+
+
+def step_for_change(mechanism: Mechanism, dt: float, change: float) -> float:
+    """s: a whole part of ``dt``, s, at most half, in which velocities change by no more than is resolved mostly.
+
+    ``change``: the `largest_change` in steps of ``dt``. Nine of ten runs that steps did not resolve are without a
+    warning then (benchmarks/resolution.py).
+    """
+    most = CHANGE_LOOPS if mechanism.compiled.topology.clusters else CHANGE
+    return dt / max(2, math.ceil(change / most))
+
+
+def largest_change(trajectory: RecordedMotion) -> float:
+    """Largest change of velocities from a node to the next over the largest velocity, in the metric of kinetic energy.
+
+    Of the components whose motion was not resolved.
+    """
+    mechanism, compiled = trajectory.mechanism, trajectory.mechanism.compiled
+    of_body = compiled.plan.components.of_body[compiled.slot]
+    told = trajectory.unresolved_body
+    largest = 0.0
+    for c in np.unique(of_body[told[told >= 0]]):
+        bodies = np.flatnonzero(of_body == c)
+        mass = np.array([mechanism.bodies[int(i)].mass for i in bodies])
+        inertia = np.array([mechanism.bodies[int(i)].inertia for i in bodies])
+        changed = fastest = 0.0
+        last: tuple[np.ndarray, ...] = ()
+        for part in trajectory.parts():
+            here = part.velocity[:, bodies], part.angular_velocity[:, bodies]
+            joined = [np.concatenate([*pair]) for pair in zip(last, here, strict=True)] if last else here
+            changed = max(changed, _twice_energies(mass, inertia, *(np.diff(each, axis=0) for each in joined)))
+            fastest = max(fastest, _twice_energies(mass, inertia, *here))
+            last = tuple(each[-1:] for each in here)
+        largest = max(largest, math.sqrt(changed / fastest)) if fastest > 0.0 else largest
+    return largest
+
+
+def _twice_energies(mass: np.ndarray, inertia: np.ndarray, velocity: np.ndarray, spin: np.ndarray) -> float:
+    """Twice the largest kinetic energy, J, of velocities (T, n, 3), m/s, world, and rad/s, axes of the bodies."""
+    of_each = np.einsum("i,tij,tij->t", mass, velocity, velocity) + np.einsum("tij,ijk,tik->t", spin, inertia, spin)
+    return float(of_each.max(initial=0.0))
+
+
+def _has_each_node(trajectory: RecordedMotion) -> bool:
+    """Whether each node of the run is recorded."""
+    return not trajectory.settings.get("output_times") and trajectory.steps == len(trajectory) - 1
 
 
 def find_swinging(trajectory: RecordedMotion, dt: float) -> Unresolved | None:
@@ -91,12 +146,7 @@ def find_swinging(trajectory: RecordedMotion, dt: float) -> Unresolved | None:
     mechanism = trajectory.mechanism
     along = [force for force in mechanism.forces if isinstance(force, AlongCoordinate) and force.angles is None]
     steep_ones = [force for force in along if force.steepness()]
-    if (
-        not steep_ones
-        or trajectory.settings.get("output_times")
-        or trajectory.steps != len(trajectory) - 1
-        or len(trajectory) < IN_A_ROW + 2
-    ):
+    if not steep_ones or not _has_each_node(trajectory) or len(trajectory) < IN_A_ROW + 2:
         return None
     trajectory = trajectory[:LOOKED_AT]
     for force in steep_ones:

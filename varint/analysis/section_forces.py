@@ -1,15 +1,13 @@
 """Forces and moments within beams."""
 
-import re
-
 import numpy as np
 
 from varint.analysis.forces import element_efforts
 from varint.analysis.recorded_motion import RecordedMotion
-from varint.analysis.stiff_damping import motion_of_forces, warn_of_shaking
+from varint.analysis.stiff_damping import rates_of_steps, warn_of_shaking
 from varint.errors import ArgumentError
-from varint.model.checks import check_name, of_type
-from varint.model.forces.beam_element import BeamElement
+from varint.model.checks import of_type
+from varint.model.forces.beam_element import elements_of_beam
 
 
 def section_forces(run: RecordedMotion, beam: str) -> np.ndarray:
@@ -28,16 +26,9 @@ def section_forces(run: RecordedMotion, beam: str) -> np.ndarray:
     next (docs/beams.md). Raises ArgumentError.
     """
     run = of_type(run, RecordedMotion, "run", ArgumentError)
-    name = check_name(beam, "a beam", ArgumentError)
-    forces = run.mechanism.forces
-    own = {}
-    for k, force in enumerate(forces):
-        number = re.fullmatch(re.escape(name) + r" (\d+)", force.name)
-        if number and isinstance(force, BeamElement):
-            own[int(number[1])] = k
-    if not own:
-        raise ArgumentError(f"mechanism '{run.mechanism.name}' has no beam '{name}'")
+    own = elements_of_beam(run.mechanism, beam)
     warn_of_shaking(run, stacklevel=2)
-    efforts = element_efforts(run.mechanism, motion_of_forces(run), run.command, run.law_states)
-    columns = [np.flatnonzero(run.mechanism.compiled.force == own[k]) for k in sorted(own)]
+    motion = run.position, run.quat_wxyz, run.velocity, run.angular_velocity
+    efforts = element_efforts(run.mechanism, motion, run.command, run.law_states, rates_of_steps(run))
+    columns = [np.flatnonzero(run.mechanism.compiled.force == k) for k in own]
     return -efforts[:, np.array(columns)]

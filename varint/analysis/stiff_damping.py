@@ -1,9 +1,10 @@
-"""Velocities that forces at the nodes go by, where strongly damped beams make those of the steps change sign.
+"""Rates that forces at the nodes go by, where springs damped strongly make velocities change sign.
 
-A mode of an element with the damping time tau and the angular frequency w decays at the rate tau w^2 where that is far
-above w. A step of order 2 multiplies its momentum by (1 - s) / (1 + s), s = tau w^2 h / 2. Far above s = 1 it changes
-sign from node to node and hardly decays, whatever excited it. Its velocity over a step is smaller by 1 / s than those
-at the nodes, which are no motion, but the damping at a node goes by them.
+A mode of an element of a beam, of a row of a joint with a compliance or of another spring, with the damping time tau
+and the angular frequency w, decays at the rate tau w^2 where that is far above w. A step of order 2 multiplies its
+momentum by (1 - s) / (1 + s), s = tau w^2 h / 2. Far above s = 1 it changes sign from node to node and hardly decays,
+whatever excited it. Its velocity over a step is smaller by 1 / s than those at the nodes, which are no motion, but the
+damping at a node goes by them.
 """
 
 import warnings
@@ -11,74 +12,93 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from varint.analysis.forces import element_efforts
+from varint.analysis.forces import Rates, forces_at, reference_gradients
 from varint.errors import SparseNodesWarning
+from varint.kernels.laws import LAW_NAMES
+from varint.kernels.measures import ANGULAR
 from varint.mechanism import Mechanism
-from varint.model.body import WORLD
-from varint.model.forces.beam_element import BeamElement
-from varint.model.rotation_vectors import quat_product, vector_from_quat
+from varint.model.forces.spring import SPRING
 
 if TYPE_CHECKING:
     from varint.analysis.recorded_motion import RecordedMotion
 
 STIFF = 2.0  # of s: below, the mode is gone within some steps
 EVEN = 1e-9  # of dt: distances of nodes that are those of steps
-SHAKES = 2.0  # times the range of an element's strain: by so much a step at the rate at a node would change it
+SHAKES = 2.0  # times the range of a spring's value: by so much a step at the rate at a node would change it
 FEW = 5  # nodes: no range is known of fewer
-SEEN = 0.05  # of the largest section force: a damping force that is not the motion's
+SEEN = 0.05  # of the largest elastic effort: a damping effort that is not the motion's
 
 
-class StiffBeam(NamedTuple):
-    """The most strongly damped element of a mechanism: its force, tau, s, and the number s."""
+class StiffDamping(NamedTuple):
+    """The springs of a mechanism whose damping steps of some size do not resolve: n laws, each along a sum.
 
-    label: str
-    damping_time: float
-    size: float
-
-
-def stiff_beam(mechanism: Mechanism, dt: float) -> StiffBeam | None:
-    """The element whose damping steps of ``dt``, s, resolve least; None where all have s below STIFF."""
-    worst = None
-    for force in mechanism.forces:
-        if isinstance(force, BeamElement) and force.damping.any():
-            mobility = np.zeros(6)
-            for body in (mechanism.body(name) for name in (force.body_a, force.body_b) if name != WORLD):
-                mobility += np.repeat([1.0 / body.mass, 1.0 / np.linalg.eigvalsh(body.inertia)[0]], 3)
-            size = 0.5 * dt * float((force.damping * mobility).max())
-            if size > (STIFF if worst is None else worst.size):
-                times = force.damping[force.stiffness > 0.0] / force.stiffness[force.stiffness > 0.0]
-                worst = StiffBeam(force.label, float(times.max(initial=0.0)), size)
-    return worst
-
-
-def motion_of_forces(run: "RecordedMotion") -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Positions, quaternions, velocities and angular velocities of a run, as forces at its nodes go by them.
-
-    Where a beam is damped strongly, in runs of order 2 of which each node is recorded, velocities are the means of
-    those over the steps before and after the node. Else they are those of the nodes, as in the first node of a run.
+    law, sum : (n,) their numbers in the plan
+    stiffness, rest, damping : (n,) of the laws
+    size : (n,) s
+    angular : (n,) whether the sum is an angle
     """
-    recorded = run.position, run.quat_wxyz, run.velocity, run.angular_velocity
+
+    law: np.ndarray
+    sum: np.ndarray
+    stiffness: np.ndarray
+    rest: np.ndarray
+    damping: np.ndarray
+    size: np.ndarray
+    angular: np.ndarray
+
+
+def stiff_damping(mechanism: Mechanism, dt: float) -> StiffDamping:
+    """The damped springs with s above STIFF in steps of ``dt``, s, by the masses of their own bodies alone.
+
+    In the reference pose.
+    """
+    plan = mechanism.compiled.plan
+    laws, measures, bodies = plan.laws, plan.measures, plan.bodies
+    f = np.flatnonzero(laws.kind == LAW_NAMES.index("spring"))
+    stiffness, rest, damping = (
+        laws.parameter[laws.first[f] + SPRING.parameters.index(name)] for name in ("stiffness", "rest", "damping")
+    )
+    s = np.searchsorted(laws.sum_law, f, side="right") - 1
+    if not (damping * stiffness).any():
+        return StiffDamping(*(part[:0] for part in (f, s, stiffness, rest, damping, damping, s > 0)))
+    push, turn = np.split(reference_gradients(mechanism), 2, axis=2)
+    by_force = np.append(1.0 / bodies.mass, 0.0)  # and of the world
+    by_torque = np.concatenate([bodies.inverse_inertia, np.zeros((1, 3, 3))])
+    mobility = np.sum(push * push, axis=2) * by_force[measures.body]
+    mobility = np.sum(mobility + np.einsum("msi,msij,msj->ms", turn, by_torque[measures.body], turn), axis=1)
+    before = np.concatenate([[0.0], np.cumsum(mobility)])
+    size = 0.5 * dt * damping * (before[laws.sum_first[s + 1]] - before[laws.sum_first[s]])
+    chosen = (size > STIFF) & (stiffness > 0.0)
+    angular = ANGULAR[measures.kind[laws.sum_first[s]]]
+    return StiffDamping(*(part[chosen] for part in (f, s, stiffness, rest, damping, size, angular)))
+
+
+def rates_of_steps(run: "RecordedMotion") -> Rates | None:
+    """Rates of the `StiffDamping` of a run as forces at its nodes go by them.
+
+    Where springs are damped strongly, in runs of order 2 of which each node is recorded, they are the means of the
+    changes over the steps before and after a node, at the first node of a run its own. None for other runs, whose
+    forces go by the velocities at the nodes.
+    """
     if not has_means(run):
-        return recorded
-    dt = run.settings["dt"]
-    back = run.quat_wxyz[:-1] * (1.0, -1.0, -1.0, -1.0)
-    over_steps = np.diff(run.position, axis=0) / dt, vector_from_quat(quat_product(back, run.quat_wxyz[1:])) / dt
-    means = []
-    for given, rate in zip(recorded[2:], over_steps, strict=True):
-        mean = np.empty_like(given)
-        mean[1:-1] = 0.5 * (rate[1:] + rate[:-1])
-        mean[0] = given[0] if run.t[0] == 0.0 else 2.0 * mean[1] - mean[2]
-        mean[-1] = 2.0 * mean[-2] - mean[-3]
-        means.append(mean)
-    return recorded[0], recorded[1], means[0], means[1]
+        return None
+    dt, sums = run.settings["dt"], np.unique(stiff_damping(run.mechanism, run.settings["dt"]).sum)
+    motion = run.position, run.quat_wxyz, run.velocity, run.angular_velocity
+    at_nodes = forces_at(run.mechanism, *motion, run.command, run.law_states)
+    over_steps, rates = np.diff(at_nodes.value[:, sums], axis=0) / dt, at_nodes.rate[:, sums]
+    rates[1:-1] = 0.5 * (over_steps[1:] + over_steps[:-1])
+    if run.t[0] > 0.0:
+        rates[0] = 2.0 * rates[1] - rates[2]
+    rates[-1] = 2.0 * rates[-2] - rates[-3]
+    return Rates(sums, rates)
 
 
 def has_means(run: "RecordedMotion") -> bool:
-    """Whether its forces go by means of velocities, see `motion_of_forces`."""
+    """Whether its forces go by means of rates over steps, see `rates_of_steps`."""
     settings = run.settings
     if "scheme" not in settings or run.order != 2 or settings.get("turn") is not None or len(run) < 4:
         return False
-    if stiff_beam(run.mechanism, settings["dt"]) is None:
+    if not stiff_damping(run.mechanism, settings["dt"]).law.size:
         return False
     late = np.abs(np.diff(run.t) - settings["dt"]).max()
     return bool(late <= EVEN * settings["dt"] + 4.0 * np.spacing(run.t[-1]))
@@ -87,31 +107,31 @@ def has_means(run: "RecordedMotion") -> bool:
 def warn_of_shaking(run: "RecordedMotion", stacklevel: int) -> None:
     """Give a SparseNodesWarning if forces at the nodes go by velocities that are no motion.
 
-    That is, if at the rate at a node the strain of an element would change in a step by more than in the whole run.
+    That is, if at the rate at a node the value of a spring would change in a step by more than in the whole run.
     """
     if "scheme" not in run.settings or run.order == 1 or len(run) < FEW or has_means(run):
         return
-    dt = run.settings["dt"]
-    stiff = stiff_beam(run.mechanism, dt)
-    if stiff is None:
+    dt, mechanism = run.settings["dt"], run.mechanism
+    stiff = stiff_damping(mechanism, dt)
+    if not stiff.law.size:
         return
-    still = np.zeros_like(run.velocity)
-    poses, others = (run.position, run.quat_wxyz), (run.command, run.law_states)
-    elastic = element_efforts(run.mechanism, (*poses, still, still), *others)
-    whole = element_efforts(run.mechanism, (*poses, run.velocity, run.angular_velocity), *others)
-    own = [k for k, force in enumerate(run.mechanism.forces) if isinstance(force, BeamElement) and force.damping.any()]
-    columns = np.flatnonzero(np.isin(run.mechanism.compiled.force, own)).reshape(
-        -1, 2, 3
-    )  # elements, forces or moments
-    damping, elastic = np.abs(whole - elastic)[:, columns], elastic[:, columns]
-    seen = damping > SEEN * np.abs(elastic).max(axis=(0, 1, 3), keepdims=True)
-    shaking = damping * dt > SHAKES * stiff.damping_time * np.ptp(elastic, axis=0)
-    if (seen & shaking).any():
+    at_nodes = forces_at(
+        mechanism, run.position, run.quat_wxyz, run.velocity, run.angular_velocity, run.command, run.law_states
+    )
+    value, rate = at_nodes.value[:, stiff.sum], np.abs(at_nodes.rate[:, stiff.sum])
+    elastic = (stiff.stiffness * np.abs(value - stiff.rest)).max(axis=0)
+    largest = np.array([elastic[stiff.angular == angular].max() for angular in stiff.angular])
+    seen = (stiff.damping * rate > SEEN * largest) & (rate * dt > SHAKES * np.ptp(value, axis=0))
+    shaking = np.flatnonzero(seen.any(axis=0))
+    if shaking.size:
+        worst = shaking[np.argmax(stiff.size[shaking])]
+        compiled = mechanism.compiled
+        force = mechanism.forces[compiled.force[compiled.plan.laws.element[stiff.law[worst]]]]
         warnings.warn(
-            f"{stiff.label} has a damping time of {stiff.damping_time:g} s, which steps of {dt:g} s do not resolve:"
-            " velocities along it change sign from node to node, and with them section forces, reactions and forces of"
-            " hard contacts. Record each node, every=1, at order 2: these forces are then means of two steps. Or take a"
-            " smaller damping time: at a hundredth of a step this dies out sooner",
+            f"{force.label} has a damping time of {stiff.damping[worst] / stiff.stiffness[worst]:g} s, which steps of"
+            f" {dt:g} s do not resolve: velocities along it change sign from node to node, and with them reactions and"
+            " forces of beams and hard contacts. Record each node, every=1, at order 2: these forces are then means of"
+            " two steps. Or take a smaller damping time: at a hundredth of a step this dies out sooner",
             SparseNodesWarning,
             stacklevel=stacklevel + 1,
         )

@@ -48,7 +48,8 @@ def in_html(trajectory: "RecordedMotion") -> str:
         ("evaluations", getattr(trajectory, "evaluations", 0)),
         ("stepping took", f"{trajectory.wall_time:.3g} s"),
     ]
-    picture = thumbnail(mechanism, trajectory.position[-1], trajectory.quat_wxyz[-1])
+    vertices = [places[-1] for places in trajectory.vertices.values()]
+    picture = thumbnail(mechanism, trajectory.position[-1], trajectory.quat_wxyz[-1], vertices)
     return html_table(("", ""), [row for row in rows if row[1]], text(trajectory)) + picture
 
 

@@ -4,7 +4,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from varint.cli.shared import Commands, check_picture, numbers
+from varint.cli.shared import Commands, add_window, check_picture, numbers, windowed
 from varint.cli.shown import add_shown, check_kept, check_looks, is_run, shown_run
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
     parser = commands.add_parser("film", help="film a run: .mp4, .webm or .gif", description=ABOUT)
     add_shown(parser)
+    add_window(parser)
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help=".mp4, .webm or .gif")
     parser.add_argument("--speed", type=float, default=1.0, metavar="X", help="over that of the run, default 1")
     parser.add_argument("--fps", type=float, default=25.0, metavar="N", help="frames a second, default 25")
@@ -40,7 +41,7 @@ def execute(args: Namespace) -> "Report":
     options = {"fps": args.fps, "speed": args.speed, "width": args.width}
     check_film(args.output, **options)
     trajectory, failure = shown_run(args)
-    movie = trajectory.animate(args.output, **options, **looks)
+    movie = windowed(trajectory, args).animate(args.output, **options, **looks)
     facts = [
         Fact("output", "film", args.output),
         Fact("frames", "frames", movie.frames, text=f"{movie.frames}, {movie.fps:g} a second"),

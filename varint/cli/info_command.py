@@ -255,21 +255,27 @@ def _at_the_start(mechanism: "Mechanism", state: "State") -> list[Fact]:
     import numpy as np
 
     from varint.analysis.forces import forces_at
+    from varint.analysis.mesh_energies import meshes_at
     from varint.analysis.path_energies import path_pieces
     from varint.analysis.quantities import kinetic_energy, potential_energy
+    from varint.meshes.mesh_start import state_with_meshes
     from varint.model.forces.path import path_inertias
+    from varint.model.forces.soft_mesh import soft_meshes
 
     kinetic = float(kinetic_energy(mechanism, state.velocity[None], state.angular_velocity[None])[0])
     potential = potential_energy(mechanism, state.position[None])[0]
-    arrays = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity, np.zeros(len(mechanism.forces)))
-    potential += forces_at(mechanism, *(array[None] for array in arrays)).potential.sum()
     nodes = state.position[None], state.quat_wxyz[None], state.velocity[None], state.angular_velocity[None]
+    potential += forces_at(mechanism, *nodes, np.zeros((1, len(mechanism.forces)))).potential.sum()
     pieces = path_pieces(mechanism, nodes)
     if pieces is not None:
         kinetic += float(pieces.kinetic_energy()[0])
         potential += pieces.potential_energy(mechanism.gravity)[0]
+    for mesh in meshes_at(mechanism, state_with_meshes(mechanism, state)):
+        kinetic += float(mesh.kinetic_energy()[0])
+        potential += mesh.potential_energy(mechanism.gravity)[0]
     label = "energy at the start"
     mass = float(sum(body.mass for body in mechanism.bodies) + sum(path.mass for _, path in path_inertias(mechanism)))
+    mass += float(sum(soft.mesh.mass.sum() for soft in soft_meshes(mechanism)))
     return [
         Fact("mass", "mass", mass, "kg"),
         Fact("energy", label, float(kinetic + potential), "J"),

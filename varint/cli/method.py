@@ -34,14 +34,15 @@ def add_method(parser: ArgumentParser) -> None:
     from varint.peers.base import simulators
     from varint.redmax.contact_solvers import CONTACT_SOLVERS
 
-    orders, order = sorted({*ORDERS, *ORDERS_OF_LOBATTO}), "of the scheme, default 2; of --lobatto default 8"
-    parser.add_argument("--order", type=int, choices=orders, help=order)
+    orders, nodes = (", ".join(map(str, each)) for each in (ORDERS, ORDERS_OF_LOBATTO))
+    order = f"of the scheme: {orders}, default 2; of --lobatto: {nodes}, default 8"
+    parser.add_argument("--order", type=int, metavar="N", help=order)
     method = parser.add_mutually_exclusive_group()
     method.add_argument("--scheme", choices=SCHEMES, help="the scheme itself, in place of the order")
     by_name = "run by this integrator: in reduced coordinates, or of varint.Maximal (docs/rivals.md)"
     method.add_argument("--integrator", type=str.lower, choices=methods_by_integrator(), help=by_name)
-    nodes = "run by collocation, the fastest for trees of hinges (docs/runs.md)"
-    method.add_argument("--lobatto", action="store_true", help=nodes)
+    collocation = "run by collocation, the fastest for trees of hinges (docs/runs.md)"
+    method.add_argument("--lobatto", dest="collocation", action="store_true", help=collocation)
     rival = "run by a method of your own: a script that registers it (docs/own_methods.md)"
     method.add_argument("--method", metavar="FILE.py", type=Path, help=rival)
     peer = f"run by another simulator: {', '.join(simulators())}, or with its integrator, as mujoco:rk4"
@@ -72,7 +73,7 @@ def formulation_of(args: Namespace) -> str:
 
     if args.method is not None:
         return registered_by(args.method)
-    if args.lobatto:
+    if args.collocation:
         return Lobatto.formulation
     if args.simulator is not None:
         return HERE[3]

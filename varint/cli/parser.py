@@ -38,9 +38,17 @@ class Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **options)
         self.register("type", float, real_number)
         self.register("type", int, whole_number)
+        self.mistakes: list[str] = []  # values that cannot be read
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        try:
+            return super()._get_values(action, arg_strings)
+        except argparse.ArgumentError as mistake:
+            self.mistakes.append(str(mistake))
+            return None
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message} (options: {self.prog} --help)")
+        raise UsageError(f"{'; '.join([*self.mistakes, message])} (options: {self.prog} --help)")
 
 
 def first_word(argv: Sequence[str]) -> str | None:
@@ -65,14 +73,24 @@ def parse(parser: Parser, commands: dict[str, Parser], argv: Sequence[str]) -> a
     if first is not None and first not in commands:
         parser.error(f"no command '{first}'{suggestion(first, commands)}: there are {', '.join(commands)}")
     args, unknown = parser.parse_known_args(joined(argv))
-    if unknown:
-        subparser = commands[args.command] if first else parser
-        word = unknown[0].partition("=")[0]
-        options = subparser._option_string_actions
-        hint = suggestion(word, options)
-        if word == "--method" and INTEGRATORS in options:
-            hint = f": {INTEGRATORS} takes names of integrators and files of methods"
-        if word in ("-o", "--output") and "--html" in options:
-            hint = ": --html writes a page"
-        subparser.error(f"unknown argument '{word}'{hint}")
+    subparser = commands[args.command] if first else parser
+    subparser.mistakes += [_unknown(word.partition("=")[0], subparser) for word in _named(unknown)]
+    if subparser.mistakes:
+        subparser.error(subparser.mistakes.pop())
     return args
+
+
+def _named(unknown: list[str]) -> list[str]:
+    """The unknown options, without the words behind them, which may be their values; else the first word."""
+    return [word for word in unknown if word.startswith("--")] or unknown[:1]
+
+
+def _unknown(word: str, parser: Parser) -> str:
+    """Error for an unknown word, with the nearest option of the command."""
+    options = parser._option_string_actions
+    hint = suggestion(word, options)
+    if word == "--method" and INTEGRATORS in options:
+        hint = f": {INTEGRATORS} takes names of integrators and files of methods"
+    if word in ("-o", "--output") and "--html" in options:
+        hint = ": --html writes a page"
+    return f"unknown argument '{word}'{hint}"

@@ -4,7 +4,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from varint.cli.shared import Commands, numbers
+from varint.cli.shared import Commands, add_window, numbers
 from varint.cli.shown import points_of
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument(
         "--plane", metavar="PLANE", help="of what is drawn of the mechanism: xy, xz, yz, yx, zx, zy or isometric"
     )
+    add_window(parser)
     named = "name bodies and joints in mechanism, coupler and snapshot"
     parser.add_argument("--labels", action="store_true", default=None, help=named)
     parser.add_argument("--speed", type=float, metavar="X", help="of a moving picture over that of the run, default 1")
@@ -51,7 +52,7 @@ def execute(args: Namespace) -> "Report":
     """Draw it."""
     from varint import load
     from varint.cli.facts import Files, Report
-    from varint.cli.shared import check_picture
+    from varint.cli.shared import check_picture, windowed
     from varint.drawing.picture import SUFFIXES
     from varint.errors import FileError
     from varint.viz.animation import MOVING, animate, movie_writer
@@ -66,7 +67,7 @@ def execute(args: Namespace) -> "Report":
         movie_writer(picture)
     if picture.exists() and not args.force and picture != args.run.with_suffix(".png"):
         raise FileError(f"'{picture}' exists: replace it by --force, or give the picture another name")
-    trajectory = load(args.run)
+    trajectory = windowed(load(args.run), args)
     if moving:
         animate(trajectory, picture, **options)
     elif args.what or picture.suffix.lower() != ".png":

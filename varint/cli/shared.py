@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from varint.mechanism import Mechanism
+    from varint.trajectory import Trajectory
 
 
 Commands = _SubParsersAction
@@ -90,6 +91,34 @@ def numbers(text: str, how: str, count: int | None = None) -> list[float]:
         return found
     except ValueError:
         raise ArgumentError(f"{how}, got '{text}'") from None
+
+
+def add_window(parser: ArgumentParser) -> None:
+    """``--from`` and ``--to``, for `windowed`."""
+    parser.add_argument("--from", dest="first", type=float, metavar="S", help="show the run from this time on, s")
+    parser.add_argument("--to", dest="last", type=float, metavar="S", help="up to this time, s")
+
+
+def windowed(trajectory: "Trajectory", args: Namespace) -> "Trajectory":
+    """The nodes from ``--from`` to ``--to``. Raises ArgumentError for times outside the run, or without two nodes."""
+    if args.first is None and args.last is None:
+        return trajectory
+    start, end = float(trajectory.t[0]), float(trajectory.t[-1])
+    near = 1e-9 * (end - start)  # times are typed in decimals
+    for option, time in (("--from", args.first), ("--to", args.last)):
+        if time is not None and not start - near <= time <= end + near:
+            raise ArgumentError(f"{option} {time:g} is outside the run, which goes from {start:g} to {end:g} s")
+    first, last = start if args.first is None else args.first, end if args.last is None else args.last
+    if not first < last:
+        raise ArgumentError(f"--from {first:g} must be before --to {last:g}")
+    inside = ((trajectory.t >= first - near) & (trajectory.t <= last + near)).nonzero()[0]
+    if len(inside) < 2:
+        spacing = (end - start) / max(1, len(trajectory) - 1)
+        raise ArgumentError(
+            f"fewer than two nodes lie between --from {first:g} and --to {last:g}: nodes of the run are {spacing:g} s"
+            " apart on average"
+        )
+    return trajectory[int(inside[0]) : int(inside[-1]) + 1]
 
 
 def check_picture(

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 OF_SIMULATIONS = (
     *("duration", "dt", "energy_error", "order", "scheme", "integrator", "method", "rtol", "tol", "stages"),
-    "contact_solver",
+    *("contact_solver", "collocation", "simulator", "stabilisation"),
     *("adaptive", "substep", "every", "param", "repair"),
 )
+OTHERWISE = {"param": "-p", "collocation": "--lobatto", "simulator": "--peer"}  # options of other names
 
 
 def add_shown(parser: ArgumentParser) -> None:
@@ -40,7 +41,7 @@ def is_run(args: Namespace) -> bool:
         return False
     for name in OF_SIMULATIONS:
         if getattr(args, name):
-            option = "-p" if name == "param" else f"--{name.replace('_', '-')}"
+            option = OTHERWISE.get(name) or f"--{name.replace('_', '-')}"
             raise ArgumentError(f"'{args.mechanism}' is recorded already: leave out {option}, or name a mechanism")
     return True
 

@@ -37,8 +37,7 @@ def plot_modes(modes: "AssemblyModes", path: str | Path | None, plane: str | Non
     if not len(modes):
         raise ArgumentError(f"mechanism '{modes.mechanism.name}' has no assembly mode to draw at the held coordinates")
     drawn = modes.modes[:MOST_MODES]
-    poses = (np.array([getattr(mode, part) for mode in drawn]) for part in ("position", "quat_wxyz"))
-    x, R = with_world(*poses)
+    x, R = with_world(np.array([mode.position for mode in drawn]), np.array([mode.quat_wxyz for mode in drawn]))
     painter = make_painter(modes.mechanism, x, R, choose_view(modes.mechanism, plane))
     rows = -(-len(drawn) // COLUMNS)
     columns = -(-len(drawn) // rows)

@@ -11,6 +11,7 @@ metric in which all bodies are alike: a heavy body is nothing singular. Masses o
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +22,11 @@ from numpy.typing import ArrayLike
 
 from varint.compile import Compiled
 from varint.display import Shown, count_text, described, html_table, numbers_text, value_text
-from varint.errors import ArgumentError
+from varint.errors import ArgumentError, LockedWarning
 from varint.kinematics.assembly import assemble, checked_state, state_of
 from varint.kinematics.closure import Closure, Coordinate, coordinate_units
-from varint.kinematics.frames import JointFrames, joint_coordinates, moved, with_world
-from varint.model.checks import array_of, in_a_shape, known_name, shown, whole_number
+from varint.kinematics.frames import JointFrames, in_body, joint_coordinates, moved, with_world
+from varint.model.checks import array_of, choice, in_a_shape, known_name, shown, whole_number
 from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units as units_of
 from varint.model.rotation_vectors import quat_from_matrix, rotation_matrix
@@ -35,6 +36,7 @@ from varint.model.structure import Structure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+ON_LOCKUP = ("warn", "ignore")
 STEP = 0.1  # rad, or sizes of a part: largest motion of a body in one step
 MOST_STEPS = 10_000  # between the values asked for
 SMALLEST_STEP = 1e-7  # rad, or sizes of a part, of the coordinate: where it does not go further it is locked
@@ -52,18 +54,20 @@ CURVED = 0.25  # of its size: a least singular value further off a straight line
 class Sweep(Shown):
     """Configurations along a sweep, bodies in the order of the mechanism.
 
+    T is the number of values reached. It is that of the values given unless the linkage locks; then `values` and all
+    other arrays end with the last one before ``lockup``.
+
     Attributes
     ----------
     mechanism : Structure
     values : (T,) m or rad
-        Of those asked for the ones reached: all, or those up to ``lockup``.
+        The values reached.
     position : (T, nb, 3) m, world
     quat_wxyz : (T, nb, 4)
     coordinates : mapping
         Joint name to its coordinates (T, dof), or (T,) where it has one; angles without jumps.
     lockup : float or None
-        The limit at which the linkage locked, to 1e-6 rad or of the size of the parts; the values from there on
-        are left out.
+        The limit at which the linkage locked, to 1e-6 rad or of the size of the parts.
     branch_points : (k,) m or rad
         Values passed at which the configuration is singular: with the coordinate held the linkage
         can still move, and another branch leads on. To about as much, in the order of passing.
@@ -151,9 +155,12 @@ class Sweep(Shown):
         ]
         if point is None:
             return self.position[:, number].copy()
-        at, of_body = array_of(point, (3,), f"point of body '{body}'", ArgumentError), self.mechanism.bodies[number]
-        arm = rotation_matrix(of_body.quat_wxyz).T @ (at - of_body.position)
+        arm = in_body(self.mechanism, number, array_of(point, (3,), f"point of body '{body}'", ArgumentError))
         return self.position[:, number] + rotation_matrix(self.quat_wxyz[:, number]) @ arm
+
+    def point(self, body: str, point: ArrayLike | None = None) -> np.ndarray:
+        """The same as `path`, by the name that trajectories and mechanisms have for it."""
+        return self.path(body, point)
 
     def state(self, i: int) -> State:
         """The configuration at ``values[i]``, at rest."""
@@ -177,9 +184,15 @@ class SweepNode:
 
 
 def sweep(
-    structure: Structure, compiled: Compiled, joint: str | tuple[str, int], values: ArrayLike, state: State
+    structure: Structure,
+    compiled: Compiled,
+    joint: str | tuple[str, int],
+    values: ArrayLike,
+    state: State,
+    on_lockup: str,
 ) -> Sweep:
-    """See ``Mechanism.sweep``."""
+    """See ``Mechanism.sweep``, whose caller gets the warning."""
+    choice(on_lockup, ON_LOCKUP, "on_lockup", ArgumentError)
     driven, number = named_coordinate(structure, joint, "sweep")
     goals = _checked(values, driven)
     checked_state(structure, state, "state of the sweep")
@@ -196,7 +209,7 @@ def sweep(
     position = np.array([node.x[:-1] for node in path.nodes])
     quat_wxyz = np.array([quat_from_matrix(node.R[:-1]) for node in path.nodes])
     coordinates = {j.name: joint_coordinates(structure, j, position, quat_wxyz)[reached] for j in structure.joints}
-    return Sweep(
+    swept = Sweep(
         mechanism=structure,
         values=goals[: len(reached)],
         position=position[reached],
@@ -207,6 +220,23 @@ def sweep(
         joint=driven.name,
         number=number,
     )
+    if lockup is not None and on_lockup == "warn":
+        _tell_lockup(swept, goals)
+    return swept
+
+
+def _tell_lockup(swept: Sweep, goals: np.ndarray) -> None:
+    """Warn that the sweep ended before the last of the ``goals`` (n,)."""
+    assert swept.lockup is not None
+    last = f", the last {swept.values[-1]:.6g}" if len(swept) else ""
+    at = swept._with_unit(f"{swept.lockup:.6g}")
+    message = (
+        f"the sweep of joint {swept._driven} of {value_text(swept.mechanism.name)} ended at {at}, where the linkage"
+        f" locks: it reached {len(swept)} of the {len(goals)} values{last}, and its arrays have {len(swept)} rows."
+        f" {swept._with_unit(f'{goals[len(swept)]:.6g}')} is out of reach. Give values within the limit, or"
+        " on_lockup='ignore' where the limit is what is wanted"
+    )
+    warnings.warn(message, LockedWarning, stacklevel=4)
 
 
 class _Path:

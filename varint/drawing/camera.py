@@ -33,7 +33,8 @@ class Camera:
 
     def picture(self, state: State) -> np.ndarray:
         """(480, 640, 3) whole numbers from 0 to 255: red, green and blue of the pixels, the top row first."""
-        x, R = with_world(state.position[None], state.quat_wxyz[None])
+        meshes = getattr(state, "vertices", {})  # of a `MeshState`
+        x, R = with_world(state.position[None], state.quat_wxyz[None], [own[None] for own in meshes.values()])
         painter = make_painter(self._structure, x, R, self._view)
         self._aim(painter, x, R)
         figure = Figure(figsize=tuple(FRAME_SIZE / FRAME_DPI), dpi=FRAME_DPI)

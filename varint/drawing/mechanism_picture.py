@@ -1,6 +1,6 @@
 """The mechanism itself: at an instant, or as poses over a run that fade into the past."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from varint.drawing.paint import Painter
 from varint.drawing.picture import SUFFIXES, Picture, check_suffix, write
-from varint.drawing.scene import in_body, make_scene, placed
+from varint.drawing.scene import attached, make_scene, placed
 from varint.drawing.style import COLOURS, INK, WIDTH
 from varint.drawing.surfaces import Surfaces
 from varint.drawing.viewpoint import View, choose_view
@@ -35,16 +35,21 @@ class Traced(NamedTuple):
 
 
 def plot_mechanism(
-    structure: Structure, state: State, path: str | Path | None, plane: str | None, labels: bool = False
+    structure: Structure,
+    state: State,
+    path: str | Path | None,
+    plane: str | None,
+    labels: bool = False,
+    vertices: Sequence[np.ndarray] = (),
 ) -> Figure:
-    """See `Mechanism.plot`."""
+    """See `Mechanism.plot`; ``vertices``: places (n, 3), m, of those of each deformable body and net."""
     file = None if path is None else check_suffix(path, SUFFIXES)
     of_type(state, State, "state", ArgumentError)
     flag(labels, "labels", ArgumentError)
     nb = len(structure.bodies)
     position = array_of(state.position, (nb, 3), "position of the state", ArgumentError)
     quat = array_of(state.quat_wxyz, (nb, 4), "quat_wxyz of the state", ArgumentError)
-    x, R = with_world(position[None], quat[None])
+    x, R = with_world(position[None], quat[None], [each[None] for each in vertices])
     painter = make_painter(structure, x, R, choose_view(structure, plane))
     figure = Picture(figsize=figure_size(painter), layout="constrained")
     painter.attach(figure.add_subplot())
@@ -66,7 +71,7 @@ def make_painter(
     ways: Iterable[np.ndarray] = (),
     surfaces: Surfaces | None = None,
 ) -> Painter:
-    """Painter of poses ``x`` (T, nb + 1, 3), ``R`` (T, nb + 1, 3, 3), the world last, and paths ``ways`` (n, 3).
+    """Painter of poses ``x`` (T, n, 3), ``R`` (T, n, 3, 3), see `with_world`, and paths ``ways`` (n, 3).
 
     ``surfaces`` take the place of the outlines of their bodies and of the joints on them.
     """
@@ -136,7 +141,7 @@ def _traced(structure: Structure, item: object) -> Traced:
         known_name(name, structure.body_index, "trace: no body", ArgumentError)
         place = array_of(point, (3,), f"the traced point of body '{name}'", ArgumentError)
         number = structure.body_index[name]
-        return Traced(f"point of {name}", number, in_body(structure, number, place))
+        return Traced(f"point of {name}", number, attached(structure, number, place))
     name = known_name(item, (*structure.body_index, *structure.joint_index), "trace: no body or joint", ArgumentError)
     if name in structure.body_index:
         return Traced(name, structure.body_index[name], np.zeros(3))

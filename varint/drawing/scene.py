@@ -14,7 +14,7 @@ import numpy as np
 from varint.drawing.shape_outlines import planes_of, shape_outlines
 from varint.drawing.viewpoint import View
 from varint.drawing.wrapped import WrapShape, shape_of
-from varint.kinematics.frames import JointFrames
+from varint.kinematics.frames import JointFrames, in_body
 from varint.model.body import Body
 from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.joints.base import Joint
@@ -108,12 +108,9 @@ def placed(x: np.ndarray, R: np.ndarray, body: int, points: np.ndarray) -> np.nd
     return x[..., body, :] + (R[..., body, :, :] @ points[..., None])[..., 0]
 
 
-def in_body(structure: Structure, body: int, point: np.ndarray) -> np.ndarray:
-    """A point (3,) of the reference configuration, m, in axes of the body."""
-    if body == WORLD:
-        return np.asarray(point, dtype=float)
-    described = structure.bodies[body]
-    return rotation_matrix(described.quat_wxyz).T @ (point - described.position)
+def attached(structure: Structure, body: int, point: np.ndarray) -> np.ndarray:
+    """A point (3,) of the reference configuration, m, in axes of the body or the world."""
+    return np.asarray(point, dtype=float) if body == WORLD else in_body(structure, body, point)
 
 
 def is_retracted(strand: Strand, x: np.ndarray, R: np.ndarray) -> bool:
@@ -167,7 +164,7 @@ def strands_of(structure: Structure) -> list[Strand]:
     for number, force in enumerate(structure.forces):
         for course, surfaces in force.branches(structure):
             bodies = tuple(structure.body_index.get(name, WORLD) for name, _ in course)
-            points = [in_body(structure, body, point) for body, (_, point) in zip(bodies, course, strict=True)]
+            points = [attached(structure, body, point) for body, (_, point) in zip(bodies, course, strict=True)]
             shapes = tuple(each and shape_of(structure, *each) for each in surfaces) if any(surfaces) else ()
             strands.append(Strand(force.look, bodies, np.array(points), shapes, number))
     return strands

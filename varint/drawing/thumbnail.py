@@ -2,6 +2,7 @@
 
 import io
 from base64 import b64encode
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -14,8 +15,8 @@ SHADES = 48
 PICTURE = '<img alt="picture" width="{:.0f}" src="data:image/png;base64,{}">'
 
 
-def thumbnail(structure: Structure, position: np.ndarray, quat_wxyz: np.ndarray) -> str:
-    """HTML of the bodies at (nb, 3), m, and (nb, 4); empty where there are too many."""
+def thumbnail(structure: Structure, position: np.ndarray, quat_wxyz: np.ndarray, vertices: Sequence[np.ndarray]) -> str:
+    """HTML of the bodies at (nb, 3), m, and (nb, 4), and of ``vertices``, see `with_world`; empty for too many."""
     if len(structure.bodies) > MOST_BODIES:
         return ""
     from PIL import Image
@@ -24,7 +25,7 @@ def thumbnail(structure: Structure, position: np.ndarray, quat_wxyz: np.ndarray)
     from varint.drawing.picture import Picture
     from varint.drawing.viewpoint import choose_view
 
-    x, R = with_world(position[None], quat_wxyz[None])
+    x, R = with_world(position[None], quat_wxyz[None], [each[None] for each in vertices])
     painter = make_painter(structure, x, R, choose_view(structure, None))
     across, height = painter.upper - painter.lower
     scale = min(WIDTH / across, HEIGHT / height)

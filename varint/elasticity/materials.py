@@ -11,11 +11,12 @@ from functools import cached_property
 
 import numpy as np
 
+from varint.elasticity.element_loops import corotated_stress, corotated_tangent, polar_rotations
+
 FLAT = 1e-6  # sum of two stretches: below it the rotation of a corotated element is not determined
 FLAT_SHARE = 1e-3  # of the cube of the norm of F: elements of less volume are nearly flat
 POLAR_ITERATIONS = 30
 POLAR_LAST = 1e-9  # change after which the next, its square, is round-off
-CYCLE = np.array([0, 1, 2, 0, 1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,22 +126,31 @@ def corotated(F: np.ndarray, mu: float, lam: float) -> Response:
     Linear in the stretches. The tangent includes the turn of R (Kim and Eberle, Dynamic Deformables, SIGGRAPH courses
     2022, section 5.5).
     """
-    R = next_rotations(F)
-    change, excess = F - R, np.einsum("mij,mij->m", R, F) - 3.0
-    stress = 2.0 * mu * change + lam * excess[:, None, None] * R
+    F = np.ascontiguousarray(F)
+    R, energy, stress = next_rotations(F), np.empty(len(F)), np.empty_like(F)
+    corotated_stress(F, R, mu, lam, energy, stress)
 
     def tangent() -> np.ndarray:
-        size, V = np.linalg.eigh(R.swapaxes(1, 2) @ F)
-        U = R @ V
-        found = 2.0 * mu * np.einsum("ik,jl->ijkl", np.eye(3), np.eye(3)) + lam * np.einsum("mij,mkl->mijkl", R, R)
-        for a, b in ((0, 1), (1, 2), (2, 0)):  # a turn in the plane of two principal directions
-            turn = U[:, :, None, a] * V[:, None, :, b] - U[:, :, None, b] * V[:, None, :, a]
-            rate = (lam * excess - 2.0 * mu) / np.maximum(size[:, a] + size[:, b], FLAT)
-            found += np.einsum("m,mij,mkl->mijkl", rate, turn, turn)
+        found, regular = np.empty((len(F), 3, 3, 3, 3)), np.empty(len(F), dtype=bool)
+        corotated_tangent(F, R, mu, lam, FLAT, np.empty((3, 3, 3)), found, regular)
+        if not regular.all():
+            found[~regular] = _tangent_by_stretches(F[~regular], R[~regular], mu, lam)
         return found
 
-    energy = mu * np.sum(change * change, axis=(1, 2)) + 0.5 * lam * excess**2
     return Response(energy, stress, tangent)
+
+
+def _tangent_by_stretches(F: np.ndarray, R: np.ndarray, mu: float, lam: float) -> np.ndarray:
+    """The tangent of corotated elements that are nearly flat or inverted."""
+    excess = np.einsum("mij,mij->m", R, F) - 3.0
+    size, V = np.linalg.eigh(R.swapaxes(1, 2) @ F)
+    U = R @ V
+    found = 2.0 * mu * np.einsum("ik,jl->ijkl", np.eye(3), np.eye(3)) + lam * np.einsum("mij,mkl->mijkl", R, R)
+    for a, b in ((0, 1), (1, 2), (2, 0)):  # a turn in the plane of two principal directions
+        turn = U[:, :, None, a] * V[:, None, :, b] - U[:, :, None, b] * V[:, None, :, a]
+        rate = (lam * excess - 2.0 * mu) / np.maximum(size[:, a] + size[:, b], FLAT)
+        found += np.einsum("m,mij,mkl->mijkl", rate, turn, turn)
+    return found
 
 
 def next_rotations(F: np.ndarray) -> np.ndarray:
@@ -148,29 +158,11 @@ def next_rotations(F: np.ndarray) -> np.ndarray:
 
     Those of elements that are nearly flat or inverted by singular values, where the iteration would leave rotations.
     """
-    X = np.ascontiguousarray(np.moveaxis(F, 0, 2))
-    change = np.inf
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        whole = np.linalg.norm(X, axis=(0, 1)) ** 3 * FLAT_SHARE < _cofactors(X)[1]
-        X = X[:, :, whole]
-        for _ in range(POLAR_ITERATIONS):
-            cofactor, volume = _cofactors(X)
-            before, X = X, 0.5 * (X + cofactor / volume)
-            change = np.abs(X - before).max(initial=0.0)
-            if not change > POLAR_LAST:
-                break
-    R = np.empty_like(F)
+    R, whole = np.empty(F.shape), np.empty(len(F), dtype=bool)
+    polar_rotations(np.ascontiguousarray(F), FLAT_SHARE, POLAR_LAST, POLAR_ITERATIONS, np.empty((3, 3)), R, whole)
     if not whole.all():
         R[~whole] = _rotations_by_singular_values(F[~whole])
-    R[whole] = np.moveaxis(X, 2, 0)
     return R
-
-
-def _cofactors(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cofactors (3, 3, m) and determinants (m,) of X (3, 3, m)."""
-    W = X[CYCLE][:, CYCLE]
-    cofactor = W[1:4, 1:4] * W[2:5, 2:5] - W[1:4, 2:5] * W[2:5, 1:4]
-    return cofactor, np.sum(X[0] * cofactor[0], axis=0)
 
 
 def _rotations_by_singular_values(F: np.ndarray) -> np.ndarray:

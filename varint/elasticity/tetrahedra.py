@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from varint.elasticity.elastic_mesh import ElasticMesh
+from varint.elasticity.element_loops import add_forces, deform, stiffness_blocks
 from varint.elasticity.materials import MATERIALS, Response, Viscosity, viscosity
 
 FLATTEST = 1e-9  # volume of a tetrahedron over the cube of its longest edge
@@ -56,8 +57,19 @@ class TetrahedralMesh(ElasticMesh):
 
     def deformation(self, x: np.ndarray) -> np.ndarray:
         """Deformation gradients (m, 3, 3) with vertices at ``x`` (n, 3)."""
-        corners = x[self.tetrahedra]
-        return np.einsum("mai,maj->mij", corners[:, 1:] - corners[:, :1], self.gradient[:, 1:])
+        F = np.empty((len(self.tetrahedra), 3, 3))
+        deform(np.ascontiguousarray(x), self._corners, self.gradient, F)
+        return F
+
+    def forces(self, x: np.ndarray, response: Response | Viscosity | None = None) -> np.ndarray:
+        """See `ElasticMesh`."""
+        found, stress = np.zeros((len(x), 3)), (self.response(x) if response is None else response).stress
+        add_forces(self._corners, self.gradient, self.volume, np.ascontiguousarray(stress), found)
+        return found
+
+    @cached_property
+    def _corners(self) -> np.ndarray:
+        return np.array(self.tetrahedra, dtype=np.int64, order="C")
 
     def response(self, x: np.ndarray) -> Response:
         """Response of the elements with vertices at ``x`` (n, 3)."""
@@ -96,8 +108,10 @@ class TetrahedralMesh(ElasticMesh):
         if projected:
             values, vectors = np.linalg.eigh(tangent)
             tangent = (vectors * np.maximum(values, 0.0)[:, None]) @ vectors.swapaxes(1, 2)
-        B = np.einsum("maj,ik->mijak", self.gradient, np.eye(3)).reshape(-1, 9, 12)
-        return self.volume[:, None, None] * (B.swapaxes(1, 2) @ tangent @ B)
+        found = np.empty((len(tangent), 12, 12))
+        parts = np.ascontiguousarray(tangent).reshape(-1, 3, 3, 3, 3), self.gradient, self.volume
+        stiffness_blocks(*parts, np.empty((3, 3, 3, 4)), found)
+        return found
 
 
 def signed_volumes(points: np.ndarray, tetrahedra: np.ndarray) -> np.ndarray:

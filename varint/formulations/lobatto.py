@@ -74,10 +74,11 @@ class Lobatto(Marched):
     called: ClassVar[str] = "varint.Lobatto"
     option: ClassVar[str] = "--lobatto"
     resumable: ClassVar[bool] = True
+    orders: ClassVar[tuple[int, ...]] = ORDERS
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        choice(self.order, ORDERS, "order", ArgumentError)
+        choice(self.order, ORDERS, f"order of {self.called}", ArgumentError)
         choice(self.on_unresolved, ON_UNRESOLVED, "on_unresolved", ArgumentError)
 
     @property

@@ -16,9 +16,18 @@ from varint.analysis.resolution import find_unresolved
 from varint.compile import Compiled, compile_structure
 from varint.compile.settled_rows import with_settled_rows
 from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
-from varint.formulations.base import AUTO, Method, register, solve
+from varint.formulations.base import AUTO, Method, method_class, register
 from varint.formulations.parts import parts_of
-from varint.formulations.step_choice import ENERGY_ERROR, StepChoice, checked_error, chosen_step, step_for
+from varint.formulations.step_choice import (
+    COLLOCATION,
+    ENERGY_ERROR,
+    StepChoice,
+    checked_error,
+    chosen_step,
+    collocations,
+    schemes_of,
+    step_for,
+)
 from varint.inputs.at_nodes import Commands, Loads, starts_of_motions
 from varint.integrators.adaptive_run import AdaptiveAtTimes, AdaptiveRun, check_adaptive, default_turn
 from varint.integrators.deformable_march import DeformableMarch
@@ -30,6 +39,7 @@ from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
+from varint.meshes.mesh_state import vertices_of
 from varint.meshes.vertex_record import check_vertices
 from varint.model.checks import choice, of_type, positive
 from varint.model.forces.soft_mesh import soft_meshes
@@ -115,7 +125,12 @@ class Variational(Method):
     def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
         """See `Method`."""
         mechanism = problem.mechanism
-        dt, scheme, chosen = self._step(problem, recording)
+        taken, chosen = self._taken(problem, recording, self._may_collocate(problem, recording))
+        if not isinstance(taken, Variational):
+            other, job = taken.prepare(problem, recording)
+            return other, replace(job, settings=job.settings | chosen)
+        dt, scheme = taken.dt, taken.scheme
+        assert not isinstance(dt, str)
         steps = problem.steps(dt)
         method = find_scheme(self.order, scheme)
         turn = checked_turn(self.adaptive, method)
@@ -155,32 +170,54 @@ class Variational(Method):
             **chosen,
         }
         start = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity)
-        inputs = (*start, *loads.arrays(), *commands.arrays(), *([] if times is None else [times]))
+        vertices = vertices_of(mechanism, state)
+        given = [] if vertices is None else [vertices]
+        inputs = (*start, *given, *loads.arrays(), *commands.arrays(), *([] if times is None else [times]))
         steady = None if loads.varies else loads.recorded(np.zeros(1))
         return run, Job(mechanism, settings, inputs, steady, recording, method.stages)
 
     def with_step(self, problem: Problem) -> Variational:
-        """See `Method`; "auto" is chosen."""
-        dt, scheme, _ = self._step(problem, Recording())
-        order = self.order if scheme == self.scheme else None
-        return replace(self, dt=dt, scheme=scheme, order=order, energy_error=None)
+        """See `Method`; "auto" is chosen, among schemes."""
+        taken, _ = self._taken(problem, Recording(), False)
+        assert isinstance(taken, Variational)
+        return taken
 
-    def _step(self, problem: Problem, recording: Recording) -> tuple[float, str | None, dict]:
-        """The step, s, the name of the scheme, and what is recorded of their choice."""
+    def _taken(self, problem: Problem, recording: Recording, collocate: bool) -> tuple[Method, dict]:
+        """The method with a step, and what is recorded of its choice."""
         if not isinstance(self.dt, str):
-            return self.dt, self.scheme, {}
+            return self, {}
         wanted = ENERGY_ERROR if self.energy_error is None else self.energy_error
-        return step_for(wanted, self.scheme, recording, lambda: self._chosen(problem, wanted))
+        return step_for(wanted, self.scheme, recording, self._made, lambda: self._chosen(problem, wanted, collocate))
 
-    def _chosen(self, problem: Problem, wanted: float) -> StepChoice:
-        """The step and the scheme by trial runs."""
+    def _made(self, name: str, dt: float) -> Method:
+        """`Lobatto`, or these arguments with a scheme, in steps of ``dt``, s."""
+        if name.startswith(COLLOCATION):
+            taken: Method = _lobatto()(
+                dt=dt, order=int(name.removeprefix(COLLOCATION)), on_unresolved=self.on_unresolved
+            )
+            return taken
+        order = self.order if name == self.scheme else None
+        return replace(self, dt=dt, scheme=name, order=order, energy_error=None)
+
+    def _chosen(self, problem: Problem, wanted: float, collocate: bool) -> StepChoice:
+        """The step and the method by trial runs; ``collocate``: whether `Lobatto` may be taken."""
         problem = replace(problem, state=checked_start(problem.mechanism, problem.start()))
+        schemes = schemes_of(self.order, self.scheme)
+        if collocate:
+            schemes = collocations(_lobatto().orders) + schemes
+        return chosen_step(problem, wanted, schemes, self.tol, self._made)
 
-        def trial(scheme: str, dt: float, steps: int) -> Trajectory:
-            method = Variational(dt=dt, scheme=scheme, tol=self.tol, on_unresolved="ignore")
-            return solve(replace(problem, duration=steps * dt), method)
-
-        return chosen_step(problem, wanted, (self.order, self.scheme), self.tol, trial)
+    def _may_collocate(self, problem: Problem, recording: Recording) -> bool:
+        """Whether "auto" may take `Lobatto`: no argument asks for what it has not, and it supports the mechanism."""
+        given = Variational(dt=self.dt, energy_error=self.energy_error, on_unresolved=self.on_unresolved)
+        plain = vars(self) == vars(given) and self.on_unresolved != "substep" and recording.output_times is None
+        if not plain or problem.force or problem.torque:
+            return False
+        try:
+            _lobatto()(dt=1.0).check(problem.mechanism)
+        except ArgumentError:
+            return False
+        return True
 
     def _compiled(self, problem: Problem) -> Compiled:
         """The mechanism for the kernel, without the bodies that others carry, unless a load acts on a welded body."""
@@ -209,6 +246,11 @@ class Variational(Method):
 
     def report(self, trajectory: Trajectory, stacklevel: int) -> None:
         """See `Method`."""
+        if trajectory.settings["formulation"] != self.formulation:  # which "auto" took
+            _lobatto()(dt=trajectory.settings["dt"], on_unresolved=self.on_unresolved).report(
+                trajectory, stacklevel + 1
+            )
+            return
         unresolved = None if self.on_unresolved == "ignore" else find_unresolved(trajectory, trajectory.settings["dt"])
         if unresolved is None:
             return
@@ -216,6 +258,11 @@ class Variational(Method):
             message, time, body = unresolved
             raise UnresolvedError(message, time=time, body=body, joint=None, trajectory=trajectory)
         warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=stacklevel)
+
+
+def _lobatto() -> Any:
+    """The class `Lobatto`, whose file imports this one."""
+    return method_class("lobatto")
 
 
 def _check_masses_of_paths(mechanism: Mechanism, scheme: Scheme) -> None:
@@ -248,11 +295,12 @@ def choose_step(
     force: Mapping[str, ArrayLike] | None = None,
     torque: Mapping[str, ArrayLike] | None = None,
 ) -> StepChoice:
-    """The scheme and the step of `simulate` that keep the energy to ``energy_error`` at the least cost.
+    """The method and the step of `simulate` that keep the energy to ``energy_error`` at the least cost.
 
-    Trial runs go over the first part of the motion, until its fastest part was seen. The error of a scheme falls with
-    a power of its step, which the trials of a few steps show. The same arguments give the same choice to the bit.
-    Motions that get much faster after the trials have larger errors.
+    The method is a scheme of `Variational`, or `Lobatto` for trees of hinges where it is cheaper. Trial runs go over
+    the first part of the motion, until its fastest part was seen. The error of a method falls with a power of its step,
+    which the trials of a few steps show. The same arguments give the same choice to the bit. Motions that get much
+    faster after the trials have larger errors.
 
     Parameters
     ----------
@@ -262,8 +310,8 @@ def choose_step(
     energy_error : float
         The largest error of the energy, or of its balance where work is done, over the largest kinetic energy.
     state, order, scheme, tol, force, torque
-        As in `simulate`. With ``order`` or ``scheme`` only the step is chosen; loads are constant. Functions that
-        command forces are called in the trials too.
+        As in `simulate`. With ``order`` or ``scheme`` only the step of `Variational` is chosen; loads are constant.
+        Functions that command forces are called in the trials too.
 
     Raises
     ------
@@ -272,7 +320,8 @@ def choose_step(
     """
     problem, method, _ = parts_of(choose_step, locals(), Variational)
     of_type(method, Variational, "method", ArgumentError)
-    return method._chosen(problem, checked_error(method.energy_error))
+    wanted = checked_error(method.energy_error)
+    return method._chosen(problem, wanted, method._may_collocate(problem, Recording()))
 
 
 def _run_of(parts: tuple, times: Any) -> MaximalRun:

@@ -21,6 +21,7 @@ from varint.inputs.at_nodes import starts_of_motions
 from varint.inputs.at_times import InputsAtTimes
 from varint.inputs.courses import Course, Span, courses_by_rows, moved_by_rows, still_rows
 from varint.mechanism import Mechanism
+from varint.meshes.mesh_state import vertices_of
 from varint.model.bounds import bounded
 from varint.model.checks import by_name, choice, not_negative, of_type, positive, whole_number
 from varint.model.known_forces import USES, Use, is_impulsive, refuse
@@ -183,7 +184,8 @@ class Reduced(Method):
         if kind.locates:
             equations.place_and_move(q, qdot)
             check_depth(mechanism, equations.state(), equations.compiled.length)
-        integrator = started(kind, equations, q, qdot, task)
+        vertices = vertices_of(mechanism, problem.state)
+        integrator = started(kind, equations, q, qdot, task._replace(vertices=vertices))
         run = ReducedRun(equations, integrator, dt, steps, recording.stride, times)
         settings = {
             "formulation": self.formulation,
@@ -207,7 +209,8 @@ class Reduced(Method):
         inputs = equations.inputs
         assert inputs is not None
         load = None if inputs.loads.varies else inputs.loads.recorded(np.zeros(1))
-        arrays = (q, qdot, *inputs.arrays(), *([] if times is None else [times]))
+        soft = [] if vertices is None else [vertices]
+        arrays = (q, qdot, *soft, *inputs.arrays(), *([] if times is None else [times]))
         return run, Job(mechanism, settings, arrays, load, recording)
 
     def report(self, trajectory: Trajectory, stacklevel: int) -> None:

@@ -1,13 +1,13 @@
-"""`choose_step`: the scheme and the step that keep the energy as well as wanted at the least cost, by trial runs."""
+"""`choose_step`: the method and the step that keep the energy as well as wanted at the least cost, by trial runs."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from varint.analysis.derived import energies
 from varint.analysis.resolution import find_unresolved
 from varint.display import Shown
 from varint.errors import ArgumentError, ConvergenceError
-from varint.integrators.schemes import SCHEMES, Scheme
+from varint.formulations.base import Method, solve
+from varint.integrators.schemes import SCHEMES
 from varint.integrators.schemes import scheme as find_scheme
 from varint.io.run_reader import load_settings
 from varint.model.checks import in_a_shape, positive, shown
@@ -44,12 +45,28 @@ SLOWEST = 1e-5  # of the size of the parts in the first step: slower motions hav
 BODY_STAGES = 400_000  # of a trial run, at most: smaller steps are extrapolated to
 MEMORY = 64e6  # bytes of the nodes of a trial run
 NODE = 8 * 13  # bytes a body
+COLLOCATION = "lobatto "  # begins the names of orders of `varint.Lobatto` among the methods to choose
+SHORTER = 2.0  # times shorter steps of collocation
 STUCK = 0.5  # observed order below which smaller steps lead nowhere
-TrialRun = Callable[[str, float, int], Trajectory]
+Make = Callable[[str, float], Method]
+
+
+class Candidate(NamedTuple):
+    """A method to choose: a scheme, or collocation of an order.
+
+    ``step``, ``iteration``: cost of a step but for its Newton iterations, and of one of these; a unit is an evaluation
+    of the equations of a stage of a scheme. ``margin``: times below the wanted error that the trial runs stay.
+    """
+
+    name: str
+    order: int
+    step: float
+    iteration: float
+    margin: float = MARGIN
 
 
 class Trial(NamedTuple):
-    """A trial run: its scheme, step, s, largest energy error, relative, and cost, see `StepChoice`."""
+    """A trial run: its `Candidate`, step, s, largest energy error, relative, and cost, see `StepChoice`."""
 
     scheme: str
     dt: float
@@ -68,12 +85,16 @@ class StepChoice(Shown):
         s; a whole number of steps makes the duration.
     order : int
     scheme : str
+        Of `Variational`, or "lobatto ORDER" of `Lobatto`.
+    method : Method
+        Either with this step: ``vi.simulate(vi.Problem(mechanism, duration), choice.method)`` is the run.
     energy_error : float
         The largest that was asked for, of the largest kinetic energy.
     expected_error : float
         The largest in the trial run, of the largest kinetic energy there.
     cost : float
         Evaluations of the equations of a stage in a simulated second: one at its start, and one a Newton iteration.
+        Start and iterations of a step of collocation of order p count as p - 2 of them.
     span : float
         s, of the trial runs, from the start on.
     reason : str
@@ -83,6 +104,7 @@ class StepChoice(Shown):
     dt: float
     order: int
     scheme: str
+    method: Method
     energy_error: float
     expected_error: float
     cost: float
@@ -90,18 +112,14 @@ class StepChoice(Shown):
     reason: str
 
 
-def chosen_step(
-    problem: Problem, wanted: float, method: tuple[int | None, str | None], tol: float, trial: TrialRun
-) -> StepChoice:
-    """Return the cheapest scheme and step with an energy error of at most ``wanted``.
+def chosen_step(problem: Problem, wanted: float, schemes: Sequence[Candidate], tol: float, make: Make) -> StepChoice:
+    """Return the cheapest of the ``schemes``, lowest order last, and its step, for an energy error up to ``wanted``.
 
-    ``method``: the order and the name of the scheme, where they are given. ``trial(scheme, dt, steps)`` simulates the
-    problem for so many steps of ``dt`` seconds. Raises ArgumentError where no step of any scheme keeps the energy.
+    ``make(name, dt)``: the method of that name. Raises ArgumentError where no step of any scheme keeps the energy.
     """
     mechanism = problem.mechanism
-    trials = _Trials(problem, trial)
-    schemes = _schemes(*method)
-    cheapest = trials.cheapest(schemes, trials.find_span(schemes[-1]), wanted / MARGIN)
+    trials = _Trials(problem, make)
+    cheapest = trials.cheapest(schemes, trials.find_span(schemes[-1]), wanted)
     if cheapest is None:
         raise ArgumentError(
             f"no step keeps the energy of '{mechanism.name}' to {wanted:g}: in trial runs over {trials.span:g} s the"
@@ -111,14 +129,14 @@ def chosen_step(
     steps = problem.duration / cheapest.dt * (1 - 1e-12)
     dt = problem.duration / math.ceil(steps) if math.isfinite(steps) else cheapest.dt
     reason = trials.table(wanted, cheapest, dt)
-    taken = SCHEMES[cheapest.scheme]
-    return StepChoice(dt, taken.order, taken.name, wanted, cheapest.error, cheapest.cost, trials.span, reason)
+    order, method = next(each.order for each in schemes if each.name == cheapest.scheme), make(cheapest.scheme, dt)
+    return StepChoice(dt, order, cheapest.scheme, method, wanted, cheapest.error, cheapest.cost, trials.span, reason)
 
 
 def step_for(
-    wanted: float, scheme: str | None, recording: Recording, choose: Callable[[], StepChoice]
-) -> tuple[float, str | None, dict]:
-    """Return the step, s, the scheme, and the settings that record their choice, for an energy error ``wanted``.
+    wanted: float, scheme: str | None, recording: Recording, make: Make, choose: Callable[[], StepChoice]
+) -> tuple[Method, dict]:
+    """Return the method with its step, and the settings that record their choice, for an energy error ``wanted``.
 
     A run that goes on keeps what was chosen for it; ``choose`` is called for others.
     """
@@ -128,18 +146,22 @@ def step_for(
         if "chosen" not in settings:
             raise ArgumentError(f"the step of the run in '{output}' was given: go on with it by dt={settings['dt']}")
         chosen = settings["chosen"] | {"energy_error": wanted}
-        return settings["dt"], scheme or settings["scheme"], {"chosen": chosen}
+        name = settings["scheme"] if "scheme" in settings else named_collocation(settings["order"])
+        return make(scheme or name, settings["dt"]), {"chosen": chosen}
     choice = choose()
     if sys.stderr is not None:
         print(f"varint: {told(choice)}", file=sys.stderr, flush=True)
     chosen = {name: getattr(choice, name) for name in ("energy_error", "expected_error", "cost", "span", "reason")}
-    return choice.dt, choice.scheme, {"chosen": chosen}
+    return choice.method, {"chosen": chosen}
 
 
 def told(choice: StepChoice) -> str:
     """The choice in one line."""
+    taken = f"order {choice.order} ({choice.scheme})"
+    if choice.scheme not in SCHEMES:
+        taken = f"varint.Lobatto of order {choice.order}"
     return (
-        f"dt = {choice.dt:.4g} s and order {choice.order} ({choice.scheme}) were chosen for an energy error of"
+        f"dt = {choice.dt:.4g} s and {taken} were chosen for an energy error of"
         f" {choice.energy_error:g}: {choice.expected_error:.1e} in a trial run over {choice.span:.3g} s"
     )
 
@@ -152,12 +174,32 @@ def checked_error(value: float) -> float:
     return wanted
 
 
-def _schemes(order: int | None, scheme: str | None) -> list[Scheme]:
-    """Schemes to choose from, the highest orders first."""
+def schemes_of(order: int | None, scheme: str | None) -> list[Candidate]:
+    """Schemes to choose from, the highest orders first, those of an order, or one by its name."""
     if order is not None or scheme is not None:
         named = find_scheme(order, scheme)
-        return [named] if scheme is not None else [s for s in SCHEMES.values() if s.order == named.order]
-    return sorted((s for s in SCHEMES.values() if not s.staggered), key=lambda s: -s.order)
+        schemes = [named] if scheme is not None else [s for s in SCHEMES.values() if s.order == named.order]
+    else:
+        schemes = sorted((s for s in SCHEMES.values() if not s.staggered), key=lambda s: -s.order)
+    return [Candidate(each.name, each.order, each.stages.size, 1.0) for each in schemes]
+
+
+def collocations(orders: Sequence[int]) -> list[Candidate]:
+    """Collocation of these orders, the highest first.
+
+    Start and iterations of a step take 1.7 to 2.2, 3.2 to 4.7, 4.3 to 8.6 and 5.9 to 12 times a stage of order 4, at
+    orders 4 to 10, with 30 links to one. The margin makes steps half as long as that of the schemes would: what can be
+    solved in one step ends where motions get faster later, and such steps are not divided.
+    """
+    return [
+        Candidate(named_collocation(order), order, order - 2.0, order - 2.0, MARGIN * SHORTER**order)
+        for order in sorted(orders)[::-1]
+    ]
+
+
+def named_collocation(order: int) -> str:
+    """The name of collocation of an order among the methods to choose."""
+    return f"{COLLOCATION}{order}"
 
 
 def _check_inputs(problem: Problem) -> None:
@@ -175,16 +217,16 @@ def _check_inputs(problem: Problem) -> None:
 class _Trials:
     """Trial runs of a mechanism over its first ``span`` seconds."""
 
-    def __init__(self, problem: Problem, trial: TrialRun) -> None:
+    def __init__(self, problem: Problem, make: Make) -> None:
         _check_inputs(problem)
-        self.problem, self.trial = problem, trial
+        self.problem, self.make = problem, make
         self.mechanism, self.duration = problem.mechanism, problem.duration
         self.done: list[Trial] = []
         self.span, self.fastest = 0.0, 0.0  # s, rad/s
         self.least_energy = 0.0  # J, that errors are relative to
         self.memory = max(FIRST_STEPS, int(MEMORY / NODE / len(self.mechanism.bodies)))  # nodes
 
-    def find_span(self, scheme: Scheme) -> float:
+    def find_span(self, scheme: Candidate) -> float:
         """Set ``span`` so that the fastest motion was seen, by runs of a scheme; the first step of trials, s."""
         dt = self._guess()
         mass = sum(body.mass for body in self.mechanism.bodies)
@@ -213,11 +255,13 @@ class _Trials:
         rate = max(speed, math.sqrt(np.linalg.norm(self.mechanism.gravity) / length))
         return min(self.duration / 8, 0.25 / rate if rate > 0 else math.inf)
 
-    def _run(self, scheme: Scheme, dt: float, steps: int) -> tuple[Trajectory | None, Trial]:
+    def _run(self, scheme: Candidate, dt: float, steps: int) -> tuple[Trajectory | None, Trial]:
         """A run and what it came to; errors are infinite where the steps did not resolve the motion."""
         try:
             with followed(None):  # a trial is not the run that is looked at
-                run = self.trial(scheme.name, dt, steps)
+                made: Any = self.make(scheme.name, dt)
+                method: Method = replace(made, on_unresolved="ignore")
+                run = solve(replace(self.problem, duration=steps * dt), method)
         except ConvergenceError:
             run = None
         if run is None or find_unresolved(run, dt):
@@ -225,13 +269,13 @@ class _Trials:
         else:
             gap, kinetic = energies(run)
             error = np.abs(gap).max() / max(kinetic.max(), self.least_energy)
-            evaluations = run.newton_iterations + scheme.stages.size * (steps + run.substeps)
+            evaluations = scheme.iteration * run.newton_iterations + scheme.step * (steps + run.substeps)
             error = float(error) if np.isfinite(error) else math.inf
             trial = Trial(scheme.name, dt, error, evaluations / (steps * dt))
         self.done.append(trial)
         return run, trial
 
-    def cheapest(self, schemes: list[Scheme], dt: float, allowed: float) -> Trial | None:
+    def cheapest(self, schemes: Sequence[Candidate], dt: float, wanted: float) -> Trial | None:
         """The cheapest trial with an allowed error; ``dt``: the first step of each scheme, s. None where there is none.
 
         At any time the scheme goes on that would cost least if its error fell with its full order.
@@ -239,8 +283,8 @@ class _Trials:
         tried: dict[str, list[Trial]] = {scheme.name: [self._trial(scheme, dt, [])] for scheme in schemes}
         left = list(schemes)
         while left:
-            scheme = min(left, key=lambda scheme: _hoped_cost(tried[scheme.name][-1], scheme, allowed))
-            known = tried[scheme.name]
+            scheme = min(left, key=lambda scheme: _hoped_cost(tried[scheme.name][-1], scheme, wanted / scheme.margin))
+            known, allowed = tried[scheme.name], wanted / scheme.margin
             if known[-1].error <= allowed:
                 return self._coarser(scheme, known, allowed)
             if len(known) == MOST_TRIALS or _is_stuck(known):
@@ -251,11 +295,11 @@ class _Trials:
             known.append(self._trial(scheme, step, known))
         return None
 
-    def _trial(self, scheme: Scheme, dt: float, tried: list[Trial]) -> Trial:
+    def _trial(self, scheme: Candidate, dt: float, tried: list[Trial]) -> Trial:
         """A run over the span, or what it would come to where it were too long."""
         steps = math.ceil(self.span / dt)
         known = [trial for trial in tried if trial.error < RESOLVED]
-        too_long = steps > self.memory or steps * scheme.stages.size * len(self.mechanism.bodies) > BODY_STAGES
+        too_long = steps > self.memory or steps * scheme.step * len(self.mechanism.bodies) > BODY_STAGES
         if not too_long or len(known) < 2:
             return self._run(scheme, dt, steps)[1]
         last, order = known[-1], _observed_order(known, scheme.order)
@@ -264,7 +308,7 @@ class _Trials:
         self.done.append(trial)
         return trial
 
-    def _coarser(self, scheme: Scheme, tried: list[Trial], allowed: float) -> Trial:
+    def _coarser(self, scheme: Candidate, tried: list[Trial], allowed: float) -> Trial:
         """The last trial, or one with a larger step where that has an allowed error too."""
         last = tried[-1]
         if len(tried) < 2 or last.error > 0.25 * allowed:
@@ -280,7 +324,8 @@ class _Trials:
         width = max(len(trial.scheme) for trial in self.done)
         lines = [
             f"Trial runs of '{self.mechanism.name}' over the first {self.span:.4g} s; wanted: an energy error of"
-            f" {wanted:g} of the largest kinetic energy, allowed in the trials: {wanted / MARGIN:.3g}.",
+            f" {wanted:g} of the largest kinetic energy, allowed in the trials: {wanted / MARGIN:.3g}, of collocation"
+            f" {SHORTER:g}^order times less, for steps {1 / SHORTER:g} times as long.",
             f"{'scheme':{width}}  {'dt (s)':>10}  {'energy error':>12}  evaluations a second",
         ]
         for trial in self.done:
@@ -305,11 +350,11 @@ def _change(trial: Trial, order: float, allowed: float) -> float:
     return (AIM * allowed / trial.error) ** (1 / order) if 0.0 < trial.error < RESOLVED else 0.5
 
 
-def _hoped_cost(trial: Trial, scheme: Scheme, allowed: float) -> float:
-    """Cost of an allowed error at best, with one Newton iteration a stage."""
+def _hoped_cost(trial: Trial, scheme: Candidate, allowed: float) -> float:
+    """Cost of an allowed error at best, with one Newton iteration a stage, or a step of collocation."""
     if trial.error <= allowed:
         return trial.cost
-    return 2 * scheme.stages.size / trial.dt / _change(trial, scheme.order, allowed)
+    return 2 * scheme.step / trial.dt / _change(trial, scheme.order, allowed)
 
 
 def _observed_order(tried: list[Trial], order: int) -> float:

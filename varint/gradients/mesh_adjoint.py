@@ -23,7 +23,8 @@ from scipy.sparse.linalg import splu
 
 from varint.gradients.backward import Adjoint, _load_node, velocity_of
 from varint.gradients.given import LoadPlace
-from varint.gradients.mesh_tape import MeshStart, MeshTape
+from varint.gradients.mesh_start_changes import MeshStart
+from varint.gradients.mesh_tape import MeshTape
 from varint.gradients.taped import TapePart
 from varint.kernels.adjoint import carry_back
 from varint.kernels.deformable_steps import velocities_with_back

@@ -17,7 +17,8 @@ from varint.gradients.along_run import MotionSum
 from varint.gradients.backward import Adjoint
 from varint.gradients.local import Derivative
 from varint.gradients.mesh_adjoint import MeshAdjoint, NodeDuals, StageDuals
-from varint.gradients.mesh_tape import MeshStart, MeshTape
+from varint.gradients.mesh_start_changes import MeshStart
+from varint.gradients.mesh_tape import MeshTape
 from varint.gradients.numbers import OTHER_PARTS, Differences, Number, by_differences, differences, of_shape
 from varint.mechanism import Mechanism
 from varint.meshes.attached_meshes import AttachedMeshes
@@ -47,6 +48,14 @@ class MeshSums(NamedTuple):
     def total(self) -> float:
         """Their sum; the term of the start is not among them."""
         return float(self.elements.sum() + self.vertices.sum())
+
+
+def share_of_steps(number: Number, mechanism: Mechanism) -> float:
+    """Share of the steps of a number for its differences: smaller ones by rest lengths of a net."""
+    if number.field is None or isinstance(number.field.item, Body | Joint):
+        return 1.0
+    of_a_mesh = any(number.field.item.name == mesh.name for mesh in soft_meshes(mechanism))
+    return AT_KINK if of_a_mesh and number.field.attribute == "rest_length" else 1.0
 
 
 class MeshNumbers:
@@ -81,17 +90,13 @@ class MeshNumbers:
                 return None
             if attribute in OF_EACH and number.value.ndim and self.is_own(number):
                 return self._by_each(number)
-        parts = by_differences(number, self.run.mechanism, self._changed, self._share(number))
+        share = share_of_steps(number, self.run.mechanism)
+        parts = by_differences(number, self.run.mechanism, self._changed, share)
         return lambda k, adjoint: of_shape(number, [part.of(lambda each: each.value(k, adjoint)) for part in parts])
 
     def start(self, mechanism: Mechanism) -> MeshStart:
         """The start of the vertices of a changed mechanism, whose bodies start where those of the run do."""
-        return MeshStart(AttachedMeshes(mechanism, self.run.compiled), *self.run.bodies_at_start)
-
-    def _share(self, number: Number) -> float:
-        """Share of the steps of a number for its differences."""
-        of_length = self.is_own(number) and number.field is not None and number.field.attribute == "rest_length"
-        return AT_KINK if of_length else 1.0
+        return MeshStart(AttachedMeshes(mechanism, self.run.compiled), *self.run.bodies_at_start, self.run.march.given)
 
     def _of_force(self, number: Number) -> bool:
         assert number.field is not None
@@ -110,7 +115,8 @@ class MeshNumbers:
         """
         assert number.field is not None
         name, kind = number.field.item.name, OF_EACH[number.field.attribute]
-        mechanism, step = self.run.mechanism, self._share(number) * float(number.steps[0])
+        mechanism = self.run.mechanism
+        step = share_of_steps(number, mechanism) * float(number.steps[0])
         every = np.ones_like(number.value)
         stages = Differences(lambda share: self._changed(number.replaced(number.value + share * every)), step)
         meshes = AttachedMeshes(mechanism, self.run.compiled)

@@ -299,10 +299,11 @@ def of_shape(number: Number, derivatives: Sequence[float]) -> "float | np.ndarra
 
 
 def by_scalars(
-    number: Number, mechanism: Mechanism, scalars: Callable[[Mechanism], Sequence[float]], count: int
-) -> list["float | np.ndarray"]:
+    number: Number, mechanism: Mechanism, scalars: Callable[[Mechanism], Sequence[float]], count: int,
+    share: float = 1.0,
+) -> list["float | np.ndarray"]:  # fmt: skip
     """The derivatives, of the number's shape, of ``count`` functions of the ``mechanism``; see `by_differences`."""
-    parts = by_differences(number, mechanism, scalars)
+    parts = by_differences(number, mechanism, scalars, share)
     return [of_shape(number, [part.of(itemgetter(k)) for part in parts]) for k in range(count)]
 
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from varint.errors import ArgumentError
 from varint.formulations.parts import posed
 from varint.formulations.reduced import Reduced
+from varint.gradients.mesh_numbers import share_of_steps
 from varint.gradients.numbers import START, Number, by_scalars, check_names, made_of, number_of, start_of
 from varint.gradients.objective import Gradient, StateGradient, bound, by_itself, by_states, nodes_at, stacked
 from varint.gradients.reduced_records import ReducedSetting
@@ -103,6 +104,7 @@ def gradient(
     numbers = {name: own[name] if name in own else number_of(made, name) for name in asked}
     kind = SCHEMES[choice(method.integrator, SCHEMES, "integrator", ArgumentError)]
     refuse(made, USES["reduced gradient"])
+    refuse(made, method.use)
     steps, state = problem.steps(method.dt), problem.state
     prescribed = by_name(method.prescribed, made.joint_index, "prescribed", "joint", ArgumentError)
     loads = problem.force, problem.torque
@@ -113,8 +115,8 @@ def gradient(
     states = [node.state for node in run.nodes]
     alone = times is None
     of_states = bound(objective, made) if flag(of_mechanism, "of_mechanism", ArgumentError) else objective
-    value, by_bodies, _ = by_states(of_states, states, alone, made.compiled.length, problem.duration)
-    adjoints = [ReducedAdjoint(run, each) for each in by_bodies]
+    value, by_bodies, by_vertices = by_states(of_states, states, alone, made.compiled.length, problem.duration)
+    adjoints = [ReducedAdjoint(run, *by) for by in zip(by_bodies, by_vertices, strict=True)]
     by: dict[str, Any] = {}
     for name in names:
         if name == START:
@@ -142,7 +144,7 @@ def _by_number(
         start = _start_of(changed, state)
         return [adjoint.scalar(changed, start) for adjoint in adjoints]
 
-    return by_scalars(number, mechanism, scalars, len(adjoints))
+    return by_scalars(number, mechanism, scalars, len(adjoints), share_of_steps(number, mechanism))
 
 
 def _start_of(mechanism: Mechanism, state: State | ReducedState | None) -> State | ReducedState:

@@ -6,11 +6,13 @@ from dataclasses import replace
 import numpy as np
 
 from varint.errors import MechanismError
+from varint.gradients.mesh_start_changes import MeshStart, moved_starts
 from varint.gradients.numbers import OTHER_PARTS
 from varint.gradients.objective import motion_between
-from varint.gradients.reduced_adjoint import CarriedBack, Change, Derivatives
+from varint.gradients.reduced_adjoint import CarriedBack, Derivatives
 from varint.gradients.reduced_records import ReducedNode, Stage, Step
 from varint.gradients.reduced_tape import ReducedTape
+from varint.gradients.stage_derivatives import Change, inverse_of, residuals
 from varint.inputs.courses import Steady
 from varint.mechanism import Mechanism
 from varint.model.state import State
@@ -18,6 +20,7 @@ from varint.redmax.charts import EXPONENTIAL, vector_subspace
 from varint.redmax.implicit import Motion
 from varint.redmax.inverse import InverseDynamics
 from varint.redmax.kernels.tree_records import BALL, REVOLUTE
+from varint.redmax.mesh_dynamics import MeshInverse
 from varint.redmax.states import ReducedState
 from varint.redmax.tree import Tree, find_tree
 
@@ -46,12 +49,12 @@ class Described:
         )
         if not alike:
             raise MechanismError(OTHER_PARTS)
-        self.start = _near(run.tree, (start[0], start[1]), run.start)
-        e.targets[:] = e.couplings.values(run.start[0])
+        self.start = _near(run.tree, (start[0], start[1]), run.joints_at_start)
+        e.targets[:] = e.couplings.values(run.joints_at_start[0])
         for drive in e.drives:
             if isinstance(drive.function, Steady):
                 drive.function.start = float(run.start[0][drive.columns.start])
-        self.inverse = InverseDynamics(e)
+        self.inverse = inverse_of(e)
         self._trees: dict[tuple, Tree] = {}
 
     def _use(self, tree: Tree) -> None:
@@ -65,11 +68,14 @@ class Described:
     def residual(self, step: Step, stage: Stage) -> Change:
         """tau, sigma and the integrals at the end of a stage of the run."""
         e = self.equations
-        x, rates, second = e.imposed(stage.t, stage.x, stage.rates)
-        second = np.where(e.driven_columns, second, stage.second)
+        joints, parts = slice(e.nq), (stage.x.copy(), stage.rates.copy(), stage.second.copy())
+        x, rates, second = e.imposed(stage.t, stage.x[joints], stage.rates[joints])
+        second = np.where(e.driven_columns, second, stage.second[joints])
+        for part, own in zip(parts, (x, rates, second), strict=True):
+            part[joints] = own
         e.integrate_from(stage.integral, stage.s)
-        tau, sigma = self.inverse.evaluate(stage.t, x, rates, second, stage.multiplier)
-        return Change(tau.copy(), sigma, (e.law_state if stage.s else e.flow).copy())
+        tau, sigma = residuals(self.inverse, stage.t, parts, stage.multiplier)
+        return Change(tau, sigma, (e.law_state if stage.s else e.flow).copy())
 
     def residuals(self) -> Iterator[list[Change]]:
         """`residual` of the stages of each step."""
@@ -83,9 +89,24 @@ class Described:
         """The bodies at a node of the run."""
         e = self.equations
         self._use(node.tree)
-        q, rates, _ = e.imposed(self.run.setting.dt * node.number, *node.motion)
+        q, rates = (part[: e.nq] for part in node.motion)
+        q, rates, _ = e.imposed(self.run.setting.dt * node.number, q, rates)
         e.place_and_move(q, rates)
         return e.state()
+
+    def vertices(self, node: ReducedNode) -> np.ndarray:
+        """(2, n, 3) places and velocities of all vertices at a node of the run, after `state`."""
+        q, rates = (part[self.equations.nq :] for part in node.motion)
+        assert isinstance(self.inverse, MeshInverse)
+        return np.array([self.inverse.places(q), self.inverse.velocities(rates)])
+
+    def vertices_at_start(self) -> MeshStart:
+        """The start of all vertices, with the coordinates of the joints those of the run."""
+        e = self.equations
+        self._use(self.run.tree)
+        e.place_and_move(*self.run.joints_at_start)
+        assert isinstance(self.inverse, MeshInverse)
+        return MeshStart(self.inverse.meshes, e.position, e.rotation, e.velocity, self.run.given)
 
 
 def _near(tree: Tree, motion: Motion, first: Motion) -> Motion:
@@ -105,37 +126,78 @@ def _near(tree: Tree, motion: Motion, first: Motion) -> Motion:
     return q, rates
 
 
+def by_bodies_and_free(run: ReducedTape, by_vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A gradient ``by_vertices`` (2, n, 3) as one by the bodies (nb, 12), in kernel order, and by free ones (2, 3 nf).
+
+    With the bodies of the equations where they are now.
+    """
+    assert run.meshes
+    e, meshes = run.equations, run.meshes.meshes
+    by_x, by_v = by_vertices
+    found = np.hstack([meshes.wrenches(by_x, e.rotation), meshes.wrenches(by_v, e.rotation)])
+    found[:, 3:6] += meshes.leverage(e.velocity, by_v[meshes.held], e.rotation)
+    return found, by_vertices[:, meshes.free].reshape(2, -1)
+
+
 class ReducedAdjoint:
     """The gradient of an objective of a run by its start and by numbers of its description.
 
     ``by_states``: (nodes, nb, 12) of the objective by the states at the run's nodes, see `StateGradient`.
+    ``by_vertices``: (nodes, 2, n, 3) by places and velocities of all vertices there.
+
+    by_q, by_rates : (nq,) by the start of the joints
+    by_free : (2, nf, 3) by the start of free vertices, places and velocities
     """
 
-    def __init__(self, run: ReducedTape, by_states: np.ndarray) -> None:
-        self.run, self.by_states = run, by_states
+    def __init__(self, run: ReducedTape, by_states: np.ndarray, by_vertices: np.ndarray) -> None:
+        self.run, self.by_states, self.by_vertices = run, by_states, by_vertices
         derivatives, order = Derivatives(run), run.equations.compiled.order
-        self.by_nodes = [
-            np.einsum("nk,nkq->q", by[order], derivatives.of_bodies(node.tree, node.motion))
-            for by, node in zip(by_states, run.nodes, strict=True)
-        ]
+        self.by_nodes = []
+        for node, by, of_vertices in zip(run.nodes, by_states, by_vertices, strict=True):
+            of_bodies, of_free = by[order], np.zeros((2, 0))
+            changes = derivatives.of_bodies(node.tree, node.motion)
+            if run.meshes:
+                carried, of_free = by_bodies_and_free(run, of_vertices)
+                of_bodies = of_bodies + carried
+            of_q, of_rates = np.split(np.einsum("nk,nkq->q", of_bodies, changes), 2)
+            self.by_nodes.append(np.concatenate([of_q, of_free[0], of_rates, of_free[1]]))
         self.back = CarriedBack(run, self.by_nodes)
+        nq = run.equations.nq
+        (self.by_q, free), (self.by_rates, moving) = (np.split(by, [nq]) for by in (self.back.by_q, self.back.by_rates))
+        self.by_free = np.array([free, moving]).reshape(2, -1, 3)
+        if run.meshes:
+            self._add_start(run.meshes, derivatives.of_bodies(run.tree, run.start))
+
+    def _add_start(self, inverse: MeshInverse, changes: np.ndarray) -> None:
+        """Add the effect of the joints on where free vertices start; ``changes``: see `Derivatives.of_bodies`."""
+        e, found = self.run.equations, np.zeros(changes.shape[:2])
+        bodies = e.position.copy(), e.rotation.copy(), e.velocity.copy()
+        for i, c, starts in moved_starts(inverse.meshes, bodies, e.compiled.length, self.run.given):
+            found[i, c] = starts.of(self._of_start)
+        of_q, of_rates = np.split(np.einsum("nk,nkq->q", found, changes), 2)
+        self.by_q, self.by_rates = self.by_q + of_q, self.by_rates + of_rates
+
+    def _of_start(self, start: MeshStart) -> float:
+        """The product of the gradients by the start of free vertices with it."""
+        free = start.meshes.free
+        return float(np.sum(self.by_free * [start.x[free], start.v[free]]))
 
     def by_first_state(self) -> np.ndarray:
         """(nb, 12) by the state that the run starts from, bodies in the order of the description: the least."""
-        run, back = self.run, self.back
+        run = self.run
         of_bodies = Derivatives(run).of_bodies(run.tree, run.start)
         nb, _, width = of_bodies.shape
-        by = np.concatenate([back.by_q, back.by_rates])
+        by = np.concatenate([self.by_q, self.by_rates])
         found = np.linalg.lstsq(of_bodies.reshape(-1, width).T, by, rcond=None)[0]
         return found.reshape(nb, 12)[run.equations.compiled.slot]
 
     def by_coordinates(self, state: State | ReducedState) -> Motion:
         """Derivative by the initial coordinates and rates (nq,) of the ``state``, free rotations as vectors."""
-        run, back = self.run, self.back
+        run = self.run
         if all(chart == EXPONENTIAL for chart in run.tree.charts.values()):
-            return back.by_q.copy(), back.by_rates.copy()
+            return self.by_q.copy(), self.by_rates.copy()
         plain, q, rates = replace(run.setting, chart=EXPONENTIAL).equations(run.mechanism, state)
-        by, width = np.concatenate([back.by_q, back.by_rates]), 2 * plain.nq
+        by, width = np.concatenate([self.by_q, self.by_rates]), 2 * plain.nq
         of_vectors = InverseDynamics(plain).body_changes(q, rates).reshape(-1, width)
         of_angles = Derivatives(run).of_bodies(run.tree, run.start).reshape(-1, width)
         by_q, by_rates = np.split(by @ np.linalg.lstsq(of_angles, of_vectors, rcond=None)[0], 2)
@@ -147,14 +209,18 @@ class ReducedAdjoint:
         ``state``: where the run of the ``changed`` mechanism starts.
         """
         other = Described(self.run, changed, state)
-        (q, rates), (first, first_rates) = other.start, self.run.start
-        total = self.back.by_q @ (q - first) + self.back.by_rates @ (rates - first_rates)
+        (q, rates), (first, first_rates) = other.start, self.run.joints_at_start
+        total = self.by_q @ (q - first) + self.by_rates @ (rates - first_rates)
         law_start = other.equations.compiled.law_start - self.run.equations.compiled.law_start
         total += self.back.by_integral @ law_start + self.by_stages(other).sum()
-        for node, by in zip(self.run.nodes, self.by_states, strict=True):
+        if self.run.meshes:
+            total += self._of_start(other.vertices_at_start())
+        for node, by, by_vertices in zip(self.run.nodes, self.by_states, self.by_vertices, strict=True):
             moved = other.state(node)
             parts = motion_between(node.state, moved), moved.velocity, moved.angular_velocity
             total += np.sum(by * np.hstack(parts))
+            if by_vertices.any():
+                total += np.sum(by_vertices * other.vertices(node))
         return float(total)
 
     def by_stages(self, other: Described) -> np.ndarray:

@@ -22,12 +22,15 @@ class Recorder(Protocol):
     def integrator(self) -> Integrator:
         """Integrator of the steps."""
 
+    def vertices(self) -> np.ndarray:
+        """(2, 3 nf) places and velocities of free vertices at the present node."""
+
     def up_to(self, number: int) -> Iterator[Step]:
         """The steps up to the node of that number, or to the one that fails."""
 
 
 class _Kept(Stages):
-    """Stages that keep what they solved in ``kept``."""
+    """Stages that keep what they solved in ``kept``: mixed into `Stages` or `MeshStages`."""
 
     def __init__(self, equations: Equations) -> None:
         super().__init__(equations)
@@ -38,7 +41,9 @@ class _Kept(Stages):
         along: Motion | None = None,
     ) -> Motion:  # fmt: skip
         x, rates = super().solve(t, s, d, c, guess, integral, along)
-        second = np.where(self.equations.driven_columns, self.equations.imposed(t, x, rates)[2], (x - c) / s**2)
+        e, second = self.equations, (x - c) / s**2
+        nq = e.nq
+        second[:nq] = np.where(e.driven_columns, e.imposed(t, x[:nq], rates[:nq])[2], second[:nq])
         self.kept.append(Stage(t, s, x.copy(), rates.copy(), second, self.multiplier.copy(), integral.copy()))
         return x, rates
 
@@ -66,7 +71,8 @@ class _Taping(Implicit):
 
     def __init__(self, equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task) -> None:
         super().__init__(equations, q, qdot, task)
-        self.stages: _Kept = _Kept(equations)
+        kept: type[_Kept] = type("Kept", (_Kept, type(self.stages)), {})
+        self.stages: _Kept = kept(equations)
         self.tape: list[Step] = []
         self._shapes: dict[bool, StageShape] = {}
 
@@ -95,10 +101,16 @@ class _Taping(Implicit):
 class ImplicitSteps:
     """See `Recorder`."""
 
-    def __init__(self, kind: type[Implicit], e: Equations, start: Motion, setting: ReducedSetting) -> None:
-        task = Task(setting.steps * setting.dt, setting.dt, setting.rtol, setting.rtol)
+    def __init__(
+        self, kind: type[Implicit], e: Equations, start: Motion, setting: ReducedSetting, vertices: np.ndarray | None
+    ) -> None:
+        task = Task(setting.steps * setting.dt, setting.dt, setting.rtol, setting.rtol, vertices=vertices)
         taping: type[_Taping] = type(f"Taping{kind.__name__}", (_Taping, kind), {})
         self.integrator = started(taping, e, *start, task)
+
+    def vertices(self) -> np.ndarray:
+        """See `Recorder`."""
+        return self.integrator.free
 
     def up_to(self, number: int) -> Iterator[Step]:
         i = self.integrator
@@ -117,6 +129,10 @@ class ExplicitSteps:
         task = Task(setting.steps * setting.dt, None, setting.rtol, 0.01 * setting.rtol)
         self.integrator = started(kind, e, *start, task)
         self.dt = setting.dt
+
+    def vertices(self) -> np.ndarray:
+        """See `Recorder`: none."""
+        return np.zeros((2, 0))
 
     def up_to(self, number: int) -> Iterator[Step]:
         i, end = self.integrator, self.dt * number

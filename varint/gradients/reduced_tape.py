@@ -8,11 +8,14 @@ from varint.errors import ArgumentError, ConvergenceError
 from varint.gradients.reduced_records import ReducedNode, ReducedSetting, Step
 from varint.gradients.reduced_steps import ExplicitSteps, ImplicitSteps, Recorder
 from varint.mechanism import Mechanism
+from varint.meshes.mesh_state import vertices_of, with_vertices
+from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.state import State
 from varint.redmax.implicit import Motion
 from varint.redmax.integrators import Integrator
 from varint.redmax.integrators.explicit import Explicit
 from varint.redmax.integrators.fixed_steps import Implicit
+from varint.redmax.mesh_dynamics import MeshInverse
 from varint.redmax.states import ReducedState
 
 
@@ -33,7 +36,13 @@ class ReducedTape:
     Attributes
     ----------
     start : (q, rates)
-        As the run has it, before prescribed joints are where their motion says.
+        As the run has it, before prescribed joints are where their motion says; free vertices after the joints.
+    joints_at_start : (q, rates)
+        The joints of ``start``.
+    given : (2, n, 3), optional
+        Places and velocities of all vertices in the ``state``.
+    meshes : MeshInverse, optional
+        Of deformable bodies and nets.
     tree : Tree
         At the start.
 
@@ -53,12 +62,10 @@ class ReducedTape:
         e = self.equations
         if not e.nq:
             raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
-        self.start: Motion = start[0], start[1]
-        self.tree = e.tree
+        self.joints_at_start: Motion = start[0], start[1]
+        self.tree, self.given = e.tree, vertices_of(mechanism, state)
         self.nodes: list[ReducedNode] = []
         self.steps: list[Step] = []
-        if at[0] == 0:
-            self._keep(0, self.start)
         recorder: Recorder
         if issubclass(kind, Explicit):
             if e.row_count:
@@ -66,9 +73,14 @@ class ReducedTape:
                     f"gradients with scheme {kind.name!r} are those of trees, and '{mechanism.name}' has loops or"
                     " couplings: take an implicit scheme"
                 )
-            recorder = ExplicitSteps(kind, e, self.start, setting)
+            recorder = ExplicitSteps(kind, e, self.joints_at_start, setting)
         else:
-            recorder = ImplicitSteps(kind, e, self.start, setting)
+            recorder = ImplicitSteps(kind, e, self.joints_at_start, setting, self.given)
+        vertices = recorder.vertices()
+        self.start: Motion = np.append(start[0], vertices[0]), np.append(start[1], vertices[1])
+        self.meshes = MeshInverse(e) if soft_meshes(mechanism) else None
+        if at[0] == 0:
+            self._keep(0, self.start)
         for number in at[int(at[0] == 0) :]:
             self.steps.extend(recorder.up_to(number))
             if recorder.integrator.failure:
@@ -78,9 +90,19 @@ class ReducedTape:
     def _keep(self, number: int, motion: Motion) -> None:
         """Keep the node of that number, at ``motion``."""
         e = self.equations
-        q, rates, _ = e.imposed(number * self.setting.dt, *motion)
-        e.place_and_move(q, rates)
-        self.nodes.append(ReducedNode(number, len(self.steps), e.tree, (q, rates), e.state()))
+        q, rates = self.imposed(number * self.setting.dt, motion)
+        e.place_and_move(q[: e.nq], rates[: e.nq])
+        state = e.state()
+        if self.meshes:
+            vertices = self.meshes.places(q[e.nq :]), self.meshes.velocities(rates[e.nq :])
+            state = with_vertices(self.mechanism, state, np.array(vertices))
+        self.nodes.append(ReducedNode(number, len(self.steps), e.tree, (q, rates), state))
+
+    def imposed(self, t: float, motion: Motion) -> Motion:
+        """``motion`` with the prescribed joints at time ``t``."""
+        nq = self.equations.nq
+        q, rates, _ = self.equations.imposed(t, motion[0][:nq], motion[1][:nq])
+        return np.append(q, motion[0][nq:]), np.append(rates, motion[1][nq:])
 
     def _fail(self, integrator: Integrator) -> None:
         e, t = self.equations, integrator.t

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from math import inf
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -174,7 +174,10 @@ def _number(force: Force, name: str, function: object, t: float) -> float:
     """Number returned by a function of time; an error of its own gets a note that names the force."""
     what = f"{name} of {force.label} at t = {t:g} s"
     assert callable(function)
-    return finite(call(function, f"{what}, a function that is called as f(t)", t), what, ArgumentError)
+    found = call(function, f"{what}, a function that is called as f(t)", t)
+    if isinstance(found, float) and isfinite(found):
+        return float(found)
+    return finite(found, what, ArgumentError)
 
 
 def _numbers(force: Force, name: str, function: Callable, width: int, t: float) -> np.ndarray:

@@ -21,12 +21,20 @@ import numpy as np
 from varint.compile import Compiled
 from varint.integrators.march import March, NodeBlock
 from varint.integrators.schemes import Scheme
+from varint.kernels.deformable_coupling import (
+    factor_coupling,
+    pull_on_bodies,
+    schur_complement,
+    solve_coupled,
+    turns_to_velocities,
+    vertices_after,
+)
 from varint.kernels.deformable_steps import begin_stage, evaluate_stage, finish_stage, project_with, respond
 from varint.kernels.step import worst_residual
 from varint.mechanism import Mechanism
 from varint.meshes.attached_meshes import AttachedMeshes
 from varint.meshes.mesh_start import start_along
-from varint.meshes.mesh_state import with_vertices
+from varint.meshes.mesh_state import vertices_of, with_vertices
 from varint.meshes.vertex_record import subtract_lost
 from varint.model.state import State
 
@@ -56,6 +64,7 @@ class DeformableMarch(March):
     x : (n, 3) m, of all vertices at the node
     lost : (meshes,) J, by damping since the start
     started : (nb, 6) velocities of the bodies at the start
+    given : (2, n, 3) places and velocities of all vertices in the state that the run starts from, or None
     taped : (kept, 2, n, 3) m, of all vertices at the start and the end of the stages on the tape
     """
 
@@ -69,15 +78,19 @@ class DeformableMarch(March):
         self.lost = np.zeros(len(self.meshes.meshes))
         self._speeds = np.zeros((scheme.stages.size, 2, free, 3))  # of the free vertices over the last stages
         b, nb, nr = len(self.meshes.slots), compiled.plan.bodies.mass.size, compiled.plan.rows.role.size
+        self.given: np.ndarray | None = None
         self.started, self.taped = np.zeros((nb, 6)), np.zeros((kept, 2, *self.x.shape))
         self._columns, self._column_rows = np.zeros((6 * b, nb, 6)), np.zeros((6 * b, nr))
+        self._schur, self._near, self._coupling = np.zeros((3, 6 * b, 6 * b))
+        self._order, self._pull = np.zeros(6 * b, dtype=np.int64), np.zeros(6 * b)
 
     def start(self, state: State) -> DeformableBlock:
-        """Place the mechanism at node 0 with the vertices in equilibrium, and record it."""
+        """Place the mechanism at node 0, the vertices in equilibrium or as a `MeshState` has them, and record it."""
         super().start(state)
         ws, meshes = self.ws, self.meshes
         self.started = ws.velocity.copy()
-        x, v = start_along(meshes, ws.position[0], ws.rotation[0], ws.velocity)
+        self.given = vertices_of(self._mechanism, state)
+        x, v = start_along(meshes, ws.position[0], ws.rotation[0], ws.velocity, self.given)
         self.x, self.momentum = x, meshes.mass[meshes.free, None] * v[meshes.free]
         self._speeds[:] = v[meshes.free]
         ws.momentum[:] += np.einsum("nij,nj->ni", meshes.added_inertia(ws.rotation[0]), ws.velocity)
@@ -279,34 +292,32 @@ class DeformableStage:
         lu = meshes.factors(parts.free)
         J0, J1 = meshes.jacobian(ws.rotation[self.pose]), meshes.jacobian(ws.rotation[1 - self.pose])
         before, after = parts.mixed @ J0, parts.mixed @ J1
-        followed = lu.solve(after) if after.size else after
-        schur = J0.T @ (parts.held @ J1) - before.T @ followed
-        self._factors = lu, before, followed, schur
+        followed = np.ascontiguousarray(lu.solve(after)) if after.size else after
+        schur_complement(J0, parts.held @ J1, before, followed, self.march._schur)
+        self._factors = lu, before, followed
 
     def _increment(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Newton's changes of the speeds (free, 3), of velocities (nb, 6) and of multipliers (nr,)."""
         # With f the free vertices, b the bodies and rows, C and K_h the stiffness of free by held and of held vertices,
         # J0 and J1 the Jacobians of the held ones at both poses:
         #   K_f df + C J1 db = -r_f,    (A + J0^T K_h J1) db + (C J0)^T df = -r_b
-        # Without df this is A + S with S on the attached bodies alone, solved with the columns of A^-1 (Woodbury).
-        if self._factors is None:
+        # Without df this is A + S with S on the attached bodies alone, solved with the columns of A^-1 (Woodbury),
+        # which are as old as the factors of K_f.
+        fresh = self._factors is None
+        if fresh:
             self._factor()
-        lu, before, followed, schur = self._factors
-        ws, slots, h = self.ws, self.meshes.slots, self.h
+        lu, before, followed = self._factors
+        ws, slots, h, march = self.ws, self.meshes.slots, self.h, self.march
         own = lu.solve(self._residual.ravel())
         ws.increment_body[:], ws.increment_row[:] = -ws.residual_body, -ws.residual_row
-        ws.increment_body[slots] += (before.T @ own).reshape(-1, 6)
-        columns, column_rows = self.march._columns, self.march._column_rows
-        respond(self.plan, ws, self.pose, h, slots, columns, column_rows)
-        body, row = ws.increment_body.copy(), ws.increment_row.copy()
-        if slots.size:
-            near = columns[:, slots].reshape(len(columns), -1).T
-            pull = np.linalg.solve(np.eye(len(near)) + schur @ near, schur @ body[slots].ravel())
-            body -= np.tensordot(pull, columns, 1)
-            row -= pull @ column_rows
-        change = -(own + followed @ body[slots].ravel()).reshape(-1, 3)
-        # the change of rotation over h as one of w: the step turns by the quaternion (sqrt(1 - |h w / 2|^2), h w / 2)
-        turn, half = body[:, 3:], 0.5 * h * ws.velocity[:, 3:]
-        cosine = np.sqrt(1.0 - np.sum(half * half, axis=1, keepdims=True))
-        body[:, 3:] = cosine * turn + np.cross(half, turn)
-        return change, body, row
+        pull_on_bodies(before, own, slots, march._pull, ws.increment_body)
+        columns, column_rows = march._columns, march._column_rows
+        respond(self.plan, ws, self.pose, h, slots, columns, column_rows, fresh)
+        body, row, change = ws.increment_body.copy(), ws.increment_row.copy(), np.empty_like(own)
+        if fresh:
+            factor_coupling(march._schur, columns, slots, march._near, march._coupling, march._order)
+        coupled = march._schur, march._coupling, march._order
+        solve_coupled(*coupled, slots, columns, column_rows, march._pull, body, row)
+        vertices_after(own, followed, slots, body, change)
+        turns_to_velocities(ws.velocity, h, body)
+        return change.reshape(-1, 3), body, row

@@ -22,6 +22,7 @@ from varint.kernels.newton import has_efforts
 from varint.kernels.operator import curve_transposed, first_row, pair_of, to_unknown
 from varint.kernels.projection import project_velocities
 from varint.kernels.refine import refine_transposed
+from varint.kernels.soft_joint_changes import rows_at_end_back, rows_from_start_back
 from varint.kernels.tangent import factor_stage, step_turn, turned_back
 from varint.kernels.tape import play_stage
 from varint.terms.kernels.term_rows import has_contacts, stage_back
@@ -143,6 +144,8 @@ def _from_end(plan, ws, work, h, state, law_state, body, row):
                 body[i, 3 + k] += ws.derivative[i, 3 + a, 3 + k] * gain[a]
     for r in range(row.size):
         row[r] = 0.0
+    if plan.compliant.joint_row.size:
+        _from_end_of_rows(plan, ws, work, h, body, row)
     if has_efforts(plan):
         work.velocity[:] = 0.0
         work.lean[:] = 0.0
@@ -151,6 +154,19 @@ def _from_end(plan, ws, work, h, state, law_state, body, row):
             if plan.bodies.loaded[i]:
                 T = ws.efforts.tangent[i]
                 to_unknown(work.middle[i], work.velocity[i], 1.0, vector(work.lean[i]), T, half_step, 1.0, body[i])
+
+
+@njit
+def _from_end_of_rows(plan, ws, work, h, body, row):
+    """`_from_end` of what compliant rows of joints add to the momenta."""
+    curved = work.body[1]
+    for i in range(curved.shape[0]):
+        for k in range(6):
+            curved[i, k] = 0.0
+    rows_at_end_back(plan, ws, work.momentum, curved, row)
+    for i in range(curved.shape[0]):
+        add_scaled6(work.end[i], 1.0, curved[i])
+        add_scaled6(body[i], h, curved[i])
 
 
 @njit
@@ -173,6 +189,8 @@ def _to_start(plan, ws, work, step, body, row, state):
                 add_scaled6(work.end[i], -share, ws.jacobian[end, r, s])
     if has_efforts(plan):  # those by velocities and T are of no use here: the start moves neither
         _efforts_back(plan, ws, work, 0.5 * h, 1.0, work.state, body)
+    if plan.compliant.joint_row.size:
+        rows_from_start_back(plan, ws, 0.5 * h, body, row, work.start, work.end)
     for i in range(plan.bodies.mass.size):
         u, c = step_turn(ws, i, 0.5 * h)
         norm = (0.5 * (1.0 + c)) ** 0.5
@@ -194,7 +212,7 @@ def _efforts_back(plan, ws, tangent, half_step, side, law_state, out):
     of which it makes ``tangent.state`` with ``side`` = -1.
     """
     work, laws = ws.efforts, plan.laws
-    for s in range(laws.sum_law.size - 1):
+    for s in range(plan.compliant.joint_sum.size, laws.sum_law.size - 1):
         first, last, along = laws.sum_first[s], laws.sum_first[s + 1], 0.0
         for m in range(first, last):
             for e in range(2):

@@ -53,6 +53,7 @@ def add_stage(plan, ws, tape, work, k, step, body, row, by):
     add_numbers(plan, ws, row, h, by)
     if has_efforts(plan):
         _add_efforts(plan, ws, work, k, h, body, by)
+        _add_soft_rows(plan, ws, k, h, row, by)
 
 
 @njit
@@ -120,7 +121,7 @@ def _add_efforts(plan, ws, work, k, h, body, by):
         elif kind == PUSH or kind == FOLLOWER:
             wrench_of(plan, efforts, n, efforts.rotation, ws.velocity, 1.0, efforts.column)
             by.input[k, loads.element[n]] += dot6(gradient, efforts.column)
-    for s in range(laws.sum_law.size - 1):
+    for s in range(plan.compliant.joint_sum.size, laws.sum_law.size - 1):
         along, first, last = 0.0, laws.sum_first[s], laws.sum_first[s + 1]
         for m in range(first, last):
             for e in range(2):
@@ -137,6 +138,17 @@ def _add_efforts(plan, ws, work, k, h, body, by):
                 by.h[k] += flow * (along * efforts.by_state[a, 0] + dual * (1.0 + efforts.by_state[a, 1]))
             if TAKES_INPUT[laws.kind[f]]:
                 by.input[k, laws.element[f]] += _by_input(plan, ws, f, s, half_step, along, dual)
+
+
+@njit
+def _add_soft_rows(plan, ws, k, h, row, by):
+    """Add the terms of compliant rows of joints (soft_joints.py), of duals ``row`` (nr,)."""
+    work = ws.efforts
+    for n in range(plan.compliant.joint_row.size):
+        s = plan.compliant.joint_sum[n]
+        along = 0.5 * h * row[plan.compliant.joint_row[n]]
+        by.value[k, s], by.rate[k, s], by.effort[k, s] = work.sum_value[s], work.sum_rate[s], along
+        by.h[k] += along * work.sum_by_value[s] * work.sum_value[s] / h  # the rest of f, by the rate, has no h in h f
 
 
 @njit
@@ -216,7 +228,14 @@ def pushing(plan, ws, tape, stages, by, total):
             work.sum_effort[plan.compliant.sum[n]] = (ws.multiplier[r] - ws.residual_row[r]) / (0.5 * tape.h[k])
         for a in range(work.state.size):
             total += by.state[k, a] * tape.h[k] * work.flow[a]
-        for s in range(laws.sum_law.size - 1):
+        for n in range(plan.compliant.joint_row.size):  # along the gradients at both ends
+            r, s = plan.compliant.joint_row[n], plan.compliant.joint_sum[n]
+            for e in range(2):
+                i = plan.measures.body[r, e]
+                if i < plan.bodies.mass.size:
+                    total += work.sum_effort[s] * dot6(by.load[k, 0, i], work.gradient[laws.sum_first[s], e])
+                    total += work.sum_effort[s] * dot6(by.load[k, 1, i], work.gradient[r, e])
+        for s in range(plan.compliant.joint_sum.size, laws.sum_law.size - 1):
             for m in range(laws.sum_first[s], laws.sum_first[s + 1]):
                 for e in range(2):
                     i = plan.measures.body[m, e]

@@ -24,6 +24,8 @@ from varint.kernels.operator import apply_sum
 from varint.kernels.pairs import add_curved, bend_rows, curve_pairs
 from varint.kernels.projection import project_velocities
 from varint.kernels.refine import EXACT, PASSES
+from varint.kernels.soft_joint_changes import rows_at_end, rows_from_start
+from varint.kernels.soft_joints import apply_rows
 from varint.kernels.tangent import add_effort_changes, add_input, factor_stage, step_turn, turned_back
 from varint.kernels.tape import play_stage
 from varint.kernels.wide import NOTHING, dot_wide, eight, largest, plus, put, solve_wide
@@ -237,6 +239,10 @@ def _by_start(plan, ws, work, step, inputs, first, states, body, row):
         _column(middle, c, work.middle)
         out[:] = 0.0
         add_effort_changes(plan, ws, work, 0.5 * h, 1.0, states[first + c], out)
+        if plan.compliant.joint_row.size:
+            _column(change, c, work.start)
+            _column(end, c, work.end)
+            rows_from_start(plan, ws, 0.5 * h, work.start, work.end, out, row, c)
         m = first + c - (count - elements.size)
         if m >= 0:
             add_input(plan, ws, elements[m], spans[m], 0.5 * h, 1.0, out)
@@ -245,7 +251,7 @@ def _by_start(plan, ws, work, step, inputs, first, states, body, row):
 
 @njit
 def _column(columns, c, out):
-    """Column c of ``columns`` (nb, 6, 8) into ``out`` (nb, 6)."""
+    """Column c of ``columns`` (nb, 6 or more, 8) into ``out`` (nb, 6)."""
     for i in range(out.shape[0]):
         for k in range(6):
             out[i, k] = columns[i, k, c]
@@ -263,7 +269,7 @@ def add_column(values, c, columns):
 def to_end(plan, ws, work, h, inputs, first, states, body, changes):
     """Write the changes (n, nb, 12) at the end, from number ``first`` on, and those of the ``states`` of laws.
 
-    ``body`` (nb, 6, 8): the changes of the unknowns. After `_by_start`.
+    ``body`` (nb, 6, 8), and ``work.wide_row[0]``: the changes of the unknowns. After `_by_start`.
     """
     change, end = work.change, work.wide[1]
     for i in range(plan.bodies.mass.size):
@@ -281,6 +287,9 @@ def to_end(plan, ws, work, h, inputs, first, states, body, changes):
         if efforts:
             out = work.body[0]
             _ends_of_efforts(plan, ws, work, 0.5 * h, c, body, states[n], out)
+            if plan.compliant.joint_row.size:
+                _column(change, c, work.end)
+                rows_at_end(plan, ws, work.end, work.wide_row[0], c, out)
             m = n - (changes.shape[0] - elements.size)
             if m >= 0:
                 add_input(plan, ws, elements[m], spans[m], 0.5 * h, -1.0, out)
@@ -336,11 +345,13 @@ def apply_wide(plan, ws, work, step, count, body, row, out_body, out_row):
     _join(plan, ws, row, out_row, True)
     if not has_efforts(plan):
         return
+    if plan.compliant.joint_row.size:
+        apply_rows(plan, ws, h, body, row, out_body, out_row)
     d, out = work.body[0], work.body[1]
     for c in range(count):
         _column(body, c, d)
         out[:] = 0.0
-        for s in range(plan.laws.sum_law.size - 1):
+        for s in range(plan.compliant.joint_sum.size, plan.laws.sum_law.size - 1):
             apply_sum(plan, ws, s, 0.5 * h, d, out)
         for n in range(plan.loads.kind.size):
             i = plan.loads.body[n]

@@ -16,7 +16,7 @@ class CompliantRows(CompiledRecord):
     row: Int1  # (n,)
     sum: Int1  # (n,) the sum of laws, of one measure, that has the row
     joint_row: Int1  # (k,) those among them of joints (soft_joints.py)
-    joint_sum: Int1  # (k,)
+    joint_sum: Int1  # (k,) their sums, the first k of all sums of laws
 
 
 @dataclass(frozen=True, eq=False)

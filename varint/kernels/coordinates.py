@@ -1,4 +1,4 @@
-"""Rows of joint coordinates by the motions of their bodies, and what bodies turn from one pose to another."""
+"""Rows of joint coordinates, and of joints with a compliance, by the motions of their bodies; turns between poses."""
 
 import math
 
@@ -6,6 +6,7 @@ from varint._numba import njit
 from varint.algebra.quaternion import multiply
 from varint.algebra.rotation_vector import coefficients
 from varint.algebra.vectors import add, cross, rotate, rotate_back, scale, sub, vector, write
+from varint.kernels.measures import weighted_measure
 
 
 @njit
@@ -24,6 +25,14 @@ def steady_rows(position, rotation, numbers_of, ends, numbers, out):
         arm = rotate_back(A, sub(add(vector(position[b]), rotate(B, origin)), vector(position[a])))
         write(row[0], scale(-1.0, pull), sub(cross(rotate_back(A, pull), arm), rotate_back(A, rotate(B, turn))))
         write(row[1], pull, sub(turn, cross(shift, origin)))
+
+
+@njit
+def compliant_rows(plan, ws, out):
+    """Write ``out`` (k, 2, 6), the gradients of the compliant rows of joints at pose 0, which is placed."""
+    for n in range(out.shape[0]):
+        m = plan.laws.sum_first[plan.compliant.joint_sum[n]]
+        weighted_measure(plan, ws, m, 0.0, ws.position[0], ws.rotation[0], out[n])
 
 
 @njit

@@ -36,11 +36,11 @@ def evaluate_stage(plan, ws, pose, h, increment):
 
 
 @njit(seconds=5, what="steps with deformable bodies")
-def respond(plan, ws, pose, h, slots, columns, column_rows):
+def respond(plan, ws, pose, h, slots, columns, column_rows, fresh):
     """Solve Newton's system of the bodies in place of ``ws.increment_body`` and ``ws.increment_row``, right-hand sides.
 
-    ``columns`` (6 b, nb, 6), ``column_rows`` (6 b, nr): filled with the solutions for unit right-hand sides of the
-    bodies in ``slots`` (b,). All are changes of the pose over h: m/s, and rad/s in body axes at the end.
+    ``columns`` (6 b, nb, 6), ``column_rows`` (6 b, nr): if ``fresh`` filled with the solutions for unit right-hand
+    sides of the bodies in ``slots`` (b,). All are changes of the pose over h: m/s, and rad/s in body axes at the end.
     """
     end, half_step = 1 - pose, 0.5 * h
     for i in range(plan.bodies.mass.size):
@@ -49,6 +49,8 @@ def respond(plan, ws, pose, h, slots, columns, column_rows):
     if has_efforts(plan):
         stiffen(plan, ws, pose, end, half_step)
     solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, end)
+    if not fresh:
+        return
     for n in range(slots.size):
         for k in range(6):
             body, row = columns[6 * n + k], column_rows[6 * n + k]

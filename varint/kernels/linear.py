@@ -28,7 +28,7 @@ from varint.kernels.node_reactions import accelerate
 from varint.kernels.nodes import add_efforts
 from varint.kernels.operator import join_constraints, pair_of
 from varint.kernels.refine import solve_again
-from varint.kernels.tangent import add_effort_changes, add_input, is_still
+from varint.kernels.tangent import add_changes_from, add_input, is_still
 
 STEP = 4e-3  # rad, or sizes of a part, of the differences of the curvature
 
@@ -68,7 +68,7 @@ def acceleration_changes(plan, ws, work, bend, inputs, changes, out):
             for k in range(6):
                 work.middle[i, k], work.velocity[i, k] = changes[n, i, k], changes[n, i, 6 + k]
         if has_efforts(plan):
-            add_effort_changes(plan, ws, work, 1.0, 1.0, work.state, out[n])
+            add_changes_from(plan, ws, work, (0, 1.0, 1.0), work.state, out[n])
         _change_rows(plan, ws, work, row, out[n])
         if moving:
             _change_bends(plan, ws, work, row)

@@ -4,7 +4,7 @@ from varint._numba import Float1, Float2, Float3, indirect, njit
 from varint.algebra.quaternion import rotation_matrix
 from varint.kernels.configuration import follow_measured
 from varint.kernels.dense import add_scaled6, dot6
-from varint.kernels.laws import evaluate_laws, law_potential
+from varint.kernels.laws import evaluate_laws, law_effort, law_potential
 from varint.kernels.loads import evaluate_loads
 from varint.kernels.plan import Plan, Workspace
 
@@ -66,13 +66,26 @@ def keep_turns(plan, work):
         work.value_near[m] = work.value[m]
 
 
+@njit
+def replace_rates(plan, work, sums, rates):
+    """Evaluate the laws along ``sums`` (k,) again, with these ``rates`` (k,). After `evaluate_laws`."""
+    laws = plan.laws
+    for k in range(sums.size):
+        s = sums[k]
+        work.sum_rate[s], work.sum_effort[s] = rates[k], 0.0
+        for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
+            work.effort[laws.element[f]] = law_effort(plan, work, f, work.sum_value[s], rates[k], 0.0)[0]
+            work.sum_effort[s] += work.effort[laws.element[f]]
+
+
 @njit(seconds=2, what="efforts at recorded nodes")
-def efforts_at_nodes(plan, ws, nodes, inputs, states, out):
+def efforts_at_nodes(plan, ws, nodes, inputs, states, given, out):
     """Effort, power, W, and potential, J, of each element at T nodes, (T, ne); the sum of loads (T, nb, 6).
 
     ``nodes``: position (T, nb, 3), quat (T, nb, 4), velocity (T, nb, 6); ``inputs`` (T, ne); ``states`` of laws
-    (T, n). ``out``: effort, power, potential, load, and of sums with laws value and rate (T, ns). Load: world force,
-    body torque. Angles go on past pi from one node to the next.
+    (T, n). ``given``: sums (k,), and their rates (T, k) in place of those by the velocities. ``out``: effort, power,
+    potential, load, and of sums with laws value and rate (T, ns). Load: world force, body torque. Angles go on past pi
+    from one node to the next.
     """
     position, quat, velocity = nodes
     effort, power, potential, load, value, rate = out
@@ -90,6 +103,7 @@ def efforts_at_nodes(plan, ws, nodes, inputs, states, out):
             work.state[n] = states[node, n]
         follow_measured(plan, ws, ws.position[0], ws.rotation[0])
         evaluate_laws(plan, ws, ws.position[0], ws.rotation[0], ws.velocity, 0.0)
+        replace_rates(plan, work, given[0], given[1][node])
         evaluate_loads(plan, ws, ws.rotation[0], ws.velocity)
         sum_efforts(plan, work, ws.velocity, load[node], power[node])
         for e in range(work.effort.size):

@@ -3,7 +3,8 @@
 The residual (newton.py) is a function of the velocities (v, w) and the multipliers. Its derivative acts on changes
 (dv, dphi) of the velocities and on changes of the multipliers; dphi: see efforts.py, as u, c, T and P. Beside the part
 that the LDU factors it holds the change of an effort's direction with the other body of its measure, of the order of
-h^2 times the effort. Rows of efforts have no unknown of their own here: their places are zero.
+h^2 times the effort. Rows of efforts have no unknown of their own here, their places are zero; but compliant rows of
+joints have (soft_joints.py).
 
 With, for each body, in the middle of the step
 
@@ -31,6 +32,7 @@ from varint.kernels.efforts import (
 from varint.kernels.loads import body_of, differentiate_loads
 from varint.kernels.measures import weighted_curvature
 from varint.kernels.momentum import momentum_derivative
+from varint.kernels.soft_joints import apply_rows_back
 
 
 @njit
@@ -74,7 +76,9 @@ def apply_transposed(plan, ws, step, body, row, out_body, out_row):
                 out_row[r] -= dot6(ws.jacobian[upper, r, s], body[i])
         if upper == end:
             _turn_row_transposed(plan, ws, r, end, h, body, out_body)
-    for s in range(plan.laws.sum_law.size - 1):
+    if plan.compliant.joint_row.size:
+        apply_rows_back(plan, ws, h, body, row, out_body, out_row)
+    for s in range(plan.compliant.joint_sum.size, plan.laws.sum_law.size - 1):
         _apply_sum_transposed(plan, ws, s, 0.5 * h, body, out_body)
     for n in range(plan.loads.kind.size):
         for s in range(2):

@@ -8,14 +8,14 @@ which acts along the gradients at both ends, as the impulse of a rigid row does:
 end. Without damping these are the derivatives of the discrete Lagrangian -h m^2 / (2 alpha): symplectic, symmetric, of
 order 2; f (g' - g) is minus the change of the potential. The unknown mu = h/2 f has the residual mu - h/2 f, which
 becomes that of the rigid row, g' = 0, as alpha goes to zero, if g = 0 at the start. Newton's matrix has the exact
-derivatives.
+derivatives, and so has the operator (operator.py), in which mu is an unknown too.
 """
 
-from varint._numba import indirect, njit
+from varint._numba import Float1, Float2, Float3, indirect, njit
 from varint.algebra.sums import two_sum
 from varint.algebra.vectors import rotate, vector
 from varint.kernels.configuration import place_node
-from varint.kernels.dense import add_scaled6
+from varint.kernels.dense import WIDE, add_scaled6, dot6
 from varint.kernels.laws import law_effort
 from varint.kernels.measures import weighted_measure
 from varint.kernels.plan import Plan, Workspace
@@ -47,18 +47,59 @@ def average_rows(plan: Plan, ws: Workspace, start: int, half_step: float) -> Non
                 add_scaled6(ws.residual_body[i], -ws.multiplier[r], before[side])
 
 
+@njit
+def by_ends(plan, ws, n, half_step):
+    """The derivatives of h/2 f of row n by its values at the start and at the end of a step."""
+    s = plan.compliant.joint_sum[n]
+    by_value, by_rate = half_step * ws.efforts.sum_by_value[s], ws.efforts.sum_by_rate[s]
+    return 0.5 * (by_value - by_rate), 0.5 * (by_value + by_rate)
+
+
 @indirect(seconds=1, what=WHAT)
 def stiffen_rows(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: float) -> None:
     """Write the columns of mu, G, and the rows of Newton's matrix, by G'. After `average_rows`."""
     work = ws.efforts
     for n in range(plan.compliant.joint_row.size):
-        r, s = plan.compliant.joint_row[n], plan.compliant.joint_sum[n]
-        m = plan.laws.sum_first[s]
-        share = -half_step * (half_step * work.sum_by_value[s] + work.sum_by_rate[s])
+        r, m = plan.compliant.joint_row[n], plan.laws.sum_first[plan.compliant.joint_sum[n]]
+        share = -2.0 * half_step * by_ends(plan, ws, n, half_step)[1]
         for side in range(2):
             for k in range(6):
                 ws.jacobian[upper, r, side, k] = work.gradient[m, side, k]
                 ws.jacobian[lower, r, side, k] = share * work.gradient[r, side, k]
+
+
+@indirect(seconds=1, what="derivatives of joints with a compliance")
+def apply_rows(
+    plan: Plan, ws: Workspace, h: float, body: Float3, row: Float2, out_body: Float3, out_row: Float2
+) -> None:
+    """Add to what `columns.apply_wide` writes, with the same arguments. After `average_rows`."""
+    for n in range(plan.compliant.joint_row.size):
+        r, m = plan.compliant.joint_row[n], plan.laws.sum_first[plan.compliant.joint_sum[n]]
+        before, after = ws.efforts.gradient[m], ws.efforts.gradient[r]
+        share = -h * by_ends(plan, ws, n, 0.5 * h)[1]
+        for c in range(WIDE):
+            out_row[r, c] += row[r, c]
+            for side in range(2):
+                i = plan.measures.body[r, side]
+                for k in range(6 if i < plan.bodies.mass.size else 0):
+                    out_row[r, c] += share * after[side, k] * body[i, k, c]
+                    out_body[i, k, c] -= row[r, c] * before[side, k]
+
+
+@indirect(seconds=1, what="derivatives of joints with a compliance")
+def apply_rows_back(
+    plan: Plan, ws: Workspace, h: float, body: Float2, row: Float1, out_body: Float2, out_row: Float1
+) -> None:
+    """The transpose of `apply_rows`, of one column, as `operator.apply_transposed` takes it."""
+    for n in range(plan.compliant.joint_row.size):
+        r, m = plan.compliant.joint_row[n], plan.laws.sum_first[plan.compliant.joint_sum[n]]
+        share = -h * by_ends(plan, ws, n, 0.5 * h)[1]
+        out_row[r] += row[r]
+        for side in range(2):
+            i = plan.measures.body[r, side]
+            if i < plan.bodies.mass.size:
+                out_row[r] -= dot6(ws.efforts.gradient[m, side], body[i])
+                add_scaled6(out_body[i], share * row[r], ws.efforts.gradient[r, side])
 
 
 @njit

@@ -32,7 +32,8 @@ from varint.kernels.rates import evaluate_rates
 from varint.kernels.refine import PASSES
 from varint.kernels.ringing import extrapolate_ringing, keep_ringing
 from varint.kernels.rows import evaluate_rows
-from varint.kernels.soft_joints import average_rows, stiffen_rows
+from varint.kernels.soft_joint_changes import rows_at_end, rows_at_end_back, rows_from_start, rows_from_start_back
+from varint.kernels.soft_joints import apply_rows, apply_rows_back, average_rows, stiffen_rows
 from varint.products.product_coordinates import follow
 from varint.products.product_rows import curve_product_row, product_row, product_rows
 from varint.products.records import MOST
@@ -51,6 +52,7 @@ from varint.terms.kernels.term_rows import (
 )
 
 OF_PATHS = add_path_momenta, couple_paths, finish_paths, fold_paths, project_paths, start_path_momenta
+OF_SOFT_ROWS = apply_rows, apply_rows_back, rows_at_end, rows_at_end_back, rows_from_start, rows_from_start_back
 OF_CONTACTS = press_contacts, fold_contacts, unfold_contacts, project_contacts, accelerate_contacts, solve_contacts
 
 
@@ -183,6 +185,9 @@ def tangent_work(plan: Plan) -> Tangent:
     between = plan.measures.body[:nr]
     first = np.flatnonzero(np.append(True, (between[1:] != between[:-1]).any(axis=1))[:nr])
     largest = int(np.diff(plan.loops.node_row).max(initial=0))
+    if plan.compliant.joint_row.size:
+        for function in OF_SOFT_ROWS:
+            function.prepare()
     return Tangent(
         *np.zeros((4, nb, 6)),
         lean=np.zeros((nb, 3)),

@@ -12,6 +12,7 @@ from varint.compile import Compiled
 from varint.errors import AssemblyError, StateError
 from varint.kernels.spare_workspaces import borrowed_coupled_workspace
 from varint.kernels.whole_state import is_whole_state
+from varint.kinematics.beam_strains import Strain, strains_of
 from varint.kinematics.closure import Closure, Weld, closed_to, coordinate_units
 from varint.kinematics.drift import joint_drift
 from varint.kinematics.frames import (
@@ -38,6 +39,7 @@ HEAVY_PASSES = 4  # what is heavy gives way a little, each time less
 LONGEST_MOVE = 0.2  # rad, or sizes of a part: a loop is driven to its coordinates in pieces no longer than this ...
 MOST_PIECES = 1000  # ... and no more than so many
 LARGEST_TWIST = 1e-6  # between the pose of a joint and that of its coordinates
+LARGEST_GIVE = 1.0  # the same of a joint with compliant rows, which are not closed; half a turn is 2
 LARGEST_PARTING = 1e-9  # of the fastest motion: how fast joints may part
 SHARE_OF_CONFLICT = 0.01  # of the largest gap: joints less open than this have no part in it
 MOST_ROWS = 600  # of a loop that is looked at: a tenth of a second
@@ -78,7 +80,7 @@ def make_state(
             x[body] = value
         for body, value in quats.items():
             R[body] = rotation_matrix(value)
-        x, R = _closed(structure, compiled, coordinates, x, R, placed=placed, heavy_x=positions, heavy_R=quats)
+        x, R = _with_beams(structure, compiled, coordinates, x, R, placed, positions, quats)
 
     motion = np.zeros((len(x), 6))
     if rates:
@@ -89,7 +91,8 @@ def make_state(
             motion[body, :3] = value
         for body, value in spins.items():
             motion[body, 3:] = value
-        motion = _matched(structure, compiled, rates, x, R, motion, heavy_x=velocities, heavy_R=spins)
+        strains = [] if velocities or spins else strains_of(structure, rates)
+        motion = _matched(structure, compiled, rates, x, R, motion, strains, heavy_x=velocities, heavy_R=spins)
     return state_of(x, R, motion)
 
 
@@ -142,6 +145,26 @@ def _couplings(structure: Structure) -> list[Coupled]:
     return [force for force in structure.forces if isinstance(force, Coupled)]
 
 
+def _with_beams(
+    structure: Structure,
+    compiled: Compiled,
+    coordinates: Mapping[str, np.ndarray],
+    x: np.ndarray,
+    R: np.ndarray,
+    placed: Set[str],
+    heavy_x: Collection[int],
+    heavy_R: Collection[int],
+) -> tuple[np.ndarray, np.ndarray]:
+    """`_closed` with beams as rigid bodies where ``coordinates`` alone are given and have such poses."""
+    strains = strains_of(structure, coordinates) if coordinates and not (heavy_x or heavy_R) else []
+    if strains:
+        try:
+            return _closed(structure, compiled, coordinates, x, R, placed=placed, strains=strains)
+        except AssemblyError:  # beams have to strain, as in flexures
+            pass
+    return _closed(structure, compiled, coordinates, x, R, placed=placed, heavy_x=heavy_x, heavy_R=heavy_R)
+
+
 def _closed(
     structure: Structure,
     compiled: Compiled,
@@ -150,6 +173,7 @@ def _closed(
     R: np.ndarray,
     *,
     placed: Set[str] = frozenset(),
+    strains: Sequence[Strain] = (),
     still: Collection[int] = (),
     heavy_x: Collection[int] = (),
     heavy_R: Collection[int] = (),
@@ -157,9 +181,9 @@ def _closed(
     """The poses on all joints nearest to x, R, with the ``coordinates`` of joints by name.
 
     The path leaves out whole turns that lead back to the same pose, except for those that couplings count.
-    ``placed``: joints that are at their coordinates.
+    ``placed``: joints that are at their coordinates; ``strains``: of beams that are rigid.
     """
-    if not (still or heavy_x or heavy_R) and placed == coordinates.keys() and _are_closed(compiled, x, R):
+    if not (strains or still or heavy_x or heavy_R) and placed == coordinates.keys() and _are_closed(compiled, x, R):
         _check_sense(structure, x, R)
         return x, R
     frames = {name: JointFrames(structure, structure.joint(name)) for name in coordinates}
@@ -174,8 +198,8 @@ def _closed(
         for share in shares:
             way = {n: coordinates[n] if share == 1 else (1 - share) * here[n] + share * goals[n] for n in frames}
             poses = {n: joint_pose(f.joint, way[n]) for n, f in frames.items()}
-            asked = [Weld(frames[name], *pose) for name, pose in poses.items() if share == 1 or name not in bent]
-            asked = asked if share > 0 else []
+            goal = [Weld(frames[name], *pose) for name, pose in poses.items() if share == 1 or name not in bent]
+            asked: list[Weld | Strain] = [*(goal if share > 0 else []), *strains]
             closure = Closure(structure, compiled, asked=asked, still=still, heavy_x=heavy_x, heavy_R=heavy_R, ws=ws)
             x, R, gap = closure.close(x, R, ITERATIONS)
             if not closure.is_closed(gap, x):
@@ -244,25 +268,39 @@ def _matched(
     x: np.ndarray,
     R: np.ndarray,
     motion: np.ndarray,
+    strains: Sequence[Strain] = (),
     *,
     still: Collection[int] = (),
     heavy_x: Collection[int] = (),
     heavy_R: Collection[int] = (),
 ) -> np.ndarray:
-    """The motion (nb + 1, 6) nearest to the given one that the joints allow, with the ``rates`` of joints by name."""
+    """The motion (nb + 1, 6) nearest to the given one that the joints allow, with the ``rates`` of joints by name.
+
+    ``strains``: zero if the joints and rates allow it, else as small as they allow, by the stiffness of the beams.
+    """
     asked, targets = [], []
     for name, values in rates.items():
         frames = JointFrames(structure, structure.joint(name))
         asked.append(Weld(frames, *frames.relative_pose(x, R)))
         targets.append(frames.twist(x, R, values))
-    target = np.concatenate([[], *targets])
+    hard = np.full(6 * len(targets), np.inf)
+    target = np.concatenate([[], *targets, np.zeros(6 * len(strains))])
     with borrowed_coupled_workspace(compiled.plan, compiled.functions) as ws:
-        closure = Closure(structure, compiled, asked=asked, still=still, heavy_x=heavy_x, heavy_R=heavy_R, ws=ws)
+        closure = Closure(
+            structure, compiled, asked=[*asked, *strains], still=still, heavy_x=heavy_x, heavy_R=heavy_R, ws=ws
+        )
         wanted = np.abs(closure.scale[len(closure.scale) - len(target) :] * target).max(initial=0.0)
         before = closure.speed(motion)
-        motion, left = closure.velocity(x, R, motion, target)
+        start, (motion, left) = motion, closure.velocity(x, R, motion, target)
+        allowed = LARGEST_PARTING * max(wanted, before, closure.speed(motion))
+        if strains and not np.abs(left).max() <= allowed:
+            stiffness = np.concatenate([hard, *(strain.stiffness for strain in strains)])
+            motion, _ = closure.velocity(x, R, start, target, stiffness)
+    if strains and not np.abs(left).max() <= allowed:
+        # what round-off leaves of the rates beside the large multipliers of the strains
+        return _matched(structure, compiled, rates, x, R, motion)
     worst = int(np.argmax(np.abs(left))) if left.size else 0
-    if left.size and not abs(left[worst]) <= LARGEST_PARTING * max(wanted, before, closure.speed(motion)):
+    if left.size and not abs(left[worst]) <= allowed:
         number = closure.joint[worst]
         what = structure.joints[number].label if number >= 0 else "a coupling"
         raise StateError(
@@ -286,7 +324,8 @@ def flipped_joint(structure: Structure, x: np.ndarray, R: np.ndarray) -> Joint |
     for joint in structure.joints:
         frames = JointFrames(structure, joint)
         turn, shift = frames.relative_pose(x, R)
-        if np.abs(turn - joint_pose(joint, frames.coordinates(turn, shift))[0]).max() > LARGEST_TWIST:
+        largest = LARGEST_GIVE if joint.compliant else LARGEST_TWIST
+        if np.abs(turn - joint_pose(joint, frames.coordinates(turn, shift))[0]).max() > largest:
             return joint
     return None
 

@@ -34,11 +34,14 @@ from varint.model.structure import Structure
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix, lil_matrix
 
+    from varint.kinematics.beam_strains import Strain
+
 
 TOLERANCE = 1e-13  # of a closed joint, relative to the size of the parts or of the coordinates
 LONGEST_TURN = 0.15  # rad, of one correction, or as many sizes of a part: larger ones turn joints over
 LEAST_DAMPING = 1e-14
 VELOCITY_DAMPING = 1e-12
+YIELDS = 1e-10  # compliance of the softest strain of a beam where beams have to strain, in parts of its mobility
 MOST_DAMPING = 1e6  # times the gap: no correction helps
 PATIENCE = 8  # corrections that gain less than a hundredth
 HEAVY = 1e4  # times the whole mass, for what is given of a body; more would cost digits, passes make up for it
@@ -109,7 +112,7 @@ class Closure:
 
     Parameters
     ----------
-    asked : sequence of Weld or Coordinate
+    asked : sequence of Weld, Coordinate or Strain
     still : iterable of int
         Bodies that do not move.
     heavy_x, heavy_R : iterable of int
@@ -127,7 +130,7 @@ class Closure:
         structure: Structure,
         compiled: Compiled,
         *,
-        asked: Iterable[Weld | Coordinate] = (),
+        asked: "Iterable[Weld | Coordinate | Strain]" = (),
         still: Collection[int] = (),
         heavy_x: Collection[int] = (),
         heavy_R: Collection[int] = (),
@@ -145,7 +148,7 @@ class Closure:
         self.rates = np.flatnonzero(np.isin(self.rows, plan.constraints.rate))  # no part of a pose
         counts = np.diff(plan.joints.rows)
         extra = [item.frames for item in self.asked for _ in item.angular]
-        numbers = [structure.joint_index[frames.joint.name] for frames in extra]
+        numbers = [structure.joint_index.get(frames.joint.name, -1) for frames in extra]
         of_plan = np.where(coupled, -1, np.repeat(compiled.joints, counts)[self.rows])
         self.joint = np.concatenate([of_plan, numbers]).astype(int)  # of each row, -1 for a coupling
         self.constraints = np.flatnonzero(np.isin(plan.constraints.row, self.rows))
@@ -289,28 +292,36 @@ class Closure:
         return closed_to(self.length, x)
 
     def velocity(
-        self, x: np.ndarray, R: np.ndarray, motion: np.ndarray, rates: np.ndarray
+        self, x: np.ndarray, R: np.ndarray, motion: np.ndarray, rates: np.ndarray, stiffness: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Nearest to ``motion`` (nb + 1, 6) in the metric with ``rates`` (nr - rows of the joints,) of ``asked``.
 
-        Returns it and the mismatch (nr,) that is left, m/s.
+        ``stiffness`` (nr - rows of the joints,): of rows that yield, next to nothing where they need not and else by
+        the least work; infinite for others. Returns the motion and the mismatch (nr,) that is left, m/s.
         """
         _, G = self.evaluate(x, R, rates=True)
         size = self.row_size(G)
         A = self.matrix(G, size)
         target = np.zeros(len(G))
         target[len(G) - len(rates) :] = rates
+        soft = None if stiffness is None else _compliances(size, stiffness)
+        multiplier = np.zeros(len(G))
 
         def mismatch(motion: np.ndarray) -> np.ndarray:
             return target - self._joined(np.einsum("rsk,rsk->r", G, motion[self.side]))
 
         left = mismatch(motion)
+        residual = left / size
         for _ in range(PATIENCE):
-            trial = motion + self.motion(damped_solution(A, VELOCITY_DAMPING, left / size))
+            change = damped_multipliers(A, VELOCITY_DAMPING if soft is None else VELOCITY_DAMPING + soft, residual)
+            trial = motion + self.motion(A.T @ change)
             left_new = mismatch(trial)
-            if not np.sum((left_new / size) ** 2) < 0.25 * np.sum((left / size) ** 2):
+            residual_new = left_new / size
+            if soft is not None:
+                residual_new -= soft * (multiplier + change)
+            if not np.sum(residual_new**2) < 0.25 * np.sum(residual**2):
                 break
-            motion, left = trial, left_new
+            motion, left, residual, multiplier = trial, left_new, residual_new, multiplier + change
         return motion, self.scale * left
 
 
@@ -321,15 +332,29 @@ def closed_to(length: float, x: np.ndarray) -> float:
 
 def damped_solution(A: "np.ndarray | csr_matrix", damping: float, b: np.ndarray) -> np.ndarray:
     """The y that minimises ``|A y - b|^2 + damping |y|^2``."""
+    return A.T @ damped_multipliers(A, damping, b)
+
+
+def damped_multipliers(A: "np.ndarray | csr_matrix", damping: "float | np.ndarray", b: np.ndarray) -> np.ndarray:
+    """The solution of ``(A A^T + damping) z = b``; ``damping``: one number, or one of each row."""
     if isinstance(A, np.ndarray):
         K = A @ A.T
         K[np.diag_indices_from(K)] += damping
-        return A.T @ np.linalg.solve(K, b)
-    from scipy.sparse import identity
+        return np.linalg.solve(K, b)
+    from scipy.sparse import diags
     from scipy.sparse.linalg import splu
 
-    K = (A @ A.T + damping * identity(A.shape[0])).tocsc()
-    return A.T @ splu(K, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}).solve(b)
+    K = (A @ A.T + diags(np.broadcast_to(damping, A.shape[0]))).tocsc()
+    return splu(K, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}).solve(b)
+
+
+def _compliances(size: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
+    """(nr,) of rows over their sizes, by the stiffness of the last ones; zero for others, one without stiffness."""
+    work = stiffness * size[len(size) - len(stiffness) :] ** 2
+    least = work[(work > 0.0) & np.isfinite(work)].min(initial=np.inf)
+    soft = np.zeros(len(size))
+    soft[len(size) - len(stiffness) :] = np.minimum(1.0, YIELDS * least / np.maximum(work, 1e-300))
+    return soft
 
 
 def _root_alike(nb: int, length: float) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Joint coordinates to poses and velocities of bodies, and back, along the spanning tree."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -146,9 +146,18 @@ class JointFrames:
             v[child] = v[self.b] - dv - np.cross(w[child], x[self.b] - x[child])
 
 
-def with_world(position: ArrayLike, quat_wxyz: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """x (..., nb + 1, 3), R (..., nb + 1, 3, 3), the world last, of bodies at (..., nb, 3), (..., nb, 4)."""
+def with_world(
+    position: ArrayLike, quat_wxyz: ArrayLike, vertices: Sequence[np.ndarray] = ()
+) -> tuple[np.ndarray, np.ndarray]:
+    """x (..., n, 3), R (..., n, 3, 3), the world last, of bodies at (..., nb, 3), (..., nb, 4).
+
+    Between the bodies and the world stand the ``vertices`` of meshes, each (..., m, 3), which do not turn.
+    """
     position, R = np.asarray(position), rotation_matrix(quat_wxyz)
+    if vertices:
+        more = np.concatenate(vertices, axis=-2)
+        position = np.concatenate([position, more], axis=-2)
+        R = np.concatenate([R, np.broadcast_to(np.eye(3), (*more.shape, 3))], axis=-3)
     x = np.concatenate([position, np.zeros_like(position[..., :1, :])], axis=-2)
     return x, np.concatenate([R, np.broadcast_to(np.eye(3), (*R.shape[:-3], 1, 3, 3))], axis=-3)
 
@@ -156,6 +165,12 @@ def with_world(position: ArrayLike, quat_wxyz: ArrayLike) -> tuple[np.ndarray, n
 def reference_pose(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
     """x (nb + 1, 3), R (nb + 1, 3, 3) of the reference configuration, the world last."""
     return with_world([body.position for body in structure.bodies], [body.quat_wxyz for body in structure.bodies])
+
+
+def in_body(structure: Structure, body: int, point: np.ndarray) -> np.ndarray:
+    """A point (3,) of the reference configuration, m, world, from the centre of mass of a body, in its axes."""
+    described = structure.bodies[body]
+    return rotation_matrix(described.quat_wxyz).T @ (point - described.position)
 
 
 def moved(x: np.ndarray, R: np.ndarray, motion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

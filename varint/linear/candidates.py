@@ -1,11 +1,13 @@
-"""All coordinates that minimal ones are chosen from: those of joints, and of bodies that float."""
+"""All coordinates that minimal ones are chosen from: of joints, their compliant rows, and bodies that float."""
 
 import numpy as np
 
-from varint.kernels.coordinates import steady_rows
+from varint.kernels.coordinates import compliant_rows, steady_rows
 from varint.kernels.plan import Workspace
 from varint.kinematics.frames import JointFrames, with_world
+from varint.measures import KINDS
 from varint.mechanism import Mechanism
+from varint.model.joints.base import Joint
 from varint.model.motion import Motion, Slide, Turn, coordinate_units, motion_subspace
 from varint.model.state import State
 
@@ -16,6 +18,7 @@ class Candidates:
     """The coordinates of a mechanism, n of them.
 
     names : (n,) of joints, "NAME[k]" where one has several; of bodies that float "NAME.position[k]", "NAME.rotation[k]"
+        Of compliant rows of joints "NAME.row[k]", k the number of the row.
     ends : (n, 2) slots of their two bodies
     scale : (n,) 1, or the length of the mechanism where the unit is rad
     """
@@ -43,9 +46,12 @@ class Candidates:
                 for k in range(6):
                     what, unit = ("position", "m") if k < 3 else ("rotation", "rad")
                     rows.append((f"{mechanism.bodies[body].name}.{what}[{k % 3}]", (-1, body), unit))
+        self._soft = slice(len(rows), len(rows) + self.compiled.plan.compliant.joint_row.size)
+        rows += [row for joint in mechanism.joints for row in _compliant(mechanism, joint)]
         self.names = tuple(name for name, *_ in rows)
         bodies = np.array([ends for _, ends, _ in rows], dtype=np.int64).reshape(-1, 2)
         self.ends = np.append(self.compiled.slot, len(mechanism.bodies))[bodies]
+        self.ends[self._soft] = self.compiled.plan.measures.body[self.compiled.plan.compliant.joint_row]
         self.scale = np.array([self.compiled.length if unit == "rad" else 1.0 for *_, unit in rows])
         self._steady = np.array([n for n, _ in steady], dtype=np.int64)
         self._numbers = np.array([numbers for _, numbers in steady]).reshape(-1, 3, 3)
@@ -58,9 +64,21 @@ class Candidates:
             x, R = with_world(state.position, state.quat_wxyz)
             for own, frames in self._moving:
                 found[own] = frames.rate_jacobian(x, R)
+        compliant_rows(self.compiled.plan, ws, found[self._soft])
         for first in self._floating:
             found[first : first + 6, 1] = np.eye(6)
         return found
+
+
+def _compliant(mechanism: Mechanism, joint: Joint) -> list[Row]:
+    """The compliant rows of a joint."""
+    index = mechanism.body_index
+    ends = index.get(joint.body_a, -1), index.get(joint.body_b, -1)
+    return [
+        (f"{joint.name}.row[{k}]", ends, "rad" if KINDS[str(row.kind)].facts.angular else "m")
+        for k, (row, alpha) in enumerate(zip(joint.forbidden, joint.compliances, strict=True))
+        if alpha > 0.0
+    ]
 
 
 def _motion_of(allowed: tuple[Motion, ...]) -> Motion:

@@ -51,7 +51,7 @@ class Linearization(Shown):
     B : (2 n, m)
     offset : (2 n,) zero at an equilibrium
     names : (n,) of the coordinates: joints, "NAME[k]" where one has several, and of bodies that float
-        "NAME.position[k]" and "NAME.rotation[k]"
+        "NAME.position[k]" and "NAME.rotation[k]"; of compliant rows of joints "NAME.row[k]"
     inputs : (m,) names of the forces that are commanded
     input : (m,) what they are at the state
     basis : (2 n, nb, 12) changes of the bodies by those of x

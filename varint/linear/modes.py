@@ -16,7 +16,7 @@ from varint.model.checks import of_type
 from varint.model.state import State
 
 AT_REST = 1e-6  # of weights and stiffness: what may push at an equilibrium
-ZERO = 1e-10  # of the largest stiffness over mass: motions without stiffness
+ZERO = 1e-13  # of the largest stiffness over mass: motions without stiffness; round-off leaves some 1e-16
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class StepMatrix(Shown):
-    """The KKT matrix of a step: the derivative of its N = 6 nb + m residuals by its unknowns, [[D, -G^T], [H, 0]].
+    """The KKT matrix of a step: the derivative of its N = 6 nb + m residuals by its unknowns, [[D, -G^T], [H, C]].
 
     D (6 nb, 6 nb): of the momenta and the efforts. G, H (m, 6 nb): rows of joints and constraints at the start and at
-    the end of the step, H by velocities.
+    the end of the step, H by velocities. C (m, m) is zero but for ones on the diagonal of the compliant rows of joints.
 
     Attributes
     ----------
@@ -43,8 +43,8 @@ class StepMatrix(Shown):
         s
     matrix : (N, N) csc_matrix
         Rows: balance of each body, N s, world, and N m s, body axes; then of each row its gap at the end over ``dt``,
-        m/s or rad/s. Columns: velocity of each body, m/s, world, and rad/s, body axes, constant over the step; then the
-        impulse of each row, N s or N m s.
+        m/s or rad/s; of a compliant row what its impulse misses, N s or N m s. Columns: velocity of each body, m/s,
+        world, and rad/s, body axes, constant over the step; then the impulse of each row, N s or N m s.
     velocity : (nb, 6)
         The velocities of the step, at which the matrix is.
     bodies, rows : mapping
@@ -63,6 +63,7 @@ class StepMatrix(Shown):
     def jacobian(self) -> "csc_matrix":
         """G (m, 6 nb), the constraint Jacobian at the start of the step: G times the velocities of the bodies is zero.
 
+        Those of compliant rows are not constraints; their velocities are the rates of the rows.
         Columns as those of ``matrix``; rows in the slices of ``rows`` less 6 nb.
         """
         count = self.velocity.size
@@ -129,9 +130,11 @@ def _owners(mechanism: Mechanism, ws: Workspace) -> list[tuple[str, np.ndarray]]
     """
     compiled, plan = mechanism.compiled, mechanism.compiled.plan
     joint = np.repeat(compiled.joints, np.diff(plan.joints.rows))
+    has_unknown = plan.rows.role == JOINT
+    has_unknown[plan.compliant.joint_row] = True
     owners = []
     for n, each in enumerate(mechanism.joints):
-        own = np.flatnonzero((joint == n) & (plan.rows.role == JOINT))
+        own = np.flatnonzero((joint == n) & has_unknown)
         owners += [(each.name, np.array([r])) for r in own]
     forces = compiled.force[plan.constraints.element]
     for c in np.argsort(forces, kind="stable"):

@@ -5,12 +5,12 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array, csc_array, diags_array
-from scipy.sparse.linalg import splu
+from scipy.sparse import coo_array, csc_array
 
 from varint.compile import Compiled
 from varint.elasticity.materials import Response, Viscosity
 from varint.mechanism import Mechanism
+from varint.meshes.vertex_loops import add_entries, add_wrenches, fill_jacobian, move_vertices, place_vertices
 from varint.meshes.vertex_order import VertexOrder
 from varint.model.body import WORLD
 from varint.model.forces.soft_mesh import soft_meshes
@@ -31,12 +31,14 @@ class SparsePattern:
         self._of_entry = number[: len(own)]
         self._rows = self._places % max(shape[0], 1)
         self._starts = np.searchsorted(self._places, np.arange(shape[1] + 1) * shape[0])
+        self._diagonal = np.searchsorted(self._places, diagonal)
 
     def matrix(self, entries: np.ndarray, diagonal: np.ndarray | None = None) -> csc_array:
         """The matrix of the chosen ones among ``entries`` (N,), with ``diagonal`` added to its diagonal."""
-        data = np.bincount(self._of_entry, entries[self._chosen], len(self._places)).astype(float)
+        data = np.zeros(len(self._places))
+        add_entries(entries, self._chosen, self._of_entry, data)
         if diagonal is not None:
-            data[np.searchsorted(self._places, np.arange(len(diagonal)) * (self.shape[0] + 1))] += diagonal
+            data[self._diagonal] += diagonal
         return csc_array((data, self._rows, self._starts), shape=self.shape)
 
 
@@ -93,13 +95,13 @@ class AttachedMeshes:
 
     def place(self, position: np.ndarray, rotation: np.ndarray, x: np.ndarray) -> None:
         """Set the attached vertices in ``x`` (n, 3) by ``position`` (nb + 1, 3) and ``rotation`` (nb + 1, 3, 3)."""
-        turned = np.einsum("nij,nj->ni", rotation[self._owner], self._arm)
-        x[self._attached] = position[self._owner] + turned
+        place_vertices(position, rotation, self._attached, self._owner, self._arm, x)
 
     def velocities(self, motion: np.ndarray, rotation: np.ndarray) -> np.ndarray:
         """Velocities (held, 3), m/s, world, of the held vertices; ``motion`` (nb, 6): v world, w body axes."""
-        v, w = motion[self._slot, :3], motion[self._slot, 3:]
-        return v + np.einsum("nij,nj->ni", rotation[self._slot], np.cross(w, self._offset))
+        found = np.empty((len(self.held), 3))
+        move_vertices(motion, rotation, self._slot, self._offset, found)
+        return found
 
     def moments_of_mass(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Mass (b,), kg, of the vertices that each body of ``slots`` holds, and its moments in body axes.
@@ -123,19 +125,23 @@ class AttachedMeshes:
 
     def wrenches(self, load: np.ndarray, rotation: np.ndarray) -> np.ndarray:
         """Force, world, and moment, body axes, (nb, 6) on each body by ``load`` (n, 3) on the vertices it holds."""
-        own, sums = load[self.held], np.zeros((self._nb, 6))
-        moment = np.cross(self._offset, np.einsum("nji,nj->ni", rotation[self._slot], own))
-        np.add.at(sums, self._slot, np.hstack([own, moment]))
-        return sums
+        found = np.zeros((self._nb, 6))
+        add_wrenches(load, rotation, self.held, self._slot, self._offset, found)
+        return found
 
     def jacobian(self, rotation: np.ndarray) -> np.ndarray:
         """(3 held, 6 b) velocities of the held vertices by the motions of the bodies in ``slots``."""
         count = len(self.held)
         J = np.zeros((count, 3, len(self.slots), 6))
-        rows = np.arange(count)
-        J[rows, :, self._column, :3] = np.eye(3)
-        J[rows, :, self._column, 3:] = -rotation[self._slot] @ crossing_matrices(self._offset)
+        fill_jacobian(rotation, self._slot, self._column, self._offset, J)
         return J.reshape(3 * count, 6 * len(self.slots))
+
+    def turning_velocities(self, motion: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+        """(3 held, 3 b) derivatives of `velocities` by the rotation vectors, body axes, of the bodies in ``slots``."""
+        count, turned = len(self.held), np.cross(motion[self._slot, 3:], self._offset)
+        found = np.zeros((count, 3, len(self.slots), 3))
+        found[np.arange(count), :, self._column] = -rotation[self._slot] @ crossing_matrices(turned)
+        return found.reshape(3 * count, 3 * len(self.slots))
 
     def added_inertia(self, rotation: np.ndarray) -> np.ndarray:
         """Inertia (nb, 6, 6), kg, kg m, kg m^2, that the held vertices add to each body."""
@@ -227,12 +233,7 @@ class AttachedMeshes:
         return _down(columns), _along(columns)
 
     def factors(self, matrix: csc_array, more: np.ndarray | None = None) -> Any:
-        """Factors, with a method ``solve``, of `Stiffness.free` with ``more`` (3 f,) added to its diagonal.
-
-        Meshes with nets are ordered once, by `VertexOrder`.
-        """
-        if self.settling.all():
-            return splu(matrix if more is None else (matrix + diags_array(more)).tocsc())
+        """Factors, with a method ``solve``, of `Stiffness.free` with ``more`` (3 f,) added to its diagonal."""
         if more is not None:
             matrix = matrix.copy()  # a sum would drop zeros, and `VertexOrder` needs the same pattern each time
             matrix.setdiag(matrix.diagonal() + more)

@@ -12,7 +12,12 @@ from scipy.sparse.linalg import splu
 from varint.elasticity.elastic_mesh import ElasticMesh
 from varint.elasticity.spring_net import SpringNet
 from varint.errors import StateError
+from varint.kinematics.frames import with_world
+from varint.mechanism import Mechanism
 from varint.meshes.attached_meshes import AttachedMeshes
+from varint.meshes.mesh_state import MeshState, with_vertices
+from varint.model.forces.soft_mesh import soft_meshes
+from varint.model.state import State
 
 MOST_ITERATIONS = 200
 HALVINGS = 40  # of an increment
@@ -22,13 +27,42 @@ LINE = 1e-6  # singular value over the largest: points on a line leave a rotatio
 SHIFT = 1e-12  # of the largest stiffness: that of a mesh held at a point or a line alone is singular
 
 
+def state_with_meshes(mechanism: Mechanism, state: State) -> State:
+    """The state with all vertices as a run starts from it; itself where it has them, or where there are none.
+
+    Raises StateError.
+    """
+    if isinstance(state, MeshState) or not soft_meshes(mechanism):
+        return state
+    compiled = mechanism.compiled
+    x, R = with_world(state.position, state.quat_wxyz)
+    position, rotation, motion = x.copy(), R.copy(), np.zeros((len(mechanism.bodies), 6))
+    position[compiled.slot], rotation[compiled.slot] = x[:-1], R[:-1]
+    motion[compiled.slot] = np.hstack([state.velocity, state.angular_velocity])
+    vertices = start_along(AttachedMeshes(mechanism, compiled), position, rotation, motion)
+    return with_vertices(mechanism, state, np.array(vertices))
+
+
+def vertices_at(mechanism: Mechanism, state: State) -> list[np.ndarray]:
+    """Places (n, 3), m, world, of the vertices of each mesh at a state, see `state_with_meshes`."""
+    found = state_with_meshes(mechanism, state)
+    return list(found.vertices.values()) if isinstance(found, MeshState) else []
+
+
 def start_along(
-    meshes: AttachedMeshes, position: np.ndarray, rotation: np.ndarray, motion: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+    meshes: AttachedMeshes, position: np.ndarray, rotation: np.ndarray, motion: np.ndarray,
+    given: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Places and velocities (n, 3) of all vertices at the start, with bodies as in `AttachedMeshes.place`.
 
-    ``motion`` (nb, 6): of these. Raises StateError.
+    ``motion`` (nb, 6): of these. ``given`` (2, n, 3): places and velocities of free vertices, which are else in
+    equilibrium and move along. Raises StateError.
     """
+    if given is not None:
+        x, v = given[0].copy(), np.zeros_like(meshes.points)
+        meshes.place(position, rotation, x)
+        v[meshes.free], v[meshes.held] = given[1, meshes.free], meshes.velocities(motion, rotation)
+        return x, v
     x, v = meshes.points.copy(), np.zeros_like(meshes.points)
     meshes.place(position, rotation, x)
     equilibrium(meshes, x)
@@ -68,12 +102,14 @@ def _settle(meshes: AttachedMeshes, x: np.ndarray, settling: np.ndarray) -> None
     for _ in range(MOST_ITERATIONS):
         force = meshes.forces(x, responses)
         K = _among(meshes.stiffness(responses, 1.0, inertia=False, projected=True).free, settling)
-        floor = max(AT_REST * max(largest, float(np.abs(force).max())), ROUND_OFF * K.diagonal().max() * size)
+        firmest = K.diagonal().max()
+        floor = max(AT_REST * max(largest, float(np.abs(force).max())), ROUND_OFF * firmest * size)
         if np.abs(force[free]).max() <= floor:
             return
         step = _solver(K).solve(force[free].ravel()).reshape(-1, 3)
         share, slope = 1.0, float(np.sum(step * force[free]))
-        slack = ROUND_OFF * (abs(energy) + float(np.abs(force).max()) * size)  # of energies, of their places too
+        # of energies: of their places, and of sums of terms as large as the stiffness that nearly cancel
+        slack = ROUND_OFF * (abs(energy) + float(np.abs(force).max()) * size + firmest * size * size)
         for _ in range(HALVINGS):
             tried = x.copy()
             tried[free] += share * step

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from varint.display import count_text
+from varint.errors import StateError
+from varint.model.checks import array_of
 from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.state import State
 from varint.model.structure import Structure
@@ -15,7 +17,7 @@ from varint.model.structure import Structure
 class MeshState(State):
     """Pose and velocity of all bodies, and of the vertices of deformable bodies and nets.
 
-    A run that starts from one takes the state of the bodies: vertices start as docs/deformable.md says.
+    A run that starts from one has its free vertices where they are here; attached ones are where the bodies have them.
     """
 
     vertices: Mapping[str, np.ndarray]  # name of a deformable body or net to places (n, 3), m, world
@@ -51,6 +53,24 @@ def by_mesh(structure: Structure, array: np.ndarray) -> dict[str, np.ndarray]:
         found[body.name] = array[..., first:last, :]
         first = last
     return found
+
+
+def vertices_of(structure: Structure, state: object) -> np.ndarray | None:
+    """(2, n, 3) places and velocities of all vertices in a state to start from; None where it has none.
+
+    Raises StateError where they are not those of the deformable bodies and nets.
+    """
+    if not isinstance(state, MeshState):
+        return None
+    wanted = {body.name: (body.count, 3) for body in soft_meshes(structure)}
+    found = []
+    for what, given in (("vertices", state.vertices), ("vertex_velocities", state.vertex_velocities)):
+        if set(given) != set(wanted):
+            names = ", ".join(map(repr, wanted)) or "none"
+            raise StateError(f"{what} of the state must be those of the deformable bodies and nets, {names}")
+        parts = [array_of(given[name], shape, f"{what} of '{name}'", StateError) for name, shape in wanted.items()]
+        found.append(np.concatenate([*parts, np.zeros((0, 3))]))
+    return np.array(found)
 
 
 def with_vertices(structure: Structure, state: State, motion: np.ndarray) -> State:

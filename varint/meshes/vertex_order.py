@@ -1,9 +1,16 @@
-"""Sparse factors of matrices between vertices, in an order of these that is found once (SuperLU)."""
+"""Sparse factors of matrices between vertices, in an order of these that is found once.
+
+They are L D L^T where all pivots are positive and the fill is small, else those of SuperLU.
+"""
 
 import numpy as np
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
+from varint.meshes.sparse_cholesky import factor_sparse, find_fill, solve_sparse
+
+SLIM = 4e6  # sum of the squares of the entries of the columns of L: above it SuperLU is faster
+FEW = 7  # right-hand sides at once: for more of them OpenBLAS starts threads
 PIVOT = 1e-3  # of the largest entry of a column: a diagonal entry above it is the pivot
 
 
@@ -23,12 +30,38 @@ class VertexOrder:
         numbered = csc_array((np.arange(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
         self._ordered = numbered[self._order][:, self._order]
         self._ordered.sort_indices()  # which SuperLU would do to the shared indices alone
+        self._parent, count, mark = np.empty((3, size), dtype=np.int64)
+        self._columns = self._ordered.indptr.astype(np.int64), self._ordered.indices.astype(np.int64)
+        find_fill(*self._columns, self._parent, count, mark)
+        self._begin = np.concatenate([[0], np.cumsum(count)])
+        self._is_slim = float(np.sum(count.astype(float) ** 2)) <= SLIM
 
-    def factor(self, matrix: csc_array) -> "OrderedFactors":
+    def factor(self, matrix: csc_array) -> "OrderedFactors | SlimFactors":
         """Factors of a matrix of the pattern."""
         ordered = self._ordered
         data = matrix.data[ordered.data]
+        if self._is_slim:
+            n, entries = len(self._order), int(self._begin[-1])
+            L = self._begin, np.empty(entries, dtype=np.int64), np.empty(entries)
+            D, (mark, counts, stack) = np.empty(n), np.full((3, n), -1, dtype=np.int64)
+            if factor_sparse(*self._columns, data, (self._parent,), L, D, (mark, counts, stack, np.zeros(n))):
+                return SlimFactors(self._order, L, D)
         return OrderedFactors(csc_array((data, ordered.indices, ordered.indptr), shape=ordered.shape), self._order)
+
+
+class SlimFactors:
+    """L D L^T of a matrix whose rows and columns are in an ``order`` (3 n,) of the unknowns, see sparse_cholesky.py."""
+
+    def __init__(self, order: np.ndarray, L: tuple[np.ndarray, np.ndarray, np.ndarray], D: np.ndarray) -> None:
+        self._order, self._L, self._D = order, L, D
+        self.size = len(D) + 2 * len(L[1])
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """The solution for one right-hand side (3 n,) or several (3 n, k)."""
+        columns = np.ascontiguousarray(right).reshape(len(right), -1)
+        X, found = np.empty((2, *columns.shape))
+        solve_sparse(self._order, self._L, self._D, columns, X, found)
+        return found.reshape(right.shape)
 
 
 class OrderedFactors:
@@ -44,6 +77,11 @@ class OrderedFactors:
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """The solution for one right-hand side (3 n,) or several (3 n, k)."""
-        found = np.empty_like(right)
-        found[self._order] = self._lu.solve(right[self._order])
+        found, ordered = np.empty(right.shape), right[self._order]
+        if right.ndim == 1:
+            found[self._order] = self._lu.solve(ordered)
+            return found
+        for first in range(0, right.shape[1], FEW):
+            few = slice(first, first + FEW)
+            found[self._order, few] = self._lu.solve(ordered[:, few])
         return found

@@ -109,6 +109,18 @@ def is_impulsive(structure: "Structure", force: Force) -> bool:
     return any(has(structure, force) for has in (acts_by_impulses, is_hard, is_contact))
 
 
+def is_deformable(structure: "Structure", force: Force) -> bool:
+    """Whether a force is a deformable body."""
+    return any(isinstance(element, SoftMesh) for element in force.elements(structure))
+
+
+def is_soft_beside_events(structure: "Structure", force: Force) -> bool:
+    """Whether a force is that of a joint with a compliance, in a mechanism with events or deformable bodies."""
+    if not isinstance(force, JointCompliance):
+        return False
+    return any(has(structure, other) for other in structure.forces for has in (is_hard, is_contact, is_deformable))
+
+
 def has_internal_variable(structure: "Structure", force: Force) -> bool:
     """Whether a law of a force has a variable of its own, which a `State` does not hold."""
     return any(element.law.has_state for element in force.elements(structure) if isinstance(element, Effort))
@@ -189,7 +201,7 @@ TRAITS = {
     ),
     "mesh": Trait(
         "deformable bodies",
-        lambda structure, force: any(isinstance(element, SoftMesh) for element in force.elements(structure)),
+        is_deformable,
         "is a deformable body",
         "use vi.simulate with dt= and order 2 or 4, or varint.redmax.simulate with 'sdirk2' or 'bdf2', or remove it",
     ),
@@ -199,6 +211,13 @@ TRAITS = {
         lambda structure, force: isinstance(force, JointCompliance),
         "makes rows of a joint springs in place of constraints",
         "leave it out, or use a Free joint with a Bushing",
+    ),
+    "soft events": Trait(
+        "joints with a compliance beside hard stops, hard contacts or deformable bodies",
+        is_soft_beside_events,
+        "makes rows of a joint springs in place of constraints, and the mechanism has hard stops, hard contacts or"
+        " deformable bodies",
+        "leave it out, use a Free joint with a Bushing, or give stops a stiffness",
     ),
     "moved": Trait(
         "motions prescribed in the world",
@@ -269,7 +288,6 @@ TRAITS = {
 }
 # traits of forces that a State does not determine
 NOT_FROM_STATE = ("impulses", "contacts", "path", "mesh", "internal", "series")
-MAXIMAL = ("mesh", "attached")  # traits of forces that reduced coordinates do not know
 USES = {
     "steps": Use(
         "`vi.simulate`",
@@ -307,37 +325,37 @@ USES = {
         ),
     ),
     "contact steps": Use(
-        '`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", (*MAXIMAL, "shapes", "soft")
+        '`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", ("mesh", "shapes", "soft")
     ),
     "contact solvers": Use(
         '`vi.redmax.simulate(contact_solver=)`, all but "cones" and "bisp"',
         "contact solvers at velocity level",
-        (*MAXIMAL, "impulses", "shapes", "soft"),
+        ("mesh", "impulses", "shapes", "soft"),
     ),
     "located steps": Use(
         '`vi.redmax.simulate`, "dop853", "rk45"',
         "steps of other integrators",
-        (*MAXIMAL, "impulses", "resists", "rims"),
+        ("mesh", "impulses", "resists", "rims"),
     ),
     "stiff steps": Use(
         '`vi.redmax.simulate`, "radau"',
         "steps of this integrator",
-        (*MAXIMAL, "impulses", "resists", "rims", "path"),
+        ("mesh", "impulses", "resists", "rims", "path"),
     ),
     "reduced steps": Use(
         '`vi.redmax.simulate`, "heun", "rk4", "matrix"',
         "steps of this integrator",
-        (*MAXIMAL, "impulses", "contacts"),
+        ("mesh", "impulses", "contacts"),
     ),
     "implicit steps": Use(
         '`vi.redmax.simulate`, "bdf1", "bdf2", "sdirk2"',
         "steps of this integrator",
-        ("attached", "impulses", "contacts", "path"),
+        ("impulses", "contacts", "path"),
     ),
     "tree steps": Use(
         '`vi.redmax.simulate`, "gauss" and the variational integrators',
         "steps of trees in canonical coordinates",
-        (*MAXIMAL, "impulses", "contacts", "path", "hard", "moved", "driven", "coupled", "rolling"),
+        ("mesh", "impulses", "contacts", "path", "hard", "moved", "driven", "attached", "coupled", "rolling"),
     ),
     "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", NOT_FROM_STATE),
     "velocity level": Use(
@@ -347,12 +365,12 @@ USES = {
     "equations": Use(
         "`vi.EquationsOfMotion`",
         "equations of motion",
-        (*MAXIMAL, "impulses", "contacts", "soft", "internal", "series", "hard", "moved", "several", "rolling"),
+        ("mesh", "impulses", "contacts", "soft", "internal", "series", "hard", "moved", "several", "rolling"),
     ),
     "derivatives": Use(
         "`stiffness`, `damping`, `preconditioner` of these",
         "derivatives of the equations of motion",
-        (*MAXIMAL, "impulses", "contacts", "path", "soft", "internal", "series", "hard", "moved", "several", "rolling"),
+        ("mesh", "impulses", "contacts", "path", "soft", "internal", "series", "hard", "moved", "several", "rolling"),
     ),
     "reactions": Use(
         "`acceleration` and `reaction` of a run",
@@ -370,20 +388,31 @@ USES = {
     "linearize": Use(
         "`vi.linearize`",
         "derivatives of accelerations (for hard stops give dt=)",
-        (*NOT_FROM_STATE, "soft", "hard", "moved", "rolling"),
+        (*NOT_FROM_STATE, "hard", "moved", "rolling"),
     ),
     "linearize step": Use(
-        "`vi.linearize(dt=)`", "derivatives of one step", (*NOT_FROM_STATE, "soft", "moved", "rolling")
+        "`vi.linearize(dt=)`", "derivatives of one step", (*NOT_FROM_STATE, "soft events", "moved", "rolling")
     ),
     "tangents": Use(
         "`vi.periodic_orbit`, `vi.lyapunov_spectrum`",
         "derivatives of steps",
-        ("mesh", "impulses", "contacts", "path", "soft", "internal", "moved", "feedback", "extrapolated", "rolling"),
+        (
+            "mesh",
+            "impulses",
+            "contacts",
+            "path",
+            "soft events",
+            "internal",
+            "moved",
+            "feedback",
+            "extrapolated",
+            "rolling",
+        ),
     ),
     "gradient": Use(
         "`vi.gradient`",
         "gradients",
-        ("impulses", "path", "soft", "moved", "bent", "extrapolated", "rolling", "resists"),
+        ("impulses", "path", "soft events", "moved", "bent", "extrapolated", "rolling", "resists"),
     ),
     "adaptive gradient": Use(
         "`vi.gradient(adaptive=)`",
@@ -393,7 +422,7 @@ USES = {
             "impulses",
             "contacts",
             "path",
-            "soft",
+            "soft events",
             "moved",
             "bent",
             "feedback",
@@ -406,11 +435,9 @@ USES = {
         "`vi.redmax.gradient`",
         "gradients in reduced coordinates",
         (
-            *MAXIMAL,
             "impulses",
             "contacts",
             "path",
-            "soft",
             "hard",
             "moved",
             "several",
@@ -423,7 +450,7 @@ USES = {
     "inverse dynamics": Use(
         "`vi.inverse_dynamics`",
         "inverse dynamics",
-        (*MAXIMAL, "impulses", "contacts", "path", "hard", "rolling"),
+        ("mesh", "impulses", "contacts", "path", "hard", "rolling"),
     ),
 }
 

@@ -60,8 +60,9 @@ class State(Shown):
         """Number of the body, the point seen from its centre of mass (3,), m, world, and its rotation matrix."""
         if isinstance(body, str):
             raise StateError(
-                f"a state knows bodies by their numbers: give mechanism.body_index[{body!r}] for {body!r}, and the"
-                " place from its centre of mass in body axes"
+                f"a state knows bodies by their numbers: mechanism.point(state, {body!r}, point) takes the name and a"
+                f" point of the reference configuration; or give mechanism.body_index[{body!r}] for {body!r}, and"
+                " the place from its centre of mass in body axes"
             )
         number = whole_number(body, "number of a body", 0, StateError, len(self.position) - 1)
         rotation = rotation_matrix(self.quat_wxyz[number])

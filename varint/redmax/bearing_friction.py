@@ -171,10 +171,11 @@ class JointFrictions:
         own[:, 3:] = plan.bodies.mass[:, None, None] * motion[:, :3] - given[:nb, :3]
         own[:, :3] = inertia @ motion[:, 3:] - given[:nb, 3:]
         own[:, :3, 0] += h * cross(w, (inertia @ w[:, :, None])[:, :, 0])
-        total = np.zeros((nb + 1, 6, after.shape[1]))
-        total[:nb] = about_origin(x[:nb], R[:nb], own)
-        for i in range(nb - 1, -1, -1):
-            total[plan.joints.parent[i]] += total[i]
+        nodes, total = e.nodes, np.zeros((e.nodes.parent.size + 1, 6, after.shape[1]))
+        total[nodes.body_node] = about_origin(x[:nb], R[:nb], own)
+        for i in range(nodes.parent.size - 1, -1, -1):
+            total[nodes.parent[i]] += total[i]
+        total = total[nodes.body_node]
         wrenches = np.array([self._transmitted(i, total, parts) for i in range(len(self))])
         back = np.swapaxes(self._frame, 1, 2)
         wrenches[:, :3] -= cross_matrix(self._anchor) @ wrenches[:, 3:]
@@ -205,16 +206,16 @@ class JointFrictions:
         return change
 
     def _closure_loads(self, multiplier: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Sides (m, 2) of the closures' rows, and what they do there, (m, 2, 6, 1 + k)."""
+        """Sides (p, 2) of the parts of closures, and what they do there, (p, 2, 6, 1 + k)."""
         c = self.equations.closures
         if not len(c):
             return np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2, 6, multiplier.shape[1]))
-        return c.side, c.jacobian[..., None] * multiplier[: len(c), None, None, :]
+        return c.side, c.jacobian[..., None] * c.of_parts(multiplier[: len(c)])[:, None, None, :]
 
     def _transmitted(self, i: int, total: np.ndarray, parts: np.ndarray) -> np.ndarray:
         """(6, 1 + k) of bearing i on its body b, about the origin of the world, torque first.
 
-        From ``total`` (nb + 1, 6, 1 + k) of all bodies beyond a joint of the tree; of a cut one from the closures.
+        From ``total`` (nb, 6, 1 + k) of all bodies beyond a joint of the tree; of a cut one from the closures.
         """
         e, b, number = self.equations, self._ends[i, 1], self._number[i]
         if number < e.nb:

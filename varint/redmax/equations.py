@@ -72,10 +72,12 @@ class Equations(TreeKinematics):
         plan = self.compiled.plan
         self.moved = find_moved(mechanism, self.tree, moved)
         by_rows = [(part.elements, part.course) for part in self.moved if not part.drive]
-        acting = np.isin(plan.constraints.element, [e for own, _ in by_rows for e in own])
+        attached = {k for k, force in enumerate(mechanism.forces) if force.of_points} - self.tree.pinned
+        attaching = np.flatnonzero(np.isin(self.compiled.force, [*attached]))
+        acting = np.isin(plan.constraints.element, [*attaching, *(e for own, _ in by_rows for e in own)])
         self.ws = workspace(plan, functions=self.compiled.functions, inactive=np.flatnonzero(~acting))
         freed = [number for number, joint in enumerate(mechanism.joints) if joint.compliant]
-        self.closures = Closures(self.compiled, self.ws, by_rows, freed)
+        self.closures = Closures(self.compiled, self.ws, by_rows, freed, attaching)
         self.couplings = Couplings(mechanism, self.tree)
         self.paths = PathMasses(mechanism)
         self.targets = np.zeros(len(self.couplings))  # of the sums that they keep
@@ -388,13 +390,13 @@ class Equations(TreeKinematics):
         """G (m, nq): the rows of the closures times J, and those of the couplings."""
         G = self._coupling_rows()
         wrenches.reduced_rows(self.work, self.closures.side, rows.jacobian, G)
-        return G
+        return self.closures.summed(G)
 
     def _scaled(self, rows: ClosureRows) -> np.ndarray:
         """A = G (1 + K)^-T L^-T (m, nq), after `factor`; zero in the columns of prescribed joints."""
         G = self._coupling_rows()
         self._scale_rows(self.closures.side, rows.jacobian, G)
-        return G
+        return self.closures.summed(G)
 
     def _scale_rows(self, side: np.ndarray, jacobian: np.ndarray, G: np.ndarray) -> None:
         """Make ``G`` (m, nq), its first rows those of ``jacobian`` (n, 2, 6) at the bodies ``side`` (n, 2), `_scaled`.
@@ -409,9 +411,10 @@ class Equations(TreeKinematics):
         G[:, self.driven_columns] = 0.0
 
     def _coupling_rows(self) -> np.ndarray:
-        """(m, nq) with the rows of the couplings, which come last, after `place`."""
-        G = np.empty((self.row_count, self.nq))
-        G[len(self.closures) :] = self.couplings.rows(self.work.q)
+        """(p + k, nq) with the k rows of the couplings, after those of the parts of closures, after `place`."""
+        parts = self.closures.rows.size
+        G = np.empty((parts + len(self.couplings), self.nq))
+        G[parts:] = self.couplings.rows(self.work.q)
         return G
 
     def _least_motion(self, rows: ClosureRows, change: np.ndarray) -> np.ndarray:
@@ -433,7 +436,7 @@ class Equations(TreeKinematics):
         ``motion`` (nb + 1, 6): the accelerations of the bodies at ``free``, linear, world, and angular, body axes.
         """
         rows, C, b = self._rows(), self.couplings.rows(q), self.baumgarte
-        present = np.einsum("rsk,rsk->r", rows.jacobian, motion[self.closures.side])
+        present = self.closures.summed(np.einsum("rsk,rsk->r", rows.jacobian, motion[self.closures.side]))
         wanted = -rows.bias - 2.0 * b * rows.rate - b * b * rows.value - present
         bias = C @ free + self.couplings.bends(q) @ rates**2
         gaps = self.couplings.values(q) - self.targets

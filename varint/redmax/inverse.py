@@ -43,7 +43,7 @@ class InverseDynamics:
         self.node = np.append(nodes.body_node, nodes.parent.size)
         self._pose, self._change = self.tangent.pose_change, self.tangent.twist_change
         self._motion, self._faster = np.zeros((2, equations.nb, 6))  # of the bodies, and change of their velocity
-        self._jacobian, self._row_change = np.zeros((0, 2, 6)), np.zeros((len(equations.closures), 2))
+        self._jacobian, self._row_change = np.zeros((0, 2, 6)), np.zeros((equations.closures.rows.size, 2))
         self._tau, self._rows = np.zeros(equations.nq), np.zeros((0, equations.nq))  # of the couplings
 
     def evaluate(
@@ -82,14 +82,14 @@ class InverseDynamics:
     def _closures(self, multiplier: np.ndarray, wrench: np.ndarray) -> np.ndarray:
         """sigma (m,) of the closures; their forces are subtracted from ``wrench`` (nl + 1, 6)."""
         e, first = self.equations, len(self.equations.closures)
-        if len(self._row_change) != first:  # limits close and open
-            self._row_change = np.zeros((first, 2))
+        if len(self._row_change) != e.closures.rows.size:  # limits close and open
+            self._row_change = np.zeros((e.closures.rows.size, 2))
         if not first:
             return np.zeros(0)
         rows = e.closures.evaluate(e.position, e.rotation, e.velocity)
-        self._jacobian = rows.jacobian
+        self._jacobian, along = rows.jacobian, e.closures.of_parts(multiplier[:first])
         force_tangents.subtract_rows(
-            e.compiled.plan, e.closures.rows, self.node, e.rotation, self._jacobian, multiplier[:first], wrench
+            e.compiled.plan, e.closures.rows, self.node, e.rotation, self._jacobian, along, wrench
         )
         return rows.rate + e.baumgarte * rows.value
 
@@ -119,12 +119,14 @@ class InverseDynamics:
             )
         self._change_more()
         if len(e.closures):
+            along = e.closures.of_parts(self.multiplier[: len(e.closures)])
             force_tangents.change_rows(
-                e.compiled.plan, e.ws, (e.closures.rows, self._jacobian, self.multiplier[: len(e.closures)]),
+                e.compiled.plan, e.ws, (e.closures.rows, self._jacobian, along),
                 self.node, e.position, e.rotation, bodies, self._pose, self._row_change, tangent.wrench_change,
             )  # fmt: skip
         tangents.change_efforts(tangent, u, out)
-        return self._row_change[:, 1] + e.baumgarte * e.closures.with_value * self._row_change[:, 0]
+        change = e.closures.summed(self._row_change)
+        return change[:, 1] + e.baumgarte * e.closures.with_value * change[:, 0]
 
     def _change_more(self) -> None:
         """Add changes of what `_load` adds to ``tangent.wrench_change``, along the present changes of the motion."""

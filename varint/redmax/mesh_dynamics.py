@@ -9,12 +9,28 @@ eq. 2.96):
 with J_h the velocities of the attached vertices by dq. Derivatives are exact, but for the damping.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from scipy.sparse import block_array, csc_array, diags_array
 
 from varint.meshes.attached_meshes import AttachedMeshes, crossing_matrices
 from varint.redmax.equations import Equations
 from varint.redmax.inverse import InverseDynamics
 from varint.redmax.kernels import kinematic_recursions as kinematics
+
+
+class MotionDerivatives(NamedTuple):
+    """tau_q, tau_v, tau_a (N, N) and sigma_q, sigma_v (m, N) by the N coordinates of joints and free vertices.
+
+    Those of tau, and of the residual of the free vertices below it, by places, rates and accelerations.
+    """
+
+    tau_q: csc_array
+    tau_v: csc_array
+    tau_a: csc_array
+    sigma_q: np.ndarray
+    sigma_v: np.ndarray
 
 
 class MeshInverse(InverseDynamics):
@@ -86,8 +102,41 @@ class MeshInverse(InverseDynamics):
         """
         damping = self._viscosities, by_rates / by_q
         self.stiffness = self.meshes.stiffness(self._responses, 1.0, False, damping=damping)
-        self._linearise()
+        self._linearise(self.stiffness.held)
         return super().derivatives(by_q, by_rates, by_second)
+
+    def by_motion(self) -> MotionDerivatives:
+        """Exact derivatives, damping included, after `evaluate`."""
+        meshes, nq, slots = self.meshes, self.equations.nq, self.meshes.slots
+        bent = meshes.slopes([each.by_place for each in self._viscosities])
+        K, D = meshes.slopes(self._responses) + bent, meshes.slopes(self._viscosities)
+        self._linearise(None)
+        parts = [super(MeshInverse, self).derivatives(*by) for by in np.eye(3)]
+        rotation, velocity = self.equations.rotation.copy(), self.equations.velocity.copy()
+        J, changes = self.along_joints(), self.body_changes(self.q, self.rates)[slots, :, :nq]
+        turned = meshes.turning_velocities(velocity, rotation) @ changes[:, 3:6].reshape(-1, nq)
+        speeds = meshes.jacobian(rotation) @ changes[:, 6:].reshape(-1, nq) + turned  # of held vertices by q
+        free, held = ((3 * of[:, None] + np.arange(3)).ravel() for of in (meshes.free, meshes.held))
+
+        def whole(joints: np.ndarray, by_places: csc_array, by_q: np.ndarray) -> csc_array:
+            own = joints + J.T @ by_q[held]
+            return block_array(
+                [[csc_array(own), csc_array(J.T @ by_places[held][:, free])], [by_q[free], by_places[free][:, free]]],
+                format="csc",
+            )
+
+        (tau_q, sigma_q), (tau_v, sigma_v), (tau_a, _) = parts
+        more = np.zeros((len(sigma_q), free.size))
+        mass = diags_array(np.append(np.zeros(nq), np.repeat(meshes.mass[meshes.free], 3)))
+        padded = np.zeros((nq + free.size, nq + free.size))
+        padded[:nq, :nq] = tau_a
+        return MotionDerivatives(
+            whole(tau_q, K, K[:, held] @ J + D[:, held] @ speeds),
+            whole(tau_v, D, D[:, held] @ J),
+            (csc_array(padded) + mass).tocsc(),
+            np.hstack([sigma_q, more]),
+            np.hstack([sigma_v, more]),
+        )
 
     def along_joints(self) -> np.ndarray:
         """J_h (3 held, nq): velocities of the attached vertices by the rates of the joints."""
@@ -95,8 +144,11 @@ class MeshInverse(InverseDynamics):
         J = e.jacobian().reshape(e.nb, 6, e.nq)[slots]
         return self.meshes.jacobian(e.rotation) @ J.reshape(-1, e.nq)
 
-    def _linearise(self) -> None:
-        """Wrenches (torque, force), world, on the bodies by changes of poses, motions and rates of these (b, 18)."""
+    def _linearise(self, held: csc_array | None) -> None:
+        """Wrenches (torque, force), world, on the bodies by changes of poses, motions and rates of these (b, 18).
+
+        ``held``: stiffness of the attached vertices; None: their forces stay.
+        """
         R, A, w, rates, turned, Jw, force = self._at
         C, W, J, S = crossing_matrices(self._first), crossing_matrices(w), self._second, crossing_matrices
         of_force, of_moment = np.zeros((2, len(R), 3, 18))
@@ -108,8 +160,11 @@ class MeshInverse(InverseDynamics):
         of_moment[..., 3:6] = C @ S(A) + J @ S(rates) - S(self._moment)
         of_moment[..., 3:6] -= self.meshes.turned_moments(self._force, self.equations.rotation)
         self._inertial = np.concatenate([R @ of_moment, R @ of_force], axis=1)
+        self._elastic = np.zeros((6 * len(R), 6 * len(R)))
+        if held is None:
+            return
         along = self.meshes.jacobian(self.equations.rotation)
-        stiff = (along.T @ (self.stiffness.held @ along)).reshape(len(R), 6, 6 * len(R))
+        stiff = (along.T @ (held @ along)).reshape(len(R), 6, 6 * len(R))
         self._elastic = np.concatenate([R @ stiff[:, 3:], stiff[:, :3]], axis=1).reshape(6 * len(R), 6 * len(R))
 
     def _change_more(self) -> None:

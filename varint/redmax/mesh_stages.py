@@ -32,11 +32,11 @@ class MeshStages(Stages):
         super().__init__(equations)
         self.inverse = MeshInverse(equations)
 
-    def start(self, q: np.ndarray, qdot: np.ndarray) -> np.ndarray:
-        """(2, 3 nf) places and velocities of the free vertices, in equilibrium with the bodies. Raises StateError."""
+    def start(self, q: np.ndarray, qdot: np.ndarray, given: np.ndarray | None) -> np.ndarray:
+        """(2, 3 nf) places and velocities of the free vertices at the start, see `start_along`. Raises StateError."""
         e, meshes = self.equations, self.inverse.meshes
         e.place_and_move(q, qdot)
-        x, v = start_along(meshes, e.position, e.rotation, e.velocity)
+        x, v = start_along(meshes, e.position, e.rotation, e.velocity, given)
         return np.array([x[meshes.free].ravel(), v[meshes.free].ravel()])
 
     def vertices(self, x: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:

@@ -61,6 +61,10 @@ def find_drives(mechanism: Mechanism, tree: Tree, prescribed: Mapping[str, Calla
     drives = []
     for name, function in (prescribed or {}).items():
         joint = mechanism.joint(name)
+        holding = [k for k in tree.pinned if mechanism.forces[k].acts_on(mechanism)[0] in (joint.body_a, joint.body_b)]
+        if name not in tree.columns and joint.allowed == FLOATING and holding:
+            label = mechanism.forces[holding[0]].label
+            raise ArgumentError(f"{joint.label} is held by {label} and cannot be prescribed: remove one of them")
         if name not in tree.columns:
             raise ArgumentError(f"{joint.label} closes a loop and cannot be prescribed: prescribe another of its loop")
         if joint.compliant:

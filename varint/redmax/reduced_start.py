@@ -93,9 +93,11 @@ def _check_closed(equations: Equations, q: np.ndarray, qdot: np.ndarray, state: 
         np.abs(equations.position[slot] - state.position).max(),
         length * np.abs(equations.rotation[slot] - rotation_matrix(state.quat_wxyz)).max(),
     ]
-    joints = equations.closures.moved.start  # rows of joints come first
+    joints = equations.closures.moved.start  # rows of joints and attachments come first
     if joints:
         rows = equations.closures.evaluate(equations.position, equations.rotation, equations.velocity)
         gaps.append(np.abs(rows.value[:joints]).max())
     if not max(gaps) <= LARGEST_GAP * length:
-        raise StateError(f"the state leaves a joint {max(gaps):.3g} m open: mechanism.assemble(state) closes it")
+        raise StateError(
+            f"the state leaves a joint or an attachment {max(gaps):.3g} m open: mechanism.assemble(state) closes it"
+        )

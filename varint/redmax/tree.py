@@ -10,6 +10,8 @@ where the node is massless. A rotation or translation is along the third axis. W
     F = F_parent P exp(motion),    x = x_parent + F_parent d + (shift of the motion) + F arm.
 
 Where the parent is on body b of the joint, the motions come in reverse, each with its coordinate negated.
+
+A body that floats and is attached to a single other one hangs from that on a ball joint (compile/pins.py).
 """
 
 from collections.abc import Mapping
@@ -17,9 +19,11 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
+from varint.compile.pins import Pin, find_pins
+from varint.compile.roles import elements_of
 from varint.kinematics.frames import JointFrames
 from varint.mechanism import Mechanism
-from varint.model.body import Body
+from varint.model.body import WORLD, Body
 from varint.model.checks import freeze
 from varint.model.joints import REGISTRY
 from varint.model.joints.base import Joint
@@ -44,7 +48,7 @@ class Tree:
     ----------
     nodes : Nodes
     joints : tuple of Joint
-        One a body, in the order of the kernels; a floating group has a `Free` joint of its own to the world, and a
+        One a body, a parent before its children; a floating group has a `Free` joint of its own to the world, and a
         joint with compliant rows is a `Free` joint of the same name. Its rigid rows are among the closures.
     columns : dict
         Joint name to its slice of q.
@@ -54,6 +58,8 @@ class Tree:
         First columns of rotation vectors.
     charts : dict
         Chart of each joint with a free rotation, by its name; its three columns end those of the joint.
+    pinned : frozenset of int
+        Numbers of the attachments that are ball joints.
     """
 
     nodes: TreeNodes
@@ -62,6 +68,7 @@ class Tree:
     nq: int
     balls: np.ndarray
     charts: dict[str, str]
+    pinned: frozenset[int]
 
 
 def find_tree(
@@ -69,23 +76,29 @@ def find_tree(
     chart: str = EXPONENTIAL,
     charts: Mapping[str, str] | None = None,
     *,
-    as_rigid: bool = False,
+    as_described: bool = False,
 ) -> Tree:
-    """The tree of ``mechanism``, of the same tree joints as its variational form has.
+    """The tree of ``mechanism``, of the same tree joints as its variational form has, and balls of attachments.
 
-    ``chart``: of all free rotations, but for those in ``charts``, joint name to chart. ``as_rigid``: joints with
-    compliant rows keep their own coordinates, for readings.
+    ``chart``: of all free rotations, but for those in ``charts``, joint name to chart. ``as_described``: attached
+    bodies, and joints with compliant rows, keep the coordinates of their own joints, for readings.
     """
     topology, builder = mechanism.compiled.topology, _Builder()
     joints: list[Joint] = []
     columns: dict[str, slice] = {}
     used: dict[str, str] = {}
     nq = 0
-    for body in topology.bodies:
+    pins: dict[int, Pin] = {}
+    order = topology.bodies
+    if not as_described:
+        pins, order = _pinned(mechanism)
+    for body in order:
         number, name = topology.tree_joint[body], mechanism.bodies[body].name
         free = REGISTRY["Free"]
-        joint = free(f"base of {name}", "world", name) if number is None else mechanism.joints[number]
-        if joint.compliant and not as_rigid:
+        joint = free(f"base of {name}", WORLD, name) if number is None else mechanism.joints[number]
+        if body in pins:
+            joint = pins[body].joint(mechanism)
+        if joint.compliant and not as_described:
             joint = free(joint.name, joint.body_a, joint.body_b, point=joint.point, point_b=joint.point_b)
         if joint.allowed[-1:] == (Ball(),) and joint.allowed.count(Ball()) == 1:
             used[joint.name] = (charts or {}).get(joint.name, chart)
@@ -95,7 +108,31 @@ def find_tree(
         columns[joint.name] = slice(nq, nq + joint.dof)
         nq += joint.dof
     nodes = builder.nodes_of(np.argsort(mechanism.compiled.slot))
-    return Tree(nodes, tuple(joints), columns, nq, nodes.column[nodes.motion == BALL], used)
+    pinned = frozenset(pin.force for pin in pins.values())
+    return Tree(nodes, tuple(joints), columns, nq, nodes.column[nodes.motion == BALL], used, pinned)
+
+
+def _pinned(mechanism: Mechanism) -> tuple[dict[int, Pin], list[int]]:
+    """Pins in place of the tree joints of bodies, by their numbers, and all bodies, a parent before its children."""
+    topology = mechanism.compiled.topology
+    if not any(force.of_points for force in mechanism.forces):
+        return {}, topology.bodies
+    number, parent = {**mechanism.body_index, WORLD: -1}, dict(topology.parent)
+    pins: dict[int, Pin] = {}
+    for pin in find_pins(mechanism, elements_of(mechanism), {name: name for name in number}):
+        body, above = number[pin.body_b], number[pin.body_a]
+        while above not in (-1, body):
+            above = parent[above]
+        if above == -1:  # else the body would hang from itself
+            pins[body], parent[body] = pin, number[pin.body_a]
+    order: dict[int, None] = {}
+    for body in topology.bodies:
+        branch: list[int] = []
+        while body != -1 and body not in order:
+            branch.append(body)
+            body = parent[body]
+        order |= dict.fromkeys(reversed(branch))
+    return pins, list(order)
 
 
 def _motions(joint: Joint, chart: str, column: int) -> list[tuple[Motion, int]]:

@@ -25,13 +25,7 @@ def ways(trajectory: RecordedMotion, traced: Sequence[Traced]) -> list[np.ndarra
 
 def poses_of(trajectory: RecordedMotion) -> tuple[np.ndarray, np.ndarray]:
     """Places (T, n, 3) and axes (T, n, 3, 3) of the bodies, of the vertices of deformable bodies, and of the world."""
-    x, R = with_world(trajectory.position, trajectory.quat_wxyz)
-    vertices = list(trajectory.vertices.values())
-    if not vertices:
-        return x, R
-    more = np.concatenate(vertices, axis=1)
-    turned = np.broadcast_to(np.eye(3), (*more.shape, 3))
-    return np.concatenate([x[:, :-1], more, x[:, -1:]], axis=1), np.concatenate([R[:, :-1], turned, R[:, -1:]], axis=1)
+    return with_world(trajectory.position, trajectory.quat_wxyz, list(trajectory.vertices.values()))
 
 
 def checked_times(trajectory: RecordedMotion, times: ArrayLike | None) -> np.ndarray:

@@ -1,16 +1,17 @@
 """An elastic element of a beam between two of its nodes."""
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from varint.errors import MechanismError
+from varint.errors import ArgumentError, MechanismError
 from varint.measures import Measure
 from varint.measures.middle import MiddleDisplacement
 from varint.measures.rotation import RotationComponent
 from varint.model.arrays import Matrix, Values, Vector
-from varint.model.checks import array_of
+from varint.model.checks import array_of, check_name
 from varint.model.forces.base import Effort, Element, Force, register
 from varint.model.forces.spring import SPRING
 
@@ -69,3 +70,25 @@ class BeamElement(Force):
             Effort((measure,), SPRING, {"stiffness": float(k), "rest": 0.0, "damping": float(d)})
             for measure, k, d in zip([*shifts, *turns], self.stiffness, self.damping, strict=True)
         ]
+
+
+def elements_of_beam(structure: "Structure", name: str) -> dict[int, BeamElement]:
+    """The elements of a beam by their places among the forces of a mechanism, "NAME 0", "NAME 1" ... in this order.
+
+    ``name``: that `beam` was called with. Raises ArgumentError.
+    """
+    name = check_name(name, "a beam", ArgumentError)
+    own = {}
+    for k, force in enumerate(structure.forces):
+        number = re.fullmatch(re.escape(name) + r" (\d+)", force.name)
+        if number and isinstance(force, BeamElement):
+            own[int(number[1])] = k, force
+    if not own:
+        alike = [force for force in structure.forces if force.name == f"{name} 0"]
+        hint = (
+            f": '{name} 0' is a {type(alike[0]).__name__}, of which run.force['{name} 0'] has the force"
+            if alike
+            else ""
+        )
+        raise ArgumentError(f"mechanism '{structure.name}' has no beam '{name}'{hint}")
+    return dict(own[number] for number in sorted(own))

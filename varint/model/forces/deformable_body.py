@@ -246,6 +246,12 @@ def _checked_tetrahedra(given: ArrayLike, points: np.ndarray, label: str) -> np.
         volume = signed_volumes(points, tetrahedra)[worst]
         turned = "inverted: exchange two of its vertices" if flat[worst] < -FLATTEST else "flat"
         raise MechanismError(f"{what}: number {worst} has a volume of {volume:.3g} m^3, it is {turned}")
+    _, first, count = np.unique(np.sort(tetrahedra, axis=1), axis=0, return_index=True, return_counts=True)
+    if (count > 1).any():
+        again = np.sort(tetrahedra, axis=1)
+        number = int(first[count > 1].min())
+        other = int(np.flatnonzero((again == again[number]).all(axis=1))[1])
+        raise MechanismError(f"{what}: number {other} has the same vertices as number {number}, leave one of them out")
     lonely = np.setdiff1d(np.arange(len(points)), tetrahedra)
     if lonely.size:
         raise MechanismError(f"{what}: point {lonely[0]} belongs to none of them, leave it out")

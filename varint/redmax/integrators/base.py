@@ -23,7 +23,8 @@ class Task(NamedTuple):
     """end : s; dt : size of steps without error control, s, or None; rtol, atol : of steps with it.
 
     stages : their number, where it can be chosen; tol : largest change of the rates in the last iteration of a step,
-    m/s, rad/s, where that can be chosen; contact_solver : its name, where contacts are solved in whole steps.
+    m/s, rad/s, where that can be chosen; contact_solver : its name, where contacts are solved in whole steps;
+    vertices : (2, n, 3) places and velocities of all at the start, else in equilibrium.
     """
 
     end: float
@@ -33,6 +34,7 @@ class Task(NamedTuple):
     stages: int = 0
     tol: float = 0.0
     contact_solver: str = CONES
+    vertices: np.ndarray | None = None
 
 
 class Integrator:

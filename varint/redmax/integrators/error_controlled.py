@@ -30,6 +30,7 @@ class Adaptive(Integrator):
     size = 0.0  # s, of the last step
     event: Event | None = None  # at which the last step ends
     natural = 0.0  # s, the size of the next step if there was none
+    overlooked = False  # whether a step is known to have met shapes that it did not foresee
 
     def __init__(self, equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task) -> None:
         super().__init__(equations, q, qdot, task)

@@ -50,7 +50,7 @@ class FixedSteps(Integrator):
         self.free = np.zeros((2, 0))  # coordinates of free vertices, m, and their rates
         self.lost = self.loss = np.zeros(0)  # J, by damping of each mesh since the start, and W
         if isinstance(self.stages, MeshStages):
-            self.free = self.stages.start(q, qdot)
+            self.free = self.stages.start(q, qdot, task.vertices)
             self.loss = -self.stages.inverse.damping_power(self.free)
             self.lost = np.zeros_like(self.loss)
         self.efforts = np.zeros(impulses)  # of stops and drives at the node

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -9,6 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
+from varint.analysis.contact_forces import penetrations
+from varint.errors import UnresolvedWarning
+from varint.model.rotation_vectors import quat_from_matrix
 from varint.redmax.contacts import Blocked
 from varint.terms.limits.stops import TOUCHING
 
@@ -121,11 +125,13 @@ def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
         i.take_step()
         if i.failure:
             return
-        if shorter < MOST_SHORTER and stops.overlooks(i.t, *i.motion(i.y)):
-            size, shorter = i.size, shorter + 1
-            i.go_back(start)
-            i.restart(SHORTER * size)
-            continue
+        if stops.overlooks(i.t, *i.motion(i.y)):
+            if shorter < MOST_SHORTER:
+                size, shorter = i.size, shorter + 1
+                i.go_back(start)
+                i.restart(SHORTER * size)
+                continue
+            _tell_overlooked(i)
         ends = Ends(i.size, before, stops.margins(i.t, *i.motion(i.y)))
         limits = suspects(stops, ends)
         event = first_event(stops, ends, limits, _along(i, stops)) if limits.size else None
@@ -146,6 +152,24 @@ def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
         met.add(event.number)
         start = i.present()
     raise Blocked(f"{stops.named(met)} close and open again without end")
+
+
+def _tell_overlooked(i: Adaptive) -> None:
+    """Warn once a run that the last step met shapes that it did not foresee, however short; name what overlaps most."""
+    if i.overlooked:
+        return
+    i.overlooked = True
+    e = i.equations
+    position, R = (array[e.compiled.slot][None] for array in (e.position, e.rotation))
+    depths = penetrations(e.mechanism, position, quat_from_matrix(R))
+    name = max(depths, key=lambda each: float(depths[each][0]))
+    warnings.warn(
+        f"shapes of contact '{name}' met at t = {i.t:g} s in a way that no step down to {i.size:.3g} s foresaw, and"
+        f" overlap by {depths[name][0]:.3g} m there: the motion is right up to there at best. Try a smaller rtol, or"
+        " varint.Variational",
+        UnresolvedWarning,
+        stacklevel=2,
+    )
 
 
 def _along(i: Adaptive, stops: AnyEvents) -> Callable[[float], np.ndarray]:

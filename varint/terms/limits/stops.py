@@ -129,7 +129,7 @@ class Stops:
         e, out, power = self.equations, np.zeros(self.size), np.zeros(self.equations.ne)
         parts, held, multiplier = self.contacts.parts(out), e.held, e.multiplier
         if held.any():
-            own = slice(e.closures.moved.stop, len(e.closures))
+            own = e.closures.held_parts
             motion = np.vstack([e.velocity, np.zeros(6)])[e.closures.side[own]]
             along = np.einsum("rsk,rsk->r", e.closures.jacobian[own], motion)
             np.add.at(parts.along, self.element[held], self.scale[held] * e.held_multiplier)

@@ -1,0 +1,49 @@
+"""Marks that cases of tests get by their names."""
+
+from conftest import COMPILED_FIRST, MOST_CASES, pytest_collection_modifyitems
+
+from varint._numba.compiler import SUBJECTS
+from varint.warming import KINDS
+
+
+class Case:
+    """One case, as far as marks are concerned."""
+
+    def __init__(self, name, *marks):
+        self.nodeid, self.marks = name, list(marks)
+
+    def get_closest_marker(self, mark):
+        return mark if mark in self.marks else None
+
+    def add_marker(self, mark):
+        self.marks.append(mark)
+
+
+def marked(name, count, *marks):
+    cases = [Case(f"tests/test_it.py::{name}[{k}]", *marks) for k in range(count)]
+    pytest_collection_modifyitems([*cases, Case("tests/test_it.py::test_another")])
+    return [case.marks for case in cases]
+
+
+def test_a_third_of_many_cases_is_fast():
+    marks = marked("test_each", 300)
+    assert 80 < marks.count([]) < 120
+    assert marks.count([]) + marks.count(["slow"]) == 300
+    assert marks == marked("test_each", 300)
+
+
+def test_few_cases_are_all_fast():
+    assert marked("test_each", MOST_CASES) == [[]] * MOST_CASES
+
+
+def test_a_quarter_of_slow_ones_of_many_cases_is_not_long():
+    marks = marked("test_each", 24, "slow", "many")
+    assert 0 < sum("long" not in each for each in marks) < 12
+
+
+def test_what_is_compiled_first_exists():
+    """What fails there is passed over, so that it fails in the tests; a wrong name would never be seen."""
+    names = [name for row in COMPILED_FIRST for name in row]
+    assert len(names) == len(set(names))
+    assert set(names) - KINDS.keys() == {"contacts"}
+    assert all(entry.annotated for entry in SUBJECTS["contacts"])

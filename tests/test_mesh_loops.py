@@ -1,0 +1,83 @@
+"""Compiled loops of meshes: sparse factors, coupling with bodies, tangents of flat elements, against dense ones."""
+
+import numpy as np
+import pytest
+from rubber_pads import pad
+from scipy.sparse import csc_array
+
+from varint.elasticity.materials import MATERIALS
+from varint.kernels.deformable_coupling import factor_coupling, schur_complement, solve_coupled, vertices_after
+from varint.meshes import vertex_order
+from varint.meshes.vertex_order import OrderedFactors, SlimFactors, VertexOrder
+
+
+def stiff(share=1.0):
+    """A sparse, symmetric, positive definite matrix of a mesh."""
+    mesh = pad(divisions=(4, 2, 2)).mesh
+    K = mesh.stiffness(mesh.points).toarray()
+    return csc_array(K + share * np.eye(len(K)) * K.max())
+
+
+@pytest.mark.parametrize("kind", [SlimFactors, OrderedFactors])
+def test_sparse_factors(rng, monkeypatch, kind):
+    monkeypatch.setattr(vertex_order, "SLIM", 1e9 if kind is SlimFactors else 0.0)
+    matrix = stiff()
+    factors = VertexOrder(matrix).factor(matrix)
+    assert isinstance(factors, kind)
+    for shape in ((), (1,), (17,)):
+        right = rng.standard_normal((matrix.shape[0], *shape))
+        assert matrix @ factors.solve(right) == pytest.approx(right, abs=1e-11)
+
+
+def test_an_indefinite_matrix_is_left_to_pivoting(rng):
+    order = VertexOrder(stiff())
+    matrix = stiff(-0.3)
+    assert isinstance(order.factor(stiff()), SlimFactors)
+    factors = order.factor(matrix)
+    assert isinstance(factors, OrderedFactors)
+    right = rng.standard_normal(matrix.shape[0])
+    assert matrix @ factors.solve(right) == pytest.approx(right, abs=1e-9)
+    assert isinstance(order.factor(stiff()), SlimFactors)
+
+
+def test_coupling_with_bodies(rng):
+    """By Woodbury, against the whole system of bodies and vertices."""
+    nb, slots, f, nr = 4, np.array([0, 3]), 15, 5
+    held = (6 * slots[:, None] + np.arange(6)).ravel()
+    A = rng.standard_normal((6 * nb + nr, 6 * nb + nr))
+    A = A @ A.T + np.eye(len(A))
+    J0, stiffness = rng.standard_normal((9, 12)) * (rng.random((9, 12)) < 0.5), rng.standard_normal((9, 12))
+    before, after, K = rng.standard_normal((f, 12)), rng.standard_normal((f, 12)), 9.0 * np.eye(f)
+    followed, S = np.linalg.solve(K, after), np.zeros((12, 12))
+    schur_complement(J0, stiffness, before, followed, S)
+    assert pytest.approx(J0.T @ stiffness - before.T @ followed, abs=1e-12) == S
+    right, own = rng.standard_normal(len(A)), rng.standard_normal(f)
+    whole = A.copy()
+    whole[np.ix_(held, held)] += S
+    inverse = np.linalg.inv(A)
+    columns, rows = inverse[: 6 * nb, held].T.reshape(12, nb, 6).copy(), inverse[6 * nb :, held].T.copy()
+    first = inverse @ right
+    body, row, pull = first[: 6 * nb].reshape(nb, 6).copy(), first[6 * nb :].copy(), np.zeros(12)
+    near, factors, order = np.zeros((12, 12)), np.zeros((12, 12)), np.zeros(12, dtype=np.int64)
+    factor_coupling(S, columns, slots, near, factors, order)
+    solve_coupled(S, factors, order, slots, columns, rows, pull, body, row)
+    wanted = np.linalg.solve(whole, right)
+    assert np.concatenate([body.ravel(), row]) == pytest.approx(wanted, abs=1e-9)
+    change = np.zeros(f)
+    vertices_after(own, followed, slots, body, change)
+    assert change == pytest.approx(-(own + followed @ wanted[held]), abs=1e-9)
+
+
+def test_corotated_elements_that_are_flat_or_inverted(rng):
+    """Their rotations are by singular values; a tangent of whole elements among them is that of these alone."""
+    F = np.eye(3) + 0.2 * rng.standard_normal((6, 3, 3))
+    F[1], F[3], F[4] = np.diag([1.0, 1.0, 0.0]), np.diag([1.0, 1.0, -1.0]), np.diag([1.0, 1e-7, -1e-8])
+    law = MATERIALS["corotated"]
+    together = law(F, 1.0, 2.0)
+    assert np.isfinite(together.tangent).all()
+    for k in range(6):
+        alone = law(F[k : k + 1], 1.0, 2.0)
+        assert np.array_equal(alone.stress[0], together.stress[k])
+        assert np.array_equal(alone.tangent[0], together.tangent[k])
+    R = F[1] - (together.stress[1] - 2.0 * (np.trace(F[1]) - 3.0) * np.eye(3)) / 2.0
+    assert pytest.approx(np.eye(3), abs=1e-12) == R

@@ -1,0 +1,51 @@
+"""Strains of beams as rows of a closure: beams start as rigid bodies, or strain as little as the joints allow."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint.kinematics.closure import Weld
+from varint.kinematics.frames import JointFrames
+from varint.model.forces.beam_element import BeamElement
+from varint.model.joints import REGISTRY
+from varint.model.structure import Structure
+
+
+@dataclass(frozen=True)
+class Strain:
+    """Asks for the unloaded shape of an element: the relative pose of its bodies at its middle, in its ``axes`` (3, 3).
+
+    ``frames``: of a weld there. ``stiffness`` (6,): angular first, N m/rad, N/m.
+    """
+
+    frames: JointFrames
+    axes: np.ndarray
+    stiffness: np.ndarray
+
+    def rows(self, x: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Value (6,) and Jacobian (6, 2, 6); a turn's is exact where the value is along the motion or small."""
+        value, jacobian = Weld(self.frames, np.eye(3), np.zeros(3)).rows(x, R)
+        turned = np.einsum("ji,pjsk->pisk", self.axes, jacobian.reshape(2, 3, 2, 6))
+        return (value.reshape(2, 3) @ self.axes).ravel(), turned.reshape(6, 2, 6)
+
+    @property
+    def angular(self) -> np.ndarray:
+        """(6,) which rows are angles."""
+        return np.arange(6) < 3
+
+
+def strains_of(structure: Structure, moved: Collection[str]) -> list[Strain]:
+    """The strains of all elements of beams but those between bodies of the joints ``moved``, which are given."""
+    given = [{structure.joint(name).body_a, structure.joint(name).body_b} for name in moved]
+    return [
+        _strain(structure, force)
+        for force in structure.forces
+        if isinstance(force, BeamElement) and {force.body_a, force.body_b} not in given
+    ]
+
+
+def _strain(structure: Structure, element: BeamElement) -> Strain:
+    middle = 0.5 * (element.point_a + element.point_b)
+    weld = REGISTRY["Fixed"](element.name, element.body_a, element.body_b, point=middle)
+    return Strain(JointFrames(structure, weld), element.axes, np.roll(element.stiffness, 3))
