@@ -437,7 +437,7 @@ def test_wrong_nets(given, message):
         ({"divisions": (0, 3)}, "divisions of particle net 'cloth'"),
         ({"divisions": (3,)}, "must be two whole numbers"),
         ({"directions": ((1, 0, 0), (2, 0, 0))}, "directions of particle net 'cloth' must not be parallel"),
-        ({"attach": {"world": lambda p: p[:, 0] > 9.0}}, "the vertices attached to 'world': there is none"),
+        ({"attach": {"world": lambda p: p[:, 0] > 9.0}}, "the vertices of '.*' attached to 'world': there is none"),
     ],
 )
 def test_wrong_cloths(given, message):
