@@ -450,3 +450,10 @@ def test_nets_are_refused_by_name():
         vi.linearize(hung())
     with pytest.raises(vi.MechanismError, match=r"particle net 'cloth'.*'c'"):
         alone(cloth(attach={"c": corners}))
+
+
+def test_particles_without_springs_fall():
+    particles = vi.ParticleNet("dust", [(0, 0, 1), (0, 1, 1)], masses=1.0, springs=[], stiffness=1.0)
+    ball = vi.Body.sphere("ball", 0.1, 1.0)
+    run = vi.simulate(vi.Mechanism("dust", [ball], [vi.Free("free", "world", "ball")], forces=[particles]), 0.1, 1e-2)
+    assert run.vertices["dust"][-1, :, 2] == pytest.approx(1.0 - 0.5 * 9.81 * 0.01, abs=1e-12)

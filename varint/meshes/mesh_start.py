@@ -157,6 +157,8 @@ def _move_along(meshes: AttachedMeshes, x: np.ndarray, v: np.ndarray, spins: np.
         stiffness = meshes.stiffness(meshes.responses(x), 1.0, inertia=False)
         pulled = stiffness.free @ v[meshes.free].ravel() + stiffness.mixed @ v[meshes.held].ravel()
         K = _among(stiffness.free, settling)
+        if np.abs(pulled).max() <= ROUND_OFF * K.diagonal().max() * np.abs(v).max():
+            return  # it moves as one: K may be singular
         v[meshes.free[settling]] -= _solver(K).solve(pulled[np.repeat(settling, 3)]).reshape(-1, 3)
 
 
@@ -196,10 +198,23 @@ def _next_rotation(points: np.ndarray, x: np.ndarray, turns: np.ndarray) -> tupl
     a, b = points.mean(axis=0), x.mean(axis=0)
     moments = (x - b).T @ (points - a)
     U, sizes, Vt = np.linalg.svd(moments)
-    if sizes[1] <= LINE * sizes[0]:
-        U, _, Vt = np.linalg.svd(moments + LINE * LINE * (sizes[0] or 1.0) * turns.mean(axis=0))
+    if sizes[0] == 0.0:
+        return _rotation_in(turns.mean(axis=0)), a, b
+    if sizes[1] <= LINE * sizes[0]:  # the line turns as it does, and what is across it as the bodies do
+        mean = _rotation_in(turns.mean(axis=0))
+        across = mean @ Vt[1] - ((mean @ Vt[1]) @ U[:, 0]) * U[:, 0]
+        size = float(np.linalg.norm(across))
+        U[:, 1] = across / size if size > LINE else U[:, 1]
+        U[:, 2] = np.cross(U[:, 0], U[:, 1]) * np.linalg.det(Vt)
+        return U @ Vt, a, b
+    return _rotation_in(moments), a, b
+
+
+def _rotation_in(matrix: np.ndarray) -> np.ndarray:
+    """The rotation (3, 3) next to a matrix."""
+    U, _, Vt = np.linalg.svd(matrix)
     U[:, 2] *= np.sign(np.linalg.det(U) * np.linalg.det(Vt))
-    return U @ Vt, a, b
+    return U @ Vt
 
 
 def _rigid_velocity(x: np.ndarray, v: np.ndarray, spins: np.ndarray, at: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 """The motion of vertices in the nodes of a run."""
 
-from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +11,8 @@ LOST = "lost"  # (meshes,) J, by damping since the start, in what a node is made
 OF_VERTICES = ("vertices", "vertex_velocities")  # arrays of nodes
 
 
-def check_vertices(structure: Structure, nodes: Mapping[str, np.ndarray]) -> None:
-    """Raise ValueError where the arrays of nodes do not hold the motion of the deformable bodies."""
+def check_vertices(structure: Structure, nodes: Any) -> None:
+    """Raise ValueError where the `Nodes` of a record do not hold the motion of the deformable bodies."""
     bodies = soft_meshes(structure)
     if bodies:
         shape = (len(nodes["t"]), sum(body.count for body in bodies), 3)
