@@ -247,7 +247,7 @@ def test_starts_with_small_strains(material):
         for size in (1e-5, 7.5e-5, 1.5e-4):
             x = meshes.points.copy()
             x[meshes.held] += size * way
-            equilibrium(meshes, x)
+            equilibrium(meshes, x, np.tile(np.eye(3), (len(x), 1, 1)))
             forces = body.mesh.forces(x)
             assert np.abs(forces[meshes.free]).max() <= 1e-8 * np.abs(forces[meshes.held]).max()
 
@@ -392,6 +392,7 @@ CORNERS = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
         ({"tetrahedra": [[0, 1, 2, 4]]}, "numbers of its 4 points, 0 to 3"),
         ({"tetrahedra": [[0, 1, 2, 2.5]]}, "numbers of its 4 points"),
         ({"tetrahedra": np.zeros((0, 4))}, "there is none"),
+        ({"tetrahedra": [[0, 1, 2, 3], [1, 2, 0, 3]]}, "number 1 has the same vertices as number 0"),
         ({"points": [*CORNERS, [2, 2, 2]]}, "point 4 belongs to none"),
         ({"attach": {"a": [0], "b": [0]}}, "vertex 0 is attached to 'a' and to 'b'"),
         ({"attach": {"a": [4]}}, "there is no vertex 4, only 0 to 3"),
@@ -449,3 +450,26 @@ def test_meshes_that_cannot_be_read(tmp_path):
     (tmp_path / "text.msh").write_text("no mesh\n")
     with pytest.raises(vi.FileError, match="cannot be read as a mesh"):
         vi.DeformableBody.from_mesh(tmp_path / "text.msh", **RUBBER)
+
+
+def test_a_body_held_along_an_edge_turns_with_what_holds_it():
+    """A turn about the edge, which moves no attached vertex, and a spin about it."""
+    part = vi.DeformableBody.box(
+        "part", (0.2, 0.3, 0.1), (1, 1, 1), E=1e5, nu=0.3, density=1000.0, position=(0.1, 0, 0.05),
+        attach={"rod": lambda p: np.hypot(p[:, 0], p[:, 2]) < 1e-9},
+    )  # fmt: skip
+    rod = vi.Body.rod("rod", (0, -0.2, 0), (0, 0.2, 0), mass=0.5, radius=0.01)
+    hinge = vi.Revolute("hinge", "world", "rod", point=(0, 0, 0), axis=(0, 1, 0))
+    mechanism = vi.Mechanism("pad", [rod], [hinge], forces=[part])
+    run = vi.simulate(mechanism, 1e-3, 1e-3, state=mechanism.state(coordinates={"hinge": 1.0}, rates={"hinge": 2.0}))
+    c, s = np.cos(1.0), np.sin(1.0)
+    turned = part.points @ np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]]).T
+    assert run.vertices["part"][0] == pytest.approx(turned, abs=1e-9)
+    assert run.vertex_velocities["part"][0] == pytest.approx(np.cross([0, 2.0, 0], turned), abs=1e-9)
+
+
+def test_pictures_of_the_mechanism_show_the_mesh():
+    mechanism = vi.mechanisms.net_between_carts()
+    bare = replace(mechanism, forces=[])
+    drawn, without = (len(each.plot().axes[0].collections) for each in (mechanism, bare))
+    assert drawn == without + 1

@@ -23,9 +23,9 @@ LAYERS = [
     {"compile"},
     {"kinematics"},
     {"drawing"},
+    {"meshes"},
     {"configurations"},
     {"mechanism", "inputs", "record"},
-    {"meshes"},
     {"analysis"},
     {"viz"},
     {"io"},
@@ -66,10 +66,6 @@ FORBIDDEN = {
 ONLY = {("kernels", "model"): {"varint.model.forces.LAWS"}, ("topology", "errors"): set()}
 # imports within functions of what stands above the module: (module, module above) to the reason
 UPWARD = {
-    (
-        "varint.mechanism",
-        "varint.meshes.mesh_start",
-    ): "Mechanism.plot draws deformable bodies as a run starts with them",
     ("varint.redmax", "varint.formulations.reduced"): "vi.redmax.simulate is a public name, and stands on the method",
     (
         "varint.redmax",

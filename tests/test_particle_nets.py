@@ -437,7 +437,7 @@ def test_wrong_nets(given, message):
         ({"divisions": (0, 3)}, "divisions of particle net 'cloth'"),
         ({"divisions": (3,)}, "must be two whole numbers"),
         ({"directions": ((1, 0, 0), (2, 0, 0))}, "directions of particle net 'cloth' must not be parallel"),
-        ({"attach": {"world": lambda p: p[:, 0] > 9.0}}, "the vertices attached to 'world': there is none"),
+        ({"attach": {"world": lambda p: p[:, 0] > 9.0}}, "the vertices of '.*' attached to 'world': there is none"),
     ],
 )
 def test_wrong_cloths(given, message):
@@ -450,3 +450,10 @@ def test_nets_are_refused_by_name():
         vi.linearize(hung())
     with pytest.raises(vi.MechanismError, match=r"particle net 'cloth'.*'c'"):
         alone(cloth(attach={"c": corners}))
+
+
+def test_particles_without_springs_fall():
+    particles = vi.ParticleNet("dust", [(0, 0, 1), (0, 1, 1)], masses=1.0, springs=[], stiffness=1.0)
+    ball = vi.Body.sphere("ball", 0.1, 1.0)
+    run = vi.simulate(vi.Mechanism("dust", [ball], [vi.Free("free", "world", "ball")], forces=[particles]), 0.1, 1e-2)
+    assert run.vertices["dust"][-1, :, 2] == pytest.approx(1.0 - 0.5 * 9.81 * 0.01, abs=1e-12)

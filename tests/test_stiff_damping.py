@@ -124,7 +124,7 @@ def test_forces_beside_damped_joints_are_those_of_rigid_ones(kind, damping_time)
         (vi.JointStop("floor", joint="g", lower=-0.1, upper=0.1), lambda run: [run.force["floor"]]),
     ):
         for found, rigid in zip(read(two_rods(force, kind, **soft)), read(two_rods(force)), strict=True):
-            assert found[-20:] == pytest.approx(rigid[-20:], abs=0.02 * np.abs(rigid).max())
+            assert found[-20:] == pytest.approx(rigid[-20:], abs=0.03 * np.abs(rigid).max())
 
 
 @pytest.mark.slow

@@ -244,7 +244,7 @@ class Mechanism(CompiledStructure):
         from varint.meshes.mesh_start import vertices_at
 
         state = self.state() if state is None else state
-        return plot_mechanism(self, state, path, plane, labels, vertices_at(self, state))
+        return plot_mechanism(self, state, path, plane, labels, vertices_at(self, self.compiled, state))
 
     def diagnose(self, state: State | None = None) -> Diagnosis:
         """Mobility, redundant rows, instantaneous motions and singularity at the pose of ``state``; ``str()`` reports.

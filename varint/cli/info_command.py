@@ -270,7 +270,7 @@ def _at_the_start(mechanism: "Mechanism", state: "State") -> list[Fact]:
     if pieces is not None:
         kinetic += float(pieces.kinetic_energy()[0])
         potential += pieces.potential_energy(mechanism.gravity)[0]
-    for mesh in meshes_at(mechanism, state_with_meshes(mechanism, state)):
+    for mesh in meshes_at(mechanism, state_with_meshes(mechanism, mechanism.compiled, state)):
         kinetic += float(mesh.kinetic_energy()[0])
         potential += mesh.potential_energy(mechanism.gravity)[0]
     label = "energy at the start"

@@ -233,7 +233,7 @@ class Variational(Method):
     @staticmethod
     def trajectory(record: Record) -> Trajectory:
         """See `Method`; raises ValueError where the motion of deformable bodies is missing."""
-        check_vertices(record)
+        check_vertices(record.mechanism, record.nodes)
         return Trajectory(record)
 
     @property

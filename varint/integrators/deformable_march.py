@@ -68,6 +68,8 @@ class DeformableMarch(March):
     taped : (kept, 2, n, 3) m, of all vertices at the start and the end of the stages on the tape
     """
 
+    halves = False
+
     def __init__(
         self, mechanism: Mechanism, compiled: Compiled, scheme: Scheme, dt: float, tol: float, every: int, kept: int = 0
     ) -> None:

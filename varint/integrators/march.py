@@ -98,6 +98,8 @@ class March:
         How many stages are kept on the tape of its workspace.
     """
 
+    halves = True  # whether steps that cannot be solved are divided
+
     def __init__(
         self,
         compiled: Compiled,

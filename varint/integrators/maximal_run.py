@@ -330,8 +330,9 @@ class MaximalRun:
         advice = [str(misfit) for misfit in misfits] or [
             "A smaller dt may help; infinite loads or a lock-up cannot be solved"
         ]
+        divided = f", not even in {2**DEEPEST_SUBSTEP} sub-steps" if self.march.halves else ""
         message = (
-            f"the step at t = {when:g} s could not be solved, not even in {2**DEEPEST_SUBSTEP} sub-steps;"
+            f"the step at t = {when:g} s could not be solved{divided};"
             f" the residual is largest at {where}. {'; '.join(advice)}"
         )
         return Failure(message, when, name, held)

@@ -9,12 +9,12 @@ from scipy.sparse import coo_array, csc_array
 
 from varint.compile import Compiled
 from varint.elasticity.materials import Response, Viscosity
-from varint.mechanism import Mechanism
 from varint.meshes.vertex_loops import add_entries, add_wrenches, fill_jacobian, move_vertices, place_vertices
 from varint.meshes.vertex_order import VertexOrder
 from varint.model.body import WORLD
 from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.rotation_vectors import rotation_matrix
+from varint.model.structure import Structure
 
 
 class SparsePattern:
@@ -63,9 +63,9 @@ class AttachedMeshes:
     settling : (free,) whether a free vertex starts in equilibrium; others start as `mesh_start` places them
     """
 
-    def __init__(self, mechanism: Mechanism, compiled: Compiled) -> None:
-        bodies = soft_meshes(mechanism)
-        self.gravity = np.asarray(mechanism.gravity)
+    def __init__(self, structure: Structure, compiled: Compiled) -> None:
+        bodies = soft_meshes(structure)
+        self.gravity = np.asarray(structure.gravity)
         self.meshes = [body.mesh for body in bodies]
         self.given_velocities = [body.velocities for body in bodies]
         self.damped = any(mesh.damped for mesh in self.meshes)
@@ -73,20 +73,21 @@ class AttachedMeshes:
         count = int(self.first[-1])
         self.points = np.concatenate([mesh.points for mesh in self.meshes])
         self.mass = np.concatenate([mesh.mass for mesh in self.meshes])
-        nb = len(mechanism.bodies)
-        owner, arm = np.full(count, -1), np.zeros((count, 3))
+        nb = len(structure.bodies)
+        owner, arm, frame = np.full(count, -1), np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1))
         for begin, body in zip(self.first, bodies, strict=False):
             for part in body.attached:
                 vertices = begin + np.array(part.vertices)
                 owner[vertices], arm[vertices] = nb, self.points[vertices]
                 if part.body != WORLD:
-                    k = mechanism.body_index[part.body]
-                    B, x = rotation_matrix(mechanism.bodies[k].quat_wxyz), mechanism.bodies[k].position
+                    k = structure.body_index[part.body]
+                    B, x = rotation_matrix(structure.bodies[k].quat_wxyz), structure.bodies[k].position
                     owner[vertices], arm[vertices] = compiled.slot[k], (self.points[vertices] - x) @ B
+                    frame[vertices] = B
         carried = np.repeat([mesh.carried for mesh in self.meshes], np.diff(self.first))
         self.settling = ~carried[owner < 0]
         self.free, self._attached = np.flatnonzero(owner < 0), np.flatnonzero(owner >= 0)
-        self._owner, self._arm = owner[self._attached], arm[self._attached]
+        self._owner, self._arm, self._frame = owner[self._attached], arm[self._attached], frame[self._attached]
         self.held = np.flatnonzero((owner >= 0) & (owner < nb))
         self._slot, self._offset = owner[self.held], arm[self.held]
         self.slots, self._column = np.unique(self._slot, return_inverse=True)
@@ -96,6 +97,18 @@ class AttachedMeshes:
     def place(self, position: np.ndarray, rotation: np.ndarray, x: np.ndarray) -> None:
         """Set the attached vertices in ``x`` (n, 3) by ``position`` (nb + 1, 3) and ``rotation`` (nb + 1, 3, 3)."""
         place_vertices(position, rotation, self._attached, self._owner, self._arm, x)
+
+    def turns(self, rotation: np.ndarray) -> np.ndarray:
+        """Rotations (n, 3, 3) from the reference of the bodies of attached vertices; of others none."""
+        turned = np.tile(np.eye(3), (len(self.points), 1, 1))
+        turned[self._attached] = rotation[self._owner] @ self._frame.transpose(0, 2, 1)
+        return turned
+
+    def spins(self, motion: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+        """Angular velocities (n, 3), rad/s, world, of the bodies of held vertices; zero of others."""
+        spins = np.zeros_like(self.points)
+        spins[self.held] = np.einsum("nij,nj->ni", rotation[self._slot], motion[self._slot, 3:])
+        return spins
 
     def velocities(self, motion: np.ndarray, rotation: np.ndarray) -> np.ndarray:
         """Velocities (held, 3), m/s, world, of the held vertices; ``motion`` (nb, 6): v world, w body axes."""
@@ -229,7 +242,7 @@ class AttachedMeshes:
     def _of_entries(self) -> tuple[np.ndarray, np.ndarray]:
         """Row and column in the (3 n, 3 n) matrix of each entry of the blocks of all elements."""
         elements = [mesh.elements + first for mesh, first in zip(self.meshes, self.first, strict=False)]
-        columns = [(3 * own[:, :, None] + np.arange(3)).reshape(len(own), -1) for own in elements]
+        columns = [(3 * own[:, :, None] + np.arange(3)).reshape(len(own), 3 * own.shape[1]) for own in elements]
         return _down(columns), _along(columns)
 
     def factors(self, matrix: csc_array, more: np.ndarray | None = None) -> Any:
@@ -254,7 +267,7 @@ class AttachedMeshes:
         number[self.free], number[self.held] = np.arange(len(self.free)), np.arange(len(self.held))
         is_free[self.free], is_held[self.held] = 1, 1
         elements = [mesh.elements + first for mesh, first in zip(self.meshes, self.first, strict=False)]
-        columns = [(3 * number[own][:, :, None] + np.arange(3)).reshape(len(own), -1) for own in elements]
+        columns = [(3 * number[own][:, :, None] + np.arange(3)).reshape(len(own), 3 * own.shape[1]) for own in elements]
         free, held = ([np.repeat(mark[own], 3, axis=1) > 0 for own in elements] for mark in (is_free, is_held))
         rows, across = _down(columns), _along(columns)
 

@@ -9,43 +9,44 @@ import numpy as np
 from scipy.sparse import csc_array, diags_array
 from scipy.sparse.linalg import splu
 
+from varint.compile import Compiled
 from varint.elasticity.elastic_mesh import ElasticMesh
 from varint.elasticity.spring_net import SpringNet
 from varint.errors import StateError
 from varint.kinematics.frames import with_world
-from varint.mechanism import Mechanism
 from varint.meshes.attached_meshes import AttachedMeshes
 from varint.meshes.mesh_state import MeshState, with_vertices
 from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.state import State
+from varint.model.structure import Structure
 
 MOST_ITERATIONS = 200
 HALVINGS = 40  # of an increment
 AT_REST = 1e-11  # of the largest force at the first guess, or of those that hold the bodies
 ROUND_OFF = 1e-14  # of the largest stiffness times the size of the meshes
+NO_TURN = 1e-14  # of the entries of a rotation matrix
 LINE = 1e-6  # singular value over the largest: points on a line leave a rotation undetermined
 SHIFT = 1e-12  # of the largest stiffness: that of a mesh held at a point or a line alone is singular
 
 
-def state_with_meshes(mechanism: Mechanism, state: State) -> State:
+def state_with_meshes(structure: Structure, compiled: Compiled, state: State) -> State:
     """The state with all vertices as a run starts from it; itself where it has them, or where there are none.
 
     Raises StateError.
     """
-    if isinstance(state, MeshState) or not soft_meshes(mechanism):
+    if isinstance(state, MeshState) or not soft_meshes(structure):
         return state
-    compiled = mechanism.compiled
     x, R = with_world(state.position, state.quat_wxyz)
-    position, rotation, motion = x.copy(), R.copy(), np.zeros((len(mechanism.bodies), 6))
+    position, rotation, motion = x.copy(), R.copy(), np.zeros((len(structure.bodies), 6))
     position[compiled.slot], rotation[compiled.slot] = x[:-1], R[:-1]
     motion[compiled.slot] = np.hstack([state.velocity, state.angular_velocity])
-    vertices = start_along(AttachedMeshes(mechanism, compiled), position, rotation, motion)
-    return with_vertices(mechanism, state, np.array(vertices))
+    vertices = start_along(AttachedMeshes(structure, compiled), position, rotation, motion)
+    return with_vertices(structure, state, np.array(vertices))
 
 
-def vertices_at(mechanism: Mechanism, state: State) -> list[np.ndarray]:
+def vertices_at(structure: Structure, compiled: Compiled, state: State) -> list[np.ndarray]:
     """Places (n, 3), m, world, of the vertices of each mesh at a state, see `state_with_meshes`."""
-    found = state_with_meshes(mechanism, state)
+    found = state_with_meshes(structure, compiled, state)
     return list(found.vertices.values()) if isinstance(found, MeshState) else []
 
 
@@ -65,26 +66,26 @@ def start_along(
         return x, v
     x, v = meshes.points.copy(), np.zeros_like(meshes.points)
     meshes.place(position, rotation, x)
-    equilibrium(meshes, x)
+    equilibrium(meshes, x, meshes.turns(rotation))
     v[meshes.held] = meshes.velocities(motion, rotation)
-    velocities_along(meshes, x, v)
+    velocities_along(meshes, x, v, meshes.spins(motion, rotation))
     return x, v
 
 
-def equilibrium(meshes: AttachedMeshes, x: np.ndarray) -> None:
+def equilibrium(meshes: AttachedMeshes, x: np.ndarray, turns: np.ndarray) -> None:
     """Bring the free vertices in ``x`` (n, 3) to rest, without gravity, by Newton's method; the others are in place.
 
     Each mesh begins with the rigid motion that is next to that of its attached vertices; a net adds to it the mean of
-    what its neighbours move. Raises StateError.
+    what its neighbours move. ``turns`` (n, 3, 3): of the bodies of attached vertices. Raises StateError.
     """
     tied = np.setdiff1d(np.arange(len(x)), meshes.free)
-    if np.array_equal(x[tied], meshes.points[tied]):
+    if np.array_equal(x[tied], meshes.points[tied]) and np.abs(turns[tied] - np.eye(3)).max(initial=0.0) < NO_TURN:
         x[meshes.free] = meshes.points[meshes.free]
         return
     for mesh, first, own, free in _parts(meshes):
         R, a, b = np.eye(3), np.zeros(3), np.zeros(3)
         if len(own):
-            R, a, b = _next_rotation(meshes.points[own], x[own], least=mesh.carried)
+            R, a, b = _next_rotation(meshes.points[own], x[own], turns[own])
         x[free] = (meshes.points[free] - a) @ R.T + b
         if isinstance(mesh, SpringNet):
             x[free] += _spread(mesh, own - first, x[own] - ((meshes.points[own] - a) @ R.T + b), free - first)
@@ -127,13 +128,14 @@ def _settle(meshes: AttachedMeshes, x: np.ndarray, settling: np.ndarray) -> None
     )
 
 
-def velocities_along(meshes: AttachedMeshes, x: np.ndarray, v: np.ndarray) -> None:
+def velocities_along(meshes: AttachedMeshes, x: np.ndarray, v: np.ndarray, spins: np.ndarray) -> None:
     """Set the velocities of the free vertices in ``v`` (n, 3), m/s, to those at which they stay in equilibrium.
 
-    Nets have those that they are given, or those of the mean of their neighbours.
+    Nets have those that they are given, or those of the mean of their neighbours. ``spins`` (n, 3): of the bodies of
+    attached vertices, rad/s, world.
     """
-    if v[meshes.held].any():
-        _move_along(meshes, x, v)
+    if v[meshes.held].any() or spins.any():
+        _move_along(meshes, x, v, spins)
     else:
         v[meshes.free] = 0.0
     for (_, first, _, free), given in zip(_parts(meshes), meshes.given_velocities, strict=True):
@@ -141,12 +143,12 @@ def velocities_along(meshes: AttachedMeshes, x: np.ndarray, v: np.ndarray) -> No
             v[free] = given[free - first]
 
 
-def _move_along(meshes: AttachedMeshes, x: np.ndarray, v: np.ndarray) -> None:
+def _move_along(meshes: AttachedMeshes, x: np.ndarray, v: np.ndarray, spins: np.ndarray) -> None:
     for mesh, first, own, free in _parts(meshes):
         v[free] = 0.0
         if len(own):
             places = np.concatenate([free, own])
-            rigid = _rigid_velocity(x[own], v[own], x[places])
+            rigid = _rigid_velocity(x[own], v[own], spins[own], x[places])
             v[free] = rigid[: len(free)]
             if isinstance(mesh, SpringNet):
                 v[free] += _spread(mesh, own - first, v[own] - rigid[len(free) :], free - first)
@@ -155,6 +157,8 @@ def _move_along(meshes: AttachedMeshes, x: np.ndarray, v: np.ndarray) -> None:
         stiffness = meshes.stiffness(meshes.responses(x), 1.0, inertia=False)
         pulled = stiffness.free @ v[meshes.free].ravel() + stiffness.mixed @ v[meshes.held].ravel()
         K = _among(stiffness.free, settling)
+        if np.abs(pulled).max() <= ROUND_OFF * K.diagonal().max() * np.abs(v).max():
+            return  # it moves as one: K may be singular
         v[meshes.free[settling]] -= _solver(K).solve(pulled[np.repeat(settling, 3)]).reshape(-1, 3)
 
 
@@ -186,25 +190,43 @@ def _solver(K):  # type: ignore[no-untyped-def]
     return splu((K + diags_array(np.full(K.shape[0], SHIFT * K.diagonal().max()))).tocsc())
 
 
-def _next_rotation(points: np.ndarray, x: np.ndarray, least: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _next_rotation(points: np.ndarray, x: np.ndarray, turns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """R and centres a, b of the rigid motion R (p - a) + b next to that of ``points`` (n, 3) to ``x`` (Kabsch).
 
-    ``least``: where points on a line leave a turn about it undetermined, the least rotation.
+    Where points on a line leave a turn about it undetermined, that next to the mean of ``turns`` (n, 3, 3).
     """
     a, b = points.mean(axis=0), x.mean(axis=0)
     moments = (x - b).T @ (points - a)
     U, sizes, Vt = np.linalg.svd(moments)
-    if least and sizes[1] <= LINE * sizes[0]:
-        U, _, Vt = np.linalg.svd(moments + LINE * LINE * sizes[0] * np.eye(3))
+    if sizes[0] == 0.0:
+        return _rotation_in(turns.mean(axis=0)), a, b
+    if sizes[1] <= LINE * sizes[0]:  # the line turns as it does, and what is across it as the bodies do
+        mean = _rotation_in(turns.mean(axis=0))
+        across = mean @ Vt[1] - ((mean @ Vt[1]) @ U[:, 0]) * U[:, 0]
+        size = float(np.linalg.norm(across))
+        U[:, 1] = across / size if size > LINE else U[:, 1]
+        U[:, 2] = np.cross(U[:, 0], U[:, 1]) * np.linalg.det(Vt)
+        return U @ Vt, a, b
+    return _rotation_in(moments), a, b
+
+
+def _rotation_in(matrix: np.ndarray) -> np.ndarray:
+    """The rotation (3, 3) next to a matrix."""
+    U, _, Vt = np.linalg.svd(matrix)
     U[:, 2] *= np.sign(np.linalg.det(U) * np.linalg.det(Vt))
-    return U @ Vt, a, b
+    return U @ Vt
 
 
-def _rigid_velocity(x: np.ndarray, v: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Velocities ``at`` (m, 3) of the rigid motion nearest to ``v`` (n, 3) of points at ``x``, in least squares."""
+def _rigid_velocity(x: np.ndarray, v: np.ndarray, spins: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Velocities ``at`` (m, 3) of the rigid motion nearest to ``v`` (n, 3) of points at ``x``, in least squares.
+
+    Where points on a line leave a spin about it undetermined, that of the mean of ``spins`` (n, 3).
+    """
     centre, mean = x.mean(axis=0), v.mean(axis=0)
     arms = x - centre
-    spin = np.linalg.lstsq(np.cross(np.eye(3)[:, None], arms[None]).reshape(3, -1).T, (v - mean).ravel(), rcond=1e-10)[
-        0
-    ]
+    across = np.cross(np.eye(3)[:, None], arms[None]).reshape(3, -1).T
+    spin, _, rank, _ = np.linalg.lstsq(across, (v - mean).ravel(), rcond=1e-10)
+    if rank < 3:
+        free = spins.mean(axis=0)
+        spin += free - np.linalg.lstsq(across, across @ free, rcond=1e-10)[0]
     return mean + np.cross(spin, at - centre)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from varint.errors import MechanismError
 from varint.model.body import WORLD, Body
+from varint.model.bounds import bounded
 from varint.model.checks import (
     MOST,
     array_of,
@@ -172,6 +173,7 @@ def cable(
 
 def _points(point_a: ArrayLike, point_b: ArrayLike, what: str) -> tuple[np.ndarray, np.ndarray]:
     a, b = array_of(point_a, (3,), f"point_a of {what}"), array_of(point_b, (3,), f"point_b of {what}")
+    bounded(np.array([a, b]), f"points of {what}")
     if np.linalg.norm(b - a) == 0.0:
         raise MechanismError(f"{what} needs two points that are apart")
     return a, b

@@ -40,9 +40,9 @@ class MeshSource:
 
     def numbers(self, which: Any, body: str) -> np.ndarray:
         """New numbers of chosen vertices, see `DeformableBody.from_mesh`; raises ArgumentError."""
-        what = f"the vertices attached to '{body}'"
+        what = f"the vertices of '{self.name}' attached to '{body}'"
         if isinstance(which, str):
-            known_name(which, self.sets, f"{what}: the file has no set", ArgumentError)
+            known_name(which, self.sets, f"{what}: there is no set", ArgumentError)
             return self._kept(self.sets[which], what)
         if callable(which):
             mask = np.asarray(call(which, f"{what}, a function of the points", self.points.copy()))

@@ -7,11 +7,12 @@ from numpy.typing import ArrayLike
 
 from varint.errors import MechanismError
 from varint.model.arrays import Values
-from varint.model.checks import Frozen, array_of, finite, in_a_shape, positive
+from varint.model.checks import Frozen, array_of, checked_call, finite, flag, in_a_shape, positive
 
 TORSION_TERMS = 20  # of the series of a rectangle: the terms fall as 1 / n^5
 
 
+@checked_call
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Section(Frozen):
     """Stiffnesses of a beam's cross-section; x is along the beam, y along its ``normal``, z at right angles to both.
@@ -62,6 +63,7 @@ class Section(Frozen):
         set_("inertia_per_length", _positive(inertia, 3, "inertia_per_length"))
         size = np.sqrt(12.0 * self.EI[::-1] / self.EA) if size is None else size
         set_("size", _positive(size, 2, "size"))
+        set_("round", flag(self.round, "round of a section"))
 
     @property
     def label(self) -> str:

@@ -37,7 +37,7 @@ def layout_of(equations: Equations, contacts: Contacts | None) -> dict:
 def trajectory(record: Record) -> ReducedTrajectory:
     """The trajectory of a reduced run; raises ValueError where its nodes and layout do not belong together."""
     _check(record)
-    check_vertices(record)
+    check_vertices(record.mechanism, record.nodes)
     return ReducedTrajectory(record)
 
 
