@@ -11,6 +11,7 @@ import varint as vi
 from varint.inputs.at_nodes import Commands
 from varint.integrators.march import March
 from varint.integrators.schemes import scheme
+from varint.kernels.beams import evaluate_beams
 from varint.kernels.columns import apply_wide, refine_wide
 from varint.kernels.efforts import stiffen
 from varint.kernels.ldu import solve_newton
@@ -190,6 +191,7 @@ def refined(mechanism, state, h, commands=None):
     ws, step = march.ws, (march.pose, 1 - march.pose, h)
     ws.goal[:] = ws.momentum
     evaluate_step(plan, ws, march.pose, 1 - march.pose, h, march.pose, 0.0)
+    evaluate_beams(plan, ws, ws.efforts.position, ws.efforts.rotation)  # their gradients, as `play_stage` does
     prepare_operator(plan, ws, 0.5 * h)
     rng = np.random.default_rng(0)
     body, row = rng.standard_normal((nb, 6)), rng.standard_normal(plan.rows.role.size) * (ws.compliance == 0.0)
