@@ -18,7 +18,7 @@ from varint.algebra.sums import two_sums
 from varint.algebra.vectors import ZERO, add, cross, dot, rotate, rotate_back, scale, sub, turn_of, vector, write
 from varint.kernels.beams import SIZE, ends_of, turn_of_half
 from varint.kernels.compliant_rows import write_rows
-from varint.kernels.laws import law_effort, law_work
+from varint.kernels.laws import evaluate_along, finish_laws
 from varint.kernels.plan import Plan, Workspace
 from varint.measures.middle import half_of, half_turn, lever, to_middle, torque_of
 from varint.measures.rotation import by_rotation, vector_change
@@ -93,16 +93,10 @@ def apply_beams(plan: Plan, ws: Workspace, half_step: float) -> None:
 def _evaluate(plan, ws, m, s, r, value, rate, half_step):
     """Write what laws find along measure m, the only one of sum s, and the residual of its row r."""
     work = ws.efforts
-    effort = by_value = by_rate = 0.0
-    for number in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
-        f = natural(number)
-        own, own_by_value, own_by_rate = law_effort(plan, work, f, value, rate, half_step)
-        work.effort[natural(plan.laws.element[f])] = own
-        work.law_by_value[f], work.law_by_rate[f] = own_by_value, own_by_rate
-        effort, by_value, by_rate = effort + own, by_value + own_by_value, by_rate + own_by_rate
-    work.value[m] = work.sum_value[s] = value
-    work.sum_rate[s], work.sum_by_value[s], work.sum_by_rate[s] = rate, by_value, by_rate
-    ws.residual_row[r], work.sum_effort[s] = ws.multiplier[r] - half_step * effort, ws.multiplier[r] / half_step
+    work.value[m] = value
+    evaluate_along(plan, work, s, value, rate, half_step)
+    ws.residual_row[r] = ws.multiplier[r] - half_step * work.sum_effort[s]
+    work.sum_effort[s] = ws.multiplier[r] / half_step
 
 
 @indirect(seconds=2, what=WHAT)
@@ -183,13 +177,7 @@ def finish_beams(plan: Plan, ws: Workspace, start: int, half_step: float, known:
         _strain_ends(plan, ws, n, natural(1 - start))
         m, first = natural(plan.beams.first[n]), natural(plan.beams.sum[n])
         for j in range(SIZE):
-            s = first + j
-            for number in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
-                f = natural(number)
-                work.work[natural(plan.laws.element[f])] += law_work(plan, ws, f, s, start, 2.0 * half_step)
-                state = plan.laws.state[f]
-                if state >= 0:
-                    work.state[natural(state)] += 2.0 * half_step * work.flow[natural(state)]
+            finish_laws(plan, ws, first + j, start, 2.0 * half_step)
             work.value_near[m + j] = work.value[m + j]
         side = natural(plan.measures.first[m])
         for end in range(2):

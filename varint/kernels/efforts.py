@@ -37,7 +37,7 @@ from varint.algebra.vectors import add, cross, dot, scale, square_to, sub, turn_
 from varint.kernels.beam_steps import apply_beams, finish_beams, stiffen_beams
 from varint.kernels.compliant_rows import write_rows
 from varint.kernels.dense import add_scaled6, dot6
-from varint.kernels.laws import evaluate_other_laws, law_work, sum_ends
+from varint.kernels.laws import evaluate_other_laws, finish_laws, sum_ends
 from varint.kernels.loads import body_of, contact_torque, differentiate_loads, evaluate_loads, load_power
 from varint.kernels.measures import ANGLE, weighted_curvature
 from varint.kernels.path_records import OWN_ROWS
@@ -356,12 +356,7 @@ def finish_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> N
     for place in range(plan.laws.other.size):
         s = natural(plan.laws.other[place])
         sum_ends(plan, ws, s, start, known)
-        for number in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
-            f = natural(number)
-            work.work[natural(plan.laws.element[f])] += law_work(plan, ws, f, s, start, 2.0 * half_step)
-            state = plan.laws.state[f]
-            if state >= 0:
-                work.state[natural(state)] += 2.0 * half_step * work.flow[natural(state)]
+        finish_laws(plan, ws, s, start, 2.0 * half_step)
         for number in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
             m = natural(number)
             work.value_near[m] = work.value[m]

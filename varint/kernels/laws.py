@@ -211,6 +211,18 @@ def law_work(plan, ws, f, s, start, step):
 
 
 @njit(inline="always")
+def finish_laws(plan, ws, s, start, step):
+    """Add a ``step``, s, from the pose ``start`` on to the works and states of the laws along sum s."""
+    work = ws.efforts
+    for number in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
+        f = natural(number)
+        work.work[natural(plan.laws.element[f])] += law_work(plan, ws, f, s, start, step)
+        state = plan.laws.state[f]
+        if state >= 0:
+            work.state[natural(state)] += step * work.flow[natural(state)]
+
+
+@njit(inline="always")
 def _is_fused(plan, s):
     """Whether sum s is one of an element of a beam, or of a path of a muscle."""
     return plan.measures.fused[natural(plan.laws.sum_first[s])]
@@ -280,6 +292,12 @@ def _evaluate_sum(plan, ws, s, velocity, span):
         m = natural(number)
         value += plan.measures.weight[m] * work.value[m]
         rate += measure_rate(plan, m, work.gradient[m], velocity)
+    evaluate_along(plan, work, s, value, rate, span)
+
+
+@njit(inline="always")
+def evaluate_along(plan, work, s, value, rate, span):
+    """Evaluate the laws along sum s, whose value and rate are known."""
     effort = by_value = by_rate = 0.0
     for number in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
         f = natural(number)

@@ -4,7 +4,7 @@ from varint._numba import Float1, Float2, Float3, indirect, njit
 from varint.algebra.quaternion import rotation_matrix
 from varint.kernels.configuration import follow_measured
 from varint.kernels.dense import add_scaled6, dot6
-from varint.kernels.laws import evaluate_laws, law_effort, law_potential
+from varint.kernels.laws import evaluate_along, evaluate_laws, law_potential
 from varint.kernels.loads import evaluate_loads
 from varint.kernels.plan import Plan, Workspace
 
@@ -69,13 +69,8 @@ def keep_turns(plan, work):
 @njit
 def replace_rates(plan, work, sums, rates):
     """Evaluate the laws along ``sums`` (k,) again, with these ``rates`` (k,). After `evaluate_laws`."""
-    laws = plan.laws
     for k in range(sums.size):
-        s = sums[k]
-        work.sum_rate[s], work.sum_effort[s] = rates[k], 0.0
-        for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
-            work.effort[laws.element[f]] = law_effort(plan, work, f, work.sum_value[s], rates[k], 0.0)[0]
-            work.sum_effort[s] += work.effort[laws.element[f]]
+        evaluate_along(plan, work, sums[k], work.sum_value[sums[k]], rates[k], 0.0)
 
 
 @njit(seconds=2, what="efforts at recorded nodes")
