@@ -5,17 +5,18 @@ import numpy as np
 import varint as vi
 from varint.mechanisms._sizes import Positive
 
-HUB, BONE, DEPTH = 0.03, 0.035, 0.02  # m: radius of the hub, length of a bone, height of the flesh
+HUB, BONE, DEPTH = 0.03, 0.035, 0.02  # m: of the first hinges from the centre, length of a bone, height of the flesh
 FLESH = {"E": 3e4, "nu": 0.4, "density": 1000.0}
 
 
 def build(arms: int = 5, bones: int = 4, cell: Positive = 0.028, rate: float = 2.0) -> vi.Mechanism:
-    """The skeleton is a tree of rigid bodies, and the vertices of the flesh next to a bone move with it.
+    """The skeleton is a tree of rigid bodies, and the vertices of the flesh near a bone move with it.
 
-    It has no weight, as in water, and no motors. Its hinges start with the rates of a wave that runs twice around the
-    animal, so that arms beat against each other.
+    It has no weight, as in water, and no motors. Its hinges start with rates that go with the cosine of twice the angle
+    of their arm, so that arms beat against each other.
 
-    Zero of the coordinates: the pose at the start, all arms straight: "joint a.b" is the angle of bone b of arm a, up.
+    Zero of the coordinates: the pose at the start, all arms straight: "joint a.b" is the angle of bone b of arm a to
+    the part before it, positive up.
 
     Parameters
     ----------
@@ -24,12 +25,12 @@ def build(arms: int = 5, bones: int = 4, cell: Positive = 0.028, rate: float = 2
     bones : int
         Of an arm, from 1; 35 mm each.
     cell : float, m
-        Length of the cells of the flesh, of six tetrahedra each, at most 0.028.
+        Length of the cells of the flesh, of six tetrahedra each.
     rate : float, rad/s
         Largest rate of the hinges at the start.
     """
     if arms < 3 or bones < 1:
-        raise vi.MechanismError(f"a starfish needs 3 arms at least, of one bone or more, got {arms} of {bones}")
+        raise vi.MechanismError(f"a starfish needs 3 arms at least, of one bone or more, got {arms} arms of {bones}")
     angles = 2 * np.pi * np.arange(arms) / arms
     bodies, joints, rates = [vi.Body.cylinder("hub", 0.02, 0.01, mass=0.02)], [vi.Free("swimming", "world", "hub")], {}
     for arm, angle in enumerate(angles):
@@ -66,7 +67,8 @@ def _mesh(angles, reach, cell):
     def number(a, b, c):
         return ((i + a + count) * size + j + b + count) * 2 + c
 
-    ways = [(4, 6), (6, 2), (2, 3), (3, 1), (1, 5), (5, 4)]  # of the corners 1 to 6 from corner 0 to corner 7
+    # all six share the diagonal from corner 0 to corner 7: the other edge of each
+    ways = [(4, 6), (6, 2), (2, 3), (3, 1), (1, 5), (5, 4)]
     at = [number(k >> 2, k >> 1 & 1, k & 1) for k in range(8)]
     tetrahedra = np.concatenate([np.column_stack([at[0], at[a], at[b], at[7]]) for a, b in ways])
     used, tetrahedra = np.unique(tetrahedra, return_inverse=True)
@@ -80,16 +82,17 @@ def _mesh(angles, reach, cell):
 
 
 def _held(points, angles, bones, cell):
-    """Body name to the vertices next to its bone; the hub holds those about the centre."""
+    """Body name to the vertices near its bone; the hub holds those about the centre."""
     along, across = _along_and_across(points, angles)
     found = {"hub": np.hypot(points[:, 0], points[:, 1]) < 0.8 * HUB}
+    nearest = np.argmin(np.where(along > 0.0, np.abs(across), np.inf), axis=0)  # arm of each vertex
     for arm in range(len(angles)):
         for bone in range(bones):
             middle = np.abs(along[arm] - HUB - (bone + 0.5) * BONE) < 0.4 * BONE
-            found[f"bone {arm}.{bone}"] = middle & (np.abs(across[arm]) < 0.75 * cell)
+            found[f"bone {arm}.{bone}"] = middle & (np.abs(across[arm]) < 0.75 * cell) & (nearest == arm)
     missed = [body for body, mask in found.items() if not mask.any()]
     if missed:
-        raise vi.MechanismError(f"cells of {cell:g} m leave no vertex next to {missed[0]}: take smaller ones")
+        raise vi.MechanismError(f"cells of {cell:g} m leave no vertex near {missed[0]}: take smaller ones")
     return {body: np.flatnonzero(mask) for body, mask in found.items()}
 
 
@@ -101,6 +104,6 @@ EXPECTED = {
     "loops": 0,
     "dt": 0.002,
     "duration": 0.5,
-    "variants": [{"arms": 6, "bones": 2, "cell": 0.025, "rate": -1.0}],
+    "variants": [{"arms": 9, "bones": 2, "cell": 0.025, "rate": -1.0}],
     "impossible": [{"arms": 2}, {"bones": 0}, {"cell": 0.1}],
 }

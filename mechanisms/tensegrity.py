@@ -11,8 +11,8 @@ def build(
 ) -> vi.Mechanism:
     """Struts of 0.2 kg on ball joints on the ground, cables between their tops and from each top to the next foot.
 
-    Without weight it stands in the one twist at which cables can be in tension, and any turn of the struts tightens
-    them. It starts in that shape, turning, and swings and sags about it.
+    Without weight it stands in the one twist at which all cables can be in tension. It starts in that shape, turning,
+    and swings and sags about it.
 
     Zero of the coordinates: the pose at the start: "foot k" is the turn of strut k from there.
 
@@ -25,7 +25,7 @@ def build(
     height : float, m
         Of the tops over the feet.
     tension : float, N
-        Of the cables between the tops without weight; their stiffness is 20 times that a radius.
+        Of the cables between the tops without weight; the stiffness of all cables is 20 tension / radius.
     rate : float, rad/s
         At which each strut turns about the vertical through its foot at the start.
     """
@@ -41,8 +41,8 @@ def build(
     stiffness = 20.0 * tension / radius
     side = 2 * radius * np.sin(part)
 
-    # balance of a top in its level plane: forces a length of cables that rise and of struts are 2 sin(pi / n) times
-    # that of the cables between tops
+    # balance of a top in its level plane: the force over the length of a cable that rises, and of a strut with the
+    # other sign, is 2 sin(pi / n) times that of a cable between tops
     pull = 2 * np.sin(part) * tension / side
     cables = []
     for k in range(n):

@@ -26,6 +26,7 @@ STIFF = 2.0  # of s: below, the mode is gone within some steps
 EVEN = 1e-9  # of dt: distances of nodes that are those of steps
 SHAKES = 2.0  # times the range of a spring's value: by so much a step at the rate at a node would change it
 FEW = 5  # nodes: no range is known of fewer
+STILL = 1e-13  # rad, or of the size of the mechanism: changes in a step that are round-off
 SEEN = 0.05  # of the largest elastic effort: a damping effort that is not the motion's
 
 
@@ -77,8 +78,8 @@ def rates_of_steps(run: "RecordedMotion") -> Rates | None:
     """Rates of the `StiffDamping` of a run as forces at its nodes go by them.
 
     Where springs are damped strongly, in runs of order 2 of which each node is recorded, they are the means of the
-    changes over the steps before and after a node, at the first node of a run its own. None for other runs, whose
-    forces go by the velocities at the nodes.
+    changes over the steps before and after a node over dt, at the first node of a run its own, at the last in line with
+    those before. None for other runs, whose forces go by the velocities at the nodes.
     """
     if not has_means(run):
         return None
@@ -107,7 +108,8 @@ def has_means(run: "RecordedMotion") -> bool:
 def warn_of_shaking(run: "RecordedMotion", stacklevel: int) -> None:
     """Give a SparseNodesWarning if forces at the nodes go by velocities that are no motion.
 
-    That is, if at the rate at a node the value of a spring would change in a step by more than in the whole run.
+    That is, if at the rate at a node the value of a spring would change in a step by more than SHAKES times its range
+    over the run, and its damping is more than SEEN of the largest elastic effort of such springs.
     """
     if "scheme" not in run.settings or run.order == 1 or len(run) < FEW or has_means(run):
         return
@@ -121,17 +123,19 @@ def warn_of_shaking(run: "RecordedMotion", stacklevel: int) -> None:
     value, rate = at_nodes.value[:, stiff.sum], np.abs(at_nodes.rate[:, stiff.sum])
     elastic = (stiff.stiffness * np.abs(value - stiff.rest)).max(axis=0)
     largest = np.array([elastic[stiff.angular == angular].max() for angular in stiff.angular])
-    seen = (stiff.damping * rate > SEEN * largest) & (rate * dt > SHAKES * np.ptp(value, axis=0))
+    still = STILL * np.where(stiff.angular, 1.0, mechanism.compiled.length)
+    moves = rate * dt > np.maximum(SHAKES * np.ptp(value, axis=0), still)
+    seen = (stiff.damping * rate > SEEN * largest) & moves
     shaking = np.flatnonzero(seen.any(axis=0))
     if shaking.size:
         worst = shaking[np.argmax(stiff.size[shaking])]
         compiled = mechanism.compiled
         force = mechanism.forces[compiled.force[compiled.plan.laws.element[stiff.law[worst]]]]
         warnings.warn(
-            f"{force.label} has a damping time of {stiff.damping[worst] / stiff.stiffness[worst]:g} s, which steps of"
-            f" {dt:g} s do not resolve: velocities along it change sign from node to node, and with them reactions and"
-            " forces of beams and hard contacts. Record each node, every=1, at order 2: these forces are then means of"
-            " two steps. Or take a smaller damping time: at a hundredth of a step this dies out sooner",
+            f"{force.label} has a damping time of {stiff.damping[worst] / stiff.stiffness[worst]:g} s, and steps of"
+            f" {dt:g} s do not resolve how fast that ends motion along it: velocities change sign from node to"
+            " node, and with them reactions and forces of beams and hard contacts. Record each node, every=1, at order"
+            " 2: these forces are then means of two steps. Or take a smaller damping time: this then dies out sooner",
             SparseNodesWarning,
             stacklevel=stacklevel + 1,
         )

@@ -1,16 +1,17 @@
 """Elements of beams in a step: their strains and efforts in its middle, their rows in Newton's matrix, their impulses.
 
-Each of the six efforts of an element is the only one along its measure, and an unknown (compliant_rows.py). All six act
-as one force F at the point of b and one torque in the frame halfway between the bodies. So gradients of single measures
-are needed for Newton's matrix alone. With the vectors of measures/middle.py and rotation.py,
+An element has six measures, each with one effort, which is an unknown (compliant_rows.py). All six act as one force F
+at the point of b, and a torque, and their opposites on a. So gradients of single measures are needed for Newton's
+matrix alone. A, B: rotations of the bodies, Q: from a to the frame halfway between them, so that Q Q = A^T B; rho: the
+rotation vector of A^T B; d, v, w, f: of measures/middle.py and rotation.py; v_a, w_a, v_b, w_b: velocities. Then
 
-    d strain / dt = Q^T (dd - eta x d),    dd = A^T (v_b + B (w_b x w) - v_a) - w_a x (d + v)    eta: by delta below
+    d strain / dt = Q^T (dd - eta x d),    dd = A^T (v_b + B (w_b x w) - v_a) - w_a x (d + v),    delta = (1 + Q) eta
     d rho / dt = delta - rho x delta / 2 + f rho x (rho x delta),    delta = A^T B w_b - w_a
 
-The geometric stiffness in Newton's matrix is that of the frame, to first order in the rotation between the bodies. With
-the vector L from a to b, world, changes (dv, dphi) of one body's unknowns change the force and the torque on it by
-s/2 dphi x F and -s/2 dv x F - (F . L) dphi / 4 + (L (F . dphi) + F (L . dphi)) / 8, s = 1 for b, -1 for a, times
-h^2/4. The torque of the element has no part in it.
+Newton's matrix has the change of the frame at zero rotation between the bodies, and of it the blocks of single bodies.
+With the vector L between the points of a and b, world, changes (dv, dw) of a body's velocities change the impulses of
+force and torque on it by h^2/4 times s/2 dw x F and -s/2 dv x F - (F . L) dw / 4 + (L (F . dw) + F (L . dw)) / 8, s = 1
+for b, -1 for a. The torque of the element has no part in these blocks.
 """
 
 from varint._numba import indirect, natural, njit

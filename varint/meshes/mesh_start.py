@@ -25,7 +25,8 @@ HALVINGS = 40  # of an increment
 AT_REST = 1e-11  # of the largest force at the first guess, or of those that hold the bodies
 ROUND_OFF = 1e-14  # of the largest stiffness times the size of the meshes
 NO_TURN = 1e-14  # of the entries of a rotation matrix
-LINE = 1e-6  # singular value over the largest: points on a line leave a rotation undetermined
+NARROW = 1e-3  # width over length: points as good as on a line leave a rotation undetermined
+COINCIDE = 1e-24  # of the square of their distance from the origin: moments of points that are one
 SHIFT = 1e-12  # of the largest stiffness: that of a mesh held at a point or a line alone is singular
 
 
@@ -75,8 +76,8 @@ def start_along(
 def equilibrium(meshes: AttachedMeshes, x: np.ndarray, turns: np.ndarray) -> None:
     """Bring the free vertices in ``x`` (n, 3) to rest, without gravity, by Newton's method; the others are in place.
 
-    Each mesh begins with the rigid motion that is next to that of its attached vertices; a net adds to it the mean of
-    what its neighbours move. ``turns`` (n, 3, 3): of the bodies of attached vertices. Raises StateError.
+    Each mesh begins with the rigid motion that is closest to that of its attached vertices; a net adds to it the mean
+    of what its neighbours move. ``turns`` (n, 3, 3): of the bodies of attached vertices. Raises StateError.
     """
     tied = np.setdiff1d(np.arange(len(x)), meshes.free)
     if np.array_equal(x[tied], meshes.points[tied]) and np.abs(turns[tied] - np.eye(3)).max(initial=0.0) < NO_TURN:
@@ -85,7 +86,7 @@ def equilibrium(meshes: AttachedMeshes, x: np.ndarray, turns: np.ndarray) -> Non
     for mesh, first, own, free in _parts(meshes):
         R, a, b = np.eye(3), np.zeros(3), np.zeros(3)
         if len(own):
-            R, a, b = _next_rotation(meshes.points[own], x[own], turns[own])
+            R, a, b = _closest_rotation(meshes.points[own], x[own], turns[own])
         x[free] = (meshes.points[free] - a) @ R.T + b
         if isinstance(mesh, SpringNet):
             x[free] += _spread(mesh, own - first, x[own] - ((meshes.points[own] - a) @ R.T + b), free - first)
@@ -157,9 +158,10 @@ def _move_along(meshes: AttachedMeshes, x: np.ndarray, v: np.ndarray, spins: np.
         stiffness = meshes.stiffness(meshes.responses(x), 1.0, inertia=False)
         pulled = stiffness.free @ v[meshes.free].ravel() + stiffness.mixed @ v[meshes.held].ravel()
         K = _among(stiffness.free, settling)
+        pulled = pulled[np.repeat(settling, 3)]
         if np.abs(pulled).max() <= ROUND_OFF * K.diagonal().max() * np.abs(v).max():
             return  # it moves as one: K may be singular
-        v[meshes.free[settling]] -= _solver(K).solve(pulled[np.repeat(settling, 3)]).reshape(-1, 3)
+        v[meshes.free[settling]] -= _solver(K).solve(pulled).reshape(-1, 3)
 
 
 def _parts(meshes: AttachedMeshes) -> Iterator[tuple[ElasticMesh, int, np.ndarray, np.ndarray]]:
@@ -190,28 +192,30 @@ def _solver(K):  # type: ignore[no-untyped-def]
     return splu((K + diags_array(np.full(K.shape[0], SHIFT * K.diagonal().max()))).tocsc())
 
 
-def _next_rotation(points: np.ndarray, x: np.ndarray, turns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """R and centres a, b of the rigid motion R (p - a) + b next to that of ``points`` (n, 3) to ``x`` (Kabsch).
+def _closest_rotation(
+    points: np.ndarray, x: np.ndarray, turns: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """R and centres a, b of the rigid motion R (p - a) + b closest to that of ``points`` (n, 3) to ``x`` (Kabsch).
 
-    Where points on a line leave a turn about it undetermined, that next to the mean of ``turns`` (n, 3, 3).
+    Where points on a line leave a turn about it undetermined, that closest to the mean of ``turns`` (n, 3, 3).
     """
     a, b = points.mean(axis=0), x.mean(axis=0)
     moments = (x - b).T @ (points - a)
     U, sizes, Vt = np.linalg.svd(moments)
-    if sizes[0] == 0.0:
+    if sizes[0] <= COINCIDE * np.abs(x).max() ** 2:
         return _rotation_in(turns.mean(axis=0)), a, b
-    if sizes[1] <= LINE * sizes[0]:  # the line turns as it does, and what is across it as the bodies do
+    if sizes[1] <= NARROW**2 * sizes[0]:  # the line turns as it does, and what is across it as the bodies do
         mean = _rotation_in(turns.mean(axis=0))
         across = mean @ Vt[1] - ((mean @ Vt[1]) @ U[:, 0]) * U[:, 0]
         size = float(np.linalg.norm(across))
-        U[:, 1] = across / size if size > LINE else U[:, 1]
+        U[:, 1] = across / size if size > NARROW else U[:, 1]
         U[:, 2] = np.cross(U[:, 0], U[:, 1]) * np.linalg.det(Vt)
         return U @ Vt, a, b
     return _rotation_in(moments), a, b
 
 
 def _rotation_in(matrix: np.ndarray) -> np.ndarray:
-    """The rotation (3, 3) next to a matrix."""
+    """The rotation (3, 3) closest to a matrix."""
     U, _, Vt = np.linalg.svd(matrix)
     U[:, 2] *= np.sign(np.linalg.det(U) * np.linalg.det(Vt))
     return U @ Vt
@@ -225,8 +229,8 @@ def _rigid_velocity(x: np.ndarray, v: np.ndarray, spins: np.ndarray, at: np.ndar
     centre, mean = x.mean(axis=0), v.mean(axis=0)
     arms = x - centre
     across = np.cross(np.eye(3)[:, None], arms[None]).reshape(3, -1).T
-    spin, _, rank, _ = np.linalg.lstsq(across, (v - mean).ravel(), rcond=1e-10)
+    spin, _, rank, _ = np.linalg.lstsq(across, (v - mean).ravel(), rcond=NARROW)
     if rank < 3:
         free = spins.mean(axis=0)
-        spin += free - np.linalg.lstsq(across, across @ free, rcond=1e-10)[0]
+        spin += free - np.linalg.lstsq(across, across @ free, rcond=NARROW)[0]
     return mean + np.cross(spin, at - centre)
