@@ -119,6 +119,14 @@ def test_section_forces_of_a_cantilever():
     assert forces[0, :, 1] == pytest.approx(1e-3, rel=1e-3)
     assert forces[0, :, 3] == pytest.approx(1e-3, rel=1e-3)
     assert forces[0, :, 5] == pytest.approx(1e-3 * (1 - middle), abs=1e-6)
+    ends = vi.section_forces(run, "beam", at="ends")
+    assert ends.shape == (2, 8, 2, 6)
+    assert ends[0, 0, 0, 5] == pytest.approx(1e-3, abs=1e-6)  # at the clamp
+    assert ends[0, -1, 1, 5] == pytest.approx(0.0, abs=1e-6)
+    assert ends[0, 1:, 0, 4:] == pytest.approx(ends[0, :-1, 1, 4:], abs=1e-7)
+    assert ends[0, :, :, :4].mean(axis=1) == pytest.approx(forces[0, :, :4])
+    with pytest.raises(vi.ArgumentError, match="at must be one of|middles"):
+        vi.section_forces(run, "beam", at="nodes")
     with pytest.raises(vi.ArgumentError, match="has no beam 'bean'"):
         vi.section_forces(run, "bean")
 
