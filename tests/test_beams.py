@@ -125,7 +125,7 @@ def test_section_forces_of_a_cantilever():
     assert ends[0, -1, 1, 5] == pytest.approx(0.0, abs=1e-6)
     assert ends[0, 1:, 0, 4:] == pytest.approx(ends[0, :-1, 1, 4:], abs=1e-7)
     assert ends[0, :, :, :4].mean(axis=1) == pytest.approx(forces[0, :, :4])
-    with pytest.raises(vi.ArgumentError, match="at must be one of|middles"):
+    with pytest.raises(vi.ArgumentError, match="middles"):
         vi.section_forces(run, "beam", at="nodes")
     with pytest.raises(vi.ArgumentError, match="has no beam 'bean'"):
         vi.section_forces(run, "bean")
