@@ -6,6 +6,7 @@ The matrices are small: a library of linear algebra would start threads for them
 import math
 
 from varint._numba import njit
+from varint.kernels.dense import lu_solve
 
 WHAT = "steps with deformable bodies"
 
@@ -72,18 +73,8 @@ def factor_coupling(S, columns, slots, near, K, order):
 @njit
 def _solve_coupling(K, order, b):
     """Overwrite ``b`` (q,) with the solution, of the factors of `factor_coupling`."""
-    q = b.size
-    for i in range(q):
-        total = b[i]
-        for k in range(i):
-            total -= K[i, k] * b[k]
-        b[i] = total
-    for i in range(q - 1, -1, -1):
-        total = b[i]
-        for k in range(i + 1, q):
-            total -= K[i, k] * b[k]
-        b[i] = total * K[i, i]
-    for i in range(q - 1, -1, -1):
+    lu_solve(K, b.size, b)
+    for i in range(b.size - 1, -1, -1):
         b[i], b[order[i]] = b[order[i]], b[i]
 
 
