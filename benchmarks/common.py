@@ -5,9 +5,9 @@ import time
 import numpy as np
 
 import varint as vi
-from varint.compile import compile_structure
-from varint.integrators.march import March
-from varint.integrators.schemes import scheme
+from varint.methods.variational.march import March
+from varint.methods.variational.schemes import scheme
+from varint.plan import compile_structure
 
 
 def march_of(mechanism, dt=0.01, tol=1e-10, clustered=True):

@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 import varint as vi
-from varint.integrators.march import March
-from varint.integrators.schemes import scheme
+from varint.methods.variational.march import March
+from varint.methods.variational.schemes import scheme
 
 LENGTHS = (10, 30, 100, 300, 1000)
 LINK, THICK, DT = 0.2, 0.05, 1e-3  # m, m, s

@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 import varint as vi
-from varint.redmax.contact_solvers import CONTACT_SOLVERS
+from varint.methods.reduced.contact_solvers import CONTACT_SOLVERS
 
 MU, G, DT = 0.5, 9.81, 0.01
 STEPS_TO_STOP, SLOPE = 40, 0.15  # the second in rad

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import varint as vi
-from varint.ensembles.ensemble_run import usable_cores
+from varint.studies.ensembles.ensemble_run import usable_cores
 
 MEMBERS = 1000
 BUSY = 0.9  # of the time of all cores

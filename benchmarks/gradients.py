@@ -10,14 +10,16 @@ import time
 import numpy as np
 
 import varint as vi
-from varint.gradients import reduced_records, reduced_residuals, reduced_tape
-from varint.gradients.along_run import go_back
-from varint.gradients.backward import adjoints_of
-from varint.gradients.local import Local
-from varint.gradients.numbers import number_of
-from varint.gradients.reduced_gradient import SCHEMES
-from varint.gradients.taped import MaximalTape, TapeSetting, sizes
-from varint.integrators.schemes import scheme
+from varint.derivatives.along_run import go_back
+from varint.derivatives.backward import adjoints_of
+from varint.derivatives.local import Local
+from varint.derivatives.numbers import number_of
+from varint.derivatives.reduced import records as reduced_records
+from varint.derivatives.reduced import residuals as reduced_residuals
+from varint.derivatives.reduced import tape as reduced_tape
+from varint.derivatives.reduced.gradient import SCHEMES
+from varint.derivatives.taped import MaximalTape, TapeSetting, sizes
+from varint.methods.variational.schemes import scheme
 
 STEPS, DT, REPEATS = 1000, 0.001, 5
 

@@ -5,8 +5,8 @@ from common import chain, fastest, march_of
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
-from varint._numba import njit
-from varint.kernels.ldu import solve_newton
+from varint.base.numba import njit
+from varint.step.ldu import solve_newton
 
 LIMIT = 30.0
 REPEATS = 20

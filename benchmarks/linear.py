@@ -11,12 +11,12 @@ import mujoco
 import numpy as np
 
 import varint as vi
-from varint.integrators.march import March
-from varint.integrators.schemes import scheme
-from varint.kernels.columns import allowed_motions, carry_forward, changes_of_velocities
-from varint.kernels.configuration import place_anew
-from varint.kernels.linear import acceleration_changes
-from varint.linear.step_tangents import NO_INPUTS, TangentRun
+from varint.derivatives.linear.step_tangents import NO_INPUTS, TangentRun
+from varint.methods.variational.march import March
+from varint.methods.variational.schemes import scheme
+from varint.step.configuration import place_anew
+from varint.step.derivatives.accelerations import acceleration_changes
+from varint.step.derivatives.columns import allowed_motions, carry_forward, changes_of_velocities
 
 DT, RATE = 1e-3, 0.3
 STEPS, TAPED = 200, 20  # of a run, and of those that tangents are carried through: times of one

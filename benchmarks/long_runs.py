@@ -17,7 +17,7 @@ import numpy as np
 import varint as vi
 from varint.drawing.axes import label_values, plain_axes
 from varint.drawing.style import COLOURS
-from varint.integrators.schemes import SCHEMES
+from varint.methods.variational.schemes import SCHEMES
 
 STEPS, KEPT, DIAGNOSED = 100_000_000, 1_000_000, 1000
 PAGE = Path(__file__).parents[1] / "docs" / "long_runs.md"

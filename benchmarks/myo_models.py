@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 import varint as vi
-from varint.io.mjcf_muscles import wraps_of
+from varint.files.mjcf.muscles import wraps_of
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 

@@ -23,8 +23,8 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
 import varint as vi
-from varint.analysis.component_energies import component_energies, largest_jump
 from varint.kinematics.drift import joint_drift
+from varint.results.component_energies import component_energies, largest_jump
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from force_samples import KINDS, in_any_motion, random_force, sample_mechanism, samples, with_forces

@@ -6,9 +6,9 @@ import numpy as np
 from common import chain, fastest
 
 import varint as vi
-from varint.redmax.equations import Equations
-from varint.redmax.integrators.fixed_steps import FixedSteps
-from varint.redmax.inverse import InverseDynamics
+from varint.methods.reduced.equations import Equations
+from varint.methods.reduced.integrators.fixed_steps import FixedSteps
+from varint.methods.reduced.inverse import InverseDynamics
 
 LENGTHS = (10, 30, 100, 300, 1000, 3000, 10_000)
 EXPONENT_LIMIT = 1.1

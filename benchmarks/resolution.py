@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 import varint as vi
-from varint.analysis.component_energies import FEW, component_energies
-from varint.analysis.resolution import largest_change, step_for_change
-from varint.inputs.at_nodes import Commands
-from varint.integrators.march import March
-from varint.integrators.schemes import scheme
+from varint.methods.variational.march import March
+from varint.methods.variational.schemes import scheme
+from varint.results.component_energies import FEW, component_energies
+from varint.results.inputs.at_nodes import Commands
+from varint.results.resolution import largest_change, step_for_change
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 import resolution_runs

@@ -43,7 +43,7 @@ def works(stack):
     from pathlib import Path
 
     import varint as vi
-    from varint.ensembles import source, work
+    from varint.studies.ensembles import source, work
 
     chain = vi.mechanisms.n_pendulum
     plain, long = chain(n=10), chain(n=100)

@@ -7,8 +7,8 @@ from inspect import Parameter
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import varint as vi
-from varint.io.body_data import DENSITY, OF_BODIES, SHAPES, holds_bodies, own_parameters
-from varint.io.mechanism_data import SCHEMA
+from varint.files.own.body_data import DENSITY, OF_BODIES, SHAPES, holds_bodies, own_parameters
+from varint.files.own.mechanism_data import SCHEMA
 from varint.model.body import Touching
 from varint.model.collision_shapes import SHAPES as COLLISION_SHAPES
 from varint.model.collision_shapes import CollisionShape

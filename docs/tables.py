@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from varint.analysis.derived import QUANTITIES
-from varint.analysis.table_columns import GROUPS
-from varint.formulations.kkt import RULES
-from varint.integrators.schemes import SCHEMES
-from varint.io.formats import FORMATS
+from varint.extras.rivals.maximal import RULES
+from varint.files.formats import FORMATS
+from varint.methods.reduced.contact_solvers import REGISTRY
+from varint.methods.reduced.integrators import INTEGRATORS
+from varint.methods.variational.schemes import SCHEMES
 from varint.model.known_forces import TRAITS, USES
-from varint.redmax.contact_solvers import REGISTRY
-from varint.redmax.integrators import INTEGRATORS
-from varint.viz.panels import ONLY_DRAWN, owned
+from varint.results.derived import QUANTITIES
+from varint.results.table_columns import GROUPS
+from varint.show.panels import ONLY_DRAWN, owned
 
 NAMES = ("runs.md", "pictures.md", "known_forces.md", "rivals.md", "redmax.md")
 PAGES = [Path(__file__).with_name(name) for name in NAMES]

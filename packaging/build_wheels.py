@@ -24,7 +24,7 @@ FILES = ("pyproject.toml", "MANIFEST.in", "Makefile", "README.md", "CHANGELOG.md
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.egg-info", "_compiled", ".ipynb_checkpoints")
 WARM = """
 import sys
-from varint.warming import warm
+from varint.cli.warming import warm
 for done in warm(sys.argv[2:], jobs=int(sys.argv[1]), shipped=False):
     print(f"    {done.kind}: {done.compiled} functions, {done.seconds:.0f} s", flush=True)
 """
@@ -35,7 +35,7 @@ print(getattr(build_meta, sys.argv[1])(sys.argv[2], *json.loads(sys.argv[3])))
 """
 ABOUT = """
 import json
-from varint._numba import shipped
+from varint.base.numba import shipped
 print(json.dumps([shipped.ENVIRONMENT, shipped.manifest() | {"processors": shipped.CPU_CLASS}]))
 """
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import curve_fit
 
 import varint as vi
-from varint.linear.rest import at_rest
+from varint.derivatives.linear.rest import at_rest
 from varint.model.rotation_vectors import rotation_matrix
 
 

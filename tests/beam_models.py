@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 import varint as vi
-from varint.linear.rest import at_rest
+from varint.derivatives.linear.rest import at_rest
 from varint.model.rotation_vectors import quat_from_vector, quat_product, rotation_matrix
 
 LOW = vi.Section(EA=1e5, GJ=5.0, EI=10.0, kGA=4e4, mass_per_length=1.0)  # 1 m long in most tests

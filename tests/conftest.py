@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from varint._numba import is_compiled
-from varint._numba.cache import WantedCode
-from varint._numba.compiler import SUBJECTS
-from varint.kernels.step import run
-from varint.warming import KINDS
+from varint.base.numba import is_compiled
+from varint.base.numba.cache import WantedCode
+from varint.base.numba.compiler import SUBJECTS
+from varint.cli.warming import KINDS
+from varint.step.step import run
 
 MOST_CASES = 30  # of a test of more, the fast tests have a third and the slow ones the others
 COMPILED_FIRST = [  # kinds of runs, and names that are announced: a row shares most, and has its short ones at the end

@@ -6,8 +6,8 @@ import math
 import numpy as np
 
 import varint as vi
-from varint.kernels.workspace import workspace
-from varint.terms.contacts.kernels.contact_nodes import solve_at_node, take_right_sides
+from varint.step.contacts.nodes import solve_at_node, take_right_sides
+from varint.step.workspace import workspace
 
 G = 9.81
 LINK, THICK = 0.2, 0.05  # m

@@ -9,10 +9,10 @@ import numpy as np
 from random_mechanisms import random_joint
 
 import varint as vi
-from varint.analysis.derived import QUANTITIES
-from varint.integrators.schemes import SCHEMES
 from varint.kinematics.diagnosis import Diagnosis
+from varint.methods.variational.schemes import SCHEMES
 from varint.model.forces.law import LAWS
+from varint.results.derived import QUANTITIES
 
 LINES, CHARACTERS = 5, 400
 MANY = 1000

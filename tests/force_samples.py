@@ -6,10 +6,10 @@ import numpy as np
 from random_mechanisms import random_body, random_closed, random_joint, random_tree, unit
 
 import varint as vi
-from varint.analysis.forces import forces_at
 from varint.model.forces import FORCES
 from varint.model.forces.measured import coordinate_measure, is_free_rotation
 from varint.model.forces.spring import BetweenPoints
+from varint.results.forces import forces_at
 
 PARAMETERS = {
     "TorsionSpring": {"stiffness": 3.0, "rest_angle": 0.4, "damping": 0.2},

@@ -5,8 +5,8 @@ import json
 import cloudpickle
 import pytest
 
-from varint.ensembles.source import opened
-from varint.ensembles.work import run_member
+from varint.studies.ensembles.source import opened
+from varint.studies.ensembles.work import run_member
 
 
 class Here:
@@ -25,4 +25,4 @@ class Here:
 @pytest.fixture
 def here(monkeypatch):
     """Ensembles have no worker processes."""
-    monkeypatch.setattr("varint.ensembles.ensemble_run.Processes", Here)
+    monkeypatch.setattr("varint.studies.ensembles.ensemble_run.Processes", Here)

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from varint.integrators.march import March
-from varint.integrators.schemes import scheme
-from varint.kernels.adjoint import carry_back
-from varint.kernels.columns import carry_forward
-from varint.kernels.configuration import place
-from varint.kernels.rows import evaluate_rows
-from varint.kernels.workspace import by_numbers, states_of, tangent_work, workspace
-from varint.linear.step_tangents import NO_INPUTS
+from varint.derivatives.linear.step_tangents import NO_INPUTS
+from varint.methods.variational.march import March
+from varint.methods.variational.schemes import scheme
 from varint.model.rotation_vectors import quat_from_vector, quat_product, vector_from_quat
+from varint.step.configuration import place
+from varint.step.derivatives.adjoint import carry_back
+from varint.step.derivatives.columns import carry_forward
+from varint.step.rows import evaluate_rows
+from varint.step.workspace import by_numbers, states_of, tangent_work, workspace
 
 STEP = 1e-2  # of differences, the largest, of random changes
 HALVINGS = 20  # of it, at most

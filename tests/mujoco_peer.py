@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 import varint as vi
-from varint.io.formats.mjcf import compiled
-from varint.io.mjcf_source import MJCFSource
-from varint.io.xml_files import read_xml
+from varint.files.formats.mjcf import compiled
+from varint.files.mjcf.source import MJCFSource
+from varint.files.robots.xml_files import read_xml
 from varint.model.import_report import ImportNotes
 from varint.model.rotation_vectors import quat_from_matrix, quat_from_vector
 

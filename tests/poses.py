@@ -3,12 +3,12 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from varint.kernels.configuration import follow_products
-from varint.kernels.rows import evaluate_rows
-from varint.kernels.workspace import joint_workspace
 from varint.kinematics.frames import JointFrames
 from varint.model.motion import joint_pose
 from varint.model.rotation_vectors import rotation_matrix
+from varint.step.configuration import follow_products
+from varint.step.rows import evaluate_rows
+from varint.step.workspace import joint_workspace
 
 
 def pose_of(state):

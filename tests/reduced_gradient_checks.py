@@ -5,13 +5,13 @@ import pytest
 from force_samples import IN_THE_WORLD, samples
 
 import varint as vi
-from varint.gradients.numbers import differences, number_of, start_of
-from varint.gradients.reduced_adjoint import CarriedBack, carry_forward
-from varint.gradients.reduced_gradient import SCHEMES
-from varint.gradients.reduced_records import ReducedSetting
-from varint.gradients.reduced_tape import ReducedTape
-from varint.gradients.stage_derivatives import Change
-from varint.redmax.charts import EXPONENTIAL
+from varint.derivatives.numbers import differences, number_of, start_of
+from varint.derivatives.reduced.adjoint import CarriedBack, carry_forward
+from varint.derivatives.reduced.gradient import SCHEMES
+from varint.derivatives.reduced.records import ReducedSetting
+from varint.derivatives.reduced.stage_derivatives import Change
+from varint.derivatives.reduced.tape import ReducedTape
+from varint.methods.reduced.charts import EXPONENTIAL
 
 DT = 2e-3  # s, of most runs
 LENGTH = 10 * DT

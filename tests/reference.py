@@ -14,8 +14,8 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import varint as vi
-from varint.kernels.measures import AXIS, DISTANCE
-from varint.kernels.plan import JOINT
+from varint.step.measures import AXIS, DISTANCE
+from varint.step.plan import JOINT
 
 
 def rows_and_derivatives(plan, x, R, v, w):

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import lsq_linear
 
 import varint as vi
-from varint.redmax.equations import Equations
+from varint.methods.reduced.equations import Equations
 
 REGULAR, CLOSE, LEAST = 1e-6, 1e-3, 1e-10
 

@@ -7,8 +7,8 @@ from force_samples import KINDS, in_any_motion, random_force, with_forces
 from random_mechanisms import random_body, random_closed, random_joint, random_tree, random_velocity_state, unit
 
 import varint as vi
-from varint.analysis.component_energies import component_energies
-from varint.analysis.component_energies import largest_jump as jump_of
+from varint.results.component_energies import component_energies
+from varint.results.component_energies import largest_jump as jump_of
 
 JUMP = 0.01  # of the energy that takes part: a run is wrong where a component's error jumps by more
 CALM = 0.005  # of the scale: the energy of a quiet run is never off by more

@@ -4,8 +4,8 @@ import numpy as np
 from marched_steps import slope_of
 
 import varint as vi
-from varint.errors import MechanismError
-from varint.gradients.numbers import differences, number_of, start_of
+from varint.base.errors import MechanismError
+from varint.derivatives.numbers import differences, number_of, start_of
 
 LENGTH = 0.05  # s, of most runs
 SIZE = 2.0  # times the steps that `vi.gradient` takes: of the differences, the largest

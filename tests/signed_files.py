@@ -3,8 +3,8 @@
 import h5py
 import numpy as np
 
-from varint.io.run_file import block_checksum, checksum_of, digest_of
-from varint.io.run_reader import open_run
+from varint.files.runs.contents import block_checksum, checksum_of, digest_of
+from varint.files.runs.reader import open_run
 
 
 def signed(path, change):

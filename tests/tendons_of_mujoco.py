@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.algebra.wrapping import INSIDE
-from varint.analysis.forces import forces_at, path_lengths
-from varint.linear.path_arms import path_arms
+from varint.derivatives.linear.path_arms import path_arms
+from varint.mathematics.wrapping import INSIDE
+from varint.methods.reduced.kinematics import TreeKinematics
+from varint.methods.reduced.states import reduce
 from varint.model.forces.along_path import AlongPath
 from varint.model.forces.wrapped_path import Around
-from varint.redmax.kinematics import TreeKinematics
-from varint.redmax.states import reduce
+from varint.results.forces import forces_at, path_lengths
 
 
 class Errors(NamedTuple):

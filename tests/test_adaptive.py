@@ -8,9 +8,9 @@ from resolution_runs import JUMP, largest_jump, random_run
 
 import varint as vi
 from varint.cli import main
-from varint.integrators.march import March
-from varint.integrators.schemes import scheme
-from varint.kernels.pace import keep_pace
+from varint.methods.variational.march import March
+from varint.methods.variational.schemes import scheme
+from varint.step.pace import keep_pace
 
 
 def whip():
@@ -346,7 +346,7 @@ def test_goes_on_to_the_same_bits_with_inputs_and_times(name, times, tmp_path, m
         if done > 0.5:
             raise Stop
 
-    monkeypatch.setattr("varint.running.LARGEST_BLOCK", 0)
+    monkeypatch.setattr("varint.runs.running.LARGEST_BLOCK", 0)
     with pytest.raises(Stop):
         vi.simulate(mechanism, 1.0, output=path, progress=progress, **made)
     assert 0.5 < seen[-1] < 0.9

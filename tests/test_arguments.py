@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.integrators.schemes import SCHEMES
+from varint.methods.variational.schemes import SCHEMES
 
 RUNS = {"simulate": vi.simulate, "redmax": vi.redmax.simulate, "compare": vi.compare}
 WRONG_TIMES = ["1", None, True, np.nan, -1.0, 0.0, [1.0], b"1", 1j]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.analysis.derived import conserves_momentum
 from varint.model.rotation_vectors import rotation_matrix
+from varint.results.derived import conserves_momentum
 
 O = (0.0, 0.0, 0.0)
 

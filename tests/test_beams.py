@@ -5,8 +5,8 @@ import pytest
 from beam_models import LOW, STEEL, bend, cantilever, flexible_four_bar, flexure, floating, rope, settled
 
 import varint as vi
-from varint.compile import roles
 from varint.model.rotation_vectors import quat_from_vector, quat_product, rotation_matrix
+from varint.plan import roles
 
 FALL = (0, -9.81, 0)
 BAR = vi.Section.rectangle(0.01, 0.01, **STEEL)

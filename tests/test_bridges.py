@@ -10,9 +10,9 @@ import pytest
 from fed_back_four_bar import NAMED, NODES, fed_back
 
 import varint as vi
-from varint.bridges.rollout import Cotangents, Rollout, RolloutStates
-from varint.gradients.numbers import differences
-from varint.gradients.objective import by_states
+from varint.derivatives.numbers import differences
+from varint.derivatives.objective import by_states
+from varint.extras.bridges.rollout import Cotangents, Rollout, RolloutStates
 
 DURATION, DT, ORDER = 0.2, 0.01, 4
 TIMES = [0.0, 0.07, 0.2]

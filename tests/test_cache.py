@@ -14,9 +14,9 @@ import pytest
 from numba.core.environment import Environment
 
 import varint as vi
-from varint._numba import cache, njit
-from varint._numba.jit import config
-from varint.kernels import step
+from varint.base.numba import cache, njit
+from varint.base.numba.jit import config
+from varint.step import step
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="about compiled functions")
 posix_only = pytest.mark.skipif(not hasattr(os, "getuid"), reason="about owners and modes of files")
@@ -24,7 +24,7 @@ posix_only = pytest.mark.skipif(not hasattr(os, "getuid"), reason="about owners 
 SCRIPT = """
 import sys
 import numpy as np
-from varint._numba import Float1, indirect, njit
+from varint.base.numba import Float1, indirect, njit
 
 @indirect(seconds=3, what="pairs")
 def doubled(out: Float1) -> float:
@@ -344,8 +344,8 @@ def test_functions_of_no_module_are_compiled_anew(places, tmp_path, monkeypatch)
 
 AHEAD = """
 import os, sys
-from varint._numba import njit
-from varint._numba.cache import ORIGINS, WantedCode
+from varint.base.numba import njit
+from varint.base.numba.cache import ORIGINS, WantedCode
 
 if not WantedCode.ahead and "FAILS" in os.environ:
     sys.exit("the process that compiles ahead ends early")

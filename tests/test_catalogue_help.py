@@ -7,10 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import (
-    ROOT,
-    folder,
-)
+from command_line import ROOT, folder
 
 import varint as vi
 from varint.cli import main

@@ -7,9 +7,9 @@ from file_runs import DT, NODES, run, same
 from signed_files import signed
 
 import varint as vi
-from varint.io.run_file import Checkpoint, Progress, checksum_of
-from varint.io.run_reader import load_settings
-from varint.record import Counts
+from varint.files.runs.contents import Checkpoint, Progress, checksum_of
+from varint.files.runs.reader import load_settings
+from varint.results.record import Counts
 
 
 def set_state(name, value):

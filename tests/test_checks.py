@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.model import checks
+from varint.base import checks
 
 
 class Hostile:

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.compile.shape_table import parts_of, shape_table
-from varint.io.mechanism_data import to_data
-from varint.model.convex_hull import farthest_points
+from varint.files.own.mechanism_data import to_data
+from varint.geometry.convex_hull import farthest_points
 from varint.model.rotation_vectors import rotation_matrix
-from varint.viz.web_scene import scene_data
+from varint.plan.shape_table import parts_of, shape_table
+from varint.show.web_scene import scene_data
 
 TURNED = np.array([0.5, 0.5, 0.5, 0.5])
 TETRAHEDRON = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -296,7 +296,7 @@ def test_sdf_has_shapes_with_their_surface(tmp_path):
 def test_peers_do_not_get_shapes():
     """MuJoCo's model that a run is compared with has no contacts."""
     pytest.importorskip("mujoco")
-    from varint.io.mjcf_writer import Document
+    from varint.files.mjcf.writer import Document
 
     assert "<geom" not in Document(with_shapes()).text
 

@@ -5,13 +5,13 @@ import pytest
 from random_mechanisms import random_body, random_closed, random_joint, random_velocity_state
 
 import varint as vi
-from varint._numba import njit
-from varint.kernels.columns import allowed_motions, changes_of_velocities
-from varint.kernels.configuration import place_anew
-from varint.kernels.measures import weighted_curvature
-from varint.kernels.pairs import bend_rows, curve_pairs
-from varint.kernels.workspace import tangent_work, workspace
+from varint.base.numba import njit
 from varint.model.joints import REGISTRY
+from varint.step.configuration import place_anew
+from varint.step.derivatives.columns import allowed_motions, changes_of_velocities
+from varint.step.measures import weighted_curvature
+from varint.step.pairs import bend_rows, curve_pairs
+from varint.step.workspace import tangent_work, workspace
 
 
 @njit
@@ -88,7 +88,7 @@ def test_columns_do_not_depend_on_each_other(seed):
 
 @pytest.mark.parametrize("reverse", [False, True])
 def test_motions_of_a_ball_chain(reverse, rng):
-    """Whose joints are eliminated in a way of their own (kernels/ball_pairs.py), against the dense equations."""
+    """Whose joints are eliminated in a way of their own (step/ball_pairs.py), against the dense equations."""
     bodies = [random_body(rng, f"body {k}") for k in range(3)]
     ends = [("world", "body 0"), *((f"body {k}", f"body {k + 1}") for k in range(2))]
     joints = [

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.comparison.differences import turn
-from varint.comparison.series import fitted_order, make_series
 from varint.model.rotation_vectors import rotation_matrix
-from varint.record import HeldNodes
+from varint.results.record import HeldNodes
+from varint.studies.comparison.differences import turn
+from varint.studies.comparison.series import fitted_order, make_series
 
 DT = (0.02, 0.01, 0.005)
 

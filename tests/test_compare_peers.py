@@ -11,9 +11,9 @@ import pytest
 
 import varint as vi
 from varint.cli import main
+from varint.extras.peers import base, simulator_class, simulators
+from varint.extras.peers.base import Simulator
 from varint.model.rotation_vectors import matrix_from_vector, rotation_matrix
-from varint.peers import base, simulator_class, simulators
-from varint.peers.base import Simulator
 
 ROBOTS = Path(__file__).parent.parent / "examples" / "robots"
 ORDER = {"euler": 1, "rk4": 4, "implicitfast": 1, "implicit": 1, "discrete": 1, "rk3": 3, "rk2": 2, "alpha": 2}

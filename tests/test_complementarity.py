@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from varint.redmax.complementarity import Ray, solve_complementarity
+from varint.methods.reduced.complementarity import Ray, solve_complementarity
 
 
 def solved(q, M):

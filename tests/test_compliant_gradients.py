@@ -7,8 +7,8 @@ import pytest
 from test_compliant_joints import KINDS, pendulum, soft
 
 import varint as vi
-from varint.gradients.numbers import differences, number_of
-from varint.linear.step_matrix import step_matrix
+from varint.derivatives.linear.step_matrix import step_matrix
+from varint.derivatives.numbers import differences, number_of
 from varint.model.joints import REGISTRY
 from varint.model.rotation_vectors import quat_from_vector, quat_product
 

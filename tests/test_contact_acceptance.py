@@ -11,7 +11,7 @@ from test_contact_orders import four_bar
 
 import varint as vi
 from varint.model.rotation_vectors import quat_from_vector, rotation_matrix
-from varint.terms.contacts.kernels.contact_interior import _way_inside
+from varint.step.contacts.interior import _way_inside
 
 
 @pytest.mark.slow

@@ -8,8 +8,8 @@ import pytest
 from contact_scenes import G, free_scene, linked_chain
 
 import varint as vi
-from varint.gradients.numbers import number_of
-from varint.gradients.objective import changed_state
+from varint.derivatives.numbers import number_of
+from varint.derivatives.objective import changed_state
 
 DT = 0.01
 ALONG = np.array([1, 1, 0, 1, 1, 1, 1, 1, 0, 1, 1, 1.0])  # changes of the start of a ball that touches the floor

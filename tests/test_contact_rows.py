@@ -5,17 +5,17 @@ import pytest
 from test_features import KINDS, pair
 
 import varint as vi
-from varint.algebra.quaternion import advance, rotation_matrix
-from varint.kernels.workspace import workspace
+from varint.mathematics.quaternion import advance, rotation_matrix
 from varint.model.rotation_vectors import quat_from_matrix
-from varint.terms.contacts.kernels.contact_features import (
+from varint.step.contacts.features import (
     acceleration_bias,
     feature_rates,
     locate_contact,
     rate_along,
     write_feature_frame,
 )
-from varint.terms.contacts.kernels.contact_rows import press_contacts, write_plane_rows
+from varint.step.contacts.rows import press_contacts, write_plane_rows
+from varint.step.workspace import workspace
 
 H = 1e-5  # s: the gradients leave out what the points and the normal change by at the end, in proportion to it
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.redmax.contact_solvers import CONTACT_SOLVERS, REGISTRY
-from varint.redmax.contact_solvers.bisp import MOST_PASSES
-from varint.redmax.contact_solvers.gauss_seidel import SWEEPS
-from varint.redmax.contact_solvers.mixed_lcp import BoxProblem, MixedProblem, PyramidProblem
-from varint.redmax.contacts import Contacts
+from varint.methods.reduced.contact_solvers import CONTACT_SOLVERS, REGISTRY
+from varint.methods.reduced.contact_solvers.bisp import MOST_PASSES
+from varint.methods.reduced.contact_solvers.gauss_seidel import SWEEPS
+from varint.methods.reduced.contact_solvers.mixed_lcp import BoxProblem, MixedProblem, PyramidProblem
+from varint.methods.reduced.contacts import Contacts
 
 G, DT = 9.81, 0.01
 slow = pytest.mark.slow

@@ -6,7 +6,7 @@ from scipy.optimize import brentq
 from test_narrow_phase import SPECIAL, STILL, Found, random_shape, turn
 
 import varint as vi
-from varint.collision.features import (
+from varint.geometry.features import (
     CIRCLE_CIRCLE,
     CIRCLE_LINE,
     CIRCLE_PLANE,

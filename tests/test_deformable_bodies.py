@@ -13,8 +13,8 @@ from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
 import varint as vi
-from varint.elasticity.materials import MATERIALS
-from varint.elasticity.tetrahedra import box_mesh
+from varint.mathematics.elasticity.materials import MATERIALS
+from varint.mathematics.elasticity.tetrahedra import box_mesh
 from varint.meshes.attached_meshes import AttachedMeshes
 from varint.meshes.mesh_start import equilibrium
 from varint.model.rotation_vectors import rotation_matrix

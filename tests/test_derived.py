@@ -9,11 +9,11 @@ from force_samples import with_forces
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 import varint as vi
-from varint.analysis.derived import QUANTITIES, conserves_momentum
 from varint.cli import main
-from varint.inputs.at_nodes import Commands
-from varint.inputs.courses import Span
-from varint.redmax.couplings import prescribed_motions
+from varint.methods.reduced.couplings import prescribed_motions
+from varint.results.derived import QUANTITIES, conserves_momentum
+from varint.results.inputs.at_nodes import Commands
+from varint.results.inputs.courses import Span
 
 CHANGE, BALANCE = "energy - that at the start", "energy balance: energy - work done"
 

@@ -11,14 +11,14 @@ from force_samples import with_forces
 from signed_files import signed
 
 import varint as vi
-from varint import running
-from varint.analysis.derived import QUANTITIES
-from varint.analysis.diagnostics import DIAGNOSTICS
 from varint.cli import main
-from varint.io import run_reader
-from varint.io.room import WantedSpace
-from varint.io.run_writer import RunWriter
-from varint.record import HeldNodes
+from varint.files.runs import reader as run_reader
+from varint.files.runs.space import WantedSpace
+from varint.files.runs.writer import RunWriter
+from varint.results.derived import QUANTITIES
+from varint.results.diagnostics import DIAGNOSTICS
+from varint.results.record import HeldNodes
+from varint.runs import running
 
 DT = 0.01
 STEPS = 43
@@ -395,7 +395,7 @@ def test_every_quantity_but_the_dear_one_is_a_diagnostic():
 LONG = "vi.simulate(vi.mechanisms.free_body(), 2e4, DT, every=1, diagnostics_every=1, output=sys.argv[1])\n"
 READ = """
 import numpy as np
-from varint.viz.plots import plot_run
+from varint.show.plots import plot_run
 small = vi.simulate(vi.mechanisms.free_body(), 0.1, 0.01, diagnostics_every=1)
 plot_run(small, sys.argv[1] + ".png")
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

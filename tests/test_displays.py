@@ -13,10 +13,10 @@ import pytest
 from displayed import CHARACTERS, LINES, Tables, things
 
 import varint as vi
-from varint.analysis.by_name import ByName
-from varint.display import value_text
-from varint.formulations.base import solve
-from varint.formulations.stepped import Own
+from varint.base.display import value_text
+from varint.methods.stepped import Own
+from varint.results.by_name import ByName
+from varint.runs.method import solve
 
 MAPPINGS = ("coordinates", "rates", "reactions", "force", "power", "law_state", "force_potential", "dissipated")
 
@@ -95,7 +95,7 @@ def test_reprs_survive_copies(held):
 
 @pytest.mark.slow
 def test_a_run_in_a_file_shows_itself(tmp_path, monkeypatch):
-    monkeypatch.setattr("varint.io.run_reader.HELD", 0)  # a large one
+    monkeypatch.setattr("varint.files.runs.reader.HELD", 0)  # a large one
     run = vi.simulate(vi.mechanisms.four_bar(), 0.02, 0.01, output=tmp_path / "run.h5")
     assert repr(run.nodes).startswith("StoredNodes: 't', 'position', ")
     assert repr(run) == "Trajectory of 'four-bar': 3 nodes, t = 0 to 0.02 s; the run reached its end"

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.analysis.table_columns import GROUPS
 from varint.model.forces import FORCES
 from varint.model.joints import REGISTRY
+from varint.results.table_columns import GROUPS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 import varint as vi
 from varint.cli import COMMANDS, main
 from varint.cli import doctor_command as doctor
-from varint.warming import KINDS
+from varint.cli.warming import KINDS
 
 __all__ = ["folder"]  # a fixture of every test here
 ROOT = Path(__file__).parent.parent
@@ -129,7 +129,7 @@ def test_other_shells_get_a_script(shell, capsys):
 
 
 def test_compile_tells_what_it_does(monkeypatch, capsys, tmp_path):
-    from varint import warming
+    from varint.cli import warming
 
     asked = []
 
@@ -151,7 +151,7 @@ def test_compile_tells_what_it_does(monkeypatch, capsys, tmp_path):
 
 
 def test_kinds_are_run_each_in_a_process_the_first_before_the_others(monkeypatch):
-    from varint import warming
+    from varint.cli import warming
 
     begun = []
 
@@ -172,7 +172,7 @@ def test_kinds_are_run_each_in_a_process_the_first_before_the_others(monkeypatch
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["poses", pytest.param("steps", marks=pytest.mark.long)])
 def test_a_kind_that_was_run_compiles_nothing_more(kind):
-    from varint import warming
+    from varint.cli import warming
 
     (first,) = warming.warm([kind])
     (again,) = warming.warm([kind])

@@ -8,7 +8,7 @@ from force_samples import sample_mechanism, samples
 from holonomic import TOUCHING
 
 import varint as vi
-from varint.analysis.derived import QUANTITIES
+from varint.results.derived import QUANTITIES
 
 CHANGE, BALANCE = "energy - that at the start", "energy balance: energy - work done"
 # of the catalogue, by a motor, with a damper, or by impacts

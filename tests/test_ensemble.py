@@ -10,8 +10,8 @@ from ensemble_members import TIMES, figures, pendulum, quiet, top
 from in_process import Here, here
 
 import varint as vi
-from varint.ensembles.figures import RESERVED
-from varint.ensembles.member_parameters import members_of, of_runs
+from varint.studies.ensembles.figures import RESERVED
+from varint.studies.ensembles.member_parameters import members_of, of_runs
 
 __all__ = ["here"]  # a fixture
 ROOT = Path(__file__).parent.parent
@@ -25,7 +25,7 @@ def test_members_are_what_single_runs_are(tmp_path, monkeypatch):
     """Parameters of build, of the start and of the run; by processes, in files and in memory."""
     grid = {"angle": [0.5, 1.5], "rates.joint 2": [0.0, 2.0], "order": [2, 4]}
     kept = vi.ensemble(pendulum, grid, **TIMES, output=tmp_path / "e", measure=top, workers=1)
-    monkeypatch.setattr("varint.ensembles.ensemble_run.Processes", Here)
+    monkeypatch.setattr("varint.studies.ensembles.ensemble_run.Processes", Here)
     held = vi.ensemble(pendulum, grid, **TIMES, measure=top)
     assert figures(kept) == figures(held)
     assert len(kept) == 8

@@ -148,7 +148,7 @@ def test_an_interrupt_tells_how_to_go_on(monkeypatch, capsys):
         options["output"].mkdir()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("varint.ensembles.ensemble", interrupted)
+    monkeypatch.setattr("varint.studies.ensembles.ensemble", interrupted)
     values, lines = json_of(capsys, [*PENDULUMS, "--vary", "angle=1", "-o", "e", "--json"], 130)
     assert values["kind"] == "KeyboardInterrupt"
     assert "varint ensemble double_pendulum --duration 0.1 --vary angle=1 -o e --json --resume" in lines[0]

@@ -8,9 +8,9 @@ from ensemble_members import TIMES, figures, pendulum, quiet, top
 from in_process import here
 
 import varint as vi
-from varint.ensembles.folder import clear
-from varint.ensembles.source import source_of
-from varint.formulations.base import solve
+from varint.runs.method import solve
+from varint.studies.ensembles.folder import clear
+from varint.studies.ensembles.source import source_of
 
 __all__ = ["here"]  # a fixture
 
@@ -101,7 +101,7 @@ def test_an_interrupted_run_goes_on(tmp_path, here):
 @pytest.mark.slow
 def test_a_long_run_is_in_a_file_from_its_start(tmp_path, monkeypatch):
     """A short one is in memory until it has ended; one that turns out long begins once more."""
-    from varint.ensembles import work
+    from varint.studies.ensembles import work
 
     task = work.MemberTask(source_of(pendulum), vi.Variational, {"duration": 2.0, "dt": 1e-3}, tmp_path, None, False)
     short = work.run_member(task, pendulum, 0, {"angle": 1.0})

@@ -11,11 +11,11 @@ from in_process import here
 from signed_files import signed
 
 import varint as vi
-from varint.ensembles import table
-from varint.ensembles.origin import origin_of, origin_of_function
-from varint.ensembles.source import source_of
-from varint.formulations.base import solve
-from varint.io import made_with
+from varint.files.runs import made_with
+from varint.runs.method import solve
+from varint.studies.ensembles import table
+from varint.studies.ensembles.origin import origin_of, origin_of_function
+from varint.studies.ensembles.source import source_of
 
 __all__ = ["here"]  # a fixture
 GRID = {"angle": [0.5, 1.0, 1.5]}

@@ -10,7 +10,7 @@ from in_process import here
 from scipy import stats
 
 import varint as vi
-from varint.ensembles.member_parameters import members_of
+from varint.studies.ensembles.member_parameters import members_of
 
 __all__ = ["here"]  # a fixture
 

@@ -16,7 +16,7 @@ MEMBERS = [{"angle": 0.3}, {"angle": 1.2}, {"fault": "raise"}, {"angle": 0.7, "o
 def test_members_in_threads_have_the_rows_of_others(monkeypatch, tmp_path, options):
     threaded = quiet(pendulum, MEMBERS, workers="threads", **options)
     kept = quiet(pendulum, MEMBERS, workers="threads", output=tmp_path / "e", **options)
-    monkeypatch.setattr("varint.ensembles.ensemble_run.Processes", Here)
+    monkeypatch.setattr("varint.studies.ensembles.ensemble_run.Processes", Here)
     here = quiet(pendulum, MEMBERS, **options)
     assert figures(threaded) == figures(kept) == figures(here)
     assert [member.number for member in threaded.failures] == [2]

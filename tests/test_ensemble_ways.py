@@ -166,7 +166,7 @@ def test_a_dask_cluster_gives_the_same(whole, tmp_path):
 @pytest.mark.slow
 def test_a_scheduler_that_is_not_there(monkeypatch):
     pytest.importorskip("distributed", reason="needs varint[dask]")
-    monkeypatch.setattr("varint.ensembles.cluster.PATIENCE", 1)
+    monkeypatch.setattr("varint.studies.ensembles.cluster.PATIENCE", 1)
     with pytest.raises(vi.ArgumentError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:9'"):
         vi.ensemble("double_pendulum", {"angle": [1.0]}, 1.0, 0.01, scheduler="tcp://127.0.0.1:9")
 

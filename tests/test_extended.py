@@ -8,12 +8,12 @@ import pytest
 from random_mechanisms import random_tree, random_velocity_state
 
 import varint as vi
-from varint._numba import apart, fma, four, njit
-from varint.algebra import double_double as extended
-from varint.integrators.march import March
-from varint.integrators.schemes import scheme
-from varint.kernels.measures import AXIS, DISTANCE, POINT
-from varint.kernels.plan import JOINT
+from varint.base.numba import apart, fma, four, njit
+from varint.mathematics import double_double as extended
+from varint.methods.variational.march import March
+from varint.methods.variational.schemes import scheme
+from varint.step.measures import AXIS, DISTANCE, POINT
+from varint.step.plan import JOINT
 
 CLOSE = Fraction(1, 2**100)
 DIGITS = 60

@@ -178,7 +178,7 @@ def test_sweeps_of_a_long_way(values):
 @pytest.mark.slow
 def test_sweeps_of_many_steps(monkeypatch):
     """Up to a lock-up, where steps get shorter and shorter."""
-    monkeypatch.setattr("varint.configurations.sweep.MOST_STEPS", 10)
+    monkeypatch.setattr("varint.mechanism.sweep.MOST_STEPS", 10)
     with pytest.raises(vi.ArgumentError, match="10 steps led no farther than to"):
         vi.mechanisms.four_bar(crank=1.0, coupler=0.4, rocker=0.8, ground=1.0, angle=1.0).sweep("crank pivot", [0.5])
 

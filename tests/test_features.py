@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from varint.collision import features
-from varint.collision.features import locate_features, move_features
+from varint.geometry import features
+from varint.geometry.features import locate_features, move_features
 from varint.model.rotation_vectors import rotation_matrix
 
 KINDS = ("POINT_POINT", "POINT_PLANE", "POINT_LINE", "LINE_LINE", "CIRCLE_PLANE", "CIRCLE_POINT", "CIRCLE_LINE")

@@ -7,7 +7,7 @@ import pytest
 from run_gradients import check
 
 import varint as vi
-from varint.gradients.objective import by_states
+from varint.derivatives.objective import by_states
 
 RUN = 0.05, 2e-3  # s
 

@@ -14,8 +14,8 @@ from poses import arrays_of
 from random_mechanisms import random_body, random_joint, unit
 
 import varint as vi
-from varint.io.run_reader import load_settings
-from varint.model.checks import unit_axis, unit_quaternion
+from varint.base.checks import unit_axis, unit_quaternion
+from varint.files.runs.reader import load_settings
 from varint.model.joints import REGISTRY
 
 NODES = ("t", "position", "quat_wxyz", "velocity", "angular_velocity")

@@ -9,12 +9,7 @@ import time
 
 import numpy as np
 import pytest
-from force_samples import (
-    KINDS,
-    one_of_each,
-    with_forces,
-    with_measure,
-)
+from force_samples import KINDS, one_of_each, with_forces, with_measure
 from poses import arrays_of
 from random_mechanisms import random_tree
 

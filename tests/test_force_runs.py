@@ -5,18 +5,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from force_samples import (
-    KINDS,
-    PARAMETERS,
-    coupled_everywhere,
-    one_of_each,
-    with_forces,
-)
+from force_samples import KINDS, PARAMETERS, coupled_everywhere, one_of_each, with_forces
 from random_mechanisms import random_closed, random_tree, random_velocity_state
 from scipy.integrate import solve_ivp
 
 import varint as vi
-from varint.record import HeldNodes
+from varint.results.record import HeldNodes
 
 # energy, momentum, time reversal
 

@@ -13,10 +13,10 @@ import pytest
 from random_mechanisms import random_velocity_state
 
 import varint as vi
-from varint.integrators.schemes import SCHEMES
-from varint.kernels import step
-from varint.kernels.newton import NOT_CONVERGED
+from varint.methods.variational.schemes import SCHEMES
 from varint.model.rotation_vectors import rotation_matrix
+from varint.step import step
+from varint.step.newton import NOT_CONVERGED
 
 # steps of the coarser run, and seconds, where the errors are those of the order and above round-off
 RUNS = {

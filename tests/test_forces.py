@@ -20,16 +20,8 @@ from random_mechanisms import random_body, random_closed, random_joint, random_t
 from scipy.spatial.transform import Rotation
 
 import varint as vi
-from varint.analysis.forces import forces_at
-from varint.compile import compile_structure
-from varint.kernels import newton
-from varint.kernels.configuration import follow_products, place
-from varint.kernels.laws import LAW_NAMES, evaluate_laws
-from varint.kernels.measures import KIND_NAMES, measure_at
-from varint.kernels.plan import EFFORT
-from varint.kernels.workspace import workspace
+from varint.base.checks import freeze
 from varint.kinematics.frames import JointFrames, moved, reference_pose
-from varint.model.checks import freeze
 from varint.model.forces import FORCES
 from varint.model.forces.coupled import Coupled
 from varint.model.forces.law import LAWS
@@ -37,6 +29,14 @@ from varint.model.forces.no_slip import NoSlip
 from varint.model.forces.spring import BetweenPoints
 from varint.model.joints import REGISTRY
 from varint.model.rotation_vectors import rotation_matrix
+from varint.plan import compile_structure
+from varint.results.forces import forces_at
+from varint.step import newton
+from varint.step.configuration import follow_products, place
+from varint.step.laws import LAW_NAMES, evaluate_laws
+from varint.step.measures import KIND_NAMES, measure_at
+from varint.step.plan import EFFORT
+from varint.step.workspace import workspace
 
 SAMPLES = samples(np.random.default_rng(0))
 IN_STEPS = [

@@ -14,8 +14,8 @@ from fuzz import run
 from fuzz.kinds import Kind, case_of, judged, load_kinds
 
 import varint as vi
-from varint.io import body_data, mechanism_data
-from varint.model import checks
+from varint.base import checks
+from varint.files.own import body_data, mechanism_data
 from varint.model.forces import FORCES
 from varint.model.joints import REGISTRY
 

@@ -8,9 +8,9 @@ import pytest
 from run_gradients import check
 
 import varint as vi
-from varint.errors import MechanismError
-from varint.gradients.numbers import differences
-from varint.gradients.objective import STEP, by_states, changed_state
+from varint.base.errors import MechanismError
+from varint.derivatives.numbers import differences
+from varint.derivatives.objective import STEP, by_states, changed_state
 
 LENGTH, DURATION = 0.7, 2.0
 
@@ -84,7 +84,7 @@ def test_masses_of_a_moving_tree_compile_nothing(rng, monkeypatch):
     def refuse(*arguments):
         raise AssertionError("a changed description was compiled")
 
-    monkeypatch.setattr(importlib.import_module("varint.gradients.gradient"), "Changed", refuse)
+    monkeypatch.setattr(importlib.import_module("varint.derivatives.gradient"), "Changed", refuse)
     check(mechanism, ["link 1.mass", "link 2.mass", "link 2.inertia"], rng)
 
 
@@ -111,7 +111,7 @@ def test_parameters_that_change_masses_and_stiffnesses_compile_nothing(monkeypat
     def refuse(*arguments):
         raise AssertionError("a changed description was compiled")
 
-    monkeypatch.setattr(importlib.import_module("varint.gradients.gradient"), "Changed", refuse)
+    monkeypatch.setattr(importlib.import_module("varint.derivatives.gradient"), "Changed", refuse)
     found = vi.gradient(build, height, 0.3, 0.01, parameters=values, with_respect_to=list(values))
     masses = [
         by[f"{body.name}.mass"] + 2.0 * mass * np.sum(by[f"{body.name}.inertia"] * body.inertia)
@@ -125,7 +125,7 @@ def test_parameters_that_change_masses_and_stiffnesses_compile_nothing(monkeypat
 
 def test_parameters_that_move_bodies_are_differenced_as_a_whole(monkeypatch):
     """A length changes positions, which no derivative by a number of its own covers."""
-    changed = importlib.import_module("varint.gradients.gradient")
+    changed = importlib.import_module("varint.derivatives.gradient")
     made, Changed = [], changed.Changed
 
     def counted(*arguments):
@@ -153,7 +153,7 @@ def refuse_compilations(monkeypatch):
     def refuse(*arguments):
         raise AssertionError("a changed description was compiled")
 
-    monkeypatch.setattr(importlib.import_module("varint.gradients.gradient"), "Changed", refuse)
+    monkeypatch.setattr(importlib.import_module("varint.derivatives.gradient"), "Changed", refuse)
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from gradient_objectives import energy_of
 from run_gradients import LENGTH, objective_of
 
 import varint as vi
-from varint.gradients.numbers import differences
+from varint.derivatives.numbers import differences
 
 
 @pytest.mark.slow

@@ -13,8 +13,8 @@ from random_mechanisms import random_closed, random_velocity_state
 from run_gradients import LENGTH, check, check_along, objective_of
 
 import varint as vi
-from varint.gradients.numbers import differences, number_of, numbers_in
-from varint.gradients.objective import changed_state
+from varint.derivatives.numbers import differences, number_of, numbers_in
+from varint.derivatives.objective import changed_state
 
 
 @pytest.mark.slow
@@ -72,7 +72,7 @@ def test_through_an_impact(rng, restitution):
 
 
 def test_an_impact_without_speed_has_no_derivative(monkeypatch):
-    monkeypatch.setattr("varint.linear.event_checks.GRAZING", 1e3)  # as if it were the slowest of all
+    monkeypatch.setattr("varint.derivatives.linear.event_checks.GRAZING", 1e3)  # as if it were the slowest of all
     mechanism = with_forces(vi.mechanisms.n_pendulum(1), vi.JointStop("stop", joint="joint 1", lower=-0.1, upper=3.0))
     start = mechanism.state(rates={"joint 1": -2.5})
     with pytest.raises(vi.ArgumentError, match="jointstop 'stop' is reached with zero speed"):

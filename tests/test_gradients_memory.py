@@ -11,15 +11,15 @@ from marched_steps import slope_of
 from run_gradients import SIZE
 
 import varint as vi
-from varint.gradients.along_run import go_back
-from varint.gradients.backward import adjoints_of
-from varint.gradients.numbers import differences, number_of, start_of
-from varint.gradients.schedule import Layout, ahead, layout_of, reach, replays_of
-from varint.gradients.taped import MaximalTape, TapeSetting, sizes
-from varint.inputs.at_nodes import Commands, Loads, starts_of_motions
-from varint.integrators.adaptive_run import AdaptiveRun
-from varint.integrators.march import March
-from varint.integrators.schemes import scheme
+from varint.derivatives.along_run import go_back
+from varint.derivatives.backward import adjoints_of
+from varint.derivatives.numbers import differences, number_of, start_of
+from varint.derivatives.schedule import Layout, ahead, layout_of, reach, replays_of
+from varint.derivatives.taped import MaximalTape, TapeSetting, sizes
+from varint.methods.variational.adaptive_run import AdaptiveRun
+from varint.methods.variational.march import March
+from varint.methods.variational.schemes import scheme
+from varint.results.inputs.at_nodes import Commands, Loads, starts_of_motions
 
 
 def objective_of(mechanism, seed=0):

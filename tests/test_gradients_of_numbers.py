@@ -8,7 +8,7 @@ from random_mechanisms import LOWER, random_body, random_joint, random_velocity_
 from run_gradients import check_along
 
 import varint as vi
-from varint.gradients.numbers import number_of, numbers_in
+from varint.derivatives.numbers import number_of, numbers_in
 from varint.model.joints import REGISTRY
 
 NOT_ALONE = {"Universal": ("joint.axis", "joint.axis_b")}  # they are at right angles

@@ -4,8 +4,8 @@ import numpy as np
 from beam_models import cantilever
 
 import varint as vi
-from varint.analysis.half_turns import HalfTurns
 from varint.model.rotation_vectors import matrix_from_vector, quat_from_vector, vector_from_matrix
+from varint.results.half_turns import HalfTurns
 
 
 def test_pairs_beyond_a_quarter_of_a_turn_are_found():

@@ -5,13 +5,13 @@ import pytest
 from force_samples import with_forces
 
 import varint as vi
-from varint.gradients.along_run import go_back
-from varint.gradients.backward import adjoints_of
-from varint.gradients.numbers import differences, number_of, start_of
-from varint.gradients.taped import MaximalTape, TapeSetting
-from varint.integrators.schemes import scheme
-from varint.linear.minimal_coordinates import moved
-from varint.linear.step_tangents import TangentRun
+from varint.derivatives.along_run import go_back
+from varint.derivatives.backward import adjoints_of
+from varint.derivatives.linear.minimal_coordinates import moved
+from varint.derivatives.linear.step_tangents import TangentRun
+from varint.derivatives.numbers import differences, number_of, start_of
+from varint.derivatives.taped import MaximalTape, TapeSetting
+from varint.methods.variational.schemes import scheme
 
 G = 9.81
 TOL = 1e-13
@@ -260,7 +260,7 @@ def test_events_without_a_derivative(monkeypatch):
     dropped = bouncing_ball(0.0, 0.2)
     with pytest.raises(vi.ArgumentError, match=r"'floor' closes: .* minus infinity"):
         vi.lyapunov_spectrum(dropped, 1.0, 0.01)
-    monkeypatch.setattr("varint.linear.event_checks.GRAZING", 1e3)  # as if it were the slowest of all
+    monkeypatch.setattr("varint.derivatives.linear.event_checks.GRAZING", 1e3)  # as if it were the slowest of all
     with pytest.raises(vi.ArgumentError, match="'floor' is reached with zero speed"):
         vi.linearize(ball, ball.state(coordinates={"slider": -0.195}, rates={"slider": -1.0}), dt=0.01)
 

@@ -8,8 +8,8 @@ import pytest
 
 import varint as vi
 from varint.cli import main
-from varint.io import xml_files
-from varint.io.xml_files import read_xml
+from varint.files.robots import xml_files
+from varint.files.robots.xml_files import read_xml
 from varint.model.import_report import ImportNotes
 
 BOMB = '<!DOCTYPE r [<!ENTITY a "x"><!ENTITY b "&a;&a;">]><r>&b;</r>'

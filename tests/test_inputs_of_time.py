@@ -8,7 +8,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import varint as vi
-from varint.gradients.numbers import differences
+from varint.derivatives.numbers import differences
 from varint.model.forces.commanded import _takes_one
 
 DURATION = 1.0

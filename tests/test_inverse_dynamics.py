@@ -5,8 +5,8 @@ import pytest
 from force_samples import with_forces
 
 import varint as vi
-from varint.analysis.forces import forces_at
-from varint.linear.inverse_dynamics import _maximal, _motion, _reduced
+from varint.derivatives.linear.inverse_dynamics import _maximal, _motion, _reduced
+from varint.results.forces import forces_at
 
 
 def chain(n=4):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.analysis.dynamics import energy_at
 from varint.kinematics.frames import joint_coordinates, joint_rates
+from varint.results.dynamics import energy_at
 
 PLACE = {"point": (0.4, 0.1, 0.2)}
 ALONG = PLACE | {"axis": (1, 2, 3)}

@@ -12,12 +12,12 @@ import quaternion as oracle
 from random_mechanisms import random_tree, random_velocity_state
 
 import varint as vi
-from varint._numba import njit
-from varint.algebra import quaternion
-from varint.integrators.march import March
-from varint.integrators.schemes import SCHEMES, scheme
-from varint.kernels import dense, momentum, step
+from varint.base.numba import njit
+from varint.mathematics import quaternion
+from varint.methods.variational.march import March
+from varint.methods.variational.schemes import SCHEMES, scheme
 from varint.model.rotation_vectors import rotation_matrix
+from varint.step import dense, momentum, step
 
 
 @pytest.fixture(params=["compiled", "python"])

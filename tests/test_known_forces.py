@@ -7,8 +7,8 @@ import pytest
 
 import varint as vi
 from varint.formulations import Stepped
+from varint.methods.reduced.integrators import with_contacts
 from varint.model.known_forces import TRAITS, USES
-from varint.redmax.integrators import with_contacts
 
 DT, STEPS = 0.01, 2
 DURATION = STEPS * DT

@@ -7,13 +7,13 @@ import pytest
 from force_samples import with_forces
 
 import varint as vi
-from varint import running
-from varint.analysis.reactions import second_derivative
-from varint.comparison.differences import common_nodes, differences
-from varint.io import run_reader
-from varint.io.run_writer import RunWriter
-from varint.redmax.integrators import INTEGRATORS
-from varint.viz.curves import running_mean
+from varint.files.runs import reader as run_reader
+from varint.files.runs.writer import RunWriter
+from varint.methods.reduced.integrators import INTEGRATORS
+from varint.results.reactions import second_derivative
+from varint.runs import running
+from varint.show.curves import running_mean
+from varint.studies.comparison.differences import common_nodes, differences
 
 DT, STEPS = 0.01, 20
 SIMULATE = {"maximal": lambda *given, **options: vi.simulate(*given, **options)} | {

@@ -9,13 +9,13 @@ from force_samples import sample_mechanism, samples
 from random_mechanisms import random_velocity_state
 
 import varint as vi
-from varint._numba import addresses_of
-from varint.integrators.schemes import SCHEMES
-from varint.kernels.laws import LAW_NAMES, evaluate_laws, law_potential
-from varint.kernels.workspace import workspace
+from varint.base.numba import addresses_of
+from varint.methods.reduced.integrators import INTEGRATORS
+from varint.methods.variational.schemes import SCHEMES
 from varint.model.forces.base import FORCES, Effort
 from varint.model.forces.law import LAWS, VARIABLES, Law
-from varint.redmax.integrators import INTEGRATORS
+from varint.step.laws import LAW_NAMES, evaluate_laws, law_potential
+from varint.step.workspace import workspace
 
 STEP = 1e-5
 every_law = pytest.mark.parametrize("name", sorted(LAWS))

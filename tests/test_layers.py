@@ -1,7 +1,6 @@
 """Imports point one way."""
 
 import ast
-from collections.abc import Sequence
 from pathlib import Path
 
 import networkx as nx
@@ -11,67 +10,57 @@ from parsed_sources import statements, tree_of
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "varint"
 
-# from the ground up; a module may import from its own layer and from those below
-LAYERS = [
-    {"errors", "display", "whole", "_numba"},
-    {"algebra", "elasticity"},
-    {"products"},
-    {"measures"},
-    {"collision"},
-    {"model", "topology"},
-    {"kernels"},
-    {"compile"},
-    {"kinematics"},
-    {"drawing"},
-    {"meshes"},
-    {"configurations"},
-    {"mechanism", "inputs", "record"},
-    {"analysis"},
-    {"viz"},
-    {"io"},
-    {"peers"},
-    {"problem"},
-    {"trajectory"},
-    {"running"},
-    {"diagnosing"},
-    {"integrators", "redmax", "terms"},
-    {"formulations"},
-    {"simulation"},
-    {"gradients", "linear"},
-    {"stepper"},
-    {"bridges", "gym"},
-    {"plot"},
-    {"comparison"},
-    {"ensembles"},
-    {"sliders", "serving"},
-    {"studies"},
-    {"warming"},
-    {"cli"},
-    {"__main__"},
+# from the ground up; a module may import from its own room and from those below
+ROOMS = [
+    "base",
+    "mathematics",
+    "measures",
+    "geometry",
+    "model",
+    "step",
+    "plan",
+    "kinematics",
+    "meshes",
+    "drawing",
+    "mechanism",
+    "results",
+    "show",
+    "files",
+    "runs",
+    "methods",
+    "derivatives",
+    "extras",
+    "studies",
+    "cli",
 ]
-FLOOR = {name: number for number, layer in enumerate(LAYERS) for name in layer}
+PUBLIC = {"__main__", "bridges", "formulations", "gym", "plot", "redmax"}  # names for users, which no room imports
+FLOOR = {name: number for number, name in enumerate(ROOMS)} | dict.fromkeys(PUBLIC, len(ROOMS))
+MOST_NAMES = 22  # directly below varint/, files apart
 FORBIDDEN = {
-    ("kernels", "topology"),
-    ("model", "topology"),
-    ("topology", "measures"),
-    ("topology", "model"),
-    ("measures", "topology"),
-    *(("collision", part) for part in ("products", "measures")),
-    ("integrators", "analysis"),
-    ("integrators", "redmax"),
-    ("redmax", "integrators"),
-    *((part, room) for part in ("running", "integrators", "redmax", "simulation") for room in ("drawing", "viz")),
+    ("geometry", "measures"),
+    ("results", "methods"),
+    *((part, room) for part in ("runs", "methods") for room in ("drawing",)),
 }
-# all that a layer takes of another: names of a module
-ONLY = {("kernels", "model"): {"varint.model.forces.LAWS"}, ("topology", "errors"): set()}
+# parts of a room that know less than the room does: (part, what it must not import)
+NARROW = {
+    ("varint.step", "varint.plan.topology"),
+    ("varint.model", "varint.plan.topology"),
+    ("varint.plan.topology", "varint.measures"),
+    ("varint.plan.topology", "varint.model"),
+    ("varint.plan.topology", "varint.base.errors"),
+    ("varint.geometry", "varint.mathematics.products"),
+    ("varint.methods.variational", "varint.methods.reduced"),
+    ("varint.methods.reduced", "varint.methods.variational"),
+    ("varint.methods.reduced", "varint.show"),
+    ("varint.methods.variational", "varint.show"),
+}
+# all that a room takes of another: names of a module
+ONLY = {("step", "model"): {"varint.model.forces.LAWS"}}
 # imports within functions of what stands above the module: (module, module above) to the reason
 UPWARD = {
-    ("varint.redmax", "varint.formulations.reduced"): "vi.redmax.simulate is a public name, and stands on the method",
-    (
-        "varint.redmax",
-        "varint.gradients.reduced_gradient",
-    ): "vi.redmax.gradient is a public name, and stands on the tangents",
-    ("varint.trajectory", "varint.linear.moment_arms"): "traj.moment_arm is a method, and stands on the tree",
+    ("varint.runs.trajectory", "varint.derivatives.linear.moment_arms"): (
+        "traj.moment_arm is a method, and stands on the tree"
+    ),
 }
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
 
@@ -81,17 +70,13 @@ def file_of(module: str) -> Path:
     return place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
 
 
-def room(parts: Sequence[str]) -> str:
-    """The room that a module is in, by its names below ``varint``; compiled code of terms is among the kernels."""
-    return "kernels" if parts[0] == "terms" and "kernels" in parts else parts[0]
-
-
-def part(path: Path) -> str:
-    return room(path.relative_to(PACKAGE).with_suffix("").parts)
+def room(path: Path) -> str:
+    """The room that a file is in."""
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
 def module_of(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
+    parts = (PACKAGE.name, *path.relative_to(PACKAGE).with_suffix("").parts)
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
@@ -117,7 +102,7 @@ def late_imports(tree: ast.AST):
 
 
 def floor(module: str) -> int:
-    return FLOOR[room(module.split(".")[1:])]
+    return FLOOR[module.split(".")[1]]
 
 
 def upward(module: str, tree: ast.AST, modules: set[str]) -> set[tuple[str, str]]:
@@ -131,18 +116,24 @@ def module_named(name: str, modules: set[str]) -> str | None:
     return next((each for each in (name, name.rpartition(".")[0]) if each in modules), None)
 
 
+def is_in(module: str, part: str) -> bool:
+    return module == part or module.startswith(f"{part}.")
+
+
 def check_imports(path):
-    own = part(path)
+    own, module = room(path), module_of(path)
     for name in imports(path):
         parts = name.split(".")
         if parts[0] in ("numba", "llvmlite"):
-            assert own == "_numba", f"{path} imports {parts[0]}"
+            assert is_in(module, "varint.base.numba"), f"{path} imports {parts[0]}"
         if parts[0] != "varint" or len(parts) == 1 or parts[1] not in FLOOR:
             continue
-        target = room(parts[1:])
+        target = parts[1]
         late = any(str(path) == str(file_of(a)) and name.startswith(f"{b}.") for a, b in UPWARD)
         assert late or FLOOR[target] <= FLOOR[own], f"{path}: {own} imports from {target}, above it"
         assert (own, target) not in FORBIDDEN, f"{path}: {own} must not know {target}"
+        narrow = [(part, other) for part, other in NARROW if is_in(module, part) and is_in(name, other)]
+        assert not narrow, f"{path}: {narrow} must not be imported"
         assert name in ONLY.get((own, target), {name}), f"{path}: {own} takes {name} of {target}"
 
 
@@ -154,20 +145,21 @@ def test_imports_point_down():
 @pytest.mark.parametrize(
     ("path", "wrong"),
     [
-        ("kernels/rows.py", "from varint.model.joints import REGISTRY"),
-        ("kernels/rows.py", "import numba"),
-        ("measures/point.py", "from varint.kernels import plan"),
-        ("products/product_rows.py", "from varint.measures.base import Numbers"),
-        ("topology/order.py", "from varint.model.body import WORLD"),
-        ("redmax/tree.py", "import varint.integrators.march"),
-        ("model/body.py", "from varint.kernels.plan import Plan"),
-        ("kernels/step.py", "from varint.terms.reduced_events import events_of"),
-        ("terms/kernels/term_rows.py", "from varint.terms.limits.stops import Stops"),
+        ("plan/topology/order.py", "from varint.base.errors import MechanismError"),
+        ("step/rows.py", "from varint.model.joints import REGISTRY"),
+        ("step/rows.py", "import numba"),
+        ("measures/point.py", "from varint.step import plan"),
+        ("mathematics/products/rows.py", "from varint.measures.base import Numbers"),
+        ("plan/topology/order.py", "from varint.model.body import WORLD"),
+        ("methods/reduced/tree.py", "import varint.methods.variational.march"),
+        ("model/body.py", "from varint.step.plan import Plan"),
+        ("step/step.py", "from varint.methods.reduced.events.selection import events_of"),
+        ("step/one_sided.py", "from varint.methods.reduced.events.stops import Stops"),
     ],
 )
 def test_what_is_forbidden_is_found(path, wrong, tmp_path, monkeypatch):
-    monkeypatch.setattr("test_layers.PACKAGE", tmp_path)
-    file = tmp_path / path
+    monkeypatch.setattr("test_layers.PACKAGE", tmp_path / "varint")
+    file = tmp_path / "varint" / path
     file.parent.mkdir(parents=True)
     file.write_text(wrong)
     with pytest.raises(AssertionError):
@@ -186,32 +178,54 @@ def test_late_imports_go_up_where_a_reason_is_listed():
 
 
 def test_late_imports_that_go_up_are_seen():
-    tree = ast.parse("def plot(self):\n    def inner():\n        from varint.viz.plots import plot\n")
-    assert upward("varint.mechanism", tree, {"varint.viz.plots"}) == {("varint.mechanism", "varint.viz.plots")}
-    assert upward("varint.studies.trend", tree, {"varint.viz.plots"}) == set()
+    tree = ast.parse("def plot(self):\n    def inner():\n        from varint.show.plots import plot\n")
+    assert upward("varint.mechanism.mechanism", tree, {"varint.show.plots"}) == {
+        ("varint.mechanism.mechanism", "varint.show.plots")
+    }
+    assert upward("varint.studies.trend", tree, {"varint.show.plots"}) == set()
+
+
+def graph_of(name_of, typing: bool) -> nx.DiGraph:
+    """Arrows between modules, as ``name_of`` names them; ``typing``: with imports for a type checker."""
+    modules = {module_of(path) for path in FILES}
+    graph = nx.DiGraph()
+    for path in FILES:
+        targets = {module_named(name, modules) for name in imported(tree_of(path), typing)} - {None, "varint"}
+        pairs = ((name_of(module_of(path)), name_of(target)) for target in targets)
+        graph.add_edges_from((a, b) for a, b in pairs if a != b)
+    return graph
+
+
+def circles(graph: nx.DiGraph) -> list[set[str]]:
+    return [circle for circle in nx.strongly_connected_components(graph) if len(circle) > 1]
 
 
 def test_modules_import_each_other_in_no_circle():
     """Late imports count, those for a type checker do not."""
-    modules = {module_of(path) for path in FILES}
-    graph = nx.DiGraph()
-    for path in FILES:
-        targets = {module_named(name, modules) for name in imported(tree_of(path), typing=False)} - {None}
-        graph.add_edges_from((module_of(path), target) for target in targets)
-    circles = [circle for circle in nx.strongly_connected_components(graph) if len(circle) > 1]
-    assert not circles
+    assert circles(graph_of(str, typing=False)) == []
+
+
+def test_rooms_import_each_other_in_no_circle():
+    """Imports for a type checker count; the late ones that go up do not."""
+    graph = graph_of(lambda module: module.split(".")[1], typing=True)
+    graph.remove_edges_from({(a.split(".")[1], b.split(".")[1]) for a, b in UPWARD})
+    assert circles(graph) == []
+
+
+def test_there_are_few_rooms():
+    """Beside them one folder, of the public names of reduced coordinates, and single files."""
+    assert {path.parent.name for path in PACKAGE.glob("*/__init__.py")} == {*ROOMS, "redmax"}
+    assert len(ROOMS) + 1 <= MOST_NAMES
 
 
 def test_the_page_on_architecture_has_this_order():
     page = (ROOT / "docs" / "architecture.md").read_text().split("```")[1]
     listed = [line.split()[0].strip("/").removesuffix(".py") for line in page.splitlines() if line.startswith("  ")]
-    known = [name for name in listed if name in FLOOR]
-    assert set(known) == set(FLOOR)
-    assert [FLOOR[name] for name in known] == sorted(FLOOR[name] for name in known)
+    assert [name for name in listed if name in ROOMS] == ROOMS
 
 
-def test_every_part_has_a_layer():
-    assert {part(path) for path in FILES} == set(FLOOR)
+def test_every_file_is_in_a_room():
+    assert {room(path) for path in FILES} == set(FLOOR)
 
 
 def test_catalogue_uses_only_the_public_names():

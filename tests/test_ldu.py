@@ -10,10 +10,10 @@ from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
 import varint as vi
-from varint.compile import compile_structure
-from varint.kernels.configuration import place_anew
-from varint.kernels.ldu import solve_newton
-from varint.kernels.workspace import workspace
+from varint.plan import compile_structure
+from varint.step.configuration import place_anew
+from varint.step.ldu import solve_newton
+from varint.step.workspace import workspace
 
 
 def system(mechanism, rng, clustered=True):

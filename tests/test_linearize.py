@@ -12,7 +12,7 @@ from scipy.linalg import expm, logm
 from test_tangent import two_form
 
 import varint as vi
-from varint.gradients.objective import changed_state
+from varint.derivatives.objective import changed_state
 from varint.model.rotation_vectors import quat_from_vector, quat_product, vector_from_quat
 
 DT, STEP = 2e-3, 2.5e-4

@@ -7,9 +7,9 @@ from random_mechanisms import random_body, unit
 from scipy.spatial.transform import Rotation
 
 import varint as vi
-from varint.kernels.laws import evaluate_laws
-from varint.kernels.loads import LOAD_NAMES, differentiate_loads, evaluate_loads, load_power
-from varint.kernels.workspace import workspace
+from varint.step.laws import evaluate_laws
+from varint.step.loads import LOAD_NAMES, differentiate_loads, evaluate_loads, load_power
+from varint.step.workspace import workspace
 
 INPUT, STEP = 2.5, 1e-4
 

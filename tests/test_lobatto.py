@@ -5,9 +5,9 @@ import pytest
 from random_mechanisms import random_tree, random_velocity_state
 
 import varint as vi
-from varint.formulations.base import HERE
-from varint.formulations.lobatto import ORDERS, LobattoRun
-from varint.integrators.lobatto_rule import node_rule
+from varint.methods.variational.lobatto import ORDERS, LobattoRun
+from varint.methods.variational.lobatto_rule import node_rule
+from varint.runs.method import PLACES
 
 LAST = vi.Recording(every=10**9)
 
@@ -127,7 +127,7 @@ def test_the_start_is_the_one_of_other_methods():
     run, other = (vi.simulate(vi.Problem(mechanism, 0.01, state), m) for m in (vi.Lobatto(0.01), vi.Variational(0.01)))
     assert distance(run.state(0), other.state(0)) < 1e-13
     assert np.abs(run.quat_wxyz[0] - other.quat_wxyz[0]).max() < 1e-14
-    assert vi.Lobatto.formulation in HERE
+    assert vi.Lobatto.formulation in PLACES
     assert LobattoRun.__doc__
 
 

@@ -5,8 +5,8 @@ import pytest
 from force_samples import with_forces
 
 import varint as vi
-from varint.integrators.schemes import scheme
-from varint.linear.step_tangents import ROOM, SPARE, TangentRun
+from varint.derivatives.linear.step_tangents import ROOM, SPARE, TangentRun
+from varint.methods.variational.schemes import scheme
 
 FEW = {"interval": 0.1}
 

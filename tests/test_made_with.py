@@ -9,8 +9,8 @@ from signed_files import signed
 
 import varint as vi
 from varint.cli import main
-from varint.integrators.schemes import SCHEMES
-from varint.io import made_with
+from varint.files.runs import made_with
+from varint.methods.variational.schemes import SCHEMES
 
 INSTALLED = made_with._installed()
 OTHERS = {

@@ -2,8 +2,8 @@
 
 from conftest import COMPILED_FIRST, MOST_CASES, pytest_collection_modifyitems
 
-from varint._numba.compiler import SUBJECTS
-from varint.warming import KINDS
+from varint.base.numba.compiler import SUBJECTS
+from varint.cli.warming import KINDS
 
 
 class Case:

@@ -7,9 +7,9 @@ import pytest
 from test_path_mass import ONE, TWO, bones, end_of, muscle, tied
 
 import varint as vi
-from varint.kernels.massive_paths import add_path_momenta, finish_paths
-from varint.kernels.workspace import workspace
 from varint.model.rotation_vectors import rotation_matrix
+from varint.step.paths.masses import add_path_momenta, finish_paths
+from varint.step.workspace import workspace
 
 GAUSS = np.polynomial.legendre.leggauss(3)
 

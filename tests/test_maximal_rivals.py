@@ -11,11 +11,11 @@ from random_mechanisms import random_velocity_state
 
 import varint as vi
 from varint.cli import main
-from varint.formulations.base import HERE, methods_by_integrator
-from varint.formulations.kkt import RULES, STABILISATIONS
-from varint.formulations.velocity_level import ForceMatrices, SparseSystem, VelocityLevel
-from varint.kernels.velocity_steps import move_poses
+from varint.extras.rivals.maximal import RULES, STABILISATIONS
+from varint.extras.rivals.velocity_level import ForceMatrices, SparseSystem, VelocityLevel
 from varint.model.known_forces import USES
+from varint.runs.method import HERE, methods_by_integrator
+from varint.step.velocity_steps import move_poses
 
 REFUSED = set(USES["velocity level"].refuses)
 SAMPLES = force_samples.samples(np.random.default_rng(0))

@@ -11,9 +11,12 @@ from random_mechanisms import random_body, random_joint, unit
 from scipy.spatial.transform import Rotation
 
 import varint as vi
-from varint.gradients.numbers import differences
-from varint.kernels.configuration import follow_products
-from varint.kernels.measures import (
+from varint.derivatives.numbers import differences
+from varint.measures import KINDS, Numbers
+from varint.model.joints import REGISTRY
+from varint.model.joints.base import ProductJoint
+from varint.step.configuration import follow_products
+from varint.step.measures import (
     KIND_NAMES,
     add_by_numbers,
     curve_rows,
@@ -22,12 +25,9 @@ from varint.kernels.measures import (
     weighted_measure,
     weighted_value,
 )
-from varint.kernels.plan import JOINT
-from varint.kernels.rows import evaluate_rows
-from varint.kernels.workspace import by_numbers, joint_workspace, workspace
-from varint.measures import KINDS, Numbers
-from varint.model.joints import REGISTRY
-from varint.model.joints.base import ProductJoint
+from varint.step.plan import JOINT
+from varint.step.rows import evaluate_rows
+from varint.step.workspace import by_numbers, joint_workspace, workspace
 
 PRODUCTS = sorted(kind for kind, joint in REGISTRY.items() if issubclass(joint, ProductJoint))
 OF_RATES = {name for name, kind in KINDS.items() if kind.facts.of_rates}  # they are no scalars: test_rolling.py
@@ -307,7 +307,7 @@ def test_rows_of_products_at_large_poses(kind, ends, rng):
 
 @pytest.mark.slow
 def test_fused_rows_are_the_measures_of_the_table(rng):
-    """kernels/rows.py writes points, axes and distances once more, for a joint at a time."""
+    """step/rows.py writes points, axes and distances once more, for a joint at a time."""
     mechanism = one_of_each_joint(rng)
     plan = mechanism.compiled.plan
     ws, x, R = near_its_joints(rng, mechanism, plan)

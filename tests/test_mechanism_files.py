@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.io.body_data import SHAPES
-from varint.model.checks import unit_quaternion
+from varint.base.checks import unit_quaternion
+from varint.files.own.body_data import SHAPES
 
 CURVE = [np.eye(4).tolist() for _ in range(4)]
 for k, pose in enumerate(CURVE):
@@ -429,7 +429,7 @@ def test_arrays_stand_on_one_line_and_long_matrices_row_by_row(tmp_path):
 
 @pytest.mark.parametrize("name", vi.mechanisms.NAMES)
 def test_the_catalogue_comes_back_to_the_bit(tmp_path, name):
-    from varint.io.mechanism_data import to_data
+    from varint.files.own.mechanism_data import to_data
 
     mechanism = getattr(vi.mechanisms, name)()
     if any(callable(value) for force in mechanism.forces for value in vars(force).values()):

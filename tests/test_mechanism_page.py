@@ -9,8 +9,8 @@ import pytest
 from test_schema import VALIDATOR
 
 import varint as vi
-from varint.io.body_data import OF_BODIES, SHAPES, own_parameters
-from varint.io.mechanism_data import KINDS
+from varint.files.own.body_data import OF_BODIES, SHAPES, own_parameters
+from varint.files.own.mechanism_data import KINDS
 from varint.model.forces import FORCES
 from varint.model.start_arguments import MOTION_KEYS
 

@@ -7,8 +7,8 @@ import pytest
 from net_models import changed, hung, swinging, value_of
 
 import varint as vi
-from varint.elasticity.materials import viscosity
-from varint.gradients.numbers import differences
+from varint.derivatives.numbers import differences
+from varint.mathematics.elasticity.materials import viscosity
 
 DT, STEPS = 4e-3, 6
 TIMES = (0.5 * STEPS * DT, STEPS * DT)

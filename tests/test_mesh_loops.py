@@ -5,10 +5,10 @@ import pytest
 from rubber_pads import pad
 from scipy.sparse import csc_array
 
-from varint.elasticity.materials import MATERIALS
-from varint.kernels.deformable_coupling import factor_coupling, schur_complement, solve_coupled, vertices_after
+from varint.mathematics.elasticity.materials import MATERIALS
 from varint.meshes import vertex_order
 from varint.meshes.vertex_order import OrderedFactors, SlimFactors, VertexOrder
+from varint.step.meshes.coupling import factor_coupling, schur_complement, solve_coupled, vertices_after
 
 
 def stiff(share=1.0):

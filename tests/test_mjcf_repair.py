@@ -8,8 +8,8 @@ from mujoco_peer import Peer
 from test_mjcf import MOVED, check_bodies
 
 import varint as vi
-from varint.elasticity.spring_net import SpringNet
-from varint.io.mjcf_assembly import _gaps, assemble_welds
+from varint.files.mjcf.assembly import _gaps, assemble_welds
+from varint.mathematics.elasticity.spring_net import SpringNet
 from varint.model.rotation_vectors import rotation_matrix
 
 mujoco = pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")

@@ -7,7 +7,7 @@ import pytest
 from holonomic import FLEXIBLE, TOUCHING
 
 import varint as vi
-from varint.io.mechanism_data import to_data
+from varint.files.own.mechanism_data import to_data
 
 pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
 

@@ -10,10 +10,10 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import varint as vi
-from varint.algebra.vectors import arctangent
-from varint.io.mechanism_data import to_data
-from varint.kernels.efforts import apply_efforts, stiffen
-from varint.kernels.workspace import workspace
+from varint.files.own.mechanism_data import to_data
+from varint.mathematics.vectors import arctangent
+from varint.step.efforts import apply_efforts, stiffen
+from varint.step.workspace import workspace
 
 MOVING = {"velocity": {"m": (1, 0.5, -0.2)}, "angular_velocity": {"m": (1, -2, 3)}}
 

@@ -9,13 +9,13 @@ import pytest
 from test_wraps import elbow_path, two_links
 
 import varint as vi
-from varint.analysis.table_columns import columns
-from varint.compile import compile_structure
-from varint.kernels.laws import evaluate_laws
-from varint.kernels.workspace import workspace
 from varint.model.forces.musculotendon import GROUPED, LAWS, activation_rate, degroote_curves, mujoco_curves
 from varint.model.rotation_vectors import rotation_matrix
-from varint.viz.web_frames import ARC_POINTS, frames_data
+from varint.plan import compile_structure
+from varint.results.table_columns import columns
+from varint.show.web_frames import ARC_POINTS, frames_data
+from varint.step.laws import evaluate_laws
+from varint.step.workspace import workspace
 
 MUSCLE = {"max_force": 50.0, "optimal_length": 0.5, "slack_length": 1.2}
 SHAPE = (0.5, 1.6, 1.3, 1.2)

@@ -1,4 +1,4 @@
-"""Names of files and of public classes occur once in the package; formulations are named in their folder alone."""
+"""Names of public classes occur once in the package; formulations are named in the registry and their files alone."""
 
 import ast
 import inspect
@@ -8,20 +8,16 @@ from pathlib import Path
 from parsed_sources import statements, tree_of
 
 import varint as vi
-from varint.formulations.base import HERE
+from varint.runs.method import PLACES
 
 PACKAGE = Path(__file__).parent.parent / "varint"
 FILES = sorted(PACKAGE.rglob("*.py"))
-EVERYWHERE = {"__init__.py", "base.py"}  # packages, and the contracts of registries
+HOMES = {"runs/method.py", *(f"{module.replace('.', '/')}.py" for module in PLACES.values())}
 OTHER_MEANING = {"studies/order_study.py"}  # "reduced", a kind of reference
 
 
 def twice(names):
     return {name for name, count in Counter(names).items() if count > 1}
-
-
-def test_a_name_of_a_file_occurs_once():
-    assert twice(path.name for path in FILES if path.name not in EVERYWHERE) == set()
 
 
 def test_a_name_of_a_public_class_occurs_once():
@@ -58,7 +54,7 @@ def test_signatures_can_be_read():
 
 def named_formulations(text):
     """Strings in code that are the name of a formulation, but for docstrings and defaults of parameters."""
-    if not any(f'"{name}"' in text for name in HERE):  # as the formatter writes strings
+    if not any(f'"{name}"' in text for name in PLACES):  # as the formatter writes strings
         return set()
     tree, silent = ast.parse(text), set()
     for node in ast.walk(tree):
@@ -67,7 +63,7 @@ def named_formulations(text):
         if isinstance(node, ast.arguments):
             silent |= {*node.defaults, *node.kw_defaults}
     constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and node not in silent)
-    return {node.value for node in constants if node.value in HERE}
+    return {node.value for node in constants if node.value in PLACES}
 
 
 def test_the_counter_sees_code_only():
@@ -76,8 +72,8 @@ def test_the_counter_sees_code_only():
     assert named_formulations(text + 'f("reduced")\n') == {"reduced"}
 
 
-def test_formulations_are_named_in_their_folder_alone():
+def test_formulations_are_named_in_the_registry_and_their_files_alone():
     for path in FILES:
         place = path.relative_to(PACKAGE).as_posix()
-        if not place.startswith("formulations/") and place not in OTHER_MEANING:
+        if place not in HOMES | OTHER_MEANING:
             assert not named_formulations(path.read_text()), place

@@ -5,11 +5,11 @@ import pytest
 from convex_distance import signed_distance
 
 import varint as vi
-from varint.collision.features import CIRCLE_PLANE, LINE_LINE, POINT_LINE, POINT_PLANE, POINT_POINT, locate_features
-from varint.collision.narrow import find_features
-from varint.collision.shape_records import feature_space
-from varint.compile.shape_table import most_features, parts_of, shape_table
+from varint.geometry.features import CIRCLE_PLANE, LINE_LINE, POINT_LINE, POINT_PLANE, POINT_POINT, locate_features
+from varint.geometry.narrow import find_features
+from varint.geometry.shape_records import feature_space
 from varint.model.rotation_vectors import matrix_from_vector, rotation_matrix
+from varint.plan.shape_table import most_features, parts_of, shape_table
 
 CUBE = vi.BoxShape([1, 1, 1])
 STILL = np.eye(3)
@@ -276,7 +276,7 @@ def in_mujoco(a, b, pose_a, pose_b):
         ],
         [vi.Free("of a", "world", "a"), vi.Free("of b", "world", "b")],
     )
-    from varint.io.mjcf_writer import Document
+    from varint.files.mjcf.writer import Document
 
     model = mujoco.MjModel.from_xml_string(Document(mechanism, touching=True).text)
     data = mujoco.MjData(model)

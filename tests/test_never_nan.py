@@ -9,7 +9,7 @@ import pytest
 from random_mechanisms import random_body, random_joint
 
 import varint as vi
-from varint.gradients.numbers import numbers_in
+from varint.derivatives.numbers import numbers_in
 from varint.model.forces import FORCES
 from varint.model.joints import REGISTRY
 from varint.model.motion import Turn

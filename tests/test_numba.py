@@ -17,7 +17,7 @@ from numba.core.datamodel import default_manager
 from poses import arrays_of
 
 import varint as vi
-from varint._numba import (
+from varint.base.numba import (
     Bool1,
     CompiledRecord,
     Float1,
@@ -32,11 +32,11 @@ from varint._numba import (
     natural,
     njit,
 )
-from varint._numba.compiler import PartFlags, PartLibrary
-from varint._numba.jit import config
-from varint._numba.record_class import _descriptor, record_type
-from varint._numba.sources import COMPILED_FOLDERS, PACKAGE
-from varint.kernels.workspace import workspace
+from varint.base.numba.compiler import PartFlags, PartLibrary
+from varint.base.numba.jit import config
+from varint.base.numba.record_class import _descriptor, record_type
+from varint.base.numba.sources import COMPILED_FOLDERS, PACKAGE
+from varint.step.workspace import workspace
 
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="about compiled functions")
 
@@ -281,7 +281,7 @@ def test_the_cache_knows_every_compiled_file():
 SCRIPT = """
 import sys
 import numpy as np
-from varint._numba import Float1, indirect, njit
+from varint.base.numba import Float1, indirect, njit
 
 @indirect
 def doubled(out: Float1) -> float:

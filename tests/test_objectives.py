@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.gradients.numbers import differences, number_of
+from varint.derivatives.numbers import differences, number_of
 
 NAMES = ["gravity", "crank.mass", "coupler.inertia", "crank pin.point[0]", "spring.stiffness", "spring.rest_length"]
 DURATION, DT = 0.05, 2e-3

@@ -8,19 +8,19 @@ import pytest
 from random_mechanisms import random_closed
 
 import varint as vi
-from varint.inputs.at_nodes import Commands
-from varint.integrators.march import March
-from varint.integrators.schemes import scheme
-from varint.kernels.beams import evaluate_beams
-from varint.kernels.columns import apply_wide, refine_wide
-from varint.kernels.efforts import stiffen
-from varint.kernels.ldu import solve_newton
-from varint.kernels.momentum import momentum_derivative
-from varint.kernels.newton import evaluate_step, has_efforts
-from varint.kernels.operator import apply_transposed, prepare_operator
-from varint.kernels.pairs import curve_pairs
-from varint.kernels.workspace import tangent_work
-from varint.terms.limits.kernels.limits import set_closed
+from varint.methods.variational.march import March
+from varint.methods.variational.schemes import scheme
+from varint.results.inputs.at_nodes import Commands
+from varint.step.compliant.beams import evaluate_beams
+from varint.step.derivatives.columns import apply_wide, refine_wide
+from varint.step.derivatives.operator import apply_transposed, prepare_operator
+from varint.step.efforts import stiffen
+from varint.step.ldu import solve_newton
+from varint.step.limits.rows import set_closed
+from varint.step.momentum import momentum_derivative
+from varint.step.newton import evaluate_step, has_efforts
+from varint.step.pairs import curve_pairs
+from varint.step.workspace import tangent_work
 
 STEP = 3e-5  # of differences, m/s and rad/s
 # neither masses along paths, which gradients refuse, nor rows of rates, which rely on both poses, nor beams, whose

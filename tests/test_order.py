@@ -7,7 +7,7 @@ from holonomic import HOLONOMIC
 from random_mechanisms import random_velocity_state
 
 import varint as vi
-from varint.integrators.schemes import SCHEMES
+from varint.methods.variational.schemes import SCHEMES
 from varint.model.forces.along_path import AlongPath
 from varint.model.joints.base import ProductJoint
 from varint.model.rotation_vectors import rotation_matrix

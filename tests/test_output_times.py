@@ -6,9 +6,9 @@ from force_samples import with_forces
 from test_stops import GRAVITY, ball
 
 import varint as vi
-from varint import running
 from varint.cli import main
-from varint.io import run_reader
+from varint.files.runs import reader as run_reader
+from varint.runs import running
 
 DT = 0.01
 TIMES = np.array([0.0, 0.005, 0.0123, 0.0177, 0.02, 0.1234567, 0.3, 0.3999, 0.4])

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.formulations.base import REGISTERED
-from varint.integrators.schemes import SCHEMES
-from varint.redmax.states import maximal_state
+from varint.methods.reduced.states import maximal_state
+from varint.methods.variational.schemes import SCHEMES
+from varint.runs.method import REGISTERED
 
 PAGE = (Path(__file__).parent.parent / "docs" / "own_methods.md").read_text()
 DT = (0.02, 0.01, 0.005)
@@ -48,7 +48,7 @@ def damped():
 def _run_once():
     """Wall times are of no concern here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("varint.comparison.comparison_run.REPETITIONS", 1)
+        patch.setattr("varint.studies.comparison.comparison_run.REPETITIONS", 1)
         yield
 
 
@@ -356,7 +356,7 @@ def test_loops_too_far_open_are_told():
 
 @pytest.mark.parametrize("stages", [[0.2, 0.8], [0.5, 0.6, 0.5], [], [np.nan], "x"])
 def test_stages_that_are_no_scheme(stages):
-    from varint.integrators.schemes import Scheme
+    from varint.methods.variational.schemes import Scheme
 
     with pytest.raises(vi.ArgumentError, match="stages of scheme 'mine'"):
         Scheme("mine", 4, "wrong", stages)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.compile import compile_structure
-from varint.kernels.efforts import push_change, unknown_to_motion, unknown_to_tangent
-from varint.kernels.measures import weighted_curvature, weighted_measure
-from varint.kernels.path_records import OWN_ROWS
-from varint.kernels.paths import bend_paths, evaluate_paths
-from varint.kernels.workspace import workspace
+from varint.plan import compile_structure
+from varint.step.efforts import push_change, unknown_to_motion, unknown_to_tangent
+from varint.step.measures import weighted_curvature, weighted_measure
+from varint.step.paths.measures import bend_paths, evaluate_paths
+from varint.step.paths.records import OWN_ROWS
+from varint.step.workspace import workspace
 
 GIVEN = {"max_force": 60.0, "optimal_length": 0.5, "slack_length": 0.5, "excitation": 0.7}
 

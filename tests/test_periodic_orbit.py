@@ -6,7 +6,7 @@ from force_samples import with_forces
 from scipy.special import ellipk
 
 import varint as vi
-from varint.gradients.objective import changed_state
+from varint.derivatives.objective import changed_state
 
 VAN_DER_POL = 6.663286859323130  # period of x'' - (1 - x^2) x' + x = 0 (Andersen and Geer, SIAM J. Appl. Math. 1982)
 

@@ -10,11 +10,11 @@ from redmax_matrices import acceleration_by_matrices
 from scipy.integrate import solve_ivp
 
 import varint as vi
-from varint.inputs.at_nodes import starts_of_motions
-from varint.inputs.courses import Span, courses_by_rows
+from varint.methods.reduced.equations import Equations
+from varint.methods.reduced.start import start_of
 from varint.model.rotation_vectors import quat_from_vector, quat_product
-from varint.redmax.equations import Equations
-from varint.redmax.reduced_start import start_of
+from varint.results.inputs.at_nodes import starts_of_motions
+from varint.results.inputs.courses import Span, courses_by_rows
 
 FORMULATIONS = {"maximal": vi.simulate, "reduced": vi.redmax.simulate}
 both = pytest.mark.parametrize("simulate", FORMULATIONS.values(), ids=FORMULATIONS)

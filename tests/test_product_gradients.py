@@ -8,7 +8,7 @@ from test_gradients import check, objective_of
 from test_products import loop
 
 import varint as vi
-from varint.gradients.numbers import differences
+from varint.derivatives.numbers import differences
 
 
 def screwed(**screw):

@@ -7,9 +7,9 @@ from scipy.interpolate import BSpline
 from scipy.spatial.transform import Rotation
 
 import varint as vi
+from varint.methods.reduced.integrators import INTEGRATORS
 from varint.model.joints import REGISTRY
 from varint.model.joints.base import ProductJoint
-from varint.redmax.integrators import INTEGRATORS
 
 KINDS = tuple(kind for kind, joint in REGISTRY.items() if issubclass(joint, ProductJoint))
 

@@ -9,8 +9,8 @@ import pytest
 import quaternion as oracle
 
 import varint as vi
-from varint.algebra import quaternion as compiled
 from varint.kinematics.assembly import checked_state
+from varint.mathematics import quaternion as compiled
 from varint.model import rotation_vectors as rotation
 from varint.model.solid import Solid
 

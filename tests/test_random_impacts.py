@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from contact_scenes import missed_by
 
-from varint.redmax.contacts import Blocked
-from varint.terms.contacts.contact_impacts import solve_impacts
-from varint.terms.contacts.contact_law import ContactLaw
+from varint.methods.reduced.contacts import Blocked
+from varint.methods.reduced.events.impacts import solve_impacts
+from varint.methods.reduced.events.law import ContactLaw
 
 COUNT = 2500
 

@@ -11,15 +11,15 @@ from random_mechanisms import LOWER, random_body, random_closed, random_joint, r
 from reference import rows_and_derivatives
 
 import varint as vi
-from varint.analysis.reactions import accelerations_and_reactions
-from varint.kernels.configuration import follow_products
-from varint.kernels.node_reactions import quadratic_terms
-from varint.kernels.rows import evaluate_rows
-from varint.kernels.workspace import joint_workspace
 from varint.kinematics.frames import JointFrames
 from varint.model.joints import REGISTRY
 from varint.model.joints.base import ProductJoint
 from varint.model.rotation_vectors import rotation_matrix
+from varint.results.reactions import accelerations_and_reactions
+from varint.step.configuration import follow_products
+from varint.step.nodes.reactions import quadratic_terms
+from varint.step.rows import evaluate_rows
+from varint.step.workspace import joint_workspace
 
 GRAVITY = 9.81
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint._numba import (
+from varint.base.numba import (
     RESTORED,
     SPAN,
     STATE,
@@ -29,8 +29,8 @@ from varint._numba import (
     role_room,
     write_spans,
 )
-from varint.kernels.kept_arrays import ROLES
-from varint.kernels.workspace import workspace
+from varint.step.kept_arrays import ROLES
+from varint.step.workspace import workspace
 
 KERNELS = Path(vi.__file__).parent / "kernels"
 SIZES = {"poses": 2, "nb": 3, "none": 0}

@@ -11,10 +11,10 @@ import pytest
 from force_samples import with_forces
 
 import varint as vi
-from varint import running
 from varint.cli import main
-from varint.io import room
-from varint.io.room import WantedSpace, available_memory, check_disk, check_memory, size_text
+from varint.files.runs import space as room
+from varint.files.runs.space import WantedSpace, available_memory, check_disk, check_memory, size_text
+from varint.runs import running
 
 DT = 0.01
 SIMULATE = {

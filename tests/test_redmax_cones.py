@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.redmax import contacts
-from varint.redmax.kernels import cones
-from varint.redmax.kernels.cones import SOLVED, room, solve_cones
-from varint.redmax.program import solve_program
-from varint.redmax.saddle import LinearStep
+from varint.methods.reduced import contacts
+from varint.methods.reduced.program import solve_program
+from varint.methods.reduced.recursions import cones
+from varint.methods.reduced.recursions.cones import SOLVED, room, solve_cones
+from varint.methods.reduced.saddle import LinearStep
 
 
 def problem(S, free, sizes, F, f, weight, terms, one_sided):

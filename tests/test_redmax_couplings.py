@@ -8,7 +8,7 @@ import pytest
 from test_couplings import CASES, driven, gear, pair, rig, swing
 
 import varint as vi
-from varint.redmax.equations import Equations
+from varint.methods.reduced.equations import Equations
 
 
 @pytest.mark.parametrize("name", CASES)

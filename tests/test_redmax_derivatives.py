@@ -6,13 +6,13 @@ from force_samples import bent_map, sample_mechanism, samples
 from random_mechanisms import LOWER, random_body, random_closed, random_joint, random_tree
 
 import varint as vi
-from varint.inputs.at_times import InputsAtTimes
+from varint.methods.reduced.equations import Equations
+from varint.methods.reduced.inverse import InverseDynamics
+from varint.methods.reduced.linear_solves import reduced_damping_and_stiffness
 from varint.model.forces.base import FORCES
 from varint.model.joints import REGISTRY
 from varint.model.rotation_vectors import matrix_from_vector
-from varint.redmax.equations import Equations
-from varint.redmax.inverse import InverseDynamics
-from varint.redmax.linear_solves import reduced_damping_and_stiffness
+from varint.results.inputs.at_times import InputsAtTimes
 
 SMOOTH = {
     name: given

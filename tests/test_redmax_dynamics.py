@@ -9,10 +9,10 @@ from redmax_matrices import acceleration_by_matrices
 from scipy.integrate import DOP853
 
 import varint as vi
-from varint.inputs.at_times import InputsAtTimes
+from varint.methods.reduced.equations import Equations
+from varint.methods.reduced.integrators.error_controlled import Adaptive, NotFinite
 from varint.model.rotation_vectors import rotation_matrix
-from varint.redmax.equations import Equations
-from varint.redmax.integrators.error_controlled import Adaptive, NotFinite
+from varint.results.inputs.at_times import InputsAtTimes
 
 LOOPS = {name: vi.mechanisms.module(name).EXPECTED["loops"] for name in HOLONOMIC}
 every_mechanism = pytest.mark.parametrize("name", HOLONOMIC)
@@ -77,7 +77,7 @@ def check_accelerations(rng, equations, start):
 
 @every_mechanism
 def test_accelerations_and_constraints_are_those_of_the_bodies(name):
-    """The accelerations of the bodies are those that the maximal form gives (kernels/node_reactions.py)."""
+    """The accelerations of the bodies are those that the maximal form gives (step/nodes/reactions.py)."""
     mechanism = build(name)
     run = vi.simulate(
         mechanism, 2 * vi.mechanisms.module(name).EXPECTED["dt"], vi.mechanisms.module(name).EXPECTED["dt"]

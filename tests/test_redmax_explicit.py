@@ -6,11 +6,11 @@ from force_samples import IN_THE_WORLD, sample_mechanism, samples
 from random_mechanisms import random_tree, random_velocity_state
 
 import varint as vi
-from varint.inputs.at_times import InputsAtTimes
-from varint.redmax.equations import Equations
-from varint.redmax.integrators import INTEGRATORS, Task
-from varint.redmax.integrators.explicit import Explicit
-from varint.redmax.reduced_start import start_of
+from varint.methods.reduced.equations import Equations
+from varint.methods.reduced.integrators import INTEGRATORS, Task
+from varint.methods.reduced.integrators.explicit import Explicit
+from varint.methods.reduced.start import start_of
+from varint.results.inputs.at_times import InputsAtTimes
 
 EXPLICIT = [name for name, kind in INTEGRATORS.items() if issubclass(kind, Explicit)]
 SAMPLES = samples(np.random.default_rng(0))

@@ -7,9 +7,9 @@ import pytest
 from scipy.optimize import minimize, nnls
 
 import varint as vi
-from varint.redmax.contacts import Contacts
-from varint.redmax.equations import Equations
-from varint.redmax.saddle import LinearStep
+from varint.methods.reduced.contacts import Contacts
+from varint.methods.reduced.equations import Equations
+from varint.methods.reduced.saddle import LinearStep
 
 GRAVITY = 9.81
 

@@ -5,11 +5,19 @@ import pytest
 from random_mechanisms import random_joint, random_tree, random_velocity_state
 
 import varint as vi
-from varint.algebra.rotation_vector import right_jacobian, right_jacobian_along, right_jacobian_twice
+from varint.mathematics.rotation_vector import right_jacobian, right_jacobian_along, right_jacobian_twice
+from varint.methods.reduced.charts import (
+    LONGEST,
+    ORDERS,
+    determinant,
+    euler_angles,
+    euler_matrix,
+    euler_subspace,
+    shorten,
+)
+from varint.methods.reduced.equations import Equations
 from varint.model.joints import REGISTRY
 from varint.model.motion import joint_pose, motion_subspace
-from varint.redmax.charts import LONGEST, ORDERS, determinant, euler_angles, euler_matrix, euler_subspace, shorten
-from varint.redmax.equations import Equations
 
 every_joint = pytest.mark.parametrize("kind", REGISTRY)
 

@@ -6,8 +6,8 @@ from random_mechanisms import LOWER, random_closed, random_tree, random_velocity
 from redmax_matrices import acceleration_by_matrices
 
 import varint as vi
-from varint.redmax.equations import Equations
-from varint.redmax.integrators import INTEGRATORS
+from varint.methods.reduced.equations import Equations
+from varint.methods.reduced.integrators import INTEGRATORS
 
 ORDERS = {
     name: kind.order for name, kind in INTEGRATORS.items() if kind.fixed and kind.order <= 2 and not kind.trees_only

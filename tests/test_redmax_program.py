@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.redmax.program import Infeasible, solve_program
-from varint.redmax.saddle import LinearStep
+from varint.methods.reduced.program import Infeasible, solve_program
+from varint.methods.reduced.saddle import LinearStep
 
 
 def random_program(rng, nq, equations, rows, cones):

@@ -12,9 +12,9 @@ from reference_friction import ReferenceFriction, ball, bar, pin
 import varint as vi
 from varint.cli import main
 from varint.mechanisms._redmax import CM, ERG
+from varint.methods.reduced.equations import Equations
+from varint.methods.reduced.linear_solves import reduced_damping_and_stiffness
 from varint.model.rotation_vectors import rotation_matrix
-from varint.redmax.equations import Equations
-from varint.redmax.linear_solves import reduced_damping_and_stiffness
 
 PRESETS = vi.mechanisms.SCENES
 FACTS = {name: vi.mechanisms.module(name).EXPECTED for name in PRESETS}

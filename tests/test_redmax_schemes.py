@@ -6,7 +6,7 @@ from random_mechanisms import LOWER, random_tree, random_velocity_state
 from scipy.integrate import solve_ivp
 
 import varint as vi
-from varint.redmax.integrators import INTEGRATORS
+from varint.methods.reduced.integrators import INTEGRATORS
 
 ORDERS = {name: kind.order for name, kind in INTEGRATORS.items() if kind.fixed and kind.stiff}
 CASES = {
@@ -77,7 +77,7 @@ def test_stiff_springs_at_long_steps(integrator):
 
 
 def test_no_convergence_is_an_error(monkeypatch):
-    monkeypatch.setattr("varint.redmax.implicit.ITERATIONS", 1)
+    monkeypatch.setattr("varint.methods.reduced.implicit.ITERATIONS", 1)
     with pytest.raises(vi.ConvergenceError, match="smaller dt") as caught:
         vi.redmax.simulate(vi.mechanisms.double_pendulum(), 1.0, dt=0.1, integrator="bdf1")
     assert not caught.value.trajectory.success

@@ -6,9 +6,9 @@ from random_mechanisms import random_tree
 from test_stops import GRAVITY, ball, pendulum
 
 import varint as vi
-from varint.redmax.contacts import Contacts
-from varint.redmax.equations import Equations
-from varint.redmax.saddle import LinearStep
+from varint.methods.reduced.contacts import Contacts
+from varint.methods.reduced.equations import Equations
+from varint.methods.reduced.saddle import LinearStep
 
 
 def euler(mechanism, duration, dt, **options):

@@ -7,7 +7,7 @@ import pytest
 
 import varint as vi
 from varint.cli.summary import _contacts
-from varint.redmax.ground_points import forces_at_points
+from varint.methods.reduced.ground_points import forces_at_points
 
 SLOPE = 0.3
 NORMAL = np.array([np.sin(SLOPE), 0.0, np.cos(SLOPE)])

@@ -18,7 +18,7 @@ from reduced_gradient_checks import (
 )
 
 import varint as vi
-from varint.gradients.numbers import differences
+from varint.derivatives.numbers import differences
 
 # ---------------------------------------------------------------------------------------- explicit pairs
 

@@ -24,7 +24,7 @@ from reduced_gradient_checks import (
 )
 
 import varint as vi
-from varint.gradients.numbers import differences, numbers_in
+from varint.derivatives.numbers import differences, numbers_in
 from varint.model.rotation_vectors import rotation_matrix
 
 TWO = [pytest.param("bdf1", marks=pytest.mark.slow), "bdf2"]
@@ -341,7 +341,7 @@ def test_a_slope_that_is_not_finite(monkeypatch):
 
     def then_none(state):
         none = np.full((1, 1), np.nan), np.zeros((0, 1))
-        monkeypatch.setattr("varint.redmax.inverse.InverseDynamics.derivatives", lambda *_: none)
+        monkeypatch.setattr("varint.methods.reduced.inverse.InverseDynamics.derivatives", lambda *_: none)
         return 0.0
 
     with pytest.raises(vi.ArgumentError, match=r"to t = 0.02 s, hardest for body 'link 1', has no derivative"):
@@ -374,7 +374,7 @@ def test_what_has_no_derivative():
 
 
 def test_a_step_that_cannot_be_done(monkeypatch):
-    monkeypatch.setattr("varint.redmax.implicit.ITERATIONS", 1)
+    monkeypatch.setattr("varint.methods.reduced.implicit.ITERATIONS", 1)
     with pytest.raises(vi.ConvergenceError, match="the step at t = 0 s, hardest for body"):
         vi.redmax.gradient(vi.mechanisms.double_pendulum(), lambda state: 0.0, 1.0, 0.1, with_respect_to="start")
 

@@ -11,7 +11,7 @@ from test_reduced_meshes import four_bar
 from test_vertex_objectives import finger, flying, of_all
 
 import varint as vi
-from varint.gradients.numbers import differences
+from varint.derivatives.numbers import differences
 
 DT, STEPS = 4e-3, 4
 TIMES = (0.0, 0.5 * STEPS * DT, STEPS * DT)

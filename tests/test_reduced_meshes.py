@@ -8,9 +8,9 @@ from rubber_pads import arm, left, pad, right
 from scipy.linalg import eigh
 
 import varint as vi
-from varint.elasticity.materials import MATERIALS
-from varint.redmax.equations import Equations
-from varint.redmax.mesh_dynamics import MeshInverse
+from varint.mathematics.elasticity.materials import MATERIALS
+from varint.methods.reduced.equations import Equations
+from varint.methods.reduced.mesh_dynamics import MeshInverse
 
 
 def four_bar(**given):

@@ -9,12 +9,12 @@ from test_reduced_runs import differing, servo
 
 import varint as vi
 from varint.cli import main
-from varint.inputs.at_times import InputsAtTimes
-from varint.redmax.canonical import Canonical
-from varint.redmax.equations import Equations
-from varint.redmax.integrators import INTEGRATORS, Task
-from varint.redmax.integrators.symplectic import newton_matrix, tableau
-from varint.redmax.reduced_start import start_of
+from varint.methods.reduced.canonical import Canonical
+from varint.methods.reduced.equations import Equations
+from varint.methods.reduced.integrators import INTEGRATORS, Task
+from varint.methods.reduced.integrators.symplectic import newton_matrix, tableau
+from varint.methods.reduced.start import start_of
+from varint.results.inputs.at_times import InputsAtTimes
 
 EXPLICIT = ("heun", "rk4")
 TREES = [name for name, kind in INTEGRATORS.items() if kind.trees_only]
@@ -418,7 +418,7 @@ def test_rate_of_stabilisation_is_bounded(integrator):
 
 @pytest.mark.parametrize("integrator", ["variational2", "variational2_recursive", "variational3", "gauss"])
 def test_steps_without_a_solution_end_the_run(integrator, monkeypatch):
-    monkeypatch.setattr("varint.redmax.integrators.symplectic.ITERATIONS", 1)
+    monkeypatch.setattr("varint.methods.reduced.integrators.symplectic.ITERATIONS", 1)
     with pytest.raises(vi.ConvergenceError, match="smaller dt") as caught:
         vi.redmax.simulate(vi.mechanisms.double_pendulum(), 1.0, dt=0.05, integrator=integrator)
     assert not caught.value.trajectory.success

@@ -14,10 +14,10 @@ from random_mechanisms import random_closed, random_tree, random_velocity_state
 from test_products import loop
 
 import varint as vi
-from varint import running
 from varint.cli import main
-from varint.io.run_reader import load_settings
-from varint.redmax.integrators import INTEGRATORS
+from varint.files.runs.reader import load_settings
+from varint.methods.reduced.integrators import INTEGRATORS
+from varint.runs import running
 
 ARRAYS = (
     "t", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command", "load", "q", "qdot", "law_states",
@@ -350,7 +350,7 @@ def test_failed_run_is_in_its_file_and_cannot_go_on(tmp_path, monkeypatch):
     options = {"dt": 0.01, "integrator": "bdf1", "output": tmp_path / "run.h5"}
 
     def spoil(done, total):
-        monkeypatch.setattr("varint.redmax.implicit.ITERATIONS", 1)
+        monkeypatch.setattr("varint.methods.reduced.implicit.ITERATIONS", 1)
 
     with pytest.raises(vi.ConvergenceError) as caught:
         vi.redmax.simulate(mechanism, 2.0, progress=spoil, **options)

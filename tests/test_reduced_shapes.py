@@ -9,8 +9,8 @@ from test_contact_orders import STEPS, apart, bar
 from test_hard_contact_variational import turn
 
 import varint as vi
-from varint.redmax.equations import Equations
-from varint.terms.contacts.reduced_contacts import ContactEvents
+from varint.methods.reduced.equations import Equations
+from varint.methods.reduced.events.contacts import ContactEvents
 
 G = 9.81
 FLOOR = (vi.PlaneShape(),)
@@ -309,7 +309,7 @@ def test_contacts_are_those_of_maximal_coordinates():
 
 def test_shapes_that_no_step_foresees_are_told_once(monkeypatch):
     monkeypatch.setattr(ContactEvents, "overlooks", lambda *_: True)
-    monkeypatch.setattr("varint.terms.limits.stop_events.MOST_SHORTER", 0)
+    monkeypatch.setattr("varint.methods.reduced.events.search.MOST_SHORTER", 0)
     mechanism, state = rolling()
     with pytest.warns(vi.UnresolvedWarning, match=r"shapes of contact 'c' met at t = .* no step down to .* s") as told:
         run = vi.redmax.simulate(mechanism, 0.02, 0.01, state=state, integrator="dop853")

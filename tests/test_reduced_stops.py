@@ -12,9 +12,9 @@ from test_stops import GRAVITY, ball, pendulum
 
 import varint as vi
 from varint.cli import main
-from varint.redmax.equations import Equations
-from varint.redmax.integrators import INTEGRATORS
-from varint.terms.limits.stops import Stops, complementary
+from varint.methods.reduced.equations import Equations
+from varint.methods.reduced.events.stops import Stops, complementary
+from varint.methods.reduced.integrators import INTEGRATORS
 
 LOCATING = [name for name, kind in INTEGRATORS.items() if not (kind.contacts or kind.trees_only)]
 SLOW = {"rk45", "bdf1", "sdirk2"}

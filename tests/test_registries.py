@@ -7,12 +7,12 @@ import pytest
 
 import varint as vi
 from varint.cli import main
-from varint.integrators.schemes import ORDERS, SCHEMES
-from varint.io import formats
-from varint.io.run_reader import load_settings
-from varint.redmax.integrators import DEFAULT, INTEGRATORS, with_contacts
-from varint.redmax.integrators.base import REGISTRY
-from varint.redmax.integrators.fixed_steps import FixedSteps
+from varint.files import formats
+from varint.files.runs.reader import load_settings
+from varint.methods.reduced.integrators import DEFAULT, INTEGRATORS, with_contacts
+from varint.methods.reduced.integrators.base import REGISTRY
+from varint.methods.reduced.integrators.fixed_steps import FixedSteps
+from varint.methods.variational.schemes import ORDERS, SCHEMES
 
 
 @pytest.fixture(autouse=True)

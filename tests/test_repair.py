@@ -10,9 +10,9 @@ import pytest
 
 import varint as vi
 from varint.cli import main
-from varint.io.inertia_repair import POINT, SLENDER, nearest_inertia
-from varint.io.xml_defects import HYPHENS as IN_COMMENT
-from varint.io.xml_defects import defects_of, mended
+from varint.files.robots.inertia_repair import POINT, SLENDER, nearest_inertia
+from varint.files.robots.xml_defects import HYPHENS as IN_COMMENT
+from varint.files.robots.xml_defects import defects_of, mended
 
 HYPHENS = "<!-- a comment\n with -- in it -->"
 WRONG = '<inertia ixx="1" iyy="1.2" izz="3" ixy="0.1" ixz="0.2" iyz="-0.1"/>'

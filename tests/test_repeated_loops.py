@@ -10,8 +10,8 @@ import pytest
 from random_mechanisms import random_joint, random_velocity_state
 
 import varint as vi
+from varint.methods.reduced.integrators import INTEGRATORS
 from varint.model.joints import REGISTRY
-from varint.redmax.integrators import INTEGRATORS
 
 O, X, Y, Z = (np.array(vector, dtype=float) for vector in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)))
 SLANTED = np.array([0.3, 0.8, 0.2])

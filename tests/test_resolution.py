@@ -14,10 +14,10 @@ from rich.console import Console
 
 import varint as vi
 from varint.cli.summary import summary
-from varint.inputs.at_nodes import Commands
-from varint.integrators.march import March
-from varint.integrators.schemes import scheme
-from varint.kernels.newton import DIRECTION_BOUND
+from varint.methods.variational.march import March
+from varint.methods.variational.schemes import scheme
+from varint.results.inputs.at_nodes import Commands
+from varint.step.newton import DIRECTION_BOUND
 
 WRONG = 0.05  # of the energy scale
 

@@ -9,7 +9,7 @@ import pytest
 import varint as vi
 from varint.cli import main
 from varint.cli.method import registered_by
-from varint.formulations.base import REGISTERED, method_class
+from varint.runs.method import REGISTERED, method_class
 
 FILE = Path(__file__).parent.parent / "examples" / "methods" / "explicit_euler.py"
 NAME = "explicit-euler"

@@ -6,10 +6,10 @@ from random_mechanisms import random_body, unit
 from scipy.spatial.transform import Rotation
 
 import varint as vi
-from varint.kernels.measures import measure_at, weighted_curvature
-from varint.kernels.rates import evaluate_rates
-from varint.kernels.workspace import workspace
 from varint.model.rotation_vectors import rotation_matrix
+from varint.step.measures import measure_at, weighted_curvature
+from varint.step.rates import evaluate_rates
+from varint.step.workspace import workspace
 
 
 def pair_with_rates(rng):

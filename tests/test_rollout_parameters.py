@@ -8,7 +8,7 @@ from fed_back_four_bar import fed_back
 from test_bridges import DT, DURATION, build, loss_of_states
 
 import varint as vi
-from varint.bridges.rollout import Rollout
+from varint.extras.bridges.rollout import Rollout
 
 
 def given(parameters, mechanism=None):

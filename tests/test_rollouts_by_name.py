@@ -5,8 +5,8 @@ from fed_back_four_bar import NAMED, fed_back
 from test_bridges import DT, DURATION
 
 import varint as vi
-from varint.bridges.rollout import Rollout
-from varint.gradients.numbers import differences
+from varint.derivatives.numbers import differences
+from varint.extras.bridges.rollout import Rollout
 
 
 def named_by_runs():

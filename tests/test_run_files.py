@@ -14,8 +14,9 @@ import pytest
 from file_runs import DT, NODES, in_process, run, same, whole
 
 import varint as vi
-from varint.io import run_reader, run_writer
-from varint.io.run_file import Checkpoint
+from varint.files.runs import reader as run_reader
+from varint.files.runs import writer as run_writer
+from varint.files.runs.contents import Checkpoint
 
 # ------------------------------------------------------------------------------------------ disks that are full
 
@@ -95,7 +96,7 @@ def test_largest_file_that_a_process_may_write(tmp_path):
 @pytest.mark.slow
 def test_disk_that_fails_although_space_was_reserved(small_disk):
     """As of a disk that breaks: HDF5 itself meets the error."""
-    code = "import varint.io.run_writer\nvarint.io.run_writer._reserve = lambda *bytes: None\n"
+    code = "import varint.files.runs.writer\nvarint.files.runs.writer._reserve = lambda *bytes: None\n"
     code += OUT_OF_SPACE.format(duration=50.0, full=True)
     check_stopped_for_space(small_disk / "run.h5", in_process(code, small_disk / "run.h5"))
 

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from test_mechanism_files import ENDS, LEVELS, PENDULUM, SAMPLES, WRONG_SHAPES, at
 
 import varint as vi
-from varint.io.body_data import SHAPES
+from varint.files.own.body_data import SHAPES
 from varint.model.forces import FORCES
 from varint.model.joints import REGISTRY
 

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint._numba import CompiledRecord
-from varint.compile import compile_structure, recompile
-from varint.ensembles.shared_plan import placed_alike, same_arrangement, same_description, share_plan
-from varint.ensembles.source import Builder
-from varint.integrators.march import March
-from varint.integrators.schemes import scheme
-from varint.kernels.spare_workspaces import SPARES, borrowed_coupled_workspace, spare_workspace
-from varint.kernels.workspace import coupled_workspace, joint_workspace, workspace
+from varint.base.numba import CompiledRecord
+from varint.methods.variational.march import March
+from varint.methods.variational.schemes import scheme
+from varint.plan import compile_structure, recompile
+from varint.step.march.spare_workspaces import SPARES, borrowed_coupled_workspace, spare_workspace
+from varint.step.workspace import coupled_workspace, joint_workspace, workspace
+from varint.studies.ensembles.shared_plan import placed_alike, same_arrangement, same_description, share_plan
+from varint.studies.ensembles.source import Builder
 
 CASES = {  # mechanisms without forces, and parameters
     "double_pendulum": ({"angle": 0.3}, {"angle": 1.1}),

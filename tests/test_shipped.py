@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from numba.core.environment import Environment
 
-from varint._numba import cache, njit, shipped
-from varint._numba.jit import config
+from varint.base.numba import cache, njit, shipped
+from varint.base.numba.jit import config
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="about compiled functions")
 ROOT = Path(__file__).parent.parent
@@ -180,7 +180,7 @@ def run(command, **options):
 
 RUN = """
 import sys
-from varint._numba.cache import ORIGINS
+from varint.base.numba.cache import ORIGINS
 from varint.cli import main
 code = main(["run", "four_bar", "--duration", "1", "--dt", "0.01", "--json"])
 print(dict(+ORIGINS), file=sys.stderr)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.analysis.quantities import potential_energy
-from varint.ensembles import work
-from varint.ensembles.short_members import ROOMS, short_figures
-from varint.ensembles.source import Builder, Source
-from varint.kernels.energy import MOST_SUMMED, gravity_energies
+from varint.results.quantities import potential_energy
+from varint.step.energy.bodies import MOST_SUMMED, gravity_energies
+from varint.studies.ensembles import work
+from varint.studies.ensembles.short_members import ROOMS, short_figures
+from varint.studies.ensembles.source import Builder, Source
 
 RUN = {"duration": 0.5, "dt": 0.01}
 FREE = ["double_pendulum", "four_bar", "n_pendulum", "spinning_top"]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import varint as vi
-from varint._numba import CompiledRecord, sources
-from varint._numba.jit import config
+from varint.base.numba import CompiledRecord, sources
+from varint.base.numba.jit import config
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="about compiled functions")
 
@@ -33,10 +33,10 @@ def digests(monkeypatch, edited=None):
 @pytest.mark.parametrize(
     ("edited", "changed", "same"),
     [
-        ("kernels.columns", {"kernels.columns"}, {"kernels.step", "kernels.ldu", "measures.length"}),
-        ("kernels.ldu", {"kernels.ldu", "kernels.newton", "kernels.step"}, {"kernels.rows"}),
-        ("measures.length", {"kernels.measures", "kernels.step"}, {"algebra.vectors", "measures.point"}),
-        ("model.forces.spring", {"kernels.laws", "kernels.efforts"}, {"kernels.ldu", "measures.length"}),
+        ("step.derivatives.columns", {"step.derivatives.columns"}, {"step.step", "step.ldu", "measures.length"}),
+        ("step.ldu", {"step.ldu", "step.newton", "step.step"}, {"step.rows"}),
+        ("measures.length", {"step.measures", "step.step"}, {"mathematics.vectors", "measures.point"}),
+        ("model.forces.spring", {"step.laws", "step.efforts"}, {"step.ldu", "measures.length"}),
     ],
 )
 def test_an_edit_changes_what_depends_on_it(edited, changed, same, monkeypatch):
@@ -50,7 +50,7 @@ def test_an_edit_changes_what_depends_on_it(edited, changed, same, monkeypatch):
 def test_the_fields_of_records_count_for_every_function():
     """Types of arguments do not tell the fields of a record."""
     common = {name for name, text in sources.compiled_files().items() if sources.RECORD.search(text)}
-    assert {"varint.kernels.plan", "varint.products.records", "varint.kernels.inputs"} <= common
+    assert {"varint.step.plan", "varint.mathematics.products.records", "varint.step.inputs"} <= common
     waiting, records = [CompiledRecord], set()
     while waiting:
         records |= (below := set(waiting.pop().__subclasses__()))
@@ -61,7 +61,7 @@ def test_the_fields_of_records_count_for_every_function():
 EDITED = """
 import warnings
 import varint as vi
-from varint._numba.cache import ORIGINS
+from varint.base.numba.cache import ORIGINS
 vi.simulate(vi.mechanisms.double_pendulum(), 0.02, 0.01)
 print(vi.__file__, ORIGINS["compiled"], ORIGINS["kept"])
 """
@@ -86,8 +86,8 @@ def test_an_edit_compiles_what_it_must(tmp_path):
     every, _ = compiled("a")
     assert every > 3
     assert compiled("b")[0] == 0
-    for file, most in (("columns", 0), ("step", every // 2), ("ldu", every)):
-        path = tmp_path / "b" / "varint" / "kernels" / f"{file}.py"
+    for file, most in (("derivatives/columns", 0), ("step", every // 2), ("ldu", every)):
+        path = tmp_path / "b" / "varint" / "step" / f"{file}.py"
         path.write_text(path.read_text() + "\nX = 1\n")
         fresh, _ = compiled("b")
         assert fresh <= most

@@ -9,26 +9,26 @@ import pytest
 from parsed_sources import tree_of
 
 import varint as vi
-from varint._numba import CompiledRecord, addresses_of
-from varint.kernels.plan import EffortWork, Plan
-from varint.kernels.workspace import workspace
+from varint.base.numba import CompiledRecord, addresses_of
+from varint.step.plan import EffortWork, Plan
+from varint.step.workspace import workspace
 
 ROOT = Path(__file__).parent.parent
 FILES = sorted((ROOT / "varint").rglob("*.py"))
 MOST_LINES, MOST_ARGUMENTS, MOST_LINES_OF_A_FILE = 80, 10, 500
 EXCEPTIONS = {
-    "varint/ensembles/ensemble_run.py ensemble": "public; every option of an ensemble, told in its docstring",
-    "varint/gradients/gradient.py gradient": "public; every option of a gradient, told in its docstring",
-    "varint/gradients/reduced_gradient.py gradient": "public; every option of a gradient, told in its docstring",
-    "varint/simulation.py simulate": "public; every option of a run, told in its docstring",
-    "varint/formulations/reduced.py simulate": "public; every option of a run, told in its docstring",
+    "varint/studies/ensembles/ensemble_run.py ensemble": "public; every option of an ensemble, told in its docstring",
+    "varint/derivatives/gradient.py gradient": "public; every option of a gradient, told in its docstring",
+    "varint/derivatives/reduced/gradient.py gradient": "public; every option of a gradient, told in its docstring",
+    "varint/methods/simulation.py simulate": "public; every option of a run, told in its docstring",
+    "varint/methods/reduced/method.py simulate": "public; every option of a run, told in its docstring",
 }
 RUN_CODE = {  # what makes code of data, and the files that may
-    "cloudpickle": {f"varint/ensembles/{name}.py" for name in ("cluster", "ensemble_run", "worker")},
-    "pickle": {"varint/_numba/cache.py"},
-    "exec": {"varint/_numba/switch.py", "varint/io/formats/script.py"},
+    "cloudpickle": {f"varint/studies/ensembles/{name}.py" for name in ("cluster", "ensemble_run", "worker")},
+    "pickle": {"varint/base/numba/cache.py"},
+    "exec": {"varint/base/numba/switch.py", "varint/files/formats/script.py"},
 }
-SERVE = {"http": {"varint/serving/page_server.py"}}  # what answers others, and the files that may
+SERVE = {"http": {"varint/extras/live/page_server.py"}}  # what answers others, and the files that may
 NEVER = ["__import__", "allow_pickle", "eval", "marshal", "requests", "shelve", "socket", "ssl", "urllib"]
 ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 POSITIONAL = ("parameter", "parameters", "law_parameter", "law_parameters")

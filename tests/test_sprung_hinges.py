@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.compile import joints
-from varint.kernels.plan import EFFORT, IN_PIVOT
+from varint.plan import joints
+from varint.step.plan import EFFORT, IN_PIVOT
 
 DIRECTIONS = ([1.0, 0.2, 0.0], [0.3, 1.0, -0.5], [0.0, 0.4, 1.0])
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.analysis.resolution import inertia_along
+from varint.results.resolution import inertia_along
 
 
 def rotor(**motor):

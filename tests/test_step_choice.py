@@ -8,7 +8,7 @@ import pytest
 
 import varint as vi
 from varint.cli import main
-from varint.integrators.schemes import SCHEMES
+from varint.methods.variational.schemes import SCHEMES
 
 REGULAR = (
     "bennett", "bricard", "cart_pole", "double_pendulum", "four_bar", "governor", "n_pendulum", "peaucellier",
@@ -247,7 +247,7 @@ def test_the_largest_duration():
 
 
 def test_what_no_trial_reaches_is_refused(monkeypatch):
-    monkeypatch.setattr("varint.formulations.step_choice.MOST_TRIALS", 1)
+    monkeypatch.setattr("varint.methods.variational.step_choice.MOST_TRIALS", 1)
     with pytest.raises(vi.ArgumentError, match=r"no step keeps the energy .* to 1e-09: .* the least error was"):
         vi.choose_step(pendulum(), 1.0, energy_error=1e-9)
 

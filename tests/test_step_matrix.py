@@ -9,11 +9,11 @@ from random_mechanisms import random_velocity_state
 from scipy.sparse.linalg import spsolve
 
 import varint as vi
-from varint.integrators.schemes import scheme
-from varint.kernels.newton import evaluate_step
-from varint.kernels.tape import play_stage
-from varint.linear.step_tangents import TangentRun
+from varint.derivatives.linear.step_tangents import TangentRun
+from varint.methods.variational.schemes import scheme
 from varint.model.known_forces import USES
+from varint.step.derivatives.tape import play_stage
+from varint.step.newton import evaluate_step
 
 SAMPLES = force_samples.samples(np.random.default_rng(0))
 STEP = 1e-5

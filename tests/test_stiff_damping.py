@@ -7,9 +7,9 @@ import pytest
 from beam_models import LOW
 
 import varint as vi
-from varint.analysis.forces import forces_at
-from varint.analysis.stiff_damping import rates_of_steps, stiff_damping
 from varint.model.rotation_vectors import rotation_matrix
+from varint.results.forces import forces_at
+from varint.results.stiff_damping import rates_of_steps, stiff_damping
 
 PUSH = 1.0  # N
 

@@ -8,12 +8,12 @@ from test_impact_tangents import CASES, TOL, between_stops, by_runs, weighted
 from test_stops import GRAVITY, ball, tethered
 
 import varint as vi
-from varint.gradients.along_run import go_back
-from varint.gradients.backward import adjoints_of
-from varint.gradients.taped import MaximalTape, TapeSetting
-from varint.integrators.schemes import scheme
-from varint.linear.minimal_coordinates import moved
-from varint.linear.step_tangents import TangentRun
+from varint.derivatives.along_run import go_back
+from varint.derivatives.backward import adjoints_of
+from varint.derivatives.linear.minimal_coordinates import moved
+from varint.derivatives.linear.step_tangents import TangentRun
+from varint.derivatives.taped import MaximalTape, TapeSetting
+from varint.methods.variational.schemes import scheme
 
 RESTITUTION = 0.8
 METHODS = [{"order": order} for order in (2, 4, 6, 8)] + [{"order": order, "adaptive": True} for order in (2, 4)]

@@ -7,8 +7,8 @@ from scipy.signal import lfilter
 from scipy.special import ellipk
 
 import varint as vi
-from varint import running
-from varint.io import run_reader
+from varint.files.runs import reader as run_reader
+from varint.runs import running
 from varint.studies.batches import cautious_mean, fitted
 
 G = 9.81

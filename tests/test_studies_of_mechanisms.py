@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import varint as vi
-from varint.integrators.schemes import SCHEMES
+from varint.methods.variational.schemes import SCHEMES
 from varint.studies.batches import fitted
 from varint.studies.clock import Clock, by_clock
 from varint.studies.lyapunov import _Neighbours

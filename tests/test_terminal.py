@@ -8,14 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import (
-    COMPARE,
-    RUN,
-    UNSOLVABLE,
-    folder,
-    report_of,
-    shown,
-)
+from command_line import COMPARE, RUN, UNSOLVABLE, folder, report_of, shown
 from rich.console import Console
 
 import varint as vi

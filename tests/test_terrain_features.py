@@ -6,17 +6,10 @@ from scipy.spatial import ConvexHull
 from test_narrow_phase import STILL, random_shape, turn
 
 import varint as vi
-from varint.collision.features import (
-    CIRCLE_LINE,
-    CIRCLE_PLANE,
-    LINE_LINE,
-    POINT_PLANE,
-    lever_lengths,
-    locate_features,
-)
-from varint.collision.narrow import find_features
-from varint.collision.shape_records import feature_space
-from varint.compile.shape_table import most_features, parts_of, shape_table
+from varint.geometry.features import CIRCLE_LINE, CIRCLE_PLANE, LINE_LINE, POINT_PLANE, lever_lengths, locate_features
+from varint.geometry.narrow import find_features
+from varint.geometry.shape_records import feature_space
+from varint.plan.shape_table import most_features, parts_of, shape_table
 
 SIDES = 400  # of the prism that stands for a cylinder
 

@@ -6,8 +6,8 @@ from rubber_pads import RUBBER, pad
 from scipy.optimize import brentq
 
 import varint as vi
-from varint.elasticity.materials import MATERIALS, lame_constants
-from varint.elasticity.tetrahedra import box_mesh
+from varint.mathematics.elasticity.materials import MATERIALS, lame_constants
+from varint.mathematics.elasticity.tetrahedra import box_mesh
 from varint.model.rotation_vectors import rotation_matrix
 
 E, NU = 1e6, 0.3

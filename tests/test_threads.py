@@ -8,10 +8,10 @@ import time
 import pytest
 
 import varint as vi
-from varint._numba.jit import config
-from varint.integrators import march as march_module
-from varint.integrators.march import March
-from varint.integrators.schemes import scheme
+from varint.base.numba.jit import config
+from varint.methods.variational import march as march_module
+from varint.methods.variational.march import March
+from varint.methods.variational.schemes import scheme
 
 NEVER = 1000.0  # s: no thread gives the interpreter away unasked
 

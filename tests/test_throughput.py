@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.analysis.component_energies import component_energies, largest_jump
-from varint.analysis.node_watch import open_bound
-from varint.analysis.resolution import find_unresolved
+from varint.results.component_energies import component_energies, largest_jump
+from varint.results.node_watch import open_bound
+from varint.results.resolution import find_unresolved
 
 RATE = 10.0  # rad/s, of the wheel
 WHIP = 7.07  # s, where steps of 10 ms and order 4 first fail to resolve ten links that start level; told one later

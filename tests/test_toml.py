@@ -10,9 +10,9 @@ import pytest
 
 import varint as vi
 from varint.cli import main
-from varint.io.expressions import LONGEST, Refused, evaluated
-from varint.io.mechanism_data import to_data
-from varint.io.toml_places import line_and_column, places_of
+from varint.files.own.expressions import LONGEST, Refused, evaluated
+from varint.files.own.mechanism_data import to_data
+from varint.files.own.toml_places import line_and_column, places_of
 
 ARM = """\
 name = "arm"

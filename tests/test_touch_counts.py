@@ -41,69 +41,69 @@ import pytest
 from parsed_sources import tree_of
 
 import varint as vi
-from varint.analysis.derived import QUANTITIES
-from varint.integrators.schemes import SCHEMES
-from varint.io.formats import FORMATS
+from varint.extras.peers import simulators
+from varint.files.formats import FORMATS
 from varint.measures import KINDS
+from varint.methods.reduced.integrators import INTEGRATORS
+from varint.methods.variational.schemes import SCHEMES
 from varint.model.forces import FORCES
 from varint.model.forces.law import LAWS, VARIABLES
 from varint.model.joints import REGISTRY
-from varint.peers import simulators
-from varint.redmax.integrators import INTEGRATORS
+from varint.results.derived import QUANTITIES
 
 ROOT = Path(__file__).parent.parent
 DESCRIBES = {
-    "varint/analysis/beam_deflection.py": "reports how far the nodes of a beam move",
-    "varint/analysis/section_forces.py": "reports what acts within the elements of a beam",
-    "varint/analysis/stiff_damping.py": "judges the damping of the elements of a beam",
-    "varint/io/robot_kinds.py": "names what robots in URDF, SDF and MJCF are described with",
+    "varint/results/beam_deflection.py": "reports how far the nodes of a beam move",
+    "varint/results/section_forces.py": "reports what acts within the elements of a beam",
+    "varint/results/stiff_damping.py": "judges the damping of the elements of a beam",
+    "varint/files/robots/kinds.py": "names what robots in URDF, SDF and MJCF are described with",
     "varint/kinematics/beam_strains.py": "keeps the elements of a beam unstrained at the start",
     "varint/model/beam.py": "returns bodies, joints and elements to add to a mechanism",
     "varint/model/deformable.py": "returns bodies, joints and springs to add to a mechanism",
     "varint/model/forces/joint_compliance.py": "gives a joint its springs",
     "varint/model/muscle_mass.py": "returns particles, joints and couplings to add to a mechanism",
-    "varint/redmax/tree.py": "gives a group that floats its Free joint",
-    "varint/warming.py": "runs mechanisms of every kind, as a user does, so that all is compiled",
+    "varint/methods/reduced/tree.py": "gives a group that floats its Free joint",
+    "varint/cli/warming.py": "runs mechanisms of every kind, as a user does, so that all is compiled",
 }
-FUSED = {"varint/kernels/measures.py", "varint/kernels/rows.py", "varint/kernels/extended_rows.py"}
-BEAMS = {"varint/compile/roles.py", "varint/kernels/beams.py", "varint/kernels/beam_steps.py"}
+FUSED = {"varint/step/measures.py", "varint/step/rows.py", "varint/step/double/rows.py"}
+BEAMS = {"varint/plan/roles.py", "varint/step/compliant/beams.py", "varint/step/compliant/beam_steps.py"}
 FAST_PATHS = {
-    "point": FUSED | {"varint/kernels/newton.py", "varint/compile/joints.py"},
-    "axis": FUSED | {"varint/compile/joints.py"},
+    "point": FUSED | {"varint/step/newton.py", "varint/plan/joints.py"},
+    "axis": FUSED | {"varint/plan/joints.py"},
     "distance": FUSED,
-    "product": {"varint/compile/joints.py"},
+    "product": {"varint/plan/joints.py"},
     "middle": BEAMS,
     "rotation": BEAMS,
-    "length": {"varint/kernels/paths.py"},
-    "angle": {"varint/kernels/measures.py", "varint/kernels/efforts.py", "varint/compile/joints.py"},
-    "wrap": {"varint/kernels/paths.py"},
+    "length": {"varint/step/paths/measures.py"},
+    "angle": {"varint/step/measures.py", "varint/step/efforts.py", "varint/plan/joints.py"},
+    "wrap": {"varint/step/paths/measures.py"},
 }
-FAST_LAWS = {"spring": {"varint/kernels/laws.py"}}
+FAST_LAWS = {"spring": {"varint/step/laws.py"}}
 SOLVED_ELSEWHERE = {
-    "HardContact": {"varint/redmax/ground.py", "varint/analysis/contact_forces.py"},
-    "JointCoulombFriction": {"varint/redmax/bearing_friction.py"},
+    "HardContact": {"varint/methods/reduced/ground.py", "varint/results/contact_forces.py"},
+    "JointCoulombFriction": {"varint/methods/reduced/bearing_friction.py"},
 }
 # the public function of that name;
 # the table of a comparison, which holds no mechanism; files of examples that say what they are; scripts of methods;
 # sources in the fingerprint of an ensemble
 OTHER_MEANING = {
     "cable": {"varint/__init__.py"},
-    "euler": {"varint/io/mjcf_repair.py"},  # angles
+    "euler": {"varint/files/mjcf/repair.py"},  # angles
     "matrix": {"varint/model/forces/coordinate_map.py"},
-    ".json": {"varint/comparison/files.py"},
+    ".json": {"varint/studies/comparison/files.py"},
     "mujoco": {  # the first element of a file, a package, curves of muscles
-        "varint/io/formats/mjcf.py",
-        "varint/io/mjcf_models.py",
-        "varint/io/mjcf_muscles.py",
-        "varint/io/mjcf_source.py",
+        "varint/files/formats/mjcf.py",
+        "varint/files/mjcf/models.py",
+        "varint/files/mjcf/muscles.py",
+        "varint/files/mjcf/source.py",
         "varint/model/forces/musculotendon.py",
     },
-    ".py": {"varint/cli/compare_command.py", "varint/cli/examples_command.py", "varint/ensembles/origin.py"},
+    ".py": {"varint/cli/compare_command.py", "varint/cli/examples_command.py", "varint/studies/ensembles/origin.py"},
     ".toml": {"varint/cli/examples_command.py"},
 }
 USERS = ("varint/model/joints/", "varint/model/forces/")  # files that describe with measures and laws
-ABOUT_QUANTITIES = ("varint/comparison/",)  # pages about chosen quantities
-PEERS = "varint/peers/"  # simulators have integrators of their own
+ABOUT_QUANTITIES = ("varint/studies/comparison/",)  # pages about chosen quantities
+PEERS = "varint/extras/peers/"  # simulators have integrators of their own
 
 
 @dataclass
@@ -276,7 +276,7 @@ def test_the_counter_finds_kinds_where_they_are_asked_for():
     other = machinery() | {"varint/other.py": names}
     assert "varint/other.py" in files_of_measure("axis", other) & files_of_law("spring", other)
     assert "varint/other.py" not in files_of_measure("angle", other)
-    imported = names_in("from varint.kernels.measures import AXIS\nfrom varint.measures.frame import curve_frame")
+    imported = names_in("from varint.step.measures import AXIS\nfrom varint.measures.frame import curve_frame")
     other = machinery() | {"varint/other.py": imported}
     assert "varint/other.py" in files_of_measure("axis", other) & files_of_measure("frame", other)
     imported = names_in("from varint.model.forces.spring import SPRING")
@@ -308,7 +308,7 @@ def test_a_force_is_one_file():
 def test_a_scheme_is_one_entry():
     found = {name: files_of_key(name, machinery()) for name in SCHEMES}
     in_one_file_each(found)
-    assert set.union(*found.values()) == {"varint/integrators/schemes.py"}
+    assert set.union(*found.values()) == {"varint/methods/variational/schemes.py"}
 
 
 def test_a_reduced_integrator_is_one_file():
@@ -332,7 +332,7 @@ def test_a_format_is_one_file():
 
 def test_a_quantity_is_one_entry():
     """Summary, pictures and trajectories take what there is from the registry."""
-    home = "varint/analysis/derived.py"
+    home = "varint/results/derived.py"
     registered = {node.name for node in ast.parse((ROOT / home).read_text()).body if isinstance(node, ast.FunctionDef)}
     assert set(QUANTITIES) <= registered
     for path, names in machinery().items():

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.analysis.table_columns import GROUPS, columns
 from varint.model.rotation_vectors import rotation_matrix
+from varint.results.table_columns import GROUPS, columns
 
 
 @cache
@@ -447,7 +447,7 @@ def test_saving_keeps_what_is_there(tmp_path):
 
 @pytest.mark.slow
 def test_a_run_larger_than_a_part_is_saved_whole(tmp_path, monkeypatch):
-    from varint.io import save_run
+    from varint.files.runs import save as save_run
 
     monkeypatch.setattr(save_run, "PART", 2000)
     whole, path = run(duration=0.1, dt=0.001), tmp_path / "run.h5"

@@ -18,13 +18,13 @@ import pytest
 from random_mechanisms import random_joint
 
 import varint as vi
-from varint import errors
-from varint._numba import addresses_of
-from varint.integrators.march import March
-from varint.integrators.schemes import scheme
-from varint.kernels.ldu import solve_newton
-from varint.kernels.step import run
-from varint.kernels.workspace import workspace
+from varint.base import errors
+from varint.base.numba import addresses_of
+from varint.methods.variational.march import March
+from varint.methods.variational.schemes import scheme
+from varint.step.ldu import solve_newton
+from varint.step.step import run
+from varint.step.workspace import workspace
 
 WAYS = {
     **{f"pickle {n}": lambda thing, n=n: pickle.loads(pickle.dumps(thing, n)) for n in range(2, 6)},
@@ -112,7 +112,7 @@ def fails(formulation):
         late = np.zeros((21, 3))
         late[10:] = 1e15, 0, 0
         return vi.simulate(pendulum, 0.2, 0.01, force={"link 2": late})
-    with patch("varint.redmax.implicit.ITERATIONS", 1):
+    with patch("varint.methods.reduced.implicit.ITERATIONS", 1):
         return vi.redmax.simulate(pendulum, 0.2, dt=0.1, integrator="bdf1")
 
 
@@ -178,7 +178,7 @@ def test_results_travel(what):
 
 @pytest.mark.slow
 def test_a_run_in_a_file_travels_without_it(tmp_path, monkeypatch, rng):
-    monkeypatch.setattr("varint.io.run_reader.HELD", 0)  # read array by array
+    monkeypatch.setattr("varint.files.runs.reader.HELD", 0)  # read array by array
     run = vi.simulate(force_samples.coupled_everywhere(rng), 0.1, 0.01, output=tmp_path / "run.h5")
     for way in ("pickle 5", "deepcopy"):
         other = WAYS[way](run)

@@ -10,7 +10,7 @@ import pytest
 from file_runs import run, same, whole
 
 import varint as vi
-from varint.io.lock import SUFFIX, locked
+from varint.files.runs.lock import SUFFIX, locked
 
 WRITE = """
 sys.stdout.write("ready\\n"); sys.stdout.flush(); sys.stdin.readline()

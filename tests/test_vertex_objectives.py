@@ -7,7 +7,7 @@ import pytest
 from net_models import changed, hung, swinging, value_of
 
 import varint as vi
-from varint.gradients.numbers import differences
+from varint.derivatives.numbers import differences
 
 DT, STEPS = 4e-3, 6
 TIMES = (0.0, 0.5 * STEPS * DT, STEPS * DT)

@@ -12,8 +12,8 @@ from test_view import decoded
 
 import varint as vi
 from varint.cli.live import BATCH, FIRST, Growing, Live, OfFile, serve
-from varint.io.lock import is_locked, locked
-from varint.running import followed
+from varint.files.runs.lock import is_locked, locked
+from varint.runs.running import followed
 
 
 @contextlib.contextmanager

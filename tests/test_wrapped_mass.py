@@ -10,11 +10,11 @@ from test_path_mass import of_lagrange, slope
 from test_wraps import elbow_path, two_links
 
 import varint as vi
-from varint.algebra.arcs import arc_along, arc_length, arc_of, arc_point, turns_around
-from varint.algebra.wrapping import wrapped_arc, wrapped_length
-from varint.kernels.massive_paths import add_path_momenta
-from varint.kernels.workspace import workspace
+from varint.mathematics.arcs import arc_along, arc_length, arc_of, arc_point, turns_around
+from varint.mathematics.wrapping import wrapped_arc, wrapped_length
 from varint.model.rotation_vectors import rotation_matrix
+from varint.step.paths.masses import add_path_momenta
+from varint.step.workspace import workspace
 
 IDLE = {"max_force": 0.0, "optimal_length": 0.5, "slack_length": 0.3, "activation_times": None}
 CYLINDER = vi.CylinderSurface((0, 0, -0.4), (0.1, 1, 0.05), 0.2, side=(1, 0, -0.4))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.algebra.wrapping import wrapped_change, wrapped_length
-from varint.analysis.forces import forces_at
 from varint.drawing.wrapped import arc_points, shape_of
+from varint.mathematics.wrapping import wrapped_change, wrapped_length
 from varint.model.forces.wrapped_path import CylinderSurface, SphereSurface
+from varint.results.forces import forces_at
 
 ORIGIN = np.zeros(3)
 CYLINDER, SPHERE = (0.0, 0.0, 1.0), (0.0, 0.0, 0.0)

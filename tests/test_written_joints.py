@@ -7,7 +7,7 @@ import pytest
 from random_mechanisms import random_body, random_joint
 
 import varint as vi
-from varint.io.formats import FORMATS
+from varint.files.formats import FORMATS
 from varint.model.joints import REGISTRY
 from varint.model.motion import Slide
 from varint.model.rotation_vectors import rotation_matrix

@@ -12,12 +12,7 @@ if not Path(__file__).with_name("mechanisms").is_dir():  # in a checkout the mec
 import varint.mechanisms as mechanisms
 
 if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
-    from varint.analysis.beam_deflection import beam_deflection
-    from varint.analysis.dynamics import accelerations, energy
-    from varint.analysis.section_forces import section_forces
-    from varint.configurations.assembly_modes import AssemblyMode, AssemblyModes
-    from varint.configurations.sweep import Sweep
-    from varint.errors import (
+    from varint.base.errors import (
         ArgumentError,
         AssemblyError,
         ConvergenceError,
@@ -34,15 +29,20 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
         UnresolvedWarning,
         VarintError,
     )
-    from varint.formulations.kkt import Maximal
-    from varint.formulations.lobatto import Lobatto
-    from varint.formulations.maximal import Variational, choose_step
-    from varint.formulations.peer import Peer
-    from varint.formulations.reduced import Reduced
-    from varint.formulations.step_choice import StepChoice
-    from varint.io.mechanism_file import load_mechanism, save_mechanism
-    from varint.mechanism import Mechanism
+    from varint.extras.live.live_view import LiveView, live
+    from varint.extras.peer_method import Peer
+    from varint.extras.rivals.maximal import Maximal
+    from varint.extras.stepper import Stepper
+    from varint.files.own.mechanism_file import load_mechanism, save_mechanism
+    from varint.mechanism.assembly_modes import AssemblyMode, AssemblyModes
+    from varint.mechanism.mechanism import Mechanism
+    from varint.mechanism.sweep import Sweep
     from varint.meshes.mesh_state import MeshState
+    from varint.methods.reduced.method import Reduced
+    from varint.methods.simulation import load, simulate
+    from varint.methods.variational.lobatto import Lobatto
+    from varint.methods.variational.method import Variational, choose_step
+    from varint.methods.variational.step_choice import StepChoice
     from varint.model.beam import beam, cable
     from varint.model.body import Body
     from varint.model.collision_shapes import (
@@ -65,117 +65,117 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.model.muscle_mass import straight_muscle_mass
     from varint.model.section import Section
     from varint.model.state import State
-    from varint.problem import Problem, Recording
-    from varint.serving.live_view import LiveView, live
-    from varint.simulation import load, simulate
-    from varint.sliders import Controls, controls
-    from varint.stepper import Stepper
-    from varint.trajectory import Trajectory
-    from varint.viz.overlay import show
+    from varint.results.beam_deflection import beam_deflection
+    from varint.results.dynamics import accelerations, energy
+    from varint.results.section_forces import section_forces
+    from varint.runs.problem import Problem, Recording
+    from varint.runs.trajectory import Trajectory
+    from varint.show.overlay import show
+    from varint.studies.sliders import Controls, controls
 
 PACKAGES = ("bridges", "gym", "plot", "redmax")
 PLACES = {  # name to its module, but for forces and joints
-    "ArgumentError": "errors",
-    "AssemblyError": "errors",
-    "ConvergenceError": "errors",
-    "DegreesWarning": "errors",
-    "EnsembleError": "errors",
-    "FailedMembersWarning": "errors",
-    "FileError": "errors",
-    "LockedWarning": "errors",
-    "MechanismError": "errors",
-    "PeerError": "errors",
-    "SparseNodesWarning": "errors",
-    "StateError": "errors",
-    "UnresolvedError": "errors",
-    "UnresolvedWarning": "errors",
-    "VarintError": "errors",
-    "AssemblyMode": "configurations.assembly_modes",
-    "AssemblyModes": "configurations.assembly_modes",
+    "ArgumentError": "base.errors",
+    "AssemblyError": "base.errors",
+    "ConvergenceError": "base.errors",
+    "DegreesWarning": "base.errors",
+    "EnsembleError": "base.errors",
+    "FailedMembersWarning": "base.errors",
+    "FileError": "base.errors",
+    "LockedWarning": "base.errors",
+    "MechanismError": "base.errors",
+    "PeerError": "base.errors",
+    "SparseNodesWarning": "base.errors",
+    "StateError": "base.errors",
+    "UnresolvedError": "base.errors",
+    "UnresolvedWarning": "base.errors",
+    "VarintError": "base.errors",
+    "AssemblyMode": "mechanism.assembly_modes",
+    "AssemblyModes": "mechanism.assembly_modes",
     "At": "model.forces.path",
     "Around": "model.forces.wrapped_path",
     "AttachedVertices": "model.forces.soft_mesh",
     "Body": "model.body",
     "BoxShape": "model.collision_shapes",
     "CapsuleShape": "model.collision_shapes",
-    "Controls": "sliders",
+    "Controls": "studies.sliders",
     "ConvexMesh": "model.collision_shapes",
     "CylinderShape": "model.collision_shapes",
     "CylinderSurface": "model.forces.wrapped_path",
-    "EquationsOfMotion": "redmax.equations_of_motion",
-    "Gradient": "gradients",
+    "EquationsOfMotion": "methods.reduced.equations_of_motion",
+    "Gradient": "derivatives",
     "HeightField": "model.collision_shapes",
     "HollowCylinderShape": "model.collision_shapes",
     "HollowSphereShape": "model.collision_shapes",
     "ImportReport": "model.import_report",
-    "Linearizer": "linear",
-    "LiveView": "serving.live_view",
-    "Lobatto": "formulations.lobatto",
-    "Maximal": "formulations.kkt",
-    "Mechanism": "mechanism",
+    "Linearizer": "derivatives.linear",
+    "LiveView": "extras.live.live_view",
+    "Lobatto": "methods.variational.lobatto",
+    "Maximal": "extras.rivals.maximal",
+    "Mechanism": "mechanism.mechanism",
     "MeshState": "meshes.mesh_state",
-    "Peer": "formulations.peer",
+    "Peer": "extras.peer_method",
     "PlaneShape": "model.collision_shapes",
-    "Problem": "problem",
+    "Problem": "runs.problem",
     "Pulley": "model.forces.wrapped_path",
-    "Recording": "problem",
-    "Reduced": "formulations.reduced",
+    "Recording": "runs.problem",
+    "Reduced": "methods.reduced.method",
     "Section": "model.section",
     "SphereShape": "model.collision_shapes",
     "SphereSurface": "model.forces.wrapped_path",
     "State": "model.state",
-    "StateGradient": "gradients",
-    "StepChoice": "formulations.step_choice",
-    "Stepper": "stepper",
-    "Sweep": "configurations.sweep",
-    "Trajectory": "trajectory",
-    "Variational": "formulations.maximal",
-    "accelerations": "analysis.dynamics",
+    "StateGradient": "derivatives",
+    "StepChoice": "methods.variational.step_choice",
+    "Stepper": "extras.stepper",
+    "Sweep": "mechanism.sweep",
+    "Trajectory": "runs.trajectory",
+    "Variational": "methods.variational.method",
+    "accelerations": "results.dynamics",
     "beam": "model.beam",
-    "beam_deflection": "analysis.beam_deflection",
+    "beam_deflection": "results.beam_deflection",
     "cable": "model.beam",
-    "choose_step": "formulations.maximal",
-    "compare": "comparison",
-    "compare_catalogue": "comparison",
-    "controls": "sliders",
+    "choose_step": "methods.variational.method",
+    "compare": "studies.comparison",
+    "compare_catalogue": "studies.comparison",
+    "controls": "studies.sliders",
     "crossings": "studies.crossings",
     "deformable_spring": "model.deformable",
-    "efforts_of_motion": "linear",
-    "energy": "analysis.dynamics",
+    "efforts_of_motion": "derivatives.linear",
+    "energy": "results.dynamics",
     "energy_trend": "studies.trend",
-    "ensemble": "ensembles",
-    "equilibrium": "linear",
+    "ensemble": "studies.ensembles",
+    "equilibrium": "derivatives.linear",
     "extrapolated": "model.forces.commanded",
-    "gradient": "gradients",
-    "inverse_dynamics": "linear",
-    "linearize": "linear",
-    "live": "serving.live_view",
-    "load": "simulation",
-    "load_ensemble": "ensembles",
-    "load_mechanism": "io.mechanism_file",
-    "lqr": "linear",
+    "gradient": "derivatives",
+    "inverse_dynamics": "derivatives.linear",
+    "linearize": "derivatives.linear",
+    "live": "extras.live.live_view",
+    "load": "methods.simulation",
+    "load_ensemble": "studies.ensembles",
+    "load_mechanism": "files.own.mechanism_file",
+    "lqr": "derivatives.linear",
     "lyapunov_exponent": "studies.lyapunov",
     "lyapunov_spectrum": "studies.lyapunov_spectrum",
-    "modes": "linear",
-    "moment_arms": "linear",
+    "modes": "derivatives.linear",
+    "moment_arms": "derivatives.linear",
     "order_study": "studies.order_study",
-    "periodic_orbit": "linear",
+    "periodic_orbit": "derivatives.linear",
     "phase_portrait": "studies.phase",
     "poincare_section": "studies.poincare",
     "power_spectrum": "studies.spectrum",
-    "random_draws": "ensembles",
-    "save_mechanism": "io.mechanism_file",
-    "section_forces": "analysis.section_forces",
-    "show": "viz.overlay",
-    "simulate": "simulation",
+    "random_draws": "studies.ensembles",
+    "save_mechanism": "files.own.mechanism_file",
+    "section_forces": "results.section_forces",
+    "show": "show.overlay",
+    "simulate": "methods.simulation",
     "static_optimization": "studies.static_optimization",
-    "step_matrix": "linear",
+    "step_matrix": "derivatives.linear",
     "straight_muscle_mass": "model.muscle_mass",
     "time_reversal": "studies.reversal",
 }
 REGISTRIES = ("model.joints", "model.forces")  # every joint and every force, see there
 
-importlib.import_module("varint.model.checks")  # which the catalogue uses
+importlib.import_module("varint.base.checks")  # which the catalogue uses
 
 
 def __getattr__(name: str) -> Any:

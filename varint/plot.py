@@ -11,10 +11,10 @@ from collections.abc import Callable
 from inspect import Parameter, Signature
 from typing import Any
 
-from varint.analysis.table_columns import GROUPS
-from varint.model.checks import suggestion
-from varint.viz.panels import DRAWN, IN_METRES, ONLY_DRAWN, POSED, owned
-from varint.viz.plots import draw
+from varint.base.checks import suggestion
+from varint.results.table_columns import GROUPS
+from varint.show.panels import DRAWN, IN_METRES, ONLY_DRAWN, POSED, owned
+from varint.show.plots import draw
 
 __all__ = list(DRAWN)
 

@@ -5,10 +5,10 @@ from experiment import Experiment, timed
 
 import varint as vi
 from varint.drawing.style import line
-from varint.formulations.kkt import RULES, STABILISATIONS
-from varint.integrators.schemes import SCHEMES
-from varint.peers.base import simulator_class, simulators
-from varint.redmax.integrators import INTEGRATORS
+from varint.extras.peers.base import simulator_class, simulators
+from varint.extras.rivals.maximal import RULES, STABILISATIONS
+from varint.methods.reduced.integrators import INTEGRATORS
+from varint.methods.variational.schemes import SCHEMES
 
 CASES = {"double pendulum": ("double_pendulum", 2.0, 0.005), "four-bar": ("four_bar", 0.4, 0.005)}  # s, s
 RTOL = 1e-8  # of integrators with error control

@@ -12,7 +12,7 @@ from experiment import Experiment, curves, timed
 
 import varint as vi
 from varint.drawing.style import line
-from varint.peers.base import simulators
+from varint.extras.peers.base import simulators
 
 LAST = vi.Recording(every=1_000_000)
 CHAINS = {  # title: (links, angle from hanging, rad, time up to which places are compared, s)

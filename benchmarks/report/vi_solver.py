@@ -6,12 +6,12 @@ from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
 import varint as vi
-from varint._numba import njit
-from varint.integrators.march import March
-from varint.integrators.schemes import scheme
-from varint.kernels.ldu import solve_newton
-from varint.kernels.newton import evaluate_step, newton_increment
-from varint.kernels.step import _kick
+from varint.base.numba import njit
+from varint.methods.variational.march import March
+from varint.methods.variational.schemes import scheme
+from varint.step.ldu import solve_newton
+from varint.step.newton import evaluate_step, newton_increment
+from varint.step.step import _kick
 
 LENGTHS, DENSE = (2, 5, 10, 30, 100, 300, 1000), 300  # links; the longest chain that a dense solver gets in turns
 CHAINS, DT, MOST = (1, 10, 100), 0.01, 7  # links, s, increments

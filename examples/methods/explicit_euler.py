@@ -8,7 +8,8 @@ varint ensemble double_pendulum --vary angle=0.1:1.0:10 --method explicit_euler.
 from dataclasses import dataclass
 
 import varint as vi
-from varint.formulations import Stepped, register
+from varint.formulations import Stepped
+from varint.runs.method import register
 
 
 @register

@@ -42,7 +42,7 @@ def comparison():
 
 
 def ensemble(**arguments):
-    with mock.patch("varint.ensembles.ensemble_run.Processes", Here):
+    with mock.patch("varint.studies.ensembles.ensemble_run.Processes", Here):
         return vi.ensemble(**arguments)
 
 

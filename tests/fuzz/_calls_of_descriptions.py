@@ -5,13 +5,7 @@ from typing import Any
 
 import numpy as np
 from force_samples import sample_mechanism, samples
-from fuzz._call import (
-    Call,
-    always,
-    four_bar,
-    rights,
-    short_run,
-)
+from fuzz._call import Call, always, four_bar, rights, short_run
 from fuzz._wrong import a_driven_mechanism
 from random_mechanisms import random_body, random_joint
 

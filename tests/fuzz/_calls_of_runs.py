@@ -5,13 +5,7 @@ import functools
 import inspect
 
 import numpy as np
-from fuzz._call import (
-    Call,
-    ensemble,
-    four_bar,
-    kept_ensemble,
-    rights,
-)
+from fuzz._call import Call, ensemble, four_bar, kept_ensemble, rights
 from fuzz._wrong import a_driven_mechanism, a_mechanism
 
 import varint as vi

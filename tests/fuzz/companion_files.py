@@ -16,7 +16,7 @@ from fuzz.toml_files import OF_TEXT, TOKEN
 from fuzz.xml_files import OF_XML, OFTEN
 
 import varint as vi
-from varint.io.mechanism_data import to_data
+from varint.files.own.mechanism_data import to_data
 
 CATALOGUE = ("four_bar", "minitaur_leg", "double_pendulum", "cart_pole")
 MARKER = "m.urdf.saving"  # left by a save that was killed

@@ -23,7 +23,7 @@ from fuzz.kinds import Kind, register
 from in_process import Here
 
 import varint as vi
-from varint.ensembles.ensemble_result import Ensemble, Member
+from varint.studies.ensembles.ensemble_result import Ensemble, Member
 
 GRIDS = {"e": {"angle": [0.5, 1.0, 1.5]}, "other": {"angle": [0.5, 1.25, 2.0]}}
 DESCRIPTION, TABLE, RUNS = "ensemble.json", "results.csv", "runs/000"
@@ -46,7 +46,7 @@ def two(trajectory: vi.Trajectory) -> dict[str, float]:
 
 
 def _run(folder: Path, name: str = "e", **options) -> Ensemble:
-    with mock.patch("varint.ensembles.ensemble_run.Processes", Here), contextlib.redirect_stderr(io.StringIO()):
+    with mock.patch("varint.studies.ensembles.ensemble_run.Processes", Here), contextlib.redirect_stderr(io.StringIO()):
         return quiet(pendulum, GRIDS[name], output=folder, measure=two, **options)
 
 

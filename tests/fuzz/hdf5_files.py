@@ -18,8 +18,8 @@ from fuzz.kinds import Kind, register
 from signed_files import signed
 
 import varint as vi
-from varint.io.mechanism_data import to_data
-from varint.io.run_reader import load_settings
+from varint.files.own.mechanism_data import to_data
+from varint.files.runs.reader import load_settings
 
 DT = 0.01
 SECRET = 1.2345678901234567e89  # in a file that nobody named

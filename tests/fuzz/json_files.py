@@ -16,7 +16,7 @@ from fuzz.kinds import Kind, register
 from random_mechanisms import random_body, random_joint
 
 import varint as vi
-from varint.io.mechanism_data import to_data
+from varint.files.own.mechanism_data import to_data
 from varint.model.joints import REGISTRY
 
 SCALED = ("axis", "axis_b", "normal", "direction")  # only where they point counts

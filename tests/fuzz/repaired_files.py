@@ -12,7 +12,7 @@ from fuzz.kinds import register
 from fuzz.xml_files import XmlFiles, originals, token
 
 import varint as vi
-from varint.io.mechanism_data import to_data
+from varint.files.own.mechanism_data import to_data
 
 OF_INERTIAS: dict = {}
 MOMENT = re.compile(

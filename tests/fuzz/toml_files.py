@@ -12,7 +12,7 @@ from fuzz.json_files import CATALOGUE, DEEP, OF_BYTES, Case, change, misspelt, p
 from fuzz.kinds import Kind, register
 
 import varint as vi
-from varint.io.mechanism_data import to_data
+from varint.files.own.mechanism_data import to_data
 
 BY_HAND = """\
 name = "arm"

@@ -14,8 +14,8 @@ from fuzz.json_files import OF_BYTES, Case, change, misspelt, pick
 from fuzz.kinds import Kind, register
 
 import varint as vi
-from varint._numba.cache import cache_folder
-from varint.io.mechanism_data import to_data
+from varint.base.numba.cache import cache_folder
+from varint.files.own.mechanism_data import to_data
 
 ROBOTS = Path(__file__).parent.parent.parent / "examples" / "robots"
 URDF = """\

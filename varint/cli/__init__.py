@@ -13,11 +13,11 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
+from varint.base.checks import OF_USERS
+from varint.base.errors import ConvergenceError, EnsembleError, FileError, VarintError
 from varint.cli.facts import Report, json_line
 from varint.cli.parser import Parser, UsageError, first_word, parse
 from varint.cli.shared import stdout_console
-from varint.errors import ConvergenceError, EnsembleError, FileError, VarintError
-from varint.model.checks import OF_USERS
 
 DONE, FAILED, NOT_CONVERGED, INTERRUPTED = 0, 2, 3, 130
 COMMANDS = (  # each a module

@@ -80,7 +80,7 @@ def _add_options_of_runs(parser: ArgumentParser) -> None:
 
 def _add_options_of_mechanisms(parser: ArgumentParser) -> None:
     from varint.cli.compare_command import numbers, whole_numbers
-    from varint.integrators.schemes import ORDERS, SCHEMES
+    from varint.methods.variational.schemes import ORDERS, SCHEMES
     from varint.studies.order_study import REFERENCES
 
     parser.add_argument(
@@ -106,11 +106,11 @@ def _add_options_of_mechanisms(parser: ArgumentParser) -> None:
 
 def execute(args: Namespace) -> "Report":
     """Study, draw; the report has the numbers."""
+    from varint.base.errors import FileError
     from varint.cli.facts import Fact, Facts, Files, Report
     from varint.cli.shared import check_picture
     from varint.cli.studied import parts
     from varint.drawing.picture import SUFFIXES
-    from varint.errors import FileError
 
     options = _checked(args)
     if args.output is not None:
@@ -127,8 +127,8 @@ def execute(args: Namespace) -> "Report":
 
 def _checked(args: Namespace) -> dict[str, Any]:
     """The options given. Raises ArgumentError for an unknown study, options without effect, and the wrong source."""
-    from varint.errors import ArgumentError
-    from varint.model.checks import choice
+    from varint.base.checks import choice
+    from varint.base.errors import ArgumentError
 
     verb = VERBS[choice(args.study, VERBS, "the study", ArgumentError)]
     options = {name: value for name in OPTIONS if (value := getattr(args, name)) is not None}
@@ -190,7 +190,7 @@ def _of_mechanism(study: str, source: str, given: dict[str, Any]) -> "Study":
 
 
 def _one(names: list[str], study: str) -> "str | tuple[str, int]":
-    from varint.errors import ArgumentError
+    from varint.base.errors import ArgumentError
 
     if len(names) != 1:
         raise ArgumentError(f"{study} is of one coordinate: --of JOINT, or --of JOINT:NUMBER, once")
@@ -198,7 +198,7 @@ def _one(names: list[str], study: str) -> "str | tuple[str, int]":
 
 
 def _alone(values: list, name: str) -> Any:
-    from varint.errors import ArgumentError
+    from varint.base.errors import ArgumentError
 
     if len(values) != 1:
         raise ArgumentError(f"--{name} is one number here, got {len(values)}: several are for the study of the order")

@@ -20,10 +20,10 @@ ABOUT = "Simulate a mechanism in maximal and in reduced coordinates, and compare
 
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
-    from varint.formulations.base import methods_by_integrator
-    from varint.integrators.schemes import ORDERS
-    from varint.peers.base import simulators
-    from varint.redmax.integrators import DEFAULT, INTEGRATORS
+    from varint.extras.peers.base import simulators
+    from varint.methods.reduced.integrators import DEFAULT, INTEGRATORS
+    from varint.methods.variational.schemes import ORDERS
+    from varint.runs.method import methods_by_integrator
 
     parser = commands.add_parser("compare", help="compare with reduced coordinates", description=ABOUT)
     add_mechanism(parser, "name in the catalogue (varint info lists them), or file of a mechanism", nargs="?")
@@ -50,7 +50,7 @@ def add_parser(commands: Commands) -> None:
 
 def execute(args: Namespace) -> "Report":
     """Compare and save; the report is the page, and as data the numbers."""
-    from varint.errors import ArgumentError
+    from varint.base.errors import ArgumentError
 
     if args.all == bool(args.mechanism):
         raise ArgumentError("compare needs a mechanism, or --all of the catalogue, one of the two")
@@ -62,9 +62,9 @@ def _one(args: Namespace, given: dict[str, Any]) -> "Report":
     from varint import compare
     from varint.cli.facts import Data, FactTable, Files, Report
     from varint.cli.shared import named_mechanism
-    from varint.comparison.comparison_page import facts, tables, title
-    from varint.comparison.figures_of import numbers as numbers_of
-    from varint.comparison.files import check_output
+    from varint.studies.comparison.comparison_page import facts, tables, title
+    from varint.studies.comparison.figures_of import numbers as numbers_of
+    from varint.studies.comparison.files import check_output
 
     if args.output:
         check_output(args.output)
@@ -81,9 +81,9 @@ def _one(args: Namespace, given: dict[str, Any]) -> "Report":
 
 def _all(args: Namespace, given: dict[str, Any]) -> "Report":
     from varint import compare_catalogue
+    from varint.base.errors import ArgumentError
     from varint.cli.facts import Data, FactTable, Files, Report
-    from varint.comparison.files import text_path
-    from varint.errors import ArgumentError
+    from varint.studies.comparison.files import text_path
 
     order = given.pop("order", [2])
     if given or args.param or args.repair or len(order) > 1:

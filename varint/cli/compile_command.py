@@ -21,11 +21,11 @@ def add_parser(commands: Commands) -> None:
 
 def execute(args: Namespace) -> "Report":
     """Run every kind once, each in a process of its own."""
-    from varint._numba.cache import cache_folder
+    from varint.base.checks import whole_number
+    from varint.base.errors import ArgumentError, FileError
+    from varint.base.numba.cache import cache_folder
     from varint.cli.facts import Fact, FactColumn, Facts, Listing, Report
-    from varint.errors import ArgumentError, FileError
-    from varint.model.checks import whole_number
-    from varint.warming import KINDS, warm
+    from varint.cli.warming import KINDS, warm
 
     jobs = 0 if args.jobs is None else whole_number(args.jobs, "--jobs", 1, ArgumentError)
     if cache_folder() is None:

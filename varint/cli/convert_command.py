@@ -24,10 +24,10 @@ def add_parser(commands: Commands) -> None:
 def execute(args: Namespace) -> "Report":
     """Read and write it."""
     from varint import save_mechanism
+    from varint.base.errors import FileError
     from varint.cli.facts import Files, Report
     from varint.cli.shared import named_mechanism
-    from varint.errors import FileError
-    from varint.io.toml_files import SUFFIX
+    from varint.files.own.toml_files import SUFFIX
 
     if args.output.exists() and not args.force:
         raise FileError(f"'{args.output}' exists: overwrite=True to replace it")

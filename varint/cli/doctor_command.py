@@ -60,7 +60,7 @@ def add_parser(commands: Commands) -> None:
 def version() -> str:
     """One line: version of varint, numba and numpy, and the class of this processor."""
     import varint
-    from varint._numba.shipped import cpu_class
+    from varint.base.numba.shipped import cpu_class
 
     of = (f"{name} {_version(name)}" for name in ("numba", "numpy"))
     return ", ".join([f"varint {varint.__version__}", *of, f"processor of class {cpu_class()}"])
@@ -144,8 +144,8 @@ def _packages() -> "list[ReportPart]":
 def _compiled() -> "list[ReportPart]":
     import os
 
-    from varint._numba.cache import cache_folder
-    from varint._numba.shipped import cpu_class, find, host
+    from varint.base.numba.cache import cache_folder
+    from varint.base.numba.shipped import cpu_class, find, host
     from varint.cli.facts import Fact, Facts
 
     folder, shipped = cache_folder(), find()
@@ -191,7 +191,7 @@ def _files(folder: Path | None, pattern: str = "*.nbc") -> tuple[int, int]:
 
 def _extras() -> "list[ReportPart]":
     from varint.cli.facts import FactColumn, Listing
-    from varint.peers.base import simulators
+    from varint.extras.peers.base import simulators
 
     gives = dict.fromkeys(simulators(), "another simulator, for comparisons") | GIVES
     rows = []

@@ -13,7 +13,7 @@ from varint.cli.stepping import add_diagnostics, add_every
 
 if TYPE_CHECKING:
     from varint.cli.facts import Report, ReportPart
-    from varint.ensembles import Ensemble
+    from varint.studies.ensembles import Ensemble
 
 
 ABOUT = "Run a mechanism with many parameters, on all cores or on a cluster. Writes the table and each run to a folder."
@@ -62,7 +62,7 @@ def execute(args: Namespace) -> "Report":
 
     from varint import EnsembleError, FailedMembersWarning, UnresolvedWarning
     from varint.cli.facts import Report
-    from varint.ensembles import ensemble
+    from varint.studies.ensembles import ensemble
 
     members = _members(args)
     times = {name: getattr(args, name) for name in TIMES}
@@ -100,7 +100,7 @@ def _parts(args: Namespace, found: "Ensemble") -> "list[ReportPart]":
     import numpy as np
 
     from varint.cli.facts import Data, Fact, FactColumn, Facts, Listing
-    from varint.ensembles.figures import FIGURES, MESSAGE, NUMBER, STATUS
+    from varint.studies.ensembles.figures import FIGURES, MESSAGE, NUMBER, STATUS
 
     status = list(found.table[STATUS])
     counts = {"done": "done", "stopped": "stopped", "errors": "error"}
@@ -145,9 +145,9 @@ def _unresolved(found: "Ensemble") -> int:
 
 def _members(args: Namespace) -> list[dict[str, Any]]:
     """Parameters of each member: all combinations of what varies, each with all that are drawn or listed."""
-    from varint.ensembles import random_draws
-    from varint.ensembles.member_parameters import members_of
-    from varint.errors import ArgumentError
+    from varint.base.errors import ArgumentError
+    from varint.studies.ensembles import random_draws
+    from varint.studies.ensembles.member_parameters import members_of
 
     fixed = all_parsed(args.param)
     grid: dict[str, list] = {}
@@ -178,7 +178,7 @@ def _members(args: Namespace) -> list[dict[str, Any]]:
 
 
 def _once(key: str, *given: dict) -> None:
-    from varint.errors import ArgumentError
+    from varint.base.errors import ArgumentError
 
     if any(key in one for one in given):
         raise ArgumentError(f"parameter '{key}' is given twice: leave one out")
@@ -190,8 +190,8 @@ def _values(text: str) -> list[Any]:
 
     import numpy as np
 
-    from varint.errors import ArgumentError
-    from varint.model.checks import whole_number
+    from varint.base.checks import whole_number
+    from varint.base.errors import ArgumentError
 
     numbers = [end for word in text.split(":") if isinstance(end := value_of(word), int | float)]
     if text.count(":") == 2 and len(numbers) == 3:
@@ -207,7 +207,7 @@ def _listed(path: Path) -> list[dict[str, Any]]:
     """The members of a CSV file; an empty cell leaves a parameter out."""
     import csv
 
-    from varint.errors import FileError
+    from varint.base.errors import FileError
 
     try:
         with open(path, newline="", encoding="utf-8") as file:

@@ -27,7 +27,7 @@ def add_parser(commands: Commands) -> None:
 def folder() -> Path:
     """Folder of the examples: in the package, or beside it in a checkout. Raises FileError."""
     import varint
-    from varint.errors import FileError
+    from varint.base.errors import FileError
 
     package = Path(varint.__file__).parent
     for folder in (package / "examples", package.parent / "examples"):
@@ -54,8 +54,8 @@ def what(path: Path) -> str:
 
 def execute(args: Namespace) -> "Report":
     """List them, or copy them."""
+    from varint.base.errors import ArgumentError, FileError
     from varint.cli.facts import Data, FactTable, Files, Report
-    from varint.errors import ArgumentError, FileError
 
     source, ignored = folder(), shutil.ignore_patterns(*LEFT_OUT)
     files = [path.relative_to(source) for path in sorted(source.rglob("*")) if path.is_file()]

@@ -12,7 +12,7 @@ from varint.cli.shared import RUN_FILES, Commands, add_mechanism, all_parsed
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from varint.mechanism import Mechanism
+    from varint.mechanism.mechanism import Mechanism
     from varint.model.forces.base import Force
     from varint.model.state import State
 
@@ -45,8 +45,8 @@ def add_parser(commands: Commands) -> None:
 
 def execute(args: Namespace) -> Report:
     """Report on a mechanism, a run or the catalogue."""
+    from varint.base.errors import ArgumentError
     from varint.cli.shared import find_mechanism
-    from varint.errors import ArgumentError
 
     of_run = args.mechanism is not None and Path(args.mechanism).suffix.lower() in RUN_FILES
     if (args.param or args.repair) and (args.mechanism is None or of_run):
@@ -110,7 +110,7 @@ def _described(mechanism: "Mechanism", name: str, given: list[str], repair: bool
     """Description of a mechanism: text, zero of its coordinates, and parameters."""
     from varint import mechanisms
     from varint.cli.listed_mechanisms import entry
-    from varint.io.mechanism_file import parameters_in
+    from varint.files.own.mechanism_file import parameters_in
 
     facts, zero = [Fact("mechanism", "", mechanism.name)], OF_FILES
     columns: tuple[FactColumn, ...] = OF_PARAMETERS
@@ -171,7 +171,7 @@ def _input(mechanism: "Mechanism", force: "Force") -> str:
     """Input of a motor, load or drive, "effort 2", or the constant rate of a drive, "rate 2 rad/s"; else empty."""
     import numpy as np
 
-    from varint.display import value_text
+    from varint.base.display import value_text
     from varint.model.forces.commanded import Commanded
     from varint.model.forces.driven import Driven
     from varint.model.motion import coordinate_units
@@ -254,13 +254,13 @@ def _mobility(mechanism: "Mechanism", state: "State") -> list[Fact]:
 def _at_the_start(mechanism: "Mechanism", state: "State") -> list[Fact]:
     import numpy as np
 
-    from varint.analysis.forces import forces_at
-    from varint.analysis.mesh_energies import meshes_at
-    from varint.analysis.path_energies import path_pieces
-    from varint.analysis.quantities import kinetic_energy, potential_energy
     from varint.meshes.mesh_start import state_with_meshes
     from varint.model.forces.path import path_inertias
     from varint.model.forces.soft_mesh import soft_meshes
+    from varint.results.forces import forces_at
+    from varint.results.mesh_energies import meshes_at
+    from varint.results.path_energies import path_pieces
+    from varint.results.quantities import kinetic_energy, potential_energy
 
     kinetic = float(kinetic_energy(mechanism, state.velocity[None], state.angular_velocity[None])[0])
     potential = potential_energy(mechanism, state.position[None])[0]

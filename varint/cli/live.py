@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from varint.io.lock import is_locked
-from varint.record import Record, joined
-from varint.running import followed
-from varint.serving.page_server import HTML, Answer, Server, json_answer, page_server, problem_text
-from varint.simulation import load, trajectory_of
-from varint.trajectory import Trajectory
-from varint.viz.page import page_data, page_text, stride
-from varint.viz.web_frames import frames_data
+from varint.extras.live.page_server import HTML, Answer, Server, json_answer, page_server, problem_text
+from varint.files.runs.lock import is_locked
+from varint.methods.simulation import load, trajectory_of
+from varint.results.record import Record, joined
+from varint.runs.running import followed
+from varint.runs.trajectory import Trajectory
+from varint.show.page import page_data, page_text, stride
+from varint.show.web_frames import frames_data
 
 BATCH = 250  # frames in an answer
 FIRST = 20  # frames in the first one

@@ -4,10 +4,10 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from varint.errors import ArgumentError
+from varint.base.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from varint.formulations import Method
+    from varint.runs.method import Method
 
 OPTIONS = {  # option to the argument of a method that it gives
     "--order": "order",
@@ -27,12 +27,12 @@ OPTIONS = {  # option to the argument of a method that it gives
 
 def add_method(parser: ArgumentParser) -> None:
     """Options that choose a scheme, an integrator or a method, and its tolerance."""
-    from varint.formulations.base import methods_by_integrator
-    from varint.formulations.kkt import STABILISATIONS
-    from varint.formulations.lobatto import ORDERS as ORDERS_OF_LOBATTO
-    from varint.integrators.schemes import ORDERS, SCHEMES
-    from varint.peers.base import simulators
-    from varint.redmax.contact_solvers import CONTACT_SOLVERS
+    from varint.extras.peers.base import simulators
+    from varint.extras.rivals.maximal import STABILISATIONS
+    from varint.methods.reduced.contact_solvers import CONTACT_SOLVERS
+    from varint.methods.variational.lobatto import ORDERS as ORDERS_OF_LOBATTO
+    from varint.methods.variational.schemes import ORDERS, SCHEMES
+    from varint.runs.method import methods_by_integrator
 
     orders, nodes = (", ".join(map(str, each)) for each in (ORDERS, ORDERS_OF_LOBATTO))
     order = f"of the scheme: {orders}, default 2; of --lobatto: {nodes}, default 8"
@@ -68,22 +68,25 @@ def add_adaptive(parser: ArgumentParser) -> None:
 
 def formulation_of(args: Namespace) -> str:
     """The formulation that the options choose; a script of a method is executed. Raises ArgumentError, FileError."""
-    from varint.formulations.base import HERE, methods_by_integrator
-    from varint.formulations.lobatto import Lobatto
+    from varint.extras.peer_method import Peer
+    from varint.methods.variational.lobatto import Lobatto
+    from varint.methods.variational.method import Variational
+    from varint.runs.method import methods_by_integrator
 
     if args.method is not None:
         return registered_by(args.method)
     if args.collocation:
         return Lobatto.formulation
     if args.simulator is not None:
-        return HERE[3]
-    return HERE[0] if args.integrator is None else methods_by_integrator()[args.integrator].formulation
+        return Peer.formulation
+    method = Variational if args.integrator is None else methods_by_integrator()[args.integrator]
+    return method.formulation
 
 
 def registered_by(path: Path) -> str:
     """The formulation of the method that a script registers. Raises ArgumentError, FileError."""
-    from varint.formulations.base import REGISTERED, registered
-    from varint.io.formats.script import executed
+    from varint.files.formats.script import executed
+    from varint.runs.method import REGISTERED, registered
 
     before = dict(REGISTERED)
     with executed(path):
@@ -95,8 +98,8 @@ def registered_by(path: Path) -> str:
 
 def arguments_of_method(args: Namespace, formulation: str) -> dict[str, Any]:
     """The arguments of a method that options give, by name. Raises ArgumentError for one that it does not have."""
-    from varint.formulations import method_class, names
-    from varint.redmax.integrators import INTEGRATORS
+    from varint.methods.reduced.integrators import INTEGRATORS
+    from varint.runs.method import method_class, names
 
     kind = method_class(formulation)
     given = {name: (option, getattr(args, name, None)) for option, name in OPTIONS.items()}
@@ -120,7 +123,7 @@ def arguments_of_method(args: Namespace, formulation: str) -> dict[str, Any]:
 
 def method_of(args: Namespace) -> "Method":
     """The method that the options ask for, in steps of ``args.dt``. Raises ArgumentError, FileError."""
-    from varint.formulations import method_class
+    from varint.runs.method import method_class
 
     formulation = formulation_of(args)
     return method_class(formulation)(**{"dt": args.dt, **arguments_of_method(args, formulation)})

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from varint.model.checks import suggestion
+from varint.base.checks import suggestion
 
 ANY = "any"
 INTEGRATORS = "--integrators"  # of compare, which has no --method

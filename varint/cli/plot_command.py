@@ -51,13 +51,13 @@ def add_parser(commands: Commands) -> None:
 def execute(args: Namespace) -> "Report":
     """Draw it."""
     from varint import load
+    from varint.base.errors import FileError
     from varint.cli.facts import Files, Report
     from varint.cli.shared import check_picture, windowed
     from varint.drawing.picture import SUFFIXES
-    from varint.errors import FileError
-    from varint.viz.animation import MOVING, animate, movie_writer
-    from varint.viz.panels import check_drawn
-    from varint.viz.plots import plot, plot_run
+    from varint.show.animation import MOVING, animate, movie_writer
+    from varint.show.panels import check_drawn
+    from varint.show.plots import plot, plot_run
 
     check_drawn(args.what)
     picture = check_picture(args.output or args.run.with_suffix(".png"), args.run, (*SUFFIXES, *MOVING))
@@ -79,10 +79,10 @@ def execute(args: Namespace) -> "Report":
 
 def _options(args: Namespace, moving: bool) -> dict[str, Any]:
     """Given options of `Trajectory.plot` or `animate`. Raises ArgumentError where one has no effect."""
+    from varint.base.checks import choice
+    from varint.base.errors import ArgumentError
     from varint.drawing.viewpoint import PLANES
-    from varint.errors import ArgumentError
-    from varint.model.checks import choice
-    from varint.viz.panels import MECHANISM, check_used
+    from varint.show.panels import MECHANISM, check_used
 
     if moving and (args.of or set(args.what) - {MECHANISM}):
         raise ArgumentError(f"'{args.output}' shows the mechanism in motion, and nothing else: leave out the names")

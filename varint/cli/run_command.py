@@ -49,7 +49,7 @@ def execute(args: Namespace) -> "Report":
     from varint.cli.facts import Fact
     from varint.cli.shared import named_mechanism
     from varint.cli.summary import summary
-    from varint.io.room import TOLD, size_text
+    from varint.files.runs.space import TOLD, size_text
 
     _check_options(args)
     picture = _check_paths(args)
@@ -64,7 +64,7 @@ def execute(args: Namespace) -> "Report":
         trajectory, failure = problem.trajectory, problem
 
     if picture:
-        from varint.viz.plots import plot_run
+        from varint.show.plots import plot_run
 
         plot_run(trajectory, picture)
     if args.csv:
@@ -87,8 +87,8 @@ def _recording(args: Namespace) -> dict[str, Any]:
 
 def _check_options(args: Namespace) -> None:
     """Raises ArgumentError for options that would have no effect, and for unknown columns."""
-    from varint.analysis.table_columns import GROUPS, listed_name
-    from varint.errors import ArgumentError
+    from varint.base.errors import ArgumentError
+    from varint.results.table_columns import GROUPS, listed_name
 
     method_of(args)
     if args.columns is not None and args.csv is None:
@@ -108,10 +108,10 @@ def _groups(args: Namespace) -> list[str]:
 
 def _check_paths(args: Namespace) -> Path | None:
     """Path of the picture, if any; everything that can be wrong with a path, before the run."""
+    from varint.base.checks import can_be_written
+    from varint.base.errors import ArgumentError, FileError
     from varint.cli.shared import check_picture
-    from varint.errors import ArgumentError, FileError
-    from varint.io.place import check_name
-    from varint.model.checks import can_be_written
+    from varint.files.runs.place import check_name
 
     output, protected = args.output, not (args.resume or args.force)
     if output is not None:

@@ -4,15 +4,15 @@ from argparse import SUPPRESS, ArgumentParser, Namespace, _SubParsersAction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from varint.base.checks import can_be_written, suggestion
+from varint.base.errors import ArgumentError
 from varint.cli.parser import ANY, RESUME_ANY, joined
-from varint.errors import ArgumentError
-from varint.model.checks import can_be_written, suggestion
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from varint.mechanism import Mechanism
-    from varint.trajectory import Trajectory
+    from varint.mechanism.mechanism import Mechanism
+    from varint.runs.trajectory import Trajectory
 
 
 Commands = _SubParsersAction
@@ -66,7 +66,7 @@ def find_mechanism(name: str, parameters: list, repair: bool | None = None) -> "
     ``parameters``: texts ``KEY=VALUE``; ``repair``: as in `load_mechanism`, for files alone.
     """
     from varint import load_mechanism, mechanisms
-    from varint.io.formats import FORMATS
+    from varint.files.formats import FORMATS
 
     if name in mechanisms.ALL:
         if repair:

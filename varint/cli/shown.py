@@ -10,8 +10,8 @@ from varint.cli.shared import RUN_FILES, add_mechanism, numbers
 from varint.cli.stepping import DT, DURATION, add_stepping
 
 if TYPE_CHECKING:
-    from varint.errors import ConvergenceError
-    from varint.trajectory import Trajectory
+    from varint.base.errors import ConvergenceError
+    from varint.runs.trajectory import Trajectory
 
 OF_SIMULATIONS = (
     *("duration", "dt", "energy_error", "order", "scheme", "integrator", "method", "rtol", "tol", "stages"),
@@ -35,7 +35,7 @@ def add_shown(parser: ArgumentParser) -> None:
 
 def is_run(args: Namespace) -> bool:
     """Whether a recorded run is named. Raises ArgumentError for options of a simulation beside one."""
-    from varint.errors import ArgumentError
+    from varint.base.errors import ArgumentError
 
     if Path(args.mechanism).suffix.lower() not in RUN_FILES:
         return False
@@ -73,9 +73,9 @@ def shown_run(args: Namespace) -> "tuple[Trajectory, ConvergenceError | None]":
 
 def check_looks(args: Namespace) -> dict[str, Any]:
     """``trace`` and ``plane`` as `Trajectory.view` and `Trajectory.animate` take them. Raises ArgumentError."""
+    from varint.base.checks import choice
+    from varint.base.errors import ArgumentError
     from varint.drawing.viewpoint import PLANES
-    from varint.errors import ArgumentError
-    from varint.model.checks import choice
 
     if args.plane is not None:
         choice(args.plane, PLANES, "--plane", ArgumentError)
@@ -96,7 +96,7 @@ def _point(text: str) -> "str | tuple[str, list[float]]":
 
 def check_kept(path: Path, what: str, force: bool) -> None:
     """Raises FileError where the file exists and is not to be replaced."""
-    from varint.errors import FileError
+    from varint.base.errors import FileError
 
     if path.exists() and not force:
         raise FileError(f"the {what} '{path}' exists: replace it by --force, or name another")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from varint.cli.method import add_adaptive, add_method, method_of
 
 if TYPE_CHECKING:
-    from varint.mechanism import Mechanism
-    from varint.trajectory import Trajectory
+    from varint.mechanism.mechanism import Mechanism
+    from varint.runs.trajectory import Trajectory
 
 Progress = Callable[[float, float], object]
 DURATION, DT = 10.0, 0.01  # s, where they are not given
@@ -47,7 +47,7 @@ def simulated(
 ) -> "Trajectory":
     """The trajectory by the method that the options ask for; ``recording``: arguments of a `Recording`."""
     import varint
-    from varint.formulations import solve
+    from varint.runs.method import solve
 
     problem = varint.Problem(mechanism, args.duration)
     return solve(problem, method_of(args), varint.Recording(every=args.every, progress=progress, **recording))

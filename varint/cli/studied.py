@@ -5,7 +5,7 @@ from functools import singledispatch
 import numpy as np
 
 from varint.cli.facts import Data, Fact, FactColumn, Facts, Listing, ReportPart
-from varint.comparison.differences import UNITS
+from varint.studies.comparison.differences import UNITS
 from varint.studies.lyapunov import LyapunovExponent
 from varint.studies.lyapunov_spectrum import LyapunovSpectrum
 from varint.studies.order_study import OrderStudy

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varint.analysis.derived import QUANTITIES, Quantity
-from varint.analysis.diagnostics import finest
-from varint.analysis.locked import locked_message
-from varint.analysis.resolution import find_unresolved
-from varint.analysis.trajectory_display import method
 from varint.cli.facts import Fact, FactColumn, Facts, Listing, Report, ReportPart, cell
-from varint.io.made_with import MADE_WITH, NAMES, RESUMED_WITH
-from varint.trajectory import Trajectory
+from varint.files.runs.made_with import MADE_WITH, NAMES, RESUMED_WITH
+from varint.results.derived import QUANTITIES, Quantity
+from varint.results.diagnostics import finest
+from varint.results.locked import locked_message
+from varint.results.resolution import find_unresolved
+from varint.results.trajectory_display import method
+from varint.runs.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from rich.console import Console

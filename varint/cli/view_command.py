@@ -12,9 +12,9 @@ from varint.cli.shown import add_shown, check_kept, check_looks, fill_stepping, 
 if TYPE_CHECKING:
     from varint.cli.facts import Report
     from varint.cli.live import LiveSource
-    from varint.serving.page_server import Server
-    from varint.trajectory import Trajectory
-    from varint.viz.page import Page
+    from varint.extras.live.page_server import Server
+    from varint.runs.trajectory import Trajectory
+    from varint.show.page import Page
 
 FRAMES = 1000
 ABOUT = (
@@ -41,8 +41,8 @@ def add_parser(commands: Commands) -> None:
 
 def execute(args: Namespace) -> "Report":
     """Write the page, or serve it."""
-    from varint.errors import ArgumentError
-    from varint.viz.page import check_page, checked_frames
+    from varint.base.errors import ArgumentError
+    from varint.show.page import check_page, checked_frames
 
     frames = args.frames
     args.frames = checked_frames(FRAMES if frames is None else frames, "--frames")
@@ -65,7 +65,7 @@ def execute(args: Namespace) -> "Report":
 
 def _written(args: Namespace, looks: dict) -> "Report":
     from varint.cli.facts import Fact, Facts, Report
-    from varint.io.room import size_text
+    from varint.files.runs.space import size_text
 
     if args.others:
         trajectory, page, failure = *_overlaid(args, looks), None
@@ -85,7 +85,7 @@ def _written(args: Namespace, looks: dict) -> "Report":
 
 def _check_others(args: Namespace) -> None:
     """Raise ArgumentError unless all that is named are recorded runs."""
-    from varint.errors import ArgumentError
+    from varint.base.errors import ArgumentError
 
     is_run(args)
     for name in (args.mechanism, *args.others):
@@ -104,7 +104,7 @@ def _overlaid(args: Namespace, looks: dict) -> "tuple[Trajectory, Page]":
 
 def _compared(args: Namespace, looks: dict) -> "Report":
     from varint.cli.facts import Fact, Facts, Report
-    from varint.serving.page_server import HTML, Answer, page_server
+    from varint.extras.live.page_server import HTML, Answer, page_server
 
     trajectory, page = _overlaid(args, looks)
     answer = Answer(page.html.encode(), HTML)
@@ -114,7 +114,7 @@ def _compared(args: Namespace, looks: dict) -> "Report":
 
 def _serve(server: "Server", no_open: bool) -> None:
     """Print the address, open the browser and answer until Ctrl-C."""
-    from varint.serving.page_server import HOST
+    from varint.extras.live.page_server import HOST
 
     address = f"http://{HOST}:{server.server_address[1]}/"
     print(f"{address}  Ctrl-C ends", file=sys.stderr, flush=True)
@@ -148,7 +148,7 @@ def _served(args: Namespace, looks: dict) -> "Report":
 
 def _check_live(args: Namespace, frames: int | None) -> None:
     """Raise ArgumentError for options that have no effect beside ``--live``."""
-    from varint.errors import ArgumentError
+    from varint.base.errors import ArgumentError
 
     if is_run(args):
         raise ArgumentError(f"--live steps a mechanism: '{args.mechanism}' is recorded already")
@@ -163,7 +163,7 @@ def _check_live(args: Namespace, frames: int | None) -> None:
 def _stepped(args: Namespace, looks: dict) -> "Report":
     from varint.cli.facts import Fact, Facts, Report
     from varint.cli.shared import named_mechanism
-    from varint.serving.live_view import DT, live
+    from varint.extras.live.live_view import DT, live
 
     every, args.dt = args.every, DT if args.dt is None else args.dt
     fill_stepping(args)

@@ -8,7 +8,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.ticker import Formatter
 
-from varint.display import shortened
+from varint.base.display import shortened
 from varint.drawing.picture import plain
 from varint.drawing.style import SMALL, TEXT
 

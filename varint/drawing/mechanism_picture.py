@@ -8,15 +8,15 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from varint.base.checks import array_of, flag, known_name, of_type, shown
+from varint.base.errors import ArgumentError
 from varint.drawing.paint import Painter
 from varint.drawing.picture import SUFFIXES, Picture, check_suffix, write
 from varint.drawing.scene import attached, make_scene, placed
 from varint.drawing.style import COLOURS, INK, WIDTH
 from varint.drawing.surfaces import Surfaces
 from varint.drawing.viewpoint import View, choose_view
-from varint.errors import ArgumentError
 from varint.kinematics.frames import JointFrames, with_world
-from varint.model.checks import array_of, flag, known_name, of_type, shown
 from varint.model.state import State
 from varint.model.structure import Structure
 

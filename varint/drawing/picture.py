@@ -7,10 +7,10 @@ from typing import Any
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
+from varint.base.atomic_writes import write_bytes
+from varint.base.checks import can_be_written, path_of
+from varint.base.errors import ArgumentError
 from varint.drawing.style import DPI
-from varint.errors import ArgumentError
-from varint.model.checks import can_be_written, path_of
-from varint.whole import write_bytes
 
 FONTS: Any = {"pdf.fonttype": 42}  # whole fonts, which journals ask for
 SUFFIXES = (".png", ".pdf", ".svg")

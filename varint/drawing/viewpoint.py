@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.errors import ArgumentError
-from varint.model.checks import array_of, choice
+from varint.base.checks import array_of, choice
+from varint.base.errors import ArgumentError
 from varint.model.joints.base import Joint
 from varint.model.motion import Motion, Slide, Turn
 from varint.model.structure import Structure

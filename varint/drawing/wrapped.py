@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.algebra.wrapping import AROUND, STRAIGHT, wrapped_arc
+from varint.mathematics.wrapping import AROUND, STRAIGHT, wrapped_arc
 from varint.model.forces.wrapped_path import CylinderSurface, SphereSurface
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.structure import Structure

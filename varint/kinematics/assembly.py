@@ -8,10 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, S
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.compile import Compiled
-from varint.errors import AssemblyError, StateError
-from varint.kernels.spare_workspaces import borrowed_coupled_workspace
-from varint.kernels.whole_state import is_whole_state
+from varint.base.checks import ROUND_OFF, freeze, known_name, of_type, sequence_of, shown, unit_quaternion
+from varint.base.errors import AssemblyError, StateError
 from varint.kinematics.beam_strains import Strain, strains_of
 from varint.kinematics.closure import Closure, Weld, closed_to, coordinate_units
 from varint.kinematics.drift import joint_drift
@@ -25,7 +23,6 @@ from varint.kinematics.frames import (
 )
 from varint.model.body import WORLD
 from varint.model.bounds import bounded_array
-from varint.model.checks import ROUND_OFF, freeze, known_name, of_type, sequence_of, shown, unit_quaternion
 from varint.model.forces.coupled import Coupled
 from varint.model.joints.base import Joint
 from varint.model.motion import joint_pose
@@ -33,6 +30,9 @@ from varint.model.rotation_vectors import quat_from_matrix, rotation_matrix
 from varint.model.start_arguments import OF_BODIES, of_bodies, of_joints
 from varint.model.state import State
 from varint.model.structure import Structure
+from varint.plan import Compiled
+from varint.step.march.spare_workspaces import borrowed_coupled_workspace
+from varint.step.whole_state import is_whole_state
 
 ITERATIONS = 1000
 HEAVY_PASSES = 4  # what is heavy gives way a little, each time less

@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.compile import Compiled
-from varint.kernels.configuration import follow_products
-from varint.kernels.constraints import follow_constraints
-from varint.kernels.measures import ANGULAR
-from varint.kernels.plan import CONSTRAINT, JOINT, Workspace
-from varint.kernels.rows import evaluate_rows
-from varint.kernels.workspace import coupled_workspace
 from varint.kinematics.frames import JointFrames, continued_coordinates, moved
 from varint.model.joints.base import Joint
 from varint.model.motion import Motion, Slide, Turn
 from varint.model.rotation_vectors import vector_from_matrix
 from varint.model.structure import Structure
+from varint.plan import Compiled
+from varint.step.configuration import follow_products
+from varint.step.constraints import follow_constraints
+from varint.step.measures import ANGULAR
+from varint.step.plan import CONSTRAINT, JOINT, Workspace
+from varint.step.rows import evaluate_rows
+from varint.step.workspace import coupled_workspace
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix, lil_matrix

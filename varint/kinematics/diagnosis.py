@@ -10,10 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from varint.compile import Compiled
-from varint.display import Shown, count_text, described, html_table
-from varint.errors import StateError
-from varint.kernels.plan import JOINT
+from varint.base.display import Shown, count_text, described, html_table
+from varint.base.errors import StateError
 from varint.kinematics.assembly import checked_state
 from varint.kinematics.closure import Closure
 from varint.kinematics.frames import JointFrames, with_world
@@ -22,6 +20,8 @@ from varint.kinematics.misfits import Misfit, direction_words, misfits_in
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
 from varint.model.structure import Structure
+from varint.plan import Compiled
+from varint.step.plan import JOINT
 
 NEAR_SINGULAR = 1e-3
 MARGIN = "how far from a singular pose, 1 far to 0 singular"  # the rank margin

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from varint.compile import Compiled
-from varint.kernels.configuration import drift
-from varint.kernels.plan import JOINT, Workspace
-from varint.kernels.spare_workspaces import borrowed_joint_workspace
-from varint.kernels.workspace import joint_workspace
+from varint.plan import Compiled
+from varint.step.configuration import drift
+from varint.step.march.spare_workspaces import borrowed_joint_workspace
+from varint.step.plan import JOINT, Workspace
+from varint.step.workspace import joint_workspace
 
 OPEN, OPEN_BY_TOLERANCE = 1e-6, 100.0
 

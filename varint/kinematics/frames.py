@@ -7,15 +7,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from varint.mathematics.products.coordinates import coordinates
+from varint.mathematics.products.records import one_product
+from varint.mathematics.products.stages import BALL, FIRST, NEXT, PERIOD
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Slide, Turn, joint_pose, motion_subspace
 from varint.model.product_table import joint_table
 from varint.model.rotation_vectors import cross_matrix, rotation_matrix, turned
 from varint.model.structure import Structure
-from varint.products.product_coordinates import coordinates
-from varint.products.records import one_product
-from varint.products.stages import BALL, FIRST, NEXT, PERIOD
-from varint.topology import Topology
+from varint.plan.topology import Topology
 
 NODES = 20_000  # that are worked on at once
 NO_TURN = 1e-9  # rad: below, the axis of a rotation is round-off

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from varint.compile import CompiledStructure
-from varint.errors import ArgumentError, StateError
-from varint.kernels.plan import Workspace
+from varint.base.checks import array_of, of_type
+from varint.base.errors import ArgumentError, StateError
 from varint.kinematics.assembly import unit_quaternions
 from varint.kinematics.drift import joint_drift
-from varint.model.checks import array_of, of_type
 from varint.model.state import State
+from varint.plan import CompiledStructure
+from varint.step.plan import Workspace
 
 LARGEST_GAP = 1e-8  # of a joint in a state to start from, in sizes of a part
 ROUND_OFF = 1e-12  # of the coordinates of a state to start from

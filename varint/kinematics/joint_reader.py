@@ -5,9 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint._numba import for_python, word_of
-from varint.kernels.joint_readings import ABOUT_AXIS, ALONG_A, ALONG_B, FREELY, JointReadings, PoseReading, read_pose
-from varint.kernels.weld_nodes import WeldTable
+from varint.base.numba import for_python, word_of
 from varint.kinematics.assembly import checked_state
 from varint.kinematics.frames import JointFrames, nearest_coordinates
 from varint.model.joints.base import Joint
@@ -15,6 +13,8 @@ from varint.model.motion import Ball, Motion, Slide, Turn
 from varint.model.rotation_vectors import quat_from_matrix
 from varint.model.state import State
 from varint.model.structure import Structure
+from varint.step.nodes.joint_readings import ABOUT_AXIS, ALONG_A, ALONG_B, FREELY, JointReadings, PoseReading, read_pose
+from varint.step.nodes.welds import WeldTable
 
 FLOAT = np.dtype(float)
 

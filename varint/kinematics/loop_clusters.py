@@ -15,16 +15,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.compile import Compiled, compile_structure
-from varint.kernels.configuration import place_anew
-from varint.kernels.measures import curve_rows
-from varint.kernels.plan import Workspace
-from varint.kernels.workspace import coupled_workspace
 from varint.kinematics.closure import Closure
 from varint.model.body import WORLD
 from varint.model.rotation_vectors import matrix_from_vector, quat_from_matrix, rotation_matrix
 from varint.model.state import State
 from varint.model.structure import Structure
+from varint.plan import Compiled, compile_structure
+from varint.step.configuration import place_anew
+from varint.step.measures import curve_rows
+from varint.step.plan import Workspace
+from varint.step.workspace import coupled_workspace
 
 RANK_TOLERANCE = 1e-6  # a singular value below this share of the largest counts as zero
 STEP = 0.05  # rad, or times the size of the parts: how far neighbouring poses are

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint.compile import Compiled
-from varint.display import names_text
+from varint.base.display import names_text
 from varint.kinematics.loop_clusters import SECOND_ORDER, NumberedCluster, clusters_at
 from varint.model.bounds import LARGEST_MOTION
 from varint.model.import_report import REPAIR
 from varint.model.joints.base import Joint
 from varint.model.state import State
 from varint.model.structure import Structure
+from varint.plan import Compiled
 
 ROUND_OFF = 1e-11  # rad, or lengths over `Compiled.length`: a redundancy with a smaller residual is exact
 MOST_ROWS = 400  # in larger mechanisms only `diagnose` looks for misfits, as this takes seconds

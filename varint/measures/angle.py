@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint._numba import njit
-from varint.algebra.vectors import (
+from varint.base.numba import njit
+from varint.mathematics.vectors import (
     ZERO,
     add,
     add_to,

@@ -5,8 +5,8 @@ g = u . R w,    R = A^T B
 
 from dataclasses import dataclass
 
-from varint._numba import njit
-from varint.algebra.vectors import ZERO, add, add_to, cross, dot, rotate, rotate_back, scale, sub, vector, write
+from varint.base.numba import njit
+from varint.mathematics.vectors import ZERO, add, add_to, cross, dot, rotate, rotate_back, scale, sub, vector, write
 from varint.measures.base import Measure, Numbers, register
 
 

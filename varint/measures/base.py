@@ -15,7 +15,7 @@ kind gives three compiled functions:
 
 A kind of rates has no value. Its gradient times the velocities is s . c' + m . omega, with the velocity c' of its point
 w of b and the angular velocity omega of b seen from a, and the directions s and m by the rotations alone. In place of
-``by_numbers`` it gives two functions for the steps of rows of rates (kernels/rates.py):
+``by_numbers`` it gives two functions for the steps of rows of rates (step/rates.py):
 
     directions(plan, m, A, B) -> (s, m, e)
         returns these and the direction e of b that they depend on, all (3,) in axes of a.
@@ -34,7 +34,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from varint.display import Shown
+from varint.base.display import Shown
 
 NONE3 = np.zeros(3)
 

@@ -1,4 +1,4 @@
-"""COORDINATE: of a joint that is a product of exponentials, in its own unit (products/product_rows.py).
+"""COORDINATE: of a joint that is a product of exponentials, in its own unit (mathematics/products/rows.py).
 
 The joint's rows leave six less k components of its error; the other k give its coordinates, of which this is one. It
 goes on from the coordinates where the joint was seen last, so that turns and rounds are counted.
@@ -6,10 +6,10 @@ goes on from the coordinates where the joint was seen last, so that turns and ro
 
 from dataclasses import dataclass
 
-from varint._numba import njit
+from varint.base.numba import njit
+from varint.mathematics.products.rows import curve_product_row, product_row
+from varint.mathematics.products.stages import count
 from varint.measures.base import Measure, Numbers, register
-from varint.products.product_rows import curve_product_row, product_row
-from varint.products.stages import count
 
 
 @njit

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint._numba import njit
-from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector, write
+from varint.base.numba import njit
+from varint.mathematics.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector, write
 from varint.measures.base import Measure, Numbers, register
 
 UPRIGHT = 1e-12  # of |n x d|: of an edge along the normal, which has no side

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint._numba import njit
-from varint.algebra.vectors import dot, rotate, rotate_back, vector
+from varint.base.numba import njit
+from varint.mathematics.vectors import dot, rotate, rotate_back, vector
 from varint.measures.axis import axis, axis_numbers, curve_axis
 from varint.measures.base import Measure, Numbers, register
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint._numba import njit
-from varint.algebra.vectors import vector
+from varint.base.numba import njit
+from varint.mathematics.vectors import vector
 from varint.measures.base import Measure, Numbers, register
 from varint.measures.point import curve_point, point, point_numbers
 from varint.measures.rotation import rotation_numbers, turning, turning_change

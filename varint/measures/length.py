@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint._numba import njit
-from varint.algebra.vectors import add, add_to, cross, dot, rotate, rotate_back, scale, sub, vector, write
+from varint.base.numba import njit
+from varint.mathematics.vectors import add, add_to, cross, dot, rotate, rotate_back, scale, sub, vector, write
 from varint.measures.base import Measure, Numbers, register
 
 

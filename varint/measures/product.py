@@ -1,12 +1,12 @@
-"""PRODUCT: a row of a joint that is a product of exponentials, m (products/product_rows.py)."""
+"""PRODUCT: a row of a joint that is a product of exponentials, m (mathematics/products/rows.py)."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from varint._numba import njit
+from varint.base.numba import njit
+from varint.mathematics.products.rows import curve_product_row, product_row
 from varint.measures.base import Measure, Numbers, register
-from varint.products.product_rows import curve_product_row, product_row
 
 
 @njit

@@ -7,8 +7,8 @@ n, c and rho: see rolling.py. Its gradient is that of ROLLING with u = n, since 
 
 from dataclasses import dataclass
 
-from varint._numba import njit
-from varint.algebra.vectors import dot, vector
+from varint.base.numba import njit
+from varint.mathematics.vectors import dot, vector
 from varint.measures.base import register
 from varint.measures.rolling import Wheel, axis_of, curve_wheel, lever_of, wheel
 

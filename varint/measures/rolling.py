@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint._numba import njit
-from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
+from varint.base.numba import njit
+from varint.mathematics.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
 from varint.measures.base import Measure, Numbers, register
 from varint.measures.point import curve_point, point
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint._numba import njit
-from varint.algebra.vectors import ZERO, add, add_to, cross, dot, rotate, rotate_back, scale, sub, vector, write
+from varint.base.numba import njit
+from varint.mathematics.vectors import ZERO, add, add_to, cross, dot, rotate, rotate_back, scale, sub, vector, write
 from varint.measures.base import Measure, Numbers, register
 
 SMALL = 1e-3  # rad: below, the series of f

@@ -1,7 +1,7 @@
 """WRAP: the length of a line from a point of a third body around a surface of b to a point of a, m.
 
 Two measures make up a line from body A around a surface of S to body C: one of (A, S), one of (C, S). Both have the
-length L(p, q) of algebra/wrapping.py, of both points in axes of the surface, and each the gradient by its own point:
+length L(p, q) of wrapping.py, of both points in axes of the surface, and each the gradient by its own point:
 
     p = B^T (x_a + A u - x_b) - w,    G_a = (f, u x A^T f),    G_b = -(f, (p + w) x dL/dp),    f = B dL/dp
 
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint._numba import njit
-from varint.algebra.vectors import add, cross, rotate, rotate_back, scale, sub, vector, write
-from varint.algebra.wrapping import wrapped_change, wrapped_length
+from varint.base.numba import njit
+from varint.mathematics.vectors import add, cross, rotate, rotate_back, scale, sub, vector, write
+from varint.mathematics.wrapping import wrapped_change, wrapped_length
 from varint.measures.base import Measure, Numbers, register
 
 LEADS, CLOSES, FOLLOWS = 0.0, 1.0, 2.0  # a has the first point and the value; the last and the value; the last alone

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import coo_array, csc_array
 
-from varint.compile import Compiled
-from varint.elasticity.materials import Response, Viscosity
+from varint.mathematics.elasticity.materials import Response, Viscosity
 from varint.meshes.vertex_loops import add_entries, add_wrenches, fill_jacobian, move_vertices, place_vertices
 from varint.meshes.vertex_order import VertexOrder
 from varint.model.body import WORLD
 from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.structure import Structure
+from varint.plan import Compiled
 
 
 class SparsePattern:

@@ -9,16 +9,16 @@ import numpy as np
 from scipy.sparse import csc_array, diags_array
 from scipy.sparse.linalg import splu
 
-from varint.compile import Compiled
-from varint.elasticity.elastic_mesh import ElasticMesh
-from varint.elasticity.spring_net import SpringNet
-from varint.errors import StateError
+from varint.base.errors import StateError
 from varint.kinematics.frames import with_world
+from varint.mathematics.elasticity.elastic_mesh import ElasticMesh
+from varint.mathematics.elasticity.spring_net import SpringNet
 from varint.meshes.attached_meshes import AttachedMeshes
 from varint.meshes.mesh_state import MeshState, with_vertices
 from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.state import State
 from varint.model.structure import Structure
+from varint.plan import Compiled
 
 MOST_ITERATIONS = 200
 HALVINGS = 40  # of an increment

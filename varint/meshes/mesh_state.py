@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from varint.display import count_text
-from varint.errors import StateError
-from varint.model.checks import array_of
+from varint.base.checks import array_of
+from varint.base.display import count_text
+from varint.base.errors import StateError
 from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.state import State
 from varint.model.structure import Structure

@@ -4,7 +4,7 @@ Matrices are columns with rising rows: ``starts`` (n + 1,), ``rows`` (nnz,), ``v
 diagonal is not read.
 """
 
-from varint._numba import njit
+from varint.base.numba import njit
 
 WHAT = "deformable bodies"
 

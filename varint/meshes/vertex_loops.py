@@ -4,7 +4,7 @@
 `AttachedMeshes.place` and `AttachedMeshes.velocities`.
 """
 
-from varint._numba import njit
+from varint.base.numba import njit
 
 WHAT = "deformable bodies"
 

@@ -7,10 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.errors import MechanismError
-from varint.model.body import WORLD, Body
-from varint.model.bounds import bounded
-from varint.model.checks import (
+from varint.base.checks import (
     MOST,
     array_of,
     check_name,
@@ -21,6 +18,9 @@ from varint.model.checks import (
     unit_axis,
     whole_number,
 )
+from varint.base.errors import MechanismError
+from varint.model.body import WORLD, Body
+from varint.model.bounds import bounded
 from varint.model.forces.base import Force
 from varint.model.forces.beam_element import BeamElement
 from varint.model.forces.spring import Cable

@@ -7,12 +7,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.display import numbers_text
-from varint.errors import MechanismError
-from varint.model import shapes
-from varint.model.arrays import Matrix, Quaternion, Vector
-from varint.model.bounds import bounded, divisor
-from varint.model.checks import (
+from varint.base.checks import (
     Frozen,
     array_of,
     check_name,
@@ -23,6 +18,11 @@ from varint.model.checks import (
     shown,
     unit_quaternion,
 )
+from varint.base.display import numbers_text
+from varint.base.errors import MechanismError
+from varint.model import shapes
+from varint.model.arrays import Matrix, Quaternion, Vector
+from varint.model.bounds import bounded, divisor
 from varint.model.collision_shapes import CollisionShape, checked_collision, shape_of_solid
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.solid import Solid, checked_solids

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.errors import MechanismError, VarintError
-from varint.model.checks import FLOAT, array_of
+from varint.base.checks import FLOAT, array_of
+from varint.base.errors import MechanismError, VarintError
 
 LARGEST = 1e50  # of a description, in any unit
 LARGEST_MOTION = 1e15  # m, rad, m/s, rad/s: no digits are left for anything else

@@ -7,11 +7,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from varint.display import count_text, numbers_text
-from varint.errors import MechanismError
-from varint.model.arrays import Grid, Points, Quaternion, Vector
-from varint.model.bounds import bounded
-from varint.model.checks import (
+from varint.base.checks import (
     Frozen,
     array_of,
     flag,
@@ -25,7 +21,11 @@ from varint.model.checks import (
     unit_axis,
     unit_quaternion,
 )
-from varint.model.convex_hull import INSIDE, hull_of
+from varint.base.display import count_text, numbers_text
+from varint.base.errors import MechanismError
+from varint.geometry.convex_hull import INSIDE, hull_of
+from varint.model.arrays import Grid, Points, Quaternion, Vector
+from varint.model.bounds import bounded
 from varint.model.mesh_file import read_mesh
 from varint.model.rotation_vectors import quat_from_matrix, rotation_matrix
 from varint.model.shapes import quat_from_z

@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.errors import MechanismError
+from varint.base.checks import MOST, array_of, check_name, not_negative, positive, whole_number
+from varint.base.errors import MechanismError
 from varint.model.body import WORLD, Body
-from varint.model.checks import MOST, array_of, check_name, not_negative, positive, whole_number
 from varint.model.forces.base import Force
 from varint.model.forces.spring import Spring
 from varint.model.joints import REGISTRY

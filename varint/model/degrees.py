@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.errors import DegreesWarning
+from varint.base.errors import DegreesWarning
 from varint.model.forces.along import AlongCoordinate
 from varint.model.motion import coordinate_units
 

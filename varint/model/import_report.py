@@ -8,10 +8,10 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from varint.display import Shown, count_text
-from varint.errors import FileError, VarintError
+from varint.base.checks import Frozen
+from varint.base.display import Shown, count_text
+from varint.base.errors import FileError, VarintError
 from varint.model.arrays import Quaternion, Vector
-from varint.model.checks import Frozen
 
 Kind = TypeVar("Kind")
 TOLD = 5  # of the entries that an error lists

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from varint.errors import ArgumentError
+from varint.base.errors import ArgumentError
 from varint.model.collision_shapes import CylinderShape, HeightField
 from varint.model.forces.base import BodyContact, Effort, Force, PlaneContact, SolvedElsewhere
 from varint.model.forces.commanded import Commanded, Extrapolated

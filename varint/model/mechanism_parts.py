@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from varint.display import described, field_facts
+from varint.base.display import described, field_facts
 from varint.model.body import Body
 from varint.model.forces.base import Force
 from varint.model.joints.base import Joint

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from varint.model.checks import Frozen
+from varint.base.checks import Frozen
 from varint.model.rotation_vectors import left_jacobian, matrix_from_vector, turned
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.errors import MechanismError
+from varint.base.checks import array_of, check_name, positive
+from varint.base.errors import MechanismError
 from varint.model.body import WORLD, Body
-from varint.model.checks import array_of, check_name, positive
 from varint.model.forces.base import Force
 from varint.model.forces.coupling import Coupling
 from varint.model.joints import REGISTRY

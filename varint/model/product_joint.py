@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.model.checks import freeze
+from varint.base.checks import freeze
 from varint.model.motion import Motion
 from varint.model.rotation_vectors import cross_matrix, left_jacobian, matrix_from_vector, vector_from_matrix
 

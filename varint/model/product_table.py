@@ -1,4 +1,4 @@
-"""The motions of joints as the tables that products/stages.py works on."""
+"""The motions of joints as the tables that mathematics/products/stages.py works on."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.model.checks import freeze
+from varint.base.checks import freeze
+from varint.mathematics.products import stages as columns
 from varint.model.motion import Ball, Motion, Shift, Slide, Turn
 from varint.model.product_joint import Product, along_screw, inverse, pose_matrix
-from varint.products import stages as columns
 
 if TYPE_CHECKING:
     from varint.model.joints.base import Joint

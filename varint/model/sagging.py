@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import brentq
 
-from varint.errors import MechanismError
+from varint.base.errors import MechanismError
 
 LONGEST_LINE = 1e8  # over the distance of its ends
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.errors import MechanismError
+from varint.base.checks import Frozen, array_of, checked_call, finite, flag, in_a_shape, positive
+from varint.base.errors import MechanismError
 from varint.model.arrays import Values
-from varint.model.checks import Frozen, array_of, checked_call, finite, flag, in_a_shape, positive
 
 TORSION_TERMS = 20  # of the series of a rectangle: the terms fall as 1 / n^5
 

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.errors import MechanismError
+from varint.base.checks import array_of, positive
+from varint.base.errors import MechanismError
 from varint.model.bounds import bounded
-from varint.model.checks import array_of, positive
 
 
 def quat_from_z(direction: np.ndarray) -> np.ndarray:

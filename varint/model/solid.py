@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from varint.errors import MechanismError
+from varint.base.checks import Frozen, array_of, choice, made, sequence_of, shown, unit_quaternion
+from varint.base.errors import MechanismError
 from varint.model.arrays import Points, Quaternion, Values, Vector
 from varint.model.bounds import bounded
-from varint.model.checks import Frozen, array_of, choice, made, sequence_of, shown, unit_quaternion
 from varint.model.rotation_vectors import quat_from_matrix, rotation_matrix
 
 SIZES = {"box": 3, "cylinder": 2, "capsule": 2, "sphere": 1, "ellipsoid": 3, "mesh": 0}  # kind to how many

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.errors import VarintError
+from varint.base.checks import by_name, is_alone, unit_quaternion
+from varint.base.errors import VarintError
 from varint.model.bounds import bounded_array
-from varint.model.checks import by_name, is_alone, unit_quaternion
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure

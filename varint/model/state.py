@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.display import Shown, count_text, field_facts, html_table, numbers_text
-from varint.errors import StateError
-from varint.model.checks import array_of, quaternion_components, whole_number
+from varint.base.checks import array_of, quaternion_components, whole_number
+from varint.base.display import Shown, count_text, field_facts, html_table, numbers_text
+from varint.base.errors import StateError
 from varint.model.rotation_vectors import rotation_matrix
 
 LISTED = 30  # bodies in a notebook

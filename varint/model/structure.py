@@ -7,11 +7,11 @@ from types import MappingProxyType
 
 import numpy as np
 
-from varint.display import Shown, count_text, numbers_text
-from varint.errors import MechanismError
+from varint.base.checks import array_of, check_keys, check_name, known_name, of_type, sequence_of, shown
+from varint.base.display import Shown, count_text, numbers_text
+from varint.base.errors import MechanismError
 from varint.model.arrays import Vector
 from varint.model.body import WORLD, Body
-from varint.model.checks import array_of, check_keys, check_name, known_name, of_type, sequence_of, shown
 from varint.model.collision_shapes import CollisionShape, checked_collision
 from varint.model.degrees import warn_of_degrees, warn_of_forces_in_degrees
 from varint.model.forces import Force

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from varint.redmax.equations_of_motion import EquationsOfMotion
-from varint.redmax.reduced_trajectory import ReducedTrajectory
-from varint.redmax.states import ReducedState, coordinates, maximal_state, reduced_state
+from varint.methods.reduced.equations_of_motion import EquationsOfMotion
+from varint.methods.reduced.states import ReducedState, coordinates, maximal_state, reduced_state
+from varint.methods.reduced.trajectory import ReducedTrajectory
 
 __all__ = [
     "EquationsOfMotion",
@@ -20,11 +20,11 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "gradient":  # of a layer above, and only when asked for
-        from varint.gradients.reduced_gradient import gradient
+        from varint.derivatives.reduced.gradient import gradient
 
         return gradient
     if name == "simulate":
-        from varint.formulations.reduced import simulate
+        from varint.methods.reduced.method import simulate
 
         return simulate
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from varint.mechanism import Mechanism
+from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
 from varint.model.known_forces import USES, refuse

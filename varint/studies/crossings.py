@@ -5,14 +5,14 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize.elementwise import find_root
 
-from varint.configurations.sweep import named_coordinate
-from varint.errors import ArgumentError
-from varint.model.checks import call, choice, finite, of_type
+from varint.base.checks import call, choice, finite, of_type
+from varint.base.errors import ArgumentError
+from varint.mathematics.products.stages import BALL, FIRST, NEXT, PERIOD
+from varint.mechanism.sweep import named_coordinate
 from varint.model.joints.base import Joint
 from varint.model.product_table import joint_table
 from varint.model.state import State
-from varint.products.stages import BALL, FIRST, NEXT, PERIOD
-from varint.trajectory import Trajectory
+from varint.runs.trajectory import Trajectory
 
 FALLING, EITHER, RISING = DIRECTIONS = (-1, 0, 1)
 Crossed = str | tuple[str, int] | Callable[[State], float]

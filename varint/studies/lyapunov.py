@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.errors import ArgumentError
-from varint.formulations.base import Method, solve
-from varint.formulations.maximal import Variational
-from varint.formulations.parts import posed
+from varint.base.checks import positive
+from varint.base.errors import ArgumentError
 from varint.kinematics.frames import JointFrames, with_world
 from varint.kinematics.initial_state import checked_start
-from varint.mechanism import Mechanism
-from varint.model.checks import positive
+from varint.mechanism.mechanism import Mechanism
+from varint.methods.variational.method import Variational
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.commanded import Commanded
 from varint.model.rotation_vectors import quat_from_vector, quat_product, vector_from_quat
 from varint.model.state import State
-from varint.problem import Problem, Recording
+from varint.runs.method import Method, solve
+from varint.runs.parts import posed
+from varint.runs.problem import Problem, Recording
+from varint.runs.trajectory import Trajectory
 from varint.studies.batches import LEAST, cautious_mean
 from varint.studies.clock import Clock, by_clock
 from varint.studies.study import Study
-from varint.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,7 +85,7 @@ class LyapunovExponent(Study):
     def _draw(self, axes: "Axes") -> None:
         from varint.drawing.axes import legend
         from varint.drawing.style import COLOURS, INK, MEAN, PALE
-        from varint.viz.curves import over_time, time_unit
+        from varint.show.curves import over_time, time_unit
 
         unit, symbol = time_unit(self.t)
         axes.axhline(0.0, color=INK, linewidth=0.6)

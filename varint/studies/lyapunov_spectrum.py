@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.display import count_text, numbers_text
-from varint.errors import ArgumentError
-from varint.formulations.base import Method
-from varint.formulations.maximal import Variational
-from varint.formulations.parts import posed
-from varint.integrators.schemes import scheme as find_scheme
+from varint.base.checks import positive, whole_number
+from varint.base.display import count_text, numbers_text
+from varint.base.errors import ArgumentError
+from varint.derivatives.linear.minimal_coordinates import check_moves
+from varint.derivatives.linear.step_tangents import TangentRun
 from varint.kinematics.initial_state import checked_start
-from varint.linear.minimal_coordinates import check_moves
-from varint.linear.step_tangents import TangentRun
-from varint.mechanism import Mechanism
-from varint.model.checks import positive, whole_number
+from varint.mechanism.mechanism import Mechanism
+from varint.methods.variational.method import Variational
+from varint.methods.variational.schemes import scheme as find_scheme
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
-from varint.problem import Problem
+from varint.runs.method import Method
+from varint.runs.parts import posed
+from varint.runs.problem import Problem
 from varint.studies.batches import LEAST, cautious_mean
 from varint.studies.study import Study
 
@@ -80,7 +80,7 @@ class LyapunovSpectrum(Study):
 
     def _draw(self, axes: "Axes") -> None:
         from varint.drawing.style import INK, line
-        from varint.viz.curves import over_time, time_unit
+        from varint.show.curves import over_time, time_unit
 
         unit, symbol = time_unit(self.t)
         axes.axhline(0.0, color=INK, linewidth=0.6)

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.comparison.comparison_run import (
+from varint.base.checks import choice, of_type
+from varint.base.errors import ArgumentError
+from varint.kinematics.initial_state import checked_start
+from varint.mechanism.mechanism import Mechanism
+from varint.methods.reduced.integrators import DEFAULT
+from varint.methods.variational.schemes import ORDERS
+from varint.model.state import State
+from varint.runs.method import Method
+from varint.runs.problem import Problem
+from varint.studies.comparison.comparison_run import (
     CHECK,
     dividing,
     known_orders,
@@ -16,17 +25,8 @@ from varint.comparison.comparison_run import (
     stopped_or_done,
     variational,
 )
-from varint.comparison.differences import UNITS, Quantities, differences, largest
-from varint.comparison.series import Series, fitted_order, make_series
-from varint.errors import ArgumentError
-from varint.formulations.base import Method
-from varint.integrators.schemes import ORDERS
-from varint.kinematics.initial_state import checked_start
-from varint.mechanism import Mechanism
-from varint.model.checks import choice, of_type
-from varint.model.state import State
-from varint.problem import Problem
-from varint.redmax.integrators import DEFAULT
+from varint.studies.comparison.differences import UNITS, Quantities, differences, largest
+from varint.studies.comparison.series import Series, fitted_order, make_series
 from varint.studies.study import Study
 
 if TYPE_CHECKING:

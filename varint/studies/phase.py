@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.configurations.sweep import named_coordinate
-from varint.display import count_text
-from varint.errors import ArgumentError
-from varint.model.checks import flag, of_type
+from varint.base.checks import flag, of_type
+from varint.base.display import count_text
+from varint.base.errors import ArgumentError
+from varint.mechanism.sweep import named_coordinate
 from varint.model.motion import coordinate_units
+from varint.runs.trajectory import Trajectory
 from varint.studies.crossings import period_of
 from varint.studies.study import Study
-from varint.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +55,7 @@ class PhasePortrait(Study):
             yield f"{what}{values.min():.4g} to {values.max():.4g} {unit}".rstrip()
 
     def _draw(self, axes: "Axes") -> None:
-        from varint.viz.panels import label_phase, phase
+        from varint.show.panels import label_phase, phase
 
         far = np.abs(np.diff(self.coordinate)) > np.pi
         jumps = np.flatnonzero(far & self.wrapped) + 1
@@ -65,7 +65,7 @@ class PhasePortrait(Study):
 
     def _draw_points(self, axes: "Axes") -> None:
         from varint.drawing.style import COLOURS
-        from varint.viz.panels import label_phase
+        from varint.show.panels import label_phase
 
         axes.plot(self.coordinate, self.rate, ".", color=COLOURS[0], markersize=2)
         label_phase(axes, self.name, f"{self.name} rate", self.unit)

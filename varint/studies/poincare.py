@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.configurations.sweep import named_coordinate
-from varint.display import count_text, value_text
-from varint.errors import ArgumentError
+from varint.base.display import count_text, value_text
+from varint.base.errors import ArgumentError
+from varint.mechanism.sweep import named_coordinate
 from varint.model.motion import coordinate_units
+from varint.runs.trajectory import Trajectory
 from varint.studies.crossings import RISING, Crossed, crossings, observed
 from varint.studies.phase import PhasePortrait, phase_portrait
 from varint.studies.study import Study
-from varint.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varint.comparison.differences import UNITS, Quantities, differences, largest, turn
-from varint.formulations.base import Method, solve
-from varint.formulations.maximal import Variational
-from varint.formulations.parts import posed
-from varint.mechanism import Mechanism
+from varint.mechanism.mechanism import Mechanism
+from varint.methods.variational.method import Variational
 from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
 from varint.model.state import State
-from varint.problem import Problem
+from varint.runs.method import Method, solve
+from varint.runs.parts import posed
+from varint.runs.problem import Problem
+from varint.runs.trajectory import Trajectory
 from varint.studies.clock import Clock, by_clock
+from varint.studies.comparison.differences import UNITS, Quantities, differences, largest, turn
 from varint.studies.study import Study
-from varint.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +68,7 @@ class TimeReversal(Study):
     def _draw(self, axes: "Axes") -> None:
         from varint.drawing.axes import legend
         from varint.drawing.style import line
-        from varint.viz.curves import over_time, time_unit
+        from varint.show.curves import over_time, time_unit
 
         unit, symbol = time_unit(self.t)
         drawn = []

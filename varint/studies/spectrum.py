@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import signal
 
-from varint.analysis.table_columns import XYZ, Column, columns
-from varint.display import count_text, described, field_facts, names_text
-from varint.errors import ArgumentError
-from varint.model.checks import of_type, sequence_of, whole_number
-from varint.problem import MOST_STEPS
+from varint.base.checks import of_type, sequence_of, whole_number
+from varint.base.display import count_text, described, field_facts, names_text
+from varint.base.errors import ArgumentError
+from varint.results.table_columns import XYZ, Column, columns
+from varint.runs.problem import MOST_STEPS
+from varint.runs.trajectory import Trajectory
 from varint.studies.study import Study
-from varint.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

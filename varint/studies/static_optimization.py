@@ -19,16 +19,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import null_space
 
-from varint.analysis.forces import forces_at
-from varint.display import count_text, value_text
-from varint.errors import ArgumentError
-from varint.linear.joint_motion import JointMotion, by_joint, joint_motion, required_efforts, without
-from varint.linear.path_arms import path_arms
-from varint.mechanism import Mechanism
-from varint.model.checks import of_type, sequence_of
+from varint.base.checks import of_type, sequence_of
+from varint.base.display import count_text, value_text
+from varint.base.errors import ArgumentError
+from varint.derivatives.linear.joint_motion import JointMotion, by_joint, joint_motion, required_efforts, without
+from varint.derivatives.linear.path_arms import path_arms
+from varint.mechanism.mechanism import Mechanism
+from varint.methods.reduced.equations_of_motion import EquationsOfMotion
+from varint.methods.reduced.kinematics import TreeKinematics
 from varint.model.forces.base import Force
-from varint.redmax.equations_of_motion import EquationsOfMotion
-from varint.redmax.kinematics import TreeKinematics
+from varint.results.forces import forces_at
 from varint.studies.study import Study
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class StaticOptimization(Study):
     def _draw(self, axes: Axes) -> None:
         from varint.drawing.axes import legend
         from varint.drawing.style import line
-        from varint.viz.curves import over_time, time_unit
+        from varint.show.curves import over_time, time_unit
 
         unit, symbol = time_unit(self.t)
         largest = sorted(self.tension, key=lambda name: -np.abs(self.tension[name]).max())[:MOST]

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from varint.display import Shown
+from varint.base.display import Shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

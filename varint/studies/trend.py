@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.analysis.derived import QUANTITIES
-from varint.analysis.diagnostics import finest
-from varint.analysis.table_columns import XYZ, listed_name
-from varint.errors import ArgumentError
-from varint.model.checks import of_type, shown, whole_number
+from varint.base.checks import of_type, shown, whole_number
+from varint.base.errors import ArgumentError
+from varint.results.derived import QUANTITIES
+from varint.results.diagnostics import finest
+from varint.results.table_columns import XYZ, listed_name
+from varint.runs.trajectory import Trajectory
 from varint.studies.batches import LEAST, Fit, fitted
 from varint.studies.study import Study
-from varint.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +90,7 @@ class Trend(Study):
     def _draw(self, axes: "Axes") -> None:
         from varint.drawing.axes import label_values, legend
         from varint.drawing.style import COLOURS, DASHED, MEAN
-        from varint.viz.curves import over_time, time_unit
+        from varint.show.curves import over_time, time_unit
 
         unit, symbol = time_unit(self.t)
         line = self.slope * (self.t - self.t.mean())
@@ -109,7 +109,7 @@ def energy_trend(trajectory: Trajectory, quantity: str | tuple[str, int] = "ener
     trajectory : Trajectory
         Of any length; large runs in files are read part by part. Where it has diagnostics, they are taken.
     quantity : str or (str, int)
-        "energy", "energy_balance", "drift", ..., see `varint.analysis.derived`; of a vector with the number of its
+        "energy", "energy_balance", "drift", ..., see `varint.results.derived`; of a vector with the number of its
         part, ("linear_momentum", 2).
 
     Raises ArgumentError for an unknown quantity, and for fewer than 8 nodes.

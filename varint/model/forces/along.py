@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from itertools import permutations
 from typing import TYPE_CHECKING, ClassVar
 
-from varint.errors import MechanismError
+from varint.base.checks import shown
+from varint.base.errors import MechanismError
 from varint.measures import Measure
-from varint.model.checks import shown
 from varint.model.forces.base import Effort, Element, Force
 from varint.model.forces.law import Law
 

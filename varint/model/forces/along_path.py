@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.errors import MechanismError
-from varint.model.checks import not_negative
+from varint.base.checks import not_negative
+from varint.base.errors import MechanismError
 from varint.model.forces.base import Force
 from varint.model.forces.path import At
 from varint.model.forces.wrapped_path import (

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from varint.base.checks import array_of, choice, unit_axis
 from varint.model.arrays import Values, Vector
-from varint.model.checks import array_of, choice, unit_axis
 from varint.model.forces.base import BodyLoad, Element, register
 from varint.model.forces.commanded import Commanded
 

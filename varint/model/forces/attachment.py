@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.errors import MechanismError
+from varint.base.checks import array_of, check_name, finite, sequence_of, shown
+from varint.base.errors import MechanismError
 from varint.measures.point import Displacement
 from varint.model.arrays import Vector
 from varint.model.body import WORLD
-from varint.model.checks import array_of, check_name, finite, sequence_of, shown
 from varint.model.forces.base import Constraint, Element, Force, register
 
 if TYPE_CHECKING:

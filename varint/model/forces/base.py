@@ -10,11 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 
-from varint.display import Shown
-from varint.errors import MechanismError
-from varint.measures import Measure
-from varint.model.body import WORLD
-from varint.model.checks import (
+from varint.base.checks import (
     Frozen,
     check_name,
     check_plain_fields,
@@ -24,6 +20,10 @@ from varint.model.checks import (
     positive,
     shown,
 )
+from varint.base.display import Shown
+from varint.base.errors import MechanismError
+from varint.measures import Measure
+from varint.model.body import WORLD
 from varint.model.collision_shapes import CollisionShape
 from varint.model.forces.law import Law
 from varint.model.forces.measured import coordinate_measure, is_free_rotation
@@ -59,7 +59,7 @@ class Effort(Element):
 
     ``weights``: of the measures in the sum, 1 where there are none; ``table``: (values, efforts) of a tabulated law;
     ``function``: of a user's law; ``terms``: as `Limit`; ``start``: of the law's internal variable; ``compliant``:
-    whether it is a compliant row of a joint (kernels/soft_joints.py).
+    whether it is a compliant row of a joint (step/compliant/soft_joints.py).
     """
 
     measures: tuple[Measure, ...]
@@ -98,7 +98,7 @@ class Constraint(Element):
 
 @dataclass(frozen=True, eq=False)
 class BodyLoad(Element):
-    """A force and a torque on ``body`` that follow from its own motion (kernels/loads.py).
+    """A force and a torque on ``body`` that follow from its own motion (step/loads.py).
 
     kind : {"push", "follower", "resistance", "sliding"}
     force, torque, point : (3,) world, reference configuration
@@ -143,7 +143,7 @@ class BodyLoad(Element):
 
 @dataclass(frozen=True, eq=False)
 class PlaneContact(Element):
-    """Points of ``body`` that cannot pass a plane of the world (terms/contacts).
+    """Points of ``body`` that cannot pass a plane of the world (step/contacts).
 
     points : (P, 3) world, reference configuration, m
     radius : float
@@ -168,7 +168,7 @@ class PlaneContact(Element):
 
 @dataclass(frozen=True, eq=False)
 class BodyContact(Element):
-    """Shapes of ``body`` and ``other`` cannot pass each other (terms/contacts); ``other`` may be the world.
+    """Shapes of ``body`` and ``other`` cannot pass each other (step/contacts); ``other`` may be the world.
 
     shapes, other_shapes : of the two bodies, in their axes
     friction, restitution : float

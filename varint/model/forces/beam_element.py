@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from varint.errors import ArgumentError, MechanismError
+from varint.base.checks import array_of, check_name
+from varint.base.errors import ArgumentError, MechanismError
 from varint.measures import Measure
 from varint.measures.middle import MiddleDisplacement
 from varint.measures.rotation import RotationComponent
 from varint.model.arrays import Matrix, Values, Vector
-from varint.model.checks import array_of, check_name
 from varint.model.forces.base import Effort, Element, Force, register
 from varint.model.forces.spring import SPRING
 

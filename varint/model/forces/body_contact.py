@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from varint.errors import MechanismError
+from varint.base.errors import MechanismError
 from varint.model.body import WORLD
 from varint.model.collision_shapes import (
     BoxShape,

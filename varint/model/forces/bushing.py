@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from varint.errors import MechanismError
+from varint.base.checks import array_of, in_a_shape
+from varint.base.errors import MechanismError
 from varint.measures.frame import FrameCoordinate
 from varint.model.arrays import Matrix, Vector
-from varint.model.checks import array_of, in_a_shape
 from varint.model.forces.base import Effort, Element, Force, register
 from varint.model.forces.spring import SPRING
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint.errors import ArgumentError
-from varint.model.checks import function_of, in_a_shape
+from varint.base.checks import function_of, in_a_shape
+from varint.base.errors import ArgumentError
 from varint.model.forces.base import Force
 from varint.model.state import State
 

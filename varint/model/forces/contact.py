@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varint.errors import MechanismError
+from varint.base.checks import array_of, choice, unit_axis
+from varint.base.errors import MechanismError
 from varint.measures.length import Length
 from varint.measures.point import Displacement
 from varint.model.arrays import Points, Vector
 from varint.model.body import WORLD
-from varint.model.checks import array_of, choice, unit_axis
 from varint.model.forces.along import AlongMeasure
 from varint.model.forces.base import BodyLoad, Effort, Element, Force, register
 from varint.model.forces.law import Law

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from varint.errors import MechanismError
+from varint.base.checks import check_name, sequence_of
+from varint.base.errors import MechanismError
 from varint.model.body import WORLD
-from varint.model.checks import check_name, sequence_of
 from varint.model.forces.base import Element, Force, register
 from varint.model.forces.body_contact import Contact
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import scipy  # whose parts are imported where they are used
 
-from varint._numba import compiled_law
-from varint.errors import MechanismError
-from varint.model.checks import array_of, check_name, function_of, sequence_of, shown, whole_number
+from varint.base.checks import array_of, check_name, function_of, sequence_of, shown, whole_number
+from varint.base.errors import MechanismError
+from varint.base.numba import compiled_law
 from varint.model.forces.base import register
 from varint.model.forces.coupled import Coupled
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.errors import MechanismError
+from varint.base.errors import MechanismError
 from varint.measures import Measure
 from varint.model.forces.base import Constraint, Element, Force
 

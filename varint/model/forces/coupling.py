@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.errors import MechanismError
-from varint.model.checks import check_name, finite, sequence_of, shown, whole_number
+from varint.base.checks import check_name, finite, sequence_of, shown, whole_number
+from varint.base.errors import MechanismError
 from varint.model.forces.base import register
 from varint.model.forces.coupled import Coupled, unit_of
 

@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.elasticity.materials import MATERIALS, lame_constants
-from varint.elasticity.tetrahedra import FLATTEST, TetrahedralMesh, box_mesh, flatness, signed_volumes
-from varint.errors import ArgumentError, MechanismError
-from varint.model.arrays import Corners, Points
-from varint.model.checks import (
+from varint.base.checks import (
     array_of,
     choice,
     finite,
@@ -23,6 +19,10 @@ from varint.model.checks import (
     shown,
     whole_number,
 )
+from varint.base.errors import ArgumentError, MechanismError
+from varint.mathematics.elasticity.materials import MATERIALS, lame_constants
+from varint.mathematics.elasticity.tetrahedra import FLATTEST, TetrahedralMesh, box_mesh, flatness, signed_volumes
+from varint.model.arrays import Corners, Points
 from varint.model.forces.base import Element, Force, register
 from varint.model.forces.soft_mesh import AttachedVertices, SoftMesh, attached_parts, checked_attach
 from varint.model.mesh_reader import Chosen, MeshSource, read_tetrahedra

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from varint.errors import MechanismError
+from varint.base.checks import array_of, freeze, unit_axis, whole_number
+from varint.base.errors import MechanismError
 from varint.model.arrays import Points
-from varint.model.checks import array_of, freeze, unit_axis, whole_number
 from varint.model.forces.base import Element, Force, SolvedElsewhere, register
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Slide, Turn

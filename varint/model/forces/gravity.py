@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.errors import MechanismError
+from varint.base.checks import array_of
+from varint.base.errors import MechanismError
 from varint.measures.length import Length
 from varint.model.arrays import Vector
-from varint.model.checks import array_of
 from varint.model.forces.base import Effort, Element, Force, register
 from varint.model.forces.law import Law
 

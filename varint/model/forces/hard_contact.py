@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from varint.errors import MechanismError
+from varint.base.checks import array_of, unit_axis
+from varint.base.errors import MechanismError
 from varint.model.arrays import Points, Vector
-from varint.model.checks import array_of, unit_axis
 from varint.model.forces.base import Element, Force, PlaneContact, register
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.errors import MechanismError
+from varint.base.checks import array_of, unit_axis
+from varint.base.errors import MechanismError
 from varint.measures.edge import Edge
 from varint.model.arrays import Vector
-from varint.model.checks import array_of, unit_axis
 from varint.model.forces.base import Constraint, Element, register
 from varint.model.forces.no_slip import PARALLEL, NoSlip
 

@@ -22,8 +22,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from varint._numba import njit
-from varint.display import Shown
+from varint.base.display import Shown
+from varint.base.numba import njit
 
 VARIABLES = ("value", "rate", "input", "state", "table", "function")  # names of arguments that are not parameters
 
@@ -45,7 +45,7 @@ class Law(Shown):
         Returns (flow, flow_by_state), for laws whose flow does not depend on value and rate. Their state in the middle
         of a step does not depend on the motion, and is solved for once a step.
     along_path : bool
-        Whether its measures are pieces of a path that are evaluated together (kernels/paths.py).
+        Whether its measures are pieces of a path that are evaluated together (step/paths/measures.py).
     """
 
     name: str

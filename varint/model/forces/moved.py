@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from varint.base.checks import in_a_shape
 from varint.measures import Measure
 from varint.measures.point import Displacement
 from varint.model.arrays import Points, Vector
 from varint.model.body import WORLD
-from varint.model.checks import in_a_shape
 from varint.model.forces.base import Constraint, Element, Force
 from varint.model.rotation_vectors import quat_product, vector_from_quat
 

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint._numba import njit
-from varint.algebra.wrapping import INSIDE
-from varint.errors import MechanismError
+from varint.base.checks import array_of, choice, in_a_shape
+from varint.base.errors import MechanismError
+from varint.base.numba import njit
+from varint.mathematics.wrapping import INSIDE
 from varint.model.arrays import Values
-from varint.model.checks import array_of, choice, in_a_shape
 from varint.model.forces.along_path import AlongPath
 from varint.model.forces.base import Effort, Element, register
 from varint.model.forces.commanded import Commanded

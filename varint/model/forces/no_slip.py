@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.errors import MechanismError
+from varint.base.checks import unit_axis
+from varint.base.errors import MechanismError
 from varint.model.arrays import Vector
 from varint.model.body import WORLD
-from varint.model.checks import unit_axis
 from varint.model.forces.base import Force
 from varint.model.rotation_vectors import rotation_matrix
 

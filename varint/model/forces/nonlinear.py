@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint._numba import njit
-from varint.errors import MechanismError
+from varint.base.checks import array_of, call, finite
+from varint.base.errors import MechanismError
+from varint.base.numba import njit
 from varint.model.arrays import Values
-from varint.model.checks import array_of, call, finite
 from varint.model.forces.along import AlongCoordinate, AlongMeasure
 from varint.model.forces.base import Effort, Element, register
 from varint.model.forces.law import Law

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.elasticity.spring_net import SpringNet
-from varint.errors import ArgumentError, MechanismError
-from varint.model.arrays import Pairs, Points, Values
-from varint.model.checks import (
+from varint.base.checks import (
     MOST,
     array_of,
     check_name,
@@ -24,6 +21,9 @@ from varint.model.checks import (
     unit_axis,
     whole_number,
 )
+from varint.base.errors import ArgumentError, MechanismError
+from varint.mathematics.elasticity.spring_net import SpringNet
+from varint.model.arrays import Pairs, Points, Values
 from varint.model.forces.base import Element, Force, register
 from varint.model.forces.path import At
 from varint.model.forces.soft_mesh import AttachedVertices, SoftMesh, attached_parts, checked_attach

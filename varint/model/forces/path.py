@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
-from varint.errors import MechanismError
+from varint.base.checks import Frozen, array_of, check_keys, check_name, of_type, sequence_of, whole_number
+from varint.base.errors import MechanismError
 from varint.model.arrays import Points, Vector
-from varint.model.checks import Frozen, array_of, check_keys, check_name, of_type, sequence_of, whole_number
 from varint.model.forces.base import Element
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class At(Frozen):
 
 
 class PathWrap(NamedTuple):
-    """A surface that a path with mass leads around from point ``piece`` to the next, see algebra/wrapping.py.
+    """A surface that a path with mass leads around from point ``piece`` to the next, see mathematics/wrapping.py.
 
     ``centre`` (3,), m, world, reference; ``axis`` (3,), zero for a sphere; ``side`` (3,) from the axis, m.
     """
@@ -54,7 +54,7 @@ class PathWrap(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PathInertia(Element):
-    """Mass spread evenly along a path of points of several bodies, that moves with the path (redmax/path_masses.py).
+    """Mass spread evenly along a path of points of several bodies, that moves with the path.
 
     The strain is equal everywhere: a particle stays at its fraction of the length. An element without an effort, which
     any force may return beside others.

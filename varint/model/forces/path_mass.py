@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from varint.model.checks import not_negative
+from varint.base.checks import not_negative
 from varint.model.forces.base import Element, Force, register
 from varint.model.forces.path import At, checked_belly, checked_lumped, checked_path, path_inertia
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from varint.base.checks import array_of, in_a_shape, unit_quaternion
 from varint.measures import Measure
 from varint.measures.frame import FrameCoordinate
 from varint.model.arrays import Quaternion, Quaternions, Vector
 from varint.model.body import WORLD
-from varint.model.checks import array_of, in_a_shape, unit_quaternion
 from varint.model.forces.base import register
 from varint.model.forces.moved import AXES, ORIGIN, Moved
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from varint.errors import MechanismError
+from varint.base.checks import shown
+from varint.base.errors import MechanismError
 from varint.model.arrays import Values
-from varint.model.checks import shown
 from varint.model.forces.base import register
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.driven import Driven

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from varint.errors import MechanismError
+from varint.base.checks import array_of, check_name, sequence_of
+from varint.base.errors import MechanismError
 from varint.measures.length import Length
 from varint.model.arrays import Points
-from varint.model.checks import array_of, check_name, sequence_of
 from varint.model.forces.base import Effort, Element, Force, register
 from varint.model.forces.law import Law
 from varint.model.forces.spring import CABLE, SPRING

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.elasticity.elastic_mesh import ElasticMesh
-from varint.errors import MechanismError
-from varint.model.checks import Frozen, check_keys, check_name, of_type, sequence_of, shown, whole_number
+from varint.base.checks import Frozen, check_keys, check_name, of_type, sequence_of, shown, whole_number
+from varint.base.errors import MechanismError
+from varint.mathematics.elasticity.elastic_mesh import ElasticMesh
 from varint.model.forces.base import Element
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class AttachedVertices(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class SoftMesh(Element):
-    """A mesh with mass that the steps in maximal coordinates move (integrators/deformable_march.py).
+    """A mesh with mass that the steps in maximal coordinates move (methods/variational/deformable_march.py).
 
     An element without an effort and without work: its energy is its own.
 

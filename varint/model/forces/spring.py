@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from varint.errors import MechanismError
+from varint.base.checks import array_of
+from varint.base.errors import MechanismError
 from varint.measures import Measure
 from varint.measures.length import Length
 from varint.model.arrays import Vector
-from varint.model.checks import array_of
 from varint.model.forces.along import AlongMeasure
 from varint.model.forces.base import Effort, Element, register
 from varint.model.forces.law import Law

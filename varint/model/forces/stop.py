@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from varint.errors import MechanismError
+from varint.base.errors import MechanismError
 from varint.model.forces.along import AlongCoordinate, AlongMeasure
 from varint.model.forces.base import Effort, Element, register
 from varint.model.forces.joint import INPUT

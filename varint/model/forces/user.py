@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint._numba import call_back, compiled_law
-from varint.errors import MechanismError
-from varint.model.checks import function_of
+from varint.base.checks import function_of
+from varint.base.errors import MechanismError
+from varint.base.numba import call_back, compiled_law
 from varint.model.forces.along import AlongCoordinate, AlongMeasure
 from varint.model.forces.base import Effort, Element, register
 from varint.model.forces.law import Law

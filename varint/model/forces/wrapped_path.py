@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from varint.algebra.wrapping import FREE, INSIDE, OUTSIDE, wrapped_length
-from varint.errors import MechanismError
+from varint.base.checks import Frozen, array_of, check_name, made, positive, sequence_of, shown, unit_axis
+from varint.base.errors import MechanismError
+from varint.mathematics.wrapping import FREE, INSIDE, OUTSIDE, wrapped_length
 from varint.measures import Measure
 from varint.measures.length import Length
 from varint.measures.wrap import CLOSES, FOLLOWS, LEADS, Wrap
 from varint.model.arrays import Vector
-from varint.model.checks import Frozen, array_of, check_name, made, positive, sequence_of, shown, unit_axis
 from varint.model.forces.path import At, PathWrap
 
 CLEAR = 10.0  # times the smoothing: least distance of an attachment from the surface

@@ -20,14 +20,7 @@ from typing import Annotated, ClassVar, TypeVar
 
 import numpy as np
 
-from varint.display import field_facts, value_text
-from varint.errors import MechanismError
-from varint.measures.axis import Square
-from varint.measures.point import Along
-from varint.measures.product import OnMotions
-from varint.model.arrays import Vector
-from varint.model.bounds import bounded, divisor
-from varint.model.checks import (
+from varint.base.checks import (
     Frozen,
     array_of,
     check_name,
@@ -38,6 +31,13 @@ from varint.model.checks import (
     not_negative,
     unit_axis,
 )
+from varint.base.display import field_facts, value_text
+from varint.base.errors import MechanismError
+from varint.measures.axis import Square
+from varint.measures.point import Along
+from varint.measures.product import OnMotions
+from varint.model.arrays import Vector
+from varint.model.bounds import bounded, divisor
 from varint.model.motion import Motion
 
 X, Y, Z = 0, 1, 2
@@ -194,7 +194,7 @@ class Joint(Frozen):
 
 
 class ProductJoint(Joint):
-    """A joint whose motions say all: its rows keep to them (products/product_rows.py), its coordinates are searched."""
+    """A joint whose motions say all: its rows keep to them (products/rows.py), its coordinates are searched."""
 
     @property
     def forbidden(self) -> tuple:

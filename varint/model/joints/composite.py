@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from varint.errors import MechanismError
-from varint.model.checks import kind_of, made, sequence_of, shown
+from varint.base.checks import kind_of, made, sequence_of, shown
+from varint.base.errors import MechanismError
 from varint.model.joints.base import REGISTRY, ProductJoint, register
 from varint.model.motion import Ball, Motion, Shift, Slide, Turn
 from varint.model.product_joint import Product, adjoint, along_screw, inverse, pose_matrix

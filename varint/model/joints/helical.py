@@ -5,9 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
-from varint.errors import MechanismError
+from varint.base.checks import finite
+from varint.base.errors import MechanismError
 from varint.model.bounds import divisor
-from varint.model.checks import finite
 from varint.model.joints.base import AxisJoint, ProductJoint, Z, angle_about_z, register
 from varint.model.motion import Motion, Turn
 from varint.model.product_joint import along_screw

@@ -6,10 +6,10 @@ from typing import cast
 
 import numpy as np
 
-from varint.errors import MechanismError
+from varint.base.checks import positive
+from varint.base.errors import MechanismError
 from varint.measures.distance import Distance
 from varint.model.bounds import divisor
-from varint.model.checks import positive
 from varint.model.joints.base import Joint, X, Y, Z, frame_about, register
 from varint.model.motion import Ball, Motion, Shift, Turn
 from varint.model.rotation_vectors import vector_from_matrix

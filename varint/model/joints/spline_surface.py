@@ -7,9 +7,9 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.errors import MechanismError
+from varint.base.checks import array_of, freeze
+from varint.base.errors import MechanismError
 from varint.model.bounds import FARTHEST, bounded
-from varint.model.checks import array_of, freeze
 from varint.model.joints.base import ProductJoint, register
 from varint.model.motion import Motion
 from varint.model.product_joint import Product, inverse, pose_matrix

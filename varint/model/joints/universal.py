@@ -5,9 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
-from varint.errors import MechanismError
+from varint.base.checks import unit_axis
+from varint.base.errors import MechanismError
 from varint.model.arrays import Vector
-from varint.model.checks import unit_axis
 from varint.model.joints.base import ALONG_ALL, AxisJoint, Square, X, Y, register
 from varint.model.motion import Turn
 

@@ -1,0 +1,316 @@
+"""The gradient of an objective of a run, by the start and by the numbers of the description.
+
+The run is done once and its stages are kept, all or part by part (taped.py). The gradient of the objective by its
+states goes back along them (step/derivatives/adjoint.py), exactly. What a number of the description changes is then the
+derivative of one scalar, by differences of the description (changes.py), or is known at once (local.py).
+"""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varint.base.checks import flag, function_of, positive, sequence_of
+from varint.base.errors import ArgumentError, UnresolvedError, UnresolvedWarning
+from varint.derivatives.along_run import MotionSum, go_back
+from varint.derivatives.backward import Adjoint, adjoints_of
+from varint.derivatives.changes import Changed, Changes, bends
+from varint.derivatives.given import LoadPlace
+from varint.derivatives.local import Derivative, Local
+from varint.derivatives.meshes.adjoint import MeshAdjoint
+from varint.derivatives.meshes.numbers import MeshNumbers
+from varint.derivatives.meshes.tape import MeshTape
+from varint.derivatives.mobility import Mobility
+from varint.derivatives.numbers import (
+    START,
+    STEP_SIZE,
+    Number,
+    by_differences,
+    check_names,
+    made_of,
+    number_of,
+    of_shape,
+    start_of,
+)
+from varint.derivatives.objective import (
+    Gradient,
+    StateGradient,
+    bound,
+    by_itself,
+    by_states,
+    nodes_at,
+    stacked,
+    times_at,
+)
+from varint.derivatives.taped import MaximalTape, TapeSetting
+from varint.kinematics.initial_state import checked_start
+from varint.mechanism.mechanism import Mechanism
+from varint.methods.variational.deformable_run import check_deformable
+from varint.methods.variational.method import Variational, checked_turn
+from varint.methods.variational.schemes import scheme as find_scheme
+from varint.model.forces.soft_mesh import soft_meshes
+from varint.model.known_forces import USES, refuse
+from varint.model.state import State
+from varint.results.resolution import finer_step
+from varint.runs.method import Method
+from varint.runs.parts import posed, refuse_beside
+from varint.runs.problem import Problem, Recording, checked_times
+
+SHARES = (1.0, 0.15, 0.02)  # of the steps of numbers, tried in turn: starts closed anew bend near singular poses
+
+
+def gradient(
+    mechanism: Mechanism | Callable[..., Mechanism] | Problem,
+    objective: Callable[..., Any],
+    duration: float | Method | None = None,
+    dt: float | None = None,
+    *,
+    with_respect_to: Sequence[str],
+    times: ArrayLike | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    state: State | None = None,
+    of_mechanism: bool = False,
+    order: int | None = None,
+    scheme: str | None = None,
+    tol: float = 1e-12,
+    force: Mapping[str, ArrayLike] | None = None,
+    torque: Mapping[str, ArrayLike] | None = None,
+    adaptive: bool | float = False,
+    on_unresolved: str = "warn",
+    memory: float | None = None,
+) -> Gradient:
+    """The derivatives of an objective of a run by its start and by the numbers of its mechanism (docs/gradients.md).
+
+    Those of the steps are exact, those of description and objective are central differences of fourth order.
+
+    Parameters
+    ----------
+    mechanism : Mechanism, or a function of the ``parameters`` that makes one, or Problem
+    objective : function
+        Of the last State, or of a list of those at ``times``; gives a number, or an array (m,) of numbers, which share
+        the run: derivatives then have a first axis of m. Where an objective that is one number has an attribute
+        ``gradient``, a function of the same that gives a `StateGradient` (or four such arrays), or a list of one a
+        time, that is taken in place of differences.
+    of_mechanism : bool
+        Whether the objective takes the mechanism before the state or states: that of an energy, a reaction or a joint
+        coordinate, which depend on the numbers themselves too.
+    duration, dt, order, scheme, tol, force, torque
+        See `simulate`; no order 1. Beside a Problem ``duration`` is the method: a `Variational`, whose ``tol`` is 1e-12
+        where it gives none, or a `Reduced`, see `varint.redmax.gradient`.
+    adaptive : bool or float
+        See `simulate`. The gradient is that of the steps as they were taken: their sizes are held.
+    on_unresolved : {"warn", "raise", "substep", "ignore"}
+        See `simulate`, but for steep forces such as a `VelocityMotor`, of which nothing is said. With "substep" the
+        gradient is that of the steps as they were cut.
+    memory : float, optional
+        Bytes for stages and checkpoints, half of what is free where not given. Where all stages do not fit, the run is
+        marched again from checkpoints: the gradient has the same bits, and takes longer.
+    with_respect_to : sequence of str
+        "start"; "gravity"; "dt", of a run of as many steps; a number of a body, joint or force: "coupler.mass",
+        "crank pin.point", "crank pin.point[0]", "motor.effort", also where that is one value a node; a load on a body:
+        "coupler.force", "coupler.torque"; or one of the ``parameters``. By an inertia along its symmetric changes.
+    times : (K,), optional
+        s, rising; whole steps, but with ``adaptive``.
+    parameters : dict, optional
+        Name to number or array: the arguments of ``mechanism``, where that is a function.
+    state : State, optional
+        Where the run starts; ``mechanism.state()`` where not given, which changes with the numbers. A state that is
+        given stays, but for what closes the joints.
+
+    Returns
+    -------
+    Gradient
+        ``value`` of the objective; the derivative by each name, ``found["coupler.mass"]``, of the shape of the number
+        and a `StateGradient` by "start"; ``states``, which the objective was of.
+
+    Raises
+    ------
+    ArgumentError
+        An unknown name; a number that cannot change, as one that opens or locks an overconstrained loop; order 1;
+        inputs that are `extrapolated`, and with ``adaptive`` all that are functions of the state; a hard stop reached
+        with zero speed; "dt" of adaptive steps; a memory in which no step fits.
+    ConvergenceError
+        A step could not be solved; it carries no trajectory. UnresolvedError, which is one: see above.
+    """
+    given = dict(locals())
+    if isinstance(mechanism, Problem) and isinstance(duration, Method) and duration.gradient_in:
+        return _by_others(given, duration.gradient_in)
+    function_of(objective, "objective", ArgumentError)
+    made, own = made_of(mechanism.mechanism if isinstance(mechanism, Problem) else mechanism, parameters)
+    if not isinstance(mechanism, Problem):
+        given["mechanism"] = made
+    problem, method = posed(gradient, given, Variational, only=True)
+    names = [with_respect_to] if isinstance(with_respect_to, str) else with_respect_to
+    names = sequence_of(names, "with_respect_to", "names", ArgumentError)
+    check_names(names)
+    places = {name: place for name in names if (place := _load_of(made, name, problem.force, problem.torque))}
+    others = {START, STEP_SIZE, *places}
+    numbers = {name: own[name] if name in own else number_of(made, name) for name in names if name not in others}
+    setting, at = _setting(problem, method, times, memory)
+    if STEP_SIZE in names and setting.turn is not None:
+        raise ArgumentError("adaptive steps have no derivative by 'dt': their sizes are held as they were taken")
+    state = problem.state
+    first = checked_start(made, problem.start())
+    tape, kind = (MeshTape, MeshAdjoint) if soft_meshes(made) else (MaximalTape, Adjoint)
+    run = tape(made, first, setting, at)
+    _tell_unresolved(run, method.on_unresolved)
+    states = [run.nodes[k].state for k in run.wanted]
+    alone = times is None
+    of_states = bound(objective, made) if flag(of_mechanism, "of_mechanism", ArgumentError) else objective
+    value, by_bodies, by_vertices = by_states(of_states, states, alone, made.compiled.length, problem.duration)
+    by_nodes = np.zeros((len(by_bodies), len(run.nodes), *by_bodies.shape[2:]))
+    by_nodes[:, run.wanted] = by_bodies
+    adjoints = adjoints_of(run, by_nodes, places, kind)
+    for adjoint, each in zip(adjoints, by_vertices, strict=True):
+        if isinstance(adjoint, MeshAdjoint):
+            adjoint.by_vertices[run.wanted] = each
+    mobility, by_numbers = Mobility(made, run.first, state), Prepared(run, state, len(adjoints))
+    mobility.check([*numbers.values()])
+    derivatives: dict[str, Callable[[int, Adjoint], Any]]
+    derivatives = {name: by_numbers.derivative(number) for name, number in numbers.items()}
+    derivatives[START] = lambda k, adjoint: StateGradient(*np.split(adjoint.by_first_state(), 4, axis=1))
+    derivatives[STEP_SIZE] = lambda k, adjoint: adjoint.by_step()
+    for name in places:
+        derivatives[name] = partial(_by_load, name)
+    for adjoint in adjoints:
+        adjoint.by.wanted[0] = by_numbers.of_rows
+    go_back(run, adjoints, by_numbers.sums)
+    by = {}
+    for name in names:
+        found = [derivatives[name](k, each) for k, each in enumerate(adjoints)]
+        if of_mechanism and name in numbers:
+            itself = by_itself(objective, numbers[name], made, states, alone)
+            found = [through + direct for through, direct in zip(found, itself, strict=True)]
+        by[name] = stacked(found, not value.ndim)
+    return Gradient(value if value.ndim else float(value), by, states)
+
+
+def _by_load(name: str, k: int, adjoint: Adjoint) -> np.ndarray:
+    return adjoint.given.by_load(name)
+
+
+def _by_others(given: Mapping[str, Any], module: str) -> Gradient:
+    """The gradient by that function of another ``module``, for arguments of this one."""
+    passed = ("mechanism", "objective", "duration", "with_respect_to", "times", "parameters", "of_mechanism")
+    if given["memory"] is not None:
+        raise ArgumentError("memory= is of gradients of the variational integrator: leave it out")
+    refuse_beside(gradient, given, given.keys() - passed)
+    return importlib.import_module(module).gradient(**{name: given[name] for name in passed})
+
+
+def _setting(
+    problem: Problem, method: Variational, times: ArrayLike | None, memory: float | None
+) -> tuple[TapeSetting, list]:
+    """Setting of the run, and the instants of the objective; ``memory`` as in `gradient`."""
+    scheme = find_scheme(method.order, method.scheme)
+    refuse(problem.mechanism, USES["gradient" if method.adaptive is False else "adaptive gradient"])
+    check_deformable(problem.mechanism, scheme, Recording(), method.on_unresolved == "substep")
+    if scheme.staggered:
+        raise ArgumentError("a gradient needs order 2 or more")
+    if scheme.stages.size > 1:
+        refuse(problem.mechanism, USES["composed steps"])
+    _check_together(problem.mechanism)
+    duration, dt, steps = checked_times(problem.duration, method.dt)  # type: ignore[arg-type]  # a number by now
+    turn = checked_turn(method.adaptive, scheme)
+    at: list[Any]
+    if turn is None:
+        at = [steps] if times is None else nodes_at(times, dt, steps)
+    else:
+        at = [duration] if times is None else times_at(times, duration)
+    memory = None if memory is None else positive(memory, "memory", ArgumentError)
+    end = steps * dt if turn is None else duration
+    loads, redo = (problem.force, problem.torque), method.on_unresolved == "substep"
+    return TapeSetting(scheme, dt, method.tol, steps, loads, turn, end, redo, memory), at
+
+
+def _check_together(mechanism: Mechanism) -> None:
+    """Raise ArgumentError where stops and contacts act in the same impacts."""
+    pairs = zip(mechanism.forces, mechanism.force_traits, strict=True)
+    named = {trait: force for force, traits in pairs for trait in traits}
+    if "hard" in named and "contacts" in named:
+        raise ArgumentError(
+            f"{named['hard'].label} and {named['contacts'].label} may act in one impact, which gradients do not"
+            " support: give the stop a stiffness, or remove one of the two"
+        )
+
+
+def _tell_unresolved(run: MaximalTape, on_unresolved: str) -> None:
+    """Warn the caller of `gradient`, or raise UnresolvedError, where steps did not resolve the motion."""
+    found, name = run.unresolved, run.mechanism.name
+    if found is None or on_unresolved == "ignore":
+        return
+    message = (
+        f"the steps of '{name}' did not resolve its motion, first between t = {found.after:g} and {found.until:g} s,"
+        f" where the velocity of body '{found.body}' changed most: energy came or went without work. The gradient is"
+        f" that of the steps. Try dt = {finer_step(run.mechanism, run.dt):g} s"
+    )
+    if on_unresolved == "raise":
+        raise UnresolvedError(message, time=found.after, body=found.body, joint=None, trajectory=None)
+    warnings.warn(message, UnresolvedWarning, stacklevel=3)
+
+
+def _load_of(mechanism: Mechanism, name: str, force: Mapping | None, torque: Mapping | None) -> LoadPlace | None:
+    """Body and kind of load of "NAME.force" or "NAME.torque"."""
+    body, _, what = name.rpartition(".")
+    given = {"force": (force, slice(0, 3)), "torque": (torque, slice(3, 6))}
+    if what not in given or body not in mechanism.body_index:
+        return None
+    loads, columns = given[what]
+    value = np.shape((loads or {}).get(body, ()))
+    slot = int(mechanism.compiled.slot[mechanism.body_index[body]])
+    return LoadPlace(slot, columns, value[0] if len(value) == 2 else 0)
+
+
+class Prepared:
+    """Derivatives by numbers of the description; ``sums``: the data that they need in the backward pass.
+
+    ``of_rows``: whether they need the gradient by the numbers of joints' rows. ``state`` as in `gradient`.
+    """
+
+    def __init__(self, run: MaximalTape, state: State | None, objectives: int) -> None:
+        self.run, self.state, self.sums, self.of_rows = run, state, list[MotionSum](), False
+        self.local = Local(run, state is None, objectives, self.sums)
+        self.changes = Changes(run, objectives, self.sums)
+        self.of_meshes = MeshNumbers(run, objectives, self.sums) if isinstance(run, MeshTape) else None
+
+    def derivative(self, number: Number) -> Derivative:
+        """Derivative by a number, of its shape, as a function of the objective: its number and its gradient."""
+        meshes = self.of_meshes
+        if meshes is None or (through := meshes.by(number)) is None:
+            return self._of_bodies(number)
+        if meshes.is_own(number):
+            return through
+        others = self._of_bodies(number)
+        return lambda k, adjoint: others(k, adjoint) + through(k, adjoint)
+
+    def _of_bodies(self, number: Number) -> Derivative:
+        """Derivative through all that moves the bodies but the vertices of deformable ones."""
+        run = self.run
+        if number.series is not None:
+            elements = np.flatnonzero(run.compiled.force == number.series)
+            moves = bool(run.mechanism.forces[number.series].constraint)
+
+            def by_input(k: int, adjoint: Adjoint) -> float | np.ndarray:
+                found = adjoint.given.by_series(elements, moves)
+                return found if number.value.ndim else float(found.sum())
+
+            return by_input
+        near = self.local.by(number)
+        self.of_rows |= near is None or self.local.of_rows
+        if near is not None:
+            return near
+
+        def changed(mechanism: Mechanism) -> Changed:
+            return Changed(self.changes, mechanism, start_of(mechanism, self.state))
+
+        for share in SHARES:
+            parts = by_differences(number, run.mechanism, changed, share)
+            if not any(bends(part) for part in parts):
+                break
+        return lambda k, adjoint: of_shape(number, [part.of(lambda each: each.value(k, adjoint)) for part in parts])

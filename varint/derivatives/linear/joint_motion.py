@@ -1,0 +1,147 @@
+"""Motions of the joints that are given as tables, and the efforts that they require."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varint.base.checks import array_of, known_name, of_type
+from varint.base.errors import ArgumentError
+from varint.mechanism.mechanism import Mechanism
+from varint.methods.reduced.equations_of_motion import EquationsOfMotion
+from varint.methods.reduced.tree import Tree, find_tree
+from varint.model.forces.base import Force
+from varint.model.forces.coupled import Coupled
+from varint.model.forces.driven import Driven
+
+DEGREE = 5  # of the splines: accelerations are smooth, and of fourth order in the spacing
+OPEN = 1e-4  # of the size of a part: how far a table may open loops
+
+
+class JointMotion(NamedTuple):
+    """A motion at T times: ``t`` (T,), s, ``q``, ``rates`` and ``second`` (T, nq), coordinates of the spanning tree."""
+
+    t: np.ndarray
+    q: np.ndarray
+    rates: np.ndarray
+    second: np.ndarray
+
+
+def joint_motion(mechanism: Mechanism, t: ArrayLike, coordinates: Mapping[str, ArrayLike]) -> JointMotion:
+    """The motion through the ``coordinates`` at times ``t``: splines of degree 5. Raises ArgumentError.
+
+    A joint with one coordinate that a coupling of two ties to one of these in proportion needs no table.
+    """
+    from scipy.interpolate import make_interp_spline  # slow to import
+
+    times = array_of(t, (None,), "t", ArgumentError)
+    if times.size <= DEGREE or (np.diff(times) <= 0.0).any():
+        raise ArgumentError(f"t must be {DEGREE + 1} times or more that rise, s, got {times.size}")
+    of_type(coordinates, Mapping, "coordinates", ArgumentError)
+    for name in coordinates:
+        known_name(name, mechanism.joint_index, "coordinates: no joint", ArgumentError)
+    tree = find_tree(mechanism)
+    q = np.zeros((times.size, tree.nq))
+    for name, own in tree.columns.items():
+        size = own.stop - own.start
+        if not size:
+            continue
+        shape = (times.size,) if size == 1 else (times.size, size)
+        if name in coordinates:
+            q[:, own] = array_of(coordinates[name], shape, f"coordinates of '{name}'", ArgumentError).reshape(-1, size)
+    for name, own in tree.columns.items():
+        size = own.stop - own.start
+        if not size or name in coordinates:
+            continue
+        leader = _leader(mechanism, name, coordinates) if size == 1 else None
+        if leader is None:
+            raise ArgumentError(f"coordinates: those of joint '{name}' are missing, as T numbers, or T rows of {size}")
+        joint, number, ratio = leader
+        q[:, own.start] = ratio * q[:, tree.columns[joint].start + number]
+    spline = make_interp_spline(times, q, DEGREE)
+    return JointMotion(times, q, spline(times, 1), spline(times, 2))
+
+
+def _leader(mechanism: Mechanism, name: str, given: Mapping[str, ArrayLike]) -> tuple[str, int, float] | None:
+    """Joint, coordinate and ratio that a joint without a table follows in a coupling of two, as rotors of MJCF do."""
+    pairs = (terms for force in mechanism.forces if isinstance(force, Coupled) for terms in force.terms_of(mechanism))
+    for first, second in (terms for terms in pairs if len(terms) == 2):
+        for (joint, number, factor, bent), (other, _, own, curved) in ((first, second), (second, first)):
+            if other == name and joint in given and not bent and not curved:
+                return joint, number, -factor / own
+    return None
+
+
+def without(mechanism: Mechanism, replaced: Mapping[str, Force]) -> Mechanism:
+    """The mechanism without prescribed motions of joints, and with other forces in place of those of the names."""
+    forces = [replaced.get(force.name, force) for force in mechanism.forces if not isinstance(force, Driven)]
+    return replace(mechanism, forces=forces)
+
+
+class Required(NamedTuple):
+    """Efforts ``along`` (T, nq) the coordinates of the tree, N, N m, and the ``rows`` (T, m, nq) of loops."""
+
+    along: np.ndarray
+    rows: np.ndarray
+
+
+def required_efforts(equations: EquationsOfMotion, motion: JointMotion) -> Required:
+    """M ddq - force at each time. Raises ArgumentError where the motion opens loops or couplings."""
+    along, rows = np.empty_like(motion.q), []
+    largest = OPEN * equations.mechanism.compiled.length
+    for k, (t, q, rates, second) in enumerate(zip(*motion, strict=True)):
+        gap, _, jacobian = equations.violations(q, rates)
+        if np.abs(gap).max(initial=0.0) > largest:
+            raise ArgumentError(f"coordinates open loops or couplings by {np.abs(gap).max():.3g} m at t = {t:g} s")
+        rows.append(jacobian.copy())
+        along[k] = equations.mass_matrix(q) @ second - equations.force(t, q, rates)
+    return Required(along, np.array(rows))
+
+
+def by_joint(tree: Tree, columns: np.ndarray) -> dict[str, np.ndarray]:
+    """Values (T, nq) as those of the joints: (T,), or (T, dof) where one has several coordinates."""
+    found = {name: columns[:, own] for name, own in tree.columns.items() if own.stop > own.start}
+    return {name: values[:, 0] if values.shape[1] == 1 else values for name, values in found.items()}
+
+
+def efforts_of_motion(
+    mechanism: Mechanism, t: ArrayLike, coordinates: Mapping[str, ArrayLike]
+) -> dict[str, np.ndarray]:
+    """The efforts at the joints of a tree that a motion given as a table requires: M ddq + bias - forces.
+
+    Mass along paths (`PathMass`, ``mass=`` of `Musculotendon`) counts. All forces of the mechanism act, but for
+    prescribed motions of joints. `inverse_dynamics` does the same for a run, and for loops.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    t : (T,)
+        s, rising, six or more. Rates and accelerations are those of splines of degree 5 through the table.
+    coordinates : dict
+        Name of each joint to (T,), or (T, dof) where it has several coordinates; m, rad. ``traj.coordinates`` is one.
+
+    Returns
+    -------
+    dict
+        Name of each joint to (T,) or (T, dof), N or N m.
+
+    Raises
+    ------
+    ArgumentError
+        A joint that is missing or unknown, arrays of other lengths, loops or couplings; forces that time and state do
+        not determine, as muscles with an activation: `static_optimization` takes these.
+    """
+    of_type(mechanism, Mechanism, "mechanism", ArgumentError)
+    bare = without(mechanism, {})
+    motion, equations = joint_motion(bare, t, coordinates), EquationsOfMotion(bare)
+    required = required_efforts(equations, motion)
+    if required.rows.shape[1]:
+        raise ArgumentError(
+            f"'{mechanism.name}' has loops or couplings, where efforts at all joints are not determined: use"
+            " vi.inverse_dynamics of a run, with joints="
+        )
+    return by_joint(find_tree(bare), required.along)

@@ -1,0 +1,399 @@
+"""The linear system of a mechanism about a state: in continuous time, or of one step of the integrator."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varint.base.checks import array_of, of_type, positive
+from varint.base.display import Shown, count_text, names_text
+from varint.base.errors import ArgumentError
+from varint.derivatives.linear.candidates import Candidates
+from varint.derivatives.linear.chart import Chart
+from varint.derivatives.linear.minimal_coordinates import Coordinates, coordinates_at
+from varint.derivatives.linear.second import SecondDerivatives, SecondOrder
+from varint.derivatives.linear.step_tangents import TangentRun, basis_of
+from varint.kinematics.assembly import checked_state
+from varint.kinematics.initial_state import checked_start
+from varint.mechanism.mechanism import Mechanism
+from varint.methods.variational.method import Variational
+from varint.methods.variational.schemes import Scheme
+from varint.methods.variational.schemes import scheme as find_scheme
+from varint.model.bounds import divisor
+from varint.model.forces.commanded import Commanded
+from varint.model.known_forces import USES, refuse
+from varint.model.state import State
+from varint.results.forces import check_laws
+from varint.results.inputs.at_nodes import inputs_at, motions_at
+from varint.runs.method import Method
+from varint.runs.parts import posed
+from varint.runs.problem import Problem
+from varint.step.configuration import place_anew
+from varint.step.derivatives.accelerations import acceleration_changes
+from varint.step.workspace import joint_workspace, tangent_work, workspace
+
+
+@dataclass(frozen=True, eq=False)
+class Linearization(Shown):
+    """x' = offset + A x + B u near a ``state``, of n minimal coordinates and m inputs.
+
+    x (2 n,): joint coordinates less those of the state, m or rad, and their rates less those of the state. Rates of a
+    nearby state are taken with the joints' rows at the state itself. x': the time derivative of x, or where there is a
+    step ``dt`` the x that it leads to. u (m,): the inputs less those at the state, constant over a step.
+
+    mechanism : str
+    state : State
+    dt : float or None
+        s
+    A : (2 n, 2 n)
+    B : (2 n, m)
+    offset : (2 n,) zero at an equilibrium
+    names : (n,) of the coordinates: joints, "NAME[k]" where one has several, and of bodies that float
+        "NAME.position[k]" and "NAME.rotation[k]"; of compliant rows of joints "NAME.row[k]"
+    inputs : (m,) names of the forces that are commanded
+    input : (m,) what they are at the state
+    basis : (2 n, nb, 12) changes of the bodies by those of x
+        Position, m, world, and rotation vector, rad, body axes; velocity, m/s, world, and angular velocity, rad/s, body
+        axes. They keep to the joints.
+    rows : (2 n, nb, 12) changes of x by those of the bodies
+    """
+
+    mechanism: str
+    state: State
+    dt: float | None
+    A: np.ndarray
+    B: np.ndarray
+    offset: np.ndarray
+    names: tuple[str, ...]
+    inputs: tuple[str, ...]
+    input: np.ndarray
+    basis: np.ndarray
+    rows: np.ndarray
+    _about: Coordinates = field(repr=False)
+    _linearizer: "Linearizer" = field(repr=False)
+
+    def coordinates(self, state: State) -> np.ndarray:
+        """(2 n,) x of a nearby state: what of its difference lies along the minimal coordinates; raises StateError."""
+        arrays = checked_state(self._linearizer.mechanism, state, "state")
+        return self._about.read(State(*arrays))
+
+    def state_at(self, x: ArrayLike) -> State:
+        """The state with the coordinates and rates x (2 n,): `coordinates` of it are x, and its joints are closed.
+
+        Prescribed motions and the sums of couplings stay as they are in ``state``. Raises StateError where the joints
+        have no such state on the path from there, or a body is half a turn away; ArgumentError for another shape.
+        """
+        return self._chart.state(array_of(x, (2 * len(self.names),), "x", ArgumentError))
+
+    def second_derivatives(self, costate: ArrayLike) -> SecondDerivatives:
+        """Second derivatives of costate . x' of a step by x and u, in the chart of `coordinates` and `state_at`.
+
+        By differences of sixth order of the exact adjoint of the step, to about 1e-9 of the largest: 6 (2 n + m) steps
+        and adjoints where the step is as smooth as joints and springs are.
+
+        Parameters
+        ----------
+        costate : (2 n,)
+
+        Raises
+        ------
+        ArgumentError
+            A linearisation in continuous time. StateError: next to the state the joints cannot be closed, or the step
+            is not smooth, as where a force sets in.
+        """
+        second, n2 = self._second, len(self.A)
+        found = second.matrix(array_of(costate, (n2,), "costate", ArgumentError))
+        return SecondDerivatives(found[:n2, :n2], found[:n2, n2:], found[n2:, n2:])
+
+    def hessian_product(
+        self, costate: ArrayLike, dx: ArrayLike, du: ArrayLike | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(2 n,), (m,): the derivative of (A^T costate, B^T costate) along a change dx (2 n,) of x and du (m,) of u.
+
+        Of these, xx dx + xu du and xu^T dx + uu du of `second_derivatives`, at the cost of 7 steps and adjoints or
+        some more. Raises as that does.
+        """
+        second, (n2, m) = self._second, self.B.shape
+        costate, dx = (
+            array_of(given, (n2,), what, ArgumentError) for given, what in ((costate, "costate"), (dx, "dx"))
+        )
+        du = np.zeros(m) if du is None else array_of(du, (m,), "du", ArgumentError)
+        found = second.product(costate, np.concatenate([dx, du]))
+        return found[:n2], found[n2:]
+
+    @cached_property
+    def _chart(self) -> Chart:
+        return Chart(self._linearizer.mechanism, self._about)
+
+    @cached_property
+    def _second(self) -> SecondOrder:
+        return self._linearizer._second(self._about, self.B)
+
+    @cached_property
+    def fdx(self) -> np.ndarray:
+        """(nb, 12, nb, 12) derivative of the next state by the state, as in ``basis``.
+
+        Without ``dt`` (nb, 6, nb, 12), of the accelerations, m/s^2, world, and rad/s^2, body axes.
+        """
+        return self._full[0]
+
+    @cached_property
+    def fdu(self) -> np.ndarray:
+        """(nb, 12, m) of the next state by the inputs; without ``dt`` (nb, 6, m), of the accelerations."""
+        return self._full[1]
+
+    @cached_property
+    def _full(self) -> tuple[np.ndarray, np.ndarray]:
+        nb = len(self.state.position)
+        units = np.eye(12 * nb).reshape(-1, nb, 12)
+        found = np.moveaxis(self._linearizer._changes(self.state, units), 0, 2)
+        return found[..., : 12 * nb].reshape(nb, -1, nb, 12), found[..., 12 * nb :]
+
+    @property
+    def eigenvalues(self) -> np.ndarray:
+        """(2 n,) complex, of A."""
+        return np.linalg.eigvals(self.A).astype(complex)
+
+    def _facts(self) -> Iterable[str]:
+        yield f"'{self.mechanism}'"
+        yield steps_text(self.dt)
+        yield f"{count_text(len(self.names), 'coordinate')} {names_text(self.names)}".strip()
+        yield f"{count_text(len(self.inputs), 'input')} {names_text(self.inputs)}".strip()
+
+
+def steps_text(dt: float | None) -> str:
+    """Description of the steps in a display."""
+    return "continuous" if dt is None else f"steps of {dt:g} s"
+
+
+def linearize(
+    mechanism: Mechanism | Problem,
+    state: State | Method | None = None,
+    dt: float | None = None,
+    *,
+    order: int | None = None,
+    scheme: str | None = None,
+) -> Linearization:
+    """The linear system of a mechanism about a state of rest or of motion, in minimal coordinates.
+
+    Closed loops, redundant rows and couplings are in; prescribed motions hold their coordinates. Inputs are those of
+    the forces that are commanded. Those that are functions of the state are held: the feedback is not in A.
+
+    Parameters
+    ----------
+    mechanism : Mechanism, or Problem
+    state : State or Method, optional
+        ``mechanism.state()`` where not given; t = 0. Beside a Problem, whose state it then is, a `Variational`.
+    dt : float, optional
+        s: the exact derivative of one step of the integrator. Else the equations of motion, in continuous time.
+    order, scheme
+        Of the step, as in `simulate`; no order 1.
+
+    Raises
+    ------
+    ArgumentError
+        What has no derivative: laws with internal variables; hard stops without ``dt``, and with it one that is
+        reached with zero speed, or at the instant of a node or of another impact.
+    StateError
+        A state that leaves joints open; one in which the joint coordinates do not determine the motion.
+    ConvergenceError
+        The step could not be solved.
+    """
+    if isinstance(mechanism, Problem):
+        problem, method = posed(linearize, locals(), Variational, only=True)
+        return Linearizer(problem.mechanism, method.dt, order=method.order, scheme=method.scheme).at(problem.start())
+    return Linearizer(mechanism, dt, order=order, scheme=scheme).at(state)  # type: ignore[arg-type]  # which is checked there
+
+
+class Linearizer(Shown):
+    """`linearize` of one mechanism about many states, as along a trajectory: what they share is made once.
+
+    Each `Linearization` is whole by itself. One thread at a time may use a Linearizer.
+
+    Parameters
+    ----------
+    mechanism, dt, order, scheme
+        See `linearize`, and with the same errors; or a Problem and a `Variational`.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism | Problem,
+        dt: float | Method | None = None,
+        *,
+        order: int | None = None,
+        scheme: str | None = None,
+    ) -> None:
+        if isinstance(mechanism, Problem):
+            problem, chosen = posed(Linearizer, locals(), Variational, only=True)
+            mechanism, dt, order, scheme = problem.mechanism, chosen.dt, chosen.order, chosen.scheme
+        of_type(mechanism, Mechanism, "mechanism", ArgumentError)
+        if dt is None and (order is not None or scheme is not None):
+            raise ArgumentError("order= and scheme= are those of a step: give dt= as well")
+        if dt is not None:
+            dt = divisor(positive(dt, "dt", ArgumentError), "dt", ArgumentError)  # type: ignore[arg-type]
+        self.mechanism, self.dt = mechanism, dt
+        method = None if dt is None else find_scheme(order, scheme)
+        refuse(mechanism, USES["linearize" if method is None else "linearize step"])
+        self._joints, self._forces = joint_workspace(mechanism.compiled.plan), commanded(mechanism)
+        self._inputs = tuple(mechanism.forces[k].name for k in self._forces)
+        self._system: _System
+        if self.dt is None or method is None:
+            self._system = _Continuous(mechanism)
+        else:
+            self._system = _Step(mechanism, method, self.dt)
+
+    def _facts(self) -> Iterable[str]:
+        yield f"'{self.mechanism.name}'"
+        yield steps_text(self.dt)
+
+    def at(self, state: State | None = None) -> Linearization:
+        """The linear system about ``state``; ``mechanism.state()`` where not given.
+
+        Raises StateError and ConvergenceError as `linearize` does.
+        """
+        mechanism, system = self.mechanism, self._system
+        state = checked_start(mechanism, mechanism.state() if state is None else state, self._joints)
+        system.place(state)
+        found = system.read(system.changes(system.basis))
+        about, n2 = system.coordinates, len(system.basis)
+        rows = np.zeros_like(system.basis)
+        rows[: n2 // 2, :, :6] = rows[n2 // 2 :, :, 6:] = about.rows
+        given = inputs_at(mechanism, 0.0, state)[self._forces]
+        return Linearization(
+            mechanism.name, about.state, self.dt, found[:, :n2], found[:, n2:], system.offset(), about.names,
+            self._inputs, given, system.basis, rows, about, self,
+        )  # fmt: skip
+
+    def _second(self, about: Coordinates, B: np.ndarray) -> SecondOrder:
+        """The second derivatives of the step about a state that was linearised."""
+        if not isinstance(self._system, _Step):
+            raise ArgumentError("second derivatives are those of a step: give linearize dt= as well")
+        return SecondOrder(*self._system.made, about, self._system.inputs, B)
+
+    def _changes(self, state: State, changes: np.ndarray) -> np.ndarray:
+        """Images of changes (c, nb, 12) of the state of linearisation, and of those of the inputs."""
+        self._system.place(state)
+        return self._system.changes(changes)
+
+
+def commanded(mechanism: Mechanism) -> list[int]:
+    """Numbers of the forces that have an input, but for those that move a coordinate."""
+    forces = enumerate(mechanism.forces)
+    return [k for k, force in forces if isinstance(force, Commanded) and not force.constraint]
+
+
+def elements_of(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
+    """Elements (m,) of the inputs, and the spans (m,) over which their efforts are close to linear."""
+    of_force = mechanism.compiled.force.tolist()
+    forces = commanded(mechanism)
+    spans = [mechanism.forces[k].input_span for k in forces]  # type: ignore[attr-defined]
+    return np.array([of_force.index(k) for k in forces], dtype=np.int64), np.array(spans, dtype=float)
+
+
+class _System:
+    """System to linearise: ``coordinates`` about the state of `place`, and their ``basis`` (2 n, nb, 12)."""
+
+    coordinates: Coordinates
+    basis: np.ndarray
+
+    def place(self, state: State) -> None:
+        """Take this state."""
+        raise NotImplementedError
+
+    def changes(self, changes: np.ndarray) -> np.ndarray:
+        """(c + m, nb, ...) what changes (c, nb, 12) of the state, and those of the inputs, lead to."""
+        raise NotImplementedError
+
+    def read(self, changes: np.ndarray) -> np.ndarray:
+        """(2 n, c + m) changes of x' by `changes`."""
+        raise NotImplementedError
+
+    def offset(self) -> np.ndarray:
+        """(2 n,) x' of the state itself."""
+        raise NotImplementedError
+
+
+class _Step(_System):
+    """One step of the integrator."""
+
+    def __init__(self, mechanism: Mechanism, method: Scheme, dt: float) -> None:
+        self.made, self.inputs = (mechanism, method, dt), elements_of(mechanism)
+        self.run: TangentRun | None = None
+
+    def place(self, state: State) -> None:
+        mechanism, method, dt = self.made
+        if self.run is None:
+            self.run = TangentRun(mechanism, method, state, dt, 1)
+        else:
+            self.run.restart(state)
+        self.coordinates = self.run.coordinates()
+        self.basis = self.run.along(self.coordinates)
+        self.run.march_on(1)
+        self.end = self.run.state()
+
+    def changes(self, changes: np.ndarray) -> np.ndarray:
+        assert self.run is not None
+        return self.run.carried(changes, self.inputs)
+
+    def read(self, changes: np.ndarray) -> np.ndarray:
+        return self.coordinates.read_changes(self.end, changes)
+
+    def offset(self) -> np.ndarray:
+        return self.coordinates.read(self.end)
+
+
+class _Continuous(_System):
+    """The equations of motion, at t = 0."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism, self.compiled, self.inputs = mechanism, mechanism.compiled, elements_of(mechanism)
+        plan = self.compiled.plan
+        self.work, self.ws = tangent_work(plan), workspace(plan, functions=self.compiled.functions)
+        self.candidates = Candidates(mechanism)
+
+    def place(self, state: State) -> None:
+        check_laws(self.mechanism, state)
+        compiled, ws = self.compiled, self.ws
+        plan, order = compiled.plan, compiled.order
+        ws.position[0, :-1], ws.quat[0, :-1] = state.position[order], state.quat_wxyz[order]
+        place_anew(plan, ws, 0)
+        self._start(np.hstack([state.velocity, state.angular_velocity])[order])
+        self.coordinates = coordinates_at(self.candidates, ws, self.work, state)
+        self.basis = basis_of(self.coordinates, compiled, ws, self.work)
+        command = inputs_at(self.mechanism, 0.0, state)
+        constraints = plan.constraints
+        self.bend = motions_at(self.mechanism, compiled, np.zeros(1))[1, 0, constraints.element]
+        ws.efforts.input[:] = command[compiled.force]
+        ws.efforts.position[:], ws.efforts.rotation[:] = ws.position[0], ws.rotation[0]
+        self.velocity = ws.velocity[compiled.slot].copy()
+
+    def _start(self, velocity: np.ndarray) -> None:
+        """Momenta, and rates of the sums that constraints keep, of velocities (nb, 6) in kernel order."""
+        plan, ws = self.compiled.plan, self.ws
+        ws.momentum[:, :3] = plan.bodies.mass[:, None] * velocity[:, :3]
+        ws.momentum[:, 3:] = np.einsum("nab,nb->na", plan.bodies.inertia, velocity[:, 3:])
+        moving = np.vstack([velocity, np.zeros(6)])
+        for first, size in zip(plan.constraints.row, plan.constraints.size, strict=True):
+            rows = slice(first, first + size)
+            ws.efforts.target_rate[first] = np.sum(ws.jacobian[0, rows] * moving[plan.measures.body[rows]])
+
+    def changes(self, changes: np.ndarray) -> np.ndarray:
+        compiled, ws = self.compiled, self.ws
+        found = np.zeros((len(changes) + len(self.inputs[0]), len(compiled.order), 6))
+        given = np.ascontiguousarray(changes[:, compiled.order])
+        place_anew(compiled.plan, ws, 0)
+        acceleration_changes(compiled.plan, ws, self.work, self.bend, self.inputs, given, found)
+        self.acceleration = ws.increment_body[compiled.slot].copy()
+        self.along = np.concatenate([changes, np.zeros((len(self.inputs[0]), *changes.shape[1:]))])
+        return found[:, compiled.slot]
+
+    def read(self, changes: np.ndarray) -> np.ndarray:
+        velocity = self.along[..., 6:].copy()
+        velocity[..., 3:] += 0.5 * np.cross(self.along[..., 3:6], self.velocity[:, 3:])
+        return np.concatenate([self.coordinates.along(each) for each in (velocity, changes)])
+
+    def offset(self) -> np.ndarray:
+        return self.coordinates.along(np.stack([self.velocity, self.acceleration])).T.ravel()

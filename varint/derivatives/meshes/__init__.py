@@ -1,0 +1,1 @@
+"""Gradients of runs with deformable bodies and nets."""

@@ -1,0 +1,1 @@
+"""Gradients of runs in reduced coordinates."""

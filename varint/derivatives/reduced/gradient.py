@@ -1,0 +1,175 @@
+"""The gradient of an objective of a run in reduced coordinates.
+
+The run is done once by an implicit scheme and its stages are kept. The gradient goes back along them, exactly
+(reduced/adjoint.py); what a number of the description changes is the derivative of one scalar, by differences of the
+description (reduced/residuals.py), as in maximal coordinates (gradient.py).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varint.base.checks import by_name, choice, flag, function_of, sequence_of
+from varint.base.errors import ArgumentError
+from varint.derivatives.meshes.numbers import share_of_steps
+from varint.derivatives.numbers import START, Number, by_scalars, check_names, made_of, number_of, start_of
+from varint.derivatives.objective import Gradient, StateGradient, bound, by_itself, by_states, nodes_at, stacked
+from varint.derivatives.reduced.records import ReducedSetting
+from varint.derivatives.reduced.residuals import Described, ReducedAdjoint
+from varint.derivatives.reduced.tape import ReducedTape
+from varint.mechanism.mechanism import Mechanism
+from varint.methods.reduced.charts import EXPONENTIAL
+from varint.methods.reduced.integrators import DEFAULT, INTEGRATORS
+from varint.methods.reduced.integrators.explicit import Explicit
+from varint.methods.reduced.integrators.fixed_steps import Implicit
+from varint.methods.reduced.method import Reduced
+from varint.methods.reduced.states import ReducedState
+from varint.model.known_forces import USES, refuse
+from varint.model.state import State
+from varint.runs.parts import posed
+from varint.runs.problem import Problem
+
+START_Q, START_RATES = f"{START}.q", f"{START}.qdot"
+SCHEMES = {name: kind for name, kind in INTEGRATORS.items() if issubclass(kind, Implicit | Explicit)}
+
+
+def gradient(
+    mechanism: Mechanism | Callable[..., Mechanism] | Problem,
+    objective: Callable[..., Any],
+    duration: float | Reduced,
+    dt: float | None = None,
+    *,
+    with_respect_to: Sequence[str],
+    scheme: str = "bdf2",
+    rtol: float = 1e-8,
+    times: ArrayLike | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    state: State | ReducedState | None = None,
+    of_mechanism: bool = False,
+    baumgarte: float = 5.0,
+    force: Mapping[str, ArrayLike] | None = None,
+    torque: Mapping[str, ArrayLike] | None = None,
+    prescribed: Mapping[str, Callable] | None = None,
+    chart: str = EXPONENTIAL,
+) -> Gradient:
+    """The derivatives of an objective of a run by its start and by the numbers of its mechanism (docs/redmax.md).
+
+    Those of the steps are exact, those of description and objective are central differences of fourth order.
+
+    Parameters
+    ----------
+    mechanism, objective, parameters, of_mechanism
+        See `varint.gradient`.
+    duration, dt, baumgarte, force, torque, prescribed, chart
+        See `simulate` in reduced coordinates. Beside a Problem ``duration`` is a `Reduced` with one of the integrators
+        below.
+    with_respect_to : sequence of str
+        See `varint.gradient`, and "start.q", "start.qdot": (nq,) by the coordinates at the start and their rates, in
+        the columns of `coordinates`, free rotations as rotation vectors. The rates of prescribed joints are those of
+        their motion, whatever the start says: there is nothing by them. The input of a force with one value a node has
+        a derivative by each of them.
+    scheme : str
+        An implicit one: "bdf1", "bdf2", "sdirk2"; of trees also an explicit Runge-Kutta pair: "rk45", "dop853".
+    rtol : float
+        Of the steps of a pair, as in `simulate`; ``dt`` is then the spacing of what is given at nodes.
+    times : (K,), optional
+        s, rising; whole steps.
+    state : State or ReducedState, optional
+        Where the run starts; ``mechanism.state()`` where not given, which changes with the numbers. A State that is
+        given stays, but for what closes the joints; a ReducedState stays.
+
+    Raises
+    ------
+    ArgumentError
+        An unknown name, a number that cannot change, as one that opens an overconstrained loop; and what has no
+        derivative: hard stops, friction inside joints, inputs that are functions of the state.
+    StateError
+        A wrong state.
+    ConvergenceError
+        A step could not be solved; it carries no trajectory.
+    """
+    given = dict(locals())
+    function_of(objective, "objective", ArgumentError)
+    made, own = made_of(mechanism.mechanism if isinstance(mechanism, Problem) else mechanism, parameters)
+    if not isinstance(mechanism, Problem):
+        choice(scheme, SCHEMES, "scheme", ArgumentError)
+        given |= {"mechanism": made, "integrator": scheme}
+    problem, method = posed(gradient, given, Reduced, only=True, integrator=DEFAULT)
+    names = [with_respect_to] if isinstance(with_respect_to, str) else with_respect_to
+    names = sequence_of(names, "with_respect_to", "names", ArgumentError)
+    check_names(names)
+    asked = [name for name in names if name not in (START, START_Q, START_RATES)]
+    numbers = {name: own[name] if name in own else number_of(made, name) for name in asked}
+    kind = SCHEMES[choice(method.integrator, SCHEMES, "integrator", ArgumentError)]
+    refuse(made, USES["reduced gradient"])
+    refuse(made, method.use)
+    steps, state = problem.steps(method.dt), problem.state
+    prescribed = by_name(method.prescribed, made.joint_index, "prescribed", "joint", ArgumentError)
+    loads = problem.force, problem.torque
+    setting = ReducedSetting(steps, method.dt, *loads, method.baumgarte, prescribed, method.chart, method.rtol)
+    at = [steps] if times is None else nodes_at(times, method.dt, steps)
+    first = problem.start()
+    run = ReducedTape(made, kind, first, setting, at)
+    states = [node.state for node in run.nodes]
+    alone = times is None
+    of_states = bound(objective, made) if flag(of_mechanism, "of_mechanism", ArgumentError) else objective
+    value, by_bodies, by_vertices = by_states(of_states, states, alone, made.compiled.length, problem.duration)
+    adjoints = [ReducedAdjoint(run, *by) for by in zip(by_bodies, by_vertices, strict=True)]
+    by: dict[str, Any] = {}
+    for name in names:
+        if name == START:
+            found: list[Any] = [StateGradient(*np.split(each.by_first_state(), 4, axis=1)) for each in adjoints]
+        elif name in (START_Q, START_RATES):
+            found = [each.by_coordinates(first)[name == START_RATES] for each in adjoints]
+        else:
+            found = _by_number(numbers[name], adjoints, state)
+        if of_mechanism and name in numbers:
+            itself = by_itself(objective, numbers[name], made, states, alone)
+            found = [through + direct for through, direct in zip(found, itself, strict=True)]
+        by[name] = stacked(found, not value.ndim)
+    return Gradient(value if value.ndim else float(value), by, states)
+
+
+def _by_number(
+    number: Number, adjoints: Sequence[ReducedAdjoint], state: State | ReducedState | None
+) -> list["float | np.ndarray"]:
+    """The derivatives by a number of the description, of its shape; ``state`` as in `gradient`."""
+    mechanism = adjoints[0].run.mechanism
+    if _is_input(number, mechanism):
+        return [_by_input(number, adjoint, state) for adjoint in adjoints]
+
+    def scalars(changed: Mechanism) -> list[float]:
+        start = _start_of(changed, state)
+        return [adjoint.scalar(changed, start) for adjoint in adjoints]
+
+    return by_scalars(number, mechanism, scalars, len(adjoints), share_of_steps(number, mechanism))
+
+
+def _start_of(mechanism: Mechanism, state: State | ReducedState | None) -> State | ReducedState:
+    """State that the run of a changed mechanism starts from; ``state`` as in `gradient`."""
+    if state is None:
+        return mechanism.state()
+    return start_of(mechanism, state) if isinstance(state, State) else state
+
+
+def _is_input(number: Number, mechanism: Mechanism) -> bool:
+    """Whether it is the input of a law, one value a node."""
+    return number.value.ndim == 1 and number.series is not None and not mechanism.forces[number.series].constraint
+
+
+def _by_input(number: Number, adjoint: ReducedAdjoint, state: State | ReducedState | None) -> np.ndarray:
+    """The derivative (steps + 1,) by an input: of each stage by its own, which is linear between the nodes."""
+    run, step, values = adjoint.run, float(number.steps.max()), []
+    for share in (step, -step, 0.5 * step, -0.5 * step):
+        changed = number.replaced(number.value + share)
+        values.append(adjoint.by_stages(Described(run, changed, _start_of(changed, state))))
+    slopes = (8.0 * (values[2] - values[3]) - (values[0] - values[1])) / (6.0 * step)
+    found, inputs = np.zeros(number.value.shape), run.equations.inputs
+    assert inputs is not None
+    for stage, slope in zip((stage for each in run.steps for stage in each.stages), slopes, strict=True):
+        left, share = inputs.place(stage.t)
+        found[left] += (1.0 - share) * slope
+        found[left + 1] += share * slope
+    return found

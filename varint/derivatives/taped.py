@@ -1,0 +1,366 @@
+"""A run that can be gone back along: its stages are kept part by part, as many at a time as fit into the memory.
+
+Where all fit they are kept at once. Else the run is marched again from checkpoints (schedule.py), to the same bits.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from math import ceil, inf
+from typing import NamedTuple
+
+import numpy as np
+
+from varint.base.errors import ArgumentError, ConvergenceError
+from varint.base.numba import CompiledRecord
+from varint.derivatives.checkpoints import Packing
+from varint.derivatives.fed_back import FedBack
+from varint.derivatives.linear.event_checks import Drifts
+from varint.derivatives.schedule import Layout, ahead, layout_of
+from varint.files.runs.space import available_memory, size_text
+from varint.mechanism.mechanism import Mechanism
+from varint.methods.variational.adaptive_run import AdaptiveRun, check_adaptive
+from varint.methods.variational.march import March
+from varint.methods.variational.maximal_run import MaximalRun
+from varint.methods.variational.schemes import Scheme
+from varint.model.state import State
+from varint.plan import Compiled
+from varint.results.inputs.at_nodes import Commands, Loads, starts_of_motions
+from varint.runs.problem import MOST_STEPS
+from varint.step.one_sided import has_events, rows_state
+from varint.step.step import SAME_TIME
+from varint.step.workspace import by_numbers, workspace
+
+SPARE = 1.2  # stages that there is room for, over those of a run without sub-steps
+SHARE_OF_MEMORY = 0.5  # of what is free: taken where no memory is given
+GUESS = 4  # adaptive steps of a run, over those of dt, that there is room for at first
+OBJECT = 200  # bytes of a packed checkpoint beside those of the march
+BLOCK = 256  # steps between two looks at whether they resolved the motion
+
+
+class TapeSetting(NamedTuple):
+    """Settings of a run, as for `simulate`; ``steps`` of the whole run, for which inputs and loads are given.
+
+    ``turn``: rad, of a step that follows the motion; None for steps of dt. ``end``: s, of such a run. ``memory``:
+    bytes, or None.
+    """
+
+    method: Scheme
+    dt: float
+    tol: float
+    steps: int
+    loads: tuple[Mapping | None, Mapping | None] = (None, None)
+    turn: float | None = None
+    end: float = inf
+    redo: bool = False
+    memory: float | None = None
+
+
+class TapedNode(NamedTuple):
+    """An instant of a run, in kernel order: the node ``number``, or a step of a ``share`` of dt from there, aside.
+
+    ``stages`` lie before the node, and before the end of that step ``until``; so many ``events`` of its part of the
+    run before the node, and before that end ``events_until``. Its state was found from the others.
+    """
+
+    number: int
+    share: float
+    stages: int
+    until: int
+    events: int
+    events_until: int
+    state: State
+    rows: tuple[tuple[np.ndarray, ...], ...]  # state of the one-sided rows
+    position: np.ndarray  # (nb + 1, 3)
+    quat: np.ndarray  # (nb + 1, 4)
+    momentum: np.ndarray  # (nb, 6)
+    value_near: np.ndarray  # as in `EffortWork`, up to target_rate
+    target: np.ndarray
+    target_rate: np.ndarray
+    q: np.ndarray  # as in `ProductWork`
+    order: np.ndarray
+
+
+class UnresolvedStage(NamedTuple):
+    """Interval of times, s, in which steps first did not resolve the motion, and the name of a body."""
+
+    after: float
+    until: float
+    body: str
+
+
+class TapePart(NamedTuple):
+    """The part of a run that is on its tape: ``stages`` after ``first`` others, and the nodes in it."""
+
+    first: int
+    stages: int
+    nodes: range
+
+
+class MaximalTape:
+    """A run, its states at some nodes, and its stages.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    state : State
+        To start from.
+    setting : Setting
+    at : sequence
+        Numbers of the nodes, rising; of steps that follow the motion times, s. The run is done up to the last one.
+        With functions of the state all nodes up to that are taken.
+
+    Attributes
+    ----------
+    nodes : list of Node
+    wanted : list of int
+        Those of ``at``, among ``nodes``.
+    fed_back : FedBack
+    unresolved : Unresolved or None
+    layout : Layout
+    passes : (parts,) int
+        How often each part was marched.
+
+    Raises ArgumentError, ConvergenceError.
+    """
+
+    def __init__(self, mechanism: Mechanism, state: State, setting: TapeSetting, at: Sequence[float]) -> None:
+        self.mechanism, self.first, self.compiled = mechanism, state, mechanism.compiled
+        self.setting, self.dt, self.steps, self.at = setting, setting.dt, setting.steps, list(at)
+        self.fed_back = FedBack(mechanism, self.compiled, self.steps * self.dt)
+        self.wanted = list(range(len(self.at)))
+        if self.fed_back:
+            self.wanted, self.at = [int(node) for node in at], list(range(int(at[-1]) + 1))
+        self.loads = Loads(mechanism, self.compiled, self.steps, *setting.loads)
+        self.commands = self._commands(mechanism, state, self.dt)
+        self.drifts = Drifts(mechanism, self.commands, self.loads, self.dt, setting.method)
+        self.memory = _memory() if setting.memory is None else setting.memory
+        self.bytes = self._sizes()
+        self.is_adaptive = setting.turn is not None
+        self.last = MOST_STEPS if self.is_adaptive else int(self.at[-1])  # node
+        layout = self._layout(max(1, min(self.last, GUESS * self.steps)), SPARE * setting.method.stages.size)
+        if self.is_adaptive:  # in one part, as the number of steps is not known
+            layout = Layout(1, MOST_STEPS, layout.room)
+        while True:
+            largest = self._go(layout)
+            if largest <= layout.room:
+                break
+            steps = max(1, self.last)
+            layout = self._layout(steps, largest / min(layout.part, steps))  # sub-steps needed more
+        self.inputs = self.table(mechanism, state, self.dt)
+        if self.is_adaptive:
+            self.drifts.knots = self.knots
+
+    def table(self, mechanism: Mechanism, start: State, dt: float) -> np.ndarray:
+        """(2, T, ne) inputs of the elements at the nodes of a run with other numbers, and their rates."""
+        return self._commands(mechanism, start, dt).at(self.knots)
+
+    def functions_at(self, mechanism: Mechanism, times: np.ndarray) -> np.ndarray:
+        """(n, m) inputs that are functions of time, of another mechanism, at ``times`` (n,), s."""
+        return Commands(mechanism, mechanism.compiled, self.steps, self.dt, None, inf).within(times)
+
+    @property
+    def knots(self) -> np.ndarray:
+        """(T,) where the inputs are given, in units of dt: whole numbers where all steps are of dt."""
+        return np.array(self.times) / self.dt if self.is_adaptive else np.arange(self.steps + 1)
+
+    def widths(self, nodes: np.ndarray) -> np.ndarray:
+        """Shares of dt between each of the nodes and the next row of the inputs."""
+        if not (self.is_adaptive and self.commands.varies):
+            return np.ones(len(nodes))
+        return np.diff(self.knots)[nodes]
+
+    def parts(self) -> Iterator[TapePart]:
+        """The parts of the run from the last to the first, each with its stages on the tape; once."""
+        for k in range(len(self.marks) - 2, -1, -1):
+            if k < len(self.marks) - 2:
+                self._reach(k)
+            tape = self.tape
+            yield TapePart(self.marks[k], int(tape.count[0]), range(self.begins[k], self.begins[k + 1]))
+            while k > 0 and self.kept[-1][0] >= k:
+                self.kept.pop()
+
+    def _commands(self, mechanism: Mechanism, start: State, dt: float) -> Commands:
+        motions = starts_of_motions(mechanism, start)
+        end = self.steps * dt if self.setting.turn is None else self.setting.end
+        return Commands(mechanism, mechanism.compiled, self.steps, dt, motions, end)
+
+    def _layout(self, steps: int, stages: float) -> Layout:
+        checkpoint, stage = self.bytes
+        layout = layout_of(steps, stages, self.memory, checkpoint, stage)
+        if layout is None:
+            raise ArgumentError(
+                f"a gradient of '{self.mechanism.name}' keeps a checkpoint and the stages of a step at least:"
+                f" memory= must be {checkpoint + ceil(stages) * stage} bytes or more, and there are"
+                f" {size_text(self.memory)}"
+            )
+        return layout
+
+    def _sizes(self) -> tuple[int, int]:
+        """Bytes of a checkpoint, and of a stage with all that is kept of it."""
+        return sizes(self.compiled, self.setting)
+
+    def _new_run(self, room: int) -> MaximalRun:
+        """The run before its start, with room for so many stages."""
+        setting = self.setting
+        march = March(
+            self.compiled, setting.method, setting.dt, setting.tol, MOST_STEPS, setting.turn, setting.end, setting.redo,
+            room,
+        )  # fmt: skip
+        kind = AdaptiveRun if self.is_adaptive else MaximalRun
+        return kind(self.mechanism, march, self.first, self.steps, self.loads, self.commands)
+
+    def _go(self, layout: Layout) -> int:
+        """Do the run, with the last part on the tape and the first checkpoints; returns the stages of the largest."""
+        self.layout, self.run = layout, self._new_run(layout.room)
+        march = self.run.march
+        self.tape = march.ws.tape
+        if self.is_adaptive:
+            check_adaptive(self.run)
+        self.run.start()
+        self.begin = _node(march, march.pose, (0, 0.0, 0, 0, 0, 0), march.state())
+        self.nodes: list[TapedNode] = []
+        self.unresolved: UnresolvedStage | None = None
+        self.times, self.marks, self.begins = [0.0], [0], [0]
+        self.largest = 0
+        count = max(1, ceil(self.last / layout.part))
+        self.passes = np.zeros(count, dtype=int)
+        checkpoint = self.run.checkpoint()
+        self.packing = Packing(checkpoint)
+        self.kept = [(0, self.packing.pack(checkpoint))]
+        self._reach(count - 1)
+        if self.is_adaptive:
+            self.last = march.node
+        if self.is_adaptive and self.setting.end - self.times[-1] > SAME_TIME * self.dt:
+            self.times.append(self.setting.end)
+        return self.largest
+
+    def _reach(self, part: int) -> None:
+        """Take a part on the tape, from the last checkpoint before it, with new ones added."""
+        at, saved = self.kept[-1]
+        if self.run.march.node != at * self.layout.part:
+            self.run.restore(self.packing.unpack(saved))
+        goal = at
+        while at < part:
+            if at == goal:
+                if at > self.kept[-1][0]:
+                    self.kept.append((at, self.packing.pack(self.run.checkpoint())))
+                free = self.layout.checkpoints - len(self.kept)
+                goal = at + ahead(part + 1 - at, free + 1) if free else part
+            self._march(at, False)
+            at += 1
+        self._march(part, True)
+
+    def _march(self, part: int, kept: bool) -> None:
+        """March through a part; with its stages on the tape, where they are ``kept``."""
+        tape, march, is_new = self.tape, self.run.march, part == len(self.marks) - 1
+        # a tape that is full counts on
+        tape.count[0] = tape.events.count[0] = self.empty = 0 if kept else self.layout.room
+        self.passes[part] += 1
+        self.part, self.taken = part, self.begins[part]
+        is_last = part == len(self.passes) - 1
+        end = min((part + 1) * self.layout.part, self.last)
+        while march.node < end and not march.is_over:
+            self._take(is_new)
+            self._advance(end, is_new)
+        if is_last:
+            self._take(is_new)
+        if is_new:
+            self.marks.append(self._stages)
+            self.begins.append(len(self.nodes))
+            counts = (int(each.count[0]) - self.empty for each in (tape, tape.events))
+            self.largest = max(self.largest, *counts)
+
+    @property
+    def _stages(self) -> int:
+        """Number of stages before the present node."""
+        return self.marks[self.part] + int(self.tape.count[0]) - self.empty
+
+    @property
+    def _events(self) -> int:
+        """Number of events before the present node, in the present part."""
+        return int(self.tape.events.count[0]) - self.empty
+
+    def _advance(self, end: int, is_new: bool) -> None:
+        """March up to the node ``end``, or as far as there is nothing to look at."""
+        march, next_one = self.run.march, self.at[self.taken] if self.taken < len(self.at) else inf
+        if self.is_adaptive:
+            march.stop = next_one
+            steps = 1 if self.commands.varies else BLOCK
+        else:
+            steps = int(min(BLOCK, next_one - march.node))
+        before = march.time
+        self.run.advance(min(steps, end - march.node))
+        self._check()
+        slot = int(march.ws.balance.unresolved[0])
+        if slot >= 0 and self.unresolved is None:
+            body = self.mechanism.bodies[self.compiled.order[slot]].name
+            self.unresolved = UnresolvedStage(before, march.time, body)
+        march.ws.balance.unresolved[0] = -1
+        if is_new and self.is_adaptive and self.commands.varies and march.time > before:
+            self.times.append(march.time)
+
+    def _take(self, is_new: bool) -> None:
+        """Take the instants that are due, those at the present node or in the step from there."""
+        march = self.run.march
+        while self.taken < len(self.at):
+            time = self.at[self.taken]
+            if not (march.passes(time) if self.is_adaptive else time == march.node):
+                return
+            left = (time - march.time) / self.dt if self.is_adaptive else 0.0
+            if left > SAME_TIME:
+                found = self._aside(left, time)
+            elif is_new:
+                place = march.node, 0.0, self._stages, self._stages, self._events, self._events
+                found = _node(march, march.pose, place, march.state())
+            if is_new:
+                self.nodes.append(found)
+            self.taken += 1
+
+    def _aside(self, share: float, time: float) -> TapedNode:
+        """The instant ``time``, a ``share`` of dt after the present node."""
+        march, stages, events, found = self.run.march, self._stages, self._events, []
+
+        def look(pose: int) -> None:
+            place = march.node, share, stages, self._stages, events, self._events
+            found.append(_node(march, pose, place, self.first))
+
+        block = self.run.instant(share, time, look).nodes
+        self._check()
+        arrays = (block[name][0] for name in ("position", "quat_wxyz", "velocity", "angular_velocity"))
+        return found[0]._replace(state=State(*arrays))
+
+    def _check(self) -> None:
+        if self.run.failure is not None:
+            message, time, body, joint = self.run.failure
+            raise ConvergenceError(message, time=time, body=body, joint=joint, trajectory=None)
+
+
+def sizes(compiled: Compiled, setting: TapeSetting) -> tuple[int, int]:
+    """Bytes of a checkpoint, and of a stage with the gradient by what acts in it."""
+    plan = compiled.plan
+    march = March(compiled, setting.method, setting.dt, setting.tol, 1)
+    tapes = [_size(workspace(plan, 1, compiled.functions, kept=kept).tape) for kept in (0, 1)]
+    by = [_size(by_numbers(plan, kept)) for kept in (0, 1)]
+    times = 2 if has_events(plan) else 1  # at an event there is a second gradient
+    return Packing(march.checkpoint()).size + OBJECT, tapes[1] - tapes[0] + times * (by[1] - by[0])
+
+
+def _size(record: CompiledRecord) -> int:
+    """Bytes of the arrays of a record."""
+    parts = (getattr(record, field.name) for field in fields(record))
+    return sum(part.nbytes if isinstance(part, np.ndarray) else _size(part) for part in parts)
+
+
+def _memory() -> float:
+    """Bytes that are taken where nothing is said."""
+    free = available_memory()
+    return inf if free is None else SHARE_OF_MEMORY * free
+
+
+def _node(march: March, pose: int, place: tuple[int, float, int, int, int, int], state: State) -> TapedNode:
+    """Position of a run; ``place``: see `TapedNode`."""
+    ws, efforts = march.ws, march.ws.efforts
+    poses = ws.position[pose], ws.quat[pose], ws.momentum
+    targets = efforts.value_near, efforts.target, efforts.target_rate
+    products = ws.products.q, ws.products.order
+    return TapedNode(*place, state, rows_state(ws), *(array.copy() for array in (*poses, *targets, *products)))

@@ -1,7 +1,0 @@
-"""Ensembles: many runs of one mechanism with other parameters, on all cores or on a cluster."""
-
-from varint.ensembles.draws import random_draws
-from varint.ensembles.ensemble_result import Ensemble, Member
-from varint.ensembles.ensemble_run import ensemble, load_ensemble
-
-__all__ = ["Ensemble", "Member", "ensemble", "load_ensemble", "random_draws"]

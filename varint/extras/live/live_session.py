@@ -1,0 +1,170 @@
+"""A mechanism that a page steps: each request says up to which time, with which inputs, from which coordinates."""
+
+import tempfile
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from varint.base.checks import finite, of_type, whole_number
+from varint.base.errors import ArgumentError, UnresolvedError, VarintError
+from varint.extras.live.live_controls import coordinate_sliders, input_sliders, moved_state
+from varint.extras.stepper import Stepper
+from varint.kinematics.frames import joint_coordinates
+from varint.methods.reduced.states import ReducedState
+from varint.model.state import State
+from varint.results.record import ChosenNodes
+from varint.results.recorded_motion import RecordedMotion
+from varint.runs.trajectory import Trajectory
+from varint.show.page import page_data, page_text
+from varint.show.web_frames import frames_data
+
+BATCH = 100  # frames in an answer
+BUDGET = 0.15  # s of stepping for an answer
+ROOM = 500_000_000  # bytes of recorded nodes
+
+
+class LiveSession:
+    """A `Stepper` behind a page: one request at a time changes it.
+
+    ``epoch`` counts the starts: frames of another epoch belong to another run.
+    """
+
+    def __init__(
+        self, stepper: Stepper, every: int, start: State | ReducedState | None, trace: object, plane: str | None
+    ) -> None:
+        """``stepper`` records each ``every``-th node. Raises ArgumentError for a wrong ``trace`` or ``plane``."""
+        self.stepper, self.every, self.epoch = stepper, every, 0
+        self._start, self._lock = start, threading.Lock()
+        self._dt = vars(stepper.method)["dt"]
+        self._most = 0
+        self._last: tuple[int, Mapping[str, np.ndarray]] | None = None
+        data = page_data(stepper.mechanism, stepper.trajectory(), trace, plane)
+        span = float(np.max(np.subtract(data["high"], data["low"])))
+        session = {
+            "frame": self._dt * every,
+            "step": self._dt,
+            "coordinates": coordinate_sliders(stepper, span),
+            "inputs": input_sliders(stepper, span),
+        }
+        self.page = page_text(data | {"session": session})
+
+    def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Do what the page asks for; return new frames and the values of all sliders.
+
+        request : dict
+            ``epoch``, ``from``: first frame wanted, of that epoch; and any of ``until``: time to step to, s, ``reset``,
+            ``coordinates``: joint name to numbers, the start of another run at rest, ``inputs``: force name to number.
+
+        An error is the ``message`` of the answer, which holds the last good state.
+        """
+        message = ""
+        with self._lock:
+            try:
+                self._set(request)
+                if request.get("until") is not None:
+                    message = self._advance(finite(request["until"], "until", ArgumentError))
+            except VarintError as problem:
+                message = str(problem)
+            first = whole_number(request.get("from", 0), "from", 0, ArgumentError)
+            return self._answer(first if request.get("epoch") == self.epoch else 0, message)
+
+    def trajectory(self) -> Trajectory:
+        """The run since its start."""
+        with self._lock:
+            return self.stepper.trajectory()
+
+    def file(self) -> bytes:
+        """The run since its start, as a run file."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "run.h5")
+            self.trajectory().save(path)
+            return path.read_bytes()
+
+    # ------------------------------------------------------------------------------------- what is asked for
+
+    def _set(self, request: Mapping[str, Any]) -> None:
+        stepper = self.stepper
+        asked = {what: of_type(request.get(what, {}), dict, what, ArgumentError) for what in ("inputs", "coordinates")}
+        for name, value in asked["inputs"].items():
+            stepper.set(name, value)
+        if request.get("reset"):
+            self._begin(self._start)
+            self._most = 0
+        elif asked["coordinates"]:
+            inputs = stepper.inputs.copy()
+            self._begin(moved_state(stepper, asked["coordinates"]))
+            stepper.inputs[:] = inputs
+
+    def _begin(self, start: State | ReducedState | None) -> None:
+        self.stepper.reset(start)
+        self.epoch += 1
+        self._last = None
+
+    def _advance(self, until: float) -> str:
+        """Step to the recorded node at or behind a time, for ``BUDGET`` s at most; return the problem, or nothing."""
+        stepper, begun = self.stepper, monotonic()
+        warned = ""
+        while self._node * self._dt < until - 1e-9 and monotonic() - begun < BUDGET:
+            if self._most and self._recorded >= self._most:
+                return (
+                    f"{self._recorded} frames fill the memory for them, {ROOM // 1_000_000} MB: save the run, or reset"
+                )
+            try:
+                solved = stepper.step(self.every - self._node % self.every)
+            except UnresolvedError as problem:  # once; the steps were taken
+                solved, warned = True, str(problem)
+            if not solved:
+                assert stepper.failure is not None
+                return stepper.failure.message
+        return warned
+
+    @property
+    def _node(self) -> int:
+        return round(self.stepper.time / self._dt)
+
+    @property
+    def _recorded(self) -> int:
+        """Number of recorded nodes."""
+        return self._node // self.every + 1
+
+    # ------------------------------------------------------------------------------------- what is answered
+
+    def _answer(self, first: int, message: str) -> dict[str, Any]:
+        stepper = self.stepper
+        data: dict[str, Any] = {"count": 0, "epoch": self.epoch, "message": message}
+        last = min(self._recorded, first + BATCH)
+        if first < last:
+            data |= frames_data(self._frames(first, last))
+        return data | {
+            "more": last < self._recorded,
+            "time": stepper.time,
+            "failed": stepper.failure is not None,
+            "inputs": stepper.inputs.tolist(),
+            "coordinates": stepper.coordinates.tolist(),
+        }
+
+    def _frames(self, first: int, last: int) -> RecordedMotion:
+        """Recorded nodes; angles go on counting the turns of the frames before, if these were asked for last."""
+        number, known = self._last or (-1, {})
+        goes_on = 0 <= number == first - 1
+        before = first - 1 if goes_on else first
+        whole = self.stepper.trajectory(before)
+        if not self._most:
+            size = sum(whole.nodes[name].nbytes for name in whole.nodes) / len(whole)
+            self._most = max(2, int(ROOM / size))
+        frames = self._part(whole, 0, last - before, None)
+        mechanism, poses = whole.mechanism, (frames.position, frames.quat_wxyz)
+        turned = {joint.name: joint_coordinates(mechanism, joint, *poses) for joint in mechanism.joints}
+        if goes_on:
+            turned = {name: (q + (known[name] - q[0]))[1:] for name, q in turned.items()}
+            frames = self._part(whole, 1, last - before, turned)
+        self._last = last - 1, {name: q[-1] for name, q in turned.items()}
+        return frames
+
+    @staticmethod
+    def _part(whole: Trajectory, first: int, last: int, turned: Mapping[str, np.ndarray] | None) -> Trajectory:
+        return type(whole)(whole.record.part(ChosenNodes(whole.nodes, slice(first, last))), turned)

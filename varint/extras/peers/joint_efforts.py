@@ -1,0 +1,71 @@
+"""Efforts along hinges and slides that are linear in their coordinate and rate, for simulators without such laws."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from varint.extras.peers.base import Simulator
+from varint.files.robots.kinds import JointDamper, JointServo, Motor, TorsionSpring
+from varint.files.robots.motion_tree import MotionTree, TreePart
+from varint.model.forces.base import Force
+
+
+class LinearEffort(NamedTuple):
+    """``constant - stiffness q - damping dq/dt`` of a hinge or slide, N or N m; q as varint counts it."""
+
+    constant: float
+    stiffness: float
+    damping: float
+
+    def from_reference(self, reference: float) -> "LinearEffort":
+        """The same effort by the coordinate ``q - reference``."""
+        return self._replace(constant=self.constant - self.stiffness * reference)
+
+
+def linear_efforts(
+    simulator: Simulator, tree: MotionTree, besides: tuple[type[Force], ...] = ()
+) -> Mapping[str, LinearEffort]:
+    """Sums of the efforts on each part by its name.
+
+    Other forces are noted among the refused of the ``simulator``, but for those of the classes ``besides``.
+    """
+    sums: dict[str, LinearEffort] = {}
+
+    def take(force: Force) -> str | None:
+        if type(force) in besides:
+            return None
+        if not isinstance(force, TorsionSpring | JointDamper | Motor | JointServo):
+            return ""
+        part = part_of(tree, force.joint, force.coordinate)
+        if part is None:
+            return " on a joint that has no such hinge or slide"
+        constant, refusal = constant_effort(force)
+        if refusal is not None:
+            return refusal
+        own = LinearEffort(constant, getattr(force, "stiffness", 0.0), getattr(force, "damping", 0.0))
+        before = sums.get(part.name, LinearEffort(0.0, 0.0, 0.0))
+        sums[part.name] = LinearEffort(*(a + b for a, b in zip(before, own, strict=True)))
+        return None
+
+    simulator.refuse_forces(take)
+    return sums
+
+
+def constant_effort(force: Any) -> tuple[float, str | None]:
+    """Effort of a spring, damper, motor or servo at coordinate and rate zero; the reason where there is no number."""
+    if isinstance(force, TorsionSpring):
+        return force.stiffness * force.rest_angle, None
+    if isinstance(force, JointDamper):
+        return 0.0, None
+    if not (isinstance(force.input, np.ndarray) and force.input.ndim == 0):
+        return 0.0, " whose input is no number"
+    if isinstance(force, Motor):
+        return float(force.input), None
+    return force.stiffness * float(force.input), " with an integral" if force.integral else None
+
+
+def part_of(tree: MotionTree, joint: str, coordinate: int) -> TreePart | None:
+    """The hinge or slide of a coordinate of a joint, None where there is no such part."""
+    parts = (part for part in tree.parts.get(joint, ()) if part.kind != "ball")
+    return next((part for part in parts if part.first == coordinate), None)

@@ -1,0 +1,1 @@
+"""Methods of the papers that this package is compared with."""

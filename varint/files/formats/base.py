@@ -1,0 +1,55 @@
+"""Formats of mechanism files, and their registry."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from varint.files.own.parameters import Told
+from varint.files.robots.packages import ImportOptions
+from varint.mechanism.mechanism import Mechanism
+
+FORMATS: dict[str, "Format"] = {}  # by suffix
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of mechanism files.
+
+    suffix : str
+        Of its files, with the dot.
+    what : str
+        What they hold, in a few words.
+    load : function of the path
+        Gives the mechanism; FileError where it cannot be read, MechanismError where it describes none.
+    save : function of the mechanism and the path, or None
+        None where mechanisms cannot be written so. OSError where the path cannot be written: a file that was
+        there is then unchanged, as `varint.base.atomic_writes` does it.
+    opened : function of the path, or None
+        Gives, while it is open, the function of the file that builds its mechanism; None where there is no function.
+    told : function of the path and values in place of the file's, or None
+        What a file says of its parameters, without the mechanism.
+    imports : bool
+        Whether these also take `ImportOptions`.
+    companion : bool
+        Whether ``save`` may write a second file, and also takes whether it replaces one that it has not written.
+    """
+
+    suffix: str
+    what: str
+    load: Callable[..., Mechanism]
+    save: Callable[..., None] | None = None
+    opened: Callable[..., AbstractContextManager[Callable]] | None = None
+    told: Callable[..., list[Told]] | None = None
+    imports: bool = False
+    companion: bool = False
+
+    def arguments(self, path: Path, options: ImportOptions) -> tuple:
+        """The arguments of ``load`` and ``opened``, and of ``told`` the first ones."""
+        return (path, options) if self.imports else (path,)
+
+
+def register(format_: Format) -> Format:
+    """Add a format to the registry."""
+    FORMATS[format_.suffix] = format_
+    return format_

@@ -1,0 +1,150 @@
+"""Models of OpenSim 4: bodies, joints, couplings of coordinates, muscles with paths and wraps."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from varint.base.display import names_text
+from varint.files.formats.base import Format, register
+from varint.files.osim.joints import CoordinatePlaces, OsimJoint, tie_of
+from varint.files.osim.muscles import OsimMuscles
+from varint.files.robots.mechanism import mechanism_of
+from varint.files.robots.robot import Link, Pose, Ratio, Robot, Tie
+from varint.files.robots.xml_files import XMLElement, load_xml, reads
+from varint.mechanism.mechanism import Mechanism
+from varint.model.body import WORLD
+from varint.model.import_report import ImportNotes
+
+OLDEST = 40000
+GROUND = "ground"
+NO_SAY = {  # what has no effect on the motion
+    "credits", "publications", "length_units", "force_units", "ControllerSet", "MarkerSet", "ContactGeometrySet",
+    "ProbeSet", "ComponentSet", "ModelVisualPreferences", "Ground", "assembly_accuracy", "components",
+}  # fmt: skip
+READ = {"gravity", "BodySet", "JointSet", "ForceSet", "ConstraintSet"}
+
+register(Format(".osim", "OpenSim 4: bodies, joints, muscles", load_xml, imports=True))
+
+
+@reads("OpenSimDocument", "OpenSim")
+def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mechanism:
+    """The mechanism of a model. Raises FileError and MechanismError, with line."""
+    version = int(root.number("Version", 0.0))
+    if version < OLDEST:
+        raise root.error(f"a file of OpenSim 4 is needed, this is of version {version}: open it there and save it")
+    model = root.child("Model")
+    for child in model.children:
+        if child.tag not in READ | NO_SAY:
+            notes.not_understood(f"<{child.tag}> of the model", child.line)
+    joints = [OsimJoint(each, notes) for each in objects(model, "JointSet")]
+    poses = _poses(joints, model)
+    links = [_link(each, poses, notes) for each in objects(model, "BodySet")]
+    order = {name: number for number, name in enumerate(poses)}
+    links.sort(key=lambda link: order[link.name])
+    coordinates = CoordinatePlaces()
+    ties = [tie_of(joint, poses, coordinates, notes) for joint in joints]
+    ratios = [*coordinates.ratios, *_couplers(model, coordinates, notes)]
+    down = model.child("gravity").own_numbers(3) if model.one("gravity") else (0.0, -9.80665, 0.0)
+    name = model.attributes.get("name", "").strip() or "model"
+    robot = Robot(name, model, links, _chained(ties), ratios, np.array(down))
+    mechanism = mechanism_of(robot, notes)
+    muscles = OsimMuscles({link.name: link.pose for link in links}, _wraps(model), notes)
+    forces = [force for each in objects(model, "ForceSet") for force in muscles.read(each)]
+    start = _start(mechanism, coordinates, notes)
+    return notes.attached(replace(mechanism, forces=[*mechanism.forces, *forces], start=start))
+
+
+def objects(model: XMLElement, name: str) -> list[XMLElement]:
+    """The objects of a set of the model; none where it is missing."""
+    whole = model.one(name)
+    listed = None if whole is None else whole.one("objects")
+    return [] if listed is None else listed.children
+
+
+def _poses(joints: Sequence[OsimJoint], model: XMLElement) -> dict[str, Pose]:
+    """Pose of each body at zero coordinates, those of the joints' constants included; a parent before its children."""
+    names = {each.need("name") for each in objects(model, "BodySet")}
+    for joint in joints:
+        for body in (joint.parent, joint.child):
+            if body not in names | {GROUND}:
+                raise joint.at.wrong(f"joint '{joint.name}' is on a body '{body}', which is not there")
+    poses: dict[str, Pose] = {GROUND: Pose(np.eye(3), np.zeros(3))}
+    left = list(joints)
+    while left:
+        known = [joint for joint in left if joint.parent in poses and joint.child not in poses]
+        if not known:
+            closing = next((joint for joint in left if joint.parent in poses and joint.child in poses), left[0])
+            raise closing.at.wrong(f"joint '{closing.name}' closes a loop, which OpenSim has as constraints alone")
+        for joint in known:
+            if joint.child not in poses:
+                poses[joint.child] = poses[joint.parent] @ joint.across
+        left = [joint for joint in left if joint not in known]
+    loose = [name for name in names if name not in poses]
+    if loose:
+        raise model.wrong(f"no joint leads to the bodies {names_text(loose)}: give them one")
+    return poses
+
+
+def _link(at: XMLElement, poses: Mapping[str, Pose], notes: ImportNotes) -> Link:
+    name, (xx, yy, zz, xy, xz, yz) = at.need("name"), _numbers(at, "inertia", 6)
+    inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    if at.one("attached_geometry"):
+        notes.approximated(f"geometry of body '{name}': left out", at.line)
+    centre = np.array(_numbers(at, "mass_center", 3))
+    return Link(name, at, poses[name], _numbers(at, "mass", 1)[0], centre, inertia)
+
+
+def _numbers(at: XMLElement, tag: str, count: int) -> list[float]:
+    child = at.one(tag)
+    return [0.0] * count if child is None else child.own_numbers(count)
+
+
+def _chained(ties: Sequence[Tie]) -> list[Tie]:
+    """Ties on the world in place of the ground."""
+    for tie in ties:
+        for one in (tie, *tie.parts):
+            one.a = WORLD if one.a == GROUND else one.a
+    return list(ties)
+
+
+def _couplers(model: XMLElement, coordinates: CoordinatePlaces, notes: ImportNotes) -> Iterator[Ratio]:
+    """Couplings of two coordinates by a linear function."""
+    for at in objects(model, "ConstraintSet"):
+        name, enforced = at.attributes.get("name", at.tag), at.one("isEnforced")
+        if enforced is not None and enforced.text.strip() == "false":
+            continue
+        if at.tag != "CoordinateCouplerConstraint":
+            notes.not_understood(f"constraint '{name}' ({at.tag})", at.line)
+            continue
+        ratio = coordinates.coupled(at, name)
+        if ratio is None:
+            notes.not_understood(f"constraint '{name}' by another than a linear function of one coordinate", at.line)
+        else:
+            yield ratio
+
+
+def _wraps(model: XMLElement) -> dict[str, tuple[str, XMLElement]]:
+    """The body and the element of each wrap object, by its name."""
+    ground = model.one("Ground")
+    bodies = [*objects(model, "BodySet"), *([ground] if ground else [])]
+    found = {}
+    for at in bodies:
+        body = at.attributes.get("name", GROUND) if at.tag != "Ground" else GROUND
+        for each in objects(at, "WrapObjectSet"):
+            found[each.need("name")] = (WORLD if body == GROUND else body, each)
+    return found
+
+
+def _start(mechanism: Mechanism, coordinates: CoordinatePlaces, notes: ImportNotes) -> dict:
+    """Start with the default values of the coordinates."""
+    start = {}
+    for (name, _), value in coordinates.default.items():
+        if value and name not in mechanism.joint_index:
+            notes.approximated(f"default values of joint '{name}', which is part of another: it starts at zero")
+    for joint in mechanism.joints:
+        values = np.array([coordinates.default.get((joint.name, k), 0.0) for k in range(joint.dof)])
+        if values.any():
+            start[joint.name] = values
+    return {"coordinates": start} if start else {}

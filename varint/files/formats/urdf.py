@@ -1,0 +1,478 @@
+"""Mechanisms as URDF, the format of ROS for robots: links, joints, and loops by two extensions in use."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from varint.base.checks import known_name, shown
+from varint.base.display import names_text
+from varint.base.errors import FileError, MechanismError
+from varint.files.formats.base import Format, register
+from varint.files.own.companion import check_pair
+from varint.files.robots.kinds import Free, Free2D, Prismatic, Revolute, Spherical
+from varint.files.robots.mechanism import mechanism_of
+from varint.files.robots.packages import ImportOptions, found_file
+from varint.files.robots.robot import (
+    INFINITE,
+    NEAR,
+    Acting,
+    Link,
+    Pose,
+    Ratio,
+    Robot,
+    RobotShape,
+    Tie,
+    pose_of,
+    still,
+    turned_by,
+)
+from varint.files.robots.urdf_writer import save
+from varint.files.robots.xml_files import XMLElement, load_xml, reads, unknown
+from varint.mechanism.mechanism import Mechanism
+from varint.model.body import WORLD
+from varint.model.import_report import ImportNotes
+from varint.model.joints.base import Joint
+
+KINDS: dict[str, type[Joint] | None] = {
+    "revolute": Revolute,
+    "continuous": Revolute,
+    "prismatic": Prismatic,
+    "fixed": None,
+    "floating": Free,
+    "planar": Free2D,
+    "spherical": Spherical,  # an extension, of PyBullet
+    "ball": Spherical,  # of Drake
+}
+WITH_AXIS = (Revolute, Prismatic, Free2D)
+OF_ONE = (Revolute, Prismatic)  # coordinate
+LEFT_OUT = {  # of the robot, its links and its joints: known, and without effect on the motion
+    "material": "a colour",
+    "transmission": "motors are not imported",
+    "ros2_control": "of controllers",
+    "sensor": "of sensors",
+    "safety_controller": "of controllers",
+    "calibration": "of sensors",
+    "hardwareInterface": "of controllers",
+    "contact": "contacts are not imported",
+    "self_collision_checking": "contacts are not imported",
+    "collision_checking": "contacts are not imported",
+}
+SIZES = {"box": ("size", 3), "cylinder": ("radius length", 1), "capsule": ("radius length", 1), "sphere": ("radius", 1)}
+
+
+@reads("robot", "URDF")
+def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mechanism:
+    """The mechanism of a robot. Its root link is fixed to the world, unless nothing else could move."""
+    return mechanism_of(_Reading(root, notes, packages).robot(), notes)
+
+
+class _Reading:
+    """Data read, and poses of links: with all coordinates at zero, those that mimic others at their offset.
+
+    links, joints : elements by their names
+    place : of the links that are placed
+    leader : of each joint that mimics another its name, the multiplier and the offset
+    begin : coordinate of each joint that mimics another, where its own zero is not
+    """
+
+    def __init__(self, root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> None:
+        self.root, self.notes, self.packages = root, notes, packages
+        self.left_out: dict[str, list[XMLElement]] = {}
+        self.links = self.root.named("link")
+        self.joints = self.root.named("joint")
+        self.loops = self.root.named("loop_joint")
+        self.place: dict[str, Pose] = {}
+        self.leader: dict[str, tuple[str, float, float]] = {}
+        self.begin: dict[str, float] = {}
+
+    def robot(self) -> Robot:
+        """All of it, placed."""
+        self._note_unknown(self.root, ("link", "joint", "loop_joint"), None)
+        for joint in self.joints.values():
+            self._leave_later_axes_out(joint)
+        above: dict[str, XMLElement] = {}  # of each link the joint that places it, the first in the file
+        closing = []
+        for joint in self.joints.values():
+            child = self._link(joint, "child")
+            if child in above:
+                closing.append(joint)
+            else:
+                above[child] = joint
+        root = self._root(above)
+        self._lead(above)
+        order = self._placed(root, above)
+        links = [self._read_link(self.links[name]) for name in order]
+        ties, ratios = [], []
+        for name in order[1:]:
+            joint = above[name]
+            ties.append(self._tie(joint))
+            ratios += self._mimic(joint)
+        for joint in closing:
+            ties.append(self._closing(joint))
+        ties += [self._loop(joint) for joint in self.loops.values()]
+        self._fixed(root, links, ties)
+        self._note_left_out()
+        name = self.root.attributes.get("name", "").strip() or "robot"
+        return Robot(name, self.root, links, ties, ratios)
+
+    def _leave_later_axes_out(self, joint: XMLElement) -> None:
+        """Keep the first <axis> of a joint alone, as other programs do. Raises FileError without repair."""
+        for later in list(joint.all("axis"))[1:]:
+            defect = later.error(f"joint '{joint.need('name')}' has one <axis>, this is another: leave one out")
+            self.notes.mend(defect, f"second <axis> of joint '{joint.need('name')}', left out", later.line)
+            joint.children.remove(later)
+
+    # ------------------------------------------------------------------------------------------------ the tree
+
+    def _link(self, joint: XMLElement, end: str) -> str:
+        """The name of the link that a joint has as its ``end``."""
+        at = joint.child(end)
+        return self._known(at.need("link"), joint, at)
+
+    def _known(self, name: str, joint: XMLElement, at: XMLElement) -> str:
+        return known_name(name, self.links, f"{at.place}: joint '{joint.need('name')}': no link", MechanismError)
+
+    def _root(self, above: dict[str, XMLElement]) -> str:
+        roots = [name for name in self.links if name not in above]
+        if not self.links:
+            raise self.root.wrong("<robot> has no <link>")
+        if not roots:
+            joint = next(iter(above.values()))
+            raise joint.wrong("every link is the child of a joint: one must be the root, which is the child of none")
+        if len(roots) > 1:
+            first, second = (self.links[name] for name in roots[:2])
+            raise second.wrong(
+                f"link '{roots[1]}' is the child of no joint, like '{roots[0]}' at line {first.line}: a robot has one"
+                " root"
+            )
+        return roots[0]
+
+    def _placed(self, root: str, above: dict[str, XMLElement]) -> list[str]:
+        """The names of all links, each after the one that moves it; places them."""
+        below: dict[str, list[str]] = {}
+        for name, joint in above.items():
+            below.setdefault(self._link(joint, "parent"), []).append(name)
+        self.place[root] = still()
+        order = [root]
+        for name in order:
+            for child in below.get(name, ()):
+                joint = above[child]
+                frame = self.place[name] @ _origin(joint)
+                self.place[child] = frame @ self._moved(joint)
+                order.append(child)
+        for name, joint in above.items():
+            if name not in self.place:
+                raise joint.wrong(
+                    f"link '{name}' hangs on itself, over joint '{joint.need('name')}', and not on '{root}'"
+                )
+        return order
+
+    def _moved(self, joint: XMLElement) -> Pose:
+        """Pose from the frame of a joint to its child, where it begins."""
+        value = self.begin.get(joint.need("name"), 0.0)
+        if not value:
+            return still()
+        axis = _axis(joint)
+        return turned_by(axis, value) if _kind(joint) is Revolute else Pose(np.eye(3), value * axis)
+
+    def _lead(self, above: dict[str, XMLElement]) -> None:
+        """Which joints mimic others, and where they begin; a chain of them is followed to its end."""
+        placing = {joint.need("name"): joint for joint in above.values()}
+        for name, joint in self.joints.items():
+            mimic = joint.one("mimic")
+            if mimic is None:
+                continue
+            self._note_unknown(mimic, (), ("joint", "multiplier", "offset"))
+            try:
+                target = known_name(mimic.need("joint"), self.joints, f"{mimic.place}: no joint", MechanismError)
+            except MechanismError as defect:
+                change = f"joint '{name}' mimics {shown(mimic.need('joint'))}, which is not there: <mimic> left out"
+                self.notes.mend(defect, change, mimic.line)
+                continue
+            if not all(one in placing and _kind(placing[one]) in OF_ONE for one in (name, target)):
+                says = f"joint '{name}' mimics '{target}': both must be revolute or prismatic, and close no loop"
+                self.notes.not_understood(says, mimic.line)
+                continue
+            self.leader[name] = target, mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
+        for name in self.leader:
+            chain, value, factor = [name], 0.0, 1.0
+            while chain[-1] in self.leader:
+                target, multiplier, offset = self.leader[chain[-1]]
+                if target in chain:
+                    raise self.joints[name].wrong(f"joint '{name}' mimics itself, over {names_text(chain)}")
+                value, factor = value + factor * offset, factor * multiplier
+                chain.append(target)
+            if value:
+                self.begin[name] = value
+
+    # ------------------------------------------------------------------------------------------------ the joints
+
+    def _tie(self, joint: XMLElement) -> Tie:
+        """The tie made from a joint that places its child."""
+        name, kind = joint.need("name"), _kind(joint)
+        a, b = self._link(joint, "parent"), self._link(joint, "child")
+        known = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
+        self._note_unknown(joint, known, ("name", "type"))
+        if name in self.leader and not self.leader[name][1]:
+            self.notes.read(f"joint '{name}' mimics with the multiplier 0: it is fixed", joint.line)
+            kind = None
+        tie = Tie(name, joint.need("type"), joint, a, b, kind)
+        if kind is not None:
+            tie.fields["point"] = self.place[b].p
+            if kind is Free2D:
+                says = f"coordinates of joint '{name}', planar, are along axes that follow from its axis alone"
+                self.notes.approximated(says, joint.line)
+            if kind in WITH_AXIS:
+                frame = self.place[a] @ _origin(joint)
+                tie.fields["axis"] = frame.R @ _axis(joint)
+            tie.along = self._along(joint, kind, self.begin.get(name, 0.0))
+            if self.begin.get(name):
+                zero = f"its coordinate is zero at {self.begin[name]:g}, the offset of <mimic>"
+                self.notes.approximated(f"joint '{name}': {zero}", joint.line)
+        return tie
+
+    def _closing(self, joint: XMLElement) -> Tie:
+        """The loop closure made from a joint whose child is placed already."""
+        name, a, b = joint.need("name"), self._link(joint, "parent"), self._link(joint, "child")
+        self._note_unknown(joint, ("origin", "parent", "child", "axis", "limit", "dynamics"), ("name", "type"))
+        kind = _kind(joint)
+        axis = _axis(joint) if kind in WITH_AXIS else None
+        tie, turned = self._closed(joint, (a, self.place[a] @ _origin(joint)), (b, self.place[b]), axis)
+        tie.along = self._along(joint, kind, turned)
+        self.notes.read(f"joint '{name}' closes a loop: link '{b}' is the child of another joint", joint.line)
+        return tie
+
+    def _loop(self, joint: XMLElement) -> Tie:
+        """The closure made from a <loop_joint>."""
+        self._note_unknown(joint, ("link1", "link2", "axis", "limit", "dynamics"), ("name", "type"))
+        first, second = (self._end(joint, tag) for tag in ("link1", "link2"))
+        axis = _axis(joint) if _kind(joint) in WITH_AXIS else None
+        tie, turned = self._closed(joint, first, second, axis)
+        tie.along = self._along(joint, tie.kind, turned)
+        return tie
+
+    def _end(self, joint: XMLElement, tag: str) -> tuple[str, Pose]:
+        """A link of a <loop_joint>, and the frame of the joint on it."""
+        at = joint.child(tag)
+        self._note_unknown(at, (), ("link", "xyz", "rpy"))
+        link = self._known(at.need("link"), joint, at)
+        return link, self.place[link] @ _pose(at)
+
+    def _closed(
+        self, joint: XMLElement, first: tuple[str, Pose], second: tuple[str, Pose], axis: np.ndarray | None
+    ) -> tuple[Tie, float]:
+        """A tie of frames on two links, and what the file's coordinate of it is in the zero pose; ``axis`` of both."""
+        (a, one), (b, other), kind = first, second, _kind(joint)
+        name = joint.need("name")
+        tie = Tie(name, joint.need("type"), joint, a, b, kind)
+        between = one.R.T @ other.R
+        square = np.abs(between - np.eye(3)).max() <= NEAR
+        if kind is None:
+            if not square or np.abs(other.p - one.p).max() > NEAR:
+                raise joint.wrong(f"joint '{name}' fixes two links to one another that are apart in the zero pose")
+            return tie, 0.0
+        tie.fields |= {"point": one.p, "point_b": other.p}
+        if axis is None:
+            return tie, 0.0
+        tie.fields["axis"] = one.R @ axis
+        if np.abs(between @ axis - axis).max() > NEAR or (kind is Prismatic and not square):
+            raise joint.wrong(
+                f"the links of joint '{name}' are turned against each other in the zero pose in a way that the joint"
+                " does not allow: give poses in which its frames are parallel"
+            )
+        if kind is not Revolute or square:
+            return tie, 0.0
+        across = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+        turned = float(np.arctan2(np.cross(across, between @ across) @ axis, across @ between @ across))
+        self.notes.approximated(f"joint '{name}': its angle is zero where that of the file is {turned:g}", joint.line)
+        return tie, turned
+
+    def _along(self, joint: XMLElement, kind: type[Joint] | None, zero: float) -> list[Acting]:
+        """Efforts along the coordinates of a joint; ``zero``: the file's coordinate where ours is zero."""
+        name, limit, dynamics = joint.need("name"), joint.one("limit"), joint.one("dynamics")
+        if kind not in OF_ONE:
+            for element in (limit, dynamics):
+                if element is not None and kind is not None:
+                    self.notes.not_understood(
+                        f"<{element.tag}> of joint '{name}', of several coordinates", element.line
+                    )
+            return []
+        given = {"damping": 0.0, "friction": 0.0}
+        if dynamics is not None:
+            self._note_unknown(dynamics, (), ("damping", "friction"))
+            given = {key: dynamics.number(key, 0.0) for key in given}
+            for key in [key for key, value in given.items() if value < 0.0]:
+                self.notes.approximated(f"{key} of joint '{name}' is negative: taken for none", dynamics.line)
+                given[key] = 0.0
+        lower, upper = self._limits(joint, limit)
+        return [Acting(0, lower - zero, upper - zero, **given)]
+
+    def _limits(self, joint: XMLElement, limit: XMLElement | None) -> tuple[float, float]:
+        """Limits in the file; infinite by default."""
+        none, name = (-np.inf, np.inf), joint.need("name")
+        if limit is None:
+            return none
+        self._note_unknown(limit, (), ("lower", "upper", "effort", "velocity"))
+        for key in ("effort", "velocity"):
+            if key in limit.attributes:
+                self.left_out.setdefault(f"{key} of <limit>", []).append(limit)
+        lower, upper = self._range(joint)
+        if math.isinf(lower) and math.isinf(upper):
+            return none
+        if lower >= upper:
+            self.notes.approximated(f"limits of joint '{name}', from {lower:g} to {upper:g}: no stop made", limit.line)
+            return none
+        if name in self.leader:
+            target, factor, offset = self.leader[name]
+            ends = [factor * end + offset for end in self._range(self.joints[target])]
+            if lower - NEAR <= min(ends) and max(ends) <= upper + NEAR:
+                says = f"limits of joint '{name}' follow from those of what it mimics: no stop made"
+                self.notes.approximated(says, limit.line)
+                return none
+        return lower, upper
+
+    def _range(self, joint: XMLElement) -> tuple[float, float]:
+        """The limits that the file gives, infinite by default."""
+        limit = joint.one("limit")
+        if limit is None or joint.need("type") == "continuous":
+            return -math.inf, math.inf
+        lower, upper = limit.limit("lower", 0.0), limit.limit("upper", 0.0)
+        return lower if lower > -INFINITE else -math.inf, upper if upper < INFINITE else math.inf
+
+    def _mimic(self, joint: XMLElement) -> list[Ratio]:
+        """The coupling of a joint that mimics another."""
+        name = joint.need("name")
+        target, factor, _ = self.leader.get(name, ("", 0.0, 0.0))
+        if not factor:
+            return []
+        return [Ratio(f"mimic of {name}", joint.child("mimic"), [(name, 0, 1.0), (target, 0, -factor)])]
+
+    def _fixed(self, root: str, links: list[Link], ties: list[Tie]) -> None:
+        """Fix the root to the world, unless nothing else could move; one called "world" is the world."""
+        at = self.links[root]
+        if root != WORLD and all(tie.kind is None for tie in ties) and any(link.mass for link in links):
+            self.notes.read(f"link '{root}', to which all others are fixed, floats", at.line)
+            return
+        self.notes.read(f"link '{root}', the root, is fixed to the world", at.line)
+        if root == WORLD:
+            self.notes.body_of[WORLD] = WORLD
+            links[0].name = f"{WORLD} of the file"
+            for tie in ties:
+                tie.a = links[0].name if tie.a == WORLD else tie.a
+                tie.b = links[0].name if tie.b == WORLD else tie.b
+        ties.insert(0, Tie(f"{links[0].name} on the ground", "fixed", at, WORLD, links[0].name))
+
+    # ------------------------------------------------------------------------------------------------- the links
+
+    def _read_link(self, element: XMLElement) -> Link:
+        name = element.need("name")
+        self._note_unknown(element, ("inertial", "visual", "collision"), ("name",))
+        link = Link(name, element, self.place[name])
+        inertial = element.one("inertial")
+        if inertial is not None:
+            self._note_unknown(inertial, ("origin", "mass", "inertia"), ())
+            pose = _origin(inertial)
+            link.com = pose.p
+            mass, inertia = inertial.one("mass"), inertial.one("inertia")
+            link.mass = mass.number("value") if mass is not None else 0.0
+            if link.mass < 0.0:
+                raise inertial.wrong(f"link '{name}' has a negative mass, {link.mass:g}")
+            if inertia is not None:
+                link.inertia = pose.R @ _matrix(inertia) @ pose.R.T
+        link.shapes = [
+            shape
+            for role in ("visual", "collision")
+            for of in element.all(role)
+            for shape in self._tried(of, role, name)
+        ]
+        return link
+
+    def _tried(self, element: XMLElement, role: str, link: str) -> list[RobotShape]:
+        """Its shape; what is wrong with it is no reason to refuse the file, since no motion depends on it."""
+        try:
+            return self._shape(element, role, link)
+        except FileError as problem:
+            message = str(problem).partition(": ")[2]
+            self.notes.not_understood(f"<{role}> of link '{link}': {message}", element.line)
+            return []
+
+    def _shape(self, element: XMLElement, role: str, link: str) -> list[RobotShape]:
+        self._note_unknown(element, ("origin", "geometry"), None)
+        geometry = element.one("geometry")
+        if geometry is None or len(geometry.children) != 1:
+            self.notes.not_understood(f"<{role}> of link '{link}' without one shape in its <geometry>", element.line)
+            return []
+        (of,) = geometry.children
+        pose = _origin(element)
+        if of.tag == "mesh" and of.attributes.get("filename", "").strip():
+            uri = of.attributes["filename"]
+            file = found_file(uri, self.notes.path, self.packages)
+            if file is None:
+                self.notes.approximated(f"the file of a <mesh> of link '{link}' is not found: {uri}", of.line)
+            return [RobotShape(role, "mesh", tuple(of.numbers("scale", 3, (1.0, 1.0, 1.0))), file or uri, pose)]
+        if of.tag not in SIZES:
+            self.notes.not_understood(f"shape <{of.tag}> of link '{link}'", of.line)
+            return []
+        names, count = SIZES[of.tag]
+        sizes = [size for name in names.split() for size in of.numbers(name, count)]
+        return [RobotShape(role, of.tag, tuple(sizes), "", pose)]
+
+    # ------------------------------------------------------------------------------------------------- the report
+
+    def _note_unknown(self, element: XMLElement, tags: Sequence[str], names: Sequence[str] | None) -> None:
+        for child in element.children:
+            if child.tag in LEFT_OUT and child.tag not in tags:
+                self.left_out.setdefault(f"<{child.tag}>", []).append(child)
+        for what, line in unknown(element, (*tags, *LEFT_OUT), names):
+            self.notes.not_understood(what, line)
+
+    def _note_left_out(self) -> None:
+        """Note each kind of known element without effect on the motion, with the line of the first."""
+        for what, elements in self.left_out.items():
+            why = LEFT_OUT.get(what.strip("<>"), "a bound of motors, which are not imported")
+            self.notes.approximated(f"{what}, {why}: left out, {len(elements)} in all", elements[0].line)
+
+
+def _kind(joint: XMLElement) -> type[Joint] | None:
+    what = f"{joint.place}: joint '{joint.need('name')}': no type"
+    return KINDS[known_name(joint.need("type"), KINDS, what, MechanismError)]
+
+
+def _axis(joint: XMLElement) -> np.ndarray:
+    """The unit vector along the axis of a joint, in its frame."""
+    element = joint.one("axis")
+    if element is None:
+        return np.array([1.0, 0.0, 0.0])
+    axis = np.array(element.numbers("xyz", 3))
+    size = np.abs(axis).max()
+    if not size:
+        raise element.wrong(f"the axis of joint '{joint.need('name')}' must not be zero")
+    axis = axis / size
+    return axis / np.linalg.norm(axis)
+
+
+def _origin(element: XMLElement) -> Pose:
+    origin = element.one("origin")
+    return still() if origin is None else _pose(origin)
+
+
+def _pose(element: XMLElement) -> Pose:
+    return pose_of(element.numbers("xyz", 3, (0.0, 0.0, 0.0)), element.numbers("rpy", 3, (0.0, 0.0, 0.0)))
+
+
+def _matrix(inertia: XMLElement) -> np.ndarray:
+    """(3, 3) of its six moments; products that are not given are zero."""
+    xx, yy, zz = (inertia.number(name) for name in ("ixx", "iyy", "izz"))
+    xy, xz, yz = (inertia.number(name, 0.0) for name in ("ixy", "ixz", "iyz"))
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def load(path: Path, options: ImportOptions) -> Mechanism:
+    """Return the mechanism in a file. Raises FileError, also where its save was interrupted; MechanismError."""
+    check_pair(path)
+    return load_xml(path, options)
+
+
+register(Format(".urdf", "robots of ROS", load, save, imports=True, companion=True))

@@ -1,0 +1,421 @@
+"""Forces of an MJCF model beside the joints' own springs: tendons, actuators, rotors, gravcomp; and its start."""
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from varint.base.errors import AssemblyError, StateError
+from varint.files.mjcf.flex import Elasticity, Flex, soft_forces
+from varint.files.mjcf.models import ModelSource
+from varint.files.mjcf.muscles import is_muscle, muscle, wrapped_tendon, wraps_of
+from varint.files.mjcf.numbers import (
+    BIAS_AFFINE,
+    BIAS_NONE,
+    DYN_NONE,
+    EQ_CONNECT,
+    EQ_FLEXES,
+    EQ_JOINT,
+    EQ_TENDON,
+    EQ_WELD,
+    GAIN_FIXED,
+    JOINT_BALL,
+    JOINT_FREE,
+    TRN_JOINT,
+    TRN_JOINTINPARENT,
+    WRAP_JOINT,
+    WRAP_SITE,
+    active_equalities,
+    is_off,
+)
+from varint.files.mjcf.source import MJCFSource
+from varint.files.robots.kinds import (
+    BodyDamper,
+    Coupling,
+    JointDamper,
+    JointServo,
+    JointStop,
+    LengthStop,
+    Motor,
+    MultiPointCable,
+    MultiPointSpring,
+    PointForce,
+    Revolute,
+    TorsionSpring,
+)
+from varint.files.robots.xml_files import XMLElement
+from varint.mechanism.mechanism import Mechanism
+from varint.model.body import WORLD, Body
+from varint.model.forces.base import Force
+from varint.model.import_report import ImportNotes
+from varint.model.joints.base import Joint
+from varint.model.rotation_vectors import left_jacobian, rotation_matrix, vector_from_matrix
+
+Places = Mapping[int, tuple[str, int, float]]
+Wide = Mapping[int, tuple[str, int]]
+
+
+class MJCFForces:
+    """Adds to a mechanism what acts in the model; ``rest``: MuJoCo's data in the reference configuration.
+
+    places, wide : see the reading of a model
+    bodies, joints : rotors
+    """
+
+    def __init__(
+        self, model: Any, source: MJCFSource | ModelSource, notes: ImportNotes, places: tuple[Places, Wide], rest: Any
+    ) -> None:
+        self.m, self.source, self.notes, self.rest = model, source, notes, rest
+        self.places, self.wide = places
+        self.bodies: list[Body] = []
+        self.joints: list[Joint] = []
+
+    def added_to(self, mechanism: Mechanism, flexes: Sequence[Flex], elasticity: Sequence[Elasticity]) -> Mechanism:
+        """The mechanism with all of it, flexible bodies among it, and its report."""
+        self.mechanism = mechanism
+        own = {body for flex in flexes for body in flex.own}
+        names = ["" if body in own else self.body_named(body) for body in range(self.m.nbody)]
+        forces = [*mechanism.forces, *self._rotors(), *self._dampers(), *self._weights()]
+        if not is_off(self.m, "EQUALITY"):
+            forces += self._equalities()
+        forces += self._tendons()
+        if not is_off(self.m, "ACTUATION"):
+            forces += self._actuators()
+        forces += soft_forces(self.m, flexes, elasticity, names)
+        self._polynomials()
+        whole = dataclasses.replace(
+            mechanism,
+            bodies=[*mechanism.bodies, *self.bodies],
+            joints=[*mechanism.joints, *self.joints],
+            forces=forces,
+        )
+        return self.notes.attached(self._started(whole))
+
+    # ------------------------------------------------------------------------------------------------- joints
+
+    def _rotors(self) -> Iterator[Force]:
+        """Bodies in place of armatures: each turns about itself at the rate of the joint and adds just that inertia."""
+        m = self.m
+        for joint in range(m.njnt):
+            dof, name = int(m.jnt_dofadr[joint]), str(m.joint(joint).name)
+            armature, at = float(m.dof_armature[dof]), self.source.at("joint", name)
+            if not armature or (joint not in self.places and m.jnt_type[joint] not in (JOINT_FREE, JOINT_BALL)):
+                continue
+            if joint not in self.places:
+                self.notes.not_understood(f"armature of joint '{name}', which has several axes", at.line, at.path)
+                continue
+            tie, number, _ = self.places[joint]
+            rotor = f"rotor of {name}"
+            point = self.mechanism.joint(tie).point
+            assert point is not None  # of all that a file has
+            self.bodies.append(Body(rotor, mass=armature, inertia=armature * np.eye(3), position=point))
+            self.joints.append(Revolute(rotor, WORLD, rotor, point=point, axis=np.array([0.0, 0.0, 1.0])))
+            self.notes.read(f"armature of joint '{name}' is the inertia of a rotor coupled to it", at.line, at.path)
+            yield Coupling(rotor, terms=[(tie, number, 1.0), (rotor, 0, -1.0)])
+
+    def _dampers(self) -> Iterator[Force]:
+        """Dampers of joints with several axes."""
+        m = self.m
+        for joint in np.flatnonzero((m.jnt_type == JOINT_FREE) | (m.jnt_type == JOINT_BALL)):
+            dof, name = int(m.jnt_dofadr[joint]), str(m.joint(joint).name)
+            damping, at, body = float(m.dof_damping[dof]), self.source.at("joint", name), int(m.jnt_bodyid[joint])
+            if m.dof_frictionloss[dof]:
+                self.notes.not_understood(f"friction of joint '{name}', which has several axes", at.line, at.path)
+            if not damping or is_off(m, "DAMPER"):
+                continue
+            if name not in self.mechanism.joint_index:
+                self.notes.not_understood(f"damping of ball '{name}', which is not alone", at.line, at.path)
+            elif m.jnt_type[joint] == JOINT_FREE or m.body_parentid[body] == 0:
+                of = self.notes.body_of[str(m.body(body).name)]
+                off = np.abs(self.mechanism.body(of).position - self.rest.xpos[body]).max()
+                linear = damping if m.jnt_type[joint] == JOINT_FREE else 0.0
+                if linear and off > 1e-9:
+                    says = f"damping of joint '{name}' acts at the centre of mass, not at the origin of the body"
+                    self.notes.approximated(says, at.line, at.path)
+                yield BodyDamper(f"damping of {name}", of, linear=linear, angular=damping)
+            else:
+                says = f"damping of joint '{name}' is against the rates of its rotation vector"
+                self.notes.approximated(says, at.line, at.path)
+                for number in range(3):
+                    yield JointDamper(f"damping of {name} {number}", joint=name, coordinate=number, damping=damping)
+
+    def _weights(self) -> Iterator[Force]:
+        """Against the weight of bodies with gravcomp."""
+        m, size = self.m, float(np.linalg.norm(self.mechanism.gravity))
+        for body in np.flatnonzero(m.body_gravcomp):
+            name = str(m.body(body).name)
+            of, at = self.notes.body_of.get(name, WORLD), self.source.at("body", name)
+            share = float(m.body_gravcomp[body] * m.body_mass[body] * size)
+            if of == WORLD or share <= 0.0:
+                continue
+            point = self.rest.xpos[body] + self.rest.xmat[body].reshape(3, 3) @ m.body_ipos[body]
+            self.notes.read(f"gravcomp of body '{name}' is a force against gravity", at.line, at.path)
+            yield PointForce(f"gravcomp of {name}", of, direction=-self.mechanism.gravity, magnitude=share, point=point)
+
+    # ------------------------------------------------------------------------------------------------- tendons
+
+    def _terms(self, tendon: int) -> list[tuple[int, float]] | None:
+        """Joints of a fixed tendon with their factors, without those that are fixed; None of a spatial one."""
+        m, wraps = self.m, wraps_of(self.m, tendon)
+        if m.wrap_type[wraps[0]] != WRAP_JOINT:
+            return None
+        terms = [(int(m.wrap_objid[wrap]), float(m.wrap_prm[wrap])) for wrap in wraps]
+        return [(joint, factor) for joint, factor in terms if joint in self.places and factor]
+
+    def _equalities(self) -> Iterator[Force]:
+        """Couplings of fixed tendons."""
+        m = self.m
+        others = set(m.eq_type.tolist()) - {EQ_CONNECT, EQ_WELD, EQ_JOINT, *EQ_FLEXES}
+        for number, name, at in active_equalities(m, self.source, self.notes, others):
+            if m.eq_type[number] != EQ_TENDON:
+                raise at.wrong(f"equality '{name}' is not connect, weld, joint or tendon: leave it out")
+            constant, slope, *higher = (float(one) for one in m.eq_data[number, :5])
+            tendons = [int(m.eq_obj1id[number]), int(m.eq_obj2id[number])]
+            sums = [self._terms(tendon) for tendon in tendons if tendon >= 0]
+            if constant or any(higher) or any(terms is None for terms in sums):
+                what = "of spatial tendons" if None in sums else f"with polycoef {m.eq_data[number, :5].tolist()}"
+                defect = at.wrong(
+                    f"equality '{name}' {what} is not held: fixed tendons, and polycoef of a slope alone, are"
+                )
+                change = f"equality '{name}' {what}: left out, its joints move without it"
+                self.notes.mend(defect, change, at.line, at.path)
+                continue
+            factors: dict[int, float] = {}
+            for terms, scale in zip(sums, (1.0, -slope), strict=False):
+                for joint, factor in terms or ():
+                    factors[joint] = factors.get(joint, 0.0) + scale * factor
+            held = [(*self.places[joint][:2], factor) for joint, factor in factors.items() if factor]
+            if len(held) < 2:
+                raise at.wrong(f"equality '{name}' of tendons is of fewer than two joints that move: fix the joint")
+            self.notes.read(f"equality '{name}' of tendons is a Coupling", at.line, at.path)
+            yield Coupling(name, terms=held)
+
+    def _tendons(self) -> Iterator[Force]:
+        m = self.m
+        for tendon in range(m.ntendon):
+            name = str(m.tendon(tendon).name)
+            at, terms = self.source.at("tendon", name), self._terms(tendon)
+            for what in ("frictionloss", "armature"):
+                if getattr(m, f"tendon_{what}")[tendon]:
+                    self.notes.not_understood(f"{what} of tendon '{name}'", at.line, at.path)
+            stiffness = 0.0 if is_off(m, "SPRING") else float(m.tendon_stiffness[tendon])
+            damping = 0.0 if is_off(m, "DAMPER") else float(m.tendon_damping[tendon])
+            limited = bool(m.tendon_limited[tendon]) and not is_off(m, "LIMIT")
+            if not (stiffness or damping or limited):
+                self.notes.read(f"tendon '{name}' has no effort of its own", at.line, at.path)
+                continue
+            if terms is None:
+                yield from self._spatial(tendon, name, at, (stiffness, damping), limited)
+            elif len(terms) == 1:
+                yield from self._fixed(tendon, name, at, terms[0], (stiffness, damping), limited)
+            else:
+                says = f"spring, damping or limits of fixed tendon '{name}' of several joints"
+                self.notes.not_understood(says, at.line, at.path)
+
+    def _fixed(
+        self,
+        tendon: int,
+        name: str,
+        at: XMLElement,
+        term: tuple[int, float],
+        effort: tuple[float, float],
+        limited: bool,
+    ) -> Iterator[Force]:
+        """Force of a fixed tendon of one joint: along its coordinate."""
+        m, (joint, factor), (stiffness, damping) = self.m, term, effort
+        tie, number, zero = self.places[joint]
+        along: dict[str, Any] = {"joint": tie, "coordinate": number}
+        lower, upper = m.tendon_lengthspring[tendon]
+        if stiffness and lower != upper:
+            self.notes.not_understood(f"spring of tendon '{name}' with a range of rest", at.line, at.path)
+        elif stiffness or damping:
+            spring: dict[str, Any] = {"stiffness": stiffness * factor**2, "damping": damping * factor**2}
+            yield TorsionSpring(f"tendon {name}", rest_angle=float(lower) / factor - zero, **spring, **along)
+            self.notes.read(f"tendon '{name}' is a TorsionSpring", at.line, at.path)
+        if limited:
+            ends = sorted(float(bound) / factor - zero for bound in m.tendon_range[tendon])
+            yield JointStop(f"limits of tendon {name}", lower=ends[0], upper=ends[1], **along)
+            self.notes.read(f"limits of tendon '{name}' are a JointStop, hard", at.line, at.path)
+
+    def _spatial(
+        self, tendon: int, name: str, at: XMLElement, effort: tuple[float, float], limited: bool
+    ) -> Iterator[Force]:
+        """Over sites: a spring, or a cable where any length up to that of rest is slack."""
+        m, (stiffness, damping), wraps = self.m, effort, wraps_of(self.m, tendon)
+        if any(m.wrap_type[wrap] != WRAP_SITE for wrap in wraps):
+            yield from wrapped_tendon(self, tendon, name, at, effort)
+            if limited:
+                self.notes.not_understood(f"limits of tendon '{name}' around surfaces or pulleys", at.line, at.path)
+            return
+        sites = [int(m.wrap_objid[wrap]) for wrap in wraps]
+        bodies = [self.body_named(int(m.site_bodyid[site])) for site in sites]
+        points = np.array([self.site_point(site) for site in sites])
+        if len(set(bodies)) < 2:
+            self.notes.read(f"tendon '{name}' stays on one body: no effort", at.line, at.path)
+            return
+        lower, upper = (float(bound) for bound in m.tendon_lengthspring[tendon])
+        arguments: dict[str, Any] = {"points": points, "rest_length": upper}
+        if stiffness and lower == upper:
+            yield MultiPointSpring(f"tendon {name}", bodies, stiffness=stiffness, damping=damping, **arguments)
+            damping = 0.0
+        elif stiffness and lower <= 0.0:
+            yield MultiPointCable(f"tendon {name}", bodies, stiffness=stiffness, **arguments)
+        elif stiffness:
+            self.notes.not_understood(f"spring of tendon '{name}' with a range of rest", at.line, at.path)
+        if damping:
+            yield MultiPointSpring(f"damping of tendon {name}", bodies, stiffness=0.0, damping=damping, **arguments)
+        if limited and len(sites) == 2:
+            ends = [max(0.0, float(bound)) for bound in m.tendon_range[tendon]]
+            pair: dict[str, Any] = {"point_a": points[0], "point_b": points[1], "lower": ends[0], "upper": ends[1]}
+            yield LengthStop(f"limits of tendon {name}", *bodies, **pair)
+        elif limited:
+            self.notes.not_understood(f"limits of tendon '{name}' over several sites", at.line, at.path)
+        self.notes.read(f"tendon '{name}' over sites", at.line, at.path)
+
+    def body_named(self, body: int) -> str:
+        """The body that one of the model is part of."""
+        return WORLD if body == 0 else self.notes.body_of[str(self.m.body(body).name)]
+
+    def site_point(self, site: int) -> np.ndarray:
+        """Place of a site in the reference configuration (3,), m, world."""
+        body = self.m.site_bodyid[site]
+        return self.rest.xpos[body] + self.rest.xmat[body].reshape(3, 3) @ self.m.site_pos[site]
+
+    # ------------------------------------------------------------------------------------------------- actuators
+
+    def _actuators(self) -> Iterator[Force]:
+        m, bounded = self.m, []
+        control = m.key_ctrl[0] if m.nkey else np.zeros(m.nu)
+        for number in range(m.nu):
+            name = str(m.actuator(number).name)
+            at = self.source.at("actuator", name)
+            joint = int(m.actuator_trnid[number, 0])
+            of_joint = m.actuator_trntype[number] in (TRN_JOINT, TRN_JOINTINPARENT)
+            linear = m.actuator_gaintype[number] == GAIN_FIXED and m.actuator_biastype[number] in (
+                BIAS_NONE,
+                BIAS_AFFINE,
+            )
+            plain = linear and m.actuator_dyntype[number] == DYN_NONE
+            if is_muscle(m, number):
+                bounded += [at] * bool(m.actuator_forcelimited[number])
+                yield from muscle(self, number, name, at, float(control[number]), self._tendon_at)
+                continue
+            if not of_joint or not plain or joint not in self.places:
+                self.notes.not_understood(f"actuator '{name}' <{at.tag}>", at.line, at.path)
+                continue
+            for what in ("armature", "damping"):
+                if np.any(getattr(m, f"actuator_{what}", np.zeros(m.nu))[number]):
+                    self.notes.not_understood(f"{what} of actuator '{name}'", at.line, at.path)
+            if m.actuator_forcelimited[number] or m.actuator_ctrllimited[number] or m.jnt_actfrclimited[joint]:
+                bounded.append(at)
+            yield from self._driven(name, at, number, joint, float(control[number]))
+        if m.na and m.nkey and m.key_act[0].any():
+            self.notes.approximated("activations of <key> are left out: they start at zero", self.source.root.line)
+        if bounded:
+            says = f"bounds of controls and forces of actuators: left out, {len(bounded)} in all"
+            self.notes.approximated(says, bounded[0].line, bounded[0].path)
+
+    def _tendon_at(self, tendon: int) -> XMLElement:
+        return self.source.at("tendon", str(self.m.tendon(tendon).name))
+
+    def _driven(self, name: str, at: XMLElement, number: int, joint: int, control: float) -> Iterator[Force]:
+        """The forces of an actuator whose effort is affine in control, length and rate, at a control that stays."""
+        m, (tie, coordinate, zero) = self.m, self.places[joint]
+        gear, along = float(m.actuator_gear[number, 0]), {"joint": tie, "coordinate": coordinate}
+        affine = [float(one) for one in m.actuator_biasprm[number, :3]] if m.actuator_biastype[number] else [0.0] * 3
+        constant = gear * (float(m.actuator_gainprm[number, 0]) * control + affine[0] + affine[1] * gear * zero)
+        stiffness, damping = -affine[1] * gear**2, -affine[2] * gear**2
+        if stiffness < 0.0 or damping < 0.0:
+            self.notes.not_understood(f"actuator '{name}', which pushes away", at.line, at.path)
+            return
+        arguments: dict[str, Any] = along
+        force: Force
+        if stiffness:
+            target = np.array(constant / stiffness)
+            force = JointServo(f"actuator {name}", target=target, stiffness=stiffness, damping=damping, **arguments)
+        else:
+            force = Motor(f"actuator {name}", effort=np.array(constant), **arguments)
+            if damping:
+                yield JointDamper(f"damping of actuator {name}", damping=damping, **arguments)
+        yield force
+        kind = type(force).__name__
+        self.notes.read(f"actuator '{name}' <{at.tag}> is a {kind} at the control {control:g}", at.line, at.path)
+
+    def _polynomials(self) -> None:
+        """Note springs and dampers that are not linear, where the model has them."""
+        m = self.m
+        fields = (("jnt_stiffnesspoly", "joint"), ("dof_dampingpoly", "dof"))
+        for field, of in (*fields, ("tendon_stiffnesspoly", "tendon"), ("tendon_dampingpoly", "tendon")):
+            for number, row in enumerate(getattr(m, field, ())):
+                if np.any(row):
+                    group = "tendon" if of == "tendon" else "joint"
+                    name = str(getattr(m, group)(m.dof_jntid[number] if of == "dof" else number).name)
+                    at = self.source.at(group, name)
+                    says = f"polynomial of the spring or damping of {group} '{name}'"
+                    self.notes.not_understood(says, at.line, at.path)
+
+    # ------------------------------------------------------------------------------------------------- start
+
+    def _started(self, mechanism: Mechanism) -> Mechanism:
+        """The mechanism with the first <key> as its start, where its loops can be closed there."""
+        m = self.m
+        if not m.nkey:
+            return self._within_limits(mechanism)
+        at = next(self.source.root.all("keyframe"), self.source.root)
+        if m.nkey > 1:
+            self.notes.approximated(f"the first of {m.nkey} <key> is the start", at.line, at.path)
+        coordinates, rates = self._of_key()
+        motion = {name: value for name, value in (("coordinates", coordinates), ("rates", rates)) if value}
+        started = dataclasses.replace(mechanism, start=motion)
+        try:
+            started.state()
+        except (StateError, AssemblyError) as problem:
+            self.notes.approximated(f"<key> is left out: {problem}", at.line, at.path)
+            return mechanism
+        self.notes.read("<key> is the start", at.line, at.path)
+        return started
+
+    def _within_limits(self, mechanism: Mechanism) -> Mechanism:
+        """The mechanism with what its start does not name at zero, where it can be: a rotor must not move the rest."""
+        if not mechanism.start:
+            return mechanism
+        zero = {joint.name: np.zeros(joint.dof) for joint in self.mechanism.joints if joint.dof}
+        started = dataclasses.replace(mechanism, start={"coordinates": zero | mechanism.start["coordinates"]})
+        try:
+            started.state()
+        except (StateError, AssemblyError):
+            return mechanism
+        return started
+
+    def _of_key(self) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        """Coordinates and rates of the first key, by joints."""
+        m, qpos, qvel = self.m, self.m.key_qpos[0], self.m.key_qvel[0]
+        coordinates: dict[str, np.ndarray] = {}
+        rates: dict[str, np.ndarray] = {}
+        for joint in range(m.njnt):
+            place, dof = int(m.jnt_qposadr[joint]), int(m.jnt_dofadr[joint])
+            if joint in self.places:
+                tie, number, zero = self.places[joint]
+                size = self.mechanism.joint(tie).dof
+                coordinates.setdefault(tie, np.zeros(size))[number] = qpos[place] - zero
+                rates.setdefault(tie, np.zeros(size))[number] = qvel[dof]
+                continue
+            if joint not in self.wide:
+                continue
+            tie, number = self.wide[joint]
+            free, body = bool(m.jnt_type[joint] == JOINT_FREE), m.jnt_bodyid[joint]
+            first = place + 3 if free else place
+            R0 = self.rest.xmat[body].reshape(3, 3)
+            turn = rotation_matrix(qpos[first : first + 4])
+            vector = vector_from_matrix(turn @ R0.T if free else R0 @ turn @ R0.T)
+            spin = R0 @ qvel[dof + 3 * free : dof + 3 * free + 3]  # in the axes of the joint on the body
+            change = np.linalg.solve(left_jacobian(vector).T, spin)
+            if free:
+                vector = np.append(qpos[place : place + 3] - self.rest.xpos[body], vector)
+                change = np.append(qvel[dof : dof + 3], change)
+            size = self.mechanism.joint(tie).dof
+            own = slice(number, number + change.size)
+            coordinates.setdefault(tie, np.zeros(size))[own] = vector
+            rates.setdefault(tie, np.zeros(size))[own] = change
+        return coordinates, {name: rate for name, rate in rates.items() if rate.any()}

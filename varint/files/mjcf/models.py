@@ -1,0 +1,79 @@
+"""Models that MuJoCo made in this process: an MjSpec or an MjModel in place of a file."""
+
+from pathlib import Path
+from typing import Any
+
+from varint.base.errors import ArgumentError, FileError
+from varint.files.robots.xml_files import XMLElement
+from varint.model.import_report import ImportNotes
+
+NAMED = {"body": "nbody", "joint": "njnt", "tendon": "ntendon", "actuator": "nu", "equality": "neq"}
+
+
+class ModelSource:
+    """Stand-in for the file of a compiled model, with what readers ask of one: see `MJCFSource`."""
+
+    def __init__(self, model: Any, name: str) -> None:
+        path = Path(name or "mujoco")
+        self.root = XMLElement("mujoco", {"model": name}, 0, path)
+        self.files: dict[str, Path] = {}
+        self.elements = {
+            (group, str(getattr(model, group)(number).name)): XMLElement(
+                group, {"name": str(getattr(model, group)(number).name)}, 0, path
+            )
+            for group, size in NAMED.items()
+            for number in range(getattr(model, size))
+        }
+
+    def at(self, group: str, name: str) -> XMLElement:
+        """The element of a name, without a line."""
+        return self.elements.get((group, name), self.root)
+
+    @property
+    def joint_names(self) -> set[str]:
+        """Names of joints."""
+        return {name for group, name in self.elements if group == "joint"}
+
+
+def is_model(given: object) -> bool:
+    """Whether an object is an MjSpec or an MjModel, by its class's name: MuJoCo may not be installed."""
+    kind = type(given)
+    return kind.__name__ in ("MjSpec", "MjModel") and kind.__module__.partition(".")[0] == "mujoco"
+
+
+def compiled_model(given: Any) -> tuple[Any, str]:
+    """The MjModel of an MjSpec or MjModel, with names for all parts, and the model's name. Raises FileError."""
+    if type(given).__name__ == "MjSpec":
+        spec, name = given.copy(), str(given.modelname)
+        _name_parts(spec)
+        try:
+            return spec.compile(), name
+        except (ValueError, TypeError, RuntimeError) as problem:
+            raise FileError(f"MuJoCo's compiler says: {' '.join(str(problem).split())}") from None
+    for group, size in NAMED.items():
+        for number in range(getattr(given, size)):
+            if not getattr(given, group)(number).name:
+                raise ArgumentError(f"{group} {number} of the MjModel has no name: name it, or give the MjSpec")
+    return given, given.names[: given.names.index(b"\0")].decode()
+
+
+def _name_parts(spec: Any) -> None:
+    """Name what has no name in an MjSpec, in place."""
+    lists = {"body": spec.bodies, "joint": spec.joints, "tendon": spec.tendons, "actuator": spec.actuators}
+    for group, parts in (*lists.items(), ("equality", spec.equalities)):
+        taken = {part.name for part in parts}
+        for part in parts:
+            number = 1
+            wanted = name = f"joint of {part.parent.name}" if group == "joint" else group
+            if part.name:
+                continue
+            while name in taken:
+                number += 1
+                name = f"{wanted} {number}"
+            part.name = name
+            taken.add(name)
+
+
+def notes_of(name: str, repair: bool) -> ImportNotes:
+    """Notes on a model without a file."""
+    return ImportNotes(Path(name or "mujoco"), repair)

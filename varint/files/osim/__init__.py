@@ -1,0 +1,1 @@
+"""OSIM, the files of OpenSim: joints and muscles."""

@@ -1,0 +1,250 @@
+"""Joints of OpenSim: frames, coordinates, and the motions that these make."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from varint.files.robots.kinds import Composite, Free, Prismatic, Revolute, Spherical
+from varint.files.robots.robot import Pose, Ratio, Tie, still, turned_by
+from varint.files.robots.xml_files import XMLElement
+from varint.model.import_report import ImportNotes
+
+X, Y, Z = np.eye(3)
+TURN, SLIDE = "turn", "slide"
+PLAIN = {  # of a frame, one after another; translations first
+    "WeldJoint": (),
+    "PinJoint": ((TURN, Z),),
+    "SliderJoint": ((SLIDE, X),),
+    "UniversalJoint": ((TURN, X), (TURN, Y)),
+    "GimbalJoint": ((TURN, X), (TURN, Y), (TURN, Z)),
+    "PlanarJoint": ((SLIDE, X), (SLIDE, Y), (TURN, Z)),
+}
+OF_PLANAR = (1, 2, 0)  # coordinates of these: the turn is the first of the file
+WIDE = {"BallJoint": Spherical, "FreeJoint": Free}
+
+
+def body_of_path(path: str) -> str:
+    """The last part of the path of a component."""
+    return path.strip().rstrip("/").rpartition("/")[2]
+
+
+def flag(at: XMLElement, tag: str, default: bool = False) -> bool:
+    """A child that is true or false."""
+    child = at.one(tag)
+    return default if child is None else child.text.strip().lower() == "true"
+
+
+def offset(at: XMLElement, turn: str, shift: str) -> Pose:
+    """The pose in children of these names: body-fixed turns about x, y, z, rad, and a translation, m."""
+    angles, p = (at.one(tag).own_numbers(3) if at.one(tag) else np.zeros(3) for tag in (turn, shift))  # type: ignore[union-attr]
+    R = still()
+    for axis, angle in zip((X, Y, Z), angles, strict=True):
+        R = R @ turned_by(axis, float(angle))
+    return Pose(R.R, np.array(p, dtype=float))
+
+
+@dataclass(eq=False)
+class Move:
+    """An elementary motion: ``slope`` times the ``coordinate`` of that name, plus ``rest``; along ``axis`` (3,)."""
+
+    kind: str
+    axis: np.ndarray
+    coordinate: str | None
+    slope: float = 1.0
+    rest: float = 0.0
+
+    def pose(self, value: float) -> Pose:
+        """The pose after a motion by ``value``, rad or m."""
+        return turned_by(self.axis, value) if self.kind == TURN else Pose(np.eye(3), value * self.axis)
+
+
+class OsimJoint:
+    """A joint of a file: bodies ``parent`` and ``child``, frames, and ``moves``, in the axes of the parent's frame.
+
+    ``across``: pose of the child in the parent where all coordinates are zero.
+    """
+
+    def __init__(self, at: XMLElement, notes: ImportNotes) -> None:
+        self.at, self.name, self.notes = at, at.need("name"), notes
+        frames = {each.need("name"): each for each in self._listed("frames")}
+        self.parent, self.before = self._frame("socket_parent_frame", frames)
+        self.child, self.after = self._frame("socket_child_frame", frames)
+        self.coordinates = {each.need("name"): each for each in self._listed("coordinates")}
+        if at.tag in WIDE:
+            self.moves: list[Move] = []
+        elif at.tag in PLAIN:
+            self.moves = self._plain()
+        elif at.tag == "CustomJoint":
+            self.moves = self._custom()
+        else:
+            raise at.wrong(f"joint '{self.name}' is a {at.tag}, which is not read: there are {', '.join(self.known)}")
+        between = still()
+        for move in self.moves:
+            between = between @ move.pose(move.rest)
+        self.across = self.before @ between @ self.after.inverse()
+
+    known = (*PLAIN, *WIDE, "CustomJoint")
+
+    def _listed(self, tag: str) -> list[XMLElement]:
+        whole = self.at.one(tag)
+        return [] if whole is None else whole.children
+
+    def _frame(self, tag: str, frames: Mapping[str, XMLElement]) -> tuple[str, Pose]:
+        """Body of a frame, and the pose of the frame in it."""
+        name, pose = body_of_path(self.at.child(tag).text), still()
+        for _ in range(len(frames) + 1):
+            if name not in frames:
+                return name, pose
+            at = frames[name]
+            pose = offset(at, "orientation", "translation") @ pose
+            name = body_of_path(at.child("socket_parent").text)
+        raise self.at.wrong(f"frames of joint '{self.name}' refer to one another")
+
+    def value(self, coordinate: str, tag: str) -> float:
+        """A number of a coordinate of the joint."""
+        child = self.coordinates[coordinate].one(tag)
+        return 0.0 if child is None else child.own_number()
+
+    def _move(self, kind: str, axis: np.ndarray, coordinate: str, slope: float = 1.0, rest: float = 0.0) -> Move:
+        """A motion; where its coordinate is locked, it stays."""
+        if coordinate not in self.coordinates:
+            raise self.at.wrong(f"joint '{self.name}' has no coordinate '{coordinate}'")
+        if flag(self.coordinates[coordinate], "locked"):
+            held = slope * self.value(coordinate, "default_value") + rest
+            self.notes.read(f"coordinate '{coordinate}' is locked: it stays", self.at.line)
+            return Move(kind, axis, None, 0.0, held)
+        return Move(kind, axis, coordinate, slope, rest)
+
+    def _plain(self) -> list[Move]:
+        moves, names = PLAIN[self.at.tag], list(self.coordinates)
+        if len(names) != len(moves):
+            raise self.at.wrong(f"joint '{self.name}' ({self.at.tag}) needs {len(moves)} coordinates, has {len(names)}")
+        numbers = OF_PLANAR if self.at.tag == "PlanarJoint" else range(len(moves))
+        return [self._move(*move, names[k]) for move, k in zip(moves, numbers, strict=True)]
+
+    def _custom(self) -> list[Move]:
+        """Translations along axes of the parent's frame, then turns about axes that those before them carry."""
+        listed = {each.attributes.get("name", ""): each for each in self.at.child("SpatialTransform").children}
+        moves = []
+        for kind, word in ((SLIDE, "translation"), (TURN, "rotation")):
+            for k in range(3):
+                at = listed.get(f"{word}{k + 1}")
+                if at is not None:
+                    moves.append(self._along(kind, at, np.eye(3)[k]))
+        return [move for move in moves if move.coordinate is not None or move.rest]
+
+    def _along(self, kind: str, at: XMLElement, usual: np.ndarray) -> Move:
+        axis = np.array(at.child("axis").own_numbers(3)) if at.one("axis") else usual
+        names = at.one("coordinates")
+        named = names.text.split() if names is not None else []
+        slope, rest = self._linear(at)
+        size = float(np.linalg.norm(axis))
+        if not size:
+            raise at.wrong(f"an axis of joint '{self.name}' is zero")
+        if not named or not slope:
+            return Move(kind, axis / size, None, 0.0, rest)
+        return self._move(kind, axis / size, named[0], slope, rest)
+
+    def _linear(self, at: XMLElement) -> tuple[float, float]:
+        """Slope and constant of the function of a <TransformAxis>."""
+        functions = [each for each in at.children if each.tag not in ("axis", "coordinates")]
+        if not functions:
+            return 0.0, 0.0
+        found = linear(functions[0])
+        if found is None:
+            name, kind = at.attributes.get("name", at.tag), functions[0].tag
+            raise at.wrong(
+                f"'{name}' of joint '{self.name}' is a {kind}: linear functions and constants are read. Put a"
+                " LinearFunction in its place"
+            )
+        return found
+
+
+def linear(at: XMLElement) -> tuple[float, float] | None:
+    """Slope and constant of a function; None where it is not linear."""
+    if at.tag == "function" and at.children:
+        return linear(at.children[0])
+    if at.tag == "Constant":
+        value = at.one("value")
+        return 0.0, 0.0 if value is None else value.own_number()
+    if at.tag in ("LinearFunction", "PolynomialFunction"):
+        listed = at.child("coefficients").text.split()
+        numbers = at.child("coefficients").own_numbers(len(listed)) if listed else [0.0]
+        if any(numbers[:-2]):
+            return None
+        return (numbers[-2], numbers[-1]) if len(numbers) > 1 else (0.0, numbers[0])
+    if at.tag == "MultiplierFunction":
+        inner = at.one("function")
+        found = linear(inner) if inner is not None else None
+        scale = at.one("scale")
+        factor = 1.0 if scale is None else scale.own_number()
+        return None if found is None else (factor * found[0], factor * found[1])
+    return None
+
+
+@dataclass(eq=False)
+class CoordinatePlaces:
+    """Places of the coordinates of a file: joint and number to the ``default``, m or rad, and ``ratios`` between them.
+
+    ``place``: of each coordinate the tie that has it, and the factor of it there.
+    """
+
+    default: dict[tuple[str, int], float] = field(default_factory=dict)
+    place: dict[str, tuple[str, float]] = field(default_factory=dict)
+    ratios: list[Ratio] = field(default_factory=list)
+
+    def coupled(self, at: XMLElement, name: str) -> Ratio | None:
+        """The coupling of a <CoordinateCouplerConstraint>; None where it is not linear in one coordinate."""
+        function = at.one("coupled_coordinates_function")
+        found = linear(function.children[0]) if function is not None and function.children else None
+        free = at.child("independent_coordinate_names").text.split()
+        held = at.child("dependent_coordinate_name").text.strip()
+        if found is None or found[1] or len(free) != 1 or free[0] not in self.place or held not in self.place:
+            return None
+        (tie, size), (other, other_size) = self.place[held], self.place[free[0]]
+        return Ratio(name, at, [(tie, 0, 1.0 / size), (other, 0, -found[0] / other_size)])
+
+
+def tie_of(joint: OsimJoint, poses: Mapping[str, Pose], coordinates: CoordinatePlaces, notes: ImportNotes) -> Tie:
+    """The joint in the world, at zero coordinates."""
+    at, name, a, b = joint.at, joint.name, joint.parent, joint.child
+    frame = poses[a] @ joint.before
+    if at.tag in WIDE:
+        notes.approximated(f"coordinates of joint '{name}' ({at.tag}): rotation vectors, start at zero", at.line)
+        return Tie(name, at.tag, at, a, b, WIDE[at.tag], {"point": frame.p})
+    parts: list[Tie] = []
+    for move in joint.moves:
+        if move.coordinate is not None:
+            _add(joint, move, frame, parts, coordinates)
+        frame = frame @ move.pose(move.rest)
+    if not parts:
+        return Tie(name, at.tag, at, a, b)
+    if len(parts) == 1:
+        alone = parts[0]
+        return Tie(name, at.tag, at, a, b, alone.kind, alone.fields)
+    return Tie(name, at.tag, at, a, b, Composite, parts=parts)
+
+
+def _add(joint: OsimJoint, move: Move, frame: Pose, parts: list[Tie], coordinates: CoordinatePlaces) -> None:
+    """Add the part of a joint that a motion is."""
+    at, number = joint.at, len(parts)
+    coordinate = move.coordinate or ""
+    moving = sum(each.coordinate is not None for each in joint.moves)
+    own = joint.name if moving == 1 else f"{joint.name} {number}"
+    sign = math.copysign(1.0, move.slope)
+    fields = {"point": frame.p.copy(), "axis": sign * frame.R @ move.axis}
+    what = "a turn" if move.kind == TURN else "a slide"
+    parts.append(Tie(own, what, at, joint.parent, joint.child, Revolute if move.kind == TURN else Prismatic, fields))
+    size = abs(move.slope)
+    coordinates.default[joint.name, number] = size * joint.value(coordinate, "default_value")
+    if coordinate in coordinates.place:
+        first, factor = coordinates.place[coordinate]
+        terms = [(own, 0, 1.0 / size), (first, 0, -1.0 / factor)]
+        coordinates.ratios.append(Ratio(f"{coordinate} of {own}", at, terms))
+        return
+    coordinates.place[coordinate] = own, size
+    scaled = "" if size == 1.0 else f", times {size:g}"
+    says = f"coordinate '{coordinate}' is coordinate {number} of joint '{joint.name}'{scaled}"
+    joint.notes.read(says, at.line)

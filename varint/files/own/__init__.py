@@ -1,0 +1,1 @@
+"""Mechanism files of this package: TOML, and mechanisms as plain data."""

@@ -1,0 +1,122 @@
+"""Parameters of mechanism files, and the values in which they occur as arithmetic."""
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import is_dataclass
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+
+from varint.base.checks import shown
+from varint.base.errors import MechanismError
+from varint.files.own.expressions import Refused, Value, evaluated
+from varint.model.joints import REGISTRY
+
+
+class Told(NamedTuple):
+    """A parameter of a file: its ``name``, what stands there, its ``value``, and the comment behind it."""
+
+    name: str
+    default: Any
+    value: Value
+    what: str
+
+
+class Parameters:
+    """Values of expressions.
+
+    ``given``: names to numbers, lists and expressions; ``where``: of a name, the words for where it is given.
+    """
+
+    def __init__(self, given: Mapping[str, Any], where: Callable[[str], str]) -> None:
+        self.given, self.where = given, where
+        self.values: dict[str, Value] = {}
+        self.open: list[str] = []  # parameters that are being evaluated
+
+    def all(self) -> dict[str, Value]:
+        """Each with its value."""
+        for name in self.given:
+            self._value(name)
+        return self.values
+
+    def of(self, value: Any, kind: Any, told: Callable[[str], Exception]) -> Any:
+        """``value`` with its expressions evaluated, where its type ``kind`` has no text; ``told`` makes the error."""
+        if isinstance(value, str):
+            return value if _is_text(kind) else self._evaluated(value, told)
+        if isinstance(value, list):
+            inside = _inside(kind, len(value))
+            return [self.of(part, each, told) for part, each in zip(value, inside, strict=True)]
+        if isinstance(value, dict):
+            kind_of = _fields_of(kind) or kinds_of(REGISTRY if "type" in value else {}, value)
+            return {key: self.of(part, kind_of(key), told) for key, part in value.items()}
+        return value
+
+    def _evaluated(self, text: str, told: Callable[[str], Exception]) -> Value:
+        try:
+            return evaluated(text, self._value, list(self.given))
+        except Refused as problem:
+            raise told(str(problem)) from None
+
+    def _value(self, name: str) -> Value | None:
+        if name not in self.given or name in self.values:
+            return self.values.get(name)
+
+        def told(message: str) -> Exception:
+            return MechanismError(f"{self.where(name)}parameter {name!r}: {message}")
+
+        if name in self.open:
+            raise told(f"it is needed for itself, by {' and '.join(self.open[self.open.index(name) :])}")
+        self.open.append(name)
+        try:
+            value = self.of(self.given[name], float, told)
+        finally:
+            self.open.pop()
+        if not _is_number(value):
+            raise told(f"must be a number, or a list of numbers, got {shown(value)}")
+        self.values[name] = value
+        return value
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(map(_is_number, value))
+    return isinstance(value, float | int) and not isinstance(value, bool)
+
+
+def _is_text(kind: Any) -> bool:
+    return kind is str or (get_origin(kind) is not tuple and str in get_args(kind))
+
+
+def _inside(kind: Any, size: int) -> Sequence[Any]:
+    """The types of the items of a list."""
+    for one in (kind, *get_args(kind)):
+        items = get_args(one)
+        if get_origin(one) is tuple and len(items) == size:
+            return items
+        if get_origin(one) is Sequence:
+            return [items[0]] * size
+    return [float] * size
+
+
+def kinds_of(known: Mapping[str, type], entry: Mapping[str, Any]) -> Callable[[str], Any]:
+    """A function of an entry's keys: the types of their values, None for numbers and lists of them.
+
+    ``known``: classes by the "type" of entries; none where entries have no type. Keys that the class does not have are
+    texts, which stay as they are until they are refused.
+    """
+    if not known:
+        return {"name": str, "kind": str, "body": str}.get
+    kind = entry.get("type")
+    hints = _hints(known[kind]) if isinstance(kind, str) and kind in known else {}
+    return lambda key: hints.get(key, str)
+
+
+def _fields_of(kind: Any) -> Callable[[str], Any] | None:
+    """The same where the type of the entry is a description itself, as a point of a path; else None."""
+    if not (isinstance(kind, type) and is_dataclass(kind)):
+        return None
+    hints = _hints(kind)
+    return lambda key: hints.get(key, str)
+
+
+@functools.cache
+def _hints(cls: type) -> dict[str, Any]:
+    return get_type_hints(cls)

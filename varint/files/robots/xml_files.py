@@ -1,0 +1,268 @@
+"""XML of mechanism files: elements with their lines, read in bounded time and memory, and who reads which of them.
+
+Nothing but the file itself is read: entities and external parts are refused.
+"""
+
+import math
+import re
+import xml.parsers.expat as expat
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+from varint.base.checks import shown, suggestion
+from varint.base.errors import FileError, MechanismError
+from varint.files.robots.packages import ImportOptions
+from varint.files.robots.xml_defects import HYPHENS, defects_of, mended
+from varint.mechanism.mechanism import Mechanism
+from varint.model.bounds import LARGEST
+from varint.model.import_report import ImportNotes
+
+MOST_BYTES = 16_000_000  # of a file
+MOST_ELEMENTS = 300_000
+DEEPEST = 200  # elements in one another
+BLANKS = b" \t\r\n"
+OPENS_MJCF = re.compile(rb"\A(\s|<\?.*?\?>|<!--.*?-->)*<mujoco(include)?[\s>]", re.DOTALL)  # MuJoCo allows it
+LONGEST_TEXT = 100_000  # characters of a text between tags, or of an attribute, that are of any use
+
+
+@dataclass(eq=False, slots=True)
+class XMLElement:
+    """An element: ``text`` is what stands in it beside its ``children``."""
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    path: Path
+    children: list["XMLElement"] = field(default_factory=list)
+    text: str = ""
+
+    @property
+    def place(self) -> str:
+        """File and line."""
+        return f"'{self.path}', line {self.line}"
+
+    def error(self, message: str) -> FileError:
+        """An error about this element."""
+        return FileError(f"{self.place}: {message}")
+
+    def wrong(self, message: str) -> MechanismError:
+        """An error about what this element describes."""
+        return MechanismError(f"{self.place}: {message}")
+
+    def all(self, *tags: str) -> Iterator["XMLElement"]:
+        """Its children of these names."""
+        return (child for child in self.children if child.tag in tags)
+
+    def named(self, tag: str) -> dict[str, "XMLElement"]:
+        """Its children of this name by their attribute "name", which must be unique."""
+        elements: dict[str, XMLElement] = {}
+        for element in self.all(tag):
+            name = element.need("name")
+            if name in elements:
+                there = elements[name].line
+                raise element.error(f"the {tag} '{name}' stands at line {there} already: names must be unique")
+            elements[name] = element
+        return elements
+
+    def one(self, tag: str) -> "XMLElement | None":
+        """Its child of this name; an error where there are several."""
+        children = list(self.all(tag))
+        if len(children) > 1:
+            raise children[1].error(f"<{self.tag}> has one <{tag}>, this is another: leave one out")
+        return children[0] if children else None
+
+    def need(self, name: str) -> str:
+        """The attribute of this name."""
+        if not self.attributes.get(name, "").strip():
+            raise self.error(f"<{self.tag}> needs an attribute {name!r}")
+        return self.attributes[name]
+
+    def child(self, tag: str) -> "XMLElement":
+        """Its child of this name, which must be there."""
+        child = self.one(tag)
+        if child is None:
+            raise self.error(f"<{self.tag}> needs an element <{tag}>")
+        return child
+
+    def numbers(self, name: str, count: int, default: Sequence[float] | None = None) -> list[float]:
+        """The attribute's ``count`` numbers."""
+        if name not in self.attributes:
+            if default is None:
+                raise self.error(f"<{self.tag}> needs an attribute {name!r}")
+            return list(default)
+        return self.parsed(self.attributes[name], count, f"{name!r} of <{self.tag}>")
+
+    def number(self, name: str, default: float | None = None) -> float:
+        """The attribute's number."""
+        return self.numbers(name, 1, None if default is None else [default])[0]
+
+    def limit(self, name: str, default: float) -> float:
+        """The attribute's number, however large, where it is a limit."""
+        text = self.attributes.get(name)
+        return default if text is None else self.parsed(text, 1, f"{name!r} of <{self.tag}>", math.inf)[0]
+
+    def own_numbers(self, count: int) -> list[float]:
+        """The numbers in its text."""
+        return self.parsed(self.text, count, f"<{self.tag}>")
+
+    def own_number(self) -> float:
+        """The number in its text."""
+        return self.own_numbers(1)[0]
+
+    def own_limit(self) -> float:
+        """The number in its text, however large, where it is a limit."""
+        return self.parsed(self.text, 1, f"<{self.tag}>", math.inf)[0]
+
+    def parsed(self, text: str, count: int, what: str, largest: float = LARGEST) -> list[float]:
+        """The ``count`` finite numbers of a text, separated by blanks; ``what`` has them, for the error."""
+        words = text.split(None, count + 1)
+        try:
+            values = [float(word) for word in words]
+        except ValueError:
+            values = []
+        if len(values) != count or any("_" in word for word in words) or not all(map(math.isfinite, values)):
+            wanted = "a number" if count == 1 else f"{count} numbers"
+            raise self.error(f"{what} must be {wanted}, got {shown(text.strip())}")
+        if max(map(abs, values)) > largest:
+            raise self.error(f"{what} must be at most {largest:g} in size, got {shown(text.strip())}")
+        return values
+
+
+Reader = Callable[[XMLElement, ImportNotes, Sequence[Path]], Mechanism]
+READERS: dict[str, tuple[str, Reader]] = {}  # by the outermost element
+
+
+def reads(root: str, what: str) -> Callable[[Reader], Reader]:
+    """Decorator: a function of the outermost element, the notes and the folders of packages reads files of ``root``."""
+
+    def add(reader: Reader) -> Reader:
+        READERS[root] = what, reader
+        return reader
+
+    return add
+
+
+def load_xml(path: Path, options: ImportOptions) -> Mechanism:
+    """The mechanism in a file of XML: its outermost element says which format that is. Raises FileError."""
+    notes = ImportNotes(path, options.repair)
+    root = read_xml(path, notes)
+    if root.tag not in READERS:
+        known = ", ".join(f"<{tag}> ({what})" for tag, (what, _) in READERS.items())
+        raise root.error(f"<{root.tag}> is no mechanism{suggestion(root.tag, READERS) or f': there are {known}'}")
+    return READERS[root.tag][1](root, notes, options.packages)
+
+
+def read_xml(path: Path, notes: ImportNotes) -> XMLElement:
+    """The outermost element of a file; ``notes`` say whether it is repaired, and take that down. FileError with line.
+
+    What is repaired: `defects_of` XML that other programs pass over. In MJCF comments with "--" inside are none.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        raise FileError(f"cannot read '{path}': {reason}") from None
+    if len(content) > MOST_BYTES:
+        raise FileError(f"'{path}' is larger than {MOST_BYTES // 1_000_000} MB: too large for a mechanism")
+    begins = content.lstrip(BLANKS)
+    # which XML forbids before its declaration, and files have
+    before = content[: len(content) - len(begins)].count(b"\n")
+    try:
+        return _Builder(path, before).parsed(begins)
+    except expat.ExpatError:
+        defects = defects_of(begins)
+    try:
+        root = _Builder(path, before).parsed(mended(begins, defects))
+    except expat.ExpatError as problem:
+        raise _invalid(path, before, problem) from None
+    is_mjcf = OPENS_MJCF.search(begins) is not None
+    for defect in defects:
+        if is_mjcf and defect.kind is HYPHENS:
+            continue
+        line = defect.line + before
+        notes.mend(FileError(f"'{path}', line {line}: {defect.kind.message}"), defect.kind.change, line, path)
+    return root
+
+
+def _invalid(path: Path, before: int, problem: expat.ExpatError) -> FileError:
+    message = expat.errors.messages.get(problem.code, str(problem))
+    return FileError(f"'{path}', line {problem.lineno + before}: this is not valid XML: {message}")
+
+
+class _Builder:
+    """Makes elements of what the parser finds."""
+
+    def __init__(self, path: Path, before: int) -> None:
+        self.path, self.before = path, before
+        self.open: list[XMLElement] = []
+        self.count = 0
+        self.root: XMLElement | None = None
+        self.parser = parser = expat.ParserCreate()
+        parser.buffer_text = True
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._text
+        parser.EntityDeclHandler = self._entity
+        parser.ExternalEntityRefHandler = self._entity
+        parser.SkippedEntityHandler = self._entity
+
+    def parsed(self, content: bytes) -> XMLElement:
+        """The outermost element. Raises FileError, and ExpatError where the content is no XML."""
+        try:
+            self.parser.Parse(content, True)
+        except (FileError, expat.ExpatError):
+            raise
+        except (LookupError, ValueError) as problem:  # of its encoding
+            raise FileError(f"'{self.path}', line 1: {problem}: write it in UTF-8") from None
+        assert self.root is not None  # else there was an error
+        return self.root
+
+    def _error(self, message: str) -> FileError:
+        return FileError(f"'{self.path}', line {self._line()}: {message}")
+
+    def _line(self) -> int:
+        return self.parser.CurrentLineNumber + self.before
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if len(self.open) >= DEEPEST:
+            raise self._error(f"elements are nested more than {DEEPEST} deep, too deep for a mechanism")
+        self.count += 1
+        if self.count > MOST_ELEMENTS:
+            raise self._error(f"more than {MOST_ELEMENTS} elements, too many for a mechanism")
+        if any(len(value) > LONGEST_TEXT for value in attributes.values()):
+            raise self._error(f"an attribute of <{tag}> is longer than {LONGEST_TEXT} characters")
+        element = XMLElement(tag, attributes, self._line(), self.path)
+        if self.open:
+            self.open[-1].children.append(element)
+        else:
+            self.root = element
+        self.open.append(element)
+
+    def _end(self, tag: str) -> None:
+        self.open.pop()
+
+    def _text(self, text: str) -> None:
+        element = self.open[-1]
+        if not text.strip():  # as between elements
+            text = " " if element.text and element.text[-1] != " " else ""
+        if len(element.text) + len(text) > LONGEST_TEXT:
+            raise self._error(f"the text of <{element.tag}> is longer than {LONGEST_TEXT} characters")
+        element.text += text
+
+    def _entity(self, *_: object) -> NoReturn:
+        raise self._error("entities are not read: write out what they stand for")
+
+
+def unknown(
+    element: XMLElement, tags: Collection[str], names: Collection[str] | None = None
+) -> Iterator[tuple[str, int]]:
+    """Parts of an element other than these children (``tags``) and attributes (``names``), in words, with the line."""
+    for child in element.children:
+        if child.tag not in tags:
+            yield f"<{child.tag}> in <{element.tag}>{suggestion(child.tag, tags)}", child.line
+    for name in element.attributes:
+        if names is not None and name not in names:
+            yield f"attribute {shown(name)} of <{element.tag}>{suggestion(name, names)}", element.line

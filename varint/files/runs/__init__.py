@@ -1,0 +1,1 @@
+"""Run files: HDF5, written as the run goes."""

@@ -1,0 +1,110 @@
+"""Trajectories as tables: CSV files, DataFrames of pandas, Datasets of xarray."""
+
+import csv
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from varint.base.atomic_writes import written_whole
+from varint.base.checks import path_of
+from varint.base.errors import ArgumentError
+from varint.results.table_columns import GROUPS, MAGNITUDES, QUATERNION, XYZ, Column, columns
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from varint.results.recorded_motion import RecordedMotion
+
+DEFAULT = ("coordinates", "rates", "position", "quat_wxyz", "velocity", "angular_velocity", "energy")
+TIME = "t"
+ROWS = 1000  # written at once
+OF_SOME = (
+    "contact_force",
+    "penetration",
+    "length",
+    "length_rate",
+    "law_state",
+)  # groups that some forces have no columns of, some several
+
+
+def chosen_columns(trajectory: "RecordedMotion", what: Sequence[str]) -> list[Column]:
+    """The time, then the columns of the groups ``what``, of `DEFAULT` where there are none."""
+    chosen = [Column(TIME, "s", trajectory.t)]
+    for group in what or DEFAULT:
+        chosen += columns(trajectory, group)
+    return chosen
+
+
+def to_csv(trajectory: "RecordedMotion", path: str | Path, what: Sequence[str]) -> None:
+    """See `Trajectory.to_csv`."""
+    path = Path(path_of(path))
+    if path.suffix.lower() != ".csv":
+        raise ArgumentError(f"tables are CSV files: '{path}' must end in .csv")
+    chosen = chosen_columns(trajectory, what)
+    with written_whole(path) as fresh, open(fresh, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([column.heading for column in chosen])
+        for first in range(0, len(trajectory), ROWS):
+            writer.writerows(np.column_stack([column.values[first : first + ROWS] for column in chosen]).tolist())
+
+
+def to_dataframe(trajectory: "RecordedMotion", what: Sequence[str]) -> "pandas.DataFrame":
+    """See `Trajectory.to_dataframe`."""
+    pandas = optional("pandas")
+    time, *others = chosen_columns(trajectory, what)
+    table = pandas.DataFrame(
+        np.column_stack([column.values for column in others]) if others else None,
+        index=pandas.Index(time.values, name=time.heading),
+        columns=[column.name for column in others],
+    )
+    table.attrs["units"] = {column.name: column.unit for column in others}
+    return table
+
+
+def to_xarray(trajectory: "RecordedMotion", what: Sequence[str]) -> "xarray.Dataset":
+    """See `Trajectory.to_xarray`."""
+    xarray = optional("xarray")
+    variables = {group: _variable(trajectory, group) for group in what or DEFAULT}
+    labels = {"time": ("time", trajectory.t, {"units": "s"})}
+    return xarray.Dataset(variables, labels, {"mechanism": trajectory.mechanism.name}).assign_coords(
+        {name: label for group in variables for name, label in _labels(trajectory, group).items()}
+    )
+
+
+def _variable(trajectory: "RecordedMotion", group: str) -> tuple[tuple[str, ...], np.ndarray, dict[str, str]]:
+    """Dimensions, values and attributes of a variable of a Dataset."""
+    listed = columns(trajectory, group)
+    sizes = [len(label) for label in _labels(trajectory, group).values()]
+    values = np.column_stack([column.values for column in listed]) if listed else np.zeros((len(trajectory), 0))
+    units = "; ".join(dict.fromkeys(column.unit for column in listed))
+    about = {"units": units, "long_name": GROUPS[group].what}
+    return ("time", *_labels(trajectory, group)), values.reshape(len(trajectory), *sizes), about
+
+
+def _labels(trajectory: "RecordedMotion", name: str) -> dict[str, list[str]]:
+    """Dimensions of a group beside the time: name to labels."""
+    group = GROUPS[name]
+    if group.parts:
+        parts = {XYZ: "axis", QUATERNION: "quaternion", MAGNITUDES: "magnitude"}.get(group.parts, "wrench")
+        return {group.of: group.names(trajectory), parts: list(group.parts)}
+    listed = columns(trajectory, name)
+    if name in OF_SOME:
+        return {f"{name}_of": [column.name for column in listed]}
+    if group.of == "forces":
+        return {group.of: group.names(trajectory)}
+    if group.of == "joints":
+        return {"coordinate": [column.name for column in columns(trajectory, "coordinates")]}
+    return {"axis": list(XYZ)} if len(listed) > 1 else {}
+
+
+def optional(name: str, extra: str = "tables") -> ModuleType:
+    """A package that not everybody has; ArgumentError with the ``extra`` of varint that brings it."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise ArgumentError(f"this needs the package {name}: pip install varint[{extra}]") from None

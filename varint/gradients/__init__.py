@@ -1,6 +1,0 @@
-"""Derivatives of runs: of an objective by the start and by the numbers of the description."""
-
-from varint.gradients.gradient import gradient
-from varint.gradients.objective import Gradient, StateGradient
-
-__all__ = ["Gradient", "StateGradient", "gradient"]

@@ -1,0 +1,69 @@
+"""A state in the names of its mechanism, for a prompt and a notebook."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint.base.display import html_table, numbers_text, value_text
+from varint.kinematics.frames import joint_coordinates, joint_rates
+from varint.model.motion import coordinate_units
+from varint.model.state import LISTED, State
+from varint.model.structure import Structure
+
+OF_BODIES = ("body", "position (m)", "orientation (w, x, y, z)", "velocity (m/s)", "angular velocity (rad/s)")
+OF_JOINTS = ("joint", "coordinates", "rates", "unit")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ShownState:
+    """Bodies and joints of a mechanism by name at a state; its repr is a text of two tables."""
+
+    mechanism: Structure
+    state: State
+
+    def _rows(self) -> tuple[list[tuple], list[tuple]]:
+        """Rows of the tables of bodies and of joints, the first `LISTED` of each."""
+        state = self.state
+        arrays = state.position, state.quat_wxyz, state.velocity, state.angular_velocity
+        names = list(self.mechanism.body_index)[:LISTED]
+        bodies = [(name, *map(numbers_text, row)) for name, *row in zip(names, *arrays, strict=False)]
+        joints = []
+        motion = [array[None] for array in arrays]
+        for joint in self.mechanism.joints[:LISTED]:
+            q = joint_coordinates(self.mechanism, joint, *motion[:2])
+            rates = joint_rates(self.mechanism, joint, q, *motion)
+            units = ", ".join(dict.fromkeys(coordinate_units(joint)))
+            joints.append((joint.name, _text(q[0]), _text(rates[0]), units))
+        return bodies, joints
+
+    def __repr__(self) -> str:
+        bodies, joints = self._rows()
+        title = f"State of {value_text(self.mechanism.name)}"
+        more = [
+            f"... {len(all_) - LISTED} more {what}"
+            for all_, what in ((self.mechanism.bodies, "bodies"), (self.mechanism.joints, "joints"))
+            if len(all_) > LISTED
+        ]
+        return "\n".join([title, *_aligned(OF_BODIES, bodies), *_aligned(OF_JOINTS, joints), *more])
+
+    def _repr_html_(self) -> str:
+        bodies, joints = self._rows()
+        return html_table(OF_BODIES, bodies, f"State of {value_text(self.mechanism.name)}", LISTED) + html_table(
+            OF_JOINTS, joints, most=LISTED
+        )
+
+
+def _text(values: np.ndarray) -> str:
+    return value_text(float(values)) if values.ndim == 0 else numbers_text(values)
+
+
+def _aligned(heads: Sequence[str], rows: Sequence[tuple]) -> list[str]:
+    """Lines with columns as wide as their longest cells; empty without rows."""
+    if not rows:
+        return []
+    widths = [max(len(str(row[k])) for row in (heads, *rows)) for k in range(len(heads))]
+    return [
+        "  ".join(str(cell).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (heads, *rows)
+    ]

@@ -1,0 +1,349 @@
+"""Runs that Python steps, with inputs that are held over each step: what `varint.Stepper` steps."""
+
+from collections.abc import Callable, Mapping
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from varint.base.errors import ArgumentError
+from varint.base.numba import STATE, role_arrays
+from varint.kinematics.frames import with_world
+from varint.kinematics.joint_reader import JointColumns, read_others, split_joints
+from varint.mechanism.mechanism import Mechanism
+from varint.methods.reduced.run import ReducedRun
+from varint.methods.reduced.tree import Tree
+from varint.methods.variational.maximal_run import MaximalRun
+from varint.methods.variational.stepwise import Stepwise
+from varint.model.state import State
+from varint.results.half_turns import HalfTurns
+from varint.results.record import joined
+from varint.runs.running import Block, Failure
+from varint.step.march.records import NODE, RECORDED
+from varint.step.march.steps import DONE, FAILED, NOT_FINITE, UNRESOLVED
+from varint.step.step import worst_residual
+
+ROOM = 1024  # nodes that are recorded before they are put aside
+Nodes = dict[str, np.ndarray]
+
+
+class Held(NamedTuple):
+    """Forces whose inputs are held: their numbers, and the numbers of their elements."""
+
+    forces: list[int]
+    elements: list[int]
+
+
+class Recorded:
+    """Recorded nodes of a stepped run: the input of each is that of the step from there."""
+
+    def __init__(self, held: Held, start: Nodes, given: np.ndarray) -> None:
+        self.held, self.blocks, self.count = held, [start], len(start["t"])
+        self.inputs = [given.copy()]
+        self._last = self.inputs[0]
+
+    def begin(self, given: np.ndarray, is_recorded: bool) -> None:
+        """A step begins with these inputs, from a node that is the last recorded one or not."""
+        self.catch_up()
+        self._last = given.copy()
+        if is_recorded:
+            self.inputs[-1] = self._last
+
+    def catch_up(self, more: int = 0) -> None:
+        """Inputs of the nodes that were recorded meanwhile, and of so ``many`` more that are not put aside yet."""
+        self.inputs += [self._last] * (self.count + more - len(self.inputs))
+
+    def add(self, nodes: Nodes) -> None:
+        """Put nodes aside."""
+        if len(nodes["t"]):
+            self.blocks.append({**nodes, "t": nodes["t"].copy()})  # a part of it would keep the room of all
+            self.count += len(nodes["t"])
+
+    def cut(self, count: int) -> None:
+        """Leave the first ``count`` nodes."""
+        self.catch_up()
+        nodes = joined(self.blocks)
+        self.blocks, self.count = [{name: array[:count] for name, array in nodes.items()}], count
+        self.inputs = self.inputs[:count]
+
+    def nodes(self, tail: Nodes, given: np.ndarray, first: int = 0) -> Nodes:
+        """All nodes from number ``first`` on, and a last one in ``tail`` that is not recorded.
+
+        ``given``: inputs at the present node.
+        """
+        self.catch_up()
+        if not first:
+            self.blocks = [joined(self.blocks)]
+        chosen, before = len(self.blocks), self.count
+        while before > first:
+            chosen -= 1
+            before -= len(self.blocks[chosen]["t"])
+        whole = joined([dict(block) for block in [*self.blocks[chosen:], tail]])
+        nodes = {name: array[first - before :] for name, array in whole.items()}
+        inputs = [*self.inputs[first:], *[given] * len(tail["t"])]
+        if not len(tail["t"]):
+            inputs[-1] = given
+        nodes["command"][:, self.held.forces] = np.array(inputs)
+        return nodes
+
+
+class HeldMarch:
+    """Steps of a march of which nothing changes but the inputs: one compiled call each.
+
+    Parameters
+    ----------
+    run : MaximalRun
+        Before its start.
+    held : Held
+    extrapolates : bool
+        Whether inputs follow the line through the last two nodes.
+    tree : Tree
+        Whose coordinates are read.
+    every : int, optional
+        Record each ``every``-th node.
+    """
+
+    def __init__(self, run: MaximalRun, held: Held, extrapolates: bool, tree: Tree, every: int | None) -> None:
+        self.run, self.held, self.every, march = run, held, every, run.march
+        readable, self._others = split_joints(run.mechanism, tree.joints, tree.columns)
+        self._stepwise = Stepwise(march, held.elements, [extrapolates] * len(held.elements), True, readable, tree.nq)
+        self._fresh = [(array, array.copy()) for _, array in role_arrays(march.ws, STATE)]
+        self.input, self.seconds = self._stepwise.input, march.ws.pace.time
+        self.q, self.rate = self._stepwise.reading.q, self._stepwise.reading.rate
+        self._start()
+        self._stepwise.hold()
+        self._room = 0
+        self.take: Callable[[Any, int], int] = self._stepwise.take if every is None else self._take
+
+    @property
+    def word(self) -> Any:
+        """First argument of ``take``."""
+        return self._stepwise.word
+
+    def restart(self, state: State) -> None:
+        """Go back to t = 0, at ``state``."""
+        march = self.run.march
+        for array, fresh in self._fresh:
+            array[:] = fresh
+        march.node = march.pose = 0
+        self.run.start_state, self.run.failure = state, None
+        self.run.iterations[:] = 0
+        self._start()
+        self._stepwise.place[RECORDED] = 0
+
+    def _start(self) -> None:
+        march = self.run.march
+        block = self.run.start()
+        self.input[:] = march.commands[0, self.held.elements]
+        self._stepwise.begin()
+        self.q[:] = 0.0
+        self.recorded = Recorded(self.held, block.nodes, self.input)
+
+    def _take(self, word: Any, steps: int) -> int:
+        """`take_steps` with nodes that are recorded."""
+        stepwise, every = self._stepwise, self.every
+        assert every is not None
+        wanted = steps // every + 1
+        if stepwise.recorded + wanted > self._room:
+            self._put_aside(max(wanted, ROOM))
+        before = stepwise.recorded
+        self.recorded.catch_up(before)
+        self.recorded.begin(self.input, bool(stepwise.place[NODE] % every == 0))
+        status = stepwise.take(stepwise.word, steps)
+        unresolved = stepwise.steps.rows.unresolved[before : stepwise.recorded]
+        return UNRESOLVED if status == DONE and unresolved.max(initial=-1) >= 0 else status
+
+    def _put_aside(self, room: int) -> None:
+        """Make room for so many recorded nodes."""
+        stepwise, march, kept = self._stepwise, self.run.march, self.recorded
+        if self.every is None:
+            return
+        rows, count = stepwise.steps.rows, stepwise.recorded
+        kept.catch_up(count)
+        self.run.iterations += rows.counts
+        numbers = (kept.count + np.arange(count)) * self.every
+        kept.add(self.run.block(march.block(numbers, tuple(rows), count), 0.0).nodes)
+        self._room = room
+        stepwise.record(march.outputs(room))
+
+    def failed(self) -> Failure:
+        """The failure of the last step; the march is at the node before it."""
+        stepwise, march = self._stepwise, self.run.march
+        march.node = int(stepwise.place[NODE])
+        failure = self.run.named(march.node, *worst_residual(march.compiled.plan, march.ws))
+        stepwise.go_back()
+        return failure
+
+    def unresolved(self) -> int:
+        """Number of the body that a step did not resolve."""
+        slots = np.append(
+            self._stepwise.steps.rows.unresolved[: self._stepwise.recorded], self.run.march.ws.balance.unresolved
+        )
+        return int(self.run.march.compiled.order[slots[slots >= 0][0]])
+
+    def state(self) -> State:
+        """The present node."""
+        return self._stepwise.state()
+
+    def vertex_motion(self) -> np.ndarray:
+        """See `MaximalRun`."""
+        return self.run.vertex_motion()
+
+    def read(self) -> None:
+        """Fill ``q`` and ``rate`` (nq,) with the joint coordinates at the present node."""
+        self._stepwise.read(self.word)
+        if self._others:
+            _read(self._others, self._stepwise.present(), self.q, self.rate)
+
+    def save(self) -> tuple:
+        """All that the steps to come depend on, and the number of the recorded nodes."""
+        self._put_aside(self._room)
+        self.read()
+        return self._stepwise.save(), self.input.copy(), self.q.copy(), self.recorded.count
+
+    def recall(self, saved: tuple) -> None:
+        """Go back to what `save` gave."""
+        self._put_aside(self._room)
+        march, self.input[:], self.q[:], count = saved
+        self._stepwise.recall(march)
+        self._stepwise.place[RECORDED] = 0
+        self.recorded.cut(min(count, self.recorded.count))
+
+    def nodes(self, first: int) -> Nodes:
+        """The recorded nodes from number ``first`` on, and the present one."""
+        self._put_aside(self._room)
+        self._stepwise.leave()
+        return self.recorded.nodes(self.run.tail().nodes, self.input, first)
+
+
+class HeldRun:
+    """Steps of any other run, whose constant inputs are set; see `HeldMarch`.
+
+    ``room``: arrays (m,) in which inputs are set, and (nq,), twice, for ``q`` and ``rate``.
+    """
+
+    word = None
+
+    def __init__(
+        self, run: MaximalRun | ReducedRun, held: Held, tree: Tree, every: int | None, room: tuple[np.ndarray, ...]
+    ) -> None:
+        self.run, self.held, self.every = run, held, every
+        self.input, self.q, self.rate = room
+        self.q[:] = 0.0
+        self._mechanism: Mechanism
+        if isinstance(run, ReducedRun):
+            assert run.equations.inputs is not None
+            self._mechanism, self._constant = run.equations.mechanism, run.equations.inputs.commands.constant
+        else:
+            self._mechanism, self._constant = run.mechanism, run.commands.constant
+        self.input[:] = self._constant[held.elements]
+        self._used = self.input.copy()
+        self._half_turns = HalfTurns(self._mechanism)
+        start = run.start()
+        self.recorded = Recorded(held, start.nodes, self.input)
+        self._half_turns.passed(start.nodes)
+        self._joints = [*chain(*split_joints(self._mechanism, tree.joints, tree.columns))]
+        self._failure: Failure | None = None
+        self._unresolved = -1
+        self.seconds = np.zeros(1)
+
+    def take(self, word: None, steps: int) -> int:
+        """Take steps: how that ended, see `take_steps`."""
+        if not np.isfinite(self.input).all():
+            return NOT_FINITE
+        run, before = self.run, self.run.checkpoint()
+        self.recorded.begin(self.input, self.every is not None and self._node % self.every == 0)
+        self._constant[self.held.elements] = self.input
+        first, block = self._node, self._march(steps)
+        beyond = None if run.failure else self._half_turns.passed(block.nodes)
+        self._failure = Failure(beyond.message, beyond.time) if beyond else run.failure
+        if self._failure is not None:
+            solved = 0 if beyond else self._node - first
+            self._go_back(before)
+            block = self._march(solved)
+        if self.every is not None:
+            self.recorded.add(block.nodes)
+        self.seconds[0] = run.time
+        if self._failure:
+            return FAILED
+        self._unresolved = int(block.nodes["unresolved_body"].max(initial=-1)) if isinstance(run, MaximalRun) else -1
+        if isinstance(run, MaximalRun) and self._unresolved < 0 <= (slot := int(run.march.ws.balance.unresolved[0])):
+            self._unresolved = int(run.march.compiled.order[slot])
+        return DONE if self._unresolved < 0 else UNRESOLVED
+
+    @property
+    def _node(self) -> int:
+        return self.run.node if isinstance(self.run, ReducedRun) else self.run.march.node
+
+    def _march(self, steps: int) -> Block:
+        """The nodes that are recorded in so many steps."""
+        if isinstance(self.run, MaximalRun):
+            return self.run.advance(steps)
+        blocks: list[Block] = [self.run.advance(0)]
+        for _ in range(steps):
+            changed = not np.array_equal(self.input, self._used)
+            self._used[:] = self.input
+            blocks.append(self.run.go_on(changed))
+            if self.run.failure:
+                break
+        return Block(joined([dict(block.nodes) for block in blocks]))
+
+    def _go_back(self, saved: Mapping[str, np.ndarray]) -> None:
+        run = self.run
+        run.restore(saved)
+        run.failure = None
+        if isinstance(run, ReducedRun):
+            run.integrator.failure = None
+        else:
+            run.march.failure = None
+        self._half_turns = HalfTurns(self._mechanism)
+
+    def failed(self) -> Failure:
+        """The failure of the last step."""
+        assert self._failure is not None
+        return self._failure
+
+    def unresolved(self) -> int:
+        """Number of the body that a step did not resolve."""
+        return self._unresolved
+
+    def state(self) -> State:
+        """The present node."""
+        return self.run.state()
+
+    def vertex_motion(self) -> np.ndarray:
+        """See `MaximalRun`."""
+        return self.run.vertex_motion()
+
+    def read(self) -> None:
+        """Fill ``q`` and ``rate`` (nq,) with the joint coordinates at the present node."""
+        if isinstance(self.run, ReducedRun):
+            self.q[:], self.rate[:] = self.run.coordinates()
+        else:
+            _read(self._joints, self.state(), self.q, self.rate)
+
+    def save(self) -> tuple:
+        """All that the steps to come depend on, and the number of the recorded nodes."""
+        run = self.run
+        if isinstance(run, MaximalRun) and run.extrapolated.any():
+            raise ArgumentError("save() takes no functions that are extrapolated: what they gave before is not kept")
+        self.read()
+        return run.checkpoint(), self.input.copy(), self.q.copy(), self.recorded.count
+
+    def recall(self, saved: tuple) -> None:
+        """Go back to what `save` gave."""
+        march, self.input[:], self.q[:], count = saved
+        self._constant[self.held.elements] = self._used[:] = self.input
+        self._go_back(march)
+        self.seconds[0] = self.run.time
+        self.recorded.cut(min(count, self.recorded.count))
+
+    def nodes(self, first: int) -> Nodes:
+        """The recorded nodes from number ``first`` on, and the present one."""
+        return self.recorded.nodes(self.run.tail().nodes, self.input, first)
+
+
+def _read(joints: list[JointColumns], state: State, q: np.ndarray, rate: np.ndarray) -> None:
+    """See `read_others`."""
+    motion = np.vstack([np.hstack([state.velocity, state.angular_velocity]), np.zeros(6)])
+    read_others(joints, (*with_world(state.position, state.quat_wxyz), motion), q, rate)

@@ -1,0 +1,1 @@
+"""Reduced coordinates (REDMAX): the same mechanism in the coordinates of its joints."""

@@ -1,0 +1,443 @@
+"""The equations of motion of a mechanism in reduced coordinates.
+
+    J^T M (J ddq + Jdot dq) = J^T f + G^T lambda,    G ddq = -c        (DIFF eq. 2.105)
+
+M: masses of the bodies, f: their loads less the gyroscopic terms, G: rows of the cut joints times J, c: their second
+derivative at ddq = 0 and, with Baumgarte's rates, 2 b g' + b^2 g. Trees are solved by the articulated-body algorithm
+in O(n). With loops the same factors give M_r = (1 + K) L L^T (1 + K)^T (recursions/articulated.py), and
+constraint_forces.py the least change of L^T (1 + K)^T ddq that closes them, in the sense of least squares where rows are redundant. Mass along
+paths (path_masses.py) adds to M_r and f, and the factors are dense.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+import numpy as np
+
+from varint.mathematics.products.records import check_order
+from varint.mechanism.mechanism import Mechanism
+from varint.methods.reduced.charts import EXPONENTIAL
+from varint.methods.reduced.closures import ClosureRows, Closures
+from varint.methods.reduced.constraint_forces import ConstraintSolver, NotFinite
+from varint.methods.reduced.couplings import Couplings
+from varint.methods.reduced.kinematics import TreeKinematics
+from varint.methods.reduced.path_masses import DenseMass, PathMasses
+from varint.methods.reduced.prescribed_joints import Drive, find_drives, find_moved
+from varint.methods.reduced.recursions import articulated, wrenches
+from varint.methods.reduced.recursions import kinematic_recursions as kinematics
+from varint.plan import Compiled
+from varint.results.inputs.at_times import InputsAtTimes
+from varint.results.inputs.courses import Course
+from varint.step.loads import differentiate_loads
+from varint.step.nodes.efforts import evaluate_efforts, keep_turns
+from varint.step.workspace import workspace
+
+LARGEST_RATE = 1e12  # 1/s, of Baumgarte's: its square is a number still
+CLOSINGS = 3  # Newton steps; violations are small to begin with
+CLOSED = 1e-11  # of the size of a part: loops of recorded nodes that are open by less are left as they are
+
+
+class Equations(TreeKinematics):
+    """The equations of ``mechanism``, evaluated in arrays that the next evaluation overwrites.
+
+    After `load`: ``power`` (ne,) of the elements of forces, W, its result ``loaded``, and the states ``law_state``
+    (ns,) of the laws that have one, see `integrate_from`; the rest is in ``ws``, the workspace of laws and loads.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    inputs : function of the compiled mechanism, optional
+        Makes its `InputsAtTimes`.
+    baumgarte : float
+        b, 1/s.
+    prescribed : dict, optional
+        Joint name to function of time, see `Drive.at`.
+    chart : str
+        Of all free rotations, at the start: "exponential" or an order of Euler angles.
+    moved : dict, optional
+        Name of a force that moves a body or a point to its course.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        inputs: Callable[[Compiled], InputsAtTimes] | None = None,
+        baumgarte: float = 0.0,
+        prescribed: Mapping[str, Callable] | None = None,
+        chart: str = EXPONENTIAL,
+        moved: Mapping[str, Course] | None = None,
+    ) -> None:
+        super().__init__(mechanism, chart)
+        self.baumgarte = baumgarte
+        plan = self.compiled.plan
+        self.moved = find_moved(mechanism, self.tree, moved)
+        by_rows = [(part.elements, part.course) for part in self.moved if not part.drive]
+        attached = {k for k, force in enumerate(mechanism.forces) if force.of_points} - self.tree.pinned
+        attaching = np.flatnonzero(np.isin(self.compiled.force, [*attached]))
+        acting = np.isin(plan.constraints.element, [*attaching, *(e for own, _ in by_rows for e in own)])
+        self.ws = workspace(plan, functions=self.compiled.functions, inactive=np.flatnonzero(~acting))
+        freed = [number for number, joint in enumerate(mechanism.joints) if joint.compliant]
+        self.closures = Closures(self.compiled, self.ws, by_rows, freed, attaching)
+        self.couplings = Couplings(mechanism, self.tree)
+        self.paths = PathMasses(mechanism)
+        self.targets = np.zeros(len(self.couplings))  # of the sums that they keep
+        self.row_count = len(self.closures) + len(self.couplings)
+        self.held = np.zeros(0, dtype=np.bool_)  # (n,) one-sided rows in contact, where events are
+        self.constraints = self._lasting = ConstraintSolver(self.row_count, plan.bodies.mass.sum())
+        self._no_motion = np.zeros((self.nodes.parent.size, 6))
+        self.drives = [
+            *find_drives(mechanism, self.tree, prescribed),
+            *(part.drive for part in self.moved if part.drive),
+        ]
+        self.driven_columns = np.zeros(self.nq, dtype=np.bool_)
+        for drive in self.drives:
+            self.work.prescribed[drive.nodes] = self.driven_columns[drive.columns] = True
+        self.inputs = inputs(self.compiled) if inputs else None
+        self.gravity, self.ne, self._span = plan.bodies.gravity, plan.elements.force.size, 0.0
+        self.power, self.law_state = np.zeros(self.ne), self.compiled.law_start.copy()
+        self.ws.efforts.state[:] = self.law_state
+
+    @property
+    def multiplier(self) -> np.ndarray:
+        """(row_count,) of the rows of closures and couplings at the last accelerations."""
+        return self.constraints.multiplier
+
+    # ------------------------------------------------------------------------------------- forces
+
+    def load(self, t: float) -> np.ndarray:
+        """(nb, 6) of all forces but gravity, N, world, and N m, body axes, after `move`."""
+        load = self.inputs.load(t).copy() if self.inputs else np.zeros((self.nb, 6))
+        if self.ne:
+            plan, ws, work = self.compiled.plan, self.ws, self.ws.efforts
+            work.input[:] = self.inputs.command(t, self.state) if self.inputs else 0.0
+            moved = self.position, self.rotation, self.velocity
+            evaluate_efforts(plan, ws, *moved, self._span, load, self.power)
+            self.law_state[:] = work.state + self._span * work.flow
+        self.loaded = load
+        return load
+
+    def integrate_from(self, start: np.ndarray, span: float) -> None:
+        """`load` takes the states of laws as ``start`` (ns,) plus ``span``, s, times their flow."""
+        self.ws.efforts.state[:], self._span = start, span
+
+    @property
+    def flow(self) -> np.ndarray:
+        """(ns,) time derivatives of the states of laws, after `load`."""
+        return self.ws.efforts.flow
+
+    def differentiate_loads(self) -> None:
+        """Derivatives of the loads on single bodies, after `load`."""
+        differentiate_loads(self.compiled.plan, self.ws, self.position, self.rotation, self.velocity)
+
+    def keep_turns(self) -> None:
+        """Angles of forces count their turns from the values of the last `load` on."""
+        keep_turns(self.compiled.plan, self.ws.efforts)
+
+    def memory(self) -> dict[str, np.ndarray]:
+        """Memory of future evaluations, beside their arguments and the charts: arrays of fixed shapes."""
+        memory = {name: array.copy() for name, array in self._remembered()} | {"rank": self._lasting.memory()}
+        return memory | ({"held": self.held.copy(), "held rank": self.constraints.memory()} if self.held.size else {})
+
+    def recall(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Go back to a `memory`; raises ValueError for any other arrays."""
+        check_order(saved["product order"])
+        for name, array in self._remembered():
+            array[:] = saved[name]
+        self._lasting.recall(saved["rank"])
+        if self.held.size:
+            self.hold(saved["held"])
+            self.constraints.recall(saved["held rank"])
+
+    def hold(self, rows: np.ndarray) -> None:
+        """Keep the one-sided ``rows`` (n,) that are true closed from now on, by rows after those of the closures."""
+        self.held[:] = rows
+        self.closures.hold(np.flatnonzero(rows))
+        self.row_count = len(self.closures) + len(self.couplings)
+        mass = self.compiled.plan.bodies.mass.sum()
+        self.constraints = ConstraintSolver(self.row_count, mass) if rows.any() else self._lasting
+
+    @property
+    def held_multiplier(self) -> np.ndarray:
+        """(n,) of the one-sided rows that are held, in their order, at the last accelerations."""
+        return self.multiplier[self.closures.moved.stop : len(self.closures)]
+
+    def _remembered(self) -> list[tuple[str, np.ndarray]]:
+        products = self.ws.products
+        return [
+            ("turns", self.ws.efforts.value_near),
+            ("targets", self.targets),
+            ("product coordinates", products.q),
+            ("product order", products.order),
+        ]
+
+    # ------------------------------------------------------------------------------------- dynamics
+
+    def acceleration(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
+        """ddq (nq,) at time ``t``."""
+        q, rates, second = self.imposed(t, q, rates)
+        self.place_and_move(q, rates)
+        if self.paths:
+            return self._dense_acceleration(t, q, rates, second)
+        for drive in self.drives:
+            self._accelerate(drive, second)
+        articulated.inward_dynamics(self.work, self.gravity, self.load(t), second)
+        if not self.row_count:
+            return self._outward_pass(self.work.bias, second)
+        free = self._outward_pass(self.work.bias, second.copy())
+        return self._outward_pass(self.work.bias, second + self._correction(free, q, rates))
+
+    def _dense_acceleration(self, t: float, q: np.ndarray, rates: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """ddq (nq,) with mass along paths, after `move`; ``second`` (nq,): that of prescribed coordinates, else 0."""
+        M = self.mass_matrix()
+        self._dense = DenseMass(M, ~self.driven_columns)
+        effort = self._tree_force(t) + self.paths.force - M @ second
+        if not np.isfinite(effort).all():
+            raise NotFinite
+        free = second + self._dense.solve(effort)
+        self._accelerate_nodes(free)
+        if not self.row_count:
+            return free
+        free += self._dense.motion_of(self._correction(free, q, rates))
+        self._accelerate_nodes(free)
+        return free
+
+    def _accelerate_nodes(self, second: np.ndarray) -> None:
+        """``work.acceleration`` at ddq ``second`` (nq,), after `move`."""
+        n, joint = self.nodes, np.zeros_like(self._no_motion)
+        for i in range(n.parent.size):
+            columns = slice(n.column[i], n.column[i] + n.dof[i])
+            joint[i] = second[columns] @ self.work.subspace[columns]
+        kinematics.accelerations(self.work, joint, self.work.acceleration)
+
+    def hardest_accelerated(self, t: float, q: np.ndarray, rates: np.ndarray) -> str:
+        """The name of the body with the largest acceleration, or with one that is not finite."""
+        # NotFinite in the loops: the accelerations without them are what is not finite
+        with suppress(NotFinite), np.errstate(over="ignore", invalid="ignore"):
+            self.acceleration(t, q, rates)
+        motion = np.zeros((self.nb, 6))
+        kinematics.motion_to_bodies(self.work, self.work.acceleration, motion)
+        size = np.abs(motion[:, :3]).max(axis=1) + self.compiled.length * np.abs(motion[:, 3:]).max(axis=1)
+        return self.mechanism.bodies[self.compiled.order[int(np.argmax(size))]].name
+
+    def imposed(self, t: float, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """``q``, ``rates`` with those of prescribed joints at time ``t``, and the rates of their rates, else zero."""
+        second = np.zeros(self.nq)
+        self.closures.at(t)
+        if self.drives:
+            q, rates = q.copy(), rates.copy()
+            for drive in self.drives:
+                q[drive.columns], rates[drive.columns], second[drive.columns] = drive.at(t)
+        return q, rates, second
+
+    def _accelerate(self, drive: Drive, second: np.ndarray) -> None:
+        """Add the acceleration of a prescribed joint to the biases of its nodes."""
+        n, work = self.nodes, self.work
+        for i in drive.nodes:
+            columns = slice(n.column[i], n.column[i] + n.dof[i])
+            work.bias[i] += second[columns] @ work.subspace[columns]
+
+    def factor(self) -> None:
+        """Articulated-body inertias and their factors, after `place`: what `solve` uses; dense with mass on paths."""
+        if self.paths:
+            self._dense = DenseMass(self.mass_matrix(), ~self.driven_columns)
+            return
+        articulated.factor(self.work)
+
+    def solve(self, effort: np.ndarray) -> np.ndarray:
+        """M_r^-1 effort (nq,) in O(n), after `factor`."""
+        if self.paths:
+            return self._dense.solve(np.asarray(effort, dtype=float))
+        u = np.array(effort, dtype=float)
+        self.work.wrench[:] = 0.0
+        articulated.inward_pass(self.work, self._no_motion, u)
+        return self._outward_pass(self._no_motion, u)
+
+    def _outward_pass(self, bias: np.ndarray, u: np.ndarray) -> np.ndarray:
+        articulated.outward_pass(self.work, bias, u)
+        return u
+
+    def bias_wrenches(self, load: np.ndarray) -> np.ndarray:
+        """(nl + 1, 6) that the motions of the nodes take at zero acceleration under ``load``, into ``work.wrench``."""
+        wrenches.bias_wrenches(self.work, self.gravity, load)
+        return self.work.wrench
+
+    def mass_matrix(self) -> np.ndarray:
+        """M_r = J^T M J (nq, nq) with mass along paths, after `place`."""
+        bodies, J = self.compiled.plan.bodies, self.jacobian()
+        parts = J.reshape(self.nb, 6, self.nq)
+        linear, angular = bodies.mass[:, None, None] * parts[:, :3], bodies.inertia @ parts[:, 3:]
+        M = J.T @ np.concatenate([linear, angular], axis=1).reshape(J.shape)
+        if self.paths:
+            self.paths.evaluate(self.work, self.gravity)
+            M += self.paths.mass
+        return M
+
+    def reduced_force(self, t: float) -> np.ndarray:
+        """J^T (f - M Jdot dq) (nq,) at time ``t``, after `move`, in O(n): the right side where M_r ddq is the left."""
+        force = self._tree_force(t)
+        if self.paths:
+            self.paths.evaluate(self.work, self.gravity)
+            force += self.paths.force
+        return force
+
+    def _tree_force(self, t: float) -> np.ndarray:
+        """`reduced_force` without mass along paths."""
+        work, out = self.work, np.empty(self.nq)
+        wrench = self.bias_wrenches(self.load(t))
+        kinematics.accelerations(work, self._no_motion, work.acceleration)
+        wrenches.add_inertial_wrenches(work, work.acceleration, wrench)
+        wrenches.transpose_product(work, wrench, out)
+        return -out
+
+    def impulse_motions(self, side: np.ndarray, jacobian: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Effects of unit impulses along k rows, with loops and couplings holding, after `place` and `move`.
+
+        ``side`` (k, 2): bodies of the rows, ``jacobian`` (k, 2, 6). Returns E (k, nq), of which E E^T are the changes
+        of the rates along the rows, see `motion_of`; the squared sizes (k,) of these without loops; and the
+        multipliers (k, row_count).
+        """
+        self.factor()
+        E, multiplier = np.empty((len(side), self.nq)), np.zeros((len(side), self.row_count))
+        self._scale_rows(side, jacobian, E)
+        alone = np.einsum("kn,kn->k", E, E)
+        if self.row_count:
+            A = self._scaled(self._rows())
+            for k in range(len(E)):
+                E[k] -= self.constraints.solve(A, A @ E[k])
+                multiplier[k] = -self.multiplier
+        return E, alone, multiplier
+
+    def motion_of(self, scaled: np.ndarray) -> np.ndarray:
+        """The change of the rates (nq,) whose coordinates in the kinetic metric are ``scaled`` (nq,)."""
+        return self._dense.motion_of(scaled) if self.paths else self._outward_pass(self._no_motion, scaled.copy())
+
+    # ------------------------------------------------------------------------------------- loops and couplings
+
+    def reach(self, t: float, q: np.ndarray, rates: np.ndarray) -> bool:
+        """Angles of forces count their turns from this state on, and loops have the rank of the states reached.
+
+        Returns whether the loops are clear of singular poses; else they should be closed, see `close`.
+        """
+        self.acceleration(t, q, rates)
+        self.keep_turns()
+        return self.constraints.reach() if self.row_count else True
+
+    def close(self, q: np.ndarray, rates: np.ndarray) -> None:
+        """Correct ``q`` and ``rates``, in place, by the least motions that take all violations and their rates away."""
+        for _ in range(CLOSINGS):
+            rows = self._rows_at(q, rates)
+            q += self._least_motion(rows, -self._violations_of(rows, q, rates)[0])
+        rows = self._rows_at(q, rates)
+        rates += self._least_motion(rows, -self._violations_of(rows, q, rates)[1])
+
+    def close_loops(self, q: np.ndarray, rates: np.ndarray, widest: float) -> tuple[np.ndarray, np.ndarray]:
+        """``q`` and ``rates`` as `close` leaves them, in new arrays; as given where loops are closed or stay open.
+
+        They stay open where they are by more than ``widest``, m: that is no error of integration. One-sided rows that
+        are held keep their values, which a start may have left beyond a limit. The bodies are placed there. Nothing
+        that future evaluations depend on changes.
+        """
+        self.place_and_move(q, rates)
+        held = slice(self.closures.moved.stop, len(self.closures))
+        if self.row_count == held.stop - held.start:
+            return q, rates
+        remembered = [(array, array.copy()) for _, array in self._remembered()]
+        solver = self.constraints
+        multiplier, sizes = solver.multiplier, solver.relative_sizes
+        rows = self._rows()
+        gap = self._violations_of(rows, q, rates)[0]
+        gap[held] = 0.0
+        for _ in range(CLOSINGS):
+            if not CLOSED * self.compiled.length < np.abs(gap).max() <= widest:
+                break
+            self.factor()
+            A = self._scaled(rows)
+            trial = q + self.motion_of(solver.solve(A, -gap))
+            self.place_and_move(trial, rates)
+            rows = self._rows()
+            left, speed = self._violations_of(rows, trial, rates)
+            left[held] = speed[held] = 0.0
+            if not np.abs(left).max() < np.abs(gap).max():
+                self.place_and_move(q, rates)
+                break
+            q, gap = trial, left
+            rates = rates + self.motion_of(solver.solve(A, -speed))
+            self.place_and_move(q, rates)
+        for array, before in remembered:
+            array[:] = before
+        solver.multiplier, solver.relative_sizes = multiplier, sizes
+        return q, rates
+
+    def violations(self, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Values and rates (m,) of the rows of closures and couplings, and G (m, nq), after `place` and `move`."""
+        rows = self._rows()
+        return *self._violations_of(rows, q, rates), self.reduced_rows(rows)
+
+    def _rows(self) -> ClosureRows:
+        """Rows of the closures, after `place` and `move`."""
+        return self.closures.evaluate(self.position, self.rotation, self.velocity)
+
+    def _rows_at(self, q: np.ndarray, rates: np.ndarray) -> ClosureRows:
+        self.place_and_move(q, rates)
+        self.factor()
+        return self._rows()
+
+    def _violations_of(self, rows: ClosureRows, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        gaps = self.couplings.values(q) - self.targets
+        return np.concatenate([rows.value, gaps]), np.concatenate([rows.rate, self.couplings.rows(q) @ rates])
+
+    def reduced_rows(self, rows: ClosureRows) -> np.ndarray:
+        """G (m, nq): the rows of the closures times J, and those of the couplings."""
+        G = self._coupling_rows()
+        wrenches.reduced_rows(self.work, self.closures.side, rows.jacobian, G)
+        return self.closures.summed(G)
+
+    def _scaled(self, rows: ClosureRows) -> np.ndarray:
+        """A = G (1 + K)^-T L^-T (m, nq), after `factor`; zero in the columns of prescribed joints."""
+        G = self._coupling_rows()
+        self._scale_rows(self.closures.side, rows.jacobian, G)
+        return self.closures.summed(G)
+
+    def _scale_rows(self, side: np.ndarray, jacobian: np.ndarray, G: np.ndarray) -> None:
+        """Make ``G`` (m, nq), its first rows those of ``jacobian`` (n, 2, 6) at the bodies ``side`` (n, 2), `_scaled`.
+
+        The rows after these are of the coordinates.
+        """
+        if self.paths:
+            wrenches.reduced_rows(self.work, side, jacobian, G)
+            G[:] = self._dense.scaled(G)
+            return
+        articulated.scaled_rows(self.work, side, jacobian, self._no_motion, G)
+        G[:, self.driven_columns] = 0.0
+
+    def _coupling_rows(self) -> np.ndarray:
+        """(p + k, nq) with the k rows of the couplings, after those of the parts of closures, after `place`."""
+        parts = self.closures.rows.size
+        G = np.empty((parts + len(self.couplings), self.nq))
+        G[parts:] = self.couplings.rows(self.work.q)
+        return G
+
+    def _least_motion(self, rows: ClosureRows, change: np.ndarray) -> np.ndarray:
+        """The least motion (nq,), in the kinetic metric, that changes the rows by ``change`` (m,)."""
+        return self.motion_of(self.constraints.solve(self._scaled(rows), change))
+
+    def _correction(self, free: np.ndarray, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
+        """Change (nq,) of the inward pass that closes the loops, which ``free`` (nq,), ddq, opens."""
+        motion = np.zeros((self.nb + 1, 6))
+        kinematics.motion_to_bodies(self.work, self.work.acceleration, motion[: self.nb])
+        rows, wanted = self.missing_accelerations(free, q, rates, motion)
+        return self.constraints.solve(self._scaled(rows), wanted)
+
+    def missing_accelerations(
+        self, free: np.ndarray, q: np.ndarray, rates: np.ndarray, motion: np.ndarray
+    ) -> tuple[ClosureRows, np.ndarray]:
+        """Rows of the closures, and by how much ``free`` (nq,), ddq, is too small along all rows (m,), after `move`.
+
+        ``motion`` (nb + 1, 6): the accelerations of the bodies at ``free``, linear, world, and angular, body axes.
+        """
+        rows, C, b = self._rows(), self.couplings.rows(q), self.baumgarte
+        present = self.closures.summed(np.einsum("rsk,rsk->r", rows.jacobian, motion[self.closures.side]))
+        wanted = -rows.bias - 2.0 * b * rows.rate - b * b * rows.value - present
+        bias = C @ free + self.couplings.bends(q) @ rates**2
+        gaps = self.couplings.values(q) - self.targets
+        return rows, np.concatenate([wanted, -2.0 * b * (C @ rates) - b * b * gaps - bias])

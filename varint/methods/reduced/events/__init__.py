@@ -1,0 +1,1 @@
+"""Impacts, contact and release within a step in reduced coordinates: hard stops and hard contacts."""

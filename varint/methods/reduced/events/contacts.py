@@ -1,0 +1,497 @@
+"""Hard contacts in reduced coordinates, with located events, beside hard limits (docs/theory.md section 14).
+
+While a point is closed its row along the normal is a constraint of the equations of motion, and so are those along the
+plane while it sticks; where it slides, friction mu N acts against its slip. Such a regime ends at an event:
+
+    touch down        its gap falls through zero: an impact by the law of the variational integrator
+    lift-off          its normal force does
+    stick to slip     its friction reaches mu N
+    slip to stick     its slip, along where it went at the start of the step, falls through zero
+    other features    shapes do not face each other as they did: a ball has rolled over an edge, a corner slid off one
+
+Which regimes follow is the solution of the law for accelerations; at the ends of regimes a moment later, since force
+and slip are continuous there. Where several points determine the motion twice, as the four feet of a box, their forces
+are not unique: then a regime lasts for as long as any forces within the law keep it.
+"""
+
+import numpy as np
+
+from varint.methods.reduced.constraint_forces import NotFinite
+from varint.methods.reduced.contacts import Blocked
+from varint.methods.reduced.equations import Equations
+from varint.methods.reduced.events.impacts import PARTING, Impacts, solve_impacts
+from varint.methods.reduced.events.law import ContactLaw
+from varint.methods.reduced.events.points import ContactPoints
+from varint.methods.reduced.events.stops import SLOW, SOON, TOUCHING, Jump, Stops
+from varint.methods.reduced.recursions import kinematic_recursions as kinematics
+from varint.methods.reduced.saddle import REDUNDANT
+
+STILL = 1e-9  # m/s: a slip of this size has no direction ...
+COARSE = 1e3  # ... nor has one of so many times atol where it is found to end
+STARTING = 1e2  # times atol, m, to the power 2/3: a slip that starts keeps its direction up to so many m/s
+ANY = -1.0  # in place of a speed
+REGIMES = ("closed", "slides", "starts", "along")
+SHORTER = 8.0  # times
+ZERO = 1e-8  # of the largest acceleration of a point: one of this size counts as none
+SAME = 1e-7  # of the same: regimes that differ by less are one
+
+
+class ContactEvents:
+    """The hard limits and hard contacts of ``equations``: regimes, events, efforts; the interface is that of `Stops`.
+
+    Margins are numbered: limits, gaps or normal forces of the points, their friction or slip, and of slots of shapes
+    whether these still face each other as they did. Regimes of the P points:
+    ``closed``, ``slides`` (P,), and ``along`` (P, 2), unit vectors of the slip. Friction turns a slow slip to where it
+    belongs at a rate that grows without bound as the slip falls to zero, where explicit steps would be as short; so a
+    slip that starts, ``starts`` (P,), keeps its direction while it is slow. What that leaves is of the size of atol.
+    """
+
+    def __init__(self, equations: Equations, rest: float = TOUCHING) -> None:
+        self.equations, self.stops = equations, Stops(equations, rest)
+        self.contacts, self.rest = self.stops.contacts, self.stops.rest
+        self.touching = ContactPoints(equations, self.contacts.ground)
+        self.limits, self.points = len(self.stops), len(self.touching)
+        self.element = np.concatenate([self.stops.element, self.touching.element])
+        self.still = max(STILL, COARSE * rest)
+        self.slow = max(STILL, (STARTING * rest) ** (2.0 / 3.0))
+        self.closed, self.slides, self.starts = np.zeros((3, self.points), dtype=np.bool_)
+        self.along, self.force = np.zeros((self.points, 2)), np.zeros((self.points, 3))
+        self.restitution = np.concatenate([self.stops.restitution, self.touching.restitution])
+        self._margins_of_regime = np.ones((2, self.points))
+
+    def __len__(self) -> int:
+        return self.limits + 2 * self.points + self.touching.shapes
+
+    @property
+    def size(self) -> int:
+        """Number of recorded impulses, see `Contacts.parts`."""
+        return self.stops.size
+
+    @property
+    def acts(self) -> bool:
+        """Whether `efforts` are other than zero."""
+        return self.stops.acts or bool(self.closed.any())
+
+    @property
+    def held(self) -> np.ndarray:
+        """(n,) of the margins those that are no gaps."""
+        others = np.ones(self.points + self.touching.shapes, dtype=np.bool_)
+        return np.concatenate([self.equations.held, self.closed, others])
+
+    def first_step(self, natural: float) -> float | None:
+        """See `Stops`: steps that grew in free flight are too long in contact."""
+        return None if self.closed.any() else natural
+
+    def next_step(self, size: float, again: bool) -> float | None:
+        """See `Stops`: a point that is met again leaves by less than the error of so long a step."""
+        return size / SHORTER if again else self.first_step(size)
+
+    def memory(self) -> dict[str, np.ndarray]:
+        """The regimes, and the slots of shapes."""
+        return {name: getattr(self, name).copy() for name in REGIMES} | self.touching.memory()
+
+    def recall(self, saved: dict[str, np.ndarray]) -> None:
+        """Go back to a `memory`."""
+        for name in REGIMES:
+            getattr(self, name)[:] = saved[name]
+        self.touching.recall(saved)
+
+    def named(self, met: set[int]) -> str:
+        """Labels of the limits and contacts that were ``met``, and of those that are closed."""
+        rows = {self._row_of(n) for n in met}
+        held = np.flatnonzero(np.concatenate([self.equations.held, self.closed])).tolist()
+        return self.contacts.labelled(self.element[sorted(rows.union(held))])
+
+    def _row_of(self, number: int) -> int:
+        """The limit, or the number of limits and the point, that a margin belongs to."""
+        first, P = self.limits, self.points
+        if number < first + P:
+            return number
+        return number - P if number < first + 2 * P else number - 2 * P + self.touching.planes
+
+    # ------------------------------------------------------------------------------------- within a regime
+
+    def begin(self, t: float, q: np.ndarray, rates: np.ndarray, size: float) -> float:
+        """Slip is measured along where it goes now, from here on; see `Stops.begin`."""
+        longest = self._seek(t, q, rates, size)
+        if not self.slides.any():
+            return longest
+        slip = self._rates_at(t, q, rates)[:, 1:]
+        speed = np.linalg.norm(slip, axis=1)
+        self.starts &= self.slides & (speed < self.slow)
+        turned = self.slides & ~self.starts & (speed > STILL)
+        self.along[turned] = slip[turned] / speed[turned, None]
+        return longest
+
+    def _seek(self, t: float, q: np.ndarray, rates: np.ndarray, size: float) -> float:
+        """Fill the slots of shapes for ``size`` s from here on; return the longest step to be taken, s."""
+        if not self.touching.shapes:
+            return np.inf
+        self._place(t, q, rates)
+        longest = self.touching.seek(size, self.closed)
+        self.slides &= self.closed
+        self.starts &= self.closed
+        return longest
+
+    def _place(self, t: float, q: np.ndarray, rates: np.ndarray) -> None:
+        """Place and move the bodies."""
+        q, rates, _ = self.equations.imposed(t, q, rates)
+        self.equations.place_and_move(q, rates)
+
+    def overlooks(self, t: float, q: np.ndarray, rates: np.ndarray) -> bool:
+        """See `Stops.overlooks`."""
+        if not self.touching.shapes:
+            return False
+        self._place(t, q, rates)
+        return self.touching.overlooks()
+
+    def acceleration(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
+        """ddq (nq,) with the forces of the contacts, which go to ``force`` (P, 3), along the frames, N."""
+        e, second = self.equations, self.equations.acceleration(t, q, rates)
+        self.force[:] = 0.0
+        self._margins_of_regime[:] = 1.0
+        closed = np.flatnonzero(self.closed)
+        if not closed.size:
+            return second
+        rows, before, free = self._rows_and_accelerations(closed)
+        gap = self._gap[closed]
+        slip, b = before[:, 1:], e.baumgarte
+        speed = np.linalg.norm(slip, axis=1)
+        moves = speed > np.where(self.starts[closed], self.slow, STILL)
+        along = self.along[closed]
+        ahead = np.where(np.einsum("pa,pa->p", slip, along) < 0.0, -1.0, 1.0)
+        direction = np.where(moves[:, None], (ahead / np.where(moves, speed, 1.0))[:, None] * slip, along)
+        slides, friction = self.slides[closed], self.touching.friction[closed]
+        law = ContactLaw(closed.size, np.arange(closed.size), friction)
+        c = np.concatenate([free[:, 0], free[:, 1:].ravel()])
+        c[: closed.size] += 2.0 * b * before[:, 0] + b * b * gap
+        sticks = ~slides & (friction > 0.0)
+        c[closed.size :] += np.where(np.repeat(sticks, 2), 2.0 * b * slip.ravel(), 0.0)
+        E, multiplier = self._responses(closed, rows)
+        S = E @ E.T
+        if not (np.isfinite(S).all() and np.isfinite(c).all()):
+            raise NotFinite
+        z, redundant = law.hold(S, c, np.ones(closed.size, dtype=np.bool_), sticks, direction)
+        tangential = z[closed.size :].reshape(-1, 2)
+        self.force[closed, 0], self.force[closed, 1:] = z[: closed.size], tangential
+        bound = friction * z[: closed.size] - np.linalg.norm(tangential, axis=1)
+        margins = np.array([z[: closed.size], np.where(sticks, bound, 1.0)])
+        if redundant and (margins < 0.0).any():
+            margins = self._margins_of_any(law, S, c, z, slides, direction)
+        margins[1, slides & (friction > 0.0)] = np.einsum("pa,pa->p", slip, along)[slides & (friction > 0.0)]
+        self._margins_of_regime[:, closed] = margins
+        if e.row_count:
+            e.constraints.multiplier = multiplier[-1] + z @ multiplier[:-1]
+        return second + e.motion_of(E.T @ z)
+
+    def _margins_of_any(
+        self, law: ContactLaw, S: np.ndarray, c: np.ndarray, z: np.ndarray, slides: np.ndarray, along: np.ndarray
+    ) -> np.ndarray:
+        """(2, p) of points whose forces are not unique: below zero where no forces within the law keep their regime."""
+        lawful = law.solve(S, c, slides, along)
+        margins, size = np.ones((2, law.K)), SAME * (np.abs(c).max() or 1.0)
+        kept = S @ z + c
+        found = kept if lawful is None else S @ lawful + c
+        other = np.abs(found - kept) > size
+        if lawful is not None and not other.any():
+            return margins
+        tangential = z[law.K :].reshape(-1, 2)
+        margins[0] = np.where(other[: law.K], -1.0, 1.0)
+        margins[1] = np.where(other[law.K :].reshape(-1, 2).any(axis=1) & ~slides, -1.0, 1.0)
+        if (margins > 0.0).all():
+            margins[0] = np.where(z[: law.K] < 0.0, -1.0, 1.0)
+            margins[1] = np.where(np.linalg.norm(tangential, axis=1) > law.friction * z[: law.K], -1.0, 1.0)
+        return margins
+
+    def _rows_and_accelerations(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows (p, 2, 3, 6), their rates (p, 3) and accelerations (p, 3), after `Equations.acceleration`."""
+        e, motion = self.equations, np.zeros((self.equations.nb, 6))
+        self._gap, self._rows = self.touching.read()
+        kinematics.motion_to_bodies(e.work, e.work.acceleration, motion)
+        rows, along = self._rows[points], self.touching.along
+        return rows, along(rows, e.velocity, points), along(rows, motion, points) + self.touching.bends(points)
+
+    def _responses(self, points: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """E (3 p, nq) of unit forces, normals first, see `Equations.impulse_motions`; multipliers, the present last."""
+        present = self.equations.multiplier.copy()
+        E, _, multiplier = self.equations.impulse_motions(*self._sides_and_jacobians(points, rows))
+        return E, np.vstack([multiplier, present])
+
+    def _sides_and_jacobians(self, points: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Bodies (3 p, 2) and Jacobians (3 p, 2, 6) of the ``rows`` (p, 2, 3, 6) of ``points``, normals first."""
+        side = self.touching.side[points]
+        both = np.swapaxes(rows, 1, 2)
+        jacobian = np.concatenate([both[:, 0], both[:, 1:].reshape(-1, 2, 6)])
+        return np.concatenate([side, np.repeat(side, 2, axis=0)]), jacobian
+
+    def _rates_at(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
+        """Rates (P, 3) of the points along their frames; their gaps go to ``_gap``, their rows to ``_rows``.
+
+        The features of an open slot may pass each other where shapes do not face each other so: then its gap is none.
+        """
+        self._place(t, q, rates)
+        self._gap, self._rows = self.touching.read()
+        passed = ~self.closed & (self._gap < 0.0)
+        passed[: self.touching.planes] = False
+        if passed.any():
+            passed[self.touching.planes :] &= ~self.touching.still_faced(passed)
+            self._gap[passed] *= -1.0
+        return self.touching.along(self._rows, self.equations.velocity, np.arange(self.points))
+
+    def look(self, t: float, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Gaps of limits and points, m or rad, and their rates, at time ``t``; of the other margins one, and zero."""
+        gap, rate = self.stops.look(t, q, rates)
+        own = self._rates_at(t, q, rates)[:, 0]
+        rest = np.zeros(self.points)
+        others = np.ones(self.touching.shapes)
+        gap = np.concatenate([gap, self._gap, rest + 1.0, others])
+        return gap, np.concatenate([rate, own, rest, 0.0 * others])
+
+    def margins(self, t: float, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Margins (n,) that must stay above zero, and the rates of those that are gaps."""
+        e, (value, rate) = self.equations, self.look(t, q, rates)
+        if self.closed.any() or e.held.any():
+            self.acceleration(t, q, rates)
+            held = np.flatnonzero(e.held)
+            value[held] = -(self.stops.sign * self.stops.scale)[held] * e.held_multiplier
+            facing = self.limits + 2 * self.points
+            own = value[self.limits : facing].reshape(2, -1)
+            own[:, self.closed] = self._margins_of_regime[:, self.closed]
+            slots = self.closed[self.touching.planes :]
+            value[facing:][slots & ~self.touching.still_faced(self.closed)] = -1.0
+        return value, rate
+
+    def efforts(self, t: float, q: np.ndarray, rates: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rates of the impulses and powers as in `Stops.efforts`, with the contacts, after `acceleration`."""
+        e = self.equations
+        out, power = self.stops.efforts(t, q, rates, second)
+        if self.closed.any():
+            parts = self.contacts.parts(out)
+            touching = self.touching
+            wrench = np.stack([np.einsum("pak,pa->pk", self._rows[:, s], self.force) for s in range(2)], axis=1)
+            self.contacts.ground.add_wrenches(wrench[: touching.planes, 0], parts.ground)
+            with_world = np.vstack([e.velocity, np.zeros(6)])
+            for s in range(2):
+                own = np.einsum("pk,pk->p", wrench[:, s], with_world[touching.side[:, s]])
+                np.add.at(power, touching.element, own)
+            if self.contacts.driven:
+                parts.drives[:] -= e.generalised(touching.loads(wrench))[e.driven_columns]
+        return out, power
+
+    # ------------------------------------------------------------------------------------- events
+
+    def settle(self, t: float, q: np.ndarray, rates: np.ndarray, number: int = -1, closing: bool = False) -> Jump:
+        """The jump at an event at time ``t``, and the regimes that follow; see `Stops.settle`."""
+        e, first = self.equations, self.limits
+        point = (number - first) % self.points if number >= first else -1
+        refaced = number >= first + 2 * self.points
+        of_regime = number >= 0 and bool(self.held[number]) and not refaced
+        if not of_regime:
+            if refaced or number < 0:
+                self._seek(t, q, rates, 0.0)
+            jump, closed = self._impacts(t, q, rates, -1 if refaced else number, closing)
+            self._choose(t, q, rates + jump.rates, *closed, self.still if refaced else STILL)
+            return self._still(t, q, rates, jump)
+        jump = Jump(np.zeros(e.nq), np.zeros(e.ne), np.zeros(self.size))
+        if number >= first + self.points and self.slides[point]:
+            slip = self._rates_at(t, q, rates)[point, 1:]
+            speed = float(np.linalg.norm(slip))
+            if speed > self.still:  # it has turned, and goes on
+                self.along[point] = slip / speed
+                return jump
+            self.slides[point] = False
+            self._choose(t, q, rates, e.held.copy(), self.closed.copy(), self.still)
+            return self._still(t, q, rates, jump)
+        before = self._regime(point, number)
+        self.acceleration(t, q, rates)
+        push = self.force[point].copy()
+        self._choose(t, q, rates, e.held.copy(), self.closed.copy(), ANY)
+        if self._regime(point, number) == before:
+            self._end(number, point, push)
+        return jump
+
+    def _regime(self, point: int, number: int) -> tuple:
+        """The regime to which margin ``number`` belongs."""
+        if number < self.limits:
+            return (bool(self.equations.held[number]),)
+        return bool(self.closed[point]), bool(self.slides[point])
+
+    def _end(self, number: int, point: int, push: np.ndarray) -> None:
+        """End a regime whose margin is zero, where the law at that instant allows it to go on."""
+        if number < self.limits:
+            resting = self.equations.held.copy()
+            resting[number] = False
+            self.equations.hold(resting)
+        elif number < self.limits + self.points:
+            self.closed[point] = self.slides[point] = False
+        else:
+            size = float(np.linalg.norm(push[1:]))
+            self.slides[point] = self.starts[point] = True
+            self.along[point] = -push[1:] / size if size > 0.0 else 0.0
+
+    def _choose(
+        self, t: float, q: np.ndarray, rates: np.ndarray, limits: np.ndarray, closed: np.ndarray, slow: float
+    ) -> None:
+        """Choose the regimes of the ``limits`` (nl,) and points ``closed`` (P,) that touch, by the law.
+
+        Points that are faster than ``slow``, m/s, slide; if that is ANY, those that did, and the regimes are those of a
+        moment later, where the present ones lead to.
+        """
+        e, stops, later = self.equations, self.stops, slow == ANY
+        if later:
+            second = self.acceleration(t, q, rates)
+            t, q, rates = t + SOON, q + SOON * (rates + 0.5 * SOON * second), rates + SOON * second
+        e.hold(np.zeros_like(limits))
+        numbers, points = np.flatnonzero(limits), np.flatnonzero(closed)
+        free_limits = np.zeros(0)
+        if numbers.size:
+            speed = stops.look(t, q, rates)[1][numbers]
+            free_limits = stops._accelerations(t, q, rates, speed, numbers)
+        e.acceleration(t, q, rates)
+        rows, before, free = self._rows_and_accelerations(points)
+        E = self._rows_of_impact(numbers, points, rows)[0]
+        K, speed = numbers.size + points.size, np.linalg.norm(before[:, 1:], axis=1)
+        moving, slow_start = (self.slides[points] if later else speed > slow), self.starts[points] & later
+        turns = (speed > STILL) & ~slow_start
+        along = np.where(turns[:, None], before[:, 1:] / np.where(turns, speed, 1.0)[:, None], self.along[points])
+        along[~moving] = 0.0
+        law = ContactLaw(K, numbers.size + np.arange(points.size), self.touching.friction[points])
+        c = np.concatenate([free_limits, free[:, 0], free[:, 1:].ravel()])
+        S = E @ E.T
+        z = law.solve(S, c, moving, along)
+        if z is None:
+            names = self.contacts.labelled(self.element[[*numbers, *self.limits + points]])
+            raise Blocked(
+                f"no forces of {names} obey the law of friction at this pose (Painleve's paradox). Lower coefficients"
+                " of friction, or varint.simulate, whose step finds an impulse there, may help"
+            )
+        found, least = S @ z + c, ZERO * (np.abs(c).max(initial=0.0) or 1.0)
+        stays = found[:K] <= least
+        resting = np.zeros_like(limits)
+        resting[numbers] = stays[: numbers.size]
+        e.hold(resting)
+        if resting.any():
+            e.reach(t, q, rates)
+        self.closed[:] = self.slides[:] = self.starts[:] = False
+        self.closed[points] = stays[numbers.size :]
+        faster = found[K:].reshape(-1, 2)
+        growth = np.linalg.norm(faster, axis=1)
+        starts = ~moving & (growth > least) & (law.friction > 0.0)
+        along[starts] = faster[starts] / growth[starts, None]
+        self.along[points] = along
+        self.slides[points] = (moving | starts) & self.closed[points]
+        self.starts[points] = (starts | (moving & slow_start)) & self.closed[points]
+
+    def _still(self, t: float, q: np.ndarray, rates: np.ndarray, jump: Jump) -> Jump:
+        """``jump`` with the least change of the rates that stills what is closed along the normal, and what sticks."""
+        points = np.flatnonzero(self.closed)
+        if not points.size:
+            return jump
+        left = self._rates_at(t, q, rates + jump.rates)[points]
+        E, _ = self._responses(points, self._rows[points])
+        law = ContactLaw(points.size, np.arange(points.size), self.touching.friction[points])
+        sticks = ~self.slides[points] & (law.friction > 0.0)
+        c, every = np.concatenate([left[:, 0], left[:, 1:].ravel()]), np.ones(points.size, dtype=np.bool_)
+        z = law.hold(E @ E.T, c, every, sticks, np.zeros((points.size, 2))).z
+        return jump._replace(rates=jump.rates + self.equations.motion_of(E.T @ z))
+
+    # ------------------------------------------------------------------------------------- impacts
+
+    def _rows_of_impact(
+        self, numbers: np.ndarray, points: np.ndarray, rows: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Responses E (n, nq), sizes without loops (n,), multipliers, and bodies (n, 2) and Jacobians of all rows.
+
+        Of the limits ``numbers`` and the normals of ``points``, then along the planes; after `look`.
+        """
+        e, stops = self.equations, self.stops
+        side, jacobian = self._sides_and_jacobians(points, rows)
+        side = np.concatenate([stops.side[numbers], side])
+        of_limits = -stops.sign[numbers, None, None] * stops._gradient[numbers]
+        jacobian = np.concatenate([of_limits, jacobian])
+        return *e.impulse_motions(side, jacobian), side, jacobian
+
+    def _impacts(
+        self, t: float, q: np.ndarray, rates: np.ndarray, number: int, closing: bool
+    ) -> tuple[Jump, tuple[np.ndarray, np.ndarray]]:
+        """The jump by impacts, one after the other, and which limits (nl,) and points (P,) are closed then."""
+        e, nl = self.equations, self.limits
+        was = np.concatenate([e.held, self.closed])
+        e.hold(np.zeros(nl, dtype=np.bool_))
+        gap, rate = self.look(t, q, rates)
+        touching = was | (gap[: nl + self.points] <= TOUCHING)
+        if number >= 0:
+            touching[number] = True
+        numbers, points = np.flatnonzero(touching[:nl]), np.flatnonzero(touching[nl:])
+        both, K = np.flatnonzero(touching), int(touching.sum())
+        rows = self._rows[points]
+        E, alone, multiplier, side, jacobian = self._rows_of_impact(numbers, points, rows)
+        S = E @ E.T
+        fixed = np.diag(S)[:K] <= REDUNDANT**2 * alone[:K]
+        along = self.touching.along(rows, e.velocity, points)
+        u = np.concatenate([rate[both], along[:, 1:].ravel()])
+        if (fixed & (u[:K] < -SLOW)).any():
+            raise self.contacts.contradiction(self.element[both[fixed & (u[:K] < -SLOW)]])
+        law = ContactLaw(K, numbers.size + np.arange(points.size), self.touching.friction[points])
+        restitution = self.restitution[both].copy()
+        lands = number >= nl + self.touching.planes and rate[number] >= -PARTING
+        if number >= 0 and (closing or lands):
+            restitution[both == number] = 0.0
+
+        def rests(z: np.ndarray, after: np.ndarray) -> np.ndarray:
+            return self._rebounds_are_low(t, (q, rates + e.motion_of(E.T @ z)), numbers, points, after[:K])
+
+        hit = solve_impacts(law, S, u, restitution, was[both], both >= nl + self.touching.planes, rests)
+        held = np.zeros(nl + self.points, dtype=np.bool_)
+        held[both] = hit.closed & ~fixed
+        motion = q, rates, e.motion_of(E.T @ hit.z)
+        jump = self._jump(t, motion, hit, (numbers, points), (side, jacobian, hit.z @ multiplier))
+        return jump, (held[:nl], held[nl:])
+
+    def _rebounds_are_low(
+        self,
+        t: float,
+        motion: tuple[np.ndarray, np.ndarray],
+        numbers: np.ndarray,
+        points: np.ndarray,
+        after: np.ndarray,
+    ) -> np.ndarray:
+        """(K,) which of the limits and points, at the rates ``after`` (K,), rise by less than ``rest``."""
+        faster = np.zeros(0)
+        if numbers.size:
+            faster = self.stops._accelerations(t, *motion, after[: numbers.size], numbers)
+        self.equations.acceleration(t, *motion)
+        faster = np.append(faster, self._rows_and_accelerations(points)[2][:, 0])
+        return after**2 <= -2.0 * faster * self.rest
+
+    def _jump(
+        self,
+        t: float,
+        motion: tuple[np.ndarray, np.ndarray, np.ndarray],
+        hit: Impacts,
+        who: tuple[np.ndarray, np.ndarray],
+        exerted: tuple[np.ndarray, np.ndarray, np.ndarray],
+    ) -> Jump:
+        """The record of impacts at the limits and points ``who``; ``motion``: q, rates before and their change (nq,).
+
+        ``exerted``: bodies (n, 2) and Jacobians (n, 2, 6) of the rows, multipliers (row_count,) of loops.
+        """
+        e, (numbers, points), (side, jacobian, multiplier) = self.equations, who, exerted
+        q, rates, change = motion
+        work, impulse = np.zeros(e.ne), np.zeros(self.size)
+        parts, own = self.contacts.parts(impulse), self.stops.element[numbers]
+        element = self.touching.element[points]
+        np.add.at(work, np.concatenate([own, element, np.repeat(element, 2)]), hit.energy)
+        np.subtract.at(parts.along, own, self.stops.sign[numbers] * hit.z[: numbers.size])
+        q, rates, _ = e.imposed(t, q, rates)
+        e.place_and_move(q, rates)
+        load, n = np.zeros((e.nb + 1, 6)), numbers.size
+        wrench, p = np.zeros((self.points, 6)), points.size
+        pushes = hit.z[:, None, None] * jacobian
+        wrench[points] = pushes[n : n + p, 0] + pushes[n + p :, 0].reshape(p, 2, 6).sum(axis=1)
+        self.contacts.ground.add_wrenches(wrench[: self.touching.planes], parts.ground)
+        if self.contacts.driven:
+            np.add.at(load, side, pushes)
+            by_loops = multiplier @ e.violations(q, rates)[2]
+            parts.drives[:] = (e.mass_matrix() @ change - e.generalised(load[:-1]) - by_loops)[e.driven_columns]
+        return Jump(change, work, impulse)

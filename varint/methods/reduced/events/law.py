@@ -1,0 +1,97 @@
+"""The law of contact with dry friction at one instant: of the rates after an impact, or of accelerations.
+
+With the impulses, or forces, z along n rows, their rates, or accelerations, are u = S z + c. Rows along normals come
+first, those of hard limits among them, then two along the plane of each contact with friction. Wanted are
+
+    z_n >= 0,  u_n >= 0,  z_n u_n = 0,
+    z_t = -mu z_n d                                          where the contact slides along d already,
+    |z_t| <= mu z_n, and z_t = -mu z_n u_t / |u_t| where u_t is not zero,   elsewhere.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from varint.methods.reduced.recursions.cones import room, solve_cones
+
+DEPENDENT = 1e-10  # singular value, relative to the largest, up to which rows of equations are redundant
+
+MET, NEARLY_MET = 1e-11, 1e-9  # relative: what the law is to be missed by, and may be where no trial does better
+SIZES = (1.0, 0.25, 4.0, 16.0)  # times the mobilities, which solutions do not depend on, but the iteration does
+
+
+class HeldRows(NamedTuple):
+    """Forces z (n,) that keep given rows at rest, and whether there are others that do: rows are redundant."""
+
+    z: np.ndarray
+    redundant: bool
+
+
+class ContactLaw:
+    """The rows of K normals and of P contacts among them.
+
+    ``normal`` (P,): number of the normal of each contact; ``friction`` (P,): coefficients.
+    """
+
+    def __init__(self, K: int, normal: np.ndarray, friction: np.ndarray) -> None:
+        self.K, self.normal, self.friction = K, normal, friction
+        self.count = K + 2 * normal.size
+
+    def tangents(self, points: np.ndarray) -> np.ndarray:
+        """Numbers (2 p,) of the rows along the planes of the contacts ``points`` (p,)."""
+        return (self.K + 2 * points[:, None] + np.arange(2)).ravel()
+
+    def _forces(self, free: np.ndarray, along: np.ndarray) -> np.ndarray:
+        """(n, K + 2 f): z by the forces along the normals and along the planes of the contacts ``free`` (f,).
+
+        The others have friction against ``along`` (P, 2), unit vectors or zero.
+        """
+        Q = np.zeros((self.count, self.K + 2 * free.size))
+        Q[np.arange(self.K), np.arange(self.K)] = 1.0
+        slides = np.ones(self.normal.size, dtype=np.bool_)
+        slides[free] = False
+        given = np.flatnonzero(slides)
+        for a in range(2):
+            Q[self.K + 2 * given + a, self.normal[given]] = -self.friction[given] * along[given, a]
+        Q[self.tangents(free), np.arange(self.K, Q.shape[1])] = 1.0
+        return Q
+
+    def solve(self, S: np.ndarray, c: np.ndarray, slides: np.ndarray, along: np.ndarray) -> np.ndarray | None:
+        """z (n,) by the law; ``slides`` (P,): contacts that slide ``along`` (P, 2). None where none was found."""
+        free = np.flatnonzero(~slides & (self.friction > 0.0))
+        Q = self._forces(free, along)
+        kept, n, F = np.concatenate([np.arange(self.K), self.tangents(free)]), Q.shape[1], free.size
+        p = room(n, F, F)
+        p.S[:], p.free[:] = S[kept] @ Q, c[kept]
+        sizes = np.diag(S)[kept].copy()
+        blocks = sizes[self.K :].reshape(-1, 2)
+        blocks[:] = (blocks.sum(axis=1) + np.abs(S[kept[self.K :: 2], kept[self.K + 1 :: 2]]))[:, None]
+        sizes[sizes <= 0.0] = 1.0
+        p.first[:] = self.K + 2 * np.arange(F + 1)
+        p.F[np.arange(F), self.normal[free]] = 1.0
+        p.f[:], p.weight[:], p.term[:] = 0.0, self.friction[free], np.arange(F + 1)
+        scale = float((np.abs(p.free) / np.sqrt(sizes)).max(initial=0.0))
+        least, best = np.inf, np.zeros(n)
+        for factor in SIZES if scale > 0.0 else ():
+            p.z[:], p.D[:] = 0.0, factor * sizes
+            missed = solve_cones(p, scale)
+            if missed <= MET:
+                return Q @ p.z
+            if missed < least:
+                least, best = missed, p.z.copy()
+        return Q @ best if scale <= 0.0 or least <= NEARLY_MET else None
+
+    def hold(
+        self, S: np.ndarray, c: np.ndarray, normals: np.ndarray, sticks: np.ndarray, along: np.ndarray
+    ) -> HeldRows:
+        """The least z with which the ``normals`` (K,) and, along the planes, the contacts that stick (P,) keep u = 0.
+
+        The others slide ``along`` (P, 2); whether z obeys the bounds of the law is not looked at.
+        """
+        free = np.flatnonzero(sticks)
+        kept = np.concatenate([np.flatnonzero(normals), self.tangents(free)])
+        Q = self._forces(free, along)[:, np.concatenate([normals, np.ones(2 * free.size, dtype=np.bool_)])]
+        size = np.sqrt(np.diag(S)[kept])
+        size[size == 0.0] = 1.0
+        x, _, rank, _ = np.linalg.lstsq(S[kept] @ Q / np.outer(size, size), -c[kept] / size, rcond=DEPENDENT)
+        return HeldRows(Q @ (x / size), rank < kept.size)

@@ -1,0 +1,248 @@
+"""Location of events: where in a step a hard limit is reached, or lets go, and steps that end there."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+
+from varint.base.errors import UnresolvedWarning
+from varint.methods.reduced.contacts import Blocked
+from varint.methods.reduced.events.stops import TOUCHING
+from varint.model.rotation_vectors import quat_from_matrix
+from varint.results.contact_forces import penetrations
+
+if TYPE_CHECKING:
+    from varint.methods.reduced.events.contacts import ContactEvents
+    from varint.methods.reduced.events.stops import Stops
+    from varint.methods.reduced.integrators.error_controlled import Adaptive
+    from varint.methods.reduced.integrators.fixed_steps import FixedSteps
+
+    AnyEvents = Stops | ContactEvents
+
+SAMPLES = 8  # of a step in which a limit may have been passed
+HALVINGS = 45  # bisections of a step in search of a positive margin
+MOST_EVENTS = 50  # per limit and step, or at one instant
+MOST_SHORTER, SHORTER = 10, 0.25  # how often, and to what share, a step is shortened that met what it did not foresee
+MOST_IMPACTS = 3  # per limit and fixed-size step; after that it closes
+TRIALS = 4  # trial steps that correct the instant of an impact
+EXACT = 1e-13  # m or rad: a gap of this size is not improved on
+SHARE = 4.0 * np.finfo(float).eps  # tolerance of an event's instant, relative to the step
+
+
+class Event(NamedTuple):
+    """Limit ``number`` is reached or opens after ``share`` of the step; 0 if it is violated from the start."""
+
+    share: float
+    number: int
+
+
+class Ends(NamedTuple):
+    """Step size, s, and at both ends (margins, rates of the gaps) of all limits, each (nl,), see `Stops.margins`."""
+
+    size: float
+    before: tuple[np.ndarray, np.ndarray]
+    after: tuple[np.ndarray, np.ndarray]
+
+
+def suspects(stops: AnyEvents, ends: Ends) -> np.ndarray:
+    """Numbers (k,) of limits that may have been passed in a step, or have let go.
+
+    A limit passed and left again within the step is detected where the Hermite cubic of its gap falls below zero.
+    """
+    held, (floor, least) = stops.held, _bounds(stops, ends)
+    return np.flatnonzero((ends.after[0] - floor < least) | (~held & (_lowest(ends) - floor < least)))
+
+
+def first_event(stops: AnyEvents, ends: Ends, limits: np.ndarray, at: Callable[[float], np.ndarray]) -> Event | None:
+    """The first event of a step at ``limits`` (k,); ``at``: the margins (nl,) by the share of the step."""
+    floor, least = _bounds(stops, ends)
+    shares = np.arange(SAMPLES + 1) / SAMPLES
+    margins = np.array([ends.before[0], *(at(share) for share in shares[1:-1]), ends.after[0]]) - floor
+    events = []
+    for n in limits.tolist():
+        passed = np.flatnonzero(margins[1:, n] < least[n])
+        if passed.size:
+            k = int(passed[0])
+            low = float(shares[k]), float(margins[k, n])
+            margin = partial(_margin, at, n, float(floor[n]))
+            events.append(Event(_crossing(margin, low, float(shares[k + 1])), n))
+    return min(events, default=None)
+
+
+def _margin(at: Callable[[float], np.ndarray], limit: int, floor: float, share: float) -> float:
+    return float(at(share)[limit] - floor)
+
+
+def _bounds(stops: AnyEvents, ends: Ends) -> tuple[np.ndarray, np.ndarray]:
+    """Return reference and lower bound (nl,) of the margins; an open limit violated at the start may stay so."""
+    held, first = stops.held, ends.before[0]
+    return np.where(held | (first >= -TOUCHING), 0.0, first), np.where(held, 0.0, -TOUCHING)
+
+
+def _lowest(ends: Ends) -> np.ndarray:
+    """Return the least (nl,) of the Hermite cubics between the ends, at the samples and their middles."""
+    (a, p), (b, q) = ends.before, ends.after
+    s = (np.arange(2 * SAMPLES - 1) + 1.0)[:, None] / (2 * SAMPLES)
+    p, q = ends.size * p, ends.size * q
+    return (a + s * (p + s * (3.0 * (b - a) - 2.0 * p - q + s * (p + q - 2.0 * (b - a))))).min(axis=0)
+
+
+def _crossing(margin: Callable[[float], float], low: tuple[float, float], high: float) -> float:
+    """Return the share below ``high`` where ``margin`` falls through zero; 0 where no positive margin is found."""
+    share, value = low
+    trial = high
+    for _ in range(HALVINGS):
+        if value > 0.0:
+            return brentq(partial(_known_at, share, value, margin), share, high, xtol=SHARE, rtol=SHARE)
+        share = trial = 0.5 * trial
+        value = margin(share)
+        if value < -TOUCHING:
+            high = share
+    return 0.0
+
+
+def _known_at(known: float, value: float, margin: Callable[[float], float], share: float) -> float:
+    """``margin``, but at ``known`` the ``value``: a step of no size cannot be taken."""
+    return value if share == known else margin(share)
+
+
+# ------------------------------------------------------------------------------------------ with error control
+
+
+def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
+    """Take a step that ends at the first event, if there is one, and store that in ``i.event``."""
+    start, i.event = i.present(), None
+    met: set[int] = set()
+    shorter = 0
+    for _ in range(MOST_EVENTS * len(stops)):
+        i.solver.h_abs = min(i.solver.h_abs, stops.begin(i.t, *i.motion(i.y), i.solver.h_abs))
+        before = stops.margins(i.t, *i.motion(i.y))
+        i.take_step()
+        if i.failure:
+            return
+        if stops.overlooks(i.t, *i.motion(i.y)):
+            if shorter < MOST_SHORTER:
+                size, shorter = i.size, shorter + 1
+                i.go_back(start)
+                i.restart(SHORTER * size)
+                continue
+            _tell_overlooked(i)
+        ends = Ends(i.size, before, stops.margins(i.t, *i.motion(i.y)))
+        limits = suspects(stops, ends)
+        event = first_event(stops, ends, limits, _along(i, stops)) if limits.size else None
+        if event is None:
+            return
+        natural, size = i.solver.h_abs, i.size
+        i.go_back(start)
+        opens = not stops.held[event.number] and before[1][event.number] > 0.0
+        if opens and event.share > 0.0 and i.t + event.share * size == i.t:
+            i.restart(SHORTER * size)  # it leaves, and was met in a step that is too long to see that
+            continue
+        if event.share > 0.0:
+            leaves = _step_to(i, stops, event, start, event.share * size)
+            i.natural = i.size if leaves else natural
+            return
+        i.meet(event.number, closing=True)
+        i.restart(stops.next_step(size, event.number in met))
+        met.add(event.number)
+        start = i.present()
+    raise Blocked(f"{stops.named(met)} close and open again without end")
+
+
+def _tell_overlooked(i: Adaptive) -> None:
+    """Warn once a run that the last step met shapes that it did not foresee, however short; name what overlaps most."""
+    if i.overlooked:
+        return
+    i.overlooked = True
+    e = i.equations
+    position, R = (array[e.compiled.slot][None] for array in (e.position, e.rotation))
+    depths = penetrations(e.mechanism, position, quat_from_matrix(R))
+    name = max(depths, key=lambda each: float(depths[each][0]))
+    warnings.warn(
+        f"shapes of contact '{name}' met at t = {i.t:g} s in a way that no step down to {i.size:.3g} s foresaw, and"
+        f" overlap by {depths[name][0]:.3g} m there: the motion is right up to there at best. Try a smaller rtol, or"
+        " varint.Variational",
+        UnresolvedWarning,
+        stacklevel=2,
+    )
+
+
+def _along(i: Adaptive, stops: AnyEvents) -> Callable[[float], np.ndarray]:
+    """The margins by the share of the last step."""
+    start, size, solution = i.t - i.size, i.size, i.solver.dense_output()
+
+    def at(share: float) -> np.ndarray:
+        t = start + share * size
+        return stops.margins(t, *i.motion(solution(t)))[0]
+
+    return at
+
+
+def _step_to(i: Adaptive, stops: AnyEvents, event: Event, start: tuple, size: float) -> bool:
+    """Step to the event; correct its instant by Newton's method on the gap at the end of each trial.
+
+    Returns whether the gap grows there: then it is the error of a step too long that made it seem closed.
+    """
+    rate = 0.0
+    held = stops.held[event.number]
+    for trial in range(TRIALS):
+        end = start[0] + size
+        i.restart(size, until=end)
+        i.take_step()
+        i.solver.t_bound = i.task.end
+        if i.failure or i.t < end:  # error control has cut the step: the next one locates the event
+            return False
+        gap, rate = (values[event.number] for values in stops.look(i.t, *i.motion(i.y)))
+        exact = held or abs(gap) <= EXACT or rate >= 0.0 or not 0.0 < size - gap / rate < 2.0 * size
+        if exact or trial == TRIALS - 1:
+            break
+        size -= gap / rate
+        i.go_back(start)
+    i.event = event
+    return rate > 0.0 and not held
+
+
+# ------------------------------------------------------------------------------------------ in steps of one size
+
+
+def step_of_one_size(i: FixedSteps, stops: AnyEvents) -> None:
+    """A step of `FixedSteps.h` that is cut where limits are reached or let go."""
+    end, impacts = i.h * (i.steps + 1), np.zeros(len(stops), dtype=np.int64)
+    whole = True
+    met: set[int] = set()
+    for _ in range(MOST_EVENTS * len(stops)):
+        size = i.h if whole else end - i.t
+        before = stops.margins(i.t, *i.motion())
+        if size <= SHARE * end:
+            i.t = end
+            return
+        after = i.attempt(size)
+        ends = Ends(size, before, stops.margins(i.t + size, *after))
+        limits = suspects(stops, ends)
+        if limits.size and i.forget():
+            continue  # repeat the step with the start-up formula, of which cut steps are parts
+        event = first_event(stops, ends, limits, _trials(i, stops, size)) if limits.size else None
+        if event is None:
+            i.arrive(i.attempt(size) if limits.size else after, size, end)
+            if not whole:
+                i.forget()
+            return
+        if event.share > 0.0:
+            cut = event.share * size
+            i.arrive(i.attempt(cut), cut, i.t + cut)
+            impacts[event.number] += 1
+        met.add(event.number)
+        i.forget()
+        i.meet(event.number, closing=event.share == 0.0 or impacts[event.number] > MOST_IMPACTS)
+        whole = whole and event.share == 0.0
+    raise Blocked(f"{stops.named(met)} close and open again without end")
+
+
+def _trials(i: FixedSteps, stops: AnyEvents, size: float) -> Callable[[float], np.ndarray]:
+    """The margins by the share of a step of ``size``, s, each by a step of its own."""
+    return lambda share: stops.margins(i.t + share * size, *i.attempt(share * size))[0]

@@ -1,0 +1,20 @@
+"""The events of a mechanism in reduced coordinates, by what its plan has.
+
+They are an object with `begin`, `margins`, `look`, `settle`, `acceleration` and `efforts`: of hard stops alone, or of
+hard contacts with the stops beside them.
+"""
+
+from varint.methods.reduced.equations import Equations
+from varint.methods.reduced.events.contacts import ContactEvents
+from varint.methods.reduced.events.stops import TOUCHING
+from varint.methods.reduced.events.stops import Stops as OneSidedEvents
+
+ReducedEvents = OneSidedEvents | ContactEvents
+
+
+def events_of(equations: Equations, rest: float = TOUCHING) -> ReducedEvents | None:
+    """Events of ``equations``, None where there are none; ``rest``, m or rad: a rebound that rises by less closes."""
+    plan = equations.compiled.plan
+    if plan.contacts.body.size:
+        return ContactEvents(equations, rest)
+    return OneSidedEvents(equations, rest) if plan.limits.measure.size else None

@@ -1,0 +1,266 @@
+"""Hard limits between which a mechanism moves in reduced coordinates: impacts, contact, release (docs/redmax.md 5).
+
+With the gaps g of the limits that touch, N their derivatives by q, and S = N M^-1 N^T with all rows of loops, couplings
+and prescribed joints holding, an impact solves
+
+    u+ = u- + S z,    0 <= z,    u+ >= max(0, -e u-),    z (u+ - max(0, -e u-)) = 0,    u = dg/dt.
+
+A limit without restitution, one that starts a step by going on beyond, and one whose rebound would rise by less than
+``rest``, stays in contact: it is a row of the closures (`Equations.hold`) until its force would pull.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from varint.methods.reduced.contacts import Contacts
+from varint.methods.reduced.equations import Equations
+from varint.methods.reduced.inverse import InverseDynamics
+from varint.methods.reduced.saddle import REDUNDANT
+from varint.step.limits.gaps import evaluate_gaps
+
+TOUCHING = 1e-11  # m or rad: a gap of this size counts as closed
+SLOW = 1e-9  # m/s or rad/s: a rate of this size counts as zero
+SOON = 1e-6  # s, over which the acceleration of a gap is measured
+TINY = 1e-12  # of the sizes of a complementarity problem: what counts as zero
+PIVOTS = 50  # of each unknown of a complementarity problem, at most
+
+
+class Jump(NamedTuple):
+    """Changes by an impact: of the rates (nq,), the work (ne,) of the elements, J, and the impulses (nc,)."""
+
+    rates: np.ndarray
+    work: np.ndarray
+    impulse: np.ndarray
+
+
+class Stops:
+    """The hard limits of ``equations``; which of them are in contact is ``equations.held``.
+
+    ``contacts``: what exerts impulses, for the record; ``rest``, m or rad: a rebound that rises by less is contact.
+    """
+
+    def __init__(self, equations: Equations, rest: float = TOUCHING) -> None:
+        limits, plan = equations.compiled.plan.limits, equations.compiled.plan
+        self.equations, self.contacts, self.rest = equations, Contacts(equations), max(rest, TOUCHING)
+        self.sign, self.restitution, self.element = limits.sign, limits.restitution, limits.element
+        self.scale = plan.rows.scale[plan.measures.row[limits.measure]]
+        self.side = plan.measures.body[limits.measure]
+        self._gap, self._gradient = np.zeros(len(self)), np.zeros((len(self), 2, 6))
+        self._inverse = InverseDynamics(equations) if self.contacts.driven else None
+        equations.held = np.zeros(len(self), dtype=np.bool_)
+
+    def __len__(self) -> int:
+        return self.sign.size
+
+    @property
+    def held(self) -> np.ndarray:
+        """(nl,) limits in contact, whose margins are no gaps."""
+        return self.equations.held
+
+    def begin(self, t: float, q: np.ndarray, rates: np.ndarray, size: float) -> float:
+        """A step of up to ``size`` s starts at time ``t``; return the longest that may be taken."""
+        return np.inf
+
+    def overlooks(self, t: float, q: np.ndarray, rates: np.ndarray) -> bool:
+        """Whether a step that ends at time ``t`` was too long to see all that it met."""
+        return False
+
+    def acceleration(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
+        """ddq (nq,) with the efforts of the limits in contact."""
+        return self.equations.acceleration(t, q, rates)
+
+    def first_step(self, natural: float) -> float | None:
+        """Size, s, to try after an event where ``natural`` was that without; None to find one."""
+        return natural
+
+    def next_step(self, size: float, again: bool) -> float | None:
+        """Size, s, to try after an event at the start of a step of ``size``; ``again``: the same as just before."""
+        return size
+
+    def memory(self) -> dict[str, np.ndarray]:
+        """State of the events that future steps depend on; none beside that of the equations."""
+        return {}
+
+    def recall(self, saved: dict[str, np.ndarray]) -> None:
+        """Go back to a `memory`."""
+
+    @property
+    def size(self) -> int:
+        """Number of recorded impulses, see `Contacts.parts`."""
+        return self.contacts.impulse.size
+
+    @property
+    def acts(self) -> bool:
+        """Whether `efforts` are other than zero."""
+        return self._inverse is not None or bool(self.equations.held.any())
+
+    def named(self, met: set[int]) -> str:
+        """Labels of the limits that were ``met``, and of those in contact, one after the other."""
+        return self.contacts.labelled(self.element[sorted(met | set(np.flatnonzero(self.equations.held).tolist()))])
+
+    def look(self, t: float, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Gaps (nl,), m or rad, and their rates (nl,), at time ``t``."""
+        e = self.equations
+        q, rates, _ = e.imposed(t, q, rates)
+        e.place_and_move(q, rates)
+        evaluate_gaps(e.compiled.plan, e.ws, e.position, e.rotation, self._gap, self._gradient)
+        motion = np.vstack([e.velocity, np.zeros(6)])[self.side]
+        return self._gap.copy(), -self.sign * np.einsum("nsk,nsk->n", self._gradient, motion)
+
+    def pushes(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
+        """Efforts (nl,), N or N m, by which limits in contact push at time ``t``; below zero they would pull."""
+        push, held = np.zeros(len(self)), self.equations.held
+        if held.any():
+            self.equations.acceleration(t, q, rates)
+            push[held] = -(self.sign * self.scale)[held] * self.equations.held_multiplier
+        return push
+
+    def margins(self, t: float, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Margins (nl,) that must stay above zero, gaps or in contact `pushes`, and the rates of the gaps (nl,)."""
+        gap, rate = self.look(t, q, rates)
+        return np.where(self.equations.held, self.pushes(t, q, rates), gap), rate
+
+    def efforts(self, t: float, q: np.ndarray, rates: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rates (nc,) of the impulses, N, N m, and power (ne,) of limits in contact, W.
+
+        After `Equations.acceleration`, which gave ``second`` (nq,).
+        """
+        e, out, power = self.equations, np.zeros(self.size), np.zeros(self.equations.ne)
+        parts, held, multiplier = self.contacts.parts(out), e.held, e.multiplier
+        if held.any():
+            own = e.closures.held_parts
+            motion = np.vstack([e.velocity, np.zeros(6)])[e.closures.side[own]]
+            along = np.einsum("rsk,rsk->r", e.closures.jacobian[own], motion)
+            np.add.at(parts.along, self.element[held], self.scale[held] * e.held_multiplier)
+            np.add.at(power, self.element[held], e.held_multiplier * along)
+        if self._inverse is not None:
+            q, rates, _ = e.imposed(t, q, rates)
+            tau, _ = self._inverse.evaluate(t, q, rates, second, multiplier)
+            parts.drives[:] = tau[e.driven_columns]
+        return out, power
+
+    def settle(self, t: float, q: np.ndarray, rates: np.ndarray, limit: int = -1, closing: bool = False) -> Jump:
+        """The impact at the limits that touch at time ``t``; from then on those in contact are held.
+
+        ``limit``: the one that was searched for, which is let go where it is in contact; ``closing``: it closes, with
+        no restitution. ``rates`` (nq,) stay as they are. Raises Blocked.
+        """
+        e, was = self.equations, self.equations.held.copy()
+        if limit >= 0 and was[limit]:
+            jump, resting = Jump(np.zeros(e.nq), np.zeros(e.ne), np.zeros(self.size)), was
+            resting[limit] = False
+        else:
+            e.hold(np.zeros_like(was))
+            gap, _ = self.look(t, q, rates)
+            touching = was | (gap <= TOUCHING)
+            if limit >= 0:
+                touching[limit] = True
+            jump, resting = self._impact(t, q, rates, np.flatnonzero(touching), was, limit if closing else -1)
+        self._hold(t, q, rates + jump.rates, resting)
+        return jump
+
+    def _hold(self, t: float, q: np.ndarray, rates: np.ndarray, resting: np.ndarray) -> None:
+        """Hold the limits that are ``resting`` (nl,), without those that would pull, the one that pulls most first."""
+        while resting.any():
+            self.equations.hold(resting)
+            self.equations.reach(t, q, rates)
+            push = np.where(resting, self.pushes(t, q, rates), 0.0)
+            weakest = int(np.argmin(push))
+            if push[weakest] >= 0.0:
+                return
+            resting[weakest] = False
+        self.equations.hold(resting)
+
+    def _impact(
+        self, t: float, q: np.ndarray, rates: np.ndarray, touching: np.ndarray, was: np.ndarray, closing: int
+    ) -> tuple[Jump, np.ndarray]:
+        """The jump at the limits ``touching`` (k,), after `look`, and which (nl,) rest afterwards.
+
+        ``was`` (nl,): in contact before; those and ``closing`` have no restitution.
+        """
+        e, resting = self.equations, np.zeros_like(was)
+        before = self.look(t, q, rates)[1][touching]
+        jacobian = -self.sign[touching, None, None] * self._gradient[touching]
+        E, alone, multiplier = e.impulse_motions(self.side[touching], jacobian)
+        S = E @ E.T
+        fixed = np.diag(S) <= REDUNDANT**2 * alone  # by loops or prescribed joints
+        if (fixed & (before < -SLOW)).any():
+            raise self.contacts.contradiction(self.element[touching[fixed & (before < -SLOW)]])
+        free = np.flatnonzero(~fixed)
+        restitution = np.where(was | (np.arange(len(self)) == closing), 0.0, self.restitution)[touching]
+        z = np.zeros(touching.size)
+        while True:
+            wanted = np.maximum(0.0, -restitution * before)
+            z[free] = self._impulses(S[np.ix_(free, free)], (before - wanted)[free], touching[free])
+            after = before + S @ z
+            if 0.5 * z @ (before + after) > TINY * np.abs(z) @ np.abs(before) and restitution.any():
+                restitution[:] = 0.0  # rebounds of several at once would bring energy in
+                continue
+            change = e.motion_of(E.T @ z)
+            low = (restitution > 0.0) & (before < 0.0) & ~fixed
+            if low.any():
+                faster = self._accelerations(t, q, rates + change, after, touching)
+                low &= after**2 <= -2.0 * faster * self.rest
+            if not low.any():
+                break
+            restitution[low] = 0.0
+        resting[touching] = ~fixed & (after <= SLOW)
+        return self._jump(t, (q, rates, change), z, z * (before + after), touching, jacobian, z @ multiplier), resting
+
+    def _impulses(self, S: np.ndarray, c: np.ndarray, touching: np.ndarray) -> np.ndarray:
+        z = complementary(S, c)
+        if z is None:
+            raise self.contacts.contradiction(self.element[touching])
+        return z
+
+    def _accelerations(
+        self, t: float, q: np.ndarray, rates: np.ndarray, before: np.ndarray, touching: np.ndarray
+    ) -> np.ndarray:
+        """Second time derivatives (k,) of the gaps ``touching`` (k,), whose rates are ``before`` (k,)."""
+        second = self.equations.acceleration(t, q, rates).copy()
+        later = q + SOON * (rates + 0.5 * SOON * second)
+        return (self.look(t + SOON, later, rates + SOON * second)[1][touching] - before) / SOON
+
+    def _jump(
+        self, t: float, motion: tuple[np.ndarray, np.ndarray, np.ndarray], z: np.ndarray, twice: np.ndarray,
+        touching: np.ndarray, jacobian: np.ndarray, multiplier: np.ndarray,
+    ) -> Jump:  # fmt: skip
+        """The record of an impact with the impulses z (k,), which do half of ``twice`` (k,), J.
+
+        ``motion``: q, the rates before and their change (nq,); ``multiplier`` (row_count,) of loops and couplings.
+        """
+        e, work, impulse = self.equations, np.zeros(self.equations.ne), np.zeros(self.size)
+        q, rates, change = motion
+        parts, own = self.contacts.parts(impulse), self.element[touching]
+        np.add.at(work, own, 0.5 * twice)
+        np.subtract.at(parts.along, own, self.sign[touching] * z)
+        if self.contacts.driven:
+            q, rates, _ = e.imposed(t, q, rates)
+            e.place_and_move(q, rates)
+            load = np.zeros((e.nb + 1, 6))
+            np.add.at(load, self.side[touching], z[:, None, None] * jacobian)
+            exerted = e.generalised(load[:-1]) + multiplier @ e.violations(q, rates)[2]
+            parts.drives[:] = (e.mass_matrix() @ change - exerted)[e.driven_columns]
+        return Jump(change, work, impulse)
+
+
+def complementary(S: np.ndarray, c: np.ndarray) -> np.ndarray | None:
+    """z (k,) with z >= 0, S z + c >= 0 and z (S z + c) = 0, S (k, k) symmetric and not negative; None where none is.
+
+    Murty's principal pivots: of the unknowns that are wrong the first one changes sides.
+    """
+    size = np.sqrt(np.maximum(np.diag(S), np.finfo(float).tiny))
+    A, b = S / np.outer(size, size), c / size
+    least = TINY * np.abs(b).max(initial=0.0)
+    acts = np.zeros(b.size, dtype=bool)
+    for _ in range(PIVOTS * (b.size + 1)):
+        z, own = np.zeros(b.size), np.ix_(acts, acts)
+        z[acts] = np.linalg.solve(A[own] + TINY * np.eye(acts.sum()), -b[acts])  # of equal rows, each has its share
+        wrong = np.where(acts, z < -least, A @ z + b < -10.0 * least)
+        if not wrong.any():
+            better = np.zeros(b.size)
+            better[acts] = np.linalg.lstsq(A[own], -b[acts], rcond=None)[0]
+            return np.maximum(z if (better < -least).any() else better, 0.0) / size
+        acts[np.argmax(wrong)] ^= True
+    return None

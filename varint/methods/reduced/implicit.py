@@ -1,0 +1,110 @@
+"""Stages of implicit schemes (DIFF section 3.4), with analytic Newton matrices.
+
+Every stage is, with s = gamma h, an equation for its end x:
+
+    tau(x, v, a, lambda) = 0,    sigma(x, v) = 0,    v = (x - d) / s,    a = (x - c) / s^2
+
+with s, d and c as each scheme says (methods/reduced/integrators). The two stages with alpha = 1 - sqrt(1/2),
+
+    s = alpha h,    d = q0,                       c = q0 + alpha h v0
+    s = alpha h,    d = q0 + (1 - alpha) h va,    c = q0 + (2 alpha - 1) h v0 + 2 (1 - alpha) h va
+
+are a scheme of order 2 and the start of another. sigma = G v + b g: loops are constrained at the level of
+velocities, and their violations g decay at the rate b. Of
+prescribed joints x, v and a are those of their motion at the time of the end, not of the formulas: the other
+coordinates then obey an equation that depends on time, of which the scheme has the order that it has of any. The
+states of laws are such coordinates of first order: d + s times their flow at the end.
+"""
+
+import numpy as np
+
+from varint.methods.reduced.equations import Equations
+from varint.methods.reduced.inverse import InverseDynamics
+from varint.methods.reduced.saddle import solve_saddle
+
+Motion = tuple[np.ndarray, np.ndarray]  # coordinates and rates (nq,)
+ALPHA = 1.0 - np.sqrt(0.5)
+ITERATIONS = 50
+GROWTH = 4.0  # of the residual, squared, over an increment: one that lets it grow more is halved
+LONG, SHORTEST = 1e-6, 2.0**-10  # an increment that may be halved, and the least share of one that is
+CONVERGED = 1e-9  # largest increment, relative to the coordinates or one: the next, its square, is round-off
+
+
+class NotConverged(ArithmeticError):
+    """Newton's iteration did not converge."""
+
+
+class Stages:
+    """Solves stages; ``iterations`` counts Newton's; ``exact``, see `solve`."""
+
+    exact = False
+
+    def __init__(self, equations: Equations) -> None:
+        self.equations, self.inverse = equations, InverseDynamics(equations)
+        self.multiplier = np.zeros(equations.row_count)
+        self.iterations = 0
+
+    def solve(
+        self, t: float, s: float, d: np.ndarray, c: np.ndarray, guess: np.ndarray, integral: np.ndarray,
+        along: Motion | None = None,
+    ) -> Motion:  # fmt: skip
+        """The end x (nq,) of a stage at time ``t``, and its rates, from a guess; ``integral`` (ns,): d of integrals.
+
+        Newton's iteration; an increment after which the residual is larger is halved. ``along``: v and a (nq,) at the
+        guess. With `exact` they are changed by the increments over s and s^2; nothing then cancels as s gets small.
+        """
+        inverse, free = self.inverse, ~self.equations.driven_columns
+        given, given_rates, given_second = self.equations.imposed(t, guess, guess)
+        self.equations.integrate_from(integral, s)
+        x, step, change = given.copy(), np.zeros(free.sum()), np.zeros_like(self.multiplier)
+        from_x, from_multiplier, before, share = x, self.multiplier, np.inf, 1.0
+        first, moved = along if self.exact else None, np.zeros_like(step)  # x less the guess
+        from_moved = moved
+        for _ in range(ITERATIONS):
+            self.iterations += 1
+            rates, second = np.where(free, (x - d) / s, given_rates), np.where(free, (x - c) / s**2, given_second)
+            if first is not None:
+                rates[free], second[free] = first[0][free] + moved / s, first[1][free] + moved / s**2
+            tau, sigma = inverse.evaluate(t, x, rates, second, self.multiplier)
+            A, C = inverse.derivatives(1.0, 1.0 / s, 1.0 / s**2)
+            finite = np.isfinite(tau).all() and np.isfinite(A).all()
+            residual = size_of_residual(A, tau, sigma, free) if finite else np.inf
+            worse = residual > GROWTH * before and np.abs(step).max(initial=0.0) > LONG
+            if (worse or not finite) and np.isfinite(before) and share > SHORTEST:
+                share *= 0.5
+                x, moved = from_x.copy(), from_moved + share * step
+                x[free] += share * step
+                self.multiplier = from_multiplier + share * change
+                continue
+            if not finite:
+                break
+            G = inverse.rows() if sigma.size else C
+            A, G, C = A[np.ix_(free, free)], G[:, free], C[:, free]
+            step, change = solve_saddle(s * s * A, G, s * C, -s * s * tau[free], -s * sigma)
+            change = change / s**2
+            from_x, from_multiplier, before, share = x.copy(), self.multiplier, residual, 1.0
+            x[free] += step
+            if first is not None:
+                from_moved, moved = moved, moved + step
+            self.multiplier = self.multiplier + change
+            if np.abs(step).max(initial=0.0) <= CONVERGED * max(1.0, np.abs(x).max(initial=0.0)):
+                rates = np.where(free, (x - d) / s, given_rates)
+                if first is not None:
+                    rates[free] = first[0][free] + moved / s
+                return x, rates
+        raise NotConverged
+
+    def two(self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray) -> Motion:
+        """q (nq,) and rates at t + h after the two stages above; ``integral`` (ns,) of deviations at t."""
+        s = ALPHA * h
+        along = (v, np.zeros_like(v)) if self.exact else None
+        va = self.solve(t + s, s, q, q + s * v, q + s * v, integral, along)[1]
+        d, c = q + (1 - ALPHA) * h * va, q + (2 * ALPHA - 1) * h * v + 2 * (1 - ALPHA) * h * va
+        along = (va, (2 * ALPHA - 1) * h / s**2 * (va - v)) if self.exact else None
+        return self.solve(t + h, s, d, c, d + s * va, integral + (1 - ALPHA) * h * self.equations.flow, along)
+
+
+def size_of_residual(A: np.ndarray, tau: np.ndarray, sigma: np.ndarray, free: np.ndarray) -> float:
+    """Size of the residuals: squares, each over the stiffness ``A`` of its coordinate, loops times the largest."""
+    stiffness = np.abs(np.diag(A)[free])
+    return float(np.sum(tau[free] ** 2 / stiffness) + stiffness.max(initial=0.0) * np.sum(sigma**2))

@@ -1,0 +1,103 @@
+"""Start of a run in reduced coordinates."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from varint.base.checks import of_type
+from varint.base.errors import StateError
+from varint.kinematics.assembly import checked_state, with_rates
+from varint.methods.reduced.equations import Equations
+from varint.methods.reduced.prescribed_joints import places
+from varint.methods.reduced.saddle import solve_saddle
+from varint.methods.reduced.states import ReducedState, checked, maximal_state, reduce
+from varint.model.forces.no_slip import NoSlip
+from varint.model.rotation_vectors import rotation_matrix
+from varint.model.state import State
+from varint.results.inputs.courses import Course, Steady, cannot_start, starts_elsewhere
+
+LARGEST_GAP = 1e-6  # of a joint in a state to start from, in sizes of a part
+LARGEST_MISS = 1e-8  # of a prescribed motion in a state to start from, in sizes of a part
+LARGEST_PARTING = 1e-3  # of the fastest motion: how far the speed at the start may miss what is prescribed
+
+
+def start_of(
+    equations: Equations, state: State | ReducedState, motions: Mapping[str, Course]
+) -> tuple[np.ndarray, np.ndarray]:
+    """q and qdot (nq,) of a `State` or `ReducedState`, in the charts of the equations, with the rates of ``motions``.
+
+    These are the motions that forces prescribe, by joint; those at a constant rate start where the state is.
+    """
+    of_type(state, (State, ReducedState), "state", StateError)
+    if isinstance(state, ReducedState):
+        reduced = _driven(equations, checked(equations, state), motions)
+        return _meeting(equations, *equations.in_charts(reduced.q, reduced.qdot))
+    state = State(*checked_state(equations.mechanism, state, "state"))
+    reduced = _driven(equations, reduce(equations.tree, equations.mechanism, state), motions)
+    q, qdot = equations.in_charts(reduced.q, reduced.qdot)
+    _check_closed(equations, q, qdot, state)
+    return _meeting(equations, q, qdot)
+
+
+def _meeting(equations: Equations, q: np.ndarray, qdot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """q and qdot with the velocities of prescribed bodies and points, the rest as after an impact.
+
+    Raises StateError where they are elsewhere, or cannot have these velocities.
+    """
+    e = equations
+    if not e.moved:
+        return q, qdot
+    placed, rates, _ = e.imposed(0.0, q, qdot)
+    e.place_and_move(q, qdot)
+    value, speed, G = e.violations(q, qdot)
+    held, length = np.eye(e.nq)[e.driven_columns], e.compiled.length
+    gap = np.concatenate([value, held @ (placed - q)])
+    rows, wanted = np.concatenate([G, held]), np.concatenate([-speed, held @ (rates - qdot)])
+    change, _ = solve_saddle(e.mass_matrix(), rows, rows, np.zeros(e.nq), wanted)
+    left = np.abs(rows @ change - wanted)
+    fastest = max(np.abs(wanted).max(initial=0.0), np.abs(rows @ (qdot + change)).max(initial=0.0))
+    for part, own in zip(e.moved, places(e), strict=True):
+        missed = np.abs(gap[own]).max()
+        if not missed <= LARGEST_MISS * max(1.0, length):
+            if isinstance(part.force, NoSlip):
+                raise StateError(part.force.off_plane(float(gap[own][0])))
+            raise StateError(starts_elsewhere(part.force, missed))
+        if not isinstance(part.force, NoSlip) and left[own].max() > LARGEST_PARTING * max(fastest, length):
+            raise StateError(cannot_start(part.force, left[own].max()))
+    return placed, qdot + change
+
+
+def _driven(equations: Equations, reduced: ReducedState, motions: Mapping[str, Course]) -> ReducedState:
+    """``reduced`` with the rates at which forces move their joints; the rest moves on as after an impact."""
+    mechanism, columns, rates = equations.mechanism, equations.tree.columns, {}
+    for name, motion in motions.items():
+        if isinstance(motion, Steady):
+            motion.start = float(reduced.q[columns[name].start])
+        rates[name] = motion(0.0)[1]
+    if all(np.array_equal(reduced.qdot[columns[name]], rate) for name, rate in rates.items()):
+        return reduced
+    state = with_rates(mechanism, equations.compiled, maximal_state(mechanism, reduced), rates)
+    found = reduce(equations.tree, mechanism, state)
+    q = reduced.q.copy()
+    for k in equations.tree.balls:  # their rates depend on the turns
+        q[k : k + 3] = found.q[k : k + 3]
+    return ReducedState(q, found.qdot)
+
+
+def _check_closed(equations: Equations, q: np.ndarray, qdot: np.ndarray, state: State) -> None:
+    """Check that the joints of ``state`` are closed, which ``q`` does not show."""
+    length, slot = equations.compiled.length, equations.compiled.slot
+    equations.place(q)
+    equations.move(q, qdot)
+    gaps = [
+        np.abs(equations.position[slot] - state.position).max(),
+        length * np.abs(equations.rotation[slot] - rotation_matrix(state.quat_wxyz)).max(),
+    ]
+    joints = equations.closures.moved.start  # rows of joints and attachments come first
+    if joints:
+        rows = equations.closures.evaluate(equations.position, equations.rotation, equations.velocity)
+        gaps.append(np.abs(rows.value[:joints]).max())
+    if not max(gaps) <= LARGEST_GAP * length:
+        raise StateError(
+            f"the state leaves a joint or an attachment {max(gaps):.3g} m open: mechanism.assemble(state) closes it"
+        )

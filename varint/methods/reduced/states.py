@@ -1,0 +1,83 @@
+"""Conversion of reduced states to maximal ones, and back."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint.base.checks import freeze, of_type
+from varint.base.display import Shown, value_text
+from varint.base.errors import ArgumentError, StateError
+from varint.kinematics.assembly import checked_state
+from varint.kinematics.frames import JointFrames, with_world
+from varint.mechanism.mechanism import Mechanism
+from varint.methods.reduced.kinematics import TreeKinematics
+from varint.methods.reduced.tree import Tree, find_tree
+from varint.model.bounds import bounded_array
+from varint.model.state import State
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedState(Shown):
+    """Coordinates of the tree joints and their rates, in the columns of `coordinates`.
+
+    q : (nq,) m, rad; angles count their turns
+    qdot : (nq,) m/s, rad/s
+    """
+
+    _state_from = "varint.redmax.maximal_state(mechanism, state)"  # see `checked_start`
+
+    q: np.ndarray
+    qdot: np.ndarray
+
+    def _facts(self) -> Iterable[str]:
+        yield from (f"{name} {value_text(value)}" for name, value in vars(self).items())
+
+
+def coordinates(mechanism: Mechanism) -> dict[str, slice]:
+    """Columns of q and qdot by the names of the tree joints, in order; "base of BODY" for a floating base."""
+    return dict(find_tree(of_type(mechanism, Mechanism, "mechanism", ArgumentError)).columns)
+
+
+def reduced_state(mechanism: Mechanism, state: State) -> ReducedState:
+    """The reduced form of ``state``; angles in (-pi, pi], rotation vectors no longer than pi."""
+    return reduce(find_tree(of_type(mechanism, Mechanism, "mechanism", ArgumentError)), mechanism, state)
+
+
+def maximal_state(mechanism: Mechanism, reduced: ReducedState) -> State:
+    """The maximal form of ``reduced``; only the joints of the spanning tree are sure to be closed."""
+    kinematics = TreeKinematics(of_type(mechanism, Mechanism, "mechanism", ArgumentError))
+    reduced = checked(kinematics, reduced)
+    kinematics.place_and_move(reduced.q, reduced.qdot)
+    return State(*(freeze(np.ascontiguousarray(array)) for array in vars(kinematics.state()).values()))
+
+
+def reduce(tree: Tree, mechanism: Mechanism, state: State) -> ReducedState:
+    """`reduced_state` where the tree is known."""
+    position, quat_wxyz, velocity, angular_velocity = checked_state(mechanism, state, "state")
+    x, R = with_world(position, quat_wxyz)
+    motion = np.vstack([np.hstack([velocity, angular_velocity]), np.zeros(6)])
+    q, qdot = np.empty(tree.nq), np.empty(tree.nq)
+    for joint in tree.joints:
+        frames, columns = JointFrames(mechanism, joint), tree.columns[joint.name]
+        q[columns] = frames.measure(x, R)
+        qdot[columns] = np.einsum("csk,sk->c", frames.rate_jacobian(x, R), motion[[frames.a, frames.b]])
+    return ReducedState(freeze(q), freeze(qdot))
+
+
+def checked(kinematics: TreeKinematics, reduced: ReducedState) -> ReducedState:
+    """``reduced`` with its arrays checked."""
+    of_type(reduced, ReducedState, "the reduced state", StateError)
+    arrays = (
+        bounded_array(getattr(reduced, name), (kinematics.nq,), f"{name} of the reduced state", StateError)
+        for name in ("q", "qdot")
+    )
+    return ReducedState(*arrays)
+
+
+def without_jumps(quat_wxyz: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:
+    """The quaternions (T, nb, 4) with signs that do not jump, from ``before`` (nb, 4) on where given."""
+    first = quat_wxyz[0] if before is None else before
+    others = np.concatenate([first[None], quat_wxyz[:-1]])
+    signs = np.cumprod(np.where(np.sum(quat_wxyz * others, axis=2) < 0, -1.0, 1.0), axis=0)
+    return quat_wxyz * signs[..., None]

@@ -1,0 +1,96 @@
+"""`simulate`: run a mechanism and get its trajectory, in memory or in a file that survives a kill; `load` one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import signature
+from pathlib import Path
+
+from numpy.typing import ArrayLike
+
+from varint.base.checks import path_of
+from varint.base.errors import FileError
+from varint.files.formats import FORMATS
+from varint.files.runs.reader import read
+from varint.mechanism.mechanism import Mechanism
+from varint.methods.variational.method import Variational
+from varint.model.state import State
+from varint.results.locked import warn_if_locked
+from varint.runs.method import Method, refuse_unknown, solve, trajectory_of
+from varint.runs.parts import parts_of
+from varint.runs.problem import Problem, Recording
+from varint.runs.trajectory import Trajectory
+
+
+def simulate(
+    mechanism: Mechanism | Problem,
+    duration: float | Method | None = None,
+    dt: float | str | Recording | None = None,
+    *,
+    energy_error: float | None = None,
+    state: State | None = None,
+    order: int | None = None,
+    scheme: str | None = None,
+    tol: float = 1e-10,
+    every: int = 1,
+    diagnostics_every: int | None = None,
+    output_times: ArrayLike | None = None,
+    adaptive: bool | float = False,
+    closures: str = "clusters",
+    force: Mapping[str, ArrayLike] | None = None,
+    torque: Mapping[str, ArrayLike] | None = None,
+    output: str | Path | None = None,
+    resume: bool | str = False,
+    progress: Callable[[float, float], object] | None = None,
+    overwrite: bool = False,
+    on_unresolved: str = "warn",
+    **others: object,
+) -> Trajectory:
+    """Simulate a mechanism: ``simulate(problem, method, recording)``, or by keywords with the variational integrator.
+
+    ``simulate(mechanism, 10.0, 0.01, order=4, every=10)`` is short for ``simulate(Problem(mechanism, 10.0),
+    Variational(dt=0.01, order=4), Recording(every=10))``. Any other method, as ``Reduced("dop853", rtol=1e-10)``, goes
+    through the second form.
+
+    Parameters
+    ----------
+    mechanism : Mechanism, or Problem
+    duration : float, or Method
+        s; the run ends at the last whole step within the duration.
+    dt : float or "auto", or Recording
+        Step, s. "auto": `choose_step` chooses the step, and the scheme where none is given.
+    state, force, torque
+        See `Problem`.
+    order, scheme, tol, adaptive, closures, energy_error, on_unresolved
+        See `Variational`.
+    every, diagnostics_every, output_times, output, resume, overwrite, progress
+        See `Recording`.
+
+    Raises
+    ------
+    ArgumentError, StateError, FileError
+        Before the first step; MechanismError where the law of a user's force is wrong there.
+    ConvergenceError
+        A step could not be solved; carries the trajectory up to there. UnresolvedError, which is one: see
+        ``on_unresolved``.
+    """
+    given = locals()
+    refuse_unknown(others, signature(simulate).parameters)
+    problem, method, recording = parts_of(simulate, given, Variational)
+    trajectory = solve(problem, method, recording)
+    method.report(trajectory, stacklevel=3)
+    warn_if_locked(trajectory, stacklevel=3)
+    return trajectory
+
+
+def load(path: str | Path) -> Trajectory:
+    """Read a run, finished or not, even one that is being written: a `ReducedTrajectory` where it was reduced.
+
+    Raises FileError if the file cannot be read, is damaged, or holds no run.
+    """
+    if Path(path_of(path)).suffix in FORMATS:
+        raise FileError(f"'{path}' is a file of a mechanism: varint.load_mechanism reads it")
+    try:
+        return trajectory_of(read(path))
+    except ValueError as problem:
+        raise FileError(f"'{path}' is damaged or not a run of varint: {problem}") from None

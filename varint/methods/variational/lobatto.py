@@ -1,0 +1,296 @@
+"""`Lobatto`: variational collocation of orders 4 to 10 in maximal coordinates, for trees of hinges."""
+
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from varint.base.checks import choice
+from varint.base.errors import ArgumentError, UnresolvedError, UnresolvedWarning
+from varint.base.numba import STATE, allocate, role_arrays
+from varint.mechanism.mechanism import Mechanism
+from varint.methods.stepped import PARTS, Grid, Marched, SteppedRun
+from varint.methods.variational.lobatto_rule import node_rule
+from varint.model.joints.base import Z
+from varint.model.known_forces import USES, Use
+from varint.model.motion import Turn
+from varint.model.rotation_vectors import rotation_matrix
+from varint.model.state import State
+from varint.results.derived import energies
+from varint.results.inputs.at_nodes import Commands
+from varint.results.record import Counts
+from varint.runs.method import register
+from varint.runs.problem import Problem, Recording
+from varint.runs.running import Block, Failure, Job, Run
+from varint.runs.trajectory import Trajectory
+from varint.step.collocation.records import HingeTree, NodeWorkspace
+from varint.step.collocation.steps import march_nodes
+from varint.step.newton import CONVERGED
+from varint.step.nodes.efforts import evaluate_efforts
+from varint.step.plan import Plan
+from varint.step.workspace import workspace
+
+ORDERS = (4, 6, 8, 10)
+HINGE = (Turn(Z),)  # motions that the joints have to allow
+ON_UNRESOLVED = ("warn", "raise", "ignore")
+ROUND_OFF = 1e-9  # of the potential energy: kinetic energies that are smaller do not count
+UNRESOLVED = 0.01  # of the largest kinetic energy: change of the energy of a motion that the steps do not resolve
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Lobatto(Marched):
+    """Variational collocation (Lobatto IIIA-IIIB) in maximal coordinates, for trees of hinges.
+
+    Symplectic and symmetric where forces have a potential. A step of order 2 s - 2 solves for the poses at s - 1 nodes
+    at once, by Newton's method in O(n). At the same energy error it takes a small part of the time of `Variational` of
+    orders 4 to 8 (docs/work_precision.md).
+
+    All joints have to be hinges (`Revolute`), and each body has to hang from the world: loops, free bodies and other
+    joints are refused by name. Forces are those whose effort depends on pose, velocity and time alone, such as springs,
+    dampers, motors and drag (docs/known_forces.md); the order holds where they are smooth. `gradient`, `Stepper` and
+    adaptive steps need `Variational`.
+
+    Parameters
+    ----------
+    dt : float
+        Step, s. Steps are not divided: one that cannot be solved ends the run with a ConvergenceError.
+    order : {4, 6, 8, 10}
+    on_unresolved : {"warn", "raise", "ignore"}
+        What to do at the end of a run whose energy changed by more than 1 % of its largest kinetic energy.
+
+    Raises
+    ------
+    ArgumentError
+    """
+
+    order: int = 8
+    on_unresolved: str = ON_UNRESOLVED[0]
+
+    formulation: ClassVar[str] = "lobatto"
+    called: ClassVar[str] = "varint.Lobatto"
+    option: ClassVar[str] = "--lobatto"
+    resumable: ClassVar[bool] = True
+    orders: ClassVar[tuple[int, ...]] = ORDERS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        choice(self.order, ORDERS, f"order of {self.called}", ArgumentError)
+        choice(self.on_unresolved, ON_UNRESOLVED, "on_unresolved", ArgumentError)
+
+    @property
+    def title(self) -> str:
+        """The name of the method's series in a comparison."""
+        return f"Lobatto order {self.order}"
+
+    @property
+    def use(self) -> Use:
+        """See `Method`."""
+        return USES["collocation steps"]
+
+    def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
+        """See `Method`."""
+        if problem.force or problem.torque:
+            raise ArgumentError(
+                "varint.Lobatto takes no loads on bodies (force=, torque=): use PointForce and PointTorque, or"
+                " varint.Variational"
+            )
+        return super().prepare(problem, recording)
+
+    def check(self, mechanism: Mechanism) -> None:
+        """Raise ArgumentError for the first part of a mechanism that the method does not support."""
+        super().check(mechanism)
+        remedy = "use varint.Variational"
+        for joint in mechanism.joints:
+            if joint.allowed != HINGE:
+                raise ArgumentError(
+                    f"varint.Lobatto supports trees of hinges only, and joint '{joint.name}' is a"
+                    f" {type(joint).__name__}: {remedy}"
+                )
+        plan = mechanism.compiled.plan
+        if len(mechanism.joints) > len(mechanism.bodies):
+            raise ArgumentError(f"varint.Lobatto supports trees only, and the joints close a loop: {remedy}")
+        for slot, rows in enumerate(plan.joints.pair):
+            if rows == 0:
+                name = mechanism.bodies[mechanism.compiled.order[slot]].name
+                raise ArgumentError(
+                    f"varint.Lobatto needs a joint between each body and the body or the world that carries it, and"
+                    f" '{name}' has none: {remedy}"
+                )
+
+    def described(self) -> dict[str, Any]:
+        """See `Marched`: the order."""
+        return {"order": self.order}
+
+    def stepped_run(self, problem: Problem, grid: Grid, every: int, state: State) -> "LobattoRun":
+        """See `Marched`."""
+        return LobattoRun(problem.mechanism, self.order // 2 + 1, grid, every, state)
+
+    def report(self, trajectory: Trajectory, stacklevel: int) -> None:
+        """See `Method`."""
+        if self.on_unresolved == "ignore" or not len(trajectory.t):
+            return
+        change, kinetic = energies(trajectory)
+        change, mechanism = np.abs(change - change[0]), trajectory.mechanism
+        weight = sum(body.mass for body in mechanism.bodies) * float(np.linalg.norm(mechanism.gravity))
+        scale = max(float(np.max(kinetic)), ROUND_OFF * weight * float(np.max(np.abs(trajectory.position))))
+        if not change.max() > UNRESOLVED * scale:
+            return
+        when = float(trajectory.t[int(np.argmax(change > UNRESOLVED * scale))])
+        message = (
+            f"steps of {trajectory.settings['dt']:g} s do not resolve the motion: by t = {when:g} s the energy changed"
+            f" by more than {UNRESOLVED:.0%} of the largest kinetic energy, {scale:.3g} J. Use a smaller dt"
+        )
+        if self.on_unresolved == "raise":
+            raise UnresolvedError(message, time=when, body=None, joint=None, trajectory=trajectory)
+        warnings.warn(message, UnresolvedWarning, stacklevel=stacklevel)
+
+
+def hinge_tree(mechanism: Mechanism, state: State) -> HingeTree:
+    """The hinges of a mechanism that `Lobatto` supports; their angles are zero in ``state``."""
+    compiled, plan = mechanism.compiled, mechanism.compiled.plan
+    nb = len(mechanism.bodies)
+    R = np.concatenate([rotation_matrix(state.quat_wxyz[compiled.order]), np.eye(3)[None]])
+    axis, anchor, lever, turned = np.zeros((nb, 3)), np.zeros((nb, 3)), np.zeros((nb, 3)), np.zeros((nb, 3, 3))
+    for i in range(nb):
+        first, parent = plan.joints.rows[i], plan.joints.parent[i]
+        assert plan.joints.points[i] == 3
+        of_b, of_axis = plan.measures.w[first], plan.measures.w[first + 3]  # in axes of b
+        of_a = np.linalg.solve(plan.measures.u[first : first + 3], plan.measures.c[first : first + 3])  # in axes of a
+        turned[i] = R[parent].T @ R[i]
+        child_is_b = plan.joints.first_body[i] == 1
+        lever[i], anchor[i] = (of_b, of_a) if child_is_b else (of_a, of_b)
+        axis[i] = of_axis if child_is_b else turned[i].T @ of_axis
+        axis[i] /= np.linalg.norm(axis[i])
+    J = plan.bodies.inertia
+    moments = 0.5 * np.trace(J, axis1=1, axis2=2)[:, None, None] * np.eye(3) - J
+    parent, mass, gravity = plan.joints.parent[:nb].copy(), plan.bodies.mass.copy(), plan.bodies.gravity.copy()
+    return HingeTree(parent, axis, anchor, lever, turned, mass, moments, gravity, _hinges_of_sums(plan))
+
+
+def _hinges_of_sums(plan: Plan) -> np.ndarray:
+    """(ns,) The hinge whose angle alone a sum of measures depends on, by the number of its body; -1 for none."""
+    first, bodies, nb = plan.laws.sum_first, plan.measures.body, len(plan.bodies.mass)
+    hinge = np.full(len(first) - 1, -1)
+    for s in np.flatnonzero(np.diff(first) == 1):
+        pair = bodies[first[s]]
+        for i in pair[pair < nb].tolist():
+            if plan.joints.parent[i] == pair.sum() - i:
+                hinge[s] = i
+    return hinge
+
+
+class LobattoRun(SteppedRun):
+    """See `varint.runs.running.Run`: a run of `Lobatto` with ``s`` nodes in a step."""
+
+    def __init__(self, mechanism: Mechanism, s: int, grid: Grid, every: int, state: State) -> None:
+        super().__init__(mechanism, None, grid, every, state)
+        compiled, nb = mechanism.compiled, len(mechanism.bodies)
+        self.tree, self.rule = hinge_tree(mechanism, state), node_rule(s)
+        self.plan, self.ws = compiled.plan, workspace(compiled.plan, functions=compiled.functions)
+        sizes = {"nb": nb, "bodies": nb + 1, "s": s, "q": s - 1, "blocks": (s - 1) ** 2, "past": 2 * s - 1}
+        sizes["ne"] = len(self.plan.elements.force)
+        self.work: NodeWorkspace = allocate(NodeWorkspace, sizes)
+        self.work.rotation[:, nb] = np.eye(3)
+        order, R = compiled.order, rotation_matrix(state.quat_wxyz[compiled.order])
+        self.work.momentum[:, :3] = self.plan.bodies.mass[:, None] * state.velocity[order]
+        spin = np.einsum("nij,nj->ni", self.plan.bodies.inertia, state.angular_velocity[order])
+        self.work.momentum[:, 3:] = np.einsum("nij,nj->ni", R, spin)
+        self.ws.quat[0, :-1] = state.quat_wxyz[order]
+        self.commands = Commands(mechanism, compiled, self.total, self.dt)
+        if sizes["ne"]:
+            evaluate_efforts.prepare()
+        self.iterations = 0
+
+    @property
+    def counts(self) -> Counts:
+        """Steps and Newton iterations so far."""
+        return Counts(self.done, self.iterations)
+
+    def start(self) -> Block:
+        """Record the start."""
+        return self._block(np.array([0]), self._march(0)[1], 0.0)
+
+    def advance(self, steps: int) -> Block:
+        """March ``steps`` steps, or up to the end or to the one that fails."""
+        first, steps = self.done, min(steps, self.total - self.done)
+        if not steps:
+            return self._block(np.zeros(0, dtype=np.int64), self._outputs(0), 0.0)
+        began = time.perf_counter()
+        status, out = self._march(steps)
+        seconds = time.perf_counter() - began
+        if status != CONVERGED:
+            self.failure = Failure(
+                f"the step at t = {self.time:g} s could not be solved: it is too long for the motion. A smaller dt may"
+                " help, or varint.Variational, which divides such steps",
+                self.time,
+            )
+        return self._block(np.arange(first // self.every + 1, self.done // self.every + 1) * self.every, out, seconds)
+
+    def tail(self) -> Block:
+        """The present node, where it is not recorded."""
+        chosen = np.array([self.done] if self.done % self.every else [], dtype=np.int64)
+        return self._block(chosen, self._march(0)[1], 0.0)
+
+    def state(self) -> State:
+        """The present one."""
+        nodes = self._block(np.array([self.done]), self._march(0)[1], 0.0).nodes
+        return State(*(nodes[part][0].copy() for part in PARTS))
+
+    def checkpoint(self) -> dict[str, np.ndarray]:
+        """All that the steps to come depend on."""
+        saved = {name: array.copy() for name, array in role_arrays(self.work, STATE)}
+        counts = {"recorded": self.done // self.every + 1, "done": self.done, "iterations": self.iterations}
+        saved |= {name: array.copy() for name, array in self._kept().items()}
+        return saved | {name: np.array([count]) for name, count in counts.items()}
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Go back to a `checkpoint`."""
+        for name, array in role_arrays(self.work, STATE):
+            array[:] = saved[name]
+        self.done, self.iterations = int(saved["done"][0]), int(saved["iterations"][0])
+        for name, array in self._kept().items():
+            array[:] = saved[name]
+
+    def _kept(self) -> dict[str, np.ndarray]:
+        """Arrays that the steps to come depend on, beside those of collocation."""
+        efforts = self.ws.efforts
+        return {"quat": self.ws.quat[0], "work": efforts.work, "value_near": efforts.value_near}
+
+    def _outputs(self, count: int) -> tuple[np.ndarray, ...]:
+        """Arrays of so many recorded nodes, see `march_nodes`."""
+        nb = len(self.mechanism.bodies)
+        of_bodies = (np.zeros((count, nb, width)) for width in (3, 4, 6))
+        return (*of_bodies, np.zeros((count, len(self.plan.elements.force))), np.zeros((count, 0)))
+
+    def _inputs(self, steps: int) -> np.ndarray:
+        """(steps, s, ne) Inputs of the forces at the nodes of the next steps, of one step where they are constant."""
+        nodes = self.done + np.arange(steps if self.commands.varies else 1)[:, None] + self.rule.node
+        inputs = np.zeros((*nodes.shape, len(self.plan.elements.force)))
+        inputs.reshape(nodes.size, inputs.shape[2])[:] = self.commands.at(nodes.reshape(-1))[0]
+        return inputs
+
+    def _march(self, steps: int) -> tuple[int, tuple[np.ndarray, ...]]:
+        """Take so many steps, none for the present node. Return the status and the recorded nodes."""
+        count = (self.done + steps) // self.every - self.done // self.every if steps else 1
+        out = self._outputs(count)
+        grid = self.done, steps, self.every, self.dt
+        status, done, iterations = march_nodes(
+            self.plan, self.ws, self.tree, self.rule, self.work, self._inputs(steps), grid, out
+        )
+        self.done += done
+        self.iterations += iterations
+        return status, out
+
+    def _block(self, nodes: np.ndarray, out: tuple[np.ndarray, ...], seconds: float) -> Block:
+        """Nodes of these numbers, of the first rows of ``out``, in the description's order."""
+        slot, T = self.mechanism.compiled.slot, len(nodes)
+        position, quat, motion = (np.ascontiguousarray(part[:T, slot]) for part in out[:3])
+        velocity, angular_velocity = (np.ascontiguousarray(motion[..., k : k + 3]) for k in (0, 3))
+        compiled, commands = self.mechanism.compiled, np.broadcast_to(self.commands.at(nodes)[0], out[3][:T].shape)
+        forces = {"command": compiled.inputs_by_force(commands), "work": compiled.by_force(out[3][:T])}
+        moving = {"velocity": velocity, "angular_velocity": angular_velocity, "law_state": np.zeros((T, 0))}
+        return Block({"t": self.dt * nodes, "position": position, "quat_wxyz": quat, **moving, **forces}, seconds)

@@ -1,0 +1,443 @@
+"""The march of a mechanism over its nodes, in blocks, with everything needed to stop and go on."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from weakref import finalize
+
+import numpy as np
+
+from varint.base.errors import ArgumentError
+from varint.base.numba import STATE, role_arrays
+from varint.mathematics.products.records import check_order
+from varint.methods.variational.schemes import Scheme
+from varint.methods.variational.welded import gathered, spread
+from varint.model.state import State
+from varint.plan import Compiled
+from varint.step.configuration import place, place_anew
+from varint.step.constraints import set_targets, start_constraints
+from varint.step.energy.balance import start_balance
+from varint.step.energy.run_end import judge_end
+from varint.step.inputs import Inputs, set_inputs, set_load
+from varint.step.laws import evaluate_laws
+from varint.step.march.aside import step_aside
+from varint.step.march.spare_workspaces import spare_workspace
+from varint.step.newton import CONVERGED
+from varint.step.nodes.efforts import keep_turns
+from varint.step.one_sided import rows_state, set_rows
+from varint.step.pace import keep_pace, start_pace
+from varint.step.step import SAME_TIME, record_node, run, start_momentum, worst_residual
+
+RECORDED = (
+    "node",
+    "t",
+    "position",
+    "quat_wxyz",
+    "velocity",
+    "angular_velocity",
+    "work",
+    "command",
+    "law_state",
+    "unresolved_body",
+)
+NODE_ARRAYS = 5  # of the outputs of a run: those that one node by itself has
+TIMES = 6  # which of them are the times
+MISSED = 1e3  # times the tolerance: residuals of rows that were not solved
+LAST = 2.0  # times the bound of changes of the energy residual: at the last node of a run, see `judge_end`
+
+
+@dataclass(frozen=True, eq=False)
+class NodeBlock:
+    """Recorded nodes in the order of the description; T nodes, nb bodies."""
+
+    node: np.ndarray  # (T,) number of the node
+    t: np.ndarray  # (T,) s
+    position: np.ndarray  # (T, nb, 3)
+    quat_wxyz: np.ndarray  # (T, nb, 4)
+    velocity: np.ndarray  # (T, nb, 3)
+    angular_velocity: np.ndarray  # (T, nb, 3)
+    work: np.ndarray  # (T, forces) J
+    command: np.ndarray  # (T, forces)
+    law_state: np.ndarray  # (T, n) of the laws that have one
+    unresolved_body: np.ndarray  # (T,) a body that a step since the last recorded node did not resolve, -1 for none
+    newton_iterations: int
+    substeps: int
+
+    def last_state(self) -> State:
+        """The last node."""
+        arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
+        return State(*(array[-1].copy() for array in arrays))
+
+
+def join_blocks(blocks: Sequence[NodeBlock]) -> NodeBlock:
+    """One block of several, one after the other."""
+    joined: dict = {name: np.concatenate([getattr(block, name) for block in blocks]) for name in RECORDED}
+    joined |= {name: sum(getattr(block, name) for block in blocks) for name in ("newton_iterations", "substeps")}
+    return NodeBlock(**joined)
+
+
+class March:
+    """State of a run between two nodes.
+
+    Same mechanism, same arguments, same machine: the same bits, however the steps are cut into
+    blocks, and whether or not the run was stopped and restored from its `checkpoint`.
+
+    Parameters
+    ----------
+    compiled : Compiled
+    scheme : Scheme
+    dt, tol : float
+    every : int
+        Record each ``every``-th node.
+    turn : float, optional
+        rad, of the fastest body in a step: the steps follow the motion, and ``dt`` is the longest. Else all are of dt.
+    end : float
+        s, up to which such steps go; up to ``stop``, s, where that is earlier.
+    redo : bool
+        Whether steps in which energy comes from nowhere are done again in halves.
+    kept : int
+        How many stages are kept on the tape of its workspace.
+    """
+
+    halves = True  # whether steps that cannot be solved are divided
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        scheme: Scheme,
+        dt: float,
+        tol: float,
+        every: int,
+        turn: float | None = None,
+        end: float = np.inf,
+        redo: bool = False,
+        kept: int = 0,
+    ) -> None:
+        self.compiled, self.scheme, self.dt, self.tol, self.every = compiled, scheme, dt, tol, every
+        self.inputs = np.zeros(0)  # of functions, at the present node
+        sharpened = scheme.sharpened and not compiled.plan.constraints.rate.size  # rows of rates are plain numbers
+        spare = spare_workspace(
+            compiled.plan, stages=scheme.stages.size, functions=compiled.functions, kept=kept, sharpened=sharpened
+        )
+        self.ws = spare.ws
+        self.ws.starts.near[:], self.ws.starts.share[:] = scheme.starts
+        if not kept:  # a tape may outlive the march
+            finalize(self, spare.put_back).atexit = False
+        self.ws.efforts.state[:] = compiled.law_start
+        self.node = self.pose = 0
+        self.adaptive, self.end, self.stop = turn is not None, end, np.inf
+        self.ws.balance.redo[0] = redo
+        if turn is not None:
+            self.ws.pace.factor[0] = dt / turn
+            start_pace.prepare()
+            keep_pace.prepare()
+        self.failure: tuple | None = None
+        nb, ne = compiled.plan.bodies.mass.size, compiled.force.size
+        self.points = scheme.points
+        self.ends = np.cumsum(scheme.stages)[:-1]  # shares of a step, where a stage ends and another begins
+        self.give(np.zeros((nb, 6)), np.zeros((0, nb, 6)), *np.zeros((2, 1, ne)))
+
+    def give(
+        self,
+        load: np.ndarray,
+        series: np.ndarray,
+        commands: np.ndarray,
+        rates: np.ndarray,
+        width: float = 1.0,
+        of_time: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+        aims: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+    ) -> None:
+        """Set loads and inputs at the nodes from the present one on; without a call there are none.
+
+        load : (nb, 6) constant, in kernel order
+        series : (T, nb, 6) added to it, T = 0 for none
+        commands, rates : (T, ne) inputs of the elements and their rates, T = 1 where constant
+        width : distance of the rows, in units of dt
+        of_time : elements (m,) of inputs that are functions of time, shares (P,) of a row, and the values (S, P, m)
+            there; none where not given
+        aims : constraints (c,) that move points and bodies, shares (E,) of a row, and the targets and their rates
+            (2, S, E, c) there; none where not given
+        """
+        nobody = np.zeros(0, dtype=np.int64), self.ends, np.zeros((2, 1, len(self.ends), 0))
+        self.aims = nobody if aims is None else aims
+        none = np.zeros(0, dtype=np.int64), self.points, np.zeros((1, len(self.points), 0))
+        self.of_time = none if of_time is None else of_time
+        self.width = width
+        self.load, self.series, self.commands, self.command_rates, self.first = load, series, commands, rates, self.node
+        self._record: Inputs | None = None  # of these, once it is needed
+
+    def start(self, state: State) -> NodeBlock:
+        """Place the mechanism at node 0, and record it."""
+        plan, ws, order, given = self.compiled.plan, self.ws, self.compiled.order, self.acting()
+        if self.compiled.welds is not None:
+            state = gathered(self.compiled.welds, order, state)
+        ws.position[:, :-1] = state.position[order]
+        ws.quat[:, :-1] = state.quat_wxyz[order]
+        ws.velocity[:, :3], ws.velocity[:, 3:] = state.velocity[order], state.angular_velocity[order]
+        ws.history[:, 0], ws.history[:, 1:], ws.depth[:] = ws.velocity, 0.0, ws.history.shape[1]
+        if plan.constraints.row.size:
+            self._start_constraints(given)
+        place_anew(plan, ws, 0)
+        set_inputs(ws, given, 0, 0.0)
+        evaluate_laws(plan, ws, ws.position[0], ws.rotation[0], ws.velocity, 0.0)
+        keep_turns(plan, ws.efforts)
+        set_load(plan, ws, given, 0, 0.0)
+        fastest = np.linalg.norm(state.angular_velocity, axis=1).max()
+        if self.scheme.staggered and fastest * self.dt >= 2:
+            raise ArgumentError(f"order 1 needs dt below 2 / |w| = {2 / fastest:.3g} s at the start, got {self.dt:g} s")
+        start_momentum(plan, ws, 0.5 * self.dt if self.scheme.staggered else 0.0)
+        start_balance(plan, ws, self.dt, self.dt if self.scheme.staggered else 0.0)
+        if self.adaptive:
+            start_pace(plan, ws, 0, self.dt)
+        arrays = self.outputs(1)
+        record_node(plan, ws, 0, self.scheme.staggered, tuple(array[0] for array in arrays[:NODE_ARRAYS]))
+        return self.block(np.array([0]), arrays, 1)
+
+    def _start_constraints(self, given: Inputs) -> None:
+        """Targets at node 0, and the velocities that keep to them."""
+        plan, ws = self.compiled.plan, self.ws
+        place_anew(plan, ws, 0)
+        set_targets(plan, ws, given, 0, 0.0, self.dt)
+        start_constraints(plan, ws, 0)
+        driven = plan.constraints.row[plan.constraints.driven]
+        ws.efforts.target_rate[driven] = ws.efforts.target_rate_next[driven]
+        place(plan, ws, 0)
+        start_momentum(plan, ws, 0.0)
+        record_node(plan, ws, 0, False, tuple(array[0] for array in self.outputs(1)[:NODE_ARRAYS]))
+        ws.velocity[:] = ws.increment_body
+        ws.history[:, 0], ws.history[:, 1:], ws.depth[:] = ws.velocity, 0.0, ws.history.shape[1]
+
+    def off_target(self) -> list[tuple[int, float, float, float]]:
+        """List each driven constraint at node 0: its element, its coordinate (m or rad), the target, and the deviation
+        of its rate from that of the target, m/s or rad/s."""
+        plan, work = self.compiled.plan, self.ws.efforts
+        moving = np.vstack([self.ws.velocity, np.zeros(6)])
+        found = []
+        for e, r in self.driven():
+            rate = np.sum(self.ws.jacobian[self.pose, r] * moving[plan.measures.body[r]])
+            missed = abs(rate - work.target_rate[r])
+            found.append((e, float(work.value_near[r]), float(work.target[r]), float(missed)))
+        return found
+
+    def driven(self) -> list[tuple[int, int]]:
+        """Element and row of each driven constraint."""
+        constraints = self.compiled.plan.constraints
+        rows = zip(constraints.element.tolist(), constraints.row.tolist(), constraints.driven, strict=True)
+        return [(e, r) for e, r, driven in rows if driven]
+
+    def kept(self) -> list[tuple[int, float]]:
+        """Element and value, m or rad, of each constraint whose sum stays what it is at node 0."""
+        constraints, target = self.compiled.plan.constraints, self.ws.efforts.target
+        rows = zip(constraints.element.tolist(), constraints.row.tolist(), constraints.driven, strict=True)
+        return [(e, float(target[r])) for e, r, driven in rows if not driven]
+
+    @property
+    def fastest(self) -> float:
+        """m/s, of the bodies and of what constraints aim at, rates of angles times the size of the parts."""
+        scale = np.repeat([1.0, self.compiled.length], 3)
+        aims = [abs(self.ws.efforts.target_rate[r]) for _, r in self.driven()]
+        return float(max(np.abs(self.ws.velocity * scale).max(initial=0.0), *aims, self.compiled.length))
+
+    def missed_targets(self) -> list[int]:
+        """Elements of the driven constraints that the last evaluation of a step left open."""
+        residual, scale = np.abs(self.ws.residual_row), self.compiled.plan.rows.scale
+        return [e for e, r in self.driven() if not scale[r] * residual[r] <= MISSED * self.tol]
+
+    def missed_contacts(self) -> list[tuple[int, int, int]]:
+        """Element and slots of both bodies of the contacts whose law the last evaluation of a step did not meet."""
+        return self._contacts_of(np.flatnonzero(~(self.ws.contacts.missed <= (MISSED * self.tol) ** 2)))
+
+    def contacts_without_states(self) -> list[tuple[int, int, int]]:
+        """Element and slots of both bodies of the contacts in an impact that was not solved, if there was one."""
+        return self._contacts_of(np.flatnonzero(self.ws.contacts.missed < 0.0))
+
+    def contacts_near(self, body: int) -> list[tuple[int, int, int]]:
+        """Element and slots of both bodies of the contacts of the body in slot ``body`` that touch or may soon."""
+        work, contacts = self.ws.contacts, self.compiled.plan.contacts
+        near = work.near[: work.near_count[0]]
+        return self._contacts_of(near[(contacts.body[near] == body) | (contacts.other[near] == body)])
+
+    def _contacts_of(self, numbers: np.ndarray) -> list[tuple[int, int, int]]:
+        contacts = self.compiled.plan.contacts
+        parts = contacts.element[numbers], contacts.body[numbers], contacts.other[numbers]
+        return list(zip(*(part.tolist() for part in parts), strict=True))
+
+    def crowd(self) -> tuple[int, int]:
+        """Numbers of points that touch between moving bodies, and of those that a step has space for."""
+        work, contacts = self.ws.contacts, self.compiled.plan.contacts
+        between = contacts.other != self.compiled.plan.bodies.mass.size
+        return int(np.count_nonzero(work.closed & between)), len(work.coupled)
+
+    def acting(self) -> Inputs:
+        """The inputs that were given; ``commands`` may change in place."""
+        if self._record is None:
+            self.commands = np.ascontiguousarray(self.commands)
+            elements, point, within = self.of_time
+            moved, end, aims = self.aims
+            given = self.commands.view(), np.ascontiguousarray(self.command_rates)  # the view alone is frozen
+            where = np.array([self.first]), np.array([self.width])
+            at_ends = moved, end, *np.ascontiguousarray(aims)
+            self._record = Inputs(
+                self.load, self.series, *given, *where, elements, point, np.ascontiguousarray(within), *at_ends
+            )
+        return self._record
+
+    def prepare(self) -> None:
+        """Compile or load the kernels, which is no stepping time."""
+        if not getattr(run, "signatures", ()):
+            self.advance(0)
+
+    def nothing(self) -> NodeBlock:
+        """No node."""
+        return self.block(np.zeros(0, dtype=np.int64), self.outputs(0), 0)
+
+    def advance(self, steps: int) -> NodeBlock:
+        """March ``steps`` steps, or up to the one that fails: then ``failure`` is (node, body, joint)."""
+        first, before = self.node, self.checkpoint() if self.every > 1 else {}
+        converged, block = self._run(steps)
+        if not converged:
+            self.failure = (self.node, *worst_residual(self.compiled.plan, self.ws))
+            if before:  # the step may have ended in its middle: back to the node that it started from
+                self.restore(before)
+                self._run(self.failure[0] - first)
+        return block
+
+    def _run(self, steps: int) -> tuple[bool, NodeBlock]:
+        """Whether all of them were solved, and the recorded nodes."""
+        last = self.node + steps
+        nodes = np.arange(self.node // self.every + 1, last // self.every + 1) * self.every
+        arrays, end = self.outputs(len(nodes)), min(self.end, self.stop)
+        status, self.pose, done, records = run(
+            self.compiled.plan, self.ws, self.acting(), self.pose, (self.node, steps, self.every, self.dt, end),
+            self.scheme.stages, self.tol, self.scheme.staggered, arrays,
+        )  # fmt: skip
+        self.node += done
+        return status == CONVERGED, self.block(nodes[:records], arrays, records)
+
+    def present(self) -> NodeBlock:
+        """The present node; nothing that the steps to come depend on is changed."""
+        arrays = self.outputs(1)
+        out = tuple(array[0] for array in arrays[:NODE_ARRAYS])
+        record_node(self.compiled.plan, self.ws, self.pose, self.scheme.staggered, out)
+        arrays[NODE_ARRAYS][:] = self.ws.balance.unresolved
+        arrays[TIMES][:] = self.time
+        return self.block(np.array([self.node]), arrays, 1)
+
+    @property
+    def time(self) -> float:
+        """s, of the present node."""
+        return float(self.ws.pace.time[0])
+
+    @property
+    def next_time(self) -> float:
+        """s, at which the next of the steps that follow the motion ends."""
+        return self.time + self.dt / float(self.ws.pace.density[0] or 1.0)
+
+    def passes(self, time: float) -> bool:
+        """Whether the next of the steps that follow the motion would pass ``time``, s."""
+        return self.next_time > time + SAME_TIME * self.dt
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the next of the steps that follow the motion would pass the end."""
+        return self.adaptive and self.passes(self.end)
+
+    def aside(self, share: float, look: Callable[[int], None] | None = None) -> NodeBlock | None:
+        """The instant a ``share`` of a step after the present node; the march itself stays where it is.
+
+        None, with ``failure`` set, where the step there could not be solved. ``look``: called with the pose that holds
+        the instant, while the workspace is there.
+        """
+        if share == 0.0:
+            block = self.present()
+            if look is not None:
+                look(self.pose)
+        else:
+            kept, arrays, plan, scheme = self.checkpoint(), self.outputs(1), self.compiled.plan, self.scheme
+            out = tuple(array[0] for array in arrays[:NODE_ARRAYS])
+            when = (self.node, share, self.dt)
+            status, pose = step_aside(
+                plan, self.ws, self.acting(), self.pose, when, scheme.stages, self.tol, scheme.staggered, out
+            )
+            if status != CONVERGED:
+                self.failure = (self.node, *worst_residual(plan, self.ws))
+            elif look is not None:
+                look(pose)
+            self.restore(kept)
+            if self.failure is not None:
+                return None
+            arrays[NODE_ARRAYS][:] = self.ws.balance.unresolved
+            arrays[TIMES][:] = self.time + share * self.dt
+            block = self.block(np.array([self.node]), arrays, 1)
+        self.ws.balance.unresolved[0] = -1
+        return block
+
+    def unresolved_end(self) -> int:
+        """A body that the last steps did not resolve, -1 for none, see `judge_end`."""
+        slot = judge_end(self.compiled.plan, self.ws, self.pose, LAST)
+        return int(self.compiled.order[slot]) if slot >= 0 else -1
+
+    def state(self) -> State:
+        """The present node."""
+        return self.present().last_state()
+
+    def checkpoint(self) -> dict:
+        """Everything that the steps to come depend on, as arrays."""
+        saved = {name: array.copy() for name, array in role_arrays(self.ws, STATE)}
+        return saved | {"place": np.array([self.node, self.pose])}
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Go back to a `checkpoint` of the same run; raises ValueError where no run can have left it."""
+        node, pose = (int(number) for number in saved["place"])
+        check_order(saved["products order"])
+        told = saved["balance unresolved"]
+        if node < 0 or pose not in (0, 1) or told.min() < -1 or told.max() >= len(self.compiled.order):
+            raise ValueError("its checkpoint names an unknown node, pose or body")
+        for name, array in role_arrays(self.ws, STATE):
+            array[:] = saved[name]
+        self.node, self.pose = node, pose
+        plan, ws = self.compiled.plan, self.ws
+        place(plan, ws, self.pose)
+        set_rows(plan, ws, self.pose, rows_state(ws))
+
+    def outputs(self, records: int) -> tuple[np.ndarray, ...]:
+        """Arrays of so many recorded nodes, see `varint.step.step.run`."""
+        nb, ne, states = self.compiled.plan.bodies.mass.size, self.compiled.force.size, self.ws.efforts.state.size
+        return (
+            np.empty((records, nb, 3)),
+            np.empty((records, nb, 4)),
+            np.empty((records, nb, 6)),
+            np.empty((records, ne)),
+            np.empty((records, states)),
+            np.full(records, -1),
+            np.zeros(records),
+            np.zeros(2, dtype=np.int64),
+        )
+
+    def block(self, nodes: np.ndarray, arrays: tuple[np.ndarray, ...], records: int) -> NodeBlock:
+        """The first ``records`` of the `outputs`, with the numbers of their ``nodes``, in the description's order."""
+        position, quat, velocity, work, state, unresolved, times, counts = arrays
+        welds, slot = self.compiled.welds, slice(None) if self.compiled.in_order else self.compiled.slot
+        rows = nodes - self.first if len(self.commands) > 1 else np.zeros_like(nodes)
+
+        def of_bodies(part: np.ndarray) -> np.ndarray:
+            # contiguous, as they come back from a file: sums over them then have the same bits
+            return np.ascontiguousarray(part[:records, slot])
+
+        if welds is None:
+            x, q, v, w = map(of_bodies, (position, quat, velocity[..., :3], velocity[..., 3:]))
+        else:
+            x, q, v, w = spread(welds, (position[:records], quat[:records], velocity[:records]))
+        return NodeBlock(
+            node=nodes,
+            t=times[:records],
+            position=x,
+            quat_wxyz=q,
+            velocity=v,
+            angular_velocity=w,
+            work=self.compiled.by_force(work[:records]),
+            command=self.compiled.inputs_by_force(self.commands[rows]),
+            law_state=state[:records].copy(),
+            unresolved_body=self.compiled.order_with_none[unresolved[:records]],
+            newton_iterations=int(counts[0]),
+            substeps=int(counts[1]),
+        )

@@ -1,0 +1,343 @@
+"""`Variational`: the variational integrator in maximal coordinates."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varint.base.checks import choice, of_type, positive
+from varint.base.errors import ArgumentError, UnresolvedError, UnresolvedWarning
+from varint.kinematics.initial_state import checked_start
+from varint.mechanism.mechanism import Mechanism
+from varint.meshes.mesh_state import vertices_of
+from varint.meshes.vertex_record import check_vertices
+from varint.methods.variational.adaptive_run import AdaptiveAtTimes, AdaptiveRun, check_adaptive, default_turn
+from varint.methods.variational.deformable_march import DeformableMarch
+from varint.methods.variational.deformable_run import DeformableRun, check_deformable
+from varint.methods.variational.march import March
+from varint.methods.variational.maximal_run import MaximalRun
+from varint.methods.variational.outputs import RunAtTimes
+from varint.methods.variational.schemes import Scheme
+from varint.methods.variational.schemes import scheme as find_scheme
+from varint.methods.variational.step_choice import (
+    COLLOCATION,
+    ENERGY_ERROR,
+    StepChoice,
+    checked_error,
+    chosen_step,
+    collocations,
+    schemes_of,
+    step_for,
+)
+from varint.model.forces.soft_mesh import soft_meshes
+from varint.model.known_forces import USES, Use, refuse
+from varint.model.state import State
+from varint.plan import Compiled, compile_structure
+from varint.plan.settled_rows import with_settled_rows
+from varint.results.contact_forces import check_depth
+from varint.results.forces import check_laws
+from varint.results.inputs.at_nodes import Commands, Loads, starts_of_motions
+from varint.results.record import Record
+from varint.results.resolution import find_unresolved
+from varint.runs.method import AUTO, Method, method_class, register
+from varint.runs.parts import parts_of
+from varint.runs.problem import MOST_STEPS, Problem, Recording
+from varint.runs.running import Job, Run
+from varint.runs.trajectory import Trajectory
+
+ON_UNRESOLVED = ("warn", "raise", "substep", "ignore")
+CLOSURES = ("clusters", "single")
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Variational(Method):
+    """The variational integrator in maximal coordinates.
+
+    Parameters
+    ----------
+    dt : float or "auto"
+        Step, s; the run ends at the last whole step within the duration. "auto": `choose_step` chooses the step, and
+        the scheme where none is given; ``settings["chosen"]`` says what and why.
+    order : int, optional
+        Of the scheme; each order has a default one. 2 where no scheme is given. 1: the equations as printed in VI.
+    scheme : str, optional
+        Its name, in place of the order: `varint.methods.variational.schemes.SCHEMES` lists them.
+    tol : float
+        Largest residual of a step, m/s; a joint may be off by ``tol * dt`` metres.
+    adaptive : bool or float
+        Whether the steps follow the motion: ``dt`` is then about the longest one, and the fastest body turns by about
+        0.1 rad in a step, 0.05 at order 2, or by so many rad as are given. They stay reversible (docs/runs.md). Inputs
+        of forces may be functions, but loads must be constant.
+    closures : {"clusters", "single"}
+        A dense node for each cluster of loops, or one for all of them (VI section 4.3): the same motion, slower.
+    energy_error : float, optional
+        With ``dt="auto"``, the largest energy error, over the largest kinetic energy; 1e-4 where not given.
+    on_unresolved : {"warn", "raise", "substep", "ignore"}
+        What to do at the end of a run where steps did not resolve the motion, see `Trajectory.unresolved`, or a
+        `VelocityMotor`: give an UnresolvedWarning, raise an UnresolvedError, or nothing. "substep" does a step in which
+        energy came from nowhere again in halves, as often as it takes, and warns where that does not help.
+
+    Raises
+    ------
+    ArgumentError
+    """
+
+    dt: float | str = AUTO
+    order: int | None = None
+    scheme: str | None = None
+    tol: float = 1e-10
+    adaptive: bool | float = False
+    closures: str = CLOSURES[0]
+    energy_error: float | None = None
+    on_unresolved: str = ON_UNRESOLVED[0]
+
+    formulation: ClassVar[str] = "maximal"
+    called: ClassVar[str] = "varint.Variational, the maximal coordinates"
+    option: ClassVar[str] = "the schemes in maximal coordinates"
+
+    def __post_init__(self) -> None:
+        choice(self.on_unresolved, ON_UNRESOLVED, "on_unresolved", ArgumentError)
+        if not isinstance(self.dt, str):
+            if self.energy_error is not None:
+                raise ArgumentError("energy_error belongs to dt='auto', which chooses the step by it: leave one out")
+            object.__setattr__(self, "dt", positive(self.dt, "dt", ArgumentError))
+        elif self.adaptive is not False:
+            raise ArgumentError(f"adaptive steps need the longest step as a number, got dt = {self.dt!r}")
+        elif self.dt != AUTO:
+            raise ArgumentError(f"dt must be a number, s, or '{AUTO}', got {self.dt!r}")
+        elif self.energy_error is not None:
+            checked_error(self.energy_error)
+        checked_turn(self.adaptive, find_scheme(self.order, self.scheme))
+        object.__setattr__(self, "tol", positive(self.tol, "tol", ArgumentError))
+        choice(self.closures, CLOSURES, "closures", ArgumentError)
+
+    @property
+    def title(self) -> str:
+        """The name of the method's series in a comparison."""
+        return f"VI {self.scheme}" if self.scheme else f"VI order {find_scheme(self.order, self.scheme).order}"
+
+    def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
+        """See `Method`."""
+        mechanism = problem.mechanism
+        taken, chosen = self._taken(problem, recording, self._may_collocate(problem, recording))
+        if not isinstance(taken, Variational):
+            other, job = taken.prepare(problem, recording)
+            return other, replace(job, settings=job.settings | chosen)
+        dt, scheme = taken.dt, taken.scheme
+        assert not isinstance(dt, str)
+        steps = problem.steps(dt)
+        method = find_scheme(self.order, scheme)
+        turn = checked_turn(self.adaptive, method)
+        end = steps * dt if turn is None else problem.duration
+        times = recording.times(end)
+        refuse(mechanism, self.use)
+        _check_masses_of_paths(mechanism, method)
+        redo = self.on_unresolved == "substep"
+        check_deformable(mechanism, method, recording, redo)
+        compiled = with_settled_rows(mechanism, self._compiled(problem), dt)
+        loads = Loads(mechanism, compiled, steps, problem.force, problem.torque)
+        state = checked_start(mechanism, problem.start())
+        check_laws(mechanism, state)
+        check_depth(mechanism, state, compiled.length)
+        commands = Commands(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state), end)
+        if soft_meshes(mechanism):
+            soft = DeformableMarch(mechanism, compiled, method, dt, self.tol, recording.stride)
+            run: MaximalRun = DeformableRun(mechanism, soft, state, steps, loads, commands)
+        else:
+            stride = recording.stride if times is None else MOST_STEPS
+            march = March(compiled, method, dt, self.tol, stride, turn, end, redo)
+            run = _run_of((mechanism, march, state, steps, loads, commands), times)
+        settings = {
+            "formulation": self.formulation,
+            "duration": problem.duration,
+            "dt": dt,
+            "turn": turn,
+            "redo": redo,
+            "scheme": method.name,
+            "order": method.order,
+            "tol": self.tol,
+            "every": recording.every,
+            "diagnostics_every": recording.diagnostics_every,
+            "output_times": None if times is None else len(times),
+            "steps": steps,
+            "closures": self.closures,
+            **chosen,
+        }
+        start = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity)
+        vertices = vertices_of(mechanism, state)
+        given = [] if vertices is None else [vertices]
+        inputs = (*start, *given, *loads.arrays(), *commands.arrays(), *([] if times is None else [times]))
+        steady = None if loads.varies else loads.recorded(np.zeros(1))
+        return run, Job(mechanism, settings, inputs, steady, recording, method.stages)
+
+    def with_step(self, problem: Problem) -> Variational:
+        """See `Method`; "auto" is chosen, among schemes."""
+        taken, _ = self._taken(problem, Recording(), False)
+        assert isinstance(taken, Variational)
+        return taken
+
+    def _taken(self, problem: Problem, recording: Recording, collocate: bool) -> tuple[Method, dict]:
+        """The method with a step, and what is recorded of its choice."""
+        if not isinstance(self.dt, str):
+            return self, {}
+        wanted = ENERGY_ERROR if self.energy_error is None else self.energy_error
+        return step_for(wanted, self.scheme, recording, self._made, lambda: self._chosen(problem, wanted, collocate))
+
+    def _made(self, name: str, dt: float) -> Method:
+        """`Lobatto`, or these arguments with a scheme, in steps of ``dt``, s."""
+        if name.startswith(COLLOCATION):
+            taken: Method = _lobatto()(
+                dt=dt, order=int(name.removeprefix(COLLOCATION)), on_unresolved=self.on_unresolved
+            )
+            return taken
+        order = self.order if name == self.scheme else None
+        return replace(self, dt=dt, scheme=name, order=order, energy_error=None)
+
+    def _chosen(self, problem: Problem, wanted: float, collocate: bool) -> StepChoice:
+        """The step and the method by trial runs; ``collocate``: whether `Lobatto` may be taken."""
+        problem = replace(problem, state=checked_start(problem.mechanism, problem.start()))
+        schemes = schemes_of(self.order, self.scheme)
+        if collocate:
+            schemes = collocations(_lobatto().orders) + schemes
+        return chosen_step(problem, wanted, schemes, self.tol, self._made)
+
+    def _may_collocate(self, problem: Problem, recording: Recording) -> bool:
+        """Whether "auto" may take `Lobatto`: no argument asks for what it has not, and it supports the mechanism."""
+        given = Variational(dt=self.dt, energy_error=self.energy_error, on_unresolved=self.on_unresolved)
+        plain = vars(self) == vars(given) and self.on_unresolved != "substep" and recording.output_times is None
+        if not plain or problem.force or problem.torque:
+            return False
+        try:
+            _lobatto()(dt=1.0).check(problem.mechanism)
+        except ArgumentError:
+            return False
+        return True
+
+    def _compiled(self, problem: Problem) -> Compiled:
+        """The mechanism for the kernel, without the bodies that others carry, unless a load acts on a welded body."""
+        mechanism = problem.mechanism
+        if self.closures == "single":
+            return compile_structure(mechanism, clustered=False)
+        if soft_meshes(mechanism):  # which know the bodies that hold their vertices
+            return mechanism.compiled
+        loads = [given for given in (problem.force, problem.torque) if given is not None]
+        loaded = {name for given in loads if isinstance(given, Mapping) for name in given}
+        return mechanism.compiled if loaded & mechanism.merged.welded(mechanism) else mechanism.merged
+
+    @staticmethod
+    def trajectory(record: Record) -> Trajectory:
+        """See `Method`; raises ValueError where the motion of deformable bodies is missing."""
+        check_vertices(record.mechanism, record.nodes)
+        return Trajectory(record)
+
+    @property
+    def use(self) -> Use:
+        """See `Method`."""
+        if self.adaptive is not False:
+            return USES["adaptive steps"]
+        composed = len(find_scheme(self.order, self.scheme).stages) > 1
+        return USES["composed steps" if composed else "steps"]
+
+    def report(self, trajectory: Trajectory, stacklevel: int) -> None:
+        """See `Method`."""
+        if trajectory.settings["formulation"] != self.formulation:  # which "auto" took
+            _lobatto()(dt=trajectory.settings["dt"], on_unresolved=self.on_unresolved).report(
+                trajectory, stacklevel + 1
+            )
+            return
+        unresolved = None if self.on_unresolved == "ignore" else find_unresolved(trajectory, trajectory.settings["dt"])
+        if unresolved is None:
+            return
+        if self.on_unresolved == "raise":
+            message, time, body = unresolved
+            raise UnresolvedError(message, time=time, body=body, joint=None, trajectory=trajectory)
+        warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=stacklevel)
+
+
+def _lobatto() -> Any:
+    """The class `Lobatto`, whose file imports this one."""
+    return method_class("lobatto")
+
+
+def _check_masses_of_paths(mechanism: Mechanism, scheme: Scheme) -> None:
+    """Raise ArgumentError where mass along a path meets order 1, or forces that act in impacts."""
+    of_path = [
+        force for force, traits in zip(mechanism.forces, mechanism.force_traits, strict=True) if "path" in traits
+    ]
+    if of_path and scheme.staggered:
+        raise ArgumentError(
+            f"{of_path[0].label} has mass that moves with its path: take order=2 or above in place of 1"
+        )
+    for force, traits in zip(mechanism.forces, mechanism.force_traits, strict=True):
+        if of_path and traits & {"hard", "contacts", "shapes"}:
+            raise ArgumentError(
+                f"{of_path[0].label} has mass that moves with its path, and {force.label} acts in impacts, which do not"
+                " know such mass in maximal coordinates: give stops a stiffness, or use varint.redmax.simulate with"
+                " 'dop853'"
+            )
+
+
+def choose_step(
+    mechanism: Mechanism | Problem,
+    duration: float | Method | None = None,
+    *,
+    energy_error: float = ENERGY_ERROR,
+    state: State | None = None,
+    order: int | None = None,
+    scheme: str | None = None,
+    tol: float = 1e-10,
+    force: Mapping[str, ArrayLike] | None = None,
+    torque: Mapping[str, ArrayLike] | None = None,
+) -> StepChoice:
+    """The method and the step of `simulate` that keep the energy to ``energy_error`` at the least cost.
+
+    The method is a scheme of `Variational`, or `Lobatto` for trees of hinges where it is cheaper. Trial runs go over
+    the first part of the motion, until its fastest part was seen. The error of a method falls with a power of its step,
+    which the trials of a few steps show. The same arguments give the same choice to the bit. Motions that get much
+    faster after the trials have larger errors.
+
+    Parameters
+    ----------
+    mechanism : Mechanism, or Problem
+    duration : float, or Method
+        s, of the run to come; beside a Problem a `Variational`.
+    energy_error : float
+        The largest error of the energy, or of its balance where work is done, over the largest kinetic energy.
+    state, order, scheme, tol, force, torque
+        As in `simulate`. With ``order`` or ``scheme`` only the step of `Variational` is chosen; loads are constant.
+        Functions that command forces are called in the trials too.
+
+    Raises
+    ------
+    ArgumentError, StateError
+        As `simulate`; where inputs have one value a node; where no step of any scheme keeps the energy so well.
+    """
+    problem, method, _ = parts_of(choose_step, locals(), Variational)
+    of_type(method, Variational, "method", ArgumentError)
+    wanted = checked_error(method.energy_error)
+    return method._chosen(problem, wanted, method._may_collocate(problem, Recording()))
+
+
+def _run_of(parts: tuple, times: Any) -> MaximalRun:
+    """The run that is recorded at ``times``, or at its nodes where they are None; raises ArgumentError."""
+    march: March = parts[1]
+    if not march.adaptive:
+        return MaximalRun(*parts) if times is None else RunAtTimes(*parts).at(times)
+    run = AdaptiveRun(*parts) if times is None else AdaptiveAtTimes(*parts).at(times)
+    check_adaptive(run)
+    return run
+
+
+def checked_turn(adaptive: bool | float, method: Scheme) -> float | None:
+    """rad, that a step may turn the fastest body by; None where all steps are alike. Raises ArgumentError."""
+    if adaptive is not False and method.staggered:
+        raise ArgumentError("adaptive steps need order 2 or above: order 1 starts half a step before its first node")
+    if isinstance(adaptive, bool):
+        return default_turn(method.order) if adaptive else None
+    return positive(adaptive, "adaptive, the turn of the fastest body in a step in rad,", ArgumentError)

@@ -1,0 +1,83 @@
+"""Runs in maximal coordinates that are recorded at given times, between their nodes or at them."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from varint.methods.variational.maximal_run import MaximalRun
+from varint.runs.running import Block
+
+AT_NODE = 1e-9  # of a step: times as near to a node are those of the node
+
+
+def joined(blocks: Sequence[Block]) -> Block:
+    """One block of several, one after the other."""
+    nodes = {name: np.concatenate([block.nodes[name] for block in blocks]) for name in blocks[0].nodes}
+    return Block(nodes, sum(block.seconds for block in blocks))
+
+
+class AtTimes(MaximalRun):
+    """Base of runs that record their start, the ``times`` and the last state, and no other node.
+
+    A part of a step of the scheme leads from the node before to such a time, and leaves the run as it is: joints are
+    closed there as at the nodes, and the order is that of the scheme. Functions of the state
+    are held or extrapolated over it, as over the step.
+    """
+
+    times = np.zeros(0)
+    taken = 0  # of the times
+
+    def tail(self) -> Block:
+        """The last state, where it is later than all that is recorded."""
+        if self.taken and self.times[self.taken - 1] >= self.time - AT_NODE * self.march.dt:
+            return self.block(self.march.advance(0), 0.0)
+        return super().tail()
+
+    def checkpoint(self) -> dict[str, np.ndarray]:
+        """All that the steps to come depend on."""
+        return super().checkpoint() | {"recorded": np.array([1 + self.taken])}
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Go back to a `checkpoint`."""
+        super().restore(saved)
+        self.taken = int(saved["recorded"][0]) - 1
+
+    def _passed(self) -> Block:
+        """The next of the times, which lies in the step from the present node."""
+        found = self.instant(self._share(), float(self.times[self.taken]))
+        self.taken += self.failure is None
+        return found
+
+    def _share(self) -> float:
+        """Share of dt from the present node to the next of the times."""
+        raise NotImplementedError
+
+
+class RunAtTimes(AtTimes):
+    """A run in steps of dt that is recorded at times."""
+
+    def at(self, times: np.ndarray) -> "RunAtTimes":
+        """Record at ``times``, s, which rise and lie within the run."""
+        places = times / self.march.dt
+        near = np.round(places)
+        places = np.where(np.abs(places - near) < AT_NODE, near, places)
+        self.times = times[(places > 0) & (places < self.total)]  # start and end are recorded anyway
+        places = places[(places > 0) & (places < self.total)]
+        self.nodes = np.floor(places).astype(np.int64)
+        self.shares = places - self.nodes
+        return self
+
+    def advance(self, steps: int) -> Block:
+        """March ``steps`` steps, or up to the end or to the one that fails."""
+        end = min(self.march.node + steps, self.steps)
+        blocks: list[Block] = []
+        while self.done < end and self.failure is None:
+            while self.failure is None and self.taken < len(self.times) and self.nodes[self.taken] == self.done:
+                blocks.append(self._passed())
+            if self.failure is None:
+                following = int(self.nodes[self.taken]) if self.taken < len(self.times) else end
+                blocks.append(super().advance(min(end, following) - self.march.node))
+        return joined(blocks)
+
+    def _share(self) -> float:
+        return float(self.shares[self.taken])

@@ -1,0 +1,185 @@
+"""A march that Python steps: inputs are set before a step, and the node is read after it, by one compiled call each."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from varint.base.numba import STATE, for_python, role_arrays, spans_of, word_of
+from varint.kinematics.joint_reader import JointColumns, joint_readings
+from varint.methods.variational.march import March
+from varint.methods.variational.welded import spread
+from varint.model.state import State
+from varint.step.configuration import place
+from varint.step.inputs import Inputs
+from varint.step.march.records import (
+    HELD_FROM,
+    KEEPS,
+    NODE,
+    PLACES,
+    POSE,
+    RECORDED,
+    STAGGERED,
+    STEPPED,
+    STRIDE,
+    MarchSteps,
+    NodeRows,
+    Reading,
+)
+from varint.step.march.steps import copy_march, read_node, run_steps, take_steps
+from varint.step.one_sided import rows_state, set_rows
+from varint.step.step import worst_residual
+
+
+class Stepwise:
+    """Steps of a `March` one by one, with inputs of the ``elements`` that are set before each.
+
+    Parameters
+    ----------
+    march : March
+        At its start, or where a run goes on.
+    elements : sequence of int
+        Whose ``input`` is set.
+    extrapolated : (m,) bool
+        Whether each follows the line through the last two nodes over a step, in place of being held.
+    keeps : bool
+        Whether to go back to the node before a step that fails.
+    joints : sequence of JointColumns
+        Whose coordinates readings have, among ``size``.
+
+    Attributes
+    ----------
+    input : (m,) over the next step
+    reading : Reading
+    take, read : `take_steps` and `read_node`, as Python calls them
+    """
+
+    def __init__(
+        self,
+        march: March,
+        elements: Sequence[int],
+        extrapolated: Sequence[bool],
+        keeps: bool,
+        joints: Sequence[JointColumns] = (),
+        size: int = 0,
+    ) -> None:
+        self.march, self.moving = march, any(extrapolated)
+        run_steps.prepare()
+        self.take, self.read = for_python(take_steps), for_python(read_node)
+        self.input, before = np.zeros((2, len(elements)))
+        number = np.array([march.dt, march.tol, 0.0])
+        self.place = np.zeros(PLACES, dtype=np.int64)
+        self.place[[STRIDE, STAGGERED, KEEPS]] = march.every, march.scheme.staggered, keeps
+        kept = *(array for _, array in role_arrays(march.ws, STATE)), self.place, number, before
+        spans, words = spans_of((array, False) for array in kept)
+        self.kept = np.zeros(words, dtype=np.int64)
+        self.reading = _reading(march, joints, size)
+        self._fixed: dict[str, Any] = {
+            "reading": self.reading,
+            "place": self.place,
+            "number": number,
+            "stages": march.scheme.stages.copy(),
+            "element": np.array(elements, dtype=np.int64),
+            "input": self.input,
+            "before": before,
+            "extrapolated": np.array(extrapolated, dtype=np.bool_),
+            "spans": spans,
+            "kept": self.kept,
+        }
+        self.begin()
+
+    def begin(self) -> None:
+        """Go on from the node where the march is; over the first step inputs are held."""
+        self.place[[NODE, POSE]] = self.march.node, self.march.pose
+        self.place[HELD_FROM] = self.march.node
+
+    def leave(self) -> None:
+        """The march is where the steps have come to."""
+        self.march.node, self.march.pose = self.place[[NODE, POSE]].tolist()
+
+    def hold(self) -> None:
+        """All that acts is constant but for the inputs that are set; nothing is recorded."""
+        march, rows = self.march, 2 if self.moving else 1
+        table, first = np.repeat(march.commands[:1], rows, axis=0), np.array([march.node])
+        rates = np.repeat(march.command_rates[:1], rows, axis=0)
+        acting = replace(march.acting(), input=table.view(), rate=rates, first=first.view())
+        self._bind(acting, table, first if self.moving else first[:0], march.outputs(0))
+
+    def within(self, rows: tuple[np.ndarray, ...]) -> None:
+        """Inputs and loads are in the tables of the march, with a row a node; nodes are recorded in ``rows``."""
+        acting = self.march.acting()
+        self._bind(acting, self.march.commands, np.zeros(0, dtype=np.int64), rows)
+
+    def record(self, rows: tuple[np.ndarray, ...]) -> None:
+        """Record in other ``rows``, see `March.outputs`, from the first on."""
+        self._bind(self.steps.inputs, self.steps.table, self.steps.first, rows)
+
+    def _bind(self, acting: Inputs, table: np.ndarray, first: np.ndarray, rows: tuple[np.ndarray, ...]) -> None:
+        self.place[RECORDED] = 0
+        plan, ws = self.march.compiled.plan, self.march.ws
+        self.steps = MarchSteps(
+            plan=plan, ws=ws, inputs=acting, rows=NodeRows(*rows), table=table, first=first, **self._fixed
+        )
+        self.word = word_of(self.steps)
+
+    @property
+    def recorded(self) -> int:
+        """Number of the recorded nodes since `within` or `record`."""
+        return int(self.place[RECORDED])
+
+    def state(self) -> State:
+        """The present node."""
+        self.read(self.word)
+        return self.present()
+
+    def present(self) -> State:
+        """The node that was read last."""
+        r, welds = self.reading, self.march.compiled.welds
+        if welds is None:
+            return State(r.position.copy(), r.quat.copy(), r.velocity.copy(), r.spin.copy())
+        motion = spread(welds, (r.position[None], r.quat[None], r.motion[None, :-1]))
+        return State(*(array[0] for array in motion))
+
+    def go_back(self) -> tuple[int, int]:
+        """The body and the joint where the step that failed is worst; the march is at the node before it.
+
+        Where it ``keeps``; else it stays in the middle of the step.
+        """
+        march, solved = self.march, int(self.place[STEPPED])
+        worst = worst_residual(march.compiled.plan, march.ws)
+        if self.place[KEEPS]:
+            self.recall(self.kept)
+            if solved:
+                self.take(self.word, solved)
+        return worst
+
+    def save(self) -> np.ndarray:
+        """All that the steps to come depend on but for the inputs."""
+        copy_march(self.word, False)
+        return self.kept.copy()
+
+    def recall(self, saved: np.ndarray) -> None:
+        """Go back to what `save` gave."""
+        plan, ws = self.march.compiled.plan, self.march.ws
+        self.kept[:] = saved
+        copy_march(self.word, True)
+        pose = int(self.place[POSE])
+        place(plan, ws, pose)
+        set_rows(plan, ws, pose, rows_state(ws))
+
+
+def _reading(march: March, joints: Sequence[JointColumns], size: int) -> Reading:
+    """Room for readings of a march, with ``size`` joint coordinates, of which those of ``joints`` are read.
+
+    Of all bodies, or in the order of the kernel of those that carry the others.
+    """
+    slot, welds, nb = march.compiled.slot, march.compiled.welds, len(march.compiled.order)
+    own = slot if welds is None else np.arange(nb)
+    velocity, spin = np.zeros((2, nb, 3))
+    q, rate = np.zeros((2, size))
+    return Reading(
+        slot=np.array(own), position=np.zeros((nb, 3)), quat=np.zeros((nb, 4)), velocity=velocity, spin=spin,
+        motion=np.zeros((nb + 1, 6)), work=np.zeros(len(march.compiled.force)),
+        state=np.zeros(march.ws.efforts.state.size), joints=joint_readings(joints, slot, welds, nb), q=q, rate=rate,
+    )  # fmt: skip

@@ -1,5 +1,0 @@
-"""Other simulators, each of them one file of this folder, which the contract of `base.py` describes."""
-
-from varint.peers.base import Simulator, simulator_class, simulators
-
-__all__ = ["Simulator", "simulator_class", "simulators"]

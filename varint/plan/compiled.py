@@ -1,0 +1,252 @@
+"""Compilation of a description to a plan, and names of its indices."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varint.base.display import Shown
+from varint.base.numba import CompiledRecord
+from varint.mathematics.products.records import Products
+from varint.model.body import WORLD
+from varint.model.forces.base import Element
+from varint.model.structure import Structure
+from varint.plan import elements as efforts
+from varint.plan import joints, loops
+from varint.plan.bodies import body_arrays, component_arrays, longest_arm
+from varint.plan.contact_points import contact_arrays
+from varint.plan.massive_path_arrays import massive_path_arrays
+from varint.plan.path_arrays import path_arrays
+from varint.plan.roles import Roles, elements_of, find_roles
+from varint.plan.topology import Topology, find_topology
+from varint.plan.welds import Welds, find_welds
+from varint.step.compliant.records import Beams, CompliantRows
+from varint.step.contacts.records import ContactTable
+from varint.step.energy.records import Components
+from varint.step.limits.parts import plan_parts
+from varint.step.measures import ANGULAR
+from varint.step.nodes.welds import WeldTable
+from varint.step.paths.mass_records import MassivePaths
+from varint.step.paths.records import Paths
+from varint.step.plan import Bodies, Constraints, Elements, Joints, Laws, LoadTable, Loops, Measures, Plan, Rows
+
+KindOfRecord = TypeVar("KindOfRecord")
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled(Shown):
+    """A plan and the names of its indices.
+
+    Attributes
+    ----------
+    plan : Plan
+    topology : Topology
+    order : (nb,) int
+        Body of the description in each slot of the kernel.
+    slot : (nb,) int
+        The inverse.
+    joints : (nj,) int
+        Joint of the description for each joint of the kernel, -1 for the base of a floating group and for what couples
+        bodies without a joint.
+    length : float
+        Size of the mechanism's parts, m.
+    functions : tuple
+        Of users' laws, by law; None for others.
+    law_start : (n,)
+        Internal variables of the laws that have one, at the start of a run.
+    forces : int
+        How many forces the description has, those without an element among them.
+    welds : WeldTable, optional
+        Where all bodies of the description are on those of the kernel. ``slot`` is then of these as well, nb where the
+        world carries a body, and ``order`` has the bodies that carry.
+    """
+
+    plan: Plan
+    topology: Topology
+    order: np.ndarray
+    slot: np.ndarray
+    joints: np.ndarray
+    length: float
+    functions: tuple
+    law_start: np.ndarray
+    forces: int
+    welds: WeldTable | None = None
+
+    @property
+    def force(self) -> np.ndarray:
+        """(ne,) force of the description of each element."""
+        return self.plan.elements.force
+
+    def welded(self, structure: Structure) -> set[str]:
+        """Names of the bodies of ``structure``, the description, that are one with another or with the world."""
+        if self.welds is None:
+            return set()
+        one = (self.welds.merged != 0) | (self.welds.slot == len(self.order))
+        return {body.name for body, welded in zip(structure.bodies, one.tolist(), strict=True) if welded}
+
+    def by_force(self, values: np.ndarray) -> np.ndarray:
+        """Sums (T, forces) of values (T, ne) over the elements of each force."""
+        if self._one_each:
+            return values + 0.0
+        total = np.zeros((self.forces, len(values)))
+        np.add.at(total, self.force, values.T)
+        return np.ascontiguousarray(total.T)  # sums over the forces then have the same bits whatever T is
+
+    def inputs_by_force(self, values: np.ndarray) -> np.ndarray:
+        """(T, forces) out of inputs (T, ne) of the elements; zero of forces with several elements."""
+        return self.by_force(values if self._one_each else np.where(self._alone, values, 0.0))
+
+    @cached_property
+    def in_order(self) -> bool:
+        """Whether the kernel has the bodies in the order of the description."""
+        return bool(np.array_equal(self.slot, np.arange(len(self.order))))
+
+    @cached_property
+    def order_with_none(self) -> np.ndarray:
+        """(nb + 1,) ``order``, and -1 for none."""
+        return np.append(self.order, -1)
+
+    @cached_property
+    def _alone(self) -> np.ndarray:
+        """(ne,) whether an element is the only one of its force."""
+        return np.bincount(self.force)[self.force] == 1
+
+    @cached_property
+    def _one_each(self) -> bool:
+        """Whether the elements are the forces, in their order."""
+        return bool(np.array_equal(self.force, np.arange(self.forces)))
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledStructure(Structure):
+    """A `Structure` with its plan."""
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """Arrays for the kernels and the spanning tree behind them; made at first use."""
+        return compile_structure(self)
+
+    @cached_property
+    def merged(self) -> Compiled:
+        """The same without the bodies that rigid `Fixed` joints weld to others; `compiled` where there are none."""
+        elements = elements_of(self)
+        welds = find_welds(self, elements)
+        return self.compiled if welds is None else _compile(self, welds.elements, True, welds)
+
+
+def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
+    """Compile ``structure``.
+
+    ``clustered``: one dense node for each cluster of loops; if False, one for all loops (VI section 4.3).
+    """
+    return _compile(structure, elements_of(structure), clustered)
+
+
+def recompile(structure: Structure, like: Compiled, placed_alike: bool = False) -> Compiled:
+    """Compile a ``structure`` that differs from the one of ``like`` in the numbers of its bodies and joints alone.
+
+    It has no forces and no joints that are products of exponentials, and ``like`` is no plan without welded bodies.
+    ``placed_alike``: whether joints and poses of bodies agree, so that those of masses and inertias alone differ.
+    """
+    plan = like.plan
+    bodies, length = _bodies_and_length(structure, like.order)
+    angular = ANGULAR[plan.measures.kind[: plan.rows.role.size]]
+    push = joints.push_scales(plan.joints.side, plan.joints.rows, bodies["scale"], angular)
+    of_numbers: dict[str, Any] = {
+        "bodies": replace(plan.bodies, **bodies, length=np.array([length])),
+        "rows": replace(plan.rows, scale=np.where(angular, length, 1.0), push=push),
+    }
+    if length != like.length:
+        of_numbers["products"] = replace(plan.products, length=np.array([length]))
+    if not placed_alike:
+        numbers = joints.rigid_numbers(structure, like.joints.tolist())
+        of_numbers["measures"] = replace(plan.measures, **efforts.number_arrays(numbers))
+    return replace(like, plan=replace(plan, **of_numbers), length=length)
+
+
+def _compile(
+    full: Structure,
+    elements: list[tuple[int, Element]],
+    clustered: bool,
+    welds: Welds | None = None,
+) -> Compiled:
+    """Compile ``full``, the description, or what its ``welds`` leave of it."""
+    structure = full if welds is None else welds.structure
+    nb = len(structure.bodies)
+    roles = find_roles(structure, elements)
+    held = {name for force in full.forces for name in force.held_joints(full)}
+    topology = _find_topology(structure, roles, clustered, held)
+    order, slot = np.array(topology.bodies), np.empty(nb + 1, dtype=np.int64)
+    slot[order], slot[-1] = np.arange(nb), nb
+    frame = joints.joint_frame(structure, topology, roles, slot)
+    bodies, length = _bodies_and_length(structure, order)
+    places = efforts.measure_places(roles, frame)
+    rows, measures = efforts.row_and_measure_arrays(structure, roles, frame, places, slot, length)
+    pairs = joints.pair_arrays(frame, nb)
+    rows["eliminated"] = joints.rows_eliminated(frame, pairs["pair"]).astype(np.int64)
+    rows["push"] = joints.push_scales(frame.side, frame.joint_rows, bodies["scale"], rows.pop("angular"))
+    parents = {"parent": [slot[topology.parent[i]] for i in order]}
+    left_out = {"loaded": (), "coupled": frame.hinge_of}
+    bodies |= {name: efforts.loaded(structure, roles, slot, without) for name, without in left_out.items()}
+    acts_on = [force.acts_on(full) for force in full.forces]
+    if welds is not None:
+        acts_on = [[welds.carrier[name] for name in names] for names in acts_on]
+    plan = Plan(
+        bodies=_record(Bodies, bodies | {"length": np.array([length])}),
+        joints=_record(Joints, joints.joint_arrays(frame) | parents | pairs),
+        rows=_record(Rows, rows),
+        measures=_record(Measures, measures),
+        elements=_record(Elements, {"force": roles.force}),
+        components=_record(Components, component_arrays(structure, order, roles.force, acts_on)),
+        laws=_record(Laws, efforts.law_arrays(roles, len(frame.rows))),
+        beams=_record(Beams, efforts.beam_arrays(roles, places)),
+        paths=_record(Paths, path_arrays(roles, frame, places)),
+        compliant=_record(CompliantRows, efforts.compliant_arrays(roles, frame)),
+        constraints=_record(Constraints, efforts.constraint_arrays(roles, places)),
+        **plan_parts(roles, places),
+        contacts=_record(ContactTable, contact_arrays(structure, slot, roles)),
+        massive_paths=_record(MassivePaths, massive_path_arrays(structure, roles.inertias, slot)),
+        loads=_record(LoadTable, efforts.load_arrays(structure, roles, places, slot)),
+        products=_record(Products, joints.product_arrays(structure, frame) | {"length": [length]}),
+        loops=_record(Loops, loops.loop_arrays(topology, slot, frame.joint_rows, frame.side, nb)),
+    )
+    numbers = np.array([j if j < len(structure.joints) else -1 for j in frame.joints])
+    functions = efforts.users_functions(roles, places, len(plan.measures.kind))
+    start, forces = efforts.law_starts(roles), len(full.forces)
+    if welds is None:
+        return Compiled(plan, topology, order, slot[:nb], numbers, length, functions, start, forces)
+    table = welds.table(full, slot)
+    order = np.array([full.body_index[structure.bodies[i].name] for i in order])
+    numbers = np.append(welds.joints, -1)[numbers]
+    return Compiled(plan, topology, order, table.slot, numbers, length, functions, start, forces, table)
+
+
+def _bodies_and_length(structure: Structure, order: np.ndarray) -> tuple[dict[str, np.ndarray], float]:
+    """Arrays of the bodies, by slot, and the size of the parts, m."""
+    bodies = body_arrays(structure, order)
+    gyration = np.sqrt(np.trace(bodies["inertia"], axis1=1, axis2=2) / (2 * bodies["mass"]))
+    return bodies, float(max(longest_arm(structure), gyration.max()))
+
+
+def _record(kind: type[KindOfRecord], arrays: Mapping[str, ArrayLike]) -> KindOfRecord:
+    """A record of arrays of the types that its class names."""
+    return kind(
+        **{
+            name: array if isinstance(array, CompiledRecord) else np.ascontiguousarray(array)
+            for name, array in arrays.items()
+        }
+    )
+
+
+def _find_topology(structure: Structure, roles: Roles, clustered: bool, held: Collection[str]) -> Topology:
+    """``held``: names of joints whose coordinates constraints keep."""
+    number = {**structure.body_index, WORLD: -1}
+    ends = [(number[joint.body_a], number[joint.body_b]) for joint in structure.joints]
+    rows = [len(joint.rigid) for joint in structure.joints]
+    pairs = [roles.ends[m] for m in roles.with_row]
+    follows = {k for k, m in enumerate(roles.with_row) if m in roles.following}
+    kept = {structure.joint_index[name] for name in held}
+    return find_topology(ends, rows, len(structure.bodies), clustered, pairs, follows, kept)

@@ -1,0 +1,149 @@
+"""Hard contacts of bodies with planes of the world, and with each other."""
+
+from functools import cache
+from itertools import product
+
+import numpy as np
+
+from varint.model.body import WORLD, Body
+from varint.model.collision_shapes import CapsuleShape, CollisionShape, HeightField, SphereShape
+from varint.model.forces.base import BodyContact
+from varint.model.rotation_vectors import rotation_matrix
+from varint.model.structure import Structure
+from varint.plan.roles import Roles
+from varint.plan.shape_table import Part, most_features, parts_of, shape_table
+
+SHARED = ("body", "other", "element", "friction", "restitution", "mobility")  # arrays of both kinds of contacts
+
+
+def contact_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
+    """Arrays of the contacts: those with planes, one for each point, then those of pairs of bodies."""
+    planes, pairs = _plane_arrays(structure, slot, roles), _pair_arrays(structure, slot, roles)
+    joined = {name: np.concatenate([planes.pop(name), pairs.pop(name)]) for name in SHARED}
+    rolling, lever, turning = (pairs.pop(name) for name in ("rolling", "lever", "turning"))
+    return _with_rolling(joined, rolling, lever, turning) | planes | pairs
+
+
+def _with_rolling(contacts: dict, rolling: np.ndarray, lever: np.ndarray, turning: np.ndarray) -> dict:
+    """The contacts, and after them the rolling resistance of those slots whose coefficient ``rolling``, m, is not zero.
+
+    ``lever``, m, and ``turning``, 1/kg: length and mobility of its rows.
+    """
+    count, rolls = contacts["body"].size, np.flatnonzero(rolling)
+    if rolls.size == 0:
+        none = np.zeros(0, dtype=np.int64)
+        return contacts | {"roller": none, "parent": none, "lever": np.zeros(0)}
+    parent = count - rolling.size + rolls
+    own = {name: values[parent] for name, values in contacts.items()}
+    own["friction"], own["mobility"] = rolling[rolls] / lever[rolls], turning[rolls]
+    joined = {name: np.concatenate([values, own[name]]) for name, values in contacts.items()}
+    roller = np.full(count + rolls.size, -1)
+    roller[parent] = count + np.arange(rolls.size)
+    joined["roller"] = roller
+    joined["parent"] = np.concatenate([np.full(count, -1), parent])
+    joined["lever"] = np.concatenate([np.zeros(count), lever[rolls]])
+    return joined
+
+
+def _plane_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
+    """Arrays of the contacts with planes, one for each point; ``slot`` of each body."""
+    numbered = [(e, element, point) for e, element in roles.contacts for point in element.points]
+    bodies = [structure.body(element.body) for _, element, _ in numbered]
+    pairs = zip(bodies, numbered, strict=True)
+    arms = [rotation_matrix(body.quat_wxyz).T @ (point - body.position) for body, (*_, point) in pairs]
+    own = [element for _, element, _ in numbered]
+    count = len(own)
+    numbers = {name: np.array([getattr(each, name) for each in own], dtype=float) for name in NUMBERS}
+    return {
+        "body": np.array([slot[structure.body_index[each.body]] for each in own], dtype=np.int64),
+        "other": np.full(count, slot[-1]),
+        "element": np.array([e for e, *_ in numbered], dtype=np.int64),
+        "point": np.reshape(arms, (count, 3)).astype(float),
+        "frame": np.reshape([_frame(each.normal) for each in own], (count, 3, 3)).astype(float),
+        "height": np.array([each.normal @ each.ground for each in own], dtype=float),
+        "mobility": np.array([_mobility(*each) for each in zip(bodies, arms, strict=True)], dtype=float),
+        **numbers,
+    }
+
+
+NUMBERS = ("radius", "friction", "restitution")
+
+
+def _pair_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
+    """Arrays of the contacts of two bodies: slots for the features of each pair of their shapes."""
+    number = {**structure.body_index, WORLD: -1}
+    parts: dict[tuple[str, int, bool], range] = {}  # numbers of the parts of each shape of a body, see `_as_whole`
+    table_rows: list[Part] = []
+    pairs: list[tuple[int, BodyContact, int, int]] = []
+    for e, each in roles.pairs:
+        sides = (each.body, each.shapes, each.other_shapes), (each.other, each.other_shapes, each.shapes)
+        for body, own, others in sides:
+            for k, shape in enumerate(own):
+                for whole in sorted({_as_whole(shape, other) for other in others}):
+                    if (body, k, whole) not in parts:
+                        start = len(table_rows)
+                        table_rows += parts_of(int(slot[number[body]]), [shape], whole)
+                        parts[body, k, whole] = range(start, len(table_rows))
+        for (k, one), (m, other) in product(enumerate(each.shapes), enumerate(each.other_shapes)):
+            both = parts[each.body, k, _as_whole(one, other)], parts[each.other, m, _as_whole(other, one)]
+            pairs += [(e, each, a, b) for a, b in product(*both)]
+    table = shape_table(table_rows)
+    slots = [most_features(table, a, b) for *_, a, b in pairs]
+
+    @cache
+    def of_point(body: str, shape: int) -> float:
+        """`_mobility` of a point of a shape of a body."""
+        if body == WORLD:
+            return 0.0
+        bound = float(table.bound[shape])
+        arm = float(np.linalg.norm(table.centre[shape])) + (bound if np.isfinite(bound) else 0.0)
+        return 1.0 / structure.body(body).mass + 2.0 / 3.0 * arm**2 * _turning(structure, body)
+
+    levers = [float(min(table.bound[a], table.bound[b])) for *_, a, b in pairs]
+    turning = [
+        lever**2 * sum(_turning(structure, body) for body in (each.body, each.other))
+        for (_, each, *_), lever in zip(pairs, levers, strict=True)
+    ]
+
+    def of_slots(values: list, kind: type) -> np.ndarray:
+        """A number of each pair as one of each of its slots."""
+        return np.repeat(np.array(values, dtype=kind), slots)
+
+    return {
+        "body": of_slots([slot[number[each.body]] for _, each, *_ in pairs], np.int64),
+        "other": of_slots([slot[number[each.other]] for _, each, *_ in pairs], np.int64),
+        "element": of_slots([e for e, *_ in pairs], np.int64),
+        "friction": of_slots([each.friction for _, each, *_ in pairs], float),
+        "restitution": of_slots([each.restitution for _, each, *_ in pairs], float),
+        "mobility": of_slots([of_point(each.body, a) + of_point(each.other, b) for _, each, a, b in pairs], float),
+        "rolling": of_slots([each.rolling for _, each, *_ in pairs], float),
+        "lever": of_slots(levers, float),
+        "turning": of_slots(turning, float),
+        "pair_first": np.cumsum([0, *slots], dtype=np.int64),
+        "pair_shape": np.array([[a, b] for *_, a, b in pairs], dtype=np.int64).reshape(-1, 2),
+        "shapes": table,
+    }
+
+
+def _as_whole(shape: CollisionShape, other: CollisionShape) -> bool:
+    """Whether a height field is one part to another shape: one with corners or rims."""
+    return isinstance(shape, HeightField) and not isinstance(other, SphereShape | CapsuleShape)
+
+
+def _turning(structure: Structure, body: str) -> float:
+    """1/(kg m^2), the mean over all axes of how the free body turns by a torque; zero for the world."""
+    return 0.0 if body == WORLD else float(np.trace(np.linalg.inv(structure.body(body).inertia))) / 3.0
+
+
+def _frame(normal: np.ndarray) -> np.ndarray:
+    """(3, 3) ``normal`` of a plane and two directions along it, in rows."""
+    first = np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
+    first /= np.linalg.norm(first)
+    return np.array([normal, first, np.cross(normal, first)])
+
+
+def _mobility(body: Body, arm: np.ndarray) -> float:
+    """1/kg, the mean over all directions of how a point at ``arm``, body axes, of the free body moves by an impulse."""
+    x, y, z = arm
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return 1.0 / body.mass + float(np.trace(cross.T @ np.linalg.solve(body.inertia, cross))) / 3.0

@@ -1,0 +1,194 @@
+"""Parts of a mechanism's forces: the elements in order, their measures, and the sums of these.
+
+A sum is the coordinate g = g_1 + ... + g_n that an effort acts along, with a weight for each measure; mostly n = 1.
+All laws along the same measures share one sum. Sums with laws come first, then those of constraints.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint.measures import Measure
+from varint.measures.middle import MiddleDisplacement
+from varint.measures.rotation import RotationComponent
+from varint.model.body import WORLD
+from varint.model.forces.base import BodyContact, BodyLoad, Constraint, Effort, Element, PlaneContact
+from varint.model.forces.path import PathInertia
+from varint.model.structure import Structure
+
+ELEMENT = (*3 * (MiddleDisplacement.kind,), *3 * (RotationComponent.kind,))  # measures of an element of a beam
+FRICTION_ROWS = 2  # of two bodies that slide on each other: along the surface
+
+
+@dataclass(frozen=True, eq=False)
+class Roles:
+    """The elements of a mechanism's forces.
+
+    Attributes
+    ----------
+    force : (ne,) int
+        Number of the force that each element is part of; all pairs of bodies of a force are one element.
+    measures : list of Measure
+        Those of all sums, one sum after another.
+    sums : list of list of int
+        Numbers of the measures of each sum.
+    weights : list of tuple of float
+        Weights of the measures of each sum of laws.
+    laws, constraints, loads, contacts, pairs : list of (int, element)
+        Element number and element; laws in the order of their sums.
+    law_sum : list of int
+        Sum of each law.
+    ends : list of (int, int)
+        Numbers of the two bodies of each measure, in the order of the description; -1 for the world.
+    load_rows : list of list of int
+        Measures in no sum that stand for the rows of each load: those of friction between two bodies.
+    with_row : list of int
+        Measures with a row in Newton's system: those between two bodies, in sums of several, of constraints, of limits.
+    plain : list of int
+        Measures of laws that are alone in their sums and have no terms, no compliance and no path.
+    following : set of int
+        Measures that are not the first of their sum.
+    beams : list of int
+        First of the six sums of each element of a beam.
+    compliant : list of int
+        Sums of joints' rows with a compliance.
+    paths : dict
+        Of each sum of measures along the path of a muscle: the measure that has one row for all of them, -1 where the
+        only body that they move takes them, or None where each has its own (step/paths/measures.py).
+    inertias : list of PathInertia
+        Masses along paths, which are no elements of a plan: they have no effort and do no work.
+    """
+
+    force: np.ndarray
+    measures: list[Measure]
+    sums: list[list[int]]
+    weights: list[tuple[float, ...]]
+    laws: list[tuple[int, Effort]]
+    law_sum: list[int]
+    constraints: list[tuple[int, Constraint]]
+    loads: list[tuple[int, BodyLoad]]
+    contacts: list[tuple[int, PlaneContact]]
+    pairs: list[tuple[int, BodyContact]]
+    load_rows: list[list[int]]
+    ends: list[tuple[int, int]]
+    with_row: list[int]
+    plain: list[int]
+    following: set[int]
+    beams: list[int]
+    compliant: list[int]
+    paths: dict[int, int | None]
+    inertias: list[PathInertia]
+
+    @property
+    def beam_sums(self) -> list[int]:
+        """All sums of the elements of beams."""
+        return [s for first in self.beams for s in range(first, first + len(ELEMENT))]
+
+
+def elements_of(structure: Structure) -> list[tuple[int, Element]]:
+    """The elements of all forces of ``structure``, with the numbers of these."""
+    return [(k, element) for k, force in enumerate(structure.forces) for element in force.elements(structure)]
+
+
+def find_roles(structure: Structure, parts: list[tuple[int, Element]]) -> Roles:
+    """The roles of ``parts``, the elements of all forces with the numbers of these, on the bodies of ``structure``."""
+    forces, numbered = _numbered([(k, element) for k, element in parts if not isinstance(element, PathInertia)])
+    groups: dict[tuple, list] = {}
+    for e, element in numbered:
+        if isinstance(element, Effort):
+            key = (*(_key(measure) for measure in element.measures), element.weights)
+            groups.setdefault(key, []).append((e, element))
+    constraints = [(e, element) for e, element in numbered if isinstance(element, Constraint)]
+    constraints.sort(key=lambda item: item[1].rank)
+    measures: list[Measure] = []
+    sums: list[list[int]] = []
+    for group in [*groups.values(), *([item] for item in constraints)]:
+        own = group[0][1].measures
+        sums.append(list(range(len(measures), len(measures) + len(own))))
+        measures.extend(own)
+    loads = [(e, element) for e, element in numbered if isinstance(element, BodyLoad)]
+    load_rows: list[list[int]] = []
+    for _, element in loads:
+        pressing = [] if element.other is None or element.pressed_by is None else element.pressed_by.measures
+        load_rows.append([len(measures) + k for k in range(FRICTION_ROWS * len(pressing))])
+        measures.extend(FRICTION_ROWS * [*pressing])
+    number = {**structure.body_index, WORLD: -1}
+    ends = [(number[measure.body_a], number[measure.body_b]) for measure in measures]
+    needed = {m for own in sums if len(own) > 1 for m in own}
+    needed |= {m for own in sums[len(groups) :] for m in own}
+    for s, group in enumerate(groups.values()):
+        if any(element.terms for _, element in group):
+            needed.add(sums[s][0])
+    beams = _beams(measures, sums[: len(groups)])
+    needed |= {sums[s][0] for first in beams for s in range(first, first + len(ELEMENT))}
+    compliant = [s for s, group in enumerate(groups.values()) if any(element.compliant for _, element in group)]
+    needed |= {sums[s][0] for s in compliant}
+    along = [all(element.law.along_path for _, element in group) for group in groups.values()]
+    paths = {s: _carrier(sums[s], ends) for s, path in enumerate(along) if path}
+    carriers = {m for m in paths.values() if m is not None}
+    joined = {m for s, carrier in paths.items() if carrier is not None for m in sums[s]} - carriers
+    return Roles(
+        force=np.array(forces, dtype=np.int64),
+        measures=measures,
+        sums=sums,
+        weights=[group[0][1].weights or (1.0,) * len(group[0][1].measures) for group in groups.values()],
+        laws=[item for group in groups.values() for item in group],
+        law_sum=[s for s, group in enumerate(groups.values()) for _ in group],
+        constraints=constraints,
+        loads=loads,
+        contacts=[(e, element) for e, element in numbered if isinstance(element, PlaneContact)],
+        pairs=[(e, element) for e, element in numbered if isinstance(element, BodyContact)],
+        load_rows=load_rows,
+        ends=ends,
+        with_row=[m for m, pair in enumerate(ends) if m not in joined and (-1 not in pair or m in needed)],
+        plain=[own[0] for s, own in enumerate(sums[: len(groups)]) if own[0] not in needed and s not in paths],
+        following={m for own in sums for m in own[1:]} - carriers,
+        beams=beams,
+        compliant=compliant,
+        paths=paths,
+        inertias=[element for _, element in parts if isinstance(element, PathInertia)],
+    )
+
+
+def _numbered(elements: list[tuple[int, Element]]) -> tuple[list[int], list[tuple[int, Element]]]:
+    """The force of each number of an element, and the elements with their numbers.
+
+    All pairs of bodies of one force have one number, as there may be many.
+    """
+    forces: list[int] = []
+    numbered: list[tuple[int, Element]] = []
+    for k, element in elements:
+        if not (isinstance(element, BodyContact) and forces and forces[-1] == k):
+            forces.append(k)
+        numbered.append((len(forces) - 1, element))
+    return forces, numbered
+
+
+def _carrier(own: list[int], ends: list[tuple[int, int]]) -> int | None:
+    """See `Roles.paths`; ``own``: the measures of a sum, ``ends``: of all."""
+    moving = {end for m in own for end in ends[m]} - {-1}
+    if len(moving) == 1:
+        return -1
+    return next((m for m in own if set(ends[m]) == moving), None)
+
+
+def _beams(measures: list[Measure], sums: list[list[int]]) -> list[int]:
+    """First of each six sums, of one measure each, that are those of an element of a beam: between the same points."""
+    kinds = [measures[own[0]].kind if len(own) == 1 else "" for own in sums]
+    beams: list[int] = []
+    for s in range(len(sums) - len(ELEMENT) + 1):
+        if kinds[s] != ELEMENT[0] or tuple(kinds[s : s + len(ELEMENT)]) != ELEMENT:
+            continue
+        own = [measures[sums[s + k][0]] for k in range(len(ELEMENT))]
+        points = {(*m.point_a, *m.point_b) for m in own if isinstance(m, MiddleDisplacement)}
+        if len(points) == 1 and len({(m.body_a, m.body_b) for m in own}) == 1:
+            beams.append(s)
+    return beams
+
+
+def _key(measure: Measure) -> tuple:
+    """Equal for measures that are the same."""
+    return tuple(
+        tuple(np.ravel(value)) if isinstance(value, np.ndarray) else value
+        for value in (type(measure), *vars(measure).values())
+    )

@@ -1,0 +1,47 @@
+"""Nodes that are too far apart to determine the motion between them."""
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from varint.base.errors import SparseNodesWarning
+from varint.model.joints.base import Joint
+from varint.results.points import relative
+
+if TYPE_CHECKING:
+    from varint.results.recorded_motion import RecordedMotion
+
+LARGEST_TURN = np.pi  # rad, from node to node: further ones look like turns the other way
+
+
+def warn_of_lost_turns(trajectory: "RecordedMotion", joint: Joint) -> None:
+    """A SparseNodesWarning where a joint turns too far between two neighbouring nodes to count its turns."""
+    spin = relative(trajectory, joint.body_a, joint.body_b).angular_velocity
+    ends = np.arange(len(spin) - 1)[:, None] + [0, 1]
+    speed = np.linalg.norm(spin, axis=1)[ends]
+    harm = "whole turns are missing from its coordinates"
+    _warn(f"joint {joint.name!r}", trajectory.t[ends], speed, harm, stacklevel=5)
+
+
+def warn_of_unknown_motion(trajectory: "RecordedMotion", times: np.ndarray) -> None:
+    """A SparseNodesWarning where a body turns too far between the nodes on either side of one of the ``times``, s."""
+    between = times[~np.isin(times, trajectory.t)]
+    ends = np.unique(np.searchsorted(trajectory.t, between))[:, None] + [-1, 0]
+    speed = np.linalg.norm(trajectory.angular_velocity[ends], axis=-1)  # (K, 2, nb)
+    fastest = int(speed.max(axis=(0, 1), initial=0.0).argmax())
+    who = f"body {trajectory.mechanism.bodies[fastest].name!r}"
+    _warn(who, trajectory.t[ends], speed[..., fastest], "the motion in between is not known", stacklevel=4)
+
+
+def _warn(who: str, t: np.ndarray, speed: np.ndarray, harm: str, stacklevel: int) -> None:
+    """``t``, ``speed``: (K, 2) s and rad/s, at the nodes before and after each of K gaps. ``harm``: what is wrong."""
+    turn = speed.mean(axis=1) * np.diff(t, axis=1)[:, 0]
+    if turn.max(initial=0.0) > LARGEST_TURN:
+        k = int(turn.argmax())
+        warnings.warn(
+            f"{who} turns by some {turn[k]:.3g} rad between the nodes at {t[k, 0]:g} and {t[k, 1]:g} s, and nodes"
+            f" determine no more than half a turn: {harm}. Record nodes more often, by a smaller 'every'",
+            SparseNodesWarning,
+            stacklevel=stacklevel,
+        )

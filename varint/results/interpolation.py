@@ -1,0 +1,106 @@
+"""The motion between recorded nodes: Hermite polynomials of positions and rotation vectors."""
+
+import numpy as np
+
+from varint.model.rotation_vectors import left_jacobian, quat_from_vector, quat_product, turned, vector_from_quat
+from varint.results.record import HeldNodes, Nodes
+
+LOW_ORDER = 2
+STENCILS = ((LOW_ORDER, 2), (6, 4))  # (highest order of the method, number of nodes)
+LARGEST_STENCIL = 6
+LARGEST_TURN = 2.5  # rad, within a stencil: rotation vectors are unique up to pi
+LINEAR = ("work", "command", "law_state", "load")
+
+
+def interpolated(nodes: Nodes, times: np.ndarray, order: int) -> HeldNodes:
+    """The motion at ``times`` (K,), s, which lie within those of ``nodes``; ``order`` is that of the method of the run.
+
+    Polynomials of positions and rotation vectors match values and rates at every node of a stencil; velocities are
+    their derivatives. Stencils on which a body turns far have two nodes.
+    """
+    t = nodes["t"]
+    wanted = next((count for highest, count in STENCILS if order <= highest), LARGEST_STENCIL)
+    before = _before(t, times)
+    chosen = _stencils(before, min(wanted, len(t)), len(t))
+    values, slopes = _hermite(t[chosen], times)
+    x, v = nodes["position"][chosen], nodes["velocity"][chosen]
+    r, r_rate = _turns(nodes["quat_wxyz"], nodes["angular_velocity"], before, chosen)
+    away = np.abs(chosen - before[:, None])
+    if away.max() > 1 and away.max() * np.linalg.norm(r[away == 1], axis=-1).max() > LARGEST_TURN:
+        return interpolated(nodes, times, LOW_ORDER)
+    turn, turn_rate = _sum(values, r, r_rate), _sum(slopes, r, r_rate)
+    arrays = {
+        "t": times,
+        "position": _sum(values, x, v),
+        "quat_wxyz": quat_product(nodes["quat_wxyz"][before], quat_from_vector(turn)),
+        "velocity": _sum(slopes, x, v),
+        "angular_velocity": turned(left_jacobian(-turn), turn_rate),  # the right Jacobian: in body axes
+    }
+    if "vertices" in nodes:
+        x, v = nodes["vertices"][chosen], nodes["vertex_velocities"][chosen]
+        arrays |= {"vertices": _sum(values, x, v), "vertex_velocities": _sum(slopes, x, v)}
+    for name in LINEAR:
+        if name in nodes:
+            arrays[name] = linear(t, nodes[name], times)
+    if "unresolved_body" in nodes:
+        arrays["unresolved_body"] = nodes["unresolved_body"][
+            np.minimum(np.searchsorted(t, times), len(t) - 1)
+        ]  # of the node that follows
+    return HeldNodes(arrays)
+
+
+def _stencils(before: np.ndarray, count: int, total: int) -> np.ndarray:
+    """(K, count) numbers of neighbouring nodes, half of them on either side, but at the ends of the run."""
+    first = np.clip(before - (count // 2 - 1), 0, total - count)
+    return first[:, None] + np.arange(count)
+
+
+def _hermite(t: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weights (K, count, 2) of values and rates at nodes ``t`` (K, count), for the polynomial and for its derivative.
+
+    With Lagrange's polynomials l_j: (1 - 2 (t - t_j) l_j'(t_j)) l_j^2 and (t - t_j) l_j^2.
+    """
+    count = t.shape[1]
+    apart = times[:, None] - t
+    lagrange, slope, own_slope = np.ones_like(t), np.zeros_like(t), np.zeros_like(t)
+    for j in range(count):
+        for k in range(count):
+            if k != j:
+                gap = t[:, j] - t[:, k]
+                slope[:, j] = (slope[:, j] * apart[:, k] + lagrange[:, j]) / gap
+                lagrange[:, j] *= apart[:, k] / gap
+                own_slope[:, j] += 1 / gap
+    square, square_slope = lagrange**2, 2 * lagrange * slope
+    factor = 1 - 2 * apart * own_slope
+    values = np.stack([factor * square, apart * square], axis=-1)
+    slopes = np.stack([factor * square_slope - 2 * own_slope * square, apart * square_slope + square], axis=-1)
+    return values, slopes
+
+
+def _turns(
+    quat: np.ndarray, angular_velocity: np.ndarray, before: np.ndarray, chosen: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rotation vectors (K, count, nb, 3) from the node before to those of the stencil, rad, and their rates."""
+    back = quat[before] * [1.0, -1.0, -1.0, -1.0]
+    turned = quat_product(back[:, None], quat[chosen])
+    vector = vector_from_quat(np.where(turned[..., :1] < 0, -turned, turned))
+    rate = np.linalg.solve(left_jacobian(-vector), angular_velocity[chosen][..., None])[..., 0]
+    return vector, rate
+
+
+def _sum(weights: np.ndarray, values: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    return np.einsum("kj,kj...->k...", weights[..., 0], values) + np.einsum("kj,kj...->k...", weights[..., 1], rates)
+
+
+def linear(t: np.ndarray, values: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Values at ``times`` (K,) between those (T, ...) at ``t`` (T,)."""
+    before = _before(t, times)
+    after = np.minimum(before + 1, len(t) - 1)
+    span = np.where(after > before, t[after] - t[before], 1.0)
+    share = ((times - t[before]) / span).reshape(-1, *[1] * (values.ndim - 1))
+    return (1 - share) * values[before] + share * values[after]
+
+
+def _before(t: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """(K,) numbers of the nodes before ``times``."""
+    return np.clip(np.searchsorted(t, times, side="right") - 1, 0, max(0, len(t) - 2))

@@ -1,0 +1,82 @@
+"""Judges a run by its recorded nodes, where steps are not judged as they are made: runs in reduced coordinates."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from varint.kinematics.drift import joint_drift, left_open, most_open_bodies
+from varint.results.component_energies import FEW, component_energies, jumps
+from varint.results.recorded_motion import RecordedMotion
+from varint.step.energy.balance import LARGEST_ERROR
+
+JUMP = 0.01  # of the energy that takes part: the largest change of the energy residual within a few nodes
+# drift of joints that is not reported, of the size of the parts: with error control, which closes loops at the nodes,
+# and of steps of one size
+OPEN, OPEN_BY_STEPS = 1e-10, 1e-3
+OPEN_AS_AT_START = 10.0  # times that of the start, as of loops that close within their digits only
+
+
+def judge_nodes(motion: RecordedMotion, by_energy: bool) -> np.ndarray:
+    """(T,) number of a body at nodes where energy jumped or joints are open, -1 elsewhere.
+
+    Energy jumps where the residual of a component changes by more than 1 % of the energy that takes part within a few
+    nodes and does not come back, or exceeds 5 % of the scale (`ComponentEnergy`), in runs of more than ten nodes.
+    ``by_energy``: whether it is judged, never of runs in which loads or prescribed joints do work, which is known by
+    sums over the nodes alone. Joints are open beyond `open_bound`.
+    """
+    bodies = np.full(len(motion.t), -1)
+    for node, body in (*(_jumped(motion) if by_energy else ()), *_open(motion)):
+        bodies[node] = body
+    return bodies
+
+
+def open_bound(motion: RecordedMotion) -> float:
+    """Drift, m, from which on joints are reported, but never up to ten times that of the start.
+
+    By the size of a part: 1e-10 with error control, 1e-6 or 100 ``rtol`` with ``baumgarte=0``, 1e-3 of fixed steps.
+    """
+    rtol, length = motion._step_tolerance, motion.mechanism.compiled.length
+    if rtol is None:
+        return OPEN_BY_STEPS * length
+    if not motion.settings["baumgarte"]:
+        return left_open(rtol) * length
+    start = joint_drift(motion.mechanism.compiled, motion.position[:1], motion.quat_wxyz[:1])[0]
+    return max(OPEN * length, OPEN_AS_AT_START * start if motion.t[0] == 0 else 0.0)
+
+
+def drift_of(motion: RecordedMotion) -> np.ndarray:
+    """(T,) m: drift of the joints at the nodes, part by part; zero where the tree holds all joints."""
+    if not motion.mechanism.compiled.topology.clusters:
+        return np.zeros(len(motion.t))
+    return np.concatenate([part.drift for part in motion.parts()])
+
+
+def _jumped(motion: RecordedMotion) -> Iterable[tuple[int, int]]:
+    """Nodes before which energy came or went without work, and the body whose velocity changed most there."""
+    if len(motion.t) <= 2 * FEW or motion.work_from_outside.any():
+        return
+    for own in component_energies(motion):
+        before = -FEW
+        beyond = np.flatnonzero(np.abs(own.error) > LARGEST_ERROR * own.scale)[:1]
+        nodes = [node for node, _ in jumps(motion.t, own.error, own.energy, JUMP)]
+        for node in sorted([*nodes, *beyond.tolist()]):
+            if node >= before + FEW:
+                yield node, _most_changed(motion, own.bodies, node)
+                before = node
+
+
+def _most_changed(motion: RecordedMotion, bodies: np.ndarray, node: int) -> int:
+    """The one of the ``bodies`` with the largest kinetic energy of the change of its velocity to a node."""
+    ends = slice(max(0, node - 1), node + 1)
+    line, turn = (np.ptp(array[ends], axis=0) for array in (motion.velocity, motion.angular_velocity))
+    energy = [motion.mechanism.bodies[i].mass * line[i] @ line[i] for i in bodies]
+    energy += np.array([turn[i] @ motion.mechanism.bodies[i].inertia @ turn[i] for i in bodies])
+    return int(bodies[int(np.argmax(energy))])
+
+
+def _open(motion: RecordedMotion) -> Iterable[tuple[int, int]]:
+    """Nodes at which joints are open, and a body on the joint that is open most."""
+    nodes = np.flatnonzero(drift_of(motion) > open_bound(motion))
+    if nodes.size:
+        bodies = most_open_bodies(motion.mechanism.compiled, motion.position[nodes], motion.quat_wxyz[nodes])
+        yield from zip(nodes.tolist(), bodies.tolist(), strict=True)

@@ -1,0 +1,125 @@
+"""A run as data: what a file holds of it and what a trajectory is made of."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from varint.base.display import Shown, described, names_text
+from varint.mechanism.mechanism import Mechanism
+
+DONE = "the run reached its end"
+
+
+class Nodes(Protocol):
+    """Arrays (T, ...) by name, wherever they are kept."""
+
+    def __getitem__(self, name: str) -> np.ndarray: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __contains__(self, name: object) -> bool: ...
+    def parts(self) -> Iterator["Nodes"]:
+        """The same nodes in order, in parts that fit in memory."""
+        ...
+
+
+class HeldNodes(dict[str, np.ndarray]):
+    """Nodes in memory."""
+
+    def __repr__(self) -> str:
+        return described(self, [names_text(self)])
+
+    def parts(self) -> Iterator[Nodes]:
+        """Themselves."""
+        yield self
+
+
+class ChosenNodes(Mapping[str, np.ndarray]):
+    """Nodes first, first + step, ... of ``nodes``, taken array by array when asked for. Pickled they are in memory."""
+
+    def __init__(self, nodes: Nodes, chosen: slice) -> None:
+        self._nodes, self._chosen = nodes, chosen
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._nodes[name][self._chosen]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._nodes)
+
+    def __len__(self) -> int:
+        return len(list(self._nodes))
+
+    def __repr__(self) -> str:
+        return described(self, [names_text(self)])
+
+    def __reduce__(self) -> tuple:
+        return HeldNodes, ({name: self[name].copy() for name in self},)
+
+    def parts(self) -> Iterator[Nodes]:
+        """Themselves, in memory."""
+        yield HeldNodes({name: self[name] for name in self})
+
+
+def joined(blocks: list[dict[str, np.ndarray]]) -> HeldNodes:
+    """The nodes of ``blocks``, one after the other; taken out of them, so that one array at a time is there twice."""
+    return HeldNodes({name: np.concatenate([block.pop(name) for block in blocks]) for name in list(blocks[0])})
+
+
+class Counts(NamedTuple):
+    """Work of a run: steps, Newton iterations, sub-steps beyond one a step, evaluations of the accelerations."""
+
+    steps: int = 0
+    newton_iterations: int = 0
+    substeps: int = 0
+    evaluations: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Record(Shown):
+    """A run of T recorded nodes.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+    settings : dict
+        Arguments of the run, JSON-ready; ``formulation`` says who made it.
+    layout : dict
+        JSON-ready: what the columns of the arrays belong to, where the mechanism alone does not say it.
+    nodes : Nodes
+        "t", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command", "law_state" as in `Trajectory`;
+        "load" where it varies; "unresolved_body" in maximal, "q" and others in reduced coordinates.
+    diagnostics : Nodes or None
+        The arrays of `Diagnostics` by name, or None.
+    load : (1, nb, 6) or None
+        External force, N, world, and torque, N m, body, without gravity, where they are constant.
+    counts : Counts
+    status : int
+        0 done, 1 a step could not be solved, -1 unfinished.
+    message : str
+    wall_time : float
+        Seconds spent stepping.
+    checkpoint : dict of name to array, or None
+        All that the steps to come depend on; None where the run cannot go on from here.
+    inputs : tuple of arrays, or None
+        Of the start and of what acts from outside, for the fingerprint of the run; None where that is known.
+    fingerprint : str
+        By which a run that goes on is known; empty where it is not known yet.
+    """
+
+    mechanism: Mechanism
+    settings: dict
+    layout: dict
+    nodes: Nodes
+    load: np.ndarray | None
+    counts: Counts
+    status: int
+    message: str
+    wall_time: float
+    checkpoint: Mapping[str, np.ndarray] | None = None
+    inputs: tuple[np.ndarray, ...] | None = None
+    fingerprint: str = ""
+    diagnostics: Nodes | None = None
+
+    def part(self, nodes: Nodes) -> "Record":
+        """The same run with other nodes, from which it cannot go on, and without diagnostics."""
+        return replace(self, nodes=nodes, checkpoint=None, inputs=None, fingerprint="", diagnostics=None)

@@ -1,0 +1,500 @@
+"""A recorded motion as data, and what follows from it: all of a `Trajectory` but what shows and writes it."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varint.base.checks import in_a_shape, is_whole, shown, suggestion
+from varint.base.errors import ArgumentError
+from varint.kinematics.frames import joint_coordinates, joint_rates, nearest_coordinates
+from varint.mechanism.mechanism import Mechanism
+from varint.model.joints.base import Joint
+from varint.model.known_forces import USES, refuse
+from varint.model.state import State
+from varint.results import trajectory_display
+from varint.results.by_name import ByName, by_contact
+from varint.results.contact_forces import penetrations
+from varint.results.derived import QUANTITIES, evaluated, keeps_energy, left_by
+from varint.results.diagnostics import RecordedDiagnostics
+from varint.results.forces import Forces, forces_at, path_lengths, path_rates, states_of
+from varint.results.gaps import warn_of_lost_turns, warn_of_unknown_motion
+from varint.results.interpolation import interpolated, linear
+from varint.results.mesh_energies import by_body, node_state
+from varint.results.points import PointPath, Relative, point_path, relative
+from varint.results.prescribed_motions import efforts_by_name, powers_of_motions, rates_of_motions
+from varint.results.quantities import row_sums
+from varint.results.reactions import Reaction, accelerations_and_reactions
+from varint.results.record import ChosenNodes, Nodes, Record
+from varint.results.since import Since, followed, summed_work, turns_before
+from varint.results.stiff_damping import rates_of_steps, warn_of_shaking
+from varint.results.touching import ContactForces, TouchingPoints, touching_points
+from varint.step.limits.parts import one_sided
+from varint.step.plan import Workspace
+
+Value = TypeVar("Value")
+OTHER_NAMES = {"time": "t", "times": "t", "dt": "settings", "q": "coordinates", "qdot": "rates", "x": "position"}
+
+
+def _recorded(name: str) -> Any:
+    """The attribute that is the array ``name`` of the nodes."""
+    return property(lambda trajectory: trajectory.nodes[name], doc="See the class.")
+
+
+def _of_record(name: str) -> Any:
+    """The attribute that is the attribute ``name`` of the record."""
+    return property(operator.attrgetter(f"record.{name}"), doc="See the class.")
+
+
+class RecordedMotion:
+    """Poses and velocities at T recorded nodes, and what follows from them.
+
+    ``len(trajectory)`` is T, ``trajectory[i]`` the `State` at node i, ``trajectory[a:b:c]`` the trajectory of these
+    nodes; a loop goes over the states. Quantities such as ``energy`` and ``drift`` are attributes too, see
+    `varint.results.derived`. What was worked out is left behind when a trajectory is pickled or copied.
+
+    Attributes
+    ----------
+    record : Record
+        What the run left.
+    mechanism : Mechanism
+    nodes : Nodes
+        The arrays up to ``law_states`` by name, of a large run in a file read when first asked for.
+    settings : dict
+        Arguments of the run.
+    t : (T,) s
+    position : (T, nb, 3) m, world; bodies in the order of the mechanism
+    quat_wxyz : (T, nb, 4)
+    velocity : (T, nb, 3) m/s, world
+    angular_velocity : (T, nb, 3) rad/s, body
+    load : (T or 1, nb, 6) external force, N, world, and torque, N m, body, without gravity; one for all if constant
+    work : (T, forces) J, done by each force since the start of the run
+    command : (T, forces) input of each force, zero where it has none
+    law_states : (T, n) states of the laws that have one, in the order of the forces
+    newton_iterations, substeps : int
+        Newton iterations, and sub-steps beyond one a step, of the whole run.
+    steps : int
+        Steps done.
+    success : bool
+    status : int
+        0 done, 1 a step did not converge, -1 the run was not finished.
+    message : str
+    wall_time : float
+        Seconds spent stepping.
+    """
+
+    _name_in_messages = "Trajectory"
+    _from_text = ": vi.load reads a file"
+
+    if TYPE_CHECKING:
+        record: Record
+        _counted: Mapping[str, np.ndarray] | None
+        _since: Since | None
+
+    def __init__(
+        self, record: Record, counted: Mapping[str, np.ndarray] | None = None, since: Since | None = None
+    ) -> None:
+        """``counted``: joint name to coordinates near those of the nodes, whose turns these go on counting.
+
+        ``since``: what the nodes before these left.
+        """
+        self.__dict__.update(record=record, _counted=counted, _since=since)
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        """Raise AttributeError with the nearest name; called for names that are none, and by types for quantities."""
+        if hasattr(type(self), name):
+            return object.__getattribute__(self, name)  # a property whose own AttributeError says more
+        names = [known for known in dir(type(self)) if not known.startswith("_")]
+        near = f", did you mean '{OTHER_NAMES[name]}'?" if name in OTHER_NAMES else ""
+        near = near or ("" if name.startswith("_") else suggestion(name, names))
+        raise AttributeError(f"a {type(self).__name__} has no attribute '{name}'{near}")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{name!r} cannot be set: trajectory attributes are read-only")
+
+    def __repr__(self) -> str:
+        return trajectory_display.text(self)
+
+    def _repr_html_(self) -> str:
+        return trajectory_display.in_html(self)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"record": self.record, "_counted": self._counted, "_since": self._since}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+
+    mechanism: Mechanism = _of_record("mechanism")
+    nodes: Nodes = _of_record("nodes")
+    settings: dict = _of_record("settings")
+    status: int = _of_record("status")
+    message: str = _of_record("message")
+    wall_time: float = _of_record("wall_time")
+    steps: int = _of_record("counts.steps")
+    newton_iterations: int = _of_record("counts.newton_iterations")
+    substeps: int = _of_record("counts.substeps")
+    t = _recorded("t")
+    position = _recorded("position")
+    quat_wxyz = _recorded("quat_wxyz")
+    velocity = _recorded("velocity")
+    angular_velocity = _recorded("angular_velocity")
+    work = _recorded("work")
+    command = _recorded("command")
+    law_states = _recorded("law_state")
+
+    @cached_property
+    def diagnostics(self) -> RecordedDiagnostics | None:
+        """Energy, momenta and drift at a stride of their own, where ``diagnostics_every`` asked for them."""
+        recorded = self.record.diagnostics
+        return None if recorded is None else RecordedDiagnostics(self.mechanism, recorded)
+
+    @property
+    def success(self) -> bool:
+        """Whether the run reached its end."""
+        return self.status == 0
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    @overload
+    def __getitem__(self, index: int) -> State: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: int | slice) -> State | Self:
+        if not isinstance(index, slice):
+            return self.state(index)
+        try:
+            chosen = range(len(self))[index]
+        except (TypeError, ValueError) as problem:
+            raise ArgumentError(f"the nodes of a trajectory are chosen by whole numbers: {problem}") from None
+        if not len(chosen) or chosen.step < 0:
+            sliced = f"{index.start}:{index.stop}:{index.step}"
+            raise ArgumentError(f"the slice {sliced} of {len(self)} nodes selects no node, or runs backward")
+        nodes = slice(chosen.start, chosen.stop, chosen.step)
+        counted = self._by_joint(lambda joint: self._turned[joint.name][nodes])
+        return type(self)(self.record.part(ChosenNodes(self.nodes, nodes)), counted)
+
+    def __iter__(self) -> Iterator[State]:
+        return (self.state(i) for i in range(len(self)))
+
+    def state(self, i: int) -> State:
+        """The `State` (of meshes too: `MeshState`) at node ``i``, -T to T - 1. Raises ArgumentError, IndexError."""
+        if not is_whole(i):
+            raise ArgumentError(f"a node of a trajectory is a whole number, or a slice of them, got {shown(i)}")
+        node = int(i)
+        if not -len(self) <= node < len(self):
+            raise IndexError(f"there is no node {node}: the trajectory has {len(self)}")
+        return node_state(self.mechanism, self.nodes, node)
+
+    @overload
+    def at(self, t: float) -> State: ...
+    @overload
+    def at(self, t: np.ndarray) -> RecordedMotion: ...
+    def at(self, t: ArrayLike) -> State | RecordedMotion:
+        """The motion between nodes: the `State` at a time ``t``, s, or a `Trajectory` with nodes at times (K,).
+
+        Positions and rotation vectors are Hermite polynomials through the nearest 2 nodes, 4 for schemes above order
+        2, 6 above order 6 (2 where a body turns far among them); velocities are their derivatives. So the error is of
+        the order of the scheme, or higher, in the spacing of the nodes; it opens joints by as much. Across the jump of
+        an impact it is of order one. Inputs and external loads, work and states of laws are linear in between. From
+        node to node a body may turn by no more than pi: a SparseNodesWarning reports more.
+
+        Raises ArgumentError for times that do not rise, or lie outside those of the nodes.
+        """
+        times = in_a_shape(t, ((), (None,)), "t", ArgumentError, "a time or a list of times, s")
+        chosen, first, last = np.atleast_1d(times), self.t[0], self.t[-1]
+        if not chosen.size or chosen[0] < first or chosen[-1] > last or (np.diff(chosen) <= 0).any():
+            raise ArgumentError(f"t must be a time, or times that rise, from {first:g} to {last:g} s, got {shown(t)}")
+        warn_of_unknown_motion(self, chosen)
+        nodes = interpolated(self.nodes, chosen, self.order)
+        counted = self._by_joint(lambda joint: linear(self.t, self._turned[joint.name], chosen))
+        between = self._between(self.record.part(nodes), counted)
+        return between if times.ndim else between.state(0)
+
+    def _between(self, record: Record, counted: Mapping[str, np.ndarray]) -> RecordedMotion:
+        """The motion of ``record``, whose nodes lie between those of this one."""
+        return type(self)(record, counted)
+
+    @property
+    def order(self) -> int:
+        """Order of the method that made the run; 2 for a user-defined integrator, whose order is unknown."""
+        return self.settings.get("order", 2)
+
+    @property
+    def _step_tolerance(self) -> float | None:
+        """Relative tolerance by which the method chose its steps; None for steps without error control."""
+        return None
+
+    @property
+    def unresolved_body(self) -> np.ndarray:
+        """(T,) number of a body whose motion a step did not resolve, -1 for none, see `unresolved`.
+
+        What the last steps did not resolve belongs to the whole run: a part of it does not have it.
+        """
+        known = "unresolved_body" in self.nodes  # not of runs by other methods
+        bodies = self.nodes["unresolved_body"] if known else np.full(len(self.t), -1)
+        ending = int((self.record.checkpoint or {}).get("ending", [-1])[0])  # of the last steps of a run
+        return bodies if ending < 0 or bodies[-1] >= 0 else np.append(bodies[:-1], ending)
+
+    @property
+    def load(self) -> np.ndarray:
+        """(T or 1, nb, 6) external force, N, world, and torque, N m, body, without gravity."""
+        return self.nodes["load"] if self.record.load is None else self.record.load
+
+    def parts(self) -> Iterator[Self]:
+        """The same nodes in order, as trajectories that fit in memory; their quantities are those of the whole."""
+        part = None
+        for nodes in self.nodes.parts():
+            if nodes is self.nodes:
+                yield self
+                return
+            part = type(self)(self.record.part(nodes), since=self._since if part is None else left_by(part))
+            yield part
+
+    @cached_property
+    def orientation(self) -> np.ndarray:
+        """(T, nb) numpy-quaternion array, a view of ``quat_wxyz``."""
+        import quaternion  # slow to import, so only when asked for
+
+        return quaternion.as_quat_array(self.quat_wxyz)
+
+    @property
+    def unresolved(self) -> np.ndarray:
+        """(T_u,) s: recorded nodes before which a step did not resolve the motion.
+
+        In a component of the mechanism (bodies that joints or forces connect) energy came or went without work and did
+        not come back: within six steps more than 0.6 % of the largest kinetic energy so far and the work in these
+        steps, or more than 5 % in all since the start, or since the last such step, of the largest kinetic energy or
+        work so far (docs/theory.md section 6). A step is judged two or three steps later, the last ones at the end of
+        the run. Runs in reduced coordinates are judged by their recorded nodes, joints that are open included
+        (`varint.results.node_watch.judge_nodes`).
+        """
+        return self.t[self.unresolved_body >= 0]
+
+    @cached_property
+    def force(self) -> Mapping[str, np.ndarray]:
+        """Force name to its effort (T,) along its length or coordinate, N or N m.
+
+        Of a prescribed motion or coupling: what the equations of motion at each node ask for. Of a prescribed point the
+        force (T, 3), of a prescribed body force and torque (T, 6), world.
+        """
+        return efforts_by_name(self, self._efforts)
+
+    @cached_property
+    def power(self) -> Mapping[str, np.ndarray]:
+        """Force name to its power (T,), W."""
+        return self._by_force(self._powers)
+
+    @cached_property
+    def law_state(self) -> Mapping[str, np.ndarray]:
+        """Force name to the state (T,) of its law: an integral of a deviation, an activation; (T, 0) without one."""
+        states = partial(states_of, self.mechanism, self.law_states)
+        return ByName(self.mechanism.force_index, self.mechanism.force, states, "force")
+
+    @property
+    def contact_force(self) -> Mapping[str, np.ndarray]:
+        """Name of a hard contact to its force (T, 3), N, world, on its body, of a `Contact` on ``body_a``.
+
+        What the equations of motion at each node ask for; that of impacts between nodes is not in it.
+        """
+        return by_contact(self._contact_forces.by_name if self._touches and self._dynamics else {})
+
+    @cached_property
+    def contacts(self) -> TouchingPoints:
+        """Points where hard contacts touch at the nodes, with the forces there, as in `contact_force`."""
+        rows = self._contact_forces.rows if self._touches and self._dynamics else np.zeros((0, 0, 10))
+        return touching_points(self.mechanism, self.t, rows)
+
+    @cached_property
+    def penetration(self) -> Mapping[str, np.ndarray]:
+        """Name of a hard contact to its depth (T,), m: of the deepest point of a `HardContact`, of the overlap of
+        shapes of a `Contact`; zero where there is none."""
+        return by_contact(penetrations(self.mechanism, self.position, self.quat_wxyz))
+
+    @cached_property
+    def length(self) -> Mapping[str, np.ndarray]:
+        """Force name to the length (T,), m, of its path; (T, 0) where it has none, see `Tendon`."""
+        lengths = partial(path_lengths, self.mechanism, self.forces_along.value)
+        return ByName(self.mechanism.force_index, self.mechanism.force, lengths, "force")
+
+    @cached_property
+    def length_rate(self) -> Mapping[str, np.ndarray]:
+        """Force name to the rate (T,), m/s, of the length of its path; (T, 0) where it has none."""
+        rates = partial(path_rates, self.mechanism, self.forces_along.rate)
+        return ByName(self.mechanism.force_index, self.mechanism.force, rates, "force")
+
+    @cached_property
+    def force_potential(self) -> Mapping[str, np.ndarray]:
+        """Force name to its potential energy (T,), J; zero for those without one."""
+        return self._by_force(self.forces_along.potential)
+
+    @cached_property
+    def dissipated(self) -> Mapping[str, np.ndarray]:
+        """Force name to the energy (T,), J, that it took out since the first node, its potential not counted."""
+        potential = self.forces_along.potential
+        return self._by_force(potential[0] - potential - (self.work - self.work[0]))
+
+    @cached_property
+    def coordinates(self) -> Mapping[str, np.ndarray]:
+        """Joint name to its coordinates (T, dof), or (T,) where it has one; m, rad.
+
+        Angles go on past pi, rotation vectors as well: no jumps as long as no joint turns by more than pi
+        from one recorded node to the next, else a SparseNodesWarning. At the first node they are the shortest. Those
+        of some of the nodes, and between nodes, have the turns of the whole.
+        """
+
+        def checked(joint: Joint) -> np.ndarray:
+            if self._counted is None:
+                warn_of_lost_turns(self, joint)
+            return self._turned[joint.name]
+
+        return self._by_joint(checked)
+
+    @cached_property
+    def _turned(self) -> Mapping[str, np.ndarray]:
+        """Like ``coordinates``, without a warning about nodes that are far apart."""
+        return self._by_joint(self._with_turns)
+
+    def _with_turns(self, joint: Joint) -> np.ndarray:
+        q = self._coordinates(joint)
+        return q if self._counted is None else nearest_coordinates(joint, q, self._counted[joint.name])
+
+    def _coordinates(self, joint: Joint) -> np.ndarray:
+        return joint_coordinates(self.mechanism, joint, self.position, self.quat_wxyz)
+
+    @cached_property
+    def rates(self) -> Mapping[str, np.ndarray]:
+        """Joint name to the rates of its coordinates (T, dof), or (T,) where it has one; m/s, rad/s."""
+        motion = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
+        return self._by_joint(lambda joint: joint_rates(self.mechanism, joint, self._turned[joint.name], *motion))
+
+    def path(self, body: str, point: ArrayLike | None = None) -> PointPath:
+        """The path of a point of ``body``: ``position``, ``velocity`` and ``acceleration`` (T, 3), world.
+
+        ``point`` (3,): where it is in the reference configuration, m, world; the centre of mass where not given.
+        """
+        return point_path(self, body, point)
+
+    def relative(self, body_a: str, body_b: str) -> Relative:
+        """The motion of ``body_b`` as seen from ``body_a``, which turns and moves; either may be ``"world"``."""
+        return relative(self, body_a, body_b)
+
+    @property
+    def vertices(self) -> Mapping[str, np.ndarray]:
+        """Name of a deformable body to the places (T, n, 3) of its vertices, m, world."""
+        return by_body(self.mechanism, self.nodes, "vertices")
+
+    @property
+    def vertex_velocities(self) -> Mapping[str, np.ndarray]:
+        """Name of a deformable body to the velocities (T, n, 3) of its vertices, m/s, world."""
+        return by_body(self.mechanism, self.nodes, "vertex_velocities")
+
+    @cached_property
+    def reactions(self) -> Mapping[str, Reaction]:
+        """Joint name to the force (T, 3), N, and torque (T, 3), N m, world, that it exerts on its ``body_b``.
+
+        The torque is about the joint's anchor on ``body_b``; ``body_a`` gets the opposite. They balance
+        `load`, gravity and the inertia of every body at the pose and velocity of each node. Where joints are
+        redundant, the smallest multipliers that do so, see `Mechanism.diagnose`.
+        """
+        reaction, index = self._dynamics[1], self.mechanism.joint_index
+        return self._by_joint(lambda joint: Reaction(*np.split(reaction[:, index[joint.name]], 2, axis=1)))
+
+    @property
+    def acceleration(self) -> np.ndarray:
+        """(T, nb, 3) of the centres of mass by the equations of motion at each node, m/s^2, world."""
+        return self._dynamics[0][..., :3]
+
+    @property
+    def angular_acceleration(self) -> np.ndarray:
+        """(T, nb, 3) rad/s^2, body."""
+        return self._dynamics[0][..., 3:]
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether a motion is prescribed."""
+        return any(force.constraint and force.commanded for force in self.mechanism.forces)
+
+    @cached_property
+    def is_conservative(self) -> bool:
+        """Whether the energy stays but for the step: no load, and no force without a potential does work."""
+        return keeps_energy(self)
+
+    @cached_property
+    def work_from_outside(self) -> np.ndarray:
+        """(T,) J, of the loads and of prescribed joints since the start, summed over the recorded nodes.
+
+        Of prescribed joints in reduced coordinates; in maximal ones ``work`` has theirs.
+        """
+        return summed_work(self)
+
+    @property
+    def _work_between(self) -> np.ndarray:
+        """(T - 1,) J, of `work_from_outside` from node to node, by the trapezoidal rule."""
+        velocity = np.concatenate([self.velocity, self.angular_velocity], axis=2)
+        power = row_sums(self.load * velocity) if self.load.any() else np.zeros(len(velocity))
+        return 0.5 * (power[1:] + power[:-1]) * np.diff(self.t)
+
+    @cached_property
+    def _joints(self) -> Workspace:
+        """Joints whose drift follows the coordinates of products of exponentials."""
+        return followed(self)
+
+    @cached_property
+    def _dynamics(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        refuse(self.mechanism, USES["reactions"])
+        warn_of_shaking(self, stacklevel=4)
+        load = self.load + self.forces_along.load
+        bend = rates_of_motions(self)[1]
+        forces = self._contact_forces
+        found = self.mechanism, load, self.position, self.quat_wxyz, self.velocity, self.angular_velocity, bend
+        return accelerations_and_reactions(*found, with_terms=True, contact_forces=forces)
+
+    @property
+    def _touches(self) -> bool:
+        """Whether there are hard contacts."""
+        return bool(self.mechanism.compiled.plan.contacts.body.size)
+
+    @cached_property
+    def _contact_forces(self) -> ContactForces:
+        """See `contact_force`; `_dynamics` fills it."""
+        return ContactForces()
+
+    @cached_property
+    def forces_along(self) -> Forces:
+        """Efforts, powers and potentials of all forces, see `Forces`."""
+        turns, rates = turns_before(self), rates_of_steps(self)
+        motion = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
+        return forces_at(self.mechanism, *motion, self.command, self.law_states, turns, rates)
+
+    @property
+    def _efforts(self) -> np.ndarray:
+        plan = self.mechanism.compiled.plan
+        if not one_sided(plan).measure.size + plan.contacts.body.size and not any(
+            force.constraint for force in self.mechanism.forces
+        ):
+            return self.forces_along.effort
+        return self.forces_along.effort + self.mechanism.compiled.by_force(self._dynamics[2])
+
+    @property
+    def _powers(self) -> np.ndarray:
+        powers = self.forces_along.power
+        return powers + powers_of_motions(self, self._dynamics[2]) if self.is_driven else powers
+
+    def _by_joint(self, evaluate: Callable[[Joint], Value]) -> Mapping[str, Value]:
+        return ByName(self.mechanism.joint_index, self.mechanism.joint, evaluate)
+
+    def _by_force(self, columns: np.ndarray) -> Mapping[str, np.ndarray]:
+        index = self.mechanism.force_index
+        return ByName(index, self.mechanism.force, lambda force: columns[:, index[force.name]], "force")
+
+
+for _quantity in QUANTITIES.values():
+    _attribute = cached_property(evaluated(_quantity))
+    setattr(RecordedMotion, _quantity.name, _attribute)
+    _attribute.__set_name__(RecordedMotion, _quantity.name)

@@ -1,0 +1,201 @@
+"""Warnings about a run whose steps did not resolve its motion."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from varint.kinematics.diagnosis import mobility_at
+from varint.kinematics.frames import JointFrames, with_world
+from varint.mechanism.mechanism import Mechanism
+from varint.model.forces.along import AlongCoordinate
+from varint.model.state import State
+from varint.results.derived import energy_gap
+from varint.results.node_watch import drift_of, open_bound
+from varint.results.reactions import accelerations_and_reactions
+from varint.results.recorded_motion import RecordedMotion
+
+FINER_RTOL, LEAST_RTOL = 0.01, 1e-13  # times smaller tolerances are proposed, down to round-off
+FINER, FINER_LOOPS = 4, 16  # times smaller steps are proposed, these where loops may pass close to a singular pose,
+CHANGE, CHANGE_LOOPS = 0.12, 0.055  # or steps in which velocities change by no more than this share of the largest
+LOOKED_AT = 10_000  # nodes, for steep forces
+IN_A_ROW = 3  # steps that are told of a steep force
+SWING = 0.5  # of its law's width: smaller swings leave its effort as it is
+MISSED = 0.25  # of its largest effort: smaller differences from it are not told
+
+
+class Unresolved(NamedTuple):
+    """First unresolved step of a motion: at ``time``, s, worst at ``body``; ``message`` describes it in full."""
+
+    message: str
+    time: float
+    body: str
+
+
+def find_unresolved(trajectory: RecordedMotion, dt: float | None) -> Unresolved | None:
+    """The `Unresolved` of a run with steps of ``dt``, s, or with error control; None if it resolved its motion."""
+    times = trajectory.unresolved
+    if not times.size:
+        return find_swinging(trajectory, dt) if "scheme" in trajectory.settings and dt else None
+    first, count = float(times[0]), times.size
+    body = trajectory.mechanism.bodies[int(trajectory.unresolved_body[trajectory.t == first][0])].name
+    finer = _finer_arguments(trajectory, dt)
+    node = int(np.searchsorted(trajectory.t, first))
+    if "integrator" in trajectory.settings and drift_of(trajectory)[node] > open_bound(trajectory):
+        message = (
+            f"joints of '{trajectory.mechanism.name}' are open at {count} recorded nodes, first at t = {first:g} s, by"
+            f" {drift_of(trajectory)[node]:.3g} m at body '{body}'. Try {finer}"
+        )
+        return Unresolved(message, first, body)
+    often = "then alone" if count == 1 else f"at {count} recorded nodes, the last at t = {times[-1]:g} s"
+    gap, kinetic = energy_gap(trajectory, first)
+    name = trajectory.mechanism.name
+    if _is_prescribed(trajectory.mechanism, trajectory.state(0)):
+        begins = (
+            f"positions of '{name}' follow its prescribed motion, velocities, energy and reactions are not resolved"
+        )
+        ends = f"For these try {finer}; where positions are all that is needed, on_unresolved='ignore'"
+    else:
+        begins = f"the steps of '{name}' did not resolve its motion"
+        ends = f"The motion is right up to there at best. Try {finer}"
+    message = (
+        f"{begins}, first at t = {first:g} s, where the velocity of body '{body}' changed most, {often}: energy came or"
+        f" went without work, {gap:.3g} J at most, where {kinetic:.3g} J of kinetic energy were there before. {ends}"
+    )
+    return Unresolved(message, first, body)
+
+
+def _is_prescribed(mechanism: Mechanism, start: State) -> bool:
+    """Whether prescribed coordinates leave the mechanism no freedom, at the state that a run starts from."""
+    prescribed = int(np.count_nonzero(mechanism.compiled.plan.constraints.driven))
+    return prescribed > 0 and mobility_at(mechanism, mechanism.compiled, start) <= prescribed
+
+
+def _finer_arguments(trajectory: RecordedMotion, dt: float | None) -> str:
+    """Arguments of a finer run."""
+    if trajectory._step_tolerance is not None:
+        return f"rtol = {max(FINER_RTOL * trajectory._step_tolerance, LEAST_RTOL):g}"
+    assert dt is not None  # the size of the steps
+    if not _has_each_node(trajectory):
+        return f"dt = {finer_step(trajectory.mechanism, dt):g} s"
+    change = largest_change(trajectory)
+    finer = step_for_change(trajectory.mechanism, dt, change)
+    return (
+        f"dt = {finer:.6g} s: in a step velocities changed by up to {change:.0%} of the largest, then by about"
+        f" {change * finer / dt:.0%}"
+    )
+
+
+def finer_step(mechanism: Mechanism, dt: float) -> float:
+    """s: the step that resolves nine of ten motions which steps of ``dt``, s, did not (benchmarks/resolution.py)."""
+    return dt / (FINER_LOOPS if mechanism.compiled.topology.clusters else FINER)
+
+
+def step_for_change(mechanism: Mechanism, dt: float, change: float) -> float:
+    """s: a whole part of ``dt``, s, at most half, in which velocities change by no more than is resolved mostly.
+
+    ``change``: the `largest_change` in steps of ``dt``. Nine of ten runs that steps did not resolve are without a
+    warning then (benchmarks/resolution.py).
+    """
+    most = CHANGE_LOOPS if mechanism.compiled.topology.clusters else CHANGE
+    return dt / max(2, math.ceil(change / most))
+
+
+def largest_change(trajectory: RecordedMotion) -> float:
+    """Largest change of velocities from a node to the next over the largest velocity, in the metric of kinetic energy.
+
+    Of the components whose motion was not resolved.
+    """
+    mechanism, compiled = trajectory.mechanism, trajectory.mechanism.compiled
+    of_body = compiled.plan.components.of_body[compiled.slot]
+    told = trajectory.unresolved_body
+    largest = 0.0
+    for c in np.unique(of_body[told[told >= 0]]):
+        bodies = np.flatnonzero(of_body == c)
+        mass = np.array([mechanism.bodies[int(i)].mass for i in bodies])
+        inertia = np.array([mechanism.bodies[int(i)].inertia for i in bodies])
+        changed = fastest = 0.0
+        last: tuple[np.ndarray, ...] = ()
+        for part in trajectory.parts():
+            here = part.velocity[:, bodies], part.angular_velocity[:, bodies]
+            joined = [np.concatenate([*pair]) for pair in zip(last, here, strict=True)] if last else here
+            changed = max(changed, _twice_energies(mass, inertia, *(np.diff(each, axis=0) for each in joined)))
+            fastest = max(fastest, _twice_energies(mass, inertia, *here))
+            last = tuple(each[-1:] for each in here)
+        largest = max(largest, math.sqrt(changed / fastest)) if fastest > 0.0 else largest
+    return largest
+
+
+def _twice_energies(mass: np.ndarray, inertia: np.ndarray, velocity: np.ndarray, spin: np.ndarray) -> float:
+    """Twice the largest kinetic energy, J, of velocities (T, n, 3), m/s, world, and rad/s, axes of the bodies."""
+    of_each = np.einsum("i,tij,tij->t", mass, velocity, velocity) + np.einsum("tij,ijk,tik->t", spin, inertia, spin)
+    return float(of_each.max(initial=0.0))
+
+
+def _has_each_node(trajectory: RecordedMotion) -> bool:
+    """Whether each node of the run is recorded."""
+    return not trajectory.settings.get("output_times") and trajectory.steps == len(trajectory) - 1
+
+
+def find_swinging(trajectory: RecordedMotion, dt: float) -> Unresolved | None:
+    """The `Unresolved` of a run whose steps of ``dt``, s, are too long for a steep force along a joint coordinate.
+
+    Such a force keeps the mean rate of each step. The rate at the nodes is off, or goes to and fro about it, out of the
+    reach of the law, so that the effort there is not the one that acted. Reported if each node is recorded.
+    """
+    mechanism = trajectory.mechanism
+    along = [force for force in mechanism.forces if isinstance(force, AlongCoordinate) and force.angles is None]
+    steep_ones = [force for force in along if force.steepness()]
+    if not steep_ones or not _has_each_node(trajectory) or len(trajectory) < IN_A_ROW + 2:
+        return None
+    trajectory = trajectory[:LOOKED_AT]
+    for force in steep_ones:
+        steep = force.steepness()
+        largest = np.abs(trajectory.force[force.name]).max()
+        wrong = _swings(trajectory, force, SWING * largest / steep) | _missed(trajectory, force, MISSED * largest)
+        row = np.flatnonzero(np.convolve(wrong, np.ones(IN_A_ROW), "valid") > IN_A_ROW - 0.5)
+        if not row.size:
+            continue
+        first = float(trajectory.t[row[0]])
+        inertia = inertia_along(mechanism, force, trajectory.state(0))
+        message = (
+            f"the steps of '{mechanism.name}' are too long for {force.label}: from t = {first:g} s on its effort at the"
+            " nodes is not the one that acted, which kept the mean rate of each step. With the inertia of"
+            f" {inertia:.3g} that it moves at the start, dt below {2 * inertia / steep:.2g} s resolves it; or, at this"
+            f" dt, max_effort / smoothing below {2 * inertia / dt:.3g}, in place of {steep:.3g}. A PrescribedMotion"
+            " with rate= holds a speed at any step"
+        )
+        return Unresolved(message, first, mechanism.joint(force.joint).body_b)
+    return None
+
+
+def _swings(trajectory: RecordedMotion, force: AlongCoordinate, width: float) -> np.ndarray:
+    """(T - 1,) whether the rate goes to and fro by more than ``width`` in a step and the next."""
+    rate = trajectory.rates[force.joint].reshape(len(trajectory), -1)[:, force.coordinate]
+    bend = np.diff(rate, 2) / 4  # half a swing
+    wide = np.abs(bend) > width
+    return np.concatenate([wide[1:] & wide[:-1] & (bend[1:] * bend[:-1] < 0), [False, False]])[: len(rate) - 1]
+
+
+def _missed(trajectory: RecordedMotion, force: AlongCoordinate, most: float) -> np.ndarray:
+    """(T - 1,) whether the effort by the work of a step is further than ``most`` from that at its nodes."""
+    way = np.diff(trajectory.coordinates[force.joint].reshape(len(trajectory), -1)[:, force.coordinate])
+    work = np.diff(trajectory.work[:, trajectory.mechanism.force_index[force.name]])
+    effort = trajectory.force[force.name]
+    moves = np.abs(way) > 0.5 * np.median(np.abs(way))
+    missed = np.abs(work - 0.5 * (effort[1:] + effort[:-1]) * way)
+    return moves & (missed > most * np.abs(way))
+
+
+def inertia_along(mechanism: Mechanism, force: AlongCoordinate, state: State) -> float:
+    """kg m^2, or kg: of what an effort of ``force`` accelerates at ``state``, by its joint's coordinate."""
+    frames = JointFrames(mechanism, mechanism.joint(force.joint))
+    x, R = with_world(state.position, state.quat_wxyz)
+    jacobian = frames.rate_jacobian(x, R)[force.coordinate]
+    load = np.zeros((2, len(x), 6))
+    load[1, [frames.a, frames.b]] += jacobian
+    still = np.zeros((2, len(mechanism.bodies), 3))
+    position, quat = (np.repeat(array[None], 2, axis=0) for array in (state.position, state.quat_wxyz))
+    solution = accelerations_and_reactions(mechanism, load[:, :-1], position, quat, still, still)[0]
+    change = np.vstack([solution[1] - solution[0], np.zeros(6)])
+    return float(1.0 / np.sum(jacobian * change[[frames.a, frames.b]]))

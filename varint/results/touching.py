@@ -1,0 +1,94 @@
+"""Points where bodies touch along a motion, and the forces there."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from varint.base.display import Shown, count_text
+from varint.mechanism.mechanism import Mechanism
+from varint.model.body import WORLD
+
+
+class ContactForces:
+    """Forces of hard contacts at T nodes.
+
+    ``by_name``: name of the force to the sum (T, 3), N, world; ``rows`` (T, nk, 10): of each contact of the plan, see
+    `forces_of_contacts`.
+    """
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, np.ndarray] = {}
+        self.rows = np.zeros((0, 0, 10))
+
+
+@dataclass(frozen=True, eq=False)
+class TouchingPoints(Shown):
+    """Points where bodies touch at the nodes of a run; one row for each point and node, in order of time.
+
+    Attributes
+    ----------
+    node : (n,) int
+    t : (n,) s
+    contact, body_a, body_b : (n,) str
+        Names of the force and of the two bodies.
+    point, normal : (n, 3)
+        Place, m, and unit normal from ``body_b`` to ``body_a``, world.
+    force : (n, 3) N, world
+        On ``body_a``, with friction. Where more points touch than determine it, one of the distributions that balance.
+    """
+
+    node: np.ndarray
+    t: np.ndarray
+    contact: np.ndarray
+    body_a: np.ndarray
+    body_b: np.ndarray
+    point: np.ndarray = field(repr=False)
+    normal: np.ndarray = field(repr=False)
+    force: np.ndarray = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    def _facts(self) -> Iterable[str]:
+        yield count_text(len(self), "point")
+        yield f"at {count_text(len(np.unique(self.node)), 'node')}"
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Heading to column (n,), for a table: ``pandas.DataFrame(run.contacts.columns()).to_csv("contacts.csv")``."""
+        named = {
+            "node": self.node,
+            "t (s)": self.t,
+            "contact": self.contact,
+            "body a": self.body_a,
+            "body b": self.body_b,
+        }
+        vectors = (("point", "m", self.point), ("normal", "", self.normal), ("force", "N", self.force))
+        for name, unit, vector in vectors:
+            for axis, values in zip("xyz", vector.T, strict=True):
+                named[f"{name} {axis} ({unit})" if unit else f"{name} {axis}"] = values
+        return named
+
+    def at(self, node: int) -> "TouchingPoints":
+        """Points at one node."""
+        rows = self.node == node
+        return TouchingPoints(*(value[rows] for value in vars(self).values()))
+
+
+def touching_points(mechanism: Mechanism, t: np.ndarray, rows: np.ndarray) -> TouchingPoints:
+    """The points of the ``rows`` (T, nk, 10) of `ContactForces` that touch."""
+    compiled, contacts = mechanism.compiled, mechanism.compiled.plan.contacts
+    node, k = np.nonzero(rows[..., 7:].any(axis=2))
+    forces = np.array([force.name for force in mechanism.forces], dtype=str)
+    bodies = np.array([*(mechanism.bodies[i].name for i in compiled.order), WORLD], dtype=str)
+    found = rows[node, k]
+    return TouchingPoints(
+        node=node,
+        t=t[node],
+        contact=forces[compiled.force[contacts.element[k]]] if len(k) else np.zeros(0, dtype=str),
+        body_a=bodies[contacts.body[k]],
+        body_b=bodies[contacts.other[k]],
+        point=found[:, 4:7],
+        normal=found[:, 7:],
+        force=found[:, :3],
+    )

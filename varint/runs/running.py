@@ -1,0 +1,379 @@
+"""The procedure of every run, in either formulation: start, march in blocks, record in memory or in a file, answer."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import FrameType
+from typing import NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from varint.base.checks import call
+from varint.base.errors import ArgumentError, ConvergenceError, FileError, VarintError
+from varint.files.runs.contents import UNFINISHED, difference, fingerprint
+from varint.files.runs.lock import locked
+from varint.files.runs.made_with import check_resumable, resumed_settings
+from varint.files.runs.reader import open_run, read
+from varint.files.runs.space import WantedSpace, check_disk, check_memory, tell_size
+from varint.files.runs.writer import Content, RunWriter
+from varint.mechanism.mechanism import Mechanism
+from varint.model.state import State
+from varint.results.half_turns import HalfTurns
+from varint.results.record import DONE, Counts, HeldNodes, Record, joined
+from varint.results.recorded_motion import RecordedMotion
+from varint.runs.problem import Recording
+
+BLOCK_SECONDS = 0.25  # between two looks at the file and the progress
+LARGEST_BLOCK = 1 << 25  # bytes of recorded nodes in one block
+MOST_GROWTH, MOST_GROWTH_IN_A_FILE = 64.0, 8.0  # from one block to the next; the last is lost on a full disk
+ROUND_OFF = 1e-12  # of a time
+KindOfTrajectory = TypeVar("KindOfTrajectory", bound=RecordedMotion)
+FOLLOWER: ContextVar[Callable[[Record], object] | None] = ContextVar("FOLLOWER", default=None)
+
+
+class Block(NamedTuple):
+    """Recorded nodes, one row each, by the names of their arrays, and the seconds of stepping that they took.
+
+    ``diagnostics``: rows of the diagnostics of a run that has them.
+    """
+
+    nodes: dict[str, np.ndarray]
+    seconds: float = 0.0
+    diagnostics: dict[str, np.ndarray] | None = None
+
+
+class Failure(NamedTuple):
+    """A step that could not be solved: at ``time``, s, worst at ``body`` and ``joint``, where that is known."""
+
+    message: str
+    time: float
+    body: str | None = None
+    joint: str | None = None
+
+
+class Run(Protocol):
+    """A mechanism on its path through time.
+
+    Same mechanism, same arguments, same machine: the same bits, however the steps are cut into blocks, and whether or
+    not the run was stopped and restored from a checkpoint.
+
+    Attributes
+    ----------
+    time, end : s, of the present state and of the last one
+    done, total : of the steps; seconds, where the integrator chooses its steps
+    finished : bool
+    failure : Failure or None
+        Set by the step that could not be solved; there are no more after it.
+    counts : Counts
+    layout : dict
+        See `Record`.
+    """
+
+    failure: Failure | None
+
+    @property
+    def time(self) -> float: ...
+    @property
+    def end(self) -> float: ...
+    @property
+    def done(self) -> float: ...
+    @property
+    def total(self) -> float: ...
+    @property
+    def finished(self) -> bool: ...
+    @property
+    def counts(self) -> Counts: ...
+    @property
+    def layout(self) -> dict: ...
+
+    def start(self) -> Block:
+        """Place the mechanism at its start, and record it."""
+
+    def advance(self, steps: int) -> Block:
+        """March ``steps`` steps, or up to the end or to the one that fails."""
+
+    def tail(self) -> Block:
+        """The last state, where `finished` or failed, if it is none of the nodes recorded so far.
+
+        No checkpoint counts it: a run that goes on longer does not have it.
+        """
+
+    def state(self) -> State:
+        """The present one."""
+
+    def checkpoint(self) -> dict[str, np.ndarray]:
+        """All that the steps to come depend on, and how many nodes were ``recorded`` before it, (1,)."""
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Go back to a `checkpoint` of the same run."""
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """Task of a run and the place of its record.
+
+    settings : dict
+        See `Record`.
+    inputs : tuple of arrays
+        Of the start and of what acts from outside: a run that goes on must have the same.
+    load : (1, nb, 6), see `Record`; None where the nodes hold it
+    recording : Recording
+    coefficients : (n,) of the scheme; None where the method has no array of them
+    """
+
+    mechanism: Mechanism
+    settings: dict
+    inputs: tuple
+    load: np.ndarray | None
+    recording: Recording
+    coefficients: np.ndarray | None = None
+
+
+def carry_out(run: Run, job: Job) -> Record:
+    """Run ``run`` to its end, or to where a step fails.
+
+    Raises FileError where the file cannot be written, or holds another run than the one to go on with.
+    """
+    with interruptible() as pause:
+        first = run.start()
+        _tell(run, job, first)
+        return _in_memory(run, job, first, pause) if job.recording.output is None else _to_file(run, job, first, pause)
+
+
+def _in_memory(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Record:
+    largest = max(array.nbytes for array in first.nodes.values())
+    if wanted := _to_record(run, job, first, largest):  # one array is there twice when blocks are joined
+        check_memory(wanted)
+    blocks = [first]
+    spent = _march(run, job, lambda block, spent: blocks.append(block), 0.0, pause)
+    made_of = job.mechanism, job.settings, run.layout
+    diagnostics = [block.diagnostics for block in blocks if block.diagnostics]
+    tables = joined([block.nodes for block in blocks]), job.load, run.counts
+    end = run.checkpoint()
+    record = Record(*made_of, *tables, *_ended(run), spent, end, job.inputs)
+    return replace(record, diagnostics=joined(diagnostics)) if diagnostics else record
+
+
+def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Record:
+    assert job.recording.output is not None
+    path = Path(os.path.realpath(job.recording.output))  # links are followed, not replaced
+    job.recording.check_place()
+    if job.recording.resume and not path.exists():
+        raise FileError(f"there is no run in '{job.recording.output}' to resume: leave out resume=True to begin one")
+    with locked(path):
+        job.recording.check_place()  # another run may have ended there meanwhile
+        writer, spent = (
+            _reopened(run, job, path, first) if job.recording.resume else (_opened(run, job, path, first), 0.0)
+        )
+        if writer is None:
+            if sys.stderr is not None:
+                print(f"varint: the run in '{job.recording.output}' is finished", file=sys.stderr, flush=True)
+            return read(path)
+        try:
+
+            def keep(block: Block, spent: float) -> None:
+                state = run.checkpoint() if run.failure is None else None
+                writer.append(block.nodes, state, run.counts, spent, block.diagnostics)
+
+            _march(run, job, keep, spent, pause)
+            writer.finish(*_ended(run))
+        finally:
+            writer.close()
+        return read(path)
+
+
+def _to_record(run: Run, job: Job, first: Block, more: int = 0) -> WantedSpace | None:
+    """Size of the remaining record, from the ``first`` node and ``more`` bytes; None if the steps are not known."""
+    if job.settings["dt"] is None or job.settings.get("turn"):
+        return None
+    if times := job.settings["output_times"]:
+        return WantedSpace(times, 1, _width(first.nodes) + more, True)
+    steps, finer = int(run.total - run.done), None
+    if first.diagnostics:
+        finer = job.settings["diagnostics_every"], _width(first.diagnostics)
+    return WantedSpace(steps, job.recording.every, _width(first.nodes) + more, bool(job.recording.resume), finer)
+
+
+def _ended(run: Run) -> tuple[int, str]:
+    """Status and message."""
+    return (1, run.failure.message) if run.failure else (0, DONE)
+
+
+def answer(trajectory: KindOfTrajectory, failure: Failure | None) -> KindOfTrajectory:
+    """The trajectory; raises ConvergenceError with it where a step failed."""
+    if failure:
+        where = failure._asdict()
+        raise ConvergenceError(where.pop("message"), **where, trajectory=trajectory)
+    return trajectory
+
+
+def _opened(run: Run, job: Job, path: Path, first: Block) -> RunWriter:
+    mark = fingerprint(job.mechanism, job.settings, job.inputs)
+    if wanted := _to_record(run, job, first):
+        check_disk(path, wanted, path.stat().st_size if path.exists() else 0)
+        tell_size(path, wanted)
+    content = Content(job.mechanism, job.settings, run.layout, mark, job.load, first.nodes, first.diagnostics or {})
+    return RunWriter.create(path, content, run.checkpoint())
+
+
+def _width(rows: Mapping[str, np.ndarray]) -> int:
+    """Bytes of a row."""
+    return sum(array[0].nbytes for array in rows.values())
+
+
+def _reopened(run: Run, job: Job, path: Path, first: Block) -> tuple[RunWriter | None, float]:
+    """The writer of the nodes to come, None if the file is whole, and the seconds spent on those recorded so far."""
+    with open_run(path) as found:
+        if found.texts["fingerprint"].decode() != fingerprint(job.mechanism, job.settings, job.inputs):
+            differs = difference((found.mechanism, found.settings), (job.mechanism, job.settings))
+            raise FileError(
+                f"'{job.recording.output}' holds another run: {differs}. To go on, all but the duration must be the"
+                " same; overwrite=True begins anew"
+            )
+        check_resumable(found.settings, job.settings["made_with"], job.recording.resume, job.recording.output)
+        checkpoint = found.checkpoint
+        if checkpoint.progress.status > 0:
+            raise FileError(f"the run in '{job.recording.output}' cannot go on: {checkpoint.message}")
+        recorded = int(checkpoint.state["recorded"][0])
+        if not 0 < recorded <= found.nodes.records:
+            raise ValueError("its checkpoint does not belong to its nodes")
+        if found.diagnostics and not 0 < int(checkpoint.state["diagnosed"][0]) <= found.diagnostics.records:
+            raise ValueError("its checkpoint does not belong to its diagnostics")
+        at_checkpoint, reached = found.nodes.time_of(recorded), found.nodes.time_of(found.nodes.records)
+        before = found.settings
+        whole = checkpoint.progress.status == 0 and before["duration"] == job.settings["duration"]
+        whole = whole and not found.left_open
+    _restore(run, checkpoint.state, at_checkpoint, path)
+    reached = max(reached, run.time)
+    if reached > run.end:
+        past = f"{job.settings['duration']:g} s already, at {reached:g} s"
+        raise ArgumentError(f"the run in '{job.recording.output}' is past {past}")
+    if whole and run.finished:
+        return None, checkpoint.wall_time
+    if wanted := _to_record(run, job, first):
+        check_disk(path, wanted)
+        tell_size(path, wanted)
+    return RunWriter.reopen(path, resumed_settings(before, job.settings, run.time)), checkpoint.wall_time
+
+
+def _restore(run: Run, saved: Mapping[str, np.ndarray], recorded: float, path: Path) -> None:
+    """Go back to a checkpoint behind a node recorded at that time, s; raises FileError where it is none of the run."""
+    try:
+        _check_state(saved, run.checkpoint(), path)
+        run.restore(saved)
+        if not run.time >= recorded * (1 - ROUND_OFF):
+            raise ValueError("its checkpoint does not belong to its nodes")
+    except (ValueError, ArithmeticError) as problem:
+        if isinstance(problem, VarintError) or hasattr(problem, "__notes__"):  # of a function of the user's
+            raise
+        raise FileError(f"'{path}' is damaged or not a run of varint: {problem}") from None
+
+
+def _check_state(saved: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray], path: Path) -> None:
+    """Check that a checkpoint has the arrays of the run; raises ValueError, FileError."""
+    if saved.keys() != own.keys():
+        other = ", ".join(sorted(saved.keys() ^ own.keys()))
+        raise FileError(
+            f"'{path}' cannot go on here: another version of varint wrote it, whose checkpoints differ in {other}; go"
+            " on with that version, or begin anew with overwrite=True"
+        )
+    for name, array in own.items():
+        found = saved[name]
+        least = -1 if found.dtype.kind == "i" else -np.inf  # counts and numbers of bodies
+        if found.dtype != array.dtype or found.shape != array.shape or not np.isfinite(found).all():
+            raise ValueError(f"'{name}' of its checkpoint does not belong to its mechanism")
+        if found.size and found.real.min() < least:
+            raise ValueError(f"'{name}' of its checkpoint counts below zero")
+
+
+def _march(
+    run: Run, job: Job, keep: Callable[[Block, float], object], spent: float, pause: Callable[[], None]
+) -> float:
+    """March to the end, giving each block and the seconds of stepping so far to ``keep``; those seconds in all."""
+    row = 8 * 13 * len(job.mechanism.bodies)
+    stride = job.settings["diagnostics_every"] or job.recording.every
+    largest = max(1, LARGEST_BLOCK * stride // row)
+    growth = MOST_GROWTH if job.recording.output is None else MOST_GROWTH_IN_A_FILE
+    size, half_turns = 1, HalfTurns(job.mechanism)
+    pause()
+    while not run.finished and run.failure is None:
+        began = time.perf_counter()
+        block = run.advance(size)
+        stepped = time.perf_counter()
+        if run.failure is None and (beyond := half_turns.passed(block.nodes)):
+            run.failure = Failure(beyond.message, beyond.time)
+        spent += block.seconds
+        keep(block, spent)
+        _tell(run, job, block)
+        if job.recording.progress:
+            call(
+                job.recording.progress,
+                "progress, a function that is called as progress(done, total)",
+                run.done,
+                run.total,
+            )
+        pause()
+        around = time.perf_counter() - stepped  # what a block costs however many steps it has
+        factor = np.clip(max(BLOCK_SECONDS, around) / max(stepped - began, 1e-9), 0.5, growth)
+        size = int(np.clip(size * factor, 1, largest))
+    tail = run.tail()
+    if len(tail.nodes["t"]):
+        keep(tail, spent)
+        _tell(run, job, tail)
+    return spent
+
+
+@contextmanager
+def followed(by: Callable[[Record], object] | None) -> Iterator[None]:
+    """Within it ``by`` gets the nodes of each block of a run as they come, in an unfinished `Record` of these alone.
+
+    Nobody gets them where it is None.
+    """
+    token = FOLLOWER.set(by)
+    try:
+        yield
+    finally:
+        FOLLOWER.reset(token)
+
+
+def _tell(run: Run, job: Job, block: Block) -> None:
+    follower = FOLLOWER.get()
+    if follower is not None and len(block.nodes["t"]):
+        nodes = HeldNodes(block.nodes)
+        follower(Record(job.mechanism, job.settings, run.layout, nodes, job.load, run.counts, UNFINISHED, "", 0.0))
+
+
+@contextmanager
+def interruptible() -> Iterator[Callable[[], None]]:
+    """Hold back an interrupt from the keyboard until ``pause()`` is called, so that it ends no block in its middle.
+
+    A second one is not held back. Elsewhere than in the main thread, and with a handler of the user's own, nothing is.
+    """
+    asked: list[int] = []
+
+    def remember(number: int, frame: FrameType | None) -> None:
+        if asked:
+            signal.default_int_handler(number, frame)
+        asked.append(number)
+
+    def pause() -> None:
+        if asked:
+            raise KeyboardInterrupt
+
+    own = threading.current_thread() is threading.main_thread()
+    if not own or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield pause
+        return
+    signal.signal(signal.SIGINT, remember)
+    try:
+        yield pause
+        pause()
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

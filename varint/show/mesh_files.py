@@ -1,0 +1,93 @@
+"""Shapes of imported files as solids, with the meshes of their files where the package trimesh reads them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from varint.base.display import names_text
+from varint.mechanism.mechanism import Mechanism
+from varint.model.import_report import ImportedShape
+from varint.model.mesh_file import TO_INSTALL, can_be_mesh, opened_mesh
+from varint.model.solid import SIZES, Solid
+
+LARGE = 60_000  # triangles of all meshes of a mechanism: those that have more than their share are simplified
+
+
+class Shapes(NamedTuple):
+    """Solids by the name of their body, or "world"; ``notes``: what is not drawn as the file has it."""
+
+    solids: dict[str, list[Solid]]
+    notes: list[str]
+
+    def of(self, body: str) -> list[Solid]:
+        """Solids of a body."""
+        return self.solids.get(body, [])
+
+
+def imported_solids(mechanism: Mechanism, large: int = LARGE) -> Shapes:
+    """The visual shapes of the file that a mechanism was imported from; where a body has none, those for contacts.
+
+    ``large``: triangles of all meshes together, above which they are simplified.
+    """
+    shapes = mechanism.import_report.shapes
+    visual = {shape.body for shape in shapes if shape.role == "visual"}
+    chosen = [shape for shape in shapes if (shape.role == "visual") == (shape.body in visual)]
+    solids: dict[str, list[Solid]] = {}
+    notes: dict[str, list[str]] = {}
+    most = large // max(1, sum(shape.kind == "mesh" for shape in chosen))
+    for shape in chosen:
+        solid = _mesh(shape, most, notes) if shape.kind == "mesh" else _plain(shape)
+        if solid is not None:
+            solids.setdefault(shape.body, []).append(solid)
+    return Shapes(solids, [f"{what}: {names_text(dict.fromkeys(files))}" for what, files in notes.items()])
+
+
+def meshed_solids(mechanism: Mechanism, large: int) -> dict[int, list[Solid]]:
+    """Solids by number of body, -1 the world: those of the bodies with a mesh, and all of an imported file."""
+    numbers = {**mechanism.body_index, "world": -1}
+    solids = {numbers[name]: own for name, own in imported_solids(mechanism, large).solids.items()}
+    described = {number: list(body.solids) for number, body in enumerate(mechanism.bodies)}
+    return solids | {n: own for n, own in described.items() if any(solid.kind == "mesh" for solid in own)}
+
+
+def _plain(shape: ImportedShape) -> Solid | None:
+    if shape.kind not in SIZES or not np.all(np.array(shape.sizes) > 0):
+        return None
+    return Solid(shape.kind, np.array(shape.sizes), shape.position, shape.quat_wxyz)
+
+
+def _mesh(shape: ImportedShape, most: int, notes: dict[str, list[str]]) -> Solid | None:
+    """The mesh of a file with at most so many triangles; None, and a note, where it cannot be read."""
+    path = Path(shape.mesh)
+
+    def note(what: str) -> Solid | None:
+        notes.setdefault(what, []).append(path.name)
+        return None
+
+    if not shape.found or not can_be_mesh(path):
+        return note("no file of a mesh that can be read")
+    try:
+        mesh = opened_mesh(path)
+        if len(mesh.faces) > most:
+            mesh = _simpler(mesh, most, note)
+    except ImportError:
+        return note(f"not drawn: {TO_INSTALL}")
+    except Exception as problem:  # of whichever reader the suffix asks for
+        return note(f"cannot be read ({type(problem).__name__})")
+    vertices, faces = np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces)
+    if not len(faces) or not np.isfinite(vertices).all():
+        return note("nothing to draw in the mesh")
+    scale = np.array(shape.sizes if len(shape.sizes) == 3 else (1.0, 1.0, 1.0))
+    return Solid("mesh", position=shape.position, quat_wxyz=shape.quat_wxyz, vertices=vertices * scale, triangles=faces)
+
+
+def _simpler(mesh: Any, most: int, note: Callable[[str], object]) -> Any:
+    """A mesh of fewer triangles, its hull where the package for that is missing."""
+    try:
+        mesh.merge_vertices(merge_norm=True, merge_tex=True)
+        return mesh.simplify_quadric_decimation(face_count=most)
+    except ImportError:
+        note("drawn as hulls, without the package fast-simplification")
+        return mesh.convex_hull

@@ -1,0 +1,118 @@
+"""One page of HTML that shows a run in space: by itself in a file or a notebook, or served while the run goes on."""
+
+import html
+import json
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from varint.base.atomic_writes import write_text
+from varint.base.checks import can_be_written, path_of, whole_number
+from varint.base.display import Shown, count_text
+from varint.base.errors import ArgumentError
+from varint.mechanism.mechanism import Mechanism
+from varint.results.recorded_motion import RecordedMotion
+from varint.show.poses import poses_of
+from varint.show.web_frames import curve_names
+from varint.show.web_scene import scene_data
+
+SUFFIXES = (".html", ".htm")
+SCRIPTS = ("motion.js", "plots.js", "ground.js", "recorder.js", "live.js", "ghost.js", "viewer.js")
+FRAMES = 1000
+MOST_FRAMES = 100_000
+HEIGHT = 560  # px, in a notebook
+
+
+class Page(Shown):
+    """A page that shows a run in space; a notebook shows it inline.
+
+    html : str
+        All of it, which needs no other file.
+    frames, nodes : int
+        How many frames it holds, of how many recorded nodes.
+    """
+
+    def __init__(self, name: str, text: str, frames: int, nodes: int) -> None:
+        self.name, self.html, self.frames, self.nodes = name, text, frames, nodes
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page, .html; a file of that name is replaced. Raises ArgumentError, FileError."""
+        file = check_page(path)
+        write_text(file, self.html)
+        return file
+
+    def _facts(self) -> Iterable[str]:
+        yield f"{count_text(self.frames, 'frame')} of {count_text(self.nodes, 'node')}"
+        yield f"{len(self.html) / 1e6:.2g} MB"
+
+    def _repr_html_(self) -> str:
+        look = f"width:100%;height:{HEIGHT}px;border:1px solid #ddd"
+        return f'<iframe style="{look}" srcdoc="{html.escape(self.html)}"></iframe>'
+
+
+def checked_frames(frames: int, what: str = "frames") -> int:
+    """Largest number of frames after the first; raises ArgumentError."""
+    return whole_number(frames, what, 1, ArgumentError, MOST_FRAMES)
+
+
+def check_page(path: str | Path) -> Path:
+    """``path``, where a page can be written; raises ArgumentError, FileError."""
+    file = Path(path_of(path))
+    if file.suffix.lower() not in SUFFIXES:
+        raise ArgumentError(f"the page '{file}' must end in {SUFFIXES[0]}")
+    can_be_written(file)
+    return file
+
+
+def stride(nodes: int, most: int) -> int:
+    """Stride of frames taken evenly from ``nodes``, at most so many after the first."""
+    return max(1, -(-(nodes - 1) // most))
+
+
+def page_data(mechanism: Mechanism, start: RecordedMotion, trace: object, plane: str | None) -> dict[str, Any]:
+    """All but the frames; sizes are those at the first node of ``start``."""
+    x, R = poses_of(start[:1])
+    data = scene_data(mechanism, x[0], R[0], plane)
+    traced = []
+    if trace is not None:
+        from varint.drawing.mechanism_picture import find_traced  # imports matplotlib, so only when needed
+
+        traced = [
+            {"name": each.name, "body": each.body, "point": each.point.tolist()}
+            for each in find_traced(mechanism, trace)
+        ]
+    settings = start.settings
+    return {
+        "title": mechanism.name,
+        **data,
+        "traced": traced,
+        "curves": curve_names(start[:1]),
+        "dt": float(settings["dt"] or 0.0),
+        "live": False,
+        "frames": None,
+    }
+
+
+@cache
+def _asset(name: str) -> str:
+    return files("varint.show").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def page_text(data: dict[str, Any]) -> str:
+    """The page with its styles, scripts and ``data`` inside. No number in them is infinite, or none."""
+    as_json = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    parts = {
+        "TITLE": html.escape(data["title"]),
+        "STYLE": _asset("viewer.css"),
+        "LICENCE": _asset("three.LICENSE"),
+        "DATA": as_json.replace("<", "\\u003c"),
+        "THREE": _asset("three.min.js"),
+        "VIEWER": "\n".join(_asset(name) for name in SCRIPTS),
+    }
+    head, *rest = _asset("page.html").split("@@")
+    pieces = [head]
+    for word, text in zip(rest[::2], rest[1::2], strict=True):
+        pieces += [parts[word], text]
+    return "".join(pieces)

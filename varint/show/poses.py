@@ -1,0 +1,39 @@
+"""Instants and points of a run that pictures of the mechanism show."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varint.base.checks import in_a_shape
+from varint.base.errors import ArgumentError
+from varint.drawing.mechanism_picture import Traced
+from varint.drawing.scene import placed
+from varint.kinematics.frames import with_world
+from varint.results.recorded_motion import RecordedMotion
+
+POSES = 6
+NODES = 4000  # of a path that is drawn
+
+
+def ways(trajectory: RecordedMotion, traced: Sequence[Traced]) -> list[np.ndarray]:
+    """(T, 3) m, world, of each point over the whole run; of a long one some of the nodes."""
+    every = slice(None, None, max(1, len(trajectory) // NODES))
+    x, R = with_world(trajectory.position[every], trajectory.quat_wxyz[every])
+    return [placed(x, R, each.body, each.point) for each in traced]
+
+
+def poses_of(trajectory: RecordedMotion) -> tuple[np.ndarray, np.ndarray]:
+    """Places (T, n, 3) and axes (T, n, 3, 3) of the bodies, of the vertices of deformable bodies, and of the world."""
+    return with_world(trajectory.position, trajectory.quat_wxyz, list(trajectory.vertices.values()))
+
+
+def checked_times(trajectory: RecordedMotion, times: ArrayLike | None) -> np.ndarray:
+    """Times (n,) of the poses, s; evenly over the run where not given. Raises ArgumentError."""
+    first, last = trajectory.t[0], trajectory.t[-1]
+    if times is None:
+        return np.unique(np.linspace(first, last, POSES))
+    found = np.unique(in_a_shape(times, ((), (None,)), "times", ArgumentError, "a time or a list of times, s"))
+    if not found.size or found[0] < first or found[-1] > last:
+        raise ArgumentError(f"times must be from {first:g} to {last:g} s, those of the run")
+    return found

@@ -1,0 +1,152 @@
+"""The motion of a run as data for the page in the browser: frames, curves and arrows, encoded."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from varint.drawing.scene import placed, skins_of, strands_of
+from varint.drawing.wrapped import arc_points
+from varint.kinematics.frames import with_world
+from varint.model.rotation_vectors import rotation_matrix, turned
+from varint.results.record import ChosenNodes
+from varint.results.recorded_motion import RecordedMotion
+from varint.results.table_columns import GROUPS, Column, columns
+from varint.show.poses import poses_of
+from varint.show.web_scene import encoded, numbered
+
+ENERGIES = ("kinetic", "potential", "energy")
+CURVES = (*ENERGIES, "coordinates", "force", "rates")
+MOST_CURVES = 200
+MOST_RATES = 30  # joints: of larger mechanisms rates are left out
+UNIT = 32767  # of a component of a quaternion or an arrow
+LEVELS = 65535  # of a curve
+FULL = 255  # of an activation
+ARC_POINTS = 13  # of a line around a surface
+
+
+class Arrows(NamedTuple):
+    """Vectors (T, n, 3) in the world at the bodies or joints of those ``numbers`` (n,)."""
+
+    what: str
+    unit: str
+    numbers: np.ndarray
+    vectors: np.ndarray
+
+
+def curve_names(trajectory: RecordedMotion) -> list[dict[str, str]]:
+    """Name, unit and group of each curve, in the order of those of the frames."""
+    first = type(trajectory)(trajectory.record.part(ChosenNodes(trajectory.nodes, slice(0, 1))))
+    return [{"name": c.name, "unit": c.unit, "group": group} for group, c in _curves(first)]
+
+
+def _curves(trajectory: RecordedMotion) -> list[tuple[str, Column]]:
+    curves: list[tuple[str, Column]] = []
+    groups = CURVES if len(trajectory.mechanism.joints) <= MOST_RATES else CURVES[:-1]
+    for group in groups:
+        kind = GROUPS[group].of
+        named = GROUPS[group].names(trajectory)[: MOST_CURVES - len(curves)] if kind else None
+        label = "energy" if group in ENERGIES else group
+        curves += [(label, column) for column in columns(trajectory, group, named)]
+    return curves[:MOST_CURVES]
+
+
+def frames_data(trajectory: RecordedMotion) -> dict[str, Any]:
+    """All nodes of a trajectory, JSON-ready.
+
+    Times are doubles, positions floats, components of quaternions whole numbers over 32767. A curve lies between its
+    ``low`` and ``high`` in 65535 steps, vectors are whole numbers over 32767 times their ``scale``; points of arcs are
+    floats, activations bytes over 255. Of contacts there are the number in each frame, and the points and forces of all
+    frames as floats, in the world. All are little-endian bytes in base64, frame by frame.
+    """
+    curves = np.array([column.values for _, column in _curves(trajectory)])
+    low, high = curves.min(axis=1, initial=np.inf), curves.max(axis=1, initial=-np.inf)
+    low, high = (np.nan_to_num(ends, posinf=0.0, neginf=0.0) for ends in (low, high))
+    width = np.where(high > low, high - low, 1.0)
+    levels = np.round(np.nan_to_num((curves.T - low) / width) * LEVELS)
+    return {
+        "count": len(trajectory),
+        "t": encoded(trajectory.t, "<f8"),
+        "position": encoded(trajectory.position, "<f4"),
+        "quat": encoded(np.round(trajectory.quat_wxyz * UNIT), "<i2"),
+        "curves": {"low": low.tolist(), "high": high.tolist(), "levels": encoded(levels, "<u2")},
+        "arrows": [_arrows_data(arrows) for arrows in _arrows(trajectory)],
+        "contacts": _contacts(trajectory),
+        "arcs": encoded(_arcs(trajectory), "<f4"),
+        "skins": encoded(_skins(trajectory), "<f4"),
+        "activations": encoded(np.round(_activations(trajectory) * FULL), "<u1"),
+    }
+
+
+def _contacts(trajectory: RecordedMotion) -> dict[str, str]:
+    """Points where bodies touch, m, and forces there, N, on the first of both bodies."""
+    touching = trajectory.contacts
+    counts = np.bincount(touching.node, minlength=len(trajectory))
+    return {
+        "counts": encoded(counts, "<u2"),
+        "points": encoded(touching.point, "<f4"),
+        "forces": encoded(touching.force, "<f4"),
+    }
+
+
+def _arcs(trajectory: RecordedMotion) -> np.ndarray:
+    """(T, n, ARC_POINTS, 3) m, in axes of the bodies of surfaces, along each of the n pieces of lines around them."""
+    pieces = [
+        (strand.bodies[k : k + 2], strand.points[k : k + 2], shape)
+        for strand in strands_of(trajectory.mechanism)
+        for k, shape in enumerate(strand.surfaces)
+        if shape is not None
+    ]
+    arcs = np.zeros((len(trajectory), len(pieces), ARC_POINTS, 3))
+    for own, position, quat in zip(arcs if pieces else (), trajectory.position, trajectory.quat_wxyz, strict=False):
+        x, R = with_world(position, quat)
+        for arc, (bodies, points, shape) in zip(own, pieces, strict=True):
+            centre, axes = placed(x, R, shape.body, shape.centre), R[shape.body]
+            begin, end = ((placed(x, R, body, at) - centre) @ axes for body, at in zip(bodies, points, strict=True))
+            arc[:] = shape.centre + arc_points(shape, begin, end, ARC_POINTS)
+    return arcs
+
+
+def _skins(trajectory: RecordedMotion) -> np.ndarray:
+    """(T, n, 3) m, world, of the vertices on the surfaces of all deformable bodies."""
+    x, _ = poses_of(trajectory)
+    return x[:, [number for own, _ in numbered(skins_of(trajectory.mechanism)) for number in own]]
+
+
+def _activations(trajectory: RecordedMotion) -> np.ndarray:
+    """(T, n) of each line of a force that has one, 0 to 1."""
+    forces = trajectory.mechanism.forces
+    numbers = [strand.force for strand in strands_of(trajectory.mechanism) if forces[strand.force].activated]
+    found = [trajectory.law_state[forces[k].name] for k in numbers]
+    columns = [trajectory.command[:, k] if a.ndim > 1 else a for k, a in zip(numbers, found, strict=True)]
+    return np.clip(np.array(columns).reshape(len(numbers), len(trajectory)).T, 0.0, 1.0)
+
+
+def _arrows_data(arrows: Arrows) -> dict[str, Any]:
+    scale = float(np.abs(arrows.vectors).max(initial=0.0)) or 1.0
+    return {
+        "what": arrows.what,
+        "unit": arrows.unit,
+        "numbers": arrows.numbers.tolist(),
+        "scale": scale,
+        "vectors": encoded(np.round(arrows.vectors / scale * UNIT), "<i2"),
+    }
+
+
+def _arrows(trajectory: RecordedMotion) -> Iterable[Arrows]:
+    """Arrows of springs, motors and loads together on each body; of each joint on its body b. Without zero ones."""
+    load = trajectory.load + trajectory.forces_along.load
+    axes = rotation_matrix(trajectory.quat_wxyz)
+    joints = () if skins_of(trajectory.mechanism) else trajectory.mechanism.joints  # no reactions beside vertices
+    reactions = [trajectory.reactions[joint.name] for joint in joints]
+    none = np.zeros((len(trajectory), 0, 3))
+    yield _kept("force", "N", load[..., :3])
+    yield _kept("torque", "N m", turned(axes, load[..., 3:]))
+    yield _kept("reaction", "N", np.stack([r.force for r in reactions], axis=1) if reactions else none)
+    yield _kept("reaction torque", "N m", np.stack([r.torque for r in reactions], axis=1) if reactions else none)
+
+
+def _kept(what: str, unit: str, vectors: np.ndarray) -> Arrows:
+    vectors = np.nan_to_num(vectors)
+    numbers = np.flatnonzero(np.abs(vectors).max(axis=(0, 2), initial=0.0) > 0)
+    return Arrows(what, unit, numbers, vectors[:, numbers])

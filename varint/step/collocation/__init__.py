@@ -1,0 +1,1 @@
+"""Lobatto IIIA-IIIB collocation steps of order 4 to 10."""

@@ -1,0 +1,116 @@
+"""Impulses and works of laws and loads in a collocation step (collocation/steps.py), by the quadrature of the action.
+
+At node j a force acts by the impulse h weight_j f, with f at the pose and the velocity there; the velocity is the
+derivative of the polynomials through the poses (theory.md section 16).
+
+Newton's matrix has the derivative of a law along a measure between the two bodies of a hinge, exact for its angle; of a
+length the change of the lever is left out. Derivatives of other efforts are omitted: each iteration then leaves a share
+of the error, about h^2 stiffness / mass.
+"""
+
+from varint.base.numba import natural, njit
+from varint.mathematics.vectors import add, cross, dot, rotate, scale, turn_of, vector, write
+from varint.step.laws import has_potential, law_effort, law_potential
+from varint.step.nodes.efforts import evaluate_efforts, keep_turns
+
+
+@njit
+def _write_velocities(rule, work, velocity, h, j):
+    """Write the velocities of all bodies at node j, angular ones in axes of the bodies, to ``velocity`` (nb, 6)."""
+    for i in range(velocity.shape[0]):
+        R, line = work.rotation[j, i], (0.0, 0.0, 0.0)
+        a, b, c = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)  # rows of dR/dt
+        for k in range(1, rule.weight.size):
+            f, M = rule.slope[j, k] / h, work.change[k, i]
+            line = add(line, scale(f, vector(work.shift[k, i])))
+            a, b, c = add(a, scale(f, vector(M[0]))), add(b, scale(f, vector(M[1]))), add(c, scale(f, vector(M[2])))
+        x, y, z = _column(a, b, c, 0), _column(a, b, c, 1), _column(a, b, c, 2)
+        p, q, r = _column_of(R, 0), _column_of(R, 1), _column_of(R, 2)
+        turn = dot(r, y) - dot(q, z), dot(p, z) - dot(r, x), dot(q, x) - dot(p, y)
+        write(velocity[i], line, scale(0.5, turn))
+
+
+@njit(inline="always")
+def _column(a, b, c, k):
+    return a[k], b[k], c[k]
+
+
+@njit(inline="always")
+def _column_of(R, k):
+    return R[0, k], R[1, k], R[2, k]
+
+
+@njit
+def _evaluate_node(plan, ws, rule, work, given, h, j):
+    """Evaluate laws and loads at node j, inputs ``given`` (s, ne): their sums ``work.load``, powers ``work.power``."""
+    _write_velocities(rule, work, ws.velocity, h, j)
+    for e in range(given.shape[1]):
+        ws.efforts.input[e] = given[j, e]
+    work.load[:] = 0.0
+    evaluate_efforts(plan, ws, work.position[j], work.rotation[j], ws.velocity, 0.0, work.load, work.power)
+
+
+@njit
+def _add_impulses(rule, work, h, j):
+    """Add ``work.load`` times h weight_j to the wrenches at node j."""
+    share = h * rule.weight[j]
+    for i in range(work.load.shape[0]):
+        wrench, load = work.wrench[j, i], work.load[i]
+        turn = rotate(work.rotation[j, i], turn_of(load))
+        write(
+            wrench, add(vector(wrench), scale(share, vector(load))), add(turn_of(wrench), scale(share, turn))
+        )  # fmt: skip
+
+
+@njit
+def push_nodes(plan, ws, tree, rule, work, given, h):
+    """Add the impulses of laws and loads to the wrenches at all nodes but the last.
+
+    Writes ``work.stiff`` and ``work.damp``, the derivatives of the moments about hinges by their angles and rates.
+    ``given`` (s, ne): inputs at the nodes.
+    """
+    work.stiff[:] = 0.0
+    work.damp[:] = 0.0
+    for j in range(rule.weight.size - 1):
+        _evaluate_node(plan, ws, rule, work, given, h, j)
+        _add_impulses(rule, work, h, j)
+        for s in range(tree.hinge.size):
+            if tree.hinge[s] < 0:
+                continue
+            i, m = natural(tree.hinge[s]), natural(plan.laws.sum_first[s])
+            side = natural(0 if plan.measures.body[m, 0] == i else 1)
+            gradient, axis = ws.efforts.gradient[m, side], vector(work.axis[j, i])
+            turn = add(
+                rotate(work.rotation[j, i], turn_of(gradient)), cross(vector(work.offset[j, i]), vector(gradient))
+            )
+            along = dot(axis, turn)
+            work.stiff[j, i] += h * rule.weight[j] * ws.efforts.sum_by_value[s] * along * along
+            work.damp[j, i] += rule.weight[j] * ws.efforts.sum_by_rate[s] * along * along
+
+
+@njit
+def finish_nodes(plan, ws, rule, work, given, h):
+    """Add the impulses of the last node to its wrenches, and the works over the step to ``ws.efforts.work``.
+
+    The effort of a law at rest, where it has a potential, does what that loses over the step: its power is taken off
+    the quadrature.
+    """
+    last, own = rule.weight.size - 1, ws.efforts
+    for j in range(last + 1):
+        _evaluate_node(plan, ws, rule, work, given, h, j)
+        share = h * rule.weight[j]
+        for e in range(own.work.size):
+            own.work[e] += share * work.power[e]
+        for s in range(plan.laws.sum_law.size - 1):
+            value, rate = own.sum_value[s], own.sum_rate[s]
+            for f in range(natural(plan.laws.sum_law[s]), natural(plan.laws.sum_law[s + 1])):
+                if not has_potential(plan, f):
+                    continue
+                e = natural(plan.laws.element[f])
+                own.work[e] -= share * rate * law_effort(plan, own, f, value, 0.0, 0.0)[0]
+                if j == 0:
+                    own.work[e] += law_potential(plan, f, value)
+                elif j == last:
+                    own.work[e] -= law_potential(plan, f, value)
+    _add_impulses(rule, work, h, last)
+    keep_turns(plan, own)

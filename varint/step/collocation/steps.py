@@ -1,0 +1,300 @@
+"""Steps of Lobatto IIIA-IIIB collocation for trees of hinges: order 2 s - 2 with s nodes (docs/theory.md section 16).
+
+In a step of h seconds positions x and rotation matrices R of all bodies are polynomials through their values at s nodes
+of Gauss-Lobatto quadrature, where joints are closed; the action is summed by this quadrature. With the derivatives of
+the polynomials at the nodes in the matrix S = `NodeRule.stiffness` / h, the derivative of the action by the pose of a
+body at node j is
+
+    force   F_j = m sum_k S_jk x_k + h weight_j m g
+    torque  T_j = ax(A_j),   A_j = R_j Q (sum_k S_jk R_k)^T,   ax(A) = (A_yz - A_zy, A_zx - A_xz, A_xy - A_yx)
+
+where Q is the integral of x x^T dm. These, and the momenta p of the start at node 0, do no work in any motion that the
+joints allow, for all nodes but the last, where they are the momenta that the next step starts from.
+
+Laws and loads add their impulses to these wrenches (collocation/efforts.py).
+
+The unknowns are turns of the hinges, so that joints are closed at any iterate. Newton's matrix is exact. It has the
+graph of the mechanism, with 6 q x 6 q blocks, q = s - 1: bodies are eliminated from the leaves on, all nodes at once.
+"""
+
+import math
+
+from varint.base.numba import Float2, Float3, natural, njit
+from varint.mathematics.sums import two_sum
+from varint.mathematics.vectors import add, cross, dot, rotate, scale, sub, turn_of, vector, write
+from varint.step.collocation.efforts import finish_nodes, push_nodes
+from varint.step.collocation.elimination import eliminate, solve_turns
+from varint.step.collocation.records import HingeTree, NodeRule, NodeWorkspace
+from varint.step.configuration import place
+from varint.step.newton import CONVERGED, NOT_CONVERGED, has_efforts
+from varint.step.plan import Plan, Workspace
+from varint.step.step import record_node
+
+ITERATIONS = 30  # of a step, at most
+LONGEST = 1.0  # rad, increment of an angle: a longer one is a step that does not resolve the motion
+SHARED = 0.05  # the next increment takes the same factors where the last one was this share of the one before, or less
+ENOUGH = 1e-17  # rad: an increment below that is left out
+SMALL, STALLED = 1e-11, 0.3  # rad, and share of the increment before: increments that are round-off
+START_AHEAD = 2  # steps before angles are extrapolated
+
+
+@njit(inline="always")
+def _row(M, a):
+    return M[a, 0], M[a, 1], M[a, 2]
+
+
+@njit(inline="always")
+def _times(M, N, a):
+    """Row a of M N, for (3, 3) arrays."""
+    x, y, z = M[a, 0], M[a, 1], M[a, 2]
+    return (
+        x * N[0, 0] + y * N[1, 0] + z * N[2, 0], x * N[0, 1] + y * N[1, 1] + z * N[2, 1],
+        x * N[0, 2] + y * N[1, 2] + z * N[2, 2],
+    )  # fmt: skip
+
+
+@njit(inline="always")
+def _turned(row, axis, sine, versine):
+    """A row (r) times (W - 1), of the rotation W about an axis by an angle of this sine and 1 - cosine."""
+    along = versine * dot(row, axis)
+    sideways = cross(row, axis)
+    return sub(add(scale(along, axis), scale(sine, sideways)), scale(versine, row))
+
+
+@njit
+def start_poses(tree, work):
+    """Poses at the present node, node 0, from its angles."""
+    for i in range(tree.mass.size):
+        p, axis, angle = natural(tree.parent[i]), vector(tree.axis[i]), work.angle[0, i] + work.angle[1, i]
+        sine, versine = math.sin(angle), 2.0 * math.sin(0.5 * angle) ** 2
+        for a in range(3):
+            row = _row(tree.turned[i], a)
+            x, y, z = add(row, _turned(row, axis, sine, versine))
+            work.joint[i, a, 0], work.joint[i, a, 1], work.joint[i, a, 2] = x, y, z
+        R = work.rotation[0, i]
+        for a in range(3):
+            R[a, 0], R[a, 1], R[a, 2] = _times(work.rotation[0, p], work.joint[i], a)
+        x = sub(rotate(work.rotation[0, p], vector(tree.anchor[i])), rotate(R, vector(tree.lever[i])))
+        x = add(vector(work.position[0, p]), x)
+        work.position[0, i, 0], work.position[0, i, 1], work.position[0, i, 2] = x
+        _write_hinge(tree, work, i, 0)
+
+
+@njit(inline="always")
+def _write_hinge(tree, work, i, k):
+    axis, offset = rotate(work.rotation[k, i], vector(tree.axis[i])), rotate(work.rotation[k, i], vector(tree.lever[i]))
+    work.axis[k, i, 0], work.axis[k, i, 1], work.axis[k, i, 2] = axis
+    work.offset[k, i, 0], work.offset[k, i, 1], work.offset[k, i, 2] = scale(-1.0, offset)
+
+
+@njit
+def _move_body(tree, work, i, k):
+    """Pose of body i at node k by ``work.by``, and its difference from that at the start; its parent is in place."""
+    # with C the rotation by the hinge, W that by the turn since the start: R = R_p C,  C = C_0 W, so that
+    #   R - R_0 = (R_p - R_p0) C_0 W + R_0 (W - 1)
+    p, axis, angle = natural(tree.parent[i]), vector(tree.axis[i]), work.by[k, i]
+    sine, versine = math.sin(angle), 2.0 * math.sin(0.5 * angle) ** 2
+    before, change, R = work.rotation[0, i], work.change[k, i], work.rotation[k, i]
+    for a in range(3):
+        start, carried = _row(before, a), _times(work.change[k, p], work.joint[i], a)
+        carried = add(carried, _turned(carried, axis, sine, versine))
+        change[a, 0], change[a, 1], change[a, 2] = add(carried, _turned(start, axis, sine, versine))
+        R[a, 0], R[a, 1], R[a, 2] = add(start, vector(change[a]))
+    x = sub(rotate(work.change[k, p], vector(tree.anchor[i])), rotate(change, vector(tree.lever[i])))
+    x = add(vector(work.shift[k, p]), x)
+    work.shift[k, i, 0], work.shift[k, i, 1], work.shift[k, i, 2] = x
+    x = add(vector(work.position[0, i]), x)
+    work.position[k, i, 0], work.position[k, i, 1], work.position[k, i, 2] = x
+    _write_hinge(tree, work, i, k)
+
+
+@njit
+def _pull_body(tree, rule, work, h, i, j):
+    """Write the derivative of the action by the pose of body i at node j to ``work.wrench``, with Q R and A_j."""
+    # divided by h at last: rows of S are zero in sum to the last bit, those of S / h would not be
+    m, share = tree.mass[i], h * rule.weight[j]
+    line, b, c, d = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for k in range(1, rule.weight.size):
+        f, M = rule.stiffness[j, k], work.change[k, i]
+        line = add(line, scale(f, vector(work.shift[k, i])))
+        b, c, d = add(b, scale(f, _row(M, 0))), add(c, scale(f, _row(M, 1))), add(d, scale(f, _row(M, 2)))
+    spread, A = work.spread[j, i], work.tilt[j, i]
+    for a in range(3):
+        x = _times(work.rotation[j, i], tree.moments[i], a)
+        spread[a, 0], spread[a, 1], spread[a, 2] = x
+        A[a, 0], A[a, 1], A[a, 2] = dot(x, b) / h, dot(x, c) / h, dot(x, d) / h
+    turn = A[1, 2] - A[2, 1], A[2, 0] - A[0, 2], A[0, 1] - A[1, 0]
+    write(work.wrench[j, i], add(scale(m / h, line), scale(share * m, vector(tree.gravity))), turn)
+
+
+@njit
+def _evaluate(plan, ws, tree, rule, work, given, h):
+    """Poses at the nodes by ``work.by``, and the torques about the hinges that are to vanish, ``work.open``."""
+    nb, s = tree.mass.size, rule.weight.size
+    for i in range(nb):
+        for k in range(1, s):
+            _move_body(tree, work, i, k)
+        for j in range(s - 1):
+            _pull_body(tree, rule, work, h, i, j)
+    if has_efforts(plan):
+        push_nodes(plan, ws, tree, rule, work, given, h)
+    for i in range(nb):
+        write(
+            work.wrench[0, i], add(vector(work.wrench[0, i]), vector(work.momentum[i])),
+            add(turn_of(work.wrench[0, i]), turn_of(work.momentum[i])),
+        )  # fmt: skip
+        for j in range(s - 1):
+            write(work.carried[j, i], vector(work.wrench[j, i]), turn_of(work.wrench[j, i]))
+    for i in range(nb - 1, -1, -1):
+        p = natural(tree.parent[i])
+        for j in range(s - 1):
+            force, torque = vector(work.carried[j, i]), turn_of(work.carried[j, i])
+            moment = add(torque, cross(vector(work.offset[j, i]), force))
+            work.moment[j, i, 0], work.moment[j, i, 1], work.moment[j, i, 2] = moment
+            work.open[j, i] = dot(vector(work.axis[j, i]), moment)
+            if p < nb:
+                arm, above = sub(vector(work.position[j, i]), vector(work.position[j, p])), work.carried[j, p]
+                write(above, add(vector(above), force), add(turn_of(above), add(torque, cross(arm, force))))
+
+
+@njit
+def _predict(rule, work):
+    """Start values of the angles: a polynomial through the last nodes, or no motion."""
+    s, past, known = rule.weight.size, work.past.shape[0], work.known[0]
+    first = past - s - work.known[1]
+    for i in range(work.by.shape[1]):
+        for k in range(1, s):
+            total = 0.0
+            for n in range(first if known >= START_AHEAD else past, past):
+                total += rule.ahead[work.known[1], k - 1, n] * work.past[n, i]
+            work.by[k, i] = total
+
+
+@njit
+def _remember(rule, work):
+    """Choose how many nodes would have been best to extrapolate this step from, and replace the past nodes."""
+    s, past, nb = rule.weight.size, work.past.shape[0], work.by.shape[1]
+    least = math.inf
+    for d in range(s):
+        worst = 0.0
+        for i in range(nb):
+            total = -work.by[s - 1, i]
+            for n in range(past - s - d, past):
+                total += rule.ahead[d, s - 2, n] * work.past[n, i]
+            worst = max(worst, abs(total))
+        if worst < least:
+            least, work.known[1] = worst, d
+    work.known[0] += 1
+    for i in range(nb):
+        last = work.by[s - 1, i]
+        for n in range(s - 1):
+            work.past[n, i] = work.past[n + s - 1, i] - last
+        for k in range(s):
+            work.past[s - 1 + k, i] = work.by[k, i] - last
+
+
+@njit
+def _solve_step(plan, ws, tree, rule, work, given, h):
+    """Newton's method for the angles at the nodes of a step of ``h`` seconds. Returns status and iterations."""
+    # factors stay while increments shrink fast; the last increment is one that leaves less than ENOUGH
+    previous, factored = math.inf, False
+    for iteration in range(1, ITERATIONS + 1):
+        _evaluate(plan, ws, tree, rule, work, given, h)
+        if not factored:
+            eliminate(tree, rule, work, h)
+        increment = solve_turns(tree, work)
+        if not increment < LONGEST:
+            return NOT_CONVERGED, iteration
+        for i in range(tree.mass.size):
+            for k in range(1, rule.weight.size):
+                work.by[k, i] += work.turn[i, k - 1]
+        share = increment / previous  # zero at first
+        left = increment * (share if factored else increment)
+        if has_efforts(plan) and not factored:  # some of their derivatives are left out: increments shrink by a share
+            left = increment * (share if iteration > 1 else 1.0)
+        if left <= ENOUGH or (increment < SMALL and share > STALLED):
+            return CONVERGED, iteration
+        factored, previous = share < SHARED, increment
+    return NOT_CONVERGED, ITERATIONS
+
+
+@njit
+def _finish_step(plan, ws, tree, rule, work, given, h):
+    """Make the end of a solved step the present node."""
+    nb, last = tree.mass.size, rule.weight.size - 1
+    for i in range(nb):
+        for k in range(1, last + 1):
+            _move_body(tree, work, i, k)
+        _pull_body(tree, rule, work, h, i, last)
+    if has_efforts(plan):
+        finish_nodes(plan, ws, rule, work, given, h)
+    for i in range(nb):
+        write(work.momentum[i], vector(work.wrench[last, i]), turn_of(work.wrench[last, i]))
+    _remember(rule, work)
+    for i in range(nb):
+        angle, rest = two_sum(work.angle[0, i], work.angle[1, i] + work.by[last, i])
+        work.angle[0, i], work.angle[1, i] = angle, rest
+    start_poses(tree, work)
+
+
+@njit
+def _record(plan, ws, work, out):
+    """Write the present node to ``out``, see `record_node`."""
+    for i in range(work.momentum.shape[0]):
+        R, p = work.rotation[0, i], work.momentum[i]
+        _write_quaternion(R, ws.quat[0, i])
+        for k in range(3):
+            ws.position[0, i, k], ws.momentum[i, k] = work.position[0, i, k], p[k]
+            ws.momentum[i, 3 + k] = R[0, k] * p[3] + R[1, k] * p[4] + R[2, k] * p[5]
+    place(plan, ws, 0)
+    record_node(plan, ws, 0, False, out)
+
+
+@njit
+def _write_quaternion(R, q):
+    """Write the unit quaternion of a rotation matrix, of the sign that is nearer to the one in ``q``."""
+    x, y, z, trace = R[0, 0], R[1, 1], R[2, 2], R[0, 0] + R[1, 1] + R[2, 2]
+    if trace >= max(x, max(y, z)):
+        a, b, c, d = 1.0 + trace, R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    elif x >= max(y, z):
+        a, b, c, d = R[2, 1] - R[1, 2], 1.0 + x - y - z, R[0, 1] + R[1, 0], R[0, 2] + R[2, 0]
+    elif y >= z:
+        a, b, c, d = R[0, 2] - R[2, 0], R[0, 1] + R[1, 0], 1.0 + y - x - z, R[1, 2] + R[2, 1]
+    else:
+        a, b, c, d = R[1, 0] - R[0, 1], R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], 1.0 + z - x - y
+    share = 1.0 / math.sqrt(a * a + b * b + c * c + d * d)
+    if a * q[0] + b * q[1] + c * q[2] + d * q[3] < 0.0:
+        share = -share
+    q[0], q[1], q[2], q[3] = share * a, share * b, share * c, share * d
+
+
+@njit(seconds=20, what="steps of collocation")
+def march_nodes(
+    plan: Plan, ws: Workspace, tree: HingeTree, rule: NodeRule, work: NodeWorkspace, inputs: Float3,
+    grid: tuple[int, int, int, float], out: tuple[Float3, Float3, Float3, Float2, Float2],
+) -> tuple[int, int, int]:  # fmt: skip
+    """Take steps from a node on and record.
+
+    ``inputs`` (steps, s, ne): of laws and loads at the nodes of each step, of one step where they are constant.
+    ``grid``: (node, steps, stride, h): nodes whose number ``stride`` divides are recorded, and the present one where no
+    step is to be taken. ``out``: the first five of those of `step.run`. Returns (status, steps done, iterations).
+    """
+    node, steps, stride, h = grid
+    position, quat, velocity, energy_work, state = out
+    record, iterations = 0, 0
+    start_poses(tree, work)
+    if steps == 0:
+        _record(plan, ws, work, (position[0], quat[0], velocity[0], energy_work[0], state[0]))
+    for step in range(steps):
+        _predict(rule, work)
+        given = inputs[min(step, inputs.shape[0] - 1)]
+        status, count = _solve_step(plan, ws, tree, rule, work, given, h)
+        iterations += count
+        if status != CONVERGED:
+            return status, step, iterations
+        _finish_step(plan, ws, tree, rule, work, given, h)
+        if (node + step + 1) % stride == 0:
+            row = position[record], quat[record], velocity[record], energy_work[record], state[record]
+            _record(plan, ws, work, row)
+            record += 1
+    return CONVERGED, steps, iterations

@@ -1,0 +1,1 @@
+"""Compliant rows: elements of beams, and joints with a compliance."""

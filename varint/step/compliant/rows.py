@@ -1,0 +1,68 @@
+"""Compliant rows: efforts that are unknowns of a step, of elements of beams and of joints with a compliance.
+
+Each effort f is the only one along its measure. mu = h/2 f is the multiplier of a row with the residual
+
+    row    mu - h/2 f(g, dg/dt)        g in the middle of the step; of joints see soft_joints.py
+
+and mu in place of h/2 f acts on the bodies. Newton's matrix is that of any other effort (efforts.py), but an error of
+second order in the rotations, times the stiffness, changes f alone and not mu: so metals take no more iterations than
+rigid links. Residuals are compared as velocities: the equivalent change of the measure over h/2.
+"""
+
+from varint.base.numba import indirect, njit
+from varint.mathematics.vectors import add, cross, scale, sub, vector, write
+from varint.step.plan import Plan, Workspace
+
+WHAT = "compliant rows"
+
+
+@njit
+def _softness(plan, ws, s, half_step):
+    """Velocity that a unit residual of sum s amounts to, m/s per N s or rad/s per N m s; 0 without stiffness."""
+    work = ws.efforts
+    stiffness = -half_step * (half_step * work.sum_by_value[s] + work.sum_by_rate[s])
+    return 1.0 / stiffness if stiffness > 0.0 else 0.0
+
+
+@njit
+def write_rows(gradient, T, factors, up, low):
+    """The rows (6,) of an effort for one body: ``up`` = P g, ``low`` = -h/2 df/dd, see efforts.py.
+
+    ``gradient``: (g_x, g_theta). ``factors``: -h^2/4 of the derivative of the effort by its measure, and -h/2 of that
+    by its rate. With u = (1 + c) T the rate changes by c g_theta - (1 + c) T x g_theta. In a step whose impulses act
+    along the rows at its end (newton.py), ``up`` and ``low`` are the same array, which then holds ``low``.
+    """
+    (by_value, by_rate), (line, turn) = factors, gradient
+    tilt, c = cross(vector(T), turn), T[3]
+    straight, across = by_value + by_rate * c, by_value + by_rate * (1.0 + c)
+    write(up, line, add(turn, tilt))
+    write(low, scale(by_value + by_rate, line), sub(scale(straight, turn), scale(across, tilt)))
+
+
+@indirect(seconds=1, what=WHAT)
+def largest_open(plan: Plan, ws: Workspace, half_step: float) -> tuple[float, float, float]:
+    """Return the sum of squares and the largest of the rows' residuals, and their largest impulse, all as m/s."""
+    merit = worst = moved = 0.0
+    for n in range(plan.compliant.row.size):
+        r, s = plan.compliant.row[n], plan.compliant.sum[n]
+        size = plan.rows.scale[r] * abs(ws.residual_row[r]) * _softness(plan, ws, s, half_step)
+        merit += size * size
+        worst = max(worst, size)
+        moved = max(moved, plan.rows.push[r] * abs(ws.multiplier[r]))
+    return merit, worst, moved
+
+
+@njit
+def start_multipliers(plan, ws, half_step, kept):
+    """Set the multipliers of the compliant rows to h/2 times their last efforts if ``kept``, else to zero."""
+    for n in range(plan.compliant.row.size):
+        r = plan.compliant.row[n]
+        ws.multiplier[r] = half_step * ws.last_multiplier[r] if kept else 0.0
+
+
+@njit
+def keep_multipliers(plan, ws, half_step):
+    """Store the efforts of the compliant rows, not their multipliers: the next stage may have another h."""
+    for n in range(plan.compliant.row.size):
+        r = plan.compliant.row[n]
+        ws.last_multiplier[r] = ws.multiplier[r] / half_step

@@ -1,0 +1,86 @@
+"""Constraints of forces: weighted sums of measures kept at a target (docs/theory.md section 12)."""
+
+from varint.base.numba import njit
+from varint.mathematics.vectors import continued
+from varint.step.inputs import SAME_SHARE, nodes_around
+from varint.step.measures import mapped_value, measure_at
+
+
+@njit
+def start_constraints(plan, ws, pose):
+    """Initialise at the start of a run: turns count from zero, those of driven ones from the target; sums stay."""
+    work = ws.efforts
+    for c in range(plan.constraints.row.size):
+        first = plan.constraints.row[c]
+        for r in range(first, first + plan.constraints.size[c]):
+            work.value_near[r] = work.target[first] if plan.constraints.driven[c] else 0.0
+    follow_constraints(plan, ws, ws.position[pose], ws.rotation[pose])
+    for c in range(plan.constraints.row.size):
+        if not plan.constraints.driven[c]:
+            work.target[plan.constraints.row[c]] = sum_of_constraint(plan, ws, c)
+
+
+@njit
+def sum_of_constraint(plan, ws, c):
+    """The weighted sum of constraint c, by ``ws.efforts.value_near``."""
+    total = 0.0
+    for r in range(plan.constraints.row[c], plan.constraints.row[c] + plan.constraints.size[c]):
+        total += plan.measures.weight[r] * mapped_value(ws, r, ws.efforts.value_near[r])[0]
+    return total
+
+
+@njit
+def follow_constraints(plan, ws, position, rotation):
+    """Take the values of the measures at a pose (nb + 1, 3), (nb + 1, 3, 3) into ``ws.efforts.value_near``."""
+    work = ws.efforts
+    for c in range(plan.constraints.row.size):
+        for r in range(plan.constraints.row[c], plan.constraints.row[c] + plan.constraints.size[c]):
+            value = measure_at(plan, ws, r, position, rotation, work.gradient[r])
+            work.value_near[r] = continued(plan.measures.period[r], work.value_near[r], value)
+
+
+@njit
+def set_targets(plan, ws, inputs, node, share, dt):
+    """Targets of driven constraints at ``node + share`` of ``dt``: cubics between the rows of the inputs.
+
+    Their rates go to ``ws.efforts.target_rate_next``, and the rates of these to ``ws.pace.bend``.
+    """
+    work, (left, right) = ws.efforts, nodes_around(inputs, node)
+    share, dt = share / inputs.width[0], dt * inputs.width[0]
+    for c in range(plan.constraints.row.size):
+        if not plan.constraints.driven[c]:
+            continue
+        r, e = plan.constraints.row[c], plan.constraints.element[c]
+        a, b, s = inputs.input[left, e], inputs.input[right, e], share
+        p, q = inputs.rate[left, e] * dt, inputs.rate[right, e] * dt
+        # from the left by p s, what is missing to b and q by s^2 and s^3
+        square, cube = 3.0 * (b - a) - 2.0 * p - q, 2.0 * (a - b) + p + q
+        work.target[r] = b if s == 1.0 else a + s * (p + s * (square + s * cube))
+        work.target_rate_next[r] = (p + s * (2.0 * square + 3.0 * s * cube)) / dt
+        ws.pace.bend[c] = (2.0 * square + 6.0 * s * cube) / (dt * dt)
+    for n in range(inputs.end.size):
+        if abs(inputs.end[n] - share) < SAME_SHARE:
+            step = min(node - inputs.first[0], inputs.aim.shape[0] - 1)
+            for m in range(inputs.moved.size):
+                r = plan.constraints.row[inputs.moved[m]]
+                work.target[r], work.target_rate_next[r] = inputs.aim[step, n, m], inputs.aim_rate[step, n, m]
+
+
+@njit
+def finish_constraints(plan, ws, pose):
+    """Finish a step to ``pose``: the work of its impulses, at the rate where they act, then the rates at its end."""
+    work = ws.efforts
+    for c in range(plan.constraints.row.size):
+        r = plan.constraints.row[c]
+        work.work[plan.constraints.element[c]] += ws.multiplier[r] * work.target_rate[r]
+        if plan.constraints.driven[c]:
+            work.target_rate[r] = work.target_rate_next[r]
+    follow_constraints(plan, ws, ws.position[pose], ws.rotation[pose])
+
+
+@njit
+def add_constraint_works(plan, ws, work):
+    """Add to ``work`` (ne,) that of the impulses ``ws.increment_row`` at a node, at the rates of the targets."""
+    for c in range(plan.constraints.row.size):
+        r = plan.constraints.row[c]
+        work[plan.constraints.element[c]] += ws.increment_row[r] * ws.efforts.target_rate[r]

@@ -1,0 +1,81 @@
+"""Forces of contacts at recorded nodes, from the accelerations there."""
+
+import math
+
+from varint.base.numba import indirect, natural, njit
+from varint.mathematics.vectors import add, cross, dot, rotate, vector
+from varint.step.contacts.features import acceleration_bias, feature_of, levers_of, rate_along
+from varint.step.contacts.finding import choose_features
+from varint.step.contacts.nodes import solve_at_node, take_right_sides
+from varint.step.contacts.rolling import is_rolling
+from varint.step.contacts.rows import contact_gap, write_upper
+from varint.step.plan import Plan, Workspace
+
+NEAR, SLOW = 1e-9, 1e-7  # m, m/s: at a recorded node a contact so near, that parts no faster, rests; or it sticks
+
+
+@njit
+def rest_contacts(plan, ws, velocity):
+    """Take the contacts that rest at pose 0 with velocities (nb, 6) into the problem of `accelerate_contacts`."""
+    work = ws.contacts
+    if plan.contacts.pair_shape.size:
+        choose_features(plan, ws, 0, 0.0)
+    for n in range(work.near_count[0]):
+        k = natural(work.near[n])
+        i, upper = plan.contacts.body[k], work.upper
+        if is_rolling(plan, k) and not work.taking[plan.contacts.parent[k]]:
+            work.taking[k] = False
+            continue
+        write_upper(plan, ws, 0, k)
+        rates = (
+            rate_along(plan, upper, k, 0, velocity),
+            rate_along(plan, upper, k, 1, velocity),
+            rate_along(plan, upper, k, 2, velocity),
+        )
+        rests = is_rolling(plan, k) or (contact_gap(plan, ws, 0, k) <= NEAR and abs(rates[0]) <= SLOW)
+        work.taking[k] = rests
+        work.sticking[k], work.mode[k] = False, 0
+        size = math.sqrt(rates[1] ** 2 + rates[2] ** 2)
+        for a in range(2):
+            work.direction[k, a] = rates[1 + a] / size if size > SLOW else 0.0
+        if is_rolling(plan, k):
+            work.bias[k, 0] = work.bias[k, 1] = work.bias[k, 2] = 0.0
+            continue
+        if feature_of(plan, k) >= 0:
+            work.bias[k, 0], work.bias[k, 1], work.bias[k, 2] = acceleration_bias(plan, ws, 0, k, velocity)
+            continue
+        w, point = vector(velocity[i, 3:]), vector(plan.contacts.point[k])
+        centripetal = rotate(ws.rotation[0, i], cross(w, cross(w, point)))
+        for a in range(3):
+            work.bias[k, a] = dot(vector(plan.contacts.frame[k, a]), centripetal)
+
+
+@indirect(seconds=3, what="contacts")
+def accelerate_contacts(plan: Plan, ws: Workspace) -> None:
+    """Solve for accelerations at pose 0 with the contacts that rest: right sides and solution as `solve_newton`."""
+    take_right_sides(ws)
+    solve_at_node(plan, ws, 0)
+
+
+@njit
+def forces_of_contacts(plan, ws, out):
+    """Write what the contacts do at a node to ``out`` (nk, 10); zero for those that are open.
+
+    Force on ``body`` (3), N, its part along the normal, place of the point that touches (3), m, and normal (3), world.
+    """
+    for n in range(ws.contacts.near_count[0]):
+        k = natural(ws.contacts.near[n])
+        f, i = feature_of(plan, k), plan.contacts.body[k]
+        for j in range(10):
+            out[k, j] = 0.0
+        if not ws.contacts.taking[k] or is_rolling(plan, k):
+            continue
+        frame = plan.contacts.frame[k] if f < 0 else ws.contacts.frame[f]
+        carrier = vector(plan.contacts.point[k]) if f < 0 else vector(ws.contacts.carrier[f, 0])
+        lever = -plan.contacts.radius[k] if f < 0 else levers_of(plan, ws, k)[0]
+        place = add(vector(ws.position[0, i]), rotate(ws.rotation[0, i], carrier))
+        out[k, 3] = ws.contacts.z[k, 0]
+        for j in range(3):
+            for a in range(3):
+                out[k, j] += ws.contacts.z[k, a] * frame[a, j]
+            out[k, 4 + j], out[k, 7 + j] = place[j] + lever * frame[0, j], frame[0, j]

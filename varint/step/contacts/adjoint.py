@@ -1,0 +1,313 @@
+"""Gradients back through contacts, by the implicit derivative of their law (docs/theory.md section 14).
+
+With the states of the contacts held, the law is a smooth function F(u, z, b) of rates, impulses and the slip b before a
+step. Impulses count here times the mobility W, in m/s:
+
+    open      W z                             sticking  u
+    sliding   u_n,  W (z_t - mu z_n c)        c of p_t = z_t - s / W, s the slip turned by b, see contacts/cones.py
+
+To the transposed system of all else, A^T x = g, the contacts add the duals y of F with the rows L of u and N of z:
+
+    A^T x + L^T F_u^T y = g,      F_z^T y = N x        (F_z^T + N A^-T L^T F_u^T) y = N A^-T g
+
+a dense system of the contacts that touch. Where contacts are more than their forces are determined by, it is singular:
+that is harmless where g does not depend on how they are shared, which is seen from what is left of the equations.
+"""
+
+import math
+
+from varint.base.numba import njit
+from varint.mathematics.vectors import ZERO, dot, vector
+from varint.step.contacts.changes import body_of_side, frame_of, move_points, push_change
+from varint.step.contacts.cones import APART, SLIDING, STICKING, growth_of_slip, turned_slip
+from varint.step.contacts.features import feature_of
+from varint.step.dense import add_scaled6, dot6, rank_lu_factor, rank_lu_solve
+from varint.step.derivatives.refine import refine_transposed, solve_again
+
+LEFT = 1e-6  # of the right-hand side: more of it that contacts leave depends on forces that nothing determines
+LEAST_SHARE = 1e-4  # of the terms of right-hand sides: less of one counts as so much
+NOBODY = -1
+
+
+@njit
+def slip_place(ws, k):
+    """Place of the slip (3,) of contact k, world, among what a stage hands on beside poses and momenta."""
+    return ws.efforts.state.size + 3 * k
+
+
+@njit
+def list_touching(plan, ws):
+    """List the contacts that take part and are not open in ``ws.contacts.inside``; returns how many they are.
+
+    NOBODY where they are more than it holds: what depends on them counts as undetermined.
+    """
+    work, count = ws.contacts, 0
+    for k in range(plan.contacts.body.size):
+        if not work.taking[k]:
+            continue
+        if count == work.inside.size:
+            work.undetermined[0] = 1
+            return NOBODY
+        work.inside[count] = k
+        count += 1
+    return count
+
+
+@njit
+def sliding_terms(plan, work, k):
+    """Terms of a contact that slides along no given direction: c, friction over |p_t|, F_b (row-major), ds/du."""
+    mu, mobility = plan.contacts.friction[k], plan.contacts.mobility[k]
+    z, u, before = work.z[k], work.rate[k], work.slip[k]
+    brake = mobility * mu * max(z[0] - u[0] / mobility, 0.0)
+    slip, is_turned = turned_slip(u[1:], before, brake)
+    growth = growth_of_slip(u[1:], slip, is_turned)
+    p, q = z[1] - slip[0] / mobility, z[2] - slip[1] / mobility
+    size = math.sqrt(p * p + q * q)
+    c, d, share = 0.0, 0.0, 0.0
+    if size > 0.0:
+        c, d, share = p / size, q / size, mu * z[0] / size
+    by_before, length = (0.0, 0.0, 0.0, 0.0), math.sqrt(before[0] ** 2 + before[1] ** 2)
+    moving = math.sqrt(slip[0] ** 2 + slip[1] ** 2)
+    if is_turned and moving > 0.0:
+        # a change of the slip before across itself rotates s by half of its own rotation
+        e, f = -before[1] / length, before[0] / length
+        turn = 0.5 * share / length * (slip[0] * c + slip[1] * d)  # s is along -c, so Q (-s_y, s_x) = (s.c) (-d, c)
+        by_before = -turn * d * e, -turn * d * f, turn * c * e, turn * c * f
+    return (c, d), share, by_before, growth
+
+
+@njit
+def is_given(work, k):
+    """Whether contact k has a direction of slip that is given, as at nodes."""
+    return work.direction[k, 0] != 0.0 or work.direction[k, 1] != 0.0
+
+
+@njit
+def write_law(plan, ws, k):
+    """Write F_u to ``ws.contacts.inverse`` and F_z / W to ``by_impulse`` (3, 3) of contact k."""
+    work, mu = ws.contacts, plan.contacts.friction[k]
+    by_rate, by_impulse, along = work.inverse[k], work.by_impulse[k], work.direction[k]
+    for a in range(3):
+        for b in range(3):
+            by_rate[a, b] = by_impulse[a, b] = 0.0
+    if work.mode[k] == APART:
+        for a in range(3):
+            by_impulse[a, a] = 1.0
+        return
+    by_rate[0, 0] = 1.0
+    if work.mode[k] == STICKING:
+        by_rate[1, 1] = by_rate[2, 2] = 1.0
+        return
+    by_impulse[1, 1] = by_impulse[2, 2] = 1.0
+    if is_given(work, k) or mu == 0.0:
+        by_impulse[1, 0], by_impulse[2, 0] = mu * along[0], mu * along[1]
+        return
+    (c, d), share, _, growth = sliding_terms(plan, work, k)
+    by_impulse[1, 0], by_impulse[2, 0] = -mu * c, -mu * d
+    by_impulse[1, 1] -= share * d * d
+    by_impulse[1, 2] = by_impulse[2, 1] = share * c * d
+    by_impulse[2, 2] -= share * c * c
+    first, second = c * growth[2] - d * growth[0], c * growth[3] - d * growth[1]  # of (-d, c) . ds/du
+    by_rate[1, 1], by_rate[1, 2] = -share * d * first, -share * d * second
+    by_rate[2, 1], by_rate[2, 2] = share * c * first, share * c * second
+
+
+@njit
+def add_dual_rows(plan, ws, rows, k, share, body):
+    """Add sum_a ``share[a]`` ``rows[k, a]`` (12,) to the vectors ``body`` (nb, 6) of the bodies of contact k."""
+    for side in range(2):
+        i = body_of_side(plan, k, side)
+        if i < plan.bodies.mass.size:
+            for a in range(3):
+                add_scaled6(body[i], share[a], rows[k, a, 6 * side : 6 * side + 6])
+
+
+@njit
+def _along_upper(plan, ws, k, a, body):
+    """N of row a of contact k times ``body`` (nb, 6)."""
+    total = 0.0
+    for side in range(2):
+        i = body_of_side(plan, k, side)
+        if i < plan.bodies.mass.size:
+            total += dot6(ws.contacts.upper[k, a, 6 * side : 6 * side + 6], body[i])
+    return total
+
+
+@njit
+def _size_along(plan, ws, k, a, body):
+    """Sum of the sizes of the terms of `_along_upper`."""
+    total = 0.0
+    for side in range(2):
+        i = body_of_side(plan, k, side)
+        for c in range(6 if i < plan.bodies.mass.size else 0):
+            total += abs(ws.contacts.upper[k, a, 6 * side + c] * body[i, c])
+    return total
+
+
+@njit
+def _solve_column(plan, ws, tangent, step):
+    """Replace the column of the workspace by A^-T times it; a ``step`` of no size is that of a node."""
+    body, row = ws.contacts.column_body, ws.contacts.column_row
+    if step[2] == 0.0:
+        solve_again(plan, ws, step, body, row)
+        return
+    spare = (tangent.body[1], tangent.row[1]), (tangent.body[2], tangent.row[2]), (tangent.body[3], tangent.row[3])
+    refine_transposed(plan, ws, step, body, row, tangent.left, spare)
+
+
+@njit
+def solve_duals(plan, ws, tangent, step, count, body, row):
+    """Complete x = A^-T g in ``body`` (nb, 6), ``row`` (nr,) by the ``count`` contacts of `list_touching`.
+
+    ``ws.contacts.row`` is L. Of each contact ``change`` (3,) is y, and ``given`` (3,), which holds the gradient by its
+    rates before, that gradient less F_u^T y. ``step``: (upper, end, h), of factors at hand; h = 0 at a node.
+    """
+    work, n = ws.contacts, 3 * count
+    products, right, size = work.inside_mobility, work.inside_rows[0], 0.0
+    for m in range(n):
+        k = work.inside[m // 3]
+        right[m] = _along_upper(plan, ws, k, m % 3, body) / plan.contacts.mobility[k]
+        size = max(size, _size_along(plan, ws, k, m % 3, body) / plan.contacts.mobility[k])
+    for j in range(n):
+        k, one = (
+            work.inside[j // 3],
+            (1.0 if j % 3 == 0 else 0.0, 1.0 if j % 3 == 1 else 0.0, 1.0 if j % 3 == 2 else 0.0),
+        )
+        work.column_body[:] = 0.0
+        work.column_row[:] = 0.0
+        add_dual_rows(plan, ws, work.row, k, one, work.column_body)
+        _solve_column(plan, ws, tangent, step)
+        for m in range(n):
+            i = work.inside[m // 3]
+            products[m * n + j] = _along_upper(plan, ws, i, m % 3, work.column_body) / plan.contacts.mobility[i]
+            right[m] += products[m * n + j] * work.given[k, j % 3]
+    _factor_and_solve(plan, ws, count, LEAST_SHARE * size)
+    work.column_body[:] = 0.0
+    work.column_row[:] = 0.0
+    for m in range(count):
+        k = work.inside[m]
+        for a in range(3):
+            work.change[k, a] = right[3 * m + a]
+        for b in range(3):
+            for a in range(3):
+                work.given[k, b] -= work.inverse[k, a, b] * work.change[k, a]
+        add_dual_rows(plan, ws, work.row, k, work.given[k], work.column_body)
+    _solve_column(plan, ws, tangent, step)
+    for i in range(body.shape[0]):
+        add_scaled6(body[i], 1.0, work.column_body[i])
+    for r in range(row.size):
+        row[r] += work.column_row[r]
+
+
+@njit
+def _entry(ws, products, n, i, j):
+    """Entry (i, j) of F_z^T / W + N A^-T L^T F_u^T / W, of the duals j."""
+    work, k, a, total = ws.contacts, ws.contacts.inside[j // 3], j % 3, 0.0
+    for b in range(3):
+        total += products[i * n + 3 * (j // 3) + b] * work.inverse[k, a, b]
+    return total + (work.by_impulse[k, a, i % 3] if i // 3 == j // 3 else 0.0)
+
+
+@njit
+def _factor_and_solve(plan, ws, count, least):
+    """Solve for the duals in place; note in the workspace where the contacts are redundant, and where that matters.
+
+    ``ws.contacts.hits`` is then 1 for the contacts whose friction has no derivative. ``least``: what counts as nothing.
+    """
+    work, n, order = ws.contacts, 3 * count, ws.contacts.back_order
+    products, block, right = work.inside_mobility, work.inside_block, work.inside_rows[0]
+    ones, scratch = work.inside_rows[2][:n], work.inside_rows[3]
+    for i in range(n):
+        ones[i] = 1.0
+        for j in range(n):
+            block[i * n + j] = _entry(ws, products, n, i, j)
+    rank = rank_lu_factor(block, 0, n, n, ones, order[0, :n], order[1, :n])[0]
+    if rank == n:
+        rank_lu_solve(block, 0, n, n, rank, ones, order[0, :n], order[1, :n], right[:n], scratch)
+        return
+    work.redundant[0] += 1
+    if _is_open(ws, rank, n, right, least):
+        work.undetermined[0] = work.inside[0] + 1
+    for m in range(n):
+        least = max(least, LEAST_SHARE * abs(right[m]))
+    for first in range(count):
+        element, load = plan.contacts.element[work.inside[first]], work.inside_rows[4]
+        if first > 0 and plan.contacts.element[work.inside[first - 1]] == element:
+            continue
+        for m in range(count):  # the gradient by friction, of the normal forces, which nothing may determine
+            k = work.inside[m]
+            along = friction_direction(plan, work, k)
+            load[3 * m] = load[3 * m + 1] = load[3 * m + 2] = 0.0
+            if plan.contacts.element[k] == element:
+                load[3 * m] = right[3 * m + 1] * along[0] + right[3 * m + 2] * along[1]
+        if _is_open(ws, rank, n, load, least):
+            for k in range(plan.contacts.element.size):
+                work.hits[k] = 1 if plan.contacts.element[k] == element else work.hits[k]
+
+
+@njit
+def _is_open(ws, rank, n, right, least):
+    """Replace ``right`` by the basic solution of the factored system; whether this leaves some of it."""
+    work, order, largest = ws.contacts, ws.contacts.back_order, least
+    products, block, given = work.inside_mobility, work.inside_block, work.inside_rows[1]
+    for i in range(n):
+        given[i] = right[i]
+        largest = max(largest, abs(right[i]))
+    ones = work.inside_rows[2][:n]
+    rank_lu_solve(block, 0, n, n, rank, ones, order[0, :n], order[1, :n], right[:n], work.inside_rows[3])
+    for i in range(n):
+        left = -given[i]
+        for j in range(n):
+            left += _entry(ws, products, n, i, j) * right[j]
+        if not abs(left) <= LEFT * largest:
+            return True
+    return False
+
+
+@njit
+def friction_direction(plan, work, k):
+    """The direction (2,) of the friction on contact k along its frame; zero where it does not slide."""
+    if work.mode[k] != SLIDING:
+        return 0.0, 0.0
+    if is_given(work, k) or plan.contacts.friction[k] == 0.0:
+        return -work.direction[k, 0], -work.direction[k, 1]
+    return sliding_terms(plan, work, k)[0]
+
+
+@njit
+def slip_back(plan, ws, k, pose, by_before, carried, state):
+    """Add the gradient ``by_before`` (2,), by the slip of contact k before a step, along its frame, to ``carried``.
+
+    To ``state`` (nb, :6) what it has by the pose, at which the frame is.
+    """
+    if by_before[0] == 0.0 and by_before[1] == 0.0:
+        return
+    work, at = ws.contacts, slip_place(ws, k)
+    n, s, t = frame_of(plan, ws, k)
+    for m in range(3):
+        carried[at + m] += by_before[0] * s[m] + by_before[1] * t[m]
+    f = feature_of(plan, k)
+    before = vector(work.slip_vector[f]) if f >= 0 else ZERO
+    frame_back(plan, ws, k, pose, (-by_before[0] * dot(n, before), -by_before[1] * dot(n, before)), state)
+
+
+@njit
+def frame_back(plan, ws, k, pose, share, state):
+    """Add sum_a ``share[a]`` t_a . dn by the motions of the bodies at a pose to ``state`` (nb, :6)."""
+    if feature_of(plan, k) < 0 or (share[0] == 0.0 and share[1] == 0.0):
+        return
+    _, s, t = frame_of(plan, ws, k)
+    for side in range(2):
+        i = body_of_side(plan, k, side)
+        for c in range(6 if i < plan.bodies.mass.size else 0):
+            dn = move_points(plan, ws, pose, k, side, c)[0]
+            state[i, c] += share[0] * dot(s, dn) + share[1] * dot(t, dn)
+
+
+@njit
+def pushes_back(plan, ws, pose, k, share, vectors, state):
+    """Add the gradient of `push_change` by the motions of the bodies of contact k to ``state`` (nb, :6)."""
+    for side in range(2):
+        i = body_of_side(plan, k, side)
+        for c in range(6 if i < plan.bodies.mass.size else 0):
+            state[i, c] += push_change(plan, ws, pose, k, share, vectors, (side, c))

@@ -1,0 +1,238 @@
+"""First derivatives of the rows of contacts: of impulses at a pose, and of rates over a step, by motions of bodies.
+
+A *column* c of a side s of a contact is a unit motion of its body: 0 to 2 a translation, world, 3 to 5 a rotation about
+an axis of the body. The directions t_a of a frame turn with the normal n only as far as they have to, by
+dt_a = -(dn . t_a) n: the law does not depend on their angle about n.
+"""
+
+import math
+
+from varint.base.numba import njit
+from varint.mathematics.vectors import ZERO, add, cross, dot, rotate, rotate_back, scale, sub, vector
+from varint.step.contacts.features import STILL_BODY, feature_of, levers_of, locate_contact, turned_features
+
+
+@njit
+def frame_of(plan, ws, k):
+    """Normal and two directions across it, world, where the impulses of contact k act."""
+    f = feature_of(plan, k)
+    frame = plan.contacts.frame[k] if f < 0 else ws.contacts.frame[f]
+    return vector(frame[0]), vector(frame[1]), vector(frame[2])
+
+
+@njit
+def across(plan, ws, k, first, second):
+    """The vector with these components along the directions across the normal."""
+    _, s, t = frame_of(plan, ws, k)
+    return add(scale(first, s), scale(second, t))
+
+
+@njit
+def body_of_side(plan, k, side):
+    """Slot of the body on a side of contact k."""
+    return plan.contacts.body[k] if side == 0 else plan.contacts.other[k]
+
+
+@njit
+def points_of(plan, ws, pose, k):
+    """Normal and carriers of both bodies, world, and their levers along the normal; of a plane twice its point."""
+    if feature_of(plan, k) < 0:
+        i, r = plan.contacts.body[k], plan.contacts.radius[k]
+        A = add(vector(ws.position[pose, i]), rotate(ws.rotation[pose, i], vector(plan.contacts.point[k])))
+        return vector(plan.contacts.frame[k, 0]), A, A, (-r, -r)
+    _, normal, A, B = locate_contact(plan, ws, pose, k)
+    return normal, A, B, levers_of(plan, ws, k)
+
+
+@njit
+def unit_motion(plan, ws, pose, k, side, column):
+    """Velocity and angular velocity, world, of a unit motion."""
+    one = (
+        1.0 if column % 3 == 0 else 0.0,
+        1.0 if column % 3 == 1 else 0.0,
+        1.0 if column % 3 == 2 else 0.0,
+    )
+    if column < 3:
+        return one, ZERO
+    return ZERO, rotate(ws.rotation[pose, body_of_side(plan, k, side)], one)
+
+
+@njit
+def move_points(plan, ws, pose, k, side, column):
+    """Changes of the normal and the carriers, `points_of`, by a unit motion."""
+    f, motion = feature_of(plan, k), unit_motion(plan, ws, pose, k, side, column)
+    if f < 0:
+        i = plan.contacts.body[k]
+        moved = add(motion[0], cross(motion[1], rotate(ws.rotation[pose, i], vector(plan.contacts.point[k]))))
+        return ZERO, moved, moved
+    return turned_features(plan, ws, pose, k, (motion, STILL_BODY) if side == 0 else (STILL_BODY, motion))
+
+
+@njit
+def push_change(plan, ws, pose, k, share, vectors, at):
+    """The change of sum_a ``share[a]`` (3,) ``upper[k, a]`` . ``vectors`` (nb, 6) by the unit motion ``at``.
+
+    ``at``: (side, column), at the pose of ``upper``.
+    """
+    (n, s, t), (_, A, B, levers) = frame_of(plan, ws, k), points_of(plan, ws, pose, k)
+    motion = unit_motion(plan, ws, pose, k, at[0], at[1])
+    dn, dA, dB = move_points(plan, ws, pose, k, at[0], at[1])
+    push = add(scale(share[0], n), add(scale(share[1], s), scale(share[2], t)))
+    turned = sub(scale(share[0], dn), scale(share[1] * dot(dn, s) + share[2] * dot(dn, t), n))
+    touching = scale(0.5, add(add(A, scale(levers[0], n)), add(B, scale(levers[1], n))))
+    moved = scale(0.5, add(add(dA, scale(levers[0], dn)), add(dB, scale(levers[1], dn))))
+    total = 0.0
+    for side in range(2):
+        i = body_of_side(plan, k, side)
+        if i == plan.bodies.mass.size:
+            continue
+        sign, arm, swept = 1.0 if side == 0 else -1.0, sub(touching, vector(ws.position[pose, i])), moved
+        along, turn, tilted = vector(vectors[i]), rotate(ws.rotation[pose, i], vector(vectors[i, 3:])), ZERO
+        if side == at[0]:
+            swept, tilted = sub(swept, motion[0]), cross(motion[1], turn)
+        torque = add(cross(swept, push), cross(arm, turned))
+        total += sign * (dot(along, turned) + dot(turn, torque) + dot(tilted, cross(arm, push)))
+    return total
+
+
+@njit
+def gap_change(plan, ws, pose, k, at):
+    """The change of the gap of contact k by a unit motion ``at``: (side, column)."""
+    normal, A, B, _ = points_of(plan, ws, pose, k)
+    motion, i = unit_motion(plan, ws, pose, k, at[0], at[1]), body_of_side(plan, k, at[0])
+    arm = sub(A if at[0] == 0 else B, vector(ws.position[pose, i]))
+    return (1.0 if at[0] == 0 else -1.0) * dot(normal, add(motion[0], cross(motion[1], arm)))
+
+
+@njit
+def _places(plan, ws, step, k, side, here, there):
+    """Carriers of a side at start and end of a step, ``here`` and ``there``, world, in the axes of its body."""
+    start, end, _ = step
+    i = body_of_side(plan, k, side)
+    first = rotate_back(ws.rotation[start, i], sub(here, vector(ws.position[start, i])))
+    return first, rotate_back(ws.rotation[end, i], sub(there, vector(ws.position[end, i])))
+
+
+@njit
+def slip_by_end(plan, ws, step, k, along, at):
+    """The change of the slip ``along`` a vector by the unit motion ``at`` of the end of a step (start, end, h)."""
+    start, end, h = step
+    _, A, B, levers = points_of(plan, ws, start, k)
+    _, C, D, _ = points_of(plan, ws, end, k)
+    motion = unit_motion(plan, ws, end, k, at[0], at[1])
+    dn, dC, dD = move_points(plan, ws, end, k, at[0], at[1])
+    total = 0.0
+    for side in range(2):
+        i = body_of_side(plan, k, side)
+        if i == plan.bodies.mass.size:
+            continue
+        R, Q = ws.rotation[start, i], ws.rotation[end, i]
+        place = _places(plan, ws, step, k, side, A if side == 0 else B, C if side == 0 else D)
+        swept, turning = dC if side == 0 else dD, ZERO
+        if side == at[0]:
+            turning = rotate_back(Q, motion[1])
+            swept = sub(swept, motion[0])
+        shift = scale(0.5, sub(rotate_back(Q, swept), cross(turning, place[1])))
+        p = scale(0.5, add(place[0], place[1]))
+        moved = sub(rotate(Q, add(shift, cross(turning, p))), rotate(R, shift))
+        rolled = cross(scale(0.5 * levers[side], dn), along)
+        spin = rotate(R, vector(ws.velocity[i, 3:]))
+        total += (1.0 if side == 0 else -1.0) * (dot(along, moved) / h + dot(rolled, spin))
+    return total
+
+
+@njit
+def slip_by_start(plan, ws, step, k, along, at):
+    """The change of the slip ``along`` a vector across the normal by the unit motion ``at`` of the start of a step.
+
+    With the velocities and the end held.
+    """
+    start, end, h = step
+    n, A, B, levers = points_of(plan, ws, start, k)
+    after, C, D, _ = points_of(plan, ws, end, k)
+    motion = unit_motion(plan, ws, start, k, at[0], at[1])
+    dn, dA, dB = move_points(plan, ws, start, k, at[0], at[1])
+    mean, turned, total = scale(0.5, add(n, after)), scale(-dot(dn, along), n), 0.0
+    for side in range(2):
+        i = body_of_side(plan, k, side)
+        if i == plan.bodies.mass.size:
+            continue
+        R, Q, v, lever = ws.rotation[start, i], ws.rotation[end, i], vector(ws.velocity[i]), levers[side]
+        place = _places(plan, ws, step, k, side, A if side == 0 else B, C if side == 0 else D)
+        p, spin = scale(0.5, add(place[0], place[1])), rotate(R, vector(ws.velocity[i, 3:]))
+        slip = add(v, scale(1.0 / h, sub(rotate(Q, p), rotate(R, p))))
+        swept, turning, spun = dA if side == 0 else dB, ZERO, ZERO
+        if side == at[0]:
+            turning = rotate_back(R, motion[1])
+            swept, spun = sub(swept, motion[0]), cross(motion[1], spin)
+        shift = scale(0.5, sub(rotate_back(R, swept), cross(turning, place[0])))
+        moved = sub(rotate(Q, shift), rotate(R, add(shift, cross(turning, p))))
+        rolled = scale(lever, add(cross(scale(0.5, dn), along), cross(mean, turned)))
+        change = dot(turned, slip) + dot(along, moved) / h + dot(rolled, spin)
+        change += lever * dot(cross(mean, along), spun)
+        total += (1.0 if side == 0 else -1.0) * change
+    return total
+
+
+@njit
+def slip_by_velocity(plan, ws, step, k, along, at):
+    """The change of the slip ``along`` a vector by a unit change of a velocity, with both poses held; `unit_motion`."""
+    start, end, _ = step
+    motion, lever = unit_motion(plan, ws, start, k, at[0], at[1]), points_of(plan, ws, start, k)[3][at[0]]
+    mean = scale(0.5, add(points_of(plan, ws, start, k)[0], points_of(plan, ws, end, k)[0]))
+    change = dot(along, motion[0]) + lever * dot(cross(mean, along), motion[1])
+    return (1.0 if at[0] == 0 else -1.0) * change
+
+
+@njit
+def slip_by_size(plan, ws, step, k, along):
+    """The change of the slip ``along`` a vector by the size of the step, with poses and velocities held."""
+    start, end, h = step
+    _, A, B, _ = points_of(plan, ws, start, k)
+    _, C, D, _ = points_of(plan, ws, end, k)
+    total = 0.0
+    for side in range(2):
+        i = body_of_side(plan, k, side)
+        if i < plan.bodies.mass.size:
+            place = _places(plan, ws, step, k, side, A if side == 0 else B, C if side == 0 else D)
+            p = scale(0.5, add(place[0], place[1]))
+            turned = sub(rotate(ws.rotation[end, i], p), rotate(ws.rotation[start, i], p))
+            total -= (1.0 if side == 0 else -1.0) * dot(along, turned) / (h * h)
+    return total
+
+
+@njit
+def write_step_rows(plan, ws, step, k):
+    """Write the exact gradients of the rates of contact k: by the end to ``lower``, by the unknowns to ``row``.
+
+    Both (3, 12): motions of both bodies at the end, and changes (dv, dphi) of both, see operator.py.
+    """
+    _, end, h = step
+    _, s, t = frame_of(plan, ws, k)
+    ends, row = ws.contacts.lower[k], ws.contacts.row[k]
+    for side in range(2):
+        i = body_of_side(plan, k, side)
+        for a in range(3):
+            for c in range(6):
+                ends[a, 6 * side + c] = row[a, 6 * side + c] = 0.0
+        if i == plan.bodies.mass.size:
+            continue
+        u = scale(0.5 * h, vector(ws.velocity[i, 3:]))
+        cosine = math.sqrt(1.0 - dot(u, u))
+        for c in range(6):
+            ends[0, 6 * side + c] = gap_change(plan, ws, end, k, (side, c)) / h
+            row[0, 6 * side + c] = h * ends[0, 6 * side + c]
+        for a in range(1, 3):
+            along = s if a == 1 else t
+            for c in range(6):
+                ends[a, 6 * side + c] = slip_by_end(plan, ws, step, k, along, (side, c))
+                row[a, 6 * side + c] = h * ends[a, 6 * side + c]
+            spun = (
+                slip_by_velocity(plan, ws, step, k, along, (side, 3)),
+                slip_by_velocity(plan, ws, step, k, along, (side, 4)),
+                slip_by_velocity(plan, ws, step, k, along, (side, 5)),
+            )
+            by_turn = add(scale(cosine, spun), cross(spun, u))  # dw = c dphi + u x dphi
+            for c in range(3):
+                row[a, 6 * side + c] += slip_by_velocity(plan, ws, step, k, along, (side, c))
+                row[a, 6 * side + 3 + c] += by_turn[c]

@@ -1,0 +1,309 @@
+"""Impacts of contacts at a node, where the search for events ends (docs/theory.md section 14).
+
+Points that touch and approach rebound with -e times their rate, those that approach fastest first; those that approach
+equally fast do at once, and so do all without restitution, which close. The impulses obey the law of friction. With
+friction a rebound can gain energy: e is then lowered to the largest that does not.
+"""
+
+import math
+
+from varint.base.numba import indirect, natural, njit
+from varint.step.compliant.braced_joints import brace_rows, release_rows
+from varint.step.constraints import add_constraint_works
+from varint.step.contacts.features import feature_of, rate_along
+from varint.step.contacts.nodes import project_contacts, solve_at_node, take_right_sides, works_at_node
+from varint.step.contacts.rolling import follow_parent, is_rolling
+from varint.step.contacts.rows import TOUCHING, contact_gap, normal_rate, set_slip, write_upper
+from varint.step.dense import copy_motions
+from varint.step.derivatives.tape import keep_event
+from varint.step.energy.balance import add_event
+from varint.step.momentum import momenta_of
+from varint.step.plan import Plan, Workspace
+
+MOST_HITS = 3  # of a contact in one step, then it closes
+NOBODY = -1
+PROJECTION, HIT, LOWERED = 1, 2, 3  # of events on a tape: velocities at a node, an impact, one of less rebound
+MOST_ROUNDS = 200  # of impacts at one instant
+PARTING = 1e-10  # m/s, threshold of rates that approach or part
+ALIKE = 1e-9  # share by which rates may differ that count as one
+SETTLED, SLOWLY = 1e-8, 1e-3  # m, m/s: below these, what lands without a rebound is not located in time
+GAINED = 1e-14  # of the sizes of the terms of the work of contacts: what counts as none
+LOWERED = 40  # bisections of e
+
+
+@indirect(seconds=3, what="contacts")
+def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) -> None:
+    """Apply the impacts at a node: of contact ``met`` and of those that follow from it; one that is met closes at least
+    where it has no restitution.
+
+    ``met`` = NOBODY: of those that follow from another event, whose velocities are in ``ws.velocity``. ``timed``:
+    whether the sub-step before ends where the event is.
+    """
+    work, event = ws.contacts, -1
+    if met != NOBODY:
+        event = _keep_act(plan, ws, pose, PROJECTION, met, timed)
+        settle_contacts(plan, ws, pose)
+    for _ in range(MOST_ROUNDS):
+        if not _choose(plan, ws, pose, met):
+            break
+        closes = met >= 0 and work.bias[met, 0] == 0.0
+        event = _keep_act(plan, ws, pose, HIT, met, False)
+        if _hit(plan, ws, pose) and event >= 0:
+            ws.tape.events.contacts.act[event] = LOWERED
+        if closes:
+            work.closed[met], work.held_gap[met] = True, contact_gap(plan, ws, pose, met)
+        met = NOBODY
+    for n in range(work.near_count[0]):
+        k = natural(work.near[n])
+        if is_rolling(plan, k):
+            follow_parent(plan, ws, k)
+        set_slip(plan, ws, k, 0.0, 0.0)
+        for a in range(3):
+            work.impulse[k, a] = 0.0
+        if event >= 0:
+            ws.tape.events.contacts.slips[event, k] = 1 if work.closed[k] else 0
+        if not work.closed[k]:
+            continue
+        write_upper(plan, ws, pose, k)
+        first = rate_along(plan, work.upper, k, 1, ws.velocity)
+        second = rate_along(plan, work.upper, k, 2, ws.velocity)
+        set_slip(plan, ws, k, first if abs(first) > PARTING else 0.0, second if abs(second) > PARTING else 0.0)
+
+
+@njit
+def _keep_act(plan, ws, pose, act, met, timed):
+    """Keep what contacts do next on the tape, if there is one; returns the number of the event, -1: not kept."""
+    j = keep_event(plan, ws, pose, timed) if ws.tape.h.size else -1
+    if j < 0:
+        return j
+    own, work = ws.tape.events.contacts, ws.contacts
+    own.act[j], own.met[j] = act, max(met, 0)
+    for k in range(work.closed.size):
+        own.taking[j, k], own.slips[j, k] = 1 if work.taking[k] else 0, 0
+        rebounds = work.taking[k] and work.bias[k, 0] != 0.0
+        own.restitution[j, k] = work.bias[k, 0] / work.rate[k, 0] if rebounds else 0.0
+    return j
+
+
+@njit
+def _rate_at_node(plan, ws, pose, k):
+    """Rate of the gap of contact k at a node, m/s, after `project_contacts`."""
+    write_upper(plan, ws, pose, k)
+    return rate_along(plan, ws.contacts.upper, k, 0, ws.increment_body)
+
+
+@njit
+def approaches(plan, ws, pose, k):
+    """Whether what touches at contact k does not part, with the momenta at a node."""
+    project_contacts(plan, ws, pose)
+    return _rate_at_node(plan, ws, pose, k) <= PARTING
+
+
+@njit
+def _is_near(plan, ws, pose, k):
+    """Whether contact k would land without a rebound from a gap that is not worth locating."""
+    if ws.contacts.closed[k] or _restitution(plan, ws, k) > 0.0:
+        return False
+    return TOUCHING < contact_gap(plan, ws, pose, k) <= SETTLED
+
+
+@njit
+def _touches(plan, ws, pose, k):
+    """Whether contact k, which is open and has no restitution, touches."""
+    if ws.contacts.closed[k] or _restitution(plan, ws, k) > 0.0:
+        return False
+    return abs(contact_gap(plan, ws, pose, k)) <= TOUCHING
+
+
+@njit
+def settles(plan, ws, pose, k):
+    """Whether contact k, negative for none, is so near and slow at a node that its landing is not located in time.
+
+    A body that comes to rest rocks on its corners without end, ever lower and faster. A corner that touches and parts
+    so slowly comes back at once.
+    """
+    touches = k >= 0 and _touches(plan, ws, pose, k)
+    if k < 0 or not (touches or _is_near(plan, ws, pose, k)):
+        return False
+    project_contacts(plan, ws, pose)
+    rate = _rate_at_node(plan, ws, pose, k)
+    return PARTING < rate <= SLOWLY if touches else rate >= -SLOWLY
+
+
+@njit
+def settle_near(plan, ws, pose, met):
+    """Close contact ``met`` and all that settle at a node: the step then ends where none of them overlaps."""
+    work = ws.contacts
+    project_contacts(plan, ws, pose)
+    for n in range(work.near_count[0]):
+        k = natural(work.near[n])
+        if k == met or (_is_near(plan, ws, pose, k) and _rate_at_node(plan, ws, pose, k) >= -SLOWLY):
+            work.closed[k], work.held_gap[k] = True, min(contact_gap(plan, ws, pose, k), 0.0)
+
+
+@njit
+def settle_contacts(plan, ws, pose):
+    """Momenta at a node become those of the velocities there, which go to ``ws.velocity``."""
+    project_contacts(plan, ws, pose)
+    works_at_node(plan, ws, ws.efforts.work)
+    add_constraint_works(plan, ws, ws.efforts.work)
+    copy_motions(ws.increment_body, ws.velocity)
+    momenta_of(plan, ws.velocity, ws.momentum)
+    ws.momentum_rest[:] = 0.0
+    for n in range(ws.contacts.near_count[0]):
+        k = natural(ws.contacts.near[n])
+        set_slip(plan, ws, k, 0.0, 0.0)
+
+
+@njit
+def _choose(plan, ws, pose, met):
+    """Choose the contacts of the next impact, ``bias`` e times the rates of those that rebound; whether any is."""
+    work, fastest, any_hit = ws.contacts, 0.0, met >= 0
+    for n in range(work.near_count[0]):
+        k = natural(work.near[n])
+        holds = _holds(plan, ws, k) and not is_rolling(plan, k)
+        work.taking[k], work.sticking[k], work.mode[k] = holds, False, 0
+        work.direction[k, 0] = work.direction[k, 1] = 0.0
+        work.bias[k, 0] = work.bias[k, 1] = work.bias[k, 2] = 0.0
+        if is_rolling(plan, k):
+            continue
+        if not work.closed[k] and not (k == met or contact_gap(plan, ws, pose, k) <= TOUCHING):
+            work.rate[k, 0] = 1.0  # out of reach
+            continue
+        rate = normal_rate(plan, ws, pose, k)
+        work.rate[k, 0] = rate
+        if not holds and _restitution(plan, ws, k) > 0.0:
+            fastest = max(fastest, -rate)
+        elif rate < -PARTING:
+            any_hit = True
+    any_hit = any_hit or fastest > PARTING
+    for n in range(work.near_count[0]):
+        k = natural(work.near[n])
+        if is_rolling(plan, k):
+            _roll_with(plan, ws, pose, k)
+            continue
+        rate = work.rate[k, 0]
+        if work.taking[k] or not (rate <= PARTING or k == met):
+            continue
+        restitution = _restitution(plan, ws, k)
+        if restitution == 0.0 or rate >= -PARTING:
+            work.taking[k] = restitution == 0.0 or k == met or feature_of(plan, k) < 0  # it closes
+            any_hit = any_hit or work.taking[k]
+        elif -rate >= fastest * (1.0 - ALIKE):
+            work.taking[k], work.bias[k, 0] = True, restitution * rate
+            work.hits[k] += 1
+    return any_hit
+
+
+@njit
+def _roll_with(plan, ws, pose, k):
+    """Let a rolling resistance take part in an impact where its contact does."""
+    follow_parent(plan, ws, k)
+    if ws.contacts.taking[k]:
+        write_upper(plan, ws, pose, k)
+
+
+@njit
+def _holds(plan, ws, k):
+    """Whether contact k is closed and takes part in an impact without a rebound of its own.
+
+    Those between features that have restitution do not: they pass impacts on one by one, as the balls of a cradle.
+    """
+    return ws.contacts.closed[k] and (feature_of(plan, k) < 0 or _restitution(plan, ws, k) == 0.0)
+
+
+@njit
+def _restitution(plan, ws, k):
+    """Coefficient of restitution of contact k in its next impact, zero after many in one step."""
+    return plan.contacts.restitution[k] if ws.contacts.hits[k] < MOST_HITS else 0.0
+
+
+@njit
+def _hit(plan, ws, pose):
+    """Apply the impact of the contacts that were chosen; whether their rebounds were lowered."""
+    work, braced = ws.contacts, plan.compliant.joint_row.size > 0
+    low, high = 0.0, 1.0
+    if braced:
+        brace_rows(plan, ws, pose)
+    solved = _try_hit(plan, ws, pose)
+    lowered = _gains(plan, ws)
+    if lowered:
+        for n in range(work.near_count[0]):
+            k = natural(work.near[n])
+            work.kept_bias[k] = work.bias[k, 0]
+        for _ in range(LOWERED):
+            share = 0.5 * (low + high)
+            _scale_bias(work, share)
+            _try_hit(plan, ws, pose)
+            if _gains(plan, ws):
+                high = share
+            else:
+                low = share
+        _scale_bias(work, low)
+        solved = _try_hit(plan, ws, pose)
+    if not solved:
+        ws.increment_body[:] = math.nan  # with which no step is solved, so that the run ends there
+        for n in range(work.near_count[0]):
+            k = natural(work.near[n])
+            work.missed[k] = -1.0 if work.taking[k] else 0.0
+    for n in range(work.near_count[0]):
+        k = natural(work.near[n])
+        if not work.taking[k]:
+            continue
+        ws.efforts.work[plan.contacts.element[k]] += _work_of_hit(plan, ws, k)[0]
+        if is_rolling(plan, k):
+            follow_parent(plan, ws, k)
+            continue
+        stays = rate_along(plan, work.upper, k, 0, ws.increment_body) <= PARTING
+        if stays and not work.closed[k]:
+            work.held_gap[k] = contact_gap(plan, ws, pose, k)
+        work.closed[k] = stays
+    add_constraint_works(plan, ws, ws.efforts.work)
+    if braced:
+        release_rows(plan, ws, pose)
+    add_event(ws)
+    copy_motions(ws.increment_body, ws.velocity)
+    momenta_of(plan, ws.velocity, ws.momentum)
+    ws.momentum_rest[:] = 0.0
+    return lowered
+
+
+@njit
+def _scale_bias(work, share):
+    """Set the rates of rebound to a ``share`` of those kept."""
+    for k in range(work.kept_bias.size):
+        work.bias[k, 0] = share * work.kept_bias[k]
+
+
+@njit
+def _try_hit(plan, ws, pose):
+    """Velocities after the impact to ``ws.increment_body``, impulses to ``ws.contacts.z``; whether they were found."""
+    copy_motions(ws.momentum, ws.increment_body)
+    for r in range(ws.increment_row.size):
+        ws.increment_row[r] = ws.efforts.target_rate[r]
+    take_right_sides(ws)
+    return solve_at_node(plan, ws, pose)
+
+
+@njit
+def _work_of_hit(plan, ws, k):
+    """Work of contact k in the impact, J, and the sum of the sizes of its terms: impulses times mean rates."""
+    total = size = 0.0
+    for a in range(3):
+        z, upper = 0.5 * ws.contacts.z[k, a], ws.contacts.upper
+        before = z * rate_along(plan, upper, k, a, ws.velocity)
+        after = z * rate_along(plan, upper, k, a, ws.increment_body)
+        total, size = total + before + after, size + abs(before) + abs(after)
+    return total, size
+
+
+@njit
+def _gains(plan, ws):
+    """Whether the contacts bring energy in by the impact that was tried; drives and joints may do so too."""
+    total = size = 0.0
+    for n in range(ws.contacts.near_count[0]):
+        k = natural(ws.contacts.near[n])
+        if ws.contacts.taking[k]:
+            work, terms = _work_of_hit(plan, ws, k)
+            total, size = total + work, size + terms
+    return total > GAINED * size

@@ -1,0 +1,253 @@
+"""Contacts at a node: velocities, impacts and accelerations, with the same law and the same solver as in a step.
+
+At given poses all but the states of the contacts is linear. Unknown are the velocities, or accelerations, v of the
+bodies, with the rates G v of the rows,
+
+    M v - G^T lambda - N^T z = right sides,    u = N v + bias,    (u, z) by the law of `cones`.
+"""
+
+import math
+
+from varint.base.numba import indirect, natural, njit
+from varint.step.configuration import mass_pivots
+from varint.step.contacts.broad_phase import clear_impulses
+from varint.step.contacts.cones import (
+    ALL_APART,
+    ALL_STICK,
+    AS_FOUND,
+    SLIDING,
+    add_changes,
+    add_pushes,
+    fold_cones,
+    unfold_cones,
+    weigh_cone,
+)
+from varint.step.contacts.coupling import solve_coupled
+from varint.step.contacts.features import rate_along
+from varint.step.contacts.interior import COARSE, SHARP, push_column, start_inside
+from varint.step.contacts.rolling import is_rolling, take_normal
+from varint.step.contacts.rows import EPSILON, STILL, rest_on
+from varint.step.dense import add_scaled6, copy_motions, dot6
+from varint.step.derivatives.refine import solve_again
+from varint.step.efforts import clear_rows
+from varint.step.ldu import solve_newton
+from varint.step.momentum import momenta_of
+from varint.step.plan import Plan, Workspace
+
+PASSES = 40  # of a solution, at most
+SHARES = 20  # in which friction grows from zero where it is not found so
+ENOUGH = 64.0  # times the round-off of the velocities: a rate that is zero
+MET = 1e-10  # m/s, and of the velocities: by how much a solution may miss the law where no pass does better
+
+
+@njit
+def take_right_sides(ws):
+    """Take the right sides of a problem at a node from ``ws.increment_body`` and ``ws.increment_row``."""
+    work = ws.contacts
+    for i in range(work.body.shape[0]):
+        for j in range(6):
+            work.body[i, j] = ws.increment_body[i, j]
+    for r in range(work.right.size):
+        work.right[r] = ws.increment_row[r]
+
+
+@njit
+def solve_at_node(plan, ws, pose):
+    """Solve the problem above, with the right sides of `take_right_sides` and the contacts ``ws.contacts.taking``.
+
+    The solution goes to ``ws.increment_body`` and ``ws.increment_row``, the impulses to ``ws.contacts.z``. Returns
+    whether it was found.
+    """
+    ws.contacts.share[0] = 1.0
+    if _solve(plan, ws, pose, True):
+        return True
+    for enough in (COARSE, SHARP):
+        if not _start_inside(plan, ws, pose, enough):
+            break
+        if _solve(plan, ws, pose, False):
+            return True
+    for n in range(SHARES + 1):
+        ws.contacts.share[0] = n / SHARES
+        solved = _solve(plan, ws, pose, n == 0)
+    return solved
+
+
+@njit
+def _solve(plan, ws, pose, afresh):
+    """Passes of `solve_at_node` with the ``share`` of friction at hand; ``afresh``: from no impulses at all."""
+    work, body, row = ws.contacts, ws.increment_body, ws.increment_row
+    if afresh:
+        clear_impulses(ws)
+        work.velocity[:] = 0.0
+        work.multiplier[:] = 0.0
+    factored, moved, fastest = False, math.inf, 0.0
+    for passes in range(PASSES):
+        worst, same = _look(plan, ws, ALL_STICK if afresh and passes == 0 else AS_FOUND)
+        if max(worst, moved) <= ENOUGH * EPSILON * fastest:
+            copy_motions(work.velocity, body)
+            for r in range(row.size):
+                row[r] = work.multiplier[r]
+            return True
+        _write_residuals(plan, ws, pose)
+        factored = factored and same
+        if not factored:
+            mass_pivots(plan, ws.ldu.D)
+        fold_cones(plan, ws, body, factored)
+        if factored:
+            solve_again(plan, ws, (pose, pose, 0.0), body, row)
+        else:
+            solve_newton(plan, ws, body, row, pose, pose)
+        solve_coupled(plan, ws, (pose, pose, 0.0), factored, body, row)
+        unfold_cones(plan, ws, body)
+        add_changes(ws, 1.0)
+        factored = _is_linear(plan, work)
+        moved = fastest = 0.0
+        for i in range(body.shape[0]):
+            for j in range(6):
+                work.velocity[i, j] += body[i, j]
+                scale = 1.0 if j < 3 else plan.bodies.length[0]
+                moved = max(moved, scale * abs(body[i, j]))
+                fastest = max(fastest, scale * abs(work.velocity[i, j]))
+        for n in range(work.near_count[0]):
+            k = natural(work.near[n])
+            for a in range(3 if work.taking[k] else 0):
+                fastest = max(fastest, plan.contacts.mobility[k] * abs(work.z[k, a]))
+        for r in range(row.size):
+            work.multiplier[r] += row[r]
+    worst = _look(plan, ws, AS_FOUND)[0]
+    copy_motions(work.velocity, body)
+    for r in range(row.size):
+        row[r] = work.multiplier[r]
+    return worst <= MET * max(fastest, 1.0)
+
+
+@njit
+def _start_inside(plan, ws, pose, enough):
+    """Start from the solution of `contact_interior`; returns whether there is one, which given modes have not."""
+    work, body, row = ws.contacts, ws.increment_body, ws.increment_row
+    for n in range(work.near_count[0]):
+        k = natural(work.near[n])
+        if work.taking[k] and (work.sticking[k] or work.direction[k, 0] != 0.0 or work.direction[k, 1] != 0.0):
+            return False
+    clear_impulses(ws)
+    work.velocity[:] = 0.0
+    work.multiplier[:] = 0.0
+    _look(plan, ws, ALL_APART)
+    _write_residuals(plan, ws, pose)
+    mass_pivots(plan, ws.ldu.D)
+    solve_newton(plan, ws, body, row, pose, pose)
+    copy_motions(body, work.velocity)
+    for r in range(row.size):
+        work.multiplier[r] = row[r]
+    _look(plan, ws, ALL_APART)
+    if not start_inside(plan, ws, (pose, pose, 0.0), enough):
+        return False
+    push_column(plan, ws, (pose, pose, 0.0), (-1, 0))
+    for i in range(body.shape[0]):
+        add_scaled6(work.velocity[i], 1.0, work.column_body[i])
+    for r in range(row.size):
+        work.multiplier[r] += work.column_row[r]
+    return True
+
+
+@njit
+def _write_residuals(plan, ws, pose):
+    """Write what the velocities and impulses at hand leave of the right sides to ``ws.increment_body`` and ``_row``."""
+    work, body, row, nb = ws.contacts, ws.increment_body, ws.increment_row, plan.bodies.mass.size
+    momenta_of(plan, work.velocity, body)
+    for i in range(nb):
+        for j in range(6):
+            body[i, j] = work.body[i, j] - body[i, j]
+    add_pushes(plan, ws, 1.0, body)
+    for r in range(row.size):
+        row[r] = work.right[r] - ws.compliance[r] * work.multiplier[r]
+        for side in range(2):
+            i = plan.measures.body[r, side]
+            if i != nb:
+                add_scaled6(body[i], work.multiplier[r], ws.jacobian[pose, r, side])
+                row[r] -= dot6(ws.jacobian[pose, r, side], work.velocity[i])
+
+
+@njit
+def _look(plan, ws, forced):
+    """Evaluate the law at the velocities at hand; returns the largest miss, and whether all modes stayed."""
+    work, worst = ws.contacts, 0.0
+    work.changes[0] = 0
+    for n in range(work.near_count[0]):
+        k = natural(work.near[n])
+        if not work.taking[k]:
+            continue
+        for a in range(3):
+            for j in range(work.row.shape[2]):
+                work.row[k, a, j] = work.upper[k, a, j]
+            work.rate[k, a] = rate_along(plan, work.upper, k, a, work.velocity) + work.bias[k, a]
+        is_open = take_normal(plan, ws, k) if is_rolling(plan, k) else False
+        worst = max(worst, weigh_cone(plan, ws, k, ALL_APART if is_open else forced))
+    return math.sqrt(worst), work.changes[0] == 0
+
+
+@njit
+def _is_linear(plan, work):
+    """Whether the rows of the contacts stay what they are while their modes do: none slides where its slip goes."""
+    for n in range(work.near_count[0]):
+        k = natural(work.near[n])
+        given = work.direction[k, 0] != 0.0 or work.direction[k, 1] != 0.0 or plan.contacts.friction[k] == 0.0
+        if work.taking[k] and work.mode[k] == SLIDING and not given:
+            return False
+    return True
+
+
+@indirect(seconds=4, what="contacts")
+def project_contacts(plan: Plan, ws: Workspace, pose: int) -> None:
+    """Velocities at a node, those of `projection.project` with the closed contacts too.
+
+    Where these stick they hold. Where they slide there is the friction of the step before, up to the node, opposite to
+    its slip; where that would turn the slip round, they have come to stick.
+    """
+    work = ws.contacts
+    rest_on(plan, ws, pose)
+    for n in range(work.near_count[0]):
+        k = natural(work.near[n])
+        slip = work.slip[k]
+        size = math.sqrt(slip[0] * slip[0] + slip[1] * slip[1])
+        work.sticking[k] = True
+        for a in range(2 if size > 0.0 else 0):
+            work.direction[k, a] = slip[a] / size
+    clear_rows(plan, ws.compliance, ws.jacobian[pose])
+    for i in range(plan.bodies.mass.size):
+        for j in range(6):
+            ws.increment_body[i, j] = ws.momentum[i, j]
+    for r in range(plan.rows.role.size):
+        ws.increment_row[r] = ws.efforts.target_rate[r]
+    take_right_sides(ws)
+    for _ in range(1 + plan.contacts.body.size):
+        solve_at_node(plan, ws, pose)
+        if not _stop_turned(work):
+            return
+
+
+@njit
+def _stop_turned(work):
+    """Let the contacts stick whose slip at a node is against that of the step before; returns whether there are any."""
+    turned = False
+    for n in range(work.near_count[0]):
+        k = natural(work.near[n])
+        d = work.direction[k]
+        if work.taking[k] and work.rate[k, 1] * d[0] + work.rate[k, 2] * d[1] < -STILL:
+            d[0] = d[1] = 0.0
+            turned = True
+    return turned
+
+
+@njit
+def _work_of(ws, k):
+    z, slip = ws.contacts.z[k], ws.contacts.slip[k]
+    return z[1] * slip[0] + z[2] * slip[1] if ws.contacts.taking[k] else 0.0
+
+
+@njit
+def works_at_node(plan, ws, work):
+    """Add the works of friction in `project_contacts`, J, to ``work`` (ne,)."""
+    for n in range(ws.contacts.near_count[0]):
+        k = natural(ws.contacts.near[n])
+        work[plan.contacts.element[k]] += _work_of(ws, k)

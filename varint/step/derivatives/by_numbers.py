@@ -1,0 +1,286 @@
+"""The gradient of a run by the numbers of its plan and by what acted: what its stages add (adjoint.py).
+
+A stage with residuals F, momenta E and pose Q at its end, duals z of F and gradients e by the momenta and d by the pose
+adds - z . dF + e . dE + d . dQ. Its changes by the numbers of bodies and rows, by loads, inputs, targets and by its
+size are written out here. What laws and loads give is a sum of their efforts, each with the gradient by it: `acting`
+evaluates that for other numbers of theirs, `pushing` for other measures too.
+"""
+
+from varint.base.numba import njit
+from varint.mathematics.vectors import add, continued, cross, dot, scale, sub, vector
+from varint.step.dense import dot6
+from varint.step.derivatives.by_products import keep_products
+from varint.step.derivatives.operator import first_row, pair_of
+from varint.step.derivatives.tape import play_stage
+from varint.step.laws import TAKES_INPUT, law_effort
+from varint.step.limits.rows import add_numbers
+from varint.step.loads import FOLLOWER, PUSH, SLIDING, evaluate_loads, pressed_side, wrench_of
+from varint.step.measures import add_by_numbers, measure_at
+from varint.step.newton import has_efforts
+from varint.step.plan import CONSTRAINT
+
+SHARE = 1e-3  # of the size of an input, or of one: the longest step of differences of a law by it
+
+
+@njit
+def add_stage(plan, ws, tape, work, k, step, body, row, by):
+    """Add what stage ``k`` has of the gradient by numbers; ``body`` (nb, 6), ``row`` (nr,): duals of its residuals.
+
+    ``step``: (upper, end, h). ``work``: a `Tangent` with the gradients by motions of middle and end, T and momenta.
+    """
+    upper, end, h = step
+    for i in range(plan.bodies.mass.size):
+        _add_body(plan, ws, tape, work, k, i, h, body[i], by)
+    for r in range(plan.rows.role.size):
+        if ws.compliance[r] > 0.0 or (plan.rows.role[r] != CONSTRAINT and not by.wanted[0]):
+            continue
+        dual = row[first_row(plan, r)] / h
+        pair_of(plan, r, body, ws.efforts.motion)
+        for s in range(2):
+            for a in range(6):
+                ws.efforts.motion[s, a] *= ws.multiplier[r]
+        if plan.rows.role[r] == CONSTRAINT:
+            by.target[k, r] = dual  # of the constraint, in the place of each of its rows
+        factor = -dual
+        if upper != end:
+            add_by_numbers(plan, r, ws.position[upper], ws.rotation[upper], ws.efforts.motion, 0.0, 0.0, by)
+            ws.efforts.motion[:] = 0.0
+        value = _value_of(plan, ws, r, end)
+        add_by_numbers(plan, r, ws.position[end], ws.rotation[end], ws.efforts.motion, factor, value, by)
+    if upper != end:
+        keep_products(plan, ws, upper, body, ws.velocity, row, (1.0, 0.0, 0.0), by.products)
+    keep_products(plan, ws, end, body, ws.velocity, row, (1.0 if upper == end else 0.0, 0.0, -1.0 / h), by.products)
+    add_numbers(plan, ws, row, h, by)
+    if has_efforts(plan):
+        _add_efforts(plan, ws, work, k, h, body, by)
+        _add_soft_rows(plan, ws, k, h, row, by)
+
+
+@njit
+def _value_of(plan, ws, r, pose):
+    """Value of the measure of row r at a pose, with its turns; of a row of a joint, whose weight is fixed, zero."""
+    if plan.rows.role[r] != CONSTRAINT:
+        return 0.0
+    value = measure_at(plan, ws, r, ws.position[pose], ws.rotation[pose], ws.efforts.change)
+    return continued(plan.measures.period[r], ws.efforts.value_near[r], value)
+
+
+@njit
+def _add_body(plan, ws, tape, work, k, i, h, z, by):
+    """Add the terms of body i: by mass, inertia, gravity, loads and the size of the step."""
+    half_step, mass, J = 0.5 * h, plan.bodies.mass[i], plan.bodies.inertia[i]
+    e, w, lean = work.momentum[i], vector(ws.velocity[i, 3:]), vector(work.lean[i])
+    c = (1.0 - half_step * half_step * dot(w, w)) ** 0.5
+    both, gain = add(vector(z[3:]), vector(e[3:])), sub(vector(e[3:]), vector(z[3:]))
+    lever = sub(scale(c, gain), scale(half_step, cross(both, w)))
+    slower = -0.5 * half_step * dot(w, w) / c  # the change of c with h
+    by_h = sub(scale(slower, gain), scale(0.5, cross(both, w)))
+    total = dot(lean, w) * 0.5 / (c * (1.0 + c))
+    for a in range(3):
+        v, g, push = ws.velocity[i, a], plan.bodies.gravity[a], z[a] + e[a]
+        by.mass[i] += (e[a] - z[a]) * v + half_step * push * g
+        by.gravity[a] += half_step * mass * push
+        total += 0.5 * mass * push * g
+        total += (work.end[i, a] + 0.5 * work.middle[i, a]) * v
+        total += (work.end[i, 3 + a] + 0.5 * work.middle[i, 3 + a]) * w[a] / c
+        for b in range(3):
+            by.inertia[i, a, b] += lever[a] * w[b]
+            total += by_h[a] * J[a, b] * w[b]
+    for a in range(6):
+        by.load[k, 0, i, a], by.load[k, 1, i, a] = half_step * z[a], half_step * e[a]
+        total += 0.5 * (z[a] * tape.load[k, 0, i, a] + e[a] * tape.load[k, 1, i, a])
+    by.h[k] += total
+
+
+@njit
+def _push_gradient(plan, ws, work, i, half_step, z, out):
+    """The gradient (6,) by a force and torque on body i in the middle of the step: h/2 (P(T)^T z + P(-T)^T e)."""
+    e, T = work.momentum[i], vector(ws.efforts.tangent[i])
+    tilt = cross(T, sub(vector(z[3:]), vector(e[3:])))
+    for a in range(3):
+        out[a] = half_step * (z[a] + e[a])
+        out[3 + a] = half_step * (z[3 + a] + e[3 + a] - tilt[a])
+
+
+@njit
+def _add_efforts(plan, ws, work, k, h, body, by):
+    """Add the terms of laws and loads by their inputs; stores the arrays that `acting` and `pushing` need."""
+    efforts, laws, loads, half_step = ws.efforts, plan.laws, plan.loads, 0.5 * h
+    for i in range(body.shape[0]):
+        _push_gradient(plan, ws, work, i, half_step, body[i], by.push[k, i])
+    for n in range(loads.kind.size):
+        i, kind = loads.body[n], loads.kind[n]
+        for a in range(3):
+            for b in range(3):
+                by.rotation[k, n, a, b] = efforts.rotation[i, a, b]
+        gradient = by.push[k, i]
+        by.h[k] += dot6(gradient, efforts.wrench[n]) / h
+        if kind == SLIDING:
+            for a in range(3):
+                by.normal[k, n, a] = efforts.gradient[loads.pressed[n], pressed_side(plan, n), a]
+        elif kind == PUSH or kind == FOLLOWER:
+            wrench_of(plan, efforts, n, efforts.rotation, ws.velocity, 1.0, efforts.column)
+            by.input[k, loads.element[n]] += dot6(gradient, efforts.column)
+    for s in range(plan.compliant.joint_sum.size, laws.sum_law.size - 1):
+        along, first, last = 0.0, laws.sum_first[s], laws.sum_first[s + 1]
+        for m in range(first, last):
+            for e in range(2):
+                i = plan.measures.body[m, e]
+                if i < body.shape[0]:
+                    along += dot6(by.push[k, i], efforts.gradient[m, e])
+        by.value[k, s], by.rate[k, s], by.effort[k, s] = efforts.sum_value[s], efforts.sum_rate[s], along
+        by.h[k] += along * efforts.sum_effort[s] / h
+        for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
+            a, dual = laws.state[f], 0.0
+            if a >= 0:
+                dual = by.state[k, a]
+                flow = 0.5 * efforts.flow[a]  # by the size of the step: the state in its middle, and at its end
+                by.h[k] += flow * (along * efforts.by_state[a, 0] + dual * (1.0 + efforts.by_state[a, 1]))
+            if TAKES_INPUT[laws.kind[f]]:
+                by.input[k, laws.element[f]] += _by_input(plan, ws, f, s, half_step, along, dual)
+
+
+@njit
+def _add_soft_rows(plan, ws, k, h, row, by):
+    """Add the terms of compliant rows of joints (soft_joints.py), of duals ``row`` (nr,)."""
+    work = ws.efforts
+    for n in range(plan.compliant.joint_row.size):
+        s = plan.compliant.joint_sum[n]
+        along = 0.5 * h * row[plan.compliant.joint_row[n]]
+        by.value[k, s], by.rate[k, s], by.effort[k, s] = work.sum_value[s], work.sum_rate[s], along
+        by.h[k] += along * work.sum_by_value[s] * work.sum_value[s] / h  # the rest of f, by the rate, has no h in h f
+
+
+@njit
+def _by_input(plan, ws, f, s, half_step, along, dual):
+    """The derivative by the input of law f of sum s, by differences of fourth order.
+
+    Of ``along`` times its effort plus ``dual`` times its own state at the end.
+    """
+    work, e = ws.efforts, plan.laws.element[f]
+    given, total = work.input[e], 0.0
+    size = SHARE * max(1.0, abs(given))
+    for k in range(4):
+        share = 1.0 if k == 0 else (-1.0 if k == 1 else (0.5 if k == 2 else -0.5))
+        work.input[e] = given + share * size
+        found = along * law_effort(plan, work, f, work.sum_value[s], work.sum_rate[s], half_step)[0]
+        if dual != 0.0:
+            found += dual * 2.0 * half_step * work.flow[plan.laws.state[f]]
+        total += (-share if k < 2 else 16.0 * share) * found
+    work.input[e] = given
+    return total / (6.0 * size)
+
+
+@njit(seconds=1, what="derivatives of steps")
+def acting_law(plan, ws, tape, stages, f, s, by, total):
+    """Contribution of law f along sum s to `acting`, unless it presses on a load."""
+    work, e, a = ws.efforts, plan.laws.element[f], plan.laws.state[f]
+    for k in range(stages - 1, -1, -1):
+        work.input[e] = tape.input[k, e]
+        if a >= 0:
+            work.state[a] = tape.state[k, a]
+        total += by.effort[k, s] * law_effort(plan, work, f, by.value[k, s], by.rate[k, s], 0.5 * tape.h[k])[0]
+        if a >= 0:
+            total += by.state[k, a] * tape.h[k] * work.flow[a]
+    return total
+
+
+@njit(seconds=2, what="derivatives of steps")
+def acting(plan, ws, tape, stages, by, total):
+    """Add the efforts of laws and loads as ``plan`` has them, each with the gradient by it, over ``stages``.
+
+    To ``total``, from the last stage to the first: the same bits for a run in parts, the last one first.
+    """
+    work, laws, loads = ws.efforts, plan.laws, plan.loads
+    for k in range(stages - 1, -1, -1):
+        for e in range(work.input.size):
+            work.input[e] = tape.input[k, e]
+        for a in range(work.state.size):
+            work.state[a] = tape.state[k, a]
+        for s in range(laws.sum_law.size - 1):
+            work.value[laws.sum_first[s]] = by.value[k, s]  # where it presses a load on, the distance
+            for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
+                effort = law_effort(plan, work, f, by.value[k, s], by.rate[k, s], 0.5 * tape.h[k])[0]
+                work.effort[laws.element[f]] = effort
+                total += by.effort[k, s] * effort
+                if laws.state[f] >= 0:
+                    total += by.state[k, laws.state[f]] * tape.h[k] * work.flow[laws.state[f]]
+        for n in range(loads.kind.size):
+            for a in range(3):
+                if loads.kind[n] == SLIDING:
+                    work.gradient[loads.pressed[n], pressed_side(plan, n), a] = by.normal[k, n, a]
+                for b in range(3):
+                    work.rotation[loads.body[n], a, b] = by.rotation[k, n, a, b]
+        evaluate_loads(plan, ws, work.rotation, tape.velocity[k])
+        for n in range(loads.kind.size):
+            total += dot6(by.push[k, loads.body[n]], work.wrench[n])
+    return total
+
+
+@njit(seconds=2, what="derivatives of steps")
+def pushing(plan, ws, tape, stages, by, total):
+    """`acting` with the measures as ``plan`` has them too, at the motion of the tape."""
+    work, laws = ws.efforts, plan.laws
+    for k in range(stages - 1, -1, -1):
+        play_stage(plan, ws, tape, k)
+        for n in range(plan.compliant.row.size):  # efforts that are unknowns were those of the tape's own measures
+            r = plan.compliant.row[n]
+            work.sum_effort[plan.compliant.sum[n]] = (ws.multiplier[r] - ws.residual_row[r]) / (0.5 * tape.h[k])
+        for a in range(work.state.size):
+            total += by.state[k, a] * tape.h[k] * work.flow[a]
+        for n in range(plan.compliant.joint_row.size):  # along the gradients at both ends
+            r, s = plan.compliant.joint_row[n], plan.compliant.joint_sum[n]
+            for e in range(2):
+                i = plan.measures.body[r, e]
+                if i < plan.bodies.mass.size:
+                    total += work.sum_effort[s] * dot6(by.load[k, 0, i], work.gradient[laws.sum_first[s], e])
+                    total += work.sum_effort[s] * dot6(by.load[k, 1, i], work.gradient[r, e])
+        for s in range(plan.compliant.joint_sum.size, laws.sum_law.size - 1):
+            for m in range(laws.sum_first[s], laws.sum_first[s + 1]):
+                for e in range(2):
+                    i = plan.measures.body[m, e]
+                    if i < plan.bodies.mass.size:
+                        total += work.sum_effort[s] * dot6(by.push[k, i], work.gradient[m, e])
+        for n in range(plan.loads.kind.size):
+            total += dot6(by.push[k, plan.loads.body[n]], work.wrench[n])
+    return total
+
+
+@njit
+def add_node(plan, ws, pose, body, row, velocity, multiplier, by):
+    """Add what the velocities (nb, 6) at a node have, M v - G^T ``multiplier`` = momenta; ``body``, ``row``: duals."""
+    for i in range(plan.bodies.mass.size):
+        for a in range(3):
+            by.mass[i] -= body[i, a] * velocity[i, a]
+            for b in range(3):
+                by.inertia[i, a, b] -= body[i, 3 + a] * velocity[i, 3 + b]
+    motion = ws.efforts.motion
+    for r in range(plan.rows.role.size):
+        if ws.compliance[r] > 0.0:
+            continue
+        for s in range(2):
+            i = plan.measures.body[r, s]
+            for a in range(6):
+                motion[s, a] = 0.0
+                if i < plan.bodies.mass.size:
+                    motion[s, a] = multiplier[r] * body[i, a] + row[r] * velocity[i, a]
+        add_by_numbers(plan, r, ws.position[pose], ws.rotation[pose], motion, 0.0, 0.0, by)
+    keep_products(plan, ws, pose, body, velocity, row, (1.0, 1.0, 0.0), by.products)
+
+
+@njit(seconds=1, what="derivatives of steps")
+def add_start(plan, ws, pose, factor, state, by):
+    """Add what the values of sums at the start have, with the ``factor`` (nr,) of each row: to a gradient by the state
+    (nb, 12) and to that by numbers."""
+    efforts = ws.efforts
+    for r in range(plan.rows.role.size):
+        if plan.rows.role[r] != CONSTRAINT or ws.compliance[r] > 0.0:
+            continue
+        value = measure_at(plan, ws, r, ws.position[pose], ws.rotation[pose], efforts.change)
+        for s in range(2):
+            i = plan.measures.body[r, s]
+            if i < plan.bodies.mass.size:
+                for a in range(6):
+                    state[i, a] += factor[r] * plan.measures.weight[r] * efforts.change[s, a]
+        efforts.motion[:] = 0.0
+        add_by_numbers(plan, r, ws.position[pose], ws.rotation[pose], efforts.motion, factor[r], value, by)

@@ -1,0 +1,418 @@
+"""Motions that rows allow, and derivatives of steps and of velocities (tangent.py), along many changes of the state.
+
+Changes are taken eight at a time (wide.py). What they have in common is made once: the factors, the rotations of the
+step, and the curvature of the rows between two bodies, which is one matrix (12, 12) for all of them together.
+"""
+
+import math
+
+from varint.base.numba import njit
+from varint.mathematics.vectors import scale, turn_of
+from varint.step.compliant.soft_joint_changes import rows_at_end, rows_from_start
+from varint.step.compliant.soft_joints import apply_rows
+from varint.step.configuration import mass_pivots, place
+from varint.step.dense import WIDE
+from varint.step.derivatives.operator import apply_sum
+from varint.step.derivatives.refine import EXACT, PASSES
+from varint.step.derivatives.tangent import add_effort_changes, add_input, factor_stage, step_turn, turned_back
+from varint.step.derivatives.tape import play_stage
+from varint.step.derivatives.wide import NOTHING, dot_wide, eight, largest, plus, put, solve_wide
+from varint.step.efforts import add_load_change, clear_rows, unknown_to_motion, unknown_to_tangent, unknown_to_velocity
+from varint.step.ldu import solve_newton
+from varint.step.momentum import angular_momentum
+from varint.step.newton import has_efforts
+from varint.step.pairs import add_curved, bend_rows, curve_pairs
+from varint.step.projection import project_velocities
+
+
+@njit
+def take_node(plan, ws, other, pose):
+    """The node at the pose ``pose`` of another workspace as pose 0 of this one, placed."""
+    efforts, given = ws.efforts, other.efforts
+    for i in range(plan.bodies.mass.size):
+        for k in range(3):
+            ws.position[0, i, k] = other.position[pose, i, k]
+        for k in range(4):
+            ws.quat[0, i, k] = other.quat[pose, i, k]
+        for k in range(6):
+            ws.momentum[i, k] = other.momentum[i, k]
+    for m in range(efforts.value_near.size):
+        efforts.value_near[m] = given.value_near[m]
+    for r in range(efforts.target.size):
+        efforts.target[r], efforts.target_rate[r] = given.target[r], given.target_rate[r]
+    for n in range(plan.products.start.size):
+        for k in range(ws.products.q.shape[1]):
+            ws.products.q[n, k], ws.products.order[n, k] = other.products.q[n, k], other.products.order[n, k]
+    place(plan, ws, 0)
+
+
+@njit(seconds=4, what="linearisations")
+def allowed_motions(plan, ws, work, bodies, pushes, out):
+    """Motions M^-1 push that the rows allow, ``out`` (n, nb, 6), by ``pushes`` (n, 2, 6) on ``bodies`` (n, 2).
+
+    At pose 0, which is placed. The inner products of motions with pushes are the inverse mass along the pushes.
+    ``work``: a `Tangent`.
+    """
+    clear_rows(plan, ws.compliance, ws.jacobian[0])
+    mass_pivots(plan, ws.ldu.D)
+    ws.increment_body[:] = 0.0
+    ws.increment_row[:] = 0.0
+    solve_newton(plan, ws, ws.increment_body, ws.increment_row, 0, 0)
+    body, again, row = work.wide[0], work.wide[1], work.wide_row[0]
+    for first in range(0, out.shape[0], WIDE):
+        body[:] = 0.0
+        row[:] = 0.0
+        count = min(WIDE, out.shape[0] - first)
+        for c in range(count):
+            for s in range(2):
+                i = bodies[first + c, s]
+                if i < plan.bodies.mass.size:
+                    for k in range(6):
+                        body[i, k, c] += pushes[first + c, s, k]
+        solve_wide(plan, ws, work, (0, 0, 1.0), body, row)
+        for r in range(row.shape[0]):  # once more for what round-off leaves across the rows
+            put(row[r], _along_row(plan, ws, r, 0, NOTHING, -1.0, body))
+        again[:] = 0.0
+        solve_wide(plan, ws, work, (0, 0, 1.0), again, row)
+        for c in range(count):
+            for i in range(body.shape[0]):
+                for k in range(6):
+                    out[first + c, i, k] = body[i, k, c] + again[i, k, c]
+
+
+@njit(seconds=4, what="linearisations")
+def changes_of_velocities(plan, ws, work, changes):
+    """Turn changes (n, nb, 12) of poses and momenta at a node into those of poses and velocities.
+
+    The node is pose 0, which is placed, with ``ws.momentum`` and the rates of targets. Its velocities go to
+    ``ws.velocity``. ``work``: a `Tangent`.
+    """
+    project_velocities(plan, ws, 0)
+    curve_pairs(plan, ws, work, 0)
+    bend_rows(plan, ws, work, 0)
+    change, body, row = work.change, work.wide[0], work.wide_row[0]
+    for first in range(0, changes.shape[0], WIDE):
+        _pack(changes, first, change)
+        for i in range(body.shape[0]):
+            for k in range(6):
+                put(body[i, k], eight(change[i, 6 + k]))
+        add_curved(plan, work, change, 1.0, body)
+        for r in range(row.shape[0]):
+            t = NOTHING
+            for s in range(2):
+                i = plan.measures.body[r, s]
+                if i < body.shape[0]:
+                    t = dot_wide(t, -1.0, work.bend[r, 6 * s : 6 * s + 6], change[i])
+            put(row[r], t)
+        _join(plan, ws, work.wide_row[1], row, False)
+        solve_wide(plan, ws, work, (0, 0, 1.0), body, row)
+        for c in range(min(WIDE, changes.shape[0] - first)):
+            for i in range(body.shape[0]):
+                for k in range(6):
+                    changes[first + c, i, 6 + k] = body[i, k, c]
+
+
+@njit(seconds=8, what="derivatives of steps")
+def carry_forward(plan, ws, tape, work, stages, inputs, changes, states):
+    """Take ``changes`` (n, nb, 12) of the state at the start of the stages to their end.
+
+    ``inputs``: elements (m,) and the spans (m,) of differences; the last m changes are those by the inputs of these
+    elements, which are one more for all stages. ``states`` (n, those of laws): the changes of these, likewise.
+    ``stages``: (first, last + 1). ``tape``: of the run. ``ws``: another workspace, or the same; its state is lost.
+    ``work``: a `Tangent`.
+    """
+    change, body, row = work.change, work.wide[0], work.wide_row[0]
+    for k in range(stages[0], stages[1]):
+        upper, h = play_stage(plan, ws, tape, k)
+        step = upper, 1, h
+        factor_stage(plan, ws, work.body[0], work.row[0], step, False)
+        turns(plan, ws, work, h)
+        curve_pairs(plan, ws, work, upper)
+        for first in range(0, changes.shape[0], WIDE):
+            _pack(changes, first, change)
+            _by_start(plan, ws, work, step, inputs, first, states, body, row)
+            refine_wide(plan, ws, work, step, min(WIDE, changes.shape[0] - first), body, row)
+            to_end(plan, ws, work, h, inputs, first, states, body, changes)
+
+
+@njit
+def _pack(changes, first, change):
+    """Eight changes (n, nb, 12) from number ``first`` on, into ``change`` (nb, 12, 8), zero where there are no more."""
+    for c in range(WIDE):
+        n = first + c
+        for i in range(change.shape[0]):
+            for k in range(12):
+                change[i, k, c] = changes[n, i, k] if n < changes.shape[0] else 0.0
+
+
+@njit
+def turns(plan, ws, work, h):
+    """Rotations of changes from the start to end and middle, and derivatives of the angular momentum at the end."""
+    half_step = 0.5 * h
+    for i in range(plan.bodies.mass.size):
+        w, (u, c), G, spin = ws.velocity[i], step_turn(ws, i, half_step), ws.derivative[i], work.spin[i]
+        half, norm = scale(1.0 / (1.0 + c), u), (0.5 * (1.0 + c)) ** 0.5
+        for b in range(3):
+            unit = (1.0 if b == 0 else 0.0, 1.0 if b == 1 else 0.0, 1.0 if b == 2 else 0.0)
+            at_end, in_middle = turned_back(u, c, unit), turned_back(scale(norm, half), norm, unit)
+            for a in range(3):
+                work.turn[i, 0, a, b], work.turn[i, 1, a, b] = at_end[a], in_middle[a]
+        for k in range(6):
+            gain = turned_back(u, c, (G[3, k], G[4, k], G[5, k]))
+            for a in range(3):
+                spin[a, k] = gain[a]
+        x, y, z = scale(h, angular_momentum(plan.bodies.inertia[i], turn_of(w), -half_step))
+        spin[0, 4] -= z
+        spin[0, 5] += y
+        spin[1, 3] += z
+        spin[1, 5] -= x
+        spin[2, 3] -= y
+        spin[2, 4] += x
+
+
+@njit
+def _along_row(plan, ws, r, pose, t, factor, motions):
+    """Eight numbers ``t`` and a factor times the changes of row r by motions (nb, 6, 8)."""
+    for s in range(2):
+        i = plan.measures.body[r, s]
+        if i < motions.shape[0]:
+            t = dot_wide(t, factor, ws.jacobian[pose, r, s], motions[i])
+    return t
+
+
+@njit
+def _join(plan, ws, row, out_row, by_multipliers):
+    """`operator.join_constraints` of eight columns (nr, 8)."""
+    for c in range(plan.constraints.row.size):
+        first = plan.constraints.row[c]
+        if ws.compliance[first] > 0.0:
+            continue
+        for r in range(first + 1, first + plan.constraints.size[c]):
+            put(out_row[first], plus(eight(out_row[first]), 1.0, out_row[r]))
+            put(out_row[r], NOTHING)
+            if by_multipliers:
+                put(out_row[r], plus(eight(row[r]), -1.0, row[first]))
+
+
+@njit
+def _by_start(plan, ws, work, step, inputs, first, states, body, row):
+    """Minus the changes of the residuals by eight changes of the start, into ``body`` (nb, 6, 8), ``row`` (nr, 8).
+
+    The changes are ``work.change``, and number ``first`` and on of all. Those of the end go to ``work.wide[1]``, those
+    of the middle to ``work.wide[2]``.
+    """
+    (upper, _, h), change, end, middle = step, work.change, work.wide[1], work.wide[2]
+    for i in range(plan.bodies.mass.size):
+        at_end, in_middle = work.turn[i, 0], work.turn[i, 1]
+        for k in range(3):
+            put(end[i, k], eight(change[i, k]))
+            put(middle[i, k], eight(change[i, k]))
+            t = d = NOTHING
+            for b in range(3):
+                t, d = plus(t, at_end[k, b], change[i, 3 + b]), plus(d, in_middle[k, b], change[i, 3 + b])
+            put(end[i, 3 + k], t)
+            put(middle[i, 3 + k], d)
+        for k in range(6):
+            put(body[i, k], eight(change[i, 6 + k]))
+    if upper == 0:
+        add_curved(plan, work, change, 1.0, body)
+    else:
+        add_curved(plan, work, end, 1.0, body)
+    for r in range(row.shape[0]):
+        put(row[r], NOTHING)
+        if ws.compliance[r] == 0.0:
+            put(row[r], _along_row(plan, ws, r, 1, NOTHING, -1.0 / h, end))
+    _join(plan, ws, row, row, False)
+    if not has_efforts(plan):
+        return
+    elements, spans = inputs
+    work.velocity[:] = 0.0
+    work.lean[:] = 0.0
+    out, count = work.body[0], states.shape[0]
+    for c in range(min(WIDE, count - first)):
+        _column(middle, c, work.middle)
+        out[:] = 0.0
+        add_effort_changes(plan, ws, work, 0.5 * h, 1.0, states[first + c], out)
+        if plan.compliant.joint_row.size:
+            _column(change, c, work.start)
+            _column(end, c, work.end)
+            rows_from_start(plan, ws, 0.5 * h, work.start, work.end, out, row, c)
+        m = first + c - (count - elements.size)
+        if m >= 0:
+            add_input(plan, ws, elements[m], spans[m], 0.5 * h, 1.0, out)
+        add_column(out, c, body)
+
+
+@njit
+def _column(columns, c, out):
+    """Column c of ``columns`` (nb, 6 or more, 8) into ``out`` (nb, 6)."""
+    for i in range(out.shape[0]):
+        for k in range(6):
+            out[i, k] = columns[i, k, c]
+
+
+@njit
+def add_column(values, c, columns):
+    """Add ``values`` (nb, 6) to column c of ``columns`` (nb, 6, 8)."""
+    for i in range(values.shape[0]):
+        for k in range(6):
+            columns[i, k, c] += values[i, k]
+
+
+@njit
+def to_end(plan, ws, work, h, inputs, first, states, body, changes):
+    """Write the changes (n, nb, 12) at the end, from number ``first`` on, and those of the ``states`` of laws.
+
+    ``body`` (nb, 6, 8), and ``work.wide_row[0]``: the changes of the unknowns. After `_by_start`.
+    """
+    change, end = work.change, work.wide[1]
+    for i in range(plan.bodies.mass.size):
+        for k in range(6):
+            put(change[i, k], plus(eight(end[i, k]), h, body[i, k]))
+        for k in range(3):
+            put(change[i, 6 + k], plus(NOTHING, plan.bodies.mass[i], body[i, k]))
+            put(change[i, 9 + k], dot_wide(NOTHING, 1.0, work.spin[i, k], body[i]))
+    efforts, (elements, spans) = has_efforts(plan), inputs
+    for c in range(min(WIDE, changes.shape[0] - first)):
+        n = first + c
+        for i in range(change.shape[0]):
+            for k in range(12):
+                changes[n, i, k] = change[i, k, c]
+        if efforts:
+            out = work.body[0]
+            _ends_of_efforts(plan, ws, work, 0.5 * h, c, body, states[n], out)
+            if plan.compliant.joint_row.size:
+                _column(change, c, work.end)
+                rows_at_end(plan, ws, work.end, work.wide_row[0], c, out)
+            m = n - (changes.shape[0] - elements.size)
+            if m >= 0:
+                add_input(plan, ws, elements[m], spans[m], 0.5 * h, -1.0, out)
+            for i in range(change.shape[0]):
+                for k in range(6):
+                    changes[n, i, 6 + k] += out[i, k]
+
+
+@njit
+def _ends_of_efforts(plan, ws, work, half_step, c, body, states, out):
+    """The change (nb, 6) of the efforts' impulses at the end of the step, by column c of the unknowns."""
+    d, motion, middle = work.body[1], ws.efforts.column, work.middle
+    _column(body, c, d)
+    _column(work.wide[2], c, middle)
+    for i in range(plan.bodies.mass.size):
+        T = ws.efforts.tangent[i]
+        unknown_to_motion(d[i], T, half_step, motion)
+        for k in range(6):
+            middle[i, k] += motion[k]
+        unknown_to_velocity(d[i], T, work.velocity[i])
+        lean = unknown_to_tangent(d[i], T, half_step)
+        for k in range(3):
+            work.lean[i, k] = lean[k]
+    out[:] = 0.0
+    add_effort_changes(plan, ws, work, half_step, -1.0, states, out)
+
+
+@njit
+def apply_wide(plan, ws, work, step, count, body, row, out_body, out_row):
+    """Changes of the residuals, ``out_body`` (nb, 6, 8), ``out_row`` (nr, 8), by those of the unknowns (operator.py).
+
+    ``body`` (nb, 6, 8), ``row`` (nr, 8): changes of the velocities, (dv, dphi), and of the multipliers; eight columns,
+    of which there are ``count``. ``step``: (upper, end, h). The impulses act along the rows in ``ws.jacobian[upper]``;
+    the pose at the end of the step, and its rows, are number ``end``. After `prepare_operator`, and `curve_pairs` at
+    the pose ``upper``.
+    """
+    upper, end, h = step
+    for i in range(plan.bodies.mass.size):
+        for k in range(6):
+            put(out_body[i, k], dot_wide(NOTHING, 1.0, ws.derivative[i, k], body[i]))
+    for r in range(out_row.shape[0]):
+        put(out_row[r], NOTHING)
+        if ws.compliance[r] > 0.0:
+            continue
+        put(out_row[r], _along_row(plan, ws, r, end, NOTHING, 1.0, body))
+        for s in range(2):
+            i = plan.measures.body[r, s]
+            if i < plan.bodies.mass.size:
+                for k in range(6):
+                    put(out_body[i, k], plus(eight(out_body[i, k]), -ws.jacobian[upper, r, s, k], row[r]))
+    if upper == end:
+        add_curved(plan, work, body, -h, out_body)
+    _join(plan, ws, row, out_row, True)
+    if not has_efforts(plan):
+        return
+    if plan.compliant.joint_row.size:
+        apply_rows(plan, ws, h, body, row, out_body, out_row)
+    d, out = work.body[0], work.body[1]
+    for c in range(count):
+        _column(body, c, d)
+        out[:] = 0.0
+        for s in range(plan.compliant.joint_sum.size, plan.laws.sum_law.size - 1):
+            apply_sum(plan, ws, s, 0.5 * h, d, out)
+        for n in range(plan.loads.kind.size):
+            i = plan.loads.body[n]
+            add_load_change(plan, ws.efforts, n, d, 0.5 * h, out[i])
+        add_column(out, c, out_body)
+
+
+@njit
+def refine_wide(plan, ws, work, step, count, body, row):
+    """Solve the exact system of a step for eight columns in place, ``body`` (nb, 6, 8), ``row`` (nr, 8).
+
+    After `factor_stage` and what `apply_wide` needs. ``work.left``: filled with the largest residual left after each
+    pass, relative to the right-hand side of its column; it ends where they are all round-off, or were not halved.
+    """
+    work.left[:] = 0.0
+    (b_body, r_body, x_body), (b_row, r_row, x_row) = (
+        (work.wide[3], work.wide[4], work.wide[5]),
+        (work.wide_row[1], work.wide_row[2], work.wide_row[3]),
+    )
+    _take(body, row, b_body, b_row)
+    size = _sizes(plan, b_body, b_row)
+    solve_wide(plan, ws, work, step, body, row)
+    if step[0] != step[1] and not has_efforts(plan) and plan.loops.node_row.size == 1:
+        return  # of a tree without forces: the factors are those of the operator
+    before = (math.inf, math.inf, math.inf, math.inf, math.inf, math.inf, math.inf, math.inf)
+    for n in range(PASSES):
+        apply_wide(plan, ws, work, step, count, body, row, r_body, r_row)
+        _add(b_body, b_row, -1.0, r_body, r_row, x_body, x_row)
+        left, again = _sizes(plan, x_body, x_row), False
+        for c in range(WIDE):
+            if size[c] > 0.0:
+                work.left[n] = max(work.left[n], left[c] / size[c])
+            again = again or (left[c] > EXACT * size[c] and not left[c] > 0.5 * before[c])
+        if n == PASSES - 1 or not again:
+            return
+        before = left
+        solve_wide(plan, ws, work, step, x_body, x_row)
+        _add(body, row, 1.0, x_body, x_row, body, row)
+
+
+@njit
+def _take(body, row, to_body, to_row):
+    """Copy eight columns."""
+    for i in range(body.shape[0]):
+        for k in range(6):
+            put(to_body[i, k], eight(body[i, k]))
+    for r in range(row.shape[0]):
+        put(to_row[r], eight(row[r]))
+
+
+@njit
+def _add(body, row, factor, other_body, other_row, to_body, to_row):
+    """Eight columns plus a factor times others."""
+    for i in range(body.shape[0]):
+        for k in range(6):
+            put(to_body[i, k], plus(eight(body[i, k]), factor, other_body[i, k]))
+    for r in range(row.shape[0]):
+        put(to_row[r], plus(eight(row[r]), factor, other_row[r]))
+
+
+@njit
+def _sizes(plan, body, row):
+    """Largest entry of each of eight columns, m/s: bodies by their inertia, rows by their unit."""
+    t = NOTHING
+    for i in range(body.shape[0]):
+        for k in range(6):
+            t = largest(t, plan.bodies.scale[i, k // 3], body[i, k])
+    for r in range(row.shape[0]):
+        t = largest(t, plan.rows.scale[r], row[r])
+    return t

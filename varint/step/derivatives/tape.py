@@ -1,0 +1,107 @@
+"""The stages of a run, kept so that their derivatives can be taken afterwards (tangent.py, adjoint.py)."""
+
+from varint.base.numba import copy_spans, njit
+from varint.step.compliant.beams import evaluate_beams
+from varint.step.configuration import place
+from varint.step.dense import copy_motions
+from varint.step.newton import evaluate_step
+from varint.step.one_sided import keep_rows, play_rows
+
+
+@njit
+def keep_stage(plan, ws, start, upper, h, node, share):
+    """Keep the stage of ``h`` seconds that was just solved from the pose ``start``, with impulses along rows ``upper``.
+
+    Before its momenta are finished. Its inputs are those ``share`` of a step after the node ``node``. A tape that is
+    full counts on: its run has to be done again with a longer one.
+    """
+    tape, k = ws.tape, ws.tape.count[0]
+    tape.count[0] += 1
+    if k >= tape.h.size:
+        return
+    tape.h[k], tape.at_end[k], tape.node[k], tape.share[k] = h, upper != start, node, share
+    for i in range(ws.velocity.shape[0]):
+        for c in range(6):
+            tape.momentum[k, i, c], tape.velocity[k, i, c] = ws.momentum[i, c], ws.velocity[i, c]
+        _keep_load(plan, ws, i, tape.load[k, 0, i])
+    copy_spans(ws.spans.taped, start, tape.stage[k], False)
+    _copy(ws.efforts.input, tape.input[k])
+    _copy(ws.efforts.state, tape.state[k])
+    keep_rows(plan, ws, tape, k)
+
+
+@njit
+def keep_load(plan, ws):
+    """Keep the load at the end of the stage that was kept last."""
+    k = ws.tape.count[0] - 1
+    if k < ws.tape.h.size:
+        for i in range(ws.velocity.shape[0]):
+            _keep_load(plan, ws, i, ws.tape.load[k, 1, i])
+
+
+@njit
+def _keep_load(plan, ws, i, load):
+    """The load (6,) of body i but for gravity."""
+    for c in range(3):
+        load[c] = ws.load[i, c] - plan.bodies.mass[i] * plan.bodies.gravity[c]
+        load[3 + c] = ws.load[i, 3 + c]
+
+
+@njit
+def _copy(values, to):
+    for n in range(to.size):
+        to[n] = values[n]
+
+
+@njit
+def play_stage(plan, ws, tape, k):
+    """Solve nothing, but bring the workspace to where stage k was just solved; returns (upper, h).
+
+    It leads from pose 0 to pose 1.
+    """
+    h, upper = tape.h[k], 1 if tape.at_end[k] else 0
+    copy_spans(ws.spans.taped, 0, tape.stage[k], True)
+    for i in range(plan.bodies.mass.size):
+        for c in range(3):
+            ws.position_rest[0, i, c] = 0.0
+        for c in range(4):
+            ws.quat_rest[0, i, c] = 0.0
+        for c in range(6):
+            ws.velocity[i, c] = tape.velocity[k, i, c]
+            ws.goal[i, c] = tape.momentum[k, i, c] + 0.5 * h * tape.load[k, 0, i, c]
+        for c in range(3):
+            ws.goal[i, c] += 0.5 * h * plan.bodies.mass[i] * plan.bodies.gravity[c]
+    _copy(tape.input[k], ws.efforts.input)
+    _copy(tape.state[k], ws.efforts.state)
+    place(plan, ws, 0)
+    play_rows(plan, ws, tape, k)
+    evaluate_step(plan, ws, 0, 1, h, upper, 0.0)
+    if plan.beams.first.size:  # their gradients, which a step does without
+        evaluate_beams(plan, ws, ws.efforts.position, ws.efforts.rotation)
+    return upper, h
+
+
+@njit
+def keep_event(plan, ws, pose, timed):
+    """Keep the event that comes now, at the pose ``pose``; returns its number, -1 where the tape is full.
+
+    ``timed``: see `Events`.
+    """
+    events, j = ws.tape.events, ws.tape.events.count[0]
+    events.count[0] += 1
+    if j >= events.stage.size:
+        return -1
+    events.stage[j], events.timed[j] = ws.tape.count[0], 1 if timed else 0
+    copy_spans(ws.spans.before_event, pose, events.before[j], False)
+    copy_motions(ws.momentum, events.momentum[j])
+    keep_rows(plan, ws, events, j)
+    return j
+
+
+@njit
+def play_event(plan, ws, events, j):
+    """Bring pose 0 of the workspace, with ``ws.momentum``, to where it was before event j."""
+    copy_spans(ws.spans.before_event, 0, events.before[j], True)
+    copy_motions(events.momentum[j], ws.momentum)
+    place(plan, ws, 0)
+    play_rows(plan, ws, events, j)

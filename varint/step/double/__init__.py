@@ -1,0 +1,1 @@
+"""The double-double residual, and the last increment of a stage that solves it."""

@@ -1,0 +1,407 @@
+"""Laws and loads in a step: residual, rows and Newton's matrix (docs/theory.md section 10).
+
+A measure g and its law's effort f(g, dg/dt) act over a step at the middle pose x = (x + x') / 2,
+q = (q + q') / |q + q'|, half of it at either end:
+
+    start  h/2 f (g_x, (I + [T]) g_theta)      end  h/2 f (g_x, (I - [T]) g_theta),    gradients in the middle,
+
+and so does a load on one body. u = h w / 2 is the vector part, and c = sqrt(1 - u . u) the scalar part, of the step's
+rotation, a unit quaternion; T = u / (1 + c), of length tan(angle / 4). With P = diag(I, I + [T]) the first is
+h/2 f P g. For f = -dV/dg these are the derivatives of the discrete Lagrangian -h V(middle): symplectic, symmetric, and
+with the momenta conserved; for a stiff spring it is the implicit midpoint rule, stable at any step.
+
+Newton's unknown for w is dphi, dw = (c I + [u]) dphi: h dphi is a change of the pose at the end of the step, a rotation
+vector in axes of the body there.
+
+In Newton's matrix an effort between two bodies is one more row with a compliance. Its change is h/2 df = -lower . d,
+d = (dv, dphi) of the two bodies:
+
+    [ D      -upper^T ]
+    [ lower   1       ]
+
+Such a row is one of the tree joint between the two bodies, or one of a closure (theory.md section 10). An effort along
+the angle of a hinge has none in mechanisms without loops (lower_pairs.py). Where one body is the world there is no row,
+and upper lower^T is added to D. D takes as well the exact derivative of the loads, and the
+change of an effort's direction with each body by itself. Its change with the other body has no place in the graph of
+the LDU, and neither has that of the rate with the gradient: both are left to the exact operator (operator.py).
+
+Friction between two balls has two rows more: its changes along two directions at right angles to the normal.
+"""
+
+import math
+
+from varint.base.numba import indirect, natural, njit
+from varint.mathematics.quaternion import multiply
+from varint.mathematics.sums import two_sum, two_sums
+from varint.mathematics.vectors import add, cross, dot, scale, square_to, sub, turn_of, vector, write
+from varint.step.compliant.beam_steps import apply_beams, finish_beams, stiffen_beams
+from varint.step.compliant.rows import write_rows
+from varint.step.compliant.soft_joints import average_rows, finish_rows, stiffen_rows
+from varint.step.dense import add_scaled6, dot6
+from varint.step.laws import evaluate_other_laws, finish_laws, sum_ends
+from varint.step.loads import body_of, contact_torque, differentiate_loads, evaluate_loads, load_power
+from varint.step.measures import ANGLE, weighted_curvature
+from varint.step.paths.measures import bend_paths
+from varint.step.paths.records import OWN_ROWS
+from varint.step.plan import IN_PIVOT, Plan, Workspace
+
+
+@njit
+def middle_poses(plan, ws, start, half_step):
+    """Middle poses of the bodies that laws and loads act on, and (T, c) of each into ``ws.efforts.tangent`` (nb, 4)."""
+    work, start = ws.efforts, natural(start)
+    for i in range(plan.bodies.mass.size):
+        if not plan.bodies.loaded[i]:
+            continue
+        v = ws.velocity[i]
+        x, y, z = half_step * v[3], half_step * v[4], half_step * v[5]
+        c = math.sqrt(1.0 - (x * x + y * y + z * z))
+        share = 1.0 / (1.0 + c)
+        T = work.tangent[i]
+        T[0], T[1], T[2], T[3] = share * x, share * y, share * z, c
+        for k in range(3):
+            work.position[i, k] = ws.position[start, i, k] + half_step * v[k]
+        _write_rotation(multiply(ws.quat[start, i], (1.0 + c, x, y, z)), share, work.rotation[i])
+
+
+@njit(inline="always")
+def _write_rotation(q, s, R):
+    """Rotation matrix of a quaternion (4,) that is not normalised, s = 2 / |q|^2, to ``R``."""
+    w, x, y, z = q
+    R[0, 0], R[0, 1], R[0, 2] = 1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)
+    R[1, 0], R[1, 1], R[1, 2] = s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)
+    R[2, 0], R[2, 1], R[2, 2] = s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)
+
+
+@indirect(seconds=2, what="forces")
+def apply_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> None:
+    """Evaluate laws and loads in the middle of the step, and subtract h/2 P g f from ``ws.residual_body``."""
+    middle_poses(plan, ws, start, half_step)
+    work = ws.efforts
+    evaluate_other_laws(plan, ws, work.position, work.rotation, ws.velocity, half_step)
+    evaluate_loads(plan, ws, work.rotation, ws.velocity)
+    if plan.beams.first.size:
+        apply_beams(plan, ws, half_step)
+    if plan.compliant.joint_row.size:
+        average_rows(plan, ws, start, half_step)
+    for place in range(plan.laws.other.size):
+        s = natural(plan.laws.other[place])
+        share = -half_step * work.sum_effort[s]
+        for number in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+            m = natural(number)
+            turns = plan.measures.kind[m] == ANGLE
+            for side in range(2):
+                i = natural(plan.measures.body[m, side])
+                if i == plan.bodies.mass.size:
+                    continue
+                if turns:
+                    p, g, T = ws.residual_body[i], turn_of(work.gradient[m, side]), vector(work.tangent[i])
+                    p[3], p[4], p[5] = add(turn_of(p), scale(share, add(g, cross(T, g))))
+                else:
+                    _start_push(ws.residual_body[i], share, work.gradient[m, side], work.tangent[i])
+    for n in range(plan.loads.kind.size):
+        i = natural(plan.loads.body[n])
+        _start_push(ws.residual_body[i], -half_step, work.wrench[n], work.tangent[i])
+
+
+@njit
+def _start_push(p, share, g, T):
+    """Add share (g_x, (I + [T]) g_theta) to ``p`` (6,)."""
+    tilt = cross(vector(T), turn_of(g))
+    for k in range(3):
+        p[k] += share * g[k]
+        p[3 + k] += share * (g[3 + k] + tilt[k])
+
+
+@njit
+def unknown_to_motion(d, T, half_step, motion):
+    """The motion (6,) of a body in the middle of the step by a change d = (dv, dphi) of the unknowns."""
+    turn = vector(d[3:])
+    tilt = cross(vector(T), turn)
+    for k in range(3):
+        motion[k], motion[3 + k] = half_step * d[k], half_step * (turn[k] + tilt[k])
+
+
+@njit
+def unknown_to_velocity(d, T, velocity):
+    """The change (6,) of the velocity by a change d = (dv, dphi) of the unknowns: dw = (c I + [u]) dphi."""
+    turn = vector(d[3:])
+    tilt, c = cross(vector(T), turn), T[3]
+    for k in range(3):
+        velocity[k], velocity[3 + k] = d[k], c * turn[k] + (1.0 + c) * tilt[k]
+
+
+@njit
+def unknown_to_tangent(d, T, half_step):
+    """The change of T by a change d = (dv, dphi) of the unknowns: h/2 (c / (1 + c) + [T] + T T^T) dphi."""
+    turn, t, c = vector(d[3:]), vector(T), T[3]
+    change = add(scale(c / (1.0 + c), turn), add(cross(t, turn), scale(dot(t, turn), t)))
+    return scale(half_step, change)
+
+
+@njit
+def push_change(gradient, change, T, tangent_change, factor, out):
+    """Add ``factor`` times the change of (g_x, (I + [T]) g_theta) to ``out`` (6,)."""
+    turned = vector(change[3:])
+    lever = add(add(turned, cross(vector(T), turned)), cross(tangent_change, vector(gradient[3:])))
+    for k in range(3):
+        out[k] += factor * change[k]
+        out[3 + k] += factor * lever[k]
+
+
+@njit
+def load_change(plan, work, n, motion, velocity, out):
+    """Write the change (6,) of the wrench of load n to ``out``: by motions and changes of velocities (nb, 6)."""
+    out[:] = 0.0
+    for s in range(2):
+        i = body_of(plan, n, s)
+        if i < plan.bodies.mass.size:
+            _add_change(work, n, s, motion[i], velocity[i], out)
+
+
+@njit
+def _add_change(work, n, s, motion, velocity, out):
+    """Add the change of the wrench of load n by a motion and a change of the velocity (6,) of its body or the other."""
+    for k in range(6):
+        out[k] += dot6(work.wrench_by_pose[n, s, k], motion) + dot6(work.wrench_by_velocity[n, s, k], velocity)
+
+
+@indirect(seconds=2, what="forces")
+def stiffen(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: float) -> None:
+    """Add laws and loads to Newton's matrix: rows in the Jacobians, and blocks of bodies, added to ``ws.ldu.D``.
+
+    After `apply_efforts`. A row whose limit is closed is a constraint and keeps its gradient.
+    """
+    work, upper, lower = ws.efforts, natural(upper), natural(lower)
+    up, low = work.change[0], work.change[1]
+    if plan.beams.first.size:
+        stiffen_beams(plan, ws, upper, lower, half_step)
+    if plan.paths.measure.size:
+        bend_paths(plan, ws, half_step)
+    for place in range(plan.laws.other.size):
+        s = natural(plan.laws.other[place])
+        by_value, by_rate = -half_step * half_step * work.sum_by_value[s], -half_step * work.sum_by_rate[s]
+        if plan.paths.row[s] != OWN_ROWS:
+            _join_rows(plan, ws, s, by_value, by_rate, upper, lower)
+            continue
+        for number in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+            m = natural(number)
+            r = plan.measures.row[m]
+            if r == IN_PIVOT:
+                _write_pivot(plan, ws, m, by_value, by_rate)
+                continue
+            for side in range(2):
+                i = natural(plan.measures.body[m, side])
+                if i == plan.bodies.mass.size:
+                    continue
+                g, T = work.gradient[m, side], work.tangent[i]
+                if r < 0:
+                    write_rows((vector(g), turn_of(g)), T, (by_value, by_rate), up, low)
+                    for k in range(6):
+                        add_scaled6(ws.ldu.D[i, k], up[k], low)
+                elif ws.compliance[r] > 0.0:
+                    up_row, low_row = ws.jacobian[upper, r, side], ws.jacobian[lower, r, side]
+                    write_rows((vector(g), turn_of(g)), T, (by_value, by_rate), up_row, low_row)
+            if plan.measures.stiffening[m]:
+                _add_curvature(plan, ws, m, curvature_factor(plan, work, s, m), half_step)
+    if plan.compliant.joint_row.size:
+        stiffen_rows(plan, ws, upper, lower, half_step)
+    differentiate_loads(plan, ws, work.position, work.rotation, ws.velocity)
+    _add_loads(plan, ws, upper, lower, half_step)
+
+
+@njit
+def _join_rows(plan, ws, s, by_value, by_rate, upper, lower):
+    """One row for all measures of sum s, or a part of the block of the one body that they move."""
+    work, nb, r = ws.efforts, plan.bodies.mass.size, plan.paths.row[s]
+    total = work.motion
+    total[:] = 0.0
+    near = moved = nb
+    if r >= 0:
+        near = plan.measures.body[r, 0]
+    for number in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+        m = natural(number)
+        for side in range(2):
+            i = natural(plan.measures.body[m, side])
+            if i < nb:
+                moved = i
+                add_scaled6(total[1 if r >= 0 and i != near else 0], 1.0, work.gradient[m, side])
+    if r < 0:
+        up, low = work.change[0], work.change[1]
+        write_rows((vector(total[0]), turn_of(total[0])), work.tangent[moved], (by_value, by_rate), up, low)
+        for k in range(6):
+            add_scaled6(ws.ldu.D[moved, k], up[k], low)
+        return
+    for side in range(2):
+        T, gradient = work.tangent[plan.measures.body[r, side]], (vector(total[side]), turn_of(total[side]))
+        write_rows(gradient, T, (by_value, by_rate), ws.jacobian[upper, r, side], ws.jacobian[lower, r, side])
+
+
+@njit(inline="always")
+def _write_pivot(plan, ws, m, by_value, by_rate):
+    """`write_rows` for the turn of the child of a hinge, whose pivot takes the effort along its angle, measure m."""
+    work, i = ws.efforts, natural(plan.measures.body[m, 0])
+    T, g, out = work.tangent[i], turn_of(work.gradient[m, 0]), ws.ldu.effort[0, i]
+    tilt, c = cross(vector(T), g), T[3]
+    low = sub(scale(by_value + by_rate * c, g), scale(by_value + by_rate * (1.0 + c), tilt))
+    write(out, add(g, tilt), low)
+
+
+@njit
+def _add_curvature(plan, ws, m, effort, half_step):
+    """The change of the direction of an effort along measure m, by the unknowns of the same body."""
+    work = ws.efforts
+    column, motion, change, unit = work.column, work.motion, work.change, work.unit
+    for side in range(2 if effort != 0.0 else 0):
+        i = plan.measures.body[m, side]
+        if i == plan.bodies.mass.size:
+            continue
+        T = work.tangent[i]
+        motion[:] = 0.0
+        work.third[:] = 0.0
+        for k in range(6):
+            unit[:] = 0.0
+            unit[k] = 1.0
+            unknown_to_motion(unit, T, half_step, motion[side])
+            weighted_curvature(plan, ws, m, work.position, work.rotation, motion, change)
+            column[:] = 0.0
+            by_tangent = unknown_to_tangent(unit, T, half_step)
+            push_change(work.gradient[m, side], change[side], T, by_tangent, -half_step * effort, column)
+            for a in range(6):
+                ws.ldu.D[i, a, k] += column[a]
+
+
+@njit
+def _add_loads(plan, ws, upper, lower, half_step):
+    """The change of the loads by the unknowns of their bodies; that of friction between two as rows, as far as it is
+    a change of the force along the surface."""
+    work = ws.efforts
+    column, unit, change = work.column, work.unit, work.change[0]
+    for n in range(plan.loads.kind.size):
+        i, rows = plan.loads.body[n], plan.loads.row[n, 0] >= 0
+        T = work.tangent[i]
+        for k in range(6):
+            unit[:] = 0.0
+            unit[k] = 1.0
+            column[:] = 0.0
+            change[:] = 0.0
+            _by_unknowns(plan, work, n, 0, unit, half_step, change)
+            if rows:
+                _write_friction_rows(plan, ws, n, k, upper, lower, half_step)
+            push_change(work.wrench[n], change, T, unknown_to_tangent(unit, T, half_step), -half_step, column)
+            for a in range(6):
+                ws.ldu.D[i, a, k] += column[a]
+
+
+@njit
+def _write_friction_rows(plan, ws, n, k, upper, lower, half_step):
+    """Entry k of the body of load n in the rows of friction, see `write_rows`; taken off ``ws.efforts.change[0]``."""
+    work, loads, i = ws.efforts, plan.loads, plan.loads.body[n]
+    change, T = work.change[0], vector(work.tangent[i])
+    directions = square_to(vector(work.gradient[loads.pressed[n], 0]))
+    for a in range(2):
+        r, along = loads.row[n, a], directions[a]
+        side = 0 if plan.measures.body[r, 0] == i else 1
+        sign = 1.0 if side == 0 else -1.0
+        growth = dot(along, vector(change))
+        torque = contact_torque(plan, work, n, work.rotation[i], along)
+        tilt = add(torque, cross(T, torque))
+        ws.jacobian[upper, r, side, k] = sign * (along[k] if k < 3 else tilt[k - 3])
+        ws.jacobian[lower, r, side, k] = -half_step * sign * growth
+        for b in range(3):
+            change[b] -= growth * along[b]
+            change[3 + b] -= growth * torque[b]
+
+
+@njit
+def _by_unknowns(plan, work, n, s, d, half_step, out):
+    """Add the change of the wrench of load n along a change d (6,) of the unknowns of its body, or of the other."""
+    T = work.tangent[body_of(plan, n, s)]
+    unknown_to_motion(d, T, half_step, work.motion[0])
+    unknown_to_velocity(d, T, work.motion[1])
+    _add_change(work, n, s, work.motion[0], work.motion[1], out)
+
+
+@njit
+def add_load_change(plan, work, n, d, half_step, out):
+    """Add to ``out`` (6,) the change of the residual of its body by load n along changes d (nb, 6) of the unknowns."""
+    i, change = plan.loads.body[n], work.change[0]
+    change[:] = 0.0
+    for s in range(2):
+        b = body_of(plan, n, s)
+        if b < plan.bodies.mass.size:
+            _by_unknowns(plan, work, n, s, d[b], half_step, change)
+    T = work.tangent[i]
+    push_change(work.wrench[n], change, T, unknown_to_tangent(d[i], T, half_step), -half_step, out)
+
+
+@njit
+def curvature_factor(plan, work, s, m):
+    """The factor of the curvature of measure m, of sum s: the effort, but its derivative for a length that is zero."""
+    if plan.measures.radial[m] and work.value[m] == 0.0:
+        return work.sum_by_value[s]
+    return work.sum_effort[s]
+
+
+@indirect
+def finish_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> None:
+    """Add h/2 f (g_x, (I - [T]) g_theta) to ``ws.momentum``; add to the works and states; keep the measures' values.
+
+    ``start``: the pose where the step begins.
+    """
+    work, start = ws.efforts, natural(start)
+    known = work.summed[0] == start + 1
+    if plan.beams.first.size:
+        finish_beams(plan, ws, start, half_step, known)
+    for place in range(plan.laws.other.size):
+        s = natural(plan.laws.other[place])
+        sum_ends(plan, ws, s, start, known)
+        finish_laws(plan, ws, s, start, 2.0 * half_step)
+        for number in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+            m = natural(number)
+            work.value_near[m] = work.value[m]
+            turns = plan.measures.kind[m] == ANGLE
+            for side in range(2):
+                i = natural(plan.measures.body[m, side])
+                if i == plan.bodies.mass.size:
+                    continue
+                if turns:
+                    _finish_turn(ws, i, half_step * work.sum_effort[s], work.gradient[m, side])
+                else:
+                    _finish_push(ws, i, half_step * work.sum_effort[s], work.gradient[m, side])
+    work.summed[0] = 2 - start
+    if plan.compliant.joint_row.size:
+        finish_rows(plan, ws)
+    for n in range(plan.loads.kind.size):
+        i = plan.loads.body[n]
+        work.work[plan.loads.element[n]] += 2.0 * half_step * load_power(plan, work, n, ws.velocity)
+        _finish_push(ws, i, half_step, work.wrench[n])
+
+
+@njit
+def _finish_push(ws, i, share, g):
+    """Momentum of body i += share (g_x, (I - [T]) g_theta)."""
+    _finish_turn(ws, i, share, g)
+    p, rest = ws.momentum[i], ws.momentum_rest[i]
+    for k in range(3):
+        p[k], rest[k] = two_sum(p[k], rest[k] + share * g[k])
+
+
+@njit(inline="always")
+def _finish_turn(ws, i, share, g):
+    """The angular part of `_finish_push`."""
+    p, rest, turn = ws.momentum[i], ws.momentum_rest[i], turn_of(g)
+    push = scale(share, sub(turn, cross(vector(ws.efforts.tangent[i]), turn)))
+    turn, left = two_sums(turn_of(p), add(turn_of(rest), push))
+    p[3], p[4], p[5] = turn
+    rest[3], rest[4], rest[5] = left
+
+
+@njit
+def clear_rows(plan, compliance, jacobian):
+    """Take the rows that are no constraints out of a Jacobian (nr, 2, 6): a projection has no efforts."""
+    for r in range(plan.rows.role.size):
+        if compliance[r] > 0.0:
+            for s in range(2):
+                for k in range(6):
+                    jacobian[r, s, k] = 0.0

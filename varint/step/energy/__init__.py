@@ -1,0 +1,1 @@
+"""Energies and momenta at nodes, and the energy balance of each step."""

@@ -1,0 +1,417 @@
+"""The fill-in-free block LDU (VI Algorithms 3 and 4) and the dense closure nodes (VI section 4.3).
+
+Newton's matrix (VI eq. 38, with the sign of eqs. 26 and 33) has a block row and column for every
+body and every joint,
+
+    [ D   -G^T ]      D: one 6 x 6 block a body,
+    [ H    C   ]      G, H: rows of the joints at the start and at the end of the step,
+                      C: zero, or one for the row of an effort (efforts.py).
+
+Bodies are eliminated from the leaves to the root, each followed by its tree joint: a joint touches
+one body that is still there, its parent, so nothing fills in. A loop closure touches two; it is
+kept, and elimination brings it to the bodies on its loop (the fills of the plan), until only the top of the loop is
+left. Just before that body it is eliminated as a dense node, from the top and from the closures still
+there that share bodies with it; rows found redundant there get no multiplier.
+
+The step uses it with D = derivative of the momenta, a projection with D = mass matrix and H = G.
+"""
+
+from varint.base.numba import Float1, Float2, indirect, inner_sizes, natural, njit
+from varint.mathematics.vectors import ZERO, rotate, rotate_back, turn_of, vector, write
+from varint.step.ball_pairs import back_ball, factor_ball, forward_ball, is_ball
+from varint.step.dense import (
+    RIGHT,
+    add_product_wide,
+    add_scaled6,
+    dot6,
+    lower_solve_columns,
+    lower_solve_rows,
+    lu_factor,
+    lu_solve,
+    multiply_wide,
+    rank_lu_factor,
+    rank_lu_solve,
+    upper_solve_wide,
+)
+from varint.step.lower_pairs import back_pair, factor_pair, forward_pair, write_frames
+from varint.step.plan import Plan, Workspace
+
+MOTIONS = inner_sizes(6)
+
+
+@indirect(seconds=5, what="the solver of joints")
+def solve_newton(plan: Plan, ws: Workspace, body: Float2, row: Float1, upper: int, lower: int) -> None:
+    """Solve the system above in place: right-hand side and solution in ``body`` (nb, 6), ``row`` (nr,).
+
+    Pivots in ``ws.ldu.D``, overwritten by their factors; G is ``ws.jacobian[upper]``, H ``ws.jacobian[lower]``, and
+    positions and rotations of these poses are those of the rows. Pivots couple translation with rotation for bodies
+    that ``plan.bodies.coupled`` names, for no others.
+    """
+    upper, lower, body = natural(upper), natural(lower), MOTIONS(body)
+    _turn_matrix(plan, ws, upper, lower)
+    write_frames(plan, ws, upper, lower)
+    turn_bodies(ws.rotation[upper], body)
+    _eliminate_all(plan, ws, 1 if lower != upper else 0, body, row)
+    substitute_all(plan, ws, upper, lower, body, row)
+
+
+@njit
+def turn_bodies(rotation, body):
+    """Turn the angular parts of vectors (nb, 6) from the axes of the bodies, (nb + 1, 3, 3), to those of the world."""
+    for i in range(body.shape[0]):
+        x = body[i]
+        x[3], x[4], x[5] = rotate(rotation[i], turn_of(x))
+
+
+@njit
+def _turn_matrix(plan, ws, upper, lower):
+    """Bring pivots and rows into axes of the world, those of equations at ``upper``, those of unknowns at ``lower``."""
+    for i in range(plan.bodies.mass.size):
+        D, R, Q = ws.ldu.D[i], ws.rotation[upper, i], ws.rotation[lower, i]
+        if plan.bodies.coupled[i]:
+            for a in range(3):
+                D[a, 3], D[a, 4], D[a, 5] = rotate(Q, (D[a, 3], D[a, 4], D[a, 5]))
+                D[3, a], D[4, a], D[5, a] = rotate(R, (D[3, a], D[4, a], D[5, a]))
+        a, b, c = (
+            rotate(Q, (D[3, 3], D[3, 4], D[3, 5])),
+            rotate(Q, (D[4, 3], D[4, 4], D[4, 5])),
+            rotate(Q, (D[5, 3], D[5, 4], D[5, 5])),
+        )
+        for k in range(3):
+            for j in range(3):
+                D[3 + k, 3 + j] = R[k, 0] * a[j] + R[k, 1] * b[j] + R[k, 2] * c[j]
+        if plan.joints.sprung[i]:  # once: matrices without efforts follow
+            own, turned = ws.ldu.effort[0, i], ws.ldu.effort[1, i]
+            write(turned, rotate(R, vector(own)), rotate(Q, turn_of(own)))
+            write(own, ZERO, ZERO)
+    for n in range(plan.rows.eliminated.size):
+        r = plan.rows.eliminated[n]
+        for side in range(2):
+            i, up, low = plan.measures.body[r, side], ws.ldu.upper[r, side], ws.ldu.lower[r, side]
+            G, H = ws.jacobian[upper, r, side], ws.jacobian[lower, r, side]
+            up[0], up[1], up[2] = G[0], G[1], G[2]
+            low[0], low[1], low[2] = H[0], H[1], H[2]
+            up[3], up[4], up[5] = rotate(ws.rotation[upper, i], vector(G[3:]))
+            low[3], low[4], low[5] = rotate(ws.rotation[lower, i], vector(H[3:]))
+
+
+@njit(inline="always")
+def _eliminate_all(plan, ws, low, body, row):
+    """VI Alg. 3, with the L pass of Alg. 4 on the right-hand side in the same sweep; ``low``: see `factor_pair`."""
+    nb, G, H, closed = plan.bodies.mass.size, ws.ldu.upper, ws.ldu.lower, ws.ldu.K.size > 0
+    if closed:
+        _place_closures(plan, ws, G, H)
+    for back in range(nb):
+        i = natural(nb - 1 - back)
+        if closed:
+            _eliminate_nodes(plan, ws, i, body, row)
+        # with numbers of rows that are known here the loops unroll: of hinges, with one row more or without
+        rows, pair, points = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i]
+        if is_ball(plan, i):
+            factor_ball(plan, ws, i, low)
+            forward_ball(plan, ws, i, low, body, row)
+        elif plan.joints.sprung[i]:
+            factor_pair(plan, ws, i, 1, 0, True, low)
+            forward_pair(plan, ws, i, 3, 1, 0, True, low, body, row)
+        elif pair == 5 and rows == 5 and points == 3:
+            factor_pair(plan, ws, i, 1, 0, False, low)
+            forward_pair(plan, ws, i, 3, 1, 0, False, low, body, row)
+        elif pair == 5 and rows == 6 and points == 3:
+            factor_pair(plan, ws, i, 1, 1, False, low)
+            forward_pair(plan, ws, i, 3, 1, 1, False, low, body, row)
+        elif pair > 0:
+            factor_pair(plan, ws, i, 6 - pair, rows - pair, False, low)
+            forward_pair(plan, ws, i, points, 6 - pair, rows - pair, False, low, body, row)
+        elif rows == 5:
+            _eliminate(plan, ws, i, 5, G, H, body, row)
+        elif rows == 6:
+            _eliminate(plan, ws, i, 6, G, H, body, row)
+        else:
+            _eliminate(plan, ws, i, rows, G, H, body, row)
+        if pair == 0 and plan.loops.fill_pass[i] < plan.loops.fill_first[i + 1]:
+            _pass_fills(plan, ws, i, G, H, body, row)
+    if closed:
+        _eliminate_nodes(plan, ws, nb, body, row)
+
+
+@njit
+def _eliminate_nodes(plan, ws, i, body, row):
+    """Eliminate the closure nodes whose top is body i, the last of which is the world."""
+    has_top = i < plan.bodies.mass.size
+    for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
+        n = plan.loops.node_order[k]
+        if plan.laws.kind.size + plan.constraints.row.size > 0:
+            _chain_rows(plan, ws, n, has_top, row)
+        _eliminate_node(plan, ws, n, row)
+        if has_top:
+            _fold_node(plan, ws, n, i, body, row)
+
+
+@njit(inline="always")
+def _eliminate(plan, ws, i, rows, G, H, body, row):
+    """Eliminate body i and its tree joint, of that many rows.
+
+    Factor D, X = D^-1 G^T, factor S = H X + C, Y = S^-1 H_p, D_p += G_p^T Y; right-hand sides x of the
+    body, y of the joint, x_p of the parent. They travel as a column of X, S and Y.
+    """
+    D, X, S, Y, x = ws.ldu.D[i], ws.ldu.X[i], ws.ldu.S[i], ws.ldu.Y[i], body[i]
+    first, parent = plan.joints.rows[i], plan.joints.parent[i]
+    lu_factor(D, 6)
+    lower_solve_columns(D, G[first:], rows, x, X)
+    upper_solve_wide(D, 6, X)
+    for k in range(6):
+        x[k] = X[k, RIGHT]
+    if rows == 0:
+        return
+    multiply_wide(H[first:], 0, X, rows, S)
+    for r in range(rows):
+        row[first + r] -= S[r, RIGHT]
+        S[r, r] += ws.compliance[first + r]
+    lu_factor(S, rows)
+    lower_solve_rows(S, H[first:], rows, row[first:], Y)
+    upper_solve_wide(S, rows, Y)
+    for r in range(rows):
+        row[first + r] = Y[r, RIGHT]
+    if parent != plan.bodies.mass.size:
+        for r in range(rows):
+            add_scaled6(body[parent], row[first + r], G[first + r, 1])
+        add_product_wide(G[first:], 1, Y, rows, ws.ldu.D[parent])
+
+
+@njit
+def _place_closures(plan, ws, G, H):
+    """Write the closures' own blocks into the fills of their bodies, their compliances into K."""
+    ws.ldu.fill_lower[:] = 0.0
+    ws.ldu.fill_upper[:] = 0.0
+    ws.ldu.K[:] = 0.0
+    for r in range(plan.loops.node_row[0], plan.loops.node_row[-1]):
+        for side in range(2):
+            e = plan.loops.row_fill[r, side]
+            if e >= 0:
+                add_scaled6(ws.ldu.fill_lower[e], 1.0, H[r, side])
+                add_scaled6(ws.ldu.fill_upper[e], -1.0, G[r, side])
+        ws.ldu.K[plan.loops.row_start[r] + r] = ws.ldu.closure_scale[r] = ws.compliance[r]
+
+
+@njit
+def _block(plan, n):
+    """First row of node n and the end of them, where its block starts in K, how far its rows are apart there."""
+    first, last = plan.loops.node_row[n], plan.loops.node_row[n + 1]
+    return first, last, plan.loops.row_start[first] + first, plan.loops.node_high[n] - plan.loops.node_low[n]
+
+
+@njit
+def _chain_rows(plan, ws, n, has_top, row):
+    """Rows of node n with one effort: each gets the sum of all but for its own compliance, which is one.
+
+    Where it is zero the sum is a constraint: it stays in the first row, the others say that their efforts are its own.
+    ``has_top``: whether the node has a body as its top, whose fills are summed too.
+    """
+    # With A_rj the gradients and s over the rows of one chain, the rows become
+    #   an effort:     lambda_r + sum_s sum_j A_sj lambda_j = sum_s row_s   for each r: all efforts are the same one
+    #   a constraint:  sum_s sum_j A_sj lambda_j = sum_s row_s              in the first row,
+    #                  scale_r (lambda_r - lambda_first) = 0                in the others
+    begin, end, start, stride = _block(plan, n)
+    width, scale, fill = plan.loops.node_high[n] - begin, ws.ldu.closure_scale, plan.loops.node_fill[n] - begin
+    for first in range(begin, end):
+        if plan.rows.chain[first] == 0:
+            continue
+        last = first + plan.rows.chain[first]
+        constraint = ws.compliance[first] == 0.0
+        at = start - stride * begin
+        for j in range(width):
+            total = 0.0 if constraint or not first <= begin + j < last else -1.0  # K_jj holds the compliance, one
+            for r in range(first, last):
+                total += ws.ldu.K[at + r * stride + j]
+            for r in range(first, last):
+                own = 0.0 if constraint or r != begin + j else 1.0
+                ws.ldu.K[at + r * stride + j] = 0.0 if constraint and r > first else total + own
+        total = 0.0
+        for r in range(first, last):
+            total += row[r]
+        for r in range(first, last):
+            row[r] = 0.0 if constraint and r > first else total
+        for k in range(6 if has_top else 0):
+            total = 0.0
+            for r in range(first, last):
+                total += ws.ldu.fill_lower[fill + r, k]
+            for r in range(first, last):
+                ws.ldu.fill_lower[fill + r, k] = 0.0 if constraint and r > first else total
+        for r in range(first + 1, last if constraint else first):
+            scale[first] += scale[r]
+            ws.ldu.K[at + r * stride + r - begin], ws.ldu.K[at + r * stride + first - begin] = scale[r], -scale[r]
+
+
+@njit
+def _pass_fills(plan, ws, i, G, H, body, row):
+    """Eliminate body i and its joint from the closure rows they feel: into the block K, ``row`` and the parent."""
+    # The fills of closure row e are L_e = lower[e], a row, and U_e = upper[e], a column. With X, S, Y of `_eliminate`,
+    #   U_e <- D^-1 U_e,   l_e = L_e X,   u_e = -S^-1 H U_e,
+    #   row_e -= L_e x + l_e y,   K_ef -= L_e U_f + l_e u_f,
+    # and for the fills of the parent p   L_e,p -= l_e Y,   U_e,p += G_p^T u_e.
+    first, last = plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]
+    begin = plan.joints.rows[i]
+    rows = plan.joints.rows[i + 1] - begin
+    D, X, S, Y, x = ws.ldu.D[i], ws.ldu.X[i], ws.ldu.S[i], ws.ldu.Y[i], body[i]
+    lower, upper, joint_lower, joint_upper = (
+        ws.ldu.fill_lower,
+        ws.ldu.fill_upper,
+        ws.ldu.fill_joint_lower,
+        ws.ldu.fill_joint_upper,
+    )
+    for e in range(first, last):
+        low, up, joint_low, joint_up = lower[e], upper[e], joint_lower[e], joint_upper[e]
+        lu_solve(D, 6, up)
+        for a in range(rows):
+            below = 0.0
+            for k in range(6):
+                below += low[k] * X[k, a]
+            joint_low[a] = below
+            joint_up[a] = -dot6(H[begin + a, 0], up)
+        lu_solve(S, rows, joint_up)
+    for e in range(first, last):
+        r = plan.loops.fill_row[e]
+        row[r] -= dot6(lower[e], x)
+        for a in range(rows):
+            row[r] -= joint_lower[e, a] * row[begin + a]
+        at = plan.loops.row_start[r]
+        for other in range(first, last):
+            total = dot6(lower[e], upper[other])
+            if e == other:
+                ws.ldu.closure_scale[r] = max(ws.ldu.closure_scale[r], abs(total))
+            for a in range(rows):
+                total += joint_lower[e, a] * joint_upper[other, a]
+            ws.ldu.K[at + plan.loops.fill_row[other]] -= total
+    for e in range(first, last):
+        above = plan.loops.fill_up[e]
+        if above >= 0:
+            for a in range(rows):
+                add_scaled6(lower[above], -joint_lower[e, a], Y[a])
+                add_scaled6(upper[above], joint_upper[e, a], G[begin + a, 1])
+
+
+@njit
+def _eliminate_node(plan, ws, n, row):
+    """Eliminate the closure rows of node n from the later ones that it is coupled with; keep rank and last pivot.
+
+    Factor K_nn, row_n = K_nn^-1 row_n, K_nm = K_nn^-1 K_nm, K_mm -= K_mn K_nm, row_m -= K_mn row_n.
+    """
+    first, last, start, stride = _block(plan, n)
+    size, high, K, column, spare = (
+        last - first,
+        plan.loops.node_high[n],
+        ws.ldu.K,
+        ws.ldu.closure_column[0],
+        ws.ldu.closure_column[1],
+    )
+    scale, rows, columns = ws.ldu.closure_scale[first:last], ws.ldu.pivot[0, first:last], ws.ldu.pivot[1, first:last]
+    # rows beyond the rank are redundant: `rank_lu_solve` gives them no multiplier, and K_mm leaves them out
+    rank, ws.ldu.last_pivot[n] = rank_lu_factor(K, start, stride, size, scale, rows, columns)
+    ws.ldu.rank[n] = rank
+    rank_lu_solve(K, start, stride, size, rank, scale, rows, columns, row[first:last], spare)
+    for s in range(size, high - first):  # K_nm = K_nn^-1 K_nm, column by column
+        for k in range(size):
+            column[k] = K[start + k * stride + s]
+        rank_lu_solve(K, start, stride, size, rank, scale, rows, columns, column, spare)
+        for k in range(size):
+            K[start + k * stride + s] = column[k]
+    for r in range(last, high):  # K_mm -= K_mn K_nm and row_m -= K_mn row_n
+        for k in range(rank):
+            m = first + columns[k]
+            factor, source, target = K[plan.loops.row_start[r] + m], plan.loops.row_start[m], plan.loops.row_start[r]
+            if factor != 0.0:
+                row[r] -= factor * row[m]
+                for s in range(last, high):
+                    K[target + s] -= factor * K[source + s]
+
+
+@njit
+def _fold_node(plan, ws, n, i, body, row):
+    """Eliminate node n from its top i, whose fills are first the node's own, then those of later rows.
+
+    solved = K_nn^-1 F_ni, D -= F_in solved; for each later row m, F_mi -= K_mn solved, F_im -= F_in K_nm.
+    """
+    first, last, start, stride = _block(plan, n)
+    size, own, rank, K = last - first, plan.loops.node_fill[n], ws.ldu.rank[n], ws.ldu.K
+    scale, rows, columns = ws.ldu.closure_scale[first:last], ws.ldu.pivot[0, first:last], ws.ldu.pivot[1, first:last]
+    solved, column, spare = ws.ldu.fill_joint_lower, ws.ldu.closure_column[0], ws.ldu.closure_column[1]
+    for k in range(6):
+        for e in range(size):
+            column[e] = ws.ldu.fill_lower[own + e, k]
+        rank_lu_solve(K, start, stride, size, rank, scale, rows, columns, column, spare)
+        for e in range(size):
+            solved[own + e, k] = column[e]
+    for e in range(size):
+        up = ws.ldu.fill_upper[own + e]
+        add_scaled6(body[i], -row[first + e], up)
+        for a in range(6):
+            add_scaled6(ws.ldu.D[i, a], -up[a], solved[own + e])
+    for e in range(own + size, plan.loops.fill_first[i + 1]):
+        r = plan.loops.fill_row[e]
+        if last <= r < plan.loops.node_high[n]:
+            for k in range(size):
+                add_scaled6(ws.ldu.fill_lower[e], -K[plan.loops.row_start[r] + first + k], solved[own + k])
+                add_scaled6(ws.ldu.fill_upper[e], -K[plan.loops.row_start[first + k] + r], ws.ldu.fill_upper[own + k])
+
+
+@njit(inline="always")
+def substitute_all(plan, ws, upper, lower, body, row):
+    """The U pass of VI Alg. 4, from the root to the leaves; the solution is in axes of the bodies."""
+    nb, low, closed = plan.bodies.mass.size, 1 if lower != upper else 0, ws.ldu.K.size > 0
+    for k in range(plan.loops.node_first[nb + 1] - 1, plan.loops.node_first[nb] - 1, -1):
+        substitute_node(
+            plan.loops.node_row, plan.loops.node_high, plan.loops.row_start, ws.ldu.K, plan.loops.node_order[k], row
+        )
+    for i in range(nb):
+        x = body[i]
+        rows, pair, points = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i]
+        if is_ball(plan, i):
+            back_ball(plan, ws, i, low, body, row)
+        elif plan.joints.sprung[i]:
+            back_pair(plan, ws, i, 3, 1, 0, True, low, body, row)
+        elif pair == 5 and rows == 5 and points == 3:
+            back_pair(plan, ws, i, 3, 1, 0, False, low, body, row)
+        elif pair == 5 and rows == 6 and points == 3:
+            back_pair(plan, ws, i, 3, 1, 1, False, low, body, row)
+        elif pair > 0:
+            back_pair(plan, ws, i, points, 6 - pair, rows - pair, False, low, body, row)
+        else:
+            _back(plan, ws, i, body, row)
+        if not closed:
+            continue
+        for e in range(plan.loops.fill_first[i], plan.loops.fill_pass[i]):
+            row[plan.loops.fill_row[e]] -= dot6(ws.ldu.fill_joint_lower[e], x)
+        for k in range(plan.loops.node_first[i + 1] - 1, plan.loops.node_first[i] - 1, -1):
+            substitute_node(
+                plan.loops.node_row, plan.loops.node_high, plan.loops.row_start, ws.ldu.K, plan.loops.node_order[k], row
+            )
+    for i in range(nb):
+        x = body[i]
+        x[3], x[4], x[5] = rotate_back(ws.rotation[lower, i], turn_of(x))
+
+
+@njit(inline="always")
+def _back(plan, ws, i, body, row):
+    """The motion of body i, (6,), and the multipliers of its tree joint, in ``row``."""
+    x, start, stop = body[i], plan.joints.rows[i], plan.joints.rows[i + 1]
+    if plan.joints.parent[i] != plan.bodies.mass.size:
+        for r in range(start, stop):
+            row[r] -= dot6(ws.ldu.Y[i, r - start], body[plan.joints.parent[i]])
+    for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
+        multiplier = row[plan.loops.fill_row[e]]
+        add_scaled6(x, -multiplier, ws.ldu.fill_upper[e])
+        for r in range(start, stop):
+            row[r] -= ws.ldu.fill_joint_upper[e, r - start] * multiplier
+    for k in range(6):
+        for r in range(start, stop):
+            x[k] += ws.ldu.X[i, k, r - start] * row[r]
+
+
+@njit
+def substitute_node(node_row, node_high, row_start, K, n, row):
+    """row_n -= K_nm row_m."""
+    for r in range(node_row[n], node_row[n + 1]):
+        total = row[r]
+        for s in range(node_row[n + 1], node_high[n]):
+            total -= K[row_start[r] + s] * row[s]
+        row[r] = total

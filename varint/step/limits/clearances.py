@@ -1,0 +1,37 @@
+"""Distances of the rows of all terms from their events: limits first, then contacts, under one number n."""
+
+from varint.base.numba import natural, njit
+from varint.step.contacts.rows import TOUCHING, contact_gap
+from varint.step.limits.rows import first_limit_beyond, limit_clearance
+
+
+@njit
+def contact_of(plan, n):
+    """The contact with number n; negative for a limit."""
+    return n - plan.limits.measure.size
+
+
+@njit
+def is_closed(plan, ws, n):
+    """Whether a limit is closed. Contacts have no events while they are."""
+    return contact_of(plan, n) < 0 and ws.efforts.closed[n]
+
+
+@njit
+def clearance(plan, ws, pose, n):
+    """Distance of n from its next event, at a pose; below -1 it is past that event, from -1 to 1 at it."""
+    k = contact_of(plan, n)
+    return limit_clearance(plan, ws, pose, n) if k < 0 else contact_gap(plan, ws, pose, k) / TOUCHING
+
+
+@njit
+def first_beyond(plan, ws, pose, forces):
+    """The number that is furthest past its event at a pose, -1 for none; closed limits count with ``forces`` only."""
+    first, worst = first_limit_beyond(plan, ws, pose, forces)
+    for m in range(ws.contacts.near_count[0]):
+        k = natural(ws.contacts.near[m])
+        if not ws.contacts.closed[k]:
+            value = contact_gap(plan, ws, pose, k) / TOUCHING
+            if value < worst:
+                first, worst = plan.limits.measure.size + k, value
+    return first

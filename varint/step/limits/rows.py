@@ -1,0 +1,168 @@
+"""Hard limits of measures, with restitution (docs/theory.md section 11).
+
+A limit keeps gap = sign (limit - measure) from falling below zero. While it is open its measure takes no part. Closed,
+its measure's row is a constraint, until the multiplier would pull. How it is met: impacts.py.
+"""
+
+from varint.base.numba import indirect, njit
+from varint.mathematics.products.rows import leap_of_turns
+from varint.mathematics.vectors import continued
+from varint.step.measures import measure_at, rate_of
+from varint.step.plan import Plan, Workspace
+
+TOUCHING = 1e-11  # m or rad: a gap of this size counts as none
+LEAP = 1.5  # rad: turns that change by more in a step passed a pose where two hinges are parallel
+NEAR, SLOW = 1e-9, 1e-7  # m or rad, m/s or rad/s: at a recorded node a motion so near and slow rests on the limit
+
+
+@njit
+def has_rows(plan):
+    """Whether a plan has limits."""
+    return plan.limits.measure.size > 0
+
+
+@njit
+def limit_row(plan, n):
+    """Row of limit n."""
+    return plan.measures.row[plan.limits.measure[n]]
+
+
+@njit
+def limit_gap(plan, ws, pose, n):
+    """Gap of limit n at a pose; the gradient of its measure goes to its row of that pose's Jacobian."""
+    m = plan.limits.measure[n]
+    value = measure_at(plan, ws, m, ws.position[pose], ws.rotation[pose], ws.jacobian[pose, limit_row(plan, n)])
+    value = continued(plan.measures.period[m], ws.efforts.value_near[m], value)
+    return plan.limits.sign[n] * (plan.limits.value[n] - value)
+
+
+@njit
+def close_rows(plan, ws, end):
+    """Residuals and Jacobians of the closed limits at the end pose."""
+    for n in range(plan.limits.measure.size):
+        if ws.efforts.closed[n]:
+            gap = limit_gap(plan, ws, end, n)
+            ws.residual_row[limit_row(plan, n)] = plan.limits.sign[n] * (ws.efforts.rest_gap[n] - gap)
+
+
+@njit
+def limit_clearance(plan, ws, pose, n):
+    """Distance of limit n from its next event, at a pose; below -1 it is past that event, from -1 to 1 at it.
+
+    Of an open limit the gap over TOUCHING. Of a closed one the force that `find_pushes` found there.
+    """
+    return ws.search.push[n] if ws.efforts.closed[n] else limit_gap(plan, ws, pose, n) / TOUCHING
+
+
+@njit
+def first_limit_beyond(plan, ws, pose, forces):
+    """The limit that is furthest past its event at a pose, -1 for none, and its clearance, see `limit_clearance`.
+
+    Closed ones count with ``forces`` only.
+    """
+    worst, limit = -1.0, -1
+    for n in range(plan.limits.measure.size):
+        if forces or not ws.efforts.closed[n]:
+            value = limit_clearance(plan, ws, pose, n)
+            if value < worst:
+                worst, limit = value, n
+    return limit, worst
+
+
+@indirect(seconds=1, what="hard stops")
+def leaps(plan: Plan, ws: Workspace, end: int) -> bool:
+    """Whether turns of a joint with limits change by more than LEAP from where they were seen last to the end pose.
+
+    Near a pose where two of its hinges are parallel they swing round while the bodies hardly move. In one step nobody
+    sees which limits are passed, and a pose has two sets of coordinates, which are close to one another there.
+    """
+    seen = -1
+    for n in range(plan.limits.measure.size):
+        joint = plan.measures.product[plan.limits.measure[n]]
+        if joint < 0 or joint == seen:
+            continue
+        seen = joint
+        limit_gap(plan, ws, end, n)  # solves for all coordinates of the joint
+        if leap_of_turns(plan.products.table, plan.products.start[joint], ws.products, joint) > LEAP:
+            return True
+    return False
+
+
+@njit
+def rest_at_node(plan, ws, velocity):
+    """Close the limits on which the motion at pose 0 rests, and open the others; turns are counted."""
+    for n in range(plan.limits.measure.size):
+        m, row = plan.limits.measure[n], limit_row(plan, n)
+        gap = limit_gap(plan, ws, 0, n)
+        ws.efforts.value_near[m] = plan.limits.value[n] - plan.limits.sign[n] * gap
+        rate = rate_of(plan.measures.body[m], ws.jacobian[0, row], velocity)
+        set_closed(plan, ws, n, abs(gap) <= NEAR and abs(rate) <= SLOW)
+
+
+@njit
+def efforts_at_node(plan, ws, multiplier, out):
+    """Write the efforts of the limits to ``out`` (limits,), zero for the open ones, from multipliers (nr,)."""
+    for n in range(plan.limits.measure.size):
+        out[n] = multiplier[limit_row(plan, n)] if ws.efforts.closed[n] else 0.0
+
+
+@njit
+def release_pulling(plan, ws, multiplier):
+    """Open the closed limit whose multiplier (nr,) pulls most; whether there was one."""
+    most, found = 0.0, -1
+    for n in range(plan.limits.measure.size):
+        pull = plan.limits.sign[n] * multiplier[limit_row(plan, n)]
+        if ws.efforts.closed[n] and pull > most:
+            most, found = pull, n
+    if found >= 0:
+        set_closed(plan, ws, found, False)
+    return found >= 0
+
+
+@njit
+def set_closed(plan, ws, n, closed):
+    """Close or open a limit. Its row is a constraint where it or the one on the other side is closed."""
+    ws.efforts.closed[n] = closed
+    row = limit_row(plan, n)
+    ws.compliance[row] = 1.0
+    for other in range(plan.limits.measure.size):
+        if ws.efforts.closed[other] and limit_row(plan, other) == row:
+            ws.compliance[row] = 0.0
+
+
+@njit
+def place_rows(plan, ws, pose):
+    """Write the gradients of the closed limits to the Jacobian of a pose."""
+    for n in range(plan.limits.measure.size):
+        if ws.efforts.closed[n]:
+            limit_gap(plan, ws, pose, n)
+
+
+@njit(seconds=1, what="hard stops")
+def place_limits(plan, ws, pose, closed, rest_gap):
+    """Close the limits where ``closed`` (limits,) is not 0, open the others; all their rows at a pose."""
+    for n in range(closed.size):
+        set_closed(plan, ws, n, closed[n] != 0)
+        ws.efforts.rest_gap[n] = rest_gap[n]
+        limit_gap(plan, ws, pose, n)
+
+
+@njit
+def keep_one_sided(ws, at, k):
+    """Keep the state of the limits as that of stage, or event, k of a tape: ``at`` is the tape, or its `Events`."""
+    for n in range(ws.efforts.closed.size):
+        at.limits.closed[k, n], at.limits.rest_gap[k, n] = 1 if ws.efforts.closed[n] else 0, ws.efforts.rest_gap[n]
+
+
+@njit
+def play_one_sided(plan, ws, at, k):
+    """Give the limits the state that `keep_one_sided` kept, with their rows at pose 0."""
+    place_limits(plan, ws, 0, at.limits.closed[k], at.limits.rest_gap[k])
+
+
+@njit
+def add_numbers(plan, ws, row, h, by):
+    """Add the gradient by the values of closed limits in a stage of ``h`` seconds, ``row`` (nr,): duals of rows."""
+    for n in range(plan.limits.measure.size):
+        if ws.efforts.closed[n]:
+            by.limits.value[n] += row[limit_row(plan, n)] / h

@@ -1,0 +1,1 @@
+"""Steps that Python calls, and whole short runs, one call each."""

@@ -1,0 +1,183 @@
+"""The measures of a plan at a pose: values, gradients and curvature, whatever their kinds (measures/)."""
+
+import numpy as np
+
+from varint.base.numba import call_back, natural, njit, switch
+from varint.mathematics.vectors import continued, dot, turn_of
+from varint.measures import KINDS, number_of
+from varint.measures.angle import angle, angle_value
+from varint.step.dense import dot6
+
+KIND_NAMES = tuple(sorted(KINDS))
+ANGULAR = np.array([KINDS[name].facts.angular for name in KIND_NAMES])  # whether the unit of a kind is rad
+BENDS = np.array([KINDS[name].facts.bends for name in KIND_NAMES])  # see measures/base.py
+POINT, AXIS, DISTANCE = number_of("point"), number_of("axis"), number_of("distance")  # of the fused rows, see rows.py
+ANGLE = number_of("angle")
+
+_AT = "plan, ws, m, x_a, A, x_b, B"
+_kinds = [KINDS[name] for name in KIND_NAMES]
+_POSES, _ALONG = "position, rotation", "motions, out_a, out_b"
+_evaluate = switch(
+    "evaluate",
+    f"{_AT}, {_POSES}, G_a, G_b",
+    [
+        (k.evaluate, f"function(plan, m, {_POSES}, G_a, G_b)" if k.facts.of_three else f"function({_AT}, G_a, G_b)")
+        for k in _kinds
+    ],
+)
+_curve = switch(
+    "curve",
+    f"{_AT}, {_POSES}, {_ALONG}",
+    [
+        (k.curve, f"function(plan, ws, m, {_POSES}, {_ALONG})" if k.facts.of_three else f"function({_AT}, {_ALONG})")
+        for k in _kinds
+    ],
+)
+
+_NUMBERS = "plan, m, x_a, A, x_b, B, motions, factor, weight, by"
+_by_numbers = switch(
+    "by_numbers", _NUMBERS, [(k.by_numbers, f"function({_NUMBERS})") if k.by_numbers else None for k in _kinds]
+)
+
+
+@njit
+def measure_at(plan, ws, m, position, rotation, gradient):
+    """Value of measure m at a pose (nb + 1, 3), (nb + 1, 3, 3), an angle in [-pi, pi]; ``gradient`` (2, 6) by side."""
+    first = plan.measures.first[m]
+    a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
+    if plan.measures.kind[m] == ANGLE:  # most are angles, and a call among all kinds takes as long as to find one
+        a, b, first, last = natural(a), natural(b), natural(first), natural(1 - first)
+        return angle(plan, ws, m, position[a], rotation[a], position[b], rotation[b], gradient[first], gradient[last])
+    return _evaluate(
+        plan.measures.kind[m], plan, ws, m, position[a], rotation[a], position[b], rotation[b],
+        position, rotation, gradient[first], gradient[1 - first],
+    )  # fmt: skip
+
+
+@njit
+def mapped_value(ws, m, value):
+    """The user's function of the ``value`` of measure m, its slope and its curvature; the value where there is none."""
+    address = ws.efforts.mapped[m]
+    if address == 0:
+        return value, 1.0, 0.0
+    return call_back(address, value, 0.0)
+
+
+@njit
+def weighted_measure(plan, ws, m, near, position, rotation, gradient):
+    """`measure_at`, an angle with the turns that bring it nearest to ``near``; the gradient times the weight.
+
+    Where there is a user's function of the measure, its value and gradient.
+    """
+    value = continued(plan.measures.period[m], near, measure_at(plan, ws, m, position, rotation, gradient))
+    value, slope, _ = mapped_value(ws, m, value)
+    weight = plan.measures.weight[m] * slope
+    if weight != 1.0:
+        for s in range(2):
+            for k in range(6):
+                gradient[s, k] *= weight
+    return value
+
+
+@njit(inline="always")
+def weighted_value(plan, ws, m, near, position, rotation, scratch):
+    """Value of `weighted_measure`; its gradient, where it is not left out, is in ``scratch`` (2, 6)."""
+    if plan.measures.kind[m] != ANGLE or ws.efforts.mapped[m] != 0:
+        return weighted_measure(plan, ws, m, near, position, rotation, scratch)
+    first = natural(plan.measures.first[m])
+    a, b = natural(plan.measures.body[m, first]), natural(plan.measures.body[m, natural(1 - first)])
+    return continued(plan.measures.period[m], near, angle_value(plan, m, rotation[a], rotation[b]))
+
+
+@njit
+def weighted_curvature(plan, ws, m, position, rotation, motion, out):
+    """Change ``out`` (2, 6) of the weighted gradient along motions (2, 6) of the two bodies, by side.
+
+    That of a third body is in ``ws.efforts.third``, see `take_third`.
+    """
+    first = plan.measures.first[m]
+    a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
+    _curve(
+        plan.measures.kind[m], plan, ws, m, position[a], rotation[a], position[b], rotation[b],
+        position, rotation, (motion[first], motion[1 - first]), out[first], out[1 - first],
+    )  # fmt: skip
+    weight = plan.measures.weight[m]
+    if ws.efforts.mapped[m] != 0:
+        gradient, along = ws.efforts.slope, 0.0
+        value = measure_at(plan, ws, m, position, rotation, gradient)
+        value = continued(plan.measures.period[m], ws.efforts.value_near[m], value)
+        _, slope, bend = mapped_value(ws, m, value)
+        for s in range(2):
+            along += dot6(gradient[s], motion[s])
+        for s in range(2):
+            for k in range(6):
+                out[s, k] = slope * out[s, k] + bend * along * gradient[s, k]
+    for s in range(2):
+        for k in range(6):
+            out[s, k] *= weight
+
+
+@njit
+def take_third(plan, work, m, vectors):
+    """Copy the vector of the third body of measure m, of ``vectors`` (nb, 6), to ``work.third``; zero for the world."""
+    i = plan.measures.third[m]
+    if i >= 0:
+        for k in range(6):
+            work.third[k] = vectors[i, k] if i < vectors.shape[0] else 0.0
+
+
+@njit
+def add_by_numbers(plan, m, position, rotation, motion, factor, value, by):
+    """Add to ``by`` the derivatives of the weighted measure along ``motion`` (2, 6) plus ``factor`` times itself.
+
+    ``value``: of the measure, not weighted, with its turns. Not for rows of products of exponentials and wraps.
+    """
+    if plan.measures.product[m] >= 0 or plan.measures.third[m] >= 0:
+        return
+    first, weight = plan.measures.first[m], plan.measures.weight[m]
+    a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
+    along = _by_numbers(
+        plan.measures.kind[m], plan, m, position[a], rotation[a], position[b], rotation[b],
+        (motion[first], motion[1 - first]), factor, weight, by,
+    )  # fmt: skip
+    by.weight[m] += along + factor * value
+
+
+@njit(seconds=1, what="the diagnosis of poses")
+def curve_rows(plan, ws, rows, position, rotation, motion, out):
+    """`weighted_curvature` of ``rows`` (m,), (m, 2, 6), along motions (nb, 6); zero for efforts."""
+    ends = ws.efforts.motion
+    for n in range(rows.size):
+        r = rows[n]
+        if ws.compliance[r] > 0.0:
+            out[n] = 0.0
+            continue
+        for s in range(2):
+            i = plan.measures.body[r, s]
+            for k in range(6):
+                ends[s, k] = motion[i, k] if i < motion.shape[0] else 0.0
+        weighted_curvature(plan, ws, r, position, rotation, ends, out[n])
+
+
+@njit(inline="always")
+def measure_rate(plan, m, gradient, velocity):
+    """`rate_of` of measure m; translations do not change angles."""
+    if plan.measures.kind[m] != ANGLE:
+        return rate_of(plan.measures.body[m], gradient, velocity)
+    rate = 0.0
+    for s in range(2):
+        i = natural(plan.measures.body[m, s])
+        if i < velocity.shape[0]:
+            rate += dot(turn_of(gradient[s]), turn_of(velocity[i]))
+    return rate
+
+
+@njit
+def rate_of(body, gradient, velocity):
+    """Rate of a measure of two bodies (2,) with that gradient (2, 6), at velocities (nb, 6)."""
+    rate = 0.0
+    for s in range(2):
+        i = natural(body[s])
+        if i < velocity.shape[0]:
+            rate += dot6(gradient[s], velocity[i])
+    return rate

@@ -1,0 +1,1 @@
+"""Steps of bodies that hold deformable bodies."""

@@ -1,0 +1,120 @@
+"""Parts of a step of bodies that deformable bodies are attached to, which Python puts together.
+
+The march of methods/variational/deformable_march.py finds the unknowns of bodies, rows and vertices at once: with the
+factors of the LDU for the bodies, those of its own for the vertices, and the Schur complement of the latter on the
+bodies that vertices are attached to.
+"""
+
+from varint.base.numba import njit
+from varint.step.compliant.rows import keep_multipliers
+from varint.step.configuration import mass_pivots
+from varint.step.dense import copy_motions
+from varint.step.derivatives.adjoint import solve_velocities_back
+from varint.step.derivatives.refine import solve_again
+from varint.step.derivatives.tape import keep_load, keep_stage
+from varint.step.efforts import stiffen
+from varint.step.ldu import solve_newton
+from varint.step.momentum import momentum_derivative
+from varint.step.newton import evaluate_step, has_efforts
+from varint.step.projection import momenta_and_rates, node_works
+from varint.step.step import _finish_part, begin_part, remember_step
+
+
+@njit(seconds=3, what="steps with deformable bodies")
+def begin_stage(plan, ws, inputs, h, stage, extrapolate, when):
+    """Loads, inputs and targets of a stage, the momenta ``ws.goal`` that it starts from, and start values.
+
+    Arguments: see `varint.step.step.advance_step` and its stages.
+    """
+    begin_part(plan, ws, inputs, h, stage, extrapolate, when, 0.0)
+
+
+@njit(seconds=3, what="steps with deformable bodies")
+def evaluate_stage(plan, ws, pose, h, increment):
+    """Residuals of the bodies and rows without deformable bodies, see `evaluate_step`; the merit, or NaN."""
+    return evaluate_step(plan, ws, pose, 1 - pose, h, pose, increment)[0]
+
+
+@njit(seconds=5, what="steps with deformable bodies")
+def respond(plan, ws, pose, h, slots, columns, column_rows, fresh):
+    """Solve Newton's system of the bodies in place of ``ws.increment_body`` and ``ws.increment_row``, right-hand sides.
+
+    ``columns`` (6 b, nb, 6), ``column_rows`` (6 b, nr): if ``fresh`` filled with the solutions for unit right-hand
+    sides of the bodies in ``slots`` (b,). All are changes of the pose over h: m/s, and rad/s in body axes at the end.
+    """
+    end, half_step = 1 - pose, 0.5 * h
+    for i in range(plan.bodies.mass.size):
+        w = ws.velocity[i]
+        momentum_derivative(plan.bodies.mass[i], plan.bodies.inertia[i], w[3], w[4], w[5], half_step, ws.ldu.D[i])
+    if has_efforts(plan):
+        stiffen(plan, ws, pose, end, half_step)
+    solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, end)
+    if not fresh:
+        return
+    for n in range(slots.size):
+        for k in range(6):
+            body, row = columns[6 * n + k], column_rows[6 * n + k]
+            for i in range(body.shape[0]):
+                for m in range(6):
+                    body[i, m] = 0.0
+            for r in range(row.size):
+                row[r] = 0.0
+            body[slots[n], k] = 1.0
+            solve_again(plan, ws, (pose, end, h), body, row)
+
+
+@njit(seconds=4, what="steps with deformable bodies")
+def finish_stage(plan, ws, inputs, pose, h, tol, stage, when, last):
+    """Bring the bodies to the end of a solved stage, the pose 1 - ``pose``; whether their joints are closed there.
+
+    ``ws.momentum`` is left without what the deformable bodies add to it over the stage. ``when``: as in `begin_stage`.
+    """
+    node, before, after, dt = when
+    keep_multipliers(plan, ws, 0.5 * h)
+    ws.balance.at_node[0] = False  # the energy of bodies alone has no balance
+    if ws.tape.h.size:
+        keep_stage(plan, ws, pose, pose, h, node, 0.5 * (before + after))
+    closed = _finish_part(plan, ws, inputs, pose, h, tol, (node, after, dt), last)
+    if ws.tape.h.size:
+        keep_load(plan, ws)
+    copy_motions(ws.velocity, ws.saved_step.velocity[stage])
+    if last:
+        remember_step(plan, ws)
+    return closed
+
+
+@njit(seconds=3, what="steps with deformable bodies")
+def project_with(plan, ws, pose, added, work):
+    """`project` with the inertia ``added`` (nb, 6, 6) to the bodies, and the works of all elements (ne,), J."""
+    momenta_and_rates(plan, ws, pose)
+    _add_inertia(ws, added)
+    solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
+    node_works(plan, ws, work)
+
+
+@njit
+def _add_inertia(ws, added):
+    for i in range(added.shape[0]):
+        for a in range(6):
+            for b in range(6):
+                ws.ldu.D[i, a, b] += added[i, a, b]
+
+
+@njit(seconds=4, what="derivatives of steps with deformable bodies")
+def velocities_with_back(plan, ws, pose, added, state, by):
+    """`velocities_back` with the inertia ``added`` (nb, 6, 6) to the bodies, which stays where it is.
+
+    Leaves the velocities in ``ws.velocity``.
+    """
+    momenta_and_rates(plan, ws, pose)
+    _add_inertia(ws, added)
+    solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
+    copy_motions(ws.increment_body, ws.velocity)
+    for r in range(ws.multiplier.size):
+        ws.multiplier[r], ws.increment_row[r] = ws.increment_row[r], 0.0
+    for i in range(plan.bodies.mass.size):
+        for k in range(6):
+            ws.increment_body[i, k] = state[i, 6 + k]
+    mass_pivots(plan, ws.ldu.D)
+    _add_inertia(ws, added)
+    solve_velocities_back(plan, ws, pose, state, by)

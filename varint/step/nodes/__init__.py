@@ -1,0 +1,1 @@
+"""Efforts, reactions and joint coordinates at recorded nodes."""

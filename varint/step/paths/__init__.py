@@ -1,0 +1,1 @@
+"""Paths of muscles: lengths, wraps, and mass along them."""

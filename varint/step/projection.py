@@ -1,0 +1,58 @@
+"""The velocities at a node, from its momenta (docs/theory.md section 3)."""
+
+from varint.base.numba import njit
+from varint.step.configuration import mass_pivots
+from varint.step.constraints import add_constraint_works
+from varint.step.contacts.nodes import project_contacts, works_at_node
+from varint.step.contacts.rows import has_contacts
+from varint.step.dense import copy_motions
+from varint.step.efforts import clear_rows
+from varint.step.ldu import solve_newton
+from varint.step.paths.mass_coupling import fold_paths, project_paths
+from varint.step.paths.masses import has_massive_paths
+
+
+@njit(inline="always")
+def momenta_and_rates(plan, ws, pose):
+    """Prepare the system of `project` at a node: its pivots and rows, and its right side, momenta and rates."""
+    mass_pivots(plan, ws.ldu.D)
+    clear_rows(plan, ws.compliance, ws.jacobian[pose])
+    copy_motions(ws.momentum, ws.increment_body)
+    for r in range(plan.rows.role.size):
+        ws.increment_row[r] = ws.efforts.target_rate[r]
+
+
+@njit(inline="always")
+def project(plan, ws, pose):
+    """Velocities at a node: (v, w) = M^-1 (p, l) without the part that the rows forbid, G (v, w) = their rate.
+
+    Written to ``ws.increment_body``, the impulses to ``ws.increment_row``.
+    """
+    if has_contacts(plan):
+        project_contacts(plan, ws, pose)
+    else:
+        momenta_and_rates(plan, ws, pose)
+        if has_massive_paths(plan):
+            fold_paths(plan, ws, pose, pose)
+        solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
+        if has_massive_paths(plan):
+            project_paths(plan, ws, pose, ws.increment_body, ws.increment_row)
+
+
+@njit
+def node_works(plan, ws, work):
+    """Write the works of all elements (ne,) from the start up to a node, J, after `project` there."""
+    for e in range(work.size):
+        work[e] = ws.efforts.work[e]
+    add_constraint_works(plan, ws, work)
+    if has_contacts(plan):
+        works_at_node(plan, ws, work)
+
+
+@njit
+def project_velocities(plan, ws, pose):
+    """`project` with the velocities in ``ws.velocity`` and the impulses in ``ws.multiplier``."""
+    project(plan, ws, pose)
+    copy_motions(ws.increment_body, ws.velocity)
+    for r in range(ws.multiplier.size):
+        ws.multiplier[r] = ws.increment_row[r]

@@ -1,0 +1,255 @@
+"""Fresh scratch for a run."""
+
+import numpy as np
+
+from varint.base.numba import addresses_of, allocate
+from varint.mathematics.arcs import ARC_NODES
+from varint.mathematics.products.coordinates import follow
+from varint.mathematics.products.records import MOST
+from varint.mathematics.products.rows import curve_product_row, product_row, product_rows
+from varint.step.compliant.beam_steps import apply_beams, finish_beams, stiffen_beams
+from varint.step.compliant.beams import evaluate_beams
+from varint.step.compliant.braced_joints import brace_rows, release_rows
+from varint.step.compliant.ringing import extrapolate_ringing, keep_ringing
+from varint.step.compliant.rows import largest_open
+from varint.step.compliant.soft_joint_changes import (
+    rows_at_end,
+    rows_at_end_back,
+    rows_from_start,
+    rows_from_start_back,
+)
+from varint.step.compliant.soft_joints import apply_rows, apply_rows_back, average_rows, stiffen_rows
+from varint.step.contacts.accelerations import accelerate_contacts
+from varint.step.contacts.broad_phase import list_all
+from varint.step.contacts.nodes import project_contacts
+from varint.step.contacts.parts import space_for_features
+from varint.step.contacts.rows import fold_contacts, press_contacts, unfold_contacts
+from varint.step.contacts.steps import solve_contacts
+from varint.step.contacts.tapes import carried_of
+from varint.step.dense import WIDE
+from varint.step.derivatives.refine import PASSES
+from varint.step.double.increment import finish_extended, sharpen
+from varint.step.efforts import apply_efforts, finish_efforts, stiffen
+from varint.step.kept_arrays import span_sizes, write_role_spans
+from varint.step.laws import SETTLED_SIZE
+from varint.step.ldu import solve_newton
+from varint.step.limits.impacts import prepare_events
+from varint.step.one_sided import number_parts, sizes_of
+from varint.step.paths.mass_coupling import couple_paths, fold_paths, project_paths
+from varint.step.paths.masses import add_path_momenta, finish_paths, has_massive_paths, start_path_momenta
+from varint.step.paths.measures import bend_paths, evaluate_paths
+from varint.step.plan import EFFORT, HISTORY, LONG_HISTORY, ByNumbers, ByProducts, Factors, Plan, Tangent, Workspace
+from varint.step.rates import evaluate_rates
+from varint.step.rows import evaluate_rows
+
+OF_PATHS = add_path_momenta, couple_paths, finish_paths, fold_paths, project_paths, start_path_momenta
+OF_SOFT_ROWS = apply_rows, apply_rows_back, rows_at_end, rows_at_end_back, rows_from_start, rows_from_start_back
+OF_CONTACTS = press_contacts, fold_contacts, unfold_contacts, project_contacts, accelerate_contacts, solve_contacts
+
+
+def workspace(
+    plan: Plan, stages: int = 1, functions=(), inactive=(), kept: int = 0, sharpened: bool = False
+) -> Workspace:
+    """Fresh scratch for ``plan`` and a scheme of that many sub-steps; what its functions need is compiled.
+
+    ``functions``: of users, or None, of each law and then of each measure. ``inactive``: numbers of the constraints of
+    forces that take no part.
+    ``kept``: how many stages are kept on its tape. ``sharpened``: whether stages are, see `extended.sharpen`.
+    """
+    prepare_workspace(plan, stages)
+    sizes = workspace_sizes(plan, stages, kept, sharpened)
+    ws = allocate(Workspace, sizes, ldu=_factors(plan), found=space_for_features(plan))
+    write_role_spans(ws, ws.spans)
+    ws.quat[..., 0] = 1.0
+    ws.rotation[:] = ws.efforts.rotation[:] = np.eye(3)
+    ws.compliance[:] = plan.rows.role == EFFORT
+    for c in inactive:
+        ws.compliance[plan.constraints.row[c] : plan.constraints.row[c] + plan.constraints.size[c]] = 1.0
+    if plan.contacts.body.size:
+        list_all(ws)
+    ws.balance.unresolved[:] = -1
+    ws.pace.rows[:] = np.arange(ws.pace.rows.size)
+    _give_addresses(ws.efforts, functions)
+    if sizes["sharpened"]:
+        sharpen.prepare()
+        finish_extended.prepare()
+    return ws
+
+
+def workspace_sizes(plan: Plan, stages: int, kept: int, sharpened: bool) -> dict[str, int]:
+    """Sizes of the arrays of a `workspace` but for its factors, by the names that the fields of `Workspace` have."""
+    smooth = stages == 1 and plan.compliant.joint_row.size + plan.contacts.body.size == 0
+    sizes = {
+        "history": LONG_HISTORY if smooth else HISTORY,
+        "nb": plan.bodies.mass.size, "slots": plan.bodies.mass.size + 1, "nr": plan.rows.role.size,
+        "nm": plan.measures.kind.size,
+        "nf": plan.laws.kind.size, "ns": plan.laws.sum_law.size - 1, "ne": plan.elements.force.size,
+        "states": states_of(plan), "settled": SETTLED_SIZE, "loads": plan.loads.kind.size,
+        "constraints": plan.constraints.row.size, "beams": plan.beams.first.size,
+        "products": plan.products.start.size, "stages": stages,
+        "ringing": stages if plan.compliant.joint_row.size else 0,
+        "kept": kept, "poses": 2, "components": plan.components.first_body.size - 1,
+        "sharpened": 0, "sharpened_slots": 0, "sharpened_rows": 0,
+        **sizes_of(plan, kept), **_path_sizes(plan),
+    }  # fmt: skip
+    if sharpened and not has_massive_paths(plan):
+        sizes |= {f"sharpened{each}": sizes[name] for each, name in (("", "nb"), ("_slots", "slots"), ("_rows", "nr"))}
+    return sizes | span_sizes(Workspace, sizes)
+
+
+def joint_workspace(plan: Plan) -> Workspace:
+    """`workspace` in which the joints alone take part."""
+    return workspace(plan, inactive=range(plan.constraints.row.size))
+
+
+def coupled_workspace(plan: Plan, functions: tuple) -> Workspace:
+    """`workspace` in which joints and couplings take part, but no prescribed motion."""
+    return workspace(plan, functions=functions, inactive=np.flatnonzero(plan.constraints.driven))
+
+
+def prepare_workspace(plan: Plan, stages: int) -> None:
+    """Compile, or load, what the functions of a workspace call through pointers."""
+    solve_newton.prepare()
+    evaluate_rows.prepare()
+    if plan.laws.kind.size + plan.loads.kind.size:
+        for function in (apply_efforts, stiffen, finish_efforts):
+            function.prepare()
+    if plan.beams.first.size:
+        for function in (evaluate_beams, apply_beams, stiffen_beams, finish_beams):
+            function.prepare()
+    if plan.paths.measure.size:
+        evaluate_paths.prepare()
+        bend_paths.prepare()
+    if plan.compliant.row.size:
+        largest_open.prepare()
+    if plan.compliant.joint_row.size:
+        for function in (average_rows, stiffen_rows, extrapolate_ringing, keep_ringing, brace_rows, release_rows):
+            function.prepare()
+    prepare_events(plan, stages)
+    if plan.constraints.rate.size:
+        evaluate_rates.prepare()
+    if plan.contacts.body.size:
+        for function in OF_CONTACTS:
+            function.prepare()
+    if has_massive_paths(plan):
+        for function in OF_PATHS:
+            function.prepare()
+    if plan.products.start.size:
+        for function in (product_rows, product_row, curve_product_row, follow):
+            function.prepare()
+
+
+def _give_addresses(efforts, functions):
+    """Addresses of users' functions, of the laws and then of the measures."""
+    nf = efforts.function.size
+    own = [f for f, law in enumerate(functions[:nf]) if law is not None]
+    efforts.function[own] = addresses_of([functions[f] for f in own])
+    own = [m for m, given in enumerate(functions[nf:]) if given is not None]
+    efforts.mapped[own] = addresses_of([functions[nf + m] for m in own], numbers=1)
+
+
+def _path_sizes(plan):
+    """Sizes of the scratch of masses along paths."""
+    table = plan.massive_paths
+    columns = 6 * int(table.coupled[0])
+    points = np.where(table.lumped > 0, table.lumped, 3 * np.diff(table.first) - 3)
+    arcs = table.axis.shape[0] > 0
+    if arcs:
+        points = points + ARC_NODES * np.diff(table.first)
+    nodes = int(points.max(initial=0)) + 1
+    return {
+        "paths": table.mass.size, "pathpoints": table.slot.size, "pathbodies": table.body.size,
+        "pathmotions": 6 * table.body.size, "pathcolumns": columns, "pathcells": columns**2,
+        "pathnodes": nodes, "arcpoints": table.slot.size * arcs, "arcsides": 2 * table.slot.size * arcs,
+        "arcnodes": 2 * nodes * arcs,
+    }  # fmt: skip
+
+
+def states_of(plan: Plan) -> int:
+    """Number of laws with an internal variable."""
+    return int(np.count_nonzero(plan.laws.state >= 0))
+
+
+def tangent_work(plan: Plan) -> Tangent:
+    """Scratch for derivatives of stages."""
+    nb, nr = plan.bodies.mass.size, plan.rows.role.size
+    between = plan.measures.body[:nr]
+    first = np.flatnonzero(np.append(True, (between[1:] != between[:-1]).any(axis=1))[:nr])
+    largest = int(np.diff(plan.loops.node_row).max(initial=0))
+    if plan.compliant.joint_row.size:
+        for function in OF_SOFT_ROWS:
+            function.prepare()
+    return Tangent(
+        *np.zeros((4, nb, 6)),
+        lean=np.zeros((nb, 3)),
+        momentum=np.zeros((nb, 6)),
+        state=np.zeros(carried_of(plan)),
+        body=np.zeros((4, nb, 6)),
+        row=np.zeros((4, nr)),
+        no_row=np.zeros(nr),
+        left=np.zeros(PASSES),
+        joint=np.zeros((4, 6, WIDE)),
+        pair=between[first],
+        pair_row=np.append(first, nr),
+        curve=np.zeros((len(first), 12, 12)),
+        bend=np.zeros((nr, 12)),
+        turn=np.zeros((nb, 2, 3, 3)),
+        spin=np.zeros((nb, 3, 6)),
+        wide=np.zeros((6, nb, 6, WIDE)),
+        wide_row=np.zeros((4, nr, WIDE)),
+        change=np.zeros((nb, 12, WIDE)),
+        node=np.zeros((largest, WIDE)),
+    )
+
+
+def by_numbers(plan: Plan, stages: int, nodes: int = 0) -> ByNumbers:
+    """A gradient by the numbers of a plan, zero, and by what acts in so many stages; with velocities at ``nodes``."""
+    nb, nm, ns = plan.bodies.mass.size, plan.measures.kind.size, plan.laws.sum_law.size - 1
+    loads = plan.loads.kind.size
+    rows, elements = plan.rows.role.size, plan.elements.force.size
+    shapes = {
+        "mass": nb, "inertia": (nb, 3, 3), "gravity": 3, "c": nm, "weight": nm,
+        "h": stages, "load": (stages, 2, nb, 6), "input": (stages, elements), "target": (stages, rows),
+        "rotation": (stages, loads, 3, 3), "normal": (stages, loads, 3), "push": (stages, nb, 6),
+        "state": (stages, carried_of(plan)),
+    }  # fmt: skip
+    shapes |= dict.fromkeys(("u", "v", "w", "rest"), (nm, 3)) | dict.fromkeys(("value", "rate", "effort"), (stages, ns))
+    products = _by_products(plan.products.start.size * (2 * stages + nodes))
+    return ByNumbers(
+        products=products, wanted=np.ones(1, dtype=bool), **number_parts(plan),
+        **{name: np.zeros(shape) for name, shape in shapes.items()},
+    )  # fmt: skip
+
+
+def _by_products(poses: int) -> ByProducts:
+    shapes = {"position": (2, 3), "rotation": (2, 3, 3), "q": (MOST,), "motion": (MOST, 2, 6), "factor": (MOST,)}
+    whole = {"count": np.zeros(1, dtype=np.int64), "order": np.zeros((poses, MOST), dtype=np.int64)}
+    return ByProducts(**whole, **{name: np.zeros((poses, *shape)) for name, shape in shapes.items()})
+
+
+def _factors(plan):
+    nb, nr, loops = plan.bodies.mass.size, plan.rows.role.size, plan.loops
+    nodes, fills, largest = loops.node_row.size - 1, loops.fill_row.size, int(np.diff(loops.node_row).max(initial=0))
+    wide, fill = np.zeros((3, nb, 6, WIDE)), np.zeros((4, fills, 6))
+    return Factors(
+        upper=np.zeros((nr, 2, 6)),
+        lower=np.zeros((nr, 2, 6)),
+        frame=np.zeros((2, nb, 6, 6)),
+        arm=np.zeros((2, nb, 6)),
+        effort=np.zeros((2, nb, 6)),
+        z=np.zeros(6),
+        D=np.zeros((nb, 6, 6)),
+        X=wide[0],
+        S=wide[1],
+        Y=wide[2],
+        K=np.zeros(loops.row_start[-1]),
+        pivot=np.zeros((2, nr), dtype=np.int64),
+        rank=np.zeros(nodes, dtype=np.int64),
+        last_pivot=np.zeros(nodes),
+        closure_scale=np.zeros(nr),
+        closure_column=np.zeros((2, largest)),
+        fill_lower=fill[0],
+        fill_upper=fill[1],
+        fill_joint_lower=fill[2],
+        fill_joint_upper=fill[3],
+    )

@@ -1,1 +1,0 @@
-"""Operations of terms that steps, tapes and derivatives call; see varint/terms."""

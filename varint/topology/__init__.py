@@ -1,6 +1,0 @@
-"""The graph of a mechanism: spanning tree, elimination order, cut joints and loop clusters."""
-
-from varint.topology.components import find_components
-from varint.topology.order import Topology, find_topology
-
-__all__ = ["Topology", "find_components", "find_topology"]
