@@ -5,8 +5,8 @@
 M: masses of the bodies, f: their loads less the gyroscopic terms, G: rows of the cut joints times J, c: their second
 derivative at ddq = 0 and, with Baumgarte's rates, 2 b g' + b^2 g. Trees are solved by the articulated-body algorithm
 in O(n). With loops the same factors give M_r = (1 + K) L L^T (1 + K)^T (recursions/articulated.py), and
-constraint_forces.py the least change of L^T (1 + K)^T ddq that closes them, in the sense of least squares where rows are redundant. Mass along
-paths (path_masses.py) adds to M_r and f, and the factors are dense.
+constraint_forces.py the least change of L^T (1 + K)^T ddq that closes them, in the sense of least squares where rows
+are redundant. Mass along paths (path_masses.py) adds to M_r and f, and the factors are dense.
 """
 
 from collections.abc import Callable, Mapping
