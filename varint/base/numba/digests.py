@@ -63,7 +63,7 @@ def _names(code: CodeType) -> set[str]:
 
 
 def _attributes(code: CodeType, named: dict[str, Any]) -> dict[str, Any]:
-    """What ``code`` may take of the modules of this package that it names."""
+    """Values that ``code`` may take from the modules of this package that it names."""
     modules = [value for value in named.values() if isinstance(value, ModuleType) and _is_own(value.__name__)]
     return {
         f"{module.__name__}.{name}": vars(module)[name]
