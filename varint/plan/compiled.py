@@ -26,6 +26,7 @@ from varint.plan.welds import Welds, find_welds
 from varint.step.compliant.records import Beams, CompliantRows
 from varint.step.contacts.records import ContactTable
 from varint.step.energy.records import Components
+from varint.step.ldu import solver_of
 from varint.step.limits.parts import plan_parts
 from varint.step.measures import ANGULAR
 from varint.step.nodes.welds import WeldTable
@@ -189,6 +190,8 @@ def _compile(
     rows["eliminated"] = joints.rows_eliminated(frame, pairs["pair"]).astype(np.int64)
     rows["push"] = joints.push_scales(frame.side, frame.joint_rows, bodies["scale"], rows.pop("angular"))
     parents = {"parent": [slot[topology.parent[i]] for i in order]}
+    closing = loops.loop_arrays(topology, slot, frame.joint_rows, frame.side, nb)
+    solver = {"solver": [solver_of(**pairs, rows=np.diff(frame.joint_rows)[:nb], closures=closing["row_start"][-1])]}
     left_out = {"loaded": (), "coupled": frame.hinge_of}
     bodies |= {name: efforts.loaded(structure, roles, slot, without) for name, without in left_out.items()}
     acts_on = [force.acts_on(full) for force in full.forces]
@@ -196,7 +199,7 @@ def _compile(
         acts_on = [[welds.carrier[name] for name in names] for names in acts_on]
     plan = Plan(
         bodies=_record(Bodies, bodies | {"length": np.array([length])}),
-        joints=_record(Joints, joints.joint_arrays(frame) | parents | pairs),
+        joints=_record(Joints, joints.joint_arrays(frame) | parents | pairs | solver),
         rows=_record(Rows, rows),
         measures=_record(Measures, measures),
         elements=_record(Elements, {"force": roles.force}),
@@ -211,7 +214,7 @@ def _compile(
         massive_paths=_record(MassivePaths, massive_path_arrays(structure, roles.inertias, slot)),
         loads=_record(LoadTable, efforts.load_arrays(structure, roles, places, slot)),
         products=_record(Products, joints.product_arrays(structure, frame) | {"length": [length]}),
-        loops=_record(Loops, loops.loop_arrays(topology, slot, frame.joint_rows, frame.side, nb)),
+        loops=_record(Loops, closing),
     )
     numbers = np.array([j if j < len(structure.joints) else -1 for j in frame.joints])
     functions = efforts.users_functions(roles, places, len(plan.measures.kind))

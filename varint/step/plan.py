@@ -83,6 +83,7 @@ class Joints(CompiledRecord):
     pair: Int1  # (nb,) of a tree joint: how many of its first rows are those of a lower pair (lower_pairs.py), or zero
     points: Int1  # (nb,) how many of these are of the kind POINT, which come first
     sprung: Bool1  # (nb,) whether an effort along the angle of a hinge is in its pivot E (lower_pairs.py)
+    solver: Int1  # (1,) place in `ldu.SOLVERS`
 
 
 @dataclass(frozen=True, eq=False)
