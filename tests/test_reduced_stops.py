@@ -2,6 +2,7 @@
 
 import itertools
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -309,6 +310,22 @@ def test_exceeded_stop_closes_whatever_the_sign_of_the_force(integrator, side):
     implicit = integrator in ("euler", "bdf1", "bdf2", "sdirk2")
     bound = 2e-2 if integrator in ("euler", "bdf1", "heun") else 2e-3
     assert angles[0][-1] == pytest.approx(by_rates if implicit else by_acceleration, rel=bound)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "lands"), [*((name, None) for name in ["dop853", "rk4", "bdf2", "euler"]), ("dop853", "ground")]
+)
+def test_exceeded_stop_closes_where_nothing_brings_it_back(integrator, lands):
+    """Its weight swings a damped link towards the limit, and lets it hang before it gets there."""
+    plain = exceeding(-1.2, 1, lands=lands)
+    forces = [replace(plain.forces[0], lower=1.4), vi.JointDamper("damper", joint="joint 1", damping=20.0)]
+    mechanism = vi.Mechanism(
+        "damped", plain.bodies, plain.joints, forces=[*forces, *plain.forces[1:]], gravity=(0, 0, -400)
+    )
+    run = vi.redmax.simulate(mechanism, 4.0, dt=0.02, integrator=integrator)
+    angle = run.coordinates["joint 1"]
+    assert np.diff(angle).min() > -1e-9
+    assert angle[-1] == pytest.approx(1.4, abs=1e-4)
 
 
 def test_exceeded_stop_closes_beside_a_contact():

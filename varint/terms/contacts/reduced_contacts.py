@@ -444,8 +444,8 @@ class ContactEvents:
 
         hit = solve_impacts(law, S, u, restitution, was[both], both >= nl + self.touching.planes, rests)
         held = np.zeros(nl + self.points, dtype=np.bool_)
-        returns = was[both] & (gap[both] < -TOUCHING) & (both < nl) & ((S @ hit.z)[:K] <= SLOW)  # as `Stops` has it
-        held[both] = (hit.closed | returns) & ~fixed
+        returns = (was[both] | (closing & (both == number))) & (gap[both] < -TOUCHING) & (both < nl)
+        held[both] = (hit.closed | (returns & ((S @ hit.z)[:K] <= SLOW))) & ~fixed  # as `Stops` has it
         motion = q, rates, e.motion_of(E.T @ hit.z)
         jump = self._jump(t, motion, hit, (numbers, points), (side, jacobian, hit.z @ multiplier))
         return jump, (held[:nl], held[nl:])

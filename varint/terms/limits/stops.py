@@ -212,7 +212,8 @@ class Stops:
                 break
             restitution[low] = 0.0
         back = np.where(gap < -TOUCHING, -e.baumgarte * gap, 0.0)
-        returns = was[touching] & (back > 0.0) & (after <= before + SLOW)  # no other impact drives it faster
+        returns = (was[touching] | (touching == closing)) & (back > 0.0)
+        returns &= after <= before + SLOW  # no other impact drives it faster
         rests = ~fixed & ((after <= SLOW) | returns)
         back[~rests] = 0.0
         if self.by_rates and back.any():
