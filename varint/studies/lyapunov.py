@@ -144,8 +144,7 @@ def lyapunov_exponent(
     separation = positive(separation, "separation", ArgumentError)
     asked = duration / INTERVALS if interval is None else positive(interval, "interval", ArgumentError)
     every = max(1, round(min(asked, duration) / dt))
-    count = steps // every
-    if count < FEWEST:
+    if (count := steps // every) < FEWEST:
         raise ArgumentError(
             f"an exponent needs {FEWEST} intervals, {duration:g} s are {count} of {every * dt:g} s: give a longer"
             " duration or a shorter interval"
