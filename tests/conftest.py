@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import signal
+import sys
 import tempfile
 import warnings
 import zlib
@@ -25,6 +26,9 @@ COMPILED_FIRST = [  # kinds of runs, and names that are announced: a row shares 
     ["contacts", "explicit steps in reduced coordinates", "contacts of shapes", "implicit steps in reduced coordinates"]
     + ["gradients in reduced coordinates", "steps at velocity level", "contacts in steps", "friction and contacts"],
 ]
+
+sys.dont_write_bytecode = False  # the assertions of all tests are rewritten in 15 s, which .pyc files save
+gc.disable()  # until the tests are collected: thousands of items and functions, of which none goes
 
 
 def pytest_configure(config):
@@ -59,8 +63,6 @@ def pytest_collection(session):
             with contextlib.suppress(FileExistsError):
                 Path(given["claims"], name).touch(exist_ok=False)
                 _compile(name)
-    gc.collect()
-    gc.freeze()  # some hundred functions, of which none goes: not to be looked through again and again
 
 
 def _compile(name):
@@ -73,6 +75,12 @@ def _compile(name):
             for entry in SUBJECTS[name]:
                 entry.compile(entry.annotated)
     WantedCode.ahead = usual
+
+
+def pytest_collection_finish():
+    """What is collected stays: it is not looked through for garbage again and again."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -14,7 +14,7 @@ from varint.cli import main
 from varint.extras.rivals.maximal import RULES, STABILISATIONS
 from varint.extras.rivals.velocity_level import ForceMatrices, SparseSystem, VelocityLevel
 from varint.model.known_forces import USES
-from varint.runs.method import HERE, methods_by_integrator
+from varint.runs.method import PLACES, methods_by_integrator
 from varint.step.velocity_steps import move_poses
 
 REFUSED = set(USES["velocity level"].refuses)
@@ -343,7 +343,7 @@ def test_names_belong_to_methods():
     known = methods_by_integrator()
     assert {known[name] for name in RULES} == {vi.Maximal}
     assert known["dop853"] is vi.Reduced
-    assert vi.Maximal.formulation in HERE
+    assert vi.Maximal.formulation in PLACES
 
 
 def test_it_is_compared_by_name_and_as_a_method():
