@@ -7,7 +7,7 @@ import sys
 import tempfile
 import warnings
 import zlib
-from collections import Counter
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,8 @@ from varint.base.numba.compiler import SUBJECTS
 from varint.cli.warming import KINDS
 from varint.step.step import run
 
-MOST_CASES = 30  # of a test of more, the fast tests have a third and the slow ones the others
+FEW = 6  # cases of each test that are among the fast ones; the others are slow
+USUAL = ("double_pendulum", "four_bar", "Revolute", "Spherical", "Spring", "Gear", "2", "bdf2")  # cases that go first
 COMPILED_FIRST = [  # kinds of runs, and names that are announced: a row shares most, and has its short ones at the end
     ["poses", "steps", "gradients", "hard stops and drives", "small motions", "joints as products"]
     + ["steps of collocation", "steps from python"],
@@ -85,18 +86,34 @@ def pytest_collection_finish():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    cases = Counter(_test_of(item) for item in items)
+    fast = defaultdict(list)  # cases by test
     for item in items:
-        number = zlib.crc32(item.nodeid.encode())
-        if item.get_closest_marker("many") and number % 4:
+        if item.get_closest_marker("many") and _number(item) % 4:
             item.add_marker("long")
-        if cases[_test_of(item)] > MOST_CASES and number % 3:
-            item.add_marker("slow")
+        if not item.get_closest_marker("slow"):
+            fast[item.nodeid.partition("[")[0]].append(item)
+    for cases in fast.values():
+        if len(cases) > FEW:
+            for item in set(cases) - set(_representative(cases)):
+                item.add_marker("slow")
 
 
-def _test_of(item):
-    """The test whose case an item is."""
-    return item.nodeid.partition("[")[0]
+def _representative(cases):
+    """`FEW` of the cases of a test: each has as many values of its parameters as possible that none before it has."""
+    values = {item: set(item.nodeid.partition("[")[2].removesuffix("]").split("-")) for item in cases}
+    waiting = sorted(cases, key=lambda item: (-len(values[item].intersection(USUAL)), _number(item)))
+    chosen, seen = [], set()
+    for _ in range(FEW):
+        item = max(waiting, key=lambda item: len(values[item] - seen))
+        waiting.remove(item)
+        chosen.append(item)
+        seen |= values[item]
+    return chosen
+
+
+def _number(item):
+    """A number that seems random, the same at every run."""
+    return zlib.crc32(item.nodeid.encode())
 
 
 @pytest.fixture
