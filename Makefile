@@ -18,7 +18,7 @@ demo: $(INSTALLED)  ## an hour of a double pendulum: file, picture, summary
 test: $(TESTED)  ## the fast tests, below a minute
 	$(BIN)/python -m pytest -q -m "not slow" $(WORKERS)
 
-test-slow: $(READY)  ## others, some fifteen minutes
+test-slow: $(READY)  ## others, some fifteen minutes: sweeps, long runs, what needs optional packages
 	$(BIN)/python -m pytest -q -m "slow and not long" $(WORKERS)
 
 test-long: $(READY)  ## all that are left, before a release: more kills, more cases, longer runs
