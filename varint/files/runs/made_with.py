@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from varint.base.errors import FileError
+from varint.base.numba.digests import VERSIONS
 from varint.base.numba.shipped import cpu_class
-from varint.base.numba.sources import VERSIONS
 
 MADE_WITH, RESUMED_WITH, MEMBER = "made_with", "resumed_with", "member"
 ANY = "any"  # in place of resume=True
