@@ -15,8 +15,8 @@ ReducedEvents = OneSidedEvents | ContactEvents
 def events_of(equations: Equations, rest: float = TOUCHING, by_rates: bool = False) -> ReducedEvents | None:
     """Return the events of ``equations``, None where there are none.
 
-    ``rest``, m or rad: a rebound that rises by less closes. ``by_rates``: the integrator keeps rows of limits in contact
-    by rates, not by accelerations.
+    ``rest``, m or rad: a rebound that rises by less closes. ``by_rates``: the integrator keeps rows of limits in
+    contact by rates, not by accelerations.
     """
     plan = equations.compiled.plan
     if plan.contacts.body.size:
