@@ -35,6 +35,7 @@ config: Any = numba.config
 
 CHECKSUM = hashlib.sha256().digest_size  # bytes
 ORIGINS: Counter[str] = Counter()  # of the forms of functions in this process: "kept", "shipped", "compiled"
+USED: set[Any] = set()  # entries of this process that were compiled or read
 
 
 class WantedCode:
@@ -185,16 +186,19 @@ class FunctionCache:
             tell(f"files in the compile cache '{path.parent}' are damaged: they are compiled anew")
             return None
         try:
-            return CompileResult._rebuild(target_context, *pickle.loads(data))
+            form = CompileResult._rebuild(target_context, *pickle.loads(data))
         except ImportError:  # numba imports the function's module, which a script read by its path has not
             return None
         except Exception as problem:  # made by another build of what numba needs
             tell(f"'{path}' cannot be used ({type(problem).__name__}): it is compiled anew")
             return None
+        USED.add(self.function)
+        return form
 
     def save_overload(self, signature, compiled) -> None:
         """Keep a compiled form; says so on stderr where that fails."""
         ORIGINS["compiled"] += 1
+        USED.add(self.function)
         if not self.keeps or compiled.library.has_dynamic_globals:
             return
         folder = cache_folder()

@@ -32,17 +32,22 @@ def digest_of(function: FunctionType) -> bytes:
 
     What it calls has to be defined by then: ask for it when the function is compiled, not when it is decorated.
     """
-    reached: dict[FunctionType, bytes] = {}
+    whole = hashlib.sha256(_facts(function)[0])
+    for facts in sorted(_facts(each)[0] for each in compiled_into(function)):
+        whole.update(facts)
+    return whole.digest()
+
+
+def compiled_into(function: FunctionType) -> set[FunctionType]:
+    """Return ``function`` and all that is compiled into it."""
+    reached: set[FunctionType] = set()
     waiting = [function]
     while waiting:
         each = waiting.pop()
         if each not in reached:
-            reached[each], called = _facts(each)
-            waiting += called
-    whole = hashlib.sha256(reached.pop(function))
-    for facts in sorted(reached.values()):
-        whole.update(facts)
-    return whole.digest()
+            reached.add(each)
+            waiting += _facts(each)[1]
+    return reached
 
 
 @functools.cache
