@@ -26,6 +26,7 @@ from varint.step.contacts.rows import fold_contacts, has_contacts, press_contact
 from varint.step.dense import copy_motions
 from varint.step.derivatives.refine import solve_again
 from varint.step.efforts import apply_efforts, stiffen
+from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_newton
 from varint.step.limits.rows import close_rows
 from varint.step.measures import POINT
@@ -310,7 +311,7 @@ def newton_increment(plan, ws, end, h, upper, factored):
     ``ws.increment_row``. ``factored``: with the factors that are in ``ws.ldu``, of an iterate before, in place of new
     ones.
     """
-    half_step = 0.5 * h
+    half_step, step = 0.5 * h, StepSpan(upper, end, h)
     for i in range(plan.bodies.mass.size):
         r = ws.residual_body[i]
         write(ws.increment_body[i], scale(-1.0, vector(r)), scale(-1.0, turn_of(r)))
@@ -318,8 +319,8 @@ def newton_increment(plan, ws, end, h, upper, factored):
         ws.increment_row[r] = -ws.residual_row[r]
     if factored:
         if has_contacts(plan):
-            fold_contacts(plan, ws, (upper, end, h), True, ws.increment_body)
-        solve_again(plan, ws, (upper, end, h), ws.increment_body, ws.increment_row)
+            fold_contacts(plan, ws, step, True, ws.increment_body)
+        solve_again(plan, ws, step, ws.increment_body, ws.increment_row)
     else:
         for i in range(plan.bodies.mass.size):
             w = ws.velocity[i]
@@ -329,12 +330,12 @@ def newton_increment(plan, ws, end, h, upper, factored):
         if has_massive_paths(plan):
             fold_paths(plan, ws, 1 - end, end)
         if has_contacts(plan):
-            fold_contacts(plan, ws, (upper, end, h), False, ws.increment_body)
+            fold_contacts(plan, ws, step, False, ws.increment_body)
         solve_newton(plan, ws, ws.increment_body, ws.increment_row, upper, end)
     if has_contacts(plan):
-        unfold_contacts(plan, ws, (upper, end, h), factored, ws.increment_body, ws.increment_row)
+        unfold_contacts(plan, ws, step, factored, ws.increment_body, ws.increment_row)
     if has_massive_paths(plan):
-        couple_paths(plan, ws, (upper, end, h), factored, ws.increment_body, ws.increment_row)
+        couple_paths(plan, ws, step, factored, ws.increment_body, ws.increment_row)
     largest = turned = 0.0
     for i in range(plan.bodies.mass.size):
         w, d = ws.velocity[i], ws.increment_body[i]

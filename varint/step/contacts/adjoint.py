@@ -148,7 +148,7 @@ def _size_along(plan, ws, k, a, body):
 def _solve_column(plan, ws, tangent, step):
     """Replace the column of the workspace by A^-T times it; a ``step`` of no size is that of a node."""
     body, row = ws.contacts.column_body, ws.contacts.column_row
-    if step[2] == 0.0:
+    if step.h == 0.0:
         solve_again(plan, ws, step, body, row)
         return
     spare = (tangent.body[1], tangent.row[1]), (tangent.body[2], tangent.row[2]), (tangent.body[3], tangent.row[3])
@@ -160,7 +160,7 @@ def solve_duals(plan, ws, tangent, step, count, body, row):
     """Complete x = A^-T g in ``body`` (nb, 6), ``row`` (nr,) by the ``count`` contacts of `list_touching`.
 
     ``ws.contacts.row`` is L. Of each contact ``change`` (3,) is y, and ``given`` (3,), which holds the gradient by its
-    rates before, that gradient less F_u^T y. ``step``: (upper, end, h), of factors at hand; h = 0 at a node.
+    rates before, that gradient less F_u^T y. ``step``: a `StepSpan`, of factors at hand; h = 0 at a node.
     """
     work, n = ws.contacts, 3 * count
     products, right, size = work.inside_mobility, work.inside_rows[0], 0.0

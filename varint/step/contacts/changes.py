@@ -107,7 +107,7 @@ def gap_change(plan, ws, pose, k, at):
 @njit
 def _places(plan, ws, step, k, side, here, there):
     """Carriers of a side at start and end of a step, ``here`` and ``there``, world, in the axes of its body."""
-    start, end, _ = step
+    start, end = step.upper, step.end
     i = body_of_side(plan, k, side)
     first = rotate_back(ws.rotation[start, i], sub(here, vector(ws.position[start, i])))
     return first, rotate_back(ws.rotation[end, i], sub(there, vector(ws.position[end, i])))
@@ -115,8 +115,8 @@ def _places(plan, ws, step, k, side, here, there):
 
 @njit
 def slip_by_end(plan, ws, step, k, along, at):
-    """The change of the slip ``along`` a vector by the unit motion ``at`` of the end of a step (start, end, h)."""
-    start, end, h = step
+    """The change of the slip ``along`` a vector by the unit motion ``at`` of the end of a step."""
+    start, end, h = step.upper, step.end, step.h
     _, A, B, levers = points_of(plan, ws, start, k)
     _, C, D, _ = points_of(plan, ws, end, k)
     motion = unit_motion(plan, ws, end, k, at[0], at[1])
@@ -147,7 +147,7 @@ def slip_by_start(plan, ws, step, k, along, at):
 
     With the velocities and the end held.
     """
-    start, end, h = step
+    start, end, h = step.upper, step.end, step.h
     n, A, B, levers = points_of(plan, ws, start, k)
     after, C, D, _ = points_of(plan, ws, end, k)
     motion = unit_motion(plan, ws, start, k, at[0], at[1])
@@ -177,7 +177,7 @@ def slip_by_start(plan, ws, step, k, along, at):
 @njit
 def slip_by_velocity(plan, ws, step, k, along, at):
     """The change of the slip ``along`` a vector by a unit change of a velocity, with both poses held; `unit_motion`."""
-    start, end, _ = step
+    start, end = step.upper, step.end
     motion, lever = unit_motion(plan, ws, start, k, at[0], at[1]), points_of(plan, ws, start, k)[3][at[0]]
     mean = scale(0.5, add(points_of(plan, ws, start, k)[0], points_of(plan, ws, end, k)[0]))
     change = dot(along, motion[0]) + lever * dot(cross(mean, along), motion[1])
@@ -187,7 +187,7 @@ def slip_by_velocity(plan, ws, step, k, along, at):
 @njit
 def slip_by_size(plan, ws, step, k, along):
     """The change of the slip ``along`` a vector by the size of the step, with poses and velocities held."""
-    start, end, h = step
+    start, end, h = step.upper, step.end, step.h
     _, A, B, _ = points_of(plan, ws, start, k)
     _, C, D, _ = points_of(plan, ws, end, k)
     total = 0.0
@@ -207,7 +207,7 @@ def write_step_rows(plan, ws, step, k):
 
     Both (3, 12): motions of both bodies at the end, and changes (dv, dphi) of both, see operator.py.
     """
-    _, end, h = step
+    end, h = step.end, step.h
     _, s, t = frame_of(plan, ws, k)
     ends, row = ws.contacts.lower[k], ws.contacts.row[k]
     for side in range(2):

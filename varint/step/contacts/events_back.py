@@ -32,6 +32,7 @@ from varint.step.dense import add_scaled6, copy_motions
 from varint.step.derivatives.adjoint import curvature_of_rows_back, momenta_back
 from varint.step.derivatives.by_numbers import add_node
 from varint.step.derivatives.tape import play_event
+from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_newton
 from varint.step.projection import project_velocities
 
@@ -67,7 +68,7 @@ def _solution_back(plan, ws, work, state, carried, by):
             for c in range(12):
                 contacts.row[k, a, c] = contacts.upper[k, a, c]
     if count > 0:
-        solve_duals(plan, ws, work, (0, 0, 0.0), count, ws.increment_body, ws.increment_row)
+        solve_duals(plan, ws, work, StepSpan(0, 0, 0.0), count, ws.increment_body, ws.increment_row)
     curvature_of_rows_back(plan, ws, 0, state)
     add_node(plan, ws, 0, ws.increment_body, ws.increment_row, ws.velocity, ws.multiplier, by)
     for m in range(count):

@@ -30,6 +30,7 @@ from varint.step.contacts.rows import EPSILON, STILL, rest_on
 from varint.step.dense import add_scaled6, copy_motions, dot6
 from varint.step.derivatives.refine import solve_again
 from varint.step.efforts import clear_rows
+from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_newton
 from varint.step.momentum import momenta_of
 from varint.step.plan import Plan, Workspace
@@ -94,10 +95,10 @@ def _solve(plan, ws, pose, afresh):
             mass_pivots(plan, ws.ldu.D)
         fold_cones(plan, ws, body, factored)
         if factored:
-            solve_again(plan, ws, (pose, pose, 0.0), body, row)
+            solve_again(plan, ws, StepSpan(pose, pose, 0.0), body, row)
         else:
             solve_newton(plan, ws, body, row, pose, pose)
-        solve_coupled(plan, ws, (pose, pose, 0.0), factored, body, row)
+        solve_coupled(plan, ws, StepSpan(pose, pose, 0.0), factored, body, row)
         unfold_cones(plan, ws, body)
         add_changes(ws, 1.0)
         factored = _is_linear(plan, work)
@@ -140,9 +141,9 @@ def _start_inside(plan, ws, pose, enough):
     for r in range(row.size):
         work.multiplier[r] = row[r]
     _look(plan, ws, ALL_APART)
-    if not start_inside(plan, ws, (pose, pose, 0.0), enough):
+    if not start_inside(plan, ws, StepSpan(pose, pose, 0.0), enough):
         return False
-    push_column(plan, ws, (pose, pose, 0.0), (-1, 0))
+    push_column(plan, ws, StepSpan(pose, pose, 0.0), (-1, 0))
     for i in range(body.shape[0]):
         add_scaled6(work.velocity[i], 1.0, work.column_body[i])
     for r in range(row.size):

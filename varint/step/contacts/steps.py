@@ -13,6 +13,7 @@ from varint.step.contacts.interior import COARSE, SHARP, start_inside
 from varint.step.contacts.rows import keep_solution, start_step, write_all_plane_rows
 from varint.step.contacts.starts import CALM, weigh_start
 from varint.step.dense import copy_motions
+from varint.step.intervals import StepSpan
 from varint.step.newton import (
     ATTACH_ABOVE,
     CONVERGED,
@@ -44,7 +45,7 @@ def solve_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float, to
     ws.contacts.share[0] = 1.0
     start_step(plan, ws, start, h)
     attaches = ws.ldu.K.size > 0 or _any_moves(ws)
-    status, count = _solve(plan, ws, (start, end, h), tol, math.inf if attaches else 0.0)
+    status, count = _solve(plan, ws, StepSpan(start, end, h), tol, math.inf if attaches else 0.0)
     weigh_start(ws, count, h)
     keep_solution(ws)
     return status, count
@@ -84,7 +85,7 @@ def _solve(plan, ws, step, tol, increment):
 @njit
 def _evaluate(plan, ws, step, increment):
     """`evaluate_step` at positions without rests where joints were closed, which ``ws.velocity`` leads to exactly."""
-    start, end, h = step
+    start, end, h = step.upper, step.end, step.h
     missed = evaluate_step(plan, ws, start, end, h, start, increment)
     if increment > ATTACH_ABOVE:
         for i in range(ws.velocity.shape[0]):
@@ -138,7 +139,7 @@ def _start_inside(plan, ws, step, rounds):
 @njit
 def _approach_inside(plan, ws, step, enough, again):
     """A round of `_start_inside` from the iterate at hand; ``again``: it has impulses."""
-    work, (start, end, h) = ws.contacts, step
+    work, start, end, h = ws.contacts, step.upper, step.end, step.h
     for passes in range(FREE_PASSES + 1):
         work.forced[0] = ALL_APART
         merit = _evaluate(plan, ws, step, math.inf)[0]
@@ -236,7 +237,7 @@ def _iterate(plan, ws, step, tol, increment):
     ``increment``: the change that led to it, see `evaluate_step`. A full increment is taken whether or not it lowers
     the residual: that is what settles the states of contacts.
     """
-    start, end, h = step
+    start, end, h = step.upper, step.end, step.h
     merit, worst, unbalanced, size = _evaluate(plan, ws, step, increment)
     forced, ws.contacts.forced[0] = ws.contacts.forced[0] != AS_FOUND, AS_FOUND
     if not math.isfinite(merit):

@@ -23,6 +23,7 @@ from varint.step.derivatives.operator import join_constraints, pair_of
 from varint.step.derivatives.refine import solve_again
 from varint.step.derivatives.tangent import add_changes_from, add_input, is_still
 from varint.step.efforts import clear_rows
+from varint.step.intervals import StepSpan
 from varint.step.laws import evaluate_laws
 from varint.step.loads import differentiate_loads, evaluate_loads
 from varint.step.measures import rate_of, weighted_curvature
@@ -68,7 +69,7 @@ def acceleration_changes(plan, ws, work, bend, inputs, changes, out):
             for k in range(6):
                 work.middle[i, k], work.velocity[i, k] = changes[n, i, k], changes[n, i, 6 + k]
         if has_efforts(plan):
-            add_changes_from(plan, ws, work, (0, 1.0, 1.0), work.state, out[n])
+            add_changes_from(plan, ws, work, 0, 1.0, 1.0, work.state, out[n])
         _change_rows(plan, ws, work, row, out[n])
         if moving:
             _change_bends(plan, ws, work, row)
@@ -78,13 +79,13 @@ def acceleration_changes(plan, ws, work, bend, inputs, changes, out):
             for k in range(3):
                 out[n, i, 3 + k] -= one[k] + other[k]
         join_constraints(plan, ws, work.no_row, row)
-        solve_again(plan, ws, (0, 0, 1.0), out[n], row)
+        solve_again(plan, ws, StepSpan(0, 0, 1.0), out[n], row)
     for m in range(elements.size):
         n = changes.shape[0] + m
         out[n] = 0.0
         row[:] = 0.0
         add_input(plan, ws, elements[m], spans[m], 1.0, 1.0, out[n])
-        solve_again(plan, ws, (0, 0, 1.0), out[n], row)
+        solve_again(plan, ws, StepSpan(0, 0, 1.0), out[n], row)
 
 
 @njit

@@ -26,9 +26,9 @@ SHARE = 1e-3  # of the size of an input, or of one: the longest step of differen
 def add_stage(plan, ws, tape, work, k, step, body, row, by):
     """Add what stage ``k`` has of the gradient by numbers; ``body`` (nb, 6), ``row`` (nr,): duals of its residuals.
 
-    ``step``: (upper, end, h). ``work``: a `Tangent` with the gradients by motions of middle and end, T and momenta.
+    ``step``: a `StepSpan`. ``work``: a `Tangent` with the gradients by motions of middle and end, T and momenta.
     """
-    upper, end, h = step
+    upper, end, h = step.upper, step.end, step.h
     for i in range(plan.bodies.mass.size):
         _add_body(plan, ws, tape, work, k, i, h, body[i], by)
     for r in range(plan.rows.role.size):

@@ -52,7 +52,7 @@ def apply_transposed(plan, ws, step, body, row, out_body, out_row):
     impulses act along the rows in ``ws.jacobian[upper]``; the pose at the end of the step, and its rows, are number
     ``end`` in ``ws.position``, ``ws.rotation`` and ``ws.jacobian``.
     """
-    upper, end, h = step
+    upper, end, h = step.upper, step.end, step.h
     for i in range(plan.bodies.mass.size):
         out_body[i] = 0.0
         for k in range(6):

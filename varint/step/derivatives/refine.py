@@ -8,6 +8,7 @@ from varint.base.numba import njit
 from varint.step.ball_pairs import forward_ball, is_ball
 from varint.step.dense import add_scaled6, dot6, lu_solve, rank_lu_solve
 from varint.step.derivatives.operator import apply_transposed
+from varint.step.intervals import StepSpan
 from varint.step.ldu import substitute_all, turn_bodies
 from varint.step.lower_pairs import forward_pair
 
@@ -18,7 +19,7 @@ EXACT = 1e-13  # of the right-hand side: what is left of it is round-off, but fo
 @njit
 def solve_again(plan, ws, step, body, row):
     """Solve for another right-hand side in place, with the factors of the last `solve_newton` of the ``step``."""
-    upper, end, _ = step
+    upper, end = step.upper, step.end
     nb, ldu, low = plan.bodies.mass.size, ws.ldu, 1 if end != upper else 0
     turn_bodies(ws.rotation[upper], body)
     for place in range(nb, -1, -1):
@@ -115,10 +116,10 @@ def solve_transposed(plan, ws, step, body, row, given):
     That matrix has -G^T and H where the transpose has H^T and -G, so its rows and their unknowns have the other sign.
     ``given`` (nr,): the right-hand side of the rows, as is ``row``.
     """
-    upper, end, h = step
+    upper, end, h = step.upper, step.end, step.h
     for r in range(row.size):
         row[r] = -row[r]
-    solve_again(plan, ws, (end, upper, h), body, row)
+    solve_again(plan, ws, StepSpan(end, upper, h), body, row)
     for r in range(row.size):
         row[r] = -row[r]
     for c in range(plan.constraints.row.size):  # beside the first row of a constraint: that multipliers are equal

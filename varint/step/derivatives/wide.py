@@ -54,7 +54,7 @@ def largest(t, f, x):
 @njit
 def solve_wide(plan, ws, work, step, body, row):
     """`refine.solve_again` for eight right-hand sides, ``body`` (nb, 6, 8), ``row`` (nr, 8); ``work``: a `Tangent`."""
-    upper, end, _ = step
+    upper, end = step.upper, step.end
     nb, ldu, low = plan.bodies.mass.size, ws.ldu, 1 if end != upper else 0
     for i in range(nb):
         _turn(ws.rotation[upper, i], body[i], False)
