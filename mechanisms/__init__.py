@@ -48,7 +48,7 @@ def module(name: str):
     """The module of a mechanism: ``build`` and ``EXPECTED``. Raises ArgumentError where there is none of that name."""
     import varint as vi
 
-    vi.model.checks.known_name(name, ALL, "the catalogue has no mechanism", vi.ArgumentError)
+    vi.base.checks.known_name(name, ALL, "the catalogue has no mechanism", vi.ArgumentError)
     return importlib.import_module(f"{__name__}.{name}")
 
 
@@ -85,13 +85,13 @@ def _entrance(name: str, build):
     def entrance(*arguments, **options):
         given = _bound(name, signature, arguments, options)
         for key, value in given.items():
-            given[key] = vi.model.checks.as_annotated(value, signature.parameters[key], f"{key} of {name}")
+            given[key] = vi.base.checks.as_annotated(value, signature.parameters[key], f"{key} of {name}")
         try:
             return build(**given)
         except vi.VarintError:
             raise
         except (ValueError, ArithmeticError) as problem:
-            with_ = ", ".join(f"{key}={vi.model.checks.shown(value)}" for key, value in given.items())
+            with_ = ", ".join(f"{key}={vi.base.checks.shown(value)}" for key, value in given.items())
             raise vi.MechanismError(f"{name} cannot be built with {with_}: {problem}") from problem
 
     plain = [each.replace(annotation=_plain(each.annotation)) for each in signature.parameters.values()]
@@ -116,7 +116,7 @@ def _bound(name: str, signature: inspect.Signature, arguments: tuple, options: d
     takes = f"it takes {', '.join(known)}" if known else "it takes none"
     for key in options:
         if key not in known:
-            near = vi.model.checks.suggestion(key, known) or ":"
+            near = vi.base.checks.suggestion(key, known) or ":"
             raise vi.MechanismError(f"mechanism '{name}' has no parameter '{key}'{near} {takes}")
     try:
         return signature.bind(*arguments, **options).arguments
@@ -130,7 +130,7 @@ def __getattr__(name):
     if name in ALL:
         module(name)
         return globals()[name]
-    near = vi.model.checks.suggestion(name, ALL) or ":"
+    near = vi.base.checks.suggestion(name, ALL) or ":"
     raise AttributeError(f"the catalogue has no mechanism {name!r}{near} there are {', '.join(NAMES)}")
 
 

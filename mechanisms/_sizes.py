@@ -4,5 +4,5 @@ from typing import Annotated
 
 import varint as vi
 
-Positive = Annotated[float, vi.model.checks.positive]
-NotNegative = Annotated[float, vi.model.checks.not_negative]
+Positive = Annotated[float, vi.base.checks.positive]
+NotNegative = Annotated[float, vi.base.checks.not_negative]

@@ -1,8 +1,8 @@
 """The cache of compiled functions.
 
-Each is one file. Its name says all that the code depends on: the function, the file that it stands in with all that
-this imports, the types of its arguments, the processor; the folder's name is a hash of the files that all functions
-depend on (`sources`). An edit therefore compiles only the functions that it can change. A file begins with a checksum
+Each is one file. Its name says all that the code depends on: the function with all that is compiled into it
+(`digests`), the types of its arguments, the processor; the folder's name is a hash of the compiler. An edit therefore
+compiles only the functions that it can change, and a comment none. A file begins with a checksum
 of the rest. It is written beside and renamed: two processes that compile the same leave one whole file. Whoever can
 write such a file decides what runs, so the folder must be the user's alone; ``NUMBA_CACHE_DIR`` names one that is not
 checked. A wheel can bring such files along (`shipped`), which are used where the folder has none.
@@ -12,7 +12,6 @@ import contextlib
 import errno
 import functools
 import hashlib
-import inspect
 import os
 import pickle
 import re
@@ -30,7 +29,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from varint.base.numba import shipped
-from varint.base.numba.sources import COMMON_HASH, SOURCES, digest_of_closure
+from varint.base.numba.digests import COMMON_HASH, digest_of
 
 config: Any = numba.config
 
@@ -116,10 +115,13 @@ class FunctionCache:
     """The kept forms of one function, with the methods that numba's dispatchers call."""
 
     def __init__(self, function) -> None:
-        self.function, self.source = function, b""
-        with contextlib.suppress(OSError):  # what was typed in has no file that shows whether it has changed
-            self.source = _source_of(function.__module__, Path(inspect.getfile(function)))
-        self.enabled = bool(self.source)
+        self.function = function
+        self.enabled = os.path.isfile(function.__code__.co_filename)  # not what was typed in
+
+    @functools.cached_property
+    def digest(self) -> bytes:
+        """Digest of all that the function depends on, see `digest_of`."""
+        return digest_of(self.function)
 
     @property
     def keeps(self) -> bool:
@@ -139,7 +141,7 @@ class FunctionCache:
 
     @property
     def _start(self) -> str:
-        return f"{self.prefix}-{self.source.hex()[:8]}"
+        return f"{self.prefix}-{self.digest.hex()[:8]}"
 
     def disable(self) -> None:
         self.enabled = False
@@ -208,19 +210,8 @@ class FunctionCache:
             )
 
     def _name(self, signature, target) -> str:
-        code, cells = self.function.__code__, self.function.__closure__
-        enclosed = dumps([cell.cell_contents for cell in cells]) if cells else b""
-        digest = hashlib.sha256(repr((signature, target, code.co_firstlineno)).encode())
-        for part in (self.source, code.co_code, enclosed):
-            digest.update(hashlib.sha256(part).digest())
+        digest = hashlib.sha256(repr((signature, target)).encode() + self.digest)
         return f"{self._start}-{digest.hexdigest()[:32]}.nbc"
-
-
-def _source_of(module: str, path: Path) -> bytes:
-    """Digest of what a function of ``module``, which stands in ``path``, depends on. Raises OSError."""
-    with contextlib.suppress(KeyError):
-        return digest_of_closure(module)
-    return hashlib.sha256(SOURCES.encode() + path.read_bytes()).digest()  # of a user, who may call any of these
 
 
 def _target(codegen) -> Any:

@@ -287,7 +287,8 @@ class RecordType(types.Type):
         ]
         sizes = (1 if isinstance(kind, RecordType) else 5 + 2 * kind.ndim for _, kind in members)
         self.place = np.cumsum([0, *sizes]).tolist()
-        super().__init__(f"{record.__name__}-{hashlib.sha256(repr(members).encode()).hexdigest()[:8]}")
+        layout = repr((members, shapes))
+        super().__init__(f"{record.__name__}-{hashlib.sha256(layout.encode()).hexdigest()[:8]}")
 
 
 @typeof_impl.register(CompiledRecord)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numba
 from llvmlite import binding
 
-from varint.base.numba.sources import PACKAGE, SOURCES, VERSIONS
+from varint.base.numba.digests import COMPILER, PACKAGE, VERSIONS
 
 config: Any = numba.config
 
@@ -78,8 +78,11 @@ def find() -> Shipped:
 
 
 def manifest() -> dict[str, str]:
-    """Dependencies of compiled functions in this process, but for the processor: versions, system, sources."""
-    return VERSIONS | {"system": sys.platform, "sources": SOURCES}
+    """Dependencies of compiled functions in this process, but for the processor: versions, system, our compiler.
+
+    What a function is compiled from stands in the name of its file.
+    """
+    return VERSIONS | {"system": sys.platform, "compiler": COMPILER}
 
 
 def is_of_class(codegen) -> bool:
