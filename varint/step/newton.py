@@ -177,15 +177,14 @@ def _weigh_pair(plan, ws, upper, j, h, weights):
     """`_weigh_row` for the rows of the lower pair of joint j; takes their impulses into the residuals of its bodies."""
     first, rows, points = natural(plan.joints.rows[j]), natural(plan.joints.pair[j]), natural(plan.joints.points[j])
     if rows == 5 and points == 3:  # loops over numbers known here unroll
-        return _weigh_rows(plan, ws, upper, j, (first, 5, 3), h, weights)
-    return _weigh_rows(plan, ws, upper, j, (first, rows, points), h, weights)
+        return _weigh_rows(plan, ws, upper, j, first, 5, 3, h, weights)
+    return _weigh_rows(plan, ws, upper, j, first, rows, points, h, weights)
 
 
 @njit(inline="always")
-def _weigh_rows(plan, ws, upper, j, pair, h, weights):
-    """`_weigh_pair` of a ``pair``: first row, number of rows, number of those of the kind POINT."""
+def _weigh_rows(plan, ws, upper, j, first, rows, points, h, weights):
+    """`_weigh_pair` from the ``first`` row on: numbers of all ``rows``, and of those of the kind POINT."""
     merit, worst, moved = weights
-    first, rows, points = pair
     for number in range(first, first + rows):
         r = natural(number)
         open_by = ws.residual_row[r] / h
@@ -203,14 +202,14 @@ def _weigh_rows(plan, ws, upper, j, pair, h, weights):
 
 
 @njit(inline="always")
-def _take_impulses(plan, ws, upper, rows, j, side):
-    """Take the impulses of the ``rows`` (first, end) of joint j into the residual of the body at a side of it."""
+def _take_impulses(plan, ws, upper, first, end, j, side):
+    """Take the impulses of the rows ``first`` to ``end`` - 1 of joint j into the residual of the body at a side."""
     i = natural(plan.joints.side[j, side])
     if i == plan.bodies.mass.size:
         return
     residual = ws.residual_body[i]  # in registers over all rows
     r0, r1, r2, r3, r4, r5 = residual[0], residual[1], residual[2], residual[3], residual[4], residual[5]
-    for number in range(rows[0], rows[1]):
+    for number in range(first, end):
         r = natural(number)
         if ws.compliance[r] > 0.0:
             continue
@@ -288,8 +287,8 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
             r = natural(number)
             if ws.compliance[r] == 0.0:
                 weights = _weigh_row(plan, ws, r, ws.jacobian[end, r], h, weights)
-        _take_impulses(plan, ws, upper, (first, last), j, 0)
-        _take_impulses(plan, ws, upper, (first, last), j, 1)
+        _take_impulses(plan, ws, upper, first, last, j, 0)
+        _take_impulses(plan, ws, upper, first, last, j, 1)
     merit, worst, moved = weights
     if has_contacts(plan):
         square, missed, pressed = press_contacts(plan, ws, start, end, h)

@@ -307,7 +307,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, node, width, 
             copy_motions(ws.velocity, ws.saved_step.velocity[stage])
         if has_events and status == CONVERGED:
             span = Interval(node, width * done, before, dt)
-            verdict, least = judge_trial(plan, ws, inputs, (pose, end), span, part, min(size, 1.0 - done), composed)
+            verdict, least = judge_trial(plan, ws, inputs, pose, end, span, part, min(size, 1.0 - done), composed)
             events += verdict != ACCEPTED
             status, events = (NOT_CONVERGED, 0) if events > MOST_TRIALS else (status, events)
         if redo and status == CONVERGED and verdict == ACCEPTED:

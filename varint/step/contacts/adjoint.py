@@ -18,7 +18,7 @@ import math
 
 from varint.base.numba import njit
 from varint.mathematics.vectors import ZERO, dot, vector
-from varint.step.contacts.changes import body_of_side, frame_of, move_points, push_change
+from varint.step.contacts.changes import UnitMotion, body_of_side, frame_of, move_points, push_change
 from varint.step.contacts.cones import APART, SLIDING, STICKING, growth_of_slip, turned_slip
 from varint.step.contacts.features import feature_of
 from varint.step.dense import add_scaled6, dot6, rank_lu_factor, rank_lu_solve
@@ -311,4 +311,4 @@ def pushes_back(plan, ws, pose, k, share, vectors, state):
     for side in range(2):
         i = body_of_side(plan, k, side)
         for c in range(6 if i < plan.bodies.mass.size else 0):
-            state[i, c] += push_change(plan, ws, pose, k, share, vectors, (side, c))
+            state[i, c] += push_change(plan, ws, pose, k, share, vectors, UnitMotion(side, c))

@@ -21,7 +21,7 @@ from varint.step.contacts.adjoint import (
     solve_duals,
     write_law,
 )
-from varint.step.contacts.changes import body_of_side, frame_of, gap_change
+from varint.step.contacts.changes import UnitMotion, body_of_side, frame_of, gap_change
 from varint.step.contacts.cones import SLIDING
 from varint.step.contacts.events import PARTING, PROJECTION
 from varint.step.contacts.features import feature_of, rate_along
@@ -217,7 +217,7 @@ def contact_margin_at(plan, ws, events, j, state):
     for side in range(2):
         i = body_of_side(plan, k, side)
         for c in range(6 if i < plan.bodies.mass.size else 0):
-            state[i, c] += gap_change(plan, ws, 0, k, (side, c))
+            state[i, c] += gap_change(plan, ws, 0, k, UnitMotion(side, c))
 
 
 @njit(seconds=1, what="derivatives of contacts")

@@ -142,7 +142,7 @@ def _start_inside(plan, ws, pose, enough):
     _look(plan, ws, ALL_APART)
     if not start_inside(plan, ws, StepSpan(pose, pose, 0.0), enough):
         return False
-    push_column(plan, ws, StepSpan(pose, pose, 0.0), (-1, 0))
+    push_column(plan, ws, StepSpan(pose, pose, 0.0), -1, 0)
     for i in range(body.shape[0]):
         add_scaled6(work.velocity[i], 1.0, work.column_body[i])
     for r in range(row.size):

@@ -18,7 +18,15 @@ from varint.step.contacts.adjoint import (
     solve_duals,
     write_law,
 )
-from varint.step.contacts.changes import across, body_of_side, frame_of, slip_by_size, slip_by_start, write_step_rows
+from varint.step.contacts.changes import (
+    UnitMotion,
+    across,
+    body_of_side,
+    frame_of,
+    slip_by_size,
+    slip_by_start,
+    write_step_rows,
+)
 from varint.step.contacts.cones import SLIDING, STICKING
 from varint.step.contacts.features import feature_of
 from varint.step.contacts.rows import STILL
@@ -59,7 +67,7 @@ def stage_back(
         for side in range(2):
             i = body_of_side(plan, k, side)
             for c in range(6 if i < plan.bodies.mass.size else 0):
-                work.start[i, c] += slip_by_start(plan, ws, step, k, along, (side, c))
+                work.start[i, c] += slip_by_start(plan, ws, step, k, along, UnitMotion(side, c))
         by.h[stage] += slip_by_size(plan, ws, step, k, along)
         _before_back(plan, ws, k, work.state, work.start)
         _step_numbers(plan, ws, step, k, by)

@@ -192,14 +192,13 @@ def _begin_anew(ws):
 
 
 @njit
-def _is_foreseen(plan, ws, tol, missed):
-    """Whether the start values solve the step; ``missed``: the last three numbers of `evaluate_step`.
+def _is_foreseen(plan, ws, tol, worst, unbalanced, size):
+    """Whether the start values solve the step; the last three arguments are of `evaluate_step`.
 
     What they miss of the rows would open these. What they miss of the momenta is taken off these at the end of the
     step; while a contact slides it may be more than the round-off of a position over the step, as extrapolated
     velocities drift off by that in each step.
     """
-    worst, unbalanced, size = missed
     least = FORESEEN * size
     if worst <= EPSILON * size:
         return True
@@ -245,7 +244,7 @@ def _iterate(plan, ws, step, tol, increment):
     factored, polished = False, False
     for iteration in range(ITERATIONS):
         floor = 8.0 * EPSILON * size
-        if polished or (not forced and _is_foreseen(plan, ws, tol, (worst, unbalanced, size))):
+        if polished or (not forced and _is_foreseen(plan, ws, tol, worst, unbalanced, size)):
             return CONVERGED, iteration
         increment = newton_increment(plan, ws, end, h, start, factored)
         if not math.isfinite(increment):

@@ -171,19 +171,19 @@ def find_pushes(plan: Plan, ws: Workspace, inputs: Inputs, pose: int, node: int,
 
 @indirect(seconds=1, what="hard stops")
 def judge_trial(
-    plan: Plan, ws: Workspace, inputs: Inputs, poses: tuple[int, int], when: Interval,
+    plan: Plan, ws: Workspace, inputs: Inputs, start: int, end: int, when: Interval,
     part: float, whole: float, forces: bool,
 ) -> tuple[int, float]:  # fmt: skip
     """Verdict on a trial that took the share ``part`` of a step.
 
-    ``poses``: (start, end) of the trial; its start is in ``ws.saved_step``. ``when``: its `Interval`. ``whole``:
+    ``start``, ``end``: poses of the trial; its start is in ``ws.saved_step``. ``when``: its `Interval`. ``whole``:
     the share to try next after AT_START. ``forces``: whether closed limits let go where their force is zero; else by
     their impulse over the step.
 
     Returns ACCEPTED, or AGAIN or AT_START and the share of the next trial. Accepted with ``ws.search.limit`` set: the
     trial ends at the event of this limit. AT_START: the event is at its start.
     """
-    search, (start, end) = ws.search, poses
+    search = ws.search
     if forces:
         if _any_closed(ws):
             find_pushes(plan, ws, inputs, end, when.node, when.after, when.dt)
