@@ -52,7 +52,7 @@ class Step:
             set_closed(self.plan, ws, n, True)
         self.start, self.end = 0, 1
         self.upper = self.end if at_end else self.start
-        self.active = ws.compliance == 0.0
+        self.active = ws.released == 0.0
         self.active[self.plan.compliant.joint_row] = True
         self.velocity = speed * rng.uniform(-1.0, 1.0, (nb, 6))
         self.multiplier = self.row(nr)
@@ -195,7 +195,7 @@ def refined(mechanism, state, h, commands=None):
     evaluate_beams(plan, ws, ws.efforts.position, ws.efforts.rotation)  # their gradients, as `play_stage` does
     prepare_operator(plan, ws, 0.5 * h)
     rng = np.random.default_rng(0)
-    body, row = rng.standard_normal((nb, 6)), rng.standard_normal(plan.rows.role.size) * (ws.compliance == 0.0)
+    body, row = rng.standard_normal((nb, 6)), rng.standard_normal(plan.rows.role.size) * (ws.released == 0.0)
     for first, size in zip(plan.constraints.row, plan.constraints.size, strict=True):
         row[first : first + size] = row[first]
     work, exact, right = tangent_work(plan), wide(body, row), wide(body, row)

@@ -119,7 +119,7 @@ def _directions_kept(plan, ws, start, end):
     """
     for n in range(plan.rows.pointing.size):
         r = plan.rows.pointing[n]
-        if ws.compliance[r] > 0.0:
+        if ws.released[r] > 0.0:
             continue
         a, b = vector(ws.jacobian[start, r, 0]), vector(ws.jacobian[end, r, 0])
         if not dot(a, b) >= LEAST_COSINE * math.sqrt(dot(a, a) * dot(b, b)):
@@ -211,7 +211,7 @@ def _take_impulses(plan, ws, upper, first, end, j, side):
     r0, r1, r2, r3, r4, r5 = residual[0], residual[1], residual[2], residual[3], residual[4], residual[5]
     for number in range(first, end):
         r = natural(number)
-        if ws.compliance[r] > 0.0:
+        if ws.released[r] > 0.0:
             continue
         f, G = -ws.multiplier[r], ws.jacobian[upper, r, side]
         r0, r1, r2 = r0 + f * G[0], r1 + f * G[1], r2 + f * G[2]
@@ -224,9 +224,8 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     """Residuals of a step of ``h`` seconds with ``ws.velocity`` and ``ws.multiplier``.
 
     Writes the pose ``end`` with its Jacobian, ``ws.residual_body`` and ``ws.residual_row``. The impulses act along the
-    rows of the pose ``upper``. ``increment``: the largest change of a velocity that led here, m/s; above
-    ATTACH_ABOVE the anchors of tree joints are closed, which changes ``ws.velocity``; with contacts the caller then
-    sets ``ws.position_rest`` of the pose ``end`` to zero.
+    rows of the pose ``upper``. ``increment``: the largest change of a velocity that led here, m/s; above ATTACH_ABOVE
+    anchors of tree joints are closed, which changes ``ws.velocity``; with contacts callers clear ``ws.position_rest``.
 
     Returns four numbers, all NaN where a body or a rod turns further than a step may, or a residual is not finite:
     merit        sum of the squares of all residuals, each scaled to m/s
@@ -234,7 +233,7 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     unbalanced   largest residual of a body over the largest momentum or impulse
     size         m/s, largest velocity and largest position over ``h``: what the round-off of a row is relative to
 
-    Rows that are no constraints (compliance 1) are not divided by ``h``, and count only if their efforts are unknowns.
+    Released rows, which are no constraints, are not divided by ``h``, and count only if their efforts are unknowns.
     """
     nb, half_step, length = plan.bodies.mass.size, 0.5 * h, plan.bodies.length[0]
     start, end, upper = natural(start), natural(end), natural(upper)
@@ -285,7 +284,7 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
             continue
         for number in range(first, last):
             r = natural(number)
-            if ws.compliance[r] == 0.0:
+            if ws.released[r] == 0.0:
                 weights = _weigh_row(plan, ws, r, ws.jacobian[end, r], h, weights)
         _take_impulses(plan, ws, upper, first, last, j, 0)
         _take_impulses(plan, ws, upper, first, last, j, 1)

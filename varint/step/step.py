@@ -440,7 +440,7 @@ def worst_residual(plan, ws):
     """Slot of the body and number of the joint with the largest residual of a step that failed; -1 for none.
 
     Residuals are those that the last `evaluate_step` left, scaled to m/s; NaN counts as the largest. All rows are
-    compared, those with a compliance too: of efforts and open limits, whose residual is zero.
+    compared, released ones too: of efforts and open limits, whose residual is zero.
     """
     body = joint = -1
     largest = -1.0

@@ -140,7 +140,7 @@ def _owners(mechanism: Mechanism, ws: Workspace) -> list[tuple[str, np.ndarray]]
     forces = compiled.force[plan.constraints.element]
     for c in np.argsort(forces, kind="stable"):
         first = plan.constraints.row[c]
-        if ws.compliance[first] == 0.0:
+        if ws.released[first] == 0.0:
             rows = np.arange(first, first + plan.constraints.size[c])
             owners.append((mechanism.forces[forces[c]].name, rows))
     return owners

@@ -279,7 +279,7 @@ class DeformableStage:
         self.start_momenta, self.end_momenta = moved - kick, moved + kick
         self._residual = self.start_momenta[meshes.free] - self.march.momentum
         ws.residual_body[:] += meshes.wrenches(self.start_momenta, ws.rotation[pose])
-        closed = ws.compliance == 0.0
+        closed = ws.released == 0.0
         rows = (plan.rows.scale * ws.residual_row)[closed]
         bodies = ws.residual_body * np.repeat(plan.bodies.scale, 3, axis=1)
         own = self._residual / mass[meshes.free]

@@ -160,7 +160,7 @@ def _write_residuals(plan, ws, pose):
             body[i, j] = work.body[i, j] - body[i, j]
     add_pushes(plan, ws, 1.0, body)
     for r in range(row.size):
-        row[r] = work.right[r] - ws.compliance[r] * work.multiplier[r]
+        row[r] = work.right[r] - ws.released[r] * work.multiplier[r]
         for side in range(2):
             i = plan.measures.body[r, side]
             if i != nb:
@@ -213,7 +213,7 @@ def project_contacts(plan: Plan, ws: Workspace, pose: int) -> None:
         work.sticking[k] = True
         for a in range(2 if size > 0.0 else 0):
             work.direction[k, a] = slip[a] / size
-    clear_rows(plan, ws.compliance, ws.jacobian[pose])
+    clear_rows(plan, ws.released, ws.jacobian[pose])
     for i in range(plan.bodies.mass.size):
         for j in range(6):
             ws.increment_body[i, j] = ws.momentum[i, j]

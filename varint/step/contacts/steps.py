@@ -222,7 +222,7 @@ def _worst_row(plan, ws):
     """Largest residual of the rows of joints and contacts, m/s."""
     work, worst, missed = ws.contacts, 0.0, 0.0
     for r in range(plan.rows.role.size):
-        if ws.compliance[r] == 0.0:
+        if ws.released[r] == 0.0:
             worst = max(worst, plan.rows.scale[r] * abs(ws.residual_row[r]))
     for n in range(work.near_count[0]):
         missed = max(missed, work.missed[natural(work.near[n])])

@@ -55,7 +55,7 @@ def acceleration_changes(plan, ws, work, bend, inputs, changes, out):
         evaluate_loads(plan, ws, efforts.rotation, ws.velocity)
         differentiate_loads(plan, ws, efforts.position, efforts.rotation, ws.velocity)
         add_efforts(plan, efforts, load)
-    clear_rows(plan, ws.compliance, ws.jacobian[0])
+    clear_rows(plan, ws.released, ws.jacobian[0])
     accelerate(plan, ws, 0, ws.pace.rows, ws.velocity, bend, ws.jacobian[1])
     for r in range(row.size):
         ws.multiplier[r] = ws.increment_row[r]
@@ -97,7 +97,7 @@ def _change_rows(plan, ws, work, row, out):
     efforts = ws.efforts
     for r in range(row.size):
         row[r] = 0.0
-        if ws.compliance[r] > 0.0:
+        if ws.released[r] > 0.0:
             continue
         pair_of(plan, r, work.middle, efforts.motion)
         if not is_still(efforts.motion):
@@ -147,7 +147,7 @@ def _change_bends(plan, ws, work, row):
             share = (8.0 if part == 0.5 else -1.0) * side / (6.0 * step)
             for r in range(row.size):
                 pair_of(plan, r, work.middle, efforts.motion)
-                if ws.compliance[r] > 0.0 or is_still(efforts.motion):
+                if ws.released[r] > 0.0 or is_still(efforts.motion):
                     continue
                 pair_of(plan, r, ws.velocity, efforts.motion)
                 weighted_curvature(plan, ws, r, ws.position[1], ws.rotation[1], efforts.motion, efforts.change)

@@ -95,7 +95,7 @@ def curvature_of_rows_back(plan, ws, pose, state):
     """
     efforts = ws.efforts
     for r in range(plan.rows.role.size):
-        if ws.compliance[r] > 0.0:
+        if ws.released[r] > 0.0:
             continue
         for s in range(2):
             i = plan.measures.body[r, s]
@@ -179,7 +179,7 @@ def _to_start(plan, ws, work, step, body, row, state):
     curved = work.start if upper != end else work.end
     efforts = ws.efforts
     for r in range(plan.rows.role.size):
-        if ws.compliance[r] > 0.0:
+        if ws.released[r] > 0.0:
             continue
         pair_of(plan, r, body, efforts.motion)
         at = ws.jacobian[upper, r]

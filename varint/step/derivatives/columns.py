@@ -54,7 +54,7 @@ def allowed_motions(plan, ws, work, bodies, pushes, out):
     At pose 0, which is placed. The inner products of motions with pushes are the inverse mass along the pushes.
     ``work``: a `Tangent`.
     """
-    clear_rows(plan, ws.compliance, ws.jacobian[0])
+    clear_rows(plan, ws.released, ws.jacobian[0])
     mass_pivots(plan, ws.ldu.D)
     ws.increment_body[:] = 0.0
     ws.increment_row[:] = 0.0
@@ -186,7 +186,7 @@ def _join(plan, ws, row, out_row, by_multipliers):
     """`operator.join_constraints` of eight columns (nr, 8)."""
     for c in range(plan.constraints.row.size):
         first = plan.constraints.row[c]
-        if ws.compliance[first] > 0.0:
+        if ws.released[first] > 0.0:
             continue
         for r in range(first + 1, first + plan.constraints.size[c]):
             put(out_row[first], plus(eight(out_row[first]), 1.0, out_row[r]))
@@ -221,7 +221,7 @@ def _by_start(plan, ws, work, step, inputs, first, states, body, row):
         add_curved(plan, work, end, 1.0, body)
     for r in range(row.shape[0]):
         put(row[r], NOTHING)
-        if ws.compliance[r] == 0.0:
+        if ws.released[r] == 0.0:
             put(row[r], _along_row(plan, ws, r, 1, NOTHING, -1.0 / h, end))
     _join(plan, ws, row, row, False)
     if not has_efforts(plan):
@@ -327,7 +327,7 @@ def apply_wide(plan, ws, work, step, count, body, row, out_body, out_row):
             put(out_body[i, k], dot_wide(NOTHING, 1.0, ws.derivative[i, k], body[i]))
     for r in range(out_row.shape[0]):
         put(out_row[r], NOTHING)
-        if ws.compliance[r] > 0.0:
+        if ws.released[r] > 0.0:
             continue
         put(out_row[r], _along_row(plan, ws, r, end, NOTHING, 1.0, body))
         for s in range(2):

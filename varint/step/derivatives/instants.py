@@ -41,7 +41,7 @@ def carry_instants(plan, ws, tape, work, k, inputs, drift, changes, states):
             for a in range(6):
                 body[i, a] += 0.5 * (longer * tape.load[k, 0, i, a] + h * before * load[i, a])
         for r in range(row.size):
-            if ws.compliance[r] == 0.0:
+            if ws.released[r] == 0.0:
                 row[r] += after * target[r] / h
             work.wide_row[0, r, n] = row[r]
         add_column(body, n, work.wide[0])
@@ -80,7 +80,7 @@ def _residuals_by_size(plan, ws, work, step, longer, states, body, row):
             work.middle[i, a], body[i, a] = 0.5 * work.end[i, a], 0.0
     for r in range(row.size):
         row[r] = 0.0
-        if ws.compliance[r] > 0.0:
+        if ws.released[r] > 0.0:
             continue
         pair_of(plan, r, work.end, ws.efforts.motion)
         if is_still(ws.efforts.motion):

@@ -55,7 +55,7 @@ def solve_transposed(plan, ws, step, body, row, given):
         row[r] = -row[r]
     for c in range(plan.constraints.row.size):  # beside the first row of a constraint: that multipliers are equal
         first = plan.constraints.row[c]
-        if ws.compliance[first] > 0.0:
+        if ws.released[first] > 0.0:
             continue
         for r in range(first + 1, first + plan.constraints.size[c]):
             row[r] = given[r]

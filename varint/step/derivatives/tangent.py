@@ -211,7 +211,7 @@ def force_changes(plan, ws, work, multiplier, motions, velocities, out):
     for n in range(motions.shape[0]):
         out[n] = 0.0
         for r in range(plan.rows.role.size):
-            if ws.compliance[r] > 0.0:
+            if ws.released[r] > 0.0:
                 continue
             pair_of(plan, r, motions[n], efforts.motion)
             weighted_curvature(plan, ws, r, ws.position[0], ws.rotation[0], efforts.motion, efforts.change)

@@ -344,7 +344,7 @@ def _eliminate_node(plan, ws, work, n, i, body, row):
             for r in range(head, end):
                 total += row[r, c]
             for r in range(head, end):
-                row[r, c] = 0.0 if ws.compliance[head] == 0.0 and r > head else total
+                row[r, c] = 0.0 if ws.released[head] == 0.0 and r > head else total
     _solve_node(plan, ws, work, n, first, last, row)
     for r in range(last, loops.node_high[n]):
         t = eight(row[r])

@@ -64,7 +64,7 @@ def _velocity_change(plan, ws, work, change, rate, body, row):
             work.start[i, a], body[i, a] = change[i, a], change[i, 6 + a]
     for r in range(row.size):
         row[r] = 0.0
-        if ws.compliance[r] > 0.0:
+        if ws.released[r] > 0.0:
             continue
         row[r] = rate[r]
         pair_of(plan, r, work.start, efforts.motion)
