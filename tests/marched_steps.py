@@ -34,7 +34,7 @@ class Marched:
         """(nr, 6 nb) of the rows that are constraints."""
         ws, nb = self.march.ws, self.plan.bodies.mass.size
         G = np.zeros((self.plan.rows.role.size, nb + 1, 6))
-        for r in np.flatnonzero(ws.compliance == 0.0):
+        for r in np.flatnonzero(ws.released == 0.0):
             for s in range(2):
                 G[r, self.plan.measures.body[r, s]] += ws.jacobian[self.march.pose, r, s]
         return G[:, :-1].reshape(len(G), 6 * nb)
@@ -91,7 +91,7 @@ class Marched:
         for _ in range(4):
             rows = np.zeros(self.plan.rows.role.size)
             evaluate_rows(self.plan, ws, ws.position[pose], ws.rotation[pose], rows, ws.jacobian[pose])
-            rows[ws.compliance > 0.0] = 0.0
+            rows[ws.released > 0.0] = 0.0
             back = -np.linalg.pinv(self.jacobian(), rcond=1e-8) @ rows
             self.moved(np.hstack([back.reshape(nb, 6), np.zeros((nb, 6))]))
         self.march.advance(steps)

@@ -43,9 +43,8 @@ def refuse_every_second_step():
     tried = step._try_part
 
     def refused(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
-        node, before, _, _ = when
-        if stage == 0 and before == 0.0 and node % 2 == 0 and refused.last != node:
-            refused.last = node
+        if stage == 0 and when.before == 0.0 and when.node % 2 == 0 and refused.last != when.node:
+            refused.last = when.node
             return NOT_CONVERGED, 0, pose
         return tried(plan, ws, inputs, pose, h, tol, stage, extrapolate, when)
 

@@ -341,5 +341,5 @@ def test_curvature_of_rows_along_a_motion_of_all_bodies(rng):
     with_world = np.vstack([motion, np.zeros(6)])
     for r in rows:
         own = curvature(plan, ws, r, x, R) @ with_world[plan.measures.body[r]].ravel()
-        expected = 0.0 if ws.compliance[r] > 0.0 else own
+        expected = 0.0 if ws.released[r] > 0.0 else own
         assert np.abs(out[r].ravel() - expected).max() < 1e-12 * (1.0 + np.abs(own).max())

@@ -15,6 +15,7 @@ from varint.step.compliant.beams import evaluate_beams
 from varint.step.derivatives.columns import apply_wide, refine_wide
 from varint.step.derivatives.operator import apply_transposed, prepare_operator
 from varint.step.efforts import stiffen
+from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_newton
 from varint.step.limits.rows import set_closed
 from varint.step.momentum import momentum_derivative
@@ -51,7 +52,7 @@ class Step:
             set_closed(self.plan, ws, n, True)
         self.start, self.end = 0, 1
         self.upper = self.end if at_end else self.start
-        self.active = ws.compliance == 0.0
+        self.active = ws.released == 0.0
         self.active[self.plan.compliant.joint_row] = True
         self.velocity = speed * rng.uniform(-1.0, 1.0, (nb, 6))
         self.multiplier = self.row(nr)
@@ -91,7 +92,7 @@ class Step:
         prepare_operator(self.plan, self.ws, 0.5 * self.h)
 
     def applied(self, body, row):
-        work, step, k = tangent_work(self.plan), (self.upper, self.end, self.h), int(self.rng.integers(8))
+        work, step, k = tangent_work(self.plan), StepSpan(self.upper, self.end, self.h), int(self.rng.integers(8))
         curve_pairs(self.plan, self.ws, work, self.upper)
         given, found = wide(body, row), wide(body, row)
         for column in range(8):  # of which the others are something else
@@ -102,7 +103,7 @@ class Step:
 
     def transposed(self, body, row):
         out = np.zeros_like(body), np.zeros_like(row)
-        apply_transposed(self.plan, self.ws, (self.upper, self.end, self.h), body, row, *out)
+        apply_transposed(self.plan, self.ws, StepSpan(self.upper, self.end, self.h), body, row, *out)
         return np.concatenate([out[0].ravel(), out[1]])
 
 
@@ -188,18 +189,18 @@ def refined(mechanism, state, h, commands=None):
     march.give(march.load, march.series, *Commands(mechanism, compiled, 21, h).at(np.arange(22)))
     march.start(state)
     march.advance(20)
-    ws, step = march.ws, (march.pose, 1 - march.pose, h)
+    ws, step = march.ws, StepSpan(march.pose, 1 - march.pose, h)
     ws.goal[:] = ws.momentum
     evaluate_step(plan, ws, march.pose, 1 - march.pose, h, march.pose, 0.0)
     evaluate_beams(plan, ws, ws.efforts.position, ws.efforts.rotation)  # their gradients, as `play_stage` does
     prepare_operator(plan, ws, 0.5 * h)
     rng = np.random.default_rng(0)
-    body, row = rng.standard_normal((nb, 6)), rng.standard_normal(plan.rows.role.size) * (ws.compliance == 0.0)
+    body, row = rng.standard_normal((nb, 6)), rng.standard_normal(plan.rows.role.size) * (ws.released == 0.0)
     for first, size in zip(plan.constraints.row, plan.constraints.size, strict=True):
         row[first : first + size] = row[first]
     work, exact, right = tangent_work(plan), wide(body, row), wide(body, row)
     exact[0][..., 0], exact[1][:, 0] = body, row
-    curve_pairs(plan, ws, work, step[0])
+    curve_pairs(plan, ws, work, step.upper)
     apply_wide(plan, ws, work, step, 1, *exact, *right)
     for i in range(nb):
         derivative = plan.bodies.mass[i], plan.bodies.inertia[i], *ws.velocity[i, 3:], 0.5 * h, ws.ldu.D[i]

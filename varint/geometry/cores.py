@@ -7,6 +7,7 @@ shapes, or their depth where they overlap.
 """
 
 import math
+from typing import NamedTuple
 
 from varint.base.numba import njit
 from varint.geometry.features import LINE_LINE, POINT_LINE, POINT_PLANE, POINT_POINT
@@ -30,17 +31,25 @@ SHARP = 1e-6  # of the size: nearer than this corners face faces, since the dire
 SLACK = 0.1  # rad, by which features of a patch may be inclined
 CONE = 0.1  # least share of the normal of a face of a patch along the axis
 NONE = (0.0, 0.0, 0.0)
+Vector = tuple[float, float, float]
+
+
+class Place(NamedTuple):
+    """The point at which two features face each other, and the normal there, axes of a."""
+
+    middle: Vector  # m
+    normal: Vector  # unit vector from a to b
 
 
 @njit
 def put_features(out, count, kind, swapped, keys, ends, radii, gap, place, size):
     """Add a pair of features, the first given first; the new count.
 
-    ``ends``: point and direction of the first, point and direction of the second. ``place``: where they meet, and the
-    normal from a to b, axes of a. One that is there already is not added; where no space is left that of the largest
+    ``ends``: point and direction of the first, point and direction of the second. ``place``: a
+    `Place`. One that is there already is not added; where no space is left that of the largest
     gap is replaced.
     """
-    (x, y, z), n = place
+    (x, y, z), n = place.middle, place.normal
     near = 4.0 * BESIDE * size
     for k in range(count):
         known = out.place[k]
@@ -60,7 +69,7 @@ def put_features(out, count, kind, swapped, keys, ends, radii, gap, place, size)
     for i in range(3):
         out.point[at, 0, i], out.direction[at, 0, i] = ends[0][i], ends[1][i]
         out.point[at, 1, i], out.direction[at, 1, i] = ends[2][i], ends[3][i]
-        out.place[at, i], out.place[at, 3 + i] = place[0][i], n[i]
+        out.place[at, i], out.place[at, 3 + i] = place.middle[i], n[i]
     return count + 1 if at == count else count
 
 
@@ -83,7 +92,9 @@ def _put_point(shapes, pair, frame, v, near, size, count, out):
     relative, d = frame
     p = _seen(frame, swapped, vector(shapes.vertex[v]))
     middle = sub(p, scale(0.5 * apart, n))
-    place = (add(rotate(relative, middle), d), scale(-1.0, rotate(relative, n))) if swapped else (middle, n)
+    place = Place(middle, n)
+    if swapped:
+        place = Place(add(rotate(relative, middle), d), scale(-1.0, rotate(relative, n)))
     radii = shapes.radius[b], shapes.radius[a]
     gap = apart - radii[0] - radii[1]
     kind, direction = POINT_POINT, NONE
@@ -115,7 +126,7 @@ def _put_edges(shapes, pair, frame, edges, line, size, count, out):
     ends = vector(shapes.vertex[shapes.edge[e, 0]]), u, vector(shapes.vertex[shapes.edge[f, 0]]), w
     radii = shapes.radius[a], shapes.radius[b]
     gap = apart - radii[0] - radii[1]
-    return put_features(out, count, LINE_LINE, False, edges, ends, radii, gap, (middle, n), size)
+    return put_features(out, count, LINE_LINE, False, edges, ends, radii, gap, Place(middle, n), size)
 
 
 @njit

@@ -10,7 +10,7 @@ import math
 
 from varint.base.numba import njit
 from varint.geometry.circles import PARTS, nearest_in_part, start_of
-from varint.geometry.cores import BESIDE, CONE, NONE, SLACK, TOUCHING, put_features
+from varint.geometry.cores import BESIDE, CONE, NONE, SLACK, TOUCHING, Place, put_features
 from varint.geometry.cylinders import ALONE, LEVEL, add_edge, edge_of, end_of, is_due, of_cylinder, on_rim, put_rim
 from varint.geometry.features import CIRCLE_CIRCLE
 from varint.geometry.half_spaces import QUARTERS, UPRIGHT
@@ -124,7 +124,7 @@ def _rims(shapes, pair, frame, scene, count, out):
             flip = dot(cross(cross(e, p), cross(rim[1], q)), n) > 0.0  # tangent x tangent points from b to a
             axis = scale((2.0 * (side % 2) - 1.0) * (-1.0 if flip else 1.0), vector(shapes.along[shapes.first_edge[b]]))
             ends = vector(shapes.vertex[v]), e, vector(shapes.vertex[w]), axis
-            keys, place = (v, w + (shapes.vertex.shape[0] if flip else 0)), (sub(B, scale(0.5 * gap, n)), n)
+            keys, place = (v, w + (shapes.vertex.shape[0] if flip else 0)), Place(sub(B, scale(0.5 * gap, n)), n)
             count = put_features(out, count, CIRCLE_CIRCLE, False, keys, ends, (r, rim[2]), gap, place, size)
     return count
 

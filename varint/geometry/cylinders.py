@@ -9,7 +9,7 @@ a face these are four points of the rim, corners of the face, and places where i
 import math
 
 from varint.base.numba import njit
-from varint.geometry.cores import BESIDE, CONE, NONE, SLACK, TOUCHING, put_features, reaches_down
+from varint.geometry.cores import BESIDE, CONE, NONE, SLACK, TOUCHING, Place, put_features, reaches_down
 from varint.geometry.features import CIRCLE_LINE, CIRCLE_PLANE, CIRCLE_POINT, LINE_LINE, POINT_LINE, POINT_PLANE
 from varint.geometry.half_spaces import QUARTERS, UPRIGHT
 from varint.geometry.nearest import is_above, nearest_lines
@@ -169,7 +169,7 @@ def add_point(shapes, pair, frame, cylinder, vertex, scene, count, out):
             continue
         if listed and not reaches_down(shapes, b, v, rotate_back(relative, n)):
             continue
-        place = sub(add(q, middle), scale(radius + 0.5 * gap, n)), n
+        place = Place(sub(add(q, middle), scale(radius + 0.5 * gap, n)), n)
         if what == 2:
             ends, keys = (foot, direction, point, NONE), (key, v)
         else:
@@ -226,7 +226,7 @@ def _crossings(shapes, pair, frame, cylinder, edge, line, scene, count, out):
                 continue
             crossing = add(edge[1], scale(at, edge[2]))
             keys = shapes.vertex.shape[0] + edge[0], side
-            place = sub(point, scale(radius + 0.5 * gap, n)), n
+            place = Place(sub(point, scale(radius + 0.5 * gap, n)), n)
             count = put_features(
                 out, count, POINT_PLANE, True, keys, (crossing, NONE, centre, n), (radius, 0.0), gap, place, size
             )
@@ -258,7 +258,7 @@ def add_edge(shapes, pair, frame, cylinder, edge, scene, count, out):
     if inside and is_due(gap, n, scene):
         axis = e if dot(cross(e, along), n) < 0.0 else scale(-1.0, e)  # first x second has to point from b to a
         ends = vector(shapes.vertex[shapes.first_vertex[a]]), axis, start, turned
-        place = sub(add(foot, scale(on_f, along)), scale(radius + 0.5 * gap, n)), n
+        place = Place(sub(add(foot, scale(on_f, along)), scale(radius + 0.5 * gap, n)), n)
         count = put_features(out, count, LINE_LINE, False, (first, f), ends, (r, radius), gap, place, size)
     if abs(dot(e, along)) < LEVEL:
         count = _crossings(shapes, pair, frame, cylinder, edge, (foot, along), scene, count, out)
@@ -274,7 +274,7 @@ def add_edge(shapes, pair, frame, cylinder, edge, scene, count, out):
         if inside and is_due(gap, n, scene):
             line = turned if dot(cross(tangent, along), n) < 0.0 else scale(-1.0, turned)
             ends = centre, scale(sign, e), start, line
-            keys, place = (shapes.first_vertex[a] + side, f), (sub(other, scale(radius + 0.5 * gap, n)), n)
+            keys, place = (shapes.first_vertex[a] + side, f), Place(sub(other, scale(radius + 0.5 * gap, n)), n)
             count = put_features(out, count, CIRCLE_LINE, False, keys, ends, (r, radius), gap, place, size)
     return count
 
@@ -287,7 +287,7 @@ def put_rim(out, count, key, circle, plane, point, gap, n, size, whole):
     plane : a point of the plane, and its normal, in axes of b
     gap, n : from the point to the plane, and the normal from a to b
     """
-    place, (centre, axis, radius) = (add(point, scale(0.5 * gap, n)), n), circle
+    place, (centre, axis, radius) = Place(add(point, scale(0.5 * gap, n)), n), circle
     if whole:
         kind, ends, radii = CIRCLE_PLANE, (centre, axis, plane[0], plane[1]), (radius, 0.0)
     else:

@@ -3,7 +3,7 @@
 import math
 
 from varint.base.numba import njit
-from varint.geometry.cores import NONE, put_features
+from varint.geometry.cores import NONE, Place, put_features
 from varint.geometry.features import CIRCLE_PLANE, POINT_PLANE
 from varint.geometry.shape_records import CYLINDER
 from varint.mathematics.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
@@ -30,7 +30,7 @@ def _put_above(shapes, pair, frame, kind, ends, key, reach, count, out):
         return count
     middle = sub(lowest, scale(height - 0.5 * gap, n))
     ends = point, direction, scale(offset, n), n
-    return put_features(out, count, kind, True, (key, f), ends, (radius, 0.0), gap, (middle, n), shapes.bound[b])
+    return put_features(out, count, kind, True, (key, f), ends, (radius, 0.0), gap, Place(middle, n), shapes.bound[b])
 
 
 @njit

@@ -3,7 +3,7 @@
 import math
 
 from varint.base.numba import njit
-from varint.geometry.cores import NONE, put_features
+from varint.geometry.cores import NONE, Place, put_features
 from varint.geometry.features import POINT_LINE, POINT_POINT
 from varint.mathematics.vectors import add, dot, rotate, scale, sub, vector
 
@@ -30,5 +30,5 @@ def hollow_features(shapes, pair, frame, reach, out):
         n = scale(-1.0 / distance, away)  # from a to b
         middle = sub(add(rotate(relative, point), d), scale(radius + 0.5 * gap, n))
         ends, radii = (point, NONE, centre, along), (radius, -inside)
-        count = put_features(out, count, kind, True, (v, 0), ends, radii, gap, (middle, n), inside)
+        count = put_features(out, count, kind, True, (v, 0), ends, radii, gap, Place(middle, n), inside)
     return count

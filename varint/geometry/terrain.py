@@ -9,9 +9,10 @@ whose corners are the points along y at x = 0.
 """
 
 import math
+from typing import NamedTuple
 
 from varint.base.numba import njit
-from varint.geometry.cores import BESIDE, NONE, SLACK, put_features, reaches_down
+from varint.geometry.cores import BESIDE, NONE, SLACK, Place, Vector, put_features, reaches_down
 from varint.geometry.cylinders import LEVEL, add_edge, add_point, end_of, is_due, of_cylinder, put_rim
 from varint.geometry.features import LINE_LINE, POINT_PLANE
 from varint.geometry.half_spaces import QUARTERS, UPRIGHT
@@ -31,43 +32,55 @@ SIDES = (
 )
 
 
+class HeightGrid(NamedTuple):
+    """The points of a height field, in the axes of its body."""
+
+    first: int  # number of the vertex (0, 0)
+    rows: int  # number of points along x
+    columns: int  # the same along y
+    spacing: float  # m, between points
+    x: Vector  # unit vector
+    y: Vector  # unit vector
+    up: Vector  # unit vector
+
+
 @njit
 def _grid(shapes, s):
-    """Return the first vertex, numbers of points along x and y, spacing and axes of a height field."""
+    """Return the `HeightGrid` of a height field."""
     face, edge, first = shapes.first_face[s], shapes.first_edge[s], shapes.first_vertex[s]
     columns = shapes.first_corner[face + 1] - shapes.first_corner[face]
     rows = (shapes.first_vertex[s + 1] - first) // columns
-    axes = vector(shapes.inward[edge, 0]), vector(shapes.inward[edge, 1]), vector(shapes.normal[face])
-    return first, rows, columns, shapes.length[edge], axes
+    x, y, up = vector(shapes.inward[edge, 0]), vector(shapes.inward[edge, 1]), vector(shapes.normal[face])
+    return HeightGrid(first, rows, columns, shapes.length[edge], x, y, up)
 
 
 @njit
 def _has(grid, i, j):
     """Return whether a grid has a point (i, j)."""
-    return 0 <= i < grid[1] and 0 <= j < grid[2]
+    return 0 <= i < grid.rows and 0 <= j < grid.columns
 
 
 @njit
 def _at(shapes, grid, i, j):
     """Return the point (i, j) of a grid, axes of its body."""
-    return vector(shapes.vertex[grid[0] + i * grid[2] + j])
+    return vector(shapes.vertex[grid.first + i * grid.columns + j])
 
 
 @njit
 def _place(shapes, grid, p):
     """Return coordinates of a point, axes of the field's body, along x and y of the grid, in spacings."""
-    away = sub(p, vector(shapes.vertex[grid[0]]))
-    return dot(away, grid[4][0]) / grid[3], dot(away, grid[4][1]) / grid[3]
+    away = sub(p, vector(shapes.vertex[grid.first]))
+    return dot(away, grid.x) / grid.spacing, dot(away, grid.y) / grid.spacing
 
 
 @njit
 def _cells(shapes, grid, p, within):
     """Return first and last numbers, along x and y, of the cells ``within`` (m) of a point, along either axis."""
     x, y = _place(shapes, grid, p)
-    around = min(within / grid[3], 1.0 * (grid[1] + grid[2]))
-    x, y = min(max(x, -9.0 - around), grid[1] + 9.0 + around), min(max(y, -9.0 - around), grid[2] + 9.0 + around)
-    low, high = max(math.floor(x - around), 0), min(math.floor(x + around), grid[1] - 2)
-    return low, high, max(math.floor(y - around), 0), min(math.floor(y + around), grid[2] - 2)
+    around = min(within / grid.spacing, 1.0 * (grid.rows + grid.columns))
+    x, y = min(max(x, -9.0 - around), grid.rows + 9.0 + around), min(max(y, -9.0 - around), grid.columns + 9.0 + around)
+    low, high = max(math.floor(x - around), 0), min(math.floor(x + around), grid.rows - 2)
+    return low, high, max(math.floor(y - around), 0), min(math.floor(y + around), grid.columns - 2)
 
 
 @njit
@@ -80,9 +93,9 @@ def _triangle(shapes, grid, i, j, half):
 
 
 @njit
-def _is_in(i, j, half, place, slack):
+def _is_in(i, j, half, coordinates, slack):
     """Return whether coordinates of the grid are in a half of the cell (i, j)."""
-    x, y = place[0] - i, place[1] - j
+    x, y = coordinates[0] - i, coordinates[1] - j
     low, high = (x, y) if half else (y, x)
     return low >= -slack and high <= 1.0 + slack and low <= high + slack
 
@@ -95,18 +108,18 @@ def _is_valley(shapes, grid, i, j, edge):
     if not (_has(grid, i + di, j + dj) and _has(grid, i + u, j + v) and _has(grid, i + s, j + t)):
         return False
     ends = add(_at(shapes, grid, i, j), _at(shapes, grid, i + di, j + dj))
-    return dot(grid[4][2], sub(ends, add(_at(shapes, grid, i + u, j + v), _at(shapes, grid, i + s, j + t)))) < 0.0
+    return dot(grid.up, sub(ends, add(_at(shapes, grid, i + u, j + v), _at(shapes, grid, i + s, j + t)))) < 0.0
 
 
 @njit
-def _faces_triangle(shapes, grid, cell, p, gap, n, slack):
-    """Return whether a point faces a triangle, ``cell``: i, j, half.
+def _faces_triangle(shapes, grid, i, j, half, p, gap, n, slack):
+    """Return whether a point faces a ``half`` of the cell (i, j).
 
     It is in its column, or above its plane and either its foot is on it or it is beyond one of its sides where the
     ground bends up: what slides into a valley has to see its other side before.
     """
-    (i, j, half), place, slack = cell, _place(shapes, grid, p), slack / grid[3]
-    if _is_in(i, j, half, place, slack):
+    coordinates, slack = _place(shapes, grid, p), slack / grid.spacing
+    if _is_in(i, j, half, coordinates, slack):
         return True
     if gap < 0.0:
         return False
@@ -114,7 +127,7 @@ def _faces_triangle(shapes, grid, cell, p, gap, n, slack):
         return True
     for k in range(3):
         di, dj, edge, u, v, other = SIDES[half][k]
-        if _is_in(i + u, j + v, other, place, slack) and _is_valley(shapes, grid, i + di, j + dj, edge):
+        if _is_in(i + u, j + v, other, coordinates, slack) and _is_valley(shapes, grid, i + di, j + dj, edge):
             return True
     return False
 
@@ -126,7 +139,7 @@ def _ridge(shapes, grid, i, j, edge):
     P, missing = _at(shapes, grid, i, j), NONE
     if not _has(grid, i + di, j + dj):
         return (0, P, P, 0.0, (NONE, NONE)), False
-    Q, up = _at(shapes, grid, i + di, j + dj), grid[4][2]
+    Q, up = _at(shapes, grid, i + di, j + dj), grid.up
     bend, border, sides = dot(up, add(P, Q)), False, (missing, missing)
     for k in range(2):
         u, v = BESIDES[edge][k]
@@ -137,7 +150,7 @@ def _ridge(shapes, grid, i, j, edge):
         else:
             border, side = True, scale(-1.0, up)
         sides = (side, sides[1]) if k == 0 else (sides[0], side)
-    if not border and bend <= BENT * grid[3]:
+    if not border and bend <= BENT * grid.spacing:
         return (0, P, P, 0.0, sides), False
     along = sub(Q, P)
     length = math.sqrt(dot(along, along))
@@ -145,19 +158,19 @@ def _ridge(shapes, grid, i, j, edge):
     left, right = sides
     left, right = sub(left, scale(dot(left, along), along)), sub(right, scale(dot(right, along), along))
     left, right = scale(1.0 / math.sqrt(dot(left, left)), left), scale(1.0 / math.sqrt(dot(right, right)), right)
-    return (3 * (i * grid[2] + j) + edge, P, along, length, (left, right)), True
+    return (3 * (i * grid.columns + j) + edge, P, along, length, (left, right)), True
 
 
 @njit
 def _is_peak(shapes, grid, i, j):
     """Return whether a point of the grid is above the lines between opposite neighbours."""
-    P, up = _at(shapes, grid, i, j), grid[4][2]
+    P, up = _at(shapes, grid, i, j), grid.up
     for edge in range(3):
         di, dj = ACROSS[edge]
         if not (_has(grid, i + di, j + dj) and _has(grid, i - di, j - dj)):
             continue
         both = add(_at(shapes, grid, i + di, j + dj), _at(shapes, grid, i - di, j - dj))
-        if 2.0 * dot(up, P) - dot(up, both) <= BENT * grid[3]:
+        if 2.0 * dot(up, P) - dot(up, both) <= BENT * grid.spacing:
             return False
     return True
 
@@ -189,7 +202,7 @@ def _out_of(shapes, a, p):
 def _is_below(shapes, grid, p, slack):
     """Return whether a point, axes of the field's body, is below the triangle in whose column it is, within a slack."""
     x, y = _place(shapes, grid, p)
-    if not (0.0 <= x < grid[1] - 1.0 and 0.0 <= y < grid[2] - 1.0):
+    if not (0.0 <= x < grid.rows - 1.0 and 0.0 <= y < grid.columns - 1.0):
         return False
     i, j = math.floor(x), math.floor(y)
     foot, n = _triangle(shapes, grid, i, j, 1 if y - j > x - i else 0)
@@ -210,12 +223,12 @@ def _corners(shapes, pair, frame, grid, scene, count, out):
             i, j = i0 + cell // 2 // across, j0 + cell // 2 % across
             foot, n = _triangle(shapes, grid, i, j, half)
             gap = dot(n, sub(p, foot))
-            if not (deepest <= gap < reach) or not _faces_triangle(shapes, grid, (i, j, half), p, gap, n, slack):
+            if not (deepest <= gap < reach) or not _faces_triangle(shapes, grid, i, j, half, p, gap, n, slack):
                 continue
             up = rotate(relative, n)
             if reaches_down(shapes, a, v, up):
-                keys = v, 2 * (i * grid[2] + j) + half
-                ends, place = (corner, NONE, foot, n), (sub(corner, scale(0.5 * gap, up)), scale(-1.0, up))
+                keys = v, 2 * (i * grid.columns + j) + half
+                ends, place = (corner, NONE, foot, n), Place(sub(corner, scale(0.5 * gap, up)), scale(-1.0, up))
                 count = put_features(out, count, POINT_PLANE, False, keys, ends, (0.0, 0.0), gap, place, size)
     return count
 
@@ -242,15 +255,15 @@ def _edges(shapes, pair, frame, grid, ridge, scene, count, out):
         if clear and not _is_below(shapes, grid, rotate_back(relative, sub(add(start, scale(on_e, u)), d)), slack):
             continue  # the edge is on the other side of a steep ridge
         w = scale(-1.0, turned) if dot(cross(u, along), n) > 0.0 else turned  # first x second points from b to a
-        place = add(add(start, scale(on_e, u)), scale(0.5 * gap, n)), n
+        place = Place(add(add(start, scale(on_e, u)), scale(0.5 * gap, n)), n)
         count = put_features(out, count, LINE_LINE, False, (e, number), (start, u, P, w), (0.0, 0.0), gap, place, size)
     return count
 
 
 @njit
-def _faces(shapes, pair, frame, grid, peak, scene, count, out):
-    """Add a peak, ``peak``: i, j, with the faces of a polyhedron a that are above it; the new count."""
-    (a, b), (relative, d), (i, j) = pair, frame, peak
+def _faces(shapes, pair, frame, grid, i, j, scene, count, out):
+    """Add the peak (i, j) with the faces of a polyhedron a that are above it; the new count."""
+    (a, b), (relative, d) = pair, frame
     size, P = min(shapes.bound[a], shapes.bound[b]), _at(shapes, grid, i, j)
     point = add(d, rotate(relative, P))
     for f in range(shapes.first_face[a], shapes.first_face[a + 1]):
@@ -261,18 +274,18 @@ def _faces(shapes, pair, frame, grid, peak, scene, count, out):
         if gap < 0.0 and gap < _out_of(shapes, a, point) - scene[3]:
             continue  # another face is nearer
         if _rises(shapes, grid, i, j, scale(-1.0, rotate_back(relative, n))):
-            ends, keys = (P, NONE, scale(shapes.offset[f], n), n), (grid[0] + i * grid[2] + j, f)
-            place = sub(point, scale(0.5 * gap, n)), n
+            ends, keys = (P, NONE, scale(shapes.offset[f], n), n), (grid.first + i * grid.columns + j, f)
+            place = Place(sub(point, scale(0.5 * gap, n)), n)
             count = put_features(out, count, POINT_PLANE, True, keys, ends, (0.0, 0.0), gap, place, size)
     return count
 
 
 @njit
-def _rims(shapes, pair, frame, grid, cell, scene, count, out):
-    """Add the rims of a cylinder a that face a triangle, ``cell``: i, j, half; the new count."""
+def _rims(shapes, pair, frame, grid, i, j, half, scene, count, out):
+    """Add the rims of a cylinder a that face a ``half`` of the cell (i, j); the new count."""
     (a, b), (relative, d), (_, e, _, r) = pair, frame, of_cylinder(shapes, pair[0])
     size, slack = min(shapes.bound[a], shapes.bound[b]), scene[3]
-    foot, normal = _triangle(shapes, grid, cell[0], cell[1], cell[2])
+    foot, normal = _triangle(shapes, grid, i, j, half)
     n = scale(-1.0, rotate(relative, normal))
     level = dot(e, n)
     down = sub(n, scale(level, e))
@@ -289,24 +302,24 @@ def _rims(shapes, pair, frame, grid, cell, scene, count, out):
             point = add(centre, add(scale(QUARTERS[k][0] * r, u), scale(QUARTERS[k][1] * r, w)))
             seen = rotate_back(relative, sub(point, d))
             gap = dot(normal, sub(seen, foot))
-            if not (is_due(gap, n, scene) and _faces_triangle(shapes, grid, cell, seen, gap, normal, slack)):
+            if not (is_due(gap, n, scene) and _faces_triangle(shapes, grid, i, j, half, seen, gap, normal, slack)):
                 continue
-            key = shapes.first_vertex[a] + side, 2 * (cell[0] * grid[2] + cell[1]) + cell[2]
+            key = shapes.first_vertex[a] + side, 2 * (i * grid.columns + j) + half
             whole = k == 0 and sine > UPRIGHT
             count = put_rim(out, count, key, (centre, e, r), (foot, normal), point, gap, n, size, whole)
     return count
 
 
 @njit
-def _of_cell(shapes, pair, frame, grid, corner, scene, count, out):
-    """Add the features that face the ridges and the peak at the point ``corner``, (i, j); return the new count.
+def _of_cell(shapes, pair, frame, grid, i, j, scene, count, out):
+    """Add the features that face the ridges and the peak at the point (i, j); return the new count.
 
     For a cylinder also those that face the triangles that begin there.
     """
-    a, (relative, _), (i, j) = pair[0], frame, corner
+    a, (relative, _) = pair[0], frame
     round_about = shapes.kind[a] == CYLINDER
     for half in range(2 if round_about and _has(grid, i + 1, j + 1) else 0):
-        count = _rims(shapes, pair, frame, grid, (i, j, half), scene, count, out)
+        count = _rims(shapes, pair, frame, grid, i, j, half, scene, count, out)
     for edge in range(3):
         ridge, rises = _ridge(shapes, grid, i, j, edge)
         if rises and round_about:
@@ -316,8 +329,8 @@ def _of_cell(shapes, pair, frame, grid, corner, scene, count, out):
     if not _is_peak(shapes, grid, i, j):
         return count
     if not round_about:
-        return _faces(shapes, pair, frame, grid, corner, scene, count, out)
-    vertex = grid[0] + i * grid[2] + j, _at(shapes, grid, i, j), False
+        return _faces(shapes, pair, frame, grid, i, j, scene, count, out)
+    vertex = grid.first + i * grid.columns + j, _at(shapes, grid, i, j), False
     more = add_point(shapes, pair, frame, of_cylinder(shapes, a), vertex, scene, count, out)
     if more > count and not _rises(
         shapes, grid, i, j, scale(-1.0, rotate_back(relative, vector(out.place[more - 1, 3:])))
@@ -333,7 +346,7 @@ def terrain_features(shapes, pair, frame, reach, out):
     See `core_features`. Corners deeper in the ground than the radius of the sphere about a are left out.
     """
     (a, b), (relative, d), grid = pair, frame, _grid(shapes, pair[1])
-    down = scale(-1.0, rotate(relative, grid[4][2]))
+    down = scale(-1.0, rotate(relative, grid.up))
     scene = down, STEEP, (-shapes.bound[a], reach), BESIDE * min(shapes.bound[a], shapes.bound[b])
     count = 0
     if shapes.kind[a] != CYLINDER:
@@ -342,5 +355,5 @@ def terrain_features(shapes, pair, frame, reach, out):
     i0, i1, j0, j1 = _cells(shapes, grid, middle, shapes.bound[a] + max(reach, 0.0))
     for i in range(i0, i1 + 2 if i1 >= i0 and j1 >= j0 else i0):
         for j in range(j0, j1 + 2):
-            count = _of_cell(shapes, pair, frame, grid, (i, j), scene, count, out)
+            count = _of_cell(shapes, pair, frame, grid, i, j, scene, count, out)
     return count

@@ -145,7 +145,7 @@ class Closure:
         self.plan, self.asked, self.length = plan, tuple(asked), compiled.length
         self.ws = coupled_workspace(plan, compiled.functions) if ws is None else ws
         self.order = np.append(compiled.order, nb)
-        coupled = (plan.rows.role == CONSTRAINT) & (self.ws.compliance == 0.0) & couplings
+        coupled = (plan.rows.role == CONSTRAINT) & (self.ws.released == 0.0) & couplings
         self.rows = np.flatnonzero((plan.rows.role == JOINT) | coupled)  # of the plan, that take part
         coupled = coupled[self.rows]
         self.rates = np.flatnonzero(np.isin(self.rows, plan.constraints.rate))  # no part of a pose

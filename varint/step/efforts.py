@@ -199,7 +199,7 @@ def stiffen(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: float)
                     write_rows((vector(g), turn_of(g)), T, (by_value, by_rate), up, low)
                     for k in range(6):
                         add_scaled6(ws.ldu.D[i, k], up[k], low)
-                elif ws.compliance[r] > 0.0:
+                elif ws.released[r] > 0.0:
                     up_row, low_row = ws.jacobian[upper, r, side], ws.jacobian[lower, r, side]
                     write_rows((vector(g), turn_of(g)), T, (by_value, by_rate), up_row, low_row)
             if plan.measures.stiffening[m]:
@@ -398,10 +398,10 @@ def _finish_turn(ws, i, share, g):
 
 
 @njit
-def clear_rows(plan, compliance, jacobian):
+def clear_rows(plan, released, jacobian):
     """Take the rows that are no constraints out of a Jacobian (nr, 2, 6): a projection has no efforts."""
     for r in range(plan.rows.role.size):
-        if compliance[r] > 0.0:
+        if released[r] > 0.0:
             for s in range(2):
                 for k in range(6):
                     jacobian[r, s, k] = 0.0

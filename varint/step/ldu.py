@@ -115,7 +115,7 @@ def _eliminate(plan, ws, i, rows, G, H, body, row):
     multiply_wide(H[first:], 0, X, rows, S)
     for r in range(rows):
         row[first + r] -= S[r, RIGHT]
-        S[r, r] += ws.compliance[first + r]
+        S[r, r] += ws.released[first + r]
     lu_factor(S, rows)
     lower_solve_rows(S, H[first:], rows, row[first:], Y)
     upper_solve_wide(S, rows, Y)
@@ -139,7 +139,7 @@ def _place_closures(plan, ws, G, H):
             if e >= 0:
                 add_scaled6(ws.ldu.fill_lower[e], 1.0, H[r, side])
                 add_scaled6(ws.ldu.fill_upper[e], -1.0, G[r, side])
-        ws.ldu.K[plan.loops.row_start[r] + r] = ws.ldu.closure_scale[r] = ws.compliance[r]
+        ws.ldu.K[plan.loops.row_start[r] + r] = ws.ldu.closure_scale[r] = ws.released[r]
 
 
 @njit
@@ -151,7 +151,7 @@ def _block(plan, n):
 
 @njit
 def _chain_rows(plan, ws, n, has_top, row):
-    """Rows of node n with one effort: each gets the sum of all but for its own compliance, which is one.
+    """Rows of node n with one effort: each gets the sum of all but for its own diagonal, which is one.
 
     Where it is zero the sum is a constraint: it stays in the first row, the others say that their efforts are its own.
     ``has_top``: whether the node has a body as its top, whose fills are summed too.
@@ -166,10 +166,10 @@ def _chain_rows(plan, ws, n, has_top, row):
         if plan.rows.chain[first] == 0:
             continue
         last = first + plan.rows.chain[first]
-        constraint = ws.compliance[first] == 0.0
+        constraint = ws.released[first] == 0.0
         at = start - stride * begin
         for j in range(width):
-            total = 0.0 if constraint or not first <= begin + j < last else -1.0  # K_jj holds the compliance, one
+            total = 0.0 if constraint or not first <= begin + j < last else -1.0  # K_jj holds `released`, one
             for r in range(first, last):
                 total += ws.ldu.K[at + r * stride + j]
             for r in range(first, last):
@@ -292,7 +292,7 @@ def _eliminate_node_again(plan, ws, n, i, body, row):
         for r in range(head, end):
             total += row[r]
         for r in range(head, end):
-            row[r] = 0.0 if ws.compliance[head] == 0.0 and r > head else total
+            row[r] = 0.0 if ws.released[head] == 0.0 and r > head else total
     start, stride = loops.row_start[first] + first, loops.node_high[n] - loops.node_low[n]
     rank_lu_solve(
         ldu.K, start, stride, last - first, ldu.rank[n], ldu.closure_scale[first:last], ldu.pivot[0, first:last],
@@ -588,5 +588,4 @@ def solve_newton(plan, ws, body, row, upper, lower):
 @njit
 def solve_again(plan, ws, step, body, row):
     """Solve for another right-hand side in place, with the factors of the last `solve_newton` of the ``step``."""
-    upper, lower, _ = step
-    _solve(plan, ws, body, row, upper, lower, True)
+    _solve(plan, ws, body, row, step.upper, step.end, True)

@@ -229,7 +229,7 @@ def _add_rows(plan, ws, i, free, further, low):
         for j in range(free):
             E[j, k], E[k, j] = -dot6(P[j], G[0]), dot6(H[0], N[j])
         for j in range(free, free + further):
-            E[k, j] = ws.compliance[r] if j == k else 0.0
+            E[k, j] = ws.released[r] if j == k else 0.0
         g, h = at_child(G[1], vector(ws.ldu.arm[0, i])), at_child(H[1], vector(ws.ldu.arm[low, i]))
         for a in range(6):
             U[k, a], V[k, a] = -(G[0, a] + g[a]), H[0, a] + h[a]

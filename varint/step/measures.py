@@ -149,7 +149,7 @@ def curve_rows(plan, ws, rows, position, rotation, motion, out):
     ends = ws.efforts.motion
     for n in range(rows.size):
         r = rows[n]
-        if ws.compliance[r] > 0.0:
+        if ws.released[r] > 0.0:
             out[n] = 0.0
             continue
         for s in range(2):

@@ -25,6 +25,7 @@ from varint.step.compliant.rows import largest_open
 from varint.step.contacts.rows import fold_contacts, has_contacts, press_contacts, unfold_contacts
 from varint.step.dense import copy_motions
 from varint.step.efforts import apply_efforts, stiffen
+from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_again, solve_newton
 from varint.step.limits.rows import close_rows, has_rows
 from varint.step.measures import POINT
@@ -118,7 +119,7 @@ def _directions_kept(plan, ws, start, end):
     """
     for n in range(plan.rows.pointing.size):
         r = plan.rows.pointing[n]
-        if ws.compliance[r] > 0.0:
+        if ws.released[r] > 0.0:
             continue
         a, b = vector(ws.jacobian[start, r, 0]), vector(ws.jacobian[end, r, 0])
         if not dot(a, b) >= LEAST_COSINE * math.sqrt(dot(a, a) * dot(b, b)):
@@ -176,15 +177,14 @@ def _weigh_pair(plan, ws, upper, j, h, weights):
     """`_weigh_row` for the rows of the lower pair of joint j; takes their impulses into the residuals of its bodies."""
     first, rows, points = natural(plan.joints.rows[j]), natural(plan.joints.pair[j]), natural(plan.joints.points[j])
     if rows == 5 and points == 3:  # loops over numbers known here unroll
-        return _weigh_rows(plan, ws, upper, j, (first, 5, 3), h, weights)
-    return _weigh_rows(plan, ws, upper, j, (first, rows, points), h, weights)
+        return _weigh_rows(plan, ws, upper, j, first, 5, 3, h, weights)
+    return _weigh_rows(plan, ws, upper, j, first, rows, points, h, weights)
 
 
 @njit(inline="always")
-def _weigh_rows(plan, ws, upper, j, pair, h, weights):
-    """`_weigh_pair` of a ``pair``: first row, number of rows, number of those of the kind POINT."""
+def _weigh_rows(plan, ws, upper, j, first, rows, points, h, weights):
+    """`_weigh_pair` from the ``first`` row on: numbers of all ``rows``, and of those of the kind POINT."""
     merit, worst, moved = weights
-    first, rows, points = pair
     for number in range(first, first + rows):
         r = natural(number)
         open_by = ws.residual_row[r] / h
@@ -202,16 +202,16 @@ def _weigh_rows(plan, ws, upper, j, pair, h, weights):
 
 
 @njit(inline="always")
-def _take_impulses(plan, ws, upper, rows, j, side):
-    """Take the impulses of the ``rows`` (first, end) of joint j into the residual of the body at a side of it."""
+def _take_impulses(plan, ws, upper, first, end, j, side):
+    """Take the impulses of the rows ``first`` to ``end`` - 1 of joint j into the residual of the body at a side."""
     i = natural(plan.joints.side[j, side])
     if i == plan.bodies.mass.size:
         return
     residual = ws.residual_body[i]  # in registers over all rows
     r0, r1, r2, r3, r4, r5 = residual[0], residual[1], residual[2], residual[3], residual[4], residual[5]
-    for number in range(rows[0], rows[1]):
+    for number in range(first, end):
         r = natural(number)
-        if ws.compliance[r] > 0.0:
+        if ws.released[r] > 0.0:
             continue
         f, G = -ws.multiplier[r], ws.jacobian[upper, r, side]
         r0, r1, r2 = r0 + f * G[0], r1 + f * G[1], r2 + f * G[2]
@@ -224,9 +224,8 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     """Residuals of a step of ``h`` seconds with ``ws.velocity`` and ``ws.multiplier``.
 
     Writes the pose ``end`` with its Jacobian, ``ws.residual_body`` and ``ws.residual_row``. The impulses act along the
-    rows of the pose ``upper``. ``increment``: the largest change of a velocity that led here, m/s; above
-    ATTACH_ABOVE the anchors of tree joints are closed, which changes ``ws.velocity``; with contacts the caller then
-    sets ``ws.position_rest`` of the pose ``end`` to zero.
+    rows of the pose ``upper``. ``increment``: the largest change of a velocity that led here, m/s; above ATTACH_ABOVE
+    anchors of tree joints are closed, which changes ``ws.velocity``; with contacts callers clear ``ws.position_rest``.
 
     Returns four numbers, all NaN where a body or a rod turns further than a step may, or a residual is not finite:
     merit        sum of the squares of all residuals, each scaled to m/s
@@ -234,7 +233,7 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     unbalanced   largest residual of a body over the largest momentum or impulse
     size         m/s, largest velocity and largest position over ``h``: what the round-off of a row is relative to
 
-    Rows that are no constraints (compliance 1) are not divided by ``h``, and count only if their efforts are unknowns.
+    Released rows, which are no constraints, are not divided by ``h``, and count only if their efforts are unknowns.
     """
     nb, half_step, length = plan.bodies.mass.size, 0.5 * h, plan.bodies.length[0]
     start, end, upper = natural(start), natural(end), natural(upper)
@@ -285,10 +284,10 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
             continue
         for number in range(first, last):
             r = natural(number)
-            if ws.compliance[r] == 0.0:
+            if ws.released[r] == 0.0:
                 weights = _weigh_row(plan, ws, r, ws.jacobian[end, r], h, weights)
-        _take_impulses(plan, ws, upper, (first, last), j, 0)
-        _take_impulses(plan, ws, upper, (first, last), j, 1)
+        _take_impulses(plan, ws, upper, first, last, j, 0)
+        _take_impulses(plan, ws, upper, first, last, j, 1)
     merit, worst, moved = weights
     if has_contacts(plan):
         square, missed, pressed = press_contacts(plan, ws, start, end, h)
@@ -310,7 +309,7 @@ def newton_increment(plan, ws, end, h, upper, factored):
     ``ws.increment_row``. ``factored``: with the factors that are in ``ws.ldu``, of an iterate before, in place of new
     ones.
     """
-    half_step = 0.5 * h
+    half_step, step = 0.5 * h, StepSpan(upper, end, h)
     for i in range(plan.bodies.mass.size):
         r = ws.residual_body[i]
         write(ws.increment_body[i], scale(-1.0, vector(r)), scale(-1.0, turn_of(r)))
@@ -318,8 +317,8 @@ def newton_increment(plan, ws, end, h, upper, factored):
         ws.increment_row[r] = -ws.residual_row[r]
     if factored:
         if has_contacts(plan):
-            fold_contacts(plan, ws, (upper, end, h), True, ws.increment_body)
-        solve_again(plan, ws, (upper, end, h), ws.increment_body, ws.increment_row)
+            fold_contacts(plan, ws, step, True, ws.increment_body)
+        solve_again(plan, ws, step, ws.increment_body, ws.increment_row)
     else:
         for i in range(plan.bodies.mass.size):
             w = ws.velocity[i]
@@ -329,12 +328,12 @@ def newton_increment(plan, ws, end, h, upper, factored):
         if has_massive_paths(plan):
             fold_paths(plan, ws, 1 - end, end)
         if has_contacts(plan):
-            fold_contacts(plan, ws, (upper, end, h), False, ws.increment_body)
+            fold_contacts(plan, ws, step, False, ws.increment_body)
         solve_newton(plan, ws, ws.increment_body, ws.increment_row, upper, end)
     if has_contacts(plan):
-        unfold_contacts(plan, ws, (upper, end, h), factored, ws.increment_body, ws.increment_row)
+        unfold_contacts(plan, ws, step, factored, ws.increment_body, ws.increment_row)
     if has_massive_paths(plan):
-        couple_paths(plan, ws, (upper, end, h), factored, ws.increment_body, ws.increment_row)
+        couple_paths(plan, ws, step, factored, ws.increment_body, ws.increment_row)
     largest = turned = 0.0
     for i in range(plan.bodies.mass.size):
         w, d = ws.velocity[i], ws.increment_body[i]

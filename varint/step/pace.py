@@ -100,7 +100,7 @@ def _displaced(plan, ws, pose, span):
         for k in range(6):
             velocity[i, k] = v[k] + span * a[k]
     place_anew(plan, ws, other)
-    clear_rows(plan, ws.compliance, ws.jacobian[other])
+    clear_rows(plan, ws.released, ws.jacobian[other])
     return _square(plan, ws, other, velocity)
 
 

@@ -32,7 +32,7 @@ def curve_pairs(plan, ws, work, pose):
         pulled = False
         pull = (0.0, 0.0, 0.0)
         for r in range(work.pair_row[p], work.pair_row[p + 1]):
-            if ws.compliance[r] > 0.0 or ws.multiplier[r] == 0.0:
+            if ws.released[r] > 0.0 or ws.multiplier[r] == 0.0:
                 continue
             pulled = True
             g, f = ws.jacobian[pose, r, a], ws.multiplier[r]
@@ -125,7 +125,7 @@ def bend_rows(plan, ws, work, pose):
     for r in range(work.bend.shape[0]):
         bend = work.bend[r]
         bend[:] = 0.0
-        if ws.compliance[r] > 0.0:
+        if ws.released[r] > 0.0:
             continue
         pair_of(plan, r, ws.velocity, motion)
         at = ws.position[pose], ws.rotation[pose]

@@ -454,7 +454,7 @@ class Workspace(CompiledRecord, writable=True):
     last_multiplier: Annotated[Float1, "nr", STATE]  # of the last step, of trees; of compliant rows the effort
     history: Annotated[Float4, "stages history nb 6", STATE]  # the last velocity, its backward differences
     depth: Annotated[Int1, "stages", STATE]  # how many of these are up to date, the first ones
-    compliance: Annotated[Float1, "nr"]  # 1 for a row that takes no part as a constraint, else 0
+    released: Annotated[Float1, "nr"]  # 1 for a row that takes no part as a constraint, else 0; on its diagonal
     # Newton
     derivative: Annotated[Float3, "nb 6 6"]  # of the momenta, for the exact operator
     base: Annotated[Float2, "nb 6"]  # velocity before an increment

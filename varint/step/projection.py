@@ -16,7 +16,7 @@ from varint.step.paths.masses import has_massive_paths
 def momenta_and_rates(plan, ws, pose):
     """Prepare the system of `project` at a node: its pivots and rows, and its right side, momenta and rates."""
     mass_pivots(plan, ws.ldu.D)
-    clear_rows(plan, ws.compliance, ws.jacobian[pose])
+    clear_rows(plan, ws.released, ws.jacobian[pose])
     copy_motions(ws.momentum, ws.increment_body)
     for r in range(plan.rows.role.size):
         ws.increment_row[r] = ws.efforts.target_rate[r]

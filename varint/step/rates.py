@@ -29,7 +29,7 @@ def place_rates(plan: Plan, ws: Workspace, pose: int) -> None:
     """Write A at ``pose`` to ``ws.jacobian[pose]``, in place of the derivatives that `evaluate_rates` left there."""
     for n in range(plan.constraints.rate.size):
         r = plan.constraints.rate[n]
-        if ws.compliance[r] == 0.0:
+        if ws.released[r] == 0.0:
             measure_at(plan, ws, r, ws.position[pose], ws.rotation[pose], ws.jacobian[pose, r])
 
 
@@ -49,7 +49,7 @@ def evaluate_rates(plan: Plan, ws: Workspace, start: int, end: int) -> None:
     """Write the values of the rows over a step, m, to ``ws.residual_row``; derivatives to ``ws.jacobian[end]``."""
     for n in range(plan.constraints.rate.size):
         r = plan.constraints.rate[n]
-        if ws.compliance[r] > 0.0:
+        if ws.released[r] > 0.0:
             continue
         first = plan.measures.first[r]
         a, b, w = plan.measures.body[r, first], plan.measures.body[r, 1 - first], vector(plan.measures.w[r])

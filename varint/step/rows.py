@@ -129,7 +129,7 @@ def other_row(plan: Plan, ws: Workspace, r: int, position: Float2, rotation: Flo
     """
     if plan.rows.role[r] != CONSTRAINT:
         return measure_at(plan, ws, r, position, rotation, jacobian[r])
-    if ws.compliance[r] > 0.0:
+    if ws.released[r] > 0.0:
         for s in range(2):
             for k in range(6):
                 jacobian[r, s, k] = 0.0

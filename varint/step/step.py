@@ -28,6 +28,7 @@ from varint.step.double.increment import TAKEN, UNSOLVED, finish_extended, sharp
 from varint.step.efforts import finish_efforts
 from varint.step.energy.balance import add_load, is_off, leave_energy, pass_on, weigh_node
 from varint.step.inputs import Inputs, set_inputs, set_load
+from varint.step.intervals import Interval, NodeGrid
 from varint.step.limits.impacts import act_event, begin_events, is_searching, judge_trial, renew_events, retry_events
 from varint.step.limits.rows import leaps
 from varint.step.momentum import angular_momentum
@@ -161,7 +162,7 @@ def begin_part(plan, ws, inputs, h, stage, extrapolate, when, warm):
 
     ``warm``: share of the last multipliers that multipliers start from. Returns how wrong the velocities may be, m/s.
     """
-    node, before, after, dt = when
+    node, before, after, dt = when.node, when.before, when.after, when.dt
     half_step = 0.5 * h
     set_load(plan, ws, inputs, node, before)
     _kick(ws, half_step)
@@ -192,8 +193,8 @@ def begin_part(plan, ws, inputs, h, stage, extrapolate, when, warm):
 def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     """Solve a stage of ``h`` seconds from ``pose`` to the pose 1 - ``pose``; momenta and works stay.
 
-    ``when``: (node, before, after, dt): the stage begins and ends at node + before and node + after, nodes being ``dt``
-    seconds apart. ``extrapolate``: whether velocities start from those of the last steps. Returns as `solve_step`.
+    ``when``: the `Interval` of the stage. ``extrapolate``: whether velocities start from those of the last steps.
+    Returns as `solve_step`.
     """
     alone = ws.history.shape[0] == 1
     # multipliers of redundant closures would grow from step to step, and those of a step with contacts lead the states
@@ -229,18 +230,17 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
 def _finish_part(plan, ws, inputs, pose, h, tol, when, last):
     """Bring momenta, works, states of laws and counted turns to the end of a solved stage, the pose 1 - ``pose``.
 
-    Takes the arguments of `_try_part`, but ``when``: (node, after, dt). At the first stage of a step the energy at its
-    node is checked (balance.py). Product joints keep their choice of solved components until the ``last`` stage, so
-    that all stages of a step belong to one map; at mid-stage, where it is slightly open, laws would see a switch.
+    Takes the arguments of `_try_part`. At the first stage of a step the energy at its node is checked (balance.py).
+    Product joints keep their choice of solved components until the ``last`` stage, so that all stages of a step belong
+    to one map; at mid-stage, where it is slightly open, laws would see a switch.
     Returns whether the joints are closed: where coordinates were not found, as near a fold of a surface, the rows that
     were solved are not theirs.
     """
-    node, after, dt = when
     half_step, end = 0.5 * h, 1 - pose
     if ws.balance.at_node[0]:
         weigh_node(plan, ws, pose, h)
     if inputs.loads.shape[0]:
-        set_load(plan, ws, inputs, node, after)
+        set_load(plan, ws, inputs, when.node, when.after)
     if ws.extended.used[0]:
         finish_extended(plan, ws, half_step)
     else:
@@ -250,7 +250,7 @@ def _finish_part(plan, ws, inputs, pose, h, tol, when, last):
     if has_efforts(plan):
         finish_efforts(plan, ws, pose, half_step)
     if plan.constraints.row.size:
-        set_targets(plan, ws, inputs, node, after, dt)
+        set_targets(plan, ws, inputs, when.node, when.after, when.dt)
         finish_constraints(plan, ws, end)
         if plan.constraints.rate.size:
             place_rates(plan, ws, end)
@@ -265,14 +265,13 @@ def _finish_part(plan, ws, inputs, pose, h, tol, when, last):
 
 
 @njit
-def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
-    """A step of the scheme from a node, in one piece or in sub-steps of the whole scheme.
+def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, node, width, dt):
+    """A step of the scheme from ``node``, in one piece or in sub-steps of the whole scheme.
 
     A sub-step is repeated at half its size where it is not solved or, with ``ws.balance.redo``, energy comes from
     nowhere. It also ends at events. ``pose``: that of the state. ``stages``: their sizes over that of the
     step, which takes ``width`` times ``dt`` s. Returns (status, pose of the new state, iterations, further sub-steps).
     """
-    node, width, dt = when
     # shares of the step: what is done, a sub-step that no event ends, the sub-step that is tried
     done, size, part, iterations, pieces, events = 0.0, 1.0, 1.0, 0, 0, 0
     begin_events(plan, ws, pose, width * dt)
@@ -288,8 +287,9 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
         for stage in range(stages.size):
             share = width * part * stages[stage]
             until = before + share
+            when = Interval(node, before, until, dt)
             status, count, upper = _try_part(
-                plan, ws, inputs, end, dt * share, tol, stage, extrapolate and part == 1.0, (node, before, until, dt)
+                plan, ws, inputs, end, dt * share, tol, stage, extrapolate and part == 1.0, when
             )
             iterations += count
             if has_events and status == CONVERGED and leaps(plan, ws, 1 - end):
@@ -298,7 +298,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
                 break
             if taping:
                 keep_stage(plan, ws, end, upper, dt * share, node, 0.5 * (before + until))
-            if not _finish_part(plan, ws, inputs, end, dt * share, tol, (node, until, dt), stage == stages.size - 1):
+            if not _finish_part(plan, ws, inputs, end, dt * share, tol, when, stage == stages.size - 1):
                 status = NOT_CONVERGED
                 break
             if taping:
@@ -306,8 +306,8 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
             end, before = 1 - end, until
             copy_motions(ws.velocity, ws.saved_step.velocity[stage])
         if has_events and status == CONVERGED:
-            span = node, width * done, before, dt
-            verdict, least = judge_trial(plan, ws, inputs, (pose, end), span, part, min(size, 1.0 - done), composed)
+            span = Interval(node, width * done, before, dt)
+            verdict, least = judge_trial(plan, ws, inputs, pose, end, span, part, min(size, 1.0 - done), composed)
             events += verdict != ACCEPTED
             status, events = (NOT_CONVERGED, 0) if events > MOST_TRIALS else (status, events)
         if redo and status == CONVERGED and verdict == ACCEPTED:
@@ -362,21 +362,20 @@ def start_momentum(plan, ws, half_step):
 
 @njit(seconds=9, what="steps in maximal coordinates", ahead="the solver of joints")
 def run(
-    plan: Plan, ws: Workspace, inputs: Inputs, pose: int, grid: tuple[int, int, int, float, float],
+    plan: Plan, ws: Workspace, inputs: Inputs, pose: int, grid: NodeGrid,
     stages: ReadOnly[Float1], tol: float, interval_velocity: bool,
     out: tuple[Float3, Float3, Float3, Float2, Float2, Int1, Float1, Int1],
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """Take steps from a node on and record; adaptive ones stop at the last node before the end.
 
-    ``pose``: the one that holds the state. ``grid``: (node, steps, stride, dt, end), dt and end in s: nodes whose
-    number ``stride`` divides are recorded. ``stages``: their sizes over that of the step. ``interval_velocity``: record
+    ``pose``: the one that holds the state. ``stages``: their sizes over that of the step. ``interval_velocity``: record
     the velocity of the last step (order 1), not the projected one at the node.
 
     ``out``, in kernel order: position (T, nb, 3), quat (T, nb, 4), velocity (T, nb, 6), work (T, ne), states of laws
     (T, n), slot of a body that was not resolved since the record before (T,), -1 for none; time (T,), s; Newton
     iterations and sub-steps (2,), which are added to. Returns (status, pose, steps done, records written).
     """
-    node, steps, stride, dt, end = grid
+    node, steps, stride, dt, end = grid.node, grid.steps, grid.stride, grid.dt, grid.end
     position, quat, velocity, work, state, unresolved, time, counts = out
     record, pace, width = 0, ws.pace, 1.0
     adaptive = pace.factor[0] > 0.0
@@ -386,7 +385,7 @@ def run(
             if pace.time[0] + dt * width > end + SAME_TIME * dt:
                 return CONVERGED, pose, step, record
         status, pose, iterations, pieces = advance_step(
-            plan, ws, inputs, pose, stages, tol, node + step >= 3, (node + step, width, dt)
+            plan, ws, inputs, pose, stages, tol, node + step >= 3, node + step, width, dt
         )
         counts[0] += iterations
         counts[1] += pieces
@@ -441,7 +440,7 @@ def worst_residual(plan, ws):
     """Slot of the body and number of the joint with the largest residual of a step that failed; -1 for none.
 
     Residuals are those that the last `evaluate_step` left, scaled to m/s; NaN counts as the largest. All rows are
-    compared, those with a compliance too: of efforts and open limits, whose residual is zero.
+    compared, released ones too: of efforts and open limits, whose residual is zero.
     """
     body = joint = -1
     largest = -1.0

@@ -40,7 +40,7 @@ def evaluate_state(plan, ws, accepted, load):
     if accepted:
         follow_constraints(plan, ws, ws.position[0], ws.rotation[0])
     place(plan, ws, 0)
-    clear_rows(plan, ws.compliance, ws.jacobian[0])
+    clear_rows(plan, ws.released, ws.jacobian[0])
     for i in range(plan.bodies.mass.size):
         w = vector(ws.velocity[i, 3:])
         gyroscopic = cross(w, rotate(plan.bodies.inertia[i], w))
@@ -165,7 +165,7 @@ def _gap_of_pose(plan, ws):
         rotation_matrix(ws.quat[0, i], ws.rotation[0, i])
     follow_products(plan, ws, ws.position[0], ws.rotation[0])
     place(plan, ws, 0)
-    clear_rows(plan, ws.compliance, ws.jacobian[0])
+    clear_rows(plan, ws.released, ws.jacobian[0])
     gap = 0.0
     for r in range(plan.rows.role.size):
         gap = max(gap, plan.rows.scale[r] * abs(ws.residual_row[r]))

@@ -72,9 +72,9 @@ def workspace(
     write_role_spans(ws, ws.spans)
     ws.quat[..., 0] = 1.0
     ws.rotation[:] = ws.efforts.rotation[:] = np.eye(3)
-    ws.compliance[:] = plan.rows.role == EFFORT
+    ws.released[:] = plan.rows.role == EFFORT
     for c in inactive:
-        ws.compliance[plan.constraints.row[c] : plan.constraints.row[c] + plan.constraints.size[c]] = 1.0
+        ws.released[plan.constraints.row[c] : plan.constraints.row[c] + plan.constraints.size[c]] = 1.0
     if plan.contacts.body.size:
         list_all(ws)
     ws.balance.unresolved[:] = -1

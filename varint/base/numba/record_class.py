@@ -133,12 +133,15 @@ def _descriptor(array):
 
 
 def type_of(annotation, writable=True):
-    """numba's type of an annotation: `Float1` and its like, a record, int, float, bool, tuples of them, None."""
+    """numba's type of an annotation: `Float1` and its like, a record, int, float, bool, (named) tuples, None."""
     simple = {int: types.int64, float: types.float64, bool: types.boolean, None: types.none, type(None): types.none}
     if annotation in simple:
         return simple[annotation]
     if isinstance(annotation, type) and issubclass(annotation, CompiledRecord):
         return record_type(annotation)
+    if isinstance(annotation, type) and issubclass(annotation, tuple) and hasattr(annotation, "_fields"):
+        parts = get_type_hints(annotation, include_extras=True)
+        return types.BaseTuple.from_types([type_of(parts[name]) for name in annotation._fields], annotation)
     if get_origin(annotation) is Annotated:
         array, *marks = annotation.__metadata__
         return types.Array(array.kind, array.ndim, "C", readonly=not writable or READ_ONLY in marks)

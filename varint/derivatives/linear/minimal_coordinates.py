@@ -136,7 +136,7 @@ def mobility(mechanism: Mechanism, position: np.ndarray, quat_wxyz: np.ndarray) 
 
 def _mobility(plan: Plan, ws: Workspace) -> int:
     """Degrees of freedom of the mechanism, by the ranks that the solver found at the pose factored last."""
-    closed, closures = ws.compliance == 0.0, np.arange(plan.loops.node_row[0], plan.loops.node_row[-1])
+    closed, closures = ws.released == 0.0, np.arange(plan.loops.node_row[0], plan.loops.node_row[-1])
     in_tree = closed.copy()
     in_tree[closures] = False
     beside = np.zeros(len(closed), dtype=bool)  # rows of a closure that take part, but are no equation of their own

@@ -62,7 +62,7 @@ def at_rest(mechanism: Mechanism, state: State) -> Rest:
     command = inputs_at(mechanism, 0.0, state)
     ws.efforts.input[:] = command[compiled.force]
     place_anew(plan, ws, 0)
-    clear_rows(plan, ws.compliance, ws.jacobian[0])
+    clear_rows(plan, ws.released, ws.jacobian[0])
     ws.efforts.position[:], ws.efforts.rotation[:] = ws.position[0], ws.rotation[0]
     G = _rows(plan, ws)
     units, none = np.eye(6 * nb).reshape(-1, nb, 6), np.zeros((6 * nb, nb, 6))
@@ -93,7 +93,7 @@ def _rows(plan, ws):
     G = np.zeros((nr, nb + 1, 6))
     for side in (0, 1):
         np.add.at(G, (np.arange(nr), plan.measures.body[:nr, side]), ws.jacobian[0, :, side])
-    G[ws.compliance > 0.0] = 0.0
+    G[ws.released > 0.0] = 0.0
     for first, size in zip(plan.constraints.row, plan.constraints.size, strict=True):
         G[first] = G[first : first + size].sum(axis=0)
         G[first + 1 : first + size] = 0.0

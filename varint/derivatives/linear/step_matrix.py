@@ -22,6 +22,7 @@ from varint.step.dense import WIDE
 from varint.step.derivatives.columns import apply_wide
 from varint.step.derivatives.operator import prepare_operator
 from varint.step.derivatives.tape import play_stage
+from varint.step.intervals import StepSpan
 from varint.step.pairs import curve_pairs
 from varint.step.plan import JOINT, Plan, Tangent, Workspace
 
@@ -112,7 +113,7 @@ def step_matrix(mechanism: Mechanism, state: State | None, dt: float) -> StepMat
     curve_pairs(plan, ws, run.work, upper)
     owners = _owners(mechanism, ws)
     order = run.compiled.slot
-    matrix = _matrix(plan, ws, run.work, (upper, 1, h), order, [rows for _, rows in owners])
+    matrix = _matrix(plan, ws, run.work, StepSpan(upper, 1, h), order, [rows for _, rows in owners])
     bodies = {body.name: slice(6 * n, 6 * n + 6) for n, body in enumerate(mechanism.bodies)}
     rows, first = {}, 6 * len(bodies)
     for name, group in groupby(owners, key=lambda owner: owner[0]):
@@ -139,21 +140,21 @@ def _owners(mechanism: Mechanism, ws: Workspace) -> list[tuple[str, np.ndarray]]
     forces = compiled.force[plan.constraints.element]
     for c in np.argsort(forces, kind="stable"):
         first = plan.constraints.row[c]
-        if ws.compliance[first] == 0.0:
+        if ws.released[first] == 0.0:
             rows = np.arange(first, first + plan.constraints.size[c])
             owners.append((mechanism.forces[forces[c]].name, rows))
     return owners
 
 
 def _matrix(
-    plan: Plan, ws: Workspace, work: Tangent, step: tuple[int, int, float], order: np.ndarray, rows: list[np.ndarray]
+    plan: Plan, ws: Workspace, work: Tangent, step: StepSpan, order: np.ndarray, rows: list[np.ndarray]
 ) -> "csc_matrix":
     """The derivative, by the operator of the kernels on eight unknowns at a time; bodies in ``order``."""
     from scipy.sparse import csc_matrix, hstack
 
     nb, parts = order.size, []
     size, firsts = 6 * nb + len(rows), np.array([own[0] for own in rows], dtype=int)
-    to_unknown = [_to_unknown(ws.velocity[i, 3:], 0.5 * step[2]) for i in order]
+    to_unknown = [_to_unknown(ws.velocity[i, 3:], 0.5 * step.h) for i in order]
     for first in range(0, size, WIDE):
         body, row = np.zeros((nb, 6, WIDE)), np.zeros((plan.rows.role.size, WIDE))
         count = min(WIDE, size - first)

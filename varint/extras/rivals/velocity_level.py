@@ -241,7 +241,7 @@ class SparseSystem:
 
     def __init__(self, level: VelocityLevel, pattern: Pattern) -> None:
         self.level, plan, n = level, level.plan, pattern.shape[0]
-        nr, acts = plan.rows.role.size, level.ws.compliance == 0.0
+        nr, acts = plan.rows.role.size, level.ws.released == 0.0
         self._first = np.arange(nr)  # the row that a row of a constraint is added to
         for start, size in zip(plan.constraints.row, plan.constraints.size, strict=True):
             self._first[start : start + size] = start

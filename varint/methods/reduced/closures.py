@@ -124,9 +124,9 @@ class Closures:
     def hold(self, numbers: np.ndarray) -> None:
         """Make the last rows the one-sided ones with the ``numbers`` (n,), which stay at their values."""
         plan = self.whole
-        self.ws.compliance[self.held_rows] = 1.0  # rows of efforts, which have no curvature
+        self.ws.released[self.held_rows] = 1.0  # rows of efforts, which have no curvature
         self.held, self.held_rows = numbers, plan.measures.row[one_sided(plan).measure[numbers]]
-        self.ws.compliance[self.held_rows] = 0.0
+        self.ws.released[self.held_rows] = 0.0
         self.rows = np.concatenate([self.rows[: self._lasting], self.held_rows])
         held = np.arange(self._lasting, self.rows.size)
         self.first = np.concatenate([self.first[: self.moved.stop], held])

@@ -27,6 +27,7 @@ from varint.methods.variational.march import March, NodeBlock
 from varint.methods.variational.schemes import Scheme
 from varint.model.state import State
 from varint.plan import Compiled
+from varint.step.intervals import Interval
 from varint.step.meshes.coupling import (
     factor_coupling,
     pull_on_bodies,
@@ -179,13 +180,14 @@ class DeformableMarch(March):
         stages, extrapolate = self.scheme.stages.tolist(), self.node >= WARM
         for n, share in enumerate(stages):
             h, after = self.dt * share, before + share
-            begin_stage(plan, ws, given, h, n, extrapolate, (self.node, before, after, self.dt))
+            when = Interval(self.node, before, after, self.dt)
+            begin_stage(plan, ws, given, h, n, extrapolate, when)
             stage = DeformableStage(self, h)
             solved, iterations = stage.solve(self._speeds[n], extrapolate)
             count += iterations
             if not solved:
                 return False, count
-            when, last, k = (self.node, before, after, self.dt), n == len(stages) - 1, int(ws.tape.count[0])
+            last, k = n == len(stages) - 1, int(ws.tape.count[0])
             if not finish_stage(plan, ws, given, self.pose, h, self.tol, n, when, last):
                 return False, count
             if k < len(self.taped):
@@ -277,7 +279,7 @@ class DeformableStage:
         self.start_momenta, self.end_momenta = moved - kick, moved + kick
         self._residual = self.start_momenta[meshes.free] - self.march.momentum
         ws.residual_body[:] += meshes.wrenches(self.start_momenta, ws.rotation[pose])
-        closed = ws.compliance == 0.0
+        closed = ws.released == 0.0
         rows = (plan.rows.scale * ws.residual_row)[closed]
         bodies = ws.residual_body * np.repeat(plan.bodies.scale, 3, axis=1)
         own = self._residual / mass[meshes.free]

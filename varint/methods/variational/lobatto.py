@@ -277,10 +277,10 @@ class LobattoRun(SteppedRun):
         """Take so many steps, none for the present node. Return the status and the recorded nodes."""
         count = (self.done + steps) // self.every - self.done // self.every if steps else 1
         out = self._outputs(count)
-        grid = self.done, steps, self.every, self.dt
         status, done, iterations = march_nodes(
-            self.plan, self.ws, self.tree, self.rule, self.work, self._inputs(steps), grid, out
-        )
+            self.plan, self.ws, self.tree, self.rule, self.work, self._inputs(steps),
+            self.done, steps, self.every, self.dt, out,
+        )  # fmt: skip
         self.done += done
         self.iterations += iterations
         return status, out

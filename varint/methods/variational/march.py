@@ -18,6 +18,7 @@ from varint.step.constraints import set_targets, start_constraints
 from varint.step.energy.balance import start_balance
 from varint.step.energy.run_end import judge_end
 from varint.step.inputs import Inputs, set_inputs, set_load
+from varint.step.intervals import NodeGrid
 from varint.step.laws import evaluate_laws
 from varint.step.march.aside import step_aside
 from varint.step.march.spare_workspaces import spare_workspace
@@ -308,7 +309,7 @@ class March:
         nodes = np.arange(self.node // self.every + 1, last // self.every + 1) * self.every
         arrays, end = self.outputs(len(nodes)), min(self.end, self.stop)
         status, self.pose, done, records = run(
-            self.compiled.plan, self.ws, self.acting(), self.pose, (self.node, steps, self.every, self.dt, end),
+            self.compiled.plan, self.ws, self.acting(), self.pose, NodeGrid(self.node, steps, self.every, self.dt, end),
             self.scheme.stages, self.tol, self.scheme.staggered, arrays,
         )  # fmt: skip
         self.node += done
@@ -355,10 +356,10 @@ class March:
         else:
             kept, arrays, plan, scheme = self.checkpoint(), self.outputs(1), self.compiled.plan, self.scheme
             out = tuple(array[0] for array in arrays[:NODE_ARRAYS])
-            when = (self.node, share, self.dt)
             status, pose = step_aside(
-                plan, self.ws, self.acting(), self.pose, when, scheme.stages, self.tol, scheme.staggered, out
-            )
+                plan, self.ws, self.acting(), self.pose, self.node, share, self.dt,
+                scheme.stages, self.tol, scheme.staggered, out,
+            )  # fmt: skip
             if status != CONVERGED:
                 self.failure = (self.node, *worst_residual(plan, self.ws))
             elif look is not None:

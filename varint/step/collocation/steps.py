@@ -271,15 +271,14 @@ def _write_quaternion(R, q):
 @njit(seconds=20, what="steps of collocation")
 def march_nodes(
     plan: Plan, ws: Workspace, tree: HingeTree, rule: NodeRule, work: NodeWorkspace, inputs: Float3,
-    grid: tuple[int, int, int, float], out: tuple[Float3, Float3, Float3, Float2, Float2],
+    node: int, steps: int, stride: int, h: float, out: tuple[Float3, Float3, Float3, Float2, Float2],
 ) -> tuple[int, int, int]:  # fmt: skip
-    """Take steps from a node on and record.
+    """Take steps of ``h`` seconds from ``node`` on and record.
 
     ``inputs`` (steps, s, ne): of laws and loads at the nodes of each step, of one step where they are constant.
-    ``grid``: (node, steps, stride, h): nodes whose number ``stride`` divides are recorded, and the present one where no
-    step is to be taken. ``out``: the first five of those of `step.run`. Returns (status, steps done, iterations).
+    Nodes whose number ``stride`` divides are recorded, and the present one where no step is to be taken. ``out``: the
+    first five of those of `step.run`. Returns (status, steps done, iterations).
     """
-    node, steps, stride, h = grid
     position, quat, velocity, energy_work, state = out
     record, iterations = 0, 0
     start_poses(tree, work)

@@ -38,7 +38,7 @@ def _mobility(plan, m, G):
 
 @indirect(seconds=1, what=WHAT)
 def brace_rows(plan: Plan, ws: Workspace, pose: int) -> None:
-    """Write the gradients of the rigid ones to ``ws.jacobian[pose]``, scaled for the compliance of 1 that rows have."""
+    """Write the gradients of the rigid ones to ``ws.jacobian[pose]``, scaled for the 1 of `ws.released`."""
     work, half_step = ws.efforts, 0.5 * ws.balance.dt[0]
     for n in range(plan.compliant.joint_row.size):
         r, s = plan.compliant.joint_row[n], plan.compliant.joint_sum[n]

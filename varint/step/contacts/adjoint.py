@@ -18,7 +18,7 @@ import math
 
 from varint.base.numba import njit
 from varint.mathematics.vectors import ZERO, dot, vector
-from varint.step.contacts.changes import body_of_side, frame_of, move_points, push_change
+from varint.step.contacts.changes import UnitMotion, body_of_side, frame_of, move_points, push_change
 from varint.step.contacts.cones import APART, SLIDING, STICKING, growth_of_slip, turned_slip
 from varint.step.contacts.features import feature_of
 from varint.step.dense import add_scaled6, dot6, rank_lu_factor, rank_lu_solve
@@ -149,7 +149,7 @@ def _size_along(plan, ws, k, a, body):
 def _solve_column(plan, ws, tangent, step):
     """Replace the column of the workspace by A^-T times it; a ``step`` of no size is that of a node."""
     body, row = ws.contacts.column_body, ws.contacts.column_row
-    if step[2] == 0.0:
+    if step.h == 0.0:
         solve_again(plan, ws, step, body, row)
         return
     spare = (tangent.body[1], tangent.row[1]), (tangent.body[2], tangent.row[2]), (tangent.body[3], tangent.row[3])
@@ -161,7 +161,7 @@ def solve_duals(plan, ws, tangent, step, count, body, row):
     """Complete x = A^-T g in ``body`` (nb, 6), ``row`` (nr,) by the ``count`` contacts of `list_touching`.
 
     ``ws.contacts.row`` is L. Of each contact ``change`` (3,) is y, and ``given`` (3,), which holds the gradient by its
-    rates before, that gradient less F_u^T y. ``step``: (upper, end, h), of factors at hand; h = 0 at a node.
+    rates before, that gradient less F_u^T y. ``step``: a `StepSpan`, of factors at hand; h = 0 at a node.
     """
     work, n = ws.contacts, 3 * count
     products, right, size = work.inside_mobility, work.inside_rows[0], 0.0
@@ -311,4 +311,4 @@ def pushes_back(plan, ws, pose, k, share, vectors, state):
     for side in range(2):
         i = body_of_side(plan, k, side)
         for c in range(6 if i < plan.bodies.mass.size else 0):
-            state[i, c] += push_change(plan, ws, pose, k, share, vectors, (side, c))
+            state[i, c] += push_change(plan, ws, pose, k, share, vectors, UnitMotion(side, c))

@@ -6,6 +6,7 @@ dt_a = -(dn . t_a) n: the law does not depend on their angle about n.
 """
 
 import math
+from typing import NamedTuple
 
 from varint.base.numba import njit
 from varint.mathematics.vectors import ZERO, add, cross, dot, rotate, rotate_back, scale, sub, vector
@@ -44,6 +45,13 @@ def points_of(plan, ws, pose, k):
     return normal, A, B, levers_of(plan, ws, k)
 
 
+class UnitMotion(NamedTuple):
+    """One of the twelve unit motions of the bodies of a contact."""
+
+    side: int  # of the contact: 0 or 1
+    column: int  # 0 to 2: 1 m/s along an axis of the world, 3 to 5: 1 rad/s about an axis of the body
+
+
 @njit
 def unit_motion(plan, ws, pose, k, side, column):
     """Velocity and angular velocity, world, of a unit motion."""
@@ -72,11 +80,11 @@ def move_points(plan, ws, pose, k, side, column):
 def push_change(plan, ws, pose, k, share, vectors, at):
     """The change of sum_a ``share[a]`` (3,) ``upper[k, a]`` . ``vectors`` (nb, 6) by the unit motion ``at``.
 
-    ``at``: (side, column), at the pose of ``upper``.
+    ``at``: at the pose of ``upper``.
     """
     (n, s, t), (_, A, B, levers) = frame_of(plan, ws, k), points_of(plan, ws, pose, k)
-    motion = unit_motion(plan, ws, pose, k, at[0], at[1])
-    dn, dA, dB = move_points(plan, ws, pose, k, at[0], at[1])
+    motion = unit_motion(plan, ws, pose, k, at.side, at.column)
+    dn, dA, dB = move_points(plan, ws, pose, k, at.side, at.column)
     push = add(scale(share[0], n), add(scale(share[1], s), scale(share[2], t)))
     turned = sub(scale(share[0], dn), scale(share[1] * dot(dn, s) + share[2] * dot(dn, t), n))
     touching = scale(0.5, add(add(A, scale(levers[0], n)), add(B, scale(levers[1], n))))
@@ -88,7 +96,7 @@ def push_change(plan, ws, pose, k, share, vectors, at):
             continue
         sign, arm, swept = 1.0 if side == 0 else -1.0, sub(touching, vector(ws.position[pose, i])), moved
         along, turn, tilted = vector(vectors[i]), rotate(ws.rotation[pose, i], vector(vectors[i, 3:])), ZERO
-        if side == at[0]:
+        if side == at.side:
             swept, tilted = sub(swept, motion[0]), cross(motion[1], turn)
         torque = add(cross(swept, push), cross(arm, turned))
         total += sign * (dot(along, turned) + dot(turn, torque) + dot(tilted, cross(arm, push)))
@@ -97,17 +105,17 @@ def push_change(plan, ws, pose, k, share, vectors, at):
 
 @njit
 def gap_change(plan, ws, pose, k, at):
-    """The change of the gap of contact k by a unit motion ``at``: (side, column)."""
+    """The change of the gap of contact k by a unit motion ``at``."""
     normal, A, B, _ = points_of(plan, ws, pose, k)
-    motion, i = unit_motion(plan, ws, pose, k, at[0], at[1]), body_of_side(plan, k, at[0])
-    arm = sub(A if at[0] == 0 else B, vector(ws.position[pose, i]))
-    return (1.0 if at[0] == 0 else -1.0) * dot(normal, add(motion[0], cross(motion[1], arm)))
+    motion, i = unit_motion(plan, ws, pose, k, at.side, at.column), body_of_side(plan, k, at.side)
+    arm = sub(A if at.side == 0 else B, vector(ws.position[pose, i]))
+    return (1.0 if at.side == 0 else -1.0) * dot(normal, add(motion[0], cross(motion[1], arm)))
 
 
 @njit
 def _places(plan, ws, step, k, side, here, there):
     """Carriers of a side at start and end of a step, ``here`` and ``there``, world, in the axes of its body."""
-    start, end, _ = step
+    start, end = step.upper, step.end
     i = body_of_side(plan, k, side)
     first = rotate_back(ws.rotation[start, i], sub(here, vector(ws.position[start, i])))
     return first, rotate_back(ws.rotation[end, i], sub(there, vector(ws.position[end, i])))
@@ -115,12 +123,12 @@ def _places(plan, ws, step, k, side, here, there):
 
 @njit
 def slip_by_end(plan, ws, step, k, along, at):
-    """The change of the slip ``along`` a vector by the unit motion ``at`` of the end of a step (start, end, h)."""
-    start, end, h = step
+    """The change of the slip ``along`` a vector by the unit motion ``at`` of the end of a step."""
+    start, end, h = step.upper, step.end, step.h
     _, A, B, levers = points_of(plan, ws, start, k)
     _, C, D, _ = points_of(plan, ws, end, k)
-    motion = unit_motion(plan, ws, end, k, at[0], at[1])
-    dn, dC, dD = move_points(plan, ws, end, k, at[0], at[1])
+    motion = unit_motion(plan, ws, end, k, at.side, at.column)
+    dn, dC, dD = move_points(plan, ws, end, k, at.side, at.column)
     total = 0.0
     for side in range(2):
         i = body_of_side(plan, k, side)
@@ -129,7 +137,7 @@ def slip_by_end(plan, ws, step, k, along, at):
         R, Q = ws.rotation[start, i], ws.rotation[end, i]
         place = _places(plan, ws, step, k, side, A if side == 0 else B, C if side == 0 else D)
         swept, turning = dC if side == 0 else dD, ZERO
-        if side == at[0]:
+        if side == at.side:
             turning = rotate_back(Q, motion[1])
             swept = sub(swept, motion[0])
         shift = scale(0.5, sub(rotate_back(Q, swept), cross(turning, place[1])))
@@ -147,11 +155,11 @@ def slip_by_start(plan, ws, step, k, along, at):
 
     With the velocities and the end held.
     """
-    start, end, h = step
+    start, end, h = step.upper, step.end, step.h
     n, A, B, levers = points_of(plan, ws, start, k)
     after, C, D, _ = points_of(plan, ws, end, k)
-    motion = unit_motion(plan, ws, start, k, at[0], at[1])
-    dn, dA, dB = move_points(plan, ws, start, k, at[0], at[1])
+    motion = unit_motion(plan, ws, start, k, at.side, at.column)
+    dn, dA, dB = move_points(plan, ws, start, k, at.side, at.column)
     mean, turned, total = scale(0.5, add(n, after)), scale(-dot(dn, along), n), 0.0
     for side in range(2):
         i = body_of_side(plan, k, side)
@@ -162,7 +170,7 @@ def slip_by_start(plan, ws, step, k, along, at):
         p, spin = scale(0.5, add(place[0], place[1])), rotate(R, vector(ws.velocity[i, 3:]))
         slip = add(v, scale(1.0 / h, sub(rotate(Q, p), rotate(R, p))))
         swept, turning, spun = dA if side == 0 else dB, ZERO, ZERO
-        if side == at[0]:
+        if side == at.side:
             turning = rotate_back(R, motion[1])
             swept, spun = sub(swept, motion[0]), cross(motion[1], spin)
         shift = scale(0.5, sub(rotate_back(R, swept), cross(turning, place[0])))
@@ -177,17 +185,17 @@ def slip_by_start(plan, ws, step, k, along, at):
 @njit
 def slip_by_velocity(plan, ws, step, k, along, at):
     """The change of the slip ``along`` a vector by a unit change of a velocity, with both poses held; `unit_motion`."""
-    start, end, _ = step
-    motion, lever = unit_motion(plan, ws, start, k, at[0], at[1]), points_of(plan, ws, start, k)[3][at[0]]
+    start, end = step.upper, step.end
+    motion, lever = unit_motion(plan, ws, start, k, at.side, at.column), points_of(plan, ws, start, k)[3][at.side]
     mean = scale(0.5, add(points_of(plan, ws, start, k)[0], points_of(plan, ws, end, k)[0]))
     change = dot(along, motion[0]) + lever * dot(cross(mean, along), motion[1])
-    return (1.0 if at[0] == 0 else -1.0) * change
+    return (1.0 if at.side == 0 else -1.0) * change
 
 
 @njit
 def slip_by_size(plan, ws, step, k, along):
     """The change of the slip ``along`` a vector by the size of the step, with poses and velocities held."""
-    start, end, h = step
+    start, end, h = step.upper, step.end, step.h
     _, A, B, _ = points_of(plan, ws, start, k)
     _, C, D, _ = points_of(plan, ws, end, k)
     total = 0.0
@@ -207,7 +215,7 @@ def write_step_rows(plan, ws, step, k):
 
     Both (3, 12): motions of both bodies at the end, and changes (dv, dphi) of both, see operator.py.
     """
-    _, end, h = step
+    end, h = step.end, step.h
     _, s, t = frame_of(plan, ws, k)
     ends, row = ws.contacts.lower[k], ws.contacts.row[k]
     for side in range(2):
@@ -220,19 +228,19 @@ def write_step_rows(plan, ws, step, k):
         u = scale(0.5 * h, vector(ws.velocity[i, 3:]))
         cosine = math.sqrt(1.0 - dot(u, u))
         for c in range(6):
-            ends[0, 6 * side + c] = gap_change(plan, ws, end, k, (side, c)) / h
+            ends[0, 6 * side + c] = gap_change(plan, ws, end, k, UnitMotion(side, c)) / h
             row[0, 6 * side + c] = h * ends[0, 6 * side + c]
         for a in range(1, 3):
             along = s if a == 1 else t
             for c in range(6):
-                ends[a, 6 * side + c] = slip_by_end(plan, ws, step, k, along, (side, c))
+                ends[a, 6 * side + c] = slip_by_end(plan, ws, step, k, along, UnitMotion(side, c))
                 row[a, 6 * side + c] = h * ends[a, 6 * side + c]
             spun = (
-                slip_by_velocity(plan, ws, step, k, along, (side, 3)),
-                slip_by_velocity(plan, ws, step, k, along, (side, 4)),
-                slip_by_velocity(plan, ws, step, k, along, (side, 5)),
+                slip_by_velocity(plan, ws, step, k, along, UnitMotion(side, 3)),
+                slip_by_velocity(plan, ws, step, k, along, UnitMotion(side, 4)),
+                slip_by_velocity(plan, ws, step, k, along, UnitMotion(side, 5)),
             )
             by_turn = add(scale(cosine, spun), cross(spun, u))  # dw = c dphi + u x dphi
             for c in range(3):
-                row[a, 6 * side + c] += slip_by_velocity(plan, ws, step, k, along, (side, c))
+                row[a, 6 * side + c] += slip_by_velocity(plan, ws, step, k, along, UnitMotion(side, c))
                 row[a, 6 * side + 3 + c] += by_turn[c]

@@ -21,7 +21,7 @@ from varint.step.contacts.adjoint import (
     solve_duals,
     write_law,
 )
-from varint.step.contacts.changes import body_of_side, frame_of, gap_change
+from varint.step.contacts.changes import UnitMotion, body_of_side, frame_of, gap_change
 from varint.step.contacts.cones import SLIDING
 from varint.step.contacts.events import PARTING, PROJECTION
 from varint.step.contacts.features import feature_of, rate_along
@@ -32,6 +32,7 @@ from varint.step.dense import add_scaled6, copy_motions
 from varint.step.derivatives.adjoint import curvature_of_rows_back, momenta_back
 from varint.step.derivatives.by_numbers import add_node
 from varint.step.derivatives.tape import play_event
+from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_newton
 from varint.step.projection import project_velocities
 
@@ -67,7 +68,7 @@ def _solution_back(plan, ws, work, state, carried, by):
             for c in range(12):
                 contacts.row[k, a, c] = contacts.upper[k, a, c]
     if count > 0:
-        solve_duals(plan, ws, work, (0, 0, 0.0), count, ws.increment_body, ws.increment_row)
+        solve_duals(plan, ws, work, StepSpan(0, 0, 0.0), count, ws.increment_body, ws.increment_row)
     curvature_of_rows_back(plan, ws, 0, state)
     add_node(plan, ws, 0, ws.increment_body, ws.increment_row, ws.velocity, ws.multiplier, by)
     for m in range(count):
@@ -216,7 +217,7 @@ def contact_margin_at(plan, ws, events, j, state):
     for side in range(2):
         i = body_of_side(plan, k, side)
         for c in range(6 if i < plan.bodies.mass.size else 0):
-            state[i, c] += gap_change(plan, ws, 0, k, (side, c))
+            state[i, c] += gap_change(plan, ws, 0, k, UnitMotion(side, c))
 
 
 @njit(seconds=1, what="derivatives of contacts")

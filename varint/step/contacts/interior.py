@@ -61,17 +61,17 @@ def start_inside(plan, ws, step, enough):
 
 
 @njit
-def push_column(plan, ws, step, only):
-    """Write the motion by unit impulse ``only`` (contact, row), or by all impulses if its contact is negative."""
+def push_column(plan, ws, step, contact, row):
+    """Write the motion by the unit impulse along a ``row`` of a ``contact``, or by all impulses if that is negative."""
     work, nb = ws.contacts, plan.bodies.mass.size
     work.column_body[:] = 0.0
     work.column_row[:] = 0.0
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
-        if not work.taking[k] or (only[0] >= 0 and k != only[0]):
+        if not work.taking[k] or (contact >= 0 and k != contact):
             continue
         for a in range(3):
-            share = work.z[k, a] if only[0] < 0 else (1.0 if a == only[1] else 0.0)
+            share = work.z[k, a] if contact < 0 else (1.0 if a == row else 0.0)
             add_scaled6(work.column_body[plan.contacts.body[k]], share, work.upper[k, a])
             if plan.contacts.other[k] != nb:
                 add_scaled6(work.column_body[plan.contacts.other[k]], share, work.upper[k, a, 6:])
@@ -83,7 +83,7 @@ def _write_mobility(plan, ws, step, count):
     """Write W (3 m, 3 m) of the listed contacts to ``ws.contacts.inside_mobility``."""
     work, size = ws.contacts, 3 * count
     for column in range(size):
-        push_column(plan, ws, step, (work.inside[column // 3], column % 3))
+        push_column(plan, ws, step, work.inside[column // 3], column % 3)
         for m in range(count):
             for a in range(3):
                 rate = rate_along(plan, work.row, work.inside[m], a, work.column_body)

@@ -29,6 +29,7 @@ from varint.step.contacts.rolling import is_rolling, take_normal
 from varint.step.contacts.rows import EPSILON, STILL, rest_on
 from varint.step.dense import add_scaled6, copy_motions, dot6
 from varint.step.efforts import clear_rows
+from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_again, solve_newton
 from varint.step.momentum import momenta_of
 from varint.step.plan import Plan, Workspace
@@ -93,10 +94,10 @@ def _solve(plan, ws, pose, afresh):
             mass_pivots(plan, ws.ldu.D)
         fold_cones(plan, ws, body, factored)
         if factored:
-            solve_again(plan, ws, (pose, pose, 0.0), body, row)
+            solve_again(plan, ws, StepSpan(pose, pose, 0.0), body, row)
         else:
             solve_newton(plan, ws, body, row, pose, pose)
-        solve_coupled(plan, ws, (pose, pose, 0.0), factored, body, row)
+        solve_coupled(plan, ws, StepSpan(pose, pose, 0.0), factored, body, row)
         unfold_cones(plan, ws, body)
         add_changes(ws, 1.0)
         factored = _is_linear(plan, work)
@@ -139,9 +140,9 @@ def _start_inside(plan, ws, pose, enough):
     for r in range(row.size):
         work.multiplier[r] = row[r]
     _look(plan, ws, ALL_APART)
-    if not start_inside(plan, ws, (pose, pose, 0.0), enough):
+    if not start_inside(plan, ws, StepSpan(pose, pose, 0.0), enough):
         return False
-    push_column(plan, ws, (pose, pose, 0.0), (-1, 0))
+    push_column(plan, ws, StepSpan(pose, pose, 0.0), -1, 0)
     for i in range(body.shape[0]):
         add_scaled6(work.velocity[i], 1.0, work.column_body[i])
     for r in range(row.size):
@@ -159,7 +160,7 @@ def _write_residuals(plan, ws, pose):
             body[i, j] = work.body[i, j] - body[i, j]
     add_pushes(plan, ws, 1.0, body)
     for r in range(row.size):
-        row[r] = work.right[r] - ws.compliance[r] * work.multiplier[r]
+        row[r] = work.right[r] - ws.released[r] * work.multiplier[r]
         for side in range(2):
             i = plan.measures.body[r, side]
             if i != nb:
@@ -212,7 +213,7 @@ def project_contacts(plan: Plan, ws: Workspace, pose: int) -> None:
         work.sticking[k] = True
         for a in range(2 if size > 0.0 else 0):
             work.direction[k, a] = slip[a] / size
-    clear_rows(plan, ws.compliance, ws.jacobian[pose])
+    clear_rows(plan, ws.released, ws.jacobian[pose])
     for i in range(plan.bodies.mass.size):
         for j in range(6):
             ws.increment_body[i, j] = ws.momentum[i, j]

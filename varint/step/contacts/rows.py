@@ -14,6 +14,7 @@ from varint.step.contacts.cones import ALL_APART, APART, STICKING, STILL, add_pu
 from varint.step.contacts.coupling import solve_coupled
 from varint.step.contacts.features import feature_of, feature_rates, locate_contact, rate_along, write_feature_frame
 from varint.step.contacts.rolling import follow_parent, is_rolling, rolling_rates, take_normal, write_rolling_frame
+from varint.step.intervals import StepSpan
 from varint.step.plan import Plan, Workspace
 
 OUT_OF_REACH = 1e3  # m: the gap of a slot without features
@@ -205,17 +206,15 @@ def press_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float) ->
 
 
 @indirect(seconds=1, what="contacts")
-def fold_contacts(plan: Plan, ws: Workspace, step: tuple[int, int, float], factored: bool, body: Float2) -> None:
-    """Write the rows of contacts, unless ``factored``, and `fold_cones`; ``step``: (start, end, h)."""
+def fold_contacts(plan: Plan, ws: Workspace, step: StepSpan, factored: bool, body: Float2) -> None:
+    """Write the rows of contacts, unless ``factored``, and `fold_cones`."""
     if not factored:
-        write_all_plane_rows(plan, ws, step[0], step[1], step[2])
+        write_all_plane_rows(plan, ws, step.upper, step.end, step.h)
     fold_cones(plan, ws, body, factored)
 
 
 @indirect(seconds=1, what="contacts")
-def unfold_contacts(
-    plan: Plan, ws: Workspace, step: tuple[int, int, float], factored: bool, body: Float2, row: Float1
-) -> None:
+def unfold_contacts(plan: Plan, ws: Workspace, step: StepSpan, factored: bool, body: Float2, row: Float1) -> None:
     """Complete a solution in ``body`` (nb, 6), ``row`` (nr,) by the contacts: `solve_coupled` and `unfold_cones`."""
     solve_coupled(plan, ws, step, factored, body, row)
     unfold_cones(plan, ws, body)

@@ -18,25 +18,33 @@ from varint.step.contacts.adjoint import (
     solve_duals,
     write_law,
 )
-from varint.step.contacts.changes import across, body_of_side, frame_of, slip_by_size, slip_by_start, write_step_rows
+from varint.step.contacts.changes import (
+    UnitMotion,
+    across,
+    body_of_side,
+    frame_of,
+    slip_by_size,
+    slip_by_start,
+    write_step_rows,
+)
 from varint.step.contacts.cones import SLIDING, STICKING
 from varint.step.contacts.features import feature_of
 from varint.step.contacts.rows import STILL
+from varint.step.intervals import StepSpan
 from varint.step.plan import ByNumbers, Plan, Tangent, Tape, Workspace
 
 
 @indirect(seconds=6, what="derivatives of contacts")
 def stage_back(
-    plan: Plan, ws: Workspace, tape: Tape, work: Tangent, at: tuple[int, int, float], carried: Float1,
+    plan: Plan, ws: Workspace, tape: Tape, work: Tangent, stage: int, step: StepSpan, carried: Float1,
     body: Float2, row: Float1, by: ByNumbers,
 ) -> None:  # fmt: skip
     """Complete x = A^-T g in ``body`` (nb, 6), ``row`` (nr,) by the contacts of a stage that is on the tape.
 
-    Adds to ``work.start``, ``work.end`` and ``by``. ``at``: (stage, upper, h). ``carried``: the gradient by what the
+    Adds to ``work.start``, ``work.end`` and ``by``. ``carried``: the gradient by what the
     stage hands on; that by what it was handed goes to ``work.state``.
     """
-    stage, upper, h = at
-    contacts, step = ws.contacts, (upper, 1, h)
+    contacts = ws.contacts
     work.state[ws.efforts.state.size :] = 0.0
     count = list_touching(plan, ws)
     if count == NOBODY:
@@ -59,7 +67,7 @@ def stage_back(
         for side in range(2):
             i = body_of_side(plan, k, side)
             for c in range(6 if i < plan.bodies.mass.size else 0):
-                work.start[i, c] += slip_by_start(plan, ws, step, k, along, (side, c))
+                work.start[i, c] += slip_by_start(plan, ws, step, k, along, UnitMotion(side, c))
         by.h[stage] += slip_by_size(plan, ws, step, k, along)
         _before_back(plan, ws, k, work.state, work.start)
         _step_numbers(plan, ws, step, k, by)
@@ -98,7 +106,7 @@ def _step_numbers(plan, ws, step, k, by):
     """Add the gradient by radius, height and point of a contact with a plane, of its rates over a step, to ``by``."""
     if feature_of(plan, k) >= 0:
         return
-    start, end, h = step
+    start, end, h = step.upper, step.end, step.h
     i, rate = plan.contacts.body[k], ws.contacts.given[k]
     (n, s, t), R, Q = frame_of(plan, ws, k), ws.rotation[start, i], ws.rotation[end, i]
     along = add(scale(rate[1], s), scale(rate[2], t))

@@ -13,6 +13,7 @@ from varint.step.contacts.interior import COARSE, SHARP, start_inside
 from varint.step.contacts.rows import keep_solution, start_step, write_all_plane_rows
 from varint.step.contacts.starts import CALM, weigh_start
 from varint.step.dense import copy_motions
+from varint.step.intervals import StepSpan
 from varint.step.newton import (
     ATTACH_ABOVE,
     CONVERGED,
@@ -44,7 +45,7 @@ def solve_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float, to
     ws.contacts.share[0] = 1.0
     start_step(plan, ws, start, h)
     attaches = ws.ldu.K.size > 0 or _any_moves(ws)
-    status, count = _solve(plan, ws, (start, end, h), tol, math.inf if attaches else 0.0)
+    status, count = _solve(plan, ws, StepSpan(start, end, h), tol, math.inf if attaches else 0.0)
     weigh_start(ws, count, h)
     keep_solution(ws)
     return status, count
@@ -84,7 +85,7 @@ def _solve(plan, ws, step, tol, increment):
 @njit
 def _evaluate(plan, ws, step, increment):
     """`evaluate_step` at positions without rests where joints were closed, which ``ws.velocity`` leads to exactly."""
-    start, end, h = step
+    start, end, h = step.upper, step.end, step.h
     missed = evaluate_step(plan, ws, start, end, h, start, increment)
     if increment > ATTACH_ABOVE:
         for i in range(ws.velocity.shape[0]):
@@ -138,7 +139,7 @@ def _start_inside(plan, ws, step, rounds):
 @njit
 def _approach_inside(plan, ws, step, enough, again):
     """A round of `_start_inside` from the iterate at hand; ``again``: it has impulses."""
-    work, (start, end, h) = ws.contacts, step
+    work, start, end, h = ws.contacts, step.upper, step.end, step.h
     for passes in range(FREE_PASSES + 1):
         work.forced[0] = ALL_APART
         merit = _evaluate(plan, ws, step, math.inf)[0]
@@ -191,14 +192,13 @@ def _begin_anew(ws):
 
 
 @njit
-def _is_foreseen(plan, ws, tol, missed):
-    """Whether the start values solve the step; ``missed``: the last three numbers of `evaluate_step`.
+def _is_foreseen(plan, ws, tol, worst, unbalanced, size):
+    """Whether the start values solve the step; the last three arguments are of `evaluate_step`.
 
     What they miss of the rows would open these. What they miss of the momenta is taken off these at the end of the
     step; while a contact slides it may be more than the round-off of a position over the step, as extrapolated
     velocities drift off by that in each step.
     """
-    worst, unbalanced, size = missed
     least = FORESEEN * size
     if worst <= EPSILON * size:
         return True
@@ -222,7 +222,7 @@ def _worst_row(plan, ws):
     """Largest residual of the rows of joints and contacts, m/s."""
     work, worst, missed = ws.contacts, 0.0, 0.0
     for r in range(plan.rows.role.size):
-        if ws.compliance[r] == 0.0:
+        if ws.released[r] == 0.0:
             worst = max(worst, plan.rows.scale[r] * abs(ws.residual_row[r]))
     for n in range(work.near_count[0]):
         missed = max(missed, work.missed[natural(work.near[n])])
@@ -236,7 +236,7 @@ def _iterate(plan, ws, step, tol, increment):
     ``increment``: the change that led to it, see `evaluate_step`. A full increment is taken whether or not it lowers
     the residual: that is what settles the states of contacts.
     """
-    start, end, h = step
+    start, end, h = step.upper, step.end, step.h
     merit, worst, unbalanced, size = _evaluate(plan, ws, step, increment)
     forced, ws.contacts.forced[0] = ws.contacts.forced[0] != AS_FOUND, AS_FOUND
     if not math.isfinite(merit):
@@ -244,7 +244,7 @@ def _iterate(plan, ws, step, tol, increment):
     factored, polished = False, False
     for iteration in range(ITERATIONS):
         floor = 8.0 * EPSILON * size
-        if polished or (not forced and _is_foreseen(plan, ws, tol, (worst, unbalanced, size))):
+        if polished or (not forced and _is_foreseen(plan, ws, tol, worst, unbalanced, size)):
             return CONVERGED, iteration
         increment = newton_increment(plan, ws, end, h, start, factored)
         if not math.isfinite(increment):

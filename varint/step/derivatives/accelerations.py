@@ -22,6 +22,7 @@ from varint.step.dense import add_scaled6, dot6
 from varint.step.derivatives.operator import join_constraints, pair_of
 from varint.step.derivatives.tangent import add_changes_from, add_input, is_still
 from varint.step.efforts import clear_rows
+from varint.step.intervals import StepSpan
 from varint.step.laws import evaluate_laws
 from varint.step.ldu import solve_again
 from varint.step.loads import differentiate_loads, evaluate_loads
@@ -54,7 +55,7 @@ def acceleration_changes(plan, ws, work, bend, inputs, changes, out):
         evaluate_loads(plan, ws, efforts.rotation, ws.velocity)
         differentiate_loads(plan, ws, efforts.position, efforts.rotation, ws.velocity)
         add_efforts(plan, efforts, load)
-    clear_rows(plan, ws.compliance, ws.jacobian[0])
+    clear_rows(plan, ws.released, ws.jacobian[0])
     accelerate(plan, ws, 0, ws.pace.rows, ws.velocity, bend, ws.jacobian[1])
     for r in range(row.size):
         ws.multiplier[r] = ws.increment_row[r]
@@ -68,7 +69,7 @@ def acceleration_changes(plan, ws, work, bend, inputs, changes, out):
             for k in range(6):
                 work.middle[i, k], work.velocity[i, k] = changes[n, i, k], changes[n, i, 6 + k]
         if has_efforts(plan):
-            add_changes_from(plan, ws, work, (0, 1.0, 1.0), work.state, out[n])
+            add_changes_from(plan, ws, work, 0, 1.0, 1.0, work.state, out[n])
         _change_rows(plan, ws, work, row, out[n])
         if moving:
             _change_bends(plan, ws, work, row)
@@ -78,13 +79,13 @@ def acceleration_changes(plan, ws, work, bend, inputs, changes, out):
             for k in range(3):
                 out[n, i, 3 + k] -= one[k] + other[k]
         join_constraints(plan, ws, work.no_row, row)
-        solve_again(plan, ws, (0, 0, 1.0), out[n], row)
+        solve_again(plan, ws, StepSpan(0, 0, 1.0), out[n], row)
     for m in range(elements.size):
         n = changes.shape[0] + m
         out[n] = 0.0
         row[:] = 0.0
         add_input(plan, ws, elements[m], spans[m], 1.0, 1.0, out[n])
-        solve_again(plan, ws, (0, 0, 1.0), out[n], row)
+        solve_again(plan, ws, StepSpan(0, 0, 1.0), out[n], row)
 
 
 @njit
@@ -96,7 +97,7 @@ def _change_rows(plan, ws, work, row, out):
     efforts = ws.efforts
     for r in range(row.size):
         row[r] = 0.0
-        if ws.compliance[r] > 0.0:
+        if ws.released[r] > 0.0:
             continue
         pair_of(plan, r, work.middle, efforts.motion)
         if not is_still(efforts.motion):
@@ -146,7 +147,7 @@ def _change_bends(plan, ws, work, row):
             share = (8.0 if part == 0.5 else -1.0) * side / (6.0 * step)
             for r in range(row.size):
                 pair_of(plan, r, work.middle, efforts.motion)
-                if ws.compliance[r] > 0.0 or is_still(efforts.motion):
+                if ws.released[r] > 0.0 or is_still(efforts.motion):
                     continue
                 pair_of(plan, r, ws.velocity, efforts.motion)
                 weighted_curvature(plan, ws, r, ws.position[1], ws.rotation[1], efforts.motion, efforts.change)

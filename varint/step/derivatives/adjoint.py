@@ -22,6 +22,7 @@ from varint.step.derivatives.refine import refine_transposed
 from varint.step.derivatives.tangent import factor_stage, step_turn, turned_back
 from varint.step.derivatives.tape import play_stage
 from varint.step.efforts import curvature_factor
+from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_newton
 from varint.step.loads import body_of
 from varint.step.momentum import angular_momentum
@@ -41,18 +42,19 @@ def carry_back(plan, ws, tape, work, stages, state, law_state, by):
     spare = (work.body[1], work.row[1]), (work.body[2], work.row[2]), (work.body[3], work.row[3])
     for k in range(stages[1] - 1, stages[0] - 1, -1):
         upper, h = play_stage(plan, ws, tape, k)
-        factor_stage(plan, ws, body, row, (upper, 1, h), True)
+        step = StepSpan(upper, 1, h)
+        factor_stage(plan, ws, body, row, step, True)
         by.h[k] = 0.0
         for s in range(law_state.size):
             by.state[k, s] = law_state[s]
         _from_end(plan, ws, work, h, state, law_state, body, row)
-        refine_transposed(plan, ws, (upper, 1, h), body, row, work.left, spare)
+        refine_transposed(plan, ws, step, body, row, work.left, spare)
         if has_contacts(plan):
-            stage_back(plan, ws, tape, work, (k, upper, h), law_state, body, row, by)
-        _to_start(plan, ws, work, (upper, 1, h), body, row, state)
+            stage_back(plan, ws, tape, work, k, step, law_state, body, row, by)
+        _to_start(plan, ws, work, step, body, row, state)
         for s in range(law_state.size):
             law_state[s] = work.state[s]
-        add_stage(plan, ws, tape, work, k, (upper, 1, h), body, row, by)
+        add_stage(plan, ws, tape, work, k, step, body, row, by)
 
 
 @njit(seconds=2, what="derivatives of steps")
@@ -93,7 +95,7 @@ def curvature_of_rows_back(plan, ws, pose, state):
     """
     efforts = ws.efforts
     for r in range(plan.rows.role.size):
-        if ws.compliance[r] > 0.0:
+        if ws.released[r] > 0.0:
             continue
         for s in range(2):
             i = plan.measures.body[r, s]
@@ -173,11 +175,11 @@ def _from_end_of_rows(plan, ws, work, h, body, row):
 @njit
 def _to_start(plan, ws, work, step, body, row, state):
     """E_s^T e + R^T z into ``state`` (nb, 12), of z = (``body``, ``row``)."""
-    upper, end, h = step
+    upper, end, h = step.upper, step.end, step.h
     curved = work.start if upper != end else work.end
     efforts = ws.efforts
     for r in range(plan.rows.role.size):
-        if ws.compliance[r] > 0.0:
+        if ws.released[r] > 0.0:
             continue
         pair_of(plan, r, body, efforts.motion)
         at = ws.jacobian[upper, r]

@@ -26,13 +26,13 @@ SHARE = 1e-3  # of the size of an input, or of one: the longest step of differen
 def add_stage(plan, ws, tape, work, k, step, body, row, by):
     """Add what stage ``k`` has of the gradient by numbers; ``body`` (nb, 6), ``row`` (nr,): duals of its residuals.
 
-    ``step``: (upper, end, h). ``work``: a `Tangent` with the gradients by motions of middle and end, T and momenta.
+    ``step``: a `StepSpan`. ``work``: a `Tangent` with the gradients by motions of middle and end, T and momenta.
     """
-    upper, end, h = step
+    upper, end, h = step.upper, step.end, step.h
     for i in range(plan.bodies.mass.size):
         _add_body(plan, ws, tape, work, k, i, h, body[i], by)
     for r in range(plan.rows.role.size):
-        if ws.compliance[r] > 0.0 or (plan.rows.role[r] != CONSTRAINT and not by.wanted[0]):
+        if ws.released[r] > 0.0 or (plan.rows.role[r] != CONSTRAINT and not by.wanted[0]):
             continue
         dual = row[first_row(plan, r)] / h
         pair_of(plan, r, body, ws.efforts.motion)
@@ -256,7 +256,7 @@ def add_node(plan, ws, pose, body, row, velocity, multiplier, by):
                 by.inertia[i, a, b] -= body[i, 3 + a] * velocity[i, 3 + b]
     motion = ws.efforts.motion
     for r in range(plan.rows.role.size):
-        if ws.compliance[r] > 0.0:
+        if ws.released[r] > 0.0:
             continue
         for s in range(2):
             i = plan.measures.body[r, s]
@@ -274,7 +274,7 @@ def add_start(plan, ws, pose, factor, state, by):
     (nb, 12) and to that by numbers."""
     efforts = ws.efforts
     for r in range(plan.rows.role.size):
-        if plan.rows.role[r] != CONSTRAINT or ws.compliance[r] > 0.0:
+        if plan.rows.role[r] != CONSTRAINT or ws.released[r] > 0.0:
             continue
         value = measure_at(plan, ws, r, ws.position[pose], ws.rotation[pose], efforts.change)
         for s in range(2):

@@ -29,7 +29,7 @@ def keep_products(plan, ws, pose, body, velocity, row, shares, by):
             continue
         for i in range(6 - count(products.table, products.start[n])):
             r = products.row[n] + i
-            if ws.compliance[r] > 0.0:
+            if ws.released[r] > 0.0:
                 continue
             by.factor[e, i] = shares[2] * row[r]
             for s in range(2):
@@ -56,7 +56,7 @@ def _keep_coordinates(plan, ws, n, e, body, velocity, row, shares, by):
     if not plan.constraints.row.size and not has_terms(plan):
         return
     for r in range(plan.rows.role.size):
-        if plan.measures.product[r] != n or plan.rows.role[r] == JOINT or ws.compliance[r] > 0.0:
+        if plan.measures.product[r] != n or plan.rows.role[r] == JOINT or ws.released[r] > 0.0:
             continue
         i = 6 - count(products.table, products.start[n]) + int(plan.measures.c[r])
         weight = plan.measures.weight[r]

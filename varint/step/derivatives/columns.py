@@ -18,6 +18,7 @@ from varint.step.derivatives.tangent import add_effort_changes, add_input, facto
 from varint.step.derivatives.tape import play_stage
 from varint.step.derivatives.wide import NOTHING, dot_wide, eight, largest, plus, put, solve_wide
 from varint.step.efforts import add_load_change, clear_rows, unknown_to_motion, unknown_to_tangent, unknown_to_velocity
+from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_newton
 from varint.step.momentum import angular_momentum
 from varint.step.newton import has_efforts
@@ -53,7 +54,7 @@ def allowed_motions(plan, ws, work, bodies, pushes, out):
     At pose 0, which is placed. The inner products of motions with pushes are the inverse mass along the pushes.
     ``work``: a `Tangent`.
     """
-    clear_rows(plan, ws.compliance, ws.jacobian[0])
+    clear_rows(plan, ws.released, ws.jacobian[0])
     mass_pivots(plan, ws.ldu.D)
     ws.increment_body[:] = 0.0
     ws.increment_row[:] = 0.0
@@ -69,11 +70,11 @@ def allowed_motions(plan, ws, work, bodies, pushes, out):
                 if i < plan.bodies.mass.size:
                     for k in range(6):
                         body[i, k, c] += pushes[first + c, s, k]
-        solve_wide(plan, ws, work, (0, 0, 1.0), body, row)
+        solve_wide(plan, ws, work, StepSpan(0, 0, 1.0), body, row)
         for r in range(row.shape[0]):  # once more for what round-off leaves across the rows
             put(row[r], _along_row(plan, ws, r, 0, NOTHING, -1.0, body))
         again[:] = 0.0
-        solve_wide(plan, ws, work, (0, 0, 1.0), again, row)
+        solve_wide(plan, ws, work, StepSpan(0, 0, 1.0), again, row)
         for c in range(count):
             for i in range(body.shape[0]):
                 for k in range(6):
@@ -105,7 +106,7 @@ def changes_of_velocities(plan, ws, work, changes):
                     t = dot_wide(t, -1.0, work.bend[r, 6 * s : 6 * s + 6], change[i])
             put(row[r], t)
         _join(plan, ws, work.wide_row[1], row, False)
-        solve_wide(plan, ws, work, (0, 0, 1.0), body, row)
+        solve_wide(plan, ws, work, StepSpan(0, 0, 1.0), body, row)
         for c in range(min(WIDE, changes.shape[0] - first)):
             for i in range(body.shape[0]):
                 for k in range(6):
@@ -124,7 +125,7 @@ def carry_forward(plan, ws, tape, work, stages, inputs, changes, states):
     change, body, row = work.change, work.wide[0], work.wide_row[0]
     for k in range(stages[0], stages[1]):
         upper, h = play_stage(plan, ws, tape, k)
-        step = upper, 1, h
+        step = StepSpan(upper, 1, h)
         factor_stage(plan, ws, work.body[0], work.row[0], step, False)
         turns(plan, ws, work, h)
         curve_pairs(plan, ws, work, upper)
@@ -185,7 +186,7 @@ def _join(plan, ws, row, out_row, by_multipliers):
     """`operator.join_constraints` of eight columns (nr, 8)."""
     for c in range(plan.constraints.row.size):
         first = plan.constraints.row[c]
-        if ws.compliance[first] > 0.0:
+        if ws.released[first] > 0.0:
             continue
         for r in range(first + 1, first + plan.constraints.size[c]):
             put(out_row[first], plus(eight(out_row[first]), 1.0, out_row[r]))
@@ -201,7 +202,7 @@ def _by_start(plan, ws, work, step, inputs, first, states, body, row):
     The changes are ``work.change``, and number ``first`` and on of all. Those of the end go to ``work.wide[1]``, those
     of the middle to ``work.wide[2]``.
     """
-    (upper, _, h), change, end, middle = step, work.change, work.wide[1], work.wide[2]
+    upper, h, change, end, middle = step.upper, step.h, work.change, work.wide[1], work.wide[2]
     for i in range(plan.bodies.mass.size):
         at_end, in_middle = work.turn[i, 0], work.turn[i, 1]
         for k in range(3):
@@ -220,7 +221,7 @@ def _by_start(plan, ws, work, step, inputs, first, states, body, row):
         add_curved(plan, work, end, 1.0, body)
     for r in range(row.shape[0]):
         put(row[r], NOTHING)
-        if ws.compliance[r] == 0.0:
+        if ws.released[r] == 0.0:
             put(row[r], _along_row(plan, ws, r, 1, NOTHING, -1.0 / h, end))
     _join(plan, ws, row, row, False)
     if not has_efforts(plan):
@@ -316,17 +317,17 @@ def apply_wide(plan, ws, work, step, count, body, row, out_body, out_row):
     """Changes of the residuals, ``out_body`` (nb, 6, 8), ``out_row`` (nr, 8), by those of the unknowns (operator.py).
 
     ``body`` (nb, 6, 8), ``row`` (nr, 8): changes of the velocities, (dv, dphi), and of the multipliers; eight columns,
-    of which there are ``count``. ``step``: (upper, end, h). The impulses act along the rows in ``ws.jacobian[upper]``;
+    of which there are ``count``. ``step``: a `StepSpan`. The impulses act along the rows in ``ws.jacobian[upper]``;
     the pose at the end of the step, and its rows, are number ``end``. After `prepare_operator`, and `curve_pairs` at
     the pose ``upper``.
     """
-    upper, end, h = step
+    upper, end, h = step.upper, step.end, step.h
     for i in range(plan.bodies.mass.size):
         for k in range(6):
             put(out_body[i, k], dot_wide(NOTHING, 1.0, ws.derivative[i, k], body[i]))
     for r in range(out_row.shape[0]):
         put(out_row[r], NOTHING)
-        if ws.compliance[r] > 0.0:
+        if ws.released[r] > 0.0:
             continue
         put(out_row[r], _along_row(plan, ws, r, end, NOTHING, 1.0, body))
         for s in range(2):
@@ -368,7 +369,7 @@ def refine_wide(plan, ws, work, step, count, body, row):
     _take(body, row, b_body, b_row)
     size = _sizes(plan, b_body, b_row)
     solve_wide(plan, ws, work, step, body, row)
-    if step[0] != step[1] and not has_efforts(plan) and plan.loops.node_row.size == 1:
+    if step.upper != step.end and not has_efforts(plan) and plan.loops.node_row.size == 1:
         return  # of a tree without forces: the factors are those of the operator
     before = (math.inf, math.inf, math.inf, math.inf, math.inf, math.inf, math.inf, math.inf)
     for n in range(PASSES):

@@ -13,6 +13,7 @@ from varint.step.derivatives.operator import join_constraints, pair_of
 from varint.step.derivatives.tangent import add_effort_changes, factor_stage, is_still, push_half
 from varint.step.derivatives.tape import play_stage
 from varint.step.efforts import curvature_factor
+from varint.step.intervals import StepSpan
 from varint.step.measures import rate_of, weighted_curvature
 from varint.step.newton import has_efforts
 from varint.step.pairs import curve_pairs
@@ -27,7 +28,7 @@ def carry_instants(plan, ws, tape, work, k, inputs, drift, changes, states):
     """
     body, row, (load, target) = work.body[2], work.row[0], drift
     upper, h = play_stage(plan, ws, tape, k)
-    step = upper, 1, h
+    step = StepSpan(upper, 1, h)
     factor_stage(plan, ws, body, row, step, False)
     turns(plan, ws, work, h)
     curve_pairs(plan, ws, work, upper)
@@ -40,7 +41,7 @@ def carry_instants(plan, ws, tape, work, k, inputs, drift, changes, states):
             for a in range(6):
                 body[i, a] += 0.5 * (longer * tape.load[k, 0, i, a] + h * before * load[i, a])
         for r in range(row.size):
-            if ws.compliance[r] == 0.0:
+            if ws.released[r] == 0.0:
                 row[r] += after * target[r] / h
             work.wide_row[0, r, n] = row[r]
         add_column(body, n, work.wide[0])
@@ -67,9 +68,9 @@ def _residuals_by_size(plan, ws, work, step, longer, states, body, row):
     """Minus the changes of the residuals by a step that is ``longer`` (s), into ``body`` (nb, 6), ``row`` (nr,).
 
     But for those by applied loads. The motions of middle and end go to ``work``, half the change of the ``states`` of
-    laws at the end that comes from the size alone to ``states``. ``step``: (upper, end, h).
+    laws at the end that comes from the size alone to ``states``. ``step``: a `StepSpan`.
     """
-    upper, end, h = step
+    upper, end, h = step.upper, step.end, step.h
     for i in range(plan.bodies.mass.size):
         w = vector(ws.velocity[i, 3:])
         c = (1.0 - 0.25 * h * h * dot(w, w)) ** 0.5
@@ -79,7 +80,7 @@ def _residuals_by_size(plan, ws, work, step, longer, states, body, row):
             work.middle[i, a], body[i, a] = 0.5 * work.end[i, a], 0.0
     for r in range(row.size):
         row[r] = 0.0
-        if ws.compliance[r] > 0.0:
+        if ws.released[r] > 0.0:
             continue
         pair_of(plan, r, work.end, ws.efforts.motion)
         if is_still(ws.efforts.motion):
@@ -128,18 +129,17 @@ def _momenta_by_size(plan, ws, h, longer, side, out):
                     g = work.gradient[m, e]
                     for a in range(6):
                         work.column[a] = share * work.sum_effort[s] * g[a]
-                    _push(plan, ws, i, scale(effort, vector(g[3:])), (h, longer, side), out[i])
+                    _push(plan, ws, i, scale(effort, vector(g[3:])), h, longer, side, out[i])
     for n in range(plan.loads.kind.size):
         i = plan.loads.body[n]
         for a in range(6):
             work.column[a] = share * work.wrench[n, a]
-        _push(plan, ws, i, vector(work.wrench[n, 3:]), (h, longer, side), out[i])
+        _push(plan, ws, i, vector(work.wrench[n, 3:]), h, longer, side, out[i])
 
 
 @njit
-def _push(plan, ws, i, turning, size, out):
+def _push(plan, ws, i, turning, h, longer, side, out):
     """`push_half` of ``ws.efforts.column`` on body i, with the change of T by the size of the stage."""
-    h, longer, side = size
     w, T = vector(ws.velocity[i, 3:]), vector(ws.efforts.tangent[i])
     c = (1.0 - 0.25 * h * h * dot(w, w)) ** 0.5
     push_half(ws.efforts.column, turning, T, scale(0.5 * longer / (c * (1.0 + c)), w), 0.5 * h, side, out)

@@ -52,7 +52,7 @@ def apply_transposed(plan, ws, step, body, row, out_body, out_row):
     impulses act along the rows in ``ws.jacobian[upper]``; the pose at the end of the step, and its rows, are number
     ``end`` in ``ws.position``, ``ws.rotation`` and ``ws.jacobian``.
     """
-    upper, end, h = step
+    upper, end, h = step.upper, step.end, step.h
     for i in range(plan.bodies.mass.size):
         out_body[i] = 0.0
         for k in range(6):
@@ -62,11 +62,11 @@ def apply_transposed(plan, ws, step, body, row, out_body, out_row):
     for c in range(plan.constraints.row.size):  # the residual of a constraint is that of its first row
         first = plan.constraints.row[c]
         for r in range(first + 1, first + plan.constraints.size[c]):
-            if ws.compliance[first] == 0.0:
+            if ws.released[first] == 0.0:
                 out_row[r] += row[r]
                 out_row[first] -= row[r]
     for r in range(plan.rows.role.size):
-        if ws.compliance[r] > 0.0:
+        if ws.released[r] > 0.0:
             continue
         share = row[first_row(plan, r)]
         for s in range(2):
@@ -101,7 +101,7 @@ def join_constraints(plan, ws, row, out_row):
     """A constraint's first row has the sum of its rows as residual, the others that their multipliers are equal."""
     for c in range(plan.constraints.row.size):
         first = plan.constraints.row[c]
-        if ws.compliance[first] > 0.0:
+        if ws.released[first] > 0.0:
             continue
         for r in range(first + 1, first + plan.constraints.size[c]):
             out_row[first] += out_row[r]

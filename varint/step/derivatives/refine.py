@@ -7,6 +7,7 @@ of the error before it. Those of the system itself are taken eight at a time (co
 from varint.base.numba import njit
 from varint.step.dense import dot6
 from varint.step.derivatives.operator import apply_transposed
+from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_again
 
 PASSES = 12  # of a solution, at most
@@ -46,15 +47,15 @@ def solve_transposed(plan, ws, step, body, row, given):
     That matrix has -G^T and H where the transpose has H^T and -G, so its rows and their unknowns have the other sign.
     ``given`` (nr,): the right-hand side of the rows, as is ``row``.
     """
-    upper, end, h = step
+    upper, end, h = step.upper, step.end, step.h
     for r in range(row.size):
         row[r] = -row[r]
-    solve_again(plan, ws, (end, upper, h), body, row)
+    solve_again(plan, ws, StepSpan(end, upper, h), body, row)
     for r in range(row.size):
         row[r] = -row[r]
     for c in range(plan.constraints.row.size):  # beside the first row of a constraint: that multipliers are equal
         first = plan.constraints.row[c]
-        if ws.compliance[first] > 0.0:
+        if ws.released[first] > 0.0:
             continue
         for r in range(first + 1, first + plan.constraints.size[c]):
             row[r] = given[r]

@@ -31,9 +31,9 @@ from varint.step.nodes.efforts import add_efforts
 def factor_stage(plan, ws, body, row, step, transposed):
     """Factors of Newton's matrix at the solution, and what the exact operator needs; ``body``, ``row``: scratch.
 
-    ``step``: (upper, end, h). ``transposed``: factors for `refine.solve_transposed`.
+    ``step``: a `StepSpan`. ``transposed``: factors for `refine.solve_transposed`.
     """
-    upper, end, h = step
+    upper, end, h = step.upper, step.end, step.h
     prepare_operator(plan, ws, 0.5 * h)
     for i in range(plan.bodies.mass.size):
         for a in range(6):
@@ -88,14 +88,14 @@ def add_effort_changes(plan, ws, tangent, half_step, side, states, out):
     By the motions of the middle, and the changes of velocities and of T, in ``tangent``, and those of the ``states`` of
     laws. ``side``: 1 at the start of the step, -1 at its end, where T has the other sign and the states are brought to.
     """
-    add_changes_from(plan, ws, tangent, (plan.compliant.joint_sum.size, half_step, side), states, out)
+    add_changes_from(plan, ws, tangent, plan.compliant.joint_sum.size, half_step, side, states, out)
 
 
 @njit
-def add_changes_from(plan, ws, tangent, step, states, out):
-    """`add_effort_changes` of the sums from one on, which act in the middle; ``step``: (that sum, h/2, side)."""
-    work, laws, middle, (at, half_step, side) = ws.efforts, plan.laws, tangent.middle, step
-    for s in range(at, laws.sum_law.size - 1):
+def add_changes_from(plan, ws, tangent, start, half_step, side, states, out):
+    """`add_effort_changes` of the sums from number ``start`` on, which act in the middle; ``half_step``: h/2, s."""
+    work, laws, middle = ws.efforts, plan.laws, tangent.middle
+    for s in range(start, laws.sum_law.size - 1):
         first, last, by_value, by_rate = laws.sum_first[s], laws.sum_first[s + 1], 0.0, 0.0
         for m in range(first, last):
             pair_of(plan, m, middle, work.motion)
@@ -211,7 +211,7 @@ def force_changes(plan, ws, work, multiplier, motions, velocities, out):
     for n in range(motions.shape[0]):
         out[n] = 0.0
         for r in range(plan.rows.role.size):
-            if ws.compliance[r] > 0.0:
+            if ws.released[r] > 0.0:
                 continue
             pair_of(plan, r, motions[n], efforts.motion)
             weighted_curvature(plan, ws, r, ws.position[0], ws.rotation[0], efforts.motion, efforts.change)
@@ -223,4 +223,4 @@ def force_changes(plan, ws, work, multiplier, motions, velocities, out):
             for i in range(nb):
                 for k in range(6):
                     work.middle[i, k], work.velocity[i, k] = motions[n, i, k], velocities[n, i, k]
-            add_changes_from(plan, ws, work, (0, 1.0, 1.0), work.state, out[n])
+            add_changes_from(plan, ws, work, 0, 1.0, 1.0, work.state, out[n])

@@ -54,7 +54,7 @@ def largest(t, f, x):
 @njit
 def solve_wide(plan, ws, work, step, body, row):
     """`refine.solve_again` for eight right-hand sides, ``body`` (nb, 6, 8), ``row`` (nr, 8); ``work``: a `Tangent`."""
-    upper, end, _ = step
+    upper, end = step.upper, step.end
     nb, ldu, low = plan.bodies.mass.size, ws.ldu, 1 if end != upper else 0
     for i in range(nb):
         _turn(ws.rotation[upper, i], body[i], False)
@@ -344,7 +344,7 @@ def _eliminate_node(plan, ws, work, n, i, body, row):
             for r in range(head, end):
                 total += row[r, c]
             for r in range(head, end):
-                row[r, c] = 0.0 if ws.compliance[head] == 0.0 and r > head else total
+                row[r, c] = 0.0 if ws.released[head] == 0.0 and r > head else total
     _solve_node(plan, ws, work, n, first, last, row)
     for r in range(last, loops.node_high[n]):
         t = eight(row[r])

@@ -185,7 +185,7 @@ def _worst_row(plan, ws):
     """The largest entry of ``ws.residual_row`` of rows that are constraints, in m, or in m/s of values over ``h``."""
     worst = 0.0
     for r in range(plan.rows.role.size):
-        if ws.compliance[r] == 0.0:
+        if ws.released[r] == 0.0:
             worst = max(worst, plan.rows.scale[r] * abs(ws.residual_row[r]))
     return worst
 
@@ -209,7 +209,7 @@ def _take_increment(plan, ws, start):
             ws.velocity[i, k], work.velocity_rest[i, k] = exact_sum(ws.velocity[i, k], ws.increment_body[i, k])
     for j in range(plan.joints.side.shape[0]):
         for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
-            if ws.compliance[r] > 0.0:
+            if ws.released[r] > 0.0:
                 continue
             ws.multiplier[r] += ws.increment_row[r]
             for s in range(2):
@@ -225,7 +225,7 @@ def _take_back(plan, ws):
         for k in range(6):
             ws.velocity[i, k] = ws.base[i, k]
     for r in range(plan.rows.role.size):
-        if ws.compliance[r] == 0.0:
+        if ws.released[r] == 0.0:
             ws.multiplier[r] -= ws.increment_row[r]
 
 

@@ -162,13 +162,13 @@ def _put_rows(ws, r, lanes):
 
 @njit(contract=False, inline="always")
 def _multipliers(ws, n, r, k):
-    """Multipliers of row number k of four groups; zero where a group has fewer, or the row has a compliance."""
-    t, row, f, soft = ws.extended.lever, _row_of(ws, n, r, k), ws.multiplier, ws.compliance
+    """Multipliers of row number k of four groups; zero where a group has fewer, or the row is released."""
+    t, row, f, released = ws.extended.lever, _row_of(ws, n, r, k), ws.multiplier, ws.released
     return four(
-        f[row[0]] if k < t[n[0], 1] and soft[row[0]] == 0.0 else 0.0,
-        f[row[1]] if k < t[n[1], 1] and soft[row[1]] == 0.0 else 0.0,
-        f[row[2]] if k < t[n[2], 1] and soft[row[2]] == 0.0 else 0.0,
-        f[row[3]] if k < t[n[3], 1] and soft[row[3]] == 0.0 else 0.0,
+        f[row[0]] if k < t[n[0], 1] and released[row[0]] == 0.0 else 0.0,
+        f[row[1]] if k < t[n[1], 1] and released[row[1]] == 0.0 else 0.0,
+        f[row[2]] if k < t[n[2], 1] and released[row[2]] == 0.0 else 0.0,
+        f[row[3]] if k < t[n[3], 1] and released[row[3]] == 0.0 else 0.0,
     )
 
 
@@ -218,13 +218,13 @@ def _add_one(ws, i, first, sign, head, rest):
 
 @njit(contract=False)
 def add_impulses(plan, ws, pose):
-    """Add the impulses of all rows without compliance, along their gradients at a pose, to ``ws.extended.impulse``.
+    """Add the impulses of all rows that are not released, along their gradients at a pose, to ``ws.extended.impulse``.
 
     The impulses of a group are summed in double-double before they are added to the bodies.
     """
     for j in range(plan.joints.side.shape[0]):
         for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
-            if ws.compliance[r] > 0.0 or _is_extended(plan, r):
+            if ws.released[r] > 0.0 or _is_extended(plan, r):
                 continue
             for s in range(2):
                 d, f = ws.jacobian[pose, r, s], ws.multiplier[r]

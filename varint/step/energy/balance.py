@@ -292,7 +292,7 @@ def _add_impulses(plan, ws, start, h, share):
                 first += plan.joints.pair[j]
             for number in range(first, plan.joints.rows[j + 1]):
                 r = natural(number)
-                if ws.compliance[r] > 0.0:
+                if ws.released[r] > 0.0:
                     continue
                 impulse = share * ws.multiplier[r]
                 if near != nb:

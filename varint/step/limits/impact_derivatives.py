@@ -9,6 +9,7 @@ from varint.step.derivatives.adjoint import momenta_back, velocities_back
 from varint.step.derivatives.operator import curve_transposed, join_constraints, pair_of
 from varint.step.derivatives.tangent import is_still
 from varint.step.derivatives.tape import play_event
+from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_again
 from varint.step.limits.rows import limit_gap, limit_row, set_closed
 from varint.step.measures import add_by_numbers, rate_of, weighted_curvature
@@ -63,7 +64,7 @@ def _velocity_change(plan, ws, work, change, rate, body, row):
             work.start[i, a], body[i, a] = change[i, a], change[i, 6 + a]
     for r in range(row.size):
         row[r] = 0.0
-        if ws.compliance[r] > 0.0:
+        if ws.released[r] > 0.0:
             continue
         row[r] = rate[r]
         pair_of(plan, r, work.start, efforts.motion)
@@ -76,7 +77,7 @@ def _velocity_change(plan, ws, work, change, rate, body, row):
                 add_scaled6(body[i], ws.multiplier[r], efforts.change[s])
                 row[r] -= dot6(efforts.change[s], ws.velocity[i])
     join_constraints(plan, ws, work.no_row, row)
-    solve_again(plan, ws, (0, 0, 1.0), body, row)
+    solve_again(plan, ws, StepSpan(0, 0, 1.0), body, row)
 
 
 @njit(seconds=2, what="derivatives of steps")

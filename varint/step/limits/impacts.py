@@ -35,6 +35,7 @@ from varint.step.dense import copy_motions
 from varint.step.derivatives.tape import keep_event
 from varint.step.energy.balance import add_event
 from varint.step.inputs import Inputs, set_inputs, set_load
+from varint.step.intervals import Interval
 from varint.step.ldu import solve_newton
 from varint.step.limits.clearances import clearance, contact_of, first_beyond, is_closed
 from varint.step.limits.rows import (
@@ -170,22 +171,22 @@ def find_pushes(plan: Plan, ws: Workspace, inputs: Inputs, pose: int, node: int,
 
 @indirect(seconds=1, what="hard stops")
 def judge_trial(
-    plan: Plan, ws: Workspace, inputs: Inputs, poses: tuple[int, int], when: tuple[int, float, float, float],
+    plan: Plan, ws: Workspace, inputs: Inputs, start: int, end: int, when: Interval,
     part: float, whole: float, forces: bool,
 ) -> tuple[int, float]:  # fmt: skip
     """Verdict on a trial that took the share ``part`` of a step.
 
-    ``poses``: (start, end) of the trial; its start is in ``ws.saved_step``. ``when``: (node, before, after, dt): it
-    runs from ``before`` to ``after``, in units of dt from the node. ``whole``: the share to try next after AT_START.
-    ``forces``: whether closed limits let go where their force is zero; else by their impulse over the step.
+    ``start``, ``end``: poses of the trial; its start is in ``ws.saved_step``. ``when``: its `Interval`. ``whole``:
+    the share to try next after AT_START. ``forces``: whether closed limits let go where their force is zero; else by
+    their impulse over the step.
 
     Returns ACCEPTED, or AGAIN or AT_START and the share of the next trial. Accepted with ``ws.search.limit`` set: the
     trial ends at the event of this limit. AT_START: the event is at its start.
     """
-    search, (start, end), (node, before, after, dt) = ws.search, poses, when
+    search = ws.search
     if forces:
         if _any_closed(ws):
-            find_pushes(plan, ws, inputs, end, node, after, dt)
+            find_pushes(plan, ws, inputs, end, when.node, when.after, when.dt)
     elif search.changes[0] < MOST_CHANGES and release_pulling(plan, ws, ws.multiplier):
         search.changes[0] += 1
         return AGAIN, part
@@ -204,7 +205,7 @@ def judge_trial(
             return AT_START, whole
         search.trials[0], search.was_beyond[0], search.low[0] = 0, False, 0.0
         value = clearance(plan, ws, end, search.limit[0])
-        _look_at_start(plan, ws, inputs, start, (node, before, dt))
+        _look_at_start(plan, ws, inputs, start, when)
         if _is_met_at_start(plan, ws, start) or settles(plan, ws, start, contact_of(plan, search.limit[0])):
             search.changes[0] += 1
             return AT_START, whole
@@ -234,7 +235,7 @@ def judge_trial(
         search.limit[0], search.trials[0], search.was_beyond[0] = earlier, 0, True
         value = clearance(plan, ws, end, earlier)
         search.low[0], search.high[0], search.high_value[0] = 0.0, part, value
-        _look_at_start(plan, ws, inputs, start, (node, before, dt))
+        _look_at_start(plan, ws, inputs, start, when)
         if settles(plan, ws, start, contact_of(plan, earlier)):
             return AT_START, whole
         if search.low_value[0] > 0.0:
@@ -279,10 +280,10 @@ def _accept_shapes(plan, ws, start, end, part):
 @njit
 def _look_at_start(plan, ws, inputs, start, when):
     """Undo the trial; set ``ws.search.low_value`` to the clearance at its start, -1 if at or past the event."""
-    search, (node, before, dt) = ws.search, when
+    search = ws.search
     go_back(plan, ws, start)
     if is_closed(plan, ws, search.limit[0]):
-        find_pushes(plan, ws, inputs, start, node, before, dt)
+        find_pushes(plan, ws, inputs, start, when.node, when.before, when.dt)
     search.low_value[0] = clearance(plan, ws, start, search.limit[0])
     if search.low_value[0] <= 1.0:
         search.low_value[0] = -1.0

@@ -124,10 +124,10 @@ def set_closed(plan, ws, n, closed):
     """Close or open a limit. Its row is a constraint where it or the one on the other side is closed."""
     ws.efforts.closed[n] = closed
     row = limit_row(plan, n)
-    ws.compliance[row] = 1.0
+    ws.released[row] = 1.0
     for other in range(plan.limits.measure.size):
         if ws.efforts.closed[other] and limit_row(plan, other) == row:
-            ws.compliance[row] = 0.0
+            ws.released[row] = 0.0
 
 
 @indirect(seconds=1, what="hard stops")

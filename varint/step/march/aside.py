@@ -6,12 +6,12 @@ from varint.step.step import advance_step, record_node
 
 
 @njit(seconds=6, what="instants between steps")
-def step_aside(plan, ws, inputs, pose, when, stages, tol, interval_velocity, out):
-    """Step from a node and write the end, see `record_node`; returns the status and the pose that holds the end.
+def step_aside(plan, ws, inputs, pose, node, width, dt, stages, tol, interval_velocity, out):
+    """Step from ``node`` and write the end, see `record_node`; returns the status and the pose that holds the end.
 
-    ``when``: (node, width, dt), ``width`` of the spacing dt of the nodes. Other arguments as in `run`.
+    The step takes ``width`` times ``dt`` s, the spacing of the nodes. Other arguments as in `run`.
     """
-    status, end, _, _ = advance_step(plan, ws, inputs, pose, stages, tol, False, when)
+    status, end, _, _ = advance_step(plan, ws, inputs, pose, stages, tol, False, node, width, dt)
     if status == CONVERGED:
         record_node(plan, ws, end, interval_velocity, out)
     return status, end

@@ -8,6 +8,7 @@ from varint.step.energy.balance import start_balance
 from varint.step.energy.bodies import gravity_energies, kinetic_energies
 from varint.step.energy.run_end import judge_end
 from varint.step.inputs import set_load
+from varint.step.intervals import NodeGrid
 from varint.step.march.short_run_records import ENERGY_ERROR, LARGEST_DRIFT, LARGEST_KINETIC, START_DRIFT, ShortRun
 from varint.step.march.steps import run_steps
 from varint.step.newton import CONVERGED
@@ -27,7 +28,7 @@ def run_short(plan_word: int, word: int) -> bool:
         rows.position[1:], rows.quat[1:], rows.velocity[1:], rows.work[1:], rows.state[1:], rows.unresolved[1:],
         rows.time[1:], rows.counts,
     )  # fmt: skip
-    grid = 0, rows.time.size - 1, 1, dt, math.inf
+    grid = NodeGrid(0, rows.time.size - 1, 1, dt, math.inf)
     status, pose, _, _ = run_steps(plan, own.ws, own.inputs, 0, grid, own.stages, tol, False, out)
     if status != CONVERGED:
         return False

@@ -3,6 +3,7 @@
 import math
 
 from varint.base.numba import copy_spans, indirect, njit, record_at
+from varint.step.intervals import NodeGrid
 from varint.step.march.records import HELD_FROM, KEEPS, NODE, POSE, RECORDED, STAGGERED, STEPPED, STRIDE, MarchSteps
 from varint.step.newton import CONVERGED
 from varint.step.nodes.joint_readings import read_joints
@@ -65,7 +66,7 @@ def _run(march, steps):
         rows.position[record:], rows.quat[record:], rows.velocity[record:], rows.work[record:], rows.state[record:],
         rows.unresolved[record:], rows.time[record:], rows.counts,
     )  # fmt: skip
-    grid = place[NODE], steps, place[STRIDE], march.number[0], math.inf
+    grid = NodeGrid(place[NODE], steps, place[STRIDE], march.number[0], math.inf)
     status, pose, done, records = run_steps(
         march.plan, march.ws, march.inputs, place[POSE], grid, march.stages, march.number[1], place[STAGGERED] != 0, out
     )

@@ -12,6 +12,7 @@ from varint.step.dense import copy_motions
 from varint.step.derivatives.adjoint import solve_velocities_back
 from varint.step.derivatives.tape import keep_load, keep_stage
 from varint.step.efforts import stiffen
+from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_again, solve_newton
 from varint.step.momentum import momentum_derivative
 from varint.step.newton import evaluate_step, has_efforts
@@ -59,21 +60,20 @@ def respond(plan, ws, pose, h, slots, columns, column_rows, fresh):
             for r in range(row.size):
                 row[r] = 0.0
             body[slots[n], k] = 1.0
-            solve_again(plan, ws, (pose, end, h), body, row)
+            solve_again(plan, ws, StepSpan(pose, end, h), body, row)
 
 
 @njit(seconds=4, what="steps with deformable bodies")
 def finish_stage(plan, ws, inputs, pose, h, tol, stage, when, last):
     """Bring the bodies to the end of a solved stage, the pose 1 - ``pose``; whether their joints are closed there.
 
-    ``ws.momentum`` is left without what the deformable bodies add to it over the stage. ``when``: as in `begin_stage`.
+    ``ws.momentum`` is left without what the deformable bodies add to it over the stage. ``when``: an `Interval`.
     """
-    node, before, after, dt = when
     keep_multipliers(plan, ws, 0.5 * h)
     ws.balance.at_node[0] = False  # the energy of bodies alone has no balance
     if ws.tape.h.size:
-        keep_stage(plan, ws, pose, pose, h, node, 0.5 * (before + after))
-    closed = _finish_part(plan, ws, inputs, pose, h, tol, (node, after, dt), last)
+        keep_stage(plan, ws, pose, pose, h, when.node, 0.5 * (when.before + when.after))
+    closed = _finish_part(plan, ws, inputs, pose, h, tol, when, last)
     if ws.tape.h.size:
         keep_load(plan, ws)
     copy_motions(ws.velocity, ws.saved_step.velocity[stage])

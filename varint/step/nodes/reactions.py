@@ -202,7 +202,7 @@ def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reac
             rest_contacts(plan, ws, velocity[node])
         solved = False
         while not solved:
-            clear_rows(plan, ws.compliance, ws.jacobian[0])
+            clear_rows(plan, ws.released, ws.jacobian[0])
             for i in range(plan.bodies.mass.size):
                 for k in range(3):
                     body[i, k] = plan.bodies.mass[i] * plan.bodies.gravity[k] + external[i, k]

@@ -9,6 +9,7 @@ x_A - Z (1 + H E^T Z)^-1 H E^T x_A. A body that paths couple with the world alon
 from varint.base.numba import Float1, Float2, indirect, njit
 from varint.mathematics.vectors import cross, rotate, vector
 from varint.step.dense import pivoted_lu_factor, pivoted_lu_solve
+from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_again
 from varint.step.paths.mass_arcs import differentiate_arcs
 from varint.step.paths.masses import (
@@ -134,13 +135,10 @@ def fold_paths(plan: Plan, ws: Workspace, upper: int, lower: int) -> None:
 
 
 @indirect(seconds=4, what=WHAT)
-def couple_paths(
-    plan: Plan, ws: Workspace, step: tuple[int, int, float], factored: bool, body: Float2, row: Float1
-) -> None:
+def couple_paths(plan: Plan, ws: Workspace, step: StepSpan, factored: bool, body: Float2, row: Float1) -> None:
     """Correct a solution of Newton's system without what couples bodies, in place, to one with it.
 
-    After `fold_paths`. ``step``: (upper, end, h), see `solve_again`; ``factored``: H, Z and the factors of the last
-    call are used again.
+    After `fold_paths`. ``factored``: H, Z and the factors of the last call are used again.
     """
     if ws.massive_paths.column.size == 0:
         return
@@ -154,7 +152,7 @@ def project_paths(plan: Plan, ws: Workspace, pose: int, body: Float2, row: Float
     """`couple_paths` for the velocities at a node, and the kinetic energies of the paths there."""
     table, work = plan.massive_paths, ws.massive_paths
     if work.column.size > 0:
-        _factor_coupling(plan, ws, (pose, pose, 0.0))
+        _factor_coupling(plan, ws, StepSpan(pose, pose, 0.0))
         _correct(plan, ws, body, row)
     for c in range(work.kinetic.size):
         work.kinetic[c] = 0.0

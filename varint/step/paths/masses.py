@@ -317,7 +317,7 @@ def add_path_momenta(plan: Plan, ws: Workspace, start: int, end: int, h: float) 
     clear_wrenches(work.wrench)
     for p in range(table.mass.size):
         if is_straight(table, p):
-            add_straight(plan, ws, p, (start, end, h), start, -0.5 * h)
+            add_straight(plan, ws, p, start, end, h, start, -0.5 * h)
             continue
         _add_momenta(plan, ws, p, (start, end), h, 0)
         _add_weights(plan, ws, p, start, -0.5 * h)
@@ -334,8 +334,8 @@ def finish_paths(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> N
     clear_wrenches(work.wrench)
     for p in range(table.mass.size):
         if is_straight(table, p):
-            before = add_straight(plan, ws, p, (start, end, 0.0), start, 0.0)
-            after = add_straight(plan, ws, p, (start, end, h), end, 0.5 * h)
+            before = add_straight(plan, ws, p, start, end, 0.0, start, 0.0)
+            after = add_straight(plan, ws, p, start, end, h, end, 0.5 * h)
             ws.balance.load[component_of_path(plan, p)] += before - after
             continue
         _add_momenta(plan, ws, p, (start, end), h, 1)

@@ -30,14 +30,14 @@ def is_straight(table, p):
 
 
 @njit
-def add_straight(plan, ws, p, step, pose, kick):
+def add_straight(plan, ws, p, start, end, h, pose, kick):
     """Add momenta and ``kick`` (s) times the weight of a straight path at a pose to ``wrench``; its potential, J.
 
-    ``step``: (start, end, h), with h = 0 for the weight alone.
+    ``start``, ``end``: poses of a step of ``h`` seconds; h = 0 for the weight alone.
     """
     table, work, g = plan.massive_paths, ws.massive_paths, plan.bodies.gravity
     n, potential, moments = table.first[p], 0.0, table.moments[p]
-    x, y, rate = work.x[step[0]], work.x[step[1]], 1.0 / step[2] if step[2] != 0.0 else 0.0
+    x, y, rate = work.x[start], work.x[end], 1.0 / h if h != 0.0 else 0.0
     for c in range(3):
         near, far = rate * (y[n, c] - x[n, c]), rate * (y[n + 1, c] - x[n + 1, c])
         work.pull[n, c] = moments[0] * near + moments[1] * far + kick * moments[3] * g[c]

@@ -8,7 +8,7 @@ from varint.methods.reduced.charts import EXPONENTIAL
 from varint.methods.reduced.constraint_forces import NotFinite
 from varint.methods.reduced.integrators.error_controlled import GIVEN_UP, SHORT, Adaptive
 from varint.methods.reduced.recursions import explicit_recursions as explicit
-from varint.methods.reduced.recursions.explicit_recursions import MARCHED, NOT_FINITE, Pair, Steps
+from varint.methods.reduced.recursions.explicit_recursions import MARCHED, NOT_FINITE, Pair, StepControl, Steps
 from varint.step.nodes.efforts import evaluate_efforts
 
 
@@ -75,7 +75,7 @@ class Explicit(Adaptive):
         y = self.y if self.width == self.y.size else self.y[: self.width]
         run.y[:], run.f[:], run.count[:] = y, solver.f, (self.steps, self.evaluations, self.short)
         run.clock[:] = self.t, self.t, solver.h_abs, self.size
-        control = solver.rtol, solver.atol, solver.t_bound, SHORT * self.task.end
+        control = StepControl(solver.rtol, solver.atol, solver.t_bound, SHORT * self.task.end)
         status = explicit.march(self.equations.compiled.plan, self.equations.ws, run, self.pair, control, steps, stop)
         if status != MARCHED:
             self.failure = str(NotFinite()) if status == NOT_FINITE else GIVEN_UP

@@ -6,6 +6,7 @@ pair estimates is below atol + rtol |y|, and the size of the next one follows fr
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,15 @@ MARCHED, NOT_FINITE, TOO_SMALL = range(3)
 TIME, BEFORE, SIZE, TAKEN = range(4)  # of `Steps.clock`, s: now, start of the last step; sizes of the next and the last
 STEPS, EVALUATIONS, SHORT = range(3)  # of `Steps.count`: steps, evaluations, steps in a row that were short
 SAFETY, LEAST, MOST = 0.9, 0.2, 10.0  # of the factor from the size of a step to that of the next: margin and bounds
+
+
+class StepControl(NamedTuple):
+    """Tolerances and bounds that the sizes of steps follow from."""
+
+    rtol: float  # relative tolerance
+    atol: float  # absolute tolerance
+    end: float  # s, of the run
+    short: float  # s: a step below that is short
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +113,12 @@ def estimate_error(pair: Pair, run: Steps, h: float, rtol: float, atol: float) -
 
 
 @njit
-def take_step(plan: Plan, ws: Workspace, run: Steps, pair: Pair, control: tuple) -> int:
+def take_step(plan: Plan, ws: Workspace, run: Steps, pair: Pair, control: StepControl) -> int:
     """One step, of the size that ``run.clock`` proposes or of a smaller one.
 
-    ``control``: rtol, atol, and the end of the run, s. Returns MARCHED, or why it failed.
+    Returns MARCHED, or why it failed.
     """
-    rtol, atol, end = control
+    rtol, atol, end = control.rtol, control.atol, control.end
     t, n, stages = run.clock[TIME], run.y.size, pair.B.size
     least = 10.0 * (np.nextafter(t, np.inf) - t)
     size, largest = max(run.clock[SIZE], least), MOST
@@ -151,15 +161,14 @@ def is_in_charts(run: Steps) -> bool:
 
 
 @njit(seconds=5, what="explicit steps in reduced coordinates")
-def march(plan: Plan, ws: Workspace, run: Steps, pair: Pair, control: tuple, most: int, stop: float) -> int:
+def march(plan: Plan, ws: Workspace, run: Steps, pair: Pair, control: StepControl, most: int, stop: float) -> int:
     """Up to ``most`` steps: to the first that reaches ``stop``, s, leaves a chart, or whose next may reach the end.
 
-    ``control``: rtol, atol, the end of the run, s, and the size below which a step is short, s. Returns MARCHED, or why
-    a step could not be done.
+    Returns MARCHED, or why a step could not be done.
     """
-    rtol, atol, end, short = control
+    end, short = control.end, control.short
     for _ in range(most):
-        status = take_step(plan, ws, run, pair, (rtol, atol, end))
+        status = take_step(plan, ws, run, pair, control)
         if status != MARCHED:
             return status
         keep_turns(plan, ws.efforts)

@@ -218,13 +218,13 @@ def _add_arc(
     work: ReducedWorkspace,
     table: PathTable,
     ws: PathWorkspace,
-    place: tuple,
+    point: int,
+    j: int,
     cut: tuple,
     mass: float,
     gravity: tuple,
 ) -> None:
-    """Add the ``mass``, kg, on an arc between the parts ``cut`` of it to M and f; ``place``: point, and its row."""
-    point, j = place
+    """Add the ``mass``, kg, on an arc between the parts ``cut`` of it to M and f; ``j``: row of its ``point``."""
     i, centre, nq, A, spare = table.node[point], vector(table.offset[point]), ws.force.size, ws.near, ws.s.size - 1
     R, w = work.axes[i], vector(work.twist[i])
     axis, surface = _surface(table, table.wrap[point])
@@ -315,7 +315,7 @@ def _add_segments(
             span = ws.s[k + 1] - ws.s[k]
             cut = (low - ws.s[k]) / span, (high - ws.s[k]) / span
             if _starts_arc(table, first + k):
-                _add_arc(work, table, ws, (first + k, k), cut, density * (high - low), gravity)
+                _add_arc(work, table, ws, first + k, k, cut, density * (high - low), gravity)
             else:
                 _add_piece(ws, k, cut, density * (high - low) / 6.0, gravity)
     for j in range(1, count - 1):
