@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_layers import FILES, imports
+from test_layers import FILES, ROOT, imports
 
 import varint as vi
 from varint.model.rotation_vectors import rotation_matrix
@@ -72,3 +72,10 @@ def test_nothing_of_the_package_imports_it():
     mentions = [path for path in FILES if "step_in_numpy" in path.read_text()]
     assert not [path for path in mentions for name in imports(path) if "step_in_numpy" in name]
     assert set(imports(Path(step_in_numpy.__file__))) == {"numpy"}
+
+
+def test_the_page_on_architecture_shows_its_lines():
+    source = Path(step_in_numpy.__file__).read_text()
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    (block,) = [block for block in page.split("```python\n")[1:] if "evaluate_rows" in block]
+    assert block.split("```")[0] in source
