@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
+LINTED := $(VENV)/linted
+TESTED := $(VENV)/tested
 READY := $(VENV)/ready
 WORKERS := -n auto --maxprocesses 4
 unexport PYTHONDONTWRITEBYTECODE  # tests start hundreds of processes, which would each read all sources anew
@@ -13,10 +15,10 @@ demo: $(INSTALLED)  ## an hour of a double pendulum: file, picture, summary
 	mkdir -p demo
 	$(BIN)/varint run double_pendulum --duration 3600 --dt 0.01 -o demo/double_pendulum.h5 --force
 
-test: $(READY)  ## the fast tests
+test: $(TESTED)  ## the fast tests, below a minute
 	$(BIN)/python -m pytest -q -m "not slow" $(WORKERS)
 
-test-slow: $(READY)  ## others, some fifteen minutes
+test-slow: $(READY)  ## others, some fifteen minutes: sweeps, long runs, what needs optional packages
 	$(BIN)/python -m pytest -q -m "slow and not long" $(WORKERS)
 
 test-long: $(READY)  ## all that are left, before a release: more kills, more cases, longer runs
@@ -31,13 +33,13 @@ test-newest:  ## the same tests with the newest versions of everything, the next
 fuzz: $(READY)  ## wrong files and wrong calls by the ten thousand, below half an hour
 	$(BIN)/python tests/fuzz/run.py all
 
-lint: $(READY)
+lint: $(LINTED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python packaging/words.py  # the wording of pages, docstrings and messages
 
-format: $(READY)
+format: $(LINTED)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -48,7 +50,7 @@ bench-check: $(READY)  ## is this tree as fast as the commit before, or as SINCE
 	$(BIN)/python benchmarks/check.py $(SINCE)
 
 report: $(READY)  ## the experiments of the sources and other simulators, run again: docs/report/; some 40 minutes
-	$(BIN)/python -m pip install --quiet --editable ".[peers]"
+	$(BIN)/python -m pip install --quiet --no-compile --editable ".[peers]"
 	$(BIN)/python benchmarks/report $(ONLY)
 
 docs: $(READY)  ## what is generated (reference, schema of mechanism files, gallery, catalogue, benchmark problems), then the site; some minutes
@@ -69,13 +71,21 @@ wheels: $(READY)  ## wheels with compiled functions for each Python that is foun
 $(INSTALLED): pyproject.toml
 	@echo "installing varint in $(VENV) ..."
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --no-compile --editable .
 	touch $(INSTALLED)
 
+$(LINTED): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --no-compile --editable ".[lint]"
+	touch $(LINTED)
+
+$(TESTED): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --no-compile --editable ".[test]"
+	touch $(TESTED)
+
 $(READY): $(INSTALLED)
-	@echo "installing what tests and pages need, 1.5 GB, some minutes ..."
-	$(BIN)/python -m pip install --quiet --editable ".[dev]"
-	touch $(READY)
+	@echo "installing what slow tests and pages need, 1.5 GB, some minutes ..."
+	$(BIN)/python -m pip install --quiet --no-compile --editable ".[dev]"
+	touch $(LINTED) $(TESTED) $(READY)
 
 clean:
 	rm -rf $(VENV) demo build dist .pytest_cache .ruff_cache .mypy_cache *.egg-info

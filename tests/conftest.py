@@ -3,10 +3,11 @@
 import contextlib
 import gc
 import signal
+import sys
 import tempfile
 import warnings
 import zlib
-from collections import Counter
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +19,17 @@ from varint.base.numba.compiler import SUBJECTS
 from varint.cli.warming import KINDS
 from varint.step.step import run
 
-MOST_CASES = 30  # of a test of more, the fast tests have a third and the slow ones the others
+FEW = 6  # cases of each test that are among the fast ones; the others are slow
+USUAL = ("double_pendulum", "four_bar", "Revolute", "Spherical", "Spring", "Gear", "2", "bdf2")  # cases that go first
 COMPILED_FIRST = [  # kinds of runs, and names that are announced: a row shares most, and has its short ones at the end
     ["poses", "steps", "gradients", "hard stops and drives", "small motions", "joints as products"]
     + ["steps of collocation", "steps from python"],
     ["contacts", "explicit steps in reduced coordinates", "contacts of shapes", "implicit steps in reduced coordinates"]
     + ["gradients in reduced coordinates", "steps at velocity level", "contacts in steps", "friction and contacts"],
 ]
+
+sys.dont_write_bytecode = False  # the assertions of all tests are rewritten in 15 s, which .pyc files save
+gc.disable()  # until the tests are collected: thousands of items and functions, of which none goes
 
 
 def pytest_configure(config):
@@ -59,8 +64,6 @@ def pytest_collection(session):
             with contextlib.suppress(FileExistsError):
                 Path(given["claims"], name).touch(exist_ok=False)
                 _compile(name)
-    gc.collect()
-    gc.freeze()  # some hundred functions, of which none goes: not to be looked through again and again
 
 
 def _compile(name):
@@ -75,20 +78,42 @@ def _compile(name):
     WantedCode.ahead = usual
 
 
+def pytest_collection_finish():
+    """What is collected stays: it is not looked through for garbage again and again."""
+    gc.freeze()
+    gc.enable()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    cases = Counter(_test_of(item) for item in items)
+    fast = defaultdict(list)  # cases by test
     for item in items:
-        number = zlib.crc32(item.nodeid.encode())
-        if item.get_closest_marker("many") and number % 4:
+        if item.get_closest_marker("many") and _number(item) % 4:
             item.add_marker("long")
-        if cases[_test_of(item)] > MOST_CASES and number % 3:
-            item.add_marker("slow")
+        if not item.get_closest_marker("slow"):
+            fast[item.nodeid.partition("[")[0]].append(item)
+    for cases in fast.values():
+        if len(cases) > FEW:
+            for item in set(cases) - set(_representative(cases)):
+                item.add_marker("slow")
 
 
-def _test_of(item):
-    """The test whose case an item is."""
-    return item.nodeid.partition("[")[0]
+def _representative(cases):
+    """`FEW` of the cases of a test: each has as many values of its parameters as possible that none before it has."""
+    values = {item: set(item.nodeid.partition("[")[2].removesuffix("]").split("-")) for item in cases}
+    waiting = sorted(cases, key=lambda item: (-len(values[item].intersection(USUAL)), _number(item)))
+    chosen, seen = [], set()
+    for _ in range(FEW):
+        item = max(waiting, key=lambda item: len(values[item] - seen))
+        waiting.remove(item)
+        chosen.append(item)
+        seen |= values[item]
+    return chosen
+
+
+def _number(item):
+    """A number that seems random, the same at every run."""
+    return zlib.crc32(item.nodeid.encode())
 
 
 @pytest.fixture

@@ -1,6 +1,8 @@
 """Forces along coordinates and between points, for tests."""
 
 import dataclasses
+from collections.abc import Mapping
+from functools import cache
 
 import numpy as np
 from random_mechanisms import random_body, random_closed, random_joint, random_tree, unit
@@ -307,6 +309,45 @@ def samples(rng):
         ],
         "JointCoulombFriction": [vi.JointCoulombFriction("f", joint="hinge", coefficient=0.2, radius=0.05)],
     }
+
+
+# of `samples`, so that collecting the tests makes none
+NAMES = (
+    "Spring", "Spring to the world", "Cable", "TorsionSpring", "second angle", "JointDamper on a slide",
+    "JointFriction", "Motor and JointServo", "FirstOrderActuator", "PointForce", "PointTorque", "BodyDamper", "Drag",
+    "CentralGravity", "Bushing", "BeamElement", "GroundContact", "SphereContact", "UserContact", "JointStop",
+    "StrainSpring", "TabulatedSpring", "TabulatedTorsionSpring", "LengthStop", "MultiPointSpring", "MultiPointCable",
+    "VelocityMotor", "UserSpring", "UserJointForce", "rotation vector", "roll, pitch, yaw", "spline", "surface",
+    "three turns", "Tendon", "Musculotendon", "Gear", "RackAndPinion", "Screw", "Belt", "Equality", "Coupling",
+    "CoordinateMap", "Attachment", "PrescribedMotion", "PrescribedPoint", "PrescribedBody", "RollingWheel",
+    "KnifeEdge", "HardContact", "Contact", "ContactPairs", "PathMass", "DeformableBody", "ParticleNet",
+    "JointCoulombFriction",
+)  # fmt: skip
+STATES = {"FirstOrderActuator", "Musculotendon"}  # with states of their own
+SOLVED_FOR = {"HardContact", "Contact", "ContactPairs", "DeformableBody", "ParticleNet", "JointCoulombFriction"}
+RESTRICTED = {*SOLVED_FOR, "PathMass"}  # that most uses refuse; test_forces.py compares with what the forces say
+IN_STEPS = [name for name in NAMES if name not in RESTRICTED]
+
+
+class Samples(Mapping):
+    """`samples` of one seed, made when a test asks for the first of them."""
+
+    def __getitem__(self, name):
+        return _made()[name]
+
+    def __iter__(self):
+        return iter(NAMES)
+
+    def __len__(self):
+        return len(NAMES)
+
+
+@cache
+def _made():
+    return samples(np.random.default_rng(0))
+
+
+SAMPLES = Samples()
 
 
 def wave(x):

@@ -1,12 +1,10 @@
 """Objectives that tests of gradients share."""
 
 import numpy as np
-from force_samples import samples
+from force_samples import IN_STEPS as KNOWN
+from force_samples import SAMPLES
 
-SAMPLES = samples(np.random.default_rng(0))
-
-
-KNOWN = [name for name in SAMPLES if not any((force.solved_for or force.restricted) for force in SAMPLES[name])]
+__all__ = ["KNOWN", "SAMPLES"]
 
 
 def energy_of(mechanism):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from force_samples import IN_THE_WORLD, samples
+from force_samples import IN_STEPS, IN_THE_WORLD
 
 import varint as vi
 from varint.derivatives.numbers import differences, number_of, start_of
@@ -15,11 +15,7 @@ from varint.methods.reduced.charts import EXPONENTIAL
 
 DT = 2e-3  # s, of most runs
 LENGTH = 10 * DT
-SAMPLES = {
-    name: forces
-    for name, forces in samples(np.random.default_rng(0)).items()
-    if name not in IN_THE_WORLD and not any((force.solved_for or force.restricted) for force in forces)
-}
+TAKEN = [name for name in IN_STEPS if name not in IN_THE_WORLD]
 ROUND_OFF = 1e-12  # of the objectives of runs, relative: over a step of differences it is their noise
 
 

@@ -1,6 +1,7 @@
 """Assembly from wrong guesses: every joint closed, on the branch of the guess, holding what is held."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -277,26 +278,36 @@ def test_conflicts_are_named(case):
         mechanism.assemble(wrong, **arguments)
 
 
-GUESS = vi.mechanisms.four_bar().state()
+@cache
+def guess():
+    return vi.mechanisms.four_bar().state()
+
+
 BAD = {
-    "no state": ({"guess": None}, "guess must be a State"),
-    "other mechanism": ({"guess": vi.mechanisms.n_pendulum(2).state()}, r"position of the guess.*\(3, 3\)"),
-    "nan": ({"guess": replace(GUESS, velocity=np.full((3, 3), np.nan))}, "velocity of the guess must be finite"),
-    "norm": ({"guess": replace(GUESS, quat_wxyz=2 * GUESS.quat_wxyz)}, "body 'crank' in the guess.*norm 2"),
-    "unknown": ({"guess": GUESS, "hold": ["crnk"]}, "hold: no body or joint 'crnk', did you mean 'crank'"),
+    "no state": (lambda: {"guess": None}, "guess must be a State"),
+    "other mechanism": (lambda: {"guess": vi.mechanisms.n_pendulum(2).state()}, r"position of the guess.*\(3, 3\)"),
+    "nan": (
+        lambda: {"guess": replace(guess(), velocity=np.full((3, 3), np.nan))},
+        "velocity of the guess must be finite",
+    ),
+    "norm": (lambda: {"guess": replace(guess(), quat_wxyz=2 * guess().quat_wxyz)}, "body 'crank' in the guess.*norm 2"),
+    "unknown": (lambda: {"guess": guess(), "hold": ["crnk"]}, "hold: no body or joint 'crnk', did you mean 'crank'"),
     "both": (
-        {"guess": GUESS, "hold": ["rocker pivot"], "coordinates": {"rocker pivot": 0.0}},
+        lambda: {"guess": guess(), "hold": ["rocker pivot"], "coordinates": {"rocker pivot": 0.0}},
         "'rocker pivot' is both held and given coordinates",
     ),
     "rates": (
-        {"guess": GUESS, "rates": {"crank pivot": 1.0, "rocker pivot": 9.0}},
+        lambda: {"guess": guess(), "rates": {"crank pivot": 1.0, "rocker pivot": 9.0}},
         "no velocity .*'(crank|rocker) (pin|pivot)'",
     ),
-    "unknown joint": ({"guess": GUESS, "rates": {"crank pim": 0.0}}, "rates: no joint 'crank pim', did you mean"),
-    "hold a number": ({"guess": GUESS, "hold": 3}, "hold must be a list of names, got 3"),
-    "hold numbers": ({"guess": GUESS, "hold": [["crank"]]}, "hold must be .* one of them is"),
+    "unknown joint": (
+        lambda: {"guess": guess(), "rates": {"crank pim": 0.0}},
+        "rates: no joint 'crank pim', did you mean",
+    ),
+    "hold a number": (lambda: {"guess": guess(), "hold": 3}, "hold must be a list of names, got 3"),
+    "hold numbers": (lambda: {"guess": guess(), "hold": [["crank"]]}, "hold must be .* one of them is"),
     "values without names": (
-        {"guess": GUESS, "coordinates": [0.1]},
+        lambda: {"guess": guess(), "coordinates": [0.1]},
         "coordinates must be a dict of joint name to values",
     ),
 }
@@ -306,7 +317,7 @@ BAD = {
 def test_bad_guesses(case):
     arguments, message = BAD[case]
     with pytest.raises(vi.StateError, match=message):
-        vi.mechanisms.four_bar().assemble(**arguments)
+        vi.mechanisms.four_bar().assemble(**arguments())
 
 
 @pytest.mark.parametrize("size", [1e-6, 1e-3, 1e3])

@@ -239,6 +239,7 @@ def test_shapes_of_a_toml_file(tmp_path):
     assert mechanism.ground[0].point.tolist() == [0, 0, -0.15]
 
 
+@pytest.mark.slow
 def test_mjcf_has_the_shapes(tmp_path):
     pytest.importorskip("mujoco")
     mechanism = with_shapes()
@@ -293,6 +294,7 @@ def test_sdf_has_shapes_with_their_surface(tmp_path):
     assert "ellipsoid, is left out" in str(mechanism.import_report)
 
 
+@pytest.mark.slow
 def test_peers_do_not_get_shapes():
     """MuJoCo's model that a run is compared with has no contacts."""
     pytest.importorskip("mujoco")

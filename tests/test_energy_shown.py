@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from force_samples import sample_mechanism, samples
+from force_samples import NAMES, sample_mechanism, samples
 from holonomic import TOUCHING
 
 import varint as vi
@@ -46,9 +46,6 @@ def test_of_the_catalogue(name):
     dt = vi.mechanisms.module(name).EXPECTED["dt"]
     run = vi.simulate(getattr(vi.mechanisms, name)(), 40 * dt, dt, on_unresolved="ignore")
     check(run, name not in DRIVEN, works=name not in TOUCHING)
-
-
-NAMES = sorted(samples(np.random.default_rng(RNG)))
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in ONLY_REDUCED])

@@ -174,6 +174,7 @@ def test_the_table(tmp_path, here):
         found["a"]
 
 
+@pytest.mark.slow
 def test_parquet(tmp_path, here):
     pandas = pytest.importorskip("pandas", reason="needs varint[parquet]")
     pytest.importorskip("pyarrow", reason="needs varint[parquet]")

@@ -7,8 +7,6 @@ from functools import cache
 from pathlib import Path
 
 import matplotlib.image
-import nbclient
-import nbformat
 import numpy as np
 import pytest
 from PIL import Image
@@ -31,6 +29,7 @@ import own_integrator  # noqa: E402
 import starfish  # noqa: E402
 
 GRAVITY = 9.81
+NOTEBOOKS = "needs nbclient, of the extra varint[test-all]"
 
 
 @cache
@@ -205,6 +204,7 @@ def test_own_integrators_have_their_orders(monkeypatch, tmp_path, capsys):
 @pytest.mark.slow
 def test_notebook_runs_and_shows():
     """Without a display; mechanism, diagnosis, run, comparison and table show as tables, plots as pictures."""
+    nbclient, nbformat = pytest.importorskip("nbclient", reason=NOTEBOOKS), pytest.importorskip("nbformat")
     notebook = nbformat.read(EXAMPLES / "class.ipynb", 4)
     assert not any(cell.get("outputs") for cell in notebook.cells)
     nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
@@ -219,6 +219,7 @@ def test_notebook_runs_and_shows():
 def test_notebook_with_sliders_draws():
     """Each control is a widget, whose last child holds the picture; the first is the page of a run."""
     pytest.importorskip("ipywidgets", reason="needs varint[notebook]")
+    nbclient, nbformat = pytest.importorskip("nbclient", reason=NOTEBOOKS), pytest.importorskip("nbformat")
     notebook = nbformat.read(EXAMPLES / "sliders.ipynb", 4)
     assert not any(cell.get("outputs") for cell in notebook.cells)
     nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()

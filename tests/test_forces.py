@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from force_samples import (
     CONSERVATIVE,
+    IN_STEPS,
     KINDS,
+    NAMES,
+    SAMPLES,
     coupled_everywhere,
     forces_of,
     one_of_each,
@@ -38,14 +41,12 @@ from varint.step.measures import KIND_NAMES, measure_at
 from varint.step.plan import EFFORT
 from varint.step.workspace import workspace
 
-SAMPLES = samples(np.random.default_rng(0))
-IN_STEPS = [
-    name for name, given in SAMPLES.items() if not any((force.solved_for or force.restricted) for force in given)
-]
-
 
 def test_samples_cover_the_registry():
     """A force that no sample uses is tested by nothing below."""
+    made = samples(np.random.default_rng(0))
+    assert tuple(made) == NAMES
+    assert [n for n, given in made.items() if not any(f.solved_for or f.restricted for f in given)] == IN_STEPS
     assert {type(force).__name__ for given in SAMPLES.values() for force in given} == set(FORCES)
     assert {type(force).__name__ for name in IN_STEPS for force in SAMPLES[name]} == {
         kind for kind, force in FORCES.items() if not (force.solved_for or force.restricted)

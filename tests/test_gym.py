@@ -29,6 +29,7 @@ def gymnasium():
     return pytest.importorskip("gymnasium", reason="needs varint[gym]")
 
 
+@pytest.mark.slow
 def test_the_checker_passes(gymnasium):
     from gymnasium.utils.env_checker import check_env
 
@@ -38,6 +39,7 @@ def test_the_checker_passes(gymnasium):
         check_env(env, skip_render_check=True)
 
 
+@pytest.mark.slow
 def test_an_episode_is_that_of_a_stepper(gymnasium):
     env, sim = vi.gym.make(vi.mechanisms.cart_pole(), **arguments()), vi.Stepper(vi.mechanisms.cart_pole(), 0.01)
     observation, _ = env.reset(seed=3)
@@ -55,6 +57,7 @@ def test_an_episode_is_that_of_a_stepper(gymnasium):
     assert np.array_equal(other, env.reset(seed=3)[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 3])
 def test_many_are_as_one(gymnasium, threads):
     given = arguments(steps=5, terminated=lambda sim: abs(sim.rates[0]) > 2.0)
@@ -77,6 +80,7 @@ def test_many_are_as_one(gymnasium, threads):
     envs.close()
 
 
+@pytest.mark.slow
 def test_a_step_that_fails_ends_the_episode(gymnasium):
     env = vi.gym.make(
         vi.mechanisms.cart_pole(), **arguments(actions={"motor": (-1e38, 1e38)}, start=None, frame_skip=50)
@@ -89,6 +93,7 @@ def test_a_step_that_fails_ends_the_episode(gymnasium):
     assert "could not be solved" in info["failure"]
 
 
+@pytest.mark.slow
 def test_observations_of_ones_own(gymnasium):
     env = vi.gym.make(
         vi.mechanisms.cart_pole(), **arguments(observations=lambda sim: [np.cos(sim.coordinates[1]), sim.energy.total])
@@ -119,6 +124,7 @@ def test_wrong_arguments(wrong, message):
         vi.gym.make(vi.mechanisms.cart_pole(), **arguments(**wrong))
 
 
+@pytest.mark.slow
 def test_wrong_names_and_results(gymnasium):
     with pytest.raises(vi.ArgumentError, match=r"there is no input 'moter'.*motor"):
         vi.gym.make(vi.mechanisms.cart_pole(), **arguments(actions={"moter": (-1, 1)}))

@@ -1,6 +1,6 @@
 """Marks that cases of tests get by their names."""
 
-from conftest import COMPILED_FIRST, MOST_CASES, pytest_collection_modifyitems
+from conftest import COMPILED_FIRST, FEW, pytest_collection_modifyitems
 
 from varint.base.numba.compiler import SUBJECTS
 from varint.cli.warming import KINDS
@@ -19,21 +19,28 @@ class Case:
         self.marks.append(mark)
 
 
-def marked(name, count, *marks):
-    cases = [Case(f"tests/test_it.py::{name}[{k}]", *marks) for k in range(count)]
+def marked(name, count, *marks, more=()):
+    cases = [Case(f"tests/test_it.py::{name}[{k}]", *marks) for k in [*range(count), *more]]
     pytest_collection_modifyitems([*cases, Case("tests/test_it.py::test_another")])
     return [case.marks for case in cases]
 
 
-def test_a_third_of_many_cases_is_fast():
+def test_few_of_many_cases_are_fast():
     marks = marked("test_each", 300)
-    assert 80 < marks.count([]) < 120
-    assert marks.count([]) + marks.count(["slow"]) == 300
+    assert marks.count([]) == FEW
+    assert marks.count(["slow"]) == 300 - FEW
     assert marks == marked("test_each", 300)
 
 
+def test_the_fast_ones_have_each_value_and_what_is_usual():
+    more = [f"{name}-{way}" for way in ("maximal", "reduced") for name in ("ring", "four_bar", "tree", "snake")]
+    fast = {name for name, marks in zip(more, marked("test_each", 0, more=more), strict=True) if not marks}
+    assert len(fast) == FEW
+    assert {part for name in fast for part in name.split("-")} >= {"maximal", "reduced", "four_bar"}
+
+
 def test_few_cases_are_all_fast():
-    assert marked("test_each", MOST_CASES) == [[]] * MOST_CASES
+    assert marked("test_each", FEW) == [[]] * FEW
 
 
 def test_a_quarter_of_slow_ones_of_many_cases_is_not_long():

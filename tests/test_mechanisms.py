@@ -7,6 +7,7 @@ import sys
 from functools import cache
 
 import cloudpickle
+import holonomic
 import numpy as np
 import pytest
 from poses import pose_of, rows_at
@@ -17,6 +18,10 @@ from scipy.special import ellipk
 import varint as vi
 from varint.cli.listed_mechanisms import entry
 from varint.kinematics.frames import JointFrames
+from varint.model.forces.along_path import AlongPath
+from varint.model.forces.beam_element import BeamElement
+from varint.model.forces.spring import Cable
+from varint.model.joints.base import ProductJoint
 
 GRAVITY = 9.81
 every_mechanism = pytest.mark.parametrize("name", vi.mechanisms.NAMES)
@@ -80,6 +85,26 @@ def zeros(t, values):
 
 
 # ---------------------------------------------------------------------------------------- all of them
+
+
+def test_lists_of_tests_name_what_the_mechanisms_have():
+    """The lists of holonomic.py, by which tests choose mechanisms before these are built."""
+    found = {name: build(name) for name in vi.mechanisms.NAMES}
+    soft = BeamElement | Cable | vi.ParticleNet | vi.DeformableBody
+
+    def having(test):
+        return [name for name, mechanism in found.items() if any(map(test, mechanism.forces))]
+
+    for trait, names in (("contacts", holonomic.TOUCHING), ("rolling", holonomic.ROLLING)):
+        assert [n for n, mechanism in found.items() if any(trait in t for t in mechanism.force_traits)] == names
+    assert having(lambda force: isinstance(force, soft)) == holonomic.FLEXIBLE
+    assert having(lambda force: isinstance(force, vi.Musculotendon)) == holonomic.MUSCLES
+    products = {n for n, mechanism in found.items() if any(isinstance(j, ProductJoint) for j in mechanism.joints)}
+    along = products | set(having(lambda force: isinstance(force, AlongPath)))
+    coupled = products | set(having(lambda force: isinstance(force, vi.Coupling)))
+    for name in holonomic.HOLONOMIC:
+        assert (name in along, name in coupled) == (name in holonomic.ALONG_PATHS, name in holonomic.COUPLED), name
+    assert not any(found[name].compiled.plan.limits.measure.size for name in holonomic.HOLONOMIC)
 
 
 @every_mechanism

@@ -10,6 +10,7 @@ import varint as vi
 from varint.model.rotation_vectors import rotation_matrix
 
 mujoco = pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
+pytestmark = pytest.mark.slow  # `make test` does without MuJoCo
 
 KNOWN, MOVED = 1e-10, 1e-9
 TREE = """<mujoco model="tree">

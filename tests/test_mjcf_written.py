@@ -10,6 +10,7 @@ import varint as vi
 from varint.files.own.mechanism_data import to_data
 
 pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
+pytestmark = pytest.mark.slow  # `make test` does without MuJoCo
 
 SAME = 1e-12
 NOT_HELD = {

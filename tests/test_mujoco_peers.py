@@ -15,6 +15,7 @@ from test_mjcf import MOVED, check_bodies
 import varint as vi
 
 pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
+pytestmark = pytest.mark.slow  # `make test` does without MuJoCo
 MODELS = models()
 if not MODELS:
     pytest.skip("needs the models of the extra varint[test-peers]", allow_module_level=True)

@@ -9,6 +9,7 @@ from test_wraps import MODEL
 import varint as vi
 
 mujoco = pytest.importorskip("mujoco")
+pytestmark = pytest.mark.slow  # `make test` does without MuJoCo
 
 ELBOW = """<mujoco><compiler angle="radian"/><option timestep="0.001"/><worldbody><site name="w1" pos="0 .02 .3"/>
 <site name="w2" pos="-.02 -.02 .28"/>

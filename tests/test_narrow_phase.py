@@ -312,6 +312,7 @@ def test_distances_are_those_of_mujoco():
     compare_with_mujoco(5, 30)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lift", "x", "yaw"), [(0.9999, 0.0, 0.0), (0.9, 0.1, 0.2), (0.8, 0.0, 0.5), (0.99, 0.3, 0.0)])
 def test_deep_boxes_as_in_mujoco(lift, x, yaw):
     """A box that has sunk into another: every contact of MuJoCo has our depth, and its points are among ours."""

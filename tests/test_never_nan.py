@@ -14,13 +14,6 @@ from varint.model.forces import FORCES
 from varint.model.joints import REGISTRY
 from varint.model.motion import Turn
 
-SAMPLES = {
-    name: forces
-    for name, forces in force_samples.samples(np.random.default_rng(0)).items()
-    if not any((force.solved_for or force.restricted) for force in forces)
-}
-
-
 FAST = "Universal", "Spring", "JointFriction"
 
 
@@ -127,16 +120,16 @@ def brought_together(force):
 
 @pytest.mark.slow
 @pytest.mark.many
-@pytest.mark.parametrize("name", some_fast(SAMPLES))
+@pytest.mark.parametrize("name", some_fast(force_samples.IN_STEPS))
 def test_forces_at_rest(name):
     """At rest in the reference configuration, where angles are zero; between points that are one point."""
-    forces = [brought_together(force) for force in SAMPLES[name]]
+    forces = [brought_together(force) for force in force_samples.SAMPLES[name]]
     mechanism = force_samples.sample_mechanism(np.random.default_rng(1), forces)
     check_all(mechanism, dataclasses.replace(mechanism, forces=[]).state(), mechanism.forces)
 
 
 def test_every_force_is_here():
-    kinds = {type(force).__name__ for forces in SAMPLES.values() for force in forces}
+    kinds = {type(force).__name__ for name in force_samples.IN_STEPS for force in force_samples.SAMPLES[name]}
     assert kinds == {name for name, kind in FORCES.items() if not (kind.solved_for or kind.restricted)}
 
 

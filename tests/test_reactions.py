@@ -5,7 +5,7 @@ from functools import cache
 import h5py
 import numpy as np
 import pytest
-from holonomic import HOLONOMIC
+from holonomic import COUPLED, HOLONOMIC
 from poses import moved, pose_of
 from random_mechanisms import LOWER, random_body, random_closed, random_joint, random_tree, random_velocity_state
 from reference import rows_and_derivatives
@@ -13,7 +13,6 @@ from reference import rows_and_derivatives
 import varint as vi
 from varint.kinematics.frames import JointFrames
 from varint.model.joints import REGISTRY
-from varint.model.joints.base import ProductJoint
 from varint.model.rotation_vectors import rotation_matrix
 from varint.results.reactions import accelerations_and_reactions
 from varint.step.configuration import follow_products
@@ -120,13 +119,8 @@ def test_quadratic_terms_against_differences(kind, rng):
         np.testing.assert_allclose(out, fourth, atol=1e-7)
 
 
-def lower_pairs_only(mechanism):
-    """What `check_against_dense` knows; reactions of products of exponentials: test_products.py. No couplings."""
-    coupled = any(isinstance(force, vi.Coupling) for force in mechanism.forces)
-    return not (coupled or any(isinstance(joint, ProductJoint) for joint in mechanism.joints))
-
-
-@pytest.mark.parametrize("name", [name for name in HOLONOMIC if lower_pairs_only(getattr(vi.mechanisms, name)())])
+# what `check_against_dense` knows; reactions of products of exponentials: test_products.py
+@pytest.mark.parametrize("name", [name for name in HOLONOMIC if name not in COUPLED])
 def test_catalogue_against_dense(name, rng):
     mechanism = getattr(vi.mechanisms, name)()
     run = vi.simulate(mechanism, 0.1, 0.01, on_unresolved="ignore")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from force_samples import IN_THE_WORLD, sample_mechanism, samples
+from force_samples import IN_THE_WORLD, SAMPLES, sample_mechanism
 from random_mechanisms import random_tree, random_velocity_state
 
 import varint as vi
@@ -13,7 +13,6 @@ from varint.methods.reduced.start import start_of
 from varint.results.inputs.at_times import InputsAtTimes
 
 EXPLICIT = [name for name, kind in INTEGRATORS.items() if issubclass(kind, Explicit)]
-SAMPLES = samples(np.random.default_rng(0))
 NOT_EXPLICIT = {"Contact", "ContactPairs", "HardContact", "JointCoulombFriction"}
 NOT_COMPILED = {
     "PathMass",

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from force_samples import sample_mechanism, with_forces
+from force_samples import SAMPLES, sample_mechanism, with_forces
 from random_mechanisms import random_tree, random_velocity_state
 from reduced_gradient_checks import (
     DT,
     EXPLICIT,
     LENGTH,
-    SAMPLES,
     agree,
     check,
     check_start,

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from force_samples import sample_mechanism, samples, with_forces
+from force_samples import SAMPLES, sample_mechanism, with_forces
 from random_mechanisms import random_closed, random_tree, random_velocity_state
 from test_reduced_runs import check as check_resumed
 from test_reduced_runs import differing, servo
@@ -19,7 +19,6 @@ from varint.results.inputs.at_times import InputsAtTimes
 EXPLICIT = ("heun", "rk4")
 TREES = [name for name, kind in INTEGRATORS.items() if kind.trees_only]
 VARIATIONAL = [name for name in TREES if INTEGRATORS[name].tol]
-SAMPLES = samples(np.random.default_rng(0))
 slow = pytest.mark.slow
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from varint.methods.reduced.integrators import INTEGRATORS
 LOCATING = [name for name, kind in INTEGRATORS.items() if not (kind.contacts or kind.trees_only)]
 SLOW = {"rk45", "bdf1", "sdirk2"}
 EACH = [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in LOCATING]
+EXCEEDING = [pytest.param(name, marks=[pytest.mark.slow] if name in {*SLOW, "radau"} else []) for name in LOCATING]
 CONTROLLED = [name for name, kind in INTEGRATORS.items() if not kind.fixed]
 
 
@@ -270,6 +272,88 @@ def test_starts_beyond_a_limit_come_back(integrator):
     assert gap[0] == pytest.approx(-0.2)
     assert np.diff(gap[gap < -1e-9]).min() > 0.0
     assert abs(gap[-1]) < 1e-3
+
+
+def exceeding(away, side, *, lands=None):
+    """A link ``away``, rad, from where it hangs, and its stop 0.2 rad from there towards ``side``.
+
+    ``lands``: what a box that falls beside it meets, with restitution: its own "stop", or the "ground".
+    """
+    plain = pendulum(angle=away, **{"lower" if side > 0 else "upper": 0.2 * side})
+    if lands is None:
+        return plain
+    box = vi.Body.box("box", (0.2, 0.2, 0.2), 1.0, position=(5.0, 0.0, 0.5))
+    base = vi.Prismatic("base", "world", "box", axis=(0, 0, 1))
+    corners = [(5.0 + x, y, 0.4) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
+    floor = vi.JointStop("floor", joint="base", lower=-0.1, restitution=0.5)
+    ground = vi.HardContact("floor", "box", points=corners, restitution=0.5)
+    forces = [*plain.forces, floor if lands == "stop" else ground]
+    return vi.Mechanism("beside", [*plain.bodies, box], [*plain.joints, base], forces=forces)
+
+
+@pytest.mark.parametrize("integrator", [*EXCEEDING, "euler"])
+@pytest.mark.parametrize("side", [1, -1])
+def test_exceeded_stop_closes_whatever_the_sign_of_the_force(integrator, side):
+    """At rest in equilibrium and next to it: the force, of round-off or below 1e-8 N m, has either sign."""
+    angles = []
+    for away in (0.0, 1e-9, -1e-9, 1e-15, -1e-15):
+        run = vi.redmax.simulate(exceeding(away, side), 0.1, dt=0.01, integrator=integrator)
+        angles.append(side * run.coordinates["joint 1"])
+        assert np.diff(angles[-1]).min() > 0.0
+        assert angles[-1] == pytest.approx(angles[0], abs=1e-8)
+        if integrator not in ("rk4", "heun"):  # which do not count the work of stops
+            bound = {"euler": 0.02, "bdf1": 0.03, "bdf2": 1e-4}.get(integrator, 1e-6)
+            assert np.abs(run.energy_balance).max() < bound
+    b, w = 5.0, np.sqrt(1.5 * GRAVITY)
+    by_acceleration = 0.2 * (1.0 - (1.0 + b * 0.1) * np.exp(-b * 0.1))
+    by_rates = 0.2 * b * np.sin(w * 0.1) / w  # it starts at once, and nothing holds it back but its weight
+    implicit = integrator in ("euler", "bdf1", "bdf2", "sdirk2")
+    bound = 2e-2 if integrator in ("euler", "bdf1", "heun") else 2e-3
+    assert angles[0][-1] == pytest.approx(by_rates if implicit else by_acceleration, rel=bound)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "lands"), [*((name, None) for name in ["dop853", "rk4", "bdf2", "euler"]), ("dop853", "ground")]
+)
+def test_exceeded_stop_closes_where_nothing_brings_it_back(integrator, lands):
+    """Its weight swings a damped link towards the limit, and lets it hang before it gets there."""
+    plain = exceeding(-1.2, 1, lands=lands)
+    forces = [replace(plain.forces[0], lower=1.4), vi.JointDamper("damper", joint="joint 1", damping=20.0)]
+    mechanism = vi.Mechanism(
+        "damped", plain.bodies, plain.joints, forces=[*forces, *plain.forces[1:]], gravity=(0, 0, -400)
+    )
+    run = vi.redmax.simulate(mechanism, 4.0, dt=0.02, integrator=integrator)
+    angle = run.coordinates["joint 1"]
+    assert np.diff(angle).min() > -1e-9
+    assert angle[-1] == pytest.approx(1.4, abs=1e-4)
+
+
+def test_exceeded_stop_closes_beside_a_contact():
+    alone = vi.redmax.simulate(exceeding(0.0, 1), 0.1, dt=0.01).coordinates["joint 1"]
+    for away in (0.0, 1e-9, -1e-9):
+        run = vi.redmax.simulate(exceeding(away, 1, lands="ground"), 0.1, dt=0.01)
+        assert run.coordinates["joint 1"] == pytest.approx(alone, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "lands", "bound"),
+    [
+        ("dop853", "stop", 1e-7),
+        ("dop853", "ground", 1e-7),
+        ("rk4", "stop", 1e-7),
+        ("bdf2", "stop", 1e-4),
+        pytest.param("radau", "ground", 1e-7, marks=pytest.mark.slow),
+        pytest.param("sdirk2", "stop", 1e-5, marks=pytest.mark.slow),
+    ],
+)
+def test_exceeded_stop_stays_closed_at_impacts_elsewhere(integrator, lands, bound):
+    alone, beside = (
+        vi.redmax.simulate(exceeding(0.5, 1, lands=other), 0.5, dt=0.01, integrator=integrator)
+        for other in (None, lands)
+    )
+    assert beside.work[-1, 1] < -0.5  # the box has landed
+    assert alone.coordinates["joint 1"][-1] > 0.14
+    assert beside.coordinates["joint 1"] == pytest.approx(alone.coordinates["joint 1"], abs=bound)
 
 
 @pytest.mark.slow

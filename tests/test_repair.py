@@ -98,7 +98,9 @@ def test_nearest_moments_by_hand():
     assert nearest_inertia(np.diag([1.0, np.nan, 3.0]), 1.0) is None
 
 
-@pytest.mark.parametrize(("suffix", "line"), [(".urdf", 3), (".sdf", 2), (".xml", 3)])
+@pytest.mark.parametrize(
+    ("suffix", "line"), [(".urdf", 3), (".sdf", 2), pytest.param(".xml", 3, marks=pytest.mark.slow)]
+)
 def test_inertia_that_no_body_has(suffix, line, written):
     """An error that names the option; with it the nearest inertia, with the change in the report."""
     moments = np.linalg.eigvalsh(MATRIX)
@@ -138,6 +140,7 @@ def test_point_masses_get_a_small_extent(written):
     assert read.import_report.repaired[0].what.endswith("those of a ball with a radius of 1 mm")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moments", ["3 1 1", "1 3 1", "1 1 3"])
 def test_principal_moments_of_mjcf_keep_their_axes(moments, written):
     pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
@@ -302,6 +305,7 @@ def test_included_files_are_repaired_as_well(written):
     assert read.rates(read.state())["j"] == pytest.approx(3.0)
 
 
+@pytest.mark.slow
 def test_included_mjcf_with_hyphens(written):
     """MuJoCo reads them: they are no defect."""
     pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")

@@ -16,6 +16,7 @@ def positions(traj, names):
     return traj.position[:, [traj.mechanism.body_index[name] for name in names]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OF_TREES)
 def test_robots_of_the_examples(name):
     """In URDF, in SDF and in MJCF: nothing is left over, and they move the same way."""
@@ -35,6 +36,7 @@ def test_robots_of_the_examples(name):
     assert np.ptp(runs[0].energy_balance) < 1e-2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["four_bar", "delta_robot", "bennett", "peaucellier"])
 def test_loops_of_the_catalogue_in_all_formats(name, tmp_path):
     """As SDF, as URDF with closures, and as MJCF with a connect for each, written by hand and by varint."""

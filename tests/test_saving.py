@@ -105,6 +105,7 @@ def test_a_full_disk_leaves_the_old_file(name, save, tmp_path):
     assert contents(tmp_path) == {name: OLD}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".mp4", ".webm"])
 def test_a_full_disk_leaves_the_old_film(suffix, run, tmp_path):
     """Which another program writes."""

@@ -150,6 +150,7 @@ def test_warnings_are_given_and_stand_beneath():
 # ------------------------------------------------------------------------------------------------------ in a notebook
 
 
+@pytest.mark.slow
 def test_sliders_run_and_redraw(ipywidgets):
     c = vi.controls(build, {**RANGES, "links": (1, 3, 1), "order": [2, 4]}, **RUN)
     angle, length, links, order, picture = c.widget.children
@@ -177,6 +178,7 @@ def test_sliders_run_and_redraw(ipywidgets):
     assert page_of(picture.value) == c.trajectory.view().html
 
 
+@pytest.mark.slow
 def test_sliders_follow_values_set_by_code(ipywidgets):
     runs = []
     c = vi.controls(build, {**RANGES, "order": [2, 4]}, **RUN, show=lambda run: runs.append(run) or "drawn")
@@ -186,6 +188,7 @@ def test_sliders_follow_values_set_by_code(ipywidgets):
     assert len(runs) == 2  # once for all three
 
 
+@pytest.mark.slow
 def test_a_cell_shows_the_widget(ipywidgets):
     c = vi.controls(build, RANGES, **RUN)
     shown = c._repr_mimebundle_()

@@ -15,7 +15,7 @@ from varint.model.known_forces import USES
 from varint.step.derivatives.tape import play_stage
 from varint.step.newton import evaluate_step
 
-SAMPLES = force_samples.samples(np.random.default_rng(0))
+SAMPLES = force_samples.SAMPLES
 STEP = 1e-5
 
 
@@ -23,12 +23,14 @@ def sampled(name):
     return force_samples.sample_mechanism(np.random.default_rng(1), SAMPLES[name])
 
 
-TAKEN = [
-    name
-    for name in SAMPLES
-    if name != "BeamElement"  # its efforts are unknowns of the residual; test_beams.py
-    and not any(traits & {*USES["linearize step"].refuses, "hard"} for traits in sampled(name).force_traits)
-]
+REFUSED = {*force_samples.STATES, *force_samples.IN_THE_WORLD, *force_samples.RESTRICTED}
+TAKEN = [name for name in SAMPLES if name not in {*REFUSED, "BeamElement"}]  # efforts of beams are unknowns of the
+# residual: test_beams.py
+
+
+def test_samples_are_named_by_what_refuses_them():
+    refuses = {*USES["linearize step"].refuses, "hard"}
+    assert {name for name in SAMPLES if any(traits & refuses for traits in sampled(name).force_traits)} == REFUSED
 
 
 class Residual:

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy.linalg import eigh
-from scipy.signal import lfilter
 from scipy.special import ellipk
 
 import varint as vi
@@ -13,6 +12,13 @@ from varint.studies.batches import cautious_mean, fitted
 
 G = 9.81
 HANGING = -2.0  # rad, of "joint 1", from the start at 2 rad
+
+
+def recursive(gain, memory, noise):
+    """Values of which each is ``gain`` of the noise and ``memory`` of the one before."""
+    from scipy.signal import lfilter  # imported in half a second
+
+    return lfilter([gain], [1.0, -memory], noise)
 
 
 def pendulum(angle=2.0):
@@ -48,7 +54,7 @@ def test_intervals_hold_the_true_slope_nineteen_times_in_twenty(rng, memory, cou
     t, inside, plain = 0.01 * np.arange(count), 0, 0
     away, spread = t - t.mean(), count * t.var()
     for _ in range(500):
-        noise = lfilter([1.0], [1.0, -memory], rng.standard_normal(count + 200))[200:]
+        noise = recursive(1.0, memory, rng.standard_normal(count + 200))[200:]
         found = fitted(t, 0.3 * t + noise, line=True)
         inside += found.interval[0] < 0.3 < found.interval[1]
         slope = away @ noise / spread
@@ -71,7 +77,7 @@ def test_intervals_hold_the_slope_of_a_walk_with_a_drift(rng):
 def test_intervals_hold_the_true_mean(rng):
     t, inside = np.arange(2000.0), 0
     for _ in range(500):
-        noise = lfilter([1.0], [1.0, -0.9], rng.standard_normal(2200))[200:]
+        noise = recursive(1.0, 0.9, rng.standard_normal(2200))[200:]
         found = fitted(t, 2.0 + noise, line=False)
         inside += found.interval[0] < 2.0 < found.interval[1]
     assert 0.90 <= inside / 500 <= 0.99
@@ -393,7 +399,7 @@ def test_errors_of_means_hold_for_short_runs_of_motions_that_linger():
     rng = np.random.default_rng(5)
     held = {fitted: 0, cautious_mean: 0}
     for _ in range(200):
-        slow = lfilter([np.sqrt(1 - 0.98**2)], [1, -0.98], rng.standard_normal(1360))[1000:]
+        slow = recursive(np.sqrt(1 - 0.98**2), 0.98, rng.standard_normal(1360))[1000:]
         values = 1.5 + 0.15 * slow + rng.standard_normal(360)
         for estimate, arguments in ((fitted, (False,)), (cautious_mean, ())):
             low, high = estimate(np.arange(360.0), values, *arguments).interval

@@ -10,36 +10,18 @@ from random_mechanisms import LOWER, random_closed, random_tree, random_velocity
 import varint as vi
 from varint.model.joints import REGISTRY
 
-SAMPLES = force_samples.samples(np.random.default_rng(0))
 PRODUCTS = [kind for kind in REGISTRY if kind not in LOWER]
-
-
-def has_derivatives(mechanism):
-    plan = mechanism.compiled.plan
-    return not (plan.limits.measure.size or plan.massive_paths.mass.size or plan.contacts.body.size)
-
-
-DIFFERENTIABLE = [
-    name
-    for name, forces in SAMPLES.items()
-    if name not in force_samples.IN_THE_WORLD
-    and has_derivatives(force_samples.sample_mechanism(np.random.default_rng(1), forces))
-]
-CATALOGUE = [name for name in HOLONOMIC if has_derivatives(getattr(vi.mechanisms, name)())]
-
-
+WITHOUT = {*force_samples.IN_THE_WORLD, "HardContact", "Contact", "ContactPairs", "PathMass"}
+DIFFERENTIABLE = [name for name in force_samples.NAMES if name not in WITHOUT]
 SLOW = pytest.mark.slow, pytest.mark.many
-
-
-def in_the_fast_set(name, order):
-    return order == 2 and getattr(vi.mechanisms, name)().compiled.plan.bodies.mass.size <= 6
+FAST = {"double_pendulum", "four_bar", "bennett", "governor", "wrapped_double_pendulum"}
 
 
 @pytest.mark.parametrize(
     ("name", "order"),
     [
-        pytest.param(name, order, marks=() if in_the_fast_set(name, order) else SLOW)
-        for name in CATALOGUE
+        pytest.param(name, order, marks=() if order == 2 and name in FAST else SLOW)
+        for name in HOLONOMIC
         for order in (2, 4, 6, 8)
     ],
 )
@@ -58,7 +40,7 @@ def test_catalogue(rng, name, order):
 @pytest.mark.parametrize("order", [2, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
 def test_forces_and_couplings(rng, name, order):
-    mechanism = force_samples.sample_mechanism(np.random.default_rng(1), SAMPLES[name])
+    mechanism = force_samples.sample_mechanism(np.random.default_rng(1), force_samples.SAMPLES[name])
     marched = Marched(mechanism, random_velocity_state(rng, mechanism, 0.3), 2e-3, order)
     check_transpose(marched, rng, 3)
     check_differences(marched, rng, 2)

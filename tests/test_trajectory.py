@@ -363,6 +363,7 @@ def test_tables_of_what_there_is_not_tell_what_there_is(word, tmp_path):
         assert ("did you mean 'force' (efforts of forces, N or N m)" in str(caught.value)) == (word == "torque")
 
 
+@pytest.mark.slow
 def test_a_table_of_pandas():
     pytest.importorskip("pandas")
     whole = run(duration=0.1, dt=0.01)

@@ -12,6 +12,7 @@ import varint as vi
 from varint.model.rotation_vectors import rotation_matrix
 
 mujoco = pytest.importorskip("mujoco", reason="needs the package mujoco")
+pytestmark = pytest.mark.slow  # `make test` does without MuJoCo
 
 KNOWN = 1e-10
 SHAPES = ("visual", "collision", "material", "transmission", "gazebo")

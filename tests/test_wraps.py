@@ -73,6 +73,7 @@ ONE_SURFACE = """<mujoco><worldbody><geom name="s" type="{}" size="1 1"/><site n
 </worldbody><tendon><spatial><site site="p"/><geom geom="s" {}/><site site="q"/></spatial></tendon></mujoco>"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", ["", 'sidesite="side"'])
 @pytest.mark.parametrize(("kind", "axis"), [("cylinder", CYLINDER), ("sphere", SPHERE)])
 def test_sides_are_those_of_mujoco(kind, axis, side, rng):
@@ -296,6 +297,7 @@ def imported(model_path):
     return vi.load_mechanism(model_path)
 
 
+@pytest.mark.slow
 def test_lengths_and_moment_arms_are_those_of_mujoco(model_path, imported, rng):
     mujoco = pytest.importorskip("mujoco")
     model = mujoco.MjModel.from_xml_path(str(model_path))
@@ -322,6 +324,7 @@ def test_lengths_and_moment_arms_are_those_of_mujoco(model_path, imported, rng):
     assert wrapped > 30
 
 
+@pytest.mark.slow
 def test_accelerations_are_those_of_mujoco(model_path, imported, rng):
     """With the muscles at activations that a run has reached."""
     mujoco = pytest.importorskip("mujoco")
@@ -345,6 +348,7 @@ def test_accelerations_are_those_of_mujoco(model_path, imported, rng):
     assert data.act_dot[0] > 0.0
 
 
+@pytest.mark.slow
 def test_objects_of_mujoco_are_read(model_path, imported):
     mujoco = pytest.importorskip("mujoco")
     for given in (mujoco.MjSpec.from_file(str(model_path)), mujoco.MjModel.from_xml_path(str(model_path))):

@@ -75,6 +75,7 @@ def check_same_motion(given, read, moved=None):
         np.testing.assert_allclose(again[name], moved[name], rtol=0, atol=SAME)
 
 
+@pytest.mark.slow
 @FIRST
 @KINDS
 @pytest.mark.parametrize("parent", ["base", "world"])
@@ -93,6 +94,7 @@ def test_every_joint_in_every_format(kind, first, parent, tmp_path):
         check_same_motion(given, read_again(given, folder, suffix), moved)
 
 
+@pytest.mark.slow
 @FIRST
 @pytest.mark.parametrize("kind", [kind for kind in REGISTRY if kind not in (*NOT_IN_MJCF, "Fixed", "Free")])
 def test_efforts_along_every_hinge_and_slide_in_mjcf(kind, first, tmp_path):
@@ -115,6 +117,7 @@ def test_efforts_along_every_hinge_and_slide_in_mjcf(kind, first, tmp_path):
     check_same_motion(given, read_again(given, tmp_path, ".xml"))
 
 
+@pytest.mark.slow
 @FIRST
 def test_a_ball_between_two_turns_is_refused_in_mjcf(first, tmp_path):
     """MuJoCo turns nothing after a ball: such a joint is held where the ball is the last turn from the parent."""
@@ -133,6 +136,7 @@ def test_a_ball_between_two_turns_is_refused_in_mjcf(first, tmp_path):
             check_same_motion(made, read_again(made, tmp_path, ".xml"))
 
 
+@pytest.mark.slow
 @FIRST
 @pytest.mark.parametrize(
     "kind", ["Prismatic", "Cylindrical", "Planar", "Free2D", "Translational", "PointOnLine", "PointOnPlane", "Free"]
@@ -150,6 +154,7 @@ def test_anchors_apart_along_slides(kind, first, tmp_path):
         check_same_motion(given, read_again(given, tmp_path, suffix), moved)
 
 
+@pytest.mark.slow
 @FIRST
 def test_anchors_apart_in_the_tree_are_refused_in_mjcf(first, tmp_path):
     pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")

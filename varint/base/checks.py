@@ -276,7 +276,7 @@ def check_keys(given: Iterable[object], known: Iterable[str], what: str) -> None
 
 
 class WrongArguments(ArgumentError, TypeError):
-    """The arguments of a call are not those of the class; also the TypeError that Python raises for them."""
+    """The arguments of a call are not those of its function; also the TypeError that Python raises for them."""
 
 
 def checked_call(cls: type[Kind]) -> type[Kind]:

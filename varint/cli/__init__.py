@@ -82,7 +82,7 @@ def _main(argv: list[str]) -> int:
         problem = report.failure
     except (Exception, KeyboardInterrupt) as raised:
         problem = raised
-    code, text = _told(problem)
+    code, text = _error_text(problem)
     try:
         if args.json:
             _write(json_line(values | _as_data(problem, text)), sys.stdout)
@@ -93,7 +93,7 @@ def _main(argv: list[str]) -> int:
         _let_go(sys.stdout)  # nobody reads on
     except OSError as full:
         _let_go(sys.stdout)
-        code, text = _told(FileError(f"cannot write the output: {full.strerror or full}"))
+        code, text = _error_text(FileError(f"cannot write the output: {full.strerror or full}"))
     if problem is not None and args.traceback and code != INTERRUPTED:
         traceback.print_exception(problem)
     if report.warning and (args.json or args.quiet):
@@ -103,7 +103,7 @@ def _main(argv: list[str]) -> int:
     return code
 
 
-def _told(problem: BaseException | None) -> tuple[int, str]:
+def _error_text(problem: BaseException | None) -> tuple[int, str]:
     """Exit code, and in a line what went wrong, and in whose function; raises what is a defect of the package again."""
     if problem is None:
         return DONE, ""
@@ -141,7 +141,7 @@ def _stdout_kept_clean(args: argparse.Namespace) -> contextlib.AbstractContextMa
 
 @contextlib.contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Warnings are lines on stderr, without the place in the code that gave them."""
+    """Print warnings as lines on stderr, without the place in the code that gave them."""
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
         _write(f"varint: warning: {message}", sys.stderr)
@@ -158,7 +158,7 @@ def _let_go(stream: TextIO) -> None:
 
 
 def _parser(argv: Sequence[str] = ()) -> tuple[Parser, dict[str, Parser]]:
-    """The parser, and those of the subcommands: of the one that ``argv`` names, or of all."""
+    """Return the parser, and the parsers of the subcommands: of the one that ``argv`` names, or of all."""
     parser = Parser(prog="varint", description="Simulate mechanisms of rigid bodies and joints.")
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     parser.add_argument("--traceback", action="store_true", help="show where in the code an error was raised")
@@ -168,12 +168,12 @@ def _parser(argv: Sequence[str] = ()) -> tuple[Parser, dict[str, Parser]]:
     wanted = [named] if named in COMMANDS else [] if "--version" in argv else COMMANDS  # others may take long to import
     for command in wanted:
         importlib.import_module(f"varint.cli.{command}_command").add_parser(commands)
-    for name, own in commands.choices.items():
+    for name, subcommand in commands.choices.items():
         # no default, which would undo what stands before the command
-        own.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help="the same")
-        own.add_argument("--json", action="store_true", help="print one JSON object, and nothing else on stdout")
+        subcommand.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help="the same")
+        subcommand.add_argument("--json", action="store_true", help="print one JSON object, and nothing else on stdout")
         if name not in PRINTING:
-            own.add_argument(
+            subcommand.add_argument(
                 "--quiet",
                 action="store_true",
                 help="print nothing on stdout but the object of --json; warnings and errors go to stderr",

@@ -72,8 +72,8 @@ def _add_options_of_runs(parser: ArgumentParser) -> None:
     parser.add_argument("--value", type=float, metavar="X", help="of poincare: m or rad, default 0")
     parser.add_argument("--direction", choices=WAYS, help="of poincare, default rising")
     parser.add_argument("--show", metavar="JOINT", help="of poincare: what is shown, default the first other joint")
-    what = "of spectrum: coordinates, rates, velocity, energy ..., default coordinates"
-    parser.add_argument("--what", metavar="GROUP", help=what)
+    columns_text = "of spectrum: coordinates, rates, velocity, energy ..., default coordinates"
+    parser.add_argument("--what", metavar="GROUP", help=columns_text)
     parser.add_argument("--segments", type=int, metavar="N", help="of spectrum: averaged over so many, default 1")
     parser.add_argument("--wrapped", action="store_true", default=None, help="of phase: angles without whole turns")
 
@@ -105,7 +105,7 @@ def _add_options_of_mechanisms(parser: ArgumentParser) -> None:
 
 
 def execute(args: Namespace) -> "Report":
-    """Study, draw; the report has the numbers."""
+    """Study and draw; return the report with the numbers."""
     from varint.base.errors import FileError
     from varint.cli.facts import Fact, Facts, Files, Report
     from varint.cli.shared import check_picture
@@ -126,7 +126,7 @@ def execute(args: Namespace) -> "Report":
 
 
 def _checked(args: Namespace) -> dict[str, Any]:
-    """The options given. Raises ArgumentError for an unknown study, options without effect, and the wrong source."""
+    """Return the given options. Raises ArgumentError for an unknown study, useless options, and the wrong source."""
     from varint.base.checks import choice
     from varint.base.errors import ArgumentError
 
@@ -134,7 +134,7 @@ def _checked(args: Namespace) -> dict[str, Any]:
     options = {name: value for name in OPTIONS if (value := getattr(args, name)) is not None}
     for name in options:
         if name not in verb.options:
-            owners = ", ".join(own for own, other in VERBS.items() if name in other.options)
+            owners = ", ".join(verb_name for verb_name, other in VERBS.items() if name in other.options)
             raise ArgumentError(f"--{name} has no effect on {args.study}: it belongs to {owners}")
     if args.force and args.output is None:
         raise ArgumentError("--force replaces a picture: it needs -o")
@@ -144,16 +144,16 @@ def _checked(args: Namespace) -> dict[str, Any]:
     return options
 
 
-def _studied(study: str, source: str, given: dict[str, Any]) -> "Study":
+def _studied(study: str, source: str, options: dict[str, Any]) -> "Study":
     if VERBS[study].of_run:
-        return _of_run(study, source, given)
-    return _of_mechanism(study, source, given)
+        return _of_run(study, source, options)
+    return _of_mechanism(study, source, options)
 
 
-def _of_run(study: str, source: str, given: dict[str, Any]) -> "Study":
+def _of_run(study: str, source: str, arguments: dict[str, Any]) -> "Study":
     import varint
 
-    options = dict(given)
+    options = dict(arguments)
     if study == "energy-trend":
         quantity = _numbered(options.pop("quantity", "energy"))
         return varint.energy_trend(varint.load(source), quantity)
@@ -169,10 +169,10 @@ def _of_run(study: str, source: str, given: dict[str, Any]) -> "Study":
     return varint.poincare_section(varint.load(source), of, **options)
 
 
-def _of_mechanism(study: str, source: str, given: dict[str, Any]) -> "Study":
+def _of_mechanism(study: str, source: str, arguments: dict[str, Any]) -> "Study":
     import varint
 
-    options = dict(given)
+    options = dict(arguments)
     mechanism = find_mechanism(source, options.pop("param", []), options.pop("repair", False))
     print_repairs(mechanism)
     duration = options.pop("duration", DURATION)
@@ -206,6 +206,6 @@ def _alone(values: list, name: str) -> Any:
 
 
 def _numbered(text: str) -> "str | tuple[str, int]":
-    """A name, or a name and a number behind a colon."""
+    """Return a name, or a name and a number behind a colon."""
     name, colon, number = text.rpartition(":")
     return (name, int(number)) if colon and number.isdecimal() else text

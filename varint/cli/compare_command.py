@@ -49,7 +49,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def execute(args: Namespace) -> "Report":
-    """Compare and save; the report is the page, and as data the numbers."""
+    """Compare and save; return the report: the page, and as data the numbers."""
     from varint.base.errors import ArgumentError
 
     if args.all == bool(args.mechanism):
@@ -58,7 +58,7 @@ def execute(args: Namespace) -> "Report":
     return _all(args, options) if args.all else _one(args, options)
 
 
-def _one(args: Namespace, given: dict[str, Any]) -> "Report":
+def _one(args: Namespace, settings: dict[str, Any]) -> "Report":
     from varint import compare
     from varint.cli.facts import Data, FactTable, Files, Report
     from varint.cli.shared import named_mechanism
@@ -69,24 +69,24 @@ def _one(args: Namespace, given: dict[str, Any]) -> "Report":
     if args.output:
         check_output(args.output)
     mechanism = named_mechanism(args)
-    if "integrators" in given:
-        given["integrators"] = [registered_by(Path(w)) if w.endswith(".py") else w for w in given["integrators"]]
+    if "integrators" in settings:
+        settings["integrators"] = [registered_by(Path(w)) if w.endswith(".py") else w for w in settings["integrators"]]
     with _progress(args.quiet) as progress:
-        comparison = compare(mechanism, progress=progress, **given)
+        comparison = compare(mechanism, progress=progress, **settings)
     saved = comparison.save(args.output) if args.output else []
-    what = FactTable(("", ""), list(facts(comparison).items()), title(comparison))
+    fact_table = FactTable(("", ""), list(facts(comparison).items()), title(comparison))
     page = [FactTable(table.columns, table.rows, table.title, table.notes) for table in tables(comparison)]
-    return Report([Data(numbers_of(comparison)), what, *page, Files("output", saved)])
+    return Report([Data(numbers_of(comparison)), fact_table, *page, Files("output", saved)])
 
 
-def _all(args: Namespace, given: dict[str, Any]) -> "Report":
+def _all(args: Namespace, settings: dict[str, Any]) -> "Report":
     from varint import compare_catalogue
     from varint.base.errors import ArgumentError
     from varint.cli.facts import Data, FactTable, Files, Report
     from varint.studies.comparison.files import text_path
 
-    order = given.pop("order", [2])
-    if given or args.param or args.repair or len(order) > 1:
+    order = settings.pop("order", [2])
+    if settings or args.param or args.repair or len(order) > 1:
         raise ArgumentError("--all takes one --order, and --output: each mechanism has steps and parameters of its own")
     if args.output:
         text_path(args.output)
@@ -107,28 +107,28 @@ def _words(text: str) -> list[str]:
 
 
 def numbers(text: str) -> list[float]:
-    """Numbers between the commas of ``text``."""
+    """Return the numbers between the commas of ``text``."""
     return _converted(text, float, "number")
 
 
 def whole_numbers(text: str) -> list[int]:
-    """Whole numbers between the commas of ``text``."""
+    """Return the whole numbers between the commas of ``text``."""
     return _converted(text, int, "whole number")
 
 
-def _converted(text: str, kind: Callable[[str], Any], what: str) -> list[Any]:
+def _converted(text: str, kind: Callable[[str], Any], label: str) -> list[Any]:
     values = []
     for word in _words(text):
         try:
             values.append(kind(word))
         except ValueError:
-            raise ArgumentTypeError(f"'{word}' is not a {what}") from None
+            raise ArgumentTypeError(f"'{word}' is not a {label}") from None
     return values
 
 
 @contextlib.contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[int, int, str], None] | None]:
-    """A callback that shows the present run on a terminal, None elsewhere and where it shall be ``quiet``."""
+    """Yield a callback that shows the present run on a terminal; None elsewhere and if ``quiet``."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

@@ -17,19 +17,21 @@ ABOUT = "Report which versions are installed, what is compiled and where, and wh
 GIVES = {  # extra: what it is for
     "contact": "hard contact and joint friction in reduced coordinates",
     "dask": "ensembles on a Dask cluster",
-    "dev": "what the tests of varint need",
+    "dev": "all that the development of varint needs",
     "docs": "building the documentation",
     "fem": "mesh files of deformable bodies",
     "film": "films of runs",
     "gym": "environments of Gymnasium",
     "jax": "runs as differentiable functions in JAX",
     "learn": "the examples that learn",
+    "lint": "the checks of make lint",
     "mjcf": "robots in MJCF, by MuJoCo",
     "notebook": "sliders in notebooks",
     "parquet": "tables of ensembles as Parquet",
     "peers": "programs and robots that varint is compared with",
     "tables": "tables as pandas and xarray",
     "test": "the fast tests",
+    "test-all": "all tests but those with peers",
     "test-peers": "the same as peers",
     "torch": "runs as differentiable functions in PyTorch",
     "view": "the 3-D view in a browser",
@@ -45,7 +47,7 @@ class Installed(NamedTuple):
 
     @property
     def fits(self) -> bool:
-        """Whether it is there, in a version that is allowed."""
+        """Return whether it is installed, in an allowed version."""
         from packaging.specifiers import SpecifierSet
 
         return self.version is not None and SpecifierSet(self.allowed).contains(self.version, prereleases=True)
@@ -58,7 +60,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def version() -> str:
-    """One line: version of varint, numba and numpy, and the class of this processor."""
+    """Return one line: versions of varint, numba and numpy, and the class of this processor."""
     import varint
     from varint.base.numba.shipped import cpu_class
 
@@ -67,14 +69,14 @@ def version() -> str:
 
 
 def execute(args: Namespace) -> "Report":
-    """Look."""
+    """Return the report on the installation."""
     from varint.cli.facts import Report
 
     return Report([*_packages(), *_compiled(), *_extras()])
 
 
 def requirements() -> "list[Requirement]":
-    """Requirements of varint, with extras as markers: of this checkout, or of the installed package."""
+    """Return the requirements of varint, with extras as markers: of this checkout, or of the installed package."""
     import tomllib
 
     from packaging.requirements import Requirement
@@ -92,7 +94,7 @@ def requirements() -> "list[Requirement]":
 
 
 def extras() -> dict[str, list[Installed]]:
-    """Extra to the packages that it brings; "" to those that varint itself needs."""
+    """Return the packages that each extra installs; of "" those that varint itself needs."""
     from packaging.markers import default_environment
 
     packages: dict[str, list[Installed]] = {}
@@ -102,8 +104,8 @@ def extras() -> dict[str, list[Installed]]:
         environment: dict[str, Any] = {**default_environment(), "extra": name}
         mine = [each for each in listed if (each.marker.evaluate(environment) if each.marker else not name)]
         packages[name] = [_installed(each) for each in mine if each.name != "varint"]
-        for own in (each for each in mine if each.name == "varint"):
-            packages[name] += [one for other in sorted(own.extras) for one in packages.get(other, ())]
+        for requirement in (each for each in mine if each.name == "varint"):
+            packages[name] += [one for other in sorted(requirement.extras) for one in packages.get(other, ())]
     return packages
 
 
@@ -149,9 +151,9 @@ def _compiled() -> "list[ReportPart]":
     from varint.cli.facts import Fact, Facts
 
     folder, shipped = cache_folder(), find()
-    own, size = _files(folder)
+    count, size = _files(folder)
     brought, _ = _files(shipped.folder)
-    state = "native" if own else "shipped" if brought else "none"
+    state = "native" if count else "shipped" if brought else "none"
     old = folder.parent if folder else None
     texts = {
         "native": "for this processor",
@@ -166,9 +168,9 @@ def _compiled() -> "list[ReportPart]":
                 Fact("cpu_class", "processor", of_class, text=f"of class {of_class}"),
                 Fact("cores", "processor", os.cpu_count(), text=f"{os.cpu_count()} cores"),
                 Fact("compiled", "compiled", state, text=texts[state]),
-                Fact("native_functions", "", own),
+                Fact("native_functions", "", count),
                 Fact("shipped_functions", "", brought),
-                Fact("", "functions", own, text=f"{own} of this processor, {brought} that came with varint"),
+                Fact("", "functions", count, text=f"{count} of this processor, {brought} that came with varint"),
                 Fact("shipped_unused", "what came cannot be used" if shipped.why_not else "", shipped.why_not or None),
                 Fact("cache", "kept in", folder and str(folder)),
                 Fact("cache_size", "kept in", size, "B", f"{size / 1e6:.1f} MB"),
@@ -184,7 +186,7 @@ def _megabytes(folder: Path | None) -> str:
 
 
 def _files(folder: Path | None, pattern: str = "*.nbc") -> tuple[int, int]:
-    """Number of files, and their size, bytes."""
+    """Return the number of files, and their size, bytes."""
     sizes = [path.stat().st_size for path in folder.glob(pattern)] if folder else []
     return len(sizes), sum(sizes)
 

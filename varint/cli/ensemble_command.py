@@ -24,8 +24,8 @@ TIMES = {"duration": 10.0, "dt": 0.01}  # with their defaults
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
     parser = commands.add_parser("ensemble", help="simulate a mechanism with many parameters", description=ABOUT)
-    what = "name in the catalogue, or file of a mechanism, whose build() takes the parameters"
-    parser.add_argument("mechanism", metavar="NAME_OR_FILE", help=what)
+    help_text = "name in the catalogue, or file of a mechanism, whose build() takes the parameters"
+    parser.add_argument("mechanism", metavar="NAME_OR_FILE", help=help_text)
     several: dict[str, Any] = {"action": "append", "default": []}
     values = "values of a parameter, or so many from one to another; several --vary give all combinations"
     parser.add_argument("--vary", metavar="KEY=VALUE,VALUE,...|FROM:TO:COUNT", help=values, **several)
@@ -96,23 +96,23 @@ def execute(args: Namespace) -> "Report":
     return Report(_parts(args, result), warning=warning, failure=EnsembleError(failed) if failures else None)
 
 
-def _parts(args: Namespace, found: "Ensemble") -> "list[ReportPart]":
+def _parts(args: Namespace, ensemble: "Ensemble") -> "list[ReportPart]":
     import numpy as np
 
     from varint.cli.facts import Data, Fact, FactColumn, Facts, Listing
     from varint.studies.ensembles.figures import FIGURES, MESSAGE, NUMBER, STATUS
 
-    status = list(found.table[STATUS])
+    status = list(ensemble.table[STATUS])
     counts = {"done": "done", "stopped": "stopped", "errors": "error"}
-    facts = [Fact("members", "members", len(found))]
+    facts = [Fact("members", "members", len(ensemble))]
     facts += [
         Fact(key, f"of these {one}" if status.count(one) else "", status.count(one)) for key, one in counts.items()
     ]
-    unresolved = _unresolved(found)
+    unresolved = _unresolved(ensemble)
     facts.append(Fact("unresolved", "steps did not resolve the motion of" if unresolved else "", unresolved))
-    facts.append(Fact("output", "table and runs" if found.folder else "", args.output))
+    facts.append(Fact("output", "table and runs" if ensemble.folder else "", args.output))
     rows = []
-    for name, values in found.table.items():
+    for name, values in ensemble.table.items():
         numbers = np.asarray(values) if isinstance(values, np.ndarray) and name != NUMBER else np.zeros(0)
         numbers = numbers[np.isfinite(numbers)]
         if numbers.size:
@@ -120,7 +120,7 @@ def _parts(args: Namespace, found: "Ensemble") -> "list[ReportPart]":
             rows.append((name, FIGURES.get(name, ("",))[0], *spread))
     columns = [FactColumn("column", "column"), FactColumn("unit", "unit")]
     columns += [FactColumn(name, name, number=True) for name in ("least", "mean", "largest")]
-    failed = [(member.number, member.status, member.message) for member in found.failures]
+    failed = [(member.number, member.status, member.message) for member in ensemble.failures]
     of_failed = [
         FactColumn(NUMBER, "member", number=True),
         FactColumn(STATUS, "status"),
@@ -131,20 +131,20 @@ def _parts(args: Namespace, found: "Ensemble") -> "list[ReportPart]":
         Facts(facts, title=str(args.mechanism)),
         Listing("columns", columns, rows),
         Listing("failures", of_failed, failed, "members that failed"),
-        Listing("remarks", of_remarks, list(found.remarks.items()), "members that were done anew"),
-        Data({"table": dict(found.table)}),
+        Listing("remarks", of_remarks, list(ensemble.remarks.items()), "members that were done anew"),
+        Data({"table": dict(ensemble.table)}),
     ]
 
 
-def _unresolved(found: "Ensemble") -> int:
-    """Number of members with steps that did not resolve their motion."""
+def _unresolved(ensemble: "Ensemble") -> int:
+    """Return the number of members with steps that did not resolve their motion."""
     import numpy as np
 
-    return int(np.isfinite(np.asarray(found.table["unresolved"], dtype=float)).sum())
+    return int(np.isfinite(np.asarray(ensemble.table["unresolved"], dtype=float)).sum())
 
 
 def _members(args: Namespace) -> list[dict[str, Any]]:
-    """Parameters of each member: all combinations of what varies, each with all that are drawn or listed."""
+    """Return the parameters of each member: all combinations of varied values, each with all drawn or listed ones."""
     from varint.base.errors import ArgumentError
     from varint.studies.ensembles import random_draws
     from varint.studies.ensembles.member_parameters import members_of
@@ -177,15 +177,15 @@ def _members(args: Namespace) -> list[dict[str, Any]]:
     return [{**fixed, **point, **other} for point in members_of(grid) for other in others]
 
 
-def _once(key: str, *given: dict) -> None:
+def _once(key: str, *sources: dict) -> None:
     from varint.base.errors import ArgumentError
 
-    if any(key in one for one in given):
+    if any(key in one for one in sources):
         raise ArgumentError(f"parameter '{key}' is given twice: leave one out")
 
 
 def _values(text: str) -> list[Any]:
-    """Values of ``FROM:TO:COUNT``, or those between the commas of ``text``."""
+    """Return the values of ``FROM:TO:COUNT``, or those between the commas of ``text``."""
     import ast
 
     import numpy as np
@@ -204,7 +204,7 @@ def _values(text: str) -> list[Any]:
 
 
 def _listed(path: Path) -> list[dict[str, Any]]:
-    """The members of a CSV file; an empty cell leaves a parameter out."""
+    """Return the members of a CSV file; an empty cell leaves a parameter out."""
     import csv
 
     from varint.base.errors import FileError
@@ -229,7 +229,7 @@ def _listed(path: Path) -> list[dict[str, Any]]:
 
 @contextlib.contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[int, int, int], None] | None]:
-    """A callback that draws a bar on a terminal, None elsewhere and where it shall be ``quiet``."""
+    """Yield a callback that draws a bar on a terminal; None elsewhere and if ``quiet``."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

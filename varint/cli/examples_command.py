@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from varint.cli.facts import Report
 
 ABOUT = "List the examples that come with varint, or copy them into a folder."
-TOLD = (".py", ".ipynb", ".sh", ".toml")  # files that say what they are
+TITLED = (".py", ".ipynb", ".sh", ".toml")  # files that say what they are
 LEFT_OUT = ("__pycache__", "*.pyc", ".ipynb_checkpoints")
 
 
@@ -25,7 +25,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def folder() -> Path:
-    """Folder of the examples: in the package, or beside it in a checkout. Raises FileError."""
+    """Return the folder of the examples: in the package, or beside it in a checkout. Raises FileError."""
     import varint
     from varint.base.errors import FileError
 
@@ -36,8 +36,8 @@ def folder() -> Path:
     raise FileError(f"no examples came with varint in '{package}': install it from its wheel or its source")
 
 
-def what(path: Path) -> str:
-    """The first sentence of an example: of its docstring, its first comment or its first heading."""
+def title_of(path: Path) -> str:
+    """Return the first sentence of an example: of its docstring, its first comment or its first heading."""
     import ast
     import json
 
@@ -48,7 +48,7 @@ def what(path: Path) -> str:
         cells = json.loads(text)["cells"]
         text = next(("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"), "")
     lines = [line.lstrip("#<!- ").rstrip("-> ") for line in text.splitlines() if not line.startswith(("#!", "<?"))]
-    first = next((line for line in lines if line), "") if path.suffix in TOLD else ""
+    first = next((line for line in lines if line), "") if path.suffix in TITLED else ""
     return re.split(r"[.:]? (?:``python|sh examples)", first)[0]  # without how it is called
 
 
@@ -63,7 +63,7 @@ def execute(args: Namespace) -> "Report":
     if args.copy is None:
         if args.force:
             raise ArgumentError("--force replaces files: it needs --copy FOLDER")
-        titles = {path: what(source / path) for path in files}
+        titles = {path: title_of(source / path) for path in files}
         tables = []
         for place in sorted({path.parent for path in files}):
             rows = [[path.name, text] for path, text in titles.items() if path.parent == place]

@@ -36,7 +36,7 @@ class Fact(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """Value as shown in the table."""
+        """Return the value as text of the table."""
         return cell(self.value, self.unit) if self.text is None else self.text
 
 
@@ -50,7 +50,7 @@ class FactColumn(NamedTuple):
 
     @property
     def heading(self) -> str:
-        """The label with the unit; ``>`` before those of numbers, see `show_rows`."""
+        """Return the label with the unit; ``>`` before those of numbers, see `show_rows`."""
         return f"{'>' * self.number}{self.label}{f' ({self.unit})' * bool(self.unit)}"
 
 
@@ -58,7 +58,7 @@ class ReportPart(Protocol):
     """Part of a report."""
 
     def data(self) -> dict[str, Any]:
-        """Entries that the part adds to the JSON object."""
+        """Return the entries that the part adds to the JSON object."""
 
     def show(self, console: "Console") -> None:
         """Print it for people."""
@@ -168,7 +168,7 @@ class Report:
     failure: Exception | None = field(default=None, kw_only=True)
 
     def data(self) -> dict[str, Any]:
-        """The object."""
+        """Return the object of all parts."""
         return {key: value for part in self.parts for key, value in part.data().items()}
 
     def show(self, console: "Console") -> None:
@@ -178,12 +178,12 @@ class Report:
 
 
 def json_line(values: Mapping[str, Any]) -> str:
-    """One object in one line, in strict JSON: null for what is no finite number."""
+    """Return one object in one line of strict JSON: null for numbers that are not finite."""
     return json.dumps(strict(values), allow_nan=False)
 
 
 def strict(value: Any) -> Any:
-    """``value`` as strict JSON takes it."""
+    """Return ``value`` as strict JSON takes it."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, Mapping):
@@ -196,7 +196,7 @@ def strict(value: Any) -> Any:
 
 
 def cell(value: Any, unit: str = "") -> str:
-    """``value`` with its unit, as a table has it."""
+    """Return ``value`` with its unit, as a table has it."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -38,8 +38,8 @@ OF_FILE_PARAMETERS = (
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
     parser = commands.add_parser("info", help="describe a mechanism or a run, or list the catalogue", description=ABOUT)
-    what = "name in the catalogue, file of a mechanism, .h5 file of a run; lists the catalogue without"
-    add_mechanism(parser, what, nargs="?")
+    help_text = "name in the catalogue, file of a mechanism, .h5 file of a run; lists the catalogue without"
+    add_mechanism(parser, help_text, nargs="?")
     parser.set_defaults(execute=execute)
 
 
@@ -50,13 +50,13 @@ def execute(args: Namespace) -> Report:
 
     of_run = args.mechanism is not None and Path(args.mechanism).suffix.lower() in RUN_FILES
     if (args.param or args.repair) and (args.mechanism is None or of_run):
-        what = f"'{args.mechanism}' is a run" if of_run else "none is named"
+        reason = f"'{args.mechanism}' is a run" if of_run else "none is named"
         option, use = (
             ("-p", "parameters are for mechanisms")
             if args.param
             else ("--repair", "--repair is for files of mechanisms")
         )
-        raise ArgumentError(f"{use}, {what}: leave out {option}")
+        raise ArgumentError(f"{use}, {reason}: leave out {option}")
     if args.mechanism is None:
         return Report([Catalogue()])
     if of_run:
@@ -97,17 +97,20 @@ def _run(path: str) -> Report:
     return summary(load(path))
 
 
-def _mechanism(mechanism: "Mechanism", name: str, given: list[str], repair: bool) -> Report:
-    """``name``: in the catalogue, or of a file; ``given``: texts ``KEY=VALUE``; ``repair``: of the file."""
+def _mechanism(mechanism: "Mechanism", name: str, pairs: list[str], repair: bool) -> Report:
+    """Return the report.
+
+    ``name``: in the catalogue or of a file; ``pairs``: texts ``KEY=VALUE``; ``repair``: the file.
+    """
     state = mechanism.state()
     facts = [*_of_topology(mechanism), *_mobility(mechanism, state), *_at_the_start(mechanism, state)]
     return Report(
-        [*_described(mechanism, name, given, repair), *_listings(mechanism, state), *_imported(mechanism), Facts(facts)]
+        [*_described(mechanism, name, pairs, repair), *_listings(mechanism, state), *_imported(mechanism), Facts(facts)]
     )
 
 
-def _described(mechanism: "Mechanism", name: str, given: list[str], repair: bool) -> list[ReportPart]:
-    """Description of a mechanism: text, zero of its coordinates, and parameters."""
+def _described(mechanism: "Mechanism", name: str, pairs: list[str], repair: bool) -> list[ReportPart]:
+    """Return the description of a mechanism: text, zero of its coordinates, and parameters."""
     from varint import mechanisms
     from varint.cli.listed_mechanisms import entry
     from varint.files.own.mechanism_file import parameters_in
@@ -121,7 +124,7 @@ def _described(mechanism: "Mechanism", name: str, given: list[str], repair: bool
         rows = [(one.name, one.default, one.unit, one.kind, one.what) for one in known.parameters]
         facts += [Fact("what", "what it is", known.what), Fact("text", "what is built", known.text)]
     else:
-        columns, rows = OF_FILE_PARAMETERS, list(parameters_in(name, all_parsed(given), repair))
+        columns, rows = OF_FILE_PARAMETERS, list(parameters_in(name, all_parsed(pairs), repair))
     facts.append(Fact("zero", "zero of the coordinates", zero))
     return [Facts(facts, title=mechanism.name), Listing("parameters", columns, rows)]
 
@@ -141,20 +144,20 @@ def _listings(mechanism: "Mechanism", state: "State") -> list[ReportPart]:
         (force.name, type(force).__name__, list(force.acts_on(mechanism)), _input(mechanism, force))
         for force in mechanism.forces
     ]
-    name, kind, given = FactColumn("name", "name"), FactColumn("type", "type"), FactColumn("input", "input")
+    name, kind, input_column = FactColumn("name", "name"), FactColumn("type", "type"), FactColumn("input", "input")
     places = (FactColumn(axis, axis, "m", number=True) for axis in "xyz")
     ends = FactColumn("body_a", "body a"), FactColumn("body_b", "body b")
     counts = FactColumn("rows", "rows", number=True), FactColumn("coordinates", "coordinates", number=True)
     return [
         Listing("bodies", (name._replace(label="body"), FactColumn("mass", "mass", "kg", True), *places), bodies),
         Listing("joints", (name._replace(label="joint"), kind, *ends, *counts, FactColumn("cut", "cut")), joints),
-        Listing("forces", (name._replace(label="force"), kind, FactColumn("acts_on", "acts on"), given), forces),
+        Listing("forces", (name._replace(label="force"), kind, FactColumn("acts_on", "acts on"), input_column), forces),
         *_shapes(mechanism),
     ]
 
 
 def _shapes(mechanism: "Mechanism") -> list[ReportPart]:
-    """The collision shapes; none where there are none."""
+    """Return the collision shapes, [] without any."""
     from varint.model.body import WORLD
 
     owned = [(body.name, body.collision) for body in mechanism.bodies] + [(WORLD, mechanism.ground)]
@@ -168,7 +171,10 @@ def _shapes(mechanism: "Mechanism") -> list[ReportPart]:
 
 
 def _input(mechanism: "Mechanism", force: "Force") -> str:
-    """Input of a motor, load or drive, "effort 2", or the constant rate of a drive, "rate 2 rad/s"; else empty."""
+    """Return the input of a motor, load or drive, "effort 2", or the constant rate of a drive, "rate 2 rad/s".
+
+    Else "".
+    """
     import numpy as np
 
     from varint.base.display import value_text
@@ -181,13 +187,13 @@ def _input(mechanism: "Mechanism", force: "Force") -> str:
         return f"rate {value_text(force.constant_rate)} {unit}/s"
     if not isinstance(force, Commanded):
         return ""
-    given = force.input
-    value = given[()] if isinstance(given, np.ndarray) and given.ndim == 0 else given
+    force_input = force.input
+    value = force_input[()] if isinstance(force_input, np.ndarray) and force_input.ndim == 0 else force_input
     return f"{force.command_name} {value_text(value)}"
 
 
 def _imported(mechanism: "Mechanism") -> list[ReportPart]:
-    """Fate of the parts of an imported file; by lines those that are not as in the file."""
+    """Return the fate of the parts of an imported file, with lines for those that differ from the file."""
     report = mechanism.import_report
     if not report:
         return []
@@ -228,7 +234,7 @@ def _of_topology(mechanism: "Mechanism") -> list[Fact]:
 
 
 def _mobility(mechanism: "Mechanism", state: "State") -> list[Fact]:
-    """Mobility at the start; null if that would take too long to compute."""
+    """Return the mobility at the start; null if that would take too long to compute."""
     from collections import Counter
 
     clusters = Counter(mechanism.compiled.topology.cluster_of.values())

@@ -24,7 +24,7 @@ class LiveSource(Protocol):
     """Source of the frames."""
 
     def latest(self) -> tuple[Trajectory, bool]:
-        """The run so far, and whether no more nodes will come."""
+        """Return the run so far, and whether it is complete."""
 
 
 class OfFile:
@@ -35,7 +35,7 @@ class OfFile:
         self._last: tuple[Trajectory, bool] | None = None
 
     def latest(self) -> tuple[Trajectory, bool]:
-        """See `LiveSource`; raises FileError."""
+        """Return the run so far, see `LiveSource`. Raises FileError."""
         if self._last is None or not self._last[1]:
             ended = not is_locked(self.path)  # before it is read: what is written meanwhile is read next
             trajectory = load(self.path)
@@ -50,7 +50,7 @@ class Growing:
     """
 
     def __init__(self, simulate: Callable[[Callable[[float, float], None]], Trajectory]) -> None:
-        """``simulate``: makes the run, with a function for its ``progress``."""
+        """Start the run; ``simulate``: makes it, with a function for its ``progress``."""
         self.failure: BaseException | None = None
         self._simulate = simulate
         self._records: list[Record] = []
@@ -73,7 +73,7 @@ class Growing:
         self._thread.join()
 
     def latest(self) -> tuple[Trajectory, bool]:
-        """See `LiveSource`."""
+        """Return the run so far, see `LiveSource`."""
         ended = not self._thread.is_alive()
         if ended and self._whole is not None:
             return self._whole, True
@@ -107,7 +107,7 @@ class Live:
     """The page of a run, and its frames."""
 
     def __init__(self, source: LiveSource, frames: int, trace: object = None, plane: str | None = None) -> None:
-        """``frames``: about so many, taken evenly from the nodes of the whole run. Raises ArgumentError."""
+        """Show ``frames`` nodes or fewer, taken evenly from the whole run. Raises ArgumentError."""
         self.source, self._lock = source, threading.Lock()
         start, _ = source.latest()
         settings = start.settings
@@ -122,7 +122,7 @@ class Live:
         self.page = page_text(data | {"live": True, "duration": self.duration})
 
     def frames(self, first: int) -> dict[str, Any]:
-        """Frames from number ``first`` on, as in `frames_data`.
+        """Return frames from number ``first`` on, as in `frames_data`.
 
         ``more``: whether others are there already, ``done``: whether none will come after these, ``share`` of the
         duration that is computed, ``message``: how it ended.
@@ -141,7 +141,7 @@ class Live:
 
 
 def serve(live: Live, port: int = 0) -> Server:
-    """A server of the page, at a free port where none is given; `serve_forever` of it answers."""
+    """Return a server of the page, by default at a free port; its `serve_forever` answers."""
 
     def get(asked: str) -> Answer | None:
         path, _, first = asked.partition("?from=")

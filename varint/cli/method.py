@@ -26,7 +26,7 @@ OPTIONS = {  # option to the argument of a method that it gives
 
 
 def add_method(parser: ArgumentParser) -> None:
-    """Options that choose a scheme, an integrator or a method, and its tolerance."""
+    """Add the options of a scheme, an integrator or a method, and its tolerance."""
     from varint.extras.peers.base import simulators
     from varint.extras.rivals.maximal import STABILISATIONS
     from varint.methods.reduced.contact_solvers import CONTACT_SOLVERS
@@ -58,7 +58,7 @@ def add_method(parser: ArgumentParser) -> None:
 
 
 def add_adaptive(parser: ArgumentParser) -> None:
-    """``--adaptive``."""
+    """Add ``--adaptive``."""
     follow = (
         "steps that follow the motion and turn the fastest body by so many rad, 0.1 where none is given and 0.05 at"
         " order 2; at most --dt"
@@ -67,7 +67,7 @@ def add_adaptive(parser: ArgumentParser) -> None:
 
 
 def formulation_of(args: Namespace) -> str:
-    """The formulation that the options choose; a script of a method is executed. Raises ArgumentError, FileError."""
+    """Return the formulation that the options choose; a script of a method is executed."""
     from varint.extras.peer_method import Peer
     from varint.methods.variational.lobatto import Lobatto
     from varint.methods.variational.method import Variational
@@ -84,7 +84,7 @@ def formulation_of(args: Namespace) -> str:
 
 
 def registered_by(path: Path) -> str:
-    """The formulation of the method that a script registers. Raises ArgumentError, FileError."""
+    """Return the formulation of the method that a script registers. Raises ArgumentError, FileError."""
     from varint.files.formats.script import executed
     from varint.runs.method import REGISTERED, registered
 
@@ -97,18 +97,18 @@ def registered_by(path: Path) -> str:
 
 
 def arguments_of_method(args: Namespace, formulation: str) -> dict[str, Any]:
-    """The arguments of a method that options give, by name. Raises ArgumentError for one that it does not have."""
+    """Return the arguments of a method that options give, by name. Raises ArgumentError for one that it lacks."""
     from varint.methods.reduced.integrators import INTEGRATORS
     from varint.runs.method import method_class, names
 
     kind = method_class(formulation)
-    given = {name: (option, getattr(args, name, None)) for option, name in OPTIONS.items()}
-    given["on_unresolved"] = "--substep", "substep" if getattr(args, "substep", False) else None
-    arguments = {name: value for name, (_, value) in given.items() if value is not None}
+    options = {name: (option, getattr(args, name, None)) for option, name in OPTIONS.items()}
+    options["on_unresolved"] = "--substep", "substep" if getattr(args, "substep", False) else None
+    arguments = {name: value for name, (_, value) in options.items() if value is not None}
     for name in arguments:
         if name not in kind.arguments():
             owner = next(each.option for each in map(method_class, names()) if name in each.arguments())
-            raise ArgumentError(f"{given[name][0]} belongs to {owner}, not to {kind.option}: leave one of them out")
+            raise ArgumentError(f"{options[name][0]} belongs to {owner}, not to {kind.option}: leave one of them out")
     if args.rtol is not None and INTEGRATORS[args.integrator].fixed:
         raise ArgumentError(f"--rtol needs an integrator with error control, '{args.integrator}' has fixed steps")
     if args.tol is not None and args.integrator is not None and not INTEGRATORS[args.integrator].tol:
@@ -122,7 +122,7 @@ def arguments_of_method(args: Namespace, formulation: str) -> dict[str, Any]:
 
 
 def method_of(args: Namespace) -> "Method":
-    """The method that the options ask for, in steps of ``args.dt``. Raises ArgumentError, FileError."""
+    """Return the method that the options ask for, in steps of ``args.dt``. Raises ArgumentError, FileError."""
     from varint.runs.method import method_class
 
     formulation = formulation_of(args)

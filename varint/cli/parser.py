@@ -16,7 +16,7 @@ class UsageError(Exception):
 
 
 def real_number(text: str) -> float:
-    """The number that ``text`` writes. Raises argparse.ArgumentTypeError."""
+    """Return the number that ``text`` writes. Raises argparse.ArgumentTypeError."""
     try:
         return float(text)
     except ValueError:
@@ -24,7 +24,7 @@ def real_number(text: str) -> float:
 
 
 def whole_number(text: str) -> int:
-    """The whole number that ``text`` writes. Raises argparse.ArgumentTypeError."""
+    """Return the whole number that ``text`` writes. Raises argparse.ArgumentTypeError."""
     try:
         return int(text)
     except ValueError:
@@ -52,12 +52,12 @@ class Parser(argparse.ArgumentParser):
 
 
 def first_word(argv: Sequence[str]) -> str | None:
-    """First word that is not an option: the name of a command."""
+    """Return the first word that is not an option: the name of a command."""
     return next((word for word in argv if not word.startswith("-")), None)
 
 
 def joined(argv: Sequence[str]) -> list[str]:
-    """``argv`` with ``--resume any`` as one word, so that ``--resume`` alone takes no word behind it."""
+    """Return ``argv`` with ``--resume any`` as one word, so that ``--resume`` alone takes no word after it."""
     words: list[str] = []
     for word in argv:
         if word == ANY and words and words[-1] == "--resume":
@@ -68,7 +68,7 @@ def joined(argv: Sequence[str]) -> list[str]:
 
 
 def parse(parser: Parser, commands: dict[str, Parser], argv: Sequence[str]) -> argparse.Namespace:
-    """The arguments ``argv`` of one of the ``commands``. Raises UsageError."""
+    """Return the arguments ``argv`` of one of the ``commands``. Raises UsageError."""
     first = first_word(argv)
     if first is not None and first not in commands:
         parser.error(f"no command '{first}'{suggestion(first, commands)}: there are {', '.join(commands)}")
@@ -81,12 +81,12 @@ def parse(parser: Parser, commands: dict[str, Parser], argv: Sequence[str]) -> a
 
 
 def _named(unknown: list[str]) -> list[str]:
-    """The unknown options, without the words behind them, which may be their values; else the first word."""
+    """Return the unknown options, without the words after them, which may be their values; else the first word."""
     return [word for word in unknown if word.startswith("--")] or unknown[:1]
 
 
 def _unknown(word: str, parser: Parser) -> str:
-    """Error for an unknown word, with the nearest option of the command."""
+    """Return the error for an unknown word, with the nearest option of the command."""
     options = parser._option_string_actions
     hint = suggestion(word, options)
     if word == "--method" and INTEGRATORS in options:

@@ -78,7 +78,7 @@ def execute(args: Namespace) -> "Report":
 
 
 def _options(args: Namespace, moving: bool) -> dict[str, Any]:
-    """Given options of `Trajectory.plot` or `animate`. Raises ArgumentError where one has no effect."""
+    """Return the given options of `Trajectory.plot` or `animate`. Raises ArgumentError for a useless one."""
     from varint.base.checks import choice
     from varint.base.errors import ArgumentError
     from varint.drawing.viewpoint import PLANES

@@ -49,7 +49,7 @@ def execute(args: Namespace) -> "Report":
     from varint.cli.facts import Fact
     from varint.cli.shared import named_mechanism
     from varint.cli.summary import summary
-    from varint.files.runs.space import TOLD, size_text
+    from varint.files.runs.space import LARGE, size_text
 
     _check_options(args)
     picture = _check_paths(args)
@@ -71,13 +71,13 @@ def execute(args: Namespace) -> "Report":
         trajectory.to_csv(args.csv, *_groups(args))
     written = {"output": ("run", args.output), "picture": ("picture", picture), "csv": ("table", args.csv)}
     files = [Fact(key, label if path else "", path) for key, (label, path) in written.items()]
-    if args.output and (size := args.output.stat().st_size) >= TOLD:
+    if args.output and (size := args.output.stat().st_size) >= LARGE:
         files[0] = files[0]._replace(text=f"{args.output}, {size_text(size)}")
     return replace(summary(trajectory, files), failure=failure)
 
 
 def _recording(args: Namespace) -> dict[str, Any]:
-    """Options of the recording: output, stride, diagnostics."""
+    """Return the options of the recording: output, stride, diagnostics."""
     options = {"output": args.output, "resume": args.resume, "overwrite": args.force}
     options["diagnostics_every"] = args.diagnostics_every
     if args.output_times is not None:
@@ -86,7 +86,7 @@ def _recording(args: Namespace) -> dict[str, Any]:
 
 
 def _check_options(args: Namespace) -> None:
-    """Raises ArgumentError for options that would have no effect, and for unknown columns."""
+    """Raise ArgumentError for useless options and for unknown columns."""
     from varint.base.errors import ArgumentError
     from varint.results.table_columns import GROUPS, listed_name
 
@@ -102,12 +102,12 @@ def _check_options(args: Namespace) -> None:
 
 
 def _groups(args: Namespace) -> list[str]:
-    """Column groups as named; empty for the default table."""
+    """Return the column groups as named, [] for the default table."""
     return [] if args.columns is None else [word.strip() for word in args.columns.split(",")]
 
 
 def _check_paths(args: Namespace) -> Path | None:
-    """Path of the picture, if any; everything that can be wrong with a path, before the run."""
+    """Return the path of the picture, if any, after checks of all paths before the run."""
     from varint.base.checks import can_be_written
     from varint.base.errors import ArgumentError, FileError
     from varint.cli.shared import check_picture
@@ -128,7 +128,7 @@ def _check_paths(args: Namespace) -> Path | None:
         if args.csv.suffix.lower() != ".csv":
             raise ArgumentError(f"tables are CSV files: '{args.csv}' must end in .csv")
         can_be_written(args.csv)
-    for what, option, path in (("picture", "--plot", picture), ("table", "--csv", args.csv)):
+    for label, option, path in (("picture", "--plot", picture), ("table", "--csv", args.csv)):
         if path is not None and path.exists() and protected:
-            raise FileError(f"the {what} '{path}' exists: replace it by --force, or name another by {option}")
+            raise FileError(f"the {label} '{path}' exists: replace it by --force, or name another by {option}")
     return picture

@@ -19,9 +19,9 @@ Commands = _SubParsersAction
 RUN_FILES = (".h5", ".hdf5")
 
 
-def add_mechanism(parser: ArgumentParser, what: str, **options: Any) -> None:
-    """Arguments for `find_mechanism`."""
-    parser.add_argument("mechanism", metavar="NAME_OR_FILE", help=what, **options)
+def add_mechanism(parser: ArgumentParser, help_text: str, **options: Any) -> None:
+    """Add the arguments of `find_mechanism`."""
+    parser.add_argument("mechanism", metavar="NAME_OR_FILE", help=help_text, **options)
     parser.add_argument(
         "-p",
         "--param",
@@ -34,7 +34,7 @@ def add_mechanism(parser: ArgumentParser, what: str, **options: Any) -> None:
 
 
 def add_repair(parser: ArgumentParser) -> None:
-    """The option for files of robots that other programs read and varint refuses."""
+    """Add the option for files of robots that other programs read and varint refuses."""
     parser.add_argument(
         "--repair",
         action="store_true",
@@ -45,7 +45,7 @@ def add_repair(parser: ArgumentParser) -> None:
 
 
 def named_mechanism(args: Namespace) -> "Mechanism":
-    """The mechanism that the arguments name; repairs of its file are lines on stderr."""
+    """Return the mechanism that the arguments name; repairs of its file are lines on stderr."""
     mechanism = find_mechanism(args.mechanism, args.param, args.repair)
     print_repairs(mechanism)
     return mechanism
@@ -61,7 +61,7 @@ def print_repairs(mechanism: "Mechanism") -> None:
 
 
 def find_mechanism(name: str, parameters: list, repair: bool | None = None) -> "Mechanism":
-    """The mechanism called ``name`` in the catalogue, or in the file of that path.
+    """Return the mechanism called ``name`` in the catalogue, or in the file of that path.
 
     ``parameters``: texts ``KEY=VALUE``; ``repair``: as in `load_mechanism`, for files alone.
     """
@@ -83,24 +83,24 @@ def find_mechanism(name: str, parameters: list, repair: bool | None = None) -> "
 
 
 def numbers(text: str, how: str, count: int | None = None) -> list[float]:
-    """The numbers between the commas, ``count`` of them; raises ArgumentError, which says ``how`` they are written."""
+    """Return the ``count`` numbers between the commas. Raises ArgumentError, with ``how`` they are written."""
     try:
-        found = [float(word) for word in text.split(",")]
-        if count not in (None, len(found)):
+        values = [float(word) for word in text.split(",")]
+        if count not in (None, len(values)):
             raise ValueError
-        return found
+        return values
     except ValueError:
         raise ArgumentError(f"{how}, got '{text}'") from None
 
 
 def add_window(parser: ArgumentParser) -> None:
-    """``--from`` and ``--to``, for `windowed`."""
+    """Add ``--from`` and ``--to``, for `windowed`."""
     parser.add_argument("--from", dest="first", type=float, metavar="S", help="show the run from this time on, s")
     parser.add_argument("--to", dest="last", type=float, metavar="S", help="up to this time, s")
 
 
 def windowed(trajectory: "Trajectory", args: Namespace) -> "Trajectory":
-    """The nodes from ``--from`` to ``--to``. Raises ArgumentError for times outside the run, or without two nodes."""
+    """Return the nodes from ``--from`` to ``--to``. Raises ArgumentError unless the run has two nodes there."""
     if args.first is None and args.last is None:
         return trajectory
     start, end = float(trajectory.t[0]), float(trajectory.t[-1])
@@ -122,19 +122,19 @@ def windowed(trajectory: "Trajectory", args: Namespace) -> "Trajectory":
 
 
 def check_picture(
-    path: Path, source: Path | None, suffixes: tuple[str, ...] = (".png",), what: str = "picture"
+    path: Path, source: Path | None, suffixes: tuple[str, ...] = (".png",), label: str = "picture"
 ) -> Path:
     """Refuse a picture or film that cannot be written, or only over its ``source``: before the run, not after it."""
     if path.suffix.lower() not in suffixes:
-        raise ArgumentError(f"the {what} '{path}' must end in {' or '.join(suffixes)}")
+        raise ArgumentError(f"the {label} '{path}' must end in {' or '.join(suffixes)}")
     if source is not None and path.resolve() == source.resolve():
-        raise ArgumentError(f"the {what} would replace the run in '{source}': name it .h5")
+        raise ArgumentError(f"the {label} would replace the run in '{source}': name it .h5")
     can_be_written(path)
     return path
 
 
 def stdout_console() -> "Console":
-    """Console for tables, wide enough for them if it is no terminal. Raises BrokenPipeError if nobody reads.
+    """Return a console for tables, wide enough for them if it is no terminal. Raises BrokenPipeError if nobody reads.
 
     Characters that its encoding does not have are written as their numbers.
     """
@@ -159,15 +159,15 @@ def stdout_console() -> "Console":
 
 
 def _columns() -> int:
-    """Width of output that goes to no terminal: that of the environment, or 120."""
+    """Return the width of output that goes to no terminal: that of the environment, or 120."""
     import os
 
-    told = os.environ.get("COLUMNS", "")
-    return int(told) if told.isascii() and told.isdigit() and int(told) > 0 else 120
+    width = os.environ.get("COLUMNS", "")
+    return int(width) if width.isascii() and width.isdigit() and int(width) > 0 else 120
 
 
 def all_parsed(texts: list[str]) -> dict[str, object]:
-    """Names to values, of texts ``KEY=VALUE``. Raises ArgumentError."""
+    """Return the values by name of texts ``KEY=VALUE``. Raises ArgumentError."""
     parameters: dict[str, object] = {}
     for key, text in map(key_and_text, texts):
         if key in parameters:
@@ -177,7 +177,7 @@ def all_parsed(texts: list[str]) -> dict[str, object]:
 
 
 def key_and_text(text: str) -> tuple[str, str]:
-    """The two sides of ``KEY=VALUE``. Raises ArgumentError."""
+    """Return the two sides of ``KEY=VALUE``. Raises ArgumentError."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise ArgumentError(f"a parameter is written KEY=VALUE, got '{text}'")
@@ -185,7 +185,7 @@ def key_and_text(text: str) -> tuple[str, str]:
 
 
 def value_of(text: str) -> object:
-    """The Python literal that ``text`` is, or the text itself."""
+    """Return the Python literal that ``text`` is, or the text itself."""
     import ast
 
     try:
@@ -195,7 +195,7 @@ def value_of(text: str) -> object:
 
 
 def how_to_resume(args: Namespace) -> str:
-    """The command that goes on with what has been written; empty where nothing has."""
+    """Return the command that resumes the run; "" if nothing has been written."""
     import shlex
 
     if args.output is None or not args.output.exists():

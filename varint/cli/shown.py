@@ -22,7 +22,7 @@ OTHERWISE = {"param": "-p", "collocation": "--lobatto", "simulator": "--peer"}  
 
 
 def add_shown(parser: ArgumentParser) -> None:
-    """Arguments for `shown_run`, and the options of how a run is looked at."""
+    """Add the arguments of `shown_run`, and the options of its views."""
     add_mechanism(parser, "recorded run, .h5; or name in the catalogue, or file of a mechanism, which is simulated")
     add_stepping(parser)
     parser.add_argument(
@@ -34,7 +34,7 @@ def add_shown(parser: ArgumentParser) -> None:
 
 
 def is_run(args: Namespace) -> bool:
-    """Whether a recorded run is named. Raises ArgumentError for options of a simulation beside one."""
+    """Return whether a recorded run is named. Raises ArgumentError for options of a simulation beside it."""
     from varint.base.errors import ArgumentError
 
     if Path(args.mechanism).suffix.lower() not in RUN_FILES:
@@ -47,7 +47,7 @@ def is_run(args: Namespace) -> bool:
 
 
 def fill_stepping(args: Namespace) -> None:
-    """The defaults of a simulation. Raises ArgumentError for options that would have no effect."""
+    """Fill in the defaults of a simulation. Raises ArgumentError for useless options."""
     args.duration = DURATION if args.duration is None else args.duration
     args.dt = DT if args.dt is None else args.dt
     args.every = 1 if args.every is None else args.every
@@ -55,7 +55,7 @@ def fill_stepping(args: Namespace) -> None:
 
 
 def shown_run(args: Namespace) -> "tuple[Trajectory, ConvergenceError | None]":
-    """The run that was recorded, or is simulated now, and what stopped it early."""
+    """Return the recorded run, or a run simulated now, and the error that stopped it early."""
     from varint import ConvergenceError, load
     from varint.cli.shared import named_mechanism
     from varint.cli.stepping import show_progress, simulated
@@ -72,7 +72,7 @@ def shown_run(args: Namespace) -> "tuple[Trajectory, ConvergenceError | None]":
 
 
 def check_looks(args: Namespace) -> dict[str, Any]:
-    """``trace`` and ``plane`` as `Trajectory.view` and `Trajectory.animate` take them. Raises ArgumentError."""
+    """Return ``trace`` and ``plane`` for `Trajectory.view` and `Trajectory.animate`. Raises ArgumentError."""
     from varint.base.checks import choice
     from varint.base.errors import ArgumentError
     from varint.drawing.viewpoint import PLANES
@@ -83,7 +83,7 @@ def check_looks(args: Namespace) -> dict[str, Any]:
 
 
 def points_of(texts: Sequence[str] | None) -> "list[str | tuple[str, list[float]]] | None":
-    """Names, or a body and a point of it, of each ``--trace``; raises ArgumentError."""
+    """Return names, or a body and a point of it, of each ``--trace``. Raises ArgumentError."""
     return None if texts is None else [_point(text) for text in texts]
 
 
@@ -94,9 +94,9 @@ def _point(text: str) -> "str | tuple[str, list[float]]":
     return name, numbers(point, "a point of --trace is written BODY:x,y,z, in m")
 
 
-def check_kept(path: Path, what: str, force: bool) -> None:
-    """Raises FileError where the file exists and is not to be replaced."""
+def check_kept(path: Path, label: str, force: bool) -> None:
+    """Raise FileError if the file exists and must not be replaced."""
     from varint.base.errors import FileError
 
     if path.exists() and not force:
-        raise FileError(f"the {what} '{path}' exists: replace it by --force, or name another")
+        raise FileError(f"the {label} '{path}' exists: replace it by --force, or name another")

@@ -37,7 +37,8 @@ def show_rows(console: "Console", columns: Sequence[str], rows: Iterable[Sequenc
 
     if width() > console.width:
         names = [
-            name.replace(" ", "\n") if cell_len(name) > own else name for name, own in zip(names, cells, strict=True)
+            name.replace(" ", "\n") if cell_len(name) > cell_width else name
+            for name, cell_width in zip(names, cells, strict=True)
         ]
     if width() > console.width:
         return _show_stacked(console, [name.replace("\n", " ") for name in names], rows)
@@ -53,7 +54,7 @@ def show_rows(console: "Console", columns: Sequence[str], rows: Iterable[Sequenc
 
 
 def _show_stacked(console: "Console", names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """The first cell of each row on a line of its own, the others indented below it."""
+    """Print the first cell of each row on its own line, the others indented below it."""
     from rich.cells import cell_len
     from rich.padding import Padding
     from rich.text import Text

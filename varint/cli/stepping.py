@@ -18,7 +18,7 @@ AUTO = "auto"
 
 
 def add_stepping(parser: ArgumentParser) -> None:
-    """Options of a simulation; those that are not given are None, or False."""
+    """Add the options of a simulation; omitted ones are None, or False."""
     parser.add_argument("--duration", type=float, metavar="S", help=f"s, default {DURATION:g}")
     step = f"step, s, default {DT:g}; auto: chosen, as the scheme is where none is given, by --energy-error"
     parser.add_argument("--dt", type=_step, metavar="S", help=step)
@@ -32,12 +32,12 @@ def add_stepping(parser: ArgumentParser) -> None:
 
 
 def add_every(parser: ArgumentParser) -> None:
-    """``--every``."""
+    """Add ``--every``."""
     parser.add_argument("--every", type=int, metavar="N", help="record each N-th node")
 
 
 def add_diagnostics(parser: ArgumentParser) -> None:
-    """``--diagnostics-every``."""
+    """Add ``--diagnostics-every``."""
     diagnostics = "record energy, momenta and drift of each N-th node; divides --every"
     parser.add_argument("--diagnostics-every", type=int, metavar="N", help=diagnostics)
 
@@ -45,7 +45,7 @@ def add_diagnostics(parser: ArgumentParser) -> None:
 def simulated(
     args: Namespace, mechanism: "Mechanism", progress: Progress | None, recording: Mapping[str, Any]
 ) -> "Trajectory":
-    """The trajectory by the method that the options ask for; ``recording``: arguments of a `Recording`."""
+    """Return the trajectory by the method of the options; ``recording``: arguments of a `Recording`."""
     import varint
     from varint.runs.method import solve
 
@@ -62,7 +62,7 @@ def _step(text: str) -> float | str:
 
 @contextlib.contextmanager
 def show_progress(duration: float, quiet: bool) -> Iterator[Progress | None]:
-    """A callback that draws a bar on a terminal, None elsewhere and where it shall be ``quiet``."""
+    """Yield a callback that draws a bar on a terminal; None elsewhere and if ``quiet``."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

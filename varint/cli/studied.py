@@ -21,7 +21,7 @@ KINDS = [FactColumn(kind, kind.replace("_", " "), unit, True) for kind, unit in 
 
 @singledispatch
 def parts(result: Study) -> list[ReportPart]:
-    """Parts of the report on a study."""
+    """Return the parts of the report on a study."""
     raise NotImplementedError(type(result).__name__)
 
 
@@ -101,30 +101,30 @@ def _(phase: PhasePortrait) -> list[ReportPart]:
 
 
 @parts.register
-def _(found: LyapunovExponent) -> list[ReportPart]:
-    ends = " to ".join(f"{end:.4g}" for end in found.interval)
+def _(exponent: LyapunovExponent) -> list[ReportPart]:
+    ends = " to ".join(f"{end:.4g}" for end in exponent.interval)
     facts = [
-        Fact("mechanism", "", found.mechanism),
-        Fact("exponent", "largest exponent", found.exponent, "1/s"),
-        Fact("error", "largest exponent", found.error, text=f"standard error {found.error:.2g} 1/s"),
-        Fact("interval", "95 %", found.interval, text=f"{ends} 1/s"),
-        Fact("intervals", "intervals", len(found.rates)),
-        Fact("spacing", "intervals", found.spacing, text=f"of {found.spacing:g} s"),
+        Fact("mechanism", "", exponent.mechanism),
+        Fact("exponent", "largest exponent", exponent.exponent, "1/s"),
+        Fact("error", "largest exponent", exponent.error, text=f"standard error {exponent.error:.2g} 1/s"),
+        Fact("interval", "95 %", exponent.interval, text=f"{ends} 1/s"),
+        Fact("intervals", "intervals", len(exponent.rates)),
+        Fact("spacing", "intervals", exponent.spacing, text=f"of {exponent.spacing:g} s"),
     ]
-    return [Facts(facts, found.mechanism), Data({"t": found.t, "convergence": found.convergence})]
+    return [Facts(facts, exponent.mechanism), Data({"t": exponent.t, "convergence": exponent.convergence})]
 
 
 @parts.register
-def _(found: LyapunovSpectrum) -> list[ReportPart]:
+def _(spectrum: LyapunovSpectrum) -> list[ReportPart]:
     facts = [
-        Fact("mechanism", "", found.mechanism),
-        Fact("sum", "sum of the exponents", float(found.exponents.sum()), "1/s"),
-        Fact("intervals", "intervals", len(found.rates)),
-        Fact("spacing", "intervals", found.spacing, text=f"of {found.spacing:g} s"),
+        Fact("mechanism", "", spectrum.mechanism),
+        Fact("sum", "sum of the exponents", float(spectrum.exponents.sum()), "1/s"),
+        Fact("intervals", "intervals", len(spectrum.rates)),
+        Fact("spacing", "intervals", spectrum.spacing, text=f"of {spectrum.spacing:g} s"),
     ]
     columns = [FactColumn("exponent", "exponent", "1/s", True), FactColumn("error", "standard error", "1/s", True)]
-    rows = np.column_stack([found.exponents, found.errors]).tolist()
-    return [Facts(facts, found.mechanism), Listing("exponents", columns, rows, "Exponents")]
+    rows = np.column_stack([spectrum.exponents, spectrum.errors]).tolist()
+    return [Facts(facts, spectrum.mechanism), Listing("exponents", columns, rows, "Exponents")]
 
 
 @parts.register
@@ -170,5 +170,5 @@ def _with_units(values: tuple[float, ...]) -> str:
 
 
 def _rounded(order: float) -> float | None:
-    """Value rounded to two places, or None."""
+    """Return the value rounded to two places, or None."""
     return None if np.isnan(order) else round(float(order), 2)

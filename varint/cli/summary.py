@@ -23,7 +23,7 @@ OF_METHODS = ("formulation", "scheme", "order", "integrator")  # settings
 
 
 def summary(trajectory: Trajectory, more: Sequence[Fact] = ()) -> Report:
-    """The report on a run; ``more`` facts come last."""
+    """Return the report on a run; ``more`` facts come last."""
     settings = trajectory.settings
     unresolved = find_unresolved(trajectory, settings["dt"])
     facts = [*_of_mechanism(trajectory), *_of_stepping(trajectory), *_of_quantities(trajectory)]
@@ -89,13 +89,13 @@ def _of_tolerances(settings: dict) -> list[Fact]:
 
 
 def _of_quantities(trajectory: Trajectory) -> list[Fact]:
-    """Rows of the table, as the quantities word them."""
+    """Return the rows of the table, as the quantities word them."""
     shown = [quantity for quantity in QUANTITIES.values() if quantity.rows and quantity.shown(trajectory)]
     return [Fact("", *row) for q in shown if q.rows for row in q.rows(finest(trajectory, q.name))]
 
 
 def _contacts(trajectory: Trajectory) -> Listing:
-    """Each hard contact: the share of recorded nodes where it touches, and the largest figures there."""
+    """Return for each hard contact the share of recorded nodes where it touches, and the largest figures there."""
     columns = (
         FactColumn("name", "contact"),
         FactColumn("share", "touches, share of nodes", "", True),
@@ -122,7 +122,7 @@ class Figures:
     def data(self) -> dict[str, Any]:
         run = self.trajectory
         end: dict[str, Any] = {"t": run.t[-1]}
-        end |= {what: {name: by[-1] for name, by in getattr(run, what).items()} for what in ("coordinates", "rates")}
+        end |= {group: {name: by[-1] for name, by in getattr(run, group).items()} for group in ("coordinates", "rates")}
         return {"quantities": {name: _figures(quantity, run) for name, quantity in QUANTITIES.items()}, "end": end}
 
     def show(self, console: "Console") -> None:
@@ -130,7 +130,7 @@ class Figures:
 
 
 def _figures(quantity: Quantity, trajectory: Trajectory) -> dict[str, Any]:
-    """Figures of a quantity over its nodes; for a vector those of its length, but the change is that of the vector."""
+    """Return figures of a quantity over its nodes; for a vector those of its length, with the change of the vector."""
     values = getattr(finest(trajectory, quantity.name), quantity.name)
     sizes = values if values.ndim == 1 else np.linalg.norm(values, axis=1)
     changes = np.abs(values - values[0]) if values.ndim == 1 else np.linalg.norm(values - values[0], axis=1)
@@ -153,14 +153,14 @@ def _of_cost(trajectory: Trajectory) -> list[Fact]:
 
 
 def _of_diagnostics(trajectory: Trajectory) -> list[Fact]:
-    found, stride = trajectory.diagnostics, trajectory.settings.get("diagnostics_every")
-    label, count = ("diagnostics", len(found)) if found else ("", None)
+    recorded, stride = trajectory.diagnostics, trajectory.settings.get("diagnostics_every")
+    label, count = ("diagnostics", len(recorded)) if recorded else ("", None)
     facts = [Fact("diagnostic_nodes", label, count, text=f"at {count} nodes")]
     return [*facts, Fact("diagnostics_every", label, stride, text=f"every {stride}")]
 
 
 def _of_recording(trajectory: Trajectory) -> list[Fact]:
-    """Recording that was requested, and its result."""
+    """Return the requested recording, and its result."""
     settings = trajectory.settings
     steps = settings["steps"] if settings["dt"] and settings.get("turn") is None else None
     resumed = settings.get(RESUMED_WITH, [])
@@ -180,5 +180,5 @@ def _of_recording(trajectory: Trajectory) -> list[Fact]:
 
 
 def _resumed(entry: dict) -> str:
-    """A line for the part of a run that was made with something else."""
+    """Return a line for the part of a run that was made with something else."""
     return f"at {entry['t']:g} s with {', '.join(f'{name} {entry[name]}' for name in NAMES if name in entry)}"

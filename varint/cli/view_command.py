@@ -94,7 +94,7 @@ def _check_others(args: Namespace) -> None:
 
 
 def _overlaid(args: Namespace, looks: dict) -> "tuple[Trajectory, Page]":
-    """The first run, and the page of all."""
+    """Return the first run, and the page of all."""
     import varint
 
     files = [args.mechanism, *args.others]
@@ -154,8 +154,8 @@ def _check_live(args: Namespace, frames: int | None) -> None:
         raise ArgumentError(f"--live steps a mechanism: '{args.mechanism}' is recorded already")
     if args.others:
         raise ArgumentError("--live steps one mechanism: leave out the other runs")
-    given = {"html": args.html, "force": args.force or None, "frames": frames, "duration": args.duration}
-    for name, value in given.items():
+    options = {"html": args.html, "force": args.force or None, "frames": frames, "duration": args.duration}
+    for name, value in options.items():
         if value is not None:
             raise ArgumentError(f"--live has no end and writes no page: leave out --{name}")
 
@@ -174,7 +174,7 @@ def _stepped(args: Namespace, looks: dict) -> "Report":
 
 
 def _source(args: Namespace) -> "LiveSource":
-    """The run in the file, or one that begins now; raises what it raises before its first node."""
+    """Return the run in the file, or one that begins now; errors before its first node are raised."""
     from varint.cli.live import Growing, OfFile
     from varint.cli.shared import named_mechanism
     from varint.cli.stepping import simulated

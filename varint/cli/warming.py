@@ -46,7 +46,7 @@ class Done(NamedTuple):
 
 
 def kind(run: Callable[[], object]) -> Callable[[], object]:
-    """Decorator: a kind of run, named as its function."""
+    """Decorate a kind of run, named as its function."""
     KINDS[run.__name__.replace("_", " ")] = run
     return run
 
@@ -80,12 +80,12 @@ def _run(name: str, shipped: bool, environment: Mapping[str, str]) -> Done:
     if done.returncode:
         raise RuntimeError(f"'{name}' ended with an error: {done.stderr.strip()}")
     counts = json.loads(done.stdout.splitlines()[-1])
-    compiled, kept, shipped_ones = (counts.get(origin, 0) for origin in ("compiled", "kept", "shipped"))
-    return Done(name, compiled, kept, shipped_ones, time.perf_counter() - began)
+    compiled, cached, shipped_ones = (counts.get(origin, 0) for origin in ("compiled", "kept", "shipped"))
+    return Done(name, compiled, cached, shipped_ones, time.perf_counter() - began)
 
 
 def _asked(run: vi.Trajectory) -> None:
-    """Everything that is worked out from the nodes."""
+    """Read all that is computed from the nodes."""
     for name in ASKED:
         getattr(run, name)
     for joint in run.mechanism.joints:
@@ -94,7 +94,7 @@ def _asked(run: vi.Trajectory) -> None:
 
 
 def _rig(*forces: Any, screw: bool = False) -> vi.Mechanism:
-    """Two rods that hang from the world by a hinge, and by a ball or a screw; a spring, a drag and the ``forces``."""
+    """Return two rods that hang from the world by a hinge, and by a ball or a screw, with the ``forces``."""
     rods = [vi.Body.box(f"rod {k}", (0.1, 0.2, 1.0), 1.0, position=(0, 0, -0.5 - k)) for k in range(2)]
     hinge = vi.Revolute("hinge", "world", "rod 0", point=(0, 0, 0), axis=(0, 1, 0))
     second = vi.Spherical("ball", "rod 0", "rod 1", point=(0, 0, -1))
@@ -235,13 +235,13 @@ def small_motions() -> None:
     rest = vi.equilibrium(mechanism)
     vi.modes(mechanism, rest)
     for each in (mechanism, vi.mechanisms.governor(), _rig()):
-        for given in ({}, {"dt": 0.01}, {"dt": 0.01, "order": 4}):
-            vi.linearize(each, **given)
+        for options in ({}, {"dt": 0.01}, {"dt": 0.01, "order": 4}):
+            vi.linearize(each, **options)
     vi.lyapunov_spectrum(vi.mechanisms.double_pendulum(angle=2.5), 0.4, 0.01, interval=0.02)
     hanging = vi.mechanisms.double_pendulum(angle=0.0)
-    found = vi.modes(hanging)
+    result = vi.modes(hanging)
     guess = hanging.state(coordinates={"joint 1": 0.05, "joint 2": 0.05 * 2**0.5})
-    vi.periodic_orbit(hanging, guess, 1 / found.frequency[0], 0.02, order=4)
+    vi.periodic_orbit(hanging, guess, 1 / result.frequency[0], 0.02, order=4)
     vi.inverse_dynamics(vi.simulate(mechanism, 5 * DT, DT), joints=["crank pivot"])
 
 

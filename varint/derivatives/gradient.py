@@ -59,13 +59,15 @@ from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.results.resolution import finer_step
 from varint.runs.method import Method
-from varint.runs.parts import posed, refuse_beside
+from varint.runs.parts import Arguments, posed, refuse_beside, with_arguments
 from varint.runs.problem import Problem, Recording, checked_times
 
 SHARES = (1.0, 0.15, 0.02)  # of the steps of numbers, tried in turn: starts closed anew bend near singular poses
 
 
+@with_arguments
 def gradient(
+    arguments: Arguments,
     mechanism: Mechanism | Callable[..., Mechanism] | Problem,
     objective: Callable[..., Any],
     duration: float | Method | None = None,
@@ -138,14 +140,13 @@ def gradient(
     ConvergenceError
         A step could not be solved; it carries no trajectory. UnresolvedError, which is one: see above.
     """
-    given = dict(locals())
     if isinstance(mechanism, Problem) and isinstance(duration, Method) and duration.gradient_in:
-        return _by_others(given, duration.gradient_in)
+        return _by_others(arguments, duration.gradient_in)
     function_of(objective, "objective", ArgumentError)
     made, own = made_of(mechanism.mechanism if isinstance(mechanism, Problem) else mechanism, parameters)
     if not isinstance(mechanism, Problem):
-        given["mechanism"] = made
-    problem, method = posed(gradient, given, Variational, only=True)
+        arguments = arguments.replaced(mechanism=made)
+    problem, method = posed(arguments, Variational, only=True)
     names = [with_respect_to] if isinstance(with_respect_to, str) else with_respect_to
     names = sequence_of(names, "with_respect_to", "names", ArgumentError)
     check_names(names)
@@ -195,12 +196,13 @@ def _by_load(name: str, k: int, adjoint: Adjoint) -> np.ndarray:
     return adjoint.given.by_load(name)
 
 
-def _by_others(given: Mapping[str, Any], module: str) -> Gradient:
+def _by_others(arguments: Arguments, module: str) -> Gradient:
     """The gradient by that function of another ``module``, for arguments of this one."""
     passed = ("mechanism", "objective", "duration", "with_respect_to", "times", "parameters", "of_mechanism")
+    given = arguments.values
     if given["memory"] is not None:
         raise ArgumentError("memory= is of gradients of the variational integrator: leave it out")
-    refuse_beside(gradient, given, given.keys() - passed)
+    refuse_beside(arguments, given.keys() - passed)
     return importlib.import_module(module).gradient(**{name: given[name] for name in passed})
 
 
@@ -252,7 +254,7 @@ def _tell_unresolved(run: MaximalTape, on_unresolved: str) -> None:
     )
     if on_unresolved == "raise":
         raise UnresolvedError(message, time=found.after, body=found.body, joint=None, trajectory=None)
-    warnings.warn(message, UnresolvedWarning, stacklevel=3)
+    warnings.warn(message, UnresolvedWarning, stacklevel=4)
 
 
 def _load_of(mechanism: Mechanism, name: str, force: Mapping | None, torque: Mapping | None) -> LoadPlace | None:

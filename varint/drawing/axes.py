@@ -29,7 +29,7 @@ class Scaled(Formatter):
         self.power = power
 
     def format_ticks(self, values: Iterable[float]) -> list[str]:
-        """Their texts, all with the same digits."""
+        """Return the texts of the ticks, all with the same number of digits."""
         places = np.asarray(list(values), dtype=float) / 10.0**self.power
         step = np.abs(np.diff(places) if len(places) > 1 else places).min(initial=np.inf)
         digits = 0
@@ -42,7 +42,7 @@ class Scaled(Formatter):
 
 
 def label_values(axes: Axes, words: str, unit: str, largest: float) -> None:
-    """The axis of values in ``unit``, up to ``largest``: what they are, with a power of ten where they are tiny."""
+    """Label the axis of values in ``unit``, up to ``largest``, with a power of ten if they are tiny."""
     exponent = int(np.floor(np.log10(largest))) if largest > 0 else 0
     power = 0 if PLAIN[0] <= exponent < PLAIN[1] else 3 * (exponent // 3)
     axes.yaxis.set_major_formatter(Scaled(power))
@@ -53,31 +53,31 @@ def label_values(axes: Axes, words: str, unit: str, largest: float) -> None:
 
 
 def labelled(words: str, unit: str) -> str:
-    """Label of an axis, with the unit in brackets."""
+    """Return the label of an axis, with the unit in brackets."""
     return f"{words} ({unit.replace('^2', '²').replace('^3', '³').replace(' ', NO_BREAK)})" if unit else words
 
 
 def plain_axes(axes: Axes) -> None:
-    """The look of a panel."""
+    """Set the style of a panel."""
     axes.grid(color="#e4e4e4", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def printed(axes: Axes) -> None:
-    """Texts of an axes in a picture of our own, as high as they have to be to be read in a column."""
+    """Enlarge the texts of axes in a picture of our own so that they are legible in a column."""
     axes.tick_params(labelsize=SMALL)
     axes.xaxis.label.set_fontsize(TEXT)
     axes.yaxis.label.set_fontsize(TEXT)
 
 
 def wrapped(label: str) -> str:
-    """The label of an axis in lines that fit beside a panel."""
+    """Return the label of an axis in lines that fit beside a panel."""
     return "\n".join(textwrap.fill(each, LABEL) for each in label.replace(": ", ":\n").split("\n"))
 
 
 def legend(axes: Axes, handles: Iterable[Artist], names: Iterable[str]) -> None:
-    """Names above the axes, whatever signs are in them."""
+    """Write names above the axes, whatever characters they contain."""
     texts = [shortened(name, LONGEST) for name in names]
     legend = axes.legend(
         list(handles), [str(k) for k in range(len(texts))], loc="lower left", bbox_to_anchor=(0.0, 1.01), frameon=False,

@@ -32,9 +32,9 @@ class Camera:
         self._slid: tuple[np.ndarray, np.ndarray] | None = None  # the poses furthest along the guides
 
     def picture(self, state: State) -> np.ndarray:
-        """(480, 640, 3) whole numbers from 0 to 255: red, green and blue of the pixels, the top row first."""
+        """Return the pixels (480, 640, 3) as red, green, blue from 0 to 255, the top row first."""
         meshes = getattr(state, "vertices", {})  # of a `MeshState`
-        x, R = with_world(state.position[None], state.quat_wxyz[None], [own[None] for own in meshes.values()])
+        x, R = with_world(state.position[None], state.quat_wxyz[None], [vertices[None] for vertices in meshes.values()])
         painter = make_painter(self._structure, x, R, self._view)
         self._aim(painter, x, R)
         figure = Figure(figsize=tuple(FRAME_SIZE / FRAME_DPI), dpi=FRAME_DPI)
@@ -46,7 +46,7 @@ class Camera:
         return np.array(canvas.buffer_rgba())[..., :3]
 
     def _aim(self, painter: Painter, x: np.ndarray, R: np.ndarray) -> None:
-        """Have the painter show what the first one did, moved or widened if its mechanism does not fit."""
+        """Set the painter's view to that of the first state, moved or widened if the mechanism does not fit."""
         low, high = painter.lower, painter.upper
         shape = FRAME_SIZE * PLACE[2:] / min(FRAME_SIZE * PLACE[2:])
         if self._first is None:
@@ -62,7 +62,7 @@ class Camera:
         painter.lower, painter.upper = self._middle - self._half, self._middle + self._half
 
     def _furthest(self, painter: Painter, x: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The poses so far, and this one, that are furthest along the guides, which are drawn as far."""
+        """Return the poses so far, this one included, that are furthest along the guides, which are drawn as far."""
         if self._slid is not None:
             x, R = np.concatenate([x, self._slid[0]]), np.concatenate([R, self._slid[1]])
         ways = [placed(x, R, guide.body, guide.slid) @ guide.axis for guide in painter.scene.guides]

@@ -11,7 +11,7 @@ LEVEL = 0.999  # cosine: a plane that is level
 
 
 def floating_base(structure: Structure) -> int | None:
-    """Number of the heaviest of several bodies that are joined to one another and not to the world; else None."""
+    """Return the number of the heaviest of several bodies joined to each other and not to the world, or None."""
     numbers = structure.body_index
     group = np.arange(len(numbers))
     for joint in (each for each in structure.joints if each.forbidden):
@@ -25,7 +25,7 @@ def floating_base(structure: Structure) -> int | None:
 
 
 def camera_shift(structure: Structure, x: np.ndarray) -> np.ndarray:
-    """(T, 3) m, which keeps the floating base in place that moves by more than its mechanism's size; else zero.
+    """Return the shift (T, 3), m, that fixes a floating base that moves by more than its size; else zero.
 
     ``x`` (T, nb + 1, 3), m, world: positions of the bodies, the world last. Above a level plane of the ground the
     height is left as it is.
@@ -43,6 +43,6 @@ def camera_shift(structure: Structure, x: np.ndarray) -> np.ndarray:
 
 
 def floor_height(structure: Structure) -> float | None:
-    """Height of the highest level plane of the ground, m along the upward direction; None without one."""
+    """Return the height of the highest level plane of the ground, m along the upward direction; None without one."""
     up = up_of(structure)
     return max((float(up @ point) for point, normal in planes_of(structure) if normal @ up > LEVEL), default=None)

@@ -42,7 +42,7 @@ def plot_mechanism(
     labels: bool = False,
     vertices: Sequence[np.ndarray] = (),
 ) -> Figure:
-    """See `Mechanism.plot`; ``vertices``: places (n, 3), m, of those of each deformable body and net."""
+    """Draw a mechanism, see `Mechanism.plot`; ``vertices``: places (n, 3), m, of each deformable body and net."""
     file = None if path is None else check_suffix(path, SUFFIXES)
     of_type(state, State, "state", ArgumentError)
     flag(labels, "labels", ArgumentError)
@@ -71,7 +71,7 @@ def make_painter(
     ways: Iterable[np.ndarray] = (),
     surfaces: Surfaces | None = None,
 ) -> Painter:
-    """Painter of poses ``x`` (T, n, 3), ``R`` (T, n, 3, 3), see `with_world`, and paths ``ways`` (n, 3).
+    """Return a painter of poses ``x`` (T, n, 3), ``R`` (T, n, 3, 3), see `with_world`, and paths ``ways`` (n, 3).
 
     ``surfaces`` take the place of the outlines of their bodies and of the joints on them.
     """
@@ -83,7 +83,7 @@ def make_painter(
 
 
 def draw_poses(axes: Axes, painter: Painter, x: np.ndarray, R: np.ndarray) -> None:
-    """Poses (T, nb + 1, ...) above each other, the last one darkest."""
+    """Draw poses (T, nb + 1, ...) above each other, the last one darkest."""
     painter.attach(axes)
     count = len(x)
     painter.still(x, R, OVER * (count - 1))
@@ -92,7 +92,7 @@ def draw_poses(axes: Axes, painter: Painter, x: np.ndarray, R: np.ndarray) -> No
 
 
 def draw_names(painter: Painter, x: np.ndarray, R: np.ndarray, level: float = 0.0) -> None:
-    """Names of bodies at their centres of mass, in their colours, and of joints at their points, of a pose painted."""
+    """Write names of bodies at their centres of mass and of joints at their points, at a painted pose."""
     structure, view = painter.scene.structure, painter.scene.view
     for number, body in enumerate(structure.bodies):
         painter.name(body.name, x[number], COLOURS[number % len(COLOURS)], level)
@@ -114,13 +114,13 @@ def draw_names(painter: Painter, x: np.ndarray, R: np.ndarray, level: float = 0.
 
 
 def figure_size(painter: Painter) -> tuple[float, float]:
-    """Width and height, in, that fit what is painted."""
+    """Return the width and height, in, that fit the painted scene."""
     width, height = painter.upper - painter.lower
     return WIDTH, float(np.clip((WIDTH - EDGE) * height / width + EDGE, LOWEST, HIGHEST))
 
 
 def find_traced(structure: Structure, trace: object) -> list[Traced]:
-    """Points by the name of a body (its centre of mass) or a joint, or (body, point (3,)); or a list of these.
+    """Return points by the name of a body (its centre of mass) or joint, by (body, point (3,)), or a list of these.
 
     Points are m, world, in the reference configuration. Raises ArgumentError.
     """

@@ -95,7 +95,7 @@ class Painter:
             self.lower = self.lower - np.array([0.0, np.ptp(self._arms[1], axis=0)[1] + 3 * self.size])
 
     def grounds(self, x: np.ndarray, R: np.ndarray) -> np.ndarray:
-        """(n, 2) m: the places of the joints and lines on the ground, in the picture."""
+        """Return the places (n, 2), m, of the joints and lines on the ground, in the picture."""
         points = [self._end(x, R, mark.body, mark.point) for mark in self.scene.marks if mark.grounded]
         points += [self.scene.view.project(guide.point) for guide in self.scene.guides]
         return np.array(points).reshape(-1, 2)
@@ -107,19 +107,19 @@ class Painter:
             self._arms = other._arms
 
     def _feet(self, middle: np.ndarray, span: float) -> list[np.ndarray]:
-        """Points (2,) below the middle of the picture, in the planes that are seen edgewise and not far off."""
+        """Return points (2,) below the middle of the picture, in nearby planes that are seen edgewise."""
         margin = 3.0 * self.size
         feet = [middle + ((self.scene.view.project(p) - middle) @ n - margin) * n for p, n in self._edgewise()]
         return [foot for foot in feet if np.linalg.norm(foot - middle) < span]
 
     def _edgewise(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Points (3,) and normals (2,) in the picture of the planes that are seen edgewise."""
+        """Return points (3,) and normals (2,), in the picture, of the planes that are seen edgewise."""
         view = self.scene.view
-        found = [(point, view.project(normal)) for point, normal in self.scene.planes]
-        return [(point, n) for point, n in found if view.flat and np.linalg.norm(n) > EDGEWISE]
+        planes = [(point, view.project(normal)) for point, normal in self.scene.planes]
+        return [(point, n) for point, n in planes if view.flat and np.linalg.norm(n) > EDGEWISE]
 
     def _floors(self) -> list[np.ndarray]:
-        """The planes that are seen edgewise, from side to side of the picture, hatched below."""
+        """Return the lines of planes seen edgewise, from side to side of the picture, hatched below."""
         middle, reach = 0.5 * (self.lower + self.upper), 0.5 * float(np.hypot(*(self.upper - self.lower)))
         strokes = []
         for point, n in self._edgewise():
@@ -148,7 +148,7 @@ class Painter:
             self._tripod()
 
     def _tripod(self) -> None:
-        """The axes of the world below what is painted, with their length."""
+        """Draw the axes of the world below the scene, with their length."""
         length, arms = self._arms
         corner = self.lower + 2.5 * self.size - np.minimum(1.2 * arms, 0.0).min(axis=0)
         self._lines([np.array([corner, corner + arm]) for arm in arms], GROUND_Z, FAINT, 1.1)
@@ -182,7 +182,7 @@ class Painter:
         strokes += self._hatched(foot - 2.4 * s * along, foot + 2.4 * s * along, down)
 
     def _hatched(self, start: np.ndarray, end: np.ndarray, side: np.ndarray) -> list[np.ndarray]:
-        """A line with strokes on one side of it."""
+        """Return a line with strokes on one side of it."""
         length = np.linalg.norm(end - start)
         along = (end - start) / length
         count = max(4, round(length / (1.1 * self.size)))
@@ -214,7 +214,10 @@ class Painter:
     # ------------------------------------------------------------------------------------ each pose
 
     def pose(self, x: np.ndarray, R: np.ndarray, fade: float = 0.0, level: float = 0.0) -> list[Artist]:
-        """One pose (nb + 1, ...), ``fade`` from 0 to 1 paler, ``level`` of poses above each other; its artists."""
+        """Paint a pose (nb + 1, ...).
+
+        ``fade``: from 0 to 1 paler, ``level``: of poses above each other; return its artists.
+        """
         artists: list[Artist] = []
         depth = self._depth(x)
         for outline in self.scene.outlines:
@@ -236,11 +239,11 @@ class Painter:
         return artists
 
     def trace(self, points: np.ndarray, colour: str, level: float = 0.0, style: Any = "-") -> Artist:
-        """The path (T, 3), m, world, of a point."""
+        """Draw the path (T, 3), m, world, of a point; return the artist."""
         return self._lines([self.scene.view.project(points)], level + TRACE_Z, colour, 1.3, style)
 
     def arrow(self, start: np.ndarray, end: np.ndarray, colour: str, level: float = 0.0) -> list[Artist]:
-        """An arrow between points (3,), m, world, with a dot where it starts."""
+        """Draw an arrow between points (3,), m, world, with a dot where it starts; return its artists."""
         tail, tip = self.scene.view.project(np.array([start, end]))
         length = float(np.linalg.norm(tip - tail))
         along = (tip - tail) / (length or 1.0)
@@ -254,11 +257,11 @@ class Painter:
         ]
 
     def dot(self, point: np.ndarray, colour: str, level: float = 0.0) -> Artist:
-        """A dot at a point (3,), m, world."""
+        """Draw a dot at a point (3,), m, world; return the artist."""
         return self._patch(0.5 * self.size * CIRCLE + self.scene.view.project(point), colour, None, level + TRACE_Z)
 
     def name(self, text: str, point: np.ndarray, colour: str, level: float = 0.0) -> Artist:
-        """A name beside a point (3,), m, world."""
+        """Write a name beside a point (3,), m, world; return the artist."""
         right, up = self.scene.view.project(point)
         note = self.axes.annotate(
             text, (right, up), (4, 4), textcoords="offset points", fontsize=SMALL, color=colour,
@@ -267,7 +270,7 @@ class Painter:
         return plain(note)
 
     def _depth(self, x: np.ndarray) -> np.ndarray:
-        """(nb,) from 0 to 0.9: what is nearer is painted later; in a plane by number."""
+        """Return the depth (nb,), from 0 to 0.9: nearer bodies are painted later; in a plane by number."""
         count, towards = self._bodies, self.scene.view.towards
         order = np.arange(count) if self.scene.view.flat else np.argsort(np.argsort(x[:count] @ towards))
         return 0.9 * order / max(1, count)
@@ -280,7 +283,7 @@ class Painter:
         yield self._patch(rounded(points, radius), face, _faded(colour, fade), z)
 
     def _box(self, outline: Outline, x: np.ndarray, R: np.ndarray, fade: float, z: float) -> Iterator[Artist]:
-        """The faces of a box that are seen, the upper ones lighter."""
+        """Yield the visible faces of a box, the upper ones lighter."""
         corners, view = placed(x, R, outline.body, outline.points), self.scene.view
         colour = COLOURS[outline.body % len(COLOURS)]
         for face in FACES:
@@ -298,7 +301,7 @@ class Painter:
         return self.axes.add_collection(drawn, autolim=False)
 
     def _skin(self, faces: np.ndarray, x: np.ndarray, fade: float, z: float) -> Artist:
-        """The triangles that are seen, those further away first, the upper ones lighter; or lines."""
+        """Draw the visible triangles, those further away first, the upper ones lighter; or lines."""
         view, corners = self.scene.view, x[faces]
         if faces.shape[1] == 2:
             return self._lines([*view.project(corners)], z, _faded(SKIN, fade), LINE)
@@ -348,15 +351,15 @@ class Painter:
     # ------------------------------------------------------------------------------------ helpers
 
     def _seen(self, x: np.ndarray, R: np.ndarray, body: int, points: np.ndarray) -> np.ndarray:
-        """(T, k, 2) of points (k, 3) of a body."""
+        """Return the points (k, 3) of a body in the picture, (T, k, 2)."""
         return self.scene.view.project(placed(x[:, None], R[:, None], body, points))
 
     def _end(self, x: np.ndarray, R: np.ndarray, body: int, point: np.ndarray) -> np.ndarray:
-        """(..., 2) of a point (3,) of a body."""
+        """Return a point (3,) of a body in the picture, (..., 2)."""
         return self.scene.view.project(placed(x, R, body, point))
 
     def _stands(self, x: np.ndarray, R: np.ndarray) -> bool:
-        """Whether the mechanism stands on the ground rather than hangs from it."""
+        """Return whether the mechanism stands on the ground rather than hangs from it."""
         feet = [self._end(x, R, mark.body, mark.point)[1] for mark in self.scene.marks if mark.grounded]
         if not feet:
             return True
@@ -374,19 +377,19 @@ class Painter:
 
 
 def rounded(points: np.ndarray, radius: float) -> np.ndarray:
-    """The corners (n, 2) of the convex hull of discs of ``radius`` around points (k, 2)."""
+    """Return the corners (n, 2) of the convex hull of discs of ``radius`` around points (k, 2)."""
     rims = (points[:, None] + radius * CIRCLE).reshape(-1, 2)
     return rims[ConvexHull(rims).vertices]
 
 
 def _is_box(points: np.ndarray) -> bool:
-    """Whether points (k, 3) are corners of a box in the order of `BOX`."""
+    """Return whether points (k, 3) are corners of a box in the order of `BOX`."""
     ends = points[:4] + points[:3:-1] if len(points) == len(BOX) else np.arange(2.0)
     return bool(np.ptp(ends, axis=0).max() <= 1e-9 * np.abs(points).max())
 
 
 def zigzag(start: np.ndarray, end: np.ndarray, width: float) -> np.ndarray:
-    """A spring (n, 2) between two points, with straight ends."""
+    """Return a spring (n, 2) between two points, with straight ends."""
     length = np.linalg.norm(end - start)
     if length < FLAT:
         return np.array([start, end])
@@ -398,7 +401,7 @@ def zigzag(start: np.ndarray, end: np.ndarray, width: float) -> np.ndarray:
 
 
 def _round_length(length: float) -> float:
-    """The largest of 1, 2, 5 times a power of ten that is not above ``length``."""
+    """Return the largest of 1, 2, 5 times a power of ten that is not above ``length``."""
     power = 10.0 ** np.floor(np.log10(length))
     return float(max(factor for factor in (1.0, 2.0, 5.0) if factor * power <= length * (1 + 1e-9)) * power)
 

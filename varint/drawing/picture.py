@@ -26,7 +26,10 @@ class Picture(Figure):
 
 
 def check_suffix(path: str | Path, suffixes: tuple[str, ...]) -> Path:
-    """``path``, which ends in one of the suffixes; raises ArgumentError, FileError where it cannot be written."""
+    """Return ``path``, which must end in one of the suffixes.
+
+    Raises ArgumentError, FileError if it cannot be written.
+    """
     file = Path(path_of(path))
     if file.suffix.lower() not in suffixes:
         raise ArgumentError(f"the picture '{file}' must end in {' or '.join(suffixes)}")
@@ -51,6 +54,6 @@ def write_as(figure: Figure, path: Path, suffix: str, dpi: float) -> None:
 
 
 def plain(text: Any) -> Any:
-    """A text of matplotlib whose dollars and underscores are no formula."""
+    """Return a text of matplotlib with dollars and underscores taken literally."""
     text.set_parse_math(False)
     return text

@@ -104,23 +104,26 @@ class Scene(NamedTuple):
 
 
 def placed(x: np.ndarray, R: np.ndarray, body: int, points: np.ndarray) -> np.ndarray:
-    """Points (..., 3), m, of a body in the world; bodies at ``x`` (..., nb + 1, 3), ``R`` (..., nb + 1, 3, 3)."""
+    """Return points (..., 3), m, of a body in the world.
+
+    Bodies at ``x`` (..., nb + 1, 3), ``R`` (..., nb + 1, 3, 3).
+    """
     return x[..., body, :] + (R[..., body, :, :] @ points[..., None])[..., 0]
 
 
 def attached(structure: Structure, body: int, point: np.ndarray) -> np.ndarray:
-    """A point (3,) of the reference configuration, m, in axes of the body or the world."""
+    """Return a point (3,) of the reference configuration, m, in axes of the body or the world."""
     return np.asarray(point, dtype=float) if body == WORLD else in_body(structure, body, point)
 
 
 def is_retracted(strand: Strand, x: np.ndarray, R: np.ndarray) -> bool:
-    """Whether the rod of a piston, from its cylinder to its own inner end, lies within both."""
+    """Return whether the rod of a piston, from its cylinder to its own inner end, lies within both."""
     begin, end = (placed(x, R, body, point) for body, point in zip(strand.bodies, strand.points, strict=True))
     return bool((end - begin) @ (begin - x[strand.bodies[0]]) <= 0.0)
 
 
 def make_scene(structure: Structure, view: View, traced: Iterable[tuple[int, np.ndarray]] = ()) -> Scene:
-    """The scene of a mechanism; bodies reach to the points ``traced``, (body, (3,) in its axes), as well."""
+    """Return the scene of a mechanism; bodies also reach to the points ``traced``, (body, (3,) in its axes)."""
     touched: list[list[np.ndarray]] = [[] for _ in structure.bodies]
     slides: dict[int, list[np.ndarray]] = {}  # by body, in its axes
     boxes = [_box(body, view) for body in structure.bodies]
@@ -151,7 +154,7 @@ def make_scene(structure: Structure, view: View, traced: Iterable[tuple[int, np.
 
 
 def _nodes(scene: Scene) -> set[int]:
-    """Bodies that lines of beams go through at their centres: the lines show them."""
+    """Return the bodies with beams through their centres, which the lines of the beams show."""
     beams = [strand for strand in scene.strands if strand.look == "beam"]
     ends = [end for beam in beams for end in zip(beam.bodies, beam.points, strict=True)]
     bodies = scene.structure.bodies
@@ -159,7 +162,7 @@ def _nodes(scene: Scene) -> set[int]:
 
 
 def strands_of(structure: Structure) -> list[Strand]:
-    """The lines of all forces, in their order: the first of a `Scene`'s strands."""
+    """Return the lines of all forces, in their order: the first of a `Scene`'s strands."""
     strands: list[Strand] = []
     for number, force in enumerate(structure.forces):
         for course, surfaces in force.branches(structure):
@@ -171,7 +174,7 @@ def strands_of(structure: Structure) -> list[Strand]:
 
 
 def skins_of(structure: Structure) -> tuple[Skin, ...]:
-    """The surfaces and lines of all meshes that are deformed."""
+    """Return the surfaces and lines of all deformable meshes."""
     skins, first = [], len(structure.bodies)
     for soft in soft_meshes(structure):
         skins.append(Skin(first + soft.mesh.skin))
@@ -200,7 +203,7 @@ class _Box(NamedTuple):
 
 
 def _box(body: Body, view: View) -> _Box:
-    """A box in the plane of the picture where the mechanism moves in it, else in space; in axes of the body."""
+    """Return a box in the plane of the picture if the mechanism moves in it, else in space; body axes."""
     seen = np.stack([view.right, view.up], axis=1) if view.flat else np.eye(3)
     axes = rotation_matrix(body.quat_wxyz).T @ seen if view.flat else seen
     spread = axes.T @ (0.5 * np.trace(body.inertia) * np.eye(3) - body.inertia) @ axes / body.mass
@@ -250,7 +253,7 @@ def _add_slide(scene: Scene, sides: list, axis: int, boxes: Sequence[_Box]) -> N
 
 
 def _add_rod(scene: Scene, bodies: tuple[int, int], axes: tuple[np.ndarray, np.ndarray], boxes: Sequence[_Box]) -> None:
-    """The rod of a piston, from its own inner end to the open end of its cylinder: seen where the piston is outside.
+    """Add the rod of a piston, from its own inner end to the open end of its cylinder, visible outside of it.
 
     ``axes`` (3,) of the slide in axes of each body; only links that both lie along it have a rod.
     """
@@ -289,7 +292,7 @@ def _add_marks(scene: Scene, joint: Joint, sides: list) -> None:
 
 
 def _track(joint: Joint, frames: JointFrames, path: Product) -> np.ndarray:
-    """(n, 3) m, the path of the centre of mass that a joint to the world leaves body b."""
+    """Return the path (n, 3), m, of the centre of mass along which a joint to the world lets body b move."""
     centre = -frames.axes_b.T @ frames.origin_b  # in frame b
     poses = (joint_pose(joint, np.array([q])) for q in np.linspace(0.0, len(path.base), PIECES * len(path.base) + 1))
     return np.array([frames.origin_a + frames.axes_a @ (shift + turn @ centre) for turn, shift in poses])
@@ -299,7 +302,7 @@ def _track(joint: Joint, frames: JointFrames, path: Product) -> np.ndarray:
 
 
 def _unlike(points: Iterable[np.ndarray], box: _Box) -> list[np.ndarray]:
-    """The points as far as they differ in the directions of the box."""
+    """Return the points that differ in the directions of the box."""
     distinct: list[np.ndarray] = []
     for point in points:
         seen = box.ways @ (box.ways.T @ point)
@@ -309,7 +312,7 @@ def _unlike(points: Iterable[np.ndarray], box: _Box) -> list[np.ndarray]:
 
 
 def _shaped(body: int, points: list[np.ndarray], shapes: list[np.ndarray]) -> list[Outline]:
-    """Outlines of a body by its ``shapes``, and a link to each point where it is met outside of them."""
+    """Return the outlines of a body by its ``shapes``, and a link to each of its points outside of them."""
     reach = max(float(np.linalg.norm(shape, axis=1).max()) for shape in shapes)
     far = [point for point in points if np.linalg.norm(point) > INSIDE * reach]
     links = [Outline(body, np.array([point, np.zeros(3)]), False) for point in far]
@@ -317,7 +320,7 @@ def _shaped(body: int, points: list[np.ndarray], shapes: list[np.ndarray]) -> li
 
 
 def _outlines(body: int, points: list[np.ndarray], box: _Box, slides: bool) -> list[Outline]:
-    """Outlines of a body that joints and forces meet at ``points``, from its centre of mass."""
+    """Return the outlines of a body with joints and forces at ``points``, from its centre of mass."""
     half, first = box.halves, box.ways[:, 0]
     if box.is_long:
         tips = [

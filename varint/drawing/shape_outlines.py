@@ -16,7 +16,7 @@ SPHERE = np.concatenate([CIRCLE, CIRCLE[:, [0, 2, 1]], CIRCLE[:, [2, 0, 1]]])
 
 
 def shape_outlines(body: Body) -> list[np.ndarray]:
-    """Points (k, 3), m, from the centre of mass in body axes, whose convex hulls are the bounded shapes of a body.
+    """Return points (k, 3), m, body axes from the centre of mass, whose convex hulls are a body's bounded shapes.
 
     Where none of it touches, its spheres alone: the box of its inertia does not look like them.
     """
@@ -25,7 +25,7 @@ def shape_outlines(body: Body) -> list[np.ndarray]:
 
 
 def planes_of(structure: Structure) -> list[tuple[np.ndarray, np.ndarray]]:
-    """A point (3,), m, and the normal (3,) of each plane of the world that bodies touch."""
+    """Return a point (3,), m, and the normal (3,) of each plane of the world that bodies touch."""
     planes = [(shape.point, shape.normal) for shape in structure.ground if isinstance(shape, PlaneShape)]
     elements = [element for force in structure.forces for element in force.elements(structure)]
     planes += [(element.ground, element.normal) for element in elements if isinstance(element, PlaneContact)]
@@ -37,7 +37,7 @@ def planes_of(structure: Structure) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def _corners(solid: Solid) -> np.ndarray:
-    """Points (k, 3) around a solid, m, body axes."""
+    """Return points (k, 3) around a solid, m, body axes."""
     sizes = solid.sizes
     if solid.kind == "mesh":
         points = solid.vertices

@@ -22,5 +22,5 @@ DASHED = LINES[1]
 
 
 def line(number: int) -> dict[str, Any]:
-    """Colour and line of a curve by its number in a panel."""
+    """Return colour and line style of a curve by its number in a panel."""
     return {"color": COLOURS[number % len(COLOURS)], "linestyle": LINES[number % len(LINES)]}

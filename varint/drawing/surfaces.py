@@ -29,7 +29,7 @@ class Surfaces(NamedTuple):
     corners: list[np.ndarray]
 
     def extent(self, x: np.ndarray, R: np.ndarray) -> np.ndarray:
-        """(T, n, 3) m, world: corners of the boxes around the bodies at ``x`` (T, nb + 1, 3), ``R``."""
+        """Return corners (T, n, 3), m, world, of the boxes around the bodies at ``x`` (T, nb + 1, 3), ``R``."""
         points = []
         for number, corners in zip(self.numbers, self.corners, strict=True):
             ends = np.stack([corners.min(axis=(0, 1)), corners.max(axis=(0, 1))])
@@ -38,7 +38,7 @@ class Surfaces(NamedTuple):
         return np.concatenate(points, axis=1)
 
     def seen(self, x: np.ndarray, R: np.ndarray, view: View) -> tuple[np.ndarray, np.ndarray]:
-        """Triangles (k, 3, 2), m, of the picture from the farthest to the nearest, and their colours (k, 3)."""
+        """Return triangles (k, 3, 2), m, of the picture from the farthest to the nearest, and their colours (k, 3)."""
         light = view.towards + 0.8 * view.up - 0.4 * view.right
         light /= np.linalg.norm(light)
         flat, depth, colours = [], [], []
@@ -56,8 +56,8 @@ class Surfaces(NamedTuple):
 
 
 def surfaces_of(solids: Mapping[int, Iterable[Solid]]) -> Surfaces | None:
-    """Surfaces of the solids by number of their body, -1 the world; None without any."""
-    triangles = {number: [_triangles(solid) for solid in own] for number, own in solids.items()}
+    """Return the surfaces of the solids by number of their body, -1 the world; None without any."""
+    triangles = {number: [_triangles(solid) for solid in body_solids] for number, body_solids in solids.items()}
     filled = {number: np.concatenate(parts) for number, parts in triangles.items() if parts}
     extents = [float(np.ptp(corners, axis=(0, 1)).max()) for corners in filled.values()]
     longest = SHARE * max(extents, default=0.0)
@@ -65,7 +65,7 @@ def surfaces_of(solids: Mapping[int, Iterable[Solid]]) -> Surfaces | None:
 
 
 def _split(corners: np.ndarray, longest: float) -> np.ndarray:
-    """Triangles (k, 3, 3) with edges up to ``longest``, m: centres do not sort large ones beside small ones."""
+    """Return triangles (k, 3, 3) with edges up to ``longest``, m: centres do not sort large ones beside small ones."""
     small = []
     while len(corners):
         middles = 0.5 * (corners + np.roll(corners, -1, axis=1))  # of edges 01, 12, 20
@@ -78,7 +78,7 @@ def _split(corners: np.ndarray, longest: float) -> np.ndarray:
 
 
 def _shaded(number: int, brightness: np.ndarray) -> np.ndarray:
-    """(k, 3) red, green, blue of faces of a body."""
+    """Return the colours (k, 3), red, green, blue, of faces of a body."""
     name = WORLD_COLOUR if number < 0 else COLOURS[number % len(COLOURS)]
     colour = np.array([int(name[k : k + 2], 16) / 255.0 for k in (1, 3, 5)])
     colour = PALER + (1.0 - PALER) * colour
@@ -87,7 +87,7 @@ def _shaded(number: int, brightness: np.ndarray) -> np.ndarray:
 
 
 def _triangles(solid: Solid) -> np.ndarray:
-    """(k, 3, 3) m, in axes of the body."""
+    """Return triangles (k, 3, 3), m, body axes."""
     if solid.kind == "mesh":
         points, faces = solid.vertices, solid.triangles.astype(int)
     elif solid.kind == "box":
@@ -104,7 +104,7 @@ def _box(half: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _round(solid: Solid) -> tuple[np.ndarray, np.ndarray]:
-    """A surface of rings about z."""
+    """Return a surface of rings about z."""
     heights, radii, scale = _profile(solid)
     turns = np.linspace(0.0, 2.0 * np.pi, AROUND, endpoint=False)
     rim = np.stack([np.cos(turns), np.sin(turns)], axis=1)
@@ -119,7 +119,7 @@ def _round(solid: Solid) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _profile(solid: Solid) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Heights and radii of the rings, m, and factors (3,) for the axes."""
+    """Return heights and radii of the rings, m, and factors (3,) of the axes."""
     sizes, one = solid.sizes, np.ones(3)
     if solid.kind == "cylinder":
         radius, half = sizes[0], 0.5 * sizes[1]

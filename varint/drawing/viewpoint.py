@@ -28,21 +28,21 @@ class View(NamedTuple):
 
     @property
     def towards(self) -> np.ndarray:
-        """(3,) from the mechanism to whoever looks at it."""
+        """Return the direction (3,) from the mechanism to the viewer."""
         return np.cross(self.right, self.up)
 
     def project(self, points: np.ndarray) -> np.ndarray:
-        """(..., 2) m, of points (..., 3), m, world."""
+        """Return the places (..., 2), m, in the picture, of points (..., 3), m, world."""
         return points @ np.stack([self.right, self.up], axis=1)
 
     @property
     def labels(self) -> tuple[str, str]:
-        """Labels of the picture's axes."""
+        """Return the labels of the picture's axes."""
         return _label(self.right), _label(self.up)
 
 
 def choose_view(structure: Structure, plane: str | None, camera: ArrayLike | None = None) -> View:
-    """The view for one of `PLANES`; where it is None the plane in which all joints move, else isometric.
+    """Return the view for one of `PLANES`; for None the plane in which all joints move, else isometric.
 
     ``camera``, in its place: azimuth and elevation in degrees, see `Trajectory.animate`. Raises ArgumentError.
     """
@@ -87,7 +87,7 @@ def _axis(joint: Joint, motion: Motion) -> np.ndarray:
 
 
 def _across(sliding: list[np.ndarray], up: np.ndarray) -> np.ndarray:
-    """A normal (3,) of the plane of two slides, or of one and the upward direction; zero by default."""
+    """Return a normal (3,) of the plane of two slides, or of one and the upward direction; zero by default."""
     for other in (*sliding[1:], up, np.eye(3)[0]):
         normal = np.cross(sliding[0], other) if sliding else np.zeros(3)
         if np.linalg.norm(normal) > 0.1:
@@ -96,13 +96,13 @@ def _across(sliding: list[np.ndarray], up: np.ndarray) -> np.ndarray:
 
 
 def up_of(structure: Structure) -> np.ndarray:
-    """(3,) against gravity; z by default."""
+    """Return the direction (3,) against gravity; z by default."""
     size = np.linalg.norm(structure.gravity)
     return -structure.gravity / size if size > 0 else np.array([0.0, 0.0, 1.0])
 
 
 def _level(up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two axes square to ``up``, right-handed before it: x and y where that is z."""
+    """Return two axes square to ``up``, right-handed before it: x and y if ``up`` is z."""
     first = np.eye(3)[(int(np.argmax(np.abs(up))) + 1) % 3]
     first = first - (first @ up) * up
     first /= np.linalg.norm(first)
@@ -110,7 +110,7 @@ def _level(up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _from_angles(up: np.ndarray, azimuth: float, elevation: float) -> View:
-    """View from the front, turned to the right about ``up``, and raised; rad."""
+    """Return the view from the front, turned to the right about ``up`` and raised; rad."""
     first, second = _level(up)
     right = np.cos(azimuth) * first + np.sin(azimuth) * second
     level = np.cross(right, up)
@@ -119,7 +119,7 @@ def _from_angles(up: np.ndarray, azimuth: float, elevation: float) -> View:
 
 
 def _isometric(up: np.ndarray) -> View:
-    """All three axes of the world equally short, as far as ``up`` is one of them."""
+    """Return the view that shows all axes of the world equally short, if ``up`` is one of them."""
     first, second = _level(up)
     towards = (first - second + up) / np.sqrt(3.0)
     right = np.cross(up, towards)

@@ -15,8 +15,7 @@ ARC = 0.15  # rad from one point of an arc to the next
 
 
 class WrapShape(NamedTuple):
-    """A surface in axes of ``body`` (number, -1 for the world): ``centre``, ``axis``, ``side`` (3,), see
-    `algebra.wrapping`."""
+    """A surface in axes of ``body`` (number, -1 for the world): ``centre``, ``axis``, ``side`` (3,) of `wrapping`."""
 
     body: int
     centre: np.ndarray
@@ -28,7 +27,7 @@ class WrapShape(NamedTuple):
 
 
 def shape_of(structure: Structure, body: str, surface: SphereSurface | CylinderSurface, smoothing: float) -> WrapShape:
-    """A surface of a body, by the body's name."""
+    """Return the surface of a body, by the body's name."""
     number = structure.body_index.get(body, -1)
     R, x = np.eye(3), np.zeros(3)
     if number >= 0:
@@ -40,20 +39,25 @@ def shape_of(structure: Structure, body: str, surface: SphereSurface | CylinderS
 def wrapped_line(
     bodies: Sequence[int], points: np.ndarray, surfaces: Sequence[WrapShape | None], x: np.ndarray, R: np.ndarray
 ) -> np.ndarray:
-    """Points (n, 3), m, world, along a line over ``points`` of ``bodies``; bodies at ``x`` (nb + 1, 3), ``R``."""
+    """Return points (n, 3), m, world, along a line over ``points`` of ``bodies``.
+
+    Bodies at ``x`` (nb + 1, 3), ``R``.
+    """
     ends = [x[body] + R[body] @ point for body, point in zip(bodies, points, strict=True)]
     line = [ends[0][None]]
     for begin, end, shape in zip(ends[:-1], ends[1:], surfaces, strict=True):
         if shape is not None:
-            own, centre = R[shape.body], x[shape.body] + R[shape.body] @ shape.centre
-            arc = arc_points(shape, own.T @ (begin - centre), own.T @ (end - centre))
-            line.append(centre + arc @ own.T)
+            rotation, centre = R[shape.body], x[shape.body] + R[shape.body] @ shape.centre
+            arc = arc_points(shape, rotation.T @ (begin - centre), rotation.T @ (end - centre))
+            line.append(centre + arc @ rotation.T)
         line.append(end[None])
     return np.concatenate(line)
 
 
 def arc_points(shape: WrapShape, p: np.ndarray, q: np.ndarray, count: int | None = None) -> np.ndarray:
-    """Points (n, 3) on the surface between p and q (3,), all from its centre and in its axes; n = 0 where straight.
+    """Return points (n, 3) on the surface between p and q (3,), all from its centre and in its axes.
+
+    N = 0 where straight.
 
     ``count``: that many in any case, on the line from p to q where it is straight.
     """

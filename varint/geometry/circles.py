@@ -18,13 +18,13 @@ INWARD = -0.3  # least share of the normal along the outward directions of a rim
 
 @njit
 def _radial(first, angle):
-    """Radial unit vector of a circle (centre, axis, radius, two directions across) at an angle."""
+    """Return the radial unit vector of a circle (centre, axis, radius, two directions across) at an angle."""
     return add(scale(math.cos(angle), first[3]), scale(math.sin(angle), first[4]))
 
 
 @njit
 def _slope(first, second, p):
-    """Slope of the distance from a circle's point along ``p`` to the other circle, times the distance."""
+    """Return the slope of the distance from a circle's point along ``p`` to the other circle, times the distance."""
     (C, e, r, _, _), (D, f, s) = first, second
     A = add(C, scale(r, p))
     B = add(D, scale(s, radial_to(f, sub(A, D))))
@@ -33,7 +33,7 @@ def _slope(first, second, p):
 
 @njit
 def _polished(first, second, p, q):
-    """Both radial vectors of a least distance near ``p`` and ``q``, and whether there is one: Newton's method."""
+    """Return both radial vectors of a least distance near ``p`` and ``q``, and whether Newton's method found one."""
     (C, e, r, _, _), (D, f, s) = first, second
     for _ in range(STEPS):
         t, o = cross(e, p), cross(f, q)
@@ -56,14 +56,14 @@ def _polished(first, second, p, q):
 
 @njit
 def start_of(centre, axis, r, other):
-    """A circle with two directions across its axis, the first towards the point ``other``, for `nearest_in_part`."""
+    """Return a circle with two directions across its axis, the first towards ``other``, for `nearest_in_part`."""
     u = radial_to(axis, sub(other, centre))
     return centre, axis, r, u, cross(axis, u)
 
 
 @njit
 def nearest_in_part(first, second, k):
-    """Radial vectors of both circles where they are nearest to each other, and whether that is in part k of ``PARTS``.
+    """Return radial vectors of both circles at their least distance, and whether that is in part k of ``PARTS``.
 
     first : see `start_of`
     second : centre, axis and radius
@@ -86,7 +86,9 @@ def nearest_in_part(first, second, k):
 
 @njit
 def nearest_on_circles(centre, axis, r, other):
-    """Radial vectors of two rims where they face each other and are nearest; ``other``: centre, axis and radius.
+    """Return the radial vectors of two rims where they face each other and are nearest.
+
+    ``other``: centre, axis and radius.
 
     The axes are outward of the first, and such that tangent x tangent, of tangents axis x radial, points from the
     second to the first; of two places where rims cross this is one.
@@ -109,7 +111,7 @@ def nearest_on_circles(centre, axis, r, other):
 
 @njit
 def move_on_circles(centre, axis, r, other_centre, other_axis, s):
-    """Rates of the normal and of the nearest points of two moving circles, see `nearest_on_circles`.
+    """Return rates of the normal and of the nearest points of two moving circles, see `nearest_on_circles`.
 
     Of all but the radii a value and its rate are given. The radial vectors change by q + k t, as in `move_on_line`, and
     the rates k along both tangents follow from t . (A - B) = 0.

@@ -32,8 +32,8 @@ class Shell(NamedTuple):
     volume: float
 
 
-def hull_of(points: np.ndarray, what: str) -> Shell:
-    """The hull of ``points`` (n, 3). Raises MechanismError for points in a plane; ``what`` names them."""
+def hull_of(points: np.ndarray, label: str) -> Shell:
+    """Return the hull of ``points`` (n, 3). Raises MechanismError for points in a plane; ``label`` names them."""
     from scipy.spatial import ConvexHull, QhullError  # slow to import
 
     middle = points.mean(axis=0) if len(points) else np.zeros(3)
@@ -43,9 +43,9 @@ def hull_of(points: np.ndarray, what: str) -> Shell:
             raise QhullError
         hull = ConvexHull((points - middle) / size)
     except QhullError:
-        raise MechanismError(f"{what} must enclose a volume: at least four vertices that lie in no plane") from None
+        raise MechanismError(f"{label} must enclose a volume: at least four vertices that lie in no plane") from None
     if hull.volume < FLAT[0]:
-        raise MechanismError(f"{what} must enclose a volume: its vertices lie in a plane")
+        raise MechanismError(f"{label} must enclose a volume: its vertices lie in a plane")
     deepest = -(hull.equations[:, :3] @ hull.points.T + hull.equations[:, 3:]).max(axis=0).min()
     attempts = (_joined(hull.points, flat) for flat in FLAT)
     corners, loops = next((joined for joined in attempts if joined is not None), (hull.vertices, _triangles(hull)))
@@ -58,13 +58,13 @@ def hull_of(points: np.ndarray, what: str) -> Shell:
 
 
 def _is_in_a_face(hull: Any, point: np.ndarray) -> bool:
-    """Whether a point of the hull is in one plane of its faces alone."""
+    """Return whether a point of the hull lies inside a face."""
     near = hull.equations[np.abs(hull.equations[:, :3] @ point + hull.equations[:, 3]) < FLAT[0], :3]
     return len(near) > 0 and bool(np.abs(near - near[0]).max() < FLAT[1])
 
 
 def _joined(points: np.ndarray, flat: float) -> tuple[np.ndarray, list[np.ndarray]] | None:
-    """Corners of the hull, and its faces, in numbers of ``points``; triangles in one plane, to ``flat``, are joined.
+    """Return corners of the hull, and its faces as numbers of ``points``; triangles coplanar to ``flat`` are joined.
 
     Vertices in fewer than three planes lie on faces or sides, and are no corners. None where the faces do not fit.
     """
@@ -88,7 +88,7 @@ def _joined(points: np.ndarray, flat: float) -> tuple[np.ndarray, list[np.ndarra
 
 
 def _planes(hull: Any, flat: float) -> Iterator[tuple[list[int], np.ndarray]]:
-    """The triangles in one plane each, with its normal, the plane of the largest triangle first."""
+    """Yield the triangles in one plane each, with its normal, the plane of the largest triangle first."""
     a, b, c = np.moveaxis(hull.points[hull.simplices], 1, 0)
     areas = np.linalg.norm(np.cross(b - a, c - a), axis=1)
     left = set(range(len(areas)))
@@ -108,7 +108,7 @@ def _planes(hull: Any, flat: float) -> Iterator[tuple[list[int], np.ndarray]]:
 
 
 def _loop(triangles: np.ndarray, normal: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """The outline of triangles in a plane, anticlockwise about its normal."""
+    """Return the outline of triangles in a plane, anticlockwise about its normal."""
     from scipy.spatial import ConvexHull
 
     across = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
@@ -117,26 +117,26 @@ def _loop(triangles: np.ndarray, normal: np.ndarray, points: np.ndarray) -> np.n
 
 
 def _triangles(hull: Any) -> list[np.ndarray]:
-    """The triangles of a hull, anticlockwise from outside."""
+    """Return the triangles of a hull, anticlockwise from outside."""
     a, b, c = np.moveaxis(hull.points[hull.simplices], 1, 0)
     outward = (np.cross(b - a, c - a) * hull.equations[:, :3]).sum(axis=1) > 0.0
     return [loop if out else loop[::-1] for loop, out in zip(hull.simplices, outward, strict=True)]
 
 
 def _sides(faces: Faces) -> dict[tuple[int, int], int]:
-    """Pairs of vertices one after another in a face, to its number."""
+    """Return the face of each pair of vertices that follow each other in it."""
     return {(int(i), int(j)): f for f, loop in enumerate(faces) for i, j in zip(loop, np.roll(loop, -1), strict=True)}
 
 
 def _is_closed(faces: Faces, vertices: int) -> bool:
-    """Whether faces meet along whole edges, two at each, at all vertices (Euler's formula)."""
+    """Return whether faces meet along whole edges, two at each, at all vertices (Euler's formula)."""
     sides = _sides(faces)
     whole = len(sides) == sum(map(len, faces)) and all((j, i) in sides for i, j in sides)
     return whole and vertices - len(sides) // 2 + len(faces) == 2
 
 
 def farthest_points(points: np.ndarray, most: int) -> np.ndarray:
-    """The points (n, 3) that are farthest along evenly spread directions, ``most`` at most; all, where they are few."""
+    """Return up to ``most`` points (n, 3), the farthest along evenly spread directions; all, if they are few."""
     if len(points) <= most or not np.isfinite(points).all():
         return points
     k = np.arange(most) + 0.5
@@ -148,6 +148,6 @@ def farthest_points(points: np.ndarray, most: int) -> np.ndarray:
 
 
 def edges_of(faces: Faces) -> np.ndarray:
-    """Edges (k, 4): two vertices, the face that runs through them in this order, and the one that runs back."""
+    """Return edges (k, 4): two vertices, the face that runs through them in this order, and the one that runs back."""
     sides = _sides(faces)
     return np.array([(i, j, f, sides[j, i]) for (i, j), f in sides.items() if i < j], dtype=np.int64)

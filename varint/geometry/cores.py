@@ -66,7 +66,7 @@ def put_features(out, count, kind, swapped, keys, ends, radii, gap, place, size)
 
 @njit
 def _seen(frame, swapped, v):
-    """A point of the second shape in the axes of the first."""
+    """Return a point of the second shape in the axes of the first."""
     relative, d = frame
     return rotate_back(relative, sub(v, d)) if swapped else add(rotate(relative, v), d)
 
@@ -79,7 +79,7 @@ def _put_point(shapes, pair, frame, v, near, size, count, out):
     ``pair``: the shapes, and whether they are b and a.
     """
     a, b, swapped = pair
-    what, number, apart, n = near
+    feature, number, apart, n = near
     relative, d = frame
     p = _seen(frame, swapped, vector(shapes.vertex[v]))
     middle = sub(p, scale(0.5 * apart, n))
@@ -87,13 +87,13 @@ def _put_point(shapes, pair, frame, v, near, size, count, out):
     radii = shapes.radius[b], shapes.radius[a]
     gap = apart - radii[0] - radii[1]
     kind, direction = POINT_POINT, NONE
-    foot = vector(shapes.vertex[number if what == OF_VERTEX else 0])
-    if what == OF_FACE:
+    foot = vector(shapes.vertex[number if feature == OF_VERTEX else 0])
+    if feature == OF_FACE:
         kind, direction = POINT_PLANE, vector(shapes.normal[number])
         height = shapes.offset[number] + radii[1]
         radii = radii[0], 0.0
         foot = add(sub(p, scale(dot(direction, p), direction)), scale(height, direction))
-    elif what == OF_EDGE:
+    elif feature == OF_EDGE:
         kind, direction = POINT_LINE, vector(shapes.along[number])
         foot = vector(shapes.vertex[shapes.edge[number, 0]])
     ends = vector(shapes.vertex[v]), NONE, foot, direction
@@ -120,8 +120,10 @@ def _put_edges(shapes, pair, frame, edges, line, size, count, out):
 
 @njit
 def nearest_feature(shapes, s, p, axis, cone, slack, edges_too):
-    """Feature of a core that is nearest to a point: what, number, distance and unit normal; a distance of infinity for
-    none. Points inside, and all points without ``edges_too``, have faces alone."""
+    """Return the feature of a core nearest to a point: kind, number, distance and unit normal.
+
+    The distance is infinite if there is none. Points inside, and all points without ``edges_too``, have faces alone.
+    """
     f, height = nearest_face(shapes, s, p, axis, cone)
     if f >= 0:
         if is_above(shapes, f, p, slack):
@@ -130,14 +132,14 @@ def nearest_feature(shapes, s, p, axis, cone, slack, edges_too):
             return OF_FACE, f, math.inf, NONE
     elif shapes.first_face[s] < shapes.first_face[s + 1]:
         return OF_FACE, f, math.inf, NONE
-    what, number, away = nearest_on_edges(shapes, s, p)
+    kind, number, away = nearest_on_edges(shapes, s, p)
     length = math.sqrt(dot(away, away))
-    return what, number, length, (scale(1.0 / length, away) if length > 0.0 else (0.0, 0.0, 1.0))
+    return kind, number, length, (scale(1.0 / length, away) if length > 0.0 else (0.0, 0.0, 1.0))
 
 
 @njit
 def reaches_down(shapes, s, v, n):
-    """Whether no edge leads from a vertex steeply against ``n``, axes of its body."""
+    """Return whether no edge leads from a vertex steeply against ``n``, body axes."""
     for e in range(shapes.first_edge[s], shapes.first_edge[s + 1]):
         if shapes.edge[e, 0] == v and dot(vector(shapes.along[e]), n) < -SLACK:
             return False
@@ -148,7 +150,7 @@ def reaches_down(shapes, s, v, n):
 
 @njit
 def deepest_gap(apart, size):
-    """The gap below which features of cores that are ``apart`` by so much are not those that face each other, m."""
+    """Return the gap, m, below which features of cores that are ``apart`` do not face each other."""
     return apart - TOUCHING * size if apart < 0.0 else -math.inf
 
 
@@ -177,7 +179,7 @@ def _points(shapes, pair, frame, axis, scene, count, out):
 
 @njit
 def _crossing(shapes, edges, frame, axis, limits, all_round):
-    """Edges e of a and f of b as a line, see `_put_edges`, where they cross; a distance of infinity where they do not.
+    """Write edges e of a and f of b as a line, see `_put_edges`, where they cross; an infinite distance elsewhere.
 
     ``limits``: size, and how far apart the cores are. ``all_round``: whether their normals are of no importance.
     """
@@ -223,7 +225,7 @@ def _edges(shapes, pair, frame, axis, scene, count, out):
 
 @njit
 def _nearest_of(shapes, pair, frame, axis, size):
-    """Vertex of the second of a pair that is nearest to the first, and the feature there, see `_put_point`."""
+    """Return the vertex of the second of a pair nearest to the first, and the feature there, see `_put_point`."""
     a, b, swapped = pair
     toward = scale(-1.0, rotate_back(frame[0], axis)) if swapped else axis
     _, lowest = lowest_vertex(shapes, a, scale(-1.0, toward))
@@ -240,8 +242,10 @@ def _nearest_of(shapes, pair, frame, axis, size):
 
 @njit
 def _put_nearest(shapes, pair, frame, best, scene, count, out):
-    """Add the features of both that are nearest to each other, of cores that are apart by more than faces and edges
-    that face each other say; the new count."""
+    """Add the features of both that are nearest to each other; return the new count.
+
+    For cores that are apart by more than faces and edges that face each other show.
+    """
     (a, b), (size, reach, _, _), (relative, d) = pair, scene, frame
     apart, axis = best[3], best[4]
     radius = shapes.radius[a] + shapes.radius[b]

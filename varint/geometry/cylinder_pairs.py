@@ -22,14 +22,14 @@ FACING = 1e-6  # of the size: nearer than this rims that are tangents of each ot
 
 @njit
 def _seen(shapes, b, frame):
-    """Middle, axis, half length and radius of a cylinder b in the axes of the first body."""
+    """Return middle, axis, half length and radius of a cylinder b in the axes of the first body."""
     (relative, d), (middle, e, half, r) = frame, of_cylinder(shapes, b)
     return add(d, rotate(relative, middle)), rotate(relative, e), half, r
 
 
 @njit
 def _reach_along(cylinder, n):
-    """Distance by which a cylinder reaches beyond its middle along ``n``, m."""
+    """Return the distance by which a cylinder reaches beyond its middle along ``n``, m."""
     _, e, half, r = cylinder
     across = cross(n, e)
     return half * abs(dot(n, e)) + r * math.sqrt(dot(across, across))
@@ -37,7 +37,7 @@ def _reach_along(cylinder, n):
 
 @njit
 def _better(a, b, n, best):
-    """The better of the axes ``best`` (separation, axis) of two cylinders and ``n``; a zero one is left out."""
+    """Return the better of the axes ``best`` (separation, axis) of two cylinders and ``n``; a zero one is left out."""
     if dot(n, n) == 0.0:
         return best
     apart = dot(n, sub(b[0], a[0])) - _reach_along(a, n) - _reach_along(b, n)
@@ -46,7 +46,7 @@ def _better(a, b, n, best):
 
 @njit
 def _rim(cylinder, side):
-    """Centre, outward axis and radius of a rim."""
+    """Return the centre, outward axis and radius of a rim."""
     middle, e, half, r = cylinder
     outward = scale(2.0 * side - 1.0, e)
     return add(middle, scale(half, outward)), outward, r
@@ -54,7 +54,7 @@ def _rim(cylinder, side):
 
 @njit
 def _rims_at(first, second, k, size):
-    """Radial vectors of two rims in part k, the normal out of the first, and whether they face each other there."""
+    """Return radial vectors of two rims in part k, the normal out of the first, and whether they face each other."""
     (C, e, r, _, _), (D, f, s) = first, second
     p, q, there = nearest_in_part(first, second, k)
     if not there:
@@ -73,7 +73,7 @@ def _rims_at(first, second, k, size):
 
 @njit
 def _widest(shapes, pair, frame):
-    """Separation of the cylinders, m, negative where they overlap, and its axis, from a to b, in axes of a's body."""
+    """Return the separation of the cylinders, m, negative for an overlap, and its axis from a to b, axes of body a."""
     a, b = of_cylinder(shapes, pair[0]), _seen(shapes, pair[1], frame)
     size = min(shapes.bound[pair[0]], shapes.bound[pair[1]])
     best = _better(a, b, a[1], (-math.inf, a[1]))
@@ -135,10 +135,14 @@ def _ends(shapes, pair, frame, scene, count, out):
     (a, b), (relative, d) = pair, frame
     (_, e, _, r), (_, f, _, s) = of_cylinder(shapes, a), _seen(shapes, b, frame)
     size, slack = min(shapes.bound[a], shapes.bound[b]), scene[3]
-    own = vector(shapes.along[shapes.first_edge[b]])
+    centre_line = vector(shapes.along[shapes.first_edge[b]])
     for other in range(2):
         foot = vector(shapes.vertex[shapes.first_vertex[b] + other])
-        normal, centre, n = scale(2.0 * other - 1.0, own), add(d, rotate(relative, foot)), scale(1.0 - 2.0 * other, f)
+        normal, centre, n = (
+            scale(2.0 * other - 1.0, centre_line),
+            add(d, rotate(relative, foot)),
+            scale(1.0 - 2.0 * other, f),
+        )
         level = dot(e, n)
         if dot(n, scene[0]) < scene[1]:
             continue

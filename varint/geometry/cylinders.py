@@ -24,7 +24,7 @@ ALONE = 1.0 - 1e-9  # cosine of the angle to the best axis of what is the best
 
 @njit
 def of_cylinder(shapes, a):
-    """Middle, axis, half length and radius of a cylinder, axes of its body."""
+    """Return middle, axis, half length and radius of a cylinder, axes of its body."""
     v, w = vector(shapes.vertex[shapes.first_vertex[a]]), vector(shapes.vertex[shapes.first_vertex[a] + 1])
     return (
         scale(0.5, add(v, w)),
@@ -36,7 +36,7 @@ def of_cylinder(shapes, a):
 
 @njit
 def _height_above(shapes, pair, frame, cylinder, n):
-    """Distance of the planes square to ``n`` that touch the cylinder a from above and b from below, m."""
+    """Return the distance of the planes square to ``n`` that touch the cylinder a from above and b from below, m."""
     (_, b), (relative, d), (middle, e, half, r) = pair, frame, cylinder
     turned, lowest = rotate_back(relative, n), math.inf
     for v in range(shapes.first_vertex[b], shapes.first_vertex[b + 1]):
@@ -48,7 +48,7 @@ def _height_above(shapes, pair, frame, cylinder, n):
 
 @njit
 def _better(shapes, pair, frame, cylinder, n, bound, best):
-    """The better of the axes ``best`` (separation, axis) and ``n``, whose separation is at most ``bound``."""
+    """Return the better of the axes ``best`` (separation, axis) and ``n``, whose separation is at most ``bound``."""
     if bound <= best[0]:
         return best
     apart = _height_above(shapes, pair, frame, cylinder, n)
@@ -57,14 +57,14 @@ def _better(shapes, pair, frame, cylinder, n, bound, best):
 
 @njit
 def _edge_in(shapes, frame, f):
-    """Origin and direction of edge f of the second shape in the axes of the first."""
+    """Return origin and direction of edge f of the second shape in the axes of the first."""
     relative, d = frame
     return add(d, rotate(relative, vector(shapes.vertex[shapes.edge[f, 0]]))), rotate(relative, vector(shapes.along[f]))
 
 
 @njit
 def on_rim(centre, outward, r, line):
-    """Normal of a rim where it is nearest to a line, the tangent there, and both points that are nearest.
+    """Return the normal of a rim where it is nearest to a line, the tangent there, and both points that are nearest.
 
     ``outward``: the axis out of that end. ``line``: its origin and direction. See `normal_on_line`; the normal is zero
     where no point of the rim that faces this way is nearest, and for a tangent inside of it.
@@ -81,13 +81,13 @@ def on_rim(centre, outward, r, line):
 
 @njit
 def end_of(shapes, a, e, side):
-    """Centre of an end of the cylinder a, and the sign of its outward normal along the axis ``e``."""
+    """Return the centre of an end of the cylinder a, and the sign of its outward normal along the axis ``e``."""
     return vector(shapes.vertex[shapes.first_vertex[a] + side]), 2.0 * side - 1.0
 
 
 @njit
 def _widest(shapes, pair, frame, cylinder):
-    """Separation of the shapes, m, negative where they overlap, and its axis, from a to b, in axes of a's body."""
+    """Return the separation of the shapes, m, negative for an overlap, and its axis, from a to b, axes of a's body."""
     (a, b), (relative, d), (middle, e, half, r) = pair, frame, cylinder
     radius, size = shapes.radius[b], min(shapes.bound[a], shapes.bound[b])
     best = _better(shapes, pair, frame, cylinder, e, math.inf, (-math.inf, e))
@@ -122,7 +122,7 @@ def _widest(shapes, pair, frame, cylinder):
 
 @njit
 def is_due(gap, n, scene):
-    """Whether features of a ``gap`` and a normal ``n``, from a to b, are asked for; see `cylinder_features`."""
+    """Return whether features of a ``gap`` and a normal ``n``, from a to b, are asked for; see `cylinder_features`."""
     axis, cone, (deepest, reach), _ = scene
     return deepest <= gap < reach and dot(n, axis) >= cone
 
@@ -142,9 +142,9 @@ def add_point(shapes, pair, frame, cylinder, vertex, scene, count, out):
 
     ``vertex``: its number, place in the axes of b, and whether its edges are those of the table.
     """
-    (a, b), (relative, d), (middle, e, half, r), (v, own, listed) = pair, frame, cylinder, vertex
+    (a, b), (relative, d), (middle, e, half, r), (v, point, listed) = pair, frame, cylinder, vertex
     radius, size, slack = shapes.radius[b], min(shapes.bound[a], shapes.bound[b]), scene[3]
-    q = sub(add(d, rotate(relative, own)), middle)
+    q = sub(add(d, rotate(relative, point)), middle)
     across = radial_to(e, q)
     out_by, level = dot(across, q) - r, dot(e, q)
     side = 1 if (level if scene[1] < 0.0 else dot(e, scene[0])) >= 0.0 else 0  # of two ends that of the axis
@@ -171,24 +171,26 @@ def add_point(shapes, pair, frame, cylinder, vertex, scene, count, out):
             continue
         place = sub(add(q, middle), scale(radius + 0.5 * gap, n)), n
         if what == 2:
-            ends, keys = (foot, direction, own, NONE), (key, v)
+            ends, keys = (foot, direction, point, NONE), (key, v)
         else:
-            ends, keys = (own, NONE, foot, direction), (v, key)
+            ends, keys = (point, NONE, foot, direction), (v, key)
         count = put_features(out, count, kind, what != 2, keys, ends, radii, gap, place, size)
     return count
 
 
 @njit
 def _opens(edge, n):
-    """Whether a unit vector square to an edge, see `edge_of`, axes of its body, is among the outward normals there."""
+    """Return whether a unit vector square to an edge, see `edge_of`, body axes, is among the outward normals there."""
     left, right = edge[4]
     return dot(n, left) <= SLACK and dot(n, right) <= SLACK
 
 
 @njit
 def edge_of(shapes, f):
-    """Edge f of the table for `add_edge`: its number, first end, direction and length, and the vectors square to it
-    along its faces, axes of its body; of the axis of a cylinder these are zero, as its side has all normals."""
+    """Return edge f of the table for `add_edge`: number, first end, direction, length, vectors square to it.
+
+    These lie along its faces, axes of its body; of the axis of a cylinder they are zero, as its side has all normals.
+    """
     left, right = vector(shapes.inward[f, 0]), vector(shapes.inward[f, 1])
     if dot(right, right) == 0.0:
         left = NONE
@@ -197,10 +199,9 @@ def edge_of(shapes, f):
 
 @njit
 def _crossings(shapes, pair, frame, cylinder, edge, line, scene, count, out):
-    """Add the points where an edge, ``line``: origin and direction, axes of a, crosses a rim beside an end; the new
-    count.
+    """Add the points where an edge crosses a rim beside an end; return the new count.
 
-    Where it is inclined the lower of the two is left out, which the edge and the rim have as lines.
+    ``line``: origin and direction of the edge, axes of a.
     """
     (a, b), (relative, _), (_, e, _, r), (foot, along) = pair, frame, cylinder, line
     radius, size, slack = shapes.radius[b], min(shapes.bound[a], shapes.bound[b]), scene[3]
@@ -223,11 +224,11 @@ def _crossings(shapes, pair, frame, cylinder, edge, line, scene, count, out):
             inside = -slack <= at <= edge[3] + slack
             if not (inside and is_due(gap, n, scene)):
                 continue
-            own = add(edge[1], scale(at, edge[2]))
+            crossing = add(edge[1], scale(at, edge[2]))
             keys = shapes.vertex.shape[0] + edge[0], side
             place = sub(point, scale(radius + 0.5 * gap, n)), n
             count = put_features(
-                out, count, POINT_PLANE, True, keys, (own, NONE, centre, n), (radius, 0.0), gap, place, size
+                out, count, POINT_PLANE, True, keys, (crossing, NONE, centre, n), (radius, 0.0), gap, place, size
             )
     return count
 
@@ -246,8 +247,8 @@ def add_edge(shapes, pair, frame, cylinder, edge, scene, count, out):
     """Add an edge of b, see `edge_of`, with the side and the rims of the cylinder; the new count."""
     (a, b), (relative, d), (_, e, half, r) = pair, frame, cylinder
     radius, size, slack = shapes.radius[b], min(shapes.bound[a], shapes.bound[b]), scene[3]
-    first, (f, own, turned, span, _) = shapes.first_edge[a], edge
-    foot, along = add(d, rotate(relative, own)), rotate(relative, turned)
+    first, (f, start, turned, span, _) = shapes.first_edge[a], edge
+    foot, along = add(d, rotate(relative, start)), rotate(relative, turned)
     n, distance, on_e, on_f = nearest_lines(shapes, first, f, along, foot)
     if dot(n, scene[0]) < 0.0 if scene[2][0] < 0.0 else distance < 0.0:
         n, distance = scale(-1.0, n), -distance
@@ -256,7 +257,7 @@ def add_edge(shapes, pair, frame, cylinder, edge, scene, count, out):
     inside = inside and dot(n, n) > 0.0 and _opens(edge, scale(-1.0, rotate_back(relative, n)))
     if inside and is_due(gap, n, scene):
         axis = e if dot(cross(e, along), n) < 0.0 else scale(-1.0, e)  # first x second has to point from b to a
-        ends = vector(shapes.vertex[shapes.first_vertex[a]]), axis, own, turned
+        ends = vector(shapes.vertex[shapes.first_vertex[a]]), axis, start, turned
         place = sub(add(foot, scale(on_f, along)), scale(radius + 0.5 * gap, n)), n
         count = put_features(out, count, LINE_LINE, False, (first, f), ends, (r, radius), gap, place, size)
     if abs(dot(e, along)) < LEVEL:
@@ -272,7 +273,7 @@ def add_edge(shapes, pair, frame, cylinder, edge, scene, count, out):
         inside = inside and outward and _opens(edge, scale(-1.0, rotate_back(relative, n)))
         if inside and is_due(gap, n, scene):
             line = turned if dot(cross(tangent, along), n) < 0.0 else scale(-1.0, turned)
-            ends = centre, scale(sign, e), own, line
+            ends = centre, scale(sign, e), start, line
             keys, place = (shapes.first_vertex[a] + side, f), (sub(other, scale(radius + 0.5 * gap, n)), n)
             count = put_features(out, count, CIRCLE_LINE, False, keys, ends, (r, radius), gap, place, size)
     return count

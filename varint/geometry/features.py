@@ -35,21 +35,23 @@ UPWARD = (0.0, 0.0, 1.0)  # the normal where concentric features leave it open
 
 @njit
 def _unit(a, otherwise):
-    """A vector over its length, which is returned too; ``otherwise`` where that is zero."""
+    """Return a vector over its length, which is returned too; ``otherwise`` where that is zero."""
     length = math.sqrt(dot(a, a))
     return (scale(1.0 / length, a) if length > 0.0 else otherwise), length
 
 
 @njit
 def _sign(radius):
-    """-1 where one body is inside of the other."""
+    """Return -1 where one body is inside of the other."""
     return -1.0 if radius[1] < 0.0 or radius[0] < 0.0 else 1.0
 
 
 @njit
 def _along(e, f, apart):
-    """Coordinates along two lines, of unit directions, of their nearest points; ``apart``: from one origin to the other
-    as first less second."""
+    """Return coordinates along two lines, of unit directions, of their nearest points.
+
+    ``apart``: from one origin to the other, first less second.
+    """
     b = dot(e, f)
     first = (b * dot(apart, f) - dot(apart, e)) / (1.0 - b * b)
     return first, b * first + dot(apart, f)
@@ -57,7 +59,7 @@ def _along(e, f, apart):
 
 @njit
 def lever_lengths(kind, radius):
-    """Radii by which the points that touch are off the carriers of a pair, m."""
+    """Return radii by which the points that touch are off the carriers of a pair, m."""
     if kind == CIRCLE_CIRCLE:
         return 0.0, 0.0
     return (0.0 if kind in (CIRCLE_PLANE, CIRCLE_POINT, CIRCLE_LINE) else radius[0]), radius[1]
@@ -65,7 +67,10 @@ def lever_lengths(kind, radius):
 
 @njit
 def locate_features(kind, point, direction, radius, pose_a, pose_b):
-    """Gap, m, normal and carriers of both bodies, world, of a pair of features; poses (position, rotation matrix)."""
+    """Return the gap, m, normal and carriers of both bodies, world, of a pair of features.
+
+    Poses (position, rotation matrix).
+    """
     (x_a, R_a), (x_b, R_b) = pose_a, pose_b
     A = add(vector(x_a), rotate(R_a, vector(point[0])))
     B = add(vector(x_b), rotate(R_b, vector(point[1])))
@@ -104,13 +109,13 @@ def locate_features(kind, point, direction, radius, pose_a, pose_b):
 
 @njit
 def _carried(x, at, motion):
-    """Velocity of the point ``at`` of a body at ``x`` with a motion (velocity, angular velocity)."""
+    """Return the velocity of the point ``at`` of a body at ``x`` with a motion (velocity, angular velocity)."""
     return add(motion[0], cross(motion[1], sub(at, vector(x))))
 
 
 @njit
 def move_features(kind, point, direction, radius, pose_a, pose_b, motion_a, motion_b):
-    """Rates of the normal and of both carriers, world, with the motions (velocity, angular velocity), world."""
+    """Return rates of the normal and of both carriers, world, with the motions (velocity, angular velocity), world."""
     (x_a, R_a), (x_b, R_b) = pose_a, pose_b
     A0 = add(vector(x_a), rotate(R_a, vector(point[0])))
     B0 = add(vector(x_b), rotate(R_b, vector(point[1])))

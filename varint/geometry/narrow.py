@@ -21,7 +21,7 @@ from varint.mathematics.vectors import add, dot, rotate, rotate_back, sub, vecto
 
 @njit
 def spheres_apart(shapes, a, b, pose_a, pose_b):
-    """Distance of the spheres about two shapes, or of a sphere from a plane, m; negative where they overlap.
+    """Return the distance of the spheres about two shapes, or of a sphere from a plane, m; negative where they overlap.
 
     What is hollow has no sphere about it: always -infinity.
     """

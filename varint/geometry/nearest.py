@@ -10,7 +10,7 @@ OF_VERTEX, OF_EDGE, OF_FACE = range(3)
 
 @njit
 def is_above(shapes, f, p, slack):
-    """Whether the foot of a point on the plane of a face is in the face, or outside of it by ``slack`` at most, m."""
+    """Return whether the foot of a point on the plane of a face is in the face, or outside by ``slack`` at most, m."""
     n = vector(shapes.normal[f])
     start, end = shapes.first_corner[f], shapes.first_corner[f + 1]
     before = vector(shapes.vertex[shapes.corner[end - 1]])
@@ -25,8 +25,10 @@ def is_above(shapes, f, p, slack):
 
 @njit
 def nearest_face(shapes, s, p, axis, cone):
-    """Face of a shape that a point is furthest out of, and by how much, among those whose normal has at least the
-    share ``cone`` along ``axis``."""
+    """Return the face of a shape that a point is furthest out of, and the distance, m.
+
+    Among the faces whose normal has at least the share ``cone`` along ``axis``.
+    """
     face, height = -1, -math.inf
     for f in range(shapes.first_face[s], shapes.first_face[s + 1]):
         n = vector(shapes.normal[f])
@@ -38,7 +40,7 @@ def nearest_face(shapes, s, p, axis, cone):
 
 @njit
 def nearest_on_edges(shapes, s, p):
-    """Nearest of the edges and vertices to a point: what it is, its number, and the vector from there to the point."""
+    """Return the edge or vertex nearest to a point: its kind and number, and the vector from it to the point."""
     kind, number, away = OF_VERTEX, shapes.first_vertex[s], (0.0, 0.0, 0.0)
     least = math.inf
     for e in range(shapes.first_edge[s], shapes.first_edge[s + 1]):
@@ -57,8 +59,10 @@ def nearest_on_edges(shapes, s, p):
 
 @njit
 def nearest_lines(shapes, e, f, along, foot):
-    """Unit normal of two edges, distance along it, and coordinates of their nearest points; ``along``, ``foot``: of f,
-    in the axes of e. The normal is zero where they are parallel."""
+    """Return the unit normal of two edges, distance along it, and coordinates of their nearest points.
+
+    ``along``, ``foot``: of f, in the axes of e. The normal is zero for parallel edges.
+    """
     u, start = vector(shapes.along[e]), vector(shapes.vertex[shapes.edge[e, 0]])
     n = cross(u, along)
     square = dot(n, n)

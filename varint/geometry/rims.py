@@ -24,7 +24,7 @@ def turned_unit(unit, length, change):
 
 @njit
 def radial_to(e, apart):
-    """Radial unit vector towards a point ``apart`` from the centre; any where that is on the axis."""
+    """Return the radial unit vector towards a point ``apart`` from the centre; any where that is on the axis."""
     out = sub(apart, scale(dot(e, apart), e))
     length = math.sqrt(dot(out, out))
     return scale(1.0 / length, out) if length > 0.0 else square_to(e)[0]
@@ -32,7 +32,7 @@ def radial_to(e, apart):
 
 @njit
 def _on_half_ellipse(flat, x, y):
-    """(cos, sin) of the point (cos, flat sin) of the upper half of an ellipse whose normal meets (x, y), with x >= 0.
+    """Return (cos, sin) of the point (cos, flat sin), upper half, of an ellipse whose normal meets (x, y), x >= 0.
 
     ``flat``: minor over major semi-axis, 0 to 1. With the multiplier t the point is (x / (t + 1), flat^2 y / (t +
     flat^2)), and what it misses of the ellipse is a convex function of t, which Newton's method descends from one side
@@ -62,7 +62,7 @@ def _on_half_ellipse(flat, x, y):
 
 @njit
 def nearest_to_line(e, f, apart, r):
-    """Radial unit vector to the point of a circle that is nearest to a line, and the coordinate along the line there.
+    """Return the radial unit vector to the point of a circle nearest to a line, and the coordinate along the line.
 
     ``e``: the axis, outward of the end whose rim the circle is: of its points those are meant that face this way.
     ``f``: the line's direction, a unit vector; ``apart``: from the centre to its origin, where its coordinate is zero.
@@ -94,7 +94,10 @@ def nearest_to_line(e, f, apart, r):
 
 @njit
 def nearest_to_point(centre, axis, r, point):
-    """Nearest point of a moving circle to a moving point, and its rate; of all a value and its rate are given."""
+    """Return the nearest point of a moving circle to a moving point, and its rate.
+
+    Of all a value and its rate are given.
+    """
     (C, dC), (e, de), (Q, dQ) = centre, axis, point
     apart, parting = sub(Q, C), sub(dQ, dC)
     height, rising = dot(e, apart), dot(de, apart) + dot(e, parting)
@@ -107,14 +110,14 @@ def nearest_to_point(centre, axis, r, point):
 
 @njit
 def is_tangent(tangent, f):
-    """Whether a line is all but along the tangent of a circle where it is nearest."""
+    """Return whether a line is all but along the tangent of a circle where it is nearest."""
     n = cross(tangent, f)
     return dot(n, n) < PARALLEL * PARALLEL
 
 
 @njit
 def normal_on_line(tangent, f, away):
-    """Normal from a line to the nearest point of a circle, along tangent x line, and the length it is made from.
+    """Return the normal from a line to the nearest point of a circle, along tangent x line, and its length before.
 
     ``away``: from the line to that point, along which the normal is where the line is all but a tangent.
     """
@@ -125,7 +128,7 @@ def normal_on_line(tangent, f, away):
 
 @njit
 def move_on_line(centre, axis, r, origin, line):
-    """Rates of the normal and of the nearest points of a moving circle and a moving line, see `normal_on_line`.
+    """Return rates of the normal and of the nearest points of a moving circle and a moving line, see `normal_on_line`.
 
     Of all a value and its rate are given. With the radial vector p, p' = q + k t for the rate k along the tangent t,
     where q keeps p square to the axis that turns. From t . (A - B) = 0, with A and B the nearest points, follows k.

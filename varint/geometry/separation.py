@@ -19,19 +19,19 @@ MANY = 500  # pairs of edges from which on a bound of the distance leaves out mo
 
 @njit
 def edge_opens(shapes, edge, n, slack):
-    """Whether a unit vector square to an edge, axes of its body, is among the outward normals at the edge."""
+    """Return whether a unit vector square to an edge, axes of its body, is among the outward normals at the edge."""
     return dot(n, vector(shapes.inward[edge, 0])) <= slack and dot(n, vector(shapes.inward[edge, 1])) <= slack
 
 
 @njit
 def has_faces(shapes, s):
-    """Whether the core of a shape is a polyhedron."""
+    """Return whether the core of a shape is a polyhedron."""
     return shapes.first_face[s] < shapes.first_face[s + 1]
 
 
 @njit
 def lowest_vertex(shapes, s, n):
-    """Number of the vertex of a shape that is lowest along ``n``, axes of its body, and its height."""
+    """Return the number of the vertex of a shape that is lowest along ``n``, axes of its body, and its height."""
     best, height = -1, math.inf
     for v in range(shapes.first_vertex[s], shapes.first_vertex[s + 1]):
         h = dot(n, vector(shapes.vertex[v]))
@@ -42,7 +42,7 @@ def lowest_vertex(shapes, s, n):
 
 @njit
 def best_face(shapes, a, b, relative, d, swapped):
-    """Face of ``a`` beyond which ``b`` is furthest, its vertex there, and by how much (negative: how deep).
+    """Return the face of ``a`` beyond which ``b`` is furthest, its vertex there, and by how much (negative: how deep).
 
     ``relative`` (3, 3), ``d`` (3,): axes and place of b in those of a; of a in those of b where ``swapped``.
     """
@@ -62,8 +62,9 @@ def best_face(shapes, a, b, relative, d, swapped):
 
 @njit
 def facing_slab(shapes, a, axis, apart, within):
-    """Heights along an axis, which separates cores by ``apart``, between which points of a, above the first, and of b,
-    below the second, can be ``within`` so much of the other core: a is below its highest vertex, b above by ``apart``.
+    """Return heights along an axis that bound the points of a, above, and of b, below, ``within`` the other core.
+
+    The axis separates the cores by ``apart``: a is below its highest vertex, b above that by ``apart``.
     """
     _, lowest = lowest_vertex(shapes, a, scale(-1.0, axis))
     return apart - lowest - within, within - lowest
@@ -71,13 +72,13 @@ def facing_slab(shapes, a, axis, apart, within):
 
 @njit
 def edge_height(shapes, e, n):
-    """Height along ``n`` of the higher end of an edge."""
+    """Return the height along ``n`` of the higher end of an edge."""
     return max(dot(n, vector(shapes.vertex[shapes.edge[e, 0]])), dot(n, vector(shapes.vertex[shapes.edge[e, 1]])))
 
 
 @njit
 def best_edges(shapes, pair, frame, most, axis, slab):
-    """Edges of both whose common normal separates them by more than ``most``: numbers, how much, normal from a to b.
+    """Return edges whose common normal separates by more than ``most``: numbers, separation, normal from a to b.
 
     ``slab``: along ``axis``, see `facing_slab`.
     """
@@ -111,7 +112,7 @@ def best_edges(shapes, pair, frame, most, axis, slab):
 
 @njit
 def _is_realised(shapes, a, b, frame, best):
-    """Whether the vertex nearest to the best face is above it."""
+    """Return whether the vertex nearest to the best face is above it."""
     (relative, d), (kind, first, second) = frame, best
     if kind == FACE_OF_FIRST:
         return is_above(shapes, first, add(d, rotate(relative, vector(shapes.vertex[second]))), 0.0)
@@ -122,7 +123,7 @@ def _is_realised(shapes, a, b, frame, best):
 
 @njit
 def _witness(shapes, a, b, frame, best):
-    """Distance, from the other core, of the vertex nearest to the best face: at least that of the cores."""
+    """Return the distance, from the other core, of the vertex nearest to the best face: at least that of the cores."""
     (relative, d), (kind, first, second) = frame, best
     if kind == FACE_OF_FIRST:
         _, _, away = nearest_on_edges(shapes, a, add(d, rotate(relative, vector(shapes.vertex[second]))))
@@ -133,7 +134,7 @@ def _witness(shapes, a, b, frame, best):
 
 @njit
 def separating_axis(shapes, a, b, relative, d, size, enough):
-    """Kind of the best axis, numbers of the features of a and of b on it, separation and axis (3,) from a to b.
+    """Return the kind of the best axis, numbers of features of a and b, separation and axis (3,) from a to b.
 
     Edges are not looked at where faces alone separate the cores by more than ``enough``, or where the distance from the
     best face is that of the cores.

@@ -61,7 +61,7 @@ class Features(CompiledRecord, writable=True):
 
 
 def feature_space(capacity: int) -> Features:
-    """Space for so many pairs of features of two shapes."""
+    """Return space for that many pairs of features of two shapes."""
     n = capacity
     return Features(
         kind=np.zeros(n, np.int64),

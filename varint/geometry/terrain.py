@@ -33,7 +33,7 @@ SIDES = (
 
 @njit
 def _grid(shapes, s):
-    """First vertex, numbers of points along x and y, spacing and axes of a height field."""
+    """Return the first vertex, numbers of points along x and y, spacing and axes of a height field."""
     face, edge, first = shapes.first_face[s], shapes.first_edge[s], shapes.first_vertex[s]
     columns = shapes.first_corner[face + 1] - shapes.first_corner[face]
     rows = (shapes.first_vertex[s + 1] - first) // columns
@@ -43,26 +43,26 @@ def _grid(shapes, s):
 
 @njit
 def _has(grid, i, j):
-    """Whether a grid has a point (i, j)."""
+    """Return whether a grid has a point (i, j)."""
     return 0 <= i < grid[1] and 0 <= j < grid[2]
 
 
 @njit
 def _at(shapes, grid, i, j):
-    """Point (i, j) of a grid, axes of its body."""
+    """Return the point (i, j) of a grid, axes of its body."""
     return vector(shapes.vertex[grid[0] + i * grid[2] + j])
 
 
 @njit
 def _place(shapes, grid, p):
-    """Coordinates of a point, axes of the field's body, along x and y of the grid, in spacings."""
+    """Return coordinates of a point, axes of the field's body, along x and y of the grid, in spacings."""
     away = sub(p, vector(shapes.vertex[grid[0]]))
     return dot(away, grid[4][0]) / grid[3], dot(away, grid[4][1]) / grid[3]
 
 
 @njit
 def _cells(shapes, grid, p, within):
-    """First and last numbers, along x and along y, of the cells ``within`` (m) of a point, along either axis."""
+    """Return first and last numbers, along x and y, of the cells ``within`` (m) of a point, along either axis."""
     x, y = _place(shapes, grid, p)
     around = min(within / grid[3], 1.0 * (grid[1] + grid[2]))
     x, y = min(max(x, -9.0 - around), grid[1] + 9.0 + around), min(max(y, -9.0 - around), grid[2] + 9.0 + around)
@@ -72,7 +72,7 @@ def _cells(shapes, grid, p, within):
 
 @njit
 def _triangle(shapes, grid, i, j, half):
-    """First corner and upward unit normal of a half of the cell (i, j)."""
+    """Return the first corner and upward unit normal of a half of the cell (i, j)."""
     p, q = _at(shapes, grid, i, j), _at(shapes, grid, i + 1, j + 1)
     w = _at(shapes, grid, i, j + 1) if half else _at(shapes, grid, i + 1, j)
     n = cross(sub(q, p), sub(w, p)) if half else cross(sub(w, p), sub(q, p))
@@ -81,17 +81,17 @@ def _triangle(shapes, grid, i, j, half):
 
 @njit
 def _is_in(i, j, half, place, slack):
-    """Whether coordinates of the grid are in a half of the cell (i, j)."""
+    """Return whether coordinates of the grid are in a half of the cell (i, j)."""
     x, y = place[0] - i, place[1] - j
     low, high = (x, y) if half else (y, x)
     return low >= -slack and high <= 1.0 + slack and low <= high + slack
 
 
 @njit
-def _is_valley(shapes, grid, i, j, what):
-    """Whether the ground bends up at edge ``what`` of the three that begin at the point (i, j)."""
-    di, dj = ACROSS[what]
-    (u, v), (s, t) = BESIDES[what]
+def _is_valley(shapes, grid, i, j, edge):
+    """Return whether the ground bends up at edge ``edge`` of the three that begin at the point (i, j)."""
+    di, dj = ACROSS[edge]
+    (u, v), (s, t) = BESIDES[edge]
     if not (_has(grid, i + di, j + dj) and _has(grid, i + u, j + v) and _has(grid, i + s, j + t)):
         return False
     ends = add(_at(shapes, grid, i, j), _at(shapes, grid, i + di, j + dj))
@@ -100,7 +100,7 @@ def _is_valley(shapes, grid, i, j, what):
 
 @njit
 def _faces_triangle(shapes, grid, cell, p, gap, n, slack):
-    """Whether a point faces a triangle, ``cell``: i, j, half.
+    """Return whether a point faces a triangle, ``cell``: i, j, half.
 
     It is in its column, or above its plane and either its foot is on it or it is beyond one of its sides where the
     ground bends up: what slides into a valley has to see its other side before.
@@ -113,23 +113,23 @@ def _faces_triangle(shapes, grid, cell, p, gap, n, slack):
     if _is_in(i, j, half, _place(shapes, grid, sub(p, scale(gap, n))), slack):
         return True
     for k in range(3):
-        di, dj, what, u, v, other = SIDES[half][k]
-        if _is_in(i + u, j + v, other, place, slack) and _is_valley(shapes, grid, i + di, j + dj, what):
+        di, dj, edge, u, v, other = SIDES[half][k]
+        if _is_in(i + u, j + v, other, place, slack) and _is_valley(shapes, grid, i + di, j + dj, edge):
             return True
     return False
 
 
 @njit
-def _ridge(shapes, grid, i, j, what):
-    """Edge ``what`` of the three that begin at the point (i, j), see `cylinders.edge_of`, and whether it is a ridge."""
-    di, dj = ACROSS[what]
+def _ridge(shapes, grid, i, j, edge):
+    """Return edge ``edge`` of the three from the point (i, j), see `cylinders.edge_of`, and whether it is a ridge."""
+    di, dj = ACROSS[edge]
     P, missing = _at(shapes, grid, i, j), NONE
     if not _has(grid, i + di, j + dj):
         return (0, P, P, 0.0, (NONE, NONE)), False
     Q, up = _at(shapes, grid, i + di, j + dj), grid[4][2]
     bend, border, sides = dot(up, add(P, Q)), False, (missing, missing)
     for k in range(2):
-        u, v = BESIDES[what][k]
+        u, v = BESIDES[edge][k]
         if _has(grid, i + u, j + v):
             third = _at(shapes, grid, i + u, j + v)
             bend -= dot(up, third)
@@ -145,15 +145,15 @@ def _ridge(shapes, grid, i, j, what):
     left, right = sides
     left, right = sub(left, scale(dot(left, along), along)), sub(right, scale(dot(right, along), along))
     left, right = scale(1.0 / math.sqrt(dot(left, left)), left), scale(1.0 / math.sqrt(dot(right, right)), right)
-    return (3 * (i * grid[2] + j) + what, P, along, length, (left, right)), True
+    return (3 * (i * grid[2] + j) + edge, P, along, length, (left, right)), True
 
 
 @njit
 def _is_peak(shapes, grid, i, j):
-    """Whether a point of the grid is above the lines between opposite neighbours."""
+    """Return whether a point of the grid is above the lines between opposite neighbours."""
     P, up = _at(shapes, grid, i, j), grid[4][2]
-    for what in range(3):
-        di, dj = ACROSS[what]
+    for edge in range(3):
+        di, dj = ACROSS[edge]
         if not (_has(grid, i + di, j + dj) and _has(grid, i - di, j - dj)):
             continue
         both = add(_at(shapes, grid, i + di, j + dj), _at(shapes, grid, i - di, j - dj))
@@ -164,11 +164,11 @@ def _is_peak(shapes, grid, i, j):
 
 @njit
 def _rises(shapes, grid, i, j, n):
-    """Whether no edge leads from a point of the grid steeply along ``n``, axes of the field's body."""
+    """Return whether no edge leads from a point of the grid steeply along ``n``, axes of the field's body."""
     P = _at(shapes, grid, i, j)
-    for what in range(3):
+    for edge in range(3):
         for sign in (-1, 1):
-            u, v = i + sign * ACROSS[what][0], j + sign * ACROSS[what][1]
+            u, v = i + sign * ACROSS[edge][0], j + sign * ACROSS[edge][1]
             if _has(grid, u, v):
                 t = sub(_at(shapes, grid, u, v), P)
                 if dot(n, t) > SLACK * math.sqrt(dot(t, t)):
@@ -178,7 +178,7 @@ def _rises(shapes, grid, i, j, n):
 
 @njit
 def _out_of(shapes, a, p):
-    """Distance by which a point, axes of its body, is outside of a polyhedron a along the best of its normals, m."""
+    """Return the distance, m, of a point, body axes, outside of a polyhedron a along the best of its normals."""
     most = -math.inf
     for f in range(shapes.first_face[a], shapes.first_face[a + 1]):
         most = max(most, dot(vector(shapes.normal[f]), p) - shapes.offset[f])
@@ -187,7 +187,7 @@ def _out_of(shapes, a, p):
 
 @njit
 def _is_below(shapes, grid, p, slack):
-    """Whether a point, axes of the field's body, is below the triangle in whose column it is, within a slack."""
+    """Return whether a point, axes of the field's body, is below the triangle in whose column it is, within a slack."""
     x, y = _place(shapes, grid, p)
     if not (0.0 <= x < grid[1] - 1.0 and 0.0 <= y < grid[2] - 1.0):
         return False
@@ -202,8 +202,8 @@ def _corners(shapes, pair, frame, grid, scene, count, out):
     (a, b), (relative, d), (deepest, reach), slack = pair, frame, scene[2], scene[3]
     size = min(shapes.bound[a], shapes.bound[b])
     for v in range(shapes.first_vertex[a], shapes.first_vertex[a + 1]):
-        own = vector(shapes.vertex[v])
-        p = rotate_back(relative, sub(own, d))
+        corner = vector(shapes.vertex[v])
+        p = rotate_back(relative, sub(corner, d))
         i0, i1, j0, j1 = _cells(shapes, grid, p, max(reach, 0.0) + slack)
         for cell in range((i1 - i0 + 1) * (j1 - j0 + 1) * 2 if i1 >= i0 and j1 >= j0 else 0):
             half, across = cell % 2, j1 - j0 + 1
@@ -215,7 +215,7 @@ def _corners(shapes, pair, frame, grid, scene, count, out):
             up = rotate(relative, n)
             if reaches_down(shapes, a, v, up):
                 keys = v, 2 * (i * grid[2] + j) + half
-                ends, place = (own, NONE, foot, n), (sub(own, scale(0.5 * gap, up)), scale(-1.0, up))
+                ends, place = (corner, NONE, foot, n), (sub(corner, scale(0.5 * gap, up)), scale(-1.0, up))
                 count = put_features(out, count, POINT_PLANE, False, keys, ends, (0.0, 0.0), gap, place, size)
     return count
 
@@ -299,14 +299,16 @@ def _rims(shapes, pair, frame, grid, cell, scene, count, out):
 
 @njit
 def _of_cell(shapes, pair, frame, grid, corner, scene, count, out):
-    """Add what faces the ridges and the peak at the point ``corner``, (i, j), and for a cylinder the triangles that
-    begin there; the new count."""
+    """Add the features that face the ridges and the peak at the point ``corner``, (i, j); return the new count.
+
+    For a cylinder also those that face the triangles that begin there.
+    """
     a, (relative, _), (i, j) = pair[0], frame, corner
     round_about = shapes.kind[a] == CYLINDER
     for half in range(2 if round_about and _has(grid, i + 1, j + 1) else 0):
         count = _rims(shapes, pair, frame, grid, (i, j, half), scene, count, out)
-    for what in range(3):
-        ridge, rises = _ridge(shapes, grid, i, j, what)
+    for edge in range(3):
+        ridge, rises = _ridge(shapes, grid, i, j, edge)
         if rises and round_about:
             count = add_edge(shapes, pair, frame, of_cylinder(shapes, a), ridge, scene, count, out)
         elif rises:

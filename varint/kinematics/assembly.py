@@ -57,7 +57,7 @@ def make_state(
     velocity: Mapping[str, ArrayLike] | None,
     angular_velocity: Mapping[str, ArrayLike] | None,
 ) -> State:
-    """See ``Mechanism.state``; ``made`` gives what is compiled, called where the equations are needed."""
+    """Return a state, see `Mechanism.state`; ``made`` compiles, and is called if the equations are needed."""
     coordinates = of_joints(structure, coordinates, "coordinates", StateError)
     rates = of_joints(structure, rates, "rates", StateError)
     positions, quats, velocities, spins = (
@@ -65,8 +65,8 @@ def make_state(
         for key, values in zip(OF_BODIES, (position, quat_wxyz, velocity, angular_velocity), strict=True)
     )
 
-    given = coordinates or rates or positions or quats or velocities or spins
-    if structure.is_closed and not given:
+    guesses = coordinates or rates or positions or quats or velocities or spins
+    if structure.is_closed and not guesses:
         rest = np.zeros((len(structure.bodies), 3))
         pose = (np.array([getattr(body, name) for body in structure.bodies]) for name in ("position", "quat_wxyz"))
         return State(*(freeze(array) for array in (*pose, rest, rest)))
@@ -104,7 +104,7 @@ def assemble(
     coordinates: Mapping[str, ArrayLike] | None,
     rates: Mapping[str, ArrayLike] | None,
 ) -> State:
-    """See ``Mechanism.assemble``."""
+    """Return an assembled state, see `Mechanism.assemble`."""
     position, quat_wxyz, velocity, angular_velocity = checked_state(structure, guess, "guess")
     coordinates = of_joints(structure, coordinates, "coordinates", StateError)
     rates = of_joints(structure, rates, "rates", StateError)
@@ -124,7 +124,7 @@ def assemble(
 
 
 def with_rates(structure: Structure, compiled: Compiled, state: State, rates: Mapping[str, np.ndarray]) -> State:
-    """``state`` with the ``rates`` (dof,) of joints by name; the other motions change as little as they can."""
+    """Return ``state`` with the ``rates`` (dof,) of joints by name; other motions change as little as possible."""
     x, R = with_world(state.position, state.quat_wxyz)
     motion = np.vstack([np.hstack([state.velocity, state.angular_velocity]), np.zeros(6)])
     motion = _matched(structure, compiled, rates, x, R, motion)
@@ -132,7 +132,7 @@ def with_rates(structure: Structure, compiled: Compiled, state: State, rates: Ma
 
 
 def joints_outside_loops(structure: Structure, compiled: Compiled, names: Iterable[str]) -> set[str]:
-    """Joints of ``names`` in no loop and in no coupling: nothing else follows from their coordinates."""
+    """Return the joints of ``names`` in no loop and no coupling: no other part depends on their coordinates."""
     if any(force.of_points for force in structure.forces):
         return set()  # attached bodies follow
     topology = compiled.topology
@@ -155,7 +155,7 @@ def _with_beams(
     heavy_x: Collection[int],
     heavy_R: Collection[int],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`_closed` with beams as rigid bodies where ``coordinates`` alone are given and have such poses."""
+    """Return `_closed` with rigid beams if only ``coordinates`` are prescribed and such poses exist."""
     strains = strains_of(structure, coordinates) if coordinates and not (heavy_x or heavy_R) else []
     if strains:
         try:
@@ -178,7 +178,7 @@ def _closed(
     heavy_x: Collection[int] = (),
     heavy_R: Collection[int] = (),
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The poses on all joints nearest to x, R, with the ``coordinates`` of joints by name.
+    """Return the poses on all joints nearest to x, R, with the ``coordinates`` of joints by name.
 
     The path leaves out whole turns that lead back to the same pose, except for those that couplings count.
     ``placed``: joints that are at their coordinates; ``strains``: of beams that are rigid.
@@ -213,7 +213,7 @@ def _closed(
 
 
 def _are_closed(compiled: Compiled, x: np.ndarray, R: np.ndarray) -> bool:
-    """Whether the joints are closed at a pose, as along a tree; False where constraints of forces bind it as well."""
+    """Return whether the joints are closed at a pose, as along a tree; False if constraints of forces hold as well."""
     if compiled.plan.constraints.row.size:
         return False
     pose = state_of(x, R, np.zeros((len(x), 6)))
@@ -246,7 +246,7 @@ def _pieces(
     here: Mapping[str, np.ndarray],
     goals: Mapping[str, np.ndarray],
 ) -> int:
-    """Number of pieces of the path."""
+    """Return the number of pieces of the path."""
     most = 1
     for name, frame in frames.items():
         moves = np.abs(goals[name] - here[name]) / coordinate_units(compiled.length, frame.joint)
@@ -274,7 +274,7 @@ def _matched(
     heavy_x: Collection[int] = (),
     heavy_R: Collection[int] = (),
 ) -> np.ndarray:
-    """The motion (nb + 1, 6) nearest to the given one that the joints allow, with the ``rates`` of joints by name.
+    """Return the motion (nb + 1, 6) nearest to another that the joints allow, with the ``rates`` of joints by name.
 
     ``strains``: zero if the joints and rates allow it, else as small as they allow, by the stiffness of the beams.
     """
@@ -302,9 +302,9 @@ def _matched(
     worst = int(np.argmax(np.abs(left))) if left.size else 0
     if left.size and not abs(left[worst]) <= allowed:
         number = closure.joint[worst]
-        what = structure.joints[number].label if number >= 0 else "a coupling"
+        part = structure.joints[number].label if number >= 0 else "a coupling"
         raise StateError(
-            f"no velocity of mechanism '{structure.name}' has the rates asked for: {what} would part at"
+            f"no velocity of mechanism '{structure.name}' has the rates asked for: {part} would part at"
             f" {abs(left[worst]):.3g} m/s. Leave out the rates that follow from the others"
         )
     return motion
@@ -320,7 +320,7 @@ def _check_sense(structure: Structure, x: np.ndarray, R: np.ndarray) -> None:
 
 
 def flipped_joint(structure: Structure, x: np.ndarray, R: np.ndarray) -> Joint | None:
-    """The first joint at a pose that its coordinates do not lead to: half a turn keeps axes at right angles."""
+    """Return the first flipped joint, which its coordinates do not lead to: half a turn keeps axes square."""
     for joint in structure.joints:
         frames = JointFrames(structure, joint)
         turn, shift = frames.relative_pose(x, R)
@@ -351,9 +351,9 @@ def _conflict(
             parts.append(f"{structure.forces[force].label} {gap:.2g} m")
     at = f", locked at joints {', '.join(repr(structure.joints[j].name) for j in locked)}," if elsewhere else ""
     where = f"the loop {names}{at} stays" if len(loop) > 1 else f"{structure.joints[loop[0]].label} stays"
-    kept = [f"body '{structure.bodies[i].name}'" for i in held]
-    kept += [item.frames.joint.label for item in closure.asked]
-    holding = f", holding {', '.join(dict.fromkeys(kept))}" if kept else ""
+    held_bodies = [f"body '{structure.bodies[i].name}'" for i in held]
+    held_bodies += [item.frames.joint.label for item in closure.asked]
+    holding = f", holding {', '.join(dict.fromkeys(held_bodies))}" if held_bodies else ""
     return (
         f"mechanism '{structure.name}' cannot be put together{holding}{way}: {where} open by"
         f" {sum(gaps[j] for j in open_):.3g} m: {', '.join(parts)}."
@@ -362,7 +362,7 @@ def _conflict(
 
 
 def _locked_joints(structure: Structure, closure: Closure, x: np.ndarray, R: np.ndarray) -> list[int]:
-    """Joints that move in the one motion that is left where gaps cannot get smaller: those whose links are in line.
+    """Return joints that move in the only motion left when gaps stop shrinking: those whose links are in line.
 
     The most moved first. None where other motions are left too, or the rows are more than `MOST_ROWS`.
     """
@@ -386,7 +386,7 @@ def _locked_joints(structure: Structure, closure: Closure, x: np.ndarray, R: np.
 
 
 def _loop_through(structure: Structure, open_joints: Sequence[int], held: Sequence[int]) -> list[int]:
-    """The shortest loop of open joints through the first of them, else of any joints; held bodies count as world."""
+    """Return the shortest loop of open joints through the first one, else of any joints; held bodies count as world."""
     import networkx as nx  # slow to import
 
     fixed = {WORLD, *(structure.bodies[i].name for i in held)}
@@ -409,7 +409,10 @@ def _loop_through(structure: Structure, open_joints: Sequence[int], held: Sequen
 
 
 def state_of(x: np.ndarray, R: np.ndarray, motion: np.ndarray, like: np.ndarray | None = None) -> State:
-    """The state at poses (nb + 1, ...) with motions (nb + 1, 6); of two quaternions the one nearer to ``like``."""
+    """Return the state at poses (nb + 1, ...) with motions (nb + 1, 6).
+
+    Quaternions have the sign nearer to ``like``.
+    """
     quat = quat_from_matrix(R[:-1])
     if like is not None:
         quat = np.where(np.sum(quat * like, axis=1, keepdims=True) < 0, -quat, quat)
@@ -418,37 +421,37 @@ def state_of(x: np.ndarray, R: np.ndarray, motion: np.ndarray, like: np.ndarray 
 
 
 def checked_state(
-    structure: Structure, state: State, what: str
+    structure: Structure, state: State, label: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The arrays of a state, each checked; quaternions normalised. ``what``: how errors call it."""
-    of_type(state, State, what, StateError)
+    """Return the arrays of a state, each checked, quaternions normalised; ``label`` names it in errors."""
+    of_type(state, State, label, StateError)
     nb = len(structure.bodies)
-    given = state.position, state.quat_wxyz, state.velocity, state.angular_velocity
+    values = state.position, state.quat_wxyz, state.velocity, state.angular_velocity
     shapes = (nb, 3), (nb, 4), (nb, 3), (nb, 3)
-    if all(type(a) is np.ndarray and a.shape == s and a.dtype == float for a, s in zip(given, shapes, strict=True)):
-        copies = [np.array(array, dtype=float, order="C") for array in given]
+    if all(type(a) is np.ndarray and a.shape == s and a.dtype == float for a, s in zip(values, shapes, strict=True)):
+        copies = [np.array(array, dtype=float, order="C") for array in values]
         if is_whole_state(*copies):  # the usual case, at once
             return freeze(copies[0]), freeze(copies[1]), freeze(copies[2]), freeze(copies[3])
     arrays = []
     for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):
-        arrays.append(bounded_array(getattr(state, name), (nb, width), f"{name} of the {what}", StateError))
-    return arrays[0], unit_quaternions(structure, arrays[1], what), arrays[2], arrays[3]
+        arrays.append(bounded_array(getattr(state, name), (nb, width), f"{name} of the {label}", StateError))
+    return arrays[0], unit_quaternions(structure, arrays[1], label), arrays[2], arrays[3]
 
 
-def unit_quaternions(structure: Structure, quats: np.ndarray, what: str) -> np.ndarray:
-    """The orientations (nb, 4) of a state, each normalised; those of norm one to round-off keep their bits."""
+def unit_quaternions(structure: Structure, quats: np.ndarray, label: str) -> np.ndarray:
+    """Return the orientations (nb, 4) of a state, normalised; those of norm one to round-off keep their bits."""
     whole = isinstance(quats, np.ndarray) and quats.dtype == float
     if whole and (abs(np.einsum("ij,ij->i", quats, quats) - 1.0) <= ROUND_OFF).all():
         return freeze(quats.copy())  # the usual case, at once
     checked = [
-        unit_quaternion(quat, f"quat_wxyz of body '{body.name}' in the {what}", StateError)
+        unit_quaternion(quat, f"quat_wxyz of body '{body.name}' in the {label}", StateError)
         for quat, body in zip(quats, structure.bodies, strict=True)
     ]
     return freeze(np.array(checked))
 
 
 def _split(structure: Structure, hold: str | Iterable[str]) -> tuple[list[int], list[str]]:
-    """Numbers of the bodies and names of the joints in ``hold``."""
+    """Return the numbers of the bodies and the names of the joints in ``hold``."""
     bodies, joints = [], []
     known = {**structure.body_index, **structure.joint_index}
     for name in [hold] if isinstance(hold, str) else sequence_of(hold, "hold", "names", StateError):

@@ -24,24 +24,27 @@ class Strain:
     stiffness: np.ndarray
 
     def rows(self, x: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Value (6,) and Jacobian (6, 2, 6); a turn's is exact where the value is along the motion or small."""
+        """Return value (6,) and Jacobian (6, 2, 6).
+
+        That of a turn is exact if the value is along the motion or small.
+        """
         value, jacobian = Weld(self.frames, np.eye(3), np.zeros(3)).rows(x, R)
         turned = np.einsum("ji,pjsk->pisk", self.axes, jacobian.reshape(2, 3, 2, 6))
         return (value.reshape(2, 3) @ self.axes).ravel(), turned.reshape(6, 2, 6)
 
     @property
     def angular(self) -> np.ndarray:
-        """(6,) which rows are angles."""
+        """Return which rows (6,) are angles."""
         return np.arange(6) < 3
 
 
 def strains_of(structure: Structure, moved: Collection[str]) -> list[Strain]:
-    """The strains of all elements of beams but those between bodies of the joints ``moved``, which are given."""
-    given = [{structure.joint(name).body_a, structure.joint(name).body_b} for name in moved]
+    """Return the strains of all elements of beams except between bodies of the prescribed joints ``moved``."""
+    pairs = [{structure.joint(name).body_a, structure.joint(name).body_b} for name in moved]
     return [
         _strain(structure, force)
         for force in structure.forces
-        if isinstance(force, BeamElement) and {force.body_a, force.body_b} not in given
+        if isinstance(force, BeamElement) and {force.body_a, force.body_b} not in pairs
     ]
 
 

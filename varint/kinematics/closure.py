@@ -57,14 +57,17 @@ class Weld:
     shift: np.ndarray
 
     def rows(self, x: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Value (6,) and Jacobian (6, 2, 6); a turn's is exact where the value is along the motion or small."""
+        """Return value (6,) and Jacobian (6, 2, 6).
+
+        That of a turn is exact if the value is along the motion or small.
+        """
         turn, shift = self.frames.relative_pose(x, R)
         value = np.concatenate([vector_from_matrix(self.turn.T @ turn), turn.T @ (shift - self.shift)])
         return value, self.frames.twist_jacobian(x, R)
 
     @property
     def angular(self) -> np.ndarray:
-        """(6,) which rows are angles."""
+        """Return which rows (6,) are angles."""
         return np.arange(6) < 3
 
 
@@ -78,12 +81,12 @@ class Coordinate:
     near: np.ndarray | None = None
 
     def measure(self, x: np.ndarray, R: np.ndarray) -> np.ndarray:
-        """All coordinates (dof,) of the joint, angles and rotation vectors the nearest to ``near``."""
+        """Return the coordinates (dof,) of the joint, angles and rotation vectors the nearest to ``near``."""
         q = self.frames.measure(x, R)
         return q if self.near is None else continued_coordinates(self.frames.joint, np.array([self.near, q]))[1]
 
     def rows(self, x: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Value (1,), an angle in [-pi, pi), and Jacobian (1, 2, 6)."""
+        """Return the value (1,), an angle in [-pi, pi), and the Jacobian (1, 2, 6)."""
         q = self.measure(x, R)
         value = q[self.number] - self.value
         if isinstance(motion_of(self.frames.joint, self.number), Turn):
@@ -92,18 +95,18 @@ class Coordinate:
 
     @property
     def angular(self) -> np.ndarray:
-        """(1,) whether it is an angle."""
+        """Return whether (1,) it is an angle."""
         return np.array([not isinstance(motion_of(self.frames.joint, self.number), Slide)])
 
 
 def coordinate_units(length: float, joint: Joint) -> np.ndarray:
-    """Sizes (dof,) that count as one: a radian, or for displacements the size of the parts, m."""
+    """Return the sizes (dof,) that count as one: a radian, or for displacements the size of the parts, m."""
     motions = [motion_of(joint, number) for number in range(joint.dof)]
     return np.array([length if isinstance(motion, Slide) else 1.0 for motion in motions])
 
 
 def motion_of(joint: Joint, number: int) -> Motion:
-    """The motion that a coordinate of ``joint`` belongs to."""
+    """Return the motion that a coordinate of ``joint`` belongs to."""
     return [motion for motion in joint.allowed for _ in range(motion.size)][number]
 
 
@@ -173,7 +176,7 @@ class Closure:
     def evaluate(
         self, x: np.ndarray, R: np.ndarray, trial: bool = False, rates: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Rows (nr,) and their Jacobian (nr, 2, 6) by side; the rows of a chain have one value, that of the first.
+        """Return rows (nr,) and their Jacobian (nr, 2, 6) by side; the first row of a chain has its value.
 
         ``trial``: rows of products of exponentials are the same as those of the last pose that was none. ``rates``:
         with the Jacobian of the rows of rates, which bind velocities and no motion from pose to pose.
@@ -194,26 +197,26 @@ class Closure:
         return g, G
 
     def is_closed(self, gap: float, x: np.ndarray) -> bool:
-        """Whether ``gap``, m, is that of closed joints, for bodies at ``x`` (nb + 1, 3)."""
+        """Return whether ``gap``, m, is that of closed joints, for bodies at ``x`` (nb + 1, 3)."""
         return gap <= 10 * self._tolerance(x)
 
     def gap(self, g: np.ndarray) -> float:
-        """Largest row, m."""
+        """Return the largest row, m."""
         return float(np.abs(self.scale * g).max(initial=0.0))
 
     def coupling_gaps(self, g: np.ndarray) -> list[tuple[int, float]]:
-        """(force of the description, m) of each coupling."""
+        """Return (number of the force, gap in m) of each coupling."""
         plan = self.plan
         places = np.searchsorted(self.rows, plan.constraints.row[self.constraints])
         forces = plan.elements.force[plan.constraints.element[self.constraints]]
         return list(zip(forces.tolist(), np.abs(self.scale * g)[places].tolist(), strict=True))
 
     def speed(self, motion: np.ndarray) -> float:
-        """Speed of the fastest body of motions (nb + 1, 6), m/s."""
+        """Return speed of the fastest body of motions (nb + 1, 6), m/s."""
         return max(np.abs(motion[:, :3]).max(), self.length * np.abs(motion[:, 3:]).max())
 
     def row_size(self, G: np.ndarray) -> np.ndarray:
-        """(nr,) each row over its size is the distance, in the metric, that satisfies it alone."""
+        """Return the sizes (nr,) of the rows: a row over its size is its distance from zero in the metric."""
         square = np.einsum("rsk,rskl->rsl", G, self.own_root[self.side])
         trace = np.einsum("nkl,nkl->nk", self.own_root, self.own_root)
         least = np.where(self.angular, trace[:, 3:].sum(1)[self.side].T / 3, trace[:, 0][self.side].T).sum(0)
@@ -223,7 +226,7 @@ class Closure:
         return np.sqrt(size)
 
     def matrix(self, G: np.ndarray, size: np.ndarray) -> "np.ndarray | csr_matrix":
-        """The rows over their sizes, by motions y with y.y = d.M d: (nr, 6 nb + 6), dense or sparse."""
+        """Return the rows over their sizes, by motions y with y.y = d.M d: (nr, 6 nb + 6), dense or sparse."""
         blocks = np.einsum("rsk,rskl->rsl", G, self.root[self.side]) / size[:, None, None]
         columns = (6 * self.side[..., None] + np.arange(6)).reshape(len(G), 12)
         shape = len(G), self.root.shape[0] * 6
@@ -241,14 +244,14 @@ class Closure:
         return rows.tocsr()
 
     def _joined(self, rows: "np.ndarray | lil_matrix") -> "np.ndarray | lil_matrix":
-        """The rows of each chain added up in its first."""
+        """Return the rows of each chain summed in its first."""
         for first, last in self.chains:
             rows[first] = rows[first:last].sum(axis=0)
             rows[first + 1 : last] = 0.0
         return rows
 
     def motion(self, y: np.ndarray) -> np.ndarray:
-        """Motions (nb + 1, 6), m or m/s, world, and rad or rad/s, body axes, of ``y`` (6 nb + 6,)."""
+        """Return motions (nb + 1, 6), m or m/s, world, and rad or rad/s, body axes, of ``y`` (6 nb + 6,)."""
         return np.einsum("nkl,nl->nk", self.root, y.reshape(-1, 6))
 
     def close(self, x: np.ndarray, R: np.ndarray, iterations: int) -> tuple[np.ndarray, np.ndarray, float]:
@@ -294,7 +297,7 @@ class Closure:
     def velocity(
         self, x: np.ndarray, R: np.ndarray, motion: np.ndarray, rates: np.ndarray, stiffness: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Nearest to ``motion`` (nb + 1, 6) in the metric with ``rates`` (nr - rows of the joints,) of ``asked``.
+        """Return the velocity nearest to ``motion`` (nb + 1, 6) in the metric, with ``rates`` of ``asked``.
 
         ``stiffness`` (nr - rows of the joints,): of rows that yield, next to nothing where they need not and else by
         the least work; infinite for others. Returns the motion and the mismatch (nr,) that is left, m/s.
@@ -326,17 +329,17 @@ class Closure:
 
 
 def closed_to(length: float, x: np.ndarray) -> float:
-    """m, by how much closed joints may be open, of parts of a size ``length``, m, and bodies at ``x`` (nb + 1, 3)."""
+    """Return the allowed gap, m, of closed joints: parts of a size ``length``, m, bodies at ``x`` (nb + 1, 3)."""
     return TOLERANCE * max(length, np.abs(x).max())
 
 
 def damped_solution(A: "np.ndarray | csr_matrix", damping: float, b: np.ndarray) -> np.ndarray:
-    """The y that minimises ``|A y - b|^2 + damping |y|^2``."""
+    """Return the y that minimises ``|A y - b|^2 + damping |y|^2``."""
     return A.T @ damped_multipliers(A, damping, b)
 
 
 def damped_multipliers(A: "np.ndarray | csr_matrix", damping: "float | np.ndarray", b: np.ndarray) -> np.ndarray:
-    """The solution of ``(A A^T + damping) z = b``; ``damping``: one number, or one of each row."""
+    """Return the solution of ``(A A^T + damping) z = b``; ``damping``: one number, or one of each row."""
     if isinstance(A, np.ndarray):
         K = A @ A.T
         K[np.diag_indices_from(K)] += damping
@@ -349,7 +352,7 @@ def damped_multipliers(A: "np.ndarray | csr_matrix", damping: "float | np.ndarra
 
 
 def _compliances(size: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
-    """(nr,) of rows over their sizes, by the stiffness of the last ones; zero for others, one without stiffness."""
+    """Return compliances (nr,) of rows over their sizes: by the stiffness of the last ones, one without; else zero."""
     work = stiffness * size[len(size) - len(stiffness) :] ** 2
     least = work[(work > 0.0) & np.isfinite(work)].min(initial=np.inf)
     soft = np.zeros(len(size))
@@ -358,14 +361,14 @@ def _compliances(size: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
 
 
 def _root_alike(nb: int, length: float) -> np.ndarray:
-    """The like of `_root_of_inverse_mass` for masses of one and radii of gyration of ``length``, m."""
+    """Return `_root_of_inverse_mass` for masses of one and radii of gyration of ``length``, m."""
     root = np.zeros((nb + 1, 6, 6))
     root[:-1] = np.diag([1.0] * 3 + [1.0 / length] * 3)
     return root
 
 
 def _root_of_inverse_mass(structure: Structure) -> np.ndarray:
-    """(nb + 1, 6, 6) T with T T^T = M^-1 of each body; zero for the world."""
+    """Return T (nb + 1, 6, 6) with T T^T = M^-1 of each body; zero for the world."""
     root = np.zeros((len(structure.bodies) + 1, 6, 6))
     masses = np.array([body.mass for body in structure.bodies])
     root[:-1, :3, :3] = np.eye(3) / np.sqrt(masses)[:, None, None]

@@ -75,22 +75,22 @@ class Diagnosis(Shown):
 
     @property
     def singular(self) -> bool:
-        """Whether this pose allows more than its neighbours."""
+        """Return whether this pose allows more motions than its neighbours."""
         return self.generic_mobility < self.mobility
 
     @property
     def unique_multipliers(self) -> bool:
-        """Whether reactions follow from the motion; otherwise the smallest that fit are reported."""
+        """Return whether reactions are unique; otherwise the smallest ones are reported."""
         return self.redundancy == 0
 
     @property
     def redundant_lines(self) -> list[str]:
-        """`redundant` in words, a line a joint."""
+        """Return `redundant` in words, a line a joint."""
         return [": ".join(row) for row in self._redundant_rows]
 
     @property
     def _redundant_rows(self) -> list[tuple[str, str]]:
-        """Joints, and their directions in words."""
+        """Return joints, and their directions in words."""
         directions = defaultdict(list)
         for joint, direction in self.redundant:
             directions[joint].append(direction)
@@ -98,14 +98,14 @@ class Diagnosis(Shown):
 
     @property
     def _counted(self) -> str:
-        """Mobility by the count of bodies and rows, redundant rows included."""
+        """Return the mobility by the count of bodies and rows, redundant rows included."""
         n, rows = len(self.structure.bodies), sum(len(joint.rigid) for joint in self.structure.joints)
         coupled = f"; {count_text(len(self.couplings), 'coupling')} not counted" if len(self.couplings) else ""
         return f"{6 * n - rows} (6 x {count_text(n, 'body', 'bodies')} - {count_text(rows, 'row')}{coupled})"
 
     @cached_property
     def motions(self) -> np.ndarray:
-        """(mobility, nb, 6) instantaneous motions: velocities (m/s, world) and angular velocities (rad/s, body).
+        """Return instantaneous motions (mobility, nb, 6): velocities (m/s, world), angular velocities (rad/s, body).
 
         Orthonormal in the kinetic metric, sum of m v.v' + w.J w'; those in which the joints move least
         come first, rigid motions of a floating mechanism before all. Dense: the cost grows with nb^3.
@@ -149,8 +149,8 @@ class Diagnosis(Shown):
         return summary + (html_table(("joint", "redundant"), redundant) if redundant else "")
 
     def __str__(self) -> str:
-        def number(count: int, what: str) -> str:
-            return f"{count} {what}" + ("" if count == 1 else "s")
+        def number(count: int, noun: str) -> str:
+            return f"{count} {noun}" + ("" if count == 1 else "s")
 
         lines = [f"{self.structure.name}: {number(self.mobility, 'degree')} of freedom at this pose"]
         if self.singular:
@@ -171,7 +171,7 @@ class Diagnosis(Shown):
 
 
 def _null_motions(structure: Structure, G: np.ndarray, count: int) -> np.ndarray:
-    """(count, nb, 6) that the rows G (nr, nb, 6) allow, orthonormal in the kinetic metric."""
+    """Return motions (count, nb, 6) that the rows G (nr, nb, 6) allow, orthonormal in the kinetic metric."""
     nb = len(structure.bodies)
     root = np.zeros((nb, 6, 6))  # of the inverse mass matrix
     for i, body in enumerate(structure.bodies):
@@ -183,13 +183,13 @@ def _null_motions(structure: Structure, G: np.ndarray, count: int) -> np.ndarray
 
 
 def _joint_rows(compiled: Compiled, x: np.ndarray, R: np.ndarray) -> np.ndarray:
-    """Jacobian (nr, nb, 6) of the rows of the joints."""
+    """Return the Jacobian (nr, nb, 6) of the rows of the joints."""
     G = bodies_jacobian(compiled, placed(compiled, x, R).jacobian[0])
     return G[compiled.plan.rows.role == JOINT]
 
 
 def _couplings(compiled: Compiled, x: np.ndarray, R: np.ndarray) -> np.ndarray:
-    """Jacobian (nc, nb, 6) of the couplings, each over the size of its largest entry."""
+    """Return the Jacobian (nc, nb, 6) of the couplings, each over its largest entry."""
     plan = compiled.plan
     couplings = np.flatnonzero(~plan.constraints.driven)
     if not couplings.size:
@@ -201,7 +201,7 @@ def _couplings(compiled: Compiled, x: np.ndarray, R: np.ndarray) -> np.ndarray:
 
 
 def diagnose(structure: Structure, compiled: Compiled, state: State) -> Diagnosis:
-    """See ``Mechanism.diagnose``."""
+    """Return the mobility of a pose, see `Mechanism.diagnose`."""
     state = State(*checked_state(structure, state, "state"))
     closure, pose = Closure(structure, compiled, couplings=False), with_world(state.position, state.quat_wxyz)
     left = closure.gap(closure.evaluate(*pose)[0])
@@ -243,7 +243,7 @@ def diagnose(structure: Structure, compiled: Compiled, state: State) -> Diagnosi
 
 
 def mobility_at(structure: Structure, compiled: Compiled, state: State) -> int:
-    """`Diagnosis.mobility` alone, at a state that closes the joints."""
+    """Return `Diagnosis.mobility` alone, at a state that closes the joints."""
     clusters = (loops for loops, _, _ in clusters_at(structure, compiled, state))
     mobility = _tree_mobility(compiled) + sum(len(loops.look(loops.x, loops.R).motions) for loops in clusters)
     couplings = _couplings(compiled, state.position, rotation_matrix(state.quat_wxyz))
@@ -251,7 +251,7 @@ def mobility_at(structure: Structure, compiled: Compiled, state: State) -> int:
 
 
 def _tree_mobility(compiled: Compiled) -> int:
-    """Degrees of freedom of the bodies outside of loops, each against its parent."""
+    """Return the degrees of freedom of the bodies outside of loops, each against its parent."""
     in_loops = np.zeros(compiled.plan.bodies.mass.size, dtype=bool)
     in_loops[compiled.slot[list(compiled.topology.cluster_of)]] = True
     of_joints = np.concatenate([[0], np.cumsum(compiled.plan.rows.role == JOINT)])
@@ -260,7 +260,7 @@ def _tree_mobility(compiled: Compiled) -> int:
 
 
 def _coupled(structure: Structure, compiled: Compiled, state: State, couplings: np.ndarray, mobility: int) -> int:
-    """Number of the ``mobility`` motions that the joints allow and the ``couplings`` (nc, nb, 6) forbid."""
+    """Return the number of the ``mobility`` motions that the joints allow and the ``couplings`` (nc, nb, 6) forbid."""
     if not len(couplings):
         return 0
     allowed = _null_motions(
@@ -270,7 +270,7 @@ def _coupled(structure: Structure, compiled: Compiled, state: State, couplings: 
 
 
 def _removable(G: np.ndarray, cut: Sequence[bool], rank: int) -> list[int]:
-    """Rows of cut joints without which G keeps its ``rank``: QR with pivots, on what the tree's rows leave of them.
+    """Return rows of cut joints without which G keeps its ``rank``: QR with pivots, after the tree's rows.
 
     ``cut`` (nr,): whether a row is of a cut joint.
     """
@@ -288,7 +288,7 @@ def _removable(G: np.ndarray, cut: Sequence[bool], rank: int) -> list[int]:
 
 
 def _direction(compiled: Compiled, state: State, j: int, k: int) -> str:
-    """Motion that row ``k`` of joint ``j`` of the description forbids, in words; world axes."""
+    """Return the motion that row ``k`` of joint ``j`` forbids, in words; world axes."""
     plan, joint = compiled.plan, int(np.flatnonzero(compiled.joints == j)[0])
     r = plan.joints.rows[joint] + k
     if plan.joints.product[joint] >= 0:
@@ -304,7 +304,7 @@ def _direction(compiled: Compiled, state: State, j: int, k: int) -> str:
 def _relative_motions(
     structure: Structure, length: float, x: np.ndarray, R: np.ndarray, motions: np.ndarray
 ) -> np.ndarray:
-    """(m, 6 joints) of the frames of each joint with rows against each other, m and ``length`` times rad."""
+    """Return relative motions (m, 6 joints) of the frames of each joint with rows, m and ``length`` times rad."""
     pad = np.zeros((len(motions), 1, 3))
     v = np.concatenate([motions[..., :3], pad], axis=1)
     w = np.concatenate([np.einsum("nij,mnj->mni", R, motions[..., 3:]), pad], axis=1)

@@ -12,14 +12,14 @@ OPEN, OPEN_BY_TOLERANCE = 1e-6, 100.0
 
 
 def left_open(rtol: float) -> float:
-    """Drift of stabilised loops, of the size of a part, that integration with ``rtol`` explains."""
+    """Return the drift of stabilised loops, over the size of a part, that integration with ``rtol`` explains."""
     return max(OPEN, OPEN_BY_TOLERANCE * rtol)
 
 
 def joint_drift(
     compiled: Compiled, position: np.ndarray, quat_wxyz: np.ndarray, ws: Workspace | None = None
 ) -> np.ndarray:
-    """(T,) m: largest violation of a constraint row at each node; angles count times the mechanism's part size.
+    """Return the largest violation (T,), m, of a row at each node; angles count times the mechanism's part size.
 
     ``ws``: `joint_workspace`, in which the coordinates of products of exponentials are followed; else a fresh one.
     """
@@ -33,7 +33,7 @@ def joint_drift(
 
 
 def most_open_bodies(compiled: Compiled, position: np.ndarray, quat_wxyz: np.ndarray) -> np.ndarray:
-    """(T,) number of a body on the joint that is open most at each node: position (T, nb, 3), quat_wxyz (T, nb, 4)."""
+    """Return a body (T,) on the joint that is open most at each node: position (T, nb, 3), quat_wxyz (T, nb, 4)."""
     plan, ws = compiled.plan, joint_workspace(compiled.plan)
     bodies = np.empty(len(position), dtype=np.int64)
     for node in range(len(position)):

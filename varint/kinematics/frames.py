@@ -43,7 +43,7 @@ class JointFrames:
         return R.T @ self.joint.frame, R.T @ (point - structure.bodies[body].position)
 
     def relative_pose(self, x: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rotation (..., 3, 3) and origin (..., 3) of frame b in frame a.
+        """Return rotation (..., 3, 3) and origin (..., 3) of frame b in frame a.
 
         Bodies at ``x`` (..., nb + 1, 3), ``R`` (..., nb + 1, 3, 3), the world last.
         """
@@ -53,21 +53,21 @@ class JointFrames:
         return back @ R_b @ self.axes_b, (back @ apart[..., None])[..., 0]
 
     def measure(self, x: np.ndarray, R: np.ndarray) -> np.ndarray:
-        """Joint coordinates (..., dof)."""
+        """Return the joint coordinates (..., dof)."""
         return self.coordinates(*self.relative_pose(x, R))
 
     def coordinates(self, turn: np.ndarray, shift: np.ndarray) -> np.ndarray:
-        """Joint coordinates (..., dof) of relative poses; those that are searched for go on from one to the next."""
+        """Return joint coordinates (..., dof) of relative poses; searched ones continue from one pose to the next."""
         if type(self.joint).measure is not Joint.measure:
             return self.joint.measure(turn, shift)
         length = float(max(1e-3, np.abs(shift).max()))
-        found = np.empty((*turn.shape[:-2], self.joint.dof))
+        q = np.empty((*turn.shape[:-2], self.joint.dof))
         poses = np.ascontiguousarray(turn).reshape(-1, 3, 3), np.ascontiguousarray(shift).reshape(-1, 3)
-        coordinates(*one_product(joint_table(self.joint), length), *poses, found.reshape(-1, self.joint.dof))
-        return found
+        coordinates(*one_product(joint_table(self.joint), length), *poses, q.reshape(-1, self.joint.dof))
+        return q
 
     def relative_twist(self, x: np.ndarray, R: np.ndarray, v: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Twist (..., 6) of b seen from a, at b's origin in b's axes, angular first.
+        """Return the twist (..., 6) of b seen from a, at b's origin in b's axes, angular first.
 
         Velocities ``v``, world, and ``w``, body axes, (..., nb + 1, 3).
         """
@@ -81,7 +81,7 @@ class JointFrames:
         return np.concatenate([angular, turned(np.swapaxes(R_b @ self.axes_b, -1, -2), apart)], axis=-1)
 
     def twist_jacobian(self, x: np.ndarray, R: np.ndarray) -> np.ndarray:
-        """Twist of b seen from a, at b's origin in b's axes, angular first: (6, 2, 6) by the motions of bodies a and b.
+        """Return the Jacobian (6, 2, 6) of the twist of b seen from a, at b's origin in b's axes, angular first.
 
         A body's motion is that of its centre of mass (world) and its turn (body axes).
         """
@@ -96,7 +96,7 @@ class JointFrames:
         return jacobian
 
     def rate_jacobian(self, x: np.ndarray, R: np.ndarray, q: np.ndarray | None = None) -> np.ndarray:
-        """Rates of the joint coordinates, (dof, 2, 6) by the motions of bodies a and b as in `twist_jacobian`.
+        """Return the Jacobian (dof, 2, 6) of the rates by the motions of bodies a and b as in `twist_jacobian`.
 
         ``q`` (dof,): the coordinates, measured where not given.
         """
@@ -107,7 +107,7 @@ class JointFrames:
 
     @cached_property
     def _constant_inverse(self) -> np.ndarray | None:
-        """(dof, 6) of `rate_jacobian`, of a joint whose one motion is a turn or a slide, which is the same anywhere."""
+        """Return the constant factor (dof, 6) of `rate_jacobian` of a joint with one turn or slide; None for others."""
         if len(self.joint.allowed) == 1 and isinstance(self.joint.allowed[0], Turn | Slide):
             return np.linalg.pinv(motion_subspace(self.joint, np.zeros(1)))
         return None
@@ -125,11 +125,11 @@ class JointFrames:
             x[child] = x[self.b] + R[self.b] @ self.origin_b - A @ shift - R[child] @ self.origin_a
 
     def twist(self, x: np.ndarray, R: np.ndarray, rates: np.ndarray) -> np.ndarray:
-        """Twist (6,) of b seen from a that the joint ``rates`` (dof,) give, as in `twist_jacobian`."""
+        """Return the twist (6,) of b seen from a at the joint ``rates`` (dof,), as in `twist_jacobian`."""
         return motion_subspace(self.joint, self.measure(x, R)) @ rates
 
     def relative_velocity(self, x: np.ndarray, R: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """World velocity (v, w) of body b that the joint ``rates`` (dof,) give it while body a rests."""
+        """Return the world velocity (v, w) of body b at the joint ``rates`` (dof,) while body a rests."""
         B = R[self.b] @ self.axes_b
         twist = self.twist(x, R, rates)
         w = B @ twist[:3]
@@ -149,7 +149,7 @@ class JointFrames:
 def with_world(
     position: ArrayLike, quat_wxyz: ArrayLike, vertices: Sequence[np.ndarray] = ()
 ) -> tuple[np.ndarray, np.ndarray]:
-    """x (..., n, 3), R (..., n, 3, 3), the world last, of bodies at (..., nb, 3), (..., nb, 4).
+    """Return x (..., n, 3), R (..., n, 3, 3), the world last, of bodies at (..., nb, 3), (..., nb, 4).
 
     Between the bodies and the world stand the ``vertices`` of meshes, each (..., m, 3), which do not turn.
     """
@@ -163,18 +163,18 @@ def with_world(
 
 
 def reference_pose(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
-    """x (nb + 1, 3), R (nb + 1, 3, 3) of the reference configuration, the world last."""
+    """Return x (nb + 1, 3), R (nb + 1, 3, 3) of the reference configuration, the world last."""
     return with_world([body.position for body in structure.bodies], [body.quat_wxyz for body in structure.bodies])
 
 
 def in_body(structure: Structure, body: int, point: np.ndarray) -> np.ndarray:
-    """A point (3,) of the reference configuration, m, world, from the centre of mass of a body, in its axes."""
+    """Return a point (3,) of the reference configuration, m, world, from the centre of mass of a body, in its axes."""
     described = structure.bodies[body]
     return rotation_matrix(described.quat_wxyz).T @ (point - described.position)
 
 
 def moved(x: np.ndarray, R: np.ndarray, motion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The pose (nb + 1, 3), (nb + 1, 3, 3) after a motion (nb + 1, 6): m, world, and a turn, rad, body axes."""
+    """Return the pose (nb + 1, 3), (nb + 1, 3, 3) after a motion (nb + 1, 6): m, world, and a turn, rad, body axes."""
     half = 0.5 * np.linalg.norm(motion[:, 3:], axis=1, keepdims=True)
     quat = np.hstack([np.cos(half), 0.5 * np.sinc(half / np.pi) * motion[:, 3:]])
     return x + motion[:, :3], R @ rotation_matrix(quat)
@@ -183,7 +183,7 @@ def moved(x: np.ndarray, R: np.ndarray, motion: np.ndarray) -> tuple[np.ndarray,
 def forward_pose(
     structure: Structure, topology: Topology, coordinates: Mapping[str, np.ndarray], x: np.ndarray, R: np.ndarray
 ) -> None:
-    """Poses along the tree at ``coordinates`` (joint name to (dof,)); joints not named keep theirs. In place.
+    """Set the poses along the tree at ``coordinates`` (joint name to (dof,)); other joints keep theirs.
 
     None of the joints named is in a loop. A loop moves as one body.
     """
@@ -206,7 +206,7 @@ def forward_pose(
 def forward_velocity(
     structure: Structure, topology: Topology, rates: Mapping[str, np.ndarray], x: np.ndarray, R: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """World velocities v, w (nb + 1, 3) along the tree at ``rates``; joints not named are at rest."""
+    """Return world velocities v, w (nb + 1, 3) along the tree at ``rates``; other joints are at rest."""
     v, w = np.zeros_like(x), np.zeros_like(x)
     for body in topology.bodies:
         number = topology.tree_joint[body]
@@ -219,7 +219,7 @@ def forward_velocity(
 
 
 def joint_coordinates(structure: Structure, joint: Joint, position: np.ndarray, quat_wxyz: np.ndarray) -> np.ndarray:
-    """Coordinates (T, dof) of ``joint`` at poses (T, nb, 3), (T, nb, 4), or (T,) where it has one.
+    """Return the coordinates (T, dof) of ``joint`` at poses (T, nb, 3), (T, nb, 4); (T,) of one coordinate.
 
     Angles are continued past pi, rotation vectors past pi: from one node to the next a body may
     turn by no more than pi. At the first node both are the shortest.
@@ -227,8 +227,8 @@ def joint_coordinates(structure: Structure, joint: Joint, position: np.ndarray, 
     frames = JointFrames(structure, joint)
     position, quat_wxyz = _of_its_bodies(frames, position, quat_wxyz)
     q = [frames.measure(*with_world(position[part], quat_wxyz[part])) for part in _parts(len(position))]
-    found = continued_coordinates(joint, np.concatenate(q))
-    return found[:, 0] if joint.dof == 1 else found
+    whole = continued_coordinates(joint, np.concatenate(q))
+    return whole[:, 0] if joint.dof == 1 else whole
 
 
 def joint_rates(
@@ -240,7 +240,7 @@ def joint_rates(
     velocity: np.ndarray,
     angular_velocity: np.ndarray,
 ) -> np.ndarray:
-    """Rates (T, dof) of the coordinates ``q`` (T, dof) of ``joint``, or (T,) where it has one.
+    """Return the rates (T, dof) of the coordinates ``q`` (T, dof) of ``joint``; (T,) of one coordinate.
 
     Poses and velocities (T, nb, ...). What the velocities have across the joint's motions is left out.
     """
@@ -259,19 +259,19 @@ def joint_rates(
 
 
 def _of_its_bodies(frames: JointFrames, *arrays: np.ndarray) -> list[np.ndarray]:
-    """Parts of arrays (T, nb, ...) for the bodies of a joint, which ``frames`` then know by their new numbers."""
-    own = [body for body in (frames.a, frames.b) if body >= 0]
-    frames.a, frames.b = (own.index(body) if body >= 0 else body for body in (frames.a, frames.b))
-    return [np.asarray(array)[:, own] for array in arrays]
+    """Return the arrays (T, nb, ...) of the bodies of a joint, and renumber these in ``frames``."""
+    bodies = [body for body in (frames.a, frames.b) if body >= 0]
+    frames.a, frames.b = (bodies.index(body) if body >= 0 else body for body in (frames.a, frames.b))
+    return [np.asarray(array)[:, bodies] for array in arrays]
 
 
 def _parts(count: int) -> Iterator[slice]:
-    """Nodes 0 to ``count``, some at a time: what is worked out in between takes many times the room of the result."""
+    """Yield nodes 0 to ``count`` in parts: intermediate arrays are many times larger than the result."""
     return (slice(first, first + NODES) for first in range(0, max(count, 1), NODES))
 
 
 def continued_coordinates(joint: Joint, q: np.ndarray) -> np.ndarray:
-    """Coordinates ``q`` (T, dof) of ``joint``, angles and rotation vectors the nearest to those before. In place."""
+    """Continue coordinates ``q`` (T, dof) of ``joint`` in place: rotations nearest to those before."""
     column = 0
     for motion in joint.allowed:
         if isinstance(motion, Ball):
@@ -283,21 +283,21 @@ def continued_coordinates(joint: Joint, q: np.ndarray) -> np.ndarray:
 
 
 def nearest_coordinates(joint: Joint, q: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """Coordinates of the poses at ``q`` (T, dof), or (T,), angles and rotation vectors the nearest to ``reference``."""
-    found, near = q.reshape(len(q), -1).copy(), reference.reshape(len(q), -1)
+    """Return coordinates of the poses at ``q`` (T, dof), or (T,), with rotations nearest to ``reference``."""
+    nearest, near = q.reshape(len(q), -1).copy(), reference.reshape(len(q), -1)
     column = 0
     for motion in joint.allowed:
-        own = slice(column, column + motion.size)
+        entries = slice(column, column + motion.size)
         if isinstance(motion, Ball):
-            found[:, own] = _nearest_vectors(found[:, own], near[:, own])
+            nearest[:, entries] = _nearest_vectors(nearest[:, entries], near[:, entries])
         elif isinstance(motion, Turn):
-            found[:, own] += 2 * np.pi * np.round((near[:, own] - found[:, own]) / (2 * np.pi))
+            nearest[:, entries] += 2 * np.pi * np.round((near[:, entries] - nearest[:, entries]) / (2 * np.pi))
         column += motion.size
-    return found.reshape(q.shape)
+    return nearest.reshape(q.shape)
 
 
 def _nearest_vectors(vectors: np.ndarray, near: np.ndarray) -> np.ndarray:
-    """Rotation vectors (T, 3) of the same rotations, the nearest to ``near`` (T, 3); rad."""
+    """Return rotation vectors (T, 3) of the same rotations, the nearest to ``near`` (T, 3); rad."""
     angle = np.linalg.norm(vectors, axis=1, keepdims=True)
     size = np.linalg.norm(near, axis=1, keepdims=True)
     turning = np.where(angle > NO_TURN, vectors / np.maximum(angle, NO_TURN), near / np.maximum(size, NO_TURN))
@@ -306,28 +306,28 @@ def _nearest_vectors(vectors: np.ndarray, near: np.ndarray) -> np.ndarray:
 
 
 def without_turns(joint: Joint, q: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """The coordinates (dof,) of the same pose as ``q`` (dof,), on the path from ``start`` in its first turn."""
-    found, table, stage = q.copy(), joint_table(joint), 0
+    """Return coordinates (dof,) of the same pose as ``q`` (dof,), on the path from ``start`` in its first turn."""
+    unturned, table, stage = q.copy(), joint_table(joint), 0
     while stage >= 0:
         row, k = table[stage], int(table[stage, FIRST])
         if row[BALL]:
             size = np.linalg.norm(q[k : k + 3])
-            found[k : k + 3] *= np.fmod(size, 2 * np.pi) / size if size > 2 * np.pi else 1.0
+            unturned[k : k + 3] *= np.fmod(size, 2 * np.pi) / size if size > 2 * np.pi else 1.0
         elif row[PERIOD]:
-            found[k] = start[k] + np.fmod(q[k] - start[k], row[PERIOD])
+            unturned[k] = start[k] + np.fmod(q[k] - start[k], row[PERIOD])
         stage = int(row[NEXT])
-    return found
+    return unturned
 
 
 def continued(vectors: np.ndarray) -> np.ndarray:
-    """Rotation vectors (T, 3) of the same rotations, each the nearest to the one before; rad."""
+    """Return rotation vectors (T, 3) of the same rotations, each the nearest to the one before; rad."""
     last = tuple(vectors[0].tolist())
-    found = [last]
+    vectors_so_far = [last]
     for vector in vectors[1:].tolist():  # plain numbers: quicker here than arrays of three
         angle = math.hypot(*vector)
         (x, y, z), size = (vector, angle) if angle > NO_TURN else (last, math.hypot(*last) or 1.0)
         along = (x * last[0] + y * last[1] + z * last[2]) / size
         shift = 2 * math.pi * round((along - angle) / (2 * math.pi)) / size
         last = (vector[0] + shift * x, vector[1] + shift * y, vector[2] + shift * z)
-        found.append(last)
-    return np.array(found)
+        vectors_so_far.append(last)
+    return np.array(vectors_so_far)

@@ -17,7 +17,7 @@ ROUND_OFF = 1e-12  # of the coordinates of a state to start from
 
 
 def checked_start(mechanism: CompiledStructure, state: State, ws: Workspace | None = None) -> State:
-    """``state`` with unit quaternions, checked as the initial state of a run: shapes, and closed joints.
+    """Return ``state`` with unit quaternions, checked as the initial state of a run: shapes, and closed joints.
 
     ``ws``: see `joint_drift`. Raises ArgumentError, StateError.
     """
@@ -34,7 +34,7 @@ def largest_gap(mechanism: CompiledStructure, state: State) -> float:
 
 
 def checked_arrays(mechanism: CompiledStructure, state: State) -> State:
-    """``state`` with unit quaternions, whose arrays are checked; its joints may be open. ArgumentError, StateError."""
+    """Return ``state`` with checked arrays and unit quaternions; its joints may be open."""
     if not isinstance(state, State) and (converter := getattr(type(state), "_state_from", "")):
         raise ArgumentError(f"state is a {type(state).__name__}: {converter} gives the State to start from")
     of_type(state, State, "state", ArgumentError)

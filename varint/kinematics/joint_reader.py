@@ -29,7 +29,7 @@ class JointColumns(NamedTuple):
 def split_joints(
     structure: Structure, joints: Iterable[Joint], columns: Mapping[str, slice]
 ) -> tuple[list[JointColumns], list[JointColumns]]:
-    """`JointColumns` of the joints that compiled code reads, and of the others that have coordinates."""
+    """Return `JointColumns` of the joints that compiled code reads, and of the others with coordinates."""
     readable: list[JointColumns] = []
     others: list[JointColumns] = []
     for joint in joints:
@@ -40,7 +40,7 @@ def split_joints(
 
 
 def _is_readable(joint: Joint) -> bool:
-    """Whether its motions are slides, and then any turn, or one about an axis along which the slides are."""
+    """Return whether its motions are slides, then any turn, or one about an axis along which the slides are."""
     *first, last = joint.allowed
     about = [last.axis] * len(first) if isinstance(last, Turn) else None
     slides = [motion.axis for motion in first if isinstance(motion, Slide)]
@@ -48,7 +48,7 @@ def _is_readable(joint: Joint) -> bool:
 
 
 def _kind(joint: Joint, motion: Motion) -> int:
-    """The kind of reading of one of its motions: rates along axes are measured as its motion subspace has them."""
+    """Return the kind of reading of a motion: rates along axes are measured as in its motion subspace."""
     if isinstance(motion, Slide):
         return ALONG_A if isinstance(joint.allowed[-1], Ball) else ALONG_B
     return ABOUT_AXIS if isinstance(motion, Turn) else FREELY
@@ -57,7 +57,7 @@ def _kind(joint: Joint, motion: Motion) -> int:
 def joint_readings(
     joints: Sequence[JointColumns], slot: np.ndarray, welds: WeldTable | None = None, world: int | None = None
 ) -> JointReadings:
-    """The readings of joints that compiled code reads; ``slot`` (nb,) of the bodies, nb of the ``world`` if not given.
+    """Return the readings of joints that compiled code reads; ``slot`` (nb,) of the bodies, nb of the ``world``.
 
     ``welds``: where the bodies are on those that carry them, which are in the slots.
     """
@@ -65,8 +65,8 @@ def joint_readings(
     kinds: list[int] = []
     columns: list[int] = []
     bodies, axes, origins, turns = [], [], [], []
-    for own, frames in joints:
-        column = own.start
+    for entries, frames in joints:
+        column = entries.start
         pair, starts = [frames.axes_a, frames.axes_b], [frames.origin_a, frames.origin_b]
         for side, k in enumerate((frames.a, frames.b)):
             if welds is not None and k >= 0:
@@ -101,9 +101,9 @@ def read_others(joints: Iterable[JointColumns], pose: tuple[np.ndarray, ...], q:
     ``pose``: position (nb + 1, 3), rotation (nb + 1, 3, 3) and motion (nb + 1, 6), the world last.
     """
     x, R, motion = pose
-    for own, frames in joints:
-        q[own] = nearest_coordinates(frames.joint, frames.measure(x, R)[None], q[own][None])[0]
-        rate[own] = np.einsum("csk,sk->c", frames.rate_jacobian(x, R, q[own]), motion[[frames.a, frames.b]])
+    for entries, frames in joints:
+        q[entries] = nearest_coordinates(frames.joint, frames.measure(x, R)[None], q[entries][None])[0]
+        rate[entries] = np.einsum("csk,sk->c", frames.rate_jacobian(x, R, q[entries]), motion[[frames.a, frames.b]])
 
 
 class _Room(NamedTuple):
@@ -121,9 +121,9 @@ class JointReader:
         self.structure = structure
         self._size, self._entries, columns = 0, [], {}
         for joint in structure.joints:
-            own = columns[joint.name] = slice(self._size, self._size + joint.dof)
-            self._entries.append((joint.name, own.start if joint.dof == 1 else own))
-            self._size = own.stop
+            entries = columns[joint.name] = slice(self._size, self._size + joint.dof)
+            self._entries.append((joint.name, entries.start if joint.dof == 1 else entries))
+            self._size = entries.stop
         nb = len(structure.bodies)
         readable, self._others = split_joints(structure, structure.joints, columns)
         self._readings = joint_readings(readable, np.arange(nb))
@@ -132,21 +132,21 @@ class JointReader:
         self._free: list[_Room] = []  # rooms that no thread is reading in; pop and append are atomic
 
     def coordinates(self, state: State) -> dict[str, np.ndarray]:
-        """See `Mechanism.coordinates`."""
+        """Return coordinates of joints, see `Mechanism.coordinates`."""
         room = self._read(state)
         q = room.reading.q.copy()
         self._free.append(room)
-        return {name: q[own] for name, own in self._entries}
+        return {name: q[entries] for name, entries in self._entries}
 
     def rates(self, state: State) -> dict[str, np.ndarray]:
-        """See `Mechanism.rates`."""
+        """Return rates of joints, see `Mechanism.rates`."""
         room = self._read(state)
         rate = room.reading.rate.copy()
         self._free.append(room)
-        return {name: rate[own] for name, own in self._entries}
+        return {name: rate[entries] for name, entries in self._entries}
 
     def _read(self, state: State) -> _Room:
-        """A room with the readings of a state; raises StateError for a state of other bodies."""
+        """Return a room with the readings of a state. Raises StateError for a state of other bodies."""
         try:
             room = self._free.pop()
         except IndexError:
@@ -162,9 +162,9 @@ class JointReader:
         return room
 
     def _filled(self, room: _Room, state: State) -> bool:
-        """Whether the arrays of a state have the usual type and shapes, and were copied to ``room``."""
-        given = state.position, state.quat_wxyz, state.velocity, state.angular_velocity
-        for part, array, shape in zip(room.parts, given, self._shapes, strict=True):
+        """Return whether the arrays of a state have the usual type and shapes; then they are copied to ``room``."""
+        arrays = state.position, state.quat_wxyz, state.velocity, state.angular_velocity
+        for part, array, shape in zip(room.parts, arrays, self._shapes, strict=True):
             if type(array) is not np.ndarray or array.shape != shape or array.dtype is not FLOAT:
                 return False
             part[:] = array

@@ -43,7 +43,7 @@ class NumberedCluster(NamedTuple):
 
 
 def clusters_at(structure: Structure, compiled: Compiled, state: State) -> Iterator[NumberedCluster]:
-    """The clusters of loops of a structure, each at its pose of ``state``."""
+    """Yield the clusters of loops of a structure, each at its pose of ``state``."""
     topology, members = compiled.topology, defaultdict(list)
     for body, c in topology.cluster_of.items():
         members[c].append(body)
@@ -76,7 +76,7 @@ class LoopCluster:
         self.rows = [(int(j), r) for k, j in enumerate(self.compiled.joints) for r in range(first[k + 1] - first[k])]
 
     def look(self, x: np.ndarray, R: np.ndarray) -> LoopRank:
-        """Rank and null spaces at a pose."""
+        """Return the rank and the null spaces at a pose."""
         G = self._scaled(x, R)
         U, sizes, Vt = np.linalg.svd(G)
         sizes = sizes / sizes.max(initial=0.0)
@@ -85,21 +85,21 @@ class LoopCluster:
         return LoopRank(G, rank, U[:, rank:], Vt[rank:], float(margin), float(gap))
 
     def generic_mobility(self, here: LoopRank) -> int:
-        """The smallest second-order mobility of closed poses nearby; of this pose if none of them can be closed."""
+        """Return the smallest second-order mobility of closed poses nearby; of this pose if none can be closed."""
         if here.left.shape[1] == 0 or len(here.motions) == 0:
             return len(here.motions)  # at full rank the poses form a smooth surface
         rng = np.random.default_rng(0)
-        found = []
+        mobilities = []
         for _ in range(TRIES):
             motion = rng.standard_normal(len(here.motions)) @ here.motions
             longest = np.linalg.norm(motion.reshape(-1, 3), axis=1).max()
             closed = self.closed(*self._moved(self.x, self.R, STEP / longest * motion))
             if closed is not None:
-                found.append(self._second_order(rng, *closed))
-        return min(found) if found else self._second_order(rng, self.x, self.R)
+                mobilities.append(self._second_order(rng, *closed))
+        return min(mobilities) if mobilities else self._second_order(rng, self.x, self.R)
 
     def forms(self, rng: np.random.Generator, at: LoopRank, x: np.ndarray, R: np.ndarray) -> list[np.ndarray]:
-        """The form (redundancies, motions) of the module's docstring along some of the motions at a pose."""
+        """Return the form (redundancies, motions) of the module's docstring along some of the motions at a pose."""
         forms = []
         for _ in range(DIRECTIONS):
             motion = rng.standard_normal(len(at.motions)) @ at.motions
@@ -108,7 +108,7 @@ class LoopCluster:
         return forms
 
     def _second_order(self, rng: np.random.Generator, x: np.ndarray, R: np.ndarray) -> int:
-        """Mobility at a pose less the motions that do not extend to second order, see the module's docstring."""
+        """Return mobility at a pose less the motions that do not extend to second order, see the module's docstring."""
         at = self.look(x, R)
         if at.left.shape[1] == 0 or len(at.motions) == 0:
             return len(at.motions)
@@ -127,18 +127,18 @@ class LoopCluster:
         return self._in_sizes(bodies_jacobian(self.compiled, change))
 
     def _in_sizes(self, G: np.ndarray) -> np.ndarray:
-        """The Jacobian ``G`` (nr, nb, 6) scaled to (nr, 6 nb): rows and motions in m, angles times the part size."""
+        """Return the Jacobian ``G`` (nr, nb, 6) scaled to (nr, 6 nb): rows and motions in m, angles in part sizes."""
         plan, unit = self.compiled.plan, np.array([1.0] * 3 + [1.0 / self.compiled.length] * 3)
         return (plan.rows.scale[:, None, None] * G * unit).reshape(len(G), 6 * G.shape[1])
 
     def _moved(self, x: np.ndarray, R: np.ndarray, motion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The pose after a scaled motion (6 nb,), in parts' sizes and radians."""
+        """Return the pose after a scaled motion (6 nb,), in parts' sizes and radians."""
         motion = motion.reshape(-1, 6)
         turn = np.array([matrix_from_vector(vector) for vector in motion[:, 3:]])
         return x + self.compiled.length * motion[:, :3], R @ turn
 
     def closed(self, x: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """The pose with its joints closed, starting from ``pose``; None if that does not converge."""
+        """Return the pose with its joints closed, starting from ``pose``; None if that does not converge."""
         x, R = np.vstack([x, np.zeros(3)]), np.concatenate([R, np.eye(3)[None]])
         x, R, gap = self.closure.close(x, R, ITERATIONS)
         return (x[:-1], R[:-1]) if self.closure.is_closed(gap, x) else None
@@ -147,7 +147,7 @@ class LoopCluster:
 def _alone(
     structure: Structure, state: State, articulation: int, bodies: list[int], numbers: list[int]
 ) -> tuple[Structure, np.ndarray, np.ndarray]:
-    """Some bodies and joints of a structure, the world in place of the articulation, and the pose seen from there."""
+    """Return some bodies and joints of a structure, with the articulation as world, and the pose seen from it."""
     x, R = state.position[bodies], rotation_matrix(state.quat_wxyz[bodies])
     held = None
     if articulation >= 0:
@@ -163,7 +163,7 @@ def _alone(
 
 
 def placed(compiled: Compiled, x: np.ndarray, R: np.ndarray) -> Workspace:
-    """Workspace with pose 0 at x (nb, 3), R (nb, 3, 3), in the order of the description."""
+    """Return a workspace with pose 0 at x (nb, 3), R (nb, 3, 3), in the order of the mechanism."""
     ws = coupled_workspace(compiled.plan, compiled.functions)
     ws.position[0, :-1], ws.quat[0, :-1] = x[compiled.order], quat_from_matrix(R[compiled.order])
     place_anew(compiled.plan, ws, 0)
@@ -171,7 +171,7 @@ def placed(compiled: Compiled, x: np.ndarray, R: np.ndarray) -> Workspace:
 
 
 def bodies_jacobian(compiled: Compiled, rows: np.ndarray) -> np.ndarray:
-    """(nr, nb, 6) of ``rows`` (nr, 2, 6) by side; bodies in the order of the description."""
+    """Return the Jacobian (nr, nb, 6) of ``rows`` (nr, 2, 6) by side; bodies in the order of the mechanism."""
     plan = compiled.plan
     nr, nb = plan.rows.role.size, plan.bodies.mass.size
     G = np.zeros((nr, nb + 1, 6))

@@ -127,9 +127,9 @@ def _directions(
         else:
             torque += share * R[body] @ row[3:]
     largest = max(np.linalg.norm(force), np.linalg.norm(torque))
-    for what, vector in (("force along", force), ("torque about", torque)):
+    for kind, vector in (("force along", force), ("torque about", torque)):
         if np.linalg.norm(vector) > SMALLEST_SHARE * largest:
-            yield f"{what} {direction_words(vector, NEAR_AXIS_RELEASED)}"
+            yield f"{kind} {direction_words(vector, NEAR_AXIS_RELEASED)}"
 
 
 def direction_words(vector: np.ndarray, near_axis: float = NEAR_AXIS) -> str:

@@ -89,12 +89,12 @@ class AssemblyModes(Shown, Sequence):
 
     @property
     def names(self) -> list[str]:
-        """Names of the modes, in their order."""
+        """Return names of the modes, in their order."""
         return [mode.name for mode in self.modes]
 
     @property
     def unseen(self) -> float:
-        """Good-Turing estimate of the probability that an independent start that closes leads to a mode not reached.
+        """Return the Good-Turing estimate of the probability that another start that closes leads to a new mode.
 
         The number of modes with at most one hit, divided by `closed`, but at most 1; 1 if no independent start closed.
         """

@@ -31,7 +31,7 @@ class Dyads(NamedTuple):
     triangles: list[tuple[JointFrames, JointFrames, JointFrames]]
 
     def signs(self, x: np.ndarray, R: np.ndarray, length: float) -> str:
-        """A sign for each triangle at the pose x (nb + 1, 3), R (nb + 1, 3, 3): "+" counterclockwise, "0" flat.
+        """Return a sign for each triangle at the pose x (nb + 1, 3), R (nb + 1, 3, 3): "+" counterclockwise, "0" flat.
 
         ``length``: size of the parts, m.
         """
@@ -39,7 +39,7 @@ class Dyads(NamedTuple):
         return "".join("0" if abs(area) < NO_AREA else "+" if area > 0 else "-" for area in areas)
 
     def _centre(self, frames: JointFrames, x: np.ndarray, R: np.ndarray, length: float) -> np.ndarray:
-        """Instantaneous centre (3,) of a hinge or slide, homogeneous coordinates in the plane, of norm one."""
+        """Return the instantaneous centre (3,) of a hinge or slide, in homogeneous coordinates of norm one."""
         (motion,) = (motion for motion in frames.joint.allowed if motion.size)
         if isinstance(motion, Slide):
             right, up = self.view.project(R[frames.a] @ frames.axes_a[:, motion.axis])
@@ -51,7 +51,7 @@ class Dyads(NamedTuple):
 
 
 def find_dyads(structure: Structure, held: Collection[str]) -> Dyads | None:
-    """The triangles of a planar linkage with the joints ``held``; None where signs do not distinguish its modes."""
+    """Return the triangles of a planar linkage with the joints ``held``; None if signs do not distinguish its modes."""
     view = choose_view(structure, None)
     if not view.flat:
         return None
@@ -75,7 +75,7 @@ def find_dyads(structure: Structure, held: Collection[str]) -> Dyads | None:
 
 
 def _between(group: dict[str, str], free: list[Joint]) -> dict[frozenset, list[int]]:
-    """Numbers of the joints between each pair of groups."""
+    """Return numbers of the joints between each pair of groups."""
     between = defaultdict(list)
     for number, joint in enumerate(free):
         ends = frozenset((group[joint.body_a], group[joint.body_b]))
@@ -85,7 +85,7 @@ def _between(group: dict[str, str], free: list[Joint]) -> dict[frozenset, list[i
 
 
 def _next_pair(group: dict[str, str], free: list[Joint]) -> list[Joint]:
-    """Two joints, one of them a hinge, between the same two groups: nothing moves there, and nothing is to choose."""
+    """Return two joints, one of them a hinge, between the same two groups, which are rigid with one branch."""
     for numbers in _between(group, free).values():
         hinges = [k for k in numbers if any(isinstance(motion, Turn) for motion in free[k].allowed)]
         if hinges and len(numbers) > 1:
@@ -94,7 +94,7 @@ def _next_pair(group: dict[str, str], free: list[Joint]) -> list[Joint]:
 
 
 def _next_triangle(group: dict[str, str], free: list[Joint]) -> list[Joint]:
-    """The first three joints, in the order of the description, that join three groups in pairs."""
+    """Return the first three joints, in the order of the mechanism, that join three groups in pairs."""
     between = _between(group, free)
     triples = []
     for one, other in combinations(between, 2):
@@ -106,4 +106,4 @@ def _next_triangle(group: dict[str, str], free: list[Joint]) -> list[Joint]:
 
 def _merge(group: dict[str, str], body: str, other: str) -> None:
     old, new = group[other], group[body]
-    group.update({name: new for name, own in group.items() if own == old})
+    group.update({name: new for name, name_of_group in group.items() if name_of_group == old})

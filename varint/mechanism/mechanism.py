@@ -59,7 +59,7 @@ class Mechanism(CompiledStructure):
 
     @cached_property
     def rigid_twin(self) -> Mechanism:
-        """The same mechanism without compliances of joints; itself where there are none."""
+        """Return the mechanism without compliances of joints; itself if it has none."""
         if all(joint.compliance is None for joint in self.joints):
             return self
         joints = [replace(joint, compliance=None, damping_time=None) for joint in self.joints]
@@ -75,7 +75,9 @@ class Mechanism(CompiledStructure):
         velocity: Mapping[str, ArrayLike] | None = None,
         angular_velocity: Mapping[str, ArrayLike] | None = None,
     ) -> State:
-        """A state that satisfies all joints, holding what is given; without arguments, the mechanism's ``start``.
+        """Return a state that satisfies all joints and holds the arguments.
+
+        Without arguments, the mechanism's ``start``.
 
         Parameters
         ----------
@@ -100,7 +102,7 @@ class Mechanism(CompiledStructure):
         AssemblyError
             The joints cannot be closed; names the loop, and the joints that stay open by how much.
         """
-        given = {
+        arguments = {
             "coordinates": coordinates,
             "rates": rates,
             "position": position,
@@ -108,10 +110,10 @@ class Mechanism(CompiledStructure):
             "velocity": velocity,
             "angular_velocity": angular_velocity,
         }
-        if all(value is None for value in given.values()):
-            given |= self.start
+        if all(value is None for value in arguments.values()):
+            arguments |= self.start
         twin = self.rigid_twin
-        state = make_state(twin, lambda: twin.compiled, **given)
+        state = make_state(twin, lambda: twin.compiled, **arguments)
         warn_of_degrees(self, coordinates or {})
         return state
 
@@ -123,7 +125,7 @@ class Mechanism(CompiledStructure):
         coordinates: Mapping[str, ArrayLike] | None = None,
         rates: Mapping[str, ArrayLike] | None = None,
     ) -> State:
-        """The state that satisfies all joints near a guess that need not, on the guess's branch.
+        """Return the state that satisfies all joints near a guess that need not, on the guess's branch.
 
         Parameters
         ----------
@@ -194,7 +196,7 @@ class Mechanism(CompiledStructure):
         seed: int = 0,
         bodies: str | Iterable[str] | None = None,
     ) -> AssemblyModes:
-        """All poses in which the loops can be put together at held coordinates, searched from random starts.
+        """Return the poses in which the loops close at held coordinates, searched from random starts.
 
         Parameters
         ----------
@@ -232,7 +234,7 @@ class Mechanism(CompiledStructure):
         *,
         labels: bool = False,
     ) -> Figure:
-        """A picture of the mechanism at ``state``, or at ``state()`` where not given; a matplotlib Figure.
+        """Return a picture of the mechanism at ``state``, by default ``state()``; a matplotlib Figure.
 
         Bodies reach from joint to joint, and as far as their inertia shows. ``path``: where it is written, .png, .pdf
         or .svg; ``plane``: "xy", "xz", "yz", "yx", "zx", "zy" or "isometric", by default the plane in which the joints
@@ -247,7 +249,7 @@ class Mechanism(CompiledStructure):
         return plot_mechanism(self, state, path, plane, labels, vertices_at(self, self.compiled, state))
 
     def diagnose(self, state: State | None = None) -> Diagnosis:
-        """Mobility, redundant rows, instantaneous motions and singularity at the pose of ``state``; ``str()`` reports.
+        """Return mobility, redundant rows, instantaneous motions and singularity at the pose of ``state``.
 
         ``state``: ``state()`` where not given. Each cluster of loops is analysed dense: the cost grows with the
         cube of the bodies in it. Joints with a compliance count as rigid ones.
@@ -274,32 +276,39 @@ class Mechanism(CompiledStructure):
         return "".join([*parts, *(html_table(columns, rows) for columns, rows in tables if rows)])
 
     def _start_rows(self) -> Iterator[tuple[str, str, str, str]]:
-        """Rows of ``start``: key, name, value, unit."""
-        for key, given in self.start.items():
-            for name, value in (given or {}).items():
+        """Yield the rows of ``start``: key, name, value, unit."""
+        for key, values in self.start.items():
+            for name, value in (values or {}).items():
                 unit = START_UNITS[key] if key in START_UNITS else _units_text(self.joint(name), key == "rates")
                 yield key, name, value_text(value), unit
 
     def show(self, state: State | None = None) -> ShownState:
-        """A state with the names of bodies and joints: two tables, at a prompt and in a notebook.
+        """Return a state with the names of bodies and joints: two tables, at a prompt and in a notebook.
 
         ``state``: ``state()`` where not given. Raises StateError for a state of other bodies.
         """
         return ShownState(self, State(*checked_state(self, self.state() if state is None else state, "state")))
 
     def coordinates(self, state: State) -> dict[str, np.ndarray]:
-        """Joint name to its coordinates at ``state``, (dof,), or () where it has one; m, rad, angles up to pi.
+        """Return the coordinates (dof,) of each joint by name at ``state``, () of one coordinate.
+
+        M, rad, angles up to pi.
 
         Raises StateError for a state of other bodies.
         """
         return self._joint_reader.coordinates(state)
 
     def rates(self, state: State) -> dict[str, np.ndarray]:
-        """Joint name to the rates of its coordinates at ``state``, (dof,), or () where it has one; m/s, rad/s."""
+        """Return the rates (dof,) of each joint's coordinates by name at ``state``, () of one coordinate.
+
+        M/s, rad/s.
+        """
         return self._joint_reader.rates(state)
 
     def point(self, state: State, body: str, point: ArrayLike | None = None) -> np.ndarray:
-        """Position (3,), m, world, at ``state`` of a point of ``body``; `Trajectory.point` has those of a run.
+        """Return the position (3,), m, world, at ``state`` of a point of ``body``.
+
+        `Trajectory.path` has those of a run.
 
         ``point`` (3,): where it is in the reference configuration, m, world; the centre of mass where not given. Raises
         MechanismError for a name that no body has, ArgumentError for what is no point, StateError for a state of other
@@ -318,11 +327,11 @@ class Mechanism(CompiledStructure):
 
     @property
     def rows(self) -> int:
-        """Number of scalar constraints of the joints, redundant ones included, compliant ones not."""
+        """Return the number of scalar constraints of the joints, with redundant ones, without compliant ones."""
         return sum(len(joint.rigid) for joint in self.joints)
 
 
 def _units_text(joint: Joint, rates: bool = False) -> str:
-    """The units of its coordinates, or of their rates: one where they are alike."""
+    """Return the units of the coordinates, or of their rates: one if they are alike."""
     units = [(unit or "1") + "/s" * rates for unit in coordinate_units(joint)]
     return ", ".join(units[:1] if len(set(units)) == 1 else units)

@@ -55,7 +55,7 @@ def assembly_modes(
     seed: int,
     bodies: Iterable[str] | None,
 ) -> AssemblyModes:
-    """See ``Mechanism.assembly_modes``; ``state``: the coordinates of joints in no loop and not held."""
+    """Search modes, see `Mechanism.assembly_modes`; ``state``: coordinates of joints in no loop and not held."""
     held = of_joints(structure, hold, "hold", ArgumentError)
     starts = whole_number(starts, "starts", 1, ArgumentError, MOST_STARTS)
     rng = np.random.default_rng(whole_number(seed, "seed", 0, ArgumentError, LARGEST_SEED))
@@ -71,7 +71,7 @@ def assembly_modes(
 
 
 def _compared(structure: Structure, bodies: Iterable[str] | None) -> list[int]:
-    """Numbers of the bodies whose poses distinguish modes."""
+    """Return the numbers of the bodies whose poses distinguish modes."""
     if bodies is None:
         return list(range(len(structure.bodies)))
     names = [bodies] if isinstance(bodies, str) else sequence_of(bodies, "bodies", "names", ArgumentError)
@@ -88,13 +88,13 @@ def _check_mobility(structure: Structure, compiled: Compiled, state: State, fixe
     mobility = diagnose(structure, compiled, state).generic_mobility - 6 * bases
     count = sum(structure.joint(name).dof for name in fixed)
     if count < mobility:
-        what = f"hold fixes {count} of {count_text(mobility, 'degree')} of freedom"
-        raise ArgumentError(_too_few(structure, what, mobility - count))
+        subject = f"hold fixes {count} of {count_text(mobility, 'degree')} of freedom"
+        raise ArgumentError(_too_few(structure, subject, mobility - count))
 
 
-def _too_few(structure: Structure, what: str, missing: int) -> str:
+def _too_few(structure: Structure, subject: str, missing: int) -> str:
     return (
-        f"{what} of mechanism '{structure.name}': hold {count_text(missing, 'coordinate')} more, or name in bodies="
+        f"{subject} of mechanism '{structure.name}': hold {count_text(missing, 'coordinate')} more, or name in bodies="
         " those whose poses distinguish its modes"
     )
 
@@ -161,7 +161,7 @@ class _Search:
         mode.hits += not known
 
     def modes(self) -> tuple[AssemblyMode, ...]:
-        """The modes reached, sorted and named."""
+        """Return the modes that were reached, sorted and named."""
         signs = self._signs()
         order = sorted(
             range(len(self.solutions)), key=lambda k: signs[k] if signs else self._sorting(self.solutions[k])
@@ -175,21 +175,21 @@ class _Search:
         return tuple(modes)
 
     def _signs(self) -> list[str]:
-        """Signs of the solutions, empty where they do not distinguish them."""
+        """Return the signs of the solutions, empty if they do not distinguish them."""
         if self.dyads is None or not self.dyads.triangles:
             return []
         signs = [self.dyads.signs(each.x, each.R, self.compiled.length) for each in self.solutions]
         return signs if len(set(signs)) == len(signs) else []
 
     def _sorting(self, solution: _Solution) -> list[float]:
-        """Coordinates of all joints, rounded, half a turn positive."""
+        """Return coordinates of all joints, rounded, half a turn positive."""
         q = np.concatenate([frames.measure(solution.x, solution.R) for frames in self.frames])
         q = np.round(q, DIGITS)
         half = round(np.pi, DIGITS)
         return np.where(q == -half, half, q).tolist()
 
     def _start(self, rng: np.random.Generator, known: bool) -> Pose:
-        """Poses along the tree at coordinates drawn anew: all, or where ``known`` a few of a mode."""
+        """Return the poses along the tree at random coordinates: all random, or a few of a mode if ``known``."""
         drawn = self.free
         x, R, q = self.x, self.R, list(self.reference)
         if known and self.solutions and self.free:
@@ -206,7 +206,7 @@ class _Search:
         return x, R
 
     def _closed(self, x: np.ndarray, R: np.ndarray) -> Pose | None:
-        """The pose on the joints that a start leads to, None where they stay open or a joint closes flipped."""
+        """Return the closed pose that a start leads to; None if joints stay open or one closes flipped."""
         plan = self.compiled.plan
         if plan.constraints.row.size or plan.products.start.size:  # what they remember is of the reference again
             self.closure.ws = coupled_workspace(plan, self.compiled.functions)
@@ -216,18 +216,18 @@ class _Search:
         return x, R
 
     def _is_alike(self, solution: _Solution, other: _Solution) -> bool:
-        """Whether two that are not at the same pose count as one mode: both can move, or singular ones are near."""
+        """Return whether two different poses count as one mode: both can move, or singular ones are near."""
         if solution.mobility and other.mobility:
             return True
         return solution.singular and other.singular and self._apart(solution, (other.x, other.R)) < SAME_SINGULAR
 
     def _apart(self, solution: _Solution, pose: Pose) -> float:
-        """Largest motion of a compared body between a solution and a pose, rad or sizes of a part."""
-        own, other = ((x[self.compared], R[self.compared]) for x, R in ((solution.x, solution.R), pose))
-        return pose_distance(own, other, self.compiled.length)
+        """Return the largest motion of a compared body between a solution and a pose, rad or sizes of a part."""
+        poses, other = ((x[self.compared], R[self.compared]) for x, R in ((solution.x, solution.R), pose))
+        return pose_distance(poses, other, self.compiled.length)
 
     def _mobility(self, x: np.ndarray, R: np.ndarray) -> tuple[int, bool]:
-        """Degrees of freedom of the compared bodies at a solution, and whether its rows leave any motion of them."""
+        """Return degrees of freedom of the compared bodies at a solution, and whether its rows let any of them move."""
         _, G = self.closure.evaluate(x, R)
         A: Any = self.closure.matrix(G, self.closure.row_size(G))
         A = A if isinstance(A, np.ndarray) else A.toarray()
@@ -242,7 +242,7 @@ class _Search:
         return sum(self._leads_on(x, R, np.tensordot(share, motions, 1)) for share in visible), len(visible) > 0
 
     def _leads_on(self, x: np.ndarray, R: np.ndarray, motion: np.ndarray) -> bool:
-        """Whether the joints stay closed along a motion (nb + 1, 6): some end at second order."""
+        """Return whether the joints stay closed along a motion (nb + 1, 6): some motions end at second order."""
         unit = np.repeat([1.0 / self.compiled.length, 1.0], 3)
         step = PROBE / np.linalg.norm((motion * unit)[self.compared].reshape(-1, 3), axis=1).max()
         here = _Solution(x, R, 0, 0, singular=True)
@@ -254,7 +254,7 @@ class _Search:
 
 
 def _drawn(rng: np.random.Generator, joint: Joint, reference: np.ndarray, reach: float) -> np.ndarray:
-    """Random coordinates (dof,): angles and rotations uniform, displacements within ``reach``, m, of the reference.
+    """Return random coordinates (dof,): rotations uniform, displacements within ``reach``, m, of the reference.
 
     Coordinates of other motions are within one of it.
     """

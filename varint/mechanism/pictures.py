@@ -31,7 +31,7 @@ PANEL, BELOW, ROW = 1.9, 0.45, 0.15  # in: heights of a panel, of the axis below
 
 
 def plot_modes(modes: "AssemblyModes", path: str | Path | None, plane: str | None, labels: bool) -> Figure:
-    """See `AssemblyModes.plot`."""
+    """Draw the modes, see `AssemblyModes.plot`."""
     file = None if path is None else check_suffix(path, SUFFIXES)
     flag(labels, "labels", ArgumentError)
     if not len(modes):
@@ -69,13 +69,13 @@ def plot_modes(modes: "AssemblyModes", path: str | Path | None, plane: str | Non
 
 
 def plot_sweep(sweep: "Sweep", path: str | Path | None, of: str | Iterable[str] | None) -> Figure:
-    """See `Sweep.plot`."""
+    """Draw a sweep, see `Sweep.plot`."""
     file = None if path is None else check_suffix(path, SUFFIXES)
     if not len(sweep):
         raise ArgumentError(f"sweep of {sweep.joint!r} reached none of its values: nothing to draw")
     curves = _curves(sweep, of)
     units = list(dict.fromkeys(unit for _, unit, _ in curves))
-    panels = [[(name, q) for name, own, q in curves if own == unit] for unit in units]
+    panels = [[(name, q) for name, curve_unit, q in curves if curve_unit == unit] for unit in units]
     rows = [min(len(panel), MOST_CURVES) // 2 + 1 for panel in panels]
     height = (PANEL + ROW) * len(panels) + ROW * sum(rows) + BELOW + HEAD
     figure = Picture(figsize=(WIDTH, height), layout="constrained")
@@ -105,7 +105,7 @@ def plot_sweep(sweep: "Sweep", path: str | Path | None, of: str | Iterable[str] 
 
 
 def _curves(sweep: "Sweep", of: str | Iterable[str] | None) -> list[tuple[str, str, np.ndarray]]:
-    """(name, unit, values (T,)) of each coordinate that is drawn: of joints ``of``, else of all that are not driven."""
+    """Return (name, unit, values (T,)) of each drawn coordinate: of joints ``of``, else of all that are not driven."""
     known = sweep.mechanism.joint_index
     names = (
         list(known) if of is None else [of] if isinstance(of, str) else sequence_of(of, "of", "names", ArgumentError)

@@ -23,7 +23,7 @@ class ShownState:
     state: State
 
     def _rows(self) -> tuple[list[tuple], list[tuple]]:
-        """Rows of the tables of bodies and of joints, the first `LISTED` of each."""
+        """Return the rows of the tables of bodies and of joints, the first `LISTED` of each."""
         state = self.state
         arrays = state.position, state.quat_wxyz, state.velocity, state.angular_velocity
         names = list(self.mechanism.body_index)[:LISTED]
@@ -41,8 +41,8 @@ class ShownState:
         bodies, joints = self._rows()
         title = f"State of {value_text(self.mechanism.name)}"
         more = [
-            f"... {len(all_) - LISTED} more {what}"
-            for all_, what in ((self.mechanism.bodies, "bodies"), (self.mechanism.joints, "joints"))
+            f"... {len(all_) - LISTED} more {kind}"
+            for all_, kind in ((self.mechanism.bodies, "bodies"), (self.mechanism.joints, "joints"))
             if len(all_) > LISTED
         ]
         return "\n".join([title, *_aligned(OF_BODIES, bodies), *_aligned(OF_JOINTS, joints), *more])
@@ -59,7 +59,7 @@ def _text(values: np.ndarray) -> str:
 
 
 def _aligned(heads: Sequence[str], rows: Sequence[tuple]) -> list[str]:
-    """Lines with columns as wide as their longest cells; empty without rows."""
+    """Return lines with columns as wide as their longest cells; empty without rows."""
     if not rows:
         return []
     widths = [max(len(str(row[k])) for row in (heads, *rows)) for k in range(len(heads))]

@@ -89,7 +89,7 @@ class Sweep(Shown):
 
     @property
     def unit(self) -> str:
-        """Unit of ``values``: "m", "rad", or empty where the coordinate is a pure number."""
+        """Return the unit of ``values``: "m", "rad", or "" for a pure number."""
         return units_of(self.mechanism.joint(self.joint))[self.number]
 
     @property
@@ -134,7 +134,7 @@ class Sweep(Shown):
         return (f"{values[0]:.6g}", f"{values[-1]:.6g}") if len(values) else ("", "")
 
     def plot(self, path: str | Path | None = None, of: str | Iterable[str] | None = None) -> Figure:
-        """Coordinates of the joints along the sweep, a panel for each unit; a matplotlib Figure.
+        """Draw the coordinates of the joints along the sweep, a panel for each unit; return a matplotlib Figure.
 
         ``path``: where it is written, .png, .pdf or .svg; ``of``: the joints that are drawn, by default all but the
         driven one, up to eight coordinates a panel. Branch points and the lock-up are vertical lines. Raises
@@ -145,7 +145,7 @@ class Sweep(Shown):
         return plot_sweep(self, path, of)
 
     def path(self, body: str, point: ArrayLike | None = None) -> np.ndarray:
-        """(T, 3) places, m, world, of a point of ``body`` at the values of the sweep.
+        """Return places (T, 3), m, world, of a point of ``body`` at the values of the sweep.
 
         ``point`` (3,): where it is in the reference configuration, m, world; the centre of mass where not given.
         Raises ArgumentError.
@@ -159,11 +159,11 @@ class Sweep(Shown):
         return self.position[:, number] + rotation_matrix(self.quat_wxyz[:, number]) @ arm
 
     def point(self, body: str, point: ArrayLike | None = None) -> np.ndarray:
-        """The same as `path`, by the name that trajectories and mechanisms have for it."""
+        """Return `path`, by the name that trajectories and mechanisms have for it."""
         return self.path(body, point)
 
     def state(self, i: int) -> State:
-        """The configuration at ``values[i]``, at rest."""
+        """Return the configuration at ``values[i]``, at rest."""
         i = whole_number(i, "number of the configuration", -len(self), ArgumentError, len(self) - 1)
         x, R = with_world(self.position[i], self.quat_wxyz[i])
         return state_of(x, R, np.zeros((len(x), 6)), like=self.quat_wxyz[i])
@@ -191,7 +191,7 @@ def sweep(
     state: State,
     on_lockup: str,
 ) -> Sweep:
-    """See ``Mechanism.sweep``, whose caller gets the warning."""
+    """Sweep a coordinate, see `Mechanism.sweep`, whose caller gets the warning."""
     choice(on_lockup, ON_LOCKUP, "on_lockup", ArgumentError)
     driven, number = named_coordinate(structure, joint, "sweep")
     goals = _checked(values, driven)
@@ -280,19 +280,19 @@ class _Path:
         return True
 
     def branch_points(self) -> np.ndarray:
-        """Coordinates (k,) at which the least of the singular values vanishes, in the order of passing."""
+        """Return coordinates (k,) at which the least singular value vanishes, in the order of passing."""
         nodes, ends = self._with_probes(), [node.s for node in self.nodes]
         least = np.array([node.singular[self.rank - 1] if self.rank else 1.0 for node in nodes])
-        found = []
+        points = []
         for i in range(1, len(least) - 1):
             low, middle, high = (node.s for node in nodes[i - 1 : i + 2])
             if least[i] <= least[i - 1] and least[i] < least[i + 1] and (low < middle) == (middle < high):
-                found.append(self._zero(nodes[i - 1 : i + 2], least[i - 1 : i + 2]))
+                points.append(self._zero(nodes[i - 1 : i + 2], least[i - 1 : i + 2]))
         tolerance = 10 * self.smallest
-        return np.array([s for s in found if s is not None and min(ends) - tolerance < s < max(ends) + tolerance])
+        return np.array([s for s in points if s is not None and min(ends) - tolerance < s < max(ends) + tolerance])
 
     def _with_probes(self) -> list[SweepNode]:
-        """The nodes that are apart, with one more at an end that is near a branch point."""
+        """Return the nodes that are apart, with one more at an end near a branch point."""
         nodes = self.nodes[:1]
         for node in self.nodes[1:]:
             if abs(node.s - nodes[-1].s) > ROUND_OFF * self.smallest:
@@ -306,12 +306,12 @@ class _Path:
         return nodes
 
     def _speed(self, node: SweepNode) -> float:
-        """Sizes of a part, or rad, that the fastest body moves by unit of the coordinate."""
+        """Return the motion of the fastest body per unit of the coordinate, sizes of a part or rad."""
         shift, turn = np.abs(node.velocity[:, :3]).max(), np.linalg.norm(node.velocity[:, 3:], axis=1).max()
         return max(shift / self.closure.length, turn, 1e-9)
 
     def _step(self, here: SweepNode, s: float) -> SweepNode | None:
-        """The node at ``s`` near ``here``, or None where none is found."""
+        """Return the node at ``s`` near ``here``, or None."""
         self.drive.value, self.drive.near = s, here.q
         step = s - here.s
         predicted = moved(here.x, here.R, step * here.velocity + 0.5 * step**2 * here.acceleration)
@@ -326,7 +326,7 @@ class _Path:
         return None if correction > max(0.1 * node.clearance, SMALLEST_CORRECTION) else node
 
     def _reach(self, here: SweepNode, s: float, halvings: int = 4) -> SweepNode | None:
-        """`_step`, in halves where it must be."""
+        """Return `_step`, by halves if necessary."""
         node = self._step(here, s)
         if node is None and halvings:
             middle = self._reach(here, 0.5 * (here.s + s), halvings - 1)
@@ -354,7 +354,7 @@ class _Path:
     def _velocity(
         self, known: np.ndarray, rates: np.ndarray, unclear: np.ndarray, before: SweepNode | None
     ) -> np.ndarray:
-        """The motion (nb + 1, 6) of least kinetic energy with ``rates`` along ``known``, as before along ``unclear``.
+        """Return the motion (nb + 1, 6) of least energy with ``rates`` along ``known``, as before along ``unclear``.
 
         ``known``, ``unclear``: orthonormal directions (., 6 nb + 6) in the metric of `alike`.
         """
@@ -400,31 +400,37 @@ def _nearest(nodes: Iterable[SweepNode], s: float) -> SweepNode:
 
 
 def pose_distance(pose: tuple[np.ndarray, np.ndarray], other: tuple[np.ndarray, np.ndarray], length: float) -> float:
-    """Largest motion of a body from one pose to the other, rad or sizes of a part."""
+    """Return the largest motion of a body from one pose to the other, rad or sizes of a part."""
     turn = np.linalg.norm(pose[1] - other[1], axis=(1, 2)).max() / np.sqrt(2)
     return max(np.abs(pose[0] - other[0]).max() / length, turn)
 
 
 def named_coordinate(structure: Structure, joint: object, asked: str) -> tuple[Joint, int]:
-    """The joint and the number of its coordinate, by a name or (name, number); ``asked``: for what, in an error.
+    """Return the joint and the number of its coordinate, by a name or (name, number).
+
+    ``asked``: the purpose, in errors.
 
     Raises ArgumentError.
     """
     name, number = joint if isinstance(joint, (tuple, list)) and len(joint) == 2 else (joint, None)
     if not isinstance(name, str):
         raise ArgumentError(f"{asked}: name a joint, or write (joint, number of its coordinate), got {shown(joint)}")
-    found = structure.joint(known_name(name, structure.joint_index, f"{asked}: no joint", ArgumentError))
-    if number is None and found.dof != 1:
+    driven = structure.joint(known_name(name, structure.joint_index, f"{asked}: no joint", ArgumentError))
+    if number is None and driven.dof != 1:
         raise ArgumentError(
-            f"{asked}: {found.label} has {found.dof} coordinates"
-            + (f": write ('{name}', k), k from 0 to {found.dof - 1}" if found.dof else ", none of which is one number")
+            f"{asked}: {driven.label} has {driven.dof} coordinates"
+            + (
+                f": write ('{name}', k), k from 0 to {driven.dof - 1}"
+                if driven.dof
+                else ", none of which is one number"
+            )
         )
     number = whole_number(
-        0 if number is None else number, f"{asked}: the coordinate of {found.label}", error=ArgumentError
+        0 if number is None else number, f"{asked}: the coordinate of {driven.label}", error=ArgumentError
     )
-    if number not in range(found.dof):
-        raise ArgumentError(f"{asked}: {found.label} has no coordinate {number}, only 0 to {found.dof - 1}")
-    return found, number
+    if number not in range(driven.dof):
+        raise ArgumentError(f"{asked}: {driven.label} has no coordinate {number}, only 0 to {driven.dof - 1}")
+    return driven, number
 
 
 def _check_way(start: float, values: np.ndarray, joint: Joint, unit: float) -> None:
@@ -437,8 +443,8 @@ def _check_way(start: float, values: np.ndarray, joint: Joint, unit: float) -> N
 
 
 def _checked(values: ArrayLike, joint: Joint) -> np.ndarray:
-    what = f"values of the sweep of {joint.label}"
-    array = in_a_shape(values, ((None,),), what, ArgumentError, "one row of numbers")
+    label = f"values of the sweep of {joint.label}"
+    array = in_a_shape(values, ((None,),), label, ArgumentError, "one row of numbers")
     if not array.size:
-        raise ArgumentError(f"{what} must be one row of numbers, got none")
+        raise ArgumentError(f"{label} must be one row of numbers, got none")
     return array

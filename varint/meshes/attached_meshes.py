@@ -25,16 +25,16 @@ class SparsePattern:
 
     def __init__(self, rows: np.ndarray, columns: np.ndarray, chosen: np.ndarray, shape: tuple[int, int]) -> None:
         self.shape, self._chosen = shape, np.flatnonzero(chosen)
-        own = columns[self._chosen] * shape[0] + rows[self._chosen]
-        diagonal = np.arange(shape[0]) * (shape[0] + 1) if shape[0] == shape[1] else own[:0]
-        self._places, number = np.unique(np.concatenate([own, diagonal]), return_inverse=True)
-        self._of_entry = number[: len(own)]
+        flat = columns[self._chosen] * shape[0] + rows[self._chosen]
+        diagonal = np.arange(shape[0]) * (shape[0] + 1) if shape[0] == shape[1] else flat[:0]
+        self._places, number = np.unique(np.concatenate([flat, diagonal]), return_inverse=True)
+        self._of_entry = number[: len(flat)]
         self._rows = self._places % max(shape[0], 1)
         self._starts = np.searchsorted(self._places, np.arange(shape[1] + 1) * shape[0])
         self._diagonal = np.searchsorted(self._places, diagonal)
 
     def matrix(self, entries: np.ndarray, diagonal: np.ndarray | None = None) -> csc_array:
-        """The matrix of the chosen ones among ``entries`` (N,), with ``diagonal`` added to its diagonal."""
+        """Return the matrix of the chosen ones among ``entries`` (N,), with ``diagonal`` added to its diagonal."""
         data = np.zeros(len(self._places))
         add_entries(entries, self._chosen, self._of_entry, data)
         if diagonal is not None:
@@ -99,25 +99,25 @@ class AttachedMeshes:
         place_vertices(position, rotation, self._attached, self._owner, self._arm, x)
 
     def turns(self, rotation: np.ndarray) -> np.ndarray:
-        """Rotations (n, 3, 3) from the reference of the bodies of attached vertices; of others none."""
+        """Return rotations (n, 3, 3) from the reference of the bodies of attached vertices; identity for others."""
         turned = np.tile(np.eye(3), (len(self.points), 1, 1))
         turned[self._attached] = rotation[self._owner] @ self._frame.transpose(0, 2, 1)
         return turned
 
     def spins(self, motion: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-        """Angular velocities (n, 3), rad/s, world, of the bodies of held vertices; zero of others."""
+        """Return angular velocities (n, 3), rad/s, world, of the bodies of held vertices; zero of others."""
         spins = np.zeros_like(self.points)
         spins[self.held] = np.einsum("nij,nj->ni", rotation[self._slot], motion[self._slot, 3:])
         return spins
 
     def velocities(self, motion: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-        """Velocities (held, 3), m/s, world, of the held vertices; ``motion`` (nb, 6): v world, w body axes."""
-        found = np.empty((len(self.held), 3))
-        move_vertices(motion, rotation, self._slot, self._offset, found)
-        return found
+        """Return velocities (held, 3), m/s, world, of the held vertices; ``motion`` (nb, 6): v world, w body axes."""
+        velocities = np.empty((len(self.held), 3))
+        move_vertices(motion, rotation, self._slot, self._offset, velocities)
+        return velocities
 
     def moments_of_mass(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Mass (b,), kg, of the vertices that each body of ``slots`` holds, and its moments in body axes.
+        """Return the mass (b,), kg, of the vertices that each body of ``slots`` holds, and its moments in body axes.
 
         These are the first (b, 3), kg m, and the inertia (b, 3, 3), kg m^2, about the centre of mass of the body.
         """
@@ -130,34 +130,34 @@ class AttachedMeshes:
         return mass, first, second
 
     def turned_moments(self, load: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-        """Derivatives (b, 3, 3) of the moments in `wrenches` of ``load`` by the rotation vectors of ``slots``."""
-        own = np.einsum("nji,nj->ni", rotation[self._slot], load[self.held])
+        """Return derivatives (b, 3, 3) of the moments in `wrenches` of ``load`` by the rotations of ``slots``."""
+        body_load = np.einsum("nji,nj->ni", rotation[self._slot], load[self.held])
         sums = np.zeros((len(self.slots), 3, 3))
-        np.add.at(sums, self._column, crossing_matrices(self._offset) @ crossing_matrices(own))
+        np.add.at(sums, self._column, crossing_matrices(self._offset) @ crossing_matrices(body_load))
         return sums
 
     def wrenches(self, load: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-        """Force, world, and moment, body axes, (nb, 6) on each body by ``load`` (n, 3) on the vertices it holds."""
-        found = np.zeros((self._nb, 6))
-        add_wrenches(load, rotation, self.held, self._slot, self._offset, found)
-        return found
+        """Return force, world, and moment, body axes, (nb, 6), on each body from ``load`` (n, 3) on its vertices."""
+        wrench = np.zeros((self._nb, 6))
+        add_wrenches(load, rotation, self.held, self._slot, self._offset, wrench)
+        return wrench
 
     def jacobian(self, rotation: np.ndarray) -> np.ndarray:
-        """(3 held, 6 b) velocities of the held vertices by the motions of the bodies in ``slots``."""
+        """Return velocities (3 held, 6 b) of the held vertices by the motions of the bodies in ``slots``."""
         count = len(self.held)
         J = np.zeros((count, 3, len(self.slots), 6))
         fill_jacobian(rotation, self._slot, self._column, self._offset, J)
         return J.reshape(3 * count, 6 * len(self.slots))
 
     def turning_velocities(self, motion: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-        """(3 held, 3 b) derivatives of `velocities` by the rotation vectors, body axes, of the bodies in ``slots``."""
+        """Return derivatives (3 held, 3 b) of `velocities` by the rotation vectors, body axes, of ``slots``."""
         count, turned = len(self.held), np.cross(motion[self._slot, 3:], self._offset)
-        found = np.zeros((count, 3, len(self.slots), 3))
-        found[np.arange(count), :, self._column] = -rotation[self._slot] @ crossing_matrices(turned)
-        return found.reshape(3 * count, 3 * len(self.slots))
+        derivatives = np.zeros((count, 3, len(self.slots), 3))
+        derivatives[np.arange(count), :, self._column] = -rotation[self._slot] @ crossing_matrices(turned)
+        return derivatives.reshape(3 * count, 3 * len(self.slots))
 
     def added_inertia(self, rotation: np.ndarray) -> np.ndarray:
-        """Inertia (nb, 6, 6), kg, kg m, kg m^2, that the held vertices add to each body."""
+        """Return the inertia (nb, 6, 6), kg, kg m, kg m^2, that the held vertices add to each body."""
         R, C = rotation[self._slot], crossing_matrices(self._offset)
         J = np.concatenate([np.tile(np.eye(3), (len(R), 1, 1)), -R @ C], axis=2)
         added = np.zeros((self._nb, 6, 6))
@@ -165,41 +165,44 @@ class AttachedMeshes:
         return added
 
     def responses(self, x: np.ndarray) -> list[Response]:
-        """Responses of each mesh with vertices at ``x`` (n, 3)."""
+        """Return the responses of each mesh with vertices at ``x`` (n, 3)."""
         return [mesh.response(part) for mesh, part in zip(self.meshes, self._parts(x), strict=True)]
 
     def viscosities(self, x: np.ndarray, v: np.ndarray) -> list[Viscosity]:
-        """Viscous stresses of each mesh, vertices at ``x``, velocities ``v`` (n, 3); [] if no material is damped."""
+        """Return viscous stresses of each mesh, vertices at ``x``, velocities ``v`` (n, 3).
+
+        [] if no material is damped.
+        """
         if not self.damped:
             return []
         parts = zip(self.meshes, self._parts(x), self._parts(v), strict=True)
         return [mesh.viscosity(place, velocity) for mesh, place, velocity in parts]
 
     def forces(self, x: np.ndarray, responses: Sequence[Response | Viscosity]) -> np.ndarray:
-        """Forces (n, 3), N, of the material on the vertices; zero if ``responses`` is empty."""
+        """Return forces (n, 3), N, of the material on the vertices; zero if ``responses`` is empty."""
         if not responses:
             return np.zeros_like(x)
         parts = zip(self.meshes, self._parts(x), responses, strict=True)
-        return np.concatenate([mesh.forces(part, own) for mesh, part, own in parts])
+        return np.concatenate([mesh.forces(part, response) for mesh, part, response in parts])
 
     def by_element(self, vectors: np.ndarray, responses: Sequence[Response | Viscosity]) -> np.ndarray:
-        """The sums over the vertices of each element (m,) of the product of ``vectors`` (n, 3) and its force, N."""
+        """Return sums (m,) over each element's vertices of the product of ``vectors`` (n, 3) and its force, N."""
         if not responses:
             return np.zeros(sum(len(mesh.elements) for mesh in self.meshes))
         parts = zip(self.meshes, self._parts(vectors), responses, strict=True)
         return np.concatenate(
-            [np.einsum("mki,mki->m", part[mesh.elements], mesh.on_vertices(own)) for mesh, part, own in parts]
+            [np.einsum("mki,mki->m", part[mesh.elements], mesh.on_vertices(response)) for mesh, part, response in parts]
         )
 
     def energy(self, responses: list[Response]) -> float:
-        """Elastic energy, J."""
-        return float(sum(mesh.stored(own) for mesh, own in zip(self.meshes, responses, strict=True)))
+        """Return the elastic energy, J."""
+        return float(sum(mesh.stored(response) for mesh, response in zip(self.meshes, responses, strict=True)))
 
     def stiffness(
         self, responses: list[Response], share: float, inertia: bool, projected: bool = False,
         damping: tuple[list[Viscosity], float] = ([], 0.0),
     ) -> Stiffness:  # fmt: skip
-        """The matrix ``share`` K + M + f D: K from ``responses``, M only if ``inertia``.
+        """Return the matrix ``share`` K + M + f D: K from ``responses``, M only if ``inertia``.
 
         ``damping``: (viscosities, f); D is the derivative of minus the viscous forces by velocities.
         ``projected``: see `ElasticMesh.blocks`.
@@ -218,10 +221,10 @@ class AttachedMeshes:
 
     def _entries(self, responses: Sequence[Response | Viscosity], projected: bool = False) -> np.ndarray:
         parts = zip(self.meshes, responses, strict=True)
-        return np.concatenate([mesh.blocks(own, projected).ravel() for mesh, own in parts])
+        return np.concatenate([mesh.blocks(response, projected).ravel() for mesh, response in parts])
 
     def slopes(self, responses: Sequence[Response | Viscosity]) -> csc_array:
-        """Derivatives (3 n, 3 n) of minus the forces: elastic ones by positions, N/m, viscous ones by velocities."""
+        """Return derivatives (3 n, 3 n) of minus the forces, elastic by positions, N/m, viscous by velocities."""
         n = len(self.points)
         if not responses:
             return csc_array((3 * n, 3 * n))
@@ -229,24 +232,26 @@ class AttachedMeshes:
         return coo_array((self._entries(responses), (rows, columns)), shape=(3 * n, 3 * n)).tocsc()
 
     def leverage(self, motion: np.ndarray, load: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-        """Derivatives (nb, 3) by rotation vectors, body axes, of ``load`` (held, 3) . `velocities`."""
-        own, sums = np.einsum("nji,nj->ni", rotation[self._slot], load), np.zeros((self._nb, 3))
-        np.add.at(sums, self._slot, np.cross(np.cross(motion[self._slot, 3:], self._offset), own))
+        """Return derivatives (nb, 3) by rotation vectors, body axes, of ``load`` (held, 3) . `velocities`."""
+        body_load, sums = np.einsum("nji,nj->ni", rotation[self._slot], load), np.zeros((self._nb, 3))
+        np.add.at(sums, self._slot, np.cross(np.cross(motion[self._slot, 3:], self._offset), body_load))
         return sums
 
     def carried_velocities(self, motion: np.ndarray) -> np.ndarray:
-        """Velocity (held, 3) of the centre of the body of each held vertex, from ``motion`` (nb, 6)."""
+        """Return the velocity (held, 3) of the centre of the body of each held vertex, from ``motion`` (nb, 6)."""
         return motion[self._slot, :3]
 
     @cached_property
     def _of_entries(self) -> tuple[np.ndarray, np.ndarray]:
-        """Row and column in the (3 n, 3 n) matrix of each entry of the blocks of all elements."""
+        """Return the row and column in the (3 n, 3 n) matrix of each entry of the blocks of all elements."""
         elements = [mesh.elements + first for mesh, first in zip(self.meshes, self.first, strict=False)]
-        columns = [(3 * own[:, :, None] + np.arange(3)).reshape(len(own), 3 * own.shape[1]) for own in elements]
+        columns = [
+            (3 * element[:, :, None] + np.arange(3)).reshape(len(element), 3 * element.shape[1]) for element in elements
+        ]
         return _down(columns), _along(columns)
 
     def factors(self, matrix: csc_array, more: np.ndarray | None = None) -> Any:
-        """Factors, with a method ``solve``, of `Stiffness.free` with ``more`` (3 f,) added to its diagonal."""
+        """Return factors, with a method ``solve``, of `Stiffness.free` with ``more`` (3 f,) added to its diagonal."""
         if more is not None:
             matrix = matrix.copy()  # a sum would drop zeros, and `VertexOrder` needs the same pattern each time
             matrix.setdiag(matrix.diagonal() + more)
@@ -255,7 +260,7 @@ class AttachedMeshes:
         return self._vertex_order.factor(matrix)
 
     def power(self, force: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """(meshes,) W, of ``force`` (n, 3) on vertices with the velocities ``v`` (n, 3)."""
+        """Return the power (meshes,), W, of ``force`` (n, 3) on vertices with the velocities ``v`` (n, 3)."""
         return np.add.reduceat(np.sum(force * v, axis=1), self.first[:-1])
 
     def _parts(self, x: np.ndarray) -> list[np.ndarray]:
@@ -267,8 +272,11 @@ class AttachedMeshes:
         number[self.free], number[self.held] = np.arange(len(self.free)), np.arange(len(self.held))
         is_free[self.free], is_held[self.held] = 1, 1
         elements = [mesh.elements + first for mesh, first in zip(self.meshes, self.first, strict=False)]
-        columns = [(3 * number[own][:, :, None] + np.arange(3)).reshape(len(own), 3 * own.shape[1]) for own in elements]
-        free, held = ([np.repeat(mark[own], 3, axis=1) > 0 for own in elements] for mark in (is_free, is_held))
+        columns = [
+            (3 * number[element][:, :, None] + np.arange(3)).reshape(len(element), 3 * element.shape[1])
+            for element in elements
+        ]
+        free, held = ([np.repeat(mark[element], 3, axis=1) > 0 for element in elements] for mark in (is_free, is_held))
         rows, across = _down(columns), _along(columns)
 
         def pattern(of_rows: list[np.ndarray], of_columns: list[np.ndarray], shape: tuple[int, int]) -> SparsePattern:
@@ -279,17 +287,17 @@ class AttachedMeshes:
 
 
 def _down(values: list[np.ndarray]) -> np.ndarray:
-    """The one of ``values`` (m, w) that belongs to the row of each entry of blocks (m, w, w)."""
-    return np.concatenate([np.repeat(own, own.shape[1], axis=1).ravel() for own in values])
+    """Return the entry of ``values`` (m, w) for the row of each entry of blocks (m, w, w)."""
+    return np.concatenate([np.repeat(rows, rows.shape[1], axis=1).ravel() for rows in values])
 
 
 def _along(values: list[np.ndarray]) -> np.ndarray:
-    """The one of ``values`` (m, w) that belongs to the column of each entry of blocks (m, w, w)."""
-    return np.concatenate([np.tile(own, (1, own.shape[1])).ravel() for own in values])
+    """Return the entry of ``values`` (m, w) for the column of each entry of blocks (m, w, w)."""
+    return np.concatenate([np.tile(rows, (1, rows.shape[1])).ravel() for rows in values])
 
 
 def crossing_matrices(vectors: np.ndarray) -> np.ndarray:
-    """Matrices (n, 3, 3) that take y to v x y, for each v of ``vectors`` (n, 3)."""
+    """Return matrices (n, 3, 3) that take y to v x y, for each v of ``vectors`` (n, 3)."""
     C = np.zeros((len(vectors), 3, 3))
     for a, b, c in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         C[:, a, b], C[:, b, a] = -vectors[:, c], vectors[:, c]

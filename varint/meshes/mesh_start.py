@@ -31,7 +31,7 @@ SHIFT = 1e-12  # of the largest stiffness: that of a mesh held at a point or a l
 
 
 def state_with_meshes(structure: Structure, compiled: Compiled, state: State) -> State:
-    """The state with all vertices as a run starts from it; itself where it has them, or where there are none.
+    """Return the state with all vertices at the start of a run; itself if it has vertices, or there are none.
 
     Raises StateError.
     """
@@ -46,24 +46,24 @@ def state_with_meshes(structure: Structure, compiled: Compiled, state: State) ->
 
 
 def vertices_at(structure: Structure, compiled: Compiled, state: State) -> list[np.ndarray]:
-    """Places (n, 3), m, world, of the vertices of each mesh at a state, see `state_with_meshes`."""
-    found = state_with_meshes(structure, compiled, state)
-    return list(found.vertices.values()) if isinstance(found, MeshState) else []
+    """Return the places (n, 3), m, world, of the vertices of each mesh at a state, see `state_with_meshes`."""
+    with_vertices = state_with_meshes(structure, compiled, state)
+    return list(with_vertices.vertices.values()) if isinstance(with_vertices, MeshState) else []
 
 
 def start_along(
     meshes: AttachedMeshes, position: np.ndarray, rotation: np.ndarray, motion: np.ndarray,
-    given: np.ndarray | None = None,
+    velocities: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Places and velocities (n, 3) of all vertices at the start, with bodies as in `AttachedMeshes.place`.
+    """Return places and velocities (n, 3) of all vertices at the start, with bodies as in `AttachedMeshes.place`.
 
-    ``motion`` (nb, 6): of these. ``given`` (2, n, 3): places and velocities of free vertices, which are else in
+    ``motion`` (nb, 6): of these. ``velocities`` (2, n, 3): places and velocities of free vertices, which are else in
     equilibrium and move along. Raises StateError.
     """
-    if given is not None:
-        x, v = given[0].copy(), np.zeros_like(meshes.points)
+    if velocities is not None:
+        x, v = velocities[0].copy(), np.zeros_like(meshes.points)
         meshes.place(position, rotation, x)
-        v[meshes.free], v[meshes.held] = given[1, meshes.free], meshes.velocities(motion, rotation)
+        v[meshes.free], v[meshes.held] = velocities[1, meshes.free], meshes.velocities(motion, rotation)
         return x, v
     x, v = meshes.points.copy(), np.zeros_like(meshes.points)
     meshes.place(position, rotation, x)
@@ -83,20 +83,22 @@ def equilibrium(meshes: AttachedMeshes, x: np.ndarray, turns: np.ndarray) -> Non
     if np.array_equal(x[tied], meshes.points[tied]) and np.abs(turns[tied] - np.eye(3)).max(initial=0.0) < NO_TURN:
         x[meshes.free] = meshes.points[meshes.free]
         return
-    for mesh, first, own, free in _parts(meshes):
+    for mesh, first, vertices, free in _parts(meshes):
         R, a, b = np.eye(3), np.zeros(3), np.zeros(3)
-        if len(own):
-            R, a, b = _closest_rotation(meshes.points[own], x[own], turns[own])
+        if len(vertices):
+            R, a, b = _closest_rotation(meshes.points[vertices], x[vertices], turns[vertices])
         x[free] = (meshes.points[free] - a) @ R.T + b
         if isinstance(mesh, SpringNet):
-            x[free] += _spread(mesh, own - first, x[own] - ((meshes.points[own] - a) @ R.T + b), free - first)
+            x[free] += _spread(
+                mesh, vertices - first, x[vertices] - ((meshes.points[vertices] - a) @ R.T + b), free - first
+            )
     settling = meshes.settling
     if settling.any():
         _settle(meshes, x, settling)
 
 
 def _settle(meshes: AttachedMeshes, x: np.ndarray, settling: np.ndarray) -> None:
-    """Newton's method for the ``settling`` (free,) among the free vertices."""
+    """Find the equilibrium of the ``settling`` (free,) among the free vertices by Newton's method."""
     free = meshes.free[settling]
     responses = meshes.responses(x)
     energy = meshes.energy(responses)
@@ -115,14 +117,14 @@ def _settle(meshes: AttachedMeshes, x: np.ndarray, settling: np.ndarray) -> None
         for _ in range(HALVINGS):
             tried = x.copy()
             tried[free] += share * step
-            found = meshes.responses(tried)
-            after = meshes.energy(found)
+            reaction = meshes.responses(tried)
+            after = meshes.energy(reaction)
             if after <= energy - 1e-4 * share * slope + slack:
                 break
             share *= 0.5
         else:
             break
-        x[:], responses, energy = tried, found, after
+        x[:], responses, energy = tried, reaction, after
     raise StateError(
         "no equilibrium of the deformable bodies was found with their bodies at the start: begin nearer to the pose in"
         " which they are undeformed"
@@ -139,20 +141,20 @@ def velocities_along(meshes: AttachedMeshes, x: np.ndarray, v: np.ndarray, spins
         _move_along(meshes, x, v, spins)
     else:
         v[meshes.free] = 0.0
-    for (_, first, _, free), given in zip(_parts(meshes), meshes.given_velocities, strict=True):
-        if given is not None:
-            v[free] = given[free - first]
+    for (_, first, _, free), velocity in zip(_parts(meshes), meshes.given_velocities, strict=True):
+        if velocity is not None:
+            v[free] = velocity[free - first]
 
 
 def _move_along(meshes: AttachedMeshes, x: np.ndarray, v: np.ndarray, spins: np.ndarray) -> None:
-    for mesh, first, own, free in _parts(meshes):
+    for mesh, first, vertices, free in _parts(meshes):
         v[free] = 0.0
-        if len(own):
-            places = np.concatenate([free, own])
-            rigid = _rigid_velocity(x[own], v[own], spins[own], x[places])
+        if len(vertices):
+            places = np.concatenate([free, vertices])
+            rigid = _rigid_velocity(x[vertices], v[vertices], spins[vertices], x[places])
             v[free] = rigid[: len(free)]
             if isinstance(mesh, SpringNet):
-                v[free] += _spread(mesh, own - first, v[own] - rigid[len(free) :], free - first)
+                v[free] += _spread(mesh, vertices - first, v[vertices] - rigid[len(free) :], free - first)
     settling = meshes.settling
     if settling.any():
         stiffness = meshes.stiffness(meshes.responses(x), 1.0, inertia=False)
@@ -165,23 +167,23 @@ def _move_along(meshes: AttachedMeshes, x: np.ndarray, v: np.ndarray, spins: np.
 
 
 def _parts(meshes: AttachedMeshes) -> Iterator[tuple[ElasticMesh, int, np.ndarray, np.ndarray]]:
-    """Each mesh with its first vertex, and its attached and free ones, by numbers among all."""
+    """Yield each mesh with its first vertex, and its attached and free vertices, by numbers among all."""
     is_free = np.zeros(len(meshes.points), dtype=bool)
     is_free[meshes.free] = True
     for mesh, first in zip(meshes.meshes, meshes.first, strict=False):
-        own = first + np.arange(len(mesh.points))
-        yield mesh, int(first), own[~is_free[own]], own[is_free[own]]
+        vertices = first + np.arange(len(mesh.points))
+        yield mesh, int(first), vertices[~is_free[vertices]], vertices[is_free[vertices]]
 
 
 def _spread(net: SpringNet, known: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Values at the vertices ``wanted`` of a net by the ``values`` at the ``known`` ones, see `SpringNet.spread`."""
+    """Return values at the ``wanted`` vertices of a net from ``values`` at ``known`` ones, see `SpringNet.spread`."""
     every, mask = np.zeros_like(net.points), np.zeros(len(net.points), dtype=bool)
     every[known], mask[known] = values, True
     return net.spread(every, mask)[wanted]
 
 
 def _among(K: csc_array, chosen: np.ndarray) -> csc_array:
-    """Rows and columns of the ``chosen`` (free,) vertices."""
+    """Return the rows and columns of the ``chosen`` (free,) vertices."""
     if chosen.all():
         return K
     columns = np.repeat(chosen, 3)
@@ -195,7 +197,7 @@ def _solver(K):  # type: ignore[no-untyped-def]
 def _closest_rotation(
     points: np.ndarray, x: np.ndarray, turns: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """R and centres a, b of the rigid motion R (p - a) + b closest to that of ``points`` (n, 3) to ``x`` (Kabsch).
+    """Return R and centres a, b of the rigid motion R (p - a) + b closest to that of ``points`` (n, 3) to ``x``.
 
     Where points on a line leave a turn about it undetermined, that closest to the mean of ``turns`` (n, 3, 3).
     """
@@ -215,14 +217,14 @@ def _closest_rotation(
 
 
 def _rotation_in(matrix: np.ndarray) -> np.ndarray:
-    """The rotation (3, 3) closest to a matrix."""
+    """Return the rotation (3, 3) closest to a matrix."""
     U, _, Vt = np.linalg.svd(matrix)
     U[:, 2] *= np.sign(np.linalg.det(U) * np.linalg.det(Vt))
     return U @ Vt
 
 
 def _rigid_velocity(x: np.ndarray, v: np.ndarray, spins: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Velocities ``at`` (m, 3) of the rigid motion nearest to ``v`` (n, 3) of points at ``x``, in least squares.
+    """Return velocities ``at`` (m, 3) of the rigid motion nearest to ``v`` (n, 3) of points at ``x``, in least squares.
 
     Where points on a line leave a spin about it undetermined, that of the mean of ``spins`` (n, 3).
     """

@@ -24,18 +24,18 @@ class MeshState(State):
     vertex_velocities: Mapping[str, np.ndarray]  # the same to velocities (n, 3), m/s, world
 
     def of_bodies(self, *motion: np.ndarray) -> "MeshState":
-        """See `State`; the vertices stay where they are."""
+        """Return the state with other bodies, see `State`; the vertices stay where they are."""
         x, quat, v, w = motion
         return MeshState(x, quat, v, w, self.vertices, self.vertex_velocities)
 
     @property
     def all_vertices(self) -> np.ndarray:
-        """(2, n, 3) places and velocities of all vertices, one mesh after another."""
-        return np.array([np.concatenate([*own.values()]) for own in (self.vertices, self.vertex_velocities)])
+        """Return places and velocities (2, n, 3) of all vertices, one mesh after another."""
+        return np.array([np.concatenate([*arrays.values()]) for arrays in (self.vertices, self.vertex_velocities)])
 
     def of_vertices(self, motion: np.ndarray) -> "MeshState":
-        """This state with other places and velocities (2, n, 3) of all vertices."""
-        ends = np.cumsum([len(own) for own in self.vertices.values()])
+        """Return the state with other places and velocities (2, n, 3) of all vertices."""
+        ends = np.cumsum([len(places) for places in self.vertices.values()])
         parts = [dict(zip(self.vertices, np.split(each, ends[:-1]), strict=True)) for each in motion]
         return replace(self, vertices=parts[0], vertex_velocities=parts[1])
 
@@ -47,34 +47,34 @@ class MeshState(State):
 
 def by_mesh(structure: Structure, array: np.ndarray) -> dict[str, np.ndarray]:
     """Name of each deformable body or net to its part (..., n, 3) of an array of all vertices."""
-    first, found = 0, {}
+    first, parts = 0, {}
     for body in soft_meshes(structure):
         last = first + body.count
-        found[body.name] = array[..., first:last, :]
+        parts[body.name] = array[..., first:last, :]
         first = last
-    return found
+    return parts
 
 
 def vertices_of(structure: Structure, state: object) -> np.ndarray | None:
-    """(2, n, 3) places and velocities of all vertices in a state to start from; None where it has none.
+    """Return places and velocities (2, n, 3) of all vertices in an initial state; None if it has none.
 
     Raises StateError where they are not those of the deformable bodies and nets.
     """
     if not isinstance(state, MeshState):
         return None
     wanted = {body.name: (body.count, 3) for body in soft_meshes(structure)}
-    found = []
-    for what, given in (("vertices", state.vertices), ("vertex_velocities", state.vertex_velocities)):
-        if set(given) != set(wanted):
+    arrays = []
+    for key, by_name in (("vertices", state.vertices), ("vertex_velocities", state.vertex_velocities)):
+        if set(by_name) != set(wanted):
             names = ", ".join(map(repr, wanted)) or "none"
-            raise StateError(f"{what} of the state must be those of the deformable bodies and nets, {names}")
-        parts = [array_of(given[name], shape, f"{what} of '{name}'", StateError) for name, shape in wanted.items()]
-        found.append(np.concatenate([*parts, np.zeros((0, 3))]))
-    return np.array(found)
+            raise StateError(f"{key} of the state must be those of the deformable bodies and nets, {names}")
+        parts = [array_of(by_name[name], shape, f"{key} of '{name}'", StateError) for name, shape in wanted.items()]
+        arrays.append(np.concatenate([*parts, np.zeros((0, 3))]))
+    return np.array(arrays)
 
 
 def with_vertices(structure: Structure, state: State, motion: np.ndarray) -> State:
-    """A state with places and velocities (2, n, 3) of all vertices; itself where there are none."""
+    """Return a state with places and velocities (2, n, 3) of all vertices; itself without vertices."""
     if not motion.size:
         return state
     parts = (by_mesh(structure, each) for each in motion)

@@ -11,7 +11,7 @@ WHAT = "deformable bodies"
 
 @njit(seconds=1, what=WHAT)
 def find_fill(starts, rows, parent, count, mark):
-    """Elimination tree ``parent`` (n,), -1 at roots, and ``count`` (n,) of entries in each column of L."""
+    """Return the elimination tree ``parent`` (n,), -1 at roots, and ``count`` (n,) of entries in each column of L."""
     for k in range(parent.size):
         parent[k], mark[k], count[k] = -1, k, 0
         for p in range(starts[k], starts[k + 1]):
@@ -71,7 +71,7 @@ def factor_sparse(starts, rows, values, tree, L, D, scratch):
 
 @njit(seconds=1, what=WHAT)
 def solve_sparse(order, L, D, right, X, out):
-    """Solutions ``out`` (n, w) for ``right`` (n, w), of which ``order`` (n,) has the rows in turn.
+    """Return solutions ``out`` (n, w) for ``right`` (n, w), of which ``order`` (n,) has the rows in turn.
 
     ``X`` (n, w): scratch.
     """

@@ -11,7 +11,7 @@ WHAT = "deformable bodies"
 
 @njit(seconds=1, what=WHAT)
 def place_vertices(position, rotation, vertices, slot, arm, x):
-    """The places of ``vertices`` into ``x``: position + R arm."""
+    """Return the places of ``vertices`` into ``x``: position + R arm."""
     for n in range(vertices.size):
         s = slot[n]
         R = rotation[s]
@@ -22,7 +22,7 @@ def place_vertices(position, rotation, vertices, slot, arm, x):
 
 @njit(seconds=1, what=WHAT)
 def move_vertices(motion, rotation, slot, arm, v):
-    """Velocities ``v`` (n, 3), m/s: v + R (w x arm)."""
+    """Return velocities ``v`` (n, 3), m/s: v + R (w x arm)."""
     for n in range(slot.size):
         s = slot[n]
         R, w = rotation[s], motion[s, 3:]

@@ -25,8 +25,8 @@ class VertexOrder:
         starts = np.searchsorted(column, np.arange(size // 3 + 1))
         diagonal = np.where(row == column, float(size), 1.0)  # so large that no other entry is a pivot
         graph = csc_array((diagonal, row, starts), shape=(size // 3, size // 3))
-        found = splu(graph, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-        self._order = (3 * np.argsort(found.perm_c)[:, None] + np.arange(3)).ravel()
+        factors = splu(graph, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        self._order = (3 * np.argsort(factors.perm_c)[:, None] + np.arange(3)).ravel()
         numbered = csc_array((np.arange(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
         self._ordered = numbered[self._order][:, self._order]
         self._ordered.sort_indices()  # which SuperLU would do to the shared indices alone
@@ -37,7 +37,7 @@ class VertexOrder:
         self._is_slim = float(np.sum(count.astype(float) ** 2)) <= SLIM
 
     def factor(self, matrix: csc_array) -> "OrderedFactors | SlimFactors":
-        """Factors of a matrix of the pattern."""
+        """Return the factors of a matrix of the pattern."""
         ordered = self._ordered
         data = matrix.data[ordered.data]
         if self._is_slim:
@@ -57,11 +57,11 @@ class SlimFactors:
         self.size = len(D) + 2 * len(L[1])
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        """The solution for one right-hand side (3 n,) or several (3 n, k)."""
+        """Return the solution for one right-hand side (3 n,) or several (3 n, k)."""
         columns = np.ascontiguousarray(right).reshape(len(right), -1)
-        X, found = np.empty((2, *columns.shape))
-        solve_sparse(self._order, self._L, self._D, columns, X, found)
-        return found.reshape(right.shape)
+        X, solution = np.empty((2, *columns.shape))
+        solve_sparse(self._order, self._L, self._D, columns, X, solution)
+        return solution.reshape(right.shape)
 
 
 class OrderedFactors:
@@ -76,12 +76,12 @@ class OrderedFactors:
         self.size = int(self._lu.nnz)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        """The solution for one right-hand side (3 n,) or several (3 n, k)."""
-        found, ordered = np.empty(right.shape), right[self._order]
+        """Return the solution for one right-hand side (3 n,) or several (3 n, k)."""
+        solution, ordered = np.empty(right.shape), right[self._order]
         if right.ndim == 1:
-            found[self._order] = self._lu.solve(ordered)
-            return found
+            solution[self._order] = self._lu.solve(ordered)
+            return solution
         for first in range(0, right.shape[1], FEW):
             few = slice(first, first + FEW)
-            found[self._order, few] = self._lu.solve(ordered[:, few])
-        return found
+            solution[self._order, few] = self._lu.solve(ordered[:, few])
+        return solution

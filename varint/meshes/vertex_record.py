@@ -22,6 +22,6 @@ def check_vertices(structure: Structure, nodes: Any) -> None:
 
 
 def subtract_lost(structure: Structure, work: np.ndarray, lost: np.ndarray) -> None:
-    """Subtract what damping ``lost`` (T, meshes), J, from the ``work`` (T, forces) of the forces of the meshes."""
+    """Subtract the damping ``lost`` (T, meshes), J, from the ``work`` (T, forces) of the forces of the meshes."""
     names = [force.name for force in structure.forces]
     work[:, [names.index(body.name) for body in soft_meshes(structure)]] -= lost

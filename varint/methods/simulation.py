@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from inspect import signature
 from pathlib import Path
 
 from numpy.typing import ArrayLike
@@ -16,13 +15,15 @@ from varint.mechanism.mechanism import Mechanism
 from varint.methods.variational.method import Variational
 from varint.model.state import State
 from varint.results.locked import warn_if_locked
-from varint.runs.method import Method, refuse_unknown, solve, trajectory_of
-from varint.runs.parts import parts_of
+from varint.runs.method import Method, solve, trajectory_of
+from varint.runs.parts import Arguments, parts_of, with_arguments
 from varint.runs.problem import Problem, Recording
 from varint.runs.trajectory import Trajectory
 
 
+@with_arguments
 def simulate(
+    arguments: Arguments,
     mechanism: Mechanism | Problem,
     duration: float | Method | None = None,
     dt: float | str | Recording | None = None,
@@ -44,7 +45,6 @@ def simulate(
     progress: Callable[[float, float], object] | None = None,
     overwrite: bool = False,
     on_unresolved: str = "warn",
-    **others: object,
 ) -> Trajectory:
     """Simulate a mechanism: ``simulate(problem, method, recording)``, or by keywords with the variational integrator.
 
@@ -74,12 +74,10 @@ def simulate(
         A step could not be solved; carries the trajectory up to there. UnresolvedError, which is one: see
         ``on_unresolved``.
     """
-    given = locals()
-    refuse_unknown(others, signature(simulate).parameters)
-    problem, method, recording = parts_of(simulate, given, Variational)
+    problem, method, recording = parts_of(arguments, Variational)
     trajectory = solve(problem, method, recording)
-    method.report(trajectory, stacklevel=3)
-    warn_if_locked(trajectory, stacklevel=3)
+    method.report(trajectory, stacklevel=4)
+    warn_if_locked(trajectory, stacklevel=4)
     return trajectory
 
 

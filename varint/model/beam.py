@@ -51,7 +51,7 @@ def beam(
     curvature: float = 0.0,
     damping: float = 0.0,
 ) -> MechanismParts:
-    """An elastic beam from ``point_a`` of body a to ``point_b`` of body b (3,), m, world, reference.
+    """Return an elastic beam from ``point_a`` of body a to ``point_b`` of body b (3,), m, world, reference.
 
     Parameters
     ----------
@@ -72,14 +72,14 @@ def beam(
 
     Without loads the beam keeps the shape of the reference configuration. Raises MechanismError.
     """
-    what = f"beam '{check_name(name, 'a beam')}'"
-    a, b = _points(point_a, point_b, what)
-    elements = whole_number(elements, f"elements of {what}", 1, most=MOST)
-    of_type(section, Section, f"section of {what}", MechanismError)
-    damping = not_negative(damping, f"damping of {what}")
-    ends = _ends(body_a, body_b, elements, what)
-    axes = _chord_axes(b - a, normal, what)
-    points, frames, middles, length = _arc(a, b, axes, finite(curvature, f"curvature of {what}"), elements, what)
+    label = f"beam '{check_name(name, 'a beam')}'"
+    a, b = _points(point_a, point_b, label)
+    elements = whole_number(elements, f"elements of {label}", 1, most=MOST)
+    of_type(section, Section, f"section of {label}", MechanismError)
+    damping = not_negative(damping, f"damping of {label}")
+    ends = _ends(body_a, body_b, elements, label)
+    axes = _chord_axes(b - a, normal, label)
+    points, frames, middles, length = _arc(a, b, axes, finite(curvature, f"curvature of {label}"), elements, label)
     stiffness = section.stiffness(length)
     masses = _shares(elements)
     bodies = [
@@ -89,7 +89,7 @@ def beam(
     ]
     names = [WORLD if ends.get(k) == WORLD else f"{name} {k}" for k in range(elements + 1)]
     if not bodies:
-        raise MechanismError(f"{what} has no node that moves: give it more elements or free one end")
+        raise MechanismError(f"{label} has no node that moves: give it more elements or free one end")
     joints: list[Joint] = [
         REGISTRY["Fixed"](names[k], ends[k], names[k], point=points[k]) for k in ends if names[k] != WORLD
     ]
@@ -122,7 +122,7 @@ def cable(
     damping: float = 0.0,
     down: ArrayLike = (0.0, 0.0, -1.0),
 ) -> MechanismParts:
-    """A cable without bending stiffness, held at ``point_a`` of body a and ``point_b`` of body b (3,), m, world.
+    """Return a cable without bending stiffness, held at ``point_a`` of body a and ``point_b`` of body b (3,), m, world.
 
     Parameters
     ----------
@@ -142,16 +142,16 @@ def cable(
 
     Raises MechanismError.
     """
-    what = f"cable '{check_name(name, 'a cable')}'"
-    a, b = _points(point_a, point_b, what)
-    elements = whole_number(elements, f"elements of {what}", 2, most=MOST)
-    of_type(section, Section, f"section of {what}", MechanismError)
+    label = f"cable '{check_name(name, 'a cable')}'"
+    a, b = _points(point_a, point_b, label)
+    elements = whole_number(elements, f"elements of {label}", 2, most=MOST)
+    of_type(section, Section, f"section of {label}", MechanismError)
     for end, which in ((body_a, "body_a"), (body_b, "body_b")):
-        check_name(end, f"{which} of {what}")
+        check_name(end, f"{which} of {label}")
     distance = float(np.linalg.norm(b - a))
-    whole = distance if length is None else positive(length, f"length of {what}")
-    rest, damping = whole / elements, not_negative(damping, f"damping of {what}")
-    points = sagging_points(a, b, rest, elements, unit_axis(down, f"down of {what}"), what)
+    whole = distance if length is None else positive(length, f"length of {label}")
+    rest, damping = whole / elements, not_negative(damping, f"damping of {label}")
+    points = sagging_points(a, b, rest, elements, unit_axis(down, f"down of {label}"), label)
     ends, bodies, joints, names = {0: body_a, elements: body_b}, [], [], []
     for k, point in enumerate(points):
         parent = ends.get(k, WORLD)
@@ -171,46 +171,46 @@ def cable(
     return MechanismParts(bodies, joints, forces)
 
 
-def _points(point_a: ArrayLike, point_b: ArrayLike, what: str) -> tuple[np.ndarray, np.ndarray]:
-    a, b = array_of(point_a, (3,), f"point_a of {what}"), array_of(point_b, (3,), f"point_b of {what}")
-    bounded(np.array([a, b]), f"points of {what}")
+def _points(point_a: ArrayLike, point_b: ArrayLike, label: str) -> tuple[np.ndarray, np.ndarray]:
+    a, b = array_of(point_a, (3,), f"point_a of {label}"), array_of(point_b, (3,), f"point_b of {label}")
+    bounded(np.array([a, b]), f"points of {label}")
     if np.linalg.norm(b - a) == 0.0:
-        raise MechanismError(f"{what} needs two points that are apart")
+        raise MechanismError(f"{label} needs two points that are apart")
     return a, b
 
 
-def _ends(body_a: str | None, body_b: str | None, elements: int, what: str) -> dict[int, str]:
-    """The body that each clamped end is fixed to, by node."""
+def _ends(body_a: str | None, body_b: str | None, elements: int, label: str) -> dict[int, str]:
+    """Return the body that each clamped end is fixed to, by node."""
     ends = {}
     for node, body, which in ((0, body_a, "body_a"), (elements, body_b, "body_b")):
         if body is not None:
-            ends[node] = check_name(body, f"{which} of {what}")
+            ends[node] = check_name(body, f"{which} of {label}")
     return ends
 
 
-def _chord_axes(chord: np.ndarray, normal: ArrayLike | None, what: str) -> np.ndarray:
-    """(3, 3) columns x along the chord, y along the normal's part across it, z."""
+def _chord_axes(chord: np.ndarray, normal: ArrayLike | None, label: str) -> np.ndarray:
+    """Return axes (3, 3), columns: x along the chord, y along the normal's part across it, z."""
     x = chord / np.linalg.norm(chord)
     if normal is None:
         y = frame_about(x)[:, 0]
     else:
-        y = unit_axis(normal, f"normal of {what}")
+        y = unit_axis(normal, f"normal of {label}")
         y = y - (y @ x) * x
         if np.linalg.norm(y) < 1e-6:
-            raise MechanismError(f"normal of {what} must not be along the beam, got {np.asarray(normal).tolist()}")
+            raise MechanismError(f"normal of {label} must not be along the beam, got {np.asarray(normal).tolist()}")
         y = y / np.linalg.norm(y)
     return np.column_stack([x, y, np.cross(x, y)])
 
 
 def _arc(
-    a: np.ndarray, b: np.ndarray, axes: np.ndarray, curvature: float, elements: int, what: str
+    a: np.ndarray, b: np.ndarray, axes: np.ndarray, curvature: float, elements: int, label: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """Nodes (n + 1, 3) and their axes (n + 1, 3, 3) on the arc, axes at the middles (n, 3, 3), length of an element."""
+    """Return nodes (n + 1, 3) and axes (n + 1, 3, 3) on the arc, axes at the middles (n, 3, 3), an element's length."""
     chord = float(np.linalg.norm(b - a))
     bend = 0.5 * curvature * chord  # sine of half the arc's angle
     if abs(bend) > 1.0:
         raise MechanismError(
-            f"curvature of {what} must be at most 2 over the distance of its points, {2 / chord:g} 1/m"
+            f"curvature of {label} must be at most 2 over the distance of its points, {2 / chord:g} 1/m"
         )
     half = float(np.arcsin(bend))
     angle = np.linspace(-half, half, elements + 1)
@@ -232,7 +232,7 @@ def _about_z(angle: float) -> np.ndarray:
 
 
 def _shares(elements: int) -> np.ndarray:
-    """(n + 1,) masses of the nodes in masses of an element: weights of an integral, exact for cubics from n = 2.
+    """Return masses (n + 1,) of the nodes in masses of an element: weights of an integral, exact for cubics from n = 2.
 
     So the inertia of the whole is exact, and frequencies of bending are of fourth order in the length of an element.
     """
@@ -248,16 +248,16 @@ def _node(
     name: str, point: np.ndarray, axes: np.ndarray, section: Section, length: float, pieces: tuple[bool, bool],
     share: float,
 ) -> Body:  # fmt: skip
-    """A node with half an element of ``length`` on either side, where ``pieces`` has one.
+    """Return a node with half an element of ``length`` on each side that has one of the ``pieces``.
 
     It has a ``share`` of the mass of an element, and of the rotational inertia of the section. Rotational inertia of
     the pieces, which the motion of the nodes has already, would make the error one of second order.
     """
-    size, own = section.size, section.inertia_per_length
+    size, line_inertia = section.size, section.inertia_per_length
     assert size is not None  # since the section was made
-    assert own is not None
+    assert line_inertia is not None
     l = 0.5 * length * sum(pieces)
-    mass, inertia = section.mass_per_length * length * share, length * share * own
+    mass, inertia = section.mass_per_length * length * share, length * share * line_inertia
     place = (0.25 * length * (int(pieces[1]) - int(pieces[0])), 0.0, 0.0)
     solid = (
         Solid("cylinder", np.array([0.5 * size[0], l]), np.array(place), ALONG_X)

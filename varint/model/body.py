@@ -73,30 +73,30 @@ class Body(Frozen):
 
     def __post_init__(self) -> None:
         check_name(self.name, "a body")
-        what = self.label
+        label = self.label
         if self.name == WORLD:
             raise MechanismError("'world' names the ground: give the body another name")
         set_ = lambda field, value: object.__setattr__(self, field, value)  # noqa: E731
-        set_("mass", positive(self.mass, f"mass of {what}"))
-        divisor(self.mass, f"mass of {what}")
-        set_("inertia", checked_inertia(self.inertia, what))
-        set_("position", array_of(self.position, (3,), f"position of {what}"))
-        bounded(self.position, f"position of {what}")
-        set_("quat_wxyz", unit_quaternion(self.quat_wxyz, f"quat_wxyz of {what}"))
-        set_("solids", checked_solids(self.solids, f"solids of {what}"))
-        set_("collision", self._collision(f"collision of {what}"))
+        set_("mass", positive(self.mass, f"mass of {label}"))
+        divisor(self.mass, f"mass of {label}")
+        set_("inertia", checked_inertia(self.inertia, label))
+        set_("position", array_of(self.position, (3,), f"position of {label}"))
+        bounded(self.position, f"position of {label}")
+        set_("quat_wxyz", unit_quaternion(self.quat_wxyz, f"quat_wxyz of {label}"))
+        set_("solids", checked_solids(self.solids, f"solids of {label}"))
+        set_("collision", self._collision(f"collision of {label}"))
 
     @property
     def label(self) -> str:
         """Name of the body in errors."""
         return f"body '{self.name}'"
 
-    def _collision(self, what: str) -> tuple[CollisionShape, ...]:
+    def _collision(self, label: str) -> tuple[CollisionShape, ...]:
         if not isinstance(self.collision, bool | np.bool_):
-            return checked_collision(self.collision, what)
+            return checked_collision(self.collision, label)
         if self.collision and not self.solids:
-            raise MechanismError(f"{what}: it has no solid whose shape could touch: give the shapes")
-        return tuple(shape_of_solid(solid, what) for solid in self.solids) if self.collision else ()
+            raise MechanismError(f"{label}: it has no solid whose shape could touch: give the shapes")
+        return tuple(shape_of_solid(solid, label) for solid in self.solids) if self.collision else ()
 
     def _facts(self) -> Iterable[str]:
         yield f"mass {self.mass:.6g} kg"
@@ -115,7 +115,10 @@ class Body(Frozen):
         quat_wxyz: ArrayLike = UNTURNED,
         collision: Touching = (),
     ) -> "Body":
-        """A uniform box of a ``mass``, kg, or a ``density``, kg/m^3; ``size`` (3,): its edges along body x, y, z, m."""
+        """Return a uniform box of a ``mass``, kg, or a ``density``, kg/m^3.
+
+        ``size`` (3,): edges along body x, y, z, m.
+        """
         return cls._uniform(name, shapes.box, (mass, density), (position, quat_wxyz, collision), size=size)
 
     @classmethod
@@ -131,7 +134,7 @@ class Body(Frozen):
         quat_wxyz: ArrayLike = UNTURNED,
         collision: Touching = (),
     ) -> "Body":
-        """A uniform cylinder along body z, m."""
+        """Return a uniform cylinder along body z, m."""
         return cls._uniform(
             name, shapes.cylinder, (mass, density), (position, quat_wxyz, collision), radius=radius, length=length
         )
@@ -149,7 +152,7 @@ class Body(Frozen):
         quat_wxyz: ArrayLike = UNTURNED,
         collision: Touching = (),
     ) -> "Body":
-        """A uniform cylinder of ``length`` along body z with a half sphere on each end, m."""
+        """Return a uniform cylinder of ``length`` along body z with a half sphere on each end, m."""
         return cls._uniform(
             name, shapes.capsule, (mass, density), (position, quat_wxyz, collision), radius=radius, length=length
         )
@@ -166,7 +169,7 @@ class Body(Frozen):
         quat_wxyz: ArrayLike = UNTURNED,
         collision: Touching = (),
     ) -> "Body":
-        """A uniform ball, m."""
+        """Return a uniform ball, m."""
         return cls._uniform(name, shapes.sphere, (mass, density), (position, quat_wxyz, collision), radius=radius)
 
     @classmethod
@@ -181,7 +184,7 @@ class Body(Frozen):
         quat_wxyz: ArrayLike = UNTURNED,
         collision: Touching = (),
     ) -> "Body":
-        """A uniform ellipsoid; ``semi_axes`` (3,) along body x, y, z, m."""
+        """Return a uniform ellipsoid; ``semi_axes`` (3,) along body x, y, z, m."""
         return cls._uniform(
             name, shapes.ellipsoid, (mass, density), (position, quat_wxyz, collision), semi_axes=semi_axes
         )
@@ -198,15 +201,15 @@ class Body(Frozen):
         density: float | None = None,
         collision: Touching = (),
     ) -> "Body":
-        """A uniform rod between two points (3,) of the world, body z from ``start`` to ``end``.
+        """Return a uniform rod between two points (3,) of the world, body z from ``start`` to ``end``.
 
         ``radius``: of its circular section, m; a hundredth of the length where not given (a rod
         without thickness has no inertia about its axis, and its spin could not be solved for).
         """
-        what = f"body '{check_name(name, 'a body')}'"
-        start, end = array_of(start, (3,), f"start of {what}"), array_of(end, (3,), f"end of {what}")
-        bounded([start, end], f"ends of {what}")
-        length = positive(np.linalg.norm(end - start), f"length of {what}")
+        label = f"body '{check_name(name, 'a body')}'"
+        start, end = array_of(start, (3,), f"start of {label}"), array_of(end, (3,), f"end of {label}")
+        bounded([start, end], f"ends of {label}")
+        length = positive(np.linalg.norm(end - start), f"length of {label}")
         radius = 0.01 * length if radius is None else radius
         quat = shapes.quat_from_z(end - start)
         pose = {"position": 0.5 * start + 0.5 * end, "quat_wxyz": quat}
@@ -225,18 +228,18 @@ class Body(Frozen):
         quat_wxyz: ArrayLike = UNTURNED,
         collision: Touching = (),
     ) -> "Body":
-        """A uniform solid inside a closed triangle mesh.
+        """Return a uniform solid inside a closed triangle mesh.
 
         ``vertices`` (n, 3), m, in axes parallel to the body's; ``triangles`` (k, 3) vertex numbers,
         counter-clockwise from outside. ``position`` is that of the mesh's origin: the body's own
         position, its centre of mass, follows.
         """
-        what = f"body '{check_name(name, 'a body')}'"
-        moments = shapes.mesh(vertices, triangles, what)
-        quat = unit_quaternion(quat_wxyz, f"quat_wxyz of {what}")
-        origin = array_of(position, (3,), f"position of {what}")
-        mass = _mass(mass, density, moments.volume, what)
-        bounded(origin, f"position of {what}")
+        label = f"body '{check_name(name, 'a body')}'"
+        moments = shapes.mesh(vertices, triangles, label)
+        quat = unit_quaternion(quat_wxyz, f"quat_wxyz of {label}")
+        origin = array_of(position, (3,), f"position of {label}")
+        mass = _mass(mass, density, moments.volume, label)
+        bounded(origin, f"position of {label}")
         centre = origin + rotation_matrix(quat) @ moments.centre
         corners = np.asarray(vertices, dtype=float) - moments.centre
         solid = Solid("mesh", vertices=corners, triangles=np.asarray(triangles))
@@ -246,7 +249,7 @@ class Body(Frozen):
 
     @classmethod
     def composite(cls, name: str, parts: "Sequence[Body | tuple[float, ArrayLike]]") -> "Body":
-        """Bodies and point masses welded into one.
+        """Return bodies and point masses welded into one.
 
         ``parts``: bodies, each where it is in the reference configuration, and point masses
         ``(mass, position)``, kg and m in the world. Body axes are those of the first body among
@@ -263,14 +266,14 @@ class Body(Frozen):
                 centres.append(part.position)
                 inertias.append(R @ part.inertia @ R.T)
             else:
-                what = f"part {number} of body '{name}'"
-                pair = sequence_of(part, what, "a mass and a position, or a Body")
+                label = f"part {number} of body '{name}'"
+                pair = sequence_of(part, label, "a mass and a position, or a Body")
                 if len(pair) != 2:
-                    raise MechanismError(f"{what} must be a Body or (mass, position), got {shown(part)}")
+                    raise MechanismError(f"{label} must be a Body or (mass, position), got {shown(part)}")
                 mass, position = pair
-                masses.append(positive(mass, f"mass of {what}"))
-                centres.append(array_of(position, (3,), f"position of {what}"))
-                bounded([masses[-1], *centres[-1]], f"mass and position of {what}")
+                masses.append(positive(mass, f"mass of {label}"))
+                centres.append(array_of(position, (3,), f"position of {label}"))
+                bounded([masses[-1], *centres[-1]], f"mass and position of {label}")
                 inertias.append(np.zeros((3, 3)))
         if not masses:
             raise MechanismError(f"body '{name}' has no parts")
@@ -300,45 +303,45 @@ class Body(Frozen):
         rest: tuple[ArrayLike, ArrayLike, Touching],
         **sizes: ArrayLike,
     ) -> "Body":
-        """``amount``: mass and density, one of them; ``rest``: position, orientation, and what touches."""
-        what = f"body '{check_name(name, 'a body')}'"
-        moments, (position, quat, collision) = shape(**sizes, what=what), rest
-        mass = _mass(*amount, moments.volume, what)
+        """Return a uniform body; ``amount``: mass or density; ``rest``: position, orientation, and collision shapes."""
+        label = f"body '{check_name(name, 'a body')}'"
+        moments, (position, quat, collision) = shape(**sizes, label=label), rest
+        mass = _mass(*amount, moments.volume, label)
         solid = Solid(shape.__name__, np.hstack([np.ravel(size) for size in sizes.values()]))
         inertia = mass * moments.inertia
         pose = {"position": position, "quat_wxyz": quat}
         return cls(name, mass=mass, inertia=inertia, **pose, solids=[solid], collision=collision)  # type: ignore[arg-type]
 
 
-def _mass(mass: float | None, density: float | None, volume: float, what: str) -> float:
-    """kg, of what is given by its mass or by its density, kg/m^3."""
+def _mass(mass: float | None, density: float | None, volume: float, label: str) -> float:
+    """Return the mass, kg, from a mass or a density, kg/m^3."""
     if (mass is None) == (density is None):
         which = "neither" if mass is None else "both"
-        raise MechanismError(f"{what} needs mass or density, one of the two, got {which}")
+        raise MechanismError(f"{label} needs mass or density, one of the two, got {which}")
     if density is not None:
-        mass = positive(density, f"density of {what}") * volume
-    mass = positive(mass, f"mass of {what}")  # type: ignore[arg-type]
-    bounded(mass, f"mass of {what}")
+        mass = positive(density, f"density of {label}") * volume
+    mass = positive(mass, f"mass of {label}")  # type: ignore[arg-type]
+    bounded(mass, f"mass of {label}")
     return mass
 
 
-def checked_inertia(value: ArrayLike, what: str) -> np.ndarray:
-    """The inertia (3, 3), kg m^2, of a body that ``what`` names; symmetric. Raises MechanismError if no body has it."""
-    inertia = array_of(value, (3, 3), f"inertia of {what}")
-    bounded(inertia, f"inertia of {what}")
+def checked_inertia(value: ArrayLike, label: str) -> np.ndarray:
+    """Return the symmetric inertia (3, 3), kg m^2, of a body that ``label`` names. Raises MechanismError."""
+    inertia = array_of(value, (3, 3), f"inertia of {label}")
+    bounded(inertia, f"inertia of {label}")
     size = np.abs(inertia).max() or 1.0
     if np.abs(inertia / size - inertia.T / size).max() > 1e-9:
-        raise MechanismError(f"inertia of {what} must be symmetric, got {inertia.tolist()}")
+        raise MechanismError(f"inertia of {label} must be symmetric, got {inertia.tolist()}")
     inertia = 0.5 * inertia + 0.5 * inertia.T
     moments = np.linalg.eigvalsh(inertia / size) * size
     if moments[0] <= 1e-14 * moments[2]:
         raise MechanismError(
-            f"inertia of {what} must be positive definite, got principal moments {moments.tolist()}: "
+            f"inertia of {label} must be positive definite, got principal moments {moments.tolist()}: "
             "a thin rod or a point mass needs a small extent to spin about every axis"
         )
     if moments[2] > (moments[0] + moments[1]) * (1 + 1e-9):
         raise MechanismError(
-            f"inertia of {what} breaks the triangle inequality: principal moment {moments[2]:g} "
+            f"inertia of {label} breaks the triangle inequality: principal moment {moments[2]:g} "
             f"exceeds the sum of the other two, {moments[0]:g} + {moments[1]:g}"
         )
     return freeze(inertia)

@@ -97,19 +97,19 @@ class CollisionShape(Frozen):
             raise MechanismError(f"a and b of {self.label} must be apart, both are {numbers_text(self.a)}")  # type: ignore[attr-defined]
 
     def core(self) -> Core:
-        """The points, faces and radius that it is made of."""
+        """Return the core: points, faces and radius."""
         raise NotImplementedError
 
     def cores(self) -> list[Core]:
-        """The convex parts that it consists of."""
+        """Return the convex parts."""
         return [self.core()]
 
     def solid(self) -> Solid | None:
-        """The solid that pictures show of it, or None for what is unbounded."""
+        """Return the solid for pictures, or None if the shape is unbounded."""
         raise NotImplementedError
 
     def moved(self, position: np.ndarray, R: np.ndarray) -> "CollisionShape":
-        """This shape with its points p at ``position`` + ``R`` p."""
+        """Return the shape with its points p at ``position`` + ``R`` p."""
         raise NotImplementedError
 
 
@@ -244,34 +244,34 @@ class ConvexMesh(CollisionShape):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set("hull", flag(self.hull, f"hull of {self.label}"))
-        volume, what = None, self.label
+        volume, label = None, self.label
         if isinstance(self.vertices, str | Path):
-            what = f"{what} ('{self.vertices}')"
+            label = f"{label} ('{self.vertices}')"
             mesh = read_mesh(self.vertices)
             self._set("vertices", mesh.vertices)
             triangles = np.asarray(mesh.vertices, dtype=float)[np.asarray(mesh.faces, dtype=int)]
             volume = float(np.linalg.det(triangles).sum()) / 6.0
-        vertices = array_of(self.vertices, (None, 3), f"vertices of {what}")
-        bounded(vertices, f"vertices of {what}")
-        shell = hull_of(vertices, what)
+        vertices = array_of(self.vertices, (None, 3), f"vertices of {label}")
+        bounded(vertices, f"vertices of {label}")
+        shell = hull_of(vertices, label)
         if not self.hull:
             if shell.deepest > INSIDE * shell.size:
                 raise MechanismError(
-                    f"{what} is not convex: some vertices are up to {shell.deepest:.3g} m inside of the hull of the"
+                    f"{label} is not convex: some vertices are up to {shell.deepest:.3g} m inside of the hull of the"
                     " others. Give hull=True to take the hull, or several convex meshes"
                 )
             if volume is None and shell.in_faces:
                 raise MechanismError(
-                    f"{what}: {shell.in_faces} of {len(vertices)} vertices lie in faces of the hull of the others, as"
+                    f"{label}: {shell.in_faces} of {len(vertices)} vertices lie in faces of the hull of the others, as"
                     " those of a notch do. Give hull=True to take the hull, or several convex meshes"
                 )
             if volume is not None and volume < (1.0 - 1e-3) * shell.volume:
                 raise MechanismError(
-                    f"{what} is not convex: its volume, {volume:.6g} m^3, is less than that of its hull,"
+                    f"{label} is not convex: its volume, {volume:.6g} m^3, is less than that of its hull,"
                     f" {shell.volume:.6g} m^3. Give hull=True to take the hull, or several convex meshes"
                 )
         if len(shell.corners) > MOST_CORNERS:
-            raise MechanismError(f"{what} has {len(shell.corners)} vertices, more than {MOST_CORNERS}: simplify it")
+            raise MechanismError(f"{label} has {len(shell.corners)} vertices, more than {MOST_CORNERS}: simplify it")
         self._set("vertices", freeze(vertices[shell.corners]))
         self._set("hull", False)
         self._set("_faces", shell.faces)
@@ -355,11 +355,11 @@ class HeightField(CollisionShape):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        what = f"heights of {self.label}"
-        self._set("heights", array_of(self.heights, (None, None), what))
-        bounded(self.heights, what)
+        label = f"heights of {self.label}"
+        self._set("heights", array_of(self.heights, (None, None), label))
+        bounded(self.heights, label)
         if min(self.heights.shape) < 2:
-            raise MechanismError(f"{what} need two points or more along each axis, got {self.heights.shape}")
+            raise MechanismError(f"{label} need two points or more along each axis, got {self.heights.shape}")
         self._set("spacing", positive(self.spacing, f"spacing of {self.label}"))
         bounded(self.spacing, f"spacing of {self.label}")
         if len(self._triangles()) > MOST_TRIANGLES:
@@ -373,26 +373,26 @@ class HeightField(CollisionShape):
         yield f"spacing {self.spacing:.6g} m"
 
     def _triangles(self) -> np.ndarray:
-        """(k, 3) numbers of points, anticlockwise from above."""
+        """Return triangles (k, 3) as numbers of points, anticlockwise from above."""
         m, n = self.heights.shape
         corner = (n * np.arange(m - 1)[:, None] + np.arange(n - 1)).ravel()
         halves = [np.stack([corner, corner + n, corner + n + 1]), np.stack([corner, corner + n + 1, corner + 1])]
         return np.concatenate(halves, axis=1).T
 
     def _points(self, lowered: float = 0.0) -> np.ndarray:
-        """(m n, 3) points of the grid, or with ``lowered`` those on a level so much below the lowest of them."""
+        """Return the points (m n, 3) of the grid, or with ``lowered`` on a level that far below the lowest point."""
         m, n = self.heights.shape
         x, y = np.meshgrid(self.spacing * np.arange(m), self.spacing * np.arange(n), indexing="ij")
         z = np.full((m, n), self.heights.min() - lowered) if lowered else self.heights
         return self.position + np.stack([x, y, z], axis=2).reshape(-1, 3) @ rotation_matrix(self.quat_wxyz).T
 
     def core(self) -> Core:
-        """All points of the grid, the numbers of those at x = 0, and the direction up."""
+        """Return the points of the grid, the numbers of those at x = 0, and the direction up."""
         first_row = np.arange(self.heights.shape[1])
         return Core(self._points(), (first_row,), normal=rotation_matrix(self.quat_wxyz)[:, 2])
 
     def cores(self) -> list[Core]:
-        """The prisms below its triangles."""
+        """Return the prisms below the triangles."""
         triangles = self._triangles()
         deep = float(np.ptp(self.heights)) + self.spacing
         corners = np.concatenate([self._points()[triangles], self._points(deep)[triangles]], axis=1)
@@ -449,15 +449,15 @@ SHAPES: dict[str, type[CollisionShape]] = {kind.__name__: kind for kind in KINDS
 
 
 def _along(kind: str, a: np.ndarray, b: np.ndarray, radius: float) -> Solid:
-    """A solid of pictures with its z from a to b."""
+    """Return a solid for pictures with its z from a to b."""
     sizes = np.array([radius, np.linalg.norm(b - a)])
     return Solid(kind, sizes, 0.5 * (a + b), quat_from_z(b - a))
 
 
-def checked_collision(shapes: object, what: str) -> tuple[CollisionShape, ...]:
-    """Shapes, or mappings of their fields with the name of their class as "type". Raises MechanismError."""
+def checked_collision(shapes: object, label: str) -> tuple[CollisionShape, ...]:
+    """Return shapes from shapes, or mappings of their fields with the class name as "type". Raises MechanismError."""
     checked = []
-    for number, shape in enumerate(sequence_of(shapes, what, "shapes")):
+    for number, shape in enumerate(sequence_of(shapes, label, "shapes")):
         place = f"shape {number}"
         try:
             if isinstance(shape, Mapping):
@@ -470,13 +470,13 @@ def checked_collision(shapes: object, what: str) -> tuple[CollisionShape, ...]:
             elif not isinstance(shape, CollisionShape):
                 raise MechanismError(f"{place} must be one of {', '.join(SHAPES)}, got {shown(shape)}")
         except MechanismError as problem:
-            raise MechanismError(f"{what}: {problem}") from None
+            raise MechanismError(f"{label}: {problem}") from None
         checked.append(shape)
     return tuple(checked)
 
 
-def shape_of_solid(solid: Solid, what: str) -> CollisionShape:
-    """The shape of a solid of pictures. Raises MechanismError for an ellipsoid, and for a mesh that is not convex."""
+def shape_of_solid(solid: Solid, label: str) -> CollisionShape:
+    """Return the shape of a solid. Raises MechanismError for an ellipsoid, and for a mesh that is not convex."""
     at, R = solid.position, rotation_matrix(solid.quat_wxyz)
     if solid.kind == "sphere":
         return SphereShape(float(solid.sizes[0]), at)
@@ -488,4 +488,4 @@ def shape_of_solid(solid: Solid, what: str) -> CollisionShape:
         return (CapsuleShape if solid.kind == "capsule" else CylinderShape)(at - half, at + half, radius)
     if solid.kind == "mesh":
         return ConvexMesh(solid.vertices, at, solid.quat_wxyz)
-    raise MechanismError(f"{what}: an ellipsoid has no shape that touches: give collision=[...] with another")
+    raise MechanismError(f"{label}: an ellipsoid has no shape that touches: give collision=[...] with another")

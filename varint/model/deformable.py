@@ -32,7 +32,7 @@ def deformable_spring(
     damping: float = 0.0,
     rest_length: float | None = None,
 ) -> MechanismParts:
-    """A spring with mass between ``point_a`` of body a and ``point_b`` of body b (3,), m, world, reference.
+    """Return a spring with mass between ``point_a`` of body a and ``point_b`` of body b (3,), m, world, reference.
 
     Parameters
     ----------
@@ -50,19 +50,19 @@ def deformable_spring(
 
     In the reference configuration the nodes are on a straight line, evenly spread.
     """
-    what = f"deformable spring '{check_name(name, 'a deformable spring')}'"
+    label = f"deformable spring '{check_name(name, 'a deformable spring')}'"
     for end, which in ((body_a, "body_a"), (body_b, "body_b")):
-        check_name(end, f"{which} of {what}")
-    point_a, point_b = array_of(point_a, (3,), f"point_a of {what}"), array_of(point_b, (3,), f"point_b of {what}")
-    mass = positive(mass, f"mass of {what}")
-    segments = whole_number(segments, f"segments of {what}", 1, most=MOST)
+        check_name(end, f"{which} of {label}")
+    point_a, point_b = array_of(point_a, (3,), f"point_a of {label}"), array_of(point_b, (3,), f"point_b of {label}")
+    mass = positive(mass, f"mass of {label}")
+    segments = whole_number(segments, f"segments of {label}", 1, most=MOST)
     stiffness, damping = (
-        not_negative(value, f"{which} of {what}") for which, value in (("stiffness", stiffness), ("damping", damping))
+        not_negative(value, f"{which} of {label}") for which, value in (("stiffness", stiffness), ("damping", damping))
     )
     length = float(np.linalg.norm(point_b - point_a))
     if length == 0.0:
-        raise MechanismError(f"{what} needs two points that are apart")
-    rest = length if rest_length is None else not_negative(rest_length, f"rest_length of {what}")
+        raise MechanismError(f"{label} needs two points that are apart")
+    rest = length if rest_length is None else not_negative(rest_length, f"rest_length of {label}")
     points = point_a + np.linspace(0.0, 1.0, segments + 1)[:, None] * (point_b - point_a)
     ends = {0: body_a, segments: body_b}
     bodies: list[Body] = []

@@ -20,9 +20,9 @@ ROUND, LEAST, MOST = 15.0, 30.0, 360.0  # rad: who means several turns seldom me
 
 def warn_of_degrees(structure: "Structure", coordinates: Mapping[str, ArrayLike]) -> None:
     """Warn of ``coordinates`` by joint that look like degrees."""
-    for name, given in coordinates.items():
+    for name, values in coordinates.items():
         joint = structure.joint(name)
-        for value, unit in zip(np.ravel(given).tolist(), coordinate_units(joint), strict=True):
+        for value, unit in zip(np.ravel(values).tolist(), coordinate_units(joint), strict=True):
             if unit == "rad" and _is_round(value):
                 _warn(f"coordinates of {joint.label}", value)
 
@@ -42,9 +42,9 @@ def _is_round(value: float) -> bool:
     return LEAST <= abs(value) <= MOST and value % ROUND == 0.0
 
 
-def _warn(what: str, value: float) -> None:
+def _warn(label: str, value: float) -> None:
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "varint":
         level, frame = level + 1, frame.f_back
-    message = f"{what}: {value:g} rad, {value / (2 * np.pi):.3g} turns, looks like degrees: numpy.radians({value:g})?"
+    message = f"{label}: {value:g} rad, {value / (2 * np.pi):.3g} turns, looks like degrees: numpy.radians({value:g})?"
     warnings.warn(message, DegreesWarning, stacklevel=level)

@@ -87,7 +87,7 @@ class ImportReport(Shown):
         return "\n".join(f"{kind.replace('_', ' ')}: {entry}" for kind, listed in kinds for entry in listed)
 
     def entries(self) -> dict[str, tuple[Imported, ...]]:
-        """The five lists by their names."""
+        """Return the five lists by their names."""
         return {
             "read": self.read,
             "approximated": self.approximated,
@@ -123,21 +123,21 @@ class ImportNotes:
         self.shapes: list[ImportedShape] = []
         self.body_of: dict[str, str] = {}
 
-    def read(self, what: str, line: int = 0, path: Path | None = None) -> None:
+    def read(self, message: str, line: int = 0, path: Path | None = None) -> None:
         """Note an element that is represented as in the file."""
-        self._add("read", what, line, path)
+        self._add("read", message, line, path)
 
-    def approximated(self, what: str, line: int = 0, path: Path | None = None) -> None:
+    def approximated(self, message: str, line: int = 0, path: Path | None = None) -> None:
         """Note an element that is represented differently, or omitted on purpose."""
-        self._add("approximated", what, line, path)
+        self._add("approximated", message, line, path)
 
-    def not_understood(self, what: str, line: int = 0, path: Path | None = None) -> None:
+    def not_understood(self, message: str, line: int = 0, path: Path | None = None) -> None:
         """Note an element that was ignored."""
-        self._add("not_understood", what, line, path)
+        self._add("not_understood", message, line, path)
 
-    def repaired(self, what: str, line: int = 0, path: Path | None = None) -> None:
+    def repaired(self, message: str, line: int = 0, path: Path | None = None) -> None:
         """Note a defect of the file that was repaired."""
-        self._add("repaired", what, line, path)
+        self._add("repaired", message, line, path)
 
     def mend(self, defect: VarintError, change: str, line: int, path: Path | None = None) -> None:
         """Note the ``change`` that repairs a defect of the file; without repair raise the error that describes it."""
@@ -153,11 +153,11 @@ class ImportNotes:
         self.body_of |= report.body_of
 
     def attached(self, mechanism: Kind) -> Kind:
-        """The mechanism, with all this as its ``import_report``."""
+        """Return the mechanism, with these notes as its ``import_report``."""
         lists = {kind: tuple(listed) for kind, listed in self.lists.items()}
         report = ImportReport(**lists, shapes=tuple(self.shapes), body_of=MappingProxyType(self.body_of))
         vars(mechanism)["import_report"] = report
         return mechanism
 
-    def _add(self, kind: str, what: str, line: int, path: Path | None) -> None:
-        self.lists[kind].append(Imported(what, str(path or self.path), line))
+    def _add(self, kind: str, message: str, line: int, path: Path | None) -> None:
+        self.lists[kind].append(Imported(message, str(path or self.path), line))

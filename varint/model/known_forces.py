@@ -53,49 +53,49 @@ class Use(NamedTuple):
 
 
 def acts_by_impulses(structure: "Structure", force: Force) -> bool:
-    """Whether a force is joint friction from the load, which one reduced integrator solves for."""
+    """Return whether a force is joint friction from the load, which one reduced integrator solves for."""
     return any(isinstance(element, SolvedElsewhere) for element in force.elements(structure))
 
 
 def has_path_mass(structure: "Structure", force: Force) -> bool:
-    """Whether a force has mass that moves with its path."""
+    """Return whether a force has mass that moves with its path."""
     return any(isinstance(element, PathInertia) for element in force.elements(structure))
 
 
 def has_sharp_mass(structure: "Structure", force: Force) -> bool:
-    """Whether a force has mass that meets a surface in impacts."""
+    """Return whether a force has mass that meets a surface in impacts."""
     inertias = (element for element in force.elements(structure) if isinstance(element, PathInertia))
     return any(wrap.smoothing == 0.0 for inertia in inertias for wrap in inertia.wraps)
 
 
 def wraps(structure: "Structure", force: Force) -> bool:
-    """Whether a force leads around surfaces, so that its effort depends on three bodies at once."""
+    """Return whether a force leads around surfaces, so that its effort depends on three bodies at once."""
     efforts = (element for element in force.elements(structure) if isinstance(element, Effort))
     return any(measure.of_three for effort in efforts for measure in effort.measures)
 
 
 def is_hard(structure: "Structure", force: Force) -> bool:
-    """Whether a force is a hard stop, which acts in impacts located within the step."""
+    """Return whether a force is a hard stop, which acts in impacts located within the step."""
     return any(element.terms for element in force.elements(structure) if isinstance(element, Effort))
 
 
 def is_contact(structure: "Structure", force: Force) -> bool:
-    """Whether a force is a hard contact."""
+    """Return whether a force is a hard contact."""
     return any(isinstance(element, PlaneContact | BodyContact) for element in force.elements(structure))
 
 
 def is_body_contact(structure: "Structure", force: Force) -> bool:
-    """Whether a force is a hard contact between shapes of bodies."""
+    """Return whether a force is a hard contact between shapes of bodies."""
     return any(isinstance(element, BodyContact) for element in force.elements(structure))
 
 
 def resists_rolling(structure: "Structure", force: Force) -> bool:
-    """Whether a force is a contact with rolling resistance."""
+    """Return whether a force is a contact with rolling resistance."""
     return any(element.rolling > 0.0 for element in force.elements(structure) if isinstance(element, BodyContact))
 
 
 def has_rims(structure: "Structure", force: Force) -> bool:
-    """Whether a force is a contact of shapes with rims, or of height fields."""
+    """Return whether a force is a contact of shapes with rims, or of height fields."""
     return any(
         isinstance(shape, CylinderShape | HeightField)
         for element in force.elements(structure)
@@ -105,41 +105,41 @@ def has_rims(structure: "Structure", force: Force) -> bool:
 
 
 def is_impulsive(structure: "Structure", force: Force) -> bool:
-    """Whether a force is a hard stop, joint friction or a hard contact."""
+    """Return whether a force is a hard stop, joint friction or a hard contact."""
     return any(has(structure, force) for has in (acts_by_impulses, is_hard, is_contact))
 
 
 def is_deformable(structure: "Structure", force: Force) -> bool:
-    """Whether a force is a deformable body."""
+    """Return whether a force is a deformable body."""
     return any(isinstance(element, SoftMesh) for element in force.elements(structure))
 
 
 def is_soft_beside_events(structure: "Structure", force: Force) -> bool:
-    """Whether a force is that of a joint with a compliance, in a mechanism with events or deformable bodies."""
+    """Return whether a force is of a compliant joint, in a mechanism with events or deformable bodies."""
     if not isinstance(force, JointCompliance):
         return False
     return any(has(structure, other) for other in structure.forces for has in (is_hard, is_contact, is_deformable))
 
 
 def has_internal_variable(structure: "Structure", force: Force) -> bool:
-    """Whether a law of a force has a variable of its own, which a `State` does not hold."""
+    """Return whether a law of a force has an internal variable, which a `State` does not hold."""
     return any(element.law.has_state for element in force.elements(structure) if isinstance(element, Effort))
 
 
 def has_series(structure: "Structure", force: Force) -> bool:
-    """Whether an input of a force has one value per node."""
+    """Return whether an input of a force has one value per node."""
     if isinstance(force, Moved):
-        return any(np.ndim(given) > 1 for given in vars(force).values())
+        return any(np.ndim(value) > 1 for value in vars(force).values())
     return isinstance(force, Commanded) and isinstance(force.input, np.ndarray) and force.input.ndim > 0
 
 
 def has_feedback(structure: "Structure", force: Force) -> bool:
-    """Whether the input of a force is a function of the state."""
+    """Return whether the input of a force is a function of the state."""
     return isinstance(force, Commanded) and callable(force.input) and not force.of_time
 
 
 def is_extrapolated(structure: "Structure", force: Force) -> bool:
-    """Whether the input of a force is a function of the state that is extrapolated over a step."""
+    """Return whether the input of a force is a function of the state that is extrapolated over a step."""
     return isinstance(force, Commanded) and isinstance(force.input, Extrapolated)
 
 
@@ -456,7 +456,7 @@ USES = {
 
 
 def traits_of(structure: "Structure") -> list[set[str]]:
-    """Names of the traits of each force of a structure."""
+    """Return the names of the traits of each force of a structure."""
     return [{name for name, trait in TRAITS.items() if trait.has(structure, force)} for force in structure.forces]
 
 

@@ -12,12 +12,12 @@ TO_INSTALL = "meshes are read by the package trimesh: pip install 'varint[view]'
 
 
 def can_be_mesh(path: Path) -> bool:
-    """Whether there is a file, not too large, whose name ends as those of meshes."""
+    """Return whether a file exists, is not too large, and has a suffix of meshes."""
     return path.suffix.lower() in MESH_SUFFIXES and path.is_file() and path.stat().st_size <= LARGEST_FILE
 
 
 def opened_mesh(path: Path) -> Any:
-    """The mesh of a file, a trimesh.Trimesh. Raises ImportError, and whatever its reader raises."""
+    """Return the mesh of a file, a trimesh.Trimesh. Raises ImportError, and the errors of its reader."""
     import trimesh
 
     with path.open("rb") as file:  # by itself: no other file that it names is opened
@@ -25,7 +25,7 @@ def opened_mesh(path: Path) -> Any:
 
 
 def read_mesh(path: str | Path) -> Any:
-    """The mesh of a file, a trimesh.Trimesh. Raises FileError, naming the file."""
+    """Return the mesh of a file, a trimesh.Trimesh. Raises FileError, naming the file."""
     path = Path(path_of(path, "the file of a mesh"))
     if not can_be_mesh(path):
         raise FileError(

@@ -33,43 +33,43 @@ class MeshSource:
     sets: dict[str, np.ndarray]
 
     def attached(self, chosen: Mapping[str, Chosen] | None) -> dict[str, list[int]]:
-        """Body name to the new numbers of its vertices; raises ArgumentError."""
+        """Return the new numbers of the vertices of each body by name. Raises ArgumentError."""
         if chosen is not None and not isinstance(chosen, Mapping):
             raise ArgumentError(f"attach must be a dict of body name to vertices, got {shown(chosen)}")
         return {body: self.numbers(which, body).tolist() for body, which in (chosen or {}).items()}
 
     def numbers(self, which: Any, body: str) -> np.ndarray:
-        """New numbers of chosen vertices, see `DeformableBody.from_mesh`; raises ArgumentError."""
-        what = f"the vertices of '{self.name}' attached to '{body}'"
+        """Return new numbers of chosen vertices, see `DeformableBody.from_mesh`. Raises ArgumentError."""
+        label = f"the vertices of '{self.name}' attached to '{body}'"
         if isinstance(which, str):
-            known_name(which, self.sets, f"{what}: there is no set", ArgumentError)
-            return self._kept(self.sets[which], what)
+            known_name(which, self.sets, f"{label}: there is no set", ArgumentError)
+            return self._kept(self.sets[which], label)
         if callable(which):
-            mask = np.asarray(call(which, f"{what}, a function of the points", self.points.copy()))
+            mask = np.asarray(call(which, f"{label}, a function of the points", self.points.copy()))
             if mask.shape != (len(self.points),) or mask.dtype != bool:
-                raise ArgumentError(f"{what}: the function must give {len(self.points)} truth values, a mask")
-            return self._some(np.flatnonzero(mask), what)
+                raise ArgumentError(f"{label}: the function must give {len(self.points)} truth values, a mask")
+            return self._some(np.flatnonzero(mask), label)
         chosen = np.asarray(which)
         if chosen.dtype == bool:
             if chosen.shape != self.number.shape:
-                raise ArgumentError(f"{what}: a mask needs {len(self.number)} values, got shape {chosen.shape}")
-            return self._kept(np.flatnonzero(chosen), what)
+                raise ArgumentError(f"{label}: a mask needs {len(self.number)} values, got shape {chosen.shape}")
+            return self._kept(np.flatnonzero(chosen), label)
         if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
-            raise ArgumentError(f"{what} must be numbers, a mask, a name or a function, got {shown(which)}")
+            raise ArgumentError(f"{label} must be numbers, a mask, a name or a function, got {shown(which)}")
         if chosen.size and not 0 <= chosen.min() <= chosen.max() < len(self.number):
-            raise ArgumentError(f"{what} must be between 0 and {len(self.number) - 1}, got {shown(which)}")
+            raise ArgumentError(f"{label} must be between 0 and {len(self.number) - 1}, got {shown(which)}")
         if (self.number[chosen] < 0).any():
             lost = chosen[self.number[chosen] < 0][0]
-            raise ArgumentError(f"{what}: point {lost} of the file belongs to no tetrahedron")
+            raise ArgumentError(f"{label}: point {lost} of the file belongs to no tetrahedron")
         return self.number[chosen]
 
-    def _kept(self, numbers: np.ndarray, what: str) -> np.ndarray:
-        return self._some(self.number[numbers][self.number[numbers] >= 0], what)
+    def _kept(self, numbers: np.ndarray, label: str) -> np.ndarray:
+        return self._some(self.number[numbers][self.number[numbers] >= 0], label)
 
     @staticmethod
-    def _some(numbers: np.ndarray, what: str) -> np.ndarray:
+    def _some(numbers: np.ndarray, label: str) -> np.ndarray:
         if not numbers.size:
-            raise ArgumentError(f"{what}: there is none")
+            raise ArgumentError(f"{label}: there is none")
         return numbers
 
 
@@ -104,8 +104,8 @@ def read_tetrahedra(path: object, scale: float) -> MeshSource:
 
 
 def _sets(mesh: Any) -> dict[str, np.ndarray]:
-    """Points of the sets of a file, and of all cells in its sets of cells."""
-    found = {name: np.unique(np.asarray(points, dtype=np.int64)) for name, points in mesh.point_sets.items()}
+    """Return the points of the sets of a file, and of all cells in its sets of cells."""
+    sets = {name: np.unique(np.asarray(points, dtype=np.int64)) for name, points in mesh.point_sets.items()}
     for name, by_block in mesh.cell_sets.items():
         parts = [
             block.data[np.asarray(cells, dtype=np.int64)].ravel()
@@ -113,5 +113,5 @@ def _sets(mesh: Any) -> dict[str, np.ndarray]:
             if cells is not None and len(cells)
         ]
         if parts and not name.startswith("gmsh:"):
-            found.setdefault(name, np.unique(np.concatenate(parts)))
-    return found
+            sets.setdefault(name, np.unique(np.concatenate(parts)))
+    return sets

@@ -24,11 +24,11 @@ class Motion(Frozen):
     unit: ClassVar[str] = "rad"
 
     def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rotations (..., 3, 3) and shifts (..., 3) at coordinates ``q`` (..., size)."""
+        """Return rotations (..., 3, 3) and shifts (..., 3) at coordinates ``q`` (..., size)."""
         raise NotImplementedError
 
     def screws(self, q: np.ndarray) -> np.ndarray:
-        """Twists (..., size, 6) by the rates, seen in the frame after the motion."""
+        """Return twists (..., size, 6) by the rates, in axes of the frame after the motion."""
         raise NotImplementedError
 
 
@@ -93,7 +93,7 @@ class Shift(Motion):
 
 
 def joint_pose(joint: "Joint", q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rotations (..., 3, 3) and origins (..., 3) of frame b in frame a at coordinates ``q`` (..., dof)."""
+    """Return rotations (..., 3, 3) and origins (..., 3) of frame b in frame a at coordinates ``q`` (..., dof)."""
     R, p = np.eye(3), np.zeros(3)
     for motion, part in _parts(joint, q):
         turn, shift = motion.pose(part)
@@ -103,7 +103,7 @@ def joint_pose(joint: "Joint", q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def motion_subspace(joint: "Joint", q: np.ndarray) -> np.ndarray:
-    """S (..., 6, dof) with twist = S dq/dt at coordinates ``q`` (..., dof)."""
+    """Return S (..., 6, dof) with twist = S dq/dt at coordinates ``q`` (..., dof)."""
     columns = [np.zeros((*q.shape[:-1], 0, 6))]
     R, p = np.eye(3), np.zeros(3)  # of the last frame, seen from the motion under way
     for motion, part in reversed(list(_parts(joint, q))):
@@ -117,7 +117,7 @@ def motion_subspace(joint: "Joint", q: np.ndarray) -> np.ndarray:
 
 
 def coordinate_units(joint: "Joint") -> list[str]:
-    """The unit of each coordinate of a joint."""
+    """Return the unit of each coordinate of a joint."""
     return [motion.unit for motion in joint.allowed for _ in range(motion.size)]
 
 

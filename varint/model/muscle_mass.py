@@ -40,16 +40,16 @@ def straight_muscle_mass(
     ------
     MechanismError
     """
-    what = f"straight muscle mass '{check_name(name, 'a straight muscle mass')}'"
+    label = f"straight muscle mass '{check_name(name, 'a straight muscle mass')}'"
     for end, which in ((body_a, "body_a"), (body_b, "body_b")):
-        check_name(end, f"{which} of {what}")
+        check_name(end, f"{which} of {label}")
     if body_a == body_b:
-        raise MechanismError(f"{what} must lead from one body to another, both ends are on '{body_a}'")
-    point_a, point_b = array_of(point_a, (3,), f"point_a of {what}"), array_of(point_b, (3,), f"point_b of {what}")
-    mass = positive(mass, f"mass of {what}")
+        raise MechanismError(f"{label} must lead from one body to another, both ends are on '{body_a}'")
+    point_a, point_b = array_of(point_a, (3,), f"point_a of {label}"), array_of(point_b, (3,), f"point_b of {label}")
+    mass = positive(mass, f"mass of {label}")
     length = float(np.linalg.norm(point_b - point_a))
     if length == 0.0:
-        raise MechanismError(f"{what} needs two points that are apart")
+        raise MechanismError(f"{label} needs two points that are apart")
     middle = f"{name} middle"
     bodies = [_particle(middle, AT_MIDDLE * mass, 0.5 * (point_a + point_b), length)]
     joints = [REGISTRY["Translational"](middle, WORLD, middle)]

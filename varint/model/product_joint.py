@@ -60,7 +60,7 @@ class Product(Motion):
         return S
 
     def _piece(self, q: np.ndarray) -> tuple[tuple[int, int], tuple[float, float]]:
-        """Indices of the piece at ``q`` (size,), and coordinates from its start; 0 for a second that is not there."""
+        """Return indices of the piece at ``q`` (size,), and coordinates from its start; 0 for a missing second one."""
         n1, n2 = self.base.shape[:2]
         x, y = (*q, 0.0)[:2]
         i, j = (int(np.clip(np.floor(value), 0, n - 1)) for value, n in ((x, n1), (y, n2)))
@@ -69,15 +69,15 @@ class Product(Motion):
         return (i, j), (x - i, y - j)
 
     def after(self, T: np.ndarray) -> "Product":
-        """T Q for a constant pose ``T`` (4, 4)."""
+        """Return T Q for a constant pose ``T`` (4, 4)."""
         return replace(self, base=freeze(T @ self.base))
 
     def before(self, T: np.ndarray) -> "Product":
-        """Q T for a constant pose ``T`` (4, 4)."""
+        """Return Q T for a constant pose ``T`` (4, 4)."""
         return replace(self, base=freeze(self.base @ T), screw=freeze(self.screw @ adjoint(inverse(T)).T))
 
     def inverse(self) -> "Product":
-        """Q^-1, of the same coordinates."""
+        """Return Q^-1, of the same coordinates."""
         base = np.linalg.inv(self.base)
         ad = np.array([adjoint(C) for C in self.base.reshape(-1, 4, 4)]).reshape(*self.base.shape[:2], 6, 6)
         screw = -np.einsum("abij,abmj->abmi", ad, self.screw)[:, :, ::-1]
@@ -85,14 +85,14 @@ class Product(Motion):
 
 
 def along_screw(screw: ArrayLike, unit: str) -> Product:
-    """exp(screw q), ``screw`` (6,), q in ``unit``."""
+    """Return exp(screw q), ``screw`` (6,), q in ``unit``."""
     power = np.zeros((1, 1, 1, 4, 4))
     power[..., 1, 0] = 1.0
     return Product(np.eye(4)[None, None], np.reshape(screw, (1, 1, 1, 6)), power, unit=unit)
 
 
 def _polynomial(power: np.ndarray, x: float, y: float, along: int | None = None) -> float:
-    """The value of a bicubic (4, 4), or its slope along a coordinate."""
+    """Return the value of a bicubic (4, 4), or its slope along a coordinate."""
     monomials = [np.array([1.0, z, z * z, z**3]) for z in (x, y)]
     if along is not None:
         z = (x, y)[along]
@@ -101,19 +101,19 @@ def _polynomial(power: np.ndarray, x: float, y: float, along: int | None = None)
 
 
 def pose_matrix(R: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """The pose of rotation ``R`` (3, 3) and origin ``p`` (3,) as a matrix (4, 4)."""
+    """Return the pose of rotation ``R`` (3, 3) and origin ``p`` (3,) as a matrix (4, 4)."""
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = R, p
     return T
 
 
 def inverse(T: np.ndarray) -> np.ndarray:
-    """The inverse of a pose (4, 4)."""
+    """Return the inverse of a pose (4, 4)."""
     return pose_matrix(T[:3, :3].T, -T[:3, :3].T @ T[:3, 3])
 
 
 def adjoint(T: np.ndarray) -> np.ndarray:
-    """Ad(T) (6, 6): twists, angular part first, from the axes and origin of a frame to those in which its pose is T."""
+    """Return Ad(T) (6, 6), angular part first: twists from a frame's axes and origin to those of its surroundings."""
     R, p = T[:3, :3], T[:3, 3]
     out = np.zeros((6, 6))
     out[:3, :3] = out[3:, 3:] = R
@@ -122,12 +122,12 @@ def adjoint(T: np.ndarray) -> np.ndarray:
 
 
 def exponential(screw: np.ndarray) -> np.ndarray:
-    """exp of a twist (6,), as a pose (4, 4)."""
+    """Return exp of a twist (6,), as a pose (4, 4)."""
     w, v = np.asarray(screw[:3]), np.asarray(screw[3:])
     return pose_matrix(matrix_from_vector(w), left_jacobian(w) @ v)
 
 
 def logarithm(T: np.ndarray) -> np.ndarray:
-    """The twist (6,) whose exponential is the pose ``T`` (4, 4), its angle no larger than pi."""
+    """Return the twist (6,) whose exponential is the pose ``T`` (4, 4), its angle no larger than pi."""
     w = vector_from_matrix(T[:3, :3])
     return np.concatenate([w, np.linalg.solve(left_jacobian(w), T[:3, 3])])

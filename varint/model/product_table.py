@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def as_product(motion: Motion) -> Product:
-    """A turn or slide, or what is a product already."""
+    """Return the product of a turn or slide, or a product itself."""
     if isinstance(motion, Product):
         return motion
     assert isinstance(motion, Turn | Slide)
@@ -26,7 +26,7 @@ def as_product(motion: Motion) -> Product:
 def table_of(
     motions: Iterable[Motion], frame_a: np.ndarray | None = None, frame_b: np.ndarray | None = None, first: int = 0
 ) -> np.ndarray:
-    """Rows (n, WIDTH) of the motions of a joint, one stage each.
+    """Return rows (n, WIDTH) of the motions of a joint, one stage each.
 
     ``frame_a``, ``frame_b`` (4, 4): poses of the joint's frames on two bodies; then the product is the pose of b seen
     from a, else that of the frames. ``first``: number of the first row in a longer table.
@@ -62,7 +62,7 @@ def table_of(
 
 @lru_cache(maxsize=1000)
 def joint_table(joint: "Joint") -> np.ndarray:
-    """`table_of` the pose of its frames."""
+    """Return `table_of` the pose of its frames."""
     return table_of(joint.allowed)
 
 

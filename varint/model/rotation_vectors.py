@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 
 def rotation_matrix(quat_wxyz: ArrayLike) -> np.ndarray:
-    """Rotation matrices (..., 3, 3) of unit quaternions (..., 4), body to world (VI eq. 15)."""
+    """Return rotation matrices (..., 3, 3) of unit quaternions (..., 4), body to world (VI eq. 15)."""
     quat = np.asarray(quat_wxyz, dtype=float)
     axes = range(quat.ndim - 1)  # np.moveaxis takes ten times as long as a transposition
     w, x, y, z = quat.transpose(-1, *axes) if axes else quat.tolist()  # numbers are quicker than arrays
@@ -21,12 +21,12 @@ def rotation_matrix(quat_wxyz: ArrayLike) -> np.ndarray:
 
 
 def turned(matrix: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Products (..., n) of matrices (..., n, m) and vectors (..., m)."""
+    """Return products (..., n) of matrices (..., n, m) and vectors (..., m)."""
     return (matrix @ vectors[..., None])[..., 0]
 
 
 def quat_from_matrix(R: ArrayLike) -> np.ndarray:
-    """Unit quaternions (..., 4), scalar part not negative, of rotation matrices (..., 3, 3).
+    """Return the unit quaternions (..., 4), scalar part not negative, of rotation matrices (..., 3, 3).
 
     Of the four formulas to read them off, the one that divides by the largest component is taken.
     """
@@ -45,12 +45,12 @@ def quat_from_matrix(R: ArrayLike) -> np.ndarray:
 
 
 def matrix_from_vector(vector: ArrayLike) -> np.ndarray:
-    """Rotation matrices (..., 3, 3) of rotation vectors (..., 3), rad."""
+    """Return rotation matrices (..., 3, 3) of rotation vectors (..., 3), rad."""
     return rotation_matrix(quat_from_vector(vector))
 
 
 def quat_from_vector(vector: ArrayLike) -> np.ndarray:
-    """Unit quaternions (..., 4) of rotation vectors (..., 3), rad."""
+    """Return the unit quaternions (..., 4) of rotation vectors (..., 3), rad."""
     r = np.asarray(vector)
     angle = np.linalg.norm(r, axis=-1, keepdims=True)
     share = np.where(angle > 0, np.sin(0.5 * angle) / np.where(angle > 0, angle, 1.0), 0.5)
@@ -58,33 +58,33 @@ def quat_from_vector(vector: ArrayLike) -> np.ndarray:
 
 
 def vector_from_matrix(R: np.ndarray) -> np.ndarray:
-    """Rotation vectors (..., 3) of rotation matrices (..., 3, 3), rad, no longer than pi."""
+    """Return rotation vectors (..., 3) of rotation matrices (..., 3, 3), rad, no longer than pi."""
     return vector_from_quat(quat_from_matrix(R))
 
 
 def vector_from_quat(quat_wxyz: np.ndarray) -> np.ndarray:
-    """Rotation vectors (..., 3) of unit quaternions (..., 4), rad; up to pi where the scalar part is not negative."""
+    """Return rotation vectors (..., 3) of unit quaternions (..., 4), rad; up to pi for scalar parts from zero."""
     sine = np.linalg.norm(quat_wxyz[..., 1:], axis=-1, keepdims=True)
     angle = 2 * np.arctan2(sine, quat_wxyz[..., :1])
     return quat_wxyz[..., 1:] * np.divide(angle, sine, out=np.full_like(sine, 2.0), where=sine > 0)
 
 
 def quat_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Products (..., 4) of quaternions (..., 4), scalar first."""
+    """Return products (..., 4) of quaternions (..., 4), scalar first."""
     (aw, av), (bw, bv) = ((q[..., :1], q[..., 1:]) for q in (a, b))
     scalar = aw * bw - np.sum(av * bv, axis=-1, keepdims=True)
     return np.concatenate([scalar, aw * bv + bw * av + np.cross(av, bv)], axis=-1)
 
 
 def cross_matrix(a: np.ndarray) -> np.ndarray:
-    """[a] (..., 3, 3) with [a] b = a x b, of vectors (..., 3)."""
+    """Return [a] (..., 3, 3) with [a] b = a x b, of vectors (..., 3)."""
     x, y, z = np.moveaxis(a, -1, 0)
     o = np.zeros_like(x)
     return np.moveaxis(np.array([[o, -z, y], [z, o, -x], [-y, x, o]]), (0, 1), (-2, -1))
 
 
 def left_jacobian(vector: ArrayLike) -> np.ndarray:
-    """I + a [r] + b [r]^2 (..., 3, 3) of rotation vectors r (..., 3), with angle t (docs/redmax.md).
+    """Return I + a [r] + b [r]^2 (..., 3, 3) of rotation vectors r (..., 3), with angle t (docs/redmax.md).
 
     a = (1 - cos t) / t^2, b = (t - sin t) / t^3.
     """

@@ -8,8 +8,10 @@ from varint.base.errors import MechanismError
 LONGEST_LINE = 1e8  # over the distance of its ends
 
 
-def sagging_points(a: np.ndarray, b: np.ndarray, rest: float, elements: int, down: np.ndarray, what: str) -> np.ndarray:
-    """(n + 1, 3) points on an arc in the plane of the chord and ``down``, chords of length ``rest`` apart.
+def sagging_points(
+    a: np.ndarray, b: np.ndarray, rest: float, elements: int, down: np.ndarray, label: str
+) -> np.ndarray:
+    """Return points (n + 1, 3) on an arc in the plane of the chord and ``down``, chords of length ``rest`` apart.
 
     A line that is too short for that is straight. Raises MechanismError.
     """
@@ -19,11 +21,11 @@ def sagging_points(a: np.ndarray, b: np.ndarray, rest: float, elements: int, dow
     if elements * rest <= distance * (1.0 + 1e-12):
         return a + along * chord
     if elements * rest > LONGEST_LINE * distance:
-        raise MechanismError(f"length of {what} must be at most {LONGEST_LINE:g} times the distance of its points")
+        raise MechanismError(f"length of {label} must be at most {LONGEST_LINE:g} times the distance of its points")
     x = chord / distance
     y = down - (down @ x) * x
     if np.linalg.norm(y) < 1e-6:
-        raise MechanismError(f"down of {what} must not be along the line between its points")
+        raise MechanismError(f"down of {label} must not be along the line between its points")
     y = y / np.linalg.norm(y)
     # n chords that turn by g each reach rest sin(n g / 2) / sin(g / 2)
     reach = lambda g: rest * np.sin(0.5 * elements * g) / np.sin(0.5 * g) - distance  # noqa: E731

@@ -72,52 +72,55 @@ class Section(Frozen):
 
     @classmethod
     def rectangle(cls, width: float, height: float, *, E: float, nu: float, density: float) -> "Section":
-        """A rectangle, ``width`` along z and ``height`` along y, m.
+        """Return a rectangle, ``width`` along z and ``height`` along y, m.
 
         ``E`` Young's modulus, Pa; ``nu`` Poisson's ratio; ``density``, kg/m^3. Shear by Cowper's coefficient, torsion
         by Saint-Venant's series.
         """
-        what = "a rectangular section"
-        b, h = positive(width, f"width of {what}"), positive(height, f"height of {what}")
-        nu = _poisson(nu, what)
+        label = "a rectangular section"
+        b, h = positive(width, f"width of {label}"), positive(height, f"height of {label}")
+        nu = _poisson(nu, label)
         A, large, small = b * h, max(b, h), min(b, h)
         odd = 2.0 * np.arange(TORSION_TERMS) + 1.0
         series = np.sum(np.tanh(0.5 * np.pi * odd * large / small) / odd**5)
         J = large * small * small * small * (1.0 / 3.0 - 64.0 / np.pi**5 * small / large * series)
         shear = 10.0 * (1.0 + nu) / (12.0 + 11.0 * nu)
-        return cls._homogeneous((A, A * b * b / 12.0, A * h * h / 12.0, J), shear, (E, nu, density), (h, b), what)
+        return cls._homogeneous((A, A * b * b / 12.0, A * h * h / 12.0, J), shear, (E, nu, density), (h, b), label)
 
     @classmethod
     def circle(cls, diameter: float, *, E: float, nu: float, density: float) -> "Section":
-        """A full circle, m; ``E`` Pa, ``nu`` and ``density`` kg/m^3 as for `rectangle`."""
-        what = "a circular section"
-        d, nu = positive(diameter, f"diameter of {what}"), _poisson(nu, what)
+        """Return a full circle, m; ``E``, Pa, ``nu`` and ``density``, kg/m^3, as in `rectangle`."""
+        label = "a circular section"
+        d, nu = positive(diameter, f"diameter of {label}"), _poisson(nu, label)
         area = np.pi * d * d / 4.0
         second = area * d * d / 16.0
         shear = 6.0 * (1.0 + nu) / (7.0 + 6.0 * nu)
-        return cls._homogeneous((area, second, second, 2.0 * second), shear, (E, nu, density), (d, d), what, True)
+        return cls._homogeneous((area, second, second, 2.0 * second), shear, (E, nu, density), (d, d), label, True)
 
     @classmethod
     def tube(cls, diameter: float, wall: float, *, E: float, nu: float, density: float) -> "Section":
-        """A round tube, outer ``diameter`` and ``wall`` thickness, m; ``E``, ``nu``, ``density`` as for `rectangle`."""
-        what = "a tubular section"
-        d, t, nu = positive(diameter, f"diameter of {what}"), positive(wall, f"wall of {what}"), _poisson(nu, what)
+        """Return a round tube, outer ``diameter`` and ``wall`` thickness, m.
+
+        ``E``, ``nu``, ``density`` as in `rectangle`.
+        """
+        label = "a tubular section"
+        d, t, nu = positive(diameter, f"diameter of {label}"), positive(wall, f"wall of {label}"), _poisson(nu, label)
         if 2.0 * t > d:
-            raise MechanismError(f"wall of {what} must be at most half its diameter, got {t:g} m of {d:g} m")
+            raise MechanismError(f"wall of {label} must be at most half its diameter, got {t:g} m of {d:g} m")
         inner = d - 2.0 * t
         area = np.pi * (d * d - inner * inner) / 4.0
         second = area * (d * d + inner * inner) / 16.0
         m = (inner / d) ** 2
         shear = 6.0 * (1.0 + nu) * (1.0 + m) ** 2 / ((7.0 + 6.0 * nu) * (1.0 + m) ** 2 + (20.0 + 12.0 * nu) * m)
-        return cls._homogeneous((area, second, second, 2.0 * second), shear, (E, nu, density), (d, d), what, True)
+        return cls._homogeneous((area, second, second, 2.0 * second), shear, (E, nu, density), (d, d), label, True)
 
     @classmethod
     def _homogeneous(
-        cls, geometry: tuple, shear: float, material: tuple, size: tuple, what: str, round: bool = False
+        cls, geometry: tuple, shear: float, material: tuple, size: tuple, label: str, round: bool = False
     ) -> "Section":
-        """A section of area, second moments about y and z, and torsion constant ``geometry``."""
+        """Return a section of area, second moments about y and z, and torsion constant ``geometry``."""
         (A, Iy, Iz, J), (E, nu, density) = geometry, material
-        E, density = positive(E, f"E of {what}"), positive(density, f"density of {what}")
+        E, density = positive(E, f"E of {label}"), positive(density, f"density of {label}")
         G = E / (2.0 * (1.0 + nu))
         EI, kGA = E * np.array([Iy, Iz]), np.full(2, shear * G * A)
         inertia, extent = density * np.array([Iy + Iz, Iy, Iz]), np.array(size)
@@ -127,7 +130,7 @@ class Section(Frozen):
         )  # fmt: skip
 
     def stiffness(self, length: float) -> np.ndarray:
-        """(6,) stiffness of an element, along x, y, z (N/m) and about them (N m/rad), in the frame at its middle.
+        """Return the stiffness (6,) of an element along x, y, z (N/m) and about them (N m/rad), in its middle's frame.
 
         The shear terms make it the exact two-node element of Timoshenko's beam for loads at its ends.
         """
@@ -145,8 +148,8 @@ def _positive(value: ArrayLike, count: int, name: str) -> np.ndarray:
     return values
 
 
-def _poisson(nu: float, what: str) -> float:
-    nu = finite(nu, f"nu of {what}")
+def _poisson(nu: float, label: str) -> float:
+    nu = finite(nu, f"nu of {label}")
     if not -1.0 < nu <= 0.5:
-        raise MechanismError(f"nu of {what} must be above -1 and at most 0.5, got {nu:g}")
+        raise MechanismError(f"nu of {label} must be above -1 and at most 0.5, got {nu:g}")
     return nu

@@ -42,44 +42,44 @@ class Solid(Frozen):
 
     def __post_init__(self) -> None:
         set_ = lambda field, value: object.__setattr__(self, field, value)  # noqa: E731
-        what = f"a {choice(self.kind, SIZES, 'kind of a solid')}"
-        set_("sizes", array_of(self.sizes, (SIZES[self.kind],), f"sizes of {what}"))
+        label = f"a {choice(self.kind, SIZES, 'kind of a solid')}"
+        set_("sizes", array_of(self.sizes, (SIZES[self.kind],), f"sizes of {label}"))
         if (self.sizes <= 0).any():
-            raise MechanismError(f"sizes of {what} must be positive, got {self.sizes.tolist()}")
-        set_("position", array_of(self.position, (3,), f"position of {what}"))
-        set_("quat_wxyz", unit_quaternion(self.quat_wxyz, f"quat_wxyz of {what}"))
+            raise MechanismError(f"sizes of {label} must be positive, got {self.sizes.tolist()}")
+        set_("position", array_of(self.position, (3,), f"position of {label}"))
+        set_("quat_wxyz", unit_quaternion(self.quat_wxyz, f"quat_wxyz of {label}"))
         corners = (None, 3) if self.kind == "mesh" else (0, 3)
         for name in ("vertices", "triangles"):
             value = np.zeros((0, 3)) if np.size(getattr(self, name)) == 0 else getattr(self, name)
-            set_(name, array_of(value, corners, f"{name} of {what}"))
+            set_(name, array_of(value, corners, f"{name} of {label}"))
         for values in (self.sizes, self.position, self.vertices):
-            bounded(values, f"sizes and position of {what}")
+            bounded(values, f"sizes and position of {label}")
         if len(self.vertices) > MOST_VERTICES:
             raise MechanismError(f"a mesh for pictures has at most {MOST_VERTICES} vertices, got {len(self.vertices)}")
         named = self.triangles
         if named.size and ((named != np.floor(named)) | (named < 0) | (named >= max(1, len(self.vertices)))).any():
-            raise MechanismError(f"triangles of {what} must name vertices 0 to {len(self.vertices) - 1}")
+            raise MechanismError(f"triangles of {label} must name vertices 0 to {len(self.vertices) - 1}")
 
     def seen_from(self, position: np.ndarray, quat: np.ndarray, centre: np.ndarray, axes: np.ndarray) -> "Solid":
-        """This solid of a body at ``position``, ``quat``, as one of a body at ``centre`` with ``axes``, quaternions."""
+        """Return the solid of a body at ``position``, ``quat`` for a body at ``centre`` with ``axes``, quaternions."""
         of, to = rotation_matrix(quat), rotation_matrix(axes)
         place = to.T @ (position + of @ self.position - centre)
         turn = quat_from_matrix(to.T @ of @ rotation_matrix(self.quat_wxyz))
         return Solid(self.kind, self.sizes, place, turn, self.vertices, self.triangles)
 
 
-def checked_solids(solids: object, what: str) -> tuple[Solid, ...]:
-    """Solids, or mappings of their fields. Raises MechanismError."""
+def checked_solids(solids: object, label: str) -> tuple[Solid, ...]:
+    """Return solids from solids or mappings of their fields. Raises MechanismError."""
     checked = []
-    for number, solid in enumerate(sequence_of(solids, what, "solids")):
+    for number, solid in enumerate(sequence_of(solids, label, "solids")):
         if isinstance(solid, Mapping):
             try:
                 solid = made(Solid, solid, f"solid {number}")
             except MechanismError as problem:
-                raise MechanismError(f"{what}: {problem}") from None
+                raise MechanismError(f"{label}: {problem}") from None
         if not isinstance(solid, Solid):
             raise MechanismError(
-                f"{what}: number {number} must be a Solid or a mapping of its fields, got {shown(solid)}"
+                f"{label}: number {number} must be a Solid or a mapping of its fields, got {shown(solid)}"
             )
         checked.append(solid)
     return tuple(checked)

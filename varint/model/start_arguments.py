@@ -18,31 +18,31 @@ OF_BODIES = {"position": 3, "quat_wxyz": 4, "velocity": 3, "angular_velocity": 3
 MOTION_KEYS = (*OF_JOINTS, *OF_BODIES)
 
 
-def check_start(structure: "Structure", start: Mapping, what: str, error: type[VarintError]) -> None:
-    """Raise ``error`` where a start names what is not there, or has no numbers of its shape; ``what`` names it."""
+def check_start(structure: "Structure", start: Mapping, label: str, error: type[VarintError]) -> None:
+    """Raise ``error`` where a start names what is not there, or has no numbers of its shape; ``label`` names it."""
     for key, values in start.items():
         if key in OF_JOINTS:
-            of_joints(structure, values, key, error, f"{what}: ")
+            of_joints(structure, values, key, error, f"{label}: ")
         else:
-            of_bodies(structure, values, key, error, f"{what}: ")
+            of_bodies(structure, values, key, error, f"{label}: ")
 
 
 def of_joints(
     structure: "Structure", values: object, key: str, error: type[VarintError], prefix: str = ""
 ) -> dict[str, np.ndarray]:
-    """Joint name to its coordinates or rates (dof,)."""
+    """Return the coordinates or rates (dof,) of joints by name."""
     checked = {}
     for name, value in by_name(values, structure.joint_index, f"{prefix}{key}", "joint", error).items():
         joint = structure.joint(name)
-        given = [value] if is_alone(value) else value
-        checked[name] = bounded_array(given, (joint.dof,), f"{prefix}{key} of {joint.label}", error)
+        numbers = [value] if is_alone(value) else value
+        checked[name] = bounded_array(numbers, (joint.dof,), f"{prefix}{key} of {joint.label}", error)
     return checked
 
 
 def of_bodies(
     structure: "Structure", values: object, key: str, error: type[VarintError], prefix: str = ""
 ) -> dict[int, np.ndarray]:
-    """Body number to what ``key`` says of it."""
+    """Return the values of ``key`` by body number."""
     checked = {}
     for name, value in by_name(values, structure.body_index, f"{prefix}{key}", "body", error).items():
         label, size = f"{prefix}{key} of body '{name}'", OF_BODIES[key]

@@ -32,12 +32,12 @@ class State(Shown):
             object.__setattr__(self, "quat_wxyz", quaternion_components(self.quat_wxyz))
 
     def of_bodies(self, *motion: np.ndarray) -> "State":
-        """This state with other poses and velocities of the bodies, in the order of the fields."""
+        """Return the state with other poses and velocities of the bodies, in the order of the fields."""
         return State(*motion)
 
     @property
     def orientation(self) -> np.ndarray:
-        """(nb,) numpy-quaternion array of ``quat_wxyz``."""
+        """Return orientations (nb,), a numpy-quaternion array of ``quat_wxyz``."""
         import quaternion  # slow to import, so only on demand
 
         return quaternion.as_quat_array(self.quat_wxyz)
@@ -57,7 +57,7 @@ class State(Shown):
         return self.velocity[number] + np.cross(rotation @ self.angular_velocity[number], arm)
 
     def _lever(self, body: int, place: ArrayLike) -> tuple[int, np.ndarray, np.ndarray]:
-        """Number of the body, the point seen from its centre of mass (3,), m, world, and its rotation matrix."""
+        """Return the body's number, the point seen from its centre of mass (3,), m, world, and its rotation matrix."""
         if isinstance(body, str):
             raise StateError(
                 f"a state knows bodies by their numbers: mechanism.point(state, {body!r}, point) takes the name and a"
@@ -82,7 +82,7 @@ class State(Shown):
 
     @property
     def _is_whole(self) -> bool:
-        """Whether it can be the state of a mechanism: whoever wants may put anything into one."""
+        """Return whether all arrays have the shapes of a state of a mechanism."""
         arrays = self._arrays
         plain = all(isinstance(a, np.ndarray) and a.ndim == 2 and a.size and a.dtype.kind in "iuf" for a in arrays)
         return plain and len({len(array) for array in arrays}) == 1

@@ -62,18 +62,18 @@ class Structure(Shown):
 
     def __post_init__(self) -> None:
         set_ = lambda field, value: object.__setattr__(self, field, value)  # noqa: E731
-        what = f"mechanism '{check_name(self.name, 'a mechanism')}'"
+        label = f"mechanism '{check_name(self.name, 'a mechanism')}'"
         for which, kind, one in (("bodies", Body, "body"), ("joints", Joint, "joint"), ("forces", Force, "force")):
-            set_(which, sequence_of(getattr(self, which), f"{which} of {what}", which))
+            set_(which, sequence_of(getattr(self, which), f"{which} of {label}", which))
             if which == "forces":
                 set_(which, with_compliances(self.forces, self.joints))
             _check_names(getattr(self, which), kind, one)
-        set_("ground", checked_collision(self.ground, f"ground of {what}"))
-        set_("gravity", array_of(self.gravity, (3,), f"gravity of {what}"))
-        set_("start", MappingProxyType(dict(of_type(self.start, Mapping, f"start of {what}", MechanismError))))
+        set_("ground", checked_collision(self.ground, f"ground of {label}"))
+        set_("gravity", array_of(self.gravity, (3,), f"gravity of {label}"))
+        set_("start", MappingProxyType(dict(of_type(self.start, Mapping, f"start of {label}", MechanismError))))
         if not self.bodies:
-            raise MechanismError(f"{what} has no bodies")
-        check_keys(self.start, MOTION_KEYS, f"start of {what}")
+            raise MechanismError(f"{label} has no bodies")
+        check_keys(self.start, MOTION_KEYS, f"start of {label}")
         ends, touched = {**self.body_index, WORLD: -1}, set()
         for joint in self.joints:
             for end in (joint.body_a, joint.body_b):
@@ -84,13 +84,13 @@ class Structure(Shown):
                     f"body '{name}' is connected to nothing: add a joint,"
                     f" or Free('...', 'world', '{name}') to let it float"
                 )
-        check_start(self, self.start, f"start of {what}", MechanismError)
+        check_start(self, self.start, f"start of {label}", MechanismError)
         _ = self.elements  # raises where a force does not fit
         warn_of_degrees(self, self.start.get("coordinates") or {})
         warn_of_forces_in_degrees(self)
 
     def __reduce__(self) -> tuple:
-        """A copy, a pickled one too, is made anew; what is compiled is compiled again where it is needed."""
+        """Copy or pickle by its fields; compiled data are made again when needed."""
         return type(self), (
             self.name,
             self.bodies,
@@ -109,36 +109,36 @@ class Structure(Shown):
 
     @cached_property
     def body_index(self) -> Mapping[str, int]:
-        """Number of each body by name."""
+        """Return the number of each body by name."""
         return MappingProxyType({body.name: i for i, body in enumerate(self.bodies)})
 
     @cached_property
     def joint_index(self) -> Mapping[str, int]:
-        """Number of each joint by name."""
+        """Return the number of each joint by name."""
         return MappingProxyType({joint.name: j for j, joint in enumerate(self.joints)})
 
     @cached_property
     def is_closed(self) -> bool:
-        """Whether the reference configuration satisfies the joints."""
+        """Return whether the reference configuration satisfies the joints."""
         return all(is_closed(joint) for joint in self.joints)
 
     @cached_property
     def force_index(self) -> Mapping[str, int]:
-        """Number of each force by name."""
+        """Return the number of each force by name."""
         return MappingProxyType({force.name: k for k, force in enumerate(self.forces)})
 
     @cached_property
     def elements(self) -> tuple[tuple[Element, ...], ...]:
-        """The elements of each force."""
+        """Return the elements of each force."""
         return tuple(tuple(force.elements(self)) for force in self.forces)
 
     @cached_property
     def force_traits(self) -> list[set[str]]:
-        """Names of the traits of each force, see `varint.model.known_forces`."""
+        """Return the names of the traits of each force, see `varint.model.known_forces`."""
         return traits_of(self)
 
     def anchors(self, joint: Joint) -> tuple[np.ndarray, np.ndarray]:
-        """World anchors (point, point_b) of a joint in the reference configuration, defaults filled in."""
+        """Return world anchors (point, point_b) of a joint in the reference configuration, with defaults."""
         if joint.point is not None:
             assert joint.point_b is not None  # since it was made
             return joint.point, joint.point_b
@@ -146,37 +146,37 @@ class Structure(Shown):
         return point, point
 
     def body(self, name: str) -> Body:
-        """The body of that name."""
+        """Return the body of that name."""
         return self.bodies[_find(self.body_index, name, "body")]
 
     def joint(self, name: str) -> Joint:
-        """The joint of that name."""
+        """Return the joint of that name."""
         return self.joints[_find(self.joint_index, name, "joint")]
 
     def force(self, name: str) -> Force:
-        """The force of that name."""
+        """Return the force of that name."""
         return self.forces[_find(self.force_index, name, "force")]
 
 
-def _find(index: Mapping[str, int], name: str, what: str) -> int:
-    return index[known_name(name, index, f"no {what}")]
+def _find(index: Mapping[str, int], name: str, label: str) -> int:
+    return index[known_name(name, index, f"no {label}")]
 
 
 def _check_names(
-    items: Sequence[Body] | Sequence[Joint] | Sequence[Force], kind: type[Body | Joint | Force], what: str
+    items: Sequence[Body] | Sequence[Joint] | Sequence[Force], kind: type[Body | Joint | Force], label: str
 ) -> None:
     seen = set()
     for item in items:
         if not isinstance(item, kind):
-            raise MechanismError(f"expected a {what}, got {shown(item)}")
+            raise MechanismError(f"expected a {label}, got {shown(item)}")
         if item.name in seen:
-            several = "bodies" if what == "body" else f"{what}s"
+            several = "bodies" if label == "body" else f"{label}s"
             raise MechanismError(f"two {several} are called '{item.name}': names must be unique")
         seen.add(item.name)
 
 
 def is_closed(joint: Joint) -> bool:
-    """Whether the anchors satisfy the joint in the reference configuration.
+    """Return whether the anchors satisfy the joint in the reference configuration.
 
     Rows of products of exponentials count as open where the anchors differ at all: closing them moves nothing where the
     motions of the joint lead from one anchor to the other.

@@ -11,7 +11,7 @@ from varint.plan.topology import find_components
 
 
 def body_arrays(structure: Structure, order: np.ndarray) -> dict:
-    """Arrays of the bodies, by slot."""
+    """Return the arrays of the bodies, by slot."""
     mass = np.array([structure.bodies[i].mass for i in order])
     inertia = np.array([structure.bodies[i].inertia for i in order])
     gyration = np.sqrt(np.trace(inertia, axis1=1, axis2=2) / (2 * mass))
@@ -27,7 +27,7 @@ def body_arrays(structure: Structure, order: np.ndarray) -> dict:
 def component_arrays(
     structure: Structure, order: np.ndarray, force: np.ndarray, acts_on: Iterable[Sequence[str]]
 ) -> dict:
-    """Arrays of `Components`; ``force`` (ne,): that of each element, ``acts_on``: the bodies of each force."""
+    """Return the arrays of `Components`; ``force`` (ne,): of each element, ``acts_on``: bodies of each force."""
     number = {**structure.body_index, WORLD: -1}
     joined = [(number[joint.body_a], number[joint.body_b]) for joint in structure.joints if joint.forbidden]
     acted = [[number[name] for name in names] for names in acts_on]
@@ -47,7 +47,7 @@ def component_arrays(
 
 
 def longest_arm(structure: Structure) -> float:
-    """Largest distance of a joint's anchor from the centre of mass of a body that it is on, m."""
+    """Return the largest distance, m, of a joint's anchor from the centre of mass of one of its bodies."""
     longest = 0.0
     for joint in structure.joints:
         if any(KINDS[row.kind].facts.anchored for row in joint.forbidden):

@@ -26,6 +26,7 @@ from varint.plan.welds import Welds, find_welds
 from varint.step.compliant.records import Beams, CompliantRows
 from varint.step.contacts.records import ContactTable
 from varint.step.energy.records import Components
+from varint.step.ldu import solver_of
 from varint.step.limits.parts import plan_parts
 from varint.step.measures import ANGULAR
 from varint.step.nodes.welds import WeldTable
@@ -77,18 +78,18 @@ class Compiled(Shown):
 
     @property
     def force(self) -> np.ndarray:
-        """(ne,) force of the description of each element."""
+        """Return the force (ne,) of the mechanism of each element."""
         return self.plan.elements.force
 
     def welded(self, structure: Structure) -> set[str]:
-        """Names of the bodies of ``structure``, the description, that are one with another or with the world."""
+        """Return the names of the bodies of ``structure``, the description, welded to other bodies or to the world."""
         if self.welds is None:
             return set()
         one = (self.welds.merged != 0) | (self.welds.slot == len(self.order))
         return {body.name for body, welded in zip(structure.bodies, one.tolist(), strict=True) if welded}
 
     def by_force(self, values: np.ndarray) -> np.ndarray:
-        """Sums (T, forces) of values (T, ne) over the elements of each force."""
+        """Return sums (T, forces) of values (T, ne) over the elements of each force."""
         if self._one_each:
             return values + 0.0
         total = np.zeros((self.forces, len(values)))
@@ -96,27 +97,27 @@ class Compiled(Shown):
         return np.ascontiguousarray(total.T)  # sums over the forces then have the same bits whatever T is
 
     def inputs_by_force(self, values: np.ndarray) -> np.ndarray:
-        """(T, forces) out of inputs (T, ne) of the elements; zero of forces with several elements."""
+        """Return inputs (T, forces) from those of the elements (T, ne); zero of forces with several elements."""
         return self.by_force(values if self._one_each else np.where(self._alone, values, 0.0))
 
     @cached_property
     def in_order(self) -> bool:
-        """Whether the kernel has the bodies in the order of the description."""
+        """Return whether the kernel has the bodies in the order of the mechanism."""
         return bool(np.array_equal(self.slot, np.arange(len(self.order))))
 
     @cached_property
     def order_with_none(self) -> np.ndarray:
-        """(nb + 1,) ``order``, and -1 for none."""
+        """Return ``order`` with -1 for none appended, (nb + 1,)."""
         return np.append(self.order, -1)
 
     @cached_property
     def _alone(self) -> np.ndarray:
-        """(ne,) whether an element is the only one of its force."""
+        """Return whether (ne,) an element is the only one of its force."""
         return np.bincount(self.force)[self.force] == 1
 
     @cached_property
     def _one_each(self) -> bool:
-        """Whether the elements are the forces, in their order."""
+        """Return whether the elements are the forces, in their order."""
         return bool(np.array_equal(self.force, np.arange(self.forces)))
 
 
@@ -126,12 +127,12 @@ class CompiledStructure(Structure):
 
     @cached_property
     def compiled(self) -> Compiled:
-        """Arrays for the kernels and the spanning tree behind them; made at first use."""
+        """Return the arrays for the kernels and the spanning tree behind them, made at first use."""
         return compile_structure(self)
 
     @cached_property
     def merged(self) -> Compiled:
-        """The same without the bodies that rigid `Fixed` joints weld to others; `compiled` where there are none."""
+        """Return `compiled` without the bodies that rigid `Fixed` joints weld to others."""
         elements = elements_of(self)
         welds = find_welds(self, elements)
         return self.compiled if welds is None else _compile(self, welds.elements, True, welds)
@@ -189,6 +190,8 @@ def _compile(
     rows["eliminated"] = joints.rows_eliminated(frame, pairs["pair"]).astype(np.int64)
     rows["push"] = joints.push_scales(frame.side, frame.joint_rows, bodies["scale"], rows.pop("angular"))
     parents = {"parent": [slot[topology.parent[i]] for i in order]}
+    closing = loops.loop_arrays(topology, slot, frame.joint_rows, frame.side, nb)
+    solver = {"solver": [solver_of(**pairs, rows=np.diff(frame.joint_rows)[:nb], closures=closing["row_start"][-1])]}
     left_out = {"loaded": (), "coupled": frame.hinge_of}
     bodies |= {name: efforts.loaded(structure, roles, slot, without) for name, without in left_out.items()}
     acts_on = [force.acts_on(full) for force in full.forces]
@@ -196,7 +199,7 @@ def _compile(
         acts_on = [[welds.carrier[name] for name in names] for names in acts_on]
     plan = Plan(
         bodies=_record(Bodies, bodies | {"length": np.array([length])}),
-        joints=_record(Joints, joints.joint_arrays(frame) | parents | pairs),
+        joints=_record(Joints, joints.joint_arrays(frame) | parents | pairs | solver),
         rows=_record(Rows, rows),
         measures=_record(Measures, measures),
         elements=_record(Elements, {"force": roles.force}),
@@ -211,7 +214,7 @@ def _compile(
         massive_paths=_record(MassivePaths, massive_path_arrays(structure, roles.inertias, slot)),
         loads=_record(LoadTable, efforts.load_arrays(structure, roles, places, slot)),
         products=_record(Products, joints.product_arrays(structure, frame) | {"length": [length]}),
-        loops=_record(Loops, loops.loop_arrays(topology, slot, frame.joint_rows, frame.side, nb)),
+        loops=_record(Loops, closing),
     )
     numbers = np.array([j if j < len(structure.joints) else -1 for j in frame.joints])
     functions = efforts.users_functions(roles, places, len(plan.measures.kind))
@@ -225,14 +228,14 @@ def _compile(
 
 
 def _bodies_and_length(structure: Structure, order: np.ndarray) -> tuple[dict[str, np.ndarray], float]:
-    """Arrays of the bodies, by slot, and the size of the parts, m."""
+    """Return arrays of the bodies, by slot, and the size of the parts, m."""
     bodies = body_arrays(structure, order)
     gyration = np.sqrt(np.trace(bodies["inertia"], axis1=1, axis2=2) / (2 * bodies["mass"]))
     return bodies, float(max(longest_arm(structure), gyration.max()))
 
 
 def _record(kind: type[KindOfRecord], arrays: Mapping[str, ArrayLike]) -> KindOfRecord:
-    """A record of arrays of the types that its class names."""
+    """Return a record of arrays of the types that its class names."""
     return kind(
         **{
             name: array if isinstance(array, CompiledRecord) else np.ascontiguousarray(array)
@@ -242,11 +245,11 @@ def _record(kind: type[KindOfRecord], arrays: Mapping[str, ArrayLike]) -> KindOf
 
 
 def _find_topology(structure: Structure, roles: Roles, clustered: bool, held: Collection[str]) -> Topology:
-    """``held``: names of joints whose coordinates constraints keep."""
+    """Return the topology; ``held``: names of joints whose coordinates constraints keep."""
     number = {**structure.body_index, WORLD: -1}
     ends = [(number[joint.body_a], number[joint.body_b]) for joint in structure.joints]
     rows = [len(joint.rigid) for joint in structure.joints]
     pairs = [roles.ends[m] for m in roles.with_row]
     follows = {k for k, m in enumerate(roles.with_row) if m in roles.following}
-    kept = {structure.joint_index[name] for name in held}
-    return find_topology(ends, rows, len(structure.bodies), clustered, pairs, follows, kept)
+    kept_joints = {structure.joint_index[name] for name in held}
+    return find_topology(ends, rows, len(structure.bodies), clustered, pairs, follows, kept_joints)

@@ -17,7 +17,7 @@ SHARED = ("body", "other", "element", "friction", "restitution", "mobility")  # 
 
 
 def contact_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
-    """Arrays of the contacts: those with planes, one for each point, then those of pairs of bodies."""
+    """Return the arrays of the contacts: those with planes, one for each point, then those of pairs of bodies."""
     planes, pairs = _plane_arrays(structure, slot, roles), _pair_arrays(structure, slot, roles)
     joined = {name: np.concatenate([planes.pop(name), pairs.pop(name)]) for name in SHARED}
     rolling, lever, turning = (pairs.pop(name) for name in ("rolling", "lever", "turning"))
@@ -25,7 +25,7 @@ def contact_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict
 
 
 def _with_rolling(contacts: dict, rolling: np.ndarray, lever: np.ndarray, turning: np.ndarray) -> dict:
-    """The contacts, and after them the rolling resistance of those slots whose coefficient ``rolling``, m, is not zero.
+    """Return the contacts, and after them the rolling resistance of slots with a coefficient ``rolling``, m.
 
     ``lever``, m, and ``turning``, 1/kg: length and mobility of its rows.
     """
@@ -34,9 +34,9 @@ def _with_rolling(contacts: dict, rolling: np.ndarray, lever: np.ndarray, turnin
         none = np.zeros(0, dtype=np.int64)
         return contacts | {"roller": none, "parent": none, "lever": np.zeros(0)}
     parent = count - rolling.size + rolls
-    own = {name: values[parent] for name, values in contacts.items()}
-    own["friction"], own["mobility"] = rolling[rolls] / lever[rolls], turning[rolls]
-    joined = {name: np.concatenate([values, own[name]]) for name, values in contacts.items()}
+    rolling_rows = {name: values[parent] for name, values in contacts.items()}
+    rolling_rows["friction"], rolling_rows["mobility"] = rolling[rolls] / lever[rolls], turning[rolls]
+    joined = {name: np.concatenate([values, rolling_rows[name]]) for name, values in contacts.items()}
     roller = np.full(count + rolls.size, -1)
     roller[parent] = count + np.arange(rolls.size)
     joined["roller"] = roller
@@ -46,21 +46,21 @@ def _with_rolling(contacts: dict, rolling: np.ndarray, lever: np.ndarray, turnin
 
 
 def _plane_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
-    """Arrays of the contacts with planes, one for each point; ``slot`` of each body."""
+    """Return the arrays of the contacts with planes, one for each point; ``slot`` of each body."""
     numbered = [(e, element, point) for e, element in roles.contacts for point in element.points]
     bodies = [structure.body(element.body) for _, element, _ in numbered]
     pairs = zip(bodies, numbered, strict=True)
     arms = [rotation_matrix(body.quat_wxyz).T @ (point - body.position) for body, (*_, point) in pairs]
-    own = [element for _, element, _ in numbered]
-    count = len(own)
-    numbers = {name: np.array([getattr(each, name) for each in own], dtype=float) for name in NUMBERS}
+    elements = [element for _, element, _ in numbered]
+    count = len(elements)
+    numbers = {name: np.array([getattr(each, name) for each in elements], dtype=float) for name in NUMBERS}
     return {
-        "body": np.array([slot[structure.body_index[each.body]] for each in own], dtype=np.int64),
+        "body": np.array([slot[structure.body_index[each.body]] for each in elements], dtype=np.int64),
         "other": np.full(count, slot[-1]),
         "element": np.array([e for e, *_ in numbered], dtype=np.int64),
         "point": np.reshape(arms, (count, 3)).astype(float),
-        "frame": np.reshape([_frame(each.normal) for each in own], (count, 3, 3)).astype(float),
-        "height": np.array([each.normal @ each.ground for each in own], dtype=float),
+        "frame": np.reshape([_frame(each.normal) for each in elements], (count, 3, 3)).astype(float),
+        "height": np.array([each.normal @ each.ground for each in elements], dtype=float),
         "mobility": np.array([_mobility(*each) for each in zip(bodies, arms, strict=True)], dtype=float),
         **numbers,
     }
@@ -70,15 +70,15 @@ NUMBERS = ("radius", "friction", "restitution")
 
 
 def _pair_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
-    """Arrays of the contacts of two bodies: slots for the features of each pair of their shapes."""
+    """Return the arrays of the contacts of two bodies: slots for the features of each pair of their shapes."""
     number = {**structure.body_index, WORLD: -1}
     parts: dict[tuple[str, int, bool], range] = {}  # numbers of the parts of each shape of a body, see `_as_whole`
     table_rows: list[Part] = []
     pairs: list[tuple[int, BodyContact, int, int]] = []
     for e, each in roles.pairs:
         sides = (each.body, each.shapes, each.other_shapes), (each.other, each.other_shapes, each.shapes)
-        for body, own, others in sides:
-            for k, shape in enumerate(own):
+        for body, shapes, others in sides:
+            for k, shape in enumerate(shapes):
                 for whole in sorted({_as_whole(shape, other) for other in others}):
                     if (body, k, whole) not in parts:
                         start = len(table_rows)
@@ -92,7 +92,7 @@ def _pair_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
 
     @cache
     def of_point(body: str, shape: int) -> float:
-        """`_mobility` of a point of a shape of a body."""
+        """Return `_mobility` of a point of a shape of a body."""
         if body == WORLD:
             return 0.0
         bound = float(table.bound[shape])
@@ -106,7 +106,7 @@ def _pair_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
     ]
 
     def of_slots(values: list, kind: type) -> np.ndarray:
-        """A number of each pair as one of each of its slots."""
+        """Return a number for each slot from one for each pair."""
         return np.repeat(np.array(values, dtype=kind), slots)
 
     return {
@@ -126,24 +126,24 @@ def _pair_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
 
 
 def _as_whole(shape: CollisionShape, other: CollisionShape) -> bool:
-    """Whether a height field is one part to another shape: one with corners or rims."""
+    """Return whether a height field is one part to another shape: one with corners or rims."""
     return isinstance(shape, HeightField) and not isinstance(other, SphereShape | CapsuleShape)
 
 
 def _turning(structure: Structure, body: str) -> float:
-    """1/(kg m^2), the mean over all axes of how the free body turns by a torque; zero for the world."""
+    """Return the mean over all axes, 1/(kg m^2), of a free body's turn by a torque; zero for the world."""
     return 0.0 if body == WORLD else float(np.trace(np.linalg.inv(structure.body(body).inertia))) / 3.0
 
 
 def _frame(normal: np.ndarray) -> np.ndarray:
-    """(3, 3) ``normal`` of a plane and two directions along it, in rows."""
+    """Return the ``normal`` of a plane and two directions along it as rows (3, 3)."""
     first = np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
     first /= np.linalg.norm(first)
     return np.array([normal, first, np.cross(normal, first)])
 
 
 def _mobility(body: Body, arm: np.ndarray) -> float:
-    """1/kg, the mean over all directions of how a point at ``arm``, body axes, of the free body moves by an impulse."""
+    """Return the mean mobility, 1/kg, over all directions, of a point at ``arm``, body axes, of the free body."""
     x, y, z = arm
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     return 1.0 / body.mass + float(np.trace(cross.T @ np.linalg.solve(body.inertia, cross))) / 3.0

@@ -20,7 +20,7 @@ from varint.step.plan import IN_PIVOT
 
 
 def measure_places(roles: Roles, frame: JointFrame) -> list[int]:
-    """Plan index of each force measure: its row for constraints; after all rows for laws.
+    """Return the plan index of each force measure: its row for constraints; after all rows for laws.
 
     The data that an evaluation of the laws reads and writes is therefore contiguous.
     """
@@ -32,15 +32,15 @@ def measure_places(roles: Roles, frame: JointFrame) -> list[int]:
 def row_and_measure_arrays(
     structure: Structure, roles: Roles, frame: JointFrame, places: Sequence[int], slot: np.ndarray, length: float
 ) -> tuple[dict, dict]:
-    """Facts of the rows, and all measures: one for each row, in their order, then those of laws."""
+    """Return facts of the rows, and all measures: one for each row, in their order, then those of laws."""
     nb, nr = len(structure.bodies), len(frame.rows)
     total = max([nr, *(m + 1 for m in places)])
     kinds, numbers = [""] * total, [Numbers()] * total
     body, first, third = np.full((total, 2), nb), np.zeros(total, dtype=np.int64), np.full(total, -1)
     body[:nr] = np.repeat(frame.side, np.diff(frame.joint_rows), axis=0)
     first[:nr] = np.repeat(frame.first_body, np.diff(frame.joint_rows))
-    for r, (_, kind, own) in enumerate(frame.rows):
-        kinds[r], numbers[r] = kind, own or Numbers()
+    for r, (_, kind, row_numbers) in enumerate(frame.rows):
+        kinds[r], numbers[r] = kind, row_numbers or Numbers()
     if places:
         R = np.concatenate([rotation_matrix([body.quat_wxyz for body in structure.bodies]), np.eye(3)[None]])
         x = np.array([*(body.position for body in structure.bodies), np.zeros(3)])
@@ -95,38 +95,38 @@ def row_and_measure_arrays(
 
 
 def number_arrays(numbers: Sequence[Numbers]) -> dict[str, np.ndarray]:
-    """The arrays (n, ...) of the numbers of n measures."""
+    """Return the arrays (n, ...) of the numbers of n measures."""
     return {
-        name: np.reshape([getattr(own, name) for own in numbers], (len(numbers), *np.shape(value))).astype(float)
+        name: np.reshape([getattr(one, name) for one in numbers], (len(numbers), *np.shape(value))).astype(float)
         for name, value in vars(Numbers()).items()
     }
 
 
 def users_functions(roles: Roles, places: Sequence[int], measures: int) -> tuple:
-    """Users' functions, or None: of each law, then of each of all ``measures`` of the plan."""
-    own: list = [None] * measures
+    """Return functions of users, or None: of each law, then of each of all ``measures`` of the plan."""
+    functions: list = [None] * measures
     law_sums = len(roles.sums) - len(roles.constraints)
     for members, (_, element) in zip(roles.sums[law_sums:], roles.constraints, strict=True):
         for m, function in zip(members, element.functions, strict=False):
-            own[places[m]] = function
-    return (*(element.function for _, element in roles.laws), *own)
+            functions[places[m]] = function
+    return (*(element.function for _, element in roles.laws), *functions)
 
 
 def _weights(
     roles: Roles, frame: JointFrame, places: Sequence[int], angular: np.ndarray, length: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Weights of the measures, scales of the rows, and how many rows have one effort."""
+    """Return weights of the measures, scales of the rows, and the number of rows with one effort."""
     nr = len(frame.rows)
     weight, scale, chain = np.ones(angular.size), np.ones(nr), np.zeros(nr, dtype=np.int64)
     scale[angular[:nr]] = length
     law_sums = len(roles.sums) - len(roles.constraints)
-    for s, own in enumerate(roles.sums):
-        members = [places[m] for m in own]
+    for s, sum_measures in enumerate(roles.sums):
+        members = [places[m] for m in sum_measures]
         if s >= law_sums:
             weight[members] = roles.constraints[s - law_sums][1].weights
         else:
             weight[members] = roles.weights[s]
-        rows = [frame.row_of[m] for m in own if m in frame.row_of]
+        rows = [frame.row_of[m] for m in sum_measures if m in frame.row_of]
         if len(rows) > 1:
             chain[rows[0]] = len(rows)
         if rows:
@@ -136,29 +136,29 @@ def _weights(
 
 
 def loaded(structure: Structure, roles: Roles, slot: np.ndarray, without: Collection[int] = ()) -> np.ndarray:
-    """(nb,) whether laws, loads, contacts with planes or deformable bodies act on a body.
+    """Return whether (nb,) laws, loads, contacts with planes or deformable bodies act on a body.
 
     ``without``: numbers of measures that are left out.
     """
-    found = np.zeros(len(structure.bodies) + 1, dtype=bool)
-    for own in roles.sums[: len(roles.sums) - len(roles.constraints)]:
-        found[slot[[end for m in own if m not in without for end in roles.ends[m]]]] = True
+    is_loaded = np.zeros(len(structure.bodies) + 1, dtype=bool)
+    for sum_measures in roles.sums[: len(roles.sums) - len(roles.constraints)]:
+        is_loaded[slot[[end for m in sum_measures if m not in without for end in roles.ends[m]]]] = True
     for _, element in roles.loads:
-        found[slot[[structure.body_index[body] for body in element.bodies]]] = True
+        is_loaded[slot[[structure.body_index[body] for body in element.bodies]]] = True
     for _, contact in roles.contacts:
-        found[slot[structure.body_index[contact.body]]] = True
+        is_loaded[slot[structure.body_index[contact.body]]] = True
     for _, pair in roles.pairs:
         if pair.other == WORLD:  # contacts of two moving bodies are not folded into the pivots of these
-            found[slot[structure.body_index[pair.body]]] = True
+            is_loaded[slot[structure.body_index[pair.body]]] = True
     for inertia in roles.inertias:
-        found[slot[[structure.body_index[body] for body in inertia.ends if body != WORLD]]] = True
+        is_loaded[slot[[structure.body_index[body] for body in inertia.ends if body != WORLD]]] = True
     for soft in soft_meshes(structure):
-        found[slot[[structure.body_index[body] for body in soft.bodies if body != WORLD]]] = True
-    return found[:-1]
+        is_loaded[slot[[structure.body_index[body] for body in soft.bodies if body != WORLD]]] = True
+    return is_loaded[:-1]
 
 
 def law_arrays(roles: Roles, rows: int) -> dict:
-    """Sums and the laws along them, after so many rows."""
+    """Return sums and the laws along them, after ``rows`` rows."""
     law_sums = len(roles.sums) - len(roles.constraints)
     elements = [element for _, element in roles.laws]
     parameters = [element.law.values(element.parameters) for element in elements]
@@ -171,7 +171,7 @@ def law_arrays(roles: Roles, rows: int) -> dict:
         "kind": np.array([LAW_NAMES.index(element.law.name) for element in elements], dtype=np.int64),
         "element": np.array([e for e, _ in roles.laws], dtype=np.int64),
         "first": np.cumsum([0, *map(len, parameters)])[:-1].astype(np.int64),
-        "parameter": np.array([value for own in parameters for value in own], dtype=float),
+        "parameter": np.array([value for law_parameters in parameters for value in law_parameters], dtype=float),
         "table_first": np.cumsum([0, *map(len, tables)]),
         "table": np.concatenate([np.zeros((0, 6)), *tables]),
         "state": np.where(states, np.cumsum(states) - 1, -1).astype(np.int64),
@@ -179,18 +179,18 @@ def law_arrays(roles: Roles, rows: int) -> dict:
 
 
 def law_starts(roles: Roles) -> np.ndarray:
-    """(n,) internal variables of the laws that have one, at the start of a run."""
+    """Return the initial internal variables (n,) of the laws that have one."""
     return np.array([element.start for _, element in roles.laws if element.law.has_state], dtype=float)
 
 
 def beam_arrays(roles: Roles, places: Sequence[int]) -> dict:
-    """First measure and first sum of each element of a beam."""
+    """Return the first measure and the first sum of each element of a beam."""
     first = np.array(roles.beams, dtype=np.int64)
     return {"first": np.array([places[roles.sums[s][0]] for s in first], dtype=np.int64), "sum": first}
 
 
 def compliant_arrays(roles: Roles, frame: JointFrame) -> dict:
-    """Rows whose efforts are unknowns, and their sums; those of joints again."""
+    """Return the rows whose efforts are unknowns, and their sums; those of joints again."""
     row_of = {s: frame.row_of[roles.sums[s][0]] for s in [*roles.beam_sums, *roles.compliant]}
     return {
         "row": np.array(list(row_of.values()), dtype=np.int64),
@@ -201,23 +201,28 @@ def compliant_arrays(roles: Roles, frame: JointFrame) -> dict:
 
 
 def constraint_arrays(roles: Roles, places: Sequence[int]) -> dict:
-    """Arrays of `plan.constraints`: the sums of measures that forces keep at a target."""
+    """Return the arrays of `plan.constraints`: the sums of measures that forces keep at a target."""
     first = roles.sums[len(roles.sums) - len(roles.constraints) :]
     elements = [element for _, element in roles.constraints]
     return {
-        "row": np.array([places[own[0]] for own in first], dtype=np.int64),
-        "size": np.array([len(own) for own in first], dtype=np.int64),
+        "row": np.array([places[sum_measures[0]] for sum_measures in first], dtype=np.int64),
+        "size": np.array([len(sum_measures) for sum_measures in first], dtype=np.int64),
         "element": np.array([e for e, _ in roles.constraints], dtype=np.int64),
         "driven": np.array([element.driven for element in elements], dtype=bool),
-        "rate": np.array([places[m] for own in first for m in own if roles.measures[m].of_rates], dtype=np.int64),
+        "rate": np.array(
+            [places[m] for sum_measures in first for m in sum_measures if roles.measures[m].of_rates], dtype=np.int64
+        ),
     }
 
 
 def load_arrays(structure: Structure, roles: Roles, places: Sequence[int], slot: np.ndarray) -> dict:
-    """Arrays of `plan.loads`: loads on single bodies; friction between two balls is two loads, one on each."""
+    """Return the arrays of `plan.loads`: loads on single bodies.
+
+    Friction between two balls is two loads, one on each.
+    """
     number = {id(element): f for f, (_, element) in enumerate(roles.laws)}
     columns: dict[str, list] = {name: [] for name in LOAD_SHAPES}
-    for (e, element), own in zip(roles.loads, roles.load_rows, strict=True):
+    for (e, element), measure_rows in zip(roles.loads, roles.load_rows, strict=True):
         f = -1 if element.pressed_by is None else number[id(element.pressed_by)]
         count, ends = len(columns["kind"]), [(element.body, element.point, element.radius)]
         if element.other is not None:
@@ -227,7 +232,7 @@ def load_arrays(structure: Structure, roles: Roles, places: Sequence[int], slot:
             B = rotation_matrix(body.quat_wxyz)
             axes = B.T if element.kind == "follower" else np.eye(3)
             point = body.position if place is None else place
-            given = {
+            arrays = {
                 "kind": LOAD_NAMES.index(element.kind),
                 "body": slot[structure.body_index[name]],
                 "element": e,
@@ -240,14 +245,14 @@ def load_arrays(structure: Structure, roles: Roles, places: Sequence[int], slot:
                 "friction": element.friction,
                 "smoothing": element.smoothing,
                 "creep": element.creep,
-                "radius": 0.0 if own else radius,
-                "share": radius / (element.radius + element.other_radius) if own else 0.0,
+                "radius": 0.0 if measure_rows else radius,
+                "share": radius / (element.radius + element.other_radius) if measure_rows else 0.0,
                 "pressing": f,
                 "pressed": -1 if f < 0 else places[roles.sums[roles.law_sum[f]][0]],
-                "other": 2 * count + 1 - len(columns["kind"]) if own else -1,
-                "row": [places[m] for m in own] or [-1, -1],
+                "other": 2 * count + 1 - len(columns["kind"]) if measure_rows else -1,
+                "row": [places[m] for m in measure_rows] or [-1, -1],
             }
-            for key, value in given.items():
+            for key, value in arrays.items():
                 columns[key].append(value)
     count = len(columns["kind"])
     return {
@@ -264,7 +269,7 @@ LOAD_SHAPES: dict = {
 
 
 def _pieces(values: np.ndarray, efforts: np.ndarray) -> np.ndarray:
-    """Pieces (n + 1, 6) of a tabulated law: monotone cubics between n points, extrapolated linearly beyond."""
+    """Return pieces (n + 1, 6) of a tabulated law: monotone cubics between n points, extrapolated linearly beyond."""
     spline = scipy.interpolate.PchipInterpolator(values, efforts)
     potential = -spline.antiderivative()(values)
     ends = [(values[k], efforts[k], spline.derivative()(values[k]), 0.0, 0.0, potential[k]) for k in (0, -1)]

@@ -64,7 +64,7 @@ def joint_frame(structure: Structure, topology: Topology, roles: Roles, slot: np
     attached: dict[int, list[int]] = {}  # to the tree joint of a slot
     for k, body in topology.attached.items():
         attached.setdefault(int(slot[body]), []).append(roles.with_row[k])
-    constrained = {m for own in roles.sums[len(set(roles.law_sum)) :] for m in own}
+    constrained = {m for sum_measures in roles.sums[len(set(roles.law_sum)) :] for m in sum_measures}
     R = rotation_matrix([body.quat_wxyz for body in structure.bodies])
     rows: list = []
     row_of: dict[int, int] = {}
@@ -104,28 +104,32 @@ def joint_frame(structure: Structure, topology: Topology, roles: Roles, slot: np
 
 
 def _angles(roles: Roles) -> dict[frozenset, list[int]]:
-    """Measures of efforts that are angles, by the two bodies, see `Roles.plain`."""
-    found: dict[frozenset, list[int]] = {}
+    """Return the measures of efforts that are angles, by the two bodies, see `Roles.plain`."""
+    angles: dict[frozenset, list[int]] = {}
     for m in roles.plain:
         if roles.measures[m].kind == Angle.kind:
-            found.setdefault(frozenset(roles.ends[m]), []).append(m)
-    return found
+            angles.setdefault(frozenset(roles.ends[m]), []).append(m)
+    return angles
 
 
 def _pair(rows: list) -> tuple[int, int]:
-    """Number of the rows of a tree joint if they are those of a lower pair, and of POINT rows among them; or zeros."""
-    own = [row for row in rows if row[0] == JOINT]
-    kinds = [kind for _, kind, _ in own]
+    """Return the number of the rows of a tree joint that is a lower pair, and of its POINT rows; else zeros."""
+    joint_rows = [row for row in rows if row[0] == JOINT]
+    kinds = [kind for _, kind, _ in joint_rows]
     count = kinds.count(Along.kind)
-    anchors = {tuple(numbers.w) for _, kind, numbers in own if kind == Along.kind}
-    lower = len(own) >= 3 and kinds == [Along.kind] * count + [Square.kind] * (len(own) - count) and len(anchors) <= 1
-    return (len(own), count) if lower else (0, 0)
+    anchors = {tuple(numbers.w) for _, kind, numbers in joint_rows if kind == Along.kind}
+    lower = (
+        len(joint_rows) >= 3
+        and kinds == [Along.kind] * count + [Square.kind] * (len(joint_rows) - count)
+        and len(anchors) <= 1
+    )
+    return (len(joint_rows), count) if lower else (0, 0)
 
 
 def joint_frames(
     joint: Joint, structure: Structure, ends: tuple[int, int], R: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Axes (3, 3) and anchor (3,) of a joint on each of its bodies, in body axes."""
+    """Yield axes (3, 3) and anchor (3,) of a joint on each of its bodies, in body axes."""
     return (
         (joint.frame, point)
         if end < 0
@@ -135,13 +139,13 @@ def joint_frames(
 
 
 def rigid_numbers(structure: Structure, joints: Iterable[int]) -> list[Numbers]:
-    """The numbers of the rows that ``joints``, by their numbers, have without a compliance; -1: of none."""
+    """Return the numbers of the rows that ``joints``, by number, have without a compliance; -1: no joint."""
     number = {**structure.body_index, "world": -1}
     R = rotation_matrix([body.quat_wxyz for body in structure.bodies])
-    found: list[Numbers] = []
+    numbers: list[Numbers] = []
     for joint in (structure.joints[j] for j in joints if j >= 0):
-        found.extend(_own_numbers(joint, structure, (number[joint.body_a], number[joint.body_b]), R))
-    return found
+        numbers.extend(_own_numbers(joint, structure, (number[joint.body_a], number[joint.body_b]), R))
+    return numbers
 
 
 def _own_numbers(joint: Joint, structure: Structure, ends: tuple[int, int], R: np.ndarray) -> Iterator[Numbers]:
@@ -150,14 +154,14 @@ def _own_numbers(joint: Joint, structure: Structure, ends: tuple[int, int], R: n
 
 
 def joint_arrays(frame: JointFrame) -> dict:
-    """Sides and rows of the joints."""
+    """Return the sides and rows of the joints."""
     product = np.full(len(frame.joints), -1)
     product[frame.products] = np.arange(len(frame.products))
     return {"side": frame.side, "first_body": frame.first_body, "rows": frame.joint_rows, "product": product}
 
 
 def pair_arrays(frame: JointFrame, nb: int) -> dict:
-    """Tree joints, one for each of the ``nb`` bodies, that are eliminated as lower pairs (step/lower_pairs.py)."""
+    """Return the tree joints, one for each of the ``nb`` bodies, eliminated as lower pairs (step/lower_pairs.py)."""
     pair, points = np.zeros((2, nb), dtype=np.int64)
     for k in range(nb):
         pair[k], points[k] = _pair(frame.rows[slice(*frame.joint_rows[k : k + 2])])
@@ -165,7 +169,7 @@ def pair_arrays(frame: JointFrame, nb: int) -> dict:
 
 
 def push_scales(side: np.ndarray, joint_rows: np.ndarray, body_scale: np.ndarray, angular: np.ndarray) -> np.ndarray:
-    """(nr,) what turns the impulse along a row into m/s, of the lighter of its bodies; ``body_scale`` (nb, 2).
+    """Return factors (nr,) from the impulse along a row to m/s of the lighter body; ``body_scale`` (nb, 2).
 
     ``side``, ``joint_rows``: as in a `JointFrame`.
     """
@@ -175,7 +179,7 @@ def push_scales(side: np.ndarray, joint_rows: np.ndarray, body_scale: np.ndarray
 
 
 def rows_eliminated(frame: JointFrame, pair: np.ndarray) -> np.ndarray:
-    """The rows that are none of a lower pair's, given how many rows of each tree joint are, (nb,)."""
+    """Return the rows outside lower pairs, from the numbers (nb,) of rows of each tree joint."""
     left = np.ones(frame.joint_rows[-1], dtype=bool)
     for count, first in zip(pair.tolist(), frame.joint_rows.tolist(), strict=False):
         left[first : first + count] = False
@@ -183,7 +187,7 @@ def rows_eliminated(frame: JointFrame, pair: np.ndarray) -> np.ndarray:
 
 
 def product_arrays(structure: Structure, frame: JointFrame) -> dict:
-    """Joints whose rows are that they keep to their motions."""
+    """Return the joints with the rows of products of exponentials."""
     R = rotation_matrix([body.quat_wxyz for body in structure.bodies])
     tables, start = [np.zeros((0, WIDTH))], []
     for k in frame.products:

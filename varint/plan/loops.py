@@ -8,7 +8,7 @@ from varint.plan.topology import Topology
 
 
 def loop_arrays(topology: Topology, slot: np.ndarray, joint_rows: np.ndarray, side: np.ndarray, nb: int) -> dict:
-    """Dense closure nodes and their fills (step/plan.py)."""
+    """Return dense closure nodes and their fills (step/plan.py)."""
     nr = int(joint_rows[-1])
     nodes = [node for cluster in topology.nodes for node in cluster]
     cluster_node = np.cumsum([0] + [len(cluster) for cluster in topology.nodes])
@@ -65,7 +65,7 @@ def loop_arrays(topology: Topology, slot: np.ndarray, joint_rows: np.ndarray, si
 
 
 def _envelope(reached: Sequence[set[int]], node_row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Columns low : high (nn,) of the closures' matrix that each node's rows are stored in, fill-in included."""
+    """Return columns low : high (nn,) of the closures' matrix that hold each node's rows, fill-in included."""
     high = node_row[1:].copy()
     for rows in filter(None, reached):
         near = np.unique(np.searchsorted(node_row, sorted(rows), side="right") - 1)

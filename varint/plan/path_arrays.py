@@ -10,7 +10,7 @@ from varint.step.paths.records import OWN_ROWS
 
 
 def path_arrays(roles: Roles, frame: JointFrame, places: Sequence[int]) -> dict:
-    """Arrays of `Paths`; ``places``: of the measures in the plan."""
+    """Return the arrays of `Paths`; ``places``: of the measures in the plan."""
     pieces: list[list[int]] = []
     row = np.full(len(roles.sums) - len(roles.constraints), OWN_ROWS)
     for s, carrier in roles.paths.items():

@@ -81,17 +81,17 @@ class Roles:
 
     @property
     def beam_sums(self) -> list[int]:
-        """All sums of the elements of beams."""
+        """Return the sums of the elements of beams."""
         return [s for first in self.beams for s in range(first, first + len(ELEMENT))]
 
 
 def elements_of(structure: Structure) -> list[tuple[int, Element]]:
-    """The elements of all forces of ``structure``, with the numbers of these."""
+    """Return the elements of all forces of ``structure``, with the numbers of these forces."""
     return [(k, element) for k, force in enumerate(structure.forces) for element in force.elements(structure)]
 
 
 def find_roles(structure: Structure, parts: list[tuple[int, Element]]) -> Roles:
-    """The roles of ``parts``, the elements of all forces with the numbers of these, on the bodies of ``structure``."""
+    """Return the roles of ``parts``, the numbered elements of all forces, on the bodies of ``structure``."""
     forces, numbered = _numbered([(k, element) for k, element in parts if not isinstance(element, PathInertia)])
     groups: dict[tuple, list] = {}
     for e, element in numbered:
@@ -103,9 +103,9 @@ def find_roles(structure: Structure, parts: list[tuple[int, Element]]) -> Roles:
     measures: list[Measure] = []
     sums: list[list[int]] = []
     for group in [*groups.values(), *([item] for item in constraints)]:
-        own = group[0][1].measures
-        sums.append(list(range(len(measures), len(measures) + len(own))))
-        measures.extend(own)
+        group_measures = group[0][1].measures
+        sums.append(list(range(len(measures), len(measures) + len(group_measures))))
+        measures.extend(group_measures)
     loads = [(e, element) for e, element in numbered if isinstance(element, BodyLoad)]
     load_rows: list[list[int]] = []
     for _, element in loads:
@@ -114,8 +114,8 @@ def find_roles(structure: Structure, parts: list[tuple[int, Element]]) -> Roles:
         measures.extend(FRICTION_ROWS * [*pressing])
     number = {**structure.body_index, WORLD: -1}
     ends = [(number[measure.body_a], number[measure.body_b]) for measure in measures]
-    needed = {m for own in sums if len(own) > 1 for m in own}
-    needed |= {m for own in sums[len(groups) :] for m in own}
+    needed = {m for group_measures in sums if len(group_measures) > 1 for m in group_measures}
+    needed |= {m for group_measures in sums[len(groups) :] for m in group_measures}
     for s, group in enumerate(groups.values()):
         if any(element.terms for _, element in group):
             needed.add(sums[s][0])
@@ -141,8 +141,12 @@ def find_roles(structure: Structure, parts: list[tuple[int, Element]]) -> Roles:
         load_rows=load_rows,
         ends=ends,
         with_row=[m for m, pair in enumerate(ends) if m not in joined and (-1 not in pair or m in needed)],
-        plain=[own[0] for s, own in enumerate(sums[: len(groups)]) if own[0] not in needed and s not in paths],
-        following={m for own in sums for m in own[1:]} - carriers,
+        plain=[
+            group_measures[0]
+            for s, group_measures in enumerate(sums[: len(groups)])
+            if group_measures[0] not in needed and s not in paths
+        ],
+        following={m for group_measures in sums for m in group_measures[1:]} - carriers,
         beams=beams,
         compliant=compliant,
         paths=paths,
@@ -151,7 +155,7 @@ def find_roles(structure: Structure, parts: list[tuple[int, Element]]) -> Roles:
 
 
 def _numbered(elements: list[tuple[int, Element]]) -> tuple[list[int], list[tuple[int, Element]]]:
-    """The force of each number of an element, and the elements with their numbers.
+    """Return the force of each number of an element, and the elements with their numbers.
 
     All pairs of bodies of one force have one number, as there may be many.
     """
@@ -164,30 +168,30 @@ def _numbered(elements: list[tuple[int, Element]]) -> tuple[list[int], list[tupl
     return forces, numbered
 
 
-def _carrier(own: list[int], ends: list[tuple[int, int]]) -> int | None:
-    """See `Roles.paths`; ``own``: the measures of a sum, ``ends``: of all."""
-    moving = {end for m in own for end in ends[m]} - {-1}
+def _carrier(measures: list[int], ends: list[tuple[int, int]]) -> int | None:
+    """Return the carrier of a path, see `Roles.paths`; ``measures``: of a sum, ``ends``: of all."""
+    moving = {end for m in measures for end in ends[m]} - {-1}
     if len(moving) == 1:
         return -1
-    return next((m for m in own if set(ends[m]) == moving), None)
+    return next((m for m in measures if set(ends[m]) == moving), None)
 
 
 def _beams(measures: list[Measure], sums: list[list[int]]) -> list[int]:
-    """First of each six sums, of one measure each, that are those of an element of a beam: between the same points."""
-    kinds = [measures[own[0]].kind if len(own) == 1 else "" for own in sums]
+    """Return the first of each six sums, of one measure each, of an element of a beam: between the same points."""
+    kinds = [measures[sum_measures[0]].kind if len(sum_measures) == 1 else "" for sum_measures in sums]
     beams: list[int] = []
     for s in range(len(sums) - len(ELEMENT) + 1):
         if kinds[s] != ELEMENT[0] or tuple(kinds[s : s + len(ELEMENT)]) != ELEMENT:
             continue
-        own = [measures[sums[s + k][0]] for k in range(len(ELEMENT))]
-        points = {(*m.point_a, *m.point_b) for m in own if isinstance(m, MiddleDisplacement)}
-        if len(points) == 1 and len({(m.body_a, m.body_b) for m in own}) == 1:
+        sum_measures = [measures[sums[s + k][0]] for k in range(len(ELEMENT))]
+        points = {(*m.point_a, *m.point_b) for m in sum_measures if isinstance(m, MiddleDisplacement)}
+        if len(points) == 1 and len({(m.body_a, m.body_b) for m in sum_measures}) == 1:
             beams.append(s)
     return beams
 
 
 def _key(measure: Measure) -> tuple:
-    """Equal for measures that are the same."""
+    """Return a key that equal measures share."""
     return tuple(
         tuple(np.ravel(value)) if isinstance(value, np.ndarray) else value
         for value in (type(measure), *vars(measure).values())

@@ -57,7 +57,7 @@ def with_settled_rows(structure: Structure, compiled: Compiled, dt: float) -> Co
 
 
 def _mobility(plan: Plan, s: int) -> float:
-    """Mobility of the row of sum s by its two bodies alone, without levers and other joints, 1/kg or 1/(kg m^2)."""
+    """Return the mobility, 1/kg or 1/(kg m^2), of the row of sum s by its bodies, without levers and other joints."""
     m, total = plan.laws.sum_first[s], 0.0
     turns = KINDS[sorted(KINDS)[plan.measures.kind[m]]].facts.angular
     for i in plan.measures.body[m].tolist():

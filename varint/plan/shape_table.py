@@ -12,7 +12,7 @@ Part = tuple[int, int, Core]  # slot of its body, -1 for the world, kind, and co
 
 
 def parts_of(slot: int, shapes: Sequence[CollisionShape], whole: bool = False) -> list[Part]:
-    """The convex parts of the shapes of a body; with ``whole`` a height field as one part, TERRAIN."""
+    """Return the convex parts of the shapes of a body; with ``whole`` a height field as one part, TERRAIN."""
     parts: list[Part] = []
     for shape in shapes:
         if whole and isinstance(shape, HeightField):
@@ -23,7 +23,7 @@ def parts_of(slot: int, shapes: Sequence[CollisionShape], whole: bool = False) -
 
 
 def shape_table(parts: Sequence[Part]) -> ShapeTable:
-    """The arrays of the convex parts of shapes."""
+    """Return the arrays of the convex parts of shapes."""
     rows = [_Rows(core, kind) for _, kind, core in parts]
     vertex_of = np.cumsum([0, *(len(one.vertices) for one in rows)])
     corners = [loop + first for one, first in zip(rows, vertex_of, strict=False) for loop in one.loops]
@@ -54,7 +54,7 @@ def _stacked(parts: Sequence[np.ndarray], width: int) -> np.ndarray:
 
 
 def _kind_of(shape: CollisionShape) -> int:
-    """The kind of a shape in the table."""
+    """Return the kind of a shape in the table."""
     if isinstance(shape, PlaneShape):
         return PLANE
     return HOLLOW if shape.hollow else CYLINDER if isinstance(shape, CylinderShape) else ROUND
@@ -81,7 +81,7 @@ class _Rows:
             self.bound = np.inf
 
     def _grid(self, core: Core) -> None:
-        """The rows that stand for a height field, see geometry/terrain.py."""
+        """Write the rows of a height field, see geometry/terrain.py."""
         assert core.normal is not None
         self.normal, self.offset = core.normal[None], np.zeros(1)
         self.edge = np.array([[0, len(self.loops[0])]], dtype=np.int64)
@@ -92,7 +92,7 @@ class _Rows:
         self.inward = np.array([[self.along[0], np.cross(core.normal, self.along[0])]])
 
     def _faces(self, core: Core) -> None:
-        """Outward normals, by Newell's sums, and the outermost planes along them through a corner."""
+        """Write outward normals, by Newell's sums, and the outermost planes along them through a corner."""
         if core.normal is not None:
             self.normal, self.offset = core.normal[None], np.array([core.normal @ core.vertices[0]])
             return
@@ -125,19 +125,19 @@ class _Rows:
 
 
 def most_features(shapes: ShapeTable, a: int, b: int) -> int:
-    """Pairs of features that a patch between two shapes can have, with some to spare."""
+    """Return the number of pairs of features that a patch between two shapes can have, with a reserve."""
     if {PLANE, HOLLOW} & {shapes.kind[a], shapes.kind[b]}:
         other = b if shapes.kind[a] in (PLANE, HOLLOW) else a
         vertices = int(shapes.first_vertex[other + 1] - shapes.first_vertex[other])
         return 8 if shapes.kind[other] == CYLINDER else min(vertices, 2 * _largest_face(shapes, other) + 2)
     if TERRAIN in (shapes.kind[a], shapes.kind[b]) or shapes.kind[a] == shapes.kind[b] == CYLINDER:
         return 16 if shapes.kind[a] == shapes.kind[b] else 24
-    own = 8 if CYLINDER in (shapes.kind[a], shapes.kind[b]) else 0
-    return _largest_face(shapes, a) + _largest_face(shapes, b) + own + 4
+    rims = 8 if CYLINDER in (shapes.kind[a], shapes.kind[b]) else 0
+    return _largest_face(shapes, a) + _largest_face(shapes, b) + rims + 4
 
 
 def _largest_face(shapes: ShapeTable, s: int) -> int:
-    """Corners of the face of a shape that has most, or its vertices where it has no faces."""
+    """Return the most corners of a face of the shape, or its vertices if it has no faces."""
     first, end = int(shapes.first_face[s]), int(shapes.first_face[s + 1])
     if first == end:
         return int(shapes.first_vertex[s + 1] - shapes.first_vertex[s])

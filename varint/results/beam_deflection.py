@@ -12,7 +12,7 @@ FRAMES = ("end", "chord")
 
 
 def beam_deflection(run: RecordedMotion, beam: str, frame: str = "end") -> np.ndarray:
-    """Displacements of the nodes of a beam from where they would be if it were rigid, m.
+    """Return displacements of the nodes of a beam from their places on the rigid beam, m.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def beam_deflection(run: RecordedMotion, beam: str, frame: str = "end") -> np.nd
 
 
 def _frame(along: np.ndarray, across: np.ndarray) -> np.ndarray:
-    """(..., 3, 3) columns x ``along`` (..., 3), y by the part of ``across`` (..., 3) at right angles to that, z."""
+    """Return axes (..., 3, 3), columns: x ``along`` (..., 3), y the part of ``across`` (..., 3) square to it, z."""
     x = along / np.linalg.norm(along, axis=-1, keepdims=True)
     y = across - (across * x).sum(axis=-1, keepdims=True) * x
     y = y / np.linalg.norm(y, axis=-1, keepdims=True)

@@ -57,7 +57,7 @@ class ByName(Mapping[str, Value], Generic[Item, Value]):
 
 
 def by_contact(values: Mapping[str, Value]) -> ByName[str, Value]:
-    """``values`` by the name of a hard contact; any other name raises MechanismError."""
+    """Return ``values`` by the name of a hard contact; any other name raises MechanismError."""
     numbers = {name: number for number, name in enumerate(values)}
     return ByName(
         numbers, lambda name: known_name(name, values, "no hard contact"), lambda name: values[name], "contact"

@@ -37,7 +37,7 @@ class ComponentEnergy(NamedTuple):
 
 
 def component_energies(motion: RecordedMotion) -> Iterator[ComponentEnergy]:
-    """Energies of each component of a whole motion.
+    """Yield energies of each component of a whole motion.
 
     Where loads, drives or mass along paths act, those of the mechanism as a whole.
     """
@@ -64,7 +64,7 @@ def component_energies(motion: RecordedMotion) -> Iterator[ComponentEnergy]:
 
 
 def _table(part: RecordedMotion, of_body: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Kinetic energies and works of gravity of the components, works, work from outside and balance of a part.
+    """Return kinetic energies and works of gravity of the components, works, work from outside and balance of a part.
 
     J; (T, components), (T, components), (T, forces), (T,), (T,).
     """
@@ -79,7 +79,7 @@ def _table(part: RecordedMotion, of_body: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def largest_jump(t: np.ndarray, error: np.ndarray, energy: np.ndarray, at_end: float = np.inf) -> float:
-    """The largest change of ``error`` (T,) within `FEW` nodes that does not come back, of ``energy`` (T,) there.
+    """Return the largest lasting change of ``error`` (T,) within `FEW` nodes, over ``energy`` (T,) there.
 
     The smaller one of the range within these nodes and of the difference of the medians of the times `BACK` before and
     after them. The time before the end may be shorter where it has ``at_end`` nodes.

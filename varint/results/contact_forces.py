@@ -16,7 +16,7 @@ DEEPEST = 1e-8  # of the size of the parts: so deep a contact may start
 
 
 def points_in_body(mechanism: Mechanism, force: HardContact) -> np.ndarray:
-    """(P, 3) points of a contact from the centre of mass, in body axes."""
+    """Return the points (P, 3), m, of a contact from the centre of mass, in body axes."""
     body = mechanism.bodies[mechanism.body_index[force.body]]
     return (force.points_of(mechanism) - body.position) @ rotation_matrix(body.quat_wxyz)
 
@@ -49,7 +49,7 @@ def penetrations(mechanism: Mechanism, position: np.ndarray, quat_wxyz: np.ndarr
 
 
 def _below_planes(mechanism: Mechanism, position: np.ndarray, quat_wxyz: np.ndarray) -> dict[str, np.ndarray]:
-    """`penetrations` of each `HardContact`."""
+    """Return `penetrations` of each `HardContact`."""
     deepest = {}
     for force in mechanism.forces:
         if isinstance(force, HardContact):
@@ -63,7 +63,7 @@ def _below_planes(mechanism: Mechanism, position: np.ndarray, quat_wxyz: np.ndar
 def _overlaps(
     mechanism: Mechanism, position: np.ndarray, quat_wxyz: np.ndarray
 ) -> list[tuple[Force, tuple[str, str], np.ndarray]]:
-    """Force, names of both bodies, and depths (T,), m, of each pair of shapes that touch."""
+    """Return the force, names of both bodies, and depths (T,), m, of each pair of shapes that touch."""
     compiled = mechanism.compiled
     contacts, order = compiled.plan.contacts, compiled.order
     if not contacts.pair_shape.size:
@@ -73,8 +73,8 @@ def _overlaps(
     nodes = np.ascontiguousarray(position[:, order]), np.ascontiguousarray(quat_wxyz[:, order])
     depths_of_pairs(compiled.plan, ws, *nodes, depth)
     names = [*(mechanism.bodies[i].name for i in order), WORLD]
-    found = []
+    overlaps = []
     for p, first in enumerate((len(contacts.height) + contacts.pair_first[:-1]).tolist()):
         force = mechanism.forces[compiled.force[contacts.element[first]]]
-        found.append((force, (names[contacts.body[first]], names[contacts.other[first]]), depth[:, p]))
-    return found
+        overlaps.append((force, (names[contacts.body[first]], names[contacts.other[first]]), depth[:, p]))
+    return overlaps

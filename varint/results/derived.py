@@ -67,7 +67,7 @@ class Quantity(Shown):
     diagnostic: bool = True
 
     def drawn(self, trajectory: "RecordedMotion") -> np.ndarray:
-        """(T,) what the picture shows."""
+        """Return the values (T,) of the curve in the picture."""
         return self.curve(trajectory) if self.curve else getattr(trajectory, self.name)
 
 
@@ -75,7 +75,7 @@ QUANTITIES: dict[str, Quantity] = {}
 
 
 def quantity(unit: str, **shown: Any) -> Callable[[Evaluate], Evaluate]:
-    """Decorator of a function of the trajectory: add it to the registry under its name, see `Quantity`."""
+    """Decorate a function of the trajectory: add it to the registry under its name, see `Quantity`."""
 
     def add(evaluate: Evaluate) -> Evaluate:
         QUANTITIES[evaluate.__name__] = Quantity(evaluate.__name__, unit, evaluate, **shown)
@@ -85,7 +85,7 @@ def quantity(unit: str, **shown: Any) -> Callable[[Evaluate], Evaluate]:
 
 
 def evaluated(quantity: Quantity) -> Evaluate:
-    """Function of the trajectory that works a quantity out, part by part."""
+    """Return the function of the trajectory that evaluates a quantity, part by part."""
     name, at_once = quantity.name, quantity.evaluate
 
     def evaluate(trajectory: "RecordedMotion") -> np.ndarray:
@@ -100,7 +100,7 @@ def evaluated(quantity: Quantity) -> Evaluate:
 
 
 def conserves_momentum(trajectory: "RecordedMotion") -> bool:
-    """Whether nothing outside acts: no gravity, no load, no joint to the world and no force against it."""
+    """Return whether nothing acts from outside: no gravity, load, joint to the world or force against it."""
     mechanism = trajectory.mechanism
     tied = any(joint.rigid and WORLD in (joint.body_a, joint.body_b) for joint in mechanism.joints)
     pushed = any(WORLD in force.acts_on(mechanism) for force in mechanism.forces)
@@ -108,7 +108,7 @@ def conserves_momentum(trajectory: "RecordedMotion") -> bool:
 
 
 def keeps_energy(trajectory: "RecordedMotion") -> bool:
-    """See `Trajectory.is_conservative`."""
+    """Return whether no force without a potential does work, see `Trajectory.is_conservative`."""
     mechanism = trajectory.mechanism
     if any(is_impulsive(mechanism, force) for force in mechanism.forces):
         return False
@@ -126,7 +126,7 @@ def _forces_keep_energy(trajectory: "RecordedMotion") -> bool:
 
 
 def has_loops(trajectory: "RecordedMotion") -> bool:
-    """Whether the mechanism has closed loops."""
+    """Return whether the mechanism has closed loops."""
     return bool(trajectory.mechanism.compiled.topology.clusters)
 
 
@@ -134,7 +134,7 @@ def has_loops(trajectory: "RecordedMotion") -> bool:
 
 
 def _energy_rows(label: str, values: Evaluate, worked: bool = False) -> "Callable[[RecordedMotion], Rows]":
-    """Rows of an error of the energy, over the kinetic energy and, where forces ``worked``, over the work of one."""
+    """Return the rows of an energy residual, over the kinetic energy and, if forces ``worked``, the work of one."""
 
     def rows(trajectory: "RecordedMotion") -> Rows:
         change, scale = values(trajectory), trajectory.kinetic.max()
@@ -153,11 +153,11 @@ def _energy_rows(label: str, values: Evaluate, worked: bool = False) -> "Callabl
     return rows
 
 
-def _momentum_rows(what: str, unit: str, values: Evaluate) -> "Callable[[RecordedMotion], Rows]":
+def _momentum_rows(word: str, unit: str, values: Evaluate) -> "Callable[[RecordedMotion], Rows]":
     def rows(trajectory: "RecordedMotion") -> Rows:
         momentum = values(trajectory)
         change = np.linalg.norm(momentum - momentum[0], axis=1).max()
-        return [(f"{what} momentum change", f"{change:.3g} {unit} of {np.linalg.norm(momentum[0]):.3g}")]
+        return [(f"{word} momentum change", f"{change:.3g} {unit} of {np.linalg.norm(momentum[0]):.3g}")]
 
     return rows
 
@@ -178,19 +178,19 @@ def _energy_change(trajectory: "RecordedMotion") -> np.ndarray:
 
 
 def energy_gap(trajectory: "RecordedMotion", before: float) -> tuple[float, float]:
-    """The largest energy that came or went without work, and the largest kinetic one ``before`` a time, s; J."""
+    """Return the largest energy residual, J, and the largest kinetic energy, J, ``before`` a time, s."""
     run = trajectory if trajectory.diagnostics is None else trajectory.diagnostics
     balance, kinetic_before = run.energy_balance, run.kinetic[run.t < before]
     return float(np.abs(balance).max()), float(kinetic_before.max())
 
 
 def energies(trajectory: "RecordedMotion") -> tuple[np.ndarray, np.ndarray]:
-    """(T,) energy that came or went without work, and (T,) kinetic energy, J."""
+    """Return the energy residual (T,), J, and the kinetic energy (T,), J."""
     return trajectory.energy_balance, trajectory.kinetic
 
 
 def _inertias_of(trajectory: "RecordedMotion") -> list[PathPieces | MovingMesh]:
-    """The masses along paths and the deformable bodies at all nodes."""
+    """Return the masses along paths and the deformable bodies at all nodes."""
     arrays = (trajectory.position, trajectory.quat_wxyz, trajectory.velocity, trajectory.angular_velocity)
     pieces = path_pieces(trajectory.mechanism, arrays)
     return [*([] if pieces is None else [pieces]), *moving_meshes(trajectory.mechanism, trajectory.nodes)]
@@ -201,14 +201,14 @@ def _inertias_of(trajectory: "RecordedMotion") -> list[PathPieces | MovingMesh]:
 
 @quantity("J", within="energy")
 def kinetic(trajectory: "RecordedMotion") -> np.ndarray:
-    """(T,) kinetic energy, J."""
+    """Return the kinetic energy (T,), J."""
     of_bodies = quantities.kinetic_energy(trajectory.mechanism, trajectory.velocity, trajectory.angular_velocity)
     return sum((part.kinetic_energy() for part in _inertias_of(trajectory)), of_bodies)
 
 
 @quantity("J", within="energy")
 def potential(trajectory: "RecordedMotion") -> np.ndarray:
-    """(T,) potential energy, J: of gravity, zero at the origin, and of the forces."""
+    """Return the potential energy (T,), J: of gravity, zero at the origin, and of the forces."""
     of_forces = quantities.row_sums(trajectory.forces_along.potential)
     potential = quantities.potential_energy(trajectory.mechanism, trajectory.position) + of_forces
     gravity = trajectory.mechanism.gravity
@@ -224,7 +224,7 @@ def potential(trajectory: "RecordedMotion") -> np.ndarray:
     within="energy",
 )
 def energy(trajectory: "RecordedMotion") -> np.ndarray:
-    """(T,) kinetic + potential energy, J."""
+    """Return kinetic + potential energy (T,), J."""
     return trajectory.kinetic + trajectory.potential
 
 
@@ -235,7 +235,7 @@ def energy(trajectory: "RecordedMotion") -> np.ndarray:
     label=ENERGY_BALANCE,
 )
 def energy_balance(trajectory: "RecordedMotion") -> np.ndarray:
-    """(T,) energy - that at the start + dissipated - work of loads and prescribed joints, J: zero but for the step.
+    """Return the energy residual (T,), J, zero except for the error of the steps.
 
     The work of these is summed over the recorded nodes.
     """
@@ -251,7 +251,7 @@ def energy_balance(trajectory: "RecordedMotion") -> np.ndarray:
     within="momentum",
 )
 def linear_momentum(trajectory: "RecordedMotion") -> np.ndarray:
-    """(T, 3) N s, world."""
+    """Return the linear momentum (T, 3), N s, world."""
     of_bodies = quantities.linear_momentum(trajectory.mechanism, trajectory.velocity)
     return sum((part.linear_momentum() for part in _inertias_of(trajectory)), of_bodies)
 
@@ -263,7 +263,7 @@ def linear_momentum(trajectory: "RecordedMotion") -> np.ndarray:
     within="momentum",
 )
 def angular_momentum(trajectory: "RecordedMotion") -> np.ndarray:
-    """(T, 3) about the world's origin, N m s, world."""
+    """Return the angular momentum (T, 3) about the world's origin, N m s, world."""
     arrays = (trajectory.position, trajectory.quat_wxyz, trajectory.velocity, trajectory.angular_velocity)
     of_bodies = quantities.angular_momentum(trajectory.mechanism, *arrays)
     return sum((part.angular_momentum() for part in _inertias_of(trajectory)), of_bodies)
@@ -271,14 +271,14 @@ def angular_momentum(trajectory: "RecordedMotion") -> np.ndarray:
 
 @quantity("m", rows=_drift_rows, label="joint drift", logarithmic=True)
 def drift(trajectory: "RecordedMotion") -> np.ndarray:
-    """(T,) largest violation of a joint at each node, m; an angle counts times the mechanism's part size."""
+    """Return the largest violation (T,) of a joint at each node, m; an angle counts times the mechanism's part size."""
     poses = trajectory.position, trajectory.quat_wxyz
     return joint_drift(trajectory.mechanism.compiled, *poses, trajectory._joints)
 
 
 @quantity("", shown=has_loops, rows=_rank_rows, diagnostic=False)
 def rank_margin(trajectory: "RecordedMotion") -> np.ndarray:
-    """(T,) how far from a singular pose the loops are, from 1 to 0, see `quantities.rank_margin`."""
+    """Return the distance (T,) of the loops from a singular pose, from 1 to 0, see `quantities.rank_margin`."""
     return quantities.rank_margin(trajectory.mechanism.compiled, trajectory.position, trajectory.quat_wxyz)
 
 
@@ -286,7 +286,7 @@ def rank_margin(trajectory: "RecordedMotion") -> np.ndarray:
 
 
 def first_of(trajectory: "RecordedMotion") -> First:
-    """The `First` of the run whose part ``trajectory`` is, or of its own first node."""
+    """Return the `First` of the run that ``trajectory`` is a part of, or of its first node."""
     if trajectory._since is not None:
         return trajectory._since.first
     node = type(trajectory)(trajectory.record.part(row_of(trajectory, slice(0, 1))))
@@ -294,14 +294,14 @@ def first_of(trajectory: "RecordedMotion") -> First:
 
 
 def _first_with(trajectory: "RecordedMotion", energy: np.ndarray) -> First:
-    """`first_of`, where the ``energy`` (T,) of all nodes is known, which no other node changes by a bit."""
+    """Return `first_of` by the known ``energy`` (T,) of all nodes, of which each has the same bits alone."""
     if trajectory._since is not None:
         return trajectory._since.first
     return First(float(energy[0]), trajectory.forces_along.potential[0], trajectory.work[0])
 
 
 def left_by(trajectory: "RecordedMotion") -> Since:
-    """The `Since` from which the nodes after those of ``trajectory`` continue."""
+    """Return the `Since` from which the nodes after those of ``trajectory`` continue."""
     plan, products = trajectory.mechanism.compiled.plan, trajectory._joints.products
     since, turns = trajectory._since, np.zeros(plan.measures.kind.size)
     if plan.measures.period[plan.rows.role.size :].any():

@@ -61,7 +61,7 @@ for _name in ("t", *DIAGNOSTICS):
 
 
 def finest(trajectory: "RecordedMotion", name: str) -> Any:
-    """The trajectory or its diagnostics, whichever has the quantity ``name`` at more nodes."""
+    """Return the trajectory or its diagnostics, whichever has the quantity ``name`` at more nodes."""
     if name in DIAGNOSTICS and trajectory.diagnostics is not None:
         return trajectory.diagnostics
     return trajectory

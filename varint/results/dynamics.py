@@ -54,12 +54,12 @@ class Energy(NamedTuple):
 
     @property
     def total(self) -> float:
-        """J"""
+        """Return the sum of all, J."""
         return self.kinetic + self.gravity + sum(self.forces.values())
 
 
 def energy(mechanism: Mechanism, state: State, t: float = 0.0) -> Energy:
-    """The kinetic and potential energy of a mechanism at ``state`` and time ``t``, s, which inputs may depend on.
+    """Return the kinetic and potential energy of a mechanism at ``state`` and time ``t``, s, for inputs of time.
 
     Forces on the angle of a hinge take it from -pi to pi.
 
@@ -72,24 +72,24 @@ def energy(mechanism: Mechanism, state: State, t: float = 0.0) -> Energy:
     reader = _readers.get(mechanism)
     if reader is None:
         reader = _readers[mechanism] = EnergyReader(mechanism)
-    found = energy_read(mechanism, reader, state)
-    if found is not None:
-        return found
+    reading = energy_read(mechanism, reader, state)
+    if reading is not None:
+        return reading
     checked = State(*checked_state(mechanism, state, "state"))
     return energy_at(mechanism, checked, lambda: inputs_at(mechanism, t, state))
 
 
 def energy_read(mechanism: Mechanism, reader: EnergyReader, state: State) -> Energy | None:
-    """The energy at a state by its ``reader``; None where that does not know it."""
-    found = reader.read(state) if reader.reads else None
-    if found is None:
+    """Return the energy at a state by its ``reader``; None if that cannot read the state."""
+    energies = reader.read(state) if reader.reads else None
+    if energies is None:
         return None
-    kinetic, gravity, potential = found
+    kinetic, gravity, potential = energies
     return Energy(kinetic, gravity, dict(zip(mechanism.force_index, potential.tolist(), strict=True)))
 
 
 def energy_at(mechanism: Mechanism, state: State, inputs: Callable[[], np.ndarray]) -> Energy:
-    """`energy` at a checked state; ``inputs()`` (forces,). Raises ArgumentError."""
+    """Return `energy` at a checked state; ``inputs()`` (forces,). Raises ArgumentError."""
     refuse(mechanism, USES["states"])
     x, quat, v, w = state.position[None], state.quat_wxyz[None], state.velocity[None], state.angular_velocity[None]
     forces = forces_at(mechanism, x, quat, v, w, inputs()[None])
@@ -101,7 +101,7 @@ def energy_at(mechanism: Mechanism, state: State, inputs: Callable[[], np.ndarra
 def accelerations(
     mechanism: Mechanism, state: State | None = None, t: float = 0.0, *, closed: bool = True
 ) -> Accelerations:
-    """The accelerations of a mechanism at ``state`` and time ``t``, s, by the equations in maximal coordinates.
+    """Return the accelerations of a mechanism at ``state`` and time ``t``, s, by the equations in maximal coordinates.
 
     Parameters
     ----------

@@ -31,18 +31,18 @@ class EnergyReader:
         self._compiled, self._nb = mechanism.compiled, len(mechanism.bodies)
         self._shapes = (self._nb, 3), (self._nb, 4), (self._nb, 3), (self._nb, 3)
         measures, rows = self._compiled.plan.measures, self._compiled.plan.rows.role.size
-        own = any(getattr(force, "potential", None) is not None for force in mechanism.forces)
-        self.reads = not own and not (measures.product[rows:] >= 0).any()
+        user_potentials = any(getattr(force, "potential", None) is not None for force in mechanism.forces)
+        self.reads = not user_potentials and not (measures.product[rows:] >= 0).any()
         self._read = for_python(read_energies)
         self._free: list[_Room] = []  # rooms that no thread is reading in; pop and append are atomic
 
     def read(self, state: State) -> tuple[float, float, np.ndarray] | None:
-        """Kinetic and potential energy of the bodies, and those (forces,) of the forces, J, at a state.
+        """Return kinetic and potential energy of the bodies, and potentials (forces,) of the forces, J, at a state.
 
         None for a state whose arrays are not whole, or not of the usual type.
         """
-        given = state.position, state.quat_wxyz, state.velocity, state.angular_velocity
-        for array, shape in zip(given, self._shapes, strict=True):
+        arrays = state.position, state.quat_wxyz, state.velocity, state.angular_velocity
+        for array, shape in zip(arrays, self._shapes, strict=True):
             if type(array) is not np.ndarray or array.shape != shape or array.dtype is not FLOAT:
                 return None
         try:
@@ -50,7 +50,7 @@ class EnergyReader:
         except IndexError:
             room = self._room()
         reading = room.reading
-        reading.position[:], reading.quat[:], reading.velocity[:], reading.spin[:] = given
+        reading.position[:], reading.quat[:], reading.velocity[:], reading.spin[:] = arrays
         is_whole = self._read(room.word)
         kinetic, gravity = reading.body.tolist()
         potential = self._compiled.by_force(reading.potential[None])[0]

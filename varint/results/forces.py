@@ -71,7 +71,7 @@ def forces_at(
     turns: np.ndarray | None = None,
     rates: Rates | None = None,
 ) -> Forces:
-    """The forces at poses (T, nb, ...), velocities (T, nb, 3), inputs (T, forces) and states of laws (T, n).
+    """Return the forces at poses (T, nb, ...), velocities (T, nb, 3), inputs (T, forces) and states of laws (T, n).
 
     ``turns``: of the `Forces` at the nodes before, where angles go on counting theirs. ``rates``: of some sums, in
     place of those by the velocities.
@@ -87,12 +87,12 @@ def forces_at(
     for f, e in enumerate(compiled.plan.laws.element):
         law = getattr(mechanism.forces[compiled.force[e]], "potential", None)
         if law is not None:
-            what = f"potential of {mechanism.forces[compiled.force[e]].label}"
+            label = f"potential of {mechanism.forces[compiled.force[e]].label}"
             whose, values = (
-                f"{what}, a function that is called as f(value)",
+                f"{label}, a function that is called as f(value)",
                 at_nodes.value[:, _sum_of(compiled.plan, f)],
             )
-            potential[:, e] = [finite(call(law, whose, x), f"{what} at {x:g}") for x in values.tolist()]
+            potential[:, e] = [finite(call(law, whose, x), f"{label} at {x:g}") for x in values.tolist()]
     by_force = compiled.by_force
     by_name = by_force(at_nodes.effort), by_force(at_nodes.power), by_force(potential)
     return Forces(*by_name, at_nodes.load[:, compiled.slot], at_nodes.turns, at_nodes.value, at_nodes.rate)
@@ -105,12 +105,12 @@ def element_efforts(
     law_state: np.ndarray,
     rates: Rates | None = None,
 ) -> np.ndarray:
-    """Efforts (T, ne) of the elements of all forces, N or N m, of the ``motion`` and inputs that `forces_at` takes."""
+    """Return efforts (T, ne), N or N m, of the elements of all forces, for the ``motion`` and inputs of `forces_at`."""
     return _at_nodes(mechanism, motion, command, law_state, rates=rates).effort
 
 
 def reference_gradients(mechanism: Mechanism) -> np.ndarray:
-    """Gradients (measures, 2, 6), by the motions of both bodies, of the measures of forces in the reference pose.
+    """Return gradients (measures, 2, 6) of the forces' measures by the motions of both bodies, in the reference pose.
 
     In the order of the plan, times their weights; those of the rows of joints are zero.
     """
@@ -120,7 +120,7 @@ def reference_gradients(mechanism: Mechanism) -> np.ndarray:
 
 
 def states_of(mechanism: Mechanism, law_states: np.ndarray, force: Force) -> np.ndarray:
-    """The states (T,) of the law of ``force``, (T, n) where there are none or several, out of all (T, n)."""
+    """Return the states (T,) of the law of ``force`` out of all ``law_states`` (T, n); (T, k) unless there is one."""
     plan, compiled = mechanism.compiled.plan, mechanism.compiled
     owners = compiled.force[plan.laws.element[plan.laws.state >= 0]]
     states = law_states[:, owners == mechanism.force_index[force.name]]
@@ -128,21 +128,21 @@ def states_of(mechanism: Mechanism, law_states: np.ndarray, force: Force) -> np.
 
 
 def sum_of_force(mechanism: Mechanism, name: str) -> int:
-    """The sum that the first law of a force acts along."""
+    """Return the number of the sum that the first law of a force acts along."""
     plan, compiled = mechanism.compiled.plan, mechanism.compiled
     force_of_law = compiled.force[plan.laws.element].tolist()
     return _sum_of(plan, force_of_law.index(mechanism.force_index[name]))
 
 
 def path_lengths(mechanism: Mechanism, value: np.ndarray, force: Force) -> np.ndarray:
-    """The lengths (T,), m, of a force along a path, of the values (T, sums); (T, 0) of other forces."""
+    """Return the lengths (T,), m, of a force along a path from the values (T, sums); (T, 0) of other forces."""
     if not isinstance(force, AlongPath):
         return np.zeros((len(value), 0))
     return value[:, sum_of_force(mechanism, force.name)] + force.summed(mechanism).fixed
 
 
 def path_rates(mechanism: Mechanism, rate: np.ndarray, force: Force) -> np.ndarray:
-    """The rates (T,), m/s, of the length of a force along a path, of those (T, sums) of all; (T, 0) of other forces."""
+    """Return the length rates (T,), m/s, of a force along a path from the rates (T, sums); (T, 0) of other forces."""
     along = isinstance(force, AlongPath)
     return rate[:, sum_of_force(mechanism, force.name)] if along else np.zeros((len(rate), 0))
 
@@ -169,7 +169,7 @@ def check_laws(mechanism: Mechanism, state: State) -> None:
 
 
 def _sum_of(plan: Plan, f: int) -> int:
-    """The sum that law f acts along."""
+    """Return the number of the sum that law f acts along."""
     return int(np.searchsorted(plan.laws.sum_law, f, side="right")) - 1
 
 
@@ -200,7 +200,7 @@ def _at_nodes(
             ws.products.q[plan.measures.product[m], int(plan.measures.c[m])] = turns[m]
     states = np.zeros((T, ws.efforts.state.size)) if law_state is None else np.ascontiguousarray(law_state)
     out = effort, power, potential, load, value, rate
-    given = rates or Rates(np.zeros(0, dtype=np.int64), np.zeros((T, 0)))
+    known_rates = rates or Rates(np.zeros(0, dtype=np.int64), np.zeros((T, 0)))
     inputs = np.ascontiguousarray(command[:, compiled.force])
-    efforts_at_nodes(plan, ws, tuple(nodes), inputs, states, tuple(given), out)
+    efforts_at_nodes(plan, ws, tuple(nodes), inputs, states, tuple(known_rates), out)
     return _AtNodes(*out, ws.efforts.value_near.copy(), ws.efforts.gradient)

@@ -16,7 +16,7 @@ LARGEST_TURN = np.pi  # rad, from node to node: further ones look like turns the
 
 
 def warn_of_lost_turns(trajectory: "RecordedMotion", joint: Joint) -> None:
-    """A SparseNodesWarning where a joint turns too far between two neighbouring nodes to count its turns."""
+    """Give a SparseNodesWarning if a joint turns too far between two neighbouring nodes to count its turns."""
     spin = relative(trajectory, joint.body_a, joint.body_b).angular_velocity
     ends = np.arange(len(spin) - 1)[:, None] + [0, 1]
     speed = np.linalg.norm(spin, axis=1)[ends]
@@ -25,7 +25,7 @@ def warn_of_lost_turns(trajectory: "RecordedMotion", joint: Joint) -> None:
 
 
 def warn_of_unknown_motion(trajectory: "RecordedMotion", times: np.ndarray) -> None:
-    """A SparseNodesWarning where a body turns too far between the nodes on either side of one of the ``times``, s."""
+    """Give a SparseNodesWarning if a body turns too far between the nodes on either side of one of the ``times``, s."""
     between = times[~np.isin(times, trajectory.t)]
     ends = np.unique(np.searchsorted(trajectory.t, between))[:, None] + [-1, 0]
     speed = np.linalg.norm(trajectory.angular_velocity[ends], axis=-1)  # (K, 2, nb)
@@ -35,7 +35,7 @@ def warn_of_unknown_motion(trajectory: "RecordedMotion", times: np.ndarray) -> N
 
 
 def _warn(who: str, t: np.ndarray, speed: np.ndarray, harm: str, stacklevel: int) -> None:
-    """``t``, ``speed``: (K, 2) s and rad/s, at the nodes before and after each of K gaps. ``harm``: what is wrong."""
+    """Give the warning; ``t`` (K, 2), s, ``speed`` (K, 2), rad/s: at both ends of K gaps; ``harm``: the consequence."""
     turn = speed.mean(axis=1) * np.diff(t, axis=1)[:, 0]
     if turn.max(initial=0.0) > LARGEST_TURN:
         k = int(turn.argmax())

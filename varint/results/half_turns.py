@@ -41,7 +41,7 @@ class HalfTurns:
         self._last: dict[str, np.ndarray] | None = None
 
     def passed(self, nodes: Mapping[str, np.ndarray]) -> HalfTurn | None:
-        """The first between two nodes that are close to each other, the last of the block before among them."""
+        """Return the first half turn between two neighbouring nodes, including the last node of the previous block."""
         if not self.watched or not len(nodes["t"]):
             return None
         names = "t", "quat_wxyz", "angular_velocity"
@@ -62,7 +62,7 @@ class HalfTurns:
         return HalfTurn(float(time), self._message(float(time), ends))
 
     def _far(self, quat: np.ndarray) -> np.ndarray:
-        """Numbers of the pairs of bodies that are a quarter of a turn from the reference at some node."""
+        """Return the numbers of the pairs of bodies that are a quarter of a turn from the reference at some node."""
         start = np.array([self.mechanism.bodies[number].quat_wxyz for number in self._numbers]).reshape(-1, 4)
         turned = np.zeros((len(quat), len(self._numbers) + 1, 4))
         turned[:, :-1] = quat_product(quat[:, self._numbers], start * CONJUGATE)
@@ -71,7 +71,7 @@ class HalfTurns:
         return np.flatnonzero((np.abs(cosine) < QUARTER).any(axis=0))
 
     def _jumps(self, ends: tuple[str, str], quat: np.ndarray, spin: np.ndarray, dt: np.ndarray) -> np.ndarray:
-        """(T - 1,) whether the rotation vector jumps from one node to the next."""
+        """Return whether (T - 1,) the rotation vector jumps from one node to the next."""
         R, speed = [], np.zeros(len(quat))
         for name in ends:
             if name == WORLD:

@@ -13,7 +13,7 @@ LINEAR = ("work", "command", "law_state", "load")
 
 
 def interpolated(nodes: Nodes, times: np.ndarray, order: int) -> HeldNodes:
-    """The motion at ``times`` (K,), s, which lie within those of ``nodes``; ``order`` is that of the method of the run.
+    """Return the motion at ``times`` (K,), s, within those of ``nodes``; ``order``: of the method of the run.
 
     Polynomials of positions and rotation vectors match values and rates at every node of a stencil; velocities are
     their derivatives. Stencils on which a body turns far have two nodes.
@@ -50,13 +50,13 @@ def interpolated(nodes: Nodes, times: np.ndarray, order: int) -> HeldNodes:
 
 
 def _stencils(before: np.ndarray, count: int, total: int) -> np.ndarray:
-    """(K, count) numbers of neighbouring nodes, half of them on either side, but at the ends of the run."""
+    """Return the numbers (K, count) of neighbouring nodes, half of them on either side except at the ends of a run."""
     first = np.clip(before - (count // 2 - 1), 0, total - count)
     return first[:, None] + np.arange(count)
 
 
 def _hermite(t: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weights (K, count, 2) of values and rates at nodes ``t`` (K, count), for the polynomial and for its derivative.
+    """Return weights (K, count, 2) of values and rates at nodes ``t`` (K, count), of the polynomial and its derivative.
 
     With Lagrange's polynomials l_j: (1 - 2 (t - t_j) l_j'(t_j)) l_j^2 and (t - t_j) l_j^2.
     """
@@ -80,7 +80,7 @@ def _hermite(t: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _turns(
     quat: np.ndarray, angular_velocity: np.ndarray, before: np.ndarray, chosen: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rotation vectors (K, count, nb, 3) from the node before to those of the stencil, rad, and their rates."""
+    """Return rotation vectors (K, count, nb, 3) from the node before to those of the stencil, rad, and their rates."""
     back = quat[before] * [1.0, -1.0, -1.0, -1.0]
     turned = quat_product(back[:, None], quat[chosen])
     vector = vector_from_quat(np.where(turned[..., :1] < 0, -turned, turned))
@@ -93,7 +93,7 @@ def _sum(weights: np.ndarray, values: np.ndarray, rates: np.ndarray) -> np.ndarr
 
 
 def linear(t: np.ndarray, values: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Values at ``times`` (K,) between those (T, ...) at ``t`` (T,)."""
+    """Return values at ``times`` (K,) between those (T, ...) at ``t`` (T,)."""
     before = _before(t, times)
     after = np.minimum(before + 1, len(t) - 1)
     span = np.where(after > before, t[after] - t[before], 1.0)
@@ -102,5 +102,5 @@ def linear(t: np.ndarray, values: np.ndarray, times: np.ndarray) -> np.ndarray:
 
 
 def _before(t: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """(K,) numbers of the nodes before ``times``."""
+    """Return the numbers (K,) of the nodes before ``times``."""
     return np.clip(np.searchsorted(t, times, side="right") - 1, 0, max(0, len(t) - 2))

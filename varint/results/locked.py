@@ -15,7 +15,7 @@ STILL = 1e-9  # m of size 1 m, m/s and rad/s: a body that stays within moved by 
 
 
 def locked_message(trajectory: "RecordedMotion") -> str | None:
-    """Text of a warning: nothing moved, though a force with an input acts, as joints allow no motion. Else None."""
+    """Return the warning if nothing moved though a commanded force acts, since joints allow no motion; else None."""
     mechanism, last = trajectory.mechanism, len(trajectory) - 1
     acting = [force for force in mechanism.forces if isinstance(force, Commanded) and not force.constraint]
     if not acting or trajectory.is_driven or last < 1:

@@ -20,20 +20,20 @@ class MovingMesh(NamedTuple):
     v: np.ndarray
 
     def kinetic_energy(self) -> np.ndarray:
-        """(T,) J."""
+        """Return the kinetic energy (T,), J."""
         return 0.5 * np.sum(self.v * self.v, axis=2) @ self.body.mesh.mass
 
     def potential_energy(self, gravity: np.ndarray) -> np.ndarray:
-        """(T,) J, elastic and of ``gravity`` (3,), m/s^2, zero at the origin."""
+        """Return the potential energy (T,), J, elastic and of ``gravity`` (3,), m/s^2, zero at the origin."""
         elastic = np.array([self.body.mesh.energy(x) for x in self.x])
         return elastic - np.sum(self.x * gravity, axis=2) @ self.body.mesh.mass
 
     def linear_momentum(self) -> np.ndarray:
-        """(T, 3) N s, world."""
+        """Return the linear momentum (T, 3), N s, world."""
         return np.einsum("n,tni->ti", self.body.mesh.mass, self.v)
 
     def angular_momentum(self) -> np.ndarray:
-        """(T, 3) N m s about the world's origin, world."""
+        """Return the angular momentum (T, 3), N m s, about the world's origin, world."""
         return np.einsum("n,tni->ti", self.body.mesh.mass, np.cross(self.x, self.v))
 
 
@@ -43,7 +43,7 @@ def by_body(structure: Structure, nodes: Nodes, array: str) -> dict[str, np.ndar
 
 
 def node_state(structure: Structure, nodes: Nodes, k: int) -> State:
-    """A copy of the state at node ``k``, with the vertices that are recorded."""
+    """Return a copy of the state at node ``k``, with the recorded vertices."""
     names = "position", "quat_wxyz", "velocity", "angular_velocity"
     state = State(*(nodes[name][k].copy() for name in names))
     if OF_VERTICES[0] not in nodes:
@@ -52,7 +52,7 @@ def node_state(structure: Structure, nodes: Nodes, k: int) -> State:
 
 
 def meshes_at(structure: Structure, state: State) -> list[MovingMesh]:
-    """All deformable bodies with their motion at one state; none where it has no vertices."""
+    """Return the deformable bodies with their motion at one state, [] if it has no vertices."""
     if not isinstance(state, MeshState):
         return []
     x, v = state.vertices, state.vertex_velocities
@@ -60,6 +60,6 @@ def meshes_at(structure: Structure, state: State) -> list[MovingMesh]:
 
 
 def moving_meshes(structure: Structure, nodes: Nodes) -> list[MovingMesh]:
-    """All deformable bodies with their motion."""
+    """Return the deformable bodies with their motion."""
     x, v = (by_body(structure, nodes, array) for array in ("vertices", "vertex_velocities"))
     return [MovingMesh(body, x[body.name], v[body.name]) for body in soft_meshes(structure)]

@@ -17,7 +17,7 @@ OPEN_AS_AT_START = 10.0  # times that of the start, as of loops that close withi
 
 
 def judge_nodes(motion: RecordedMotion, by_energy: bool) -> np.ndarray:
-    """(T,) number of a body at nodes where energy jumped or joints are open, -1 elsewhere.
+    """Return the number (T,) of a body at nodes where energy jumped or joints are open, -1 elsewhere.
 
     Energy jumps where the residual of a component changes by more than 1 % of the energy that takes part within a few
     nodes and does not come back, or exceeds 5 % of the scale (`ComponentEnergy`), in runs of more than ten nodes.
@@ -31,7 +31,7 @@ def judge_nodes(motion: RecordedMotion, by_energy: bool) -> np.ndarray:
 
 
 def open_bound(motion: RecordedMotion) -> float:
-    """Drift, m, from which on joints are reported, but never up to ten times that of the start.
+    """Return the drift, m, from which on joints are reported, at least ten times that of the start.
 
     By the size of a part: 1e-10 with error control, 1e-6 or 100 ``rtol`` with ``baumgarte=0``, 1e-3 of fixed steps.
     """
@@ -45,28 +45,28 @@ def open_bound(motion: RecordedMotion) -> float:
 
 
 def drift_of(motion: RecordedMotion) -> np.ndarray:
-    """(T,) m: drift of the joints at the nodes, part by part; zero where the tree holds all joints."""
+    """Return the drift (T,), m, of the joints at the nodes, part by part; zero if the tree holds all joints."""
     if not motion.mechanism.compiled.topology.clusters:
         return np.zeros(len(motion.t))
     return np.concatenate([part.drift for part in motion.parts()])
 
 
 def _jumped(motion: RecordedMotion) -> Iterable[tuple[int, int]]:
-    """Nodes before which energy came or went without work, and the body whose velocity changed most there."""
+    """Yield nodes before which energy came or went without work, and the body whose velocity changed most there."""
     if len(motion.t) <= 2 * FEW or motion.work_from_outside.any():
         return
-    for own in component_energies(motion):
+    for component in component_energies(motion):
         before = -FEW
-        beyond = np.flatnonzero(np.abs(own.error) > LARGEST_ERROR * own.scale)[:1]
-        nodes = [node for node, _ in jumps(motion.t, own.error, own.energy, JUMP)]
+        beyond = np.flatnonzero(np.abs(component.error) > LARGEST_ERROR * component.scale)[:1]
+        nodes = [node for node, _ in jumps(motion.t, component.error, component.energy, JUMP)]
         for node in sorted([*nodes, *beyond.tolist()]):
             if node >= before + FEW:
-                yield node, _most_changed(motion, own.bodies, node)
+                yield node, _most_changed(motion, component.bodies, node)
                 before = node
 
 
 def _most_changed(motion: RecordedMotion, bodies: np.ndarray, node: int) -> int:
-    """The one of the ``bodies`` with the largest kinetic energy of the change of its velocity to a node."""
+    """Return the number of the body of ``bodies`` whose change of velocity to a node has most kinetic energy."""
     ends = slice(max(0, node - 1), node + 1)
     line, turn = (np.ptp(array[ends], axis=0) for array in (motion.velocity, motion.angular_velocity))
     energy = [motion.mechanism.bodies[i].mass * line[i] @ line[i] for i in bodies]
@@ -75,7 +75,7 @@ def _most_changed(motion: RecordedMotion, bodies: np.ndarray, node: int) -> int:
 
 
 def _open(motion: RecordedMotion) -> Iterable[tuple[int, int]]:
-    """Nodes at which joints are open, and a body on the joint that is open most."""
+    """Yield nodes at which joints are open, and a body on the joint that is open most."""
     nodes = np.flatnonzero(drift_of(motion) > open_bound(motion))
     if nodes.size:
         bodies = most_open_bodies(motion.mechanism.compiled, motion.position[nodes], motion.quat_wxyz[nodes])

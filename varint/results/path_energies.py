@@ -32,27 +32,27 @@ class PathPieces(NamedTuple):
     far_velocity: np.ndarray
 
     def kinetic_energy(self) -> np.ndarray:
-        """(T,) J."""
+        """Return the kinetic energy (T,), J."""
         a, b = self.near_velocity, self.far_velocity
         return np.sum(self.mass / 6.0 * np.sum(a * a + a * b + b * b, axis=2), axis=1)
 
     def potential_energy(self, gravity: np.ndarray) -> np.ndarray:
-        """(T,) J of ``gravity`` (3,), m/s^2, zero at the origin."""
+        """Return the potential energy (T,), J, of ``gravity`` (3,), m/s^2, zero at the origin."""
         return -np.sum(self.mass * np.sum(0.5 * (self.near + self.far) * gravity, axis=2), axis=1)
 
     def linear_momentum(self) -> np.ndarray:
-        """(T, 3) N s, world."""
+        """Return the linear momentum (T, 3), N s, world."""
         return np.sum(0.5 * self.mass[..., None] * (self.near_velocity + self.far_velocity), axis=1)
 
     def angular_momentum(self) -> np.ndarray:
-        """(T, 3) N m s about the world's origin, world."""
+        """Return the angular momentum (T, 3), N m s, about the world's origin, world."""
         x, y, a, b = self[1:]
         moment = np.cross(2.0 * x + y, a) + np.cross(x + 2.0 * y, b)
         return np.sum(self.mass[..., None] / 6.0 * moment, axis=1)
 
 
 def path_pieces(structure: Structure, nodes: Nodes) -> PathPieces | None:
-    """The pieces of all masses along paths, or None where there are no such masses.
+    """Return the pieces of all masses along paths, or None if there are none.
 
     ``nodes``: position (T, nb, 3), m, quat_wxyz (T, nb, 4), velocity (T, nb, 3), m/s, world, and angular velocity
     (T, nb, 3), rad/s, body axes.
@@ -83,7 +83,7 @@ class _Carried(NamedTuple):
 
 
 def _carried(structure: Structure, name: str, point: np.ndarray, nodes: Nodes) -> _Carried:
-    """The ``point`` (3,) of a body, m, world, reference configuration, and its axes."""
+    """Return the motion of the ``point`` (3,) of a body, m, world, reference configuration, and of its axes."""
     position, quat, velocity, spin = nodes
     count = len(position)
     if name == WORLD:
@@ -106,7 +106,10 @@ class _Arc(NamedTuple):
     ends: np.ndarray
 
     def at(self, parts: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Places, velocities and directions (T, B, 3), world, at ``parts`` (T, B); (T, 2) length and its rate."""
+        """Return places, velocities and directions (T, B, 3), world, at ``parts`` (T, B).
+
+        (T, 2) length and its rate.
+        """
         out, grown = np.empty((*parts.shape, 9)), np.empty((len(parts), 2))
         size = np.array(self.wrap.size, dtype=float)
         place_on_arcs(self.ends, self.wrap.axis, size, self.wrap.side, np.ascontiguousarray(parts), out, grown)
@@ -116,9 +119,9 @@ class _Arc(NamedTuple):
 
 
 def _pieces(structure: Structure, inertia: PathInertia, nodes: Nodes) -> list[PathPieces]:
-    """The straight pieces of one path, and those of its arcs."""
+    """Return the straight pieces of one path, and those of its arcs."""
     points = [_carried(structure, name, point, nodes) for name, point, w in inertia.stations() if w < 0]
-    x, v = (np.stack([getattr(point, what) for point in points], axis=1) for what in ("origin", "velocity"))
+    x, v = (np.stack([getattr(point, key) for point in points], axis=1) for key in ("origin", "velocity"))
     arcs: list[_Arc] = []
     whole = np.tile([0.0, 1.0], (len(x), 1))
     for wrap in inertia.wraps:
@@ -131,7 +134,7 @@ def _pieces(structure: Structure, inertia: PathInertia, nodes: Nodes) -> list[Pa
 
 
 def _cut_pieces(inertia: PathInertia, x: np.ndarray, v: np.ndarray, arcs: list[_Arc]) -> list[PathPieces]:
-    """The pieces of one path with points at ``x`` that move at ``v`` (T, n, 3), both ends of its arcs among them."""
+    """Return the pieces of a path with points at ``x`` that move at ``v`` (T, n, 3), both ends of arcs among them."""
     apart = np.diff(x, axis=1)
     size = np.sqrt(np.sum(apart * apart, axis=2))
     turned = [arc.wrap.piece + 1 + 2 * k for k, arc in enumerate(arcs)]
@@ -153,21 +156,21 @@ def _cut_pieces(inertia: PathInertia, x: np.ndarray, v: np.ndarray, arcs: list[_
         number = np.sum(s[:, None, 1:-1] < at[..., None], axis=2)
         return [_cut(np.full(at.shape, inertia.mass / inertia.lumped), ends, s, number, at, at)]
     near, far, density = np.clip(s[:, :-1], low, high), np.clip(s[:, 1:], low, high), inertia.mass / (high - low)
-    found = [_cut(density * (far - near)[:, lines], ends, s, lines, near[:, lines], far[:, lines])]
+    pieces = [_cut(density * (far - near)[:, lines], ends, s, lines, near[:, lines], far[:, lines])]
     for k, arc in zip(turned, arcs, strict=True):
         span, within = (s[:, k + 1] - s[:, k])[:, None], (far - near)[:, k, None]
         first = np.divide(near[:, k, None] - s[:, k, None], span, out=np.zeros_like(span), where=span > 0.0)
         part = first + np.divide(within, span, out=np.zeros_like(span), where=span > 0.0) * ARC_PARTS
         place, moved, along, _ = arc.at(part)
         moved = moved - along * ((1.0 - part) * slip[:, k, None] + part * slip[:, k + 1, None])[..., None]
-        found.append(PathPieces(density * within * ARC_WEIGHTS, place, place, moved, moved))
-    return found
+        pieces.append(PathPieces(density * within * ARC_WEIGHTS, place, place, moved, moved))
+    return pieces
 
 
 def _cut(
     mass: np.ndarray, ends: Nodes, s: np.ndarray, number: np.ndarray, near: np.ndarray, far: np.ndarray
 ) -> PathPieces:
-    """Pieces of segments ``number`` (P,) or (T, P) between the fractions ``near`` and ``far`` (T, P)."""
+    """Return pieces of segments ``number`` (P,) or (T, P) between the fractions ``near`` and ``far`` (T, P)."""
     number = np.broadcast_to(number, near.shape)
     first, last = (np.take_along_axis(s, number + k, axis=1) for k in (0, 1))
     a, b, va, vb = (np.take_along_axis(array, number[..., None], axis=1) for array in ends)

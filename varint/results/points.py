@@ -42,22 +42,22 @@ class PointPath(Shown):
 
     @property
     def t(self) -> np.ndarray:
-        """(T,) s"""
+        """Return the times (T,), s."""
         return self.trajectory.t
 
     @cached_property
     def position(self) -> np.ndarray:
-        """(T, 3) m, world."""
+        """Return the places (T, 3), m, world."""
         return self._of(self.trajectory.position) + self._arm
 
     @cached_property
     def velocity(self) -> np.ndarray:
-        """(T, 3) m/s, world."""
+        """Return the velocities (T, 3), m/s, world."""
         return self._of(self.trajectory.velocity) + np.cross(self._spin, self._arm)
 
     @cached_property
     def acceleration(self) -> np.ndarray:
-        """(T, 3) m/s^2, world, by the equations of motion at each node."""
+        """Return the accelerations (T, 3), m/s^2, world, by the equations of motion at each node."""
         spin_rate = self._in_world(self._of(self.trajectory.angular_acceleration))
         turning = np.cross(spin_rate, self._arm) + np.cross(self._spin, np.cross(self._spin, self._arm))
         return self._of(self.trajectory.acceleration) + turning
@@ -100,7 +100,7 @@ class Relative(NamedTuple):
 
 
 def point_path(trajectory: "RecordedMotion", body: str, point: ArrayLike | None) -> PointPath:
-    """Path of a point of a body, see `Trajectory.path`.
+    """Return the path of a point of a body, see `Trajectory.path`.
 
     Raises MechanismError for a name that no body has, ArgumentError if ``point`` is not three finite numbers.
     """
@@ -110,7 +110,7 @@ def point_path(trajectory: "RecordedMotion", body: str, point: ArrayLike | None)
 
 
 def relative(trajectory: "RecordedMotion", body_a: str, body_b: str) -> Relative:
-    """See `Trajectory.relative`. Raises ArgumentError for a name that no body has."""
+    """Return a relative motion, see `Trajectory.relative`. Raises ArgumentError for a name that no body has."""
     (x_a, q_a, v_a, w_a), (x_b, q_b, v_b, w_b) = (_motion(trajectory, body) for body in (body_a, body_b))
     back = np.swapaxes(rotation_matrix(q_a), -1, -2)
     apart = turned(back, x_b - x_a)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def rates_of_motions(trajectory: "RecordedMotion", mechanism: Mechanism | None = None) -> np.ndarray:
-    """(2, T, ne) rates of what prescribed motions move, and the rates of these, by element; zero for the others.
+    """Return rates of prescribed motions, and their rates, (2, T, ne), by element; zero for other elements.
 
     ``mechanism``: with some of the forces; that of the run where not given. A run that others recorded, without the
     steps that its motions are given at, has what follows from its nodes.
@@ -35,34 +35,40 @@ def rates_of_motions(trajectory: "RecordedMotion", mechanism: Mechanism | None =
 
 
 def powers_of_motions(trajectory: "RecordedMotion", held: np.ndarray) -> np.ndarray:
-    """(T, forces) W, of the prescribed motions with efforts ``held`` (T, ne)."""
+    """Return the powers (T, forces), W, of the prescribed motions with efforts ``held`` (T, ne)."""
     return trajectory.mechanism.compiled.by_force(held * rates_of_motions(trajectory)[0])
 
 
 def is_vector(force: Force) -> bool:
-    """Whether the effort of a force is a vector, not a number."""
+    """Return whether the effort of a force is a vector, not a number."""
     return force.of_points or isinstance(force, Moved | NoSlip)
 
 
 def vector_effort(mechanism: Mechanism, force: Force, held: np.ndarray, quat: np.ndarray) -> np.ndarray:
-    """The effort (T, 3) or (T, 6) of a force that `is_vector`, world, of what all elements hold, (T, elements).
+    """Return the effort (T, 3) or (T, 6), world, of a force that `is_vector`, from those of all elements (T, elements).
 
     ``quat`` (T, nb, 4) of the bodies.
     """
-    own = held[:, mechanism.compiled.force == mechanism.force_index[force.name]]
+    columns = held[:, mechanism.compiled.force == mechanism.force_index[force.name]]
     if isinstance(force, NoSlip):
-        return force.effort(own, force.plane_turned(mechanism, quat))
-    return force.effort(mechanism, own, quat[:, mechanism.body_index[force.body]]) if isinstance(force, Moved) else own
+        return force.effort(columns, force.plane_turned(mechanism, quat))
+    return (
+        force.effort(mechanism, columns, quat[:, mechanism.body_index[force.body]])
+        if isinstance(force, Moved)
+        else columns
+    )
 
 
 def efforts_by_name(trajectory: "RecordedMotion", efforts: np.ndarray) -> ByName:
-    """Name of a force to its effort (T,) in ``efforts`` (T, forces); (T, 3), (T, 6) of what moves a point or a body,
-    and (T, 3) of a rolling wheel and an attachment."""
+    """Return the effort (T,) of each force by name from ``efforts`` (T, forces).
+
+    Of vector forces (T, 3) or (T, 6), world, see `is_vector`.
+    """
     mechanism = trajectory.mechanism
 
-    def own(force: Force) -> np.ndarray:
+    def effort_of(force: Force) -> np.ndarray:
         if not is_vector(force):
             return efforts[:, mechanism.force_index[force.name]]
         return vector_effort(mechanism, force, trajectory._dynamics[2], trajectory.quat_wxyz)
 
-    return ByName(mechanism.force_index, mechanism.force, own, "force")
+    return ByName(mechanism.force_index, mechanism.force, effort_of, "force")

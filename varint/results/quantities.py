@@ -15,19 +15,19 @@ from varint.step.workspace import joint_workspace
 
 
 def kinetic_energy(structure: Structure, velocity: np.ndarray, angular_velocity: np.ndarray) -> np.ndarray:
-    """(T,) J: sum of m v.v / 2 + w.J w / 2 (VI eqs. 19, 21); velocities (T, nb, 3) in the world and in the body."""
+    """Return the kinetic energy (T,), J: sum of m v.v / 2 + w.J w / 2 (VI eqs. 19, 21)."""
     out = np.empty(len(velocity))
     kinetic_energies(*_masses(structure), *map(np.ascontiguousarray, (velocity, angular_velocity)), out)
     return out
 
 
 def potential_energy(structure: Structure, position: np.ndarray) -> np.ndarray:
-    """(T,) J of gravity, zero at the origin: sum of -m g.x (VI eq. 20)."""
+    """Return the potential energy (T,), J, of gravity, zero at the origin: sum of -m g.x (VI eq. 20)."""
     return -row_sums(_masses(structure)[0][:, None] * structure.gravity * position)
 
 
 def linear_momentum(structure: Structure, velocity: np.ndarray) -> np.ndarray:
-    """(T, 3) N s, world."""
+    """Return the linear momentum (T, 3), N s, world."""
     return np.sum(_masses(structure)[0][:, None] * velocity, axis=1)
 
 
@@ -38,7 +38,7 @@ def angular_momentum(
     velocity: np.ndarray,
     angular_velocity: np.ndarray,
 ) -> np.ndarray:
-    """(T, 3) N m s about the world's origin, world: sum of m x times v + R J w."""
+    """Return the angular momentum (T, 3), N m s, about the world's origin, world: sum of m x times v + R J w."""
     out = np.empty((len(position), 3))
     nodes = tuple(map(np.ascontiguousarray, (position, quat_wxyz, velocity, angular_velocity)))
     angular_momenta(*_masses(structure), nodes, np.empty((3, 3)), out)
@@ -46,7 +46,7 @@ def angular_momentum(
 
 
 def rank_margin(compiled: Compiled, position: np.ndarray, quat_wxyz: np.ndarray) -> np.ndarray:
-    """(T,) how far from singular the loops are at each node: 1 at most, and where there is no loop; 0 singular.
+    """Return the distance (T,) of the loops from singular at each node: at most 1, also without loops; 0 singular.
 
     Near a pose where links get in line it falls like the sine of the angle between them. The root of a pivot: its
     size elsewhere depends on which joints are cut.
@@ -58,7 +58,7 @@ def rank_margin(compiled: Compiled, position: np.ndarray, quat_wxyz: np.ndarray)
 
 
 def _poses(compiled: Compiled, position: np.ndarray, quat_wxyz: np.ndarray) -> Iterator[np.ndarray]:
-    """The same in kernel order, contiguous."""
+    """Return the arrays in kernel order, contiguous."""
     return (np.ascontiguousarray(array[:, compiled.order]) for array in (position, quat_wxyz))
 
 
@@ -67,5 +67,5 @@ def _masses(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
 
 
 def row_sums(values: np.ndarray) -> np.ndarray:
-    """(T,) sums of the numbers (T, ...) of each node."""
+    """Return the sums (T,) of the numbers (T, ...) of each node."""
     return np.ascontiguousarray(values).reshape(len(values), -1).sum(axis=1)

@@ -32,12 +32,12 @@ class Reaction(NamedTuple):
 
     @property
     def force_magnitude(self) -> np.ndarray:
-        """(T,) N."""
+        """Return the size (T,) of the force, N."""
         return np.linalg.norm(self.force, axis=-1)
 
     @property
     def torque_magnitude(self) -> np.ndarray:
-        """(T,) N m, about the joint's anchor on ``body_b``."""
+        """Return the size (T,) of the torque, N m, about the joint's anchor on ``body_b``."""
         return np.linalg.norm(self.torque, axis=-1)
 
     def __repr__(self) -> str:
@@ -57,7 +57,7 @@ def accelerations_and_reactions(
     with_terms: bool = False,
     contact_forces: ContactForces | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Accelerations (T, nb, 6), world and body axes, reactions (T, nj, 6), see `Reaction`, and efforts (T, ne).
+    """Return accelerations (T, nb, 6), world and body axes, reactions (T, nj, 6), see `Reaction`, and efforts (T, ne).
 
     The efforts of elements that are constraints and, ``with_terms``, of hard stops and contacts that the motion rests
     on, of contacts the normal force; zero for the others. ``contact_forces`` gets those of the contacts. ``bend``
@@ -135,7 +135,10 @@ def _add_compliant_rows(mechanism: Mechanism, position: np.ndarray, quat: np.nda
 
 
 def second_derivative(values: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """(T, ...) by t, of the cubics through four neighbours; zero for less than four nodes."""
+    """Return the second derivative (T, ...) by t of the cubics through four neighbours.
+
+    Zero for less than four nodes.
+    """
     if len(t) < 4:
         return np.zeros_like(values)
     column = (-1, *[1] * (values.ndim - 1))

@@ -19,7 +19,7 @@ class Nodes(Protocol):
     def __iter__(self) -> Iterator[str]: ...
     def __contains__(self, name: object) -> bool: ...
     def parts(self) -> Iterator["Nodes"]:
-        """The same nodes in order, in parts that fit in memory."""
+        """Return the same nodes in order, in parts that fit in memory."""
         ...
 
 
@@ -30,7 +30,7 @@ class HeldNodes(dict[str, np.ndarray]):
         return described(self, [names_text(self)])
 
     def parts(self) -> Iterator[Nodes]:
-        """Themselves."""
+        """Yield the nodes themselves."""
         yield self
 
 
@@ -56,12 +56,15 @@ class ChosenNodes(Mapping[str, np.ndarray]):
         return HeldNodes, ({name: self[name].copy() for name in self},)
 
     def parts(self) -> Iterator[Nodes]:
-        """Themselves, in memory."""
+        """Yield the nodes, in memory."""
         yield HeldNodes({name: self[name] for name in self})
 
 
 def joined(blocks: list[dict[str, np.ndarray]]) -> HeldNodes:
-    """The nodes of ``blocks``, one after the other; taken out of them, so that one array at a time is there twice."""
+    """Return the nodes of ``blocks`` joined.
+
+    Taken out of the blocks, so that one array at a time is in memory twice.
+    """
     return HeldNodes({name: np.concatenate([block.pop(name) for block in blocks]) for name in list(blocks[0])})
 
 
@@ -121,5 +124,5 @@ class Record(Shown):
     diagnostics: Nodes | None = None
 
     def part(self, nodes: Nodes) -> "Record":
-        """The same run with other nodes, from which it cannot go on, and without diagnostics."""
+        """Return the same run with other nodes, without diagnostics; it cannot be resumed."""
         return replace(self, nodes=nodes, checkpoint=None, inputs=None, fingerprint="", diagnostics=None)

@@ -42,12 +42,12 @@ OTHER_NAMES = {"time": "t", "times": "t", "dt": "settings", "q": "coordinates", 
 
 
 def _recorded(name: str) -> Any:
-    """The attribute that is the array ``name`` of the nodes."""
+    """Return the attribute that is the array ``name`` of the nodes."""
     return property(lambda trajectory: trajectory.nodes[name], doc="See the class.")
 
 
 def _of_record(name: str) -> Any:
-    """The attribute that is the attribute ``name`` of the record."""
+    """Return the attribute that is the attribute ``name`` of the record."""
     return property(operator.attrgetter(f"record.{name}"), doc="See the class.")
 
 
@@ -99,7 +99,7 @@ class RecordedMotion:
     def __init__(
         self, record: Record, counted: Mapping[str, np.ndarray] | None = None, since: Since | None = None
     ) -> None:
-        """``counted``: joint name to coordinates near those of the nodes, whose turns these go on counting.
+        """Make a motion of a record; ``counted``: joint name to coordinates whose turns those of the nodes continue.
 
         ``since``: what the nodes before these left.
         """
@@ -149,13 +149,13 @@ class RecordedMotion:
 
     @cached_property
     def diagnostics(self) -> RecordedDiagnostics | None:
-        """Energy, momenta and drift at a stride of their own, where ``diagnostics_every`` asked for them."""
+        """Return energy, momenta and drift at their own stride, if ``diagnostics_every`` recorded them."""
         recorded = self.record.diagnostics
         return None if recorded is None else RecordedDiagnostics(self.mechanism, recorded)
 
     @property
     def success(self) -> bool:
-        """Whether the run reached its end."""
+        """Return whether the run reached its end."""
         return self.status == 0
 
     def __len__(self) -> int:
@@ -183,7 +183,10 @@ class RecordedMotion:
         return (self.state(i) for i in range(len(self)))
 
     def state(self, i: int) -> State:
-        """The `State` (of meshes too: `MeshState`) at node ``i``, -T to T - 1. Raises ArgumentError, IndexError."""
+        """Return the `State` (of meshes too: `MeshState`) at node ``i``, -T to T - 1.
+
+        Raises ArgumentError, IndexError.
+        """
         if not is_whole(i):
             raise ArgumentError(f"a node of a trajectory is a whole number, or a slice of them, got {shown(i)}")
         node = int(i)
@@ -196,7 +199,7 @@ class RecordedMotion:
     @overload
     def at(self, t: np.ndarray) -> RecordedMotion: ...
     def at(self, t: ArrayLike) -> State | RecordedMotion:
-        """The motion between nodes: the `State` at a time ``t``, s, or a `Trajectory` with nodes at times (K,).
+        """Return the motion between nodes: the `State` at a time ``t``, s, or a `Trajectory` with nodes at times (K,).
 
         Positions and rotation vectors are Hermite polynomials through the nearest 2 nodes, 4 for schemes above order
         2, 6 above order 6 (2 where a body turns far among them); velocities are their derivatives. So the error is of
@@ -217,7 +220,7 @@ class RecordedMotion:
         return between if times.ndim else between.state(0)
 
     def _between(self, record: Record, counted: Mapping[str, np.ndarray]) -> RecordedMotion:
-        """The motion of ``record``, whose nodes lie between those of this one."""
+        """Return the motion of ``record``, whose nodes lie between those of this one."""
         return type(self)(record, counted)
 
     @property
@@ -227,12 +230,12 @@ class RecordedMotion:
 
     @property
     def _step_tolerance(self) -> float | None:
-        """Relative tolerance by which the method chose its steps; None for steps without error control."""
+        """Return the relative tolerance by which the method chose its steps; None for steps without error control."""
         return None
 
     @property
     def unresolved_body(self) -> np.ndarray:
-        """(T,) number of a body whose motion a step did not resolve, -1 for none, see `unresolved`.
+        """Return the number (T,) of a body whose motion a step did not resolve, -1 for none, see `unresolved`.
 
         What the last steps did not resolve belongs to the whole run: a part of it does not have it.
         """
@@ -243,11 +246,14 @@ class RecordedMotion:
 
     @property
     def load(self) -> np.ndarray:
-        """(T or 1, nb, 6) external force, N, world, and torque, N m, body, without gravity."""
+        """Return the external force, N, world, and torque, N m, body, without gravity, (T or 1, nb, 6)."""
         return self.nodes["load"] if self.record.load is None else self.record.load
 
     def parts(self) -> Iterator[Self]:
-        """The same nodes in order, as trajectories that fit in memory; their quantities are those of the whole."""
+        """Yield the same nodes in order, as trajectories that fit in memory.
+
+        Their quantities are those of the whole.
+        """
         part = None
         for nodes in self.nodes.parts():
             if nodes is self.nodes:
@@ -258,14 +264,14 @@ class RecordedMotion:
 
     @cached_property
     def orientation(self) -> np.ndarray:
-        """(T, nb) numpy-quaternion array, a view of ``quat_wxyz``."""
+        """Return orientations (T, nb), a numpy-quaternion array, a view of ``quat_wxyz``."""
         import quaternion  # slow to import, so only when asked for
 
         return quaternion.as_quat_array(self.quat_wxyz)
 
     @property
     def unresolved(self) -> np.ndarray:
-        """(T_u,) s: recorded nodes before which a step did not resolve the motion.
+        """Return the times (T_u,), s, of recorded nodes before which a step did not resolve the motion.
 
         In a component of the mechanism (bodies that joints or forces connect) energy came or went without work and did
         not come back: within six steps more than 0.6 % of the largest kinetic energy so far and the work in these
@@ -278,7 +284,7 @@ class RecordedMotion:
 
     @cached_property
     def force(self) -> Mapping[str, np.ndarray]:
-        """Force name to its effort (T,) along its length or coordinate, N or N m.
+        """Return the effort (T,) of each force by name, along its length or coordinate, N or N m.
 
         Of a prescribed motion or coupling: what the equations of motion at each node ask for. Of a prescribed point the
         force (T, 3), of a prescribed body force and torque (T, 6), world.
@@ -287,18 +293,21 @@ class RecordedMotion:
 
     @cached_property
     def power(self) -> Mapping[str, np.ndarray]:
-        """Force name to its power (T,), W."""
+        """Return the power (T,), W, of each force by name."""
         return self._by_force(self._powers)
 
     @cached_property
     def law_state(self) -> Mapping[str, np.ndarray]:
-        """Force name to the state (T,) of its law: an integral of a deviation, an activation; (T, 0) without one."""
+        """Return the state (T,) of each force's law by name: an integral of a deviation, an activation.
+
+        (T, 0) without one.
+        """
         states = partial(states_of, self.mechanism, self.law_states)
         return ByName(self.mechanism.force_index, self.mechanism.force, states, "force")
 
     @property
     def contact_force(self) -> Mapping[str, np.ndarray]:
-        """Name of a hard contact to its force (T, 3), N, world, on its body, of a `Contact` on ``body_a``.
+        """Return the force (T, 3), N, world, of each hard contact by name, on its body, of a `Contact` on ``body_a``.
 
         What the equations of motion at each node ask for; that of impacts between nodes is not in it.
         """
@@ -306,42 +315,44 @@ class RecordedMotion:
 
     @cached_property
     def contacts(self) -> TouchingPoints:
-        """Points where hard contacts touch at the nodes, with the forces there, as in `contact_force`."""
+        """Return the points where hard contacts touch at the nodes, with the forces there, as in `contact_force`."""
         rows = self._contact_forces.rows if self._touches and self._dynamics else np.zeros((0, 0, 10))
         return touching_points(self.mechanism, self.t, rows)
 
     @cached_property
     def penetration(self) -> Mapping[str, np.ndarray]:
-        """Name of a hard contact to its depth (T,), m: of the deepest point of a `HardContact`, of the overlap of
-        shapes of a `Contact`; zero where there is none."""
+        """Return the depth (T,), m, of each hard contact by name; zero without contact.
+
+        Of a `HardContact` that of its deepest point, of a `Contact` that of the overlap of the shapes.
+        """
         return by_contact(penetrations(self.mechanism, self.position, self.quat_wxyz))
 
     @cached_property
     def length(self) -> Mapping[str, np.ndarray]:
-        """Force name to the length (T,), m, of its path; (T, 0) where it has none, see `Tendon`."""
+        """Return the length (T,), m, of each force's path by name; (T, 0) without one, see `Tendon`."""
         lengths = partial(path_lengths, self.mechanism, self.forces_along.value)
         return ByName(self.mechanism.force_index, self.mechanism.force, lengths, "force")
 
     @cached_property
     def length_rate(self) -> Mapping[str, np.ndarray]:
-        """Force name to the rate (T,), m/s, of the length of its path; (T, 0) where it has none."""
+        """Return the rate (T,), m/s, of the length of each force's path by name; (T, 0) without one."""
         rates = partial(path_rates, self.mechanism, self.forces_along.rate)
         return ByName(self.mechanism.force_index, self.mechanism.force, rates, "force")
 
     @cached_property
     def force_potential(self) -> Mapping[str, np.ndarray]:
-        """Force name to its potential energy (T,), J; zero for those without one."""
+        """Return the potential energy (T,), J, of each force by name; zero without one."""
         return self._by_force(self.forces_along.potential)
 
     @cached_property
     def dissipated(self) -> Mapping[str, np.ndarray]:
-        """Force name to the energy (T,), J, that it took out since the first node, its potential not counted."""
+        """Return the energy (T,), J, dissipated by each force since the first node, without its potential, by name."""
         potential = self.forces_along.potential
         return self._by_force(potential[0] - potential - (self.work - self.work[0]))
 
     @cached_property
     def coordinates(self) -> Mapping[str, np.ndarray]:
-        """Joint name to its coordinates (T, dof), or (T,) where it has one; m, rad.
+        """Return the coordinates (T, dof) of each joint by name, (T,) of one coordinate; m, rad.
 
         Angles go on past pi, rotation vectors as well: no jumps as long as no joint turns by more than pi
         from one recorded node to the next, else a SparseNodesWarning. At the first node they are the shortest. Those
@@ -357,7 +368,7 @@ class RecordedMotion:
 
     @cached_property
     def _turned(self) -> Mapping[str, np.ndarray]:
-        """Like ``coordinates``, without a warning about nodes that are far apart."""
+        """Return ``coordinates`` without a warning about nodes that are far apart."""
         return self._by_joint(self._with_turns)
 
     def _with_turns(self, joint: Joint) -> np.ndarray:
@@ -369,19 +380,19 @@ class RecordedMotion:
 
     @cached_property
     def rates(self) -> Mapping[str, np.ndarray]:
-        """Joint name to the rates of its coordinates (T, dof), or (T,) where it has one; m/s, rad/s."""
+        """Return the rates of coordinates (T, dof) of each joint by name, (T,) of one coordinate; m/s, rad/s."""
         motion = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
         return self._by_joint(lambda joint: joint_rates(self.mechanism, joint, self._turned[joint.name], *motion))
 
     def path(self, body: str, point: ArrayLike | None = None) -> PointPath:
-        """The path of a point of ``body``: ``position``, ``velocity`` and ``acceleration`` (T, 3), world.
+        """Return the path of a point of ``body``: ``position``, ``velocity`` and ``acceleration`` (T, 3), world.
 
         ``point`` (3,): where it is in the reference configuration, m, world; the centre of mass where not given.
         """
         return point_path(self, body, point)
 
     def relative(self, body_a: str, body_b: str) -> Relative:
-        """The motion of ``body_b`` as seen from ``body_a``, which turns and moves; either may be ``"world"``."""
+        """Return the motion of ``body_b`` as seen from ``body_a``, which turns and moves; either may be ``"world"``."""
         return relative(self, body_a, body_b)
 
     @property
@@ -396,7 +407,7 @@ class RecordedMotion:
 
     @cached_property
     def reactions(self) -> Mapping[str, Reaction]:
-        """Joint name to the force (T, 3), N, and torque (T, 3), N m, world, that it exerts on its ``body_b``.
+        """Return the force (T, 3), N, and torque (T, 3), N m, world, of each joint on its ``body_b``, by name.
 
         The torque is about the joint's anchor on ``body_b``; ``body_a`` gets the opposite. They balance
         `load`, gravity and the inertia of every body at the pose and velocity of each node. Where joints are
@@ -407,27 +418,27 @@ class RecordedMotion:
 
     @property
     def acceleration(self) -> np.ndarray:
-        """(T, nb, 3) of the centres of mass by the equations of motion at each node, m/s^2, world."""
+        """Return accelerations (T, nb, 3) of the centres of mass, by the equations of motion, m/s^2, world."""
         return self._dynamics[0][..., :3]
 
     @property
     def angular_acceleration(self) -> np.ndarray:
-        """(T, nb, 3) rad/s^2, body."""
+        """Return angular accelerations (T, nb, 3), rad/s^2, body."""
         return self._dynamics[0][..., 3:]
 
     @property
     def is_driven(self) -> bool:
-        """Whether a motion is prescribed."""
+        """Return whether a motion is prescribed."""
         return any(force.constraint and force.commanded for force in self.mechanism.forces)
 
     @cached_property
     def is_conservative(self) -> bool:
-        """Whether the energy stays but for the step: no load, and no force without a potential does work."""
+        """Return whether the energy is constant except for the error of steps: only forces with a potential do work."""
         return keeps_energy(self)
 
     @cached_property
     def work_from_outside(self) -> np.ndarray:
-        """(T,) J, of the loads and of prescribed joints since the start, summed over the recorded nodes.
+        """Return the work (T,), J, of loads and prescribed joints since the start, summed over the recorded nodes.
 
         Of prescribed joints in reduced coordinates; in maximal ones ``work`` has theirs.
         """
@@ -435,14 +446,14 @@ class RecordedMotion:
 
     @property
     def _work_between(self) -> np.ndarray:
-        """(T - 1,) J, of `work_from_outside` from node to node, by the trapezoidal rule."""
+        """Return the work (T - 1,), J, of `work_from_outside` from node to node, by the trapezoidal rule."""
         velocity = np.concatenate([self.velocity, self.angular_velocity], axis=2)
         power = row_sums(self.load * velocity) if self.load.any() else np.zeros(len(velocity))
         return 0.5 * (power[1:] + power[:-1]) * np.diff(self.t)
 
     @cached_property
     def _joints(self) -> Workspace:
-        """Joints whose drift follows the coordinates of products of exponentials."""
+        """Return joints whose drift follows the coordinates of products of exponentials."""
         return followed(self)
 
     @cached_property
@@ -452,22 +463,22 @@ class RecordedMotion:
         load = self.load + self.forces_along.load
         bend = rates_of_motions(self)[1]
         forces = self._contact_forces
-        found = self.mechanism, load, self.position, self.quat_wxyz, self.velocity, self.angular_velocity, bend
-        return accelerations_and_reactions(*found, with_terms=True, contact_forces=forces)
+        inputs = self.mechanism, load, self.position, self.quat_wxyz, self.velocity, self.angular_velocity, bend
+        return accelerations_and_reactions(*inputs, with_terms=True, contact_forces=forces)
 
     @property
     def _touches(self) -> bool:
-        """Whether there are hard contacts."""
+        """Return whether there are hard contacts."""
         return bool(self.mechanism.compiled.plan.contacts.body.size)
 
     @cached_property
     def _contact_forces(self) -> ContactForces:
-        """See `contact_force`; `_dynamics` fills it."""
+        """Return the contact forces, which `_dynamics` fills, see `contact_force`."""
         return ContactForces()
 
     @cached_property
     def forces_along(self) -> Forces:
-        """Efforts, powers and potentials of all forces, see `Forces`."""
+        """Return efforts, powers and potentials of all forces, see `Forces`."""
         turns, rates = turns_before(self), rates_of_steps(self)
         motion = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
         return forces_at(self.mechanism, *motion, self.command, self.law_states, turns, rates)

@@ -33,7 +33,10 @@ class Unresolved(NamedTuple):
 
 
 def find_unresolved(trajectory: RecordedMotion, dt: float | None) -> Unresolved | None:
-    """The `Unresolved` of a run with steps of ``dt``, s, or with error control; None if it resolved its motion."""
+    """Return the `Unresolved` of a run with steps of ``dt``, s, or with error control.
+
+    None if it resolved its motion.
+    """
     times = trajectory.unresolved
     if not times.size:
         return find_swinging(trajectory, dt) if "scheme" in trajectory.settings and dt else None
@@ -66,13 +69,13 @@ def find_unresolved(trajectory: RecordedMotion, dt: float | None) -> Unresolved 
 
 
 def _is_prescribed(mechanism: Mechanism, start: State) -> bool:
-    """Whether prescribed coordinates leave the mechanism no freedom, at the state that a run starts from."""
+    """Return whether prescribed coordinates leave the mechanism no degree of freedom at the initial state of a run."""
     prescribed = int(np.count_nonzero(mechanism.compiled.plan.constraints.driven))
     return prescribed > 0 and mobility_at(mechanism, mechanism.compiled, start) <= prescribed
 
 
 def _finer_arguments(trajectory: RecordedMotion, dt: float | None) -> str:
-    """Arguments of a finer run."""
+    """Return the arguments of a finer run."""
     if trajectory._step_tolerance is not None:
         return f"rtol = {max(FINER_RTOL * trajectory._step_tolerance, LEAST_RTOL):g}"
     assert dt is not None  # the size of the steps
@@ -87,12 +90,12 @@ def _finer_arguments(trajectory: RecordedMotion, dt: float | None) -> str:
 
 
 def finer_step(mechanism: Mechanism, dt: float) -> float:
-    """s: the step that resolves nine of ten motions which steps of ``dt``, s, did not (benchmarks/resolution.py)."""
+    """Return the step, s, that resolves nine of ten motions unresolved at ``dt``, s (benchmarks/resolution.py)."""
     return dt / (FINER_LOOPS if mechanism.compiled.topology.clusters else FINER)
 
 
 def step_for_change(mechanism: Mechanism, dt: float, change: float) -> float:
-    """s: a whole part of ``dt``, s, at most half, in which velocities change by no more than is resolved mostly.
+    """Return a fraction of ``dt``, s, at most half, with changes of velocities per step that are mostly resolved.
 
     ``change``: the `largest_change` in steps of ``dt``. Nine of ten runs that steps did not resolve are without a
     warning then (benchmarks/resolution.py).
@@ -102,15 +105,15 @@ def step_for_change(mechanism: Mechanism, dt: float, change: float) -> float:
 
 
 def largest_change(trajectory: RecordedMotion) -> float:
-    """Largest change of velocities from a node to the next over the largest velocity, in the metric of kinetic energy.
+    """Return the largest change of velocities from node to node over the largest velocity, both by kinetic energy.
 
     Of the components whose motion was not resolved.
     """
     mechanism, compiled = trajectory.mechanism, trajectory.mechanism.compiled
     of_body = compiled.plan.components.of_body[compiled.slot]
-    told = trajectory.unresolved_body
+    unresolved = trajectory.unresolved_body
     largest = 0.0
-    for c in np.unique(of_body[told[told >= 0]]):
+    for c in np.unique(of_body[unresolved[unresolved >= 0]]):
         bodies = np.flatnonzero(of_body == c)
         mass = np.array([mechanism.bodies[int(i)].mass for i in bodies])
         inertia = np.array([mechanism.bodies[int(i)].inertia for i in bodies])
@@ -127,18 +130,18 @@ def largest_change(trajectory: RecordedMotion) -> float:
 
 
 def _twice_energies(mass: np.ndarray, inertia: np.ndarray, velocity: np.ndarray, spin: np.ndarray) -> float:
-    """Twice the largest kinetic energy, J, of velocities (T, n, 3), m/s, world, and rad/s, axes of the bodies."""
+    """Return twice the largest kinetic energy, J, of velocities (T, n, 3), m/s, world, and rad/s, body axes."""
     of_each = np.einsum("i,tij,tij->t", mass, velocity, velocity) + np.einsum("tij,ijk,tik->t", spin, inertia, spin)
     return float(of_each.max(initial=0.0))
 
 
 def _has_each_node(trajectory: RecordedMotion) -> bool:
-    """Whether each node of the run is recorded."""
+    """Return whether each node of the run is recorded."""
     return not trajectory.settings.get("output_times") and trajectory.steps == len(trajectory) - 1
 
 
 def find_swinging(trajectory: RecordedMotion, dt: float) -> Unresolved | None:
-    """The `Unresolved` of a run whose steps of ``dt``, s, are too long for a steep force along a joint coordinate.
+    """Return the `Unresolved` of a run whose steps of ``dt``, s, are too long for a steep force along a coordinate.
 
     Such a force keeps the mean rate of each step. The rate at the nodes is off, or goes to and fro about it, out of the
     reach of the law, so that the effort there is not the one that acted. Reported if each node is recorded.
@@ -170,7 +173,7 @@ def find_swinging(trajectory: RecordedMotion, dt: float) -> Unresolved | None:
 
 
 def _swings(trajectory: RecordedMotion, force: AlongCoordinate, width: float) -> np.ndarray:
-    """(T - 1,) whether the rate goes to and fro by more than ``width`` in a step and the next."""
+    """Return whether (T - 1,) the rate oscillates by more than ``width`` in a step and the next."""
     rate = trajectory.rates[force.joint].reshape(len(trajectory), -1)[:, force.coordinate]
     bend = np.diff(rate, 2) / 4  # half a swing
     wide = np.abs(bend) > width
@@ -178,7 +181,7 @@ def _swings(trajectory: RecordedMotion, force: AlongCoordinate, width: float) ->
 
 
 def _missed(trajectory: RecordedMotion, force: AlongCoordinate, most: float) -> np.ndarray:
-    """(T - 1,) whether the effort by the work of a step is further than ``most`` from that at its nodes."""
+    """Return whether (T - 1,) the effort by the work of a step differs by more than ``most`` from that at its nodes."""
     way = np.diff(trajectory.coordinates[force.joint].reshape(len(trajectory), -1)[:, force.coordinate])
     work = np.diff(trajectory.work[:, trajectory.mechanism.force_index[force.name]])
     effort = trajectory.force[force.name]
@@ -188,7 +191,7 @@ def _missed(trajectory: RecordedMotion, force: AlongCoordinate, most: float) -> 
 
 
 def inertia_along(mechanism: Mechanism, force: AlongCoordinate, state: State) -> float:
-    """kg m^2, or kg: of what an effort of ``force`` accelerates at ``state``, by its joint's coordinate."""
+    """Return the inertia, kg m^2 or kg, that an effort of ``force`` accelerates at ``state``, by its coordinate."""
     frames = JointFrames(mechanism, mechanism.joint(force.joint))
     x, R = with_world(state.position, state.quat_wxyz)
     jacobian = frames.rate_jacobian(x, R)[force.coordinate]

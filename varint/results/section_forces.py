@@ -11,7 +11,7 @@ from varint.results.stiff_damping import rates_of_steps, warn_of_shaking
 
 
 def section_forces(run: RecordedMotion, beam: str, *, at: str = "middles") -> np.ndarray:
-    """Axial force, shear along y and z, N, torque, bending moments about y and z, N m, of the elements of a beam.
+    """Return axial force, shear along y and z, N, torque, bending moments about y and z, N m, of a beam's elements.
 
     Parameters
     ----------
@@ -29,17 +29,17 @@ def section_forces(run: RecordedMotion, beam: str, *, at: str = "middles") -> np
     """
     run = of_type(run, RecordedMotion, "run", ArgumentError)
     choice(at, ("middles", "ends"), "at", ArgumentError)
-    own = elements_of_beam(run.mechanism, beam)
+    elements = elements_of_beam(run.mechanism, beam)
     warn_of_shaking(run, stacklevel=2)
     motion = run.position, run.quat_wxyz, run.velocity, run.angular_velocity
     efforts = element_efforts(run.mechanism, motion, run.command, run.law_states, rates_of_steps(run))
-    columns = [np.flatnonzero(run.mechanism.compiled.force == k) for k in own]
-    found = -efforts[:, np.array(columns)]
+    columns = [np.flatnonzero(run.mechanism.compiled.force == k) for k in elements]
+    middles = -efforts[:, np.array(columns)]
     if at == "middles":
-        return found
-    ends = np.stack([found, found], axis=2)
-    half = 0.5 * np.array([np.linalg.norm(each.point_b - each.point_a) for each in own.values()])
+        return middles
+    ends = np.stack([middles, middles], axis=2)
+    half = 0.5 * np.array([np.linalg.norm(each.point_b - each.point_a) for each in elements.values()])
     for side, sign in ((0, -1.0), (1, 1.0)):
-        ends[:, :, side, 4] += sign * half * found[:, :, 2]
-        ends[:, :, side, 5] -= sign * half * found[:, :, 1]
+        ends[:, :, side, 4] += sign * half * middles[:, :, 2]
+        ends[:, :, side, 5] -= sign * half * middles[:, :, 1]
     return ends

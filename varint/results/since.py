@@ -44,12 +44,12 @@ class Since(NamedTuple):
 
 
 def packed(since: Since) -> np.ndarray:
-    """All its numbers in one row."""
+    """Return all its numbers in one row."""
     return np.concatenate([np.ravel(array).astype(float) for array in _arrays(since)])
 
 
 def unpacked(numbers: np.ndarray, like: Since) -> Since:
-    """Inverse of `packed`, for the run that left ``like``."""
+    """Return the inverse of `packed`, for the run that left ``like``."""
     arrays, begin = [], 0
     for array in _arrays(like):
         arrays.append(numbers[begin : begin + array.size].reshape(array.shape).astype(array.dtype))
@@ -65,7 +65,7 @@ def _arrays(since: Since) -> list[np.ndarray]:
 
 
 def summed_work(trajectory: "RecordedMotion") -> np.ndarray:
-    """(T,) J: the sums of `Trajectory._work_between` up to each node."""
+    """Return the sums (T,), J, of `Trajectory._work_between` up to each node."""
     since, before = trajectory._since, 0.0
     if since is None:
         return np.cumsum(np.concatenate([[before], trajectory._work_between]))
@@ -75,12 +75,12 @@ def summed_work(trajectory: "RecordedMotion") -> np.ndarray:
 
 
 def turns_before(trajectory: "RecordedMotion") -> np.ndarray | None:
-    """Coordinates from which angles of laws continue counting; None for a whole run."""
+    """Return coordinates from which angles of laws continue counting; None for a whole run."""
     return None if trajectory._since is None else trajectory._since.turns
 
 
 def followed(trajectory: "RecordedMotion") -> Workspace:
-    """A `joint_workspace` with the coordinates of products of exponentials of the node before."""
+    """Return a `joint_workspace` with the coordinates of products of exponentials of the node before."""
     ws = joint_workspace(trajectory.mechanism.compiled.plan)
     if trajectory._since is not None:
         ws.products.q[:], ws.products.order[:] = trajectory._since.coordinates, trajectory._since.order
@@ -88,5 +88,5 @@ def followed(trajectory: "RecordedMotion") -> Workspace:
 
 
 def row_of(trajectory: "RecordedMotion", chosen: slice) -> HeldNodes:
-    """The chosen nodes, copied."""
+    """Return the chosen nodes, copied."""
     return HeldNodes({name: trajectory.nodes[name][chosen].copy() for name in trajectory.nodes})

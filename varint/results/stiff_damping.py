@@ -49,7 +49,7 @@ class StiffDamping(NamedTuple):
 
 
 def stiff_damping(mechanism: Mechanism, dt: float) -> StiffDamping:
-    """The damped springs with s above STIFF in steps of ``dt``, s, by the masses of their own bodies alone.
+    """Return the damped springs with s above STIFF in steps of ``dt``, s, by the masses of their own bodies alone.
 
     In the reference pose.
     """
@@ -75,7 +75,7 @@ def stiff_damping(mechanism: Mechanism, dt: float) -> StiffDamping:
 
 
 def rates_of_steps(run: "RecordedMotion") -> Rates | None:
-    """Rates of the `StiffDamping` of a run as forces at its nodes go by them.
+    """Return the rates at which forces of the `StiffDamping` of a run are evaluated at its nodes.
 
     Where springs are damped strongly, in runs of order 2 of which each node is recorded, they are the means of the
     changes over the steps before and after a node over dt, at the first node of a run its own, at the last in line with
@@ -95,7 +95,7 @@ def rates_of_steps(run: "RecordedMotion") -> Rates | None:
 
 
 def has_means(run: "RecordedMotion") -> bool:
-    """Whether its forces go by means of rates over steps, see `rates_of_steps`."""
+    """Return whether forces are evaluated at mean rates over steps, see `rates_of_steps`."""
     settings = run.settings
     if "scheme" not in settings or run.order != 2 or settings.get("turn") is not None or len(run) < 4:
         return False

@@ -38,7 +38,7 @@ class Column(NamedTuple):
 
     @property
     def heading(self) -> str:
-        """The name, with its unit in brackets."""
+        """Return the name, with its unit in brackets."""
         return f"{self.name} ({self.unit})" if self.unit else self.name
 
 
@@ -65,57 +65,62 @@ class Group:
     title: str = ""
 
     def names(self, trajectory: "RecordedMotion") -> list[str]:
-        """Names of the bodies, joints or forces that have columns."""
+        """Return names of the bodies, joints or forces that have columns."""
         return [item.name for item in getattr(trajectory.mechanism, self.of)] if self.of else [""]
 
 
-def columns(trajectory: "RecordedMotion", what: str, of: str | Iterable[str] | None = None) -> list[Column]:
-    """The columns of a group in `GROUPS`, of the bodies, joints or forces named in ``of``, or of all.
+def columns(trajectory: "RecordedMotion", group_name: str, of: str | Iterable[str] | None = None) -> list[Column]:
+    """Return the columns of a group in `GROUPS`, of the bodies, joints or forces named in ``of``, or of all.
 
     Raises ArgumentError where the group or a name is unknown.
     """
-    group = GROUPS[listed_name(what, GROUPS, "there are no columns")]
+    group = GROUPS[listed_name(group_name, GROUPS, "there are no columns")]
     known = group.names(trajectory)
     if of is None:
         chosen = known
     elif not group.of:
-        raise ArgumentError(f"{what!r} is of the whole mechanism: it cannot be chosen for {of!r}")
+        raise ArgumentError(f"{group_name!r} is of the whole mechanism: it cannot be chosen for {of!r}")
     else:
         listed = [of] if isinstance(of, str) else sequence_of(of, "of", "names", ArgumentError)
-        chosen = [known_name(name, known, f"{what}: no {OF_ONE[group.of]}", ArgumentError) for name in listed]
+        chosen = [known_name(name, known, f"{group_name}: no {OF_ONE[group.of]}", ArgumentError) for name in listed]
     return [column for name in chosen for column in group.columns(trajectory, name)]
 
 
-def listed_name(name: object, known: Iterable[str], what: str) -> str:
-    """``name``, one of the ``known``; else raises ArgumentError, ``what`` and the nearest before the list of them."""
+def listed_name(name: object, known: Iterable[str], problem: str) -> str:
+    """Return ``name``, one of the ``known``. Raises ArgumentError: ``problem``, the nearest name, and all of them."""
     if isinstance(name, str) and name in known:
         return name
     near = ""
     if isinstance(name, str):
         near = f", did you mean {ALIKE[name]}?" if name in ALIKE else suggestion(name, known)
-    raise ArgumentError(f"{what} {shown(name)}{f'{near} There' if near else ': there'} are {', '.join(known)}")
+    raise ArgumentError(f"{problem} {shown(name)}{f'{near} There' if near else ': there'} are {', '.join(known)}")
 
 
-def _bodies(attribute: str, what: str, parts: tuple[str, ...], letter: str, unit: str) -> Group:
-    """The group of an attribute (T, nb, n) that has a vector for each body; ``letter`` stands before its parts."""
+def _bodies(attribute: str, title: str, parts: tuple[str, ...], letter: str, unit: str) -> Group:
+    """Return the group of an attribute (T, nb, n) that has a vector for each body.
 
-    def found(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
+    ``letter`` stands before its parts.
+    """
+
+    def find(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
         array = getattr(trajectory, attribute)[:, trajectory.mechanism.body_index[name]]
         return (Column(f"{name} {letter}{part}", unit, array[:, k]) for k, part in enumerate(parts))
 
-    return Group(what, "bodies", found, parts)
+    return Group(title, "bodies", find, parts)
 
 
 def _of_joint(attribute: str, word: str, unit: str) -> Callable[["RecordedMotion", str], Iterator[Column]]:
-    def found(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
+    def find(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
         joint: Joint = trajectory.mechanism.joint(name)
         array = getattr(trajectory, attribute)[name].reshape(len(trajectory), joint.dof)
-        for k, own in enumerate(coordinate_units(joint)):
+        for k, coordinate_unit in enumerate(coordinate_units(joint)):
             number = f" {k}" if joint.dof > 1 else ""
-            whole = f"{own}{unit}" if own else unit.replace("/", "1/")  # "1/s" for the rate of a number without unit
+            whole = (
+                f"{coordinate_unit}{unit}" if coordinate_unit else unit.replace("/", "1/")
+            )  # "1/s" for the rate of a number without unit
             yield Column(f"{name}{word}{number}", whole, array[:, k])
 
-    return found
+    return find
 
 
 def _reactions(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
@@ -131,7 +136,7 @@ def _reaction_magnitudes(trajectory: "RecordedMotion", name: str) -> Iterator[Co
 
 
 def _of_force(attribute: str, word: str, unit: str) -> Callable[["RecordedMotion", str], Iterator[Column]]:
-    def found(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
+    def find(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
         array = getattr(trajectory, attribute)[name]
         if array.ndim == 1:
             yield Column(f"{name} {word}", unit or effort_unit(trajectory.mechanism, name), array)
@@ -139,7 +144,7 @@ def _of_force(attribute: str, word: str, unit: str) -> Callable[["RecordedMotion
         for part, values in zip(WRENCH, array.T, strict=False):  # of what moves a point: the force alone
             yield Column(f"{name} {part}", "N m" if part.startswith("torque") else "N", values)
 
-    return found
+    return find
 
 
 def _contact_forces(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
@@ -160,7 +165,7 @@ def _of_law(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
 
 
 def effort_unit(mechanism: "Mechanism", name: str) -> str:
-    """Unit of the effort of the force ``name``, N or N m."""
+    """Return the unit of the effort of the force ``name``, N or N m."""
     for element in mechanism.force(name).elements(mechanism):
         if isinstance(element, Effort | Constraint) and element.measures[0].angular:
             return "N m"
@@ -168,7 +173,7 @@ def effort_unit(mechanism: "Mechanism", name: str) -> str:
 
 
 def _quantity(name: str) -> Callable[["RecordedMotion", str], Iterator[Column]]:
-    def found(trajectory: "RecordedMotion", _: str) -> Iterator[Column]:
+    def find(trajectory: "RecordedMotion", _: str) -> Iterator[Column]:
         array, unit = getattr(trajectory, name), QUANTITIES[name].unit
         words = name.replace("_", " ")
         if array.ndim == 1:
@@ -176,7 +181,7 @@ def _quantity(name: str) -> Callable[["RecordedMotion", str], Iterator[Column]]:
         else:
             yield from (Column(f"{words} {axis}", unit, array[:, k]) for k, axis in enumerate(XYZ))
 
-    return found
+    return find
 
 
 QUATERNION = ("w", *XYZ)

@@ -55,7 +55,7 @@ class TouchingPoints(Shown):
         yield f"at {count_text(len(np.unique(self.node)), 'node')}"
 
     def columns(self) -> dict[str, np.ndarray]:
-        """Heading to column (n,), for a table: ``pandas.DataFrame(run.contacts.columns()).to_csv("contacts.csv")``."""
+        """Return columns (n,) by heading: ``pandas.DataFrame(run.contacts.columns()).to_csv("contacts.csv")``."""
         named = {
             "node": self.node,
             "t (s)": self.t,
@@ -70,25 +70,25 @@ class TouchingPoints(Shown):
         return named
 
     def at(self, node: int) -> "TouchingPoints":
-        """Points at one node."""
+        """Return the points at one node."""
         rows = self.node == node
         return TouchingPoints(*(value[rows] for value in vars(self).values()))
 
 
 def touching_points(mechanism: Mechanism, t: np.ndarray, rows: np.ndarray) -> TouchingPoints:
-    """The points of the ``rows`` (T, nk, 10) of `ContactForces` that touch."""
+    """Return the points of the ``rows`` (T, nk, 10) of `ContactForces` that touch."""
     compiled, contacts = mechanism.compiled, mechanism.compiled.plan.contacts
     node, k = np.nonzero(rows[..., 7:].any(axis=2))
     forces = np.array([force.name for force in mechanism.forces], dtype=str)
     bodies = np.array([*(mechanism.bodies[i].name for i in compiled.order), WORLD], dtype=str)
-    found = rows[node, k]
+    values = rows[node, k]
     return TouchingPoints(
         node=node,
         t=t[node],
         contact=forces[compiled.force[contacts.element[k]]] if len(k) else np.zeros(0, dtype=str),
         body_a=bodies[contacts.body[k]],
         body_b=bodies[contacts.other[k]],
-        point=found[:, 4:7],
-        normal=found[:, 7:],
-        force=found[:, :3],
+        point=values[:, 4:7],
+        normal=values[:, 7:],
+        force=values[:, :3],
     )

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def text(trajectory: "RecordedMotion") -> str:
-    """The repr of a trajectory."""
+    """Return the repr of a trajectory."""
     return described(trajectory, _facts(trajectory), trajectory.mechanism.name)
 
 
@@ -23,13 +23,13 @@ def _facts(trajectory: "RecordedMotion") -> Iterator[str]:
 
 
 def is_part(trajectory: "RecordedMotion") -> bool:
-    """Whether its record is not that of a whole run: a slice, interpolated nodes, or the nodes of a `Stepper`."""
+    """Return whether the record is not of a whole run: a slice, interpolated nodes, or the nodes of a `Stepper`."""
     record = trajectory.record
     return record.inputs is None and not record.fingerprint
 
 
 def in_html(trajectory: "RecordedMotion") -> str:
-    """HTML of a trajectory in a notebook: a table of the run, and a picture of the last recorded pose."""
+    """Return HTML of a trajectory in a notebook: a table of the run, and a picture of the last recorded pose."""
     from varint.drawing.thumbnail import thumbnail
 
     mechanism, settings = trajectory.mechanism, trajectory.settings
@@ -61,7 +61,7 @@ def _recorded(trajectory: "RecordedMotion") -> str:
 
 
 def method(settings: dict) -> str:
-    """The method that made a run, in a few words."""
+    """Return the method that made a run, in a few words."""
     if "scheme" in settings:
         return f"order {settings['order']} ({settings['scheme']})"
     if "simulator" in settings:

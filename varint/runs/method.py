@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from varint.base.checks import checked_call, known_name, of_type, suggestion
+from varint.base.checks import WrongArguments, checked_call, known_name, of_type, suggestion
 from varint.base.display import Shown
 from varint.base.errors import ArgumentError
 from varint.files.runs.made_with import MADE_WITH, made_with
@@ -183,8 +183,8 @@ def trajectory_of(record: Record) -> Trajectory:
 
 
 def refuse_unknown(given: Iterable[str], known: Iterable[str]) -> None:
-    """Raise ArgumentError for the first name in ``given``, and suggest the closest of ``known``."""
+    """Raise WrongArguments for the first name in ``given``, and suggest the closest of ``known``."""
     for name in given:
         owners = [method_class(each).called for each in names() if name in method_class(each).arguments()]
         where = suggestion(name, known) or (f": it belongs to {' and '.join(owners)}" if owners else "")
-        raise ArgumentError(f"there is no argument {name!r} here{where}")
+        raise WrongArguments(f"there is no argument {name!r} here{where}")

@@ -1,18 +1,44 @@
 """The problem, the method and the recording of a call: given as such, or by the keywords of each.
 
-Every function that simulates takes ``(problem, method)`` in place of its mechanism, times and keywords.
+Every function that simulates takes ``(problem, method)`` in place of its mechanism, times and keywords. Its signature
+names each keyword; `with_arguments` collects them, and `parts_of` splits them by the fields of the three parts.
 """
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, replace
+from functools import wraps
 from inspect import Parameter, signature
-from typing import Any, NamedTuple
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from varint.base.errors import ArgumentError
-from varint.runs.method import PLACES, Method
+from varint.runs.method import PLACES, Method, refuse_unknown
 from varint.runs.problem import Problem, Recording
 
 BY_NAME = ("adaptive", "prescribed")  # arguments of a method that a study supports only where it has them itself
+Parameters = ParamSpec("Parameters")
+Returned = TypeVar("Returned")
+
+
+class Arguments(NamedTuple):
+    """Arguments of a call of a ``function`` or class: name to value, with the defaults of those left out."""
+
+    function: Callable
+    values: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Name of the function."""
+        return self.function.__name__
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """Name of each parameter to its default, None where it has none."""
+        parameters = signature(self.function).parameters.items()
+        return {name: None if each.default is Parameter.empty else each.default for name, each in parameters}
+
+    def replaced(self, **others: Any) -> "Arguments":
+        """Return the arguments with ``others`` in place of these, or beside them."""
+        return self._replace(values={**self.values, **others})
 
 
 class CallParts(NamedTuple):
@@ -23,58 +49,82 @@ class CallParts(NamedTuple):
     recording: Recording
 
 
+def bound_arguments(function: Callable, *by_place: Any, **by_name: Any) -> Arguments:
+    """Bind the arguments of a call to the signature of ``function``.
+
+    Raises ArgumentError for an unknown name, TypeError for missing or too many arguments.
+    """
+    own = signature(function)
+    refuse_unknown((name for name in by_name if name not in own.parameters), own.parameters)
+    try:
+        bound = own.bind(*by_place, **by_name)
+    except TypeError as problem:
+        raise TypeError(f"{function.__name__}() {problem}") from None
+    bound.apply_defaults()
+    return Arguments(function, bound.arguments)
+
+
+def with_arguments(function: Callable[Concatenate[Arguments, Parameters], Returned]) -> Callable[Parameters, Returned]:
+    """Decorate a function: its `Arguments` are passed to it as the first one, which its signature does not show."""
+
+    @wraps(function)
+    def called(*by_place: Parameters.args, **by_name: Parameters.kwargs) -> Returned:
+        return function(bound_arguments(called, *by_place, **by_name), *by_place, **by_name)
+
+    own = signature(function)
+    first, *others = own.parameters.values()
+    called.__dict__["__signature__"] = own.replace(parameters=others)
+    del called.__annotations__[first.name]
+    return called
+
+
 def of_class(cls: type, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the ``arguments`` that are fields of the dataclass ``cls``."""
     return {field.name: arguments[field.name] for field in fields(cls) if field.name in arguments}
 
 
-def parts_of(function: Callable, given: Mapping[str, Any], kind: type[Method], **preferred: object) -> CallParts:
-    """Return the parts of a call of ``function`` with the arguments ``given``.
+def parts_of(arguments: Arguments, kind: type[Method], **preferred: object) -> CallParts:
+    """Return the parts by the ``arguments`` of a function whose first one is ``mechanism``.
 
     Parameters
     ----------
-    function : function
-        Its first argument is ``mechanism``.
-    given : mapping
-        Name to value of each of its arguments: a Problem for ``mechanism``, and a Method and a Recording for any of
-        the next two; or the fields of these three, where the method is of a ``kind``.
+    arguments : Arguments
+        A Problem for ``mechanism``, and a Method and a Recording for any of the next two; or the fields of these three,
+        where the method is of a ``kind``.
     preferred
-        Arguments of the method where ``given`` has none. They and the defaults of ``function`` also replace those that
-        a Method of varint leaves at its default.
+        Arguments of the method that the function does not have. They and the defaults of the function also replace
+        those that a Method of varint leaves at its default.
 
     Raises
     ------
     ArgumentError
         A Problem without a method; an argument of one of the parts beside a Problem; what the parts themselves refuse.
     """
+    given = arguments.values
     problem = given["mechanism"]
     if not isinstance(problem, Problem):
         if given.get("duration") is None:
-            raise ArgumentError(f"{function.__name__} needs duration=, in s")
+            raise ArgumentError(f"{arguments.name} needs duration=, in s")
         values = {**preferred, **given}
         parts: Any = (of(**of_class(of, values)) for of in (Problem, kind, Recording))
         return CallParts(*parts)
-    method = next((value for value in given.values() if isinstance(value, Method)), None)
+    whole = {name: value for name, value in given.items() if isinstance(value, Problem | Method | Recording)}
+    method = next((value for value in whole.values() if isinstance(value, Method)), None)
     if method is None:
-        raise ArgumentError(f"{function.__name__} needs a method beside a Problem, as varint.Variational(dt=0.01)")
-    recording = next((value for value in given.values() if isinstance(value, Recording)), None)
+        raise ArgumentError(f"{arguments.name} needs a method beside a Problem, as varint.Variational(dt=0.01)")
+    recording = next((value for value in whole.values() if isinstance(value, Recording)), None)
     of_parts = {field.name for part in (Problem, kind, Recording, type(method)) for field in fields(part)}
-    others = {name: value for name, value in given.items() if not isinstance(value, Problem | Method | Recording)}
-    refuse_beside(function, others, of_parts)
+    refuse_beside(arguments, of_parts - whole.keys())
     if isinstance(method, kind):
-        defaults = {name: parameter.default for name, parameter in signature(function).parameters.items()}
-        preferred = {name: each for name, each in defaults.items() if each not in (None, Parameter.empty)} | preferred
+        preferred = {name: each for name, each in arguments.defaults.items() if each is not None} | preferred
     return CallParts(problem, preferring(method, preferred), recording or Recording())
 
 
-def refuse_beside(function: Callable, given: Mapping[str, Any], names: Collection[str]) -> None:
+def refuse_beside(arguments: Arguments, names: Collection[str]) -> None:
     """Raise ArgumentError for an argument among ``names`` that is given beside a Problem, in whose parts it belongs."""
-    for name, parameter in signature(function).parameters.items():
-        default = None if parameter.default is Parameter.empty else parameter.default
-        if name in names and given.get(name, default) is not default:
-            raise ArgumentError(
-                f"give {name!r} to the Problem, the method or the Recording, not to {function.__name__}()"
-            )
+    for name, default in arguments.defaults.items():
+        if name in names and arguments.values[name] is not default:
+            raise ArgumentError(f"give {name!r} to the Problem, the method or the Recording, not to {arguments.name}()")
 
 
 def preferring(method: Method, preferred: Mapping[str, Any]) -> Method:
@@ -89,18 +139,12 @@ def preferring(method: Method, preferred: Mapping[str, Any]) -> Method:
     return replace(method, **closer) if closer else method
 
 
-def posed(
-    study: Callable,
-    given: Mapping[str, Any],
-    kind: type[Method],
-    only: bool = False,
-    **preferred: object,
-) -> tuple[Problem, Any]:
+def posed(arguments: Arguments, kind: type[Method], only: bool = False, **preferred: object) -> tuple[Problem, Any]:
     """Return the problem of a study, and its method with a number for ``dt``.
 
     Parameters
     ----------
-    study, given, kind, preferred
+    arguments, kind, preferred
         See `parts_of`.
     only : bool
         Whether the study supports a ``kind`` alone, with the arguments that it has too.
@@ -110,17 +154,17 @@ def posed(
     ArgumentError
         A method, an argument of one, or loads on bodies that the study does not support, and see `parts_of`.
     """
-    problem, method, _ = parts_of(study, given, kind, **preferred)
-    if any(isinstance(value, Recording) for value in given.values()):
-        raise ArgumentError(f"{study.__name__} takes no Recording: it records what it needs")
+    problem, method, _ = parts_of(arguments, kind, **preferred)
+    if any(isinstance(value, Recording) for value in arguments.values.values()):
+        raise ArgumentError(f"{arguments.name} takes no Recording: it records what it needs")
     if only and not isinstance(method, kind):
-        raise ArgumentError(f"{study.__name__} does not support method '{method.title}': use {kind.called}")
-    check_support(study, problem, method, method.arguments() if only else BY_NAME, preferred)
+        raise ArgumentError(f"{arguments.name} does not support method '{method.title}': use {kind.called}")
+    check_support(arguments, problem, method, method.arguments() if only else BY_NAME, preferred)
     return problem, method.with_step(problem)
 
 
 def check_support(
-    study: Callable,
+    arguments: Arguments,
     problem: Problem,
     method: Method,
     by_name: Collection[str] = BY_NAME,
@@ -130,10 +174,10 @@ def check_support(
 
     ``by_name``: those that the study has to have itself, except for ``besides``.
     """
-    takes = {*signature(study).parameters, *besides}
+    takes = {*arguments.defaults, *besides}
     for argument in method.given():
         if argument in by_name and argument not in takes:
-            raise ArgumentError(f"{study.__name__} does not support {argument!r} of a method: leave it out")
+            raise ArgumentError(f"{arguments.name} does not support {argument!r} of a method: leave it out")
     for load in ("force", "torque"):
         if getattr(problem, load) and load not in takes:
-            raise ArgumentError(f"{study.__name__} takes no loads on bodies: use PointForce and PointTorque")
+            raise ArgumentError(f"{arguments.name} takes no loads on bodies: use PointForce and PointTorque")

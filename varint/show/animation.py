@@ -59,7 +59,7 @@ class Movie(Shown):
         yield from (f"'{self.path}'", count_text(self.frames, "frame"), f"{self.frames / self.fps:.3g} s")
 
     def _repr_html_(self) -> str:
-        """The file itself, within the page. Raises FileError where it is gone."""
+        """Return HTML with the content of the file. Raises FileError if it is gone."""
         try:
             data = self.path.read_bytes()
         except OSError as problem:
@@ -78,7 +78,7 @@ def animate(
     camera: ArrayLike | None = None,
     width: int = WIDTH,
 ) -> Movie:
-    """See `Trajectory.animate`."""
+    """Write a film of a run, see `Trajectory.animate`."""
     of_type(trajectory, RecordedMotion, "trajectory", ArgumentError)
     file, writer = check_film(path, fps, speed, width)
     times = frame_times(trajectory.t, writer.fps, speed)
@@ -125,7 +125,7 @@ def animate(
 
 
 def check_film(path: str | Path, fps: float, speed: float, width: int) -> tuple[Path, AbstractMovieWriter]:
-    """The file and who writes it; raises ArgumentError, FileError."""
+    """Return the file and its writer. Raises ArgumentError, FileError."""
     file = check_suffix(path, MOVING)
     fps = positive(fps, "fps", ArgumentError)
     positive(speed, "speed", ArgumentError)
@@ -138,7 +138,7 @@ def check_film(path: str | Path, fps: float, speed: float, width: int) -> tuple[
 
 
 def movie_writer(file: Path, fps: float = FPS) -> AbstractMovieWriter:
-    """Writer for the suffix of the file; of a GIF a frame lasts whole hundredths of a second. Raises ArgumentError."""
+    """Return the writer for the suffix of the file; a frame of a GIF lasts whole hundredths of a second."""
     suffix = file.suffix.lower()
     if suffix == GIF:
         return PillowWriter(fps=HUNDREDTHS / round(HUNDREDTHS / fps))  # type: ignore[arg-type]  # need not be whole
@@ -156,7 +156,7 @@ def movie_writer(file: Path, fps: float = FPS) -> AbstractMovieWriter:
 
 
 def _ffmpeg() -> str | None:
-    """The program: that of imageio-ffmpeg, or of this machine, or None."""
+    """Return the path of ffmpeg: of imageio-ffmpeg, or of this machine, or None."""
     try:
         import imageio_ffmpeg
 
@@ -166,7 +166,7 @@ def _ffmpeg() -> str | None:
 
 
 def frame_times(t: np.ndarray, fps: float, speed: float) -> np.ndarray:
-    """Times (n,) s of the frames of a run with nodes at ``t`` (T,); raises ArgumentError where there are too many."""
+    """Return the times (n,), s, of the frames of a run with nodes at ``t`` (T,). Raises ArgumentError for too many."""
     span = float(t[-1] - t[0])
     count = np.floor(span * fps / speed * (1 + 1e-12)) + 1  # of what would be infinitely many, too
     if count > LONGEST:

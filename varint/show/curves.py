@@ -27,12 +27,12 @@ UNITS = ((3 * 3600.0, 3600.0, "h"), (600.0, 60.0, "min"), (0.0, 1.0, "s"))  # ab
 
 
 def bins(count: int, most: int = BINS) -> np.ndarray:
-    """First nodes of up to ``most`` columns of ``count`` nodes, and the last node."""
+    """Return the first nodes of up to ``most`` columns of ``count`` nodes, and the last node."""
     return np.unique(np.linspace(0, count - 1, most + 1).astype(int))
 
 
 def envelope(t: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Times and smallest and largest of ``values`` (T,) in up to `BINS` columns; neighbours share a node."""
+    """Return times and smallest and largest of ``values`` (T,) in up to `BINS` columns; neighbours share a node."""
     edges = bins(len(t))
     lowest = np.minimum(np.minimum.reduceat(values, edges[:-1]), values[edges[1:]])
     highest = np.maximum(np.maximum.reduceat(values, edges[:-1]), values[edges[1:]])
@@ -40,42 +40,42 @@ def envelope(t: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray,
 
 
 def means(values: np.ndarray) -> np.ndarray:
-    """The mean of ``values`` (T,) in each of the columns of `envelope`, each node in one of them."""
+    """Return the mean of ``values`` (T,) in each of the columns of `envelope`, each node in one of them."""
     edges = bins(len(values))
     edges[-1] += 1
     return np.add.reduceat(values, edges[:-1]) / np.diff(edges)
 
 
 def is_dense(t: np.ndarray) -> bool:
-    """Whether nodes at ``t`` (T,) are closer than pixels."""
+    """Return whether nodes at ``t`` (T,) are closer than pixels."""
     return len(t) > DENSE * BINS
 
 
 def is_fast(t: np.ndarray, values: np.ndarray, span: float) -> bool:
-    """Whether ``values`` (T,) swing too fast to be followed in columns, drawn among values that reach over ``span``."""
+    """Return whether ``values`` (T,) oscillate too fast for columns, among values with the range ``span``."""
     _, lowest, highest = envelope(t, values)
     return bool((highest - lowest).mean() > max(THICK * np.ptp(values), SEEN * span))
 
 
 def window(t: np.ndarray) -> float:
-    """s, over which means of a long run are taken."""
+    """Return the time, s, over which means of a long run are taken."""
     return float(min(LONGEST_MEAN, (t[-1] - t[0]) / 10))
 
 
 def duration(seconds: float) -> str:
-    """Duration as text, in a suitable unit."""
+    """Return the duration as text, in a suitable unit."""
     return f"{seconds / 60:.3g} min" if seconds >= 60 else f"{seconds:.3g} s"
 
 
 def typical(t: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Times, medians and largest of ``values`` (T,) in up to `FEW` columns, each node in one of them."""
+    """Return times, medians and largest of ``values`` (T,) in up to `FEW` columns, each node in one of them."""
     parts = np.array_split(np.arange(len(t)), min(FEW, len(t)))
     medians, largest = np.array([(np.median(values[part]), values[part].max()) for part in parts]).T
     return np.array([0.5 * (t[part[0]] + t[part[-1]]) for part in parts]), medians, largest
 
 
 def running_mean(t: np.ndarray, values: np.ndarray, window: float) -> tuple[np.ndarray, np.ndarray]:
-    """Centred means of ``values`` (T,) over ``window`` seconds, where a whole one fits, and their times."""
+    """Return centred means of ``values`` (T,) over ``window`` seconds, where a whole window fits, and their times."""
     spacing = (t[-1] - t[0]) / max(1, len(t) - 1)
     width = min(len(t), max(1, round(window / spacing))) if spacing else 1
     share = np.gradient(t) if len(t) > 1 else np.ones(1)  # s, of each node
@@ -91,7 +91,7 @@ def running_mean(t: np.ndarray, values: np.ndarray, window: float) -> tuple[np.n
 def curve(
     axes: Axes, t: np.ndarray, values: np.ndarray, look: dict[str, Any], span: float = 0.0, unit: float = 1.0
 ) -> Line2D:
-    """The curve itself, or where its nodes are closer than pixels, the band that they fill and its mean.
+    """Draw a curve or, if its nodes are closer than pixels, its band and its mean; return the line.
 
     ``t`` is in s, and drawn in units of ``unit`` s.
 
@@ -107,7 +107,7 @@ def curve(
 
 
 def with_mean(axes: Axes, t: np.ndarray, values: np.ndarray, unit: float) -> list[tuple[Artist, str]]:
-    """Values about zero and their running mean, over the time in units of ``unit`` s; artists and their names."""
+    """Draw values about zero and their running mean, times in units of ``unit`` s; return artists and their names."""
     axes.axhline(0.0, color=INK, linewidth=0.6)
     if is_dense(t):
         entries: list[tuple[Artist, str]] = [
@@ -125,7 +125,7 @@ def with_mean(axes: Axes, t: np.ndarray, values: np.ndarray, unit: float) -> lis
 
 
 def sizes(axes: Axes, t: np.ndarray, values: np.ndarray, floor: float) -> list[tuple[Artist, str]]:
-    """Values that are zero but for errors, on a logarithmic axis that ends at ``floor``, that of round-off."""
+    """Draw values that are zero except for errors, on a logarithmic axis that ends at ``floor``, that of round-off."""
     axes.set_yscale("log")
     shown = np.maximum(values, floor)
     if len(t) > DENSE * FEW:
@@ -151,18 +151,18 @@ def _band(axes: Axes, t: np.ndarray, lowest: np.ndarray, highest: np.ndarray, co
 
 
 def time_unit(t: np.ndarray) -> tuple[float, str]:
-    """Seconds a unit of the time axis, and its symbol."""
+    """Return the seconds of a unit of the time axis, and its symbol."""
     span = t[-1] - t[0]
     return next((unit, symbol) for longest, unit, symbol in UNITS if span > longest or not longest)
 
 
 def over_time(axes: Axes, t: np.ndarray, unit: float, symbol: str) -> None:
-    """The axis of the time below a panel."""
+    """Label the axis of time below a panel."""
     axes.set_xlabel(f"Time ({symbol})")
     if t[-1] > t[0]:
         axes.set_xlim(t[0] / unit, t[-1] / unit)
 
 
 def beyond(count: int) -> tuple[Artist, str]:
-    """The entry of a legend for curves that are not drawn."""
+    """Return the entry of a legend for curves that are not drawn."""
     return Patch(visible=False), f"and {count} more, see of="

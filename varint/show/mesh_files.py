@@ -22,12 +22,12 @@ class Shapes(NamedTuple):
     notes: list[str]
 
     def of(self, body: str) -> list[Solid]:
-        """Solids of a body."""
+        """Return the solids of a body."""
         return self.solids.get(body, [])
 
 
 def imported_solids(mechanism: Mechanism, large: int = LARGE) -> Shapes:
-    """The visual shapes of the file that a mechanism was imported from; where a body has none, those for contacts.
+    """Return the visual shapes of an imported mechanism; for bodies without, their contact shapes.
 
     ``large``: triangles of all meshes together, above which they are simplified.
     """
@@ -41,15 +41,17 @@ def imported_solids(mechanism: Mechanism, large: int = LARGE) -> Shapes:
         solid = _mesh(shape, most, notes) if shape.kind == "mesh" else _plain(shape)
         if solid is not None:
             solids.setdefault(shape.body, []).append(solid)
-    return Shapes(solids, [f"{what}: {names_text(dict.fromkeys(files))}" for what, files in notes.items()])
+    return Shapes(solids, [f"{note}: {names_text(dict.fromkeys(files))}" for note, files in notes.items()])
 
 
 def meshed_solids(mechanism: Mechanism, large: int) -> dict[int, list[Solid]]:
-    """Solids by number of body, -1 the world: those of the bodies with a mesh, and all of an imported file."""
+    """Return solids by number of body, -1 the world: those of the bodies with a mesh, and all of an imported file."""
     numbers = {**mechanism.body_index, "world": -1}
-    solids = {numbers[name]: own for name, own in imported_solids(mechanism, large).solids.items()}
+    solids = {numbers[name]: imported for name, imported in imported_solids(mechanism, large).solids.items()}
     described = {number: list(body.solids) for number, body in enumerate(mechanism.bodies)}
-    return solids | {n: own for n, own in described.items() if any(solid.kind == "mesh" for solid in own)}
+    return solids | {
+        n: imported for n, imported in described.items() if any(solid.kind == "mesh" for solid in imported)
+    }
 
 
 def _plain(shape: ImportedShape) -> Solid | None:
@@ -59,11 +61,11 @@ def _plain(shape: ImportedShape) -> Solid | None:
 
 
 def _mesh(shape: ImportedShape, most: int, notes: dict[str, list[str]]) -> Solid | None:
-    """The mesh of a file with at most so many triangles; None, and a note, where it cannot be read."""
+    """Return the mesh of a file with at most so many triangles; None, and a note, if it cannot be read."""
     path = Path(shape.mesh)
 
-    def note(what: str) -> Solid | None:
-        notes.setdefault(what, []).append(path.name)
+    def note(text: str) -> Solid | None:
+        notes.setdefault(text, []).append(path.name)
         return None
 
     if not shape.found or not can_be_mesh(path):
@@ -84,7 +86,7 @@ def _mesh(shape: ImportedShape, most: int, notes: dict[str, list[str]]) -> Solid
 
 
 def _simpler(mesh: Any, most: int, note: Callable[[str], object]) -> Any:
-    """A mesh of fewer triangles, its hull where the package for that is missing."""
+    """Return a mesh of fewer triangles, its hull if the package for that is missing."""
     try:
         mesh.merge_vertices(merge_norm=True, merge_tex=True)
         return mesh.simplify_quadric_decimation(face_count=most)

@@ -21,7 +21,7 @@ def show(
     trace: object = None,
     plane: str | None = None,
 ) -> Page:
-    """A page that shows several runs over one another, on one time axis; a notebook shows it inline.
+    """Return a page that overlays several runs on one time axis; a notebook shows it inline.
 
     The first run is drawn as by `Trajectory.view`, with all that the page can show. The others are translucent, each in
     a colour of its own, and their curves dashed, beside those of the same names. A run that ends earlier stays at its
@@ -39,10 +39,10 @@ def show(
     first, *others = chosen
     data = page_data(first.mechanism, first, trace, plane) | {"frames": frames_data(first), "name": legend[0]}
     data["others"] = [_other(run, name) for run, name in zip(others, legend[1:], strict=True)]
-    for name, run, own in zip(legend, runs, chosen, strict=True):
+    for name, run, options in zip(legend, runs, chosen, strict=True):
         whose = f"{name}: " if others else ""
-        if len(own) < len(run):
-            data["notes"] += [f"{whose}{len(own)} of {len(run)} recorded nodes, taken evenly"]
+        if len(options) < len(run):
+            data["notes"] += [f"{whose}{len(options)} of {len(run)} recorded nodes, taken evenly"]
         if not run.success:
             data["notes"] += [f"{whose}{run.message}"]
     page = Page(first.mechanism.name, page_text(data), len(first), len(runs[0]))
@@ -58,11 +58,15 @@ def _other(run: RecordedMotion, name: str) -> dict[str, Any]:
 
 def _names(runs: Sequence[RecordedMotion], names: Sequence[str] | None) -> list[str]:
     if names is None:
-        own = [run.mechanism.name for run in runs]
-        return own if len(set(own)) == len(own) else [f"{name}, run {k + 1}" for k, name in enumerate(own)]
-    given = list(sequence_of(names, "names", "texts", ArgumentError))
-    for name in given:
+        default_names = [run.mechanism.name for run in runs]
+        return (
+            default_names
+            if len(set(default_names)) == len(default_names)
+            else [f"{name}, run {k + 1}" for k, name in enumerate(default_names)]
+        )
+    listed = list(sequence_of(names, "names", "texts", ArgumentError))
+    for name in listed:
         of_type(name, str, "a name of a run", ArgumentError)
-    if len(given) != len(runs):
-        raise ArgumentError(f"give a name for each of the {len(runs)} runs, not {len(given)}")
-    return given
+    if len(listed) != len(runs):
+        raise ArgumentError(f"give a name for each of the {len(runs)} runs, not {len(listed)}")
+    return listed

@@ -52,13 +52,13 @@ class Page(Shown):
         return f'<iframe style="{look}" srcdoc="{html.escape(self.html)}"></iframe>'
 
 
-def checked_frames(frames: int, what: str = "frames") -> int:
-    """Largest number of frames after the first; raises ArgumentError."""
-    return whole_number(frames, what, 1, ArgumentError, MOST_FRAMES)
+def checked_frames(frames: int, label: str = "frames") -> int:
+    """Return the largest number of frames after the first. Raises ArgumentError."""
+    return whole_number(frames, label, 1, ArgumentError, MOST_FRAMES)
 
 
 def check_page(path: str | Path) -> Path:
-    """``path``, where a page can be written; raises ArgumentError, FileError."""
+    """Return ``path`` if a page can be written there. Raises ArgumentError, FileError."""
     file = Path(path_of(path))
     if file.suffix.lower() not in SUFFIXES:
         raise ArgumentError(f"the page '{file}' must end in {SUFFIXES[0]}")
@@ -67,12 +67,12 @@ def check_page(path: str | Path) -> Path:
 
 
 def stride(nodes: int, most: int) -> int:
-    """Stride of frames taken evenly from ``nodes``, at most so many after the first."""
+    """Return the stride of frames taken evenly from ``nodes``, at most so many after the first."""
     return max(1, -(-(nodes - 1) // most))
 
 
 def page_data(mechanism: Mechanism, start: RecordedMotion, trace: object, plane: str | None) -> dict[str, Any]:
-    """All but the frames; sizes are those at the first node of ``start``."""
+    """Return the data of the page except the frames; sizes are those at the first node of ``start``."""
     x, R = poses_of(start[:1])
     data = scene_data(mechanism, x[0], R[0], plane)
     traced = []
@@ -101,7 +101,7 @@ def _asset(name: str) -> str:
 
 
 def page_text(data: dict[str, Any]) -> str:
-    """The page with its styles, scripts and ``data`` inside. No number in them is infinite, or none."""
+    """Return the page with its styles, scripts and ``data`` inside; all numbers in them are finite."""
     as_json = json.dumps(data, allow_nan=False, separators=(",", ":"))
     parts = {
         "TITLE": html.escape(data["title"]),

@@ -93,38 +93,38 @@ class Curves(NamedTuple):
     mean: bool = False
 
     def joins(self, other: "Curves") -> bool:
-        """Whether ``other`` can be drawn in the same panel: both are of the whole mechanism, on the same axis."""
+        """Return whether ``other`` fits in the same panel: both are of the whole mechanism, on the same axis."""
         whole = not any(name not in QUANTITIES for name in (*self.what, *other.what))
         same = self.unit == other.unit and len(self.t) == len(other.t)
         return whole and same and self.floor == other.floor
 
     @property
     def span(self) -> float:
-        """Difference between largest and smallest value."""
+        """Return difference between largest and smallest value."""
         return float(max(each.values.max() for each in self.columns) - min(each.values.min() for each in self.columns))
 
     @property
     def has_bands(self) -> bool:
-        """Whether curves are bands that can be seen."""
+        """Return whether curves are drawn as bands."""
         return is_dense(self.t) and any(is_fast(self.t, each.values, self.span) for each in self.columns)
 
     @property
     def title(self) -> str:
-        """Label of the axis of values."""
+        """Return the label of the axis of values."""
         if self.mean:
             return self.columns[0].name.capitalize()
         return (words(self.what) if self.floor is None else QUANTITIES[self.what[0]].label).capitalize()
 
     @property
     def names(self) -> list[str]:
-        """Names in the legend, where it names columns."""
+        """Return the names in the legend, where they name columns."""
         if self.mean or self.floor is not None or not (owned(self.what[0]) or len(self.columns) > 1):
             return []
         return [column.name for column in self.columns]
 
     @property
     def size(self) -> tuple[float, int]:
-        """Height, in, and how many names are above it."""
+        """Return the height, in, and the number of names above it."""
         return PANEL, 3 if self.mean or self.floor is not None else len(self.names) + bool(self.beyond)
 
     def draw(self, axes: Axes, alone: bool = False) -> None:
@@ -157,7 +157,7 @@ class Portrait(NamedTuple):
 
     @property
     def size(self) -> tuple[float, int]:
-        """Height, in, and how many names are above it."""
+        """Return the height, in, and the number of names above it."""
         return 1.9 * PANEL, len(self.pairs) + bool(self.beyond)
 
     def draw(self, axes: Axes, alone: bool = False) -> None:
@@ -183,7 +183,7 @@ class Drawing(NamedTuple):
 
     @property
     def size(self) -> tuple[float, int]:
-        """Height, in, and how many names are above it."""
+        """Return the height, in, and the number of names above it."""
         return figure_size(self.painter)[1], len(self.traced)
 
     def draw(self, axes: Axes, alone: bool = False) -> None:
@@ -223,63 +223,63 @@ class PanelOptions(NamedTuple):
     labels: bool
 
 
-def check_drawn(what: Iterable[object]) -> None:
-    """Raises ArgumentError for what cannot be drawn, with what can."""
-    for name in what:
+def check_drawn(names: Iterable[object]) -> None:
+    """Raise ArgumentError, with the known names, for names that cannot be drawn."""
+    for name in names:
         listed_name(name, DRAWN, "nothing to draw is called")
 
 
-def check_used(what: Iterable[str], **options: object) -> None:
-    """Raises ArgumentError for ``options`` of `plot` that nothing among ``what`` takes."""
+def check_used(names: Iterable[str], **options: object) -> None:
+    """Raise ArgumentError for ``options`` of `plot` that none of ``names`` takes."""
     for name, value in options.items():
-        if value is not None and not set(TAKEN[name]).intersection(what):
+        if value is not None and not set(TAKEN[name]).intersection(names):
             raise ArgumentError(f"{name} has no effect here: it belongs to {names_text(TAKEN[name])}")
 
 
-def owned(what: str) -> str:
-    """Owners of curves: "bodies", "joints", "forces", or nothing."""
-    return {PATH: "bodies", PHASE: "joints"}.get(what) or (GROUPS[what].of if what in GROUPS else "")
+def owned(name: str) -> str:
+    """Return the owners of curves: "bodies", "joints", "forces", or ""."""
+    return {PATH: "bodies", PHASE: "joints"}.get(name) or (GROUPS[name].of if name in GROUPS else "")
 
 
-def words(what: Sequence[str]) -> str:
-    """Description of a panel."""
-    shared = {QUANTITIES[name].within if name in QUANTITIES else "" for name in what}
-    if len(what) > 1 and len(shared) == 1 and "" not in shared:
+def words(names: Sequence[str]) -> str:
+    """Return the description of a panel."""
+    shared = {QUANTITIES[name].within if name in QUANTITIES else "" for name in names}
+    if len(names) > 1 and len(shared) == 1 and "" not in shared:
         return shared.pop()
     return ", ".join(
-        GROUPS[name].title if name in GROUPS and GROUPS[name].title else name.replace("_", " ") for name in what
+        GROUPS[name].title if name in GROUPS and GROUPS[name].title else name.replace("_", " ") for name in names
     )
 
 
 def find_panels(
     trajectory: RecordedMotion,
-    what: Sequence[str],
+    names: Sequence[str],
     of: str | Iterable[str] | None,
     times: ArrayLike | None,
     trace: object,
     plane: str | None,
     labels: bool | None = None,
 ) -> list[Panel]:
-    """The panels of ``what``, as given to `Trajectory.plot`; raises ArgumentError."""
-    check_drawn(what)
+    """Return the panels of ``names``, as given to `Trajectory.plot`. Raises ArgumentError."""
+    check_drawn(names)
     named = labels is not None and flag(labels, "labels", ArgumentError)
-    check_used(what, times=times, trace=trace, plane=plane, labels=named or None)
+    check_used(names, times=times, trace=trace, plane=plane, labels=named or None)
     traced = find_traced(trajectory.mechanism, trace)
-    chosen = PanelOptions(_chosen(trajectory, what, of), times, traced, plane, named)
+    chosen = PanelOptions(_chosen(trajectory, names, of), times, traced, plane, named)
     if times is not None:
         checked_times(trajectory, times)
-    return _joined([panel for name in dict.fromkeys(what) for panel in _panels(trajectory, name, chosen)])
+    return _joined([panel for name in dict.fromkeys(names) for panel in _panels(trajectory, name, chosen)])
 
 
 def of_unit(panels: Sequence[Panel], unit: str) -> list[Panel]:
-    """Panels in ``unit``; raises ArgumentError if there are none."""
+    """Return the panels in ``unit``. Raises ArgumentError if there are none."""
     known = [panel.unit for panel in panels if not isinstance(panel, Drawing)]
     choice(unit, known, "unit", ArgumentError)
     return [panel for panel in panels if not isinstance(panel, Drawing) and panel.unit == unit]
 
 
 def notes(panels: Sequence[Panel]) -> list[str]:
-    """Omitted curves, and the reason."""
+    """Return the omitted curves, and the reason."""
     curves = [panel for panel in panels if isinstance(panel, Curves)]
     bands = [panel for panel in curves if panel.floor is None and not panel.mean and panel.has_bands]
     zero = [f"{count_text(panel.zero, 'curve')} of {words(panel.what)}" for panel in curves if panel.zero]
@@ -301,14 +301,14 @@ def notes(panels: Sequence[Panel]) -> list[str]:
 
 
 def phase(axes: Axes, coordinate: np.ndarray, rate: np.ndarray, number: int = 0) -> Artist:
-    """A coordinate (T,) against its rate, broken where NaN, with a dot at the start."""
-    (found,) = axes.plot(coordinate, rate, linewidth=0.8, **line(number))
+    """Draw a coordinate (T,) against its rate, broken at NaN, with a dot at the start; return the line."""
+    (curve_line,) = axes.plot(coordinate, rate, linewidth=0.8, **line(number))
     axes.plot(coordinate[0], rate[0], "o", color=line(number)["color"], markersize=5, markeredgecolor="white")
-    return found
+    return curve_line
 
 
 def label_phase(axes: Axes, name: str, rate: str, unit: str) -> None:
-    """The axes of a phase portrait."""
+    """Label the axes of a phase portrait."""
     plain(axes.xaxis.label).set_text(labelled(name, unit))
     plain(axes.yaxis.label).set_text(labelled(rate, f"{unit or 1}/s"))
 
@@ -323,11 +323,11 @@ def _finish(axes: Axes, entries: Sequence[tuple[Artist, str]], left_out: Sequenc
         legend(axes, *zip(*entries, strict=True))
 
 
-def _chosen(trajectory: RecordedMotion, what: Iterable[str], of: str | Iterable[str] | None) -> dict[str, list[str]]:
-    """The names ``of`` by what they belong to; raises ArgumentError for those of nothing that is drawn."""
+def _chosen(trajectory: RecordedMotion, asked: Iterable[str], of: str | Iterable[str] | None) -> dict[str, list[str]]:
+    """Return the names ``of`` by their owners. Raises ArgumentError for names of nothing that is drawn."""
     if of is None:
         return {}
-    kinds = {owned(name) for name in what}
+    kinds = {owned(name) for name in asked}
     known = {kind: [item.name for item in getattr(trajectory.mechanism, kind)] for kind in sorted(kinds - {""})}
     by_kind: dict[str, list[str]] = {}
     for name in [of] if isinstance(of, str) else sequence_of(of, "of", "names", ArgumentError):
@@ -341,41 +341,48 @@ def _chosen(trajectory: RecordedMotion, what: Iterable[str], of: str | Iterable[
     return by_kind
 
 
-def _panels(trajectory: RecordedMotion, what: str, given: PanelOptions) -> Sequence[Panel]:
-    if what in WITHIN:
-        return [panel for name in WITHIN[what] for panel in _curves(trajectory, name, given)]
-    if what == ERROR:
+def _panels(trajectory: RecordedMotion, shown_name: str, options: PanelOptions) -> Sequence[Panel]:
+    if shown_name in WITHIN:
+        return [panel for name in WITHIN[shown_name] for panel in _curves(trajectory, name, options)]
+    if shown_name == ERROR:
         return [_error(trajectory)]
-    if what == PHASE:
-        return _portraits(trajectory, given)
-    if what == PATH:
-        return [_path(trajectory, given)]
-    return [_poses(trajectory, what, given)] if what in POSED else _curves(trajectory, what, given)
+    if shown_name == PHASE:
+        return _portraits(trajectory, options)
+    if shown_name == PATH:
+        return [_path(trajectory, options)]
+    return (
+        [_poses(trajectory, shown_name, options)] if shown_name in POSED else _curves(trajectory, shown_name, options)
+    )
 
 
-def _curves(trajectory: RecordedMotion, what: str, given: PanelOptions) -> list[Curves]:
-    source = finest(trajectory, what)
-    candidates = _marked(trajectory.mechanism, what, columns(source, what, given.of.get(GROUPS[what].of)))
+def _curves(trajectory: RecordedMotion, shown_name: str, options: PanelOptions) -> list[Curves]:
+    source = finest(trajectory, shown_name)
+    candidates = _marked(
+        trajectory.mechanism, shown_name, columns(source, shown_name, options.of.get(GROUPS[shown_name].of))
+    )
     if not candidates:
-        kind, name = GROUPS[what].of, trajectory.mechanism.name
+        kind, name = GROUPS[shown_name].of, trajectory.mechanism.name
         lacks = (
-            f"none of the {kind} of '{name}' has any" if GROUPS[what].names(trajectory) else f"'{name}' has no {kind}"
+            f"none of the {kind} of '{name}' has any"
+            if GROUPS[shown_name].names(trajectory)
+            else f"'{name}' has no {kind}"
         )
-        raise ArgumentError(f"{lacks}: there is no {what!r} to draw")
-    logarithmic = what in QUANTITIES and QUANTITIES[what].logarithmic
+        raise ArgumentError(f"{lacks}: there is no {shown_name!r} to draw")
+    logarithmic = shown_name in QUANTITIES and QUANTITIES[shown_name].logarithmic
     floor = ROUND_OFF * trajectory.mechanism.compiled.length if logarithmic else None
     least = VANISHING * max(np.abs(column.values).max() for column in candidates)
     visible = [column for column in candidates if len(candidates) <= MOST or np.abs(column.values).max() >= least]
     by_unit = {column.unit: [each for each in visible if each.unit == column.unit] for column in visible}
     first, *others = (
-        Curves((what,), source.t, unit, own[:MOST], own[MOST:], 0, floor) for unit, own in by_unit.items()
+        Curves((shown_name,), source.t, unit, listed[:MOST], listed[MOST:], 0, floor)
+        for unit, listed in by_unit.items()
     )
     return [first._replace(zero=len(candidates) - len(visible)), *others]
 
 
-def _marked(mechanism: Mechanism, what: str, several: list[Column]) -> list[Column]:
-    """The columns, with a note in the names of those of hard stops: at the nodes there is only what they bear."""
-    hard = {f"{force.name} {AT_NODES.get(what)}" for force in mechanism.forces if is_hard(mechanism, force)}
+def _marked(mechanism: Mechanism, name: str, several: list[Column]) -> list[Column]:
+    """Return the columns, with a note in the names of hard stops: at the nodes only their static effort is known."""
+    hard = {f"{force.name} {AT_NODES.get(name)}" for force in mechanism.forces if is_hard(mechanism, force)}
     return [each._replace(name=each.name + NODES_ALONE) if each.name in hard else each for each in several]
 
 
@@ -386,9 +393,9 @@ def _error(trajectory: RecordedMotion) -> Curves:
     return Curves((ERROR,), source.t, quantity.unit, [column], [], 0, mean=True)
 
 
-def _portraits(trajectory: RecordedMotion, given: PanelOptions) -> list[Portrait]:
-    of = given.of.get("joints")
-    pairs = list(zip(*(columns(trajectory, what, of) for what in ("coordinates", "rates")), strict=True))
+def _portraits(trajectory: RecordedMotion, options: PanelOptions) -> list[Portrait]:
+    of = options.of.get("joints")
+    pairs = list(zip(*(columns(trajectory, group, of) for group in ("coordinates", "rates")), strict=True))
     if not pairs:
         raise ArgumentError(f"no joint of '{trajectory.mechanism.name}' has a coordinate: there is no 'phase' to draw")
     units = dict.fromkeys(coordinate.unit for coordinate, _ in pairs)
@@ -397,39 +404,39 @@ def _portraits(trajectory: RecordedMotion, given: PanelOptions) -> list[Portrait
 
 
 def _joined(panels: Iterable[Panel]) -> list[Panel]:
-    """The panels, neighbours in one where they can be."""
+    """Return the panels, neighbours in one where possible."""
     joined: list[Panel] = []
     for panel in panels:
         last = joined[-1] if joined else None
         if isinstance(panel, Curves) and isinstance(last, Curves) and last.joins(panel):
             several = list({column.name: column for column in (*last.columns, *panel.columns)}.values())
-            what = tuple(dict.fromkeys((*last.what, *panel.what)))
-            joined[-1] = last._replace(what=what, columns=several)
+            joined_names = tuple(dict.fromkeys((*last.what, *panel.what)))
+            joined[-1] = last._replace(what=joined_names, columns=several)
         else:
             joined.append(panel)
     return joined
 
 
-def _poses(trajectory: RecordedMotion, what: str, given: PanelOptions) -> Drawing:
-    """Poses at times of the run, on the view that all of them share; one pose but for `MECHANISM`."""
+def _poses(trajectory: RecordedMotion, name: str, options: PanelOptions) -> Drawing:
+    """Return poses at times of the run, in the view that they share; one pose except for `MECHANISM`."""
     mechanism = trajectory.mechanism
-    times = checked_times(trajectory, given.times)
-    if what != MECHANISM:
-        if given.times is not None and len(times) > 1:
-            raise ArgumentError(f"{what!r} is at one time, got {len(times)}: {MECHANISM!r} draws several poses")
+    times = checked_times(trajectory, options.times)
+    if name != MECHANISM:
+        if options.times is not None and len(times) > 1:
+            raise ArgumentError(f"{name!r} is at one time, got {len(times)}: {MECHANISM!r} draws several poses")
         times = times[-1:]
     at = trajectory.at(times) if len(trajectory) > 1 else trajectory
     x, R = poses_of(at)
-    traced = given.traced or (find_traced(mechanism, _couplers(mechanism)) if what == COUPLER else [])
+    traced = options.traced or (find_traced(mechanism, _couplers(mechanism)) if name == COUPLER else [])
     lines = ways(trajectory, traced)
-    view = choose_view(mechanism, given.plane)
+    view = choose_view(mechanism, options.plane)
     painter = make_painter(mechanism, x, R, view, traced, lines)
     arrows = ContactArrows(trajectory).at(times[-1], painter.size)
-    return Drawing(painter, traced, lines, (x, R), given.labels, arrows)
+    return Drawing(painter, traced, lines, (x, R), options.labels, arrows)
 
 
 def _couplers(mechanism: Mechanism) -> list[str]:
-    """Bodies that no joint ties to the world, or where there are none, all; up to `MOST`."""
+    """Return the bodies that no joint ties to the world, or all if there are none; up to `MOST`."""
     tied = {
         body
         for joint in mechanism.joints
@@ -439,11 +446,11 @@ def _couplers(mechanism: Mechanism) -> list[str]:
     return ([name for name in mechanism.body_index if name not in tied] or list(mechanism.body_index))[:MOST]
 
 
-def _path(trajectory: RecordedMotion, given: PanelOptions) -> Drawing:
+def _path(trajectory: RecordedMotion, options: PanelOptions) -> Drawing:
     mechanism = trajectory.mechanism
-    names = given.of.get("bodies", [] if given.traced else list(mechanism.body_index)[:MOST])
-    traced = [*given.traced, *find_traced(mechanism, names)]
+    names = options.of.get("bodies", [] if options.traced else list(mechanism.body_index)[:MOST])
+    traced = [*options.traced, *find_traced(mechanism, names)]
     lines = ways(trajectory, traced)
-    scene = Scene(mechanism, choose_view(mechanism, given.plane), [], [], [], [], [], [])
+    scene = Scene(mechanism, choose_view(mechanism, options.plane), [], [], [], [], [], [])
     x, R = with_world(trajectory.position[:1], trajectory.quat_wxyz[:1])
     return Drawing(Painter(scene, x, R, lines), traced, lines, None)

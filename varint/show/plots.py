@@ -29,7 +29,7 @@ OVERVIEW = (ERROR, *(quantity.name for quantity in QUANTITIES.values() if quanti
 
 def plot(
     trajectory: RecordedMotion,
-    what: Sequence[str],
+    names: Sequence[str],
     path: str | Path | None = None,
     *,
     of: str | Iterable[str] | None = None,
@@ -38,10 +38,10 @@ def plot(
     plane: str | None = None,
     labels: bool = False,
 ) -> Figure:
-    """See `Trajectory.plot`."""
+    """Draw a picture of a run, see `Trajectory.plot`."""
     of_type(trajectory, RecordedMotion, "trajectory", ArgumentError)
     file = None if path is None else check_suffix(path, SUFFIXES)
-    panels = find_panels(trajectory, what, of, times, trace, plane, labels)
+    panels = find_panels(trajectory, names, of, times, trace, plane, labels)
     figure = _figure(trajectory, panels) if panels else overview(trajectory)
     if file is not None:
         write(figure, file)
@@ -112,7 +112,7 @@ def plot_run(
 
 
 def overview(trajectory: RecordedMotion, method: str | None = None) -> Figure:
-    """Energy and drift over time; ``method``: by what the run was made, for the title, in place of its settings."""
+    """Draw energy and drift over time; ``method``: of the run, for the title, in place of its settings."""
     method = method_of(trajectory.settings) if method is None else method
     return _figure(
         trajectory, find_panels(trajectory, OVERVIEW, None, None, None, None), [_settings(trajectory, method)]
@@ -120,7 +120,7 @@ def overview(trajectory: RecordedMotion, method: str | None = None) -> Figure:
 
 
 def _given(ax: Axes | Sequence[Axes], name: str, panels: Sequence[Panel]) -> list[Axes]:
-    """The axes for the panels; raises ArgumentError where they are no axes, or not as many."""
+    """Return the axes for the panels. Raises ArgumentError for other objects, or another number."""
     several = list(ax.flat) if isinstance(ax, np.ndarray) else [ax] if isinstance(ax, Axes) else ax
     axes = list(sequence_of(several, "ax", "axes of matplotlib", ArgumentError))
     for each in axes:
@@ -134,12 +134,12 @@ def _given(ax: Axes | Sequence[Axes], name: str, panels: Sequence[Panel]) -> lis
     return axes
 
 
-def _figure(trajectory: RecordedMotion, panels: Sequence[Panel], told: Sequence[str] = ()) -> Figure:
+def _figure(trajectory: RecordedMotion, panels: Sequence[Panel], subtitles: Sequence[str] = ()) -> Figure:
     timed = [k for k, panel in enumerate(panels) if isinstance(panel, Curves)]
     titled = any(not isinstance(panel, Drawing) for panel in panels)
     heights = [panel.size[0] for panel in panels]
     rows = [-(-panel.size[1] // 2) for panel in panels]
-    foot = [textwrap.fill(note, FOOT) for note in (*told, *notes(panels))]
+    foot = [textwrap.fill(note, FOOT) for note in (*subtitles, *notes(panels))]
     height = sum(heights) + ROW * (sum(rows) + sum(note.count("\n") + 1 for note in foot))
     height += GAP * len(panels) + ABOVE * titled + BELOW * titled
     layout: Literal["constrained", "compressed"] = "constrained" if titled else "compressed"
@@ -163,7 +163,7 @@ def _figure(trajectory: RecordedMotion, panels: Sequence[Panel], told: Sequence[
 
 
 def _settings(trajectory: RecordedMotion, method: str | None) -> str:
-    """Settings of the run, as text."""
+    """Return the settings of the run, as text."""
     steps = trajectory.steps
     parts = [f"{steps:,} step{'s' if steps != 1 else ''}".replace(",", "\N{NARROW NO-BREAK SPACE}")]
     if method is not None:

@@ -52,7 +52,7 @@ def _curves(trajectory: RecordedMotion) -> list[tuple[str, Column]]:
 
 
 def frames_data(trajectory: RecordedMotion) -> dict[str, Any]:
-    """All nodes of a trajectory, JSON-ready.
+    """Return the nodes of a trajectory, JSON-ready.
 
     Times are doubles, positions floats, components of quaternions whole numbers over 32767. A curve lies between its
     ``low`` and ``high`` in 65535 steps, vectors are whole numbers over 32767 times their ``scale``; points of arcs are
@@ -79,7 +79,7 @@ def frames_data(trajectory: RecordedMotion) -> dict[str, Any]:
 
 
 def _contacts(trajectory: RecordedMotion) -> dict[str, str]:
-    """Points where bodies touch, m, and forces there, N, on the first of both bodies."""
+    """Return the points where bodies touch, m, and the forces there, N, on the first of both bodies."""
     touching = trajectory.contacts
     counts = np.bincount(touching.node, minlength=len(trajectory))
     return {
@@ -90,7 +90,7 @@ def _contacts(trajectory: RecordedMotion) -> dict[str, str]:
 
 
 def _arcs(trajectory: RecordedMotion) -> np.ndarray:
-    """(T, n, ARC_POINTS, 3) m, in axes of the bodies of surfaces, along each of the n pieces of lines around them."""
+    """Return points (T, n, ARC_POINTS, 3), m, body axes of the surfaces, along each of n lines around them."""
     pieces = [
         (strand.bodies[k : k + 2], strand.points[k : k + 2], shape)
         for strand in strands_of(trajectory.mechanism)
@@ -98,9 +98,11 @@ def _arcs(trajectory: RecordedMotion) -> np.ndarray:
         if shape is not None
     ]
     arcs = np.zeros((len(trajectory), len(pieces), ARC_POINTS, 3))
-    for own, position, quat in zip(arcs if pieces else (), trajectory.position, trajectory.quat_wxyz, strict=False):
+    for node_arcs, position, quat in zip(
+        arcs if pieces else (), trajectory.position, trajectory.quat_wxyz, strict=False
+    ):
         x, R = with_world(position, quat)
-        for arc, (bodies, points, shape) in zip(own, pieces, strict=True):
+        for arc, (bodies, points, shape) in zip(node_arcs, pieces, strict=True):
             centre, axes = placed(x, R, shape.body, shape.centre), R[shape.body]
             begin, end = ((placed(x, R, body, at) - centre) @ axes for body, at in zip(bodies, points, strict=True))
             arc[:] = shape.centre + arc_points(shape, begin, end, ARC_POINTS)
@@ -108,17 +110,17 @@ def _arcs(trajectory: RecordedMotion) -> np.ndarray:
 
 
 def _skins(trajectory: RecordedMotion) -> np.ndarray:
-    """(T, n, 3) m, world, of the vertices on the surfaces of all deformable bodies."""
+    """Return the surface vertices (T, n, 3), m, world, of all deformable bodies."""
     x, _ = poses_of(trajectory)
-    return x[:, [number for own, _ in numbered(skins_of(trajectory.mechanism)) for number in own]]
+    return x[:, [number for surface, _ in numbered(skins_of(trajectory.mechanism)) for number in surface]]
 
 
 def _activations(trajectory: RecordedMotion) -> np.ndarray:
-    """(T, n) of each line of a force that has one, 0 to 1."""
+    """Return the activation (T, n), 0 to 1, of each line of a force that has one."""
     forces = trajectory.mechanism.forces
     numbers = [strand.force for strand in strands_of(trajectory.mechanism) if forces[strand.force].activated]
-    found = [trajectory.law_state[forces[k].name] for k in numbers]
-    columns = [trajectory.command[:, k] if a.ndim > 1 else a for k, a in zip(numbers, found, strict=True)]
+    activations = [trajectory.law_state[forces[k].name] for k in numbers]
+    columns = [trajectory.command[:, k] if a.ndim > 1 else a for k, a in zip(numbers, activations, strict=True)]
     return np.clip(np.array(columns).reshape(len(numbers), len(trajectory)).T, 0.0, 1.0)
 
 
@@ -134,7 +136,10 @@ def _arrows_data(arrows: Arrows) -> dict[str, Any]:
 
 
 def _arrows(trajectory: RecordedMotion) -> Iterable[Arrows]:
-    """Arrows of springs, motors and loads together on each body; of each joint on its body b. Without zero ones."""
+    """Yield arrows of springs, motors and loads together on each body, and of each joint on its body b.
+
+    None of zero.
+    """
     load = trajectory.load + trajectory.forces_along.load
     axes = rotation_matrix(trajectory.quat_wxyz)
     joints = () if skins_of(trajectory.mechanism) else trajectory.mechanism.joints  # no reactions beside vertices
@@ -146,7 +151,7 @@ def _arrows(trajectory: RecordedMotion) -> Iterable[Arrows]:
     yield _kept("reaction torque", "N m", np.stack([r.torque for r in reactions], axis=1) if reactions else none)
 
 
-def _kept(what: str, unit: str, vectors: np.ndarray) -> Arrows:
+def _kept(title: str, unit: str, vectors: np.ndarray) -> Arrows:
     vectors = np.nan_to_num(vectors)
     numbers = np.flatnonzero(np.abs(vectors).max(axis=(0, 2), initial=0.0) > 0)
-    return Arrows(what, unit, numbers, vectors[:, numbers])
+    return Arrows(title, unit, numbers, vectors[:, numbers])

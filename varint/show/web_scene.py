@@ -35,7 +35,7 @@ BALL /= np.linalg.norm(BALL, axis=1, keepdims=True)
 
 
 def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | None) -> dict[str, Any]:
-    """Bodies with their parts, joints, lines of forces, where to look from.
+    """Return the bodies with their parts, joints, lines of forces, and the view.
 
     ``x`` (n, 3), ``R`` (n, 3, 3): poses of the bodies at the start, then vertices, the world last, see `poses_of`.
     Lengths in m, points and quaternions in axes of the bodies, numbered as in the mechanism, -1 the world.
@@ -76,8 +76,8 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
             for s in scene.strands
         ],
         "skins": [
-            {"faces": encoded(faces, "<u4"), "corners": faces.shape[1], "count": len(own)}
-            for own, faces in numbered(scene.skins)
+            {"faces": encoded(faces, "<u4"), "corners": faces.shape[1], "count": len(vertices)}
+            for vertices, faces in numbered(scene.skins)
         ],
         "touches": bool(mechanism.compiled.plan.contacts.body.size),
         "tracks": [_plain(track) for track in scene.tracks],
@@ -98,13 +98,13 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
 
 
 def numbered(skins: Iterable[Skin]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Numbers of the vertices on each skin, and its triangles (f, 3) or lines (f, 2) in numbers among these."""
-    found = ((*np.unique(skin.faces, return_inverse=True), skin.faces.shape) for skin in skins)
-    return [(own, faces.reshape(shape)) for own, faces, shape in found]
+    """Return the vertices on each skin, and its triangles (f, 3) or lines (f, 2) as numbers of these."""
+    skins_and_faces = ((*np.unique(skin.faces, return_inverse=True), skin.faces.shape) for skin in skins)
+    return [(vertices, faces.reshape(shape)) for vertices, faces, shape in skins_and_faces]
 
 
 def _plain(values: Any) -> Any:
-    """Numbers to seven digits."""
+    """Return numbers with seven digits."""
     array = np.asarray(values, dtype=float)
     if array.ndim:
         return [_plain(part) for part in array]
@@ -112,7 +112,7 @@ def _plain(values: Any) -> Any:
 
 
 def encoded(array: np.ndarray, kind: str) -> str:
-    """The bytes of an array as base64; ``kind``: of numpy, little-endian."""
+    """Return the bytes of an array as base64; ``kind``: of numpy, little-endian."""
     return b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode()
 
 
@@ -122,27 +122,27 @@ def encoded(array: np.ndarray, kind: str) -> str:
 def _corners(
     scene: Scene, solids: Sequence[Sequence[Solid]], x: np.ndarray, R: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of the box, along the world's axes, around all that is drawn at poses of the start; (3,) m each."""
+    """Return the corners (3,), m, of the box along the world's axes around all that is drawn at the start."""
     points = [placed(x, R, outline.body, outline.points) for outline in scene.outlines]
     points += [placed(x, R, mark.body, mark.point)[None] for mark in scene.marks]
     points += scene.tracks
     for strand in scene.strands:
         points += [placed(x, R, body, p)[None] for body, p in zip(strand.bodies, strand.points, strict=True)]
-    for number, own in enumerate(solids):
-        points += [placed(x, R, number, _box_corners(solid)) for solid in own]
+    for number, of_body in enumerate(solids):
+        points += [placed(x, R, number, _box_corners(solid)) for solid in of_body]
     every = np.concatenate([x[:-1], *points])  # of vertices too
     return every.min(axis=0), every.max(axis=0)
 
 
 def _joint_size(scene: Scene, span: float) -> float:
-    """The radius of a joint, m."""
+    """Return the radius of a joint, m."""
     lengths = [np.linalg.norm(np.ptp(outline.points, axis=0)) for outline in scene.outlines if len(outline.points) > 1]
     size = min(SYMBOL * span, OF_LINK * float(np.median(lengths))) if lengths else SYMBOL * span
     return max(size, THINNEST * span)
 
 
 def _box(solid: Solid) -> tuple[np.ndarray, np.ndarray]:
-    """Middle (3,) and half edges (3,), m, of the box around a solid, in its own axes."""
+    """Return middle (3,) and half edges (3,), m, of the box around a solid, in its axes."""
     if solid.kind == "mesh":
         low, high = solid.vertices.min(axis=0), solid.vertices.max(axis=0)
         return 0.5 * (low + high), 0.5 * (high - low)
@@ -150,7 +150,7 @@ def _box(solid: Solid) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _half_edges(solid: Solid) -> np.ndarray:
-    """(3,) m, of a solid that is no mesh."""
+    """Return the half edges (3,), m, of the box around a solid that is no mesh."""
     sizes = solid.sizes
     if solid.kind == "box":
         return 0.5 * sizes
@@ -161,14 +161,14 @@ def _half_edges(solid: Solid) -> np.ndarray:
 
 
 def _box_corners(solid: Solid) -> np.ndarray:
-    """(8, 3) m, in axes of the body."""
+    """Return the corners (8, 3), m, of the box around a solid, body axes."""
     middle, half = _box(solid)
     corners = middle + np.array(list(product((-1.0, 1.0), repeat=3))) * half
     return solid.position + corners @ rotation_matrix(solid.quat_wxyz).T
 
 
 def _is_on(solid: Solid, point: np.ndarray, margin: float) -> bool:
-    """Whether a point (3,) of the body lies in the solid, or next to it."""
+    """Return whether a point (3,) of the body lies in the solid, or next to it."""
     inside = rotation_matrix(solid.quat_wxyz).T @ (point - solid.position)
     middle, half = _box(solid)
     return bool((np.abs(inside - middle) <= REACH * half + margin).all())
@@ -178,7 +178,7 @@ def _is_on(solid: Solid, point: np.ndarray, margin: float) -> bool:
 
 
 def _met(scene: Scene, joints: Iterable[JointFrames], described: Iterable[int]) -> list[list[np.ndarray]]:
-    """Points (3,) by body, in its axes, at which joints and forces meet it; none of those that are not described.
+    """Return points (3,), body axes, by body, where joints and forces act on it; only on described bodies.
 
     Solids that were imported are whole.
     """
@@ -197,7 +197,7 @@ def _met(scene: Scene, joints: Iterable[JointFrames], described: Iterable[int]) 
 
 
 def _parts(solids: Sequence[Solid], outlines: Iterable[Outline], met: Iterable[np.ndarray], size: float) -> list[dict]:
-    """Its solids, with links to joints beside them; without solids, links through its joints."""
+    """Return the solids of a body, with links to joints beside them; without solids, links through its joints."""
     radius = LINK * size
     if not solids:
         return [part for outline in outlines for part in _outline(outline, radius)]
@@ -207,12 +207,12 @@ def _parts(solids: Sequence[Solid], outlines: Iterable[Outline], met: Iterable[n
 
 
 def _touching(shapes: Iterable[CollisionShape]) -> list[Solid]:
-    """The collision shapes that are bounded."""
+    """Return the bounded collision shapes."""
     return [solid for solid in (shape.solid() for shape in shapes) if solid is not None]
 
 
 def _grounds(mechanism: Mechanism, low: np.ndarray, high: np.ndarray) -> list[Solid]:
-    """The shapes of the ground; planes as slabs below what stands between two corners."""
+    """Return the shapes of the ground; planes as slabs below the space between two corners."""
     solids = _touching(mechanism.ground)
     span, middle = SLAB * float(np.max(high - low)), 0.5 * (low + high)
     for point, normal in planes_of(mechanism):
@@ -237,7 +237,7 @@ def _mesh(vertices: np.ndarray, triangles: np.ndarray) -> dict:
 
 
 def _outline(outline: Outline, radius: float) -> Iterable[dict]:
-    """A link, or the hull of balls around the corners of a body; a box of its own size has sharp edges."""
+    """Yield a link, or the hull of balls around the corners of a body; the default box has sharp edges."""
     points = outline.points
     if len(points) == 1:
         yield {"kind": "sphere", "sizes": _plain([1.6 * radius]), "position": _plain(points[0]), "quat": [1, 0, 0, 0]}
@@ -260,7 +260,7 @@ def _link(start: np.ndarray, end: np.ndarray, radius: float) -> dict:
 
 
 def _hull(points: np.ndarray) -> dict:
-    """The convex hull of points (n, 3), its triangles counter-clockwise from outside."""
+    """Return the convex hull of points (n, 3), its triangles counter-clockwise from outside."""
     hull = ConvexHull(points)
     corners = points[hull.simplices]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -296,7 +296,7 @@ def _joint(frames: JointFrames) -> dict:
 
 
 def _mark(mark: Mark, solids: Sequence[Sequence[Solid]], size: float) -> dict:
-    """A symbol, wide enough to be seen beside the solid that it lies in."""
+    """Return a symbol, wide enough to be seen beside the solid that it lies in."""
     around = solids[mark.body] if mark.body != WORLD else ()
     halves = [_box(solid)[1].min() for solid in around if _is_on(solid, mark.point, 0.0)]
     wide = min(max(halves, default=0.0), MOST_COVERED * size)

@@ -1,9 +1,10 @@
 """Constraints of forces: weighted sums of measures kept at a target (docs/theory.md section 12)."""
 
-from varint.base.numba import njit
+from varint.base.numba import indirect, njit
 from varint.mathematics.vectors import continued
-from varint.step.inputs import SAME_SHARE, nodes_around
+from varint.step.inputs import SAME_SHARE, Inputs, nodes_around
 from varint.step.measures import mapped_value, measure_at
+from varint.step.plan import Plan, Workspace
 
 
 @njit
@@ -39,8 +40,8 @@ def follow_constraints(plan, ws, position, rotation):
             work.value_near[r] = continued(plan.measures.period[r], work.value_near[r], value)
 
 
-@njit
-def set_targets(plan, ws, inputs, node, share, dt):
+@indirect(seconds=1, what="couplings and prescribed motions")
+def set_targets(plan: Plan, ws: Workspace, inputs: Inputs, node: int, share: float, dt: float) -> None:
     """Targets of driven constraints at ``node + share`` of ``dt``: cubics between the rows of the inputs.
 
     Their rates go to ``ws.efforts.target_rate_next``, and the rates of these to ``ws.pace.bend``.
@@ -66,8 +67,8 @@ def set_targets(plan, ws, inputs, node, share, dt):
                 work.target[r], work.target_rate_next[r] = inputs.aim[step, n, m], inputs.aim_rate[step, n, m]
 
 
-@njit
-def finish_constraints(plan, ws, pose):
+@indirect(seconds=1, what="couplings and prescribed motions")
+def finish_constraints(plan: Plan, ws: Workspace, pose: int) -> None:
     """Finish a step to ``pose``: the work of its impulses, at the rate where they act, then the rates at its end."""
     work = ws.efforts
     for c in range(plan.constraints.row.size):

@@ -16,6 +16,10 @@ there that share bodies with it; rows found redundant there get no multiplier.
 The step uses it with D = derivative of the momenta, a projection with D = mass matrix and H = G.
 """
 
+from typing import Any
+
+import numpy as np
+
 from varint.base.numba import Float1, Float2, indirect, inner_sizes, natural, njit
 from varint.mathematics.vectors import ZERO, rotate, rotate_back, turn_of, vector, write
 from varint.step.ball_pairs import back_ball, factor_ball, forward_ball, is_ball
@@ -33,26 +37,10 @@ from varint.step.dense import (
     rank_lu_solve,
     upper_solve_wide,
 )
-from varint.step.lower_pairs import back_pair, factor_pair, forward_pair, write_frames
+from varint.step.lower_pairs import back_pair, factor_pair, forward_pair, pass_pair, write_frame, write_other_frame
 from varint.step.plan import Plan, Workspace
 
 MOTIONS = inner_sizes(6)
-
-
-@indirect(seconds=5, what="the solver of joints")
-def solve_newton(plan: Plan, ws: Workspace, body: Float2, row: Float1, upper: int, lower: int) -> None:
-    """Solve the system above in place: right-hand side and solution in ``body`` (nb, 6), ``row`` (nr,).
-
-    Pivots in ``ws.ldu.D``, overwritten by their factors; G is ``ws.jacobian[upper]``, H ``ws.jacobian[lower]``, and
-    positions and rotations of these poses are those of the rows. Pivots couple translation with rotation for bodies
-    that ``plan.bodies.coupled`` names, for no others.
-    """
-    upper, lower, body = natural(upper), natural(lower), MOTIONS(body)
-    _turn_matrix(plan, ws, upper, lower)
-    write_frames(plan, ws, upper, lower)
-    turn_bodies(ws.rotation[upper], body)
-    _eliminate_all(plan, ws, 1 if lower != upper else 0, body, row)
-    substitute_all(plan, ws, upper, lower, body, row)
 
 
 @njit
@@ -93,45 +81,6 @@ def _turn_matrix(plan, ws, upper, lower):
             low[0], low[1], low[2] = H[0], H[1], H[2]
             up[3], up[4], up[5] = rotate(ws.rotation[upper, i], vector(G[3:]))
             low[3], low[4], low[5] = rotate(ws.rotation[lower, i], vector(H[3:]))
-
-
-@njit(inline="always")
-def _eliminate_all(plan, ws, low, body, row):
-    """VI Alg. 3, with the L pass of Alg. 4 on the right-hand side in the same sweep; ``low``: see `factor_pair`."""
-    nb, G, H, closed = plan.bodies.mass.size, ws.ldu.upper, ws.ldu.lower, ws.ldu.K.size > 0
-    if closed:
-        _place_closures(plan, ws, G, H)
-    for back in range(nb):
-        i = natural(nb - 1 - back)
-        if closed:
-            _eliminate_nodes(plan, ws, i, body, row)
-        # with numbers of rows that are known here the loops unroll: of hinges, with one row more or without
-        rows, pair, points = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i]
-        if is_ball(plan, i):
-            factor_ball(plan, ws, i, low)
-            forward_ball(plan, ws, i, low, body, row)
-        elif plan.joints.sprung[i]:
-            factor_pair(plan, ws, i, 1, 0, True, low)
-            forward_pair(plan, ws, i, 3, 1, 0, True, low, body, row)
-        elif pair == 5 and rows == 5 and points == 3:
-            factor_pair(plan, ws, i, 1, 0, False, low)
-            forward_pair(plan, ws, i, 3, 1, 0, False, low, body, row)
-        elif pair == 5 and rows == 6 and points == 3:
-            factor_pair(plan, ws, i, 1, 1, False, low)
-            forward_pair(plan, ws, i, 3, 1, 1, False, low, body, row)
-        elif pair > 0:
-            factor_pair(plan, ws, i, 6 - pair, rows - pair, False, low)
-            forward_pair(plan, ws, i, points, 6 - pair, rows - pair, False, low, body, row)
-        elif rows == 5:
-            _eliminate(plan, ws, i, 5, G, H, body, row)
-        elif rows == 6:
-            _eliminate(plan, ws, i, 6, G, H, body, row)
-        else:
-            _eliminate(plan, ws, i, rows, G, H, body, row)
-        if pair == 0 and plan.loops.fill_pass[i] < plan.loops.fill_first[i + 1]:
-            _pass_fills(plan, ws, i, G, H, body, row)
-    if closed:
-        _eliminate_nodes(plan, ws, nb, body, row)
 
 
 @njit
@@ -326,6 +275,38 @@ def _eliminate_node(plan, ws, n, row):
 
 
 @njit
+def _nodes_again(plan, ws, i, body, row):
+    """Bring the right-hand side past the closure nodes whose top is body i, nb for the world, by their factors."""
+    for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
+        _eliminate_node_again(plan, ws, plan.loops.node_order[k], i, body, row)
+
+
+@njit
+def _eliminate_node_again(plan, ws, n, i, body, row):
+    """The right-hand side of node n, whose top is i."""
+    ldu, loops = ws.ldu, plan.loops
+    first, last = loops.node_row[n], loops.node_row[n + 1]
+    for head in range(first, last):
+        end = head + plan.rows.chain[head]
+        total = 0.0
+        for r in range(head, end):
+            total += row[r]
+        for r in range(head, end):
+            row[r] = 0.0 if ws.compliance[head] == 0.0 and r > head else total
+    start, stride = loops.row_start[first] + first, loops.node_high[n] - loops.node_low[n]
+    rank_lu_solve(
+        ldu.K, start, stride, last - first, ldu.rank[n], ldu.closure_scale[first:last], ldu.pivot[0, first:last],
+        ldu.pivot[1, first:last], row[first:last], ldu.closure_column[1],
+    )  # fmt: skip
+    for r in range(last, loops.node_high[n]):
+        for m in range(first, last):
+            row[r] -= ldu.K[loops.row_start[r] + m] * row[m]
+    if i < plan.bodies.mass.size:
+        for e in range(last - first):
+            add_scaled6(body[i], -row[first + e], ldu.fill_upper[loops.node_fill[n] + e])
+
+
+@njit
 def _fold_node(plan, ws, n, i, body, row):
     """Eliminate node n from its top i, whose fills are first the node's own, then those of later rows.
 
@@ -354,40 +335,12 @@ def _fold_node(plan, ws, n, i, body, row):
                 add_scaled6(ws.ldu.fill_upper[e], -K[plan.loops.row_start[first + k] + r], ws.ldu.fill_upper[own + k])
 
 
-@njit(inline="always")
-def substitute_all(plan, ws, upper, lower, body, row):
-    """The U pass of VI Alg. 4, from the root to the leaves; the solution is in axes of the bodies."""
-    nb, low, closed = plan.bodies.mass.size, 1 if lower != upper else 0, ws.ldu.K.size > 0
-    for k in range(plan.loops.node_first[nb + 1] - 1, plan.loops.node_first[nb] - 1, -1):
-        substitute_node(
-            plan.loops.node_row, plan.loops.node_high, plan.loops.row_start, ws.ldu.K, plan.loops.node_order[k], row
-        )
-    for i in range(nb):
-        x = body[i]
-        rows, pair, points = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i]
-        if is_ball(plan, i):
-            back_ball(plan, ws, i, low, body, row)
-        elif plan.joints.sprung[i]:
-            back_pair(plan, ws, i, 3, 1, 0, True, low, body, row)
-        elif pair == 5 and rows == 5 and points == 3:
-            back_pair(plan, ws, i, 3, 1, 0, False, low, body, row)
-        elif pair == 5 and rows == 6 and points == 3:
-            back_pair(plan, ws, i, 3, 1, 1, False, low, body, row)
-        elif pair > 0:
-            back_pair(plan, ws, i, points, 6 - pair, rows - pair, False, low, body, row)
-        else:
-            _back(plan, ws, i, body, row)
-        if not closed:
-            continue
-        for e in range(plan.loops.fill_first[i], plan.loops.fill_pass[i]):
-            row[plan.loops.fill_row[e]] -= dot6(ws.ldu.fill_joint_lower[e], x)
-        for k in range(plan.loops.node_first[i + 1] - 1, plan.loops.node_first[i] - 1, -1):
-            substitute_node(
-                plan.loops.node_row, plan.loops.node_high, plan.loops.row_start, ws.ldu.K, plan.loops.node_order[k], row
-            )
-    for i in range(nb):
-        x = body[i]
-        x[3], x[4], x[5] = rotate_back(ws.rotation[lower, i], turn_of(x))
+@njit
+def _substitute_nodes(plan, ws, i, row):
+    """Find the multipliers of the closure nodes whose top is body i, nb for the world."""
+    loops = plan.loops
+    for k in range(loops.node_first[i + 1] - 1, loops.node_first[i] - 1, -1):
+        substitute_node(loops.node_row, loops.node_high, loops.row_start, ws.ldu.K, loops.node_order[k], row)
 
 
 @njit(inline="always")
@@ -415,3 +368,225 @@ def substitute_node(node_row, node_high, row_start, K, n, row):
         for s in range(node_row[n + 1], node_high[n]):
             total -= K[row_start[r] + s] * row[s]
         row[r] = total
+
+
+def _solver(name: str, closures: bool, others: bool) -> Any:
+    """Return the solver called ``name`` of plans with ``closures``, and with joints ``others`` than hinges, or without.
+
+    What a plan has not is left out when its solver is compiled.
+    """
+
+    @njit(inline="always")
+    def write_frames(plan, ws, upper, lower):
+        """Write the bases of motions and the arms from parent to child, to ``ws.ldu.frame`` and ``ws.ldu.arm``.
+
+        At index 0 those at the pose ``upper``, at 1 those at ``lower``, which are left out if both are one pose.
+        """
+        for i in range(plan.bodies.mass.size):
+            for at in range(2 if lower != upper else 1):
+                pose = lower if at else upper
+                if others and not _is_hinge(plan, i):
+                    write_other_frame(plan, ws, i, pose, at)
+                else:
+                    write_frame(plan, ws, i, pose, 5, 3, ws.ldu.frame[at, i], ws.ldu.arm[at, i])
+
+    @njit(inline="always")
+    def eliminate_all(plan, ws, low, body, row):
+        """VI Alg. 3, with the L pass of Alg. 4 on the right-hand side in the same sweep; ``low``: see `factor_pair`."""
+        nb, G, H = plan.bodies.mass.size, ws.ldu.upper, ws.ldu.lower
+        if closures:
+            _place_closures(plan, ws, G, H)
+        for back in range(nb):
+            i = natural(nb - 1 - back)
+            if closures:
+                _eliminate_nodes(plan, ws, i, body, row)
+            if others and not _is_hinge(plan, i):
+                _eliminate_other(plan, ws, i, low, body, row)
+            # with numbers of rows that are known here the loops unroll
+            elif plan.joints.sprung[i]:
+                factor_pair(plan, ws, i, 1, 0, True, low)
+                if closures:
+                    pass_pair(plan, ws, i, 1, 0, low)
+                forward_pair(plan, ws, i, 3, 1, 0, True, low, body, row)
+            else:
+                factor_pair(plan, ws, i, 1, 0, False, low)
+                if closures:
+                    pass_pair(plan, ws, i, 1, 0, low)
+                forward_pair(plan, ws, i, 3, 1, 0, False, low, body, row)
+        if closures:
+            _eliminate_nodes(plan, ws, nb, body, row)
+
+    @njit(inline="always")
+    def forward_all(plan, ws, low, body, row):
+        """The L pass of VI Alg. 4, with the factors at hand."""
+        nb = plan.bodies.mass.size
+        for back in range(nb):
+            i = natural(nb - 1 - back)
+            if closures:
+                _nodes_again(plan, ws, i, body, row)
+            if others and not _is_hinge(plan, i):
+                _forward_other(plan, ws, i, low, body, row)
+            elif plan.joints.sprung[i]:
+                forward_pair(plan, ws, i, 3, 1, 0, True, low, body, row)
+            else:
+                forward_pair(plan, ws, i, 3, 1, 0, False, low, body, row)
+        if closures:
+            _nodes_again(plan, ws, nb, body, row)
+
+    @njit(inline="always")
+    def substitute_all(plan, ws, upper, lower, body, row):
+        """The U pass of VI Alg. 4, from the root to the leaves; the solution is in axes of the bodies."""
+        nb, low = plan.bodies.mass.size, 1 if lower != upper else 0
+        if closures:
+            _substitute_nodes(plan, ws, nb, row)
+        for i in range(nb):
+            if others and not _is_hinge(plan, i):
+                _back_other(plan, ws, i, low, body, row)
+            elif plan.joints.sprung[i]:
+                back_pair(plan, ws, i, 3, 1, 0, True, low, body, row)
+            else:
+                back_pair(plan, ws, i, 3, 1, 0, False, low, body, row)
+            if closures:
+                for e in range(plan.loops.fill_first[i], plan.loops.fill_pass[i]):
+                    row[plan.loops.fill_row[e]] -= dot6(ws.ldu.fill_joint_lower[e], body[i])
+                _substitute_nodes(plan, ws, i, row)
+        for i in range(nb):
+            x = body[i]
+            x[3], x[4], x[5] = rotate_back(ws.rotation[lower, i], turn_of(x))
+
+    def solve(plan: Plan, ws: Workspace, body: Float2, row: Float1, upper: int, lower: int, factored: bool) -> None:
+        """`solve_newton`, or with ``factored`` `solve_again`."""
+        upper, lower, body = natural(upper), natural(lower), MOTIONS(body)
+        low = 1 if lower != upper else 0
+        if factored:
+            turn_bodies(ws.rotation[upper], body)
+            forward_all(plan, ws, low, body, row)
+        else:
+            _turn_matrix(plan, ws, upper, lower)
+            write_frames(plan, ws, upper, lower)
+            turn_bodies(ws.rotation[upper], body)
+            eliminate_all(plan, ws, low, body, row)
+        substitute_all(plan, ws, upper, lower, body, row)
+
+    solve.__name__ = solve.__qualname__ = name
+    return indirect(solve, seconds=5, what="the solver of joints")
+
+
+@njit(inline="always")
+def _is_hinge(plan, i):
+    """Whether the tree joint of body i is a hinge with five rows, or one with an effort in its pivot."""
+    joints = plan.joints
+    rows = joints.rows[i + 1] - joints.rows[i]
+    return joints.sprung[i] or (joints.pair[i] == 5 and rows == 5 and joints.points[i] == 3)
+
+
+@njit
+def _eliminate_other(plan, ws, i, low, body, row):
+    """Eliminate body i and its tree joint, which is no hinge: a ball, another lower pair, or any rows."""
+    G, H = ws.ldu.upper, ws.ldu.lower
+    rows, pair, points = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i]
+    if is_ball(plan, i):
+        factor_ball(plan, ws, i, low)
+        forward_ball(plan, ws, i, low, body, row)
+    elif pair == 5 and rows == 6 and points == 3:  # a hinge with one row more
+        factor_pair(plan, ws, i, 1, 1, False, low)
+        pass_pair(plan, ws, i, 1, 1, low)
+        forward_pair(plan, ws, i, 3, 1, 1, False, low, body, row)
+    elif pair > 0:
+        factor_pair(plan, ws, i, 6 - pair, rows - pair, False, low)
+        pass_pair(plan, ws, i, 6 - pair, rows - pair, low)
+        forward_pair(plan, ws, i, points, 6 - pair, rows - pair, False, low, body, row)
+    elif rows == 5:
+        _eliminate(plan, ws, i, 5, G, H, body, row)
+    elif rows == 6:
+        _eliminate(plan, ws, i, 6, G, H, body, row)
+    else:
+        _eliminate(plan, ws, i, rows, G, H, body, row)
+    if pair == 0 and plan.loops.fill_pass[i] < plan.loops.fill_first[i + 1]:
+        _pass_fills(plan, ws, i, G, H, body, row)
+
+
+@njit
+def _forward_other(plan, ws, i, low, body, row):
+    """Bring the right-hand side past body i and its tree joint, which is no hinge, by their factors."""
+    ldu, first, x, parent = ws.ldu, plan.joints.rows[i], body[i], plan.joints.parent[i]
+    rows, pair = plan.joints.rows[i + 1] - first, plan.joints.pair[i]
+    if is_ball(plan, i):
+        forward_ball(plan, ws, i, low, body, row)
+        return
+    if pair > 0:
+        forward_pair(plan, ws, i, plan.joints.points[i], 6 - pair, rows - pair, False, low, body, row)
+        return
+    own = row[first : first + rows]
+    lu_solve(ldu.D[i], 6, x)
+    for r in range(rows):
+        own[r] -= dot6(ldu.lower[first + r, 0], x)
+    lu_solve(ldu.S[i], rows, own)
+    if parent != plan.bodies.mass.size:
+        for r in range(rows):
+            add_scaled6(body[parent], own[r], ldu.upper[first + r, 1])
+    for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
+        r = plan.loops.fill_row[e]
+        row[r] -= dot6(ldu.fill_lower[e], x)
+        for a in range(rows):
+            row[r] -= ldu.fill_joint_lower[e, a] * own[a]
+
+
+@njit
+def _back_other(plan, ws, i, low, body, row):
+    """Find the motion of body i and the multipliers of its tree joint, which is no hinge."""
+    rows, pair, points = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i]
+    if is_ball(plan, i):
+        back_ball(plan, ws, i, low, body, row)
+    elif pair == 5 and rows == 6 and points == 3:
+        back_pair(plan, ws, i, 3, 1, 1, False, low, body, row)
+    elif pair > 0:
+        back_pair(plan, ws, i, points, 6 - pair, rows - pair, False, low, body, row)
+    else:
+        _back(plan, ws, i, body, row)
+
+
+solve_hinges = _solver("solve_hinges", closures=False, others=False)
+solve_loops = _solver("solve_loops", closures=True, others=False)
+solve_any = _solver("solve_any", closures=True, others=True)
+SOLVERS = solve_hinges, solve_loops, solve_any
+
+
+def solver_of(pair: np.ndarray, rows: np.ndarray, points: np.ndarray, sprung: np.ndarray, closures: int) -> int:
+    """Return the place in `SOLVERS` of the least solver that a plan needs.
+
+    ``pair``, ``points`` and ``sprung``: as in `Joints`; ``rows`` (nb,): numbers of rows of the tree joints;
+    ``closures``: how many rows close loops.
+    """
+    hinges = sprung | ((pair == 5) & (rows == 5) & (points == 3))
+    if not hinges.all():
+        return SOLVERS.index(solve_any)
+    return SOLVERS.index(solve_loops if closures else solve_hinges)
+
+
+@njit(inline="always")
+def _solve(plan, ws, body, row, upper, lower, factored):
+    if plan.joints.solver[0] == 0:
+        solve_hinges(plan, ws, body, row, upper, lower, factored)
+    elif plan.joints.solver[0] == 1:
+        solve_loops(plan, ws, body, row, upper, lower, factored)
+    else:
+        solve_any(plan, ws, body, row, upper, lower, factored)
+
+
+@njit
+def solve_newton(plan, ws, body, row, upper, lower):
+    """Solve the system above in place: right-hand side and solution in ``body`` (nb, 6), ``row`` (nr,).
+
+    Pivots in ``ws.ldu.D``, overwritten by their factors; G is ``ws.jacobian[upper]``, H ``ws.jacobian[lower]``, and
+    positions and rotations of these poses are those of the rows. Pivots couple translation with rotation for bodies
+    that ``plan.bodies.coupled`` names, for no others.
+    """
+    _solve(plan, ws, body, row, upper, lower, False)
+
+
+@njit
+def solve_again(plan, ws, step, body, row):
+    """Solve for another right-hand side in place, with the factors of the last `solve_newton` of the ``step``."""
+    upper, lower, _ = step
+    _solve(plan, ws, body, row, upper, lower, True)

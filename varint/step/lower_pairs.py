@@ -41,25 +41,17 @@ UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 @njit
-def write_frames(plan, ws, upper, lower):
-    """Write the bases of motions and the arms from parent to child, to ``ws.ldu.frame`` and ``ws.ldu.arm``.
-
-    At index 0 those at the pose ``upper``, at 1 those at ``lower``, which are left out if both are one pose.
-    """
-    for i in range(plan.bodies.mass.size):
-        rows, points, ball = natural(plan.joints.pair[i]), natural(plan.joints.points[i]), is_ball(plan, i)
-        for at in range(0 if rows == 0 else (2 if lower != upper else 1)):
-            pose, basis, arm = lower if at else upper, ws.ldu.frame[at, i], ws.ldu.arm[at, i]
-            if ball:
-                write_ball(plan, ws, i, pose, at)
-            elif rows == 5 and points == 3:  # see `ldu._eliminate_all`
-                _write_frame(plan, ws, i, pose, 5, 3, basis, arm)
-            else:
-                _write_frame(plan, ws, i, pose, rows, points, basis, arm)
+def write_other_frame(plan, ws, i, pose, at):
+    """`write_frame` of a body whose tree joint is no hinge; nothing where it is no lower pair."""
+    rows, points = natural(plan.joints.pair[i]), natural(plan.joints.points[i])
+    if is_ball(plan, i):
+        write_ball(plan, ws, i, pose, at)
+    elif rows > 0:
+        write_frame(plan, ws, i, pose, rows, points, ws.ldu.frame[at, i], ws.ldu.arm[at, i])
 
 
 @njit(inline="always")
-def _write_frame(plan, ws, i, pose, rows, points, basis, arm):
+def write_frame(plan, ws, i, pose, rows, points, basis, arm):
     """Write the basis (6, 6) of motions of body i relative to its parent, and the arm (6,), at the pose ``pose``.
 
     The joint has ``rows`` rows, first so many ``points``, of the kind POINT.
@@ -211,8 +203,6 @@ def factor_pair(plan, ws, i, free, further, sprung, low):
             d4 -= f * V[k, 4]
             d5 -= f * V[k, 5]
         D[a, 0], D[a, 1], D[a, 2], D[a, 3], D[a, 4], D[a, 5] = d0, d1, d2, d3, d4, d5
-    if plan.loops.fill_pass[i] < plan.loops.fill_first[i + 1]:
-        _pass_fills(plan, ws, i, free, further, low)
     parent = natural(plan.joints.parent[i])
     if parent != plan.bodies.mass.size:
         _add_carried(D, ws.ldu.D[parent], vector(ws.ldu.arm[0, i]), vector(ws.ldu.arm[low, i]))
@@ -246,8 +236,11 @@ def _add_rows(plan, ws, i, free, further, low):
 
 
 @njit
-def _pass_fills(plan, ws, i, free, further, low):
-    """Eliminate body i and its joint from the closure rows coupled to them: update block K and the parent's fills."""
+def pass_pair(plan, ws, i, free, further, low):
+    """Eliminate body i and its joint from the closure rows coupled to them: update block K and the parent's fills.
+
+    After `factor_pair`, whose arguments these are.
+    """
     # The fills of closure row e are L_e = lower[e], a row, and U_e = upper[e], a column. With U, V, E of `factor_pair`,
     #   l_e = L_e N,   u_e = E^-1 (P^T U_e, 0),   w_e = U_e - U u_e,   K_ef -= l_e u_f,
     # and for the fills of the parent p   L_e,p = T^T (L_e - l_e V),   U_e,p = T_u^T w_e.
@@ -398,7 +391,7 @@ def forward_pair(plan, ws, i, points, free, further, sprung, low, body, row):
     """Eliminate body i and its joint from the right-hand sides.
 
     Subtract D b from that of body i, add T_u^T (r - D b - U z) to that of its parent, and subtract L_e (b + N z) from
-    that of each closure row e coupled to the body (L_e: see `_pass_fills`).
+    that of each closure row e coupled to the body (L_e: see `pass_pair`).
     """
     x, M, U, V, z = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.z
     b = _asked(plan, ws, i, points, 6 - free, row, low)

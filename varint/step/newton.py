@@ -24,10 +24,9 @@ from varint.mathematics.vectors import add, cross, dot, rotate, scale, sub, turn
 from varint.step.compliant.rows import largest_open
 from varint.step.contacts.rows import fold_contacts, has_contacts, press_contacts, unfold_contacts
 from varint.step.dense import copy_motions
-from varint.step.derivatives.refine import solve_again
 from varint.step.efforts import apply_efforts, stiffen
-from varint.step.ldu import solve_newton
-from varint.step.limits.rows import close_rows
+from varint.step.ldu import solve_again, solve_newton
+from varint.step.limits.rows import close_rows, has_rows
 from varint.step.measures import POINT
 from varint.step.momentum import angular_momentum, momentum_derivative
 from varint.step.one_sided import has_terms
@@ -270,7 +269,8 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
         evaluate_rates(plan, ws, start, end)
     if has_efforts(plan):
         apply_efforts(plan, ws, start, half_step)
-        close_rows(plan, ws, end)
+        if has_rows(plan):
+            close_rows(plan, ws, end)
     if plan.rows.pointing.size and not _directions_kept(plan, ws, start, end):
         return math.nan, math.nan, math.nan, math.nan
     weights = (0.0, 0.0, 0.0)

@@ -54,7 +54,7 @@ from varint.step.stage_starts import StageStarts
 JOINT, CONSTRAINT, EFFORT = range(3)  # roles of a row: of a joint, of a constraint of forces, of an effort
 IN_PIVOT = -2  # in place of the row of a measure: a sprung hinge takes its effort
 HISTORY, LONG_HISTORY = 6, 10  # velocities of the last steps that start values come from; of steps of one smooth stage
-TERMS = ("limits", "contacts")  # parts of `Plan` and of `ByNumbers` that are terms (varint/terms)
+TERMS = ("limits", "contacts")  # parts of `Plan` and of `ByNumbers` that are one-sided rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +83,7 @@ class Joints(CompiledRecord):
     pair: Int1  # (nb,) of a tree joint: how many of its first rows are those of a lower pair (lower_pairs.py), or zero
     points: Int1  # (nb,) how many of these are of the kind POINT, which come first
     sprung: Bool1  # (nb,) whether an effort along the angle of a hinge is in its pivot E (lower_pairs.py)
+    solver: Int1  # (1,) place in `ldu.SOLVERS`
 
 
 @dataclass(frozen=True, eq=False)

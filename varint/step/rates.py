@@ -24,8 +24,8 @@ _PULLED = "plan, m, e, moved, turned"
 _pulled = switch("pulled", _PULLED, [(each[1], f"function({_PULLED})") if each else None for each in _rates])
 
 
-@njit
-def place_rates(plan, ws, pose):
+@indirect(seconds=1, what="rolling without slip")
+def place_rates(plan: Plan, ws: Workspace, pose: int) -> None:
     """Write A at ``pose`` to ``ws.jacobian[pose]``, in place of the derivatives that `evaluate_rates` left there."""
     for n in range(plan.constraints.rate.size):
         r = plan.constraints.rate[n]

@@ -7,7 +7,7 @@ halves the whole step (measured: halving the stage alone leaves errors of second
 from varint.base.numba import copy_spans, njit
 from varint.step.configuration import place
 from varint.step.contacts.broad_phase import copy_near
-from varint.step.limits.rows import place_rows
+from varint.step.limits.rows import has_rows, place_rows
 
 DEEPEST_SUBSTEP = 12  # a step is halved at most so many times
 ACCEPTED, AGAIN, AT_START = 0, 1, 2  # verdicts of terms on the end of a trial
@@ -17,7 +17,8 @@ ACCEPTED, AGAIN, AT_START = 0, 1, 2  # verdicts of terms on the end of a trial
 def copy_start(ws, pose, back):
     """Copy the arrays with the role RESTORED, those of poses at ``pose``, to ``ws.saved_step``, or back if ``back``."""
     copy_spans(ws.spans.restored, pose, ws.saved_step.start, back)
-    copy_near(ws, back)
+    if ws.contacts.closed.size:
+        copy_near(ws, back)
 
 
 @njit
@@ -25,4 +26,5 @@ def go_back(plan, ws, pose):
     """Go back to the state at the start of the step, the pose ``pose``."""
     copy_start(ws, pose, True)
     place(plan, ws, pose)
-    place_rows(plan, ws, pose)
+    if has_rows(plan):
+        place_rows(plan, ws, pose)

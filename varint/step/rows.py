@@ -6,6 +6,8 @@ distance.py (tests hold both against each other). Rows are functions of the rela
 torque on its two bodies are zero to round-off.
 """
 
+import numpy as np
+
 from varint.base.numba import Float1, Float2, Float3, indirect, inner_sizes, natural, njit
 from varint.mathematics.products.rows import product_rows
 from varint.mathematics.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
@@ -57,13 +59,12 @@ def evaluate_rows(plan: Plan, ws: Workspace, position: Float2, rotation: Float3,
         for number in range(start, stop):
             r = natural(number)
             kind = plan.measures.kind[r]
-            if plan.rows.role[r] == EFFORT or plan.rows.role[r] == CONSTRAINT:
-                constrained = plan.rows.role[r] == CONSTRAINT
-                g[r] = _constrained(plan, ws, r, position, rotation, jacobian) if constrained else 0.0
+            if plan.rows.role[r] == EFFORT:
+                g[r] = 0.0
                 continue
-            if kind != POINT and kind != AXIS and kind != DISTANCE:
-                if plan.joints.product[j] < 0:
-                    g[r] = measure_at(plan, ws, r, position, rotation, jacobian[r])
+            if plan.rows.role[r] == CONSTRAINT or (kind != POINT and kind != AXIS and kind != DISTANCE):
+                if plan.rows.role[r] == CONSTRAINT or plan.joints.product[j] < 0:
+                    g[r] = other_row(plan, ws, r, position, rotation, jacobian)
                 continue
             u, w = vector(plan.measures.u[r]), vector(plan.measures.w[r])
             d = dot(R[0], w), dot(R[1], w), dot(R[2], w)
@@ -120,9 +121,14 @@ def _write_turns(R, u, w, d, sides, gradient):
     G_b[3], G_b[4], G_b[5] = cross(w, add(add(scale(u[0], R[0]), scale(u[1], R[1])), scale(u[2], R[2])))
 
 
-@njit
-def _constrained(plan, ws, r, position, rotation, jacobian):
-    """Term of measure r in the value of its constraint, and its row; zero where that takes no part."""
+@indirect(seconds=2, what="couplings, and joints of rare kinds")
+def other_row(plan: Plan, ws: Workspace, r: int, position: Float2, rotation: Float3, jacobian: Float3) -> float:
+    """Evaluate row r of a constraint, or of a kind of measure that `evaluate_rows` has not: return its value.
+
+    A constraint: the term of the measure in its value, and its row; zero where that takes no part.
+    """
+    if plan.rows.role[r] != CONSTRAINT:
+        return measure_at(plan, ws, r, position, rotation, jacobian[r])
     if ws.compliance[r] > 0.0:
         for s in range(2):
             for k in range(6):
@@ -131,3 +137,9 @@ def _constrained(plan, ws, r, position, rotation, jacobian):
     work = ws.efforts
     value = weighted_measure(plan, ws, r, work.value_near[r], position, rotation, jacobian[r])
     return plan.measures.weight[r] * value - work.target[r]  # of rows after the first the target is zero
+
+
+def has_other_rows(plan: Plan) -> bool:
+    """Return whether `other_row` is called for rows of a plan."""
+    kinds, roles = plan.measures.kind[: plan.rows.role.size], plan.rows.role
+    return bool(np.any((roles == CONSTRAINT) | ((roles != EFFORT) & ~np.isin(kinds, (POINT, AXIS, DISTANCE)))))

@@ -252,7 +252,8 @@ def _finish_part(plan, ws, inputs, pose, h, tol, when, last):
     if plan.constraints.row.size:
         set_targets(plan, ws, inputs, node, after, dt)
         finish_constraints(plan, ws, end)
-        place_rates(plan, ws, end)
+        if plan.constraints.rate.size:
+            place_rates(plan, ws, end)
     if has_contacts(plan):
         finish_contacts(plan, ws, end, h)
     ws.balance.size[0] = h

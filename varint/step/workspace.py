@@ -19,32 +19,42 @@ from varint.step.compliant.soft_joint_changes import (
     rows_from_start_back,
 )
 from varint.step.compliant.soft_joints import apply_rows, apply_rows_back, average_rows, stiffen_rows
+from varint.step.constraints import finish_constraints, set_targets
 from varint.step.contacts.accelerations import accelerate_contacts
-from varint.step.contacts.broad_phase import list_all
-from varint.step.contacts.nodes import project_contacts
+from varint.step.contacts.broad_phase import copy_near, list_all
+from varint.step.contacts.nodes import project_contacts, works_at_node
 from varint.step.contacts.parts import space_for_features
-from varint.step.contacts.rows import fold_contacts, press_contacts, unfold_contacts
+from varint.step.contacts.rows import (
+    add_works_before_node,
+    finish_contacts,
+    fold_contacts,
+    press_contacts,
+    unfold_contacts,
+)
+from varint.step.contacts.starts import keep_impulses, keep_line
 from varint.step.contacts.steps import solve_contacts
 from varint.step.contacts.tapes import carried_of
 from varint.step.dense import WIDE
 from varint.step.derivatives.refine import PASSES
+from varint.step.derivatives.tape import keep_stage
 from varint.step.double.increment import finish_extended, sharpen
 from varint.step.efforts import apply_efforts, finish_efforts, stiffen
 from varint.step.kept_arrays import span_sizes, write_role_spans
 from varint.step.laws import SETTLED_SIZE
-from varint.step.ldu import solve_newton
+from varint.step.ldu import SOLVERS
 from varint.step.limits.impacts import prepare_events
 from varint.step.one_sided import number_parts, sizes_of
 from varint.step.paths.mass_coupling import couple_paths, fold_paths, project_paths
 from varint.step.paths.masses import add_path_momenta, finish_paths, has_massive_paths, start_path_momenta
 from varint.step.paths.measures import bend_paths, evaluate_paths
 from varint.step.plan import EFFORT, HISTORY, LONG_HISTORY, ByNumbers, ByProducts, Factors, Plan, Tangent, Workspace
-from varint.step.rates import evaluate_rates
-from varint.step.rows import evaluate_rows
+from varint.step.rates import evaluate_rates, place_rates
+from varint.step.rows import evaluate_rows, has_other_rows, other_row
 
 OF_PATHS = add_path_momenta, couple_paths, finish_paths, fold_paths, project_paths, start_path_momenta
 OF_SOFT_ROWS = apply_rows, apply_rows_back, rows_at_end, rows_at_end_back, rows_from_start, rows_from_start_back
 OF_CONTACTS = press_contacts, fold_contacts, unfold_contacts, project_contacts, accelerate_contacts, solve_contacts
+IN_RUNS_WITH_CONTACTS = add_works_before_node, finish_contacts, keep_impulses, keep_line, copy_near, works_at_node
 
 
 def workspace(
@@ -70,6 +80,8 @@ def workspace(
     ws.balance.unresolved[:] = -1
     ws.pace.rows[:] = np.arange(ws.pace.rows.size)
     _give_addresses(ws.efforts, functions)
+    if kept:
+        keep_stage.prepare()
     if sizes["sharpened"]:
         sharpen.prepare()
         finish_extended.prepare()
@@ -109,8 +121,10 @@ def coupled_workspace(plan: Plan, functions: tuple) -> Workspace:
 
 def prepare_workspace(plan: Plan, stages: int) -> None:
     """Compile, or load, what the functions of a workspace call through pointers."""
-    solve_newton.prepare()
+    SOLVERS[plan.joints.solver[0]].prepare()
     evaluate_rows.prepare()
+    if has_other_rows(plan):
+        other_row.prepare()
     if plan.laws.kind.size + plan.loads.kind.size:
         for function in (apply_efforts, stiffen, finish_efforts):
             function.prepare()
@@ -126,10 +140,14 @@ def prepare_workspace(plan: Plan, stages: int) -> None:
         for function in (average_rows, stiffen_rows, extrapolate_ringing, keep_ringing, brace_rows, release_rows):
             function.prepare()
     prepare_events(plan, stages)
+    if plan.constraints.row.size:
+        set_targets.prepare()
+        finish_constraints.prepare()
     if plan.constraints.rate.size:
         evaluate_rates.prepare()
+        place_rates.prepare()
     if plan.contacts.body.size:
-        for function in OF_CONTACTS:
+        for function in OF_CONTACTS + IN_RUNS_WITH_CONTACTS:
             function.prepare()
     if has_massive_paths(plan):
         for function in OF_PATHS:

@@ -17,7 +17,7 @@ from varint.model.forces.commanded import Commanded
 from varint.model.rotation_vectors import quat_from_vector, quat_product, vector_from_quat
 from varint.model.state import State
 from varint.runs.method import Method, solve
-from varint.runs.parts import posed
+from varint.runs.parts import Arguments, posed, with_arguments
 from varint.runs.problem import Problem, Recording
 from varint.runs.trajectory import Trajectory
 from varint.studies.batches import LEAST, cautious_mean
@@ -96,7 +96,9 @@ class LyapunovExponent(Study):
         over_time(axes, self.t, unit, symbol)
 
 
+@with_arguments
 def lyapunov_exponent(
+    arguments: Arguments,
     mechanism: Mechanism | Problem,
     duration: float | Method | None = None,
     dt: float | None = None,
@@ -136,14 +138,13 @@ def lyapunov_exponent(
     ConvergenceError
         A step could not be solved.
     """
-    problem, method = posed(lyapunov_exponent, locals(), Variational, tol=TOL, rtol=TOL)
+    problem, method = posed(arguments, Variational, tol=TOL, rtol=TOL)
     mechanism, duration, dt = problem.mechanism, problem.duration, method.dt
     steps = problem.steps(dt)
     separation = positive(separation, "separation", ArgumentError)
     asked = duration / INTERVALS if interval is None else positive(interval, "interval", ArgumentError)
     every = max(1, round(min(asked, duration) / dt))
-    count = steps // every
-    if count < FEWEST:
+    if (count := steps // every) < FEWEST:
         raise ArgumentError(
             f"an exponent needs {FEWEST} intervals, {duration:g} s are {count} of {every * dt:g} s: give a longer"
             " duration or a shorter interval"
@@ -153,7 +154,7 @@ def lyapunov_exponent(
     spacing, recording = every * dt, Recording(every)
     start = checked_start(mechanism, problem.start())
     base = solve(Problem(mechanism, count * spacing, start), method, recording)
-    method.report(base, stacklevel=3)
+    method.report(base, stacklevel=4)
     neighbours = _Neighbours(clocked, spacing, separation)
     away = neighbours.first(base[0])
     rates = np.empty(count)

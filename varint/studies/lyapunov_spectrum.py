@@ -18,7 +18,7 @@ from varint.methods.variational.schemes import scheme as find_scheme
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.runs.method import Method
-from varint.runs.parts import posed
+from varint.runs.parts import Arguments, posed, with_arguments
 from varint.runs.problem import Problem
 from varint.studies.batches import LEAST, cautious_mean
 from varint.studies.study import Study
@@ -90,7 +90,9 @@ class LyapunovSpectrum(Study):
         over_time(axes, self.t, unit, symbol)
 
 
+@with_arguments
 def lyapunov_spectrum(
+    arguments: Arguments,
     mechanism: Mechanism | Problem,
     duration: float | Method | None = None,
     dt: float | None = None,
@@ -127,7 +129,7 @@ def lyapunov_spectrum(
     StateError, ConvergenceError
         See `linearize`.
     """
-    problem, method = posed(lyapunov_spectrum, locals(), Variational, only=True)
+    problem, method = posed(arguments, Variational, only=True)
     mechanism, duration, dt = problem.mechanism, problem.duration, method.dt
     steps = problem.steps(dt)
     asked = duration / INTERVALS if interval is None else positive(interval, "interval", ArgumentError)

@@ -14,6 +14,7 @@ from varint.methods.reduced.integrators import DEFAULT
 from varint.methods.variational.schemes import ORDERS
 from varint.model.state import State
 from varint.runs.method import Method
+from varint.runs.parts import Arguments, with_arguments
 from varint.runs.problem import Problem
 from varint.studies.comparison.comparison_run import (
     CHECK,
@@ -98,7 +99,9 @@ class OrderStudy(Study):
         legend(axes, drawn, [*labels, "error of the reference"])
 
 
+@with_arguments
 def order_study(
+    arguments: Arguments,
     mechanism: Mechanism | Problem,
     duration: float | Method | Sequence[Method] | None = None,
     dt: Sequence[float] = (0.02, 0.01, 0.005, 0.0025),
@@ -126,7 +129,7 @@ def order_study(
 
     Raises ArgumentError, StateError; ConvergenceError where the reference could not be computed.
     """
-    problem, methods = posed_series(order_study, locals())
+    problem, methods = posed_series(arguments)
     mechanism, duration = problem.mechanism, problem.duration
     choice(reference, REFERENCES, "reference", ArgumentError)
     steps = dividing(dt, duration)

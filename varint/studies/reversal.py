@@ -13,7 +13,7 @@ from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
 from varint.model.state import State
 from varint.runs.method import Method, solve
-from varint.runs.parts import posed
+from varint.runs.parts import Arguments, posed, with_arguments
 from varint.runs.problem import Problem
 from varint.runs.trajectory import Trajectory
 from varint.studies.clock import Clock, by_clock
@@ -80,7 +80,9 @@ class TimeReversal(Study):
         over_time(axes, self.t, unit, symbol)
 
 
+@with_arguments
 def time_reversal(
+    arguments: Arguments,
     mechanism: Mechanism | Problem,
     duration: float | Method | None = None,
     dt: float | None = None,
@@ -113,12 +115,12 @@ def time_reversal(
     StateError, ConvergenceError
         See `simulate`.
     """
-    problem, method = posed(time_reversal, locals(), Variational, rtol=TOL)
+    problem, method = posed(arguments, Variational, rtol=TOL)
     mechanism = problem.mechanism
     clock = Clock(direction=-1.0)
     backward = _backward(by_clock(mechanism, clock))
     forward = solve(problem, method)
-    method.report(forward, stacklevel=3)
+    method.report(forward, stacklevel=4)
     clock.start, end = float(forward.t[-1]), forward[-1]
     turned = State(end.position, end.quat_wxyz, -end.velocity, -end.angular_velocity)
     back = solve(Problem(backward, problem.duration, turned), method)

@@ -28,7 +28,7 @@ from varint.model.state import State
 from varint.results.forces import check_laws
 from varint.results.inputs.at_nodes import inputs_at, motions_at
 from varint.runs.method import Method
-from varint.runs.parts import posed
+from varint.runs.parts import Arguments, bound_arguments, posed, with_arguments
 from varint.runs.problem import Problem
 from varint.step.configuration import place_anew
 from varint.step.derivatives.accelerations import acceleration_changes
@@ -168,7 +168,9 @@ def steps_text(dt: float | None) -> str:
     return "continuous" if dt is None else f"steps of {dt:g} s"
 
 
+@with_arguments
 def linearize(
+    arguments: Arguments,
     mechanism: Mechanism | Problem,
     state: State | Method | None = None,
     dt: float | None = None,
@@ -202,7 +204,7 @@ def linearize(
         The step could not be solved.
     """
     if isinstance(mechanism, Problem):
-        problem, method = posed(linearize, locals(), Variational, only=True)
+        problem, method = posed(arguments, Variational, only=True)
         return Linearizer(problem.mechanism, method.dt, order=method.order, scheme=method.scheme).at(problem.start())
     return Linearizer(mechanism, dt, order=order, scheme=scheme).at(state)  # type: ignore[arg-type]  # which is checked there
 
@@ -227,7 +229,8 @@ class Linearizer(Shown):
         scheme: str | None = None,
     ) -> None:
         if isinstance(mechanism, Problem):
-            problem, chosen = posed(Linearizer, locals(), Variational, only=True)
+            arguments = bound_arguments(Linearizer, mechanism, dt, order=order, scheme=scheme)
+            problem, chosen = posed(arguments, Variational, only=True)
             mechanism, dt, order, scheme = problem.mechanism, chosen.dt, chosen.order, chosen.scheme
         of_type(mechanism, Mechanism, "mechanism", ArgumentError)
         if dt is None and (order is not None or scheme is not None):

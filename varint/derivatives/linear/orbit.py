@@ -19,7 +19,7 @@ from varint.model.forces.commanded import Commanded
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.runs.method import Method
-from varint.runs.parts import posed
+from varint.runs.parts import Arguments, posed, with_arguments
 from varint.runs.problem import MOST_STEPS, Problem
 
 ITERATIONS = 50
@@ -72,7 +72,9 @@ class PeriodicOrbit(Shown):
         yield f"largest multiplier {np.abs(self.multipliers).max(initial=0.0):.6g}"
 
 
+@with_arguments
 def periodic_orbit(
+    arguments: Arguments,
     mechanism: Mechanism | Problem,
     state: State | Method | None = None,
     period: float | None = None,
@@ -111,10 +113,9 @@ def periodic_orbit(
     ConvergenceError
         No periodic motion was found, or a step could not be solved.
     """
-    given = locals()
     if not isinstance(mechanism, Problem):
-        given["duration"] = positive(period, "period", ArgumentError)  # type: ignore[arg-type]
-    problem, steps_of = posed(periodic_orbit, given, Variational, only=True)
+        arguments = arguments.replaced(duration=positive(period, "period", ArgumentError))  # type: ignore[arg-type]
+    problem, steps_of = posed(arguments, Variational, only=True)
     mechanism, period, dt = problem.mechanism, problem.duration, steps_of.dt
     method = find_scheme(steps_of.order, steps_of.scheme)
     refuse(mechanism, USES["tangents"])

@@ -28,14 +28,16 @@ from varint.methods.reduced.method import Reduced
 from varint.methods.reduced.states import ReducedState
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
-from varint.runs.parts import posed
+from varint.runs.parts import Arguments, posed, with_arguments
 from varint.runs.problem import Problem
 
 START_Q, START_RATES = f"{START}.q", f"{START}.qdot"
 SCHEMES = {name: kind for name, kind in INTEGRATORS.items() if issubclass(kind, Implicit | Explicit)}
 
 
+@with_arguments
 def gradient(
+    arguments: Arguments,
     mechanism: Mechanism | Callable[..., Mechanism] | Problem,
     objective: Callable[..., Any],
     duration: float | Reduced,
@@ -90,13 +92,12 @@ def gradient(
     ConvergenceError
         A step could not be solved; it carries no trajectory.
     """
-    given = dict(locals())
     function_of(objective, "objective", ArgumentError)
     made, own = made_of(mechanism.mechanism if isinstance(mechanism, Problem) else mechanism, parameters)
     if not isinstance(mechanism, Problem):
         choice(scheme, SCHEMES, "scheme", ArgumentError)
-        given |= {"mechanism": made, "integrator": scheme}
-    problem, method = posed(gradient, given, Reduced, only=True, integrator=DEFAULT)
+        arguments = arguments.replaced(mechanism=made, integrator=scheme)
+    problem, method = posed(arguments, Reduced, only=True, integrator=DEFAULT)
     names = [with_respect_to] if isinstance(with_respect_to, str) else with_respect_to
     names = sequence_of(names, "with_respect_to", "names", ArgumentError)
     check_names(names)

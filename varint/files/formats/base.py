@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from varint.files.own.parameters import Told
+from varint.files.own.parameters import FileParameter
 from varint.files.robots.packages import ImportOptions
 from varint.mechanism.mechanism import Mechanism
 
@@ -27,8 +27,8 @@ class Format:
         there is then unchanged, as `varint.base.atomic_writes` does it.
     opened : function of the path, or None
         Gives, while it is open, the function of the file that builds its mechanism; None where there is no function.
-    told : function of the path and values in place of the file's, or None
-        What a file says of its parameters, without the mechanism.
+    parameters : function of the path and values in place of the file's, or None
+        Gives the parameters of a file, without the mechanism.
     imports : bool
         Whether these also take `ImportOptions`.
     companion : bool
@@ -40,12 +40,12 @@ class Format:
     load: Callable[..., Mechanism]
     save: Callable[..., None] | None = None
     opened: Callable[..., AbstractContextManager[Callable]] | None = None
-    told: Callable[..., list[Told]] | None = None
+    parameters: Callable[..., list[FileParameter]] | None = None
     imports: bool = False
     companion: bool = False
 
     def arguments(self, path: Path, options: ImportOptions) -> tuple:
-        """The arguments of ``load`` and ``opened``, and of ``told`` the first ones."""
+        """Return the arguments of ``load`` and ``opened``; ``parameters`` takes the same ones first."""
         return (path, options) if self.imports else (path,)
 
 

@@ -27,7 +27,7 @@ class _Refused(ValueError):
 
 
 def load(path: Path) -> Mechanism:
-    """The mechanism in a file of JSON, in UTF-8, or in UTF-16 or UTF-32, detected by its first bytes."""
+    """Return the mechanism in a file of JSON, in UTF-8, or in UTF-16 or UTF-32, detected by its first bytes."""
     try:
         content = path.read_bytes()
     except OSError as problem:
@@ -57,7 +57,7 @@ def save(mechanism: Mechanism, path: Path) -> None:
 
 
 def _written(value: object, indent: str = "") -> str:
-    """JSON with arrays on one line, those of arrays row by row where they are long."""
+    """Return JSON text with arrays on one line, long arrays of arrays with one row a line."""
     deeper = indent + " "
     if isinstance(value, Mapping) and value:
         items = [f"{json.dumps(key)}: {_written(item, deeper)}" for key, item in value.items()]
@@ -77,22 +77,22 @@ def _block(items: list[str], brackets: str, indent: str) -> str:
 
 
 def _syntax(problem: json.JSONDecodeError, text: str) -> str:
-    """The line, and what is wrong there, where the parser's words do not say it."""
+    """Return the line and the fault, named where the parser's message does not name it."""
     before, here = text[: problem.pos].rstrip(), text[problem.pos :]
-    line, what = problem.lineno, problem.msg
+    line, fault = problem.lineno, problem.msg
     if not text.strip():
-        what = "the file is empty: expected a mechanism in JSON"
+        fault = "the file is empty: expected a mechanism in JSON"
     elif here.startswith(("//", "#", "/*")):
-        what = "JSON has no comments"
+        fault = "JSON has no comments"
     elif here.startswith(("]", "}")) and before.endswith(","):
-        line, what = before.count("\n") + 1, "a comma behind the last element"
+        line, fault = before.count("\n") + 1, "a comma behind the last element"
     elif not before:
-        what = "this is no JSON: expected an object with name, bodies and joints"
-    return f"line {line}: {what}"
+        fault = "this is no JSON: expected an object with name, bodies and joints"
+    return f"line {line}: {fault}"
 
 
 def _once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """An object in which no key stands twice: the first would be lost."""
+    """Return the object of ``pairs``. Raises _Refused for a repeated key, whose first value would be lost."""
     entries: dict[str, Any] = {}
     for key, value in pairs:
         if key in entries:
@@ -123,7 +123,7 @@ def _short(token: str) -> str:
 
 
 def _line_of(token: str, text: str) -> str:
-    """ ", line N", where the token stands first, not counting those inside texts."""
+    """Return ", line N" of the first occurrence of the token outside of texts, or ""."""
     for match in TOKENS.finditer(text):
         if match.group() == token:
             return _line(match.start(), text)
@@ -131,7 +131,7 @@ def _line_of(token: str, text: str) -> str:
 
 
 def _line_of_repeated(key: str, text: str) -> str:
-    """ ", line N", where the key stands for the second time in an object."""
+    """Return ", line N" where the key stands for the second time in an object, or ""."""
     objects: list[bool] = []  # that are open, arrays too: whether the key was there
     for match in TOKENS.finditer(text):
         token = match.group()
@@ -147,7 +147,7 @@ def _line_of_repeated(key: str, text: str) -> str:
 
 
 def _line_of_element(which: str, number: int, text: str) -> str:
-    """ ", line N", where the element of that number of the list ``which`` at the top level begins; "" of no list."""
+    """Return ", line N" where element ``number`` of the top-level list ``which`` begins, or ""."""
     depth, key, count, inside = 0, "", 0, False
     for match in TOKENS.finditer(text):
         token = match.group()

@@ -52,22 +52,25 @@ def refused(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> M
 
 @reads("mujoco", "MJCF")
 def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mechanism:
-    """The mechanism of a model. Equalities and limits, which are soft in MuJoCo, are exact."""
+    """Return the mechanism of a model. Equalities and limits, which are soft in MuJoCo, are exact."""
     source = MJCFSource(root, notes.path, packages, notes)
     spec, model = compiled(source)
     return _mechanism(model, source, notes, elasticity_of(spec))
 
 
-def of_model(given: Any, repair: bool = False) -> Mechanism:
-    """The mechanism of an MjSpec or MjModel. Raises FileError, and ArgumentError for a model with unnamed parts."""
-    model, name = compiled_model(given)
+def of_model(model_or_spec: Any, repair: bool = False) -> Mechanism:
+    """Return the mechanism of an MjSpec or MjModel.
+
+    Raises FileError, and ArgumentError for a model with unnamed parts.
+    """
+    model, name = compiled_model(model_or_spec)
     if model.nflex and not repair:
-        what = f"'{name}' has {model.nflex} flexible bodies (flex), which are not read"
-        raise FileError(f"{what}: leave them out, or load the model with {REPAIR}")
+        refusal = f"'{name}' has {model.nflex} flexible bodies (flex), which are not read"
+        raise FileError(f"{refusal}: leave them out, or load the model with {REPAIR}")
     notes = notes_of(name, repair)
     if model.nplugin and (model.body_plugin.max() >= 0 or model.actuator_plugin.max(initial=-1) >= 0):
         notes.not_understood("plugins that act on bodies and in actuators, of which none is run")
-    spec = given if type(given).__name__ == "MjSpec" else None
+    spec = model_or_spec if type(model_or_spec).__name__ == "MjSpec" else None
     return _mechanism(model, ModelSource(model, name), notes, elasticity_of(spec))
 
 
@@ -81,13 +84,13 @@ def _mechanism(
 
 
 def elasticity_of(spec: Any) -> list[Elasticity]:
-    """Elasticity of the flexible bodies of an MjSpec; an MjModel (None) does not have it."""
+    """Return elasticity of the flexible bodies of an MjSpec; an MjModel (None) does not have it."""
     flexes = spec.flexes if spec is not None else ()
     return [Elasticity(float(flex.young), float(flex.poisson), float(flex.damping)) for flex in flexes]
 
 
 def compiled(source: MJCFSource) -> tuple[Any, Any]:
-    """MuJoCo's specification and model. Raises FileError."""
+    """Return the MjSpec and MjModel that MuJoCo's compiler makes. Raises FileError."""
     try:
         import mujoco
     except ImportError:
@@ -99,11 +102,11 @@ def compiled(source: MJCFSource) -> tuple[Any, Any]:
             spec = mujoco.MjSpec.from_string(source.text, **files)
             model = spec.compile()
     except (ValueError, TypeError, RuntimeError, MemoryError, mujoco.FatalError) as problem:
-        what = OWN_LINES.sub("", " ".join(str(problem).split()))
-        name = next((word for word in what.split("'")[1::2] if word), "")
-        at = next((element for (_, own), element in source.named.items() if own == name), source.root)
-        advice = f"; or load the file with {REPAIR}" if "balanceinertia" in what else ""
-        raise at.error(f"MuJoCo's compiler says: {what}{advice}") from None
+        message = OWN_LINES.sub("", " ".join(str(problem).split()))
+        name = next((word for word in message.split("'")[1::2] if word), "")
+        at = next((element for (_, part), element in source.named.items() if part == name), source.root)
+        advice = f"; or load the file with {REPAIR}" if "balanceinertia" in message else ""
+        raise at.error(f"MuJoCo's compiler says: {message}{advice}") from None
     for warning in warned:
         says = " ".join(str(warning.message).split())
         source.notes.approximated(f"MuJoCo's compiler warns: {says}", source.root.line, source.root.path)
@@ -143,7 +146,7 @@ class _Reading:
         self.pose = [Pose(R.reshape(3, 3).copy(), p.copy()) for R, p in poses]
 
     def robot(self) -> Robot:
-        """The model, in the reference configuration."""
+        """Return the model, in the reference configuration."""
         m = self.m
         links, ties = [], []
         soft = {body for flex in self.flexes if flex.kind != RODS for body in flex.own}
@@ -161,7 +164,7 @@ class _Reading:
         return Robot(name, self.source.root, links, ties, self.ratios, gravity, ground=list(self._shapes(0)))
 
     def _joints(self, body: int) -> list[int]:
-        """The joints of a body that move."""
+        """Return the numbers of the joints of a body that move."""
         first = int(self.m.body_jntadr[body])
         return [joint for joint in range(first, first + int(self.m.body_jntnum[body])) if joint not in self.held]
 
@@ -203,8 +206,8 @@ class _Reading:
                 pose, sizes = pose @ frame.inverse(), tuple(float(scale) for scale in m.mesh_scale[number])
                 mesh = self.source.files.get(name, name)
                 first_vertex = int(m.mesh_vertadr[number])
-                own = m.mesh_vert[first_vertex : first_vertex + int(m.mesh_vertnum[number])].astype(float)
-                points = own @ frame.R.T + frame.p  # the compiler has moved them to the axes of inertia
+                vertices = m.mesh_vert[first_vertex : first_vertex + int(m.mesh_vertnum[number])].astype(float)
+                points = vertices @ frame.R.T + frame.p  # the compiler has moved them to the axes of inertia
             touches = m.geom_contype[geom] or m.geom_conaffinity[geom]
             role, friction = "collision" if touches else "visual", float(m.geom_friction[geom, 0])
             yield RobotShape(role, kind, sizes, mesh, pose, points, friction)
@@ -212,7 +215,7 @@ class _Reading:
     # ------------------------------------------------------------------------------------------------- joints
 
     def _tie(self, body: int, link: Link) -> Tie:
-        """The tie of a body to its parent: a joint, several as a Composite, or a rigid one where it has no joint."""
+        """Return the tie of a body to its parent: a joint, several as a Composite, or a rigid tie without one."""
         m, joints = self.m, self._moving_joints(body, link)
         above = self._body(int(m.body_parentid[body]))
         parts = [self._one(joint, body, above, link) for joint in joints]
@@ -233,15 +236,18 @@ class _Reading:
         return tie
 
     def _moving_joints(self, body: int, link: Link) -> list[int]:
-        """The joints of a body that move, without slides that move along others. Raises MechanismError."""
+        """Return the joints of a body that move, without slides that move along others. Raises MechanismError."""
         joints = self._joints(body)
         left_out = redundant_slides(self.m, joints, self.held)
         for joint in left_out:
             name = str(self.m.joint(joint).name)
             at = self.source.at("joint", name)
-            what = f"slide '{name}' of '{link.name}' moves along its other slides: they allow a motion twice"
+            slide = f"slide '{name}' of '{link.name}' moves along its other slides: they allow a motion twice"
             self.notes.mend(
-                at.wrong(f"{what}, their shares are undetermined; leave it out"), f"{what}; left out", at.line, at.path
+                at.wrong(f"{slide}, their shares are undetermined; leave it out"),
+                f"{slide}; left out",
+                at.line,
+                at.path,
             )
         return [joint for joint in joints if joint not in left_out]
 
@@ -263,7 +269,7 @@ class _Reading:
         return tie
 
     def _along(self, joint: int, name: str, at: XMLElement) -> Acting:
-        """Efforts along a hinge or slide."""
+        """Return efforts along a hinge or slide."""
         m = self.m
         place, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
         zero = float(self.at_rest.qpos[place])
@@ -288,7 +294,7 @@ class _Reading:
     # ------------------------------------------------------------------------------------------------ closures
 
     def _closures(self) -> Iterator[Tie]:
-        """The ties of connect and weld."""
+        """Yield the ties of connect and weld."""
         m = self.m
         for number, name, at in active_equalities(m, self.source, self.notes, (EQ_CONNECT, EQ_WELD)):
             (a, first), (b, second) = frames_of(m, self.at_rest, number)
@@ -317,7 +323,7 @@ class _Reading:
         return float(np.abs(first.R - second.R).max())
 
     def _ratios(self) -> Iterator[Ratio]:
-        """The couplings of equalities of joints; moves the reference configuration to where they hold."""
+        """Yield the couplings by joint equalities, and move the reference configuration to where they hold."""
         m, qpos = self.m, self.at_rest.qpos
         for number, name, at in active_equalities(m, self.source, self.notes, (EQ_JOINT,)):
             constant, slope, *higher = (float(one) for one in m.eq_data[number, :5])
@@ -345,7 +351,7 @@ class _Reading:
                 self.notes.read(f"equality '{name}' holds joint '{m.joint(first).name}': it is fixed", at.line, at.path)
 
     def _closure(self, name: str, at: XMLElement, weld: bool, first: tuple[str, Pose], second: tuple[str, Pose]) -> Tie:
-        """The joint that a connect or weld becomes: names of links, and the frames that are to coincide."""
+        """Return the joint that a connect or weld becomes: names of links, and the frames that are to coincide."""
         (a, one), (b, other) = first, second
         if weld and np.abs(one.R - other.R).max() > NEAR:
             advice = "and no pose near it is assembled" if self.notes.repair else f"or load the file with {REPAIR}"
@@ -366,9 +372,9 @@ class _Reading:
         if touching:
             says = f"{touching} geoms can collide in MuJoCo: their shapes are imported, a Contact makes them collide"
             self.notes.approximated(says, root.line, root.path)
-        for what in ("density", "viscosity"):
-            if getattr(m.opt, what):
-                self.notes.not_understood(f"{what} of <option>, the fluid around the bodies", root.line, root.path)
+        for fluid in ("density", "viscosity"):
+            if getattr(m.opt, fluid):
+                self.notes.not_understood(f"{fluid} of <option>, the fluid around the bodies", root.line, root.path)
 
 
 register(Format(".mjcf", "robots of MuJoCo", load_xml, save, imports=True))

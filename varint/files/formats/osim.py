@@ -30,7 +30,7 @@ register(Format(".osim", "OpenSim 4: bodies, joints, muscles", load_xml, imports
 
 @reads("OpenSimDocument", "OpenSim")
 def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mechanism:
-    """The mechanism of a model. Raises FileError and MechanismError, with line."""
+    """Return the mechanism of a model. Raises FileError and MechanismError, with line."""
     version = int(root.number("Version", 0.0))
     if version < OLDEST:
         raise root.error(f"a file of OpenSim 4 is needed, this is of version {version}: open it there and save it")
@@ -57,14 +57,17 @@ def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mech
 
 
 def objects(model: XMLElement, name: str) -> list[XMLElement]:
-    """The objects of a set of the model; none where it is missing."""
+    """Return the objects of a set of the model, [] if it is missing."""
     whole = model.one(name)
     listed = None if whole is None else whole.one("objects")
     return [] if listed is None else listed.children
 
 
 def _poses(joints: Sequence[OsimJoint], model: XMLElement) -> dict[str, Pose]:
-    """Pose of each body at zero coordinates, those of the joints' constants included; a parent before its children."""
+    """Return the pose of each body at zero coordinates, with the constants of the joints.
+
+    Parents precede their children.
+    """
     names = {each.need("name") for each in objects(model, "BodySet")}
     for joint in joints:
         for body in (joint.parent, joint.child):
@@ -102,7 +105,7 @@ def _numbers(at: XMLElement, tag: str, count: int) -> list[float]:
 
 
 def _chained(ties: Sequence[Tie]) -> list[Tie]:
-    """Ties on the world in place of the ground."""
+    """Return the ties with the world in place of the ground."""
     for tie in ties:
         for one in (tie, *tie.parts):
             one.a = WORLD if one.a == GROUND else one.a
@@ -110,7 +113,7 @@ def _chained(ties: Sequence[Tie]) -> list[Tie]:
 
 
 def _couplers(model: XMLElement, coordinates: CoordinatePlaces, notes: ImportNotes) -> Iterator[Ratio]:
-    """Couplings of two coordinates by a linear function."""
+    """Yield couplings of two coordinates by a linear function."""
     for at in objects(model, "ConstraintSet"):
         name, enforced = at.attributes.get("name", at.tag), at.one("isEnforced")
         if enforced is not None and enforced.text.strip() == "false":
@@ -126,15 +129,15 @@ def _couplers(model: XMLElement, coordinates: CoordinatePlaces, notes: ImportNot
 
 
 def _wraps(model: XMLElement) -> dict[str, tuple[str, XMLElement]]:
-    """The body and the element of each wrap object, by its name."""
+    """Return the body and the element of each wrap object, by its name."""
     ground = model.one("Ground")
     bodies = [*objects(model, "BodySet"), *([ground] if ground else [])]
-    found = {}
+    places = {}
     for at in bodies:
         body = at.attributes.get("name", GROUND) if at.tag != "Ground" else GROUND
         for each in objects(at, "WrapObjectSet"):
-            found[each.need("name")] = (WORLD if body == GROUND else body, each)
-    return found
+            places[each.need("name")] = (WORLD if body == GROUND else body, each)
+    return places
 
 
 def _start(mechanism: Mechanism, coordinates: CoordinatePlaces, notes: ImportNotes) -> dict:

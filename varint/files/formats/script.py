@@ -15,7 +15,10 @@ from varint.mechanism.mechanism import Mechanism
 
 
 def load(path: Path) -> Mechanism:
-    """Mechanism returned by ``build()`` of the file. The file can import others of its folder, as scripts can."""
+    """Return the mechanism that ``build()`` of the file returns.
+
+    The file can import others of its folder, as scripts can.
+    """
     with opened(path) as build:
         mechanism = build()
     if not isinstance(mechanism, Mechanism):
@@ -25,16 +28,16 @@ def load(path: Path) -> Mechanism:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Callable]:
-    """The function ``build`` of the file, which can import others of its folder while this is open."""
+    """Yield the function ``build`` of the file, which can import others of its folder while this is open."""
     with executed(path) as module:
         if not callable(getattr(module, "build", None)):
             raise FileError(f"'{path}' defines no build(): write a function build() that returns a Mechanism")
-        yield _told(module.build, str(path))
+        yield _with_note(module.build, str(path))
 
 
 @contextmanager
 def executed(path: Path) -> Iterator[types.ModuleType]:
-    """The module that the file makes, which can import others of its folder while this is open.
+    """Yield the module that the file makes, which can import others of its folder while this is open.
 
     Raises FileError, with file and line, where the file cannot be read or its code raises an error.
     """
@@ -56,22 +59,22 @@ def executed(path: Path) -> Iterator[types.ModuleType]:
         sys.path.remove(folder)
 
 
-def _told(build: Callable, path: str) -> Callable:
-    """``build`` with a note at its errors that says whose it is."""
+def _with_note(build: Callable, path: str) -> Callable:
+    """Return ``build`` with a note at its errors that names the user's file and line."""
 
     @functools.wraps(build)
-    def told(*arguments: object, **options: object) -> object:
+    def noted(*arguments: object, **options: object) -> object:
         try:
             return build(*arguments, **options)
         except Exception as problem:
             problem.add_note(f"{OF_USERS}{_where(problem, path)}, in build()")
             raise
 
-    return told
+    return noted
 
 
 def _where(problem: Exception, path: str) -> str:
-    """The file ``path`` and the line of it where ``problem`` arose or that led there."""
+    """Return the file ``path`` and its line where ``problem`` arose or that led there."""
     lines = [frame.lineno for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == path]
     if isinstance(problem, SyntaxError) and problem.filename == path:
         lines.append(problem.lineno)

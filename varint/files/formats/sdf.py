@@ -60,7 +60,7 @@ OF_MOTORS = "a bound of motors, which are not imported"
 
 @reads("sdf", "SDF")
 def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mechanism:
-    """The mechanism of a world, or of a model. A model floats, but for what is static or has a joint to the world."""
+    """Return the mechanism of a world or a model. A model floats unless it is static or has a joint to the world."""
     return mechanism_of(_Reading(root, notes, packages).robot(), notes)
 
 
@@ -81,7 +81,7 @@ class _Reading:
         self.of_model = self.version < (1, 5)  # whether axes are in the axes of the model where nothing else is said
 
     def robot(self) -> Robot:
-        """All of it."""
+        """Return the links, joints and couplings of the file."""
         self._note_unknown(self.root, ("world", "model"), ("version",))
         links: list[Link] = []
         ties: list[Tie] = []
@@ -118,7 +118,8 @@ class _Reading:
             scope.path + name
             for scope in self.whole.all()
             for name, link in scope.links.items()
-            if (own := link.one("gravity")) is not None and own.text.strip().lower() in ("false", "0")
+            if (gravity_of_link := link.one("gravity")) is not None
+            and gravity_of_link.text.strip().lower() in ("false", "0")
         ]
         return robot
 
@@ -162,7 +163,7 @@ class _Reading:
         link.inertia = pose.R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ pose.R.T
 
     def _inside(self, element: XMLElement, scope: Scope, link: Link) -> Pose:
-        """The pose of an element of a link, in the link."""
+        """Return the pose of an element of a link, in the link."""
         pose = element.one("pose")
         if pose is None:
             return still()
@@ -170,7 +171,7 @@ class _Reading:
         return link.pose.inverse() @ scope.place() @ scope.posed(element, name)
 
     def _tried(self, element: XMLElement, role: str, scope: Scope, name: str) -> list[RobotShape]:
-        """Its shape; what is wrong with it is no reason to refuse the file, since no motion depends on it."""
+        """Return the shape of an element; [] with a note if it is wrong, since no motion depends on it."""
         try:
             return self._shape(element, role, scope, name)
         except FileError as problem:
@@ -247,7 +248,7 @@ class _Reading:
         return scope.link(name, element)
 
     def _axis(self, scope: Scope, name: str, tag: str) -> np.ndarray:
-        """The unit vector along an axis of a joint, in the world."""
+        """Return the unit vector along an axis of a joint, in the world."""
         joint = scope.joints[name]
         place, axis = scope.place(), joint.one(tag)
         frame = place @ scope.of_joint(name)
@@ -271,7 +272,7 @@ class _Reading:
         return frame.R @ vector / np.linalg.norm(vector)
 
     def _lead(self, joint: XMLElement, name: str) -> float:
-        """m a turn of a screw, positive where the thread is right-handed."""
+        """Return the lead of a screw, m a turn, positive where the thread is right-handed."""
         pitch, old = joint.one("screw_thread_pitch"), joint.one("thread_pitch")
         if pitch is not None:
             return pitch.own_number()
@@ -281,7 +282,7 @@ class _Reading:
         return -2.0 * math.pi / value
 
     def _along(self, axis: XMLElement, number: int, tie: Tie) -> Acting:
-        """Efforts along an axis of a joint."""
+        """Return efforts along an axis of a joint."""
         known = ("xyz", "limit", "dynamics", "use_parent_model_frame", "mimic")
         self._note_unknown(axis, known, ())
         limits = {"lower": -math.inf, "upper": math.inf, "damping": 0.0, "friction": 0.0}
@@ -312,7 +313,7 @@ class _Reading:
         return Acting(number, lower, upper, limits["damping"], limits["friction"], *spring)
 
     def _gearbox(self, scope: Scope, name: str, ties: Sequence[Tie]) -> Ratio:
-        """The coupling of a gearbox: the angle of its child against a third body and that of its parent."""
+        """Return the coupling of a gearbox: the angle of its child against a third body and that of its parent."""
         joint = scope.joints[name]
         reference = self._end(scope, joint, "gearbox_reference_body")
         ratio = joint.one("gearbox_ratio")
@@ -333,7 +334,7 @@ class _Reading:
         return Ratio(scope.path + name, joint, terms)
 
     def _mimics(self, scope: Scope, name: str, ties: dict[str, Tie]) -> list[Ratio]:
-        """The couplings of axes of a joint that mimic another's."""
+        """Return the couplings of axes of a joint that mimic another's."""
         ratios = []
         for number, tag in enumerate(("axis", "axis2")):
             axis = scope.joints[name].one(tag)
@@ -373,9 +374,9 @@ class _Reading:
         for child in element.children:
             if child.tag in LEFT_OUT and child.tag not in tags:
                 self._leave_out(child, LEFT_OUT[child.tag])
-        for what, line in unknown(element, (*tags, *LEFT_OUT), names):
-            if ":" not in what.split(" ")[0] and "xmlns" not in what:
-                self.notes.not_understood(what, line, element.path)
+        for part, line in unknown(element, (*tags, *LEFT_OUT), names):
+            if ":" not in part.split(" ")[0] and "xmlns" not in part:
+                self.notes.not_understood(part, line, element.path)
 
     def _note_left_out(self) -> None:
         """Note each kind of known element without effect on the motion, with the line of the first."""
@@ -385,15 +386,15 @@ class _Reading:
 
 
 def _surface(element: XMLElement) -> dict[str, Any]:
-    """Coefficients of the surface of a shape, as far as they are there."""
-    found = {}
+    """Return the coefficients of the surface of a shape that the file has."""
+    coefficients = {}
     for name, path in SURFACE.items():
         inner = element.one("surface")
         for tag in path:
             inner = inner.one(tag) if inner is not None else None
         if inner is not None:
-            found[name] = inner.own_number()
-    return found
+            coefficients[name] = inner.own_number()
+    return coefficients
 
 
 register(Format(".sdf", "worlds and models of Gazebo", load_xml, imports=True))

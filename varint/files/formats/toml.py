@@ -13,7 +13,7 @@ from varint.base.checks import shown
 from varint.base.errors import MechanismError
 from varint.files.formats.base import Format, register
 from varint.files.own.mechanism_data import KINDS, from_data, to_data
-from varint.files.own.parameters import Parameters, Told, kinds_of
+from varint.files.own.parameters import FileParameter, Parameters, kinds_of
 from varint.files.own.toml_files import (
     CLOSURES,
     OF_MECHANISM,
@@ -45,17 +45,17 @@ class _Entry:
     source: TomlSource
 
     def data(self, parameters: Parameters, mistakes: list[str]) -> dict[str, Any] | None:
-        """Its fields, with expressions evaluated; None if some are wrong, which ``mistakes`` takes."""
+        """Return the fields with expressions evaluated; None if some are wrong, whose messages go to ``mistakes``."""
         fields: dict[str, Any] = {"name": self.name}
-        found = len(mistakes)
+        before = len(mistakes)
         with _noted(mistakes):
             self._check_table()
             kind_of = kinds_of(KINDS[self.which][1] or {}, self.table)
             for key, value in self.table.items():
                 with _noted(mistakes):
-                    told = self.source.teller([self.under, self.name, key])
-                    fields[key] = parameters.of(value, kind_of(key), told)
-        return fields if len(mistakes) == found else None
+                    error_of = self.source.teller([self.under, self.name, key])
+                    fields[key] = parameters.of(value, kind_of(key), error_of)
+        return fields if len(mistakes) == before else None
 
     def _check_table(self) -> None:
         if not isinstance(self.table, dict):
@@ -68,7 +68,7 @@ class _Entry:
 
 @contextmanager
 def _noted(mistakes: list[str]) -> Iterator[None]:
-    """Errors raised inside go to ``mistakes``."""
+    """Append the messages of errors raised inside to ``mistakes``."""
     try:
         yield
     except MechanismError as problem:
@@ -76,19 +76,19 @@ def _noted(mistakes: list[str]) -> Iterator[None]:
 
 
 def load(path: Path, options: ImportOptions) -> Mechanism:
-    """The mechanism in a TOML file, with the parameters as they stand there."""
+    """Return the mechanism in a TOML file, with the parameters as in the file."""
     with opened(path, options) as build:
         return build()
 
 
 @contextmanager
 def opened(path: Path, options: ImportOptions) -> Iterator[Callable[..., Mechanism]]:
-    """A function of the file's parameters that gives the mechanism."""
+    """Yield a function of the file's parameters that gives the mechanism."""
     sources = sources_of(path, options)
     defaults = merged(sources, PARAMETERS, again=True)
 
-    def build(**given: Any) -> Mechanism:
-        return _built(sources, _parameters(defaults, given))
+    def build(**replaced: Any) -> Mechanism:
+        return _built(sources, _parameters(defaults, replaced))
 
     build.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
@@ -100,28 +100,30 @@ def opened(path: Path, options: ImportOptions) -> Iterator[Callable[..., Mechani
     yield build
 
 
-def told(path: Path, options: ImportOptions, given: Mapping[str, Any] = MappingProxyType({})) -> list[Told]:
-    """The parameters of a TOML file and of those that it includes; their values with those that are ``given``."""
+def file_parameters(
+    path: Path, options: ImportOptions, replaced: Mapping[str, Any] = MappingProxyType({})
+) -> list[FileParameter]:
+    """Return the parameters of a TOML file and of its included files; ``replaced``: values in place of theirs."""
     defaults = merged(sources_of(path, options), PARAMETERS, again=True)
-    values = _parameters(defaults, given).all()
+    values = _parameters(defaults, replaced).all()
     comments = {source.path: comments_of(source.text) for _, source in defaults.values()}
     return [
-        Told(name, value, values[name], comments[source.path].get((PARAMETERS, name), ""))
+        FileParameter(name, value, values[name], comments[source.path].get((PARAMETERS, name), ""))
         for name, (value, source) in defaults.items()
     ]
 
 
-def _parameters(defaults: Mapping[str, tuple[Any, TomlSource]], given: Mapping[str, Any]) -> Parameters:
-    """Parameters of the files, but for the ``given`` ones."""
+def _parameters(defaults: Mapping[str, tuple[Any, TomlSource]], replaced: Mapping[str, Any]) -> Parameters:
+    """Return the parameters of the files, with the values in ``replaced`` in place of theirs."""
 
     def where(name: str) -> str:
-        return "" if name in given else f"{defaults[name][1].at([PARAMETERS, name])}: "
+        return "" if name in replaced else f"{defaults[name][1].at([PARAMETERS, name])}: "
 
-    return Parameters({name: value for name, (value, _) in defaults.items()} | dict(given), where)
+    return Parameters({name: value for name, (value, _) in defaults.items()} | dict(replaced), where)
 
 
 def _built(sources: list[TomlSource], parameters: Parameters) -> Mechanism:
-    """The mechanism of the files; the last of them is the one that includes the others."""
+    """Return the mechanism of the files, of which the last includes the others."""
     main = sources[-1]
     entries = {
         which: [
@@ -183,4 +185,4 @@ def save(mechanism: Mechanism, path: Path) -> None:
     write_text(path, text_of(to_data(mechanism), {which: which for which in KINDS}))
 
 
-register(Format(SUFFIX, "the description as TOML, with parameters", load, save, opened, told, imports=True))
+register(Format(SUFFIX, "the description as TOML, with parameters", load, save, opened, file_parameters, imports=True))

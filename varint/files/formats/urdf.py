@@ -64,7 +64,7 @@ SIZES = {"box": ("size", 3), "cylinder": ("radius length", 1), "capsule": ("radi
 
 @reads("robot", "URDF")
 def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mechanism:
-    """The mechanism of a robot. Its root link is fixed to the world, unless nothing else could move."""
+    """Return the mechanism of a robot. Its root link is fixed to the world, unless nothing else could move."""
     return mechanism_of(_Reading(root, notes, packages).robot(), notes)
 
 
@@ -88,7 +88,7 @@ class _Reading:
         self.begin: dict[str, float] = {}
 
     def robot(self) -> Robot:
-        """All of it, placed."""
+        """Return the links, joints and couplings of the file, placed in the world."""
         self._note_unknown(self.root, ("link", "joint", "loop_joint"), None)
         for joint in self.joints.values():
             self._leave_later_axes_out(joint)
@@ -127,7 +127,7 @@ class _Reading:
     # ------------------------------------------------------------------------------------------------ the tree
 
     def _link(self, joint: XMLElement, end: str) -> str:
-        """The name of the link that a joint has as its ``end``."""
+        """Return the name of the link that a joint has as its ``end``."""
         at = joint.child(end)
         return self._known(at.need("link"), joint, at)
 
@@ -150,7 +150,7 @@ class _Reading:
         return roots[0]
 
     def _placed(self, root: str, above: dict[str, XMLElement]) -> list[str]:
-        """The names of all links, each after the one that moves it; places them."""
+        """Place all links; return their names, each after the one that moves it."""
         below: dict[str, list[str]] = {}
         for name, joint in above.items():
             below.setdefault(self._link(joint, "parent"), []).append(name)
@@ -170,7 +170,7 @@ class _Reading:
         return order
 
     def _moved(self, joint: XMLElement) -> Pose:
-        """Pose from the frame of a joint to its child, where it begins."""
+        """Return the pose of the child of a joint in the joint's frame, at the start."""
         value = self.begin.get(joint.need("name"), 0.0)
         if not value:
             return still()
@@ -178,7 +178,7 @@ class _Reading:
         return turned_by(axis, value) if _kind(joint) is Revolute else Pose(np.eye(3), value * axis)
 
     def _lead(self, above: dict[str, XMLElement]) -> None:
-        """Which joints mimic others, and where they begin; a chain of them is followed to its end."""
+        """Find the joints that mimic others and their start; a chain of them is followed to its end."""
         placing = {joint.need("name"): joint for joint in above.values()}
         for name, joint in self.joints.items():
             mimic = joint.one("mimic")
@@ -210,7 +210,7 @@ class _Reading:
     # ------------------------------------------------------------------------------------------------ the joints
 
     def _tie(self, joint: XMLElement) -> Tie:
-        """The tie made from a joint that places its child."""
+        """Return the tie made from a joint that places its child."""
         name, kind = joint.need("name"), _kind(joint)
         a, b = self._link(joint, "parent"), self._link(joint, "child")
         known = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
@@ -234,7 +234,7 @@ class _Reading:
         return tie
 
     def _closing(self, joint: XMLElement) -> Tie:
-        """The loop closure made from a joint whose child is placed already."""
+        """Return the loop closure made from a joint whose child is placed already."""
         name, a, b = joint.need("name"), self._link(joint, "parent"), self._link(joint, "child")
         self._note_unknown(joint, ("origin", "parent", "child", "axis", "limit", "dynamics"), ("name", "type"))
         kind = _kind(joint)
@@ -245,7 +245,7 @@ class _Reading:
         return tie
 
     def _loop(self, joint: XMLElement) -> Tie:
-        """The closure made from a <loop_joint>."""
+        """Return the closure made from a <loop_joint>."""
         self._note_unknown(joint, ("link1", "link2", "axis", "limit", "dynamics"), ("name", "type"))
         first, second = (self._end(joint, tag) for tag in ("link1", "link2"))
         axis = _axis(joint) if _kind(joint) in WITH_AXIS else None
@@ -254,7 +254,7 @@ class _Reading:
         return tie
 
     def _end(self, joint: XMLElement, tag: str) -> tuple[str, Pose]:
-        """A link of a <loop_joint>, and the frame of the joint on it."""
+        """Return a link of a <loop_joint>, and the frame of the joint on it."""
         at = joint.child(tag)
         self._note_unknown(at, (), ("link", "xyz", "rpy"))
         link = self._known(at.need("link"), joint, at)
@@ -263,7 +263,7 @@ class _Reading:
     def _closed(
         self, joint: XMLElement, first: tuple[str, Pose], second: tuple[str, Pose], axis: np.ndarray | None
     ) -> tuple[Tie, float]:
-        """A tie of frames on two links, and what the file's coordinate of it is in the zero pose; ``axis`` of both."""
+        """Return a tie of frames on two links, and the file's coordinate of it in the zero pose; ``axis``: of both."""
         (a, one), (b, other), kind = first, second, _kind(joint)
         name = joint.need("name")
         tie = Tie(name, joint.need("type"), joint, a, b, kind)
@@ -290,7 +290,7 @@ class _Reading:
         return tie, turned
 
     def _along(self, joint: XMLElement, kind: type[Joint] | None, zero: float) -> list[Acting]:
-        """Efforts along the coordinates of a joint; ``zero``: the file's coordinate where ours is zero."""
+        """Return the efforts along the coordinates of a joint; ``zero``: the file's coordinate where ours is zero."""
         name, limit, dynamics = joint.need("name"), joint.one("limit"), joint.one("dynamics")
         if kind not in OF_ONE:
             for element in (limit, dynamics):
@@ -299,18 +299,18 @@ class _Reading:
                         f"<{element.tag}> of joint '{name}', of several coordinates", element.line
                     )
             return []
-        given = {"damping": 0.0, "friction": 0.0}
+        coefficients = {"damping": 0.0, "friction": 0.0}
         if dynamics is not None:
             self._note_unknown(dynamics, (), ("damping", "friction"))
-            given = {key: dynamics.number(key, 0.0) for key in given}
-            for key in [key for key, value in given.items() if value < 0.0]:
+            coefficients = {key: dynamics.number(key, 0.0) for key in coefficients}
+            for key in [key for key, value in coefficients.items() if value < 0.0]:
                 self.notes.approximated(f"{key} of joint '{name}' is negative: taken for none", dynamics.line)
-                given[key] = 0.0
+                coefficients[key] = 0.0
         lower, upper = self._limits(joint, limit)
-        return [Acting(0, lower - zero, upper - zero, **given)]
+        return [Acting(0, lower - zero, upper - zero, **coefficients)]
 
     def _limits(self, joint: XMLElement, limit: XMLElement | None) -> tuple[float, float]:
-        """Limits in the file; infinite by default."""
+        """Return the limits of a stop, infinite if there is none."""
         none, name = (-np.inf, np.inf), joint.need("name")
         if limit is None:
             return none
@@ -334,7 +334,7 @@ class _Reading:
         return lower, upper
 
     def _range(self, joint: XMLElement) -> tuple[float, float]:
-        """The limits that the file gives, infinite by default."""
+        """Return the limits of the file, infinite by default."""
         limit = joint.one("limit")
         if limit is None or joint.need("type") == "continuous":
             return -math.inf, math.inf
@@ -342,7 +342,7 @@ class _Reading:
         return lower if lower > -INFINITE else -math.inf, upper if upper < INFINITE else math.inf
 
     def _mimic(self, joint: XMLElement) -> list[Ratio]:
-        """The coupling of a joint that mimics another."""
+        """Return the coupling of a joint that mimics another."""
         name = joint.need("name")
         target, factor, _ = self.leader.get(name, ("", 0.0, 0.0))
         if not factor:
@@ -390,7 +390,7 @@ class _Reading:
         return link
 
     def _tried(self, element: XMLElement, role: str, link: str) -> list[RobotShape]:
-        """Its shape; what is wrong with it is no reason to refuse the file, since no motion depends on it."""
+        """Return the shape of an element; [] with a note if it is wrong, since no motion depends on it."""
         try:
             return self._shape(element, role, link)
         except FileError as problem:
@@ -425,23 +425,23 @@ class _Reading:
         for child in element.children:
             if child.tag in LEFT_OUT and child.tag not in tags:
                 self.left_out.setdefault(f"<{child.tag}>", []).append(child)
-        for what, line in unknown(element, (*tags, *LEFT_OUT), names):
-            self.notes.not_understood(what, line)
+        for part, line in unknown(element, (*tags, *LEFT_OUT), names):
+            self.notes.not_understood(part, line)
 
     def _note_left_out(self) -> None:
         """Note each kind of known element without effect on the motion, with the line of the first."""
-        for what, elements in self.left_out.items():
-            why = LEFT_OUT.get(what.strip("<>"), "a bound of motors, which are not imported")
-            self.notes.approximated(f"{what}, {why}: left out, {len(elements)} in all", elements[0].line)
+        for part, elements in self.left_out.items():
+            why = LEFT_OUT.get(part.strip("<>"), "a bound of motors, which are not imported")
+            self.notes.approximated(f"{part}, {why}: left out, {len(elements)} in all", elements[0].line)
 
 
 def _kind(joint: XMLElement) -> type[Joint] | None:
-    what = f"{joint.place}: joint '{joint.need('name')}': no type"
-    return KINDS[known_name(joint.need("type"), KINDS, what, MechanismError)]
+    subject = f"{joint.place}: joint '{joint.need('name')}': no type"
+    return KINDS[known_name(joint.need("type"), KINDS, subject, MechanismError)]
 
 
 def _axis(joint: XMLElement) -> np.ndarray:
-    """The unit vector along the axis of a joint, in its frame."""
+    """Return the unit vector along the axis of a joint, in its frame."""
     element = joint.one("axis")
     if element is None:
         return np.array([1.0, 0.0, 0.0])
@@ -463,7 +463,7 @@ def _pose(element: XMLElement) -> Pose:
 
 
 def _matrix(inertia: XMLElement) -> np.ndarray:
-    """(3, 3) of its six moments; products that are not given are zero."""
+    """Return the inertia (3, 3) of its six moments; products that the file leaves out are zero."""
     xx, yy, zz = (inertia.number(name) for name in ("ixx", "iyy", "izz"))
     xy, xz, yz = (inertia.number(name, 0.0) for name in ("ixy", "ixz", "iyz"))
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

@@ -25,7 +25,7 @@ RANK = 1e-9  # of the largest singular value: directions below it change nothing
 
 
 def frames_of(model: Any, data: Any, number: int) -> tuple[tuple[int, Pose], tuple[int, Pose]]:
-    """Bodies of a connect or weld and the frames on them, in the world, that are to coincide, at the pose of ``data``.
+    """Return the bodies of a connect or weld, and their frames, world, that must coincide, at the pose of ``data``.
 
     For a connect only their origins coincide.
     """
@@ -101,15 +101,15 @@ def redundant_slides(model: Any, joints: Sequence[int], fixed: Collection[int]) 
         if joint >= 0 and model.jnt_type[joint] == JOINT_SLIDE:
             run.append(joint)
             continue
-        kept: list[np.ndarray] = []
+        directions: list[np.ndarray] = []
         free = {one: _is_free(model, one) for one in run}
         for one in sorted(run, key=lambda one: free[one]):
             axis = model.jnt_axis[one] / np.linalg.norm(model.jnt_axis[one])
-            for other in kept:
+            for other in directions:
                 axis = axis - (axis @ other) * other
             size = np.linalg.norm(axis)
             if size > INDEPENDENT:
-                kept.append(axis / size)
+                directions.append(axis / size)
             elif free[one]:
                 left_out.append(one)
         run = []

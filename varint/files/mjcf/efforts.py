@@ -27,7 +27,7 @@ OPEN = 1e-12  # of a coupling at the start
 
 
 def numbers(values: Iterable[float]) -> str:
-    """Numbers as text, to the same bits."""
+    """Return numbers as text that reads back to the same bits."""
     return " ".join(repr(float(value)) for value in values)
 
 
@@ -49,14 +49,14 @@ class Efforts:
         self.springs: dict[str, list[float]] = {}  # of a part: stiffness, that times rest, damping
 
     def take(self) -> None:
-        """All forces."""
+        """Represent all forces."""
         for force in self.mechanism.forces:
             why = self._taken(force)
             if why is not None:
                 self.refused.append(f"force '{force.name}', a {type(force).__name__}{why}")
 
     def _taken(self, force: Force) -> str | None:
-        """The reason why it is refused; None if it is represented."""
+        """Return why a force cannot be represented; None if it is."""
         if isinstance(force, Coupled):
             return self._coupled(force)
         if isinstance(force, AlongCoordinate):
@@ -67,7 +67,7 @@ class Efforts:
         return ""
 
     def _part(self, joint: str, coordinate: int) -> TreePart | None:
-        """The hinge or slide of a coordinate."""
+        """Return the hinge or slide of a coordinate, or None."""
         parts = (part for part in self.parts.get(joint, ()) if part.kind != "ball")
         return next((part for part in parts if part.first == coordinate), None)
 
@@ -113,7 +113,7 @@ class Efforts:
         return None
 
     def _coupled(self, force: Coupled) -> str | None:
-        """Equalities of two joints, or of a fixed tendon."""
+        """Add the equality of two joints, or of a fixed tendon; return as `_taken`."""
         coordinates: Mapping[str, np.ndarray] = {}
         if self.mechanism.start:
             coordinates = self.mechanism.coordinates(self.mechanism.state())
@@ -125,15 +125,15 @@ class Efforts:
             if None in parts or abs(held) > OPEN:
                 return " of what is no hinge or slide, or of a sum that is not zero at the start"
             names = [quoteattr(part.name) for part in parts if part is not None]
-            own = quoteattr(force.name if not number else f"{force.name} {number + 1}")
+            quoted_name = quoteattr(force.name if not number else f"{force.name} {number + 1}")
             if len(terms) == 2:
                 ratio = numbers([0.0, -terms[1][2] / terms[0][2], 0.0, 0.0, 0.0])
-                line = f'<joint name={own} joint1={names[0]} joint2={names[1]} polycoef="{ratio}"/>'
+                line = f'<joint name={quoted_name} joint1={names[0]} joint2={names[1]} polycoef="{ratio}"/>'
             else:
                 pairs = zip(names, terms, strict=True)
                 listed = "".join(f'<joint joint={name} coef="{numbers([term[2]])}"/>' for name, term in pairs)
-                self.tendon.append(f"<fixed name={own}>{listed}</fixed>")
-                line = f"<tendon name={own} tendon1={own}/>"
+                self.tendon.append(f"<fixed name={quoted_name}>{listed}</fixed>")
+                line = f"<tendon name={quoted_name} tendon1={quoted_name}/>"
             self.equality.append(line)
         return None
 

@@ -11,7 +11,7 @@ FROM_FILES = ("mesh", "gmsh")  # types of <flexcomp>
 
 
 def shape_plugins(whole: XMLElement, by_geoms: bool) -> set[int]:
-    """Ids of the elements of plugins that make the meshes of shapes, where a mass depends on one; else none.
+    """Return the ids of the plugin elements that make meshes of shapes with mass; empty if no mass depends on them.
 
     ``by_geoms``: whether inertias are those of geoms throughout.
     """
@@ -24,18 +24,18 @@ def shape_plugins(whole: XMLElement, by_geoms: bool) -> set[int]:
         needed |= bool(of_sdf) and body.tag == "body" and (by_geoms or not any(body.all("inertial")))
     if not needed:
         return set()
-    kept: set[int] = set()
+    ids: set[int] = set()
     instances = set()
     for extension in whole.all("extension"):
-        own = [one for one in extension.all("plugin") if one.attributes.get("plugin", "").startswith(OF_SHAPES)]
-        instances |= {part.attributes.get("name", "") for one in own for part in one.all("instance")}
-        kept |= {id(one) for one in [extension, *own]}
+        plugins = [one for one in extension.all("plugin") if one.attributes.get("plugin", "").startswith(OF_SHAPES)]
+        instances |= {part.attributes.get("name", "") for one in plugins for part in one.all("instance")}
+        ids |= {id(one) for one in [extension, *plugins]}
     meshes = [mesh for asset in whole.all("asset") for mesh in asset.all("mesh")]
     for plugin in [plugin for shape in [*meshes, *shapes] for plugin in shape.all("plugin")]:
         name, instance = plugin.attributes.get("plugin", ""), plugin.attributes.get("instance", "")
         if name.startswith(OF_SHAPES) or instance in instances:
-            kept.add(id(plugin))
-    return kept
+            ids.add(id(plugin))
+    return ids
 
 
 def bound_divisions(mesh: XMLElement) -> None:

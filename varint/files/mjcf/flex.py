@@ -63,7 +63,7 @@ class Flex:
 
 
 def flexes_of(model: Any, data: Any, source: Any, elasticity: Sequence[Elasticity], notes: ImportNotes) -> list[Flex]:
-    """The flexible bodies of a model at the pose of ``data``, with notes on what they become.
+    """Return the flexible bodies of a model at the pose of ``data``, with notes on what they become.
 
     Raises MechanismError if an active `connect` or `weld` holds one of their vertices.
     """
@@ -78,11 +78,11 @@ def flexes_of(model: Any, data: Any, source: Any, elasticity: Sequence[Elasticit
     for number in range(model.nflex):
         name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_FLEX, number) or f"flex {number}"
         flexes.append(_flex(model, data, number, name, source.at("flex", name), elasticity))
-    own = {body: flex for flex in flexes for body in flex.own}
+    flex_of_body = {body: flex for flex in flexes for body in flex.own}
     active = [] if is_off(model, "EQUALITY") else np.flatnonzero(model.eq_active0).tolist()
     for number in active:
         if model.eq_type[number] not in EQ_FLEXES and model.eq_objtype[number] == mujoco.mjtObj.mjOBJ_BODY:
-            of = own.get(int(model.eq_obj1id[number]), own.get(int(model.eq_obj2id[number])))
+            of = flex_of_body.get(int(model.eq_obj1id[number]), flex_of_body.get(int(model.eq_obj2id[number])))
             if of is not None:
                 raise of.at.wrong(
                     f"a connect or weld holds a vertex of flexible body '{of.name}': only a <pin> can, to the body that"
@@ -110,9 +110,11 @@ def _flex(model: Any, data: Any, number: int, name: str, at: XMLElement, elastic
         on = model.flex_nodebodyid[node : node + int(model.flex_nodenum[number])]
     else:
         on = model.flex_vertbodyid[first : first + count]
-    own = [int(body) for body in np.unique(on) if _is_vertex(model, int(body)) and np.count_nonzero(on == body) == 1]
+    vertex_bodies = [
+        int(body) for body in np.unique(on) if _is_vertex(model, int(body)) and np.count_nonzero(on == body) == 1
+    ]
     vertices = data.flexvert_xpos[first : first + count].copy()
-    flex = Flex(number, name, at, "", "", vertices, on.astype(np.int64), own, edges)
+    flex = Flex(number, name, at, "", "", vertices, on.astype(np.int64), vertex_bodies, edges)
     if model.flex_dim[number] == 3:
         start = int(model.flex_elemdataadr[number])
         elements = model.flex_elem[start : start + 4 * int(model.flex_elemnum[number])].reshape(-1, 4).astype(np.int64)
@@ -139,13 +141,13 @@ def _is_vertex(model: Any, body: int) -> bool:
 
 
 def _kind(model: Any, flex: Flex, elasticity: Sequence[Elasticity]) -> tuple[str, str]:
-    """Kind that a flexible body becomes, or why it becomes nothing."""
+    """Return the kind that a flexible body becomes, and why it becomes nothing."""
     number, dim = flex.number, int(model.flex_dim[flex.number])
-    kept = set()
+    equalities = set()
     if not is_off(model, "EQUALITY"):
         active = np.flatnonzero(model.eq_active0 & np.isin(model.eq_type, EQ_FLEXES))
-        kept = {int(model.eq_type[one]) for one in active if model.eq_obj1id[one] == number}
-    own = elasticity[number] if elasticity else None
+        equalities = {int(model.eq_type[one]) for one in active if model.eq_obj1id[one] == number}
+    constants = elasticity[number] if elasticity else None
     stiff = bool(model.flex_edgestiffness[number])
     pinned = len(flex.on) - len(flex.own)
     if not flex.own or any(model.body_jntnum[body] and body not in flex.own for body in _bodies_on(model, flex)):
@@ -153,29 +155,29 @@ def _kind(model: Any, flex: Flex, elasticity: Sequence[Elasticity]) -> tuple[str
             "",
             "no vertex is free, or one is neither pinned nor alone on a body of three slides that carries nothing else",
         )
-    if (stiff or own is None or own.young) and any(is_off(model, what) for what in ("SPRING", "DAMPER")):
+    if (stiff or constants is None or constants.young) and any(is_off(model, kind) for kind in ("SPRING", "DAMPER")):
         return "", "<option> switches springs or dampers off"
-    if own is None:
+    if constants is None:
         return "", "an MjModel does not hold its elasticity: load the file, or the MjSpec"
     if _bends(model, number):
         return "", "it has bending stiffness or plasticity, which are not read"
-    if own.young and not (kept or stiff) and dim == 3 and not model.flex_interp[number]:
+    if constants.young and not (equalities or stiff) and dim == 3 and not model.flex_interp[number]:
         return ELASTIC, ""
-    if own.young:
+    if constants.young:
         return (
             "",
             "its Young's modulus is read only for a solid that has no interpolation, no stiff edges and no equality",
         )
-    if kept == {EQ_FLEX_STRAIN} and model.flex_interp[number] and model.flex_nodenum[number] == 8 and pinned < 2:
+    if equalities == {EQ_FLEX_STRAIN} and model.flex_interp[number] and model.flex_nodenum[number] == 8 and pinned < 2:
         return RIGID, ""
     if model.flex_interp[number]:
         return (
             "",
             "its dof= interpolates: single cells with flexstrain alone and at most one pinned corner are read",
         )
-    if kept == {EQ_FLEX}:
+    if equalities == {EQ_FLEX}:
         return (RODS if dim == 1 and len(flex.edges) <= MOST_RODS else STIFF_NET), ""
-    if not kept and stiff:
+    if not equalities and stiff:
         return NET, ""
     return (
         "",
@@ -205,7 +207,7 @@ def _mass(model: Any, flex: Flex) -> float:
 
 
 def _what(model: Any, flex: Flex, elasticity: Sequence[Elasticity]) -> str:
-    """Words on what a flexible body becomes."""
+    """Return in words what replaces a flexible body."""
     if flex.kind == RODS:
         rods = int(np.count_nonzero(np.diff(flex.on[flex.edges])))
         return (

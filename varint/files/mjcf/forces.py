@@ -72,10 +72,10 @@ class MJCFForces:
         self.joints: list[Joint] = []
 
     def added_to(self, mechanism: Mechanism, flexes: Sequence[Flex], elasticity: Sequence[Elasticity]) -> Mechanism:
-        """The mechanism with all of it, flexible bodies among it, and its report."""
+        """Return the mechanism with the forces of the model, flexible bodies included, and its report."""
         self.mechanism = mechanism
-        own = {body for flex in flexes for body in flex.own}
-        names = ["" if body in own else self.body_named(body) for body in range(self.m.nbody)]
+        flex_bodies = {body for flex in flexes for body in flex.own}
+        names = ["" if body in flex_bodies else self.body_named(body) for body in range(self.m.nbody)]
         forces = [*mechanism.forces, *self._rotors(), *self._dampers(), *self._weights()]
         if not is_off(self.m, "EQUALITY"):
             forces += self._equalities()
@@ -95,7 +95,7 @@ class MJCFForces:
     # ------------------------------------------------------------------------------------------------- joints
 
     def _rotors(self) -> Iterator[Force]:
-        """Bodies in place of armatures: each turns about itself at the rate of the joint and adds just that inertia."""
+        """Yield couplings to rotors, which replace armatures: each turns about itself at the rate of the joint."""
         m = self.m
         for joint in range(m.njnt):
             dof, name = int(m.jnt_dofadr[joint]), str(m.joint(joint).name)
@@ -115,7 +115,7 @@ class MJCFForces:
             yield Coupling(rotor, terms=[(tie, number, 1.0), (rotor, 0, -1.0)])
 
     def _dampers(self) -> Iterator[Force]:
-        """Dampers of joints with several axes."""
+        """Yield the dampers of joints with several axes."""
         m = self.m
         for joint in np.flatnonzero((m.jnt_type == JOINT_FREE) | (m.jnt_type == JOINT_BALL)):
             dof, name = int(m.jnt_dofadr[joint]), str(m.joint(joint).name)
@@ -141,7 +141,7 @@ class MJCFForces:
                     yield JointDamper(f"damping of {name} {number}", joint=name, coordinate=number, damping=damping)
 
     def _weights(self) -> Iterator[Force]:
-        """Against the weight of bodies with gravcomp."""
+        """Yield forces against the weight of bodies with gravcomp."""
         m, size = self.m, float(np.linalg.norm(self.mechanism.gravity))
         for body in np.flatnonzero(m.body_gravcomp):
             name = str(m.body(body).name)
@@ -156,7 +156,7 @@ class MJCFForces:
     # ------------------------------------------------------------------------------------------------- tendons
 
     def _terms(self, tendon: int) -> list[tuple[int, float]] | None:
-        """Joints of a fixed tendon with their factors, without those that are fixed; None of a spatial one."""
+        """Return the moving joints of a fixed tendon with their factors; None for a spatial tendon."""
         m, wraps = self.m, wraps_of(self.m, tendon)
         if m.wrap_type[wraps[0]] != WRAP_JOINT:
             return None
@@ -164,7 +164,7 @@ class MJCFForces:
         return [(joint, factor) for joint, factor in terms if joint in self.places and factor]
 
     def _equalities(self) -> Iterator[Force]:
-        """Couplings of fixed tendons."""
+        """Yield the couplings of fixed tendons."""
         m = self.m
         others = set(m.eq_type.tolist()) - {EQ_CONNECT, EQ_WELD, EQ_JOINT, *EQ_FLEXES}
         for number, name, at in active_equalities(m, self.source, self.notes, others):
@@ -174,11 +174,11 @@ class MJCFForces:
             tendons = [int(m.eq_obj1id[number]), int(m.eq_obj2id[number])]
             sums = [self._terms(tendon) for tendon in tendons if tendon >= 0]
             if constant or any(higher) or any(terms is None for terms in sums):
-                what = "of spatial tendons" if None in sums else f"with polycoef {m.eq_data[number, :5].tolist()}"
+                kind = "of spatial tendons" if None in sums else f"with polycoef {m.eq_data[number, :5].tolist()}"
                 defect = at.wrong(
-                    f"equality '{name}' {what} is not held: fixed tendons, and polycoef of a slope alone, are"
+                    f"equality '{name}' {kind} is not held: fixed tendons, and polycoef of a slope alone, are"
                 )
-                change = f"equality '{name}' {what}: left out, its joints move without it"
+                change = f"equality '{name}' {kind}: left out, its joints move without it"
                 self.notes.mend(defect, change, at.line, at.path)
                 continue
             factors: dict[int, float] = {}
@@ -196,9 +196,9 @@ class MJCFForces:
         for tendon in range(m.ntendon):
             name = str(m.tendon(tendon).name)
             at, terms = self.source.at("tendon", name), self._terms(tendon)
-            for what in ("frictionloss", "armature"):
-                if getattr(m, f"tendon_{what}")[tendon]:
-                    self.notes.not_understood(f"{what} of tendon '{name}'", at.line, at.path)
+            for property_name in ("frictionloss", "armature"):
+                if getattr(m, f"tendon_{property_name}")[tendon]:
+                    self.notes.not_understood(f"{property_name} of tendon '{name}'", at.line, at.path)
             stiffness = 0.0 if is_off(m, "SPRING") else float(m.tendon_stiffness[tendon])
             damping = 0.0 if is_off(m, "DAMPER") else float(m.tendon_damping[tendon])
             limited = bool(m.tendon_limited[tendon]) and not is_off(m, "LIMIT")
@@ -222,7 +222,7 @@ class MJCFForces:
         effort: tuple[float, float],
         limited: bool,
     ) -> Iterator[Force]:
-        """Force of a fixed tendon of one joint: along its coordinate."""
+        """Yield the forces of a fixed tendon of one joint, along its coordinate."""
         m, (joint, factor), (stiffness, damping) = self.m, term, effort
         tie, number, zero = self.places[joint]
         along: dict[str, Any] = {"joint": tie, "coordinate": number}
@@ -241,7 +241,7 @@ class MJCFForces:
     def _spatial(
         self, tendon: int, name: str, at: XMLElement, effort: tuple[float, float], limited: bool
     ) -> Iterator[Force]:
-        """Over sites: a spring, or a cable where any length up to that of rest is slack."""
+        """Yield the forces of a tendon over sites: a spring, or a cable that is slack up to its rest length."""
         m, (stiffness, damping), wraps = self.m, effort, wraps_of(self.m, tendon)
         if any(m.wrap_type[wrap] != WRAP_SITE for wrap in wraps):
             yield from wrapped_tendon(self, tendon, name, at, effort)
@@ -274,7 +274,7 @@ class MJCFForces:
         self.notes.read(f"tendon '{name}' over sites", at.line, at.path)
 
     def body_named(self, body: int) -> str:
-        """The body that one of the model is part of."""
+        """Return the name of the body that a body of the model is part of."""
         return WORLD if body == 0 else self.notes.body_of[str(self.m.body(body).name)]
 
     def site_point(self, site: int) -> np.ndarray:
@@ -304,9 +304,9 @@ class MJCFForces:
             if not of_joint or not plain or joint not in self.places:
                 self.notes.not_understood(f"actuator '{name}' <{at.tag}>", at.line, at.path)
                 continue
-            for what in ("armature", "damping"):
-                if np.any(getattr(m, f"actuator_{what}", np.zeros(m.nu))[number]):
-                    self.notes.not_understood(f"{what} of actuator '{name}'", at.line, at.path)
+            for property_name in ("armature", "damping"):
+                if np.any(getattr(m, f"actuator_{property_name}", np.zeros(m.nu))[number]):
+                    self.notes.not_understood(f"{property_name} of actuator '{name}'", at.line, at.path)
             if m.actuator_forcelimited[number] or m.actuator_ctrllimited[number] or m.jnt_actfrclimited[joint]:
                 bounded.append(at)
             yield from self._driven(name, at, number, joint, float(control[number]))
@@ -320,7 +320,7 @@ class MJCFForces:
         return self.source.at("tendon", str(self.m.tendon(tendon).name))
 
     def _driven(self, name: str, at: XMLElement, number: int, joint: int, control: float) -> Iterator[Force]:
-        """The forces of an actuator whose effort is affine in control, length and rate, at a control that stays."""
+        """Yield the forces of an actuator whose effort is affine in control, length and rate, at a constant control."""
         m, (tie, coordinate, zero) = self.m, self.places[joint]
         gear, along = float(m.actuator_gear[number, 0]), {"joint": tie, "coordinate": coordinate}
         affine = [float(one) for one in m.actuator_biasprm[number, :3]] if m.actuator_biastype[number] else [0.0] * 3
@@ -358,7 +358,7 @@ class MJCFForces:
     # ------------------------------------------------------------------------------------------------- start
 
     def _started(self, mechanism: Mechanism) -> Mechanism:
-        """The mechanism with the first <key> as its start, where its loops can be closed there."""
+        """Return the mechanism with the first <key> as its start, where its loops can be closed there."""
         m = self.m
         if not m.nkey:
             return self._within_limits(mechanism)
@@ -377,7 +377,7 @@ class MJCFForces:
         return started
 
     def _within_limits(self, mechanism: Mechanism) -> Mechanism:
-        """The mechanism with what its start does not name at zero, where it can be: a rotor must not move the rest."""
+        """Return the mechanism with coordinates outside its start at zero, if it closes: rotors must not move it."""
         if not mechanism.start:
             return mechanism
         zero = {joint.name: np.zeros(joint.dof) for joint in self.mechanism.joints if joint.dof}
@@ -389,7 +389,7 @@ class MJCFForces:
         return started
 
     def _of_key(self) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-        """Coordinates and rates of the first key, by joints."""
+        """Return the coordinates and rates of the first <key>, by joints."""
         m, qpos, qvel = self.m, self.m.key_qpos[0], self.m.key_qvel[0]
         coordinates: dict[str, np.ndarray] = {}
         rates: dict[str, np.ndarray] = {}
@@ -415,7 +415,7 @@ class MJCFForces:
                 vector = np.append(qpos[place : place + 3] - self.rest.xpos[body], vector)
                 change = np.append(qvel[dof : dof + 3], change)
             size = self.mechanism.joint(tie).dof
-            own = slice(number, number + change.size)
-            coordinates.setdefault(tie, np.zeros(size))[own] = vector
-            rates.setdefault(tie, np.zeros(size))[own] = change
+            entries = slice(number, number + change.size)
+            coordinates.setdefault(tie, np.zeros(size))[entries] = vector
+            rates.setdefault(tie, np.zeros(size))[entries] = change
         return coordinates, {name: rate for name, rate in rates.items() if rate.any()}

@@ -26,39 +26,39 @@ class ModelSource:
         }
 
     def at(self, group: str, name: str) -> XMLElement:
-        """The element of a name, without a line."""
+        """Return the element of a name, without a line."""
         return self.elements.get((group, name), self.root)
 
     @property
     def joint_names(self) -> set[str]:
-        """Names of joints."""
+        """Return names of joints."""
         return {name for group, name in self.elements if group == "joint"}
 
 
-def is_model(given: object) -> bool:
-    """Whether an object is an MjSpec or an MjModel, by its class's name: MuJoCo may not be installed."""
-    kind = type(given)
+def is_model(candidate: object) -> bool:
+    """Return whether an object is an MjSpec or an MjModel, by its class's name: MuJoCo may not be installed."""
+    kind = type(candidate)
     return kind.__name__ in ("MjSpec", "MjModel") and kind.__module__.partition(".")[0] == "mujoco"
 
 
-def compiled_model(given: Any) -> tuple[Any, str]:
-    """The MjModel of an MjSpec or MjModel, with names for all parts, and the model's name. Raises FileError."""
-    if type(given).__name__ == "MjSpec":
-        spec, name = given.copy(), str(given.modelname)
+def compiled_model(model_or_spec: Any) -> tuple[Any, str]:
+    """Return the MjModel of an MjSpec or MjModel, with names for all parts, and its name. Raises FileError."""
+    if type(model_or_spec).__name__ == "MjSpec":
+        spec, name = model_or_spec.copy(), str(model_or_spec.modelname)
         _name_parts(spec)
         try:
             return spec.compile(), name
         except (ValueError, TypeError, RuntimeError) as problem:
             raise FileError(f"MuJoCo's compiler says: {' '.join(str(problem).split())}") from None
     for group, size in NAMED.items():
-        for number in range(getattr(given, size)):
-            if not getattr(given, group)(number).name:
+        for number in range(getattr(model_or_spec, size)):
+            if not getattr(model_or_spec, group)(number).name:
                 raise ArgumentError(f"{group} {number} of the MjModel has no name: name it, or give the MjSpec")
-    return given, given.names[: given.names.index(b"\0")].decode()
+    return model_or_spec, model_or_spec.names[: model_or_spec.names.index(b"\0")].decode()
 
 
 def _name_parts(spec: Any) -> None:
-    """Name what has no name in an MjSpec, in place."""
+    """Name the unnamed parts of an MjSpec, in place."""
     lists = {"body": spec.bodies, "joint": spec.joints, "tendon": spec.tendons, "actuator": spec.actuators}
     for group, parts in (*lists.items(), ("equality", spec.equalities)):
         taken = {part.name for part in parts}
@@ -75,5 +75,5 @@ def _name_parts(spec: Any) -> None:
 
 
 def notes_of(name: str, repair: bool) -> ImportNotes:
-    """Notes on a model without a file."""
+    """Return notes on a model without a file."""
     return ImportNotes(Path(name or "mujoco"), repair)

@@ -38,20 +38,20 @@ class Places(Protocol):
     notes: ImportNotes
 
     def body_named(self, body: int) -> str:
-        """The body that one of the model is part of."""
+        """Return the name of the body that a body of the model is part of."""
 
     def site_point(self, site: int) -> np.ndarray:
-        """Place of a site, m, world."""
+        """Return the place of a site, m, world."""
 
 
 def wraps_of(m: Any, tendon: int) -> range:
-    """Numbers of the parts of a tendon's path."""
+    """Return the numbers of the parts of a tendon's path."""
     first = int(m.tendon_adr[tendon])
     return range(first, first + int(m.tendon_num[tendon]))
 
 
 def path_of(places: Places, tendon: int, at: XMLElement) -> list[Entry]:
-    """The path of a spatial tendon. Raises MechanismError where a point lies in a surface of another body."""
+    """Return the path of a spatial tendon. Raises MechanismError where a point lies in a surface of another body."""
     m = places.m
     path: list[Entry] = []
     for wrap in wraps_of(m, tendon):
@@ -85,7 +85,7 @@ def _around(places: Places, geom: int, site: int, kind: int) -> Around:
 
 
 def _inside(places: Places, path: list[Entry], n: int, at: XMLElement) -> bool:
-    """Whether a point beside surface n is fixed within it: MuJoCo then takes the straight line."""
+    """Return whether a point beside surface n is fixed within it: MuJoCo then takes the straight line."""
     around = path[n]
     assert isinstance(around, Around)
     surface = around.surface
@@ -101,7 +101,7 @@ def _inside(places: Places, path: list[Entry], n: int, at: XMLElement) -> bool:
 def wrapped_tendon(
     places: Places, tendon: int, name: str, at: XMLElement, effort: tuple[float, float]
 ) -> Iterator[Force]:
-    """The spring and the damper of a tendon that wraps around surfaces or pulleys; effort: stiffness, damping."""
+    """Yield the spring and the damper of a tendon around surfaces or pulleys; ``effort``: stiffness, damping."""
     m, (stiffness, damping) = places.m, effort
     try:
         path = path_of(places, tendon, at)
@@ -133,7 +133,7 @@ def _moves(path: list[Entry]) -> bool:
 
 
 def is_muscle(m: Any, actuator: int) -> bool:
-    """Whether an actuator is a muscle along a tendon, as MuJoCo's <muscle> makes it."""
+    """Return whether an actuator is a muscle along a tendon, as MuJoCo's <muscle> makes it."""
     return bool(
         m.actuator_trntype[actuator] == TRN_TENDON
         and m.actuator_gaintype[actuator] == GAIN_MUSCLE
@@ -147,7 +147,7 @@ def is_muscle(m: Any, actuator: int) -> bool:
 def muscle(
     places: Places, actuator: int, name: str, at: XMLElement, control: float, tendon_at: Callable[[int], XMLElement]
 ) -> Iterator[Force]:
-    """The muscle of an actuator, at a control that stays."""
+    """Yield the muscle of an actuator, at a constant control."""
     m, notes = places.m, places.notes
     tendon = int(m.actuator_trnid[actuator, 0])
     low, high = (float(bound) for bound in m.actuator_lengthrange[actuator])

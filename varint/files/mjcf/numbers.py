@@ -19,7 +19,7 @@ SHAPES = {0: "plane", 2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 
 
 
 def is_off(model: Any, name: str) -> bool:
-    """Whether <option> takes a kind of effort out, as "GRAVITY"."""
+    """Return whether <option> disables a kind of effort, such as "GRAVITY"."""
     import mujoco
 
     bit = getattr(mujoco.mjtDisableBit, f"mjDSBL_{name}", None)
@@ -29,7 +29,7 @@ def is_off(model: Any, name: str) -> bool:
 def active_equalities(
     model: Any, source: Any, notes: ImportNotes, kinds: Container[int]
 ) -> Iterator[tuple[int, str, XMLElement]]:
-    """Number, name and place in the file of each equality of these ``kinds``; notes those that are not active."""
+    """Yield number, name and element of each active equality of these ``kinds``; note the inactive ones."""
     for number, kind in enumerate(model.eq_type.tolist()):
         if kind not in kinds:
             continue

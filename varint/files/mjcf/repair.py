@@ -50,7 +50,7 @@ def mend_model(whole: XMLElement, by_geoms: bool, notes: ImportNotes) -> None:
 
 
 def _made_local(whole: XMLElement) -> str:
-    """Take the frames of all bodies to the world's, in which everything else is given; returns the change, in words.
+    """Express the frames of all bodies in the world, as the rest of the file; return the change, in words.
 
     The frame of a body has no influence on its motion: geoms, joints, sites and inertias place all that does.
     """
@@ -86,8 +86,8 @@ def _mend_tendons(whole: XMLElement, notes: ImportNotes) -> None:
     ]
     names = {one.attributes.get("name", "") for _, one in gone} - {""}
     for _, tendon in gone:
-        what = f"fixed tendon '{_name(tendon)}' of a ball or free joint, which is no hinge or slide"
-        notes.mend(tendon.error(f"{what}: leave it out"), f"{what}: left out", tendon.line, tendon.path)
+        tendon_text = f"fixed tendon '{_name(tendon)}' of a ball or free joint, which is no hinge or slide"
+        notes.mend(tendon.error(f"{tendon_text}: leave it out"), f"{tendon_text}: left out", tendon.line, tendon.path)
     for section in whole.all("equality", "actuator"):
         for one in section.children:
             of = next((one.attributes[key] for key in OF_TENDONS if one.attributes.get(key) in names), "")
@@ -105,7 +105,7 @@ def _take_out(pairs: list[tuple[XMLElement, XMLElement]]) -> None:
 
 
 def _inside(whole: XMLElement) -> Iterator[tuple[XMLElement, XMLElement]]:
-    """Each element of the bodies, of equalities and of keyframes, after the one that it is in."""
+    """Yield each element of the bodies, equalities and keyframes after its parent, as (parent, element)."""
     waiting = [*whole.all("worldbody", "equality", "keyframe")][::-1]
     while waiting:
         parent = waiting.pop()

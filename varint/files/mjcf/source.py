@@ -96,20 +96,20 @@ class MJCFSource:
         self.text = "\n".join(self.lines)
 
     def at(self, group: str, name: str) -> XMLElement:
-        """The element of a name; of copies that <replicate> makes the one that it copies."""
+        """Return the element of a name; for a copy made by <replicate> the original."""
         while name and (group, name) not in self.named:
             name = name[:-1]
         return self.named.get((group, name), self.root)
 
     @property
     def joint_names(self) -> set[str]:
-        """Names of joints."""
+        """Return names of joints."""
         return {name for group, name in self.named if group == "joint"}
 
     # ------------------------------------------------------------------------------------------------ includes
 
     def _flat(self, element: XMLElement, above: tuple[Path, ...]) -> Iterator[XMLElement]:
-        """Its children, those of included files in place of each <include>."""
+        """Yield the children of an element, with those of included files in place of each <include>."""
         for child in element.children:
             if child.tag == "include":
                 path = self._included(child)
@@ -134,7 +134,7 @@ class MJCFSource:
         return file
 
     def _found(self, candidates: list[Path]) -> Path | None:
-        """The first that is a file inside the folders that may be read."""
+        """Return the first path that is a file inside the folders that may be read, or None."""
         for path in candidates:
             try:
                 inside = path.resolve()
@@ -147,7 +147,7 @@ class MJCFSource:
     # ------------------------------------------------------------------------------------------------- meshes
 
     def _mesh_folders(self, whole: XMLElement) -> list[Path]:
-        """The folders in which files of meshes are looked for."""
+        """Return the folders that are searched for mesh files."""
         folders = [
             of.attributes[key]
             for of in whole.all("compiler")
@@ -179,7 +179,10 @@ class MJCFSource:
     # ------------------------------------------------------------------------------------------------- the text
 
     def _write(self, element: XMLElement, body: XMLElement | None, group: str, copies: int) -> None:
-        """Lines of an element and what is in it; ``body``: that it is in; ``group``: what it is one of, or ""."""
+        """Append the lines of an element and its content.
+
+        ``body``: its body; ``group``: its group of named parts, or "".
+        """
         tag = element.tag
         if tag in REFUSED:
             raise self._unread(element, REFUSED[tag])
@@ -218,9 +221,9 @@ class MJCFSource:
 
     def _unread(self, element: XMLElement, advice: str) -> MechanismError:
         name = element.attributes.get("name", "")
-        what = f"<{element.tag}>{f' {name!r}' if name else ''}"
+        subject = f"<{element.tag}>{f' {name!r}' if name else ''}"
         builtin = " with builtin=" if element.tag == "mesh" else ""
-        return element.wrong(f"{what}{builtin} is not read: {advice}")
+        return element.wrong(f"{subject}{builtin} is not read: {advice}")
 
     def _expand(self, element: XMLElement, copies: int) -> None:
         """Let MuJoCo's compiler make what an element stands for. Raises MechanismError without repair, FileError."""
@@ -244,8 +247,8 @@ class MJCFSource:
         if tag == "model":
             self._submodel(element)
         elif tag == "attach" and of.get("model") in self.models:
-            for (group, own), part in self.models[of["model"]].named.items():
-                self.named.setdefault((group, of.get("prefix", "") + own), part)
+            for (group, part_name), part in self.models[of["model"]].named.items():
+                self.named.setdefault((group, of.get("prefix", "") + part_name), part)
 
     def _submodel(self, element: XMLElement) -> None:
         """Read the file of a <model>, which the compiler gets by another name."""
@@ -269,11 +272,11 @@ class MJCFSource:
 
     def _repair(self, element: XMLElement, body: XMLElement) -> None:
         """Change the moments of an <inertial> that no body has, which the compiler refuses, to the nearest possible."""
-        own = element.attributes
-        if "fullinertia" in own:
+        attributes = element.attributes
+        if "fullinertia" in attributes:
             xx, yy, zz, xy, xz, yz = element.numbers("fullinertia", 6)
             inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        elif "diaginertia" in own:
+        elif "diaginertia" in attributes:
             inertia = np.diag(element.numbers("diaginertia", 3))
         else:
             return
@@ -287,17 +290,17 @@ class MJCFSource:
             return
         moments, axes = np.linalg.eigh(nearest)
         moments[2] = min(moments[2], moments[0] + moments[1])  # which the compiler takes to the last digit
-        if "fullinertia" in own:
-            del own["fullinertia"]
-            own["quat"] = numbers(quat_from_matrix(axes * np.sign(np.linalg.det(axes))))
+        if "fullinertia" in attributes:
+            del attributes["fullinertia"]
+            attributes["quat"] = numbers(quat_from_matrix(axes * np.sign(np.linalg.det(axes))))
         else:
             moments = moments[np.argsort(np.argsort(np.diag(nearest)))]
-        own["diaginertia"] = numbers(moments)
+        attributes["diaginertia"] = numbers(moments)
         label = f"body '{_name_of(body)}'"
         self.notes.repaired(repair_text(label, inertia, nearest, mass), element.line, element.path)
 
     def _name(self, element: XMLElement, group: str, body: XMLElement | None) -> None:
-        """Its name, a new one where it has none."""
+        """Name an element that has no name, and register it."""
         if not element.attributes.get("name", ""):
             wanted = f"joint of {_name_of(body)}" if group == "joint" and body else element.tag
             name, number = wanted, 1
@@ -308,7 +311,10 @@ class MJCFSource:
         self.named.setdefault((group, element.attributes["name"]), element)
 
     def _without_mesh(self, element: XMLElement, body: XMLElement | None) -> bool:
-        """Whether it is a geom that cannot be compiled and carries no mass; an error if a mass may depend on it."""
+        """Return whether an element is a massless geom that cannot be compiled.
+
+        Raises MechanismError if it carries mass.
+        """
         attributes = element.attributes
         if element.tag == "mesh":
             return attributes.get("name", "") in self.missing
@@ -318,9 +324,9 @@ class MJCFSource:
         hfield = attributes.get("type") == "hfield" or "hfield" in attributes
         if not hfield and not sdf and attributes.get("mesh") not in self.missing:
             return False
-        what = f"shape '{attributes.get('mesh') or attributes.get('type', 'hfield')}' of '{_name_of(body)}'"
+        shape = f"shape '{attributes.get('mesh') or attributes.get('type', 'hfield')}' of '{_name_of(body)}'"
         if sdf and self.plugins and attributes.get("mesh") not in self.missing:
-            change = f"{what}, of an SDF: MuJoCo's compiler makes its mesh, for the mass; it touches nothing"
+            change = f"{shape}, of an SDF: MuJoCo's compiler makes its mesh, for the mass; it touches nothing"
             self.notes.repaired(change, element.line, element.path)
             return False
         if body.tag == "body" and (self.by_geoms or not any(body.all("inertial"))) and not hfield:
@@ -328,8 +334,8 @@ class MJCFSource:
             if sdf:
                 advice = "" if self.notes.repair else f", or load the file with {REPAIR}"
                 why = f"plugins are not run: give it an <inertial>{advice}"
-            raise element.wrong(f"{what} gives the body its mass, and {why}")
-        self.notes.approximated(f"{what} is left out", element.line, element.path)
+            raise element.wrong(f"{shape} gives the body its mass, and {why}")
+        self.notes.approximated(f"{shape} is left out", element.line, element.path)
         return True
 
 

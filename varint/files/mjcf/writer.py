@@ -19,11 +19,11 @@ from varint.model.joints.base import Joint
 from varint.model.rotation_vectors import quat_from_matrix
 from varint.model.state import State
 
-TOLD = 8  # of what is refused, in an error
+LISTED = 8  # of what is refused, in an error
 
 
 def save(mechanism: Mechanism, path: Path) -> None:
-    """Write it. Raises FileError that names what MJCF does not hold."""
+    """Write the mechanism as MJCF. Raises FileError that names the parts that MJCF cannot represent."""
     document = Document(mechanism, touching=True)
     if document.refused:
         raise FileError(f"cannot write '{path}': MJCF does not hold {listed(document.refused)}")
@@ -31,9 +31,9 @@ def save(mechanism: Mechanism, path: Path) -> None:
 
 
 def listed(refused: list[str]) -> str:
-    """The first of the ``refused`` in words, and how many more there are."""
-    more = len(refused) - TOLD
-    return "; ".join(refused[:TOLD]) + (f"; and {more} more" if more > 0 else "")
+    """Return the first of the ``refused`` in words, and the number of the others."""
+    more = len(refused) - LISTED
+    return "; ".join(refused[:LISTED]) + (f"; and {more} more" if more > 0 else "")
 
 
 class Document:
@@ -60,7 +60,7 @@ class Document:
     # ------------------------------------------------------------------------------------------------- the file
 
     def _lines(self) -> Iterator[str]:
-        """All of it."""
+        """Yield the lines of the document."""
         mechanism = self.mechanism
         efforts = Efforts(mechanism, self.parts, self.site)
         equality = [self._closure(joint) for joint in self.tree.closing if self.tree.closes(joint)]
@@ -87,10 +87,10 @@ class Document:
         yield "</mujoco>"
 
     def _hollow(self) -> list[str]:
-        """Collision shapes that others are inside of, which MJCF has none of."""
+        """Return the hollow collision shapes, in words: MJCF has none."""
         bodies = {WORLD: self.mechanism.ground} | {body.name: body.collision for body in self.mechanism.bodies}
-        found = [(name, type(shape).__name__) for name, shapes in bodies.items() for shape in shapes if shape.hollow]
-        return [f"the {kind} of body '{name}'" for name, kind in found] if self.touching else []
+        hollow = [(name, type(shape).__name__) for name, shapes in bodies.items() for shape in shapes if shape.hollow]
+        return [f"the {kind} of body '{name}'" for name, kind in hollow] if self.touching else []
 
     def _body(self, branch: Branch, indent: str) -> Iterator[str]:
         body, pose = self.mechanism.body(branch.body), self.pose[branch.body]
@@ -107,8 +107,8 @@ class Document:
             yield f"{indent}  <freejoint name={quoteattr(names[0] if names else f'{body.name} floats')}/>"
         for part in self.tree.parts_of(branch):
             at, axis = pose.R.T @ (part.point - pose.p), pose.R.T @ part.axes[:, 0]
-            given = ({"ref": numbers([part.reference])} if part.reference else {}) | part.given
-            attributes = "".join(f' {key}="{value}"' for key, value in given.items())
+            attributes_of = ({"ref": numbers([part.reference])} if part.reference else {}) | part.given
+            attributes = "".join(f' {key}="{value}"' for key, value in attributes_of.items())
             along = f' axis="{numbers(axis)}"' if part.kind != "ball" else ""
             name = quoteattr(part.name)
             yield f'{indent}  <joint name={name} type="{part.kind}" pos="{numbers(at)}"{along}{attributes}/>'
@@ -120,7 +120,7 @@ class Document:
         yield f"{indent}</body>"
 
     def site(self, body: str, point: np.ndarray, name: str) -> str:
-        """The name, quoted, of a new site of a body at a point of the world, in axes of the world."""
+        """Return the name, quoted, of a new site of a body at a point of the world, in axes of the world."""
         pose = self.pose[body]
         at, quat = pose.R.T @ (point - pose.p), quat_from_matrix(pose.R.T)
         lines = self.sites.setdefault(body, [])
@@ -128,7 +128,7 @@ class Document:
         return quoteattr(name)
 
     def _closure(self, joint: Joint) -> str:
-        """The line of what closes a loop."""
+        """Return the line of a closure of a loop."""
         tag, lines = ("weld" if isinstance(joint, Fixed) else "connect"), []
         for name, point, point_b in self.tree.held(joint):
             ends = ((joint.body_a, point, "a"), (joint.body_b, point_b, "b"))
@@ -139,13 +139,13 @@ class Document:
     # ------------------------------------------------------------------------------------------------- the start
 
     def _key(self) -> str:
-        """The state that the mechanism starts at."""
+        """Return the <key> of the mechanism's start."""
         qpos, qvel = self.coordinates(self.mechanism.state())
         controls = f' ctrl="{numbers(self.control)}"' if self.control else ""
         return f'<key name="start" qpos="{numbers(qpos)}" qvel="{numbers(qvel)}"{controls}/>'
 
     def coordinates(self, state: State) -> tuple[np.ndarray, np.ndarray]:
-        """MuJoCo's qpos and qvel of a closed ``state``."""
+        """Return MuJoCo's qpos and qvel of a closed ``state``."""
         parts = [part for _, each in self.tree.states(state) for part in each]
         empty = np.zeros(0)
         return np.concatenate([empty, *(p.q for p in parts)]), np.concatenate([empty, *(p.rate for p in parts)])

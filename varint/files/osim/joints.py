@@ -26,18 +26,18 @@ WIDE = {"BallJoint": Spherical, "FreeJoint": Free}
 
 
 def body_of_path(path: str) -> str:
-    """The last part of the path of a component."""
+    """Return the last part of the path of a component."""
     return path.strip().rstrip("/").rpartition("/")[2]
 
 
 def flag(at: XMLElement, tag: str, default: bool = False) -> bool:
-    """A child that is true or false."""
+    """Return whether a child says "true"; ``default`` if it is missing."""
     child = at.one(tag)
     return default if child is None else child.text.strip().lower() == "true"
 
 
 def offset(at: XMLElement, turn: str, shift: str) -> Pose:
-    """The pose in children of these names: body-fixed turns about x, y, z, rad, and a translation, m."""
+    """Return the pose in two children: body-fixed turns about x, y, z, rad, and a translation, m."""
     angles, p = (at.one(tag).own_numbers(3) if at.one(tag) else np.zeros(3) for tag in (turn, shift))  # type: ignore[union-attr]
     R = still()
     for axis, angle in zip((X, Y, Z), angles, strict=True):
@@ -56,7 +56,7 @@ class Move:
     rest: float = 0.0
 
     def pose(self, value: float) -> Pose:
-        """The pose after a motion by ``value``, rad or m."""
+        """Return the pose after a motion by ``value``, rad or m."""
         return turned_by(self.axis, value) if self.kind == TURN else Pose(np.eye(3), value * self.axis)
 
 
@@ -92,7 +92,7 @@ class OsimJoint:
         return [] if whole is None else whole.children
 
     def _frame(self, tag: str, frames: Mapping[str, XMLElement]) -> tuple[str, Pose]:
-        """Body of a frame, and the pose of the frame in it."""
+        """Return the body of a frame, and the pose of the frame in it."""
         name, pose = body_of_path(self.at.child(tag).text), still()
         for _ in range(len(frames) + 1):
             if name not in frames:
@@ -103,12 +103,12 @@ class OsimJoint:
         raise self.at.wrong(f"frames of joint '{self.name}' refer to one another")
 
     def value(self, coordinate: str, tag: str) -> float:
-        """A number of a coordinate of the joint."""
+        """Return a number of a coordinate of the joint."""
         child = self.coordinates[coordinate].one(tag)
         return 0.0 if child is None else child.own_number()
 
     def _move(self, kind: str, axis: np.ndarray, coordinate: str, slope: float = 1.0, rest: float = 0.0) -> Move:
-        """A motion; where its coordinate is locked, it stays."""
+        """Return a motion, constant where its coordinate is locked."""
         if coordinate not in self.coordinates:
             raise self.at.wrong(f"joint '{self.name}' has no coordinate '{coordinate}'")
         if flag(self.coordinates[coordinate], "locked"):
@@ -125,7 +125,7 @@ class OsimJoint:
         return [self._move(*move, names[k]) for move, k in zip(moves, numbers, strict=True)]
 
     def _custom(self) -> list[Move]:
-        """Translations along axes of the parent's frame, then turns about axes that those before them carry."""
+        """Return translations along axes of the parent's frame, then turns about axes carried by those before them."""
         listed = {each.attributes.get("name", ""): each for each in self.at.child("SpatialTransform").children}
         moves = []
         for kind, word in ((SLIDE, "translation"), (TURN, "rotation")):
@@ -148,22 +148,22 @@ class OsimJoint:
         return self._move(kind, axis / size, named[0], slope, rest)
 
     def _linear(self, at: XMLElement) -> tuple[float, float]:
-        """Slope and constant of the function of a <TransformAxis>."""
+        """Return the slope and the constant of the function of a <TransformAxis>."""
         functions = [each for each in at.children if each.tag not in ("axis", "coordinates")]
         if not functions:
             return 0.0, 0.0
-        found = linear(functions[0])
-        if found is None:
+        function = linear(functions[0])
+        if function is None:
             name, kind = at.attributes.get("name", at.tag), functions[0].tag
             raise at.wrong(
                 f"'{name}' of joint '{self.name}' is a {kind}: linear functions and constants are read. Put a"
                 " LinearFunction in its place"
             )
-        return found
+        return function
 
 
 def linear(at: XMLElement) -> tuple[float, float] | None:
-    """Slope and constant of a function; None where it is not linear."""
+    """Return the slope and the constant of a function; None if it is not linear."""
     if at.tag == "function" and at.children:
         return linear(at.children[0])
     if at.tag == "Constant":
@@ -177,10 +177,10 @@ def linear(at: XMLElement) -> tuple[float, float] | None:
         return (numbers[-2], numbers[-1]) if len(numbers) > 1 else (0.0, numbers[0])
     if at.tag == "MultiplierFunction":
         inner = at.one("function")
-        found = linear(inner) if inner is not None else None
+        line = linear(inner) if inner is not None else None
         scale = at.one("scale")
         factor = 1.0 if scale is None else scale.own_number()
-        return None if found is None else (factor * found[0], factor * found[1])
+        return None if line is None else (factor * line[0], factor * line[1])
     return None
 
 
@@ -196,19 +196,19 @@ class CoordinatePlaces:
     ratios: list[Ratio] = field(default_factory=list)
 
     def coupled(self, at: XMLElement, name: str) -> Ratio | None:
-        """The coupling of a <CoordinateCouplerConstraint>; None where it is not linear in one coordinate."""
+        """Return the coupling of a <CoordinateCouplerConstraint>; None if it is not linear in one coordinate."""
         function = at.one("coupled_coordinates_function")
-        found = linear(function.children[0]) if function is not None and function.children else None
+        line = linear(function.children[0]) if function is not None and function.children else None
         free = at.child("independent_coordinate_names").text.split()
         held = at.child("dependent_coordinate_name").text.strip()
-        if found is None or found[1] or len(free) != 1 or free[0] not in self.place or held not in self.place:
+        if line is None or line[1] or len(free) != 1 or free[0] not in self.place or held not in self.place:
             return None
         (tie, size), (other, other_size) = self.place[held], self.place[free[0]]
-        return Ratio(name, at, [(tie, 0, 1.0 / size), (other, 0, -found[0] / other_size)])
+        return Ratio(name, at, [(tie, 0, 1.0 / size), (other, 0, -line[0] / other_size)])
 
 
 def tie_of(joint: OsimJoint, poses: Mapping[str, Pose], coordinates: CoordinatePlaces, notes: ImportNotes) -> Tie:
-    """The joint in the world, at zero coordinates."""
+    """Return the joint in the world, at zero coordinates."""
     at, name, a, b = joint.at, joint.name, joint.parent, joint.child
     frame = poses[a] @ joint.before
     if at.tag in WIDE:
@@ -228,23 +228,25 @@ def tie_of(joint: OsimJoint, poses: Mapping[str, Pose], coordinates: CoordinateP
 
 
 def _add(joint: OsimJoint, move: Move, frame: Pose, parts: list[Tie], coordinates: CoordinatePlaces) -> None:
-    """Add the part of a joint that a motion is."""
+    """Add the part of a joint that performs a motion."""
     at, number = joint.at, len(parts)
     coordinate = move.coordinate or ""
     moving = sum(each.coordinate is not None for each in joint.moves)
-    own = joint.name if moving == 1 else f"{joint.name} {number}"
+    part_name = joint.name if moving == 1 else f"{joint.name} {number}"
     sign = math.copysign(1.0, move.slope)
     fields = {"point": frame.p.copy(), "axis": sign * frame.R @ move.axis}
-    what = "a turn" if move.kind == TURN else "a slide"
-    parts.append(Tie(own, what, at, joint.parent, joint.child, Revolute if move.kind == TURN else Prismatic, fields))
+    type_text = "a turn" if move.kind == TURN else "a slide"
+    parts.append(
+        Tie(part_name, type_text, at, joint.parent, joint.child, Revolute if move.kind == TURN else Prismatic, fields)
+    )
     size = abs(move.slope)
     coordinates.default[joint.name, number] = size * joint.value(coordinate, "default_value")
     if coordinate in coordinates.place:
         first, factor = coordinates.place[coordinate]
-        terms = [(own, 0, 1.0 / size), (first, 0, -1.0 / factor)]
-        coordinates.ratios.append(Ratio(f"{coordinate} of {own}", at, terms))
+        terms = [(part_name, 0, 1.0 / size), (first, 0, -1.0 / factor)]
+        coordinates.ratios.append(Ratio(f"{coordinate} of {part_name}", at, terms))
         return
-    coordinates.place[coordinate] = own, size
+    coordinates.place[coordinate] = part_name, size
     scaled = "" if size == 1.0 else f", times {size:g}"
     says = f"coordinate '{coordinate}' is coordinate {number} of joint '{joint.name}'{scaled}"
     joint.notes.read(says, at.line)

@@ -44,7 +44,7 @@ class OsimMuscles:
         self.poses, self.wraps, self.notes = poses, wraps, notes
 
     def read(self, at: XMLElement) -> Iterator[Force]:
-        """The muscle that an element of the forces is; none where it is another force, or not understood."""
+        """Yield the muscle of an element of the forces; nothing for another force, or one that is not understood."""
         name = at.attributes.get("name", at.tag)
         if not flag(at, "appliesForce", True):
             self.notes.read(f"force '{name}' does not apply", at.line)
@@ -93,9 +93,9 @@ class OsimMuscles:
         wraps = around.one("objects") if around is not None else None
         after: dict[int, Around] = {}
         for each in wraps.children if wraps is not None else ():
-            found = self._wrap(each, path, name)
-            if found is not None:
-                k, surface = found
+            segment = self._wrap(each, path, name)
+            if segment is not None:
+                k, surface = segment
                 if k in after:
                     raise _NotRead(f"it wraps around two surfaces between points {k + 1} and {k + 2}")
                 after[k] = surface
@@ -117,14 +117,14 @@ class OsimMuscles:
         return self.poses.get(body, Pose(np.eye(3), np.zeros(3)))
 
     def _wrap(self, at: XMLElement, path: list[Entry], name: str) -> tuple[int, Around] | None:
-        """The segment that leads around a surface, and that; None where it is inactive."""
+        """Return the segment that leads around a surface, and the surface; None if it is inactive."""
         wanted = at.child("wrap_object").text.strip()
         if wanted not in self.wraps:
             raise _NotRead(f"its wrap object '{wanted}' is not there")
-        body, own = self.wraps[wanted]
-        if not flag(own, "active", True):
+        body, surface = self.wraps[wanted]
+        if not flag(surface, "active", True):
             return None
-        around = self._around(own, body)
+        around = self._around(surface, body)
         first, last = (int(x) for x in at.one("range").own_numbers(2)) if at.one("range") else (-1, -1)  # type: ignore[union-attr]
         chosen = range(max(first, 1) - 1, (last if last > 0 else len(path)) - 1)
         open_ = [k for k in chosen if not _is_within(path[k : k + 2], around)]
@@ -154,8 +154,8 @@ class OsimMuscles:
         if at.tag == "WrapSphere":
             return Around(body, SphereSurface(pose.p, radius, side))
         self.notes.approximated(f"cylinder '{name}' has no ends", at.line)
-        given: dict[str, Any] = {} if side is None else {"side": side}
-        return Around(body, CylinderSurface(pose.p, pose.R[:, 2], radius, **given))
+        side_of_surface: dict[str, Any] = {} if side is None else {"side": side}
+        return Around(body, CylinderSurface(pose.p, pose.R[:, 2], radius, **side_of_surface))
 
 
 def _number(at: XMLElement, tag: str, usual: float) -> float:
@@ -164,13 +164,13 @@ def _number(at: XMLElement, tag: str, usual: float) -> float:
 
 
 def _is_within(ends: list[Entry], around: Around) -> bool:
-    """Whether one of the ends lies in the surface, at zero coordinates."""
+    """Return whether an end lies inside the surface, at zero coordinates."""
     surface = around.surface
     return any(np.linalg.norm(surface.across(end.point)) <= surface.radius for end in ends if isinstance(end, At))
 
 
 def _clearance(ends: list[Entry], around: Around) -> float:
-    """Least distance, m, of the straight line between two points from a surface, at zero coordinates."""
+    """Return the least distance, m, of the segment between two points from a surface, at zero coordinates."""
     p, q = (around.surface.across(end.point) for end in ends if isinstance(end, At))
     along = q - p
     size = float(along @ along)

@@ -19,17 +19,17 @@ SHAPES: dict[str, Mapping[str, Parameter]] = {  # constructor to its parameters
 
 
 def own_parameters(shape: str) -> dict[str, Parameter]:
-    """Parameters that define the shape: its sizes, points, parts."""
+    """Return the parameters that define the shape: its sizes, points, parts."""
     return {name: parameter for name, parameter in SHAPES[shape].items() if name not in (*OF_BODIES, DENSITY)}
 
 
 def holds_bodies(parameter: Parameter) -> bool:
-    """Whether a parameter of a shape is a list with bodies in it."""
+    """Return whether a parameter of a shape is a list with bodies in it."""
     return Body.__name__ in str(parameter.annotation)
 
 
 def body_from_data(entry: Mapping[str, Any], place: str, one: str = "body") -> Body:
-    """The body of a mapping; ``place`` names it in errors where it has no name, "bodies[0]", and ``one`` what it is.
+    """Return the body of a mapping; errors name it by ``one`` and, if it has no name, by ``place``, as "bodies[0]".
 
     Raises MechanismError, naming the body and the key.
     """
@@ -62,20 +62,20 @@ def body_from_data(entry: Mapping[str, Any], place: str, one: str = "body") -> B
 
 
 def label_of(entry: Mapping[str, Any], place: str, one: str) -> str:
-    """Name of an entry in errors: "body 'crank' (bodies[0])"."""
+    """Return the name of an entry in errors: "body 'crank' (bodies[0])"."""
     return f"{one} {shown(entry['name'])} ({place})" if "name" in entry else place
 
 
-def _sizes(value: object, shape: str, own: Mapping[str, Parameter], label: str, place: str) -> dict[str, Any]:
-    """The arguments of the shape alone: an object of them, or the value of the only one."""
+def _sizes(value: object, shape: str, parameters: Mapping[str, Parameter], label: str, place: str) -> dict[str, Any]:
+    """Return the arguments of the shape alone, from a mapping of them or the value of its only one."""
     if isinstance(value, Mapping):
-        check_keys(value, own, f"{label}: {shape}")
+        check_keys(value, parameters, f"{label}: {shape}")
         sizes = dict(value)
-    elif len(own) == 1:
-        sizes = dict.fromkeys(own, value)
+    elif len(parameters) == 1:
+        sizes = dict.fromkeys(parameters, value)
     else:
-        raise MechanismError(f"{label}: {shape} must be an object with {', '.join(own)}, got {shown(value)}")
-    for name, parameter in own.items():
+        raise MechanismError(f"{label}: {shape} must be an object with {', '.join(parameters)}, got {shown(value)}")
+    for name, parameter in parameters.items():
         if holds_bodies(parameter) and isinstance(sizes.get(name), list):
             sizes[name] = [
                 body_from_data(part, f"{place}.{shape}[{number}]", "part") if isinstance(part, Mapping) else part

@@ -94,7 +94,7 @@ def _digest(content: bytes) -> str:
 
 
 def _mark(path: Path) -> str:
-    """The first line of the companion of ``path``."""
+    """Return the first line of the companion of ``path``."""
     name = value_text(path.name)
     return f"# Companion of {name}: saving {name} rewrites or removes this file, unless this line is deleted."
 
@@ -105,7 +105,7 @@ def _first_line(path: Path) -> str:
 
 
 def _includes(other: Path, path: Path) -> bool:
-    """Whether the file ``other`` is a TOML file that includes ``path``."""
+    """Return whether the file ``other`` is a TOML file that includes ``path``."""
     try:
         names = tomllib.loads(other.read_text(encoding="utf-8-sig")).get(INCLUDE, [])
     except (ValueError, RecursionError):  # no TOML, which nobody can load as a mechanism

@@ -29,7 +29,7 @@ class Refused(ValueError):
 
 
 def evaluated(text: str, value_of: Callable[[str], Value | None], names: list[str]) -> Value:
-    """Value of an expression: a number, or a list of numbers and lists.
+    """Return the value of an expression: a number, or a list of numbers and lists.
 
     Numbers and lists are multiplied and divided by numbers, lists of one length added and subtracted. Nothing but
     arithmetic is done: there are no calls but those of the four functions, no attributes and no indices.
@@ -87,8 +87,8 @@ def _value(node: ast.expr, value_of: Callable[[str], Value | None], names: list[
         if len(node.args) == 1 and not node.keywords:
             return FUNCTIONS[node.func.id](_number(of(node.args[0]), node.func.id))
         raise Refused(f"{node.func.id} takes one number")
-    what = ast.unparse(node)
-    raise Refused(f"{what!r} is no arithmetic: there are numbers, names, + - * / **, {', '.join(FUNCTIONS)} and pi")
+    code = ast.unparse(node)
+    raise Refused(f"{code!r} is no arithmetic: there are numbers, names, + - * / **, {', '.join(FUNCTIONS)} and pi")
 
 
 def _combined(kind: type, left: Value, right: Value) -> Value:
@@ -108,7 +108,7 @@ def _scaled(value: Value, factor: float) -> Value:
     return [_scaled(part, factor) for part in value] if isinstance(value, list) else factor * value
 
 
-def _number(value: Value, what: str) -> float:
+def _number(value: Value, operation: str) -> float:
     if isinstance(value, list):
-        raise Refused(f"{what} takes numbers here, got a list of {len(value)}")
+        raise Refused(f"{operation} takes numbers here, got a list of {len(value)}")
     return value

@@ -36,7 +36,7 @@ KINDS: dict[str, tuple[str, Mapping[str, Any] | None]] = {
 
 
 def to_data(mechanism: Mechanism, solids: bool = True) -> dict:
-    """The mechanism as JSON-ready data; `from_data` gives it back to the same bits.
+    """Return the mechanism as JSON-ready data, from which `from_data` restores it to the same bits.
 
     ``solids``: whether with those of the bodies, on which no motion depends.
     """
@@ -60,11 +60,11 @@ def to_data(mechanism: Mechanism, solids: bool = True) -> dict:
 
 def from_data(
     data: object,
-    what: str,
+    source: str,
     line_of: Callable[[str, int, str], str] | None = None,
     mistakes: Sequence[str] = (),
 ) -> Mechanism:
-    """The mechanism in ``data``; ``what`` names its source in errors.
+    """Return the mechanism in ``data``; ``source`` names it in errors.
 
     ``line_of``: of a list's name, a place in it and an error's message, the words ", line N"; none where not given.
     The name is empty where the message is about no element. ``mistakes``: those known already, with their places.
@@ -73,7 +73,7 @@ def from_data(
     is wrong; if none is, for what is wrong with the mechanism.
     """
     if not isinstance(data, dict):
-        raise MechanismError(f"{what} must hold one mechanism: an object with name, bodies and joints")
+        raise MechanismError(f"{source} must hold one mechanism: an object with name, bodies and joints")
     fields = {key: value for key, value in data.items() if key != SCHEMA}
     elements: dict[str, list] = {}
     wrong: list[str] = []
@@ -82,39 +82,39 @@ def from_data(
             if which in fields:
                 elements[which] = _listed(fields[which], which, line_of, wrong)
     except RecursionError:
-        raise MechanismError(f"{what}: parts of a body or a joint are nested too deep") from None
+        raise MechanismError(f"{source}: parts of a body or a joint are nested too deep") from None
     if wrong or mistakes:
-        raise MechanismError(mistakes_text([*mistakes, *(f"{what}{message}" for message in wrong)]))
+        raise MechanismError(mistakes_text([*mistakes, *(f"{source}{message}" for message in wrong)]))
     try:
         return made(Mechanism, fields | elements, "the mechanism")
     except MechanismError as problem:
         places = (place for place, label in _labels(elements).items() if str(problem).startswith(label))
         begins = next(places, None)
         where = line_of(*(begins or ("", 0)), str(problem)) if line_of else ""
-        raise MechanismError(f"{what}{where}: {problem}") from None
+        raise MechanismError(f"{source}{where}: {problem}") from None
 
 
 def mistakes_text(mistakes: Sequence[str]) -> str:
-    """Mistakes, each once, by their lines in the file; the first of many."""
+    """Return the mistakes as text, each once, in the order of lines; the first `MOST_MISTAKES` of many."""
     listed = sorted(dict.fromkeys(mistakes), key=_line_number)
     more = [f"and {len(listed) - MOST_MISTAKES} more"] if len(listed) > MOST_MISTAKES else []
     return "\n".join([*listed[:MOST_MISTAKES], *more])
 
 
 def _line_number(mistake: str) -> int:
-    found = re.search(r", line (\d+)", mistake)
-    return int(found[1]) if found else 0
+    match = re.search(r", line (\d+)", mistake)
+    return int(match[1]) if match else 0
 
 
 def _labels(elements: Mapping[str, list]) -> dict[tuple[str, int], str]:
-    """Names of the elements in errors, by their lists and places."""
+    """Return the names of the elements in errors, by (list, number)."""
     return {(which, number): item.label for which, items in elements.items() for number, item in enumerate(items)}
 
 
 def _listed(
     entries: object, which: str, line_of: Callable[[str, int, str], str] | None, wrong: list[str]
 ) -> list[Body | Joint | Force]:
-    """The bodies, joints or forces in ``entries``; ``wrong`` takes the messages about the others, with their places."""
+    """Return the bodies, joints or forces in ``entries``; the messages about faulty ones go to ``wrong``."""
     if not isinstance(entries, list):
         wrong.append(f": {which} must be a list, got {shown(entries)}")
         return []
@@ -128,7 +128,7 @@ def _listed(
 
 
 def _tried(entry: object, which: str, place: str) -> tuple[Body | Joint | Force | None, list[str]]:
-    """An element, or the messages about all that is wrong with it.
+    """Return an element, or None and all messages about it.
 
     After an unknown key it is tried with the nearest known one in its place, about which no more is said.
     """
@@ -160,23 +160,23 @@ def _element(entry: object, which: str, place: str) -> Body | Joint | Force:
 
 
 def _body(body: Body, solids: bool) -> dict:
-    """Fields of a body, and those of its solids that are not at their defaults."""
-    found = {name: value for name, value in _fields(body).items() if name not in (SOLIDS, COLLISION)}
+    """Return the fields of a body, without those of its solids at their defaults."""
+    entries = {name: value for name, value in _fields(body).items() if name not in (SOLIDS, COLLISION)}
     if body.collision:
-        found[COLLISION] = [_shape(shape) for shape in body.collision]
+        entries[COLLISION] = [_shape(shape) for shape in body.collision]
     of_solids = [_fields(solid) for solid in body.solids]
     listed = [{name: v for name, v in fields.items() if v and v != AS_IT_IS.get(name)} for fields in of_solids]
-    return found | ({SOLIDS: listed} if listed and solids else {})
+    return entries | ({SOLIDS: listed} if listed and solids else {})
 
 
 def _shape(shape: CollisionShape) -> dict:
-    """Fields of a shape that touches, but for those at their defaults."""
-    given = {name: v for name, v in _fields(shape).items() if v is not None and v != AS_IT_IS.get(name)}
-    return {"type": type(shape).__name__} | {name: v for name, v in given.items() if v is not False}
+    """Return the fields of a collision shape, without those at their defaults."""
+    fields = {name: v for name, v in _fields(shape).items() if v is not None and v != AS_IT_IS.get(name)}
+    return {"type": type(shape).__name__} | {name: v for name, v in fields.items() if v is not False}
 
 
 def _fields(item: Body | Joint | Force | Solid | CollisionShape) -> dict:
-    """The values of the fields; not those that are infinite, which no file can hold: they are defaults."""
+    """Return the values of the fields without infinite ones, which are defaults that no file can hold."""
     values = {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
     if isinstance(item, Joint) and item.compliance is None:
         values = {name: value for name, value in values.items() if name not in COMPLIANT}
@@ -192,7 +192,7 @@ def _fields(item: Body | Joint | Force | Solid | CollisionShape) -> dict:
 
 
 def _plain(value: object) -> object:
-    """A value of a field as data: arrays and tuples as lists, the parts of a path as their fields."""
+    """Return the value of a field as data: arrays and tuples as lists, parts of a path as their fields."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, tuple):

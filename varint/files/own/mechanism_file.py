@@ -10,7 +10,7 @@ from varint.base.checks import arguments_of, flag, known_name, of_type, path_of,
 from varint.base.errors import ArgumentError, FileError
 from varint.files.formats import FORMATS
 from varint.files.mjcf.models import is_model
-from varint.files.own.parameters import Told
+from varint.files.own.parameters import FileParameter
 from varint.files.robots.loop_repair import with_exact_loops
 from varint.files.robots.packages import ImportOptions
 from varint.files.runs.contents import SUFFIXES
@@ -109,22 +109,29 @@ def _loaded(path: Path, parameters: Mapping[str, Any] | None, options: ImportOpt
 
 
 def parameters_in(
-    path: str | Path, given: Mapping[str, Any] = MappingProxyType({}), repair: bool = False
-) -> list[Told]:
-    """Parameters of a mechanism file, with their values if some are ``given``; ``repair``: as in `load_mechanism`.
+    path: str | Path, replaced: Mapping[str, Any] = MappingProxyType({}), repair: bool = False
+) -> list[FileParameter]:
+    """Return the parameters of a mechanism file with their values, those of ``replaced`` in place of the file's.
 
     None of a script, whose ``build`` says so itself, and of formats that have no parameters. Raises as
     `load_mechanism`.
     """
     path = Path(path_of(path))
     format_ = FORMATS.get(path.suffix)
-    return [] if format_ is None or format_.told is None else format_.told(path, import_options(repair=repair), given)
+    return (
+        []
+        if format_ is None or format_.parameters is None
+        else format_.parameters(path, import_options(repair=repair), replaced)
+    )
 
 
 def import_options(packages: Sequence[str | Path] = (), repair: bool = False) -> ImportOptions:
-    """Options of an import; its folders of packages are ``packages``, then those of the environment. ArgumentError."""
-    given = sequence_of(packages, "packages", "folders", ArgumentError)
-    folders = [Path(path_of(folder, "a folder of packages")) for folder in given]
+    """Return the options of an import; its folders are ``packages``, then those of the environment.
+
+    Raises ArgumentError.
+    """
+    listed = sequence_of(packages, "packages", "folders", ArgumentError)
+    folders = [Path(path_of(folder, "a folder of packages")) for folder in listed]
     folders += [Path(folder) for folder in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if folder]
     return ImportOptions(folders, flag(repair, "repair", ArgumentError))
 

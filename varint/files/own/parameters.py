@@ -11,7 +11,7 @@ from varint.files.own.expressions import Refused, Value, evaluated
 from varint.model.joints import REGISTRY
 
 
-class Told(NamedTuple):
+class FileParameter(NamedTuple):
     """A parameter of a file: its ``name``, what stands there, its ``value``, and the comment behind it."""
 
     name: str
@@ -23,54 +23,57 @@ class Told(NamedTuple):
 class Parameters:
     """Values of expressions.
 
-    ``given``: names to numbers, lists and expressions; ``where``: of a name, the words for where it is given.
+    ``definitions``: names to numbers, lists and expressions; ``where``: of a name, the place of its definition.
     """
 
-    def __init__(self, given: Mapping[str, Any], where: Callable[[str], str]) -> None:
-        self.given, self.where = given, where
+    def __init__(self, definitions: Mapping[str, Any], where: Callable[[str], str]) -> None:
+        self.definitions, self.where = definitions, where
         self.values: dict[str, Value] = {}
         self.open: list[str] = []  # parameters that are being evaluated
 
     def all(self) -> dict[str, Value]:
-        """Each with its value."""
-        for name in self.given:
+        """Return the value of each parameter."""
+        for name in self.definitions:
             self._value(name)
         return self.values
 
-    def of(self, value: Any, kind: Any, told: Callable[[str], Exception]) -> Any:
-        """``value`` with its expressions evaluated, where its type ``kind`` has no text; ``told`` makes the error."""
+    def of(self, value: Any, kind: Any, error_of: Callable[[str], Exception]) -> Any:
+        """Return ``value`` with its expressions evaluated unless its type ``kind`` is a text.
+
+        ``error_of`` makes the errors.
+        """
         if isinstance(value, str):
-            return value if _is_text(kind) else self._evaluated(value, told)
+            return value if _is_text(kind) else self._evaluated(value, error_of)
         if isinstance(value, list):
             inside = _inside(kind, len(value))
-            return [self.of(part, each, told) for part, each in zip(value, inside, strict=True)]
+            return [self.of(part, each, error_of) for part, each in zip(value, inside, strict=True)]
         if isinstance(value, dict):
             kind_of = _fields_of(kind) or kinds_of(REGISTRY if "type" in value else {}, value)
-            return {key: self.of(part, kind_of(key), told) for key, part in value.items()}
+            return {key: self.of(part, kind_of(key), error_of) for key, part in value.items()}
         return value
 
-    def _evaluated(self, text: str, told: Callable[[str], Exception]) -> Value:
+    def _evaluated(self, text: str, error_of: Callable[[str], Exception]) -> Value:
         try:
-            return evaluated(text, self._value, list(self.given))
+            return evaluated(text, self._value, list(self.definitions))
         except Refused as problem:
-            raise told(str(problem)) from None
+            raise error_of(str(problem)) from None
 
     def _value(self, name: str) -> Value | None:
-        if name not in self.given or name in self.values:
+        if name not in self.definitions or name in self.values:
             return self.values.get(name)
 
-        def told(message: str) -> Exception:
+        def error_of(message: str) -> Exception:
             return MechanismError(f"{self.where(name)}parameter {name!r}: {message}")
 
         if name in self.open:
-            raise told(f"it is needed for itself, by {' and '.join(self.open[self.open.index(name) :])}")
+            raise error_of(f"it is needed for itself, by {' and '.join(self.open[self.open.index(name) :])}")
         self.open.append(name)
         try:
-            value = self.of(self.given[name], float, told)
+            value = self.of(self.definitions[name], float, error_of)
         finally:
             self.open.pop()
         if not _is_number(value):
-            raise told(f"must be a number, or a list of numbers, got {shown(value)}")
+            raise error_of(f"must be a number, or a list of numbers, got {shown(value)}")
         self.values[name] = value
         return value
 
@@ -86,7 +89,7 @@ def _is_text(kind: Any) -> bool:
 
 
 def _inside(kind: Any, size: int) -> Sequence[Any]:
-    """The types of the items of a list."""
+    """Return the types of the items of a list of ``size`` items."""
     for one in (kind, *get_args(kind)):
         items = get_args(one)
         if get_origin(one) is tuple and len(items) == size:
@@ -97,7 +100,7 @@ def _inside(kind: Any, size: int) -> Sequence[Any]:
 
 
 def kinds_of(known: Mapping[str, type], entry: Mapping[str, Any]) -> Callable[[str], Any]:
-    """A function of an entry's keys: the types of their values, None for numbers and lists of them.
+    """Return a function from an entry's keys to the types of their values, None for numbers and lists of numbers.
 
     ``known``: classes by the "type" of entries; none where entries have no type. Keys that the class does not have are
     texts, which stay as they are until they are refused.
@@ -110,7 +113,7 @@ def kinds_of(known: Mapping[str, type], entry: Mapping[str, Any]) -> Callable[[s
 
 
 def _fields_of(kind: Any) -> Callable[[str], Any] | None:
-    """The same where the type of the entry is a description itself, as a point of a path; else None."""
+    """Return the same if the type of the entry is itself a description, as a point of a path; else None."""
     if not (isinstance(kind, type) and is_dataclass(kind)):
         return None
     hints = _hints(kind)

@@ -36,7 +36,7 @@ class TomlSource:
     mistakes: list[str] = dataclasses.field(default_factory=list)
 
     def at(self, path: Sequence[str]) -> str:
-        """ "'FILE', line N, column M", of a table or key, of the nearest that is around it, or of the file."""
+        """Return "'FILE', line N, column M" of a table or key, of the nearest one around it, or the file alone."""
         places = places_of(self.text)
         for size in range(len(path), 0, -1):
             inside = [place for known, place in places.items() if known[:size] == tuple(path[:size])]
@@ -45,17 +45,17 @@ class TomlSource:
         return f"'{self.path}'"
 
     def teller(self, path: Sequence[str]) -> Callable[[str], MechanismError]:
-        """A function of a message that makes an error of it, about a key."""
+        """Return a function from a message to an error about a key."""
         return lambda message: MechanismError(f"{self.at(path)}: {'.'.join(path)}: {message}")
 
     def about(self, path: Sequence[str], keys: Mapping[str, Any], message: str) -> str:
-        """`at` the key of a table that a message is about, if it is known."""
+        """Return `at` of the key of a table that a message is about, if it names one."""
         named = [key for key in keys if re.search(rf"(?<!\w){re.escape(key)}(?!\w)", message)]
         return self.at([*path, max(named, key=len)] if named else path)
 
 
 def sources_of(path: Path, options: ImportOptions) -> list[TomlSource]:
-    """The file and those that it includes, each after what it includes. Raises FileError."""
+    """Return the file and its included files, each after those that it includes. Raises FileError."""
     sources: dict[Path, TomlSource] = {}
     folder = path.resolve().parent
 
@@ -112,7 +112,7 @@ def _read(path: Path) -> TomlSource:
 
 
 def _other(path: Path, asked: str, options: ImportOptions) -> TomlSource:
-    """A file of another format that is included: data alone, no script."""
+    """Return an included file of another format, which must be data, not a script."""
     readable = [suffix for suffix, format_ in FORMATS.items() if format_.opened is None]
     if path.suffix not in readable:
         known = " or ".join([SUFFIX, *readable])
@@ -125,7 +125,7 @@ def _other(path: Path, asked: str, options: ImportOptions) -> TomlSource:
 
 
 def merged(sources: list[TomlSource], *path: str, again: bool = False) -> dict[str, tuple[Any, TomlSource]]:
-    """The table at a path of all files as one: keys to values, and the files that they stand in.
+    """Return the tables at a path of all files as one: keys to values and the files that hold them.
 
     ``again``: a key may stand in several files, and the last counts; else raises FileError, but for what a start takes
     the place of in an imported file.

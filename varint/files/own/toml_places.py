@@ -14,7 +14,7 @@ TOKENS = re.compile(
 
 
 def places_of(text: str) -> dict[Path, int]:
-    """Tables and keys, by their paths, to the characters where they begin; ``text`` is TOML without mistakes.
+    """Return the characters where tables and keys begin, by their paths; ``text`` is valid TOML.
 
     Keys within arrays and inline tables are not among them.
     """
@@ -25,17 +25,17 @@ def places_of(text: str) -> dict[Path, int]:
 
 
 def comments_of(text: str) -> dict[Path, str]:
-    """The same tables and keys to the comments behind them, without the mark; empty if there is nothing."""
+    """Return the comments behind tables and keys, by their paths, without the mark; empty if there is none."""
     return {path: comment for path, _, comment in _lines(text)}
 
 
 def _lines(text: str) -> Iterator[tuple[Path, int, str]]:
-    """Path, place and comment of each table and key."""
+    """Yield path, character and comment of each table and key."""
     table: Path = ()
     line: list[tuple[str, int]] = []
     depth, key, comment = 0, None, ""
-    for found in [*TOKENS.finditer(text), None]:
-        token = found.group() if found else "\n"
+    for match in [*TOKENS.finditer(text), None]:
+        token = match.group() if match else "\n"
         if token == "\n" and not (key is not None and depth):
             if line and line[0][0] == "[" and key is None:
                 key = table = _path(line)
@@ -48,12 +48,12 @@ def _lines(text: str) -> Iterator[tuple[Path, int, str]]:
             depth += (token in "[{") - (token in "]}")
         elif token == "=":
             key = table + _path(line)
-        elif found:
-            line.append((token, found.start()))
+        elif match:
+            line.append((token, match.start()))
 
 
 def line_and_column(text: str, place: int) -> str:
-    """ "line N, column M", both from one."""
+    """Return "line N, column M", both counted from one."""
     begin = text.rfind("\n", 0, place) + 1
     return f"line {text.count(chr(10), 0, place) + 1}, column {place - begin + 1}"
 

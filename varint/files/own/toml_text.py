@@ -11,7 +11,7 @@ INTRODUCTION = "# SI units: m, kg, s, rad, N. Points and axes: world axes, refer
 
 
 def text_of(data: dict[str, Any], tables: Mapping[str, str]) -> str:
-    """The text; ``tables``: each list of named entries in the data, and what its tables are called."""
+    """Return the text; ``tables``: the lists of named entries in the data, and the name of their tables."""
     blocks = [[INTRODUCTION], _lines({key: value for key, value in data.items() if key not in (*tables, START)})]
     for which, called in tables.items():
         for entry in data.get(which, ()):
@@ -32,7 +32,7 @@ def _key(name: str) -> str:
 
 
 def value_text(value: object) -> str:
-    """A value as it stands behind a key, on one line."""
+    """Return the text of a value behind a key, on one line."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(_lines(value)) + "}"
     if isinstance(value, list | tuple):

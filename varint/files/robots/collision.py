@@ -29,7 +29,7 @@ COLLISION = "collision"
 def touching(
     shapes: Sequence[RobotShape], place: Pose, whose: tuple[str, bool, XMLElement], notes: ImportNotes
 ) -> Iterator[CollisionShape]:
-    """The shapes of a link that touch; ``place``: of the link, in the axes that the shapes shall be in.
+    """Yield the collision shapes of a link; ``place``: pose of the link in the axes of the shapes to be made.
 
     ``whose``: name of the link in the report, whether it is at rest in the world, and where it stands in the file. What
     no shape can hold is noted and left out.
@@ -50,7 +50,7 @@ def touching(
 
 
 def _shape(shape: RobotShape, pose: Pose, surface: dict, at_rest: bool) -> CollisionShape:
-    """Raises MechanismError and FileError."""
+    """Return the collision shape of a shape. Raises MechanismError and FileError."""
     R, p, sizes = pose.R, pose.p, np.array(shape.sizes)
     if shape.kind == "sphere":
         return SphereShape(sizes[0], p, **surface)

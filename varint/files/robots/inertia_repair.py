@@ -12,7 +12,7 @@ POINT = 0.4e-12  # m^2: the same of 1 um, below which a body of a file is a poin
 
 
 def nearest_inertia(inertia: np.ndarray, mass: float) -> np.ndarray | None:
-    """The nearest inertia (3, 3), kg m^2, in the Frobenius norm, that a body of this mass, kg, can have.
+    """Return the nearest inertia (3, 3), kg m^2, in the Frobenius norm, that a body of this mass, kg, can have.
 
     Principal moments are in reach if none exceeds the sum of the other two, and none is below `SLENDER` of the largest
     one of the given inertia. This set is convex and treats the axes alike: the nearest matrix has the same principal
@@ -32,7 +32,7 @@ def nearest_inertia(inertia: np.ndarray, mass: float) -> np.ndarray | None:
 
 
 def repair_text(label: str, inertia: np.ndarray, nearest: np.ndarray, mass: float) -> str:
-    """The change of an inertia, for the report; ``label`` says whose it is."""
+    """Return the change of an inertia, for the report; ``label`` names its body."""
     before, after = (np.linalg.eigvalsh(one) for one in (inertia, nearest))
     if before[2] <= POINT * mass:
         change = ", those of a ball with a radius of 1 mm"
@@ -46,7 +46,7 @@ def repair_text(label: str, inertia: np.ndarray, nearest: np.ndarray, mass: floa
 
 
 def _nearest_moments(moments: np.ndarray, least: float) -> np.ndarray:
-    """The nearest (3,) to ascending moments with all at ``least`` or above, and the last at most the sum of the others.
+    """Return the nearest (3,) to ascending moments, each at least ``least``, the last at most the sum of the others.
 
     The nearest point is the nearest one in reach of those where a choice of these bounds holds with equality.
     """

@@ -19,22 +19,24 @@ SNAP = 1e-5  # rad: axes nearer than this to parallel, or square, are meant to b
 
 
 def with_exact_loops(mechanism: Mechanism, path: str, repair: bool) -> Mechanism:
-    """An imported mechanism, with the misfits of its loops in the import report; if ``repair``, without those snapped.
+    """Return an imported mechanism with the misfits of its loops in the import report.
+
+    If ``repair``, with axes snapped.
 
     ``path``: of the file. Mechanisms that cannot be assembled, and large ones, are left to `Mechanism.diagnose`.
     """
-    found = _misfits(mechanism)
-    if not found:
+    misfits = _misfits(mechanism)
+    if not misfits:
         return mechanism
     report = mechanism.import_report
     if repair:
-        changed = {before.name: (before, after) for misfit in found for before, after in _snapped(mechanism, misfit)}
+        changed = {before.name: (before, after) for misfit in misfits for before, after in _snapped(mechanism, misfit)}
         changes = [_change(*pair, report, path) for pair in changed.values()]
         snapped = {name: after for name, (_, after) in changed.items()}
         mechanism = replace(mechanism, joints=[snapped.get(joint.name, joint) for joint in mechanism.joints])
         report = replace(report, repaired=(*report.repaired, *changes))
-        found = _misfits(mechanism)
-    inexact = tuple(_entry(str(misfit), misfit.joint, report, path) for misfit in found)
+        misfits = _misfits(mechanism)
+    inexact = tuple(_entry(str(misfit), misfit.joint, report, path) for misfit in misfits)
     vars(mechanism)["import_report"] = replace(report, inexact=inexact)
     return mechanism
 
@@ -50,9 +52,9 @@ def _misfits(mechanism: Mechanism) -> list[Misfit]:
 
 
 def _snapped(mechanism: Mechanism, misfit: Misfit) -> Iterator[tuple[AxisJoint, AxisJoint]]:
-    """The joints of a loop whose axes change, before and after: parallel, or square, to those that most have alike."""
-    found = [mechanism.joint(name) for name in misfit.joints]
-    joints = [joint for joint in found if isinstance(joint, AxisJoint)]
+    """Yield the joints of a loop whose axes change, before and after: parallel or square to the most frequent ones."""
+    members = [mechanism.joint(name) for name in misfit.joints]
+    joints = [joint for joint in members if isinstance(joint, AxisJoint)]
     alike = [sum(_is_along(joint.axis, other.axis) for other in joints) for joint in joints]
     exact: list[np.ndarray] = []
     for k in sorted(range(len(joints)), key=lambda k: -alike[k]):
@@ -83,7 +85,7 @@ def _change(before: AxisJoint, after: AxisJoint, report: ImportReport, path: str
     return _entry(says, before.name, report, path)
 
 
-def _entry(what: str, joint: str, report: ImportReport, path: str) -> Imported:
-    """An entry of the report at the place of a joint."""
+def _entry(message: str, joint: str, report: ImportReport, path: str) -> Imported:
+    """Return an entry of the report at the place of a joint."""
     places = [(one.file, one.line) for one in report.read if one.what.startswith(f"joint '{joint}' ")]
-    return Imported(what, *(places or [(path, 0)])[0])
+    return Imported(message, *(places or [(path, 0)])[0])

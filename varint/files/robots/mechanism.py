@@ -34,7 +34,7 @@ Places = Mapping[str, tuple[str, int]]  # name of a tie to the joint that it is 
 
 
 def mechanism_of(robot: Robot, notes: ImportNotes) -> Mechanism:
-    """The mechanism, with its report. Raises MechanismError, naming link or joint, with its line."""
+    """Return the mechanism, with its report. Raises MechanismError, naming link or joint, with its line."""
     _check_names(robot)
     parts = parts_of(robot)
     ties = without_massless(robot, parts, notes)
@@ -69,16 +69,16 @@ def mechanism_of(robot: Robot, notes: ImportNotes) -> Mechanism:
                 number = first + along.number
                 begin[number] = _start(along)
                 if begin[number]:
-                    along = _told_start(one, along, begin, number, tie.name in held, notes)
+                    along = _start_outside(one, along, begin, number, tie.name in held, notes)
                 forces += _acting(one, joint_name, number, along, notes)
         if begin.any():
             start[tie.name] = begin
     forces += _against_gravity(robot, parts, notes)
     tied = {name for pair in ends.values() for name in pair}
     joints += [Free(f"{part.name} floats", WORLD, part.name) for part in moving if part.name not in tied]
-    given = {"coordinates": start} if start else {}
+    initial = {"coordinates": start} if start else {}
     with _placed(robot.at):
-        beside: dict[str, Any] = {"gravity": robot.gravity, "start": given, "forces": forces, "ground": ground}
+        beside: dict[str, Any] = {"gravity": robot.gravity, "start": initial, "forces": forces, "ground": ground}
         mechanism = Mechanism(robot.name, [*bodies.values()], joints, **beside)
     return notes.attached(mechanism)
 
@@ -119,7 +119,7 @@ def _note_links(part: RobotPart, notes: ImportNotes) -> None:
 
 
 def _joint(tie: Tie, a: str, b: str, notes: ImportNotes) -> Joint:
-    """The joint that a tie becomes."""
+    """Return the joint of a tie."""
     with _placed(tie.at):
         assert tie.kind is not None
         fields = tie.fields
@@ -166,7 +166,7 @@ def _couplings(ratios: list[Ratio], places: Places, notes: ImportNotes) -> Itera
 
 
 def _against_gravity(robot: Robot, parts: Mapping[str, RobotPart], notes: ImportNotes) -> Iterator[Force]:
-    """The forces that hold links without weight."""
+    """Yield forces against gravity on weightless links."""
     size = float(np.linalg.norm(robot.gravity))
     for link in robot.links:
         if link.name in robot.weightless and size and link.mass and parts[link.name].name != WORLD:
@@ -179,7 +179,7 @@ def _against_gravity(robot: Robot, parts: Mapping[str, RobotPart], notes: Import
 
 
 def _in_loops(ends: Mapping[str, tuple[str, str]]) -> set[str]:
-    """Ties with these ends that lie in a loop."""
+    """Return the names of the ties with these ends that lie in a loop."""
     import networkx as nx  # slow to import
 
     graph = nx.Graph(pair for pair in ends.values() if pair[0] != pair[1])
@@ -190,12 +190,12 @@ def _in_loops(ends: Mapping[str, tuple[str, str]]) -> set[str]:
 
 
 def _start(along: Acting) -> float:
-    """The coordinate inside the limits that is nearest to zero."""
+    """Return the coordinate inside the limits that is nearest to zero."""
     return max(along.lower, min(along.upper, 0.0))
 
 
-def _told_start(tie: Tie, along: Acting, begin: np.ndarray, number: int, held: bool, notes: ImportNotes) -> Acting:
-    """Forces, where the zero of the file is outside the limits: it starts at a limit, or there is none."""
+def _start_outside(tie: Tie, along: Acting, begin: np.ndarray, number: int, held: bool, notes: ImportNotes) -> Acting:
+    """Return efforts along a coordinate whose limits exclude the file's zero: it starts at a limit, or has none."""
     says = f"the limits of joint '{tie.name}' leave out its zero pose"
     if held:  # by a loop or a coupling, which other joints have a say in
         begin[number] = 0.0
@@ -206,7 +206,7 @@ def _told_start(tie: Tie, along: Acting, begin: np.ndarray, number: int, held: b
 
 
 def _acting(tie: Tie, joint: str, number: int, along: Acting, notes: ImportNotes) -> Iterator[Force]:
-    """The forces along a coordinate of ``joint``."""
+    """Yield the forces along a coordinate of ``joint``."""
     at: dict[str, Any] = {"joint": joint, "coordinate": number}
     name = tie.name if not along.number else f"{tie.name} {along.number}"
     with _placed(tie.at):

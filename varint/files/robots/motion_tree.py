@@ -78,11 +78,11 @@ class MotionTree:
         self.closing = [joint for joint in closing if not isinstance(joint, Free)]
 
     def parts_of(self, branch: Branch) -> list[TreePart]:
-        """The parts that move the body of a branch; empty where it floats."""
+        """Return the parts that move the body of a branch, [] if it floats."""
         return [] if branch.joint is None else self.parts[branch.joint.name]
 
     def depth_first(self) -> Iterator[Branch]:
-        """All branches, each body before those that hang on it."""
+        """Yield all branches, each body before its children."""
         waiting = self.below.get(WORLD, [])[::-1]
         while waiting:
             branch = waiting.pop()
@@ -90,7 +90,7 @@ class MotionTree:
             waiting += self.below.get(branch.body, [])[::-1]
 
     def states(self, state: State) -> Iterator[tuple[Branch, list[PartState]]]:
-        """The branches, depth first, with the coordinates of their parts in a closed ``state``."""
+        """Yield the branches, depth first, with the coordinates of their parts in a closed ``state``."""
         coordinates, rates = self.mechanism.coordinates(state), self.mechanism.rates(state)
         for branch in self.depth_first():
             number = self.mechanism.body_index[branch.body]
@@ -105,7 +105,10 @@ class MotionTree:
             yield branch, [_part_state(part, q, rate, R0) for part in self.parts_of(branch)]
 
     def held(self, joint: Joint) -> list[tuple[str, np.ndarray, np.ndarray]]:
-        """Name and points (3,) on body a and b, world, of what closes a loop; a hinge is held at two of its axis."""
+        """Return name and points (3,) on body a and b, world, that close a loop.
+
+        A hinge is held at two points of its axis.
+        """
         point, point_b = self.mechanism.anchors(joint)
         held = [(joint.name, point, point_b)]
         if isinstance(joint, Revolute):
@@ -115,13 +118,13 @@ class MotionTree:
         return held
 
     def closes(self, joint: Joint) -> bool:
-        """Whether a joint closes a loop by points or as a weld; noted among the refused where it does not."""
+        """Return whether a joint closes a loop by points or as a weld; others are added to the refused."""
         if not isinstance(joint, TO_CLOSE):
             self.refused.append(f"joint '{joint.name}', a {type(joint).__name__} that closes a loop")
         return isinstance(joint, TO_CLOSE)
 
     def _parts(self, joint: Joint, reverse: bool) -> list[TreePart]:
-        """The hinges, slides and balls of a joint, in their order from the parent.
+        """Return the hinges, slides and balls of a joint, in their order from the parent.
 
         A child that is body a moves by the inverse of the joint's motions: the last one first, each backward.
         """
@@ -155,27 +158,33 @@ class MotionTree:
 
 
 def _rank(joint: Joint) -> float:
-    """Joints that can close a loop come into the tree last, those of fewer coordinates first; Free never."""
+    """Return the order of joints into the tree: those that can close a loop last, fewer coordinates first.
+
+    Free never.
+    """
     if isinstance(joint, Free):
         return float("inf")
     return joint.dof + 10.0 * isinstance(joint, TO_CLOSE)
 
 
 def _grounded(joint: Joint) -> float:
-    """`_rank`, and among joints that can close a loop those to the world first."""
+    """Return `_rank`, with joints to the world first among those that can close a loop."""
     return _rank(joint) - 5.0 * (isinstance(joint, TO_CLOSE) and WORLD in (joint.body_a, joint.body_b))
 
 
 def _part_state(part: TreePart, q: np.ndarray, rate: np.ndarray, R0: np.ndarray) -> PartState:
-    own = slice(part.first, part.first + part.axes.shape[1])
+    entries = slice(part.first, part.first + part.axes.shape[1])
     if part.kind != "ball":
-        return PartState(part, q[own], rate[own])
-    vector, change = part.axes @ q[own], part.axes @ rate[own]
+        return PartState(part, q[entries], rate[entries])
+    vector, change = part.axes @ q[entries], part.axes @ rate[entries]
     return PartState(part, quat_from_vector(R0.T @ vector), R0.T @ (left_jacobian(vector).T @ change))
 
 
 def _motions(joint: Joint, point: np.ndarray) -> Iterable[tuple[str | None, np.ndarray, np.ndarray]]:
-    """Kind of each motion of a joint, None for others than `KINDS`, its point and axes (3, size), world."""
+    """Return kind, point (3,) and axes (3, n), world, of each motion of a joint.
+
+    Kind None unless it is one of `KINDS`.
+    """
     if isinstance(joint, Composite):
         for part in joint.parts:
             arguments = {key: value for key, value in part.items() if key != "type"}

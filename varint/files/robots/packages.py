@@ -20,7 +20,7 @@ class ImportOptions(NamedTuple):
 
 
 def found_file(uri: str, path: Path, packages: Sequence[Path]) -> Path | None:
-    """The file that ``uri`` means in a file at ``path``, or None where there is none, or it is outside its folder.
+    """Return the file of ``uri`` in a file at ``path``; None if it does not exist or is outside of its folder.
 
     ``package://NAME/REST`` and ``model://NAME/REST`` are looked for as NAME/REST in each of the ``packages``, as REST
     in those of them called NAME, and the same from the folders around ``path``. No other scheme is followed.
@@ -37,11 +37,11 @@ def found_file(uri: str, path: Path, packages: Sequence[Path]) -> Path | None:
         return None
     else:
         candidates = [path.resolve().parent / uri.removeprefix(OF_FILE)]
-    return next((found for found in candidates if _exists(found)), None)
+    return next((candidate for candidate in candidates if _exists(candidate)), None)
 
 
 def _stays(text: str) -> bool:
-    """Whether a path leads nowhere above where it begins."""
+    """Return whether a path stays below its first folder."""
     parts = PurePosixPath(text).parts
     return ".." not in parts and not text.startswith("/")
 

@@ -32,12 +32,12 @@ class RobotPart:
 
     @cached_property
     def mass(self) -> float:
-        """kg."""
+        """Return the mass, kg."""
         return sum(link.mass for link in self.links)
 
     @cached_property
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Centre of mass (3,) in the world and inertia (3, 3) about it, in the axes of the world."""
+        """Return the centre of mass (3,), m, world, and the inertia (3, 3) about it, kg m^2, axes of the world."""
         heavy = [link for link in self.links if link.mass or link.inertia.any()]
         centres = np.array([link.pose.R @ link.com + link.pose.p for link in heavy])
         inertias = np.array([link.pose.R @ link.inertia @ link.pose.R.T for link in heavy])
@@ -46,12 +46,12 @@ class RobotPart:
 
     @property
     def at(self) -> XMLElement:
-        """Place in the file where it begins."""
+        """Return the first link's element in the file."""
         return self.links[0].at
 
     @property
     def label(self) -> str:
-        """Name in messages."""
+        """Return the name in messages."""
         names = [link.name for link in self.links]
         return f"link '{names[0]}'" if len(names) == 1 else f"link '{names[0]}' with what is fixed to it"
 
@@ -80,7 +80,7 @@ def parts_of(robot: Robot) -> dict[str, RobotPart]:
 
 
 def without_massless(robot: Robot, parts: dict[str, RobotPart], notes: ImportNotes) -> list[Tie]:
-    """The ties that move, those on both sides of a massless part as one; ``parts`` that are left out are taken out."""
+    """Return the moving ties, those on both sides of a massless part as one; remove massless parts from ``parts``."""
     ties = dict(enumerate(tie for tie in robot.ties if tie.kind is not None))
     massless = {part for part in parts.values() if part.name != WORLD and not part.mass}
     for part in parts.values():
@@ -112,14 +112,14 @@ def _without_ends(
     touching: dict[RobotPart, list[int]],
     notes: ImportNotes,
 ) -> set[RobotPart]:
-    """The massless parts that something with a mass hangs on; those at an end are taken out of ``ties``."""
+    """Return the massless parts that carry mass; those at an end are removed from ``ties``."""
     left = set(massless)
     ends = [part for part in dict.fromkeys(parts.values()) if part in left and len(touching[part]) < 2]
     for part in ends:
         left.discard(part)
         numbers = touching[part]
-        what = ", with " + _named(ties[numbers[0]]) if numbers else ""
-        says = f"{part.label} has no mass and nothing hangs on it: left out{what}"
+        ending = ", with " + _named(ties[numbers[0]]) if numbers else ""
+        says = f"{part.label} has no mass and nothing hangs on it: left out{ending}"
         notes.approximated(says, part.at.line, part.at.path)
         for number in numbers:
             tie = ties.pop(number)
@@ -149,7 +149,7 @@ def _join(
 
 
 def joined(first: Tie, second: Tie) -> Tie:
-    """Two ties with a massless part in between as one."""
+    """Return two ties with a massless part in between as one."""
     members = [*(first.parts or [first]), *(second.parts or [second])]
     name = " + ".join(tie.name for tie in members)
     return Tie(name, "joints with massless links in between", first.at, first.a, second.b, Composite, parts=members)
@@ -160,7 +160,7 @@ def _named(tie: Tie) -> str:
 
 
 def body_of(part: RobotPart, notes: ImportNotes) -> Body:
-    """The body that a part is. Raises MechanismError."""
+    """Return the body of a part. Raises MechanismError."""
     centre, inertia = part.moments
     R = part.links[0].pose.R
     inertia = _possible(_without_cut_digits(R.T @ inertia @ R, part, notes), part, notes)
@@ -171,7 +171,7 @@ def body_of(part: RobotPart, notes: ImportNotes) -> Body:
 
 
 def _possible(inertia: np.ndarray, part: RobotPart, notes: ImportNotes) -> np.ndarray:
-    """An inertia that a body can have: that of the file, or the nearest. Raises MechanismError without repair."""
+    """Return a possible inertia: that of the file, or the nearest. Raises MechanismError without repair."""
     try:
         return checked_inertia(inertia, f"body '{part.name}'")
     except MechanismError as problem:
@@ -184,7 +184,7 @@ def _possible(inertia: np.ndarray, part: RobotPart, notes: ImportNotes) -> np.nd
 
 
 def _without_cut_digits(inertia: np.ndarray, part: RobotPart, notes: ImportNotes) -> np.ndarray:
-    """The inertia with moments that a body can have, where those of the file are off by digits that were cut."""
+    """Return the inertia with smaller moments raised where truncated digits break the triangle inequality."""
     if not np.isfinite(inertia).all():
         return inertia
     moments, axes = np.linalg.eigh(0.5 * (inertia + inertia.T))
@@ -201,7 +201,7 @@ def _without_cut_digits(inertia: np.ndarray, part: RobotPart, notes: ImportNotes
 
 
 def shapes_of(part: RobotPart, body: Body | None) -> list[ImportedShape]:
-    """The shapes of its links, on ``body``, or on the world."""
+    """Return the shapes of the links on ``body``, or on the world."""
     shapes = []
     name = body.name if body is not None else WORLD
     for link in part.links:
@@ -213,14 +213,14 @@ def shapes_of(part: RobotPart, body: Body | None) -> list[ImportedShape]:
 
 
 def touching_shapes(part: RobotPart, body: Body | None, notes: ImportNotes) -> Iterator[CollisionShape]:
-    """The collision shapes of its links, of ``body``, or of the ground."""
+    """Yield the collision shapes of the links, for ``body`` or the ground."""
     for link in part.links:
         whose = f"link '{link.name}'", body is None, link.at
         yield from touching(link.shapes, _seen_from(part, body, link), whose, notes)
 
 
 def _seen_from(part: RobotPart, body: Body | None, link: Link) -> Pose:
-    """Pose of a link in axes of the body, from its centre of mass, or in the world."""
+    """Return the pose of a link from the centre of mass of the body in its axes, or in the world."""
     if body is None:
         return link.pose
     axes = part.links[0].pose.R

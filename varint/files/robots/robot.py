@@ -22,21 +22,21 @@ class Pose(NamedTuple):
     p: np.ndarray
 
     def __matmul__(self, other: "Pose") -> "Pose":  # type: ignore[override]
-        """Pose of a frame that is ``other`` in this one."""
+        """Return the pose of a frame that is ``other`` in this one."""
         return Pose(self.R @ other.R, self.R @ other.p + self.p)
 
     def inverse(self) -> "Pose":
-        """Pose of the outer frame in this one."""
+        """Return the pose of the outer frame in this one."""
         return Pose(self.R.T, -self.R.T @ self.p)
 
 
 def still() -> Pose:
-    """The pose of what is not moved."""
+    """Return the identity pose."""
     return Pose(np.eye(3), np.zeros(3))
 
 
 def pose_of(xyz: Sequence[float], rpy: Sequence[float]) -> Pose:
-    """Pose of a translation, and turns about the fixed axes x, y and z, one after another."""
+    """Return the pose of a translation and successive turns about the fixed axes x, y and z."""
     (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
     R = [
         [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
@@ -47,7 +47,7 @@ def pose_of(xyz: Sequence[float], rpy: Sequence[float]) -> Pose:
 
 
 def turned_by(axis: np.ndarray, angle: float) -> Pose:
-    """Pose of a turn about an axis through the origin."""
+    """Return the pose of a turn about an axis through the origin."""
     return Pose(matrix_from_vector(angle * axis), np.zeros(3))
 
 

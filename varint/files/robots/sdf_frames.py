@@ -54,7 +54,7 @@ class Scope:
         self.models[model.name] = model
 
     def all(self) -> Iterator["Scope"]:
-        """This and the models in it."""
+        """Yield this scope and the models in it."""
         yield self
         for model in self.models.values():
             yield from model.all()
@@ -62,13 +62,16 @@ class Scope:
     # ---------------------------------------------------------------------------------------------------- places
 
     def place(self) -> Pose:
-        """Pose of its frame, in the world."""
+        """Return the pose of its frame, in the world."""
         if self.outer is None:
             return still()
         return self.outer.place() @ self.outer.frame(self.name, self.by)
 
     def frame(self, name: str, at: XMLElement) -> Pose:
-        """The pose of a frame of that name in this; ``at``: what asks for it. Raises MechanismError."""
+        """Return the pose of the named frame in this scope; ``at``: the element that refers to it.
+
+        Raises MechanismError.
+        """
         if name in ("", MODEL_FRAME) or (self.outer is None and name == WORLD):
             return still()
         if name not in self.placed:
@@ -98,12 +101,12 @@ class Scope:
         return self.of_joint(name)
 
     def of_joint(self, name: str) -> Pose:
-        """The pose of a joint: from that of its child, where nothing else is said."""
+        """Return the pose of a joint, by default that of its child."""
         joint = self.joints[name]
         return self.posed(joint, _own_text(joint.child("child")))
 
     def posed(self, element: XMLElement, default: str) -> Pose:
-        """The pose of an element by its <pose>, in the frame ``default`` where nothing else is said."""
+        """Return the pose of an element by its <pose>, by default in the frame ``default``."""
         return self._of_pose(element.one("pose"), default, element)
 
     def _of_pose(self, pose: XMLElement | None, default: str, at: XMLElement | None = None) -> Pose:
@@ -115,7 +118,10 @@ class Scope:
     # ----------------------------------------------------------------------------------------------------- links
 
     def link(self, name: str, at: XMLElement) -> str:
-        """The link, by its whole name, or "world", that a frame of this is attached to. Raises MechanismError."""
+        """Return the whole name of the link, or "world", that a frame of this scope is attached to.
+
+        Raises MechanismError.
+        """
         seen: list[str] = []
         while name not in self.links:
             if name == WORLD and WORLD not in self.frames and WORLD not in self.models:
@@ -141,7 +147,7 @@ class Scope:
         return self.path + name
 
     def _canonical(self, at: XMLElement) -> str:
-        """The link that the frame of the model is attached to."""
+        """Return the link that the frame of the model is attached to."""
         named = self.at.attributes.get("canonical_link", "")
         if named:
             return self.link(named, at)
@@ -153,7 +159,7 @@ class Scope:
 
 
 def numbers_of(pose: XMLElement) -> Pose:
-    """Numbers of a <pose>."""
+    """Return the pose of the numbers of a <pose>."""
     if not pose.text.strip():
         return still()
     form = pose.attributes.get("rotation_format", "euler_rpy")
@@ -178,7 +184,7 @@ class Includes:
         self.folders = [path.resolve().parent, *(folder.resolve() for folder in packages)]
 
     def outermost(self, root: XMLElement) -> Scope:
-        """The scope of a file: that of its world, or one around its models."""
+        """Return the scope of a file: that of its world, or one around its models."""
         worlds = list(root.all(WORLD))
         if len(worlds) > 1:
             raise worlds[1].error("a file has one <world>, this is another: leave one out")
@@ -214,7 +220,7 @@ class Includes:
         return Scope(models[0], model_name, scope, element), [*chain, path]
 
     def _included(self, element: XMLElement) -> Path:
-        """The file that an <include> names: within the folder of the file that is loaded, or a folder of packages."""
+        """Return the file that an <include> names, within the folder of the loaded file or a folder of packages."""
         uri = _own_text(element.child("uri"))
         if "://" in uri and not uri.startswith((*SCHEMES, "file://")):
             raise element.error(f"<include> of {shown(uri)}: nothing is fetched; copy the model into the folder")
@@ -229,7 +235,7 @@ class Includes:
         return file
 
     def _of_folder(self, folder: Path, element: XMLElement) -> Path | None:
-        """The file of the model in a folder: the last that its model.config names, or model.sdf."""
+        """Return the file of the model in a folder: the last that its model.config names, or model.sdf."""
         config = (folder / CONFIG).resolve()
         if not config.is_file() or not any(config.is_relative_to(known) for known in self.folders):
             return folder / "model.sdf"
@@ -240,13 +246,13 @@ class Includes:
 
 
 def _own_text(element: XMLElement) -> str:
-    """The text of an element, which must not be blank."""
+    """Return the text of an element. Raises FileError if it is blank."""
     if not element.text.strip():
         raise element.error(f"<{element.tag}> is empty")
     return element.text.strip()
 
 
 def _is_true(element: XMLElement, tag: str) -> bool:
-    """Whether an element has a child of that name that says so."""
+    """Return whether an element has a child of that name that says true."""
     child = element.one(tag)
     return child is not None and child.text.strip().lower() in ("true", "1")

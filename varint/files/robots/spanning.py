@@ -18,7 +18,7 @@ class Branch(NamedTuple):
 
 
 def spanning(mechanism: Mechanism, rank: Callable[[Joint], float]) -> tuple[list[Branch], list[Joint]]:
-    """Branches, and joints that are left over. Those of a low ``rank`` come into the tree first, of infinite never."""
+    """Return the branches and the joints left over; a low ``rank`` enters the tree first, an infinite one never."""
     top = {name: name for name in (WORLD, *mechanism.body_index)}
 
     def root(name: str) -> str:

@@ -60,7 +60,10 @@ def save(mechanism: Mechanism, path: Path, overwrite: bool) -> None:
 
 
 def _rank(joint: Joint) -> float:
-    """Rigid hinges and slides that are closed in the reference configuration may come into the tree."""
+    """Return 0 for rigid hinges and slides closed in the reference configuration, which may enter the tree.
+
+    Else infinity.
+    """
     held = type(joint) in TYPES and joint.compliance is None and joint.point is not None and joint.point_b is not None
     return 0.0 if held and np.array_equal(joint.point, joint.point_b) else float("inf")  # type: ignore[arg-type]
 
@@ -76,7 +79,10 @@ def _floats(mechanism: Mechanism, branch: Branch) -> tuple[str, np.ndarray]:
 
 
 def _lines(mechanism: Mechanism, branches: list[Branch], meshes: dict[str, str], path: Path) -> Iterator[str]:
-    """The lines of the file at ``path``; the ``meshes`` of shapes that touch are added by the names of their files."""
+    """Yield the lines of the file at ``path``.
+
+    The ``meshes`` of shapes that touch are added by the names of their files.
+    """
     frames = {WORLD: Pose(np.eye(3), np.zeros(3))}
     yield f"<robot name={quoteattr(mechanism.name)}>"
     yield '  <link name="world"/>'

@@ -32,7 +32,7 @@ class Placed(NamedTuple):
 
 
 def placed(shape: CollisionShape) -> Placed:
-    """A shape with its own axes. Raises FileError for a height field."""
+    """Return a shape with its own axes. Raises FileError for a height field."""
     if isinstance(shape, HeightField):
         raise FileError("a HeightField is written to no robot file: leave it out of the mechanism that is written")
     if isinstance(shape, SphereShape):
@@ -45,12 +45,12 @@ def placed(shape: CollisionShape) -> Placed:
     if isinstance(shape, PlaneShape):
         return Placed("plane", (), Pose(rotation_matrix(quat_from_z(shape.normal)), shape.point))
     assert isinstance(shape, BoxShape | ConvexMesh)
-    own = Pose(rotation_matrix(shape.quat_wxyz), shape.position)
-    return Placed("box", tuple(shape.size), own) if isinstance(shape, BoxShape) else Placed("mesh", (), own)
+    axes = Pose(rotation_matrix(shape.quat_wxyz), shape.position)
+    return Placed("box", tuple(shape.size), axes) if isinstance(shape, BoxShape) else Placed("mesh", (), axes)
 
 
 def geoms(shapes: Sequence[CollisionShape], assets: list[str]) -> list[str]:
-    """Elements of MJCF; the meshes among them are added to the lines of ``assets``."""
+    """Return elements of MJCF; lines of meshes are added to ``assets``."""
     lines = []
     for shape in shapes:
         kind, sizes, pose = placed(shape)
@@ -60,42 +60,44 @@ def geoms(shapes: Sequence[CollisionShape], assets: list[str]) -> list[str]:
             sizes = sizes[0], 0.5 * sizes[1]
         elif kind == "plane":
             sizes = 0.0, 0.0, 1.0
-        given = {"size": _text(sizes)} if sizes else {}
+        attributes = {"size": _text(sizes)} if sizes else {}
         if isinstance(shape, ConvexMesh):
             name = f"mesh {len(assets)}"
             assets.append(f'<mesh name="{name}" vertex="{_text(shape.vertices)}"/>')
-            given = {"mesh": name}
-        given |= {"pos": _text(pose.p), "quat": _text(quat_from_matrix(pose.R))}
+            attributes = {"mesh": name}
+        attributes |= {"pos": _text(pose.p), "quat": _text(quat_from_matrix(pose.R))}
         if shape.friction is not None:
-            given["friction"] = f"{shape.friction!r} 0.005 0.0001"
-        lines.append(f'<geom type="{kind}" {" ".join(f"{key}={quoteattr(value)}" for key, value in given.items())}/>')
+            attributes["friction"] = f"{shape.friction!r} 0.005 0.0001"
+        lines.append(
+            f'<geom type="{kind}" {" ".join(f"{key}={quoteattr(value)}" for key, value in attributes.items())}/>'
+        )
     return lines
 
 
 def mesh_text(mesh: ConvexMesh) -> str:
-    """The text of an OBJ file."""
+    """Return the text of an OBJ file."""
     corners = [f"v {_text(vertex)}" for vertex in mesh.vertices]
     faces = [f"f {' '.join(str(int(number) + 1) for number in loop)}" for loop in mesh.core().faces]
     return "\n".join([*corners, *faces]) + "\n"
 
 
 def collisions(shapes: Sequence[CollisionShape], frame: Pose, files: dict[str, str], path: Path) -> list[str]:
-    """Elements of URDF in a link whose origin is at ``frame``, in axes of the body.
+    """Return elements of URDF in a link whose origin is at ``frame``, in axes of the body.
 
     Meshes are added to ``files``, by their names beside the ``path`` of the URDF. Raises FileError for a plane, and
     for what is hollow.
     """
     lines = []
     for shape in shapes:
-        kind, sizes, own = placed(shape)
+        kind, sizes, pose_of_shape = placed(shape)
         if kind == "plane":
             raise FileError(f"cannot write '{path}': URDF has no plane, as a collision shape of a body is")
         if shape.hollow:
             raise FileError(f"cannot write '{path}': URDF has no {type(shape).__name__}, as a collision shape is")
-        pose = frame.inverse() @ own
-        given = {"sphere": ("radius",), "box": ("size",), "mesh": ()}.get(kind, ("radius", "length"))
+        pose = frame.inverse() @ pose_of_shape
+        names = {"sphere": ("radius",), "box": ("size",), "mesh": ()}.get(kind, ("radius", "length"))
         values = [_text(sizes)] if kind == "box" else [_text([size]) for size in sizes]
-        attributes = " ".join(f'{key}="{value}"' for key, value in zip(given, values, strict=True))
+        attributes = " ".join(f'{key}="{value}"' for key, value in zip(names, values, strict=True))
         if isinstance(shape, ConvexMesh):
             name = f"{path.stem}-mesh-{len(files)}.obj"
             files[name] = mesh_text(shape)
@@ -108,7 +110,7 @@ def collisions(shapes: Sequence[CollisionShape], frame: Pose, files: dict[str, s
 
 
 def roll_pitch_yaw(R: np.ndarray) -> np.ndarray:
-    """Turns about the fixed axes x, y, z; each is read off what the others leave, which no pose makes inexact."""
+    """Return turns about the fixed axes x, y, z, each from the rotation left by the others, exact at any pose."""
     yaw = np.arctan2(R[1, 0], R[0, 0])
     c, s = np.cos(yaw), np.sin(yaw)
     left = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ R

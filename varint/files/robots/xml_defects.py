@@ -37,7 +37,7 @@ class Defect(NamedTuple):
 
 
 def defects_of(content: bytes) -> list[Defect]:
-    """The defects in their order; ``content`` is in an encoding that extends ASCII, and read once.
+    """Return the defects in their order; ``content`` is in an encoding that extends ASCII.
 
     A comment is a defect if its text has "--" in it or ends with "-"; its hyphens become blanks. It ends at the first
     "-->". Comments are looked for between tags alone, not in quoted values, instructions and sections of CDATA. Markup
@@ -74,7 +74,7 @@ def defects_of(content: bytes) -> list[Defect]:
 
 
 def mended(content: bytes, defects: list[Defect]) -> bytes:
-    """The content without these defects; every other byte stays in its line."""
+    """Return the content without these defects; every other byte stays in its line."""
     pieces, done = [], 0
     for defect in defects:
         pieces += [content[done : defect.start], defect.instead]
@@ -83,7 +83,7 @@ def mended(content: bytes, defects: list[Defect]) -> bytes:
 
 
 def _end_of_markup(content: bytes, place: int, joined: list[int]) -> int:
-    """The place behind the tag, section or instruction that opens at ``place``; -1 where it is not closed.
+    """Return the place behind the tag, section or instruction that opens at ``place``; -1 if it is not closed.
 
     Places behind quoted values that a name follows without a blank are added to ``joined``.
     """

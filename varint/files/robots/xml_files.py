@@ -40,23 +40,23 @@ class XMLElement:
 
     @property
     def place(self) -> str:
-        """File and line."""
+        """Return file and line."""
         return f"'{self.path}', line {self.line}"
 
     def error(self, message: str) -> FileError:
-        """An error about this element."""
+        """Return an error about this element."""
         return FileError(f"{self.place}: {message}")
 
     def wrong(self, message: str) -> MechanismError:
-        """An error about what this element describes."""
+        """Return an error about the described mechanism, at this element."""
         return MechanismError(f"{self.place}: {message}")
 
     def all(self, *tags: str) -> Iterator["XMLElement"]:
-        """Its children of these names."""
+        """Yield the children of these names."""
         return (child for child in self.children if child.tag in tags)
 
     def named(self, tag: str) -> dict[str, "XMLElement"]:
-        """Its children of this name by their attribute "name", which must be unique."""
+        """Return the children of this name by their attribute "name". Raises FileError unless it is unique."""
         elements: dict[str, XMLElement] = {}
         for element in self.all(tag):
             name = element.need("name")
@@ -67,27 +67,27 @@ class XMLElement:
         return elements
 
     def one(self, tag: str) -> "XMLElement | None":
-        """Its child of this name; an error where there are several."""
+        """Return the child of this name, or None. Raises FileError if there are several."""
         children = list(self.all(tag))
         if len(children) > 1:
             raise children[1].error(f"<{self.tag}> has one <{tag}>, this is another: leave one out")
         return children[0] if children else None
 
     def need(self, name: str) -> str:
-        """The attribute of this name."""
+        """Return the attribute of this name. Raises FileError if it is missing."""
         if not self.attributes.get(name, "").strip():
             raise self.error(f"<{self.tag}> needs an attribute {name!r}")
         return self.attributes[name]
 
     def child(self, tag: str) -> "XMLElement":
-        """Its child of this name, which must be there."""
+        """Return the child of this name. Raises FileError if it is missing."""
         child = self.one(tag)
         if child is None:
             raise self.error(f"<{self.tag}> needs an element <{tag}>")
         return child
 
     def numbers(self, name: str, count: int, default: Sequence[float] | None = None) -> list[float]:
-        """The attribute's ``count`` numbers."""
+        """Return the attribute's ``count`` numbers."""
         if name not in self.attributes:
             if default is None:
                 raise self.error(f"<{self.tag}> needs an attribute {name!r}")
@@ -95,28 +95,28 @@ class XMLElement:
         return self.parsed(self.attributes[name], count, f"{name!r} of <{self.tag}>")
 
     def number(self, name: str, default: float | None = None) -> float:
-        """The attribute's number."""
+        """Return the attribute's number."""
         return self.numbers(name, 1, None if default is None else [default])[0]
 
     def limit(self, name: str, default: float) -> float:
-        """The attribute's number, however large, where it is a limit."""
+        """Return the attribute's number, a limit of any size."""
         text = self.attributes.get(name)
         return default if text is None else self.parsed(text, 1, f"{name!r} of <{self.tag}>", math.inf)[0]
 
     def own_numbers(self, count: int) -> list[float]:
-        """The numbers in its text."""
+        """Return the numbers in its text."""
         return self.parsed(self.text, count, f"<{self.tag}>")
 
     def own_number(self) -> float:
-        """The number in its text."""
+        """Return the number in its text."""
         return self.own_numbers(1)[0]
 
     def own_limit(self) -> float:
-        """The number in its text, however large, where it is a limit."""
+        """Return the number in its text, a limit of any size."""
         return self.parsed(self.text, 1, f"<{self.tag}>", math.inf)[0]
 
-    def parsed(self, text: str, count: int, what: str, largest: float = LARGEST) -> list[float]:
-        """The ``count`` finite numbers of a text, separated by blanks; ``what`` has them, for the error."""
+    def parsed(self, text: str, count: int, subject: str, largest: float = LARGEST) -> list[float]:
+        """Return the ``count`` finite numbers of a text, separated by blanks; ``subject`` names them in the error."""
         words = text.split(None, count + 1)
         try:
             values = [float(word) for word in words]
@@ -124,9 +124,9 @@ class XMLElement:
             values = []
         if len(values) != count or any("_" in word for word in words) or not all(map(math.isfinite, values)):
             wanted = "a number" if count == 1 else f"{count} numbers"
-            raise self.error(f"{what} must be {wanted}, got {shown(text.strip())}")
+            raise self.error(f"{subject} must be {wanted}, got {shown(text.strip())}")
         if max(map(abs, values)) > largest:
-            raise self.error(f"{what} must be at most {largest:g} in size, got {shown(text.strip())}")
+            raise self.error(f"{subject} must be at most {largest:g} in size, got {shown(text.strip())}")
         return values
 
 
@@ -134,28 +134,28 @@ Reader = Callable[[XMLElement, ImportNotes, Sequence[Path]], Mechanism]
 READERS: dict[str, tuple[str, Reader]] = {}  # by the outermost element
 
 
-def reads(root: str, what: str) -> Callable[[Reader], Reader]:
-    """Decorator: a function of the outermost element, the notes and the folders of packages reads files of ``root``."""
+def reads(root: str, format_name: str) -> Callable[[Reader], Reader]:
+    """Decorate a function of the outermost element, the notes and the package folders as the reader of ``root``."""
 
     def add(reader: Reader) -> Reader:
-        READERS[root] = what, reader
+        READERS[root] = format_name, reader
         return reader
 
     return add
 
 
 def load_xml(path: Path, options: ImportOptions) -> Mechanism:
-    """The mechanism in a file of XML: its outermost element says which format that is. Raises FileError."""
+    """Return the mechanism in an XML file, read by the reader of its outermost element. Raises FileError."""
     notes = ImportNotes(path, options.repair)
     root = read_xml(path, notes)
     if root.tag not in READERS:
-        known = ", ".join(f"<{tag}> ({what})" for tag, (what, _) in READERS.items())
+        known = ", ".join(f"<{tag}> ({format_name})" for tag, (format_name, _) in READERS.items())
         raise root.error(f"<{root.tag}> is no mechanism{suggestion(root.tag, READERS) or f': there are {known}'}")
     return READERS[root.tag][1](root, notes, options.packages)
 
 
 def read_xml(path: Path, notes: ImportNotes) -> XMLElement:
-    """The outermost element of a file; ``notes`` say whether it is repaired, and take that down. FileError with line.
+    """Return the outermost element of a file, repaired if ``notes`` say so, which list it. Raises FileError with line.
 
     What is repaired: `defects_of` XML that other programs pass over. In MJCF comments with "--" inside are none.
     """
@@ -210,7 +210,7 @@ class _Builder:
         parser.SkippedEntityHandler = self._entity
 
     def parsed(self, content: bytes) -> XMLElement:
-        """The outermost element. Raises FileError, and ExpatError where the content is no XML."""
+        """Return the outermost element. Raises FileError, and ExpatError where the content is no XML."""
         try:
             self.parser.Parse(content, True)
         except (FileError, expat.ExpatError):
@@ -259,7 +259,7 @@ class _Builder:
 def unknown(
     element: XMLElement, tags: Collection[str], names: Collection[str] | None = None
 ) -> Iterator[tuple[str, int]]:
-    """Parts of an element other than these children (``tags``) and attributes (``names``), in words, with the line."""
+    """Yield the children and attributes other than ``tags`` and ``names``, in words, with their lines."""
     for child in element.children:
         if child.tag not in tags:
             yield f"<{child.tag}> in <{element.tag}>{suggestion(child.tag, tags)}", child.line

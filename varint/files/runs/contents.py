@@ -76,7 +76,7 @@ class Checkpoint:
     state: Mapping[str, np.ndarray]
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Stored arrays, by the name of their dataset."""
+        """Return the stored arrays by dataset name."""
         turn, records, status, counts, diagnosed = self.progress
         text = self.message.encode()[:LONGEST_MESSAGE].decode(errors="ignore").encode()
         arrays = {
@@ -88,7 +88,7 @@ class Checkpoint:
 
 
 def checksum_of(arrays: Mapping[str, np.ndarray]) -> int:
-    """CRC-32 of named arrays, but for one named ``checksum``."""
+    """Return the CRC-32 of named arrays except ``checksum``."""
     crc = 0
     for name in sorted(set(arrays) - {"checksum"}):
         array = arrays[name]
@@ -98,12 +98,12 @@ def checksum_of(arrays: Mapping[str, np.ndarray]) -> int:
 
 
 def block_checksum(rows: np.ndarray) -> int:
-    """CRC-32 of one array's rows in a block."""
+    """Return the CRC-32 of the rows of one array in a block."""
     return zlib.crc32(np.ascontiguousarray(rows).data)
 
 
 def fingerprint(mechanism: Mechanism, settings: dict, inputs: Iterable[np.ndarray]) -> str:
-    """Same run, same fingerprint.
+    """Return a digest of a run: the same run has the same one.
 
     The duration may grow when a run goes on, no motion depends on the solids of bodies, and what wrote the run is
     checked by itself: none of these count.
@@ -116,7 +116,7 @@ def fingerprint(mechanism: Mechanism, settings: dict, inputs: Iterable[np.ndarra
 
 
 def difference(old: tuple[Mechanism, dict], new: tuple[Mechanism, dict]) -> str:
-    """The first setting in which two runs of other fingerprints differ, in words, each a mechanism and settings."""
+    """Return the first setting, in words, in which two runs (mechanism, settings) of other fingerprints differ."""
     (old_mechanism, old_settings), (new_mechanism, new_settings) = old, new
     for name in dict.fromkeys([*new_settings, *old_settings]):
         before, now = old_settings.get(name), new_settings.get(name)
@@ -130,7 +130,7 @@ def difference(old: tuple[Mechanism, dict], new: tuple[Mechanism, dict]) -> str:
 
 
 def digest_of(texts: Mapping[str, bytes], mechanism: bytes, load: np.ndarray | None) -> str:
-    """Digest of all that does not change while a run is written."""
+    """Return a digest of the parts of a file that do not change while a run is written."""
     digest = hashlib.sha256()
     for part in (*(texts[name] for name in TEXTS), mechanism, b"" if load is None else load.tobytes()):
         digest.update(len(part).to_bytes(8, "little") + part)
@@ -138,5 +138,5 @@ def digest_of(texts: Mapping[str, bytes], mechanism: bytes, load: np.ndarray | N
 
 
 def rows_in_chunk(bodies: int, bytes_of_row: int) -> int:
-    """Rows in a chunk of an array: as many as 64 kB of quaternions of the bodies have, at most 64 kB, at least one."""
+    """Return the rows of a chunk: as many as 64 kB of quaternions of the bodies, at most 64 kB, at least one."""
     return max(1, CHUNK // max(8 * 4 * bodies, bytes_of_row))

@@ -30,7 +30,7 @@ class Stored(NamedTuple):
 
     @property
     def bytes_in_file(self) -> int:
-        """Bytes of the array with the unused rest of its last chunk."""
+        """Return the bytes of the array with the unused rest of its last chunk."""
         if not self.rows:
             return self.array.nbytes
         return -(-len(self.array) // self.rows) * self.rows * self.array[:1].nbytes

@@ -36,7 +36,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether a process writes the run file at ``path``; False if that is unknown."""
+    """Return whether a process writes the run file at ``path``; False if that is unknown."""
     try:
         handle = os.open(path.with_name(path.name + SUFFIX), os.O_RDONLY)
     except OSError:
@@ -77,7 +77,7 @@ def _acquired(beside: Path, path: Path) -> int:
 
 
 def is_at(handle: int, path: Path) -> bool:
-    """Whether the open file ``handle`` is the one that ``path`` names now."""
+    """Return whether the open file ``handle`` is the one that ``path`` names now."""
     try:
         return os.path.samestat(os.fstat(handle), os.stat(path))
     except FileNotFoundError:

@@ -72,10 +72,10 @@ def check_resumable(settings: Mapping[str, Any], here: Mapping[str, str], resume
 def resumed_settings(old: Mapping[str, Any], new: Mapping[str, Any], time: float) -> dict[str, Any]:
     """Return the settings of a run that goes on at ``time``, s: the ``new`` ones, with the record of who wrote what."""
     here = new[MADE_WITH]
-    kept = {name: old[name] for name in (MADE_WITH, RESUMED_WITH) if name in old}
+    records = {name: old[name] for name in (MADE_WITH, RESUMED_WITH) if name in old}
     if other(old, here):
-        kept[RESUMED_WITH] = [*old.get(RESUMED_WITH, []), {"t": time, **here}]
-    return {name: value for name, value in new.items() if name != MADE_WITH} | kept
+        records[RESUMED_WITH] = [*old.get(RESUMED_WITH, []), {"t": time, **here}]
+    return {name: value for name, value in new.items() if name != MADE_WITH} | records
 
 
 def check_entries(settings: Mapping[str, Any]) -> None:

@@ -7,12 +7,12 @@ from varint.base.errors import ArgumentError, FileError
 from varint.files.runs.contents import SUFFIXES
 
 
-def check_name(path: str | Path, what: str) -> None:
-    """Check that ``path``, the argument ``what``, is named as files of runs are; raises ArgumentError."""
+def check_name(path: str | Path, label: str) -> None:
+    """Check that ``path``, the argument ``label``, is named as files of runs are; raises ArgumentError."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         tables = ": tables are written by the trajectory, traj.to_csv(path)" if suffix == ".csv" else ""
-        raise ArgumentError(f"{what} must end in {' or '.join(SUFFIXES)}, got '{path}'{tables}")
+        raise ArgumentError(f"{label} must end in {' or '.join(SUFFIXES)}, got '{path}'{tables}")
 
 
 def check_place(path: Path, output: str | Path, may_exist: bool, otherwise: str = "") -> None:

@@ -80,23 +80,23 @@ class RunHead:
 
     @property
     def left_open(self) -> bool:
-        """Whether the file is being written, or its writer was killed: then one checkpoint may be half written."""
+        """Return whether the file is being written or its writer was killed: one checkpoint may be half written."""
         return bool(self.file.id.get_intent() & h5py.h5f.ACC_SWMR_READ)
 
     @property
     def status(self) -> int:
-        """Status that the newest checkpoint notes, whole or not, see `Record`."""
+        """Return the status in the newest checkpoint, whole or not, see `Record`."""
         (shape, kind), at = OF_CHECKPOINTS["progress"], "checkpoint/{}/progress"
         return int(max(tuple(self.dataset(at.format(turn), kind, shape)[()]) for turn in TURNS)[2])
 
     @property
     def size(self) -> int:
-        """Bytes of the file, which a writer may extend."""
+        """Return the bytes of the file, which a writer may extend."""
         return os.fstat(self.file.id.get_vfd_handle()).st_size
 
     @cached_property
     def mechanism(self) -> Mechanism:
-        """The simulated mechanism."""
+        """Return the simulated mechanism."""
         try:
             return from_data(json.loads(self.description), f"'{self.path}'")
         except MechanismError as problem:
@@ -121,7 +121,7 @@ class RunHead:
         return np.asarray(dataset[()], dtype=dataset.dtype)
 
     def _linked(self, name: str) -> h5py.Dataset:
-        """The dataset ``name``, which lies in this file and nowhere else, as it is."""
+        """Return the dataset ``name``. Raises ValueError unless it lies in this file itself."""
         parent: Any = self.file
         for part in name.split("/"):
             if not isinstance(parent, h5py.Group) or not isinstance(parent.get(part, getlink=True), h5py.HardLink):
@@ -135,10 +135,13 @@ class RunHead:
         return parent
 
     def dataset(self, name: str, kind: str, shape: tuple) -> h5py.Dataset:
-        """The dataset ``name`` of that type and shape, None where any length will do, wholly on the disk."""
+        """Return the dataset ``name`` of that type and shape (None: any length), wholly on the disk.
+
+        Raises ValueError.
+        """
         dataset = self._linked(name)
         fits = len(dataset.shape) == len(shape) and all(
-            wanted in (None, found) for wanted, found in zip(shape, dataset.shape, strict=True)
+            wanted in (None, size) for wanted, size in zip(shape, dataset.shape, strict=True)
         )
         if dataset.dtype.str != kind or not fits:
             raise ValueError(f"'{name}' has type {dataset.dtype.str} and shape {dataset.shape}")
@@ -146,7 +149,7 @@ class RunHead:
         return dataset
 
     def _check_size(self, name: str, dataset: h5py.Dataset) -> None:
-        """Raises ValueError where the file is shorter than what it declares."""
+        """Raise ValueError if the file is shorter than the dataset declares."""
         stored = dataset.id.get_storage_size()
         if stored > self.size:
             raise ValueError(f"'{name}' is not wholly in the file")
@@ -177,7 +180,7 @@ class RunReader(RunHead):
             raise ValueError("its diagnostics are not those of its settings")
 
     def _newest(self) -> Checkpoint:
-        """The checkpoint that counts."""
+        """Return the checkpoint that counts."""
         for _ in range(PATIENCE if self.left_open else 1):
             checkpoints = [checkpoint for turn in TURNS if (checkpoint := self._checkpoint(turn))]
             if len(checkpoints) == len(TURNS) or (checkpoints and self.left_open):
@@ -186,7 +189,7 @@ class RunReader(RunHead):
         raise ValueError("its checkpoints are not those that were written")
 
     def _checkpoint(self, turn: str) -> Checkpoint | None:
-        """A checkpoint; None where it is not whole."""
+        """Return a checkpoint; None if it is not whole."""
         group = f"checkpoint/{turn}"
         self._linked(f"{group}/checksum")
         self._linked(f"{group}/state/recorded")
@@ -229,7 +232,7 @@ class NodeTable:
 
     @property
     def width(self) -> int:
-        """Bytes of a row."""
+        """Return bytes of a row."""
         return sum(int(np.prod(item)) * np.dtype(kind).itemsize for item, kind in self.shapes.values())
 
     def time_of(self, records: int) -> float:
@@ -239,7 +242,10 @@ class NodeTable:
         return float(self.rows("t", block, block + 1)[records - 1 - begin])
 
     def rows(self, name: str, first: int = 0, last: int | None = None) -> np.ndarray:
-        """Rows of the array ``name`` in the blocks from ``first`` to before ``last``, checked."""
+        """Return the rows of the array ``name`` in the blocks from ``first`` to before ``last``.
+
+        Raises ValueError unless their checksums are right.
+        """
         last = len(self._sums) if last is None else last
         ends = self._sums[:, 0]
         begin, end = int(ends[first - 1]) if first else 0, int(ends[last - 1])
@@ -256,7 +262,7 @@ class NodeTable:
         return array
 
     def parts(self, records: int) -> Iterator[HeldNodes]:
-        """The first ``records`` rows, some blocks at a time."""
+        """Yield the first ``records`` rows, some blocks at a time."""
         ends, first, begin = self._sums[:, 0], 0, 0
         while begin < records:
             last = 1 + min(int(np.searchsorted(ends, begin + max(1, PART // self.width))), len(ends) - 1)
@@ -264,7 +270,7 @@ class NodeTable:
             first, begin = last, int(ends[last - 1])
 
     def _blocks(self) -> np.ndarray:
-        """The dataset ``blocks`` as far as it counts."""
+        """Return the rows of the dataset ``blocks`` that count."""
         records = self.records
         blocks = self.run.dataset(f"{self.at}blocks", "<i8", (None, 1 + len(self.stored)))
         sums = blocks[: blocks.id.get_storage_size() // (8 * blocks.shape[1])]
@@ -315,7 +321,7 @@ class StoredNodes(Mapping[str, np.ndarray]):
         return HeldNodes, (dict(self),)
 
     def parts(self) -> Iterator[HeldNodes]:
-        """The same nodes in order, in parts that fit in memory."""
+        """Yield the same nodes in order, in parts that fit in memory."""
         with self._opened() as table:
             yield from table.parts(self._records)
 
@@ -360,25 +366,25 @@ def read(path: str | Path) -> Record:
 
 
 def _nodes(table: NodeTable) -> Nodes:
-    """Nodes of a table, in memory where they are few."""
+    """Return the nodes of a table, in memory if they are few."""
     if table.records * table.width > HELD:
         return StoredNodes(table)
     return HeldNodes({name: table.rows(name) for name in table.shapes})
 
 
 def load_settings(path: str | Path) -> dict:
-    """Arguments of a run. Raises FileError like `read`."""
+    """Return the settings of a run. Raises FileError like `read`."""
     with open_head(path) as run:
         return run.settings
 
 
 def open_run(path: str | Path) -> AbstractContextManager[RunReader]:
-    """An open run file. Raises FileError, also where reading from it finds it damaged."""
+    """Open a run file. Raises FileError, also if reading from it finds it damaged."""
     return _open(path, RunReader)
 
 
 def open_head(path: str | Path) -> AbstractContextManager[RunHead]:
-    """The same of what does not change while it is written: opened much faster. Raises FileError like `open_run`."""
+    """Open the part that does not change while a run is written, much faster. Raises FileError like `open_run`."""
     return _open(path, RunHead)
 
 
@@ -399,7 +405,7 @@ def _open(path: str | Path, kind: type[KindOfReader]) -> Iterator[KindOfReader]:
 
 
 def _opened(path: Path) -> h5py.File:
-    """The file open for reading, also while it is written.
+    """Return the file open for reading, also while it is written.
 
     In the mode for that, HDF5 by default reads past the end of a file cut short, and tries again for
     ever where the file is damaged.
@@ -439,27 +445,27 @@ def _row_of(name: str, row: Any) -> tuple[tuple[int, ...], str]:
     return tuple(item), kind
 
 
-def _settings(found: dict) -> dict:
-    """Settings of a run, as far as others than the run itself use them."""
+def _settings(settings: dict) -> dict:
+    """Return checked settings of a run, those that readers use."""
     number = int | float
     wanted: dict = {"formulation": str, "duration": number, "dt": number | None, "every": int, "steps": int}
-    wanted |= {name: kind for name, kind in (("scheme", str), ("integrator", str), ("order", int)) if name in found}
-    if "scheme" not in found and "integrator" not in found:
+    wanted |= {name: kind for name, kind in (("scheme", str), ("integrator", str), ("order", int)) if name in settings}
+    if "scheme" not in settings and "integrator" not in settings:
         raise ValueError("its settings name no method")
     for name, kind in wanted.items():
-        if not isinstance(found[name], kind) or isinstance(found[name], bool):
-            raise ValueError(f"its setting '{name}' is {found[name]!r}")
-    chosen = found.get("chosen", {"energy_error": 0.0})
+        if not isinstance(settings[name], kind) or isinstance(settings[name], bool):
+            raise ValueError(f"its setting '{name}' is {settings[name]!r}")
+    chosen = settings.get("chosen", {"energy_error": 0.0})
     if not isinstance(chosen, dict) or not isinstance(chosen["energy_error"], number):
         raise ValueError(f"its setting 'chosen' is {chosen!r}")
-    stride = found.get("diagnostics_every")
-    if stride is not None and (type(stride) is not int or stride < 1 or found["every"] % stride):
+    stride = settings.get("diagnostics_every")
+    if stride is not None and (type(stride) is not int or stride < 1 or settings["every"] % stride):
         raise ValueError(f"its setting 'diagnostics_every' is {stride!r}")
-    times = found.get("output_times")
+    times = settings.get("output_times")
     if times is not None and (type(times) is not int or times < 1):
         raise ValueError(f"its setting 'output_times' is {times!r}")
-    check_entries(found)
-    return found
+    check_entries(settings)
+    return settings
 
 
 def _check_nodes(run: RunReader) -> None:

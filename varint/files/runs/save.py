@@ -18,7 +18,7 @@ PART = 1 << 24  # bytes of nodes that are written at once
 
 
 def save_run(record: Record, path: str | Path, overwrite: bool) -> None:
-    """See `Trajectory.save`."""
+    """Save a run, see `Trajectory.save`."""
     check_name(path_of(path), "path")
     place = Path(os.path.realpath(path))
     check_place(place, path, flag(overwrite, "overwrite", ArgumentError))
@@ -50,7 +50,7 @@ def save_run(record: Record, path: str | Path, overwrite: bool) -> None:
 
 
 def _parts(rows: Nodes) -> list[HeldNodes]:
-    """The same rows, some at a time."""
+    """Return the same rows in parts of `PART` bytes."""
     nodes = {name: rows[name] for name in rows}
     width = sum(array[:1].nbytes for array in nodes.values())
     many, total = max(1, PART // width), len(nodes["t"])

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from varint.base.errors import ArgumentError, FileError
 
 MARGIN, LARGEST_MARGIN = 0.05, 50e6  # of what is free, and in bytes: the smaller one is left alone
-TOLD = 100e6  # bytes of a run file, whose size is told
+LARGE = 100e6  # bytes of a run file, whose size is reported
 SMALL = 1_000_000  # bytes of a run, for which memory is not looked at: far less than the process takes
 UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "bytes"))
 CGROUPS = Path("/sys/fs/cgroup")
@@ -35,7 +35,7 @@ class WantedSpace(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Return the size of the recorded nodes and diagnostics, bytes."""
         return -(-self.steps // self.every) * self.width + self._of_diagnostics
 
     @property
@@ -43,7 +43,7 @@ class WantedSpace(NamedTuple):
         return -(-self.steps // self.finer[0]) * self.finer[1] if self.finer else 0
 
     def remedy(self, room: float) -> str:
-        """Advice that makes it fit into ``room`` bytes."""
+        """Return advice that makes it fit into ``room`` bytes."""
         if self.fixed:
             return "give a shorter duration"
         stride = self.finer[0] if self.finer else 1
@@ -78,13 +78,13 @@ def check_memory(wanted: WantedSpace) -> None:
 
 
 def tell_size(path: Path, wanted: WantedSpace) -> None:
-    """Say on stderr how large the file will be, where it will be large."""
-    if wanted.size >= TOLD and sys.stderr is not None:
+    """Report on stderr how large the file will be, if it is large."""
+    if wanted.size >= LARGE and sys.stderr is not None:
         print(f"varint: the run will add {size_text(wanted.size)} to '{path}'", file=sys.stderr, flush=True)
 
 
 def available_memory() -> int | None:
-    """Bytes that this process can still take: of the machine, and below the limits of its control groups."""
+    """Return the bytes available to this process: of the machine, and below the limits of its control groups."""
     limits = [*_left_in_groups()]
     meminfo = Path("/proc/meminfo")
     if meminfo.exists():
@@ -96,7 +96,7 @@ def available_memory() -> int | None:
 
 
 def _left_in_groups() -> Iterator[int]:
-    """Bytes that are left in each control group of this process that has a limit, both versions of them."""
+    """Yield the bytes left in each control group of this process that has a limit, of both versions."""
     groups = Path("/proc/self/cgroup")
     for line in groups.read_text().splitlines() if groups.exists() else ():
         _, controllers, place = line.split(":", 2)
@@ -120,12 +120,12 @@ def _left_in(group: Path, limit: str, used: str, cached: str) -> Iterator[int]:
 
 
 def size_text(size: float) -> str:
-    """Bytes in words."""
+    """Return a size in bytes as text with a unit."""
     unit, symbol = next((unit, symbol) for unit, symbol in UNITS if size >= unit or unit == 1.0)
     return f"{size / unit:.3g} {symbol}"
 
 
 def _sensible(number: int) -> int:
-    """The smallest of 1, 2, 5, 10, 20, ... that is not below ``number``."""
+    """Return the smallest of 1, 2, 5, 10, 20, ... that is not below ``number``."""
     scale = 10 ** (len(str(number)) - 1)
     return next(factor * scale for factor in (1, 2, 5, 10) if factor * scale >= number)

@@ -32,20 +32,20 @@ OF_SOME = (
 )  # groups that some forces have no columns of, some several
 
 
-def chosen_columns(trajectory: "RecordedMotion", what: Sequence[str]) -> list[Column]:
-    """The time, then the columns of the groups ``what``, of `DEFAULT` where there are none."""
+def chosen_columns(trajectory: "RecordedMotion", groups: Sequence[str]) -> list[Column]:
+    """Return the time, then the columns of the ``groups``, by default those of `DEFAULT`."""
     chosen = [Column(TIME, "s", trajectory.t)]
-    for group in what or DEFAULT:
+    for group in groups or DEFAULT:
         chosen += columns(trajectory, group)
     return chosen
 
 
-def to_csv(trajectory: "RecordedMotion", path: str | Path, what: Sequence[str]) -> None:
-    """See `Trajectory.to_csv`."""
+def to_csv(trajectory: "RecordedMotion", path: str | Path, groups: Sequence[str]) -> None:
+    """Write a table, see `Trajectory.to_csv`."""
     path = Path(path_of(path))
     if path.suffix.lower() != ".csv":
         raise ArgumentError(f"tables are CSV files: '{path}' must end in .csv")
-    chosen = chosen_columns(trajectory, what)
+    chosen = chosen_columns(trajectory, groups)
     with written_whole(path) as fresh, open(fresh, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([column.heading for column in chosen])
@@ -53,10 +53,10 @@ def to_csv(trajectory: "RecordedMotion", path: str | Path, what: Sequence[str]) 
             writer.writerows(np.column_stack([column.values[first : first + ROWS] for column in chosen]).tolist())
 
 
-def to_dataframe(trajectory: "RecordedMotion", what: Sequence[str]) -> "pandas.DataFrame":
-    """See `Trajectory.to_dataframe`."""
+def to_dataframe(trajectory: "RecordedMotion", groups: Sequence[str]) -> "pandas.DataFrame":
+    """Return a DataFrame, see `Trajectory.to_dataframe`."""
     pandas = optional("pandas")
-    time, *others = chosen_columns(trajectory, what)
+    time, *others = chosen_columns(trajectory, groups)
     table = pandas.DataFrame(
         np.column_stack([column.values for column in others]) if others else None,
         index=pandas.Index(time.values, name=time.heading),
@@ -66,10 +66,10 @@ def to_dataframe(trajectory: "RecordedMotion", what: Sequence[str]) -> "pandas.D
     return table
 
 
-def to_xarray(trajectory: "RecordedMotion", what: Sequence[str]) -> "xarray.Dataset":
-    """See `Trajectory.to_xarray`."""
+def to_xarray(trajectory: "RecordedMotion", groups: Sequence[str]) -> "xarray.Dataset":
+    """Return a Dataset, see `Trajectory.to_xarray`."""
     xarray = optional("xarray")
-    variables = {group: _variable(trajectory, group) for group in what or DEFAULT}
+    variables = {group: _variable(trajectory, group) for group in groups or DEFAULT}
     labels = {"time": ("time", trajectory.t, {"units": "s"})}
     return xarray.Dataset(variables, labels, {"mechanism": trajectory.mechanism.name}).assign_coords(
         {name: label for group in variables for name, label in _labels(trajectory, group).items()}
@@ -77,7 +77,7 @@ def to_xarray(trajectory: "RecordedMotion", what: Sequence[str]) -> "xarray.Data
 
 
 def _variable(trajectory: "RecordedMotion", group: str) -> tuple[tuple[str, ...], np.ndarray, dict[str, str]]:
-    """Dimensions, values and attributes of a variable of a Dataset."""
+    """Return dimensions, values and attributes of a variable of a Dataset."""
     listed = columns(trajectory, group)
     sizes = [len(label) for label in _labels(trajectory, group).values()]
     values = np.column_stack([column.values for column in listed]) if listed else np.zeros((len(trajectory), 0))
@@ -87,7 +87,7 @@ def _variable(trajectory: "RecordedMotion", group: str) -> tuple[tuple[str, ...]
 
 
 def _labels(trajectory: "RecordedMotion", name: str) -> dict[str, list[str]]:
-    """Dimensions of a group beside the time: name to labels."""
+    """Return the dimensions of a group beside the time, by name to labels."""
     group = GROUPS[name]
     if group.parts:
         parts = {XYZ: "axis", QUATERNION: "quaternion", MAGNITUDES: "magnitude"}.get(group.parts, "wrench")
@@ -103,7 +103,7 @@ def _labels(trajectory: "RecordedMotion", name: str) -> dict[str, list[str]]:
 
 
 def optional(name: str, extra: str = "tables") -> ModuleType:
-    """A package that not everybody has; ArgumentError with the ``extra`` of varint that brings it."""
+    """Import an optional package. Raises ArgumentError with the ``extra`` of varint that installs it."""
     try:
         return import_module(name)
     except ImportError:

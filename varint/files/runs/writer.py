@@ -70,7 +70,7 @@ class Content(NamedTuple):
     diagnostics: Mapping[str, np.ndarray]
 
     def progress(self, status: int, counts: Counts) -> Progress:
-        """Progress of a file that holds this and nothing else."""
+        """Return the progress of a file that holds this content alone."""
         return Progress(0, len(self.nodes["t"]), status, counts, len(self.diagnostics.get("t", ())))
 
 
@@ -93,7 +93,7 @@ class GrowingTable:
         self.blocks[-1] = [records, *(block_checksum(rows[name]) for name in self.datasets)]
 
     def growth(self, count: int) -> int:
-        """Bytes that ``count`` more rows take."""
+        """Return bytes that ``count`` more rows take."""
         grown = 0
         for dataset in self.datasets.values():
             rows, records = dataset.chunks[0], len(dataset)
@@ -125,7 +125,7 @@ class RunWriter:
 
     @classmethod
     def create(cls, path: Path, content: Content, state: Mapping[str, np.ndarray]) -> "RunWriter":
-        """A new file at ``path``, in place of one that is there; ``state``, to go on from, fixes names and shapes."""
+        """Create a file at ``path``, in place of an older one; ``state``, to resume from, fixes names and shapes."""
         first = Checkpoint(content.progress(UNFINISHED, Counts()), 0.0, NOT_FINISHED, state)
         with _fresh(path) as fresh:
             _write_first(path, fresh, content, first)
@@ -139,23 +139,23 @@ class RunWriter:
 
     @classmethod
     def reopen(cls, path: Path, settings: dict) -> "RunWriter":
-        """Go on writing the run at ``path``, with its new ``settings``; what counts of it is copied to a fresh file."""
+        """Go on writing the run at ``path`` with new ``settings``; its counted part is copied to a fresh file."""
         with _fresh(path) as fresh, open_run(path) as old:
-            found, mark = old.checkpoint, old.texts["fingerprint"].decode()
-            recorded = int(found.state["recorded"][0])
-            diagnosed = int(found.state["diagnosed"][0]) if old.diagnostics else 0
+            checkpoint, mark = old.checkpoint, old.texts["fingerprint"].decode()
+            recorded = int(checkpoint.state["recorded"][0])
+            diagnosed = int(checkpoint.state["diagnosed"][0]) if old.diagnostics else 0
             parts = old.nodes.parts(recorded)
             finer = old.diagnostics.parts(diagnosed) if old.diagnostics else iter(())
             rows = next(parts), next(finer, HeldNodes())
             content = Content(old.mechanism, settings, old.layout, mark, old.load, *rows)
-            counts = content.progress(UNFINISHED, found.progress.counts)
-            first = Checkpoint(counts, found.wall_time, NOT_FINISHED, found.state)
+            counts = content.progress(UNFINISHED, checkpoint.progress.counts)
+            first = Checkpoint(counts, checkpoint.wall_time, NOT_FINISHED, checkpoint.state)
             _write_first(path, fresh, content, first)
             writer = cls(path, fresh, first)
             writer.time = old.nodes.time_of(recorded)
             try:
                 for pair in zip_longest(parts, finer, fillvalue=HeldNodes()):
-                    writer.append(pair[0], found.state, found.progress.counts, found.wall_time, pair[1])
+                    writer.append(pair[0], checkpoint.state, checkpoint.progress.counts, checkpoint.wall_time, pair[1])
                 writer._put()
             except BaseException:
                 writer.close()
@@ -267,12 +267,12 @@ class RunWriter:
                 os.ftruncate(self.handle, self._end())  # takes no space; readers expect that length
 
     def _end(self) -> int:
-        """Length of the file as HDF5 has noted it there, bytes."""
+        """Return the length of the file as HDF5 has noted it there, bytes."""
         return int.from_bytes(os.pread(self.handle, *END_OF_FILE), "little")
 
 
 def write_at_once(path: Path, content: Content, last: Checkpoint) -> None:
-    """A file of a run that has come to ``last``, with all its nodes, in place of one at ``path``."""
+    """Write a file of a run that has come to ``last``, with all its nodes, in place of one at ``path``."""
     with _fresh(path) as fresh:
         _write_first(path, fresh, content, last, True)
         with open(fresh, "rb") as file:
@@ -289,12 +289,12 @@ def _move(fresh: Path, path: Path) -> None:
 
 @contextmanager
 def _fresh(path: Path) -> Iterator[Path]:
-    """A path beside ``path`` for its replacement; what a killed process left there is removed. Errors name ``path``."""
-    own = path.name
-    fresh = path.with_name(f"{own}.{secrets.token_hex(4)}.new")
+    """Yield a path beside ``path`` for its replacement, and remove those of killed processes. Errors name ``path``."""
+    name_of_run = path.name
+    fresh = path.with_name(f"{name_of_run}.{secrets.token_hex(4)}.new")
     try:
         for name in os.listdir(path.parent):
-            if name.startswith(own) and OF_A_FRESH.fullmatch(name, len(own)):
+            if name.startswith(name_of_run) and OF_A_FRESH.fullmatch(name, len(name_of_run)):
                 path.with_name(name).unlink(missing_ok=True)
         os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
         yield fresh
@@ -308,7 +308,7 @@ def _fresh(path: Path) -> Iterator[Path]:
 
 
 def _nowhere() -> IO[bytes]:
-    """A file that goes when it is closed, where it can be in memory."""
+    """Return a file that is removed when closed, in memory if possible."""
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create("varint"), "w+b")
     return tempfile.TemporaryFile()
@@ -367,7 +367,7 @@ def _write_first(path: Path, fresh: Path, content: Content, first: Checkpoint, e
 
 
 def _columns(rows: Mapping[str, np.ndarray]) -> dict[str, list]:
-    """Shapes of a row and types, by name."""
+    """Return shapes of a row and types, by name."""
     return {name: [array.shape[1:], array.dtype.str] for name, array in rows.items()}
 
 

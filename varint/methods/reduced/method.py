@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -38,8 +37,8 @@ from varint.results.inputs.at_times import InputsAtTimes
 from varint.results.inputs.courses import Course, Span, courses_by_rows, moved_by_rows, still_rows
 from varint.results.record import Record
 from varint.results.resolution import find_unresolved
-from varint.runs.method import Method, refuse_unknown, register, solve
-from varint.runs.parts import parts_of
+from varint.runs.method import Method, register, solve
+from varint.runs.parts import Arguments, parts_of, with_arguments
 from varint.runs.problem import Problem, Recording
 from varint.runs.running import Job, Run
 from varint.runs.trajectory import Trajectory
@@ -241,7 +240,9 @@ class Reduced(Method):
         return ReducedTrajectory(record, **since)
 
 
+@with_arguments
 def simulate(
+    arguments: Arguments,
     mechanism: Mechanism | Problem,
     duration: float | Reduced,
     dt: float | Recording | None = None,
@@ -265,7 +266,6 @@ def simulate(
     resume: bool | str = False,
     progress: Callable[[float, float], object] | None = None,
     overwrite: bool = False,
-    **others: object,
 ) -> ReducedTrajectory:
     """Simulate a mechanism in reduced coordinates: short for ``varint.simulate(Problem, Reduced, Recording)``.
 
@@ -286,11 +286,9 @@ def simulate(
     ConvergenceError
         A step could not be solved; carries the trajectory up to there.
     """
-    given = locals()
-    refuse_unknown(others, signature(simulate).parameters)
-    problem, method, recording = parts_of(simulate, given, Reduced)
+    problem, method, recording = parts_of(arguments, Reduced)
     trajectory = solve(problem, of_type(method, Reduced, "method", ArgumentError), recording)
-    method.report(trajectory, stacklevel=3)
+    method.report(trajectory, stacklevel=4)
     return cast(ReducedTrajectory, trajectory)
 
 

@@ -178,7 +178,8 @@ class March:
             self._start_constraints(given)
         place_anew(plan, ws, 0)
         set_inputs(ws, given, 0, 0.0)
-        evaluate_laws(plan, ws, ws.position[0], ws.rotation[0], ws.velocity, 0.0)
+        if plan.laws.kind.size:
+            evaluate_laws(plan, ws, ws.position[0], ws.rotation[0], ws.velocity, 0.0)
         keep_turns(plan, ws.efforts)
         set_load(plan, ws, given, 0, 0.0)
         fastest = np.linalg.norm(state.angular_velocity, axis=1).max()

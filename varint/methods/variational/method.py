@@ -45,7 +45,7 @@ from varint.results.inputs.at_nodes import Commands, Loads, starts_of_motions
 from varint.results.record import Record
 from varint.results.resolution import find_unresolved
 from varint.runs.method import AUTO, Method, method_class, register
-from varint.runs.parts import parts_of
+from varint.runs.parts import Arguments, parts_of, with_arguments
 from varint.runs.problem import MOST_STEPS, Problem, Recording
 from varint.runs.running import Job, Run
 from varint.runs.trajectory import Trajectory
@@ -283,7 +283,9 @@ def _check_masses_of_paths(mechanism: Mechanism, scheme: Scheme) -> None:
             )
 
 
+@with_arguments
 def choose_step(
+    arguments: Arguments,
     mechanism: Mechanism | Problem,
     duration: float | Method | None = None,
     *,
@@ -318,7 +320,7 @@ def choose_step(
     ArgumentError, StateError
         As `simulate`; where inputs have one value a node; where no step of any scheme keeps the energy so well.
     """
-    problem, method, _ = parts_of(choose_step, locals(), Variational)
+    problem, method, _ = parts_of(arguments, Variational)
     of_type(method, Variational, "method", ArgumentError)
     wanted = checked_error(method.energy_error)
     return method._chosen(problem, wanted, method._may_collocate(problem, Recording()))

@@ -60,5 +60,5 @@ class AlongCoordinate(AlongMeasure):
         return self.law
 
     def _parameters(self) -> dict[str, float]:
-        """Parameters of the law by their names; where the force has fields of these names, these."""
+        """Return the parameters of the law by name; fields of the force of these names replace its defaults."""
         return {name: getattr(self, name) for name in self._law().parameters}

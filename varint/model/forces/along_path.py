@@ -46,7 +46,7 @@ class AlongPath(Force):
 
     @property
     def reference_length(self) -> float:
-        """Length of the path in the reference configuration, m."""
+        """Return the length of the path in the reference configuration, m."""
         return whole_length(self.path, self.smoothing)
 
     def course(self) -> list[tuple[str, np.ndarray]]:
@@ -65,7 +65,7 @@ class AlongPath(Force):
         return branches
 
     def summed(self, structure: "Structure") -> Summed:
-        """The path as measures; raises MechanismError where none of it moves."""
+        """Return the path as measures. Raises MechanismError if no part of it moves."""
         path = summed(self.path, self.smoothing, lambda name: self._body(structure, name))
         if not path.measures:
             raise MechanismError(f"{self.label} must lead from one body to another")

@@ -59,14 +59,14 @@ class Attachment(Force):
             raise MechanismError(f"to of {self.label} must have parts {form}, got {shown(part)}")
         body, point, weight = parts
         body = check_name(body, f"a body in to of {self.label}")
-        what = f"of body '{body}' in to of {self.label}"
-        weight = finite(weight, f"the weight {what}")
+        label = f"of body '{body}' in to of {self.label}"
+        weight = finite(weight, f"the weight {label}")
         if weight == 0.0:
-            raise MechanismError(f"the weight {what} must not be zero: leave that part out")
-        return body, array_of(point, (3,), f"the point {what}"), weight
+            raise MechanismError(f"the weight {label} must not be zero: leave that part out")
+        return body, array_of(point, (3,), f"the point {label}"), weight
 
     def point_of(self, structure: "Structure") -> np.ndarray:
-        """(3,) m, world, reference configuration."""
+        """Return the point (3,), m, world, reference configuration."""
         return structure.body(self.body).position if self.point is None else self.point
 
     def tied(self, structure: "Structure") -> tuple[str, np.ndarray, list[str]]:
@@ -111,5 +111,5 @@ class Attachment(Force):
         return list(dict.fromkeys((self.body, *(body for body, *_ in self.to))))
 
     def branches(self, structure: "Structure") -> list[tuple[list[tuple[str, np.ndarray]], list]]:
-        own = (self.body, self.point_of(structure))
-        return [([own, (body, point)], [None]) for body, point, _ in self.to]
+        attached = (self.body, self.point_of(structure))
+        return [([attached, (body, point)], [None]) for body, point, _ in self.to]

@@ -39,7 +39,7 @@ KindOfForce = TypeVar("KindOfForce", bound="Force")
 
 
 def register(cls: type[KindOfForce]) -> type[KindOfForce]:
-    """Class decorator: add a force to the registry, under its class name."""
+    """Decorate a class: add the force to the registry, under its class name."""
     FORCES[cls.__name__] = checked_call(cls)
     return cls
 
@@ -49,7 +49,7 @@ class Element(Shown):
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        """Bodies that it connects or acts on, the world among them."""
+        """Return the bodies that it connects or acts on, the world among them."""
         raise NotImplementedError
 
 
@@ -228,36 +228,42 @@ class Force(Frozen):
         return f"{type(self).__name__.lower()} '{self.name}'"
 
     def elements(self, structure: "Structure") -> list[Element]:
-        """Its elements; raises MechanismError where they do not fit the structure."""
+        """Return the elements. Raises MechanismError if they do not fit the structure."""
         raise NotImplementedError
 
     def course(self) -> list[tuple[str, np.ndarray]]:
-        """The line along which it acts: names of bodies, each with a point (3,), m, world, reference; mostly none."""
+        """Return the line of action: names of bodies, each with a point (3,), m, world, reference.
+
+        [] for most forces.
+        """
         return []
 
     def outline(self, structure: "Structure") -> list[tuple[str, np.ndarray]]:
-        """The line that pictures show, as `course`."""
+        """Return the line for pictures, as `course`."""
         return self.course()
 
     def branches(self, structure: "Structure") -> list[tuple[list[tuple[str, np.ndarray]], list]]:
-        """The lines to draw: a course, and between its points the surface that it wraps around or None; mostly none."""
+        """Return the lines to draw: a course, and between its points the surface wrapped around or None."""
         course = self.outline(structure)
         return [(course, [None] * (len(course) - 1))] if course else []
 
     def tied(self, structure: "Structure") -> tuple[str, np.ndarray, list[str]] | None:
-        """The body, its point (3,), world, reference, m, kept at a mean of others, and their bodies; mostly None."""
+        """Return the body, its point (3,), world, reference, m, kept at a mean of others, and their bodies.
+
+        Mostly None.
+        """
         return None
 
     def held_joints(self, structure: "Structure") -> list[str]:
-        """Names of the joints whose coordinates it constrains: reduced coordinates must have them."""
+        """Return the joints whose coordinates it constrains, which reduced coordinates must have."""
         return []
 
     def steepness(self) -> float:
-        """The largest slope of its effort by the rate of a joint's coordinate, where steps may be too long for it."""
+        """Return the largest slope of its effort by a coordinate's rate, if steps may be too long for it."""
         return 0.0
 
     def acts_on(self, structure: "Structure") -> list[str]:
-        """Names of the bodies that it pushes or ties together, the world among them."""
+        """Return the bodies that it acts on or ties together, the world among them."""
         elements = self.elements(structure)
         ends = [body for element in elements for body in element.bodies]
         if elements and all(isinstance(element, BodyLoad) for element in elements):
@@ -268,7 +274,7 @@ class Force(Frozen):
         object.__setattr__(self, name, value)
 
     def _check(self, **bounds: str) -> None:
-        """Each named parameter as a finite float: from 0, or above it where the limit is "positive", or "any"."""
+        """Set each named parameter to a finite float: from 0, or above it for the limit "positive", or "any"."""
         for name, bound in bounds.items():
             self._set(name, CHECKS[bound](getattr(self, name), f"{name} of {self.label}"))
 
@@ -292,7 +298,7 @@ class Force(Frozen):
             raise MechanismError(f"{self.label}: {problem}") from None
 
     def _coordinate(self, structure: "Structure", name: str, coordinate: int, angles: str | None = None) -> Measure:
-        """The measure of a coordinate of joint ``name``; ``angles``: see `AlongCoordinate`."""
+        """Return the measure of a coordinate of joint ``name``; ``angles``: see `AlongCoordinate`."""
         joint = self._joint(structure, name)
         if coordinate not in range(joint.dof):
             has = f"only 0 to {joint.dof - 1}" if joint.dof else "it has none"

@@ -73,17 +73,17 @@ class BeamElement(Force):
 
 
 def elements_of_beam(structure: "Structure", name: str) -> dict[int, BeamElement]:
-    """The elements of a beam by their places among the forces of a mechanism, "NAME 0", "NAME 1" ... in this order.
+    """Return the elements of a beam, "NAME 0", "NAME 1" ..., by their numbers among the forces of a mechanism.
 
     ``name``: that `beam` was called with. Raises ArgumentError.
     """
     name = check_name(name, "a beam", ArgumentError)
-    own = {}
+    elements = {}
     for k, force in enumerate(structure.forces):
         number = re.fullmatch(re.escape(name) + r" (\d+)", force.name)
         if number and isinstance(force, BeamElement):
-            own[int(number[1])] = k, force
-    if not own:
+            elements[int(number[1])] = k, force
+    if not elements:
         alike = [force for force in structure.forces if force.name == f"{name} 0"]
         hint = (
             f": '{name} 0' is a {type(alike[0]).__name__}, of which run.force['{name} 0'] has the force"
@@ -91,4 +91,4 @@ def elements_of_beam(structure: "Structure", name: str) -> dict[int, BeamElement
             else ""
         )
         raise ArgumentError(f"mechanism '{structure.name}' has no beam '{name}'{hint}")
-    return dict(own[number] for number in sorted(own))
+    return dict(elements[number] for number in sorted(elements))

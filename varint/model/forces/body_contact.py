@@ -79,10 +79,10 @@ class Contact(Force):
         return [BodyContact(body, other, *shapes, self.friction, self.restitution, self.rolling)]
 
     def _shapes(self, structure: "Structure", name: str) -> tuple[CollisionShape, ...]:
-        """The collision shapes of a body, or of the world. Raises MechanismError where there are none."""
+        """Return the collision shapes of a body, or of the world. Raises MechanismError without any."""
         shapes = structure.ground if name == WORLD else structure.body(name).collision
         if not shapes:
             give = "vi.Mechanism(..., ground=[...])" if name == WORLD else "vi.Body(..., collision=[...])"
-            what = "the world" if name == WORLD else f"body '{name}'"
-            raise MechanismError(f"{self.label}: {what} has no collision shapes: give {give}")
+            label = "the world" if name == WORLD else f"body '{name}'"
+            raise MechanismError(f"{self.label}: {label} has no collision shapes: give {give}")
         return tuple(shapes)

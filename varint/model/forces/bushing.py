@@ -64,7 +64,7 @@ class Bushing(Force):
 
 
 def _decoupled(K: np.ndarray, D: np.ndarray) -> list[tuple[np.ndarray, float, float]]:
-    """(way (6,), k, d) with K = sum k way way^T, D = sum d way way^T."""
+    """Return directions w (6,), k, d with K = sum k w w^T, D = sum d w w^T."""
     scale = np.sqrt(np.maximum(np.diag(K), 0.0) + np.maximum(np.diag(D), 0.0))
     scale[scale == 0.0] = 1.0
     size, U = np.linalg.eigh((K + D) / np.outer(scale, scale))

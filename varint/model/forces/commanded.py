@@ -19,12 +19,12 @@ class Extrapolated:
     function: Callable[[float, State], float]
 
     def __call__(self, t: float, state: State) -> float:
-        """The function itself."""
+        """Call the function itself."""
         return self.function(t, state)
 
 
 def extrapolated(function: Callable[[float, State], float]) -> Extrapolated:
-    """An input ``function(t, state)`` whose values `varint.simulate` extrapolates over a step and does not hold.
+    """Return an input ``function(t, state)`` whose values `varint.simulate` extrapolates over a step and does not hold.
 
     The input follows the line through the values at the last two nodes; over the first step it is held. With a smooth
     function that is of second order in dt, where a value that is held is of first. Noise in the function grows, up to
@@ -50,33 +50,33 @@ class Commanded(Force):
         super().__post_init__()
         command = getattr(self, self.command_name)
         if not callable(command):
-            what, wanted = f"{self.command_name} of {self.label}", "one number or one value a node, or a function"
-            array = in_a_shape(command, ((), (None,)), what, wanted=wanted)
+            label, wanted = f"{self.command_name} of {self.label}", "one number or one value a node, or a function"
+            array = in_a_shape(command, ((), (None,)), label, wanted=wanted)
             self._set(self.command_name, array)
 
     @property
     def input_span(self) -> float:
-        """Input range over which the effort is nearly linear; any positive number if it is linear."""
+        """Return the input range over which the effort is nearly linear; any positive number if it is linear."""
         return 1.0
 
     @property
     def of_time(self) -> bool:
-        """Whether the input is a function of the time alone, f(t), and not f(t, state)."""
+        """Return whether the input is a function f(t) of time alone, not f(t, state)."""
         return callable(self.input) and _takes_one(self.input)
 
     @property
     def constant_rate(self) -> float | None:
-        """Rate at which the coordinate continues from the start if there is no input; m/s or rad/s."""
+        """Return the rate, m/s or rad/s, at which the coordinate continues from the start if there is no input."""
         return None
 
     @property
     def input(self) -> np.ndarray | Callable[..., float] | None:
-        """An array () or (steps + 1,), or a function; None where there is a ``constant_rate``."""
+        """Return an array () or (steps + 1,), or a function; None with a ``constant_rate``."""
         return getattr(self, self.command_name)
 
 
 def _takes_one(function: Callable) -> bool:
-    """Whether a function can be called with one argument: no other that is positional is without a default."""
+    """Return whether a function can be called with one argument."""
     if isinstance(function, np.ufunc):
         return function.nin == 1
     try:

@@ -61,7 +61,7 @@ class Pressure(Force):
             raise MechanismError(f"exponent of {self.label} must be at least 1, got {self.exponent:g}")
 
     def _pressed(self, measure: Displacement | Length, lower: float) -> Effort:
-        """Effort between surfaces whose distance is the ``measure``, less ``lower``."""
+        """Return the effort between surfaces at the distance ``measure``, less ``lower``."""
         parameters = {"stiffness": self.stiffness, "damping": self.damping, "lower": lower}
         if self.law == "linear":
             return Effort((measure,), STOP, parameters | {"upper": np.inf})
@@ -70,9 +70,10 @@ class Pressure(Force):
 
 @dataclass(frozen=True, eq=False)
 class Rubbing(Force):
-    """``friction`` is Coulomb's coefficient mu: the sliding velocity v of what touches is resisted by
-    mu N tanh(|v| / ``smoothing``), ``smoothing`` in m/s, or, where ``creep`` is given, N s/m, by min(mu N, ``creep``
-    |v|). ``traj.force`` is the sum of the normal forces and of the friction, which counts as negative.
+    """Coulomb friction with the coefficient ``friction``, mu, against the sliding velocity v of the touching points.
+
+    Its size is mu N tanh(|v| / ``smoothing``), ``smoothing`` in m/s, or with ``creep``, N s/m, min(mu N, creep |v|).
+    ``traj.force`` is the sum of the normal forces and of the friction, which counts as negative.
     """
 
     friction: float = field(default=0.0, kw_only=True)
@@ -86,7 +87,7 @@ class Rubbing(Force):
             self._check(creep="positive")
 
     def _rubbed(self, pressure: Effort, body: str, point: np.ndarray, radius: float, **other: Any) -> list[Element]:
-        """The ``pressure`` and its friction on a ball about a point of ``body``; ``other``: see `BodyLoad`."""
+        """Return the ``pressure`` and its friction on a ball about a point of ``body``; ``other``: see `BodyLoad`."""
         if not self.friction:
             return [pressure]
         sliding = BodyLoad(
@@ -135,13 +136,13 @@ class OnPlane(Rubbing):
         return contacts
 
     def _points_of(self, structure: "Structure") -> np.ndarray:
-        """(P, 3)."""
+        """Return the points (P, 3), m."""
         if self.points is not None:
             return self.points
         return (structure.body(self.body).position if self.point is None else self.point)[None]
 
     def _pressure(self, height: Displacement) -> Effort:
-        """The element that presses, by the distance of the surface from the plane."""
+        """Return the normal force, by the distance of the surface from the plane."""
         raise NotImplementedError
 
 

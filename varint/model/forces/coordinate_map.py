@@ -51,7 +51,7 @@ class CoordinateMap(Coupled):
         super().__post_init__()
         pairs = sequence_of(self.coordinates, f"coordinates of {self.label}", "(joint, coordinate)")
         self._set("coordinates", tuple(self._place(place) for place in pairs))
-        if sum(given is not None for given in (self.matrix, self.functions, self.polynomials)) != 1:
+        if sum(option is not None for option in (self.matrix, self.functions, self.polynomials)) != 1:
             raise MechanismError(f"{self.label} needs matrix=, polynomials= or functions=, one of the three")
         if self.matrix is not None:
             self._check_matrix()
@@ -62,15 +62,15 @@ class CoordinateMap(Coupled):
 
     @property
     def maps(self) -> tuple[Callable, ...]:
-        """Functions of the first coordinate, of the others in their order; none where they follow a matrix."""
+        """Return functions of the first coordinate for the others, in their order; () if they follow a matrix."""
         return tuple(self.functions or map(_polynomial, self.polynomials or ()))  # type: ignore[arg-type]
 
     def _place(self, place: object) -> tuple[str, int]:
-        what, form = f"a coordinate of {self.label}", "(joint, coordinate)"
-        parts = sequence_of(place, what, form)
+        label, form = f"a coordinate of {self.label}", "(joint, coordinate)"
+        parts = sequence_of(place, label, form)
         if len(parts) != 2:
             raise MechanismError(f"coordinates of {self.label} must be {form}, got {shown(place)}")
-        return check_name(parts[0], f"the joint of {what}"), whole_number(parts[1], f"the number of {what}")
+        return check_name(parts[0], f"the joint of {label}"), whole_number(parts[1], f"the number of {label}")
 
     def _check_matrix(self) -> None:
         count = len(self.coordinates)
@@ -90,26 +90,26 @@ class CoordinateMap(Coupled):
         assert self.functions is not None
         self._check_count(self.functions, "function")
         for number, function in enumerate(self.functions):
-            what = f"function {number} of {self.label}"
-            function_of(function, what)
+            label = f"function {number} of {self.label}"
+            function_of(function, label)
             try:
                 compiled_law(function, 1)
             except TypeError as problem:
-                raise MechanismError(f"{what} must compile to (value, slope, curvature): {problem}") from problem
+                raise MechanismError(f"{label} must compile to (value, slope, curvature): {problem}") from problem
 
     def _check_polynomials(self) -> None:
-        what = f"polynomials of {self.label}"
-        rows = sequence_of(self.polynomials, what, "rows of coefficients")
-        self._set("polynomials", tuple(tuple(map(float, array_of(row, (None,), f"a row of {what}"))) for row in rows))
+        label = f"polynomials of {self.label}"
+        rows = sequence_of(self.polynomials, label, "rows of coefficients")
+        self._set("polynomials", tuple(tuple(map(float, array_of(row, (None,), f"a row of {label}"))) for row in rows))
         self._check_count(rows, "polynomial")
         if not all(self.polynomials):  # type: ignore[arg-type]
-            raise MechanismError(f"a row of {what} needs one coefficient or more")
+            raise MechanismError(f"a row of {label} needs one coefficient or more")
 
-    def _check_count(self, given: Sequence, one: str) -> None:
-        if len(given) != max(1, len(self.coordinates) - 1):
+    def _check_count(self, listed: Sequence, one: str) -> None:
+        if len(listed) != max(1, len(self.coordinates) - 1):
             raise MechanismError(
                 f"{self.label} needs a {one} for each coordinate after the first, which leads:"
-                f" {len(self.coordinates)} coordinates, {len(given)} {one}s"
+                f" {len(self.coordinates)} coordinates, {len(listed)} {one}s"
             )
 
     def sums(self, structure: "Structure") -> list:
@@ -134,26 +134,28 @@ class CoordinateMap(Coupled):
         return sums
 
     def check_functions(self, coordinate: Callable[[str, int], float]) -> None:
-        """Unless they are finite at and around the first coordinate, their slopes and curvatures those of values."""
+        """Check that functions are finite near the first coordinate, with slopes and curvatures of their values."""
         value = coordinate(*self.coordinates[0])
         for number, function in enumerate(self.maps):
-            what, compiled = f"function {number} of {self.label}", compiled_law(function, 1)
+            label, compiled = f"function {number} of {self.label}", compiled_law(function, 1)
             h = DIFFERENCE * max(1.0, abs(value))
             try:
                 below, here, above = (np.array(compiled(x), dtype=float) for x in (value - h, value, value + h))
             except Exception as problem:  # whatever the user's function raises
-                raise MechanismError(f"{what} raised {problem!r} at {value:g}, where the run starts") from problem
+                raise MechanismError(f"{label} raised {problem!r} at {value:g}, where the run starts") from problem
             if not np.isfinite([below, here, above]).all():
-                raise MechanismError(f"{what} must be finite, got {here.tolist()} at {value:g}, where the run starts")
+                raise MechanismError(f"{label} must be finite, got {here.tolist()} at {value:g}, where the run starts")
             slopes = (above - below)[:2] / (2 * h)
-            for name, told, is_ in zip(("slope", "curvature"), here[1:], slopes, strict=True):
-                if abs(told - is_) > TOLERANCE * max(1.0, np.abs(here).max(), abs(is_)):
-                    raise MechanismError(f"the {name} of {what} is {told:g} at {value:g}, its values rise by {is_:g}")
+            for name, stated, is_ in zip(("slope", "curvature"), here[1:], slopes, strict=True):
+                if abs(stated - is_) > TOLERANCE * max(1.0, np.abs(here).max(), abs(is_)):
+                    raise MechanismError(
+                        f"the {name} of {label} is {stated:g} at {value:g}, its values rise by {is_:g}"
+                    )
 
 
 @lru_cache(maxsize=4096)
 def _polynomial(coefficients: tuple[float, ...]) -> Callable:
-    """x -> (value, slope, curvature), one function for equal coefficients."""
+    """Return x -> (value, slope, curvature), one function for equal coefficients."""
     last = len(coefficients) - 1
 
     def polynomial(x: float) -> tuple[float, float, float]:
@@ -168,5 +170,5 @@ def _polynomial(coefficients: tuple[float, ...]) -> Callable:
 
 
 def _factors(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Q (k, k), R (k, n) and the order of the rows of the matrix, those that lead first."""
+    """Return Q (k, k), R (k, n) and the order of the rows of the matrix, leading ones first."""
     return scipy.linalg.qr(matrix.T, pivoting=True, check_finite=False)

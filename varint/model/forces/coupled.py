@@ -21,21 +21,21 @@ class Coupled(Force):
     constraint = True
 
     def sums(self, structure: "Structure") -> list:
-        """Terms of each constraint (joint, coordinate, factor, unit); unit "rad", "m", or None for either.
+        """Return the terms of each constraint (joint, coordinate, factor, unit); unit "rad", "m", or None for either.
 
         A fifth part is a function of the coordinate in place of itself, value -> (value, slope, curvature).
         """
         raise NotImplementedError
 
     def terms_of(self, structure: "Structure") -> list:
-        """Terms of each constraint (joint, coordinate, factor, function).
+        """Return the terms of each constraint (joint, coordinate, factor, function).
 
         Their sum of factor times coordinate, or times the function of it that is not None, stays.
         """
         return [[(*term[:3], *(term[4:] or (None,))) for term in terms] for terms in self.sums(structure)]
 
     def bent(self, structure: "Structure") -> set[str]:
-        """Joints with coordinates that follow others by functions, not in proportion."""
+        """Return the joints with coordinates that follow others by functions, not in proportion."""
         return {t[0] for terms in self.terms_of(structure) if any(term[3] for term in terms) for t in terms if not t[3]}
 
     def check_functions(self, coordinate: Callable[[str, int], float]) -> None:
@@ -69,5 +69,5 @@ class Coupled(Force):
 
 
 def unit_of(measure: Measure) -> str:
-    """Unit of a coordinate: "rad" or "m"."""
+    """Return the unit of a coordinate: "rad" or "m"."""
     return "rad" if measure.angular else "m"

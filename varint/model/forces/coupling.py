@@ -30,15 +30,15 @@ class Coupling(Coupled):
         self._set("terms", terms)
 
     def _term(self, term: object) -> tuple[str, int, float]:
-        what, form = f"a term of {self.label}", "(joint, coordinate, factor)"
-        parts = sequence_of(term, what, form)
+        label, form = f"a term of {self.label}", "(joint, coordinate, factor)"
+        parts = sequence_of(term, label, form)
         if len(parts) != 3:
             raise MechanismError(f"terms of {self.label} must be {form}, got {shown(term)}")
         joint, coordinate, factor = parts
         return (
-            check_name(joint, f"the joint of {what}"),
-            whole_number(coordinate, f"the coordinate of {what}"),
-            finite(factor, f"the factor of {what}"),
+            check_name(joint, f"the joint of {label}"),
+            whole_number(coordinate, f"the coordinate of {label}"),
+            finite(factor, f"the factor of {label}"),
         )
 
     def sums(self, structure: "Structure") -> list:

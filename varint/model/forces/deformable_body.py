@@ -100,7 +100,7 @@ class DeformableBody(Force):
 
     @property
     def label(self) -> str:
-        """See `Force`."""
+        """Return the name in messages, see `Force`."""
         return f"deformable body '{self.name}'"
 
     @classmethod
@@ -139,12 +139,12 @@ class DeformableBody(Force):
         FileError, MechanismError
             Also ArgumentError where meshio is not installed.
         """
-        found = read_tetrahedra(path, positive(scale, "scale", ArgumentError))
-        numbers, own = found.attached(attach), found.name if name is None else name
+        mesh = read_tetrahedra(path, positive(scale, "scale", ArgumentError))
+        numbers, mesh_name = mesh.attached(attach), mesh.name if name is None else name
         return cls(
-            own,
-            found.points,
-            found.tetrahedra,
+            mesh_name,
+            mesh.points,
+            mesh.tetrahedra,
             E=E,
             nu=nu,
             density=density,
@@ -167,7 +167,7 @@ class DeformableBody(Force):
         position: ArrayLike = (0.0, 0.0, 0.0),
         **others: Any,
     ) -> "DeformableBody":
-        """A box with edges along the axes.
+        """Return a box with edges along the axes.
 
         Parameters
         ----------
@@ -185,11 +185,11 @@ class DeformableBody(Force):
         lengths = array_of(size, (3,), f"size of deformable body {shown(name)}")
         if not (lengths > 0.0).all():
             raise MechanismError(f"size of deformable body {shown(name)} must be above zero, got {lengths.tolist()}")
-        what = f"divisions of deformable body {shown(name)}"
-        counts = sequence_of(divisions, what, "three whole numbers")
+        label = f"divisions of deformable body {shown(name)}"
+        counts = sequence_of(divisions, label, "three whole numbers")
         if len(counts) != 3:
-            raise MechanismError(f"{what} must be three whole numbers, got {shown(divisions)}")
-        nx, ny, nz = (whole_number(count, what, 1, most=MOST_CELLS) for count in counts)
+            raise MechanismError(f"{label} must be three whole numbers, got {shown(divisions)}")
+        nx, ny, nz = (whole_number(count, label, 1, most=MOST_CELLS) for count in counts)
         points, tetrahedra = box_mesh(lengths, (nx, ny, nz))
         points = points + array_of(position, (3,), f"position of deformable body {shown(name)}")
         made = MeshSource(name, points, tetrahedra, np.arange(len(points)), {})
@@ -198,22 +198,22 @@ class DeformableBody(Force):
 
     @cached_property
     def mesh(self) -> TetrahedralMesh:
-        """Its energy, forces and stiffness as functions of the places of its vertices."""
+        """Return its energy, forces and stiffness as functions of the places of its vertices."""
         mu, lam = lame_constants(self.E, self.nu)
         return TetrahedralMesh(self.points, self.tetrahedra, self.material, mu, lam, self.density, self.damping)
 
     @cached_property
     def surface(self) -> np.ndarray:
-        """(f, 3) vertices of the faces of its surface, counter-clockwise from outside."""
+        """Return the faces (f, 3) of its surface as vertices, counter-clockwise from outside."""
         return self.mesh.skin
 
     @property
     def mass(self) -> float:
-        """kg"""
+        """Return the mass, kg."""
         return float(self.mesh.mass.sum())
 
     def frequencies(self, count: int = 6) -> np.ndarray:
-        """(count,) lowest natural frequencies, Hz, undeformed, with the attached vertices at rest.
+        """Return the lowest natural frequencies (count,), Hz, undeformed, with the attached vertices at rest.
 
         A body of which nothing is attached has six of zero first. Raises ArgumentError for more than it has.
         """
@@ -231,28 +231,30 @@ class DeformableBody(Force):
         return [SoftMesh(self.name, self.label, self.mesh, tuple(self.attach))]
 
 
-def _checked_tetrahedra(given: ArrayLike, points: np.ndarray, label: str) -> np.ndarray:
-    """(m, 4) integers; raises MechanismError."""
-    what = f"tetrahedra of {label}"
-    array = array_of(given, (None, 4), what)
+def _checked_tetrahedra(listed: ArrayLike, points: np.ndarray, label: str) -> np.ndarray:
+    """Return integers (m, 4). Raises MechanismError."""
+    subject = f"tetrahedra of {label}"
+    array = array_of(listed, (None, 4), subject)
     if not len(array):
-        raise MechanismError(f"{what}: there is none")
+        raise MechanismError(f"{subject}: there is none")
     if not np.array_equal(array, np.floor(array)) or array.min() < 0 or array.max() >= len(points):
-        raise MechanismError(f"{what} must be numbers of its {len(points)} points, 0 to {len(points) - 1}")
+        raise MechanismError(f"{subject} must be numbers of its {len(points)} points, 0 to {len(points) - 1}")
     tetrahedra = array.astype(np.int64)
     flat = flatness(points, tetrahedra)
     worst = int(np.argmin(np.nan_to_num(flat)))
     if not flat[worst] > FLATTEST:
         volume = signed_volumes(points, tetrahedra)[worst]
         turned = "inverted: exchange two of its vertices" if flat[worst] < -FLATTEST else "flat"
-        raise MechanismError(f"{what}: number {worst} has a volume of {volume:.3g} m^3, it is {turned}")
+        raise MechanismError(f"{subject}: number {worst} has a volume of {volume:.3g} m^3, it is {turned}")
     _, first, count = np.unique(np.sort(tetrahedra, axis=1), axis=0, return_index=True, return_counts=True)
     if (count > 1).any():
         again = np.sort(tetrahedra, axis=1)
         number = int(first[count > 1].min())
         other = int(np.flatnonzero((again == again[number]).all(axis=1))[1])
-        raise MechanismError(f"{what}: number {other} has the same vertices as number {number}, leave one of them out")
+        raise MechanismError(
+            f"{subject}: number {other} has the same vertices as number {number}, leave one of them out"
+        )
     lonely = np.setdiff1d(np.arange(len(points)), tetrahedra)
     if lonely.size:
-        raise MechanismError(f"{what}: point {lonely[0]} belongs to none of them, leave it out")
+        raise MechanismError(f"{subject}: point {lonely[0]} belongs to none of them, leave it out")
     return freeze(tetrahedra)

@@ -21,7 +21,7 @@ class Driven(Commanded, AlongCoordinate):
 
     @property
     def derivatives(self) -> Mapping[str, Callable]:
-        """Functions of time that are derivatives of the input, "rate" and "acceleration"; those that are known."""
+        """Return the known derivatives of the input, "rate" and "acceleration", as functions of time."""
         return {}
 
     def elements(self, structure: "Structure") -> list[Element]:

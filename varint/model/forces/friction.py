@@ -84,7 +84,7 @@ class JointCoulombFriction(Force):
         return [SolvedElsewhere((joint.body_a, joint.body_b))]
 
     def surface(self, joint: Joint) -> Surface:
-        """The contact points of ``joint``; raises MechanismError where it has no such surfaces."""
+        """Return the contact points of ``joint``. Raises MechanismError if it has no such surfaces."""
         kinds = {type(motion) for motion in joint.allowed}
         axes = {motion.axis for motion in joint.allowed if isinstance(motion, Turn | Slide)}
         if kinds == {Ball}:
@@ -109,7 +109,7 @@ class JointCoulombFriction(Force):
         return Surface(points, normals, free)
 
     def _own(self, joint: Joint, free: np.ndarray, points: np.ndarray, normals: np.ndarray) -> tuple:
-        """``points`` and ``normals`` (P, 3), world, in axes of frame b of the ``joint``, from its anchor."""
+        """Return ``points`` and ``normals`` (P, 3), world, in axes of frame b of the ``joint``, from its anchor."""
         assert joint.point_b is not None  # since it was made
         points, normals = (points - joint.point_b) @ joint.frame, normals @ joint.frame
         wrenches = np.hstack([np.cross(points, normals), normals])
@@ -128,7 +128,7 @@ class JointCoulombFriction(Force):
 
 
 def _ends(around: np.ndarray, axis: int, length: float) -> np.ndarray:
-    """Points (n, 3) across the axis, repeated at both ends."""
+    """Return points (n, 3) across the axis, repeated at both ends."""
     along = 0.5 * length * np.eye(3)[axis]
     return np.concatenate([around + along, around - along])
 
@@ -150,7 +150,7 @@ def _bar(axis: int, radius: float, length: float) -> tuple[np.ndarray, np.ndarra
 
 
 def _ball(radius: float) -> tuple[np.ndarray, np.ndarray]:
-    """The ten axes of a dodecahedron: within 5 % of pressures all around."""
+    """Return the ten axes of a dodecahedron: within 5 % of pressures all around."""
     golden = 0.5 + np.sqrt(1.25)
     cube = [(1.0, a, b) for a in (1.0, -1.0) for b in (1.0, -1.0)]
     others = [np.roll([0.0, 1.0 / golden, s * golden], k) for k in range(3) for s in (1.0, -1.0)]

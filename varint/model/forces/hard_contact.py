@@ -56,5 +56,5 @@ class HardContact(Force):
         return [PlaneContact(body, points, self.radius, self.ground, self.normal, self.friction, self.restitution)]
 
     def points_of(self, structure: "Structure") -> np.ndarray:
-        """(P, 3) ``points``, or the centre of mass."""
+        """Return ``points`` (P, 3), or the centre of mass."""
         return structure.body(self.body).position[None] if self.points is None else self.points

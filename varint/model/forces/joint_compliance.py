@@ -65,6 +65,6 @@ class JointCompliance(Force):
 
 
 def with_compliances(forces: Sequence[Force], joints: Sequence[Joint]) -> tuple[Force, ...]:
-    """The ``forces`` that were given, after one for each of the ``joints`` with compliant rows."""
-    own = [JointCompliance(f"{joint.name} compliance", joint.name) for joint in joints if joint.compliant]
-    return (*own, *(force for force in forces if not isinstance(force, JointCompliance)))
+    """Return the ``forces`` after one for each of the ``joints`` with compliant rows."""
+    compliances = [JointCompliance(f"{joint.name} compliance", joint.name) for joint in joints if joint.compliant]
+    return (*compliances, *(force for force in forces if not isinstance(force, JointCompliance)))

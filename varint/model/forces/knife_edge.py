@@ -39,7 +39,7 @@ class KnifeEdge(NoSlip):
             self._set("point", array_of(self.point, (3,), f"point of {self.label}"))
 
     def point_of(self, structure: "Structure") -> np.ndarray:
-        """(3,) m, world, reference configuration."""
+        """Return the point (3,), m, world, reference configuration."""
         return structure.body(self.body).position if self.point is None else self.point
 
     def elements(self, structure: "Structure") -> list[Element]:

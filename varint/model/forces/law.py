@@ -83,7 +83,7 @@ class Law(Shown):
 
     @property
     def flow_parameters(self) -> tuple[str, ...]:
-        """Names of the ``parameters`` that ``flow`` takes."""
+        """Return the names of the ``parameters`` that ``flow`` takes."""
         names = _names(self.flow) if self.flow else ()
         return tuple(part for name in names if name not in VARIABLES for part in self.groups.get(name, (name,)))
 

@@ -15,7 +15,7 @@ from varint.model.motion import Ball, Motion, Slide, Turn
 def coordinate_measure(
     joint: Joint, number: int, point_a: np.ndarray, point_b: np.ndarray, angles: str | None = None
 ) -> Measure | None:
-    """The measure of a joint's coordinate; None for those of a rotation vector after turns, and for turns before one.
+    """Return the measure of a joint's coordinate; None for some of rotation vectors and of combined turns.
 
     In a product of exponentials all have one. ``angles``: the Euler angles that stand for a rotation vector.
     """
@@ -41,7 +41,10 @@ def coordinate_measure(
 
 
 def _angle_of_two(joint: Joint, motion: Turn, turns: list[Turn]) -> Angle:
-    """Angle of one or two turns, R = R1 R2 about axes e1, e2: R2 keeps e2, so R e2 shows R1; R^T e1 shows R2."""
+    """Return the angle of one or two turns, R = R1 R2 about axes e1, e2: R2 keeps e2, so R e2 shows R1.
+
+    R^T e1 shows R2.
+    """
     axes = joint.frame.T
     axis = axes[motion.axis]
     if len(turns) == 2 and motion is turns[1]:
@@ -52,14 +55,14 @@ def _angle_of_two(joint: Joint, motion: Turn, turns: list[Turn]) -> Angle:
 
 
 def is_free_rotation(joint: Joint, number: int) -> bool:
-    """Whether a coordinate is one of a rotation vector that has a measure."""
+    """Return whether a coordinate is one of a rotation vector that has a measure."""
     motion, _ = _motion_of(joint, number)
     turned = any(isinstance(m, Turn) for m in joint.shown)
     return isinstance(motion, Ball) and not turned and not isinstance(joint, ProductJoint)
 
 
 def euler_angle(joint: Joint, number: int, angles: str, turn: np.ndarray) -> np.ndarray:
-    """(...,) the angle in place of coordinate ``number``, at rotations ``turn`` (..., 3, 3) of frame b in frame a."""
+    """Return the angles (...,) in place of coordinate ``number``, at rotations ``turn`` (..., 3, 3) of b in a."""
     _, k = _motion_of(joint, number)
     place, first, second, third, sign = _order(angles, k)
     if place == 1:
@@ -70,7 +73,7 @@ def euler_angle(joint: Joint, number: int, angles: str, turn: np.ndarray) -> np.
 
 
 def _euler_angle(joint: Joint, angles: str, k: int) -> Measure:
-    """Letter ``k`` of R = R1 R2 R3 about three axes, e1 x e2 = s e3.
+    """Return the measure of letter ``k`` of R = R1 R2 R3 about three axes, e1 x e2 = s e3.
 
     R e3 = s sin(b) e1 + cos(b) (cos(a) e3 - s sin(a) e2) and R^T e1 = s sin(b) e3 + cos(b) (cos(c) e1 - s sin(c) e2)
     show the angles a, b, c.
@@ -85,7 +88,7 @@ def _euler_angle(joint: Joint, angles: str, k: int) -> Measure:
 
 
 def _order(angles: str, k: int) -> tuple[int, int, int, int, float]:
-    """The place of letter ``k`` among the turns about moving axes; these axes; and their sign."""
+    """Return the place of letter ``k`` among the turns about moving axes, these axes, and their sign."""
     first, second, third = ("xyz".index(letter) for letter in angles.lower())
     if angles.islower():  # about axes that stay: the other way round about those that move
         first, second, third, k = third, second, first, 2 - k
@@ -93,5 +96,5 @@ def _order(angles: str, k: int) -> tuple[int, int, int, int, float]:
 
 
 def _motion_of(joint: Joint, number: int) -> tuple[Motion, int]:
-    """The motion that a coordinate is of, and its number there."""
+    """Return the motion of a coordinate, and its number there."""
     return [(m, k) for m in joint.shown for k in range(m.size)][number]

@@ -34,7 +34,10 @@ class Moved(Force):
 
     @property
     def orientation(self) -> np.ndarray | Callable | None:
-        """(4,), (steps + 1, 4), or a function of time; None where that of the start is kept, or none is prescribed."""
+        """Return (4,), (steps + 1, 4), or a function of time.
+
+        None if the initial one is kept, or none is prescribed.
+        """
         return None
 
     def __post_init__(self) -> None:
@@ -45,7 +48,7 @@ class Moved(Force):
             self._set("position", array)
 
     def moved_point(self, structure: "Structure") -> np.ndarray:
-        """(3,) m, world, reference configuration: what is where ``position`` says."""
+        """Return the point (3,), m, world, reference configuration, that ``position`` prescribes."""
         raise NotImplementedError
 
     def elements(self, structure: "Structure") -> list[Element]:
@@ -56,12 +59,12 @@ class Moved(Force):
         return [Displacement(WORLD, body, axis, point, ORIGIN) for axis in AXES]
 
     def turn(self, structure: "Structure", quat: np.ndarray) -> np.ndarray:
-        """(..., 3) rotation vectors, rad, world, from the reference to orientations (..., 4), no longer than pi."""
+        """Return rotation vectors (..., 3), rad, world, from the reference to orientations (..., 4), up to pi."""
         turned = quat_product(quat, structure.body(self.body).quat_wxyz * [1.0, -1.0, -1.0, -1.0])
         return vector_from_quat(np.where(turned[..., :1] < 0, -turned, turned))
 
     def effort(self, structure: "Structure", held: np.ndarray, quat: np.ndarray) -> np.ndarray:
-        """(T, 3) force, N, world, or (T, 6) with the torque, N m, world, of the efforts ``held`` (T, elements).
+        """Return the force (T, 3), N, world, or with the torque, N m, (T, 6), of the efforts ``held`` (T, elements).
 
         ``quat`` (T, 4): the orientation of the body.
         """

@@ -45,7 +45,7 @@ FASTEST = {"degroote": 10.0, "mujoco": 1.5}  # optimal lengths per second
 
 @njit
 def degroote_curves(l, v):
-    """fL, fV, fP at the fibre length l and rate v, each with its derivative."""
+    """Return fL, fV, fP at the fibre length l and rate v, each with its derivative."""
     active = active_slope = 0.0
     for k in range(3):
         width = B3[k] + (B4[k] * l if B4[k] != 0.0 else 0.0)
@@ -65,7 +65,7 @@ def degroote_curves(l, v):
 
 @njit
 def mujoco_curves(l, v, lmin, lmax, fpmax, fvmax):
-    """fL, fV, fP at the fibre length l and rate v, each with its derivative."""
+    """Return fL, fV, fP at the fibre length l and rate v, each with its derivative."""
     low, high = 0.5 * (lmin + 1.0), 0.5 * (1.0 + lmax)
     active = active_slope = 0.0
     if lmin <= l <= lmax:
@@ -98,8 +98,10 @@ def mujoco_curves(l, v, lmin, lmax, fpmax, fvmax):
 
 @njit
 def _fibre(value, rate, optimal, slack, thickness, fastest):
-    """Length and rate of the fibres over their scales, cos(alpha), the derivatives of the last two by the value, and
-    one over both scales."""
+    """Return fibre length and rate over their scales, cos(alpha), their derivatives, and inverse scales.
+
+    The derivatives are those of length and cos(alpha) by the value; the scales those of length and rate.
+    """
     along, by_speed = value - slack, 1.0 / (optimal * fastest)
     by_length = fastest * by_speed
     if thickness == 0.0:
@@ -113,7 +115,7 @@ def _fibre(value, rate, optimal, slack, thickness, fastest):
 
 @njit
 def _tension(a, curves, fibre, strength):
-    """Effort, and its derivatives by value, rate and activation."""
+    """Return the effort, and its derivatives by value, rate and activation."""
     active, active_slope, speed, speed_slope, passive, passive_slope = curves
     _, _, cosine, v_by_value, bend, by_length, by_speed = fibre
     whole = a * active * speed + passive
@@ -148,7 +150,7 @@ def _mujoco(value, rate, a, scales, shape):
 
 @njit
 def activation_rate(u, a, rise, fall, blend):
-    """da/dt, 1/s, and its derivative by a."""
+    """Return da/dt, 1/s, and its derivative by a."""
     s, slope = 0.5 + 1.5 * min(1.0, max(0.0, a)), 1.5 if 0.0 < a < 1.0 else 0.0
     gap = min(1.0, max(0.0, u)) - a
     up, down = rise * s, fall / s
@@ -252,8 +254,8 @@ class Musculotendon(Commanded, AlongPath):
             raise MechanismError(f"{self.label}: shape needs fpmax >= 0 and fvmax >= 1, got {self.shape}")
         times: tuple[float, ...] = ()  # without them an empty tuple: files of TOML have no None
         if self.activation_times is not None:
-            what, two = f"activation_times of {self.label}", "2 numbers, or None"
-            times = tuple(map(float, in_a_shape(self.activation_times, ((2,), (0,)), what, wanted=two)))
+            label, two = f"activation_times of {self.label}", "2 numbers, or None"
+            times = tuple(map(float, in_a_shape(self.activation_times, ((2,), (0,)), label, wanted=two)))
         if min(times, default=1.0) <= 0.0:
             raise MechanismError(f"{self.label}: activation_times must be positive, got {list(times)}")
         self._set("activation_times", times)

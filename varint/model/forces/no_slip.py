@@ -39,25 +39,28 @@ class NoSlip(Force):
             raise MechanismError(f"{self.label}: the plane is fixed to body '{self.body}' itself: give another body")
 
     def _ends(self, structure: "Structure") -> tuple[str, str]:
-        """The body of the plane, and the one that moves on it."""
+        """Return the body of the plane, and the one that moves on it."""
         return self._body(structure, self.other), self._moving(structure, self.body)
 
     def effort(self, held: np.ndarray, turned: np.ndarray) -> np.ndarray:
-        """Entry of ``traj.force`` (T, ...), of the efforts ``held`` (T, n) of its elements.
+        """Return the entry of ``traj.force`` (T, ...), from the efforts ``held`` (T, n) of its elements.
 
         ``turned`` (T, 3, 3): rotation of the plane since the reference configuration.
         """
         raise NotImplementedError
 
     def plane_turned(self, structure: "Structure", quat_wxyz: np.ndarray) -> np.ndarray:
-        """(T, 3, 3) rotations of the plane since the reference, by orientations (T, nb, 4) of all bodies."""
+        """Return rotations (T, 3, 3) of the plane since the reference, from orientations (T, nb, 4) of all bodies."""
         if self.other == WORLD:
             return np.broadcast_to(np.eye(3), (len(quat_wxyz), 3, 3))
         start = rotation_matrix(structure.body(self.other).quat_wxyz)
         return rotation_matrix(quat_wxyz[:, structure.body_index[self.other]]) @ start.T
 
     def off_plane(self, height: float) -> str:
-        """Message if a wheel does not touch its plane at the start of a run; ``height``: of its lowest point, m."""
+        """Return the message if a wheel does not touch its plane at the start of a run.
+
+        ``height``: of its lowest point, m.
+        """
         return (
             f"{self.label} does not touch its plane at the start: its lowest point is {abs(height):.3g} m"
             f" {'above' if height > 0 else 'below'} it; mechanism.assemble(state) puts it there"

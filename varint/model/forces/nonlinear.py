@@ -31,7 +31,7 @@ def _strain_potential(value: float, stiffness: float, rest: float, damping: floa
 
 
 def _piece(value: float, table: np.ndarray) -> int:
-    """The row of a piecewise cubic that a value is in."""
+    """Return the row of a piecewise cubic for a value."""
     low, high = 0, table.shape[0]
     while high - low > 1:
         middle = (low + high) // 2
@@ -92,11 +92,11 @@ class Tabulated(AlongMeasure):
         if len(self.values) < 2 or not (np.diff(self.values) > 0).all():
             raise MechanismError(f"values of {self.label} must be two or more, each above the one before")
         efforts: ArrayLike = self.efforts
-        what = f"efforts of {self.label}"
+        label = f"efforts of {self.label}"
         if callable(self.efforts):
-            whose = f"{what}, a function that is called as f(value)"
-            efforts = [finite(call(self.efforts, whose, x), f"{what} at {x:g}") for x in self.values.tolist()]
-        self._set("efforts", array_of(efforts, (len(self.values),), what))
+            whose = f"{label}, a function that is called as f(value)"
+            efforts = [finite(call(self.efforts, whose, x), f"{label} at {x:g}") for x in self.values.tolist()]
+        self._set("efforts", array_of(efforts, (len(self.values),), label))
 
     def elements(self, structure: "Structure") -> list[Element]:
         table = self.values, self.efforts

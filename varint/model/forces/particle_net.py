@@ -107,7 +107,7 @@ class ParticleNet(Force):
 
     @property
     def label(self) -> str:
-        """See `Force`."""
+        """Return the name in messages, see `Force`."""
         return f"particle net '{self.name}'"
 
     @classmethod
@@ -150,15 +150,19 @@ class ParticleNet(Force):
         directions : (2, 3)
             Of its length and width, world; the second is made perpendicular to the first.
         """
-        what = f"particle net {shown(check_name(name, 'a particle net'))}"
-        points, number = _grid(what, size, divisions, position, directions)
+        label = f"particle net {shown(check_name(name, 'a particle net'))}"
+        points, number = _grid(label, size, divisions, position, directions)
         ends = (np.isin(np.arange(count), (0, count - 1)) for count in number.shape)
         shares = np.multiply.outer(*(np.where(end, 0.5, 1.0) for end in ends))
-        given = in_a_shape(stiffness, ((), (3,)), f"stiffness of {what}")
-        kinds = np.ravel(given) if np.ndim(given) else np.array([float(given), 0.5 * float(given), 0.0])
+        stiffnesses = in_a_shape(stiffness, ((), (3,)), f"stiffness of {label}")
+        kinds = (
+            np.ravel(stiffnesses)
+            if np.ndim(stiffnesses)
+            else np.array([float(stiffnesses), 0.5 * float(stiffnesses), 0.0])
+        )
         if not kinds[0] > 0.0 or not (kinds >= 0.0).all():
             raise MechanismError(
-                f"stiffness of {what} must be positive along edges, and zero or positive for the others"
+                f"stiffness of {label} must be positive along edges, and zero or positive for the others"
             )
         shifts = ((1, 0), (0, 1)), ((1, 1), (1, -1)), ((2, 0), (0, 2))
         springs = [
@@ -168,10 +172,10 @@ class ParticleNet(Force):
         return cls(
             name,
             points,
-            masses=positive(mass, f"mass of {what}") * (shares / shares.sum()).ravel(),
+            masses=positive(mass, f"mass of {label}") * (shares / shares.sum()).ravel(),
             springs=np.concatenate([pairs for _, pairs in springs]),
             stiffness=constants,
-            damping=not_negative(damping, f"damping of {what}") * constants,
+            damping=not_negative(damping, f"damping of {label}") * constants,
             slack=slack,
             attach=_chosen(name, points, attach),
         )
@@ -212,36 +216,36 @@ class ParticleNet(Force):
         down : (3,)
             Direction of the sag: a rope longer than that distance lies on an arc in the reference configuration.
         """
-        what = f"particle net {shown(check_name(name, 'a particle net'))}"
-        (body_a, start), (body_b, end) = _end(a, f"a of {what}"), _end(b, f"b of {what}")
+        label = f"particle net {shown(check_name(name, 'a particle net'))}"
+        (body_a, start), (body_b, end) = _end(a, f"a of {label}"), _end(b, f"b of {label}")
         distance = float(np.linalg.norm(end - start))
         if distance == 0.0:
-            raise MechanismError(f"{what} needs two ends that are apart")
-        n = whole_number(segments, f"segments of {what}", 1, most=MOST)
-        rest = (distance if length is None else positive(length, f"length of {what}")) / n
-        points = sagging_points(start, end, rest, n, unit_axis(down, f"down of {what}"), what)
+            raise MechanismError(f"{label} needs two ends that are apart")
+        n = whole_number(segments, f"segments of {label}", 1, most=MOST)
+        rest = (distance if length is None else positive(length, f"length of {label}")) / n
+        points = sagging_points(start, end, rest, n, unit_axis(down, f"down of {label}"), label)
         shares = np.ones(n + 1)
         shares[[0, n]] = 0.5
         ends: dict[str, list[int]] = {}
         for particle, body in ((0, body_a), (n, body_b)):
             if body is not None:
                 ends.setdefault(body, []).append(particle)
-        constant = n * positive(stiffness, f"stiffness of {what}")
+        constant = n * positive(stiffness, f"stiffness of {label}")
         return cls(
             name,
             points,
-            masses=positive(mass, f"mass of {what}") * shares / n,
+            masses=positive(mass, f"mass of {label}") * shares / n,
             springs=np.column_stack([np.arange(n), np.arange(1, n + 1)]),
             stiffness=constant,
             rest_length=rest,
-            damping=not_negative(damping, f"damping of {what}") * constant,
+            damping=not_negative(damping, f"damping of {label}") * constant,
             slack=slack,
             attach=attached_parts(ends),
         )
 
     @cached_property
     def mesh(self) -> SpringNet:
-        """Its energy, forces, tensions and stiffness as functions of the places of its particles."""
+        """Return its energy, forces, tensions and stiffness as functions of the places of its particles."""
         each: Any = self
         return SpringNet(
             self.points, each.masses, each.springs, each.stiffness, each.rest_length, each.damping, self.slack
@@ -249,11 +253,13 @@ class ParticleNet(Force):
 
     @property
     def mass(self) -> float:
-        """kg"""
+        """Return the mass, kg."""
         return float(np.sum(self.masses))
 
     def frequencies(self, count: int = 6, at: "ArrayLike | None" = None) -> np.ndarray:
-        """(count,) lowest natural frequencies, Hz, with the attached particles at rest; zero for free motions.
+        """Return the lowest natural frequencies (count,), Hz, with the attached particles at rest.
+
+        Zero for free motions.
 
         ``at`` (n, 3), m: equilibrium of the particles under their loads, whose tensions add to the stiffness; the
         points where not given. Raises ArgumentError unless ``count`` is below the number of free coordinates.
@@ -275,8 +281,8 @@ class ParticleNet(Force):
         return [self._element]
 
     def _check_masses(self) -> None:
-        what, count = f"masses of {self.label}", len(self.points)
-        masses = np.array(np.broadcast_to(in_a_shape(self.masses, ((), (count,)), what), (count,)))
+        label, count = f"masses of {self.label}", len(self.points)
+        masses = np.array(np.broadcast_to(in_a_shape(self.masses, ((), (count,)), label), (count,)))
         self._set("masses", freeze(masses))
         held = np.isin(np.arange(count), [vertex for part in self.attach for vertex in part.vertices])
         if held.all():
@@ -284,38 +290,40 @@ class ParticleNet(Force):
         wrong = np.flatnonzero(np.where(held, masses < 0.0, masses <= 0.0))
         if wrong.size:
             least = "zero or positive" if held[wrong[0]] else "positive"
-            raise MechanismError(f"{what} must be {least}, got {masses[wrong[0]]:g} kg of particle {wrong[0]}")
+            raise MechanismError(f"{label} must be {least}, got {masses[wrong[0]]:g} kg of particle {wrong[0]}")
 
     def _each_spring(self, name: str, above_zero: bool = False) -> None:
         """Check the field ``name``, one value for all springs or one each, and keep it as an array (m,)."""
-        what, count = f"{name} of {self.label}", len(self.springs)
-        values = np.array(np.broadcast_to(in_a_shape(getattr(self, name), ((), (count,)), what), (count,)))
+        label, count = f"{name} of {self.label}", len(self.springs)
+        values = np.array(np.broadcast_to(in_a_shape(getattr(self, name), ((), (count,)), label), (count,)))
         wrong = np.flatnonzero(values <= 0.0 if above_zero else values < 0.0)
         if wrong.size:
             least = "positive" if above_zero else "zero or positive"
-            raise MechanismError(f"{what} must be {least}, got {values[wrong[0]]:g} of spring {wrong[0]}")
+            raise MechanismError(f"{label} must be {least}, got {values[wrong[0]]:g} of spring {wrong[0]}")
         self._set(name, freeze(values))
 
 
-def _checked_springs(given: ArrayLike, count: int, label: str) -> np.ndarray:
-    """(m, 2) integers; raises MechanismError."""
-    what = f"springs of {label}"
-    none = given.shape[:1] == (0,) if isinstance(given, np.ndarray) else isinstance(given, (list, tuple)) and not given
-    array = np.zeros((0, 2)) if none else array_of(given, (None, 2), what)
+def _checked_springs(listed: ArrayLike, count: int, label: str) -> np.ndarray:
+    """Return integers (m, 2). Raises MechanismError."""
+    subject = f"springs of {label}"
+    none = (
+        listed.shape[:1] == (0,) if isinstance(listed, np.ndarray) else isinstance(listed, (list, tuple)) and not listed
+    )
+    array = np.zeros((0, 2)) if none else array_of(listed, (None, 2), subject)
     if not np.array_equal(array, np.floor(array)) or ((array < 0) | (array >= count)).any():
-        raise MechanismError(f"{what} must be pairs of numbers of its {count} points, 0 to {count - 1}")
+        raise MechanismError(f"{subject} must be pairs of numbers of its {count} points, 0 to {count - 1}")
     springs = array.astype(np.int64)
     same = np.flatnonzero(springs[:, 0] == springs[:, 1])
     if same.size:
-        raise MechanismError(f"{what}: number {same[0]} is of particle {springs[same[0], 0]} with itself")
+        raise MechanismError(f"{subject}: number {same[0]} is of particle {springs[same[0], 0]} with itself")
     ordered = np.sort(springs, axis=1)
     _, first, places = np.unique(ordered, axis=0, return_index=True, return_inverse=True)
     twice = np.flatnonzero(first[places.ravel()] != np.arange(len(springs)))
     if twice.size:
         one, other = first[places.ravel()[twice[0]]], twice[0]
         raise MechanismError(
-            f"{what}: numbers {one} and {other} are both between {_both(ordered[other])}: give one spring with the sum"
-            " of both stiffnesses"
+            f"{subject}: numbers {one} and {other} are both between {_both(ordered[other])}: give one spring with the"
+            " sum of both stiffnesses"
         )
     return freeze(springs)
 
@@ -324,35 +332,35 @@ def _both(pair: np.ndarray) -> str:
     return f"particles {pair[0]} and {pair[1]}"
 
 
-def _end(given: At | ArrayLike, what: str) -> tuple[str | None, np.ndarray]:
-    """The body that holds an end of a rope, None for a free one, and its point."""
-    return (given.body, given.point) if isinstance(given, At) else (None, array_of(given, (3,), what))
+def _end(end: At | ArrayLike, label: str) -> tuple[str | None, np.ndarray]:
+    """Return the body that holds an end of a rope, None for a free one, and its point."""
+    return (end.body, end.point) if isinstance(end, At) else (None, array_of(end, (3,), label))
 
 
 def _grid(
-    what: str, size: ArrayLike, divisions: Sequence[int], position: ArrayLike, directions: ArrayLike
+    label: str, size: ArrayLike, divisions: Sequence[int], position: ArrayLike, directions: ArrayLike
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Points (n, 3) of a rectangle of cells, and the number (nx + 1, ny + 1) of each in the grid; see `cloth`."""
-    lengths = array_of(size, (2,), f"size of {what}")
+    """Return points (n, 3) of a rectangle of cells, and their numbers (nx + 1, ny + 1) in the grid; see `cloth`."""
+    lengths = array_of(size, (2,), f"size of {label}")
     if not (lengths > 0.0).all():
-        raise MechanismError(f"size of {what} must be above zero, got {lengths.tolist()}")
-    counts = sequence_of(divisions, f"divisions of {what}", "two whole numbers")
+        raise MechanismError(f"size of {label} must be above zero, got {lengths.tolist()}")
+    counts = sequence_of(divisions, f"divisions of {label}", "two whole numbers")
     if len(counts) != 2:
-        raise MechanismError(f"divisions of {what} must be two whole numbers, got {shown(divisions)}")
-    nx, ny = (whole_number(count, f"divisions of {what}", 1, most=MOST) for count in counts)
-    along, across = array_of(directions, (2, 3), f"directions of {what}")
-    x = unit_axis(along, f"directions of {what}")
+        raise MechanismError(f"divisions of {label} must be two whole numbers, got {shown(divisions)}")
+    nx, ny = (whole_number(count, f"divisions of {label}", 1, most=MOST) for count in counts)
+    along, across = array_of(directions, (2, 3), f"directions of {label}")
+    x = unit_axis(along, f"directions of {label}")
     if np.linalg.norm(np.cross(x, across)) <= 1e-9 * np.linalg.norm(across):
-        raise MechanismError(f"directions of {what} must not be parallel, got {shown(directions)}")
-    y = unit_axis(across - (across @ x) * x, f"directions of {what}")
+        raise MechanismError(f"directions of {label} must not be parallel, got {shown(directions)}")
+    y = unit_axis(across - (across @ x) * x, f"directions of {label}")
     i, j = (part.ravel() for part in np.indices((nx + 1, ny + 1)))
     u, v = lengths[0] * (i / nx - 0.5), lengths[1] * (j / ny - 0.5)
-    points = array_of(position, (3,), f"position of {what}") + u[:, None] * x + v[:, None] * y
+    points = array_of(position, (3,), f"position of {label}") + u[:, None] * x + v[:, None] * y
     return points, np.arange(len(points)).reshape(nx + 1, ny + 1)
 
 
 def _shifted(number: np.ndarray, i: int, j: int) -> np.ndarray:
-    """Pairs (m, 2) of numbers of a grid that are (i, j) cells apart; i not negative."""
+    """Return pairs (m, 2) of numbers of a grid that are (i, j) cells apart; i not negative."""
     rows, columns = number.shape
     first = number[: rows - i, max(-j, 0) : columns - max(j, 0)]
     second = number[i:, max(j, 0) : columns + min(j, 0)]

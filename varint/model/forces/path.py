@@ -79,45 +79,45 @@ class PathInertia(Element):
         return (*self.ends, *(wrap.body for wrap in self.wraps))
 
     def stations(self) -> list[tuple[str, np.ndarray, int]]:
-        """Body, place in the reference configuration, and -1 or the number of a wrap, of each point along the path.
+        """Return body, place in the reference configuration, and -1 or a wrap's number, of each point of the path.
 
         Both ends of each arc are among them, with the body and the centre of the surface.
         """
         around = {wrap.piece: (wrap.body, wrap.centre, w) for w, wrap in enumerate(self.wraps)}
-        found: list[tuple[str, np.ndarray, int]] = []
+        points: list[tuple[str, np.ndarray, int]] = []
         for k, (name, point) in enumerate(zip(self.ends, self.points, strict=True)):
-            found += [(name, point, -1), *([around[k]] * 2 if k in around else [])]
-        return found
+            points += [(name, point, -1), *([around[k]] * 2 if k in around else [])]
+        return points
 
 
 def checked_path(path: object, label: str) -> tuple[At, ...]:
-    """The points of the path of the force ``label``, at least two; mappings as files have them among them.
+    """Return the points of the path of the force ``label``, at least two, from points or mappings of a file.
 
     Raises MechanismError, also where two that follow one another are equal, or all are of one body.
     """
-    what = f"path of {label}"
-    points = tuple(_point(part, what) for part in sequence_of(path, what, "points At(body, point)"))
+    subject = f"path of {label}"
+    points = tuple(_point(part, subject) for part in sequence_of(path, subject, "points At(body, point)"))
     if len(points) < 2:
-        raise MechanismError(f"{what} needs at least two points, got {len(points)}")
+        raise MechanismError(f"{subject} needs at least two points, got {len(points)}")
     for number, (here, there) in enumerate(pairwise(points)):
         if np.array_equal(here.point, there.point):
-            raise MechanismError(f"{what}: points {number} and {number + 1} are equal, they must be apart")
+            raise MechanismError(f"{subject}: points {number} and {number + 1} are equal, they must be apart")
     if len({point.body for point in points}) == 1:
-        raise MechanismError(f"{what} must lead from one body to another, all its points are of '{points[0].body}'")
+        raise MechanismError(f"{subject} must lead from one body to another, all its points are of '{points[0].body}'")
     return points
 
 
 def checked_belly(belly: object, label: str) -> np.ndarray:
-    """(2,) fractions a1 < a2 in [0, 1] of the force ``label``; raises MechanismError."""
-    what = f"belly of {label}"
-    fractions = array_of(cast(np.ndarray, belly), (2,), what)
+    """Return fractions (2,) a1 < a2 in [0, 1] of the force ``label``. Raises MechanismError."""
+    subject = f"belly of {label}"
+    fractions = array_of(cast(np.ndarray, belly), (2,), subject)
     if not 0.0 <= fractions[0] < fractions[1] <= 1.0:
-        raise MechanismError(f"{what} must be two fractions a1 < a2 from 0 to 1, got {fractions.tolist()}")
+        raise MechanismError(f"{subject} must be two fractions a1 < a2 from 0 to 1, got {fractions.tolist()}")
     return fractions
 
 
 def checked_lumped(lumped: object, label: str) -> int | None:
-    """The number of particles, or None; raises MechanismError."""
+    """Return the number of particles, or None. Raises MechanismError."""
     if lumped is None or lumped is False:
         return None
     if lumped is True:
@@ -132,7 +132,7 @@ def path_inertia(
     lumped: int | None = None,
     wraps: Sequence[PathWrap] = (),
 ) -> list[Element]:
-    """The element of a checked path with ``mass``, kg; no element where the mass is zero."""
+    """Return the element of a checked path with ``mass``, kg; [] if the mass is zero."""
     if mass == 0.0:
         return []
     ends, points = tuple(at.body for at in path), np.array([at.point for at in path])
@@ -140,15 +140,15 @@ def path_inertia(
 
 
 def path_inertias(structure: "Structure") -> list[tuple[int, PathInertia]]:
-    """All masses along paths in a structure, each with the number of its force."""
+    """Return the masses along paths in a structure, each with the number of its force."""
     numbered = [(k, element) for k, force in enumerate(structure.forces) for element in force.elements(structure)]
     return [(k, element) for k, element in numbered if isinstance(element, PathInertia)]
 
 
-def _point(part: object, what: str) -> At:
+def _point(part: object, label: str) -> At:
     if isinstance(part, Mapping):
-        check_keys(part, ("body", "point"), f"a point of the {what}")
+        check_keys(part, ("body", "point"), f"a point of the {label}")
         if len(part) < 2:
-            raise MechanismError(f"a point of the {what} needs 'body' and 'point'")
+            raise MechanismError(f"a point of the {label} needs 'body' and 'point'")
         return At(**part)
-    return of_type(part, At, f"a point of the {what}", MechanismError)
+    return of_type(part, At, f"a point of the {label}", MechanismError)

@@ -58,9 +58,9 @@ class PrescribedBody(Moved):
         super().__post_init__()
         if self.quat_wxyz is None or callable(self.quat_wxyz):
             return
-        what, wanted = f"quat_wxyz of {self.label}", "four numbers, one row of them a node, or a function of time"
-        quaternions = in_a_shape(self.quat_wxyz, ((4,), (None, 4)), what, wanted=wanted)
-        rows = [unit_quaternion(row, what) for row in np.atleast_2d(quaternions)]
+        label, wanted = f"quat_wxyz of {self.label}", "four numbers, one row of them a node, or a function of time"
+        quaternions = in_a_shape(self.quat_wxyz, ((4,), (None, 4)), label, wanted=wanted)
+        rows = [unit_quaternion(row, label) for row in np.atleast_2d(quaternions)]
         self._set("quat_wxyz", np.reshape(rows, quaternions.shape))
 
     @property
@@ -75,7 +75,7 @@ class PrescribedBody(Moved):
         return [*shifts, *(FrameCoordinate(WORLD, self.body, ORIGIN, axis, point, ORIGIN) for axis in AXES)]
 
     def effort(self, structure: "Structure", held: np.ndarray, quat: np.ndarray) -> np.ndarray:
-        """See `Moved`: the rate of the rotation vector rho is the inverse left Jacobian of it times the spin."""
+        """Return the effort, see `Moved`: d rho/dt of the rotation vector is its inverse left Jacobian by the spin."""
         rho = self.turn(structure, quat)
         angle = np.linalg.norm(rho, axis=-1, keepdims=True)
         near = angle < 1e-3

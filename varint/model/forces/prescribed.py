@@ -51,7 +51,7 @@ class PrescribedMotion(Driven):
 
     @property
     def constant_rate(self) -> float | None:
-        """``rate``, where it is a number."""
+        """Return ``rate`` if it is a number."""
         return None if callable(self.rate) else self.rate
 
     @property

@@ -53,11 +53,11 @@ class RollingWheel(NoSlip):
         self._set("ground", array_of(self.ground, (3,), f"ground of {self.label}"))
 
     def centre_of(self, structure: "Structure") -> np.ndarray:
-        """(3,) m, world, reference configuration."""
+        """Return the centre (3,), m, world, reference configuration."""
         return structure.body(self.body).position if self.centre is None else self.centre
 
     def directions(self) -> np.ndarray:
-        """(3, 3) rows: the normal, and two directions of the plane; world, reference configuration."""
+        """Return rows (3, 3): the normal, and two directions of the plane; world, reference configuration."""
         seed = np.eye(3)[np.argmin(np.abs(self.normal))]
         first = np.cross(self.normal, seed)
         first /= np.linalg.norm(first)
@@ -79,7 +79,7 @@ class RollingWheel(NoSlip):
         return [Constraint((measure,), (1.0,)) for measure in measures]
 
     def effort(self, held: np.ndarray, turned: np.ndarray) -> np.ndarray:
-        """(T, 3) N, world, on the body, see `NoSlip`."""
+        """Return the force (T, 3), N, world, on the body, see `NoSlip`."""
         return np.einsum("tij,tj->ti", turned, held @ self.directions())
 
     def outline(self, structure: "Structure") -> list[tuple[str, np.ndarray]]:

@@ -24,14 +24,14 @@ class AttachedVertices(Frozen):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "body", check_name(self.body, "the body of attached vertices"))
-        what = f"the vertices attached to '{self.body}'"
-        numbers = sequence_of(self.vertices, what, "numbers of vertices")
+        label = f"the vertices attached to '{self.body}'"
+        numbers = sequence_of(self.vertices, label, "numbers of vertices")
         if not numbers:
-            raise MechanismError(f"{what}: none is given, leave '{self.body}' out")
-        found = tuple(whole_number(number, f"a number among {what}", 0) for number in numbers)
-        if len(set(found)) < len(found):
-            raise MechanismError(f"{what} must be different, got {shown(self.vertices)}")
-        object.__setattr__(self, "vertices", found)
+            raise MechanismError(f"{label}: none is given, leave '{self.body}' out")
+        checked = tuple(whole_number(number, f"a number among {label}", 0) for number in numbers)
+        if len(set(checked)) < len(checked):
+            raise MechanismError(f"{label} must be different, got {shown(self.vertices)}")
+        object.__setattr__(self, "vertices", checked)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,49 +58,51 @@ class SoftMesh(Element):
 
     @property
     def count(self) -> int:
-        """Number of its vertices."""
+        """Return the number of its vertices."""
         return len(self.mesh.points)
 
     @property
     def free(self) -> np.ndarray:
-        """Numbers of the vertices that no body holds."""
+        """Return the numbers of the vertices that no body holds."""
         held = [vertex for part in self.attached for vertex in part.vertices]
         return np.setdiff1d(np.arange(self.count), held)
 
 
 def soft_meshes(structure: "Structure") -> list[SoftMesh]:
-    """All such meshes of a structure, in the order of its forces."""
+    """Return the deformable meshes of a structure, in the order of its forces."""
     return [element for elements in structure.elements for element in elements if isinstance(element, SoftMesh)]
 
 
 def attached_parts(numbers: Mapping[str, list[int]]) -> list[AttachedVertices]:
-    """The vertices of each body, by its name."""
+    """Return the vertices of each body, by its name."""
     return [AttachedVertices(body, vertices) for body, vertices in numbers.items()]
 
 
-def checked_attach(given: object, count: int, label: str) -> tuple[AttachedVertices, ...]:
-    """The attachments of the body ``label`` with so many vertices; raises MechanismError."""
-    what = f"attach of {label}"
-    if isinstance(given, Mapping):
-        given = [{"body": body, "vertices": vertices} for body, vertices in given.items()]
-    parts = tuple(_attached(part, what) for part in sequence_of(given, what, "AttachedVertices"))
+def checked_attach(attach: object, count: int, label: str) -> tuple[AttachedVertices, ...]:
+    """Return the attachments of the body ``label`` with ``count`` vertices. Raises MechanismError."""
+    subject = f"attach of {label}"
+    if isinstance(attach, Mapping):
+        attach = [{"body": body, "vertices": vertices} for body, vertices in attach.items()]
+    parts = tuple(_attached(part, subject) for part in sequence_of(attach, subject, "AttachedVertices"))
     owner: dict[int, str] = {}
     for part in parts:
         if part.body in owner.values():
-            raise MechanismError(f"{what}: '{part.body}' is there twice, give all its vertices at once")
+            raise MechanismError(f"{subject}: '{part.body}' is there twice, give all its vertices at once")
         for vertex in part.vertices:
             if vertex >= count:
-                raise MechanismError(f"{what}: there is no vertex {vertex}, only 0 to {count - 1}")
+                raise MechanismError(f"{subject}: there is no vertex {vertex}, only 0 to {count - 1}")
             if vertex in owner:
-                raise MechanismError(f"{what}: vertex {vertex} is attached to '{owner[vertex]}' and to '{part.body}'")
+                raise MechanismError(
+                    f"{subject}: vertex {vertex} is attached to '{owner[vertex]}' and to '{part.body}'"
+                )
         owner |= dict.fromkeys(part.vertices, part.body)
     return parts
 
 
-def _attached(part: object, what: str) -> AttachedVertices:
+def _attached(part: object, label: str) -> AttachedVertices:
     if isinstance(part, Mapping):
-        check_keys(part, ("body", "vertices"), f"a part of {what}")
+        check_keys(part, ("body", "vertices"), f"a part of {label}")
         if len(part) < 2:
-            raise MechanismError(f"a part of {what} needs 'body' and 'vertices'")
+            raise MechanismError(f"a part of {label} needs 'body' and 'vertices'")
         return AttachedVertices(**part)
-    return of_type(part, AttachedVertices, f"a part of {what}", MechanismError)
+    return of_type(part, AttachedVertices, f"a part of {label}", MechanismError)

@@ -75,14 +75,14 @@ class UserLaw(AlongMeasure):
                 self._compare(float(x), float(v))
 
     def _found(self, value: float, rate: float) -> tuple[float, float, float]:
-        """Values of the law in a step: no numbers where it raises an error, as at the end of its domain."""
+        """Return the values of the law in a step: nan if it raises an error, as at the end of its domain."""
         try:
             return compiled_law(self.law)(value, rate)
         except Exception:  # whatever the user's law raises: beside the start of the run it may
             return np.nan, np.nan, np.nan
 
     def _compare(self, value: float, rate: float) -> None:
-        """The derivatives at one place; at a kink, anything between those of both sides will do."""
+        """Compare the derivatives at one place; at a kink, anything between those of both sides is accepted."""
         effort, *slopes = self._found(value, rate)
         for number, (name, at) in enumerate((("value", value), ("rate", rate))):
             step = DIFFERENCE * max(1.0, abs(at))

@@ -30,29 +30,29 @@ class _Surface(Frozen):
     axis: Vector
 
     def __post_init__(self) -> None:
-        what = f"a {type(self).__name__}"
-        self._set("centre", array_of(self.centre, (3,), f"centre of {what}"))
-        self._set("radius", positive(self.radius, f"radius of {what}"))
+        label = f"a {type(self).__name__}"
+        self._set("centre", array_of(self.centre, (3,), f"centre of {label}"))
+        self._set("radius", positive(self.radius, f"radius of {label}"))
         if self.side is not None:
-            self._set("side", array_of(self.side, (3,), f"side of {what}"))
+            self._set("side", array_of(self.side, (3,), f"side of {label}"))
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
     @property
     def sideways(self) -> np.ndarray:
-        """Vector (3,) from the axis to the side, m; zero without a side."""
+        """Return the vector (3,) from the axis to the side, m; zero without a side."""
         return np.zeros(3) if self.side is None else self.across(self.side)
 
     @property
     def mode(self) -> float:
-        """Kind of side, see `algebra.wrapping`."""
+        """Return the kind of side, see `mathematics.wrapping`."""
         if self.side is None:
             return FREE
         return INSIDE if np.linalg.norm(self.sideways) < self.radius else OUTSIDE
 
     def across(self, point: np.ndarray) -> np.ndarray:
-        """A point (3,), world, relative to the centre and at right angles to the axis."""
+        """Return a point (3,), world, relative to the centre and square to the axis."""
         shift = point - self.centre
         return shift - (self.axis @ shift) * self.axis
 
@@ -146,13 +146,13 @@ class Summed(NamedTuple):
 
 
 def path_of(entries: object, label: str) -> tuple[At | Around | Pulley, ...]:
-    """The entries of a path, mappings of files among them; raises MechanismError where they make no path."""
+    """Return the entries of a path, from mappings of files too. Raises MechanismError if they make no path."""
     path = tuple(_entry(entry, label) for entry in sequence_of(entries, f"path of {label}", ENTRIES))
     before: At | Around | Pulley | None = None
     for entry in [*path, None]:
         if not isinstance(entry, At) and not isinstance(before, At) and not (before is None and entry in path):
-            what = "an end" if entry is None or before is None else type(entry).__name__
-            raise MechanismError(f"path of {label}: {what} must follow a vi.At")
+            place = "an end" if entry is None or before is None else type(entry).__name__
+            raise MechanismError(f"path of {label}: {place} must follow a vi.At")
         if isinstance(entry, Around) and before is None:
             raise MechanismError(f"path of {label} must begin with a vi.At")
         before = entry
@@ -173,7 +173,7 @@ def _entry(entry: object, label: str) -> At | Around | Pulley:
 
 
 def pieces(path: Sequence[At | Around | Pulley]) -> Iterator[Piece]:
-    """The pieces of a path."""
+    """Yield the pieces of a path."""
     begin: At | None = None
     around: Around | None = None
     weight = 1.0
@@ -210,7 +210,7 @@ def check_surfaces(path: Sequence[At | Around | Pulley], smoothing: float, label
 
 
 def summed(path: Sequence[At | Around | Pulley], smoothing: float, body: Callable[[str], str]) -> Summed:
-    """The measures of a path; ``body``: checks the name of a body and returns it."""
+    """Return the measures of a path; ``body``: checks the name of a body and returns it."""
     measures: list[Measure] = []
     weights: list[float] = []
     fixed = 0.0
@@ -220,36 +220,36 @@ def summed(path: Sequence[At | Around | Pulley], smoothing: float, body: Callabl
             if a == c:
                 fixed += weight * float(np.linalg.norm(end.point - begin.point))
                 continue
-            own: list[Measure] = [Length(a, c, begin.point, end.point)]
+            piece_measures: list[Measure] = [Length(a, c, begin.point, end.point)]
         else:
-            own = _around(begin, around.surface, end, body(around.body), smoothing)
-            fixed += 0.0 if own else weight * reference_length(begin, around.surface, end, smoothing)
-        measures += own
-        weights += [weight] * len(own)
+            piece_measures = _around(begin, around.surface, end, body(around.body), smoothing)
+            fixed += 0.0 if piece_measures else weight * reference_length(begin, around.surface, end, smoothing)
+        measures += piece_measures
+        weights += [weight] * len(piece_measures)
     return Summed(tuple(measures), tuple(weights), fixed)
 
 
 def _around(begin: At, surface: SphereSurface | CylinderSurface, end: At, body: str, smoothing: float) -> list[Measure]:
-    """The measures of a piece around a surface of ``body``; empty where all of it is on that body."""
+    """Return the measures of a piece around a surface of ``body``, [] if all of it is on that body."""
     shape = (surface.centre, surface.axis, surface.sideways, surface.radius, smoothing, surface.mode)
-    own: list[Measure] = []
+    measures: list[Measure] = []
     if begin.body != body:
-        own.append(Wrap(begin.body, body, begin.point, end.body, end.point, *shape, LEADS))
+        measures.append(Wrap(begin.body, body, begin.point, end.body, end.point, *shape, LEADS))
     if end.body != body:
-        part = FOLLOWS if own else CLOSES
-        own.append(Wrap(end.body, body, end.point, begin.body, begin.point, *shape, part))
-    return own
+        part = FOLLOWS if measures else CLOSES
+        measures.append(Wrap(end.body, body, end.point, begin.body, begin.point, *shape, part))
+    return measures
 
 
 def reference_length(begin: At, surface: SphereSurface | CylinderSurface, end: At, smoothing: float) -> float:
-    """Length, m, of a piece around a surface in the reference configuration."""
+    """Return the length, m, of a piece around a surface in the reference configuration."""
     p, q = (tuple(map(float, each.point - surface.centre)) for each in (begin, end))
     axis, side = (tuple(map(float, each)) for each in (surface.axis, surface.sideways))
     return float(wrapped_length(p, q, axis, (surface.radius, surface.mode, smoothing, side))[0])
 
 
 def whole_length(path: Sequence[At | Around | Pulley], smoothing: float) -> float:
-    """Length of a path in the reference configuration, m."""
+    """Return the length of a path in the reference configuration, m."""
     return sum(
         weight
         * (
@@ -262,7 +262,7 @@ def whole_length(path: Sequence[At | Around | Pulley], smoothing: float) -> floa
 
 
 def path_wraps(path: Sequence[At | Around | Pulley], smoothing: float) -> list[PathWrap]:
-    """The surfaces of a path without pulleys, for its mass."""
+    """Return the surfaces of a path without pulleys, for its mass."""
     return [
         PathWrap(k, around.body, s.centre, s.axis, s.sideways, s.radius, s.mode, smoothing)
         for k, (_, around, _, _) in enumerate(pieces(path))

@@ -51,7 +51,7 @@ KindOfJoint = TypeVar("KindOfJoint", bound="Joint")
 
 
 def register(cls: type[KindOfJoint]) -> type[KindOfJoint]:
-    """Class decorator: add a joint to the registry, under its class name."""
+    """Decorate a class: add the joint to the registry, under its class name."""
     REGISTRY[cls.__name__] = checked_call(cls)
     return cls
 
@@ -112,17 +112,17 @@ class Joint(Frozen):
             self._check_compliance()
 
     def _check_compliance(self) -> None:
-        """Compliance and damping time as floats that fit the rows."""
+        """Set compliance and damping time to floats that fit the rows."""
         rows = len(self.forbidden)
         if self.compliance is not None:
             if not rows:
                 raise MechanismError(f"{self.label} has no rows: leave out compliance")
-            given = in_a_shape(self.compliance, ((), (rows,)), f"compliance of {self.label}")
-            if (given < 0.0).any():
-                raise MechanismError(f"compliance of {self.label} must be zero or positive, got {given.tolist()}")
-            for alpha in given[given > 0.0]:
+            compliance = in_a_shape(self.compliance, ((), (rows,)), f"compliance of {self.label}")
+            if (compliance < 0.0).any():
+                raise MechanismError(f"compliance of {self.label} must be zero or positive, got {compliance.tolist()}")
+            for alpha in compliance[compliance > 0.0]:
                 divisor(float(alpha), f"compliance of {self.label}")
-            self._set("compliance", given if given.ndim else float(given))
+            self._set("compliance", compliance if compliance.ndim else float(compliance))
         if self.damping_time is not None:
             if self.compliance is None:
                 raise MechanismError(f"damping_time of {self.label} needs compliance=")
@@ -131,19 +131,19 @@ class Joint(Frozen):
 
     @property
     def compliances(self) -> np.ndarray:
-        """(rows,) compliance of each row, m/N or rad/(N m)."""
+        """Return the compliance (rows,) of each row, m/N or rad/(N m)."""
         return np.broadcast_to(0.0 if self.compliance is None else self.compliance, len(self.forbidden))
 
     @property
     def rigid(self) -> tuple:
-        """The rows without compliance, which are constraints."""
+        """Return the rows without compliance, which are constraints."""
         if self.compliance is None:
             return self.forbidden
         return tuple(row for row, alpha in zip(self.forbidden, self.compliances, strict=True) if alpha == 0.0)
 
     @property
     def compliant(self) -> bool:
-        """Whether some of its rows have a compliance."""
+        """Return whether some of its rows have a compliance."""
         return self.compliance is not None and bool(np.any(self.compliances > 0.0))
 
     @property
@@ -156,37 +156,37 @@ class Joint(Frozen):
         yield from self.own_facts()
 
     def own_facts(self) -> Iterable[str]:
-        """Point, axis and what else was given but name and bodies: ``field=value``."""
+        """Yield point, axis and the other fields except name and bodies: ``field=value``."""
         same = ("point_b",) if self.point_b is self.point else ()
         yield from field_facts(self, ("name", "body_a", "body_b", *same))
 
     @property
     def forbidden(self) -> tuple:
-        """The constraint rows (measures/), in the axes of the frame."""
+        """Return the constraint rows (measures/), in the axes of the frame."""
         return ()
 
     @property
     def allowed(self) -> tuple[Motion, ...]:
-        """The motions from frame a to frame b."""
+        """Return the motions from frame a to frame b."""
         return ()
 
     @cached_property
     def frame(self) -> np.ndarray:
-        """(3, 3) axes X, Y, Z of the joint as columns, in the world, reference configuration."""
+        """Return axes X, Y, Z (3, 3) of the joint as columns, in the world, reference configuration."""
         return np.eye(3)
 
     @property
     def shown(self) -> tuple[Motion, ...]:
-        """The motions as forces along coordinates see them."""
+        """Return the motions for forces along coordinates."""
         return self.allowed
 
     @property
     def dof(self) -> int:
-        """Number of coordinates."""
+        """Return the number of coordinates."""
         return sum(motion.size for motion in self.allowed)
 
     def measure(self, R: np.ndarray, p: np.ndarray) -> np.ndarray:
-        """Coordinates (..., dof) of frame b seen from frame a: rotations ``R`` (..., 3, 3), origins ``p`` (..., 3)."""
+        """Return coordinates (..., dof) of frame b in frame a: rotations ``R`` (..., 3, 3), origins ``p`` (..., 3)."""
         raise NotImplementedError
 
     def _set(self, name: str, value: object) -> None:
@@ -223,7 +223,7 @@ class AxisJoint(Joint):
         return frame_about(self.axis)
 
     def with_axes_near(self, frame: np.ndarray) -> "AxisJoint":
-        """The same joint with X next to that of ``frame`` (3, 3): `frame_about` jumps where two choices are as good."""
+        """Return the joint with X next to that of ``frame`` (3, 3), as `frame_about` jumps between equal choices."""
         turned, z = copy(self), self.frame[:, Z]
         x = frame[:, X] - (frame[:, X] @ z) * z
         x = x / np.linalg.norm(x)
@@ -232,7 +232,7 @@ class AxisJoint(Joint):
 
 
 def frame_about(z: np.ndarray) -> np.ndarray:
-    """Right-handed axes (3, 3), as columns, whose third is the unit vector ``z``."""
+    """Return right-handed axes (3, 3), as columns, whose third is the unit vector ``z``."""
     a, b, c = z
     least = np.argmin(np.abs(z))
     x = np.array([(0.0, -c, b), (c, 0.0, -a), (-b, a, 0.0)][least])  # the world axis least along z, times z
@@ -242,5 +242,5 @@ def frame_about(z: np.ndarray) -> np.ndarray:
 
 
 def angle_about_z(R: np.ndarray) -> np.ndarray:
-    """Angles (..., 1) of rotations (..., 3, 3) about Z, rad, in (-pi, pi]."""
+    """Return angles (..., 1) of rotations (..., 3, 3) about Z, rad, in (-pi, pi]."""
     return np.arctan2(R[..., 1, 0] - R[..., 0, 1], R[..., 0, 0] + R[..., 1, 1])[..., None]

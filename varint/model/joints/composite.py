@@ -45,50 +45,50 @@ class Composite(ProductJoint):
         return tuple(motion for number, part in enumerate(self.parts) for motion in self._motions(number, part))
 
     def _motions(self, number: int, part: Mapping) -> Iterator[Motion]:
-        what = f"part {number} of {self.label}"
+        label = f"part {number} of {self.label}"
         if not isinstance(part, Mapping):
-            raise MechanismError(f"{what} must be a dict with a joint's type and arguments, got {shown(part)}")
-        kind = kind_of(part, REGISTRY, what, "joint")
+            raise MechanismError(f"{label} must be a dict with a joint's type and arguments, got {shown(part)}")
+        kind = kind_of(part, REGISTRY, label, "joint")
         for key in OWN:
             if key in part:
-                raise MechanismError(f"{what}: no {key!r}, it is that of the composite")
+                raise MechanismError(f"{label}: no {key!r}, it is that of the composite")
         common = {
             "name": f"{self.name}: part {number}",
             "body_a": self.body_a,
             "body_b": self.body_b,
             "point": self.point,
         }
-        joint = made(kind, common | {key: value for key, value in part.items() if key != "type"}, what)
+        joint = made(kind, common | {key: value for key, value in part.items() if key != "type"}, label)
         assert self.point is not None  # since it was made
         if joint.point is None:
-            raise MechanismError(f"{what} needs point=, its anchor in the reference configuration")
+            raise MechanismError(f"{label} needs point=, its anchor in the reference configuration")
         offset = joint.point - self.point
         T = pose_matrix(joint.frame, offset)
         for motion in joint.allowed:
             if isinstance(motion, Ball):
                 if np.abs(joint.frame - np.eye(3)).max() > 0.0:
-                    raise MechanismError(f"{what}: a {part['type']} cannot be one: give its slides and a Spherical")
+                    raise MechanismError(f"{label}: a {part['type']} cannot be one: give its slides and a Spherical")
                 there = [Shift(axis, length) for axis, length in enumerate(offset.tolist()) if length]
                 back = [Shift(shift.axis, -shift.length) for shift in there]
                 yield from (*there, motion, *back)
             elif isinstance(motion, Product):
                 yield motion.after(T).before(inverse(T))
             elif isinstance(motion, Shift):
-                raise MechanismError(f"{what}: a {part['type']} cannot be one")
+                raise MechanismError(f"{label}: a {part['type']} cannot be one")
             else:
                 assert isinstance(motion, Turn | Slide)
                 yield along_screw(adjoint(T) @ np.eye(6)[motion.axis + 3 * isinstance(motion, Slide)], motion.unit)
 
 
 def _plain(part: object) -> object:
-    """The part without arrays, as files hold it."""
+    """Return the part without arrays, for files."""
     if not isinstance(part, Mapping):
         return part
     return {key: _listed(value) for key, value in part.items()}
 
 
 def _listed(value: object) -> object:
-    """A value with lists in place of arrays and tuples."""
+    """Return a value with lists in place of arrays and tuples."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     return [_listed(part) for part in value] if isinstance(value, list | tuple) else value

@@ -49,7 +49,7 @@ class SplineCurve(ProductJoint):
 
     @staticmethod
     def pose(frames: "ArrayLike", q: float, closed: bool = True) -> np.ndarray:
-        """The pose (4, 4) at coordinate ``q`` of the spline of control ``frames`` (n, 4, 4)."""
+        """Return the pose (4, 4) at coordinate ``q`` of the spline of control ``frames`` (n, 4, 4)."""
         spline = _spline(_checked(frames, "frames"), flag(closed, "closed"))
         return pose_matrix(*spline.pose(np.array([finite(q, "q")])))
 
@@ -58,10 +58,10 @@ class SplineCurve(ProductJoint):
         return (_spline(self.frames, self.closed).before(inverse(self.pose(self.frames, self.at, self.closed))),)
 
 
-def _checked(frames: ArrayLike, what: str) -> np.ndarray:
-    frames = array_of(frames, (None, 4, 4), what)
+def _checked(frames: ArrayLike, label: str) -> np.ndarray:
+    frames = array_of(frames, (None, 4, 4), label)
     if len(frames) < 4:
-        raise MechanismError(f"{what} must be at least 4 poses (n, 4, 4)")
+        raise MechanismError(f"{label} must be at least 4 poses (n, 4, 4)")
     return frames
 
 

@@ -42,7 +42,7 @@ class SplineSurface(ProductJoint):
 
     @staticmethod
     def pose(controls: "ArrayLike", q: "ArrayLike") -> np.ndarray:
-        """The pose (4, 4) at coordinates ``q`` (2,) of the spline of ``controls`` (n1, n2, 6)."""
+        """Return the pose (4, 4) at coordinates ``q`` (2,) of the spline of ``controls`` (n1, n2, 6)."""
         return pose_matrix(*_spline(_checked(controls, "controls")).pose(array_of(q, (2,), "q")))
 
     @cached_property
@@ -50,10 +50,10 @@ class SplineSurface(ProductJoint):
         return (_spline(self.controls).before(inverse(self.pose(self.controls, self.at))),)
 
 
-def _checked(controls: ArrayLike, what: str) -> np.ndarray:
-    controls = array_of(controls, (None, None, 6), what)
+def _checked(controls: ArrayLike, label: str) -> np.ndarray:
+    controls = array_of(controls, (None, None, 6), label)
     if min(controls.shape[:2]) < 4:
-        raise MechanismError(f"{what} must be (n1, n2, 6) with n1, n2 from 4, got shape {controls.shape}")
+        raise MechanismError(f"{label} must be (n1, n2, 6) with n1, n2 from 4, got shape {controls.shape}")
     return controls
 
 

@@ -12,13 +12,13 @@ def find_components(count: int, groups: Iterable[Collection[int]]) -> np.ndarray
     """
     root = list(range(count))
 
-    def found(i: int) -> int:
+    def top(i: int) -> int:
         while root[i] != i:
             root[i] = i = root[root[i]]
         return i
 
     for group in groups:
-        roots = {found(body) for body in group if body >= 0}
+        roots = {top(body) for body in group if body >= 0}
         for other in roots:
             root[other] = min(roots)
-    return np.unique([found(i) for i in range(count)], return_inverse=True)[1]
+    return np.unique([top(i) for i in range(count)], return_inverse=True)[1]

@@ -61,7 +61,7 @@ def find_topology(
     clustered: bool = True,
     springs: Sequence[Pair] = (),
     chained: Collection[int] = (),
-    kept: Collection[int] = (),
+    kept_joints: Collection[int] = (),
 ) -> Topology:
     """Order a mechanism.
 
@@ -78,12 +78,12 @@ def find_topology(
         as long as that has no more than six rows; the others close loops, numbered on from the joints.
     chained : set of int
         Springs whose effort is that of the spring before them: all of such a chain get into one cluster.
-    kept : set of int
+    kept_joints : set of int
         Joints that are cut only where every tree leaves one of them out.
     """
     import networkx as nx  # slow to import
 
-    worth = [count + KEPT * (j in kept) for j, count in enumerate(rows)]
+    worth = [count + KEPT * (j in kept_joints) for j, count in enumerate(rows)]
     graph = nx.MultiGraph()
     graph.add_nodes_from(range(-1, body_count))
     graph.add_edges_from((a, b, j) for j, (a, b) in enumerate(ends))
@@ -131,7 +131,7 @@ def find_topology(
 def _components(
     ends: Sequence[Pair], numbers: Iterable[int], follows: Collection[int] = (), bases: Iterable[int] = ()
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """Biconnected components with loops of the joints in ``numbers``, as (joints, bodies).
+    """Yield biconnected components with loops of the joints in ``numbers``, as (joints, bodies).
 
     ``follows``: joints that belong with the one before; ``bases``: of floating groups, that springs couple through
     the world.
@@ -157,7 +157,7 @@ def _components(
 
 
 def _close_short_loops(ends: Sequence[Pair], worth: Sequence[int], depth: Mapping[int, int]) -> set[int]:
-    """Joints to cut, one in each of a set of short independent loops, in components of many loops.
+    """Return joints to cut, one for each of a set of short independent loops, in components of many loops.
 
     Of a loop the joint of the least ``worth``, among these one in the fewest loops, the deepest of them. Loops are
     sets of joints, written as bits of an integer; those that share a cut joint with an earlier one are led around it.
@@ -181,7 +181,7 @@ def _close_short_loops(ends: Sequence[Pair], worth: Sequence[int], depth: Mappin
 
 
 def _shortest_loop(ends: Sequence[Pair], joints: Sequence[int], closure: int) -> int:
-    """A shortest loop through the joint ``closure`` of a component, as bits: breadth first from its one end."""
+    """Return a shortest loop through the joint ``closure`` of a component, as bits: breadth first from its one end."""
     beside: dict[int, list[Pair]] = {}
     for j in joints:
         for near, far in (ends[j], ends[j][::-1]):
@@ -215,15 +215,15 @@ def _find_clusters(
     place[-1] = -1
     cut = set(cuts)
     bases = [body for body, joint in tree_joint.items() if joint is None]
-    found = []
+    clusters = []
     for joints, members in _components(ends, cut | {j for j in tree_joint.values() if j is not None}, follows, bases):
         if cut.isdisjoint(joints):
             continue
         articulation = min(members, key=place.__getitem__)
-        found.append((articulation, [j for j in joints if j in cut], members))
-    found.sort(key=lambda cluster: place[cluster[0]] if cluster[0] >= 0 else len(bodies))
-    cluster_of = {body: c for c, (top, _, members) in enumerate(found) for body in members if body != top}
-    return [(articulation, closures) for articulation, closures, _ in found], cluster_of
+        clusters.append((articulation, [j for j in joints if j in cut], members))
+    clusters.sort(key=lambda cluster: place[cluster[0]] if cluster[0] >= 0 else len(bodies))
+    cluster_of = {body: c for c, (top, _, members) in enumerate(clusters) for body in members if body != top}
+    return [(articulation, closures) for articulation, closures, _ in clusters], cluster_of
 
 
 def _find_nodes(
@@ -233,7 +233,7 @@ def _find_nodes(
     bodies: Sequence[int],
     follows: Collection[int],
 ) -> list[tuple[int, list[int]]]:
-    """Nodes of a cluster: one for each cut joint, or chain of them."""
+    """Return the nodes of a cluster: one for each cut joint, or chain of them."""
     import networkx as nx  # slow to import
 
     place = {body: number for number, body in enumerate(bodies)}

@@ -59,11 +59,11 @@ class Loads:
     ) -> None:
         self.slot, self.constant = compiled.slot, np.zeros((len(compiled.order), 6))
         self._series: list[tuple[int, slice, np.ndarray]] = []
-        for what, given, columns in (("force", force, slice(0, 3)), ("torque", torque, slice(3, 6))):
-            for name, value in by_name(given, structure.body_index, what, "body", ArgumentError).items():
+        for quantity, loads, columns in (("force", force, slice(0, 3)), ("torque", torque, slice(3, 6))):
+            for name, value in by_name(loads, structure.body_index, quantity, "body", ArgumentError).items():
                 slot = int(self.slot[structure.body_index[name]])
                 wanted = f"of shape (3,), or ({steps + 1}, 3) for one value a node"
-                value = in_a_shape(value, ((3,), (steps + 1, 3)), f"{what} on body '{name}'", ArgumentError, wanted)
+                value = in_a_shape(value, ((3,), (steps + 1, 3)), f"{quantity} on body '{name}'", ArgumentError, wanted)
                 if value.ndim == 1:
                     self.constant[slot, columns] = value
                 else:
@@ -71,50 +71,50 @@ class Loads:
 
     @property
     def varies(self) -> bool:
-        """Whether any has one value a node."""
+        """Return whether a load has one value a node."""
         return bool(self._series)
 
     def at(self, nodes: np.ndarray) -> np.ndarray:
-        """(T, nb, 6) beside ``constant`` at nodes (T,), by their numbers; T = 0 where nothing varies."""
-        found = np.zeros((len(nodes) if self.varies else 0, *self.constant.shape))
+        """Return loads (T, nb, 6) beside ``constant`` at nodes (T,), by their numbers; T = 0 if nothing varies."""
+        loads = np.zeros((len(nodes) if self.varies else 0, *self.constant.shape))
         for slot, columns, values in self._series:
-            found[:, slot, columns] = values[nodes]
-        return found
+            loads[:, slot, columns] = values[nodes]
+        return loads
 
     def recorded(self, nodes: np.ndarray) -> np.ndarray:
-        """(T, nb, 6) in all at nodes (T,), in the order of the description; T = 1 where nothing varies."""
-        found = self.constant + self.at(nodes) if self.varies else self.constant[None]
-        if self.slot.max(initial=-1) == found.shape[1]:  # bodies that the world carries (plan/welds.py)
-            found = np.concatenate([found, np.zeros((len(found), 1, 6))], axis=1)
-        return np.take(found, self.slot, axis=1)
+        """Return all loads (T, nb, 6) at nodes (T,), in the order of the description; T = 1 if nothing varies."""
+        loads = self.constant + self.at(nodes) if self.varies else self.constant[None]
+        if self.slot.max(initial=-1) == loads.shape[1]:  # bodies that the world carries (plan/welds.py)
+            loads = np.concatenate([loads, np.zeros((len(loads), 1, 6))], axis=1)
+        return np.take(loads, self.slot, axis=1)
 
     def between(self, left: int, share: float) -> np.ndarray:
-        """(nb, 6) in all at ``left + share``, a node and a share of the step from there, in the description's order."""
+        """Return all loads (nb, 6) at ``left + share``, a node and a share of a step, in the mechanism's order."""
         before, after = self.recorded(np.array([left, left + 1]))
         return (1.0 - share) * before + share * after
 
     def arrays(self) -> list[np.ndarray]:
-        """All that acts: by these a run that goes on is known to be the same."""
+        """Return all loads as arrays, by which a resumed run is recognised."""
         series = [(np.array([slot, columns.start]), values) for slot, columns, values in self._series]
         return [self.constant, *(array for pair in series for array in pair)]
 
 
 def is_controlled(force: Force) -> bool:
-    """Whether a function of the state commands the force, called at each node."""
+    """Return whether a function of the state commands the force, called at each node."""
     return isinstance(force, Commanded) and callable(force.input) and not force.of_time
 
 
 def called(force: Force, t: float, state: State) -> float:
-    """Value at time ``t`` and ``state`` of the function that commands ``force``; raises ArgumentError."""
+    """Return the value at time ``t`` and ``state`` of the function that commands ``force``. Raises ArgumentError."""
     assert isinstance(force, Commanded)
     command = force.input
     assert callable(command)
 
-    def what() -> str:
+    def label() -> str:
         return f"{force.command_name} of {force.label} at t = {t:g} s"
 
-    value = call(command, lambda: f"{what()}, a function that is called as f(t, state)", t, state)
-    return value if type(value) is float and math.isfinite(value) else finite(value, what(), ArgumentError)
+    value = call(command, lambda: f"{label()}, a function that is called as f(t, state)", t, state)
+    return value if type(value) is float and math.isfinite(value) else finite(value, label(), ArgumentError)
 
 
 def check_series(force: Commanded, shape: tuple[int, ...], steps: int) -> None:
@@ -197,13 +197,13 @@ class Commands:
     def _take_motions(
         self, structure: Structure, compiled: Compiled, span: Span, starts: Mapping[str, Any] | None
     ) -> np.ndarray:
-        """Take the courses of what is prescribed; ``moved`` (c,)."""
+        """Return the constraints ``moved`` (c,), and set the courses of prescribed motions."""
         moved: list[tuple[np.ndarray, Course]] = []
         for number, force in moved_forces(structure.forces) if starts is not None else ():
             turn = (starts or {}).get(force.name, np.zeros(3))
             moved.append((np.flatnonzero(compiled.force == number), course_of_body(force, structure, span, turn)))
-            given = (force.position, force.orientation)
-            self._bodies += [turn, *(value for value in given if isinstance(value, np.ndarray))]
+            targets = (force.position, force.orientation)
+            self._bodies += [turn, *(value for value in targets if isinstance(value, np.ndarray))]
         drives = [
             (np.flatnonzero(compiled.force == number), course_of_coordinate(drive, span))
             for number, drive in moved_coordinates(structure.forces)
@@ -217,63 +217,63 @@ class Commands:
 
     @property
     def varies(self) -> bool:
-        """Whether any changes with time."""
+        """Return whether an input changes with time."""
         return bool(self._series or self._steady or self.courses or self.of_time)
 
     @property
     def has_series(self) -> bool:
-        """Whether any has one value a node."""
+        """Return whether an input has one value a node."""
         return bool(self._series)
 
     def at(self, nodes: np.ndarray) -> np.ndarray:
-        """Inputs and their rates, (2, T, nf), at nodes (T,), by their numbers; T = 1 where nothing varies.
+        """Return inputs and their rates, (2, T, nf), at nodes (T,), by their numbers; T = 1 if nothing varies.
 
         Without a series of values, instants between nodes are taken too, by shares of a step.
         """
-        found = np.zeros((2, len(nodes) if self.varies else 1, len(self.constant)))
-        found[0] = self.constant
+        inputs = np.zeros((2, len(nodes) if self.varies else 1, len(self.constant)))
+        inputs[0] = self.constant
         for column, values, rates in self._series:
-            found[0, :, column], found[1, :, column] = values[nodes], rates[nodes]
+            inputs[0, :, column], inputs[1, :, column] = values[nodes], rates[nodes]
         for column, start, rate in self._steady:
-            found[0, :, column], found[1, :, column] = start + rate * self.dt * nodes, rate
+            inputs[0, :, column], inputs[1, :, column] = start + rate * self.dt * nodes, rate
         for columns, course in self.courses:
             table = np.array([course(t)[:2] for t in (self.dt * nodes).tolist()])
-            found[:, :, columns] = np.moveaxis(table, 1, 0)
+            inputs[:, :, columns] = np.moveaxis(table, 1, 0)
         if self.of_time:
-            found[0][:, [column for column, _ in self.of_time]] = self.within(self.dt * np.asarray(nodes, dtype=float))
-        return found
+            inputs[0][:, [column for column, _ in self.of_time]] = self.within(self.dt * np.asarray(nodes, dtype=float))
+        return inputs
 
     def within(self, times: np.ndarray) -> np.ndarray:
-        """(..., m) inputs that are functions of time, in the order of ``of_time``, at ``times``, s, up to the end."""
+        """Return the inputs (..., m) that are functions of time, in the order of ``of_time``, at ``times``, s."""
         if not self.of_time:
             return np.zeros((*times.shape, 0))
         table = [[value_at(force, min(t, self.end)) for _, force in self.of_time] for t in times.reshape(-1).tolist()]
         return np.array(table, dtype=float).reshape(*times.shape, len(self.of_time))
 
     def aims(self, times: np.ndarray) -> np.ndarray:
-        """(2, S, E, c) targets of points and bodies, and their rates, in the order of ``moved``, at times (S, E), s."""
-        found = np.zeros((2, *times.shape, len(self.moved)))
+        """Return targets and rates (2, S, E, c) of points and bodies, in the order of ``moved``, at times (S, E), s."""
+        targets = np.zeros((2, *times.shape, len(self.moved)))
         for place in np.ndindex(*times.shape) if self._moving else ():
             parts = [course(min(float(times[place]), self.end))[:2] for course in self._moving]
-            found[:, *place] = np.concatenate(parts, axis=1)
-        return found
+            targets[:, *place] = np.concatenate(parts, axis=1)
+        return targets
 
     def between(self, left: int, share: float) -> np.ndarray:
-        """(nf,) inputs at ``left + share``, a node and a share of the step from there; functions are left at zero."""
-        found = self.constant.copy()
+        """Return inputs (nf,) at ``left + share``, a node and a share of the next step; functions are left at zero."""
+        inputs = self.constant.copy()
         for column, values, _ in self._series:
-            found[column] = (1.0 - share) * values[left] + share * values[left + 1]
-        return found
+            inputs[column] = (1.0 - share) * values[left] + share * values[left + 1]
+        return inputs
 
     def arrays(self) -> list[np.ndarray]:
-        """All that is no function: by these a run that goes on is known to be the same."""
+        """Return all inputs that are no functions, by which a resumed run is recognised."""
         series = [(np.array([column]), values) for column, values, _ in self._series]
         pairs = [array for pair in series for array in pair]
         return [self.constant, *pairs, *map(np.array, self._steady), *self._bodies]
 
 
 def starts_of_motions(structure: Structure, state: State) -> dict[str, Any]:
-    """Initial values in ``state`` of motions that continue from the start, by the names of their forces.
+    """Return initial values in ``state`` of motions that continue from the start, by the names of their forces.
 
     Of coordinates at a constant rate where they are, m or rad; of bodies that keep their orientation the rotation
     vector (3,) from the reference, rad, world.
@@ -296,7 +296,10 @@ def starts_of_motions(structure: Structure, state: State) -> dict[str, Any]:
 
 
 def inputs_at(structure: Structure, t: float, state: State) -> np.ndarray:
-    """Inputs (forces,) of the forces at time ``t``, s, and ``state``; motions at a constant rate are where it is."""
+    """Return inputs (forces,) of the forces at time ``t``, s, and ``state``.
+
+    Motions at a constant rate are at the state.
+    """
     command = np.zeros(len(structure.forces))
     starts = starts_of_motions(structure, state)
     for k, force in enumerate(structure.forces):
@@ -314,8 +317,8 @@ def inputs_at(structure: Structure, t: float, state: State) -> np.ndarray:
 
 
 def motions_at(structure: Structure, compiled: Compiled, times: np.ndarray, span: Span = ANY_TIME) -> np.ndarray:
-    """(2, T, ne) rates of what prescribed motions move at ``times``, s, and the rates of these; zero for the others."""
-    found = np.zeros((2, len(times), len(compiled.force)))
+    """Return rates of prescribed motions at ``times``, s, and their rates, (2, T, ne); zero for other elements."""
+    rates = np.zeros((2, len(times), len(compiled.force)))
     courses: list[tuple[int, Course]] = [
         (k, course_of_coordinate(force, span)) for k, force in moved_coordinates(structure.forces)
     ]
@@ -323,5 +326,5 @@ def motions_at(structure: Structure, compiled: Compiled, times: np.ndarray, span
     courses += [(k, course_of_body(force, structure, span, none)) for k, force in moved_forces(structure.forces)]
     for number, course in courses:
         table = np.array([course(t)[1:] for t in times.tolist()])
-        found[:, :, compiled.force == number] = np.moveaxis(table, 1, 0)
-    return found
+        rates[:, :, compiled.force == number] = np.moveaxis(table, 1, 0)
+    return rates

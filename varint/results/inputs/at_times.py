@@ -52,15 +52,15 @@ class InputsAtTimes:
 
     @property
     def varies(self) -> bool:
-        """Whether any changes with time, or with the state of the mechanism."""
+        """Return whether an input changes with time, or with the state of the mechanism."""
         return bool(self.loads.varies or self.commands.varies or self.steady or self.called)
 
     def arrays(self) -> list[np.ndarray]:
-        """Inputs as arrays, by which a resumed run is checked to be the same. Functions are left out."""
+        """Return the inputs except functions as arrays, by which a resumed run is recognised."""
         return [*self.loads.arrays(), *self.commands.arrays()]
 
     def load(self, t: float) -> np.ndarray:
-        """(nb, 6) in kernel order: force, N, world, and torque, N m, body axes."""
+        """Return the load (nb, 6) in kernel order: force, N, world, and torque, N m, body axes."""
         if not self.loads.varies:
             return self.loads.constant
         left, share = self.place(t)
@@ -68,7 +68,7 @@ class InputsAtTimes:
         return self.loads.constant + ((1.0 - share) * before + share * after)
 
     def command(self, t: float, state: Callable[[], State]) -> np.ndarray:
-        """(nf,) inputs of the laws; ``state``: function that makes the `State` that commanding functions are given."""
+        """Return the inputs (nf,) of the laws; ``state``: makes the `State` for functions that command forces."""
         command = self.commands.between(*self.place(t))
         for f, force in (*self.commands.functions, *self.commands.of_time):
             command[f] = value_at(force, t)
@@ -81,7 +81,7 @@ class InputsAtTimes:
         return command
 
     def place(self, t: float) -> tuple[int, float]:
-        """The node before ``t`` and the share of the step from there."""
+        """Return the node before ``t`` and the share of the step from there."""
         place = min(max(t / self.dt, 0.0), float(self.steps))
         left = min(int(place), self.steps - 1)
         return left, place - left

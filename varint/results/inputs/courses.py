@@ -57,7 +57,7 @@ class _Piece:
         self.tail = float(np.abs(once[-3:]).max())
 
     def at(self, t: float) -> np.ndarray:
-        """Values, and two derivatives (3, n)."""
+        """Return values and two derivatives, (3, n)."""
         x = min(max(2.0 * (t - self.start) / self.size - 1.0, -1.0), 1.0)
         return np.cos(_ORDERS * np.arccos(x)) @ self.coefficients
 
@@ -83,7 +83,7 @@ class Differentiated:
         self._pieces: dict[tuple[float, float], _Piece] = {}
 
     def __call__(self, t: float) -> np.ndarray:
-        """(3, n) at ``t``, s, or at the nearest time from 0 to the end."""
+        """Return value and two derivatives, (3, n), at ``t``, s, or at the nearest time from 0 to the end."""
         t = min(max(t, 0.0), self.end)
         value = self.function(t)
         size = self.longest
@@ -91,11 +91,11 @@ class Differentiated:
         least, worse = inf, 0
         while True:
             piece = self._piece(float(start), float(size))
-            found = piece.at(t)
-            missed = max(piece.tail, float(np.abs(found[0] - value).max()))
+            values = piece.at(t)
+            missed = max(piece.tail, float(np.abs(values[0] - value).max()))
             error = missed / size**2
             if error < least:
-                least, best, worse = error, found, 0
+                least, best, worse = error, values, 0
             else:
                 worse += missed <= SETTLED * piece.scale
             size *= 0.5
@@ -113,7 +113,7 @@ class Differentiated:
 
 
 def motion_through(positions: np.ndarray, dt: float) -> "scipy.interpolate.CubicSpline":
-    """The motion that goes through ``positions`` (T, ...), m or rad, at the nodes t = 0, dt, ...: a cubic spline.
+    """Return the cubic spline through ``positions`` (T, ...), m or rad, at the nodes t = 0, dt, ...
 
     It is the one of both formulations: the maximal one has its values and rates at the nodes and the cubics between
     them, which are the spline's own.
@@ -139,25 +139,25 @@ class Span:
 
     @property
     def shortest(self) -> float:
-        """s, of the intervals on which functions are taken for polynomials."""
+        """Return the shortest interval, s, on which functions are approximated by polynomials."""
         return SHORTEST * (self.dt or 0.01 * min(self.end, WHOLE))
 
     @property
     def longest(self) -> float:
-        """s, the same."""
+        """Return the longest interval, s."""
         return WHOLE if self.end == inf else min(self.end, max(LONGEST, LONGEST_STEPS * (self.dt or 0.0)))
 
     def differentiated(self, function: Callable[[float], np.ndarray]) -> Differentiated:
-        """A function of time, to values (n,), as a course."""
+        """Return a function of time, to values (n,), as a course."""
         return Differentiated(function, self.end, self.shortest, self.longest)
 
-    def through(self, values: np.ndarray, what: str) -> Course:
-        """The motion through one row of ``values`` a node; raises ArgumentError where they are not so many."""
+    def through(self, values: np.ndarray, label: str) -> Course:
+        """Return the motion through one row of ``values`` a node. Raises ArgumentError if their number is wrong."""
         if self.dt is None or len(values) != self.steps + 1:
             wanted = (
                 f"must have {self.steps + 1} values, one a node" if self.dt else "needs dt=, the spacing of its values"
             )
-            raise ArgumentError(f"{what} {wanted}")
+            raise ArgumentError(f"{label} {wanted}")
         spline = motion_through(values.reshape(len(values), -1), self.dt)
         return lambda t: np.array([spline(t), spline(t, 1), spline(t, 2)])
 
@@ -166,40 +166,45 @@ ANY_TIME = Span(0, None, inf)  # of equations that are no run's
 
 
 def value_at(force: Commanded, t: float) -> float:
-    """Value at time ``t`` of the function of time that commands ``force``; raises ArgumentError."""
+    """Return the value at time ``t`` of the function of time that commands ``force``. Raises ArgumentError."""
     return _number(force, force.command_name, force.input, t)
 
 
 def _number(force: Force, name: str, function: object, t: float) -> float:
-    """Number returned by a function of time; an error of its own gets a note that names the force."""
-    what = f"{name} of {force.label} at t = {t:g} s"
+    """Return the number that a function of time returns; its errors get a note that names the force."""
+    label = f"{name} of {force.label} at t = {t:g} s"
     assert callable(function)
-    found = call(function, f"{what}, a function that is called as f(t)", t)
-    if isinstance(found, float) and isfinite(found):
-        return float(found)
-    return finite(found, what, ArgumentError)
+    value = call(function, f"{label}, a function that is called as f(t)", t)
+    if isinstance(value, float) and isfinite(value):
+        return float(value)
+    return finite(value, label, ArgumentError)
 
 
 def _numbers(force: Force, name: str, function: Callable, width: int, t: float) -> np.ndarray:
-    what = f"{name} of {force.label} at t = {t:g} s"
-    return in_a_shape(call(function, f"{what}, a function that is called as f(t)", t), ((width,),), what, ArgumentError)
+    label = f"{name} of {force.label} at t = {t:g} s"
+    return in_a_shape(
+        call(function, f"{label}, a function that is called as f(t)", t), ((width,),), label, ArgumentError
+    )
 
 
 def _constant(value: np.ndarray) -> Course:
-    found = np.stack([value, 0.0 * value, 0.0 * value])
-    return lambda t: found.copy()
+    rows = np.stack([value, 0.0 * value, 0.0 * value])
+    return lambda t: rows.copy()
 
 
 def course_of_coordinate(force: Driven, span: Span, start: float = 0.0) -> Course:
-    """Target of a prescribed coordinate (3, 1); ``start``: m or rad, where a constant rate goes on from."""
+    """Return the target of a prescribed coordinate (3, 1).
+
+    ``start``: its initial value at a constant rate, m or rad.
+    """
     if force.constant_rate is not None:
         return Steady(force.constant_rate, start)
     position = force.input
     if not callable(position):
         assert position is not None  # one of position and rate is given
-        what = f"{force.command_name} of {force.label}"
-        return span.through(position, what) if position.shape else _constant(np.array([float(position)]))
-    known = {name: partial(_number, force, name, given) for name, given in force.derivatives.items()}
+        label = f"{force.command_name} of {force.label}"
+        return span.through(position, label) if position.shape else _constant(np.array([float(position)]))
+    known = {name: partial(_number, force, name, function) for name, function in force.derivatives.items()}
     known["position"] = partial(value_at, force)
 
     def differentiated(name: str) -> Differentiated:
@@ -217,33 +222,33 @@ def course_of_coordinate(force: Driven, span: Span, start: float = 0.0) -> Cours
 
 
 def course_of_body(force: Moved, structure: Structure, span: Span, turn: np.ndarray) -> Course:
-    """Target of a prescribed point (3, 3) or body (3, 6): positions, then rotation vectors from the reference, world.
+    """Return the target of a prescribed point (3, 3) or body (3, 6): positions, then rotation vectors, world.
 
     ``turn`` (3,): that of the start, where no orientation is given.
     """
-    given, what = force.position, f"position of {force.label}"
-    function = partial(_numbers, force, "position", given, 3) if callable(given) else None
-    parts = [_part(given, function, span, what)]
+    position, label = force.position, f"position of {force.label}"
+    function = partial(_numbers, force, "position", position, 3) if callable(position) else None
+    parts = [_part(position, function, span, label)]
     if force.turned:
-        quat, what = force.orientation, f"quat_wxyz of {force.label}"
+        quat, label = force.orientation, f"quat_wxyz of {force.label}"
         if quat is None:
             parts.append(_constant(turn))
         elif callable(quat):
             parts.append(span.differentiated(partial(_turn_at, force, structure)))
         else:
             turns = force.turn(structure, quat)
-            for node, own in enumerate(np.atleast_2d(turns)):
-                _check_turn(force, own, f"at node {node}" if turns.ndim > 1 else "")
-            parts.append(_part(turns, None, span, what))
+            for node, turn_of_node in enumerate(np.atleast_2d(turns)):
+                _check_turn(force, turn_of_node, f"at node {node}" if turns.ndim > 1 else "")
+            parts.append(_part(turns, None, span, label))
     return parts[0] if len(parts) == 1 else lambda t: np.concatenate([part(t) for part in parts], axis=1)
 
 
-def _part(given: object, function: Callable | None, span: Span, what: str) -> Course:
-    if callable(given):
+def _part(target: object, function: Callable | None, span: Span, label: str) -> Course:
+    if callable(target):
         assert function is not None
         return span.differentiated(function)
-    assert isinstance(given, np.ndarray)
-    return _constant(given) if given.ndim == 1 else span.through(given, what)
+    assert isinstance(target, np.ndarray)
+    return _constant(target) if target.ndim == 1 else span.through(target, label)
 
 
 def _turn_at(force: Moved, structure: Structure, t: float) -> np.ndarray:
@@ -265,23 +270,23 @@ def _check_turn(force: Moved, turn: np.ndarray, when: str) -> None:
 
 
 def moved_forces(forces: Iterable[Force]) -> list[tuple[int, Moved]]:
-    """The forces that prescribe the motion of bodies or points, with their numbers."""
+    """Return the forces that prescribe the motion of bodies or points, with their numbers."""
     return [(k, force) for k, force in enumerate(forces) if isinstance(force, Moved)]
 
 
 def moved_coordinates(forces: Iterable[Force]) -> list[tuple[int, Driven]]:
-    """The forces that prescribe the motion of joint coordinates, with their numbers."""
+    """Return the forces that prescribe the motion of joint coordinates, with their numbers."""
     return [(k, force) for k, force in enumerate(forces) if isinstance(force, Driven)]
 
 
 def moved_by_rows(structure: Structure) -> list[tuple[int, Moved | Driven]]:
-    """The forces that prescribe motions of bodies, points, or single coordinates of joints that have several.
+    """Return the forces that prescribe bodies, points, or single coordinates of joints with several.
 
     Reduced coordinates follow them by rows, not by columns of q; with their numbers.
     """
     driven = moved_coordinates(structure.forces)
     single = [(k, force) for k, force in driven if structure.joint(force.joint).dof > 1]
-    return sorted([*moved_forces(structure.forces), *single], key=lambda found: found[0])
+    return sorted([*moved_forces(structure.forces), *single], key=lambda numbered: numbered[0])
 
 
 def courses_by_rows(structure: Structure, span: Span, starts: Mapping[str, Any]) -> dict[str, Course]:
@@ -296,7 +301,7 @@ def courses_by_rows(structure: Structure, span: Span, starts: Mapping[str, Any])
 
 
 def still_rows(structure: Structure) -> dict[str, Course]:
-    """Courses of the rows that wheels and knife edges keep at zero, by the names of these forces."""
+    """Return courses of the rows that wheels and knife edges keep at zero, by the names of these forces."""
     counts = {force.name: len(force.elements(structure)) for force in structure.forces if isinstance(force, NoSlip)}
     return {name: partial(_still, np.zeros((3, count))) for name, count in counts.items()}
 
@@ -306,7 +311,7 @@ def _still(targets: np.ndarray, t: float) -> np.ndarray:
 
 
 def starts_elsewhere(force: Moved | Driven, gap: float) -> str:
-    """Message if a run does not start on the motion; ``gap``: m, or sizes of a part."""
+    """Return the message if a run does not start on the motion; ``gap``: m, or sizes of a part."""
     if isinstance(force, Driven):
         return (
             f"{force.label} starts {gap:.3g} m, or rad, from where the state has coordinate {force.coordinate} of joint"
@@ -321,7 +326,7 @@ def starts_elsewhere(force: Moved | Driven, gap: float) -> str:
 
 
 def cannot_start(force: Moved | Driven, speed: float) -> str:
-    """Message if a motion has a velocity that the body cannot have; ``speed``: m/s, by how much."""
+    """Return the message if a motion has a velocity that the body cannot have; ``speed``: the excess, m/s."""
     return (
         f"{force.label} asks {_moving(force)} for a velocity that the joints, or other prescribed motions, do not"
         f" allow, by {speed:.3g} m/s: prescribe a motion that they can follow"
@@ -333,7 +338,7 @@ def _moving(force: Moved | Driven) -> str:
 
 
 def cannot_follow(force: Moved | Driven | NoSlip, gap: float) -> str:
-    """Message if a body stays behind the motion, or leaves its plane; ``gap``: m, or sizes of a part."""
+    """Return the message if a body stays behind the motion, or leaves its plane; ``gap``: m, or sizes of a part."""
     if isinstance(force, NoSlip):
         return f"{force.label} is {gap:.3g} m off its plane: smaller steps or tolerances may help"
     return (
@@ -345,7 +350,7 @@ def cannot_follow(force: Moved | Driven | NoSlip, gap: float) -> str:
 def what_clashes(
     mechanism: Mechanism, state: State, wanted: Mapping[str, tuple[float, float]], labels: Mapping[str, str]
 ) -> str | None:
-    """Message if no motion near a ``state`` has the coordinates and rates ``wanted``, else None.
+    """Return the message if no motion near a ``state`` has the coordinates and rates ``wanted``, else None.
 
     ``wanted``: of joints of one coordinate, by name, m or rad, and their rates; ``labels``: what prescribes them.
     """

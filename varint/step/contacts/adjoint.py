@@ -22,7 +22,8 @@ from varint.step.contacts.changes import body_of_side, frame_of, move_points, pu
 from varint.step.contacts.cones import APART, SLIDING, STICKING, growth_of_slip, turned_slip
 from varint.step.contacts.features import feature_of
 from varint.step.dense import add_scaled6, dot6, rank_lu_factor, rank_lu_solve
-from varint.step.derivatives.refine import refine_transposed, solve_again
+from varint.step.derivatives.refine import refine_transposed
+from varint.step.ldu import solve_again
 
 LEFT = 1e-6  # of the right-hand side: more of it that contacts leave depends on forces that nothing determines
 LEAST_SHARE = 1e-4  # of the terms of right-hand sides: less of one counts as so much

@@ -15,7 +15,7 @@ from varint.base.numba import natural, njit
 from varint.step.contacts.cones import is_coupled
 from varint.step.contacts.features import rate_along
 from varint.step.dense import add_scaled6, pivoted_lu_factor, pivoted_lu_solve
-from varint.step.derivatives.refine import solve_again
+from varint.step.ldu import solve_again
 
 
 @njit

@@ -17,7 +17,7 @@ from varint.base.numba import natural, njit
 from varint.step.contacts.features import rate_along
 from varint.step.contacts.rolling import is_rolling
 from varint.step.dense import add_scaled6, pivoted_lu_factor, pivoted_lu_solve
-from varint.step.derivatives.refine import solve_again
+from varint.step.ldu import solve_again
 
 PASSES = 60  # at most
 COARSE = 1e-4  # relative: from there Newton's method mostly finds the modes of contacts ...

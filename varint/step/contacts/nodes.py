@@ -8,7 +8,7 @@ bodies, with the rates G v of the rows,
 
 import math
 
-from varint.base.numba import indirect, natural, njit
+from varint.base.numba import Float1, indirect, natural, njit
 from varint.step.configuration import mass_pivots
 from varint.step.contacts.broad_phase import clear_impulses
 from varint.step.contacts.cones import (
@@ -28,9 +28,8 @@ from varint.step.contacts.interior import COARSE, SHARP, push_column, start_insi
 from varint.step.contacts.rolling import is_rolling, take_normal
 from varint.step.contacts.rows import EPSILON, STILL, rest_on
 from varint.step.dense import add_scaled6, copy_motions, dot6
-from varint.step.derivatives.refine import solve_again
 from varint.step.efforts import clear_rows
-from varint.step.ldu import solve_newton
+from varint.step.ldu import solve_again, solve_newton
 from varint.step.momentum import momenta_of
 from varint.step.plan import Plan, Workspace
 
@@ -245,8 +244,8 @@ def _work_of(ws, k):
     return z[1] * slip[0] + z[2] * slip[1] if ws.contacts.taking[k] else 0.0
 
 
-@njit
-def works_at_node(plan, ws, work):
+@indirect(seconds=1, what="contacts")
+def works_at_node(plan: Plan, ws: Workspace, work: Float1) -> None:
     """Add the works of friction in `project_contacts`, J, to ``work`` (ne,)."""
     for n in range(ws.contacts.near_count[0]):
         k = natural(ws.contacts.near[n])

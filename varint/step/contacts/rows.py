@@ -233,8 +233,8 @@ def keep_solution(ws):
             work.solved_rate[k, a] = work.rate[k, a]
 
 
-@njit
-def add_works_before_node(plan, ws, share, works):
+@indirect(seconds=1, what="contacts")
+def add_works_before_node(plan: Plan, ws: Workspace, share: float, works: Float1) -> None:
     """Add the work, J, of the ``share`` of the contacts' impulses in a solved step that belongs to the step before it.
 
     ``works``: of each component. Impulses act about the node at the start of a step. As loads they do their work at the
@@ -269,8 +269,8 @@ def normal_rate(plan, ws, pose, k):
     return rate_along(plan, ws.contacts.upper, k, 0, ws.velocity)
 
 
-@njit
-def finish_contacts(plan, ws, end, h):
+@indirect(seconds=2, what="contacts")
+def finish_contacts(plan: Plan, ws: Workspace, end: int, h: float) -> None:
     """Add to the works, and keep slips and impulses at the end of a solved stage; contacts that part open."""
     work, share = ws.contacts, ws.balance.size[0] / (h + ws.balance.size[0])
     gain = work.gain[0]

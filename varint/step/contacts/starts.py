@@ -6,8 +6,9 @@ Its correction is the drift of the n steps since the last iteration, this one in
 velocities and the impulses were wrong by 1 / n of it. So they change by a `gain` of 1 / n of their last differences.
 """
 
-from varint.base.numba import njit
+from varint.base.numba import indirect, njit
 from varint.mathematics.vectors import ZERO, write
+from varint.step.plan import Workspace
 
 CALM = 1e-9  # m/s: smaller velocities of bodies on contacts, and changes of their slope, count as round-off
 SMOOTH = 0.5  # below this |D^3| over |D^2| of the velocities show a curve, no round-off
@@ -22,16 +23,16 @@ def weigh_start(ws, iterations, h):
     work.foreseen[0] = work.foreseen[0] + 1 if iterations == 0 else 0
 
 
-@njit
-def keep_impulses(ws):
+@indirect(seconds=1, what="contacts")
+def keep_impulses(ws: Workspace) -> None:
     """Change ``ws.last_multiplier``, impulses of joints that the next step starts from, by `gain` of their change."""
     gain, last = ws.contacts.gain[0], ws.last_multiplier
     for r in range(last.size):
         last[r] = ws.multiplier[r] if gain == 1.0 else last[r] + gain * (ws.multiplier[r] - last[r])
 
 
-@njit
-def keep_line(ws, length):
+@indirect(seconds=1, what="contacts")
+def keep_line(ws: Workspace, length: float) -> None:
     """Keep the slope of the velocities, ``ws.history[0, 1]``, in even motion, but for `gain` of its last change.
 
     Clears the higher differences. ``length``, m, scales rad/s to m/s.

@@ -5,81 +5,12 @@ of the error before it. Those of the system itself are taken eight at a time (co
 """
 
 from varint.base.numba import njit
-from varint.step.ball_pairs import forward_ball, is_ball
-from varint.step.dense import add_scaled6, dot6, lu_solve, rank_lu_solve
+from varint.step.dense import dot6
 from varint.step.derivatives.operator import apply_transposed
-from varint.step.ldu import substitute_all, turn_bodies
-from varint.step.lower_pairs import forward_pair
+from varint.step.ldu import solve_again
 
 PASSES = 12  # of a solution, at most
 EXACT = 1e-13  # of the right-hand side: what is left of it is round-off, but for a few digits
-
-
-@njit
-def solve_again(plan, ws, step, body, row):
-    """Solve for another right-hand side in place, with the factors of the last `solve_newton` of the ``step``."""
-    upper, end, _ = step
-    nb, ldu, low = plan.bodies.mass.size, ws.ldu, 1 if end != upper else 0
-    turn_bodies(ws.rotation[upper], body)
-    for place in range(nb, -1, -1):
-        i = place - 1 if place > 0 else nb  # the world comes last
-        for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
-            _eliminate_node_again(plan, ws, plan.loops.node_order[k], i, body, row)
-        if i == nb:
-            continue
-        first, x, parent = plan.joints.rows[i], body[i], plan.joints.parent[i]
-        rows, pair = plan.joints.rows[i + 1] - first, plan.joints.pair[i]
-        if is_ball(plan, i):
-            forward_ball(plan, ws, i, low, body, row)
-            continue
-        if plan.joints.sprung[i]:
-            forward_pair(plan, ws, i, 3, 1, 0, True, low, body, row)
-            continue
-        if pair == 5 and rows == 5 and plan.joints.points[i] == 3:
-            forward_pair(plan, ws, i, 3, 1, 0, False, low, body, row)
-            continue
-        if pair > 0:
-            forward_pair(plan, ws, i, plan.joints.points[i], 6 - pair, rows - pair, False, low, body, row)
-            continue
-        own = row[first : first + rows]
-        lu_solve(ldu.D[i], 6, x)
-        for r in range(rows):
-            own[r] -= dot6(ldu.lower[first + r, 0], x)
-        lu_solve(ldu.S[i], rows, own)
-        if parent != nb:
-            for r in range(rows):
-                add_scaled6(body[parent], own[r], ldu.upper[first + r, 1])
-        for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
-            r = plan.loops.fill_row[e]
-            row[r] -= dot6(ldu.fill_lower[e], x)
-            for a in range(rows):
-                row[r] -= ldu.fill_joint_lower[e, a] * own[a]
-    substitute_all(plan, ws, upper, end, body, row)
-
-
-@njit
-def _eliminate_node_again(plan, ws, n, i, body, row):
-    """The right-hand side of node n, whose top is i."""
-    ldu, loops = ws.ldu, plan.loops
-    first, last = loops.node_row[n], loops.node_row[n + 1]
-    for head in range(first, last):
-        end = head + plan.rows.chain[head]
-        total = 0.0
-        for r in range(head, end):
-            total += row[r]
-        for r in range(head, end):
-            row[r] = 0.0 if ws.compliance[head] == 0.0 and r > head else total
-    start, stride = loops.row_start[first] + first, loops.node_high[n] - loops.node_low[n]
-    rank_lu_solve(
-        ldu.K, start, stride, last - first, ldu.rank[n], ldu.closure_scale[first:last], ldu.pivot[0, first:last],
-        ldu.pivot[1, first:last], row[first:last], ldu.closure_column[1],
-    )  # fmt: skip
-    for r in range(last, loops.node_high[n]):
-        for m in range(first, last):
-            row[r] -= ldu.K[loops.row_start[r] + m] * row[m]
-    if i < plan.bodies.mass.size:
-        for e in range(last - first):
-            add_scaled6(body[i], -row[first + e], ldu.fill_upper[loops.node_fill[n] + e])
 
 
 @njit

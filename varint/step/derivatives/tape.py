@@ -1,15 +1,16 @@
 """The stages of a run, kept so that their derivatives can be taken afterwards (tangent.py, adjoint.py)."""
 
-from varint.base.numba import copy_spans, njit
+from varint.base.numba import copy_spans, indirect, njit
 from varint.step.compliant.beams import evaluate_beams
 from varint.step.configuration import place
 from varint.step.dense import copy_motions
 from varint.step.newton import evaluate_step
 from varint.step.one_sided import keep_rows, play_rows
+from varint.step.plan import Plan, Workspace
 
 
-@njit
-def keep_stage(plan, ws, start, upper, h, node, share):
+@indirect(seconds=1, what="recording of stages")
+def keep_stage(plan: Plan, ws: Workspace, start: int, upper: int, h: float, node: int, share: float) -> None:
     """Keep the stage of ``h`` seconds that was just solved from the pose ``start``, with impulses along rows ``upper``.
 
     Before its momenta are finished. Its inputs are those ``share`` of a step after the node ``node``. A tape that is

@@ -38,7 +38,7 @@ from varint.step.double.rows import add_impulses, evaluate_extended, find_levers
 from varint.step.efforts import apply_efforts
 from varint.step.energy.balance import add_load
 from varint.step.lane_picks import block, pick, pick_pair, pick_row, pick_three, put, put_pair
-from varint.step.limits.rows import close_rows
+from varint.step.limits.rows import close_rows, has_rows
 from varint.step.newton import EPSILON, evaluate_step, has_efforts, newton_increment
 from varint.step.plan import Plan, Workspace
 from varint.step.rows import evaluate_rows
@@ -267,7 +267,8 @@ def sharpen(plan: Plan, ws: Workspace, start: int, end: int, h: float, tol: floa
         for i in range(nb):
             rotation_matrix(ws.quat[end, i], ws.rotation[end, i])
         evaluate_rows(plan, ws, ws.position[end], ws.rotation[end], ws.residual_row, ws.jacobian[end])
-        close_rows(plan, ws, end)
+        if has_rows(plan):
+            close_rows(plan, ws, end)
         if _worst_row(plan, ws) / abs(h) <= max(before, _row_round_off(plan, ws) / abs(h)):
             return TAKEN
         _take_back(plan, ws)

@@ -7,9 +7,9 @@ from varint.base.numba import njit
 from varint.step.dense import add_scaled6, copy_motions, dot6
 from varint.step.derivatives.adjoint import momenta_back, velocities_back
 from varint.step.derivatives.operator import curve_transposed, join_constraints, pair_of
-from varint.step.derivatives.refine import solve_again
 from varint.step.derivatives.tangent import is_still
 from varint.step.derivatives.tape import play_event
+from varint.step.ldu import solve_again
 from varint.step.limits.rows import limit_gap, limit_row, set_closed
 from varint.step.measures import add_by_numbers, rate_of, weighted_curvature
 from varint.step.momentum import momenta_of

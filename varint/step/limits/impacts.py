@@ -37,7 +37,16 @@ from varint.step.energy.balance import add_event
 from varint.step.inputs import Inputs, set_inputs, set_load
 from varint.step.ldu import solve_newton
 from varint.step.limits.clearances import clearance, contact_of, first_beyond, is_closed
-from varint.step.limits.rows import TOUCHING, leaps, limit_gap, limit_row, place_rows, release_pulling, set_closed
+from varint.step.limits.rows import (
+    TOUCHING,
+    close_rows,
+    leaps,
+    limit_gap,
+    limit_row,
+    place_rows,
+    release_pulling,
+    set_closed,
+)
 from varint.step.measures import rate_of
 from varint.step.momentum import momenta_of
 from varint.step.pace import accelerate_node
@@ -96,10 +105,10 @@ def prepare_events(plan: Plan, stages: int) -> None:
         fix_rims.prepare()
         look_at_rims.prepare()
     if plan.limits.measure.size + plan.contacts.body.size:
-        for function in (
-            (leaps, judge_trial, act_event) if stages == 1 else (leaps, find_pushes, judge_trial, act_event)
-        ):
+        for function in (close_rows, place_rows, leaps, judge_trial, act_event):
             function.prepare()
+        if stages > 1:
+            find_pushes.prepare()
 
 
 @njit

@@ -36,8 +36,8 @@ def limit_gap(plan, ws, pose, n):
     return plan.limits.sign[n] * (plan.limits.value[n] - value)
 
 
-@njit
-def close_rows(plan, ws, end):
+@indirect(seconds=1, what="hard stops")
+def close_rows(plan: Plan, ws: Workspace, end: int) -> None:
     """Residuals and Jacobians of the closed limits at the end pose."""
     for n in range(plan.limits.measure.size):
         if ws.efforts.closed[n]:
@@ -130,8 +130,8 @@ def set_closed(plan, ws, n, closed):
             ws.compliance[row] = 0.0
 
 
-@njit
-def place_rows(plan, ws, pose):
+@indirect(seconds=1, what="hard stops")
+def place_rows(plan: Plan, ws: Workspace, pose: int) -> None:
     """Write the gradients of the closed limits to the Jacobian of a pose."""
     for n in range(plan.limits.measure.size):
         if ws.efforts.closed[n]:

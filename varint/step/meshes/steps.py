@@ -10,10 +10,9 @@ from varint.step.compliant.rows import keep_multipliers
 from varint.step.configuration import mass_pivots
 from varint.step.dense import copy_motions
 from varint.step.derivatives.adjoint import solve_velocities_back
-from varint.step.derivatives.refine import solve_again
 from varint.step.derivatives.tape import keep_load, keep_stage
 from varint.step.efforts import stiffen
-from varint.step.ldu import solve_newton
+from varint.step.ldu import solve_again, solve_newton
 from varint.step.momentum import momentum_derivative
 from varint.step.newton import evaluate_step, has_efforts
 from varint.step.projection import momenta_and_rates, node_works

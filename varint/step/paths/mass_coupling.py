@@ -9,7 +9,7 @@ x_A - Z (1 + H E^T Z)^-1 H E^T x_A. A body that paths couple with the world alon
 from varint.base.numba import Float1, Float2, indirect, njit
 from varint.mathematics.vectors import cross, rotate, vector
 from varint.step.dense import pivoted_lu_factor, pivoted_lu_solve
-from varint.step.derivatives.refine import solve_again
+from varint.step.ldu import solve_again
 from varint.step.paths.mass_arcs import differentiate_arcs
 from varint.step.paths.masses import (
     WHAT,

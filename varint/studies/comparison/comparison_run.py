@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from inspect import signature
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -23,8 +22,8 @@ from varint.methods.variational.method import Variational
 from varint.methods.variational.schemes import ORDERS, scheme
 from varint.model.forces.commanded import Commanded
 from varint.model.state import State
-from varint.runs.method import Method, method_class, methods_by_integrator, refuse_unknown, registered, solve
-from varint.runs.parts import check_support, preferring, refuse_beside
+from varint.runs.method import Method, method_class, methods_by_integrator, registered, solve
+from varint.runs.parts import Arguments, check_support, of_class, preferring, refuse_beside, with_arguments
 from varint.runs.problem import MOST_STEPS, Problem, Recording
 from varint.runs.trajectory import Trajectory
 from varint.studies.comparison.comparison_result import Comparison, Settings
@@ -48,7 +47,9 @@ class SeriesTask(NamedTuple):
     run: Callable[[float, float], Trajectory]
 
 
+@with_arguments
 def compare(
+    arguments: Arguments,
     mechanism: Mechanism | Problem,
     duration: float | Method | Sequence[Method] = 1.0,
     dt: float | Sequence[float] = (0.01, 0.005, 0.0025),
@@ -59,7 +60,6 @@ def compare(
     peers: Sequence[str | Peer] = (),
     rtol: float = 1e-12,
     progress: Callable[[int, int, str], object] | None = None,
-    **others: object,
 ) -> Comparison:
     """Run a mechanism in maximal and in reduced coordinates: how far they agree, and at what cost.
 
@@ -100,8 +100,7 @@ def compare(
     ConvergenceError
         The reference could not be computed. Another run that stops is reported as such.
     """
-    refuse_unknown(others, signature(compare).parameters)
-    problem, methods = posed_series(compare, locals())
+    problem, methods = posed_series(arguments)
     mechanism, duration = problem.mechanism, problem.duration
     told = _told if progress is None else function_of(progress, "progress", ArgumentError)
     rtol = positive(rtol, "rtol", ArgumentError)
@@ -141,20 +140,20 @@ def _reference(
     return reference, differences(exact.run(CHECK * rtol, duration), reference)
 
 
-def posed_series(study: Callable, given: Mapping[str, Any]) -> tuple[Problem, tuple[Method, ...]]:
+def posed_series(arguments: Arguments) -> tuple[Problem, tuple[Method, ...]]:
     """Return the problem of a study of several methods, and the methods beside it, empty where there are keywords.
 
     Raises ArgumentError.
     """
-    problem, methods = given["mechanism"], given["duration"]
+    problem, methods = arguments.values["mechanism"], arguments.values["duration"]
     if not isinstance(problem, Problem):
-        return Problem(problem, methods, given["state"]), ()
-    refuse_beside(study, given, ("state", "order", "integrators"))
+        return Problem(**of_class(Problem, arguments.values)), ()
+    refuse_beside(arguments, ("state", "order", "integrators"))
     listed = (methods,) if isinstance(methods, Method) else _several(methods, "methods", "methods")
     if not listed:
-        raise ArgumentError(f"{study.__name__} of a Problem needs a method, as varint.Variational(order=4)")
+        raise ArgumentError(f"{arguments.name} of a Problem needs a method, as varint.Variational(order=4)")
     for method in listed:
-        check_support(study, problem, of_type(method, Method, "method", ArgumentError))
+        check_support(arguments, problem, of_type(method, Method, "method", ArgumentError))
     return problem, tuple(preferring(method, {"tol": TOL}) for method in listed)
 
 

@@ -345,8 +345,9 @@ class ContactEvents:
         numbers, points = np.flatnonzero(limits), np.flatnonzero(closed)
         free_limits = np.zeros(0)
         if numbers.size:
-            speed = stops.look(t, q, rates)[1][numbers]
-            free_limits = stops._accelerations(t, q, rates, speed, numbers)
+            gap, speed = (values[numbers] for values in stops.look(t, q, rates))
+            back = np.where(gap < -TOUCHING, e.baumgarte * (2.0 * speed + e.baumgarte * gap), 0.0)  # of those exceeded
+            free_limits = stops._accelerations(t, q, rates, speed, numbers) + back
         e.acceleration(t, q, rates)
         rows, before, free = self._rows_and_accelerations(points)
         E = self._rows_of_impact(numbers, points, rows)[0]
@@ -443,7 +444,8 @@ class ContactEvents:
 
         hit = solve_impacts(law, S, u, restitution, was[both], both >= nl + self.touching.planes, rests)
         held = np.zeros(nl + self.points, dtype=np.bool_)
-        held[both] = hit.closed & ~fixed
+        returns = (was[both] | (closing & (both == number))) & (gap[both] < -TOUCHING) & (both < nl)
+        held[both] = (hit.closed | (returns & ((S @ hit.z)[:K] <= SLOW))) & ~fixed  # as `Stops` has it
         motion = q, rates, e.motion_of(E.T @ hit.z)
         jump = self._jump(t, motion, hit, (numbers, points), (side, jacobian, hit.z @ multiplier))
         return jump, (held[:nl], held[nl:])

@@ -30,6 +30,7 @@ MOST_EVENTS = 50  # per limit and step, or at one instant
 MOST_SHORTER, SHORTER = 10, 0.25  # how often, and to what share, a step is shortened that met what it did not foresee
 MOST_IMPACTS = 3  # per limit and fixed-size step; after that it closes
 TRIALS = 4  # trial steps that correct the instant of an impact
+STALLED = 1e-3  # of the rate at which an exceeded limit comes back: one that is slower, and slows down, closes
 EXACT = 1e-13  # m or rad: a gap of this size is not improved on
 SHARE = 4.0 * np.finfo(float).eps  # tolerance of an event's instant, relative to the step
 
@@ -55,18 +56,26 @@ def suspects(stops: AnyEvents, ends: Ends) -> np.ndarray:
     A limit passed and left again within the step is detected where the Hermite cubic of its gap falls below zero.
     """
     held, (floor, least) = stops.held, _bounds(stops, ends)
-    return np.flatnonzero((ends.after[0] - floor < least) | (~held & (_lowest(ends) - floor < least)))
+    passed = (ends.after[0] - floor < least) | (~held & (_lowest(ends) - floor < least))
+    return np.flatnonzero(passed | _stalled(stops, ends))
 
 
-def first_event(stops: AnyEvents, ends: Ends, limits: np.ndarray, at: Callable[[float], np.ndarray]) -> Event | None:
-    """The first event of a step at ``limits`` (k,); ``at``: the margins (nl,) by the share of the step."""
-    floor, least = _bounds(stops, ends)
+def first_event(
+    stops: AnyEvents, ends: Ends, limits: np.ndarray, at: Callable[[float], np.ndarray], met: set[int]
+) -> Event | None:
+    """The first event of a step at ``limits`` (k,); ``at``: the margins (nl,) by the share of the step.
+
+    Those that were ``met`` in this step before do not close again because they stall.
+    """
+    (floor, least), stalled = _bounds(stops, ends), _stalled(stops, ends)
     shares = np.arange(SAMPLES + 1) / SAMPLES
     margins = np.array([ends.before[0], *(at(share) for share in shares[1:-1]), ends.after[0]]) - floor
     events = []
     for n in limits.tolist():
         passed = np.flatnonzero(margins[1:, n] < least[n])
-        if passed.size:
+        if stalled[n] and n not in met:
+            events.append(Event(0.0, n))
+        elif passed.size:
             k = int(passed[0])
             low = float(shares[k]), float(margins[k, n])
             margin = partial(_margin, at, n, float(floor[n]))
@@ -82,6 +91,12 @@ def _bounds(stops: AnyEvents, ends: Ends) -> tuple[np.ndarray, np.ndarray]:
     """Return reference and lower bound (nl,) of the margins; an open limit violated at the start may stay so."""
     held, first = stops.held, ends.before[0]
     return np.where(held | (first >= -TOUCHING), 0.0, first), np.where(held, 0.0, -TOUCHING)
+
+
+def _stalled(stops: AnyEvents, ends: Ends) -> np.ndarray:
+    """Return which open limits (nl,) are exceeded and come to rest there, where nothing brings them back."""
+    (gap, rate), least = ends.before, -STALLED * stops.equations.baumgarte * ends.before[0]
+    return ~stops.held & (gap < -TOUCHING) & (least > 0.0) & (rate < least) & (ends.after[1] < rate)
 
 
 def _lowest(ends: Ends) -> np.ndarray:
@@ -134,7 +149,7 @@ def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
             _tell_overlooked(i)
         ends = Ends(i.size, before, stops.margins(i.t, *i.motion(i.y)))
         limits = suspects(stops, ends)
-        event = first_event(stops, ends, limits, _along(i, stops)) if limits.size else None
+        event = first_event(stops, ends, limits, _along(i, stops), met) if limits.size else None
         if event is None:
             return
         natural, size = i.solver.h_abs, i.size
@@ -226,7 +241,7 @@ def step_of_one_size(i: FixedSteps, stops: AnyEvents) -> None:
         limits = suspects(stops, ends)
         if limits.size and i.forget():
             continue  # repeat the step with the start-up formula, of which cut steps are parts
-        event = first_event(stops, ends, limits, _trials(i, stops, size)) if limits.size else None
+        event = first_event(stops, ends, limits, _trials(i, stops, size), met) if limits.size else None
         if event is None:
             i.arrive(i.attempt(size) if limits.size else after, size, end)
             if not whole:

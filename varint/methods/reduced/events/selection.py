@@ -12,9 +12,13 @@ from varint.methods.reduced.events.stops import Stops as OneSidedEvents
 ReducedEvents = OneSidedEvents | ContactEvents
 
 
-def events_of(equations: Equations, rest: float = TOUCHING) -> ReducedEvents | None:
-    """Events of ``equations``, None where there are none; ``rest``, m or rad: a rebound that rises by less closes."""
+def events_of(equations: Equations, rest: float = TOUCHING, by_rates: bool = False) -> ReducedEvents | None:
+    """Return the events of ``equations``, None where there are none.
+
+    ``rest``, m or rad: a rebound that rises by less closes. ``by_rates``: the integrator keeps rows of limits in
+    contact by rates, not by accelerations.
+    """
     plan = equations.compiled.plan
     if plan.contacts.body.size:
         return ContactEvents(equations, rest)
-    return OneSidedEvents(equations, rest) if plan.limits.measure.size else None
+    return OneSidedEvents(equations, rest, by_rates) if plan.limits.measure.size else None

@@ -7,6 +7,10 @@ and prescribed joints holding, an impact solves
 
 A limit without restitution, one that starts a step by going on beyond, and one whose rebound would rise by less than
 ``rest``, stays in contact: it is a row of the closures (`Equations.hold`) until its force would pull.
+
+A limit that is exceeded, g < 0, comes back at the rate b of `Equations.baumgarte`. Where rows are kept by accelerations
+their force does that. Where they are kept by rates, as in implicit stages, u = - b g holds from the first instant on:
+the impulse that brings u there is part of the impact.
 """
 
 from typing import NamedTuple
@@ -38,10 +42,12 @@ class Stops:
     """The hard limits of ``equations``; which of them are in contact is ``equations.held``.
 
     ``contacts``: what exerts impulses, for the record; ``rest``, m or rad: a rebound that rises by less is contact.
+    ``by_rates``: the integrator keeps rows of contacts by rates, not by accelerations.
     """
 
-    def __init__(self, equations: Equations, rest: float = TOUCHING) -> None:
+    def __init__(self, equations: Equations, rest: float = TOUCHING, by_rates: bool = False) -> None:
         limits, plan = equations.compiled.plan.limits, equations.compiled.plan
+        self.by_rates = by_rates
         self.equations, self.contacts, self.rest = equations, Contacts(equations), max(rest, TOUCHING)
         self.sign, self.restitution, self.element = limits.sign, limits.restitution, limits.element
         self.scale = plan.rows.scale[plan.measures.row[limits.measure]]
@@ -180,7 +186,7 @@ class Stops:
         ``was`` (nl,): in contact before; those and ``closing`` have no restitution.
         """
         e, resting = self.equations, np.zeros_like(was)
-        before = self.look(t, q, rates)[1][touching]
+        gap, before = (values[touching] for values in self.look(t, q, rates))
         jacobian = -self.sign[touching, None, None] * self._gradient[touching]
         E, alone, multiplier = e.impulse_motions(self.side[touching], jacobian)
         S = E @ E.T
@@ -205,7 +211,18 @@ class Stops:
             if not low.any():
                 break
             restitution[low] = 0.0
-        resting[touching] = ~fixed & (after <= SLOW)
+        back = np.where(gap < -TOUCHING, -e.baumgarte * gap, 0.0)
+        returns = (was[touching] | (touching == closing)) & (back > 0.0)
+        returns &= after <= before + SLOW  # no other impact drives it faster
+        rests = ~fixed & ((after <= SLOW) | returns)
+        back[~rests] = 0.0
+        if self.by_rates and back.any():
+            z[free] = self._impulses(S[np.ix_(free, free)], (before - np.maximum(wanted, back))[free], touching[free])
+            after = before + S @ z
+            self.look(t, q, rates)
+            e.factor()
+            change = e.motion_of(E.T @ z)
+        resting[touching] = rests
         return self._jump(t, (q, rates, change), z, z * (before + after), touching, jacobian, z @ multiplier), resting
 
     def _impulses(self, S: np.ndarray, c: np.ndarray, touching: np.ndarray) -> np.ndarray:

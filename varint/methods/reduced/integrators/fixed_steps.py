@@ -33,6 +33,7 @@ class FixedSteps(Integrator):
     """
 
     fixed = True
+    by_rates = False  # whether rows of loops and of stops in contact are kept by rates, not by accelerations
 
     def __init__(self, equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task) -> None:
         super().__init__(equations, q, qdot, task)
@@ -40,7 +41,7 @@ class FixedSteps(Integrator):
         touching = self.contacts and any(is_impulsive(mechanism, force) for force in mechanism.forces)
         self.touching = CONTACT_SOLVERS[task.contact_solver](equations) if touching else None
         q, qdot, _ = equations.imposed(0.0, q, qdot)
-        self.events = None if self.contacts else events_of(equations)
+        self.events = None if self.contacts else events_of(equations, by_rates=self.by_rates)
         impulses = self.touching.impulse.size if self.touching else self.events.size if self.events else 0
         assert task.dt is not None  # see `fixed`
         self.h = task.dt
@@ -242,7 +243,7 @@ class FixedSteps(Integrator):
 class Implicit(FixedSteps):
     """Stages solved by Newton's iteration."""
 
-    stiff = differentiates = True
+    stiff = differentiates = by_rates = True
 
     @classmethod
     def check(cls, equations: Equations, task: Task) -> None:
