@@ -58,6 +58,7 @@ docs: $(READY)  ## what is generated (reference, schema of mechanism files, gall
 	$(BIN)/python docs/tables.py
 	$(BIN)/python docs/pictures.py
 	$(BIN)/python docs/gallery.py
+	$(BIN)/python docs/rooms.py
 	cd benchmarks && ../$(BIN)/python catalogue.py && ../$(BIN)/python iftomm.py && ../$(BIN)/python redmax_scenes.py
 	$(MAKE) site
 

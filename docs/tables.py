@@ -86,7 +86,8 @@ def _table(columns, rows):
 
 
 def _first_line(function):
-    return function.__doc__.partition("\n")[0].partition(": ")[0].rstrip(".")
+    line = function.__doc__.partition("\n")[0].partition(": ")[0].rstrip(".")
+    return line.removeprefix("Return ").removeprefix("the ")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Imports point one way."""
 
 import ast
+import re
 from pathlib import Path
 
 import networkx as nx
@@ -196,6 +197,13 @@ def graph_of(name_of, typing: bool) -> nx.DiGraph:
     return graph
 
 
+def rooms_graph() -> nx.DiGraph:
+    """Arrows between rooms, without the late ones that go up."""
+    graph = graph_of(lambda module: module.split(".")[1], typing=True)
+    graph.remove_edges_from({(a.split(".")[1], b.split(".")[1]) for a, b in UPWARD})
+    return graph
+
+
 def circles(graph: nx.DiGraph) -> list[set[str]]:
     return [circle for circle in nx.strongly_connected_components(graph) if len(circle) > 1]
 
@@ -207,9 +215,7 @@ def test_modules_import_each_other_in_no_circle():
 
 def test_rooms_import_each_other_in_no_circle():
     """Imports for a type checker count; the late ones that go up do not."""
-    graph = graph_of(lambda module: module.split(".")[1], typing=True)
-    graph.remove_edges_from({(a.split(".")[1], b.split(".")[1]) for a, b in UPWARD})
-    assert circles(graph) == []
+    assert circles(rooms_graph()) == []
 
 
 def test_there_are_few_rooms():
@@ -222,6 +228,19 @@ def test_the_page_on_architecture_has_this_order():
     page = (ROOT / "docs" / "architecture.md").read_text().split("```")[1]
     listed = [line.split()[0].strip("/").removesuffix(".py") for line in page.splitlines() if line.startswith("  ")]
     assert [name for name in listed if name in ROOMS] == ROOMS
+
+
+def test_the_picture_of_the_rooms_is_of_today(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    import rooms
+
+    assert rooms.svg() == rooms.PICTURE.read_text(), "run python docs/rooms.py"
+
+
+def test_the_page_on_architecture_counts_the_lines_of_javascript():
+    scripts = [path for path in (PACKAGE / "show" / "assets").glob("*.js") if path.name != "three.min.js"]
+    (lines,) = re.findall(r"some (\d+) lines of JavaScript", (ROOT / "docs" / "architecture.md").read_text())
+    assert int(lines) == pytest.approx(sum(len(path.read_text().splitlines()) for path in scripts), rel=0.1)
 
 
 def test_every_file_is_in_a_room():
