@@ -9,7 +9,7 @@ import numpy as np
 from varint.base.errors import StateError
 from varint.kinematics.misfits import quick_misfits
 from varint.mechanism.mechanism import Mechanism
-from varint.methods.variational.march import RECORDED, March
+from varint.methods.variational.march import RECORDED, March, join_blocks
 from varint.methods.variational.march import NodeBlock as MarchBlock
 from varint.methods.variational.stepwise import Stepwise
 from varint.model.forces.along import AlongCoordinate
@@ -113,7 +113,12 @@ class MaximalRun:
 
     def _marched(self, steps: int) -> Block:
         began = time.perf_counter()
-        block = self._controlled(steps) if self.stepwise else self.march.advance(steps)
+        if not self.stepwise:
+            block = self.march.advance(steps)
+        elif self.in_python or self.march.adaptive:
+            block = self._one_by_one(steps)
+        else:
+            block = self._controlled(steps)
         seconds = time.perf_counter() - began
         self.iterations += (block.newton_iterations, block.substeps)
         if self.march.failure is not None:
@@ -210,7 +215,7 @@ class MaximalRun:
             elements = [e for e, _ in self.controllers]
             self._stepwise = Stepwise(march, elements, self.extrapolated.tolist(), march.every > 1)
         stepwise, inputs, time = self._stepwise, self._stepwise.input, march.ws.pace.time
-        nodes = np.arange(first // march.every + 1, (first + steps) // march.every + 1) * march.every
+        nodes = march.to_record(steps)
         rows = march.outputs(len(nodes))
         stepwise.within(rows)
         word, inputs[:], before, t = stepwise.word, march.inputs, march.inputs, march.time
@@ -232,6 +237,16 @@ class MaximalRun:
         march.commands[march.node - first, elements] = march.inputs
         block.command[:, numbers] = march.commands[block.node - first][:, elements]
         return block
+
+    def _one_by_one(self, steps: int) -> MarchBlock:
+        """March ``steps`` steps, each with the inputs from its start to its end."""
+        march, blocks = self.march, [self.march.nothing()]
+        for _ in range(steps):
+            if march.failure is not None or march.halts:
+                break
+            self._give(1)
+            blocks.append(self._commanded())
+        return join_blocks(blocks)
 
     def _commanded(self) -> MarchBlock:
         """March one step; the functions that command forces are called at its end, for the step to come."""

@@ -27,6 +27,17 @@ class AtTimes(MaximalRun):
     times = np.zeros(0)
     taken = 0  # of the times
 
+    def advance(self, steps: int) -> Block:
+        """March ``steps`` steps, or up to the end or to the one that fails."""
+        march, blocks = self.march, list[Block]()
+        last = march.node + steps
+        while self.failure is None and not self.finished and march.node < last:
+            while self.failure is None and self._is_between():
+                blocks.append(self._passed())
+            if self.failure is None:
+                blocks.append(super().advance(self._reach(last) - march.node))
+        return joined(blocks)
+
     def tail(self) -> Block:
         """The last state, where it is later than all that is recorded."""
         if self.taken and self.times[self.taken - 1] >= self.time - AT_NODE * self.march.dt:
@@ -52,6 +63,14 @@ class AtTimes(MaximalRun):
         """Share of dt from the present node to the next of the times."""
         raise NotImplementedError
 
+    def _is_between(self) -> bool:
+        """Whether there is a next of the times, and it lies in the step from the present node."""
+        raise NotImplementedError
+
+    def _reach(self, last: int) -> int:
+        """Node up to which steps are taken before the next of the times is recorded, at most ``last``."""
+        raise NotImplementedError
+
 
 class RunAtTimes(AtTimes):
     """A run in steps of dt that is recorded at times."""
@@ -67,17 +86,11 @@ class RunAtTimes(AtTimes):
         self.shares = places - self.nodes
         return self
 
-    def advance(self, steps: int) -> Block:
-        """March ``steps`` steps, or up to the end or to the one that fails."""
-        end = min(self.march.node + steps, self.steps)
-        blocks: list[Block] = []
-        while self.done < end and self.failure is None:
-            while self.failure is None and self.taken < len(self.times) and self.nodes[self.taken] == self.done:
-                blocks.append(self._passed())
-            if self.failure is None:
-                following = int(self.nodes[self.taken]) if self.taken < len(self.times) else end
-                blocks.append(super().advance(min(end, following) - self.march.node))
-        return joined(blocks)
-
     def _share(self) -> float:
         return float(self.shares[self.taken])
+
+    def _is_between(self) -> bool:
+        return self.taken < len(self.times) and bool(self.nodes[self.taken] == self.march.node)
+
+    def _reach(self, last: int) -> int:
+        return min(last, int(self.nodes[self.taken])) if self.taken < len(self.times) else last
