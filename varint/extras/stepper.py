@@ -37,7 +37,7 @@ from varint.results.record import HeldNodes, Record
 from varint.results.resolution import finer_step
 from varint.runs.method import Method
 from varint.runs.problem import MOST_STEPS, Problem, Recording
-from varint.runs.running import Failure
+from varint.runs.run import Failure
 from varint.runs.trajectory import Trajectory
 from varint.step.march.steps import FAILED, NOT_FINITE
 
@@ -390,7 +390,7 @@ class Stepper(Shown):
             raise ArgumentError(
                 f"node {number} is not recorded yet: {round(self.time / dt) // self._every} is the last"
             )
-        nodes, counts = self._run.nodes(number), self._run.run.counts
+        nodes, counts = self._run.nodes(number), self._run.run.reached.counts
         self._bind()
         steps = round(self.time / dt)
         changes = {"duration": steps * dt, "steps": steps, "every": self._every}

@@ -18,7 +18,7 @@ from varint.methods.variational.stepwise import Stepwise
 from varint.model.state import State
 from varint.results.half_turns import HalfTurns
 from varint.results.record import joined
-from varint.runs.running import Block, Failure
+from varint.runs.run import Block, Failure, join_blocks
 from varint.step.march.records import NODE, RECORDED
 from varint.step.march.steps import DONE, FAILED, NOT_FINITE, UNRESOLVED
 from varint.step.step import worst_residual
@@ -263,7 +263,7 @@ class HeldRun:
             block = self._march(solved)
         if self.every is not None:
             self.recorded.add(block.nodes)
-        self.seconds[0] = run.time
+        self.seconds[0] = run.reached.time
         if self._failure:
             return FAILED
         self._unresolved = int(block.nodes["unresolved_body"].max(initial=-1)) if isinstance(run, MaximalRun) else -1
@@ -286,7 +286,7 @@ class HeldRun:
             blocks.append(self.run.go_on(changed))
             if self.run.failure:
                 break
-        return Block(joined([dict(block.nodes) for block in blocks]))
+        return join_blocks(blocks)
 
     def _go_back(self, saved: Mapping[str, np.ndarray]) -> None:
         run = self.run
@@ -335,7 +335,7 @@ class HeldRun:
         march, self.input[:], self.q[:], count = saved
         self._constant[self.held.elements] = self._used[:] = self.input
         self._go_back(march)
-        self.seconds[0] = self.run.time
+        self.seconds[0] = self.run.reached.time
         self.recorded.cut(min(count, self.recorded.count))
 
     def nodes(self, first: int) -> Nodes:

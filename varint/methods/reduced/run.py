@@ -24,14 +24,14 @@ from varint.model.state import State
 from varint.results.inputs.courses import cannot_follow, what_clashes
 from varint.results.record import Counts
 from varint.runs.problem import MOST_STEPS
-from varint.runs.running import Block, Failure
+from varint.runs.run import Block, Failure, Reached, Run
 
 LARGEST_OPENING = 1e-3  # of a loop, in sizes of a part, before it is asked whether drives open it
 LARGEST_MISS = 0.1  # of a body or point from where a force moves it, in sizes of a part
 
 
-class ReducedRun:
-    """See `varint.runs.running.Run`.
+class ReducedRun(Run):
+    """See `varint.runs.run.Run`.
 
     Parameters
     ----------
@@ -62,7 +62,6 @@ class ReducedRun:
         self.times = None if times is None else times[(times > 0) & (times < self.end)]
         self.contacts = integrator.events.contacts if integrator.events else integrator.touching
         self.layout = layout_of(equations, self.contacts)
-        self.failure: Failure | None = None
         self.node = self.recorded = self.passed = 0  # the last: of the times
         self.quat: np.ndarray | None = None  # of the last recorded node
         self.inverse = InverseDynamics(equations) if equations.drives and self.contacts is None else None
@@ -72,30 +71,16 @@ class ReducedRun:
         self._kept: dict[str, np.ndarray] | None = None  # checkpoint before the first step that depends on the end
 
     @property
-    def time(self) -> float:
-        """s"""
-        return self.integrator.t
-
-    @property
-    def done(self) -> float:
-        """Nodes passed, or s."""
-        return self.integrator.t if self.dt is None else self.node
-
-    @property
-    def total(self) -> float:
-        """Nodes in all, or s."""
-        return self.end if self.dt is None else self.steps
+    def reached(self) -> Reached:
+        """Progress of the run: in nodes, or in s where the integrator chooses them."""
+        i = self.integrator
+        done, total = (i.t, self.end) if self.dt is None else (self.node, self.steps)
+        return Reached(i.t, self.end, done, total, Counts(i.steps, i.newton_iterations, 0, i.evaluations))
 
     @property
     def finished(self) -> bool:
         """Whether the end is reached."""
         return self.integrator.t >= self.end
-
-    @property
-    def counts(self) -> Counts:
-        """Counts of the work done so far."""
-        i = self.integrator
-        return Counts(i.steps, i.newton_iterations, 0, i.evaluations)
 
     def start(self) -> Block:
         """Record the start."""

@@ -9,7 +9,7 @@ from varint.methods.variational.maximal_run import MaximalRun
 from varint.methods.variational.outputs import AtTimes
 from varint.model.state import State
 from varint.results.inputs.at_nodes import Commands, Loads
-from varint.runs.running import Block
+from varint.runs.run import Block, Reached
 from varint.step.step import SAME_TIME
 
 TURN, TURN_OF_SECOND_ORDER = 0.1, 0.05  # rad, of the fastest body in a step where nothing else is asked for
@@ -29,14 +29,9 @@ class AdaptiveRun(MaximalRun):
         self.stepwise = self.stepwise or commands.varies
 
     @property
-    def done(self) -> float:
-        """Time, s."""
-        return self.time
-
-    @property
-    def total(self) -> float:
-        """End, s."""
-        return self.march.end
+    def reached(self) -> Reached:
+        """Progress of the run, in s."""
+        return super().reached._replace(done=self.time, total=self.march.end)
 
     @property
     def finished(self) -> bool:
@@ -72,7 +67,7 @@ class AdaptiveAtTimes(AtTimes, AdaptiveRun):
 
     def at(self, times: np.ndarray) -> "AdaptiveAtTimes":
         """Record at ``times``, s, which rise and lie within the run."""
-        self.times = times[(times > 0) & (times < self.total)]  # start and end are recorded anyway
+        self.times = times[(times > 0) & (times < self.march.end)]  # start and end are recorded anyway
         return self
 
     @property

@@ -12,7 +12,7 @@ from varint.methods.variational.schemes import Scheme
 from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.known_forces import is_impulsive
 from varint.runs.problem import Recording
-from varint.runs.running import Block
+from varint.runs.run import Block
 
 
 class DeformableRun(MaximalRun):

@@ -68,7 +68,7 @@ class NodeBlock:
         return State(*(array[-1].copy() for array in arrays))
 
 
-def join_blocks(blocks: Sequence[NodeBlock]) -> NodeBlock:
+def join_node_blocks(blocks: Sequence[NodeBlock]) -> NodeBlock:
     """One block of several, one after the other."""
     joined: dict = {}
     for name, value in vars(blocks[0]).items():

@@ -9,7 +9,7 @@ import numpy as np
 from varint.base.errors import StateError
 from varint.kinematics.misfits import quick_misfits
 from varint.mechanism.mechanism import Mechanism
-from varint.methods.variational.march import RECORDED, March, join_blocks
+from varint.methods.variational.march import RECORDED, March, join_node_blocks
 from varint.methods.variational.march import NodeBlock as MarchBlock
 from varint.methods.variational.stepwise import Stepwise
 from varint.model.forces.along import AlongCoordinate
@@ -21,7 +21,7 @@ from varint.model.state import State
 from varint.results.inputs.at_nodes import Commands, Loads, called, is_controlled
 from varint.results.inputs.courses import cannot_start, starts_elsewhere, what_clashes
 from varint.results.record import Counts
-from varint.runs.running import Block, Failure
+from varint.runs.run import Block, Failure, Reached, Run
 from varint.step.march.records import NODE
 from varint.step.march.steps import FAILED
 from varint.step.restart import DEEPEST_SUBSTEP
@@ -30,8 +30,8 @@ LARGEST_GAP = 1e-8  # of a driven coordinate in a state to start from, in sizes 
 LARGEST_PARTING = 1e-3  # of the fastest motion: how far the speed at the start may miss what is prescribed
 
 
-class MaximalRun:
-    """See `varint.runs.running.Run`.
+class MaximalRun(Run):
+    """See `varint.runs.run.Run`.
 
     Parameters
     ----------
@@ -64,35 +64,19 @@ class MaximalRun:
         self.slopes = np.zeros(len(self.controllers))  # of the inputs over the step to come, a second
         self.stepwise = bool(self.controllers)  # whether what acts is found before each step
         self.end = steps * march.dt
-        self.layout: dict = {}
-        self.failure: Failure | None = None
         self.iterations = np.zeros(2, dtype=np.int64)  # Newton's, and sub-steps
         self._stepwise: Stepwise | None = None  # since the first step with functions of the state
 
     @property
-    def done(self) -> float:
-        """Steps."""
-        return self.march.node
-
-    @property
-    def total(self) -> float:
-        """Steps."""
-        return self.steps
-
-    @property
     def time(self) -> float:
-        """s"""
+        """s, of the present node."""
         return self.march.time
 
     @property
-    def finished(self) -> bool:
-        """Whether all steps are done."""
-        return self.done >= self.total
-
-    @property
-    def counts(self) -> Counts:
-        """Counts of the work done so far."""
-        return Counts(self.march.node, *self.iterations.tolist())
+    def reached(self) -> Reached:
+        """Progress of the run, in steps."""
+        counts = Counts(self.march.node, *self.iterations.tolist())
+        return Reached(self.time, self.end, self.march.node, self.steps, counts)
 
     def start(self) -> Block:
         """Record the start; raises StateError where a prescribed motion starts elsewhere."""
@@ -246,7 +230,7 @@ class MaximalRun:
                 break
             self._give(1)
             blocks.append(self._commanded())
-        return join_blocks(blocks)
+        return join_node_blocks(blocks)
 
     def _commanded(self) -> MarchBlock:
         """March one step; the functions that command forces are called at its end, for the step to come."""

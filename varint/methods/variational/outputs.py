@@ -1,19 +1,13 @@
 """Runs in maximal coordinates that are recorded at given times, between their nodes or at them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from varint.methods.variational.maximal_run import MaximalRun
-from varint.runs.running import Block
+from varint.runs.run import Block, join_blocks
 
 AT_NODE = 1e-9  # of a step: times as near to a node are those of the node
-
-
-def joined(blocks: Sequence[Block]) -> Block:
-    """One block of several, one after the other."""
-    nodes = {name: np.concatenate([block.nodes[name] for block in blocks]) for name in blocks[0].nodes}
-    return Block(nodes, sum(block.seconds for block in blocks))
 
 
 class AtTimes(MaximalRun):
@@ -36,7 +30,7 @@ class AtTimes(MaximalRun):
                 blocks.append(self._passed())
             if self.failure is None:
                 blocks.append(super().advance(self._reach(last) - march.node))
-        return joined(blocks)
+        return join_blocks(blocks)
 
     def tail(self) -> Block:
         """The last state, where it is later than all that is recorded."""
@@ -80,8 +74,8 @@ class RunAtTimes(AtTimes):
         places = times / self.march.dt
         near = np.round(places)
         places = np.where(np.abs(places - near) < AT_NODE, near, places)
-        self.times = times[(places > 0) & (places < self.total)]  # start and end are recorded anyway
-        places = places[(places > 0) & (places < self.total)]
+        self.times = times[(places > 0) & (places < self.steps)]  # start and end are recorded anyway
+        places = places[(places > 0) & (places < self.steps)]
         self.nodes = np.floor(places).astype(np.int64)
         self.shares = places - self.nodes
         return self
