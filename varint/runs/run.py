@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from varint.mechanism.mechanism import Mechanism
 from varint.model.state import State
 from varint.results.record import Counts
 
@@ -104,3 +105,33 @@ class Run(ABC):
     @abstractmethod
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Go back to a `checkpoint` of the same run."""
+
+
+class SteeredRun(Run):
+    """A run whose constant inputs may be set between its steps, as by a `Stepper`.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+    constant : (ne,) inputs of the elements, where they are constant
+    """
+
+    mechanism: Mechanism
+    constant: np.ndarray
+
+    @property
+    @abstractmethod
+    def node(self) -> int:
+        """Number of the present node."""
+
+    def steer(self, steps: int) -> Block:
+        """March ``steps`` nodes on, or up to the step that fails, with the inputs that are ``constant`` by now."""
+        return self.advance(steps)
+
+    def unresolved(self, nodes: Mapping[str, np.ndarray]) -> int:
+        """Return the number of a body that the last steps, with the recorded ``nodes``, did not resolve, or -1."""
+        return -1
+
+    @abstractmethod
+    def vertex_motion(self) -> np.ndarray:
+        """(2, n, 3) m, m/s, world, of all vertices of deformable bodies at the present node, one after another."""

@@ -21,7 +21,7 @@ from varint.model.state import State
 from varint.results.inputs.at_nodes import Commands, Loads, called, is_controlled
 from varint.results.inputs.courses import cannot_start, starts_elsewhere, what_clashes
 from varint.results.record import Counts
-from varint.runs.run import Block, Failure, Reached, Run
+from varint.runs.run import Block, Failure, Reached, SteeredRun
 from varint.step.march.records import NODE
 from varint.step.march.steps import FAILED
 from varint.step.restart import DEEPEST_SUBSTEP
@@ -30,8 +30,8 @@ LARGEST_GAP = 1e-8  # of a driven coordinate in a state to start from, in sizes 
 LARGEST_PARTING = 1e-3  # of the fastest motion: how far the speed at the start may miss what is prescribed
 
 
-class MaximalRun(Run):
-    """See `varint.runs.run.Run`.
+class MaximalRun(SteeredRun):
+    """See `varint.runs.run.SteeredRun`.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class MaximalRun(Run):
     def __init__(
         self, mechanism: Mechanism, march: March, state: State, steps: int, loads: Loads, commands: Commands
     ) -> None:
-        self.loads, self.commands = loads, commands
+        self.loads, self.commands, self.constant = loads, commands, commands.constant
         self.mechanism, self.march, self.steps, self.start_state = mechanism, march, steps, state
         of_elements = enumerate(march.compiled.force)
         self.controllers = [(e, int(k)) for e, k in of_elements if is_controlled(mechanism.forces[k])]
@@ -71,6 +71,11 @@ class MaximalRun(Run):
     def time(self) -> float:
         """s, of the present node."""
         return self.march.time
+
+    @property
+    def node(self) -> int:
+        """Number of the present node."""
+        return self.march.node
 
     @property
     def reached(self) -> Reached:
@@ -94,6 +99,11 @@ class MaximalRun(Run):
         steps = min(steps, self.steps - self.march.node)
         self._give(steps)
         return self._marched(steps)
+
+    def unresolved(self, nodes: Mapping[str, np.ndarray]) -> int:
+        """See `SteeredRun`."""
+        body, slot = int(nodes["unresolved_body"].max(initial=-1)), int(self.march.ws.balance.unresolved[0])
+        return int(self.march.compiled.order[slot]) if body < 0 <= slot else body
 
     def _marched(self, steps: int) -> Block:
         began = time.perf_counter()
@@ -124,7 +134,7 @@ class MaximalRun(Run):
         return self.march.state()
 
     def vertex_motion(self) -> np.ndarray:
-        """(2, n, 3) m, m/s, world, of all vertices of deformable bodies at the present node, one after another."""
+        """See `SteeredRun`."""
         return np.zeros((2, 0, 3))
 
     def checkpoint(self) -> dict[str, np.ndarray]:
@@ -137,6 +147,7 @@ class MaximalRun(Run):
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Go back to a `checkpoint`."""
         self.march.restore(saved)
+        self.failure = self.march.failure = None
         self.iterations[:] = saved["iterations"]
         self._stepwise = None
         self._give(0)
