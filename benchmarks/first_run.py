@@ -22,14 +22,11 @@ ROOT = Path(__file__).resolve().parents[1]
 LIMIT = 1.01  # of a ratio
 COUNTS = Path(__file__).with_name("first_run.json")
 PYTHON = f"{sys.implementation.cache_tag}"
-MODEL = """
-import varint as vi
-linkage = vi.mechanisms.four_bar()
-"""
 RUNS = {  # name to the code of a run, by the public interface
     "double pendulum": "vi.simulate(vi.mechanisms.double_pendulum(), 0.1, 0.01)",
-    "four-bar": "vi.simulate(linkage, 0.1, 0.01)",
+    "four-bar": "vi.simulate(vi.mechanisms.four_bar(), 0.1, 0.01)",
     "four-bar with springs": """
+linkage = vi.mechanisms.four_bar()
 springs = [vi.TorsionSpring(joint.name, joint=joint.name, stiffness=1.0, damping=0.1) for joint in linkage.joints]
 given = {"forces": springs, "gravity": linkage.gravity, "start": linkage.start}
 vi.simulate(vi.Mechanism("sprung", linkage.bodies, linkage.joints, **given), 0.1, 0.01)
@@ -54,7 +51,7 @@ def run(tree: Path, code: str, **variables: str) -> str:
     """Run ``code`` with the package of ``tree`` in a process of its own; return what it prints."""
     environment = os.environ | {"PYTHONPATH": str(tree)} | variables
     done = subprocess.run(
-        [sys.executable, "-c", MODEL + code], env=environment, cwd=tree, stdout=subprocess.PIPE,
+        [sys.executable, "-c", f"import varint as vi\n{code}"], env=environment, cwd=tree, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True, check=False,
     )  # fmt: skip
     if done.returncode:

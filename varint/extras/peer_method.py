@@ -16,7 +16,8 @@ from varint.model.rotation_vectors import quat_from_matrix
 from varint.model.state import State
 from varint.runs.method import register
 from varint.runs.problem import Problem, Recording
-from varint.runs.running import Block, Failure, Job, Run
+from varint.runs.run import Block, Failure, Run
+from varint.runs.running import Job
 
 BEYOND = 1e-9  # rad or m past a stop
 
@@ -97,7 +98,7 @@ class Peer(Marched):
 
 
 class PeerRun(SteppedRun):
-    """See `varint.runs.running.Run`: a run of a `Simulator`."""
+    """See `varint.runs.run.Run`: a run of a `Simulator`."""
 
     def __init__(self, mechanism: Mechanism, simulator: Simulator, grid: Grid, every: int, state: State) -> None:
         super().__init__(mechanism, None, grid, every, state)

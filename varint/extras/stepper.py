@@ -20,7 +20,6 @@ from varint.mechanism.mechanism import Mechanism
 from varint.meshes.mesh_state import by_mesh
 from varint.methods.held import Held, HeldMarch, HeldRun
 from varint.methods.reduced.method import Reduced
-from varint.methods.reduced.run import ReducedRun
 from varint.methods.reduced.states import ReducedState
 from varint.methods.reduced.tree import find_tree
 from varint.methods.variational.maximal_run import MaximalRun
@@ -37,7 +36,7 @@ from varint.results.record import HeldNodes, Record
 from varint.results.resolution import finer_step
 from varint.runs.method import Method
 from varint.runs.problem import MOST_STEPS, Problem, Recording
-from varint.runs.running import Failure
+from varint.runs.run import Failure, SteeredRun
 from varint.runs.trajectory import Trajectory
 from varint.step.march.steps import FAILED, NOT_FINITE
 
@@ -150,7 +149,7 @@ class Stepper(Shown):
         problem = Problem(self.mechanism, LONGEST * dt, state, self._loads["force"], self._loads["torque"])
         stride = self._every or (1 if watched else MOST_STEPS)
         run, self._job = self.method.prepare(problem, Recording(every=stride))
-        assert isinstance(run, MaximalRun | ReducedRun)
+        assert isinstance(run, SteeredRun)
         self._run: HeldMarch | HeldRun
         if isinstance(run, MaximalRun) and not (run.stepwise or run.commands.varies or watched or run.in_python):
             self._run = HeldMarch(run, self._held, self._extrapolates, self._tree, self._every)
@@ -390,7 +389,7 @@ class Stepper(Shown):
             raise ArgumentError(
                 f"node {number} is not recorded yet: {round(self.time / dt) // self._every} is the last"
             )
-        nodes, counts = self._run.nodes(number), self._run.run.counts
+        nodes, counts = self._run.nodes(number), self._run.run.reached.counts
         self._bind()
         steps = round(self.time / dt)
         changes = {"duration": steps * dt, "steps": steps, "every": self._every}

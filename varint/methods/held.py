@@ -10,7 +10,6 @@ from varint.base.errors import ArgumentError
 from varint.base.numba import STATE, role_arrays
 from varint.kinematics.frames import with_world
 from varint.kinematics.joint_reader import JointColumns, read_others, split_joints
-from varint.mechanism.mechanism import Mechanism
 from varint.methods.reduced.run import ReducedRun
 from varint.methods.reduced.tree import Tree
 from varint.methods.variational.maximal_run import MaximalRun
@@ -18,7 +17,7 @@ from varint.methods.variational.stepwise import Stepwise
 from varint.model.state import State
 from varint.results.half_turns import HalfTurns
 from varint.results.record import joined
-from varint.runs.running import Block, Failure
+from varint.runs.run import Failure, SteeredRun
 from varint.step.march.records import NODE, RECORDED
 from varint.step.march.steps import DONE, FAILED, NOT_FINITE, UNRESOLVED
 from varint.step.step import worst_residual
@@ -225,24 +224,17 @@ class HeldRun:
     word = None
 
     def __init__(
-        self, run: MaximalRun | ReducedRun, held: Held, tree: Tree, every: int | None, room: tuple[np.ndarray, ...]
+        self, run: SteeredRun, held: Held, tree: Tree, every: int | None, room: tuple[np.ndarray, ...]
     ) -> None:
         self.run, self.held, self.every = run, held, every
         self.input, self.q, self.rate = room
         self.q[:] = 0.0
-        self._mechanism: Mechanism
-        if isinstance(run, ReducedRun):
-            assert run.equations.inputs is not None
-            self._mechanism, self._constant = run.equations.mechanism, run.equations.inputs.commands.constant
-        else:
-            self._mechanism, self._constant = run.mechanism, run.commands.constant
-        self.input[:] = self._constant[held.elements]
-        self._used = self.input.copy()
-        self._half_turns = HalfTurns(self._mechanism)
+        self.input[:] = run.constant[held.elements]
+        self._half_turns = HalfTurns(run.mechanism)
         start = run.start()
         self.recorded = Recorded(held, start.nodes, self.input)
         self._half_turns.passed(start.nodes)
-        self._joints = [*chain(*split_joints(self._mechanism, tree.joints, tree.columns))]
+        self._joints = [*chain(*split_joints(run.mechanism, tree.joints, tree.columns))]
         self._failure: Failure | None = None
         self._unresolved = -1
         self.seconds = np.zeros(1)
@@ -251,52 +243,27 @@ class HeldRun:
         """Take steps: how that ended, see `take_steps`."""
         if not np.isfinite(self.input).all():
             return NOT_FINITE
-        run, before = self.run, self.run.checkpoint()
-        self.recorded.begin(self.input, self.every is not None and self._node % self.every == 0)
-        self._constant[self.held.elements] = self.input
-        first, block = self._node, self._march(steps)
+        run, before, first = self.run, self.run.checkpoint(), self.run.node
+        self.recorded.begin(self.input, self.every is not None and first % self.every == 0)
+        run.constant[self.held.elements] = self.input
+        block = run.steer(steps)
         beyond = None if run.failure else self._half_turns.passed(block.nodes)
         self._failure = Failure(beyond.message, beyond.time) if beyond else run.failure
         if self._failure is not None:
-            solved = 0 if beyond else self._node - first
+            solved = 0 if beyond else run.node - first
             self._go_back(before)
-            block = self._march(solved)
+            block = run.steer(solved)
         if self.every is not None:
             self.recorded.add(block.nodes)
-        self.seconds[0] = run.time
+        self.seconds[0] = run.reached.time
         if self._failure:
             return FAILED
-        self._unresolved = int(block.nodes["unresolved_body"].max(initial=-1)) if isinstance(run, MaximalRun) else -1
-        if isinstance(run, MaximalRun) and self._unresolved < 0 <= (slot := int(run.march.ws.balance.unresolved[0])):
-            self._unresolved = int(run.march.compiled.order[slot])
+        self._unresolved = run.unresolved(block.nodes)
         return DONE if self._unresolved < 0 else UNRESOLVED
 
-    @property
-    def _node(self) -> int:
-        return self.run.node if isinstance(self.run, ReducedRun) else self.run.march.node
-
-    def _march(self, steps: int) -> Block:
-        """The nodes that are recorded in so many steps."""
-        if isinstance(self.run, MaximalRun):
-            return self.run.advance(steps)
-        blocks: list[Block] = [self.run.advance(0)]
-        for _ in range(steps):
-            changed = not np.array_equal(self.input, self._used)
-            self._used[:] = self.input
-            blocks.append(self.run.go_on(changed))
-            if self.run.failure:
-                break
-        return Block(joined([dict(block.nodes) for block in blocks]))
-
     def _go_back(self, saved: Mapping[str, np.ndarray]) -> None:
-        run = self.run
-        run.restore(saved)
-        run.failure = None
-        if isinstance(run, ReducedRun):
-            run.integrator.failure = None
-        else:
-            run.march.failure = None
-        self._half_turns = HalfTurns(self._mechanism)
+        self.run.restore(saved)
+        self._half_turns = HalfTurns(self.run.mechanism)
 
     def failed(self) -> Failure:
         """The failure of the last step."""
@@ -333,9 +300,9 @@ class HeldRun:
     def recall(self, saved: tuple) -> None:
         """Go back to what `save` gave."""
         march, self.input[:], self.q[:], count = saved
-        self._constant[self.held.elements] = self._used[:] = self.input
+        self.run.constant[self.held.elements] = self.input
         self._go_back(march)
-        self.seconds[0] = self.run.time
+        self.seconds[0] = self.run.reached.time
         self.recorded.cut(min(count, self.recorded.count))
 
     def nodes(self, first: int) -> Nodes:

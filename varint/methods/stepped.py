@@ -20,7 +20,8 @@ from varint.results.inputs.at_nodes import inputs_at
 from varint.results.record import Counts
 from varint.runs.method import Method, solve
 from varint.runs.problem import Problem, Recording
-from varint.runs.running import Block, Failure, Job, Run
+from varint.runs.run import Block, Failure, Reached, Run
+from varint.runs.running import Job
 
 PARTS = {"position": 3, "quat_wxyz": 4, "velocity": 3, "angular_velocity": 3}
 
@@ -119,8 +120,8 @@ class Stepped(Marched):
         return USES["rivals"]
 
 
-class SteppedRun:
-    """See `varint.runs.running.Run`.
+class SteppedRun(Run):
+    """See `varint.runs.run.Run`.
 
     Parameters
     ----------
@@ -137,9 +138,7 @@ class SteppedRun:
         self.mechanism, self.step, self.every = mechanism, step, every
         self.name, self.dt, self.total = grid
         self.end = self.dt * self.total
-        self.layout: dict = {}
-        self.failure: Failure | None = None
-        self.done = 0
+        self.done = self.iterations = 0  # steps, and those of Newton's method in them
         self.memory: dict[str, np.ndarray] = {}  # arrays of the present node, and the running sums for the works
         self.present = state  # this very object: `EquationsOfMotion` looks up the turns of angles by it
 
@@ -149,14 +148,9 @@ class SteppedRun:
         return self.dt * self.done
 
     @property
-    def finished(self) -> bool:
-        """Whether all steps are done."""
-        return self.done >= self.total
-
-    @property
-    def counts(self) -> Counts:
-        """The steps so far."""
-        return Counts(self.done)
+    def reached(self) -> Reached:
+        """Progress of the run, in steps."""
+        return Reached(self.time, self.end, self.done, self.total, Counts(self.done, self.iterations))
 
     def start(self) -> Block:
         """Record the start."""

@@ -11,7 +11,8 @@ from varint.results.diagnostics import DIAGNOSTICS
 from varint.results.record import Counts, HeldNodes, Record
 from varint.results.recorded_motion import RecordedMotion
 from varint.results.since import Since, packed, unpacked
-from varint.runs.running import Block, Failure, Job, Run
+from varint.runs.run import Block, Reached, Run
+from varint.runs.running import Job
 
 Arrays = dict[str, np.ndarray]
 TOLD = "unresolved_body"
@@ -22,7 +23,7 @@ def diagnosed(run: Run, job: Job, kind: Callable[..., RecordedMotion]) -> Run:
     return Diagnosed(run, job, kind) if job.settings["diagnostics_every"] is not None else run
 
 
-class Diagnosed:
+class Diagnosed(Run):
     """A `Run` with diagnostics at each node of the run within it, of which it records each ``job.recording.every``-th.
 
     The diagnostics are the quantities of the nodes, to the bit, however the steps are cut into blocks. What later
@@ -30,11 +31,10 @@ class Diagnosed:
     """
 
     def __init__(self, run: Run, job: Job, kind: Callable[..., RecordedMotion]) -> None:
-        self.run, self.kind = run, kind
+        self.run, self.kind, self.layout = run, kind, run.layout
         self.stride = job.recording.every // job.settings["diagnostics_every"]
         made_of = job.mechanism, job.settings, run.layout, HeldNodes(), job.load
         self.record = Record(*made_of, Counts(), -1, "", 0.0)
-        self.failure: Failure | None = None
         self.count = 0  # nodes of the run within
         self.told = -1  # body that was not resolved since the last recorded node
         self.since: Since | None = None
@@ -42,39 +42,14 @@ class Diagnosed:
         self.none: Arrays = {}
 
     @property
-    def time(self) -> float:
-        """s"""
-        return self.run.time
-
-    @property
-    def end(self) -> float:
-        """s"""
-        return self.run.end
-
-    @property
-    def done(self) -> float:
-        """Steps, or s."""
-        return self.run.done
-
-    @property
-    def total(self) -> float:
-        """Steps, or s."""
-        return self.run.total
+    def reached(self) -> Reached:
+        """Progress of the run."""
+        return self.run.reached
 
     @property
     def finished(self) -> bool:
         """Whether the end is reached."""
         return self.run.finished
-
-    @property
-    def counts(self) -> Counts:
-        """Counts of the work done so far."""
-        return self.run.counts
-
-    @property
-    def layout(self) -> dict:
-        """See `Record`."""
-        return self.run.layout
 
     def state(self) -> State:
         """The present one."""

@@ -16,7 +16,8 @@ from varint.model.known_forces import Use
 from varint.results.record import Record
 from varint.runs.diagnosing import diagnosed
 from varint.runs.problem import Problem, Recording
-from varint.runs.running import Job, Run, answer, carry_out
+from varint.runs.run import Run
+from varint.runs.running import Job, answer, carry_out
 from varint.runs.trajectory import Trajectory
 
 AUTO = "auto"  # a step that the method chooses

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
-from typing import NamedTuple, Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -24,11 +24,11 @@ from varint.files.runs.reader import open_run, read
 from varint.files.runs.space import WantedSpace, check_disk, check_memory, tell_size
 from varint.files.runs.writer import Content, RunWriter
 from varint.mechanism.mechanism import Mechanism
-from varint.model.state import State
 from varint.results.half_turns import HalfTurns
-from varint.results.record import DONE, Counts, HeldNodes, Record, joined
+from varint.results.record import DONE, HeldNodes, Record, joined
 from varint.results.recorded_motion import RecordedMotion
 from varint.runs.problem import Recording
+from varint.runs.run import Block, Failure, Run
 
 BLOCK_SECONDS = 0.25  # between two looks at the file and the progress
 LARGEST_BLOCK = 1 << 25  # bytes of recorded nodes in one block
@@ -36,83 +36,6 @@ MOST_GROWTH, MOST_GROWTH_IN_A_FILE = 64.0, 8.0  # from one block to the next; th
 ROUND_OFF = 1e-12  # of a time
 KindOfTrajectory = TypeVar("KindOfTrajectory", bound=RecordedMotion)
 FOLLOWER: ContextVar[Callable[[Record], object] | None] = ContextVar("FOLLOWER", default=None)
-
-
-class Block(NamedTuple):
-    """Recorded nodes, one row each, by the names of their arrays, and the seconds of stepping that they took.
-
-    ``diagnostics``: rows of the diagnostics of a run that has them.
-    """
-
-    nodes: dict[str, np.ndarray]
-    seconds: float = 0.0
-    diagnostics: dict[str, np.ndarray] | None = None
-
-
-class Failure(NamedTuple):
-    """A step that could not be solved: at ``time``, s, worst at ``body`` and ``joint``, where that is known."""
-
-    message: str
-    time: float
-    body: str | None = None
-    joint: str | None = None
-
-
-class Run(Protocol):
-    """A mechanism on its path through time.
-
-    Same mechanism, same arguments, same machine: the same bits, however the steps are cut into blocks, and whether or
-    not the run was stopped and restored from a checkpoint.
-
-    Attributes
-    ----------
-    time, end : s, of the present state and of the last one
-    done, total : of the steps; seconds, where the integrator chooses its steps
-    finished : bool
-    failure : Failure or None
-        Set by the step that could not be solved; there are no more after it.
-    counts : Counts
-    layout : dict
-        See `Record`.
-    """
-
-    failure: Failure | None
-
-    @property
-    def time(self) -> float: ...
-    @property
-    def end(self) -> float: ...
-    @property
-    def done(self) -> float: ...
-    @property
-    def total(self) -> float: ...
-    @property
-    def finished(self) -> bool: ...
-    @property
-    def counts(self) -> Counts: ...
-    @property
-    def layout(self) -> dict: ...
-
-    def start(self) -> Block:
-        """Place the mechanism at its start, and record it."""
-
-    def advance(self, steps: int) -> Block:
-        """March ``steps`` steps, or up to the end or to the one that fails."""
-
-    def tail(self) -> Block:
-        """The last state, where `finished` or failed, if it is none of the nodes recorded so far.
-
-        No checkpoint counts it: a run that goes on longer does not have it.
-        """
-
-    def state(self) -> State:
-        """The present one."""
-
-    def checkpoint(self) -> dict[str, np.ndarray]:
-        """All that the steps to come depend on, and how many nodes were ``recorded`` before it, (1,)."""
-
-    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
-        """Go back to a `checkpoint` of the same run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +78,7 @@ def _in_memory(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> R
     spent = _march(run, job, lambda block, spent: blocks.append(block), 0.0, pause)
     made_of = job.mechanism, job.settings, run.layout
     diagnostics = [block.diagnostics for block in blocks if block.diagnostics]
-    tables = joined([block.nodes for block in blocks]), job.load, run.counts
+    tables = joined([block.nodes for block in blocks]), job.load, run.reached.counts
     end = run.checkpoint()
     record = Record(*made_of, *tables, *_ended(run), spent, end, job.inputs)
     return replace(record, diagnostics=joined(diagnostics)) if diagnostics else record
@@ -180,7 +103,7 @@ def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Rec
 
             def keep(block: Block, spent: float) -> None:
                 state = run.checkpoint() if run.failure is None else None
-                writer.append(block.nodes, state, run.counts, spent, block.diagnostics)
+                writer.append(block.nodes, state, run.reached.counts, spent, block.diagnostics)
 
             _march(run, job, keep, spent, pause)
             writer.finish(*_ended(run))
@@ -195,7 +118,7 @@ def _to_record(run: Run, job: Job, first: Block, more: int = 0) -> WantedSpace |
         return None
     if times := job.settings["output_times"]:
         return WantedSpace(times, 1, _width(first.nodes) + more, True)
-    steps, finer = int(run.total - run.done), None
+    steps, finer = int(run.reached.total - run.reached.done), None
     if first.diagnostics:
         finer = job.settings["diagnostics_every"], _width(first.diagnostics)
     return WantedSpace(steps, job.recording.every, _width(first.nodes) + more, bool(job.recording.resume), finer)
@@ -251,8 +174,8 @@ def _reopened(run: Run, job: Job, path: Path, first: Block) -> tuple[RunWriter |
         whole = checkpoint.progress.status == 0 and before["duration"] == job.settings["duration"]
         whole = whole and not found.left_open
     _restore(run, checkpoint.state, at_checkpoint, path)
-    reached = max(reached, run.time)
-    if reached > run.end:
+    reached = max(reached, run.reached.time)
+    if reached > run.reached.end:
         past = f"{job.settings['duration']:g} s already, at {reached:g} s"
         raise ArgumentError(f"the run in '{job.recording.output}' is past {past}")
     if whole and run.finished:
@@ -260,7 +183,7 @@ def _reopened(run: Run, job: Job, path: Path, first: Block) -> tuple[RunWriter |
     if wanted := _to_record(run, job, first):
         check_disk(path, wanted)
         tell_size(path, wanted)
-    return RunWriter.reopen(path, resumed_settings(before, job.settings, run.time)), checkpoint.wall_time
+    return RunWriter.reopen(path, resumed_settings(before, job.settings, run.reached.time)), checkpoint.wall_time
 
 
 def _restore(run: Run, saved: Mapping[str, np.ndarray], recorded: float, path: Path) -> None:
@@ -268,7 +191,7 @@ def _restore(run: Run, saved: Mapping[str, np.ndarray], recorded: float, path: P
     try:
         _check_state(saved, run.checkpoint(), path)
         run.restore(saved)
-        if not run.time >= recorded * (1 - ROUND_OFF):
+        if not run.reached.time >= recorded * (1 - ROUND_OFF):
             raise ValueError("its checkpoint does not belong to its nodes")
     except (ValueError, ArithmeticError) as problem:
         if isinstance(problem, VarintError) or hasattr(problem, "__notes__"):  # of a function of the user's
@@ -316,8 +239,8 @@ def _march(
             call(
                 job.recording.progress,
                 "progress, a function that is called as progress(done, total)",
-                run.done,
-                run.total,
+                run.reached.done,
+                run.reached.total,
             )
         pause()
         around = time.perf_counter() - stepped  # what a block costs however many steps it has
@@ -347,7 +270,9 @@ def _tell(run: Run, job: Job, block: Block) -> None:
     follower = FOLLOWER.get()
     if follower is not None and len(block.nodes["t"]):
         nodes = HeldNodes(block.nodes)
-        follower(Record(job.mechanism, job.settings, run.layout, nodes, job.load, run.counts, UNFINISHED, "", 0.0))
+        follower(
+            Record(job.mechanism, job.settings, run.layout, nodes, job.load, run.reached.counts, UNFINISHED, "", 0.0)
+        )
 
 
 @contextmanager

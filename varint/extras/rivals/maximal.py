@@ -32,7 +32,8 @@ from varint.model.known_forces import USES, Use
 from varint.model.state import State
 from varint.runs.method import register
 from varint.runs.problem import Problem, Recording
-from varint.runs.running import Job, Run
+from varint.runs.run import Run
+from varint.runs.running import Job
 
 STABILISATIONS = ("baumgarte", "project")
 

@@ -40,7 +40,8 @@ from varint.results.resolution import find_unresolved
 from varint.runs.method import Method, register, solve
 from varint.runs.parts import Arguments, parts_of, with_arguments
 from varint.runs.problem import Problem, Recording
-from varint.runs.running import Job, Run
+from varint.runs.run import Run
+from varint.runs.running import Job
 from varint.runs.trajectory import Trajectory
 
 LEAST_RTOL = 2.5e-14

@@ -24,14 +24,14 @@ from varint.model.state import State
 from varint.results.inputs.courses import cannot_follow, what_clashes
 from varint.results.record import Counts
 from varint.runs.problem import MOST_STEPS
-from varint.runs.running import Block, Failure
+from varint.runs.run import Block, Failure, Reached, SteeredRun, join_blocks
 
 LARGEST_OPENING = 1e-3  # of a loop, in sizes of a part, before it is asked whether drives open it
 LARGEST_MISS = 0.1  # of a body or point from where a force moves it, in sizes of a part
 
 
-class ReducedRun:
-    """See `varint.runs.running.Run`.
+class ReducedRun(SteeredRun):
+    """See `varint.runs.run.SteeredRun`.
 
     Parameters
     ----------
@@ -48,6 +48,8 @@ class ReducedRun:
         s: what is recorded between the start and the end in place of the nodes.
     """
 
+    node = 0
+
     def __init__(
         self,
         equations: Equations,
@@ -58,12 +60,14 @@ class ReducedRun:
         times: np.ndarray | None = None,
     ) -> None:
         self.equations, self.integrator, self.dt, self.steps, self.every = equations, integrator, dt, steps, every
+        assert equations.inputs is not None
+        self.mechanism, self.constant = equations.mechanism, equations.inputs.commands.constant
+        self._used = self.constant.copy()  # in the last step
         self.end = integrator.task.end
         self.times = None if times is None else times[(times > 0) & (times < self.end)]
         self.contacts = integrator.events.contacts if integrator.events else integrator.touching
         self.layout = layout_of(equations, self.contacts)
-        self.failure: Failure | None = None
-        self.node = self.recorded = self.passed = 0  # the last: of the times
+        self.recorded = self.passed = 0  # nodes, and those of the times
         self.quat: np.ndarray | None = None  # of the last recorded node
         self.inverse = InverseDynamics(equations) if equations.drives and self.contacts is None else None
         self._tree: Tree | None = None
@@ -72,30 +76,16 @@ class ReducedRun:
         self._kept: dict[str, np.ndarray] | None = None  # checkpoint before the first step that depends on the end
 
     @property
-    def time(self) -> float:
-        """s"""
-        return self.integrator.t
-
-    @property
-    def done(self) -> float:
-        """Nodes passed, or s."""
-        return self.integrator.t if self.dt is None else self.node
-
-    @property
-    def total(self) -> float:
-        """Nodes in all, or s."""
-        return self.end if self.dt is None else self.steps
+    def reached(self) -> Reached:
+        """Progress of the run: in nodes, or in s where the integrator chooses them."""
+        i = self.integrator
+        done, total = (i.t, self.end) if self.dt is None else (self.node, self.steps)
+        return Reached(i.t, self.end, done, total, Counts(i.steps, i.newton_iterations, 0, i.evaluations))
 
     @property
     def finished(self) -> bool:
         """Whether the end is reached."""
         return self.integrator.t >= self.end
-
-    @property
-    def counts(self) -> Counts:
-        """Counts of the work done so far."""
-        i = self.integrator
-        return Counts(i.steps, i.newton_iterations, 0, i.evaluations)
 
     def start(self) -> Block:
         """Record the start."""
@@ -160,11 +150,15 @@ class ReducedRun:
         self.recorded, self.quat = before
         return Block(nodes)
 
-    def go_on(self, changed: bool) -> Block:
-        """March to the next node; with error control the steps end there, and those after it start anew.
+    def steer(self, steps: int) -> Block:
+        """See `SteeredRun`; with error control the steps end at each node, and those after it start anew."""
+        blocks = [self.advance(0)]
+        while self.failure is None and len(blocks) <= steps:
+            blocks.append(self._to_next_node())
+        return join_blocks(blocks)
 
-        ``changed``: whether inputs have, at the present node.
-        """
+    def _to_next_node(self) -> Block:
+        changed, self._used = not np.array_equal(self.constant, self._used), self.constant.copy()
         if isinstance(self.integrator, FixedSteps):
             if changed:
                 self.integrator.take_inputs()
@@ -188,7 +182,7 @@ class ReducedRun:
         return with_vertices(self.equations.mechanism, self.equations.state(), self.vertex_motion())
 
     def vertex_motion(self) -> np.ndarray:
-        """(2, n, 3) m, m/s, world, of all vertices of deformable bodies at present, one after another."""
+        """See `SteeredRun`."""
         self._place_closed(self.integrator.t, self.integrator.y)
         motion = self.integrator.vertices()
         return np.array([motion.get(name, np.zeros((0, 3))) for name in OF_VERTICES])
@@ -215,8 +209,8 @@ class ReducedRun:
         self._check_drives(saved["driven"])
         self.quat = saved["quat"].copy()
         self.node, self.recorded = int(saved["node"][0]), int(saved["recorded"][0])
-        self.passed = self.recorded - 1
-        self._kept = None
+        self.passed, self._used = self.recorded - 1, self.constant.copy()
+        self._kept = self.failure = self.integrator.failure = None
 
     def _present(self) -> dict[str, np.ndarray]:
         assert self.quat is not None  # since the start

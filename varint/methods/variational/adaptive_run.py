@@ -4,13 +4,12 @@ import numpy as np
 
 from varint.base.errors import ArgumentError
 from varint.mechanism.mechanism import Mechanism
-from varint.methods.variational.march import March, join_blocks
-from varint.methods.variational.march import NodeBlock as MarchBlock
+from varint.methods.variational.march import March
 from varint.methods.variational.maximal_run import MaximalRun
-from varint.methods.variational.outputs import AtTimes, joined
+from varint.methods.variational.outputs import AtTimes
 from varint.model.state import State
 from varint.results.inputs.at_nodes import Commands, Loads
-from varint.runs.running import Block
+from varint.runs.run import Block, Reached
 from varint.step.step import SAME_TIME
 
 TURN, TURN_OF_SECOND_ORDER = 0.1, 0.05  # rad, of the fastest body in a step where nothing else is asked for
@@ -30,14 +29,9 @@ class AdaptiveRun(MaximalRun):
         self.stepwise = self.stepwise or commands.varies
 
     @property
-    def done(self) -> float:
-        """Time, s."""
-        return self.time
-
-    @property
-    def total(self) -> float:
-        """End, s."""
-        return self.march.end
+    def reached(self) -> Reached:
+        """Progress of the run, in s."""
+        return super().reached._replace(done=self.time, total=self.march.end)
 
     @property
     def finished(self) -> bool:
@@ -56,18 +50,6 @@ class AdaptiveRun(MaximalRun):
             return super().tail()
         return self.instant(left, self.march.end)
 
-    def _controlled(self, steps: int) -> MarchBlock:
-        """March ``steps`` steps, each with the inputs from its start to its end."""
-        march, blocks = self.march, [self.march.advance(0)]
-        for _ in range(steps):
-            if march.passes(min(march.end, march.stop)):
-                break
-            self._give(1)
-            blocks.append(self._commanded())
-            if march.failure:
-                break
-        return join_blocks(blocks)
-
     def _give(self, steps: int, share: float | None = None) -> None:
         """Loads, and the commands at the present node and at the end of the next step, or of the run."""
         march = self.march
@@ -85,25 +67,13 @@ class AdaptiveAtTimes(AtTimes, AdaptiveRun):
 
     def at(self, times: np.ndarray) -> "AdaptiveAtTimes":
         """Record at ``times``, s, which rise and lie within the run."""
-        self.times = times[(times > 0) & (times < self.total)]  # start and end are recorded anyway
+        self.times = times[(times > 0) & (times < self.march.end)]  # start and end are recorded anyway
         return self
 
     @property
     def finished(self) -> bool:
         """Whether all steps are done, and all times recorded."""
         return self.march.is_over and self.taken == len(self.times)
-
-    def advance(self, steps: int) -> Block:
-        """March ``steps`` steps, or up to the last or to the one that fails."""
-        march, blocks = self.march, []
-        last = march.node + steps
-        while self.failure is None and not self.finished and march.node < last:
-            while self.failure is None and self.taken < len(self.times) and march.passes(self.times[self.taken]):
-                blocks.append(self._passed())
-            march.stop = self.times[self.taken] if self.taken < len(self.times) else np.inf
-            if self.failure is None:
-                blocks.append(super().advance(last - march.node))
-        return joined(blocks)
 
     def tail(self) -> Block:
         """The state at the end; of a run that failed the last node, where it is later than all that is recorded."""
@@ -112,6 +82,13 @@ class AdaptiveAtTimes(AtTimes, AdaptiveRun):
     def _share(self) -> float:
         left = (self.times[self.taken] - self.time) / self.march.dt
         return left if left > SAME_TIME else 0.0
+
+    def _is_between(self) -> bool:
+        return self.taken < len(self.times) and self.march.passes(self.times[self.taken])
+
+    def _reach(self, last: int) -> int:
+        self.march.stop = self.times[self.taken] if self.taken < len(self.times) else np.inf
+        return last
 
 
 def default_turn(order: int) -> float:

@@ -37,7 +37,6 @@ from varint.step.meshes.coupling import (
     vertices_after,
 )
 from varint.step.meshes.steps import begin_stage, evaluate_stage, finish_stage, project_with, respond
-from varint.step.step import worst_residual
 
 ITERATIONS = 40
 HALVINGS = 8  # of an increment that does not lower the residual
@@ -70,6 +69,7 @@ class DeformableMarch(March):
     """
 
     halves = False
+    goes_back = True
 
     def __init__(
         self, mechanism: Mechanism, compiled: Compiled, scheme: Scheme, dt: float, tol: float, every: int, kept: int = 0
@@ -145,17 +145,12 @@ class DeformableMarch(March):
             array[:] = saved[name]
 
     def _run(self, steps: int) -> tuple[bool, NodeBlock]:
-        last = self.node + steps
-        nodes = np.arange(self.node // self.every + 1, last // self.every + 1) * self.every
+        nodes = self.to_record(steps)
         arrays, records, counts = self.outputs(len(nodes)), 0, 7
         for _ in range(steps):
-            before = self.checkpoint()
             solved, iterations = self._step()
             arrays[counts][0] += iterations
             if not solved:
-                failed = worst_residual(self.compiled.plan, self.ws)
-                self.restore(before)
-                self.failure = (self.node, *failed)
                 return False, self.block(nodes[:records], arrays, records)
             self.node += 1
             self.ws.pace.time[0] = self.dt * self.node

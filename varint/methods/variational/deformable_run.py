@@ -1,8 +1,5 @@
 """A run in maximal coordinates with deformable bodies."""
 
-import dataclasses
-from typing import Any
-
 import numpy as np
 
 from varint.base.errors import ArgumentError
@@ -15,7 +12,7 @@ from varint.methods.variational.schemes import Scheme
 from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.known_forces import is_impulsive
 from varint.runs.problem import Recording
-from varint.runs.running import Block
+from varint.runs.run import Block
 
 
 class DeformableRun(MaximalRun):
@@ -38,16 +35,6 @@ class DeformableRun(MaximalRun):
     def _call(self, block: NodeBlock | None = None) -> None:
         """See `MaximalRun`; a block does not know the names of meshes."""
         super()._call(None)
-
-    def _controlled(self, steps: int) -> NodeBlock:
-        """March ``steps`` steps; the functions that command forces are called at each node, for the step to come."""
-        blocks = []
-        for _ in range(max(steps, 1)):
-            self._give(1)
-            blocks.append(self._commanded() if steps else self.march.advance(0))
-            if self.march.failure is not None:
-                break
-        return _joined(blocks)
 
 
 def check_deformable(mechanism: Mechanism, scheme: Scheme, recording: Recording, redo: bool) -> None:
@@ -72,12 +59,3 @@ def check_deformable(mechanism: Mechanism, scheme: Scheme, recording: Recording,
             )
         if "path" in traits:
             raise ArgumentError(f"{name} know no mass that moves along a path: give {force.label} none")
-
-
-def _joined(blocks: list[NodeBlock]) -> NodeBlock:
-    """One block of several, one after the other."""
-    joined: dict[str, Any] = {}
-    for name, value in vars(blocks[0]).items():
-        values = [getattr(block, name) for block in blocks]
-        joined[name] = np.concatenate(values) if isinstance(value, np.ndarray) else sum(values)
-    return dataclasses.replace(blocks[0], **joined)

@@ -21,10 +21,10 @@ from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
 from varint.results.derived import energies
 from varint.results.inputs.at_nodes import Commands
-from varint.results.record import Counts
 from varint.runs.method import register
 from varint.runs.problem import Problem, Recording
-from varint.runs.running import Block, Failure, Job, Run
+from varint.runs.run import Block, Failure, Run
+from varint.runs.running import Job
 from varint.runs.trajectory import Trajectory
 from varint.step.collocation.records import HingeTree, NodeWorkspace
 from varint.step.collocation.steps import march_nodes
@@ -184,7 +184,7 @@ def _hinges_of_sums(plan: Plan) -> np.ndarray:
 
 
 class LobattoRun(SteppedRun):
-    """See `varint.runs.running.Run`: a run of `Lobatto` with ``s`` nodes in a step."""
+    """See `varint.runs.run.Run`: a run of `Lobatto` with ``s`` nodes in a step."""
 
     def __init__(self, mechanism: Mechanism, s: int, grid: Grid, every: int, state: State) -> None:
         super().__init__(mechanism, None, grid, every, state)
@@ -203,12 +203,6 @@ class LobattoRun(SteppedRun):
         self.commands = Commands(mechanism, compiled, self.total, self.dt)
         if sizes["ne"]:
             evaluate_efforts.prepare()
-        self.iterations = 0
-
-    @property
-    def counts(self) -> Counts:
-        """Steps and Newton iterations so far."""
-        return Counts(self.done, self.iterations)
 
     def start(self) -> Block:
         """Record the start."""

@@ -1,7 +1,7 @@
 """The march of a mechanism over its nodes, in blocks, with everything needed to stop and go on."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import finalize
 
 import numpy as np
@@ -69,11 +69,13 @@ class NodeBlock:
         return State(*(array[-1].copy() for array in arrays))
 
 
-def join_blocks(blocks: Sequence[NodeBlock]) -> NodeBlock:
+def join_node_blocks(blocks: Sequence[NodeBlock]) -> NodeBlock:
     """One block of several, one after the other."""
-    joined: dict = {name: np.concatenate([getattr(block, name) for block in blocks]) for name in RECORDED}
-    joined |= {name: sum(getattr(block, name) for block in blocks) for name in ("newton_iterations", "substeps")}
-    return NodeBlock(**joined)
+    joined: dict = {}
+    for name, value in vars(blocks[0]).items():
+        values = [getattr(block, name) for block in blocks]
+        joined[name] = np.concatenate(values) if isinstance(value, np.ndarray) else sum(values)
+    return replace(blocks[0], **joined)
 
 
 class March:
@@ -100,6 +102,7 @@ class March:
     """
 
     halves = True  # whether steps that cannot be solved are divided
+    goes_back = False  # whether a step that fails is undone even where each node is recorded
 
     def __init__(
         self,
@@ -294,7 +297,7 @@ class March:
 
     def advance(self, steps: int) -> NodeBlock:
         """March ``steps`` steps, or up to the one that fails: then ``failure`` is (node, body, joint)."""
-        first, before = self.node, self.checkpoint() if self.every > 1 else {}
+        first, before = self.node, self.checkpoint() if self.every > 1 or self.goes_back else {}
         converged, block = self._run(steps)
         if not converged:
             self.failure = (self.node, *worst_residual(self.compiled.plan, self.ws))
@@ -305,15 +308,18 @@ class March:
 
     def _run(self, steps: int) -> tuple[bool, NodeBlock]:
         """Whether all of them were solved, and the recorded nodes."""
-        last = self.node + steps
-        nodes = np.arange(self.node // self.every + 1, last // self.every + 1) * self.every
-        arrays, end = self.outputs(len(nodes)), min(self.end, self.stop)
+        nodes, end = self.to_record(steps), min(self.end, self.stop)
+        arrays = self.outputs(len(nodes))
         status, self.pose, done, records = run(
             self.compiled.plan, self.ws, self.acting(), self.pose, NodeGrid(self.node, steps, self.every, self.dt, end),
             self.scheme.stages, self.tol, self.scheme.staggered, arrays,
         )  # fmt: skip
         self.node += done
         return status == CONVERGED, self.block(nodes[:records], arrays, records)
+
+    def to_record(self, steps: int) -> np.ndarray:
+        """(T,) Numbers of the nodes that are recorded in the next ``steps``."""
+        return np.arange(self.node // self.every + 1, (self.node + steps) // self.every + 1) * self.every
 
     def present(self) -> NodeBlock:
         """The present node; nothing that the steps to come depend on is changed."""
@@ -342,6 +348,11 @@ class March:
     def is_over(self) -> bool:
         """Whether the next of the steps that follow the motion would pass the end."""
         return self.adaptive and self.passes(self.end)
+
+    @property
+    def halts(self) -> bool:
+        """Whether the next of the steps that follow the motion would pass the end, or ``stop``."""
+        return self.adaptive and self.passes(min(self.end, self.stop))
 
     def aside(self, share: float, look: Callable[[int], None] | None = None) -> NodeBlock | None:
         """The instant a ``share`` of a step after the present node; the march itself stays where it is.

@@ -9,7 +9,7 @@ import numpy as np
 from varint.base.errors import StateError
 from varint.kinematics.misfits import quick_misfits
 from varint.mechanism.mechanism import Mechanism
-from varint.methods.variational.march import RECORDED, March
+from varint.methods.variational.march import RECORDED, March, join_node_blocks
 from varint.methods.variational.march import NodeBlock as MarchBlock
 from varint.methods.variational.stepwise import Stepwise
 from varint.model.forces.along import AlongCoordinate
@@ -21,7 +21,7 @@ from varint.model.state import State
 from varint.results.inputs.at_nodes import Commands, Loads, called, is_controlled
 from varint.results.inputs.courses import cannot_start, starts_elsewhere, what_clashes
 from varint.results.record import Counts
-from varint.runs.running import Block, Failure
+from varint.runs.run import Block, Failure, Reached, SteeredRun
 from varint.step.march.records import NODE
 from varint.step.march.steps import FAILED
 from varint.step.restart import DEEPEST_SUBSTEP
@@ -30,8 +30,8 @@ LARGEST_GAP = 1e-8  # of a driven coordinate in a state to start from, in sizes 
 LARGEST_PARTING = 1e-3  # of the fastest motion: how far the speed at the start may miss what is prescribed
 
 
-class MaximalRun:
-    """See `varint.runs.running.Run`.
+class MaximalRun(SteeredRun):
+    """See `varint.runs.run.SteeredRun`.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class MaximalRun:
     def __init__(
         self, mechanism: Mechanism, march: March, state: State, steps: int, loads: Loads, commands: Commands
     ) -> None:
-        self.loads, self.commands = loads, commands
+        self.loads, self.commands, self.constant = loads, commands, commands.constant
         self.mechanism, self.march, self.steps, self.start_state = mechanism, march, steps, state
         of_elements = enumerate(march.compiled.force)
         self.controllers = [(e, int(k)) for e, k in of_elements if is_controlled(mechanism.forces[k])]
@@ -64,35 +64,24 @@ class MaximalRun:
         self.slopes = np.zeros(len(self.controllers))  # of the inputs over the step to come, a second
         self.stepwise = bool(self.controllers)  # whether what acts is found before each step
         self.end = steps * march.dt
-        self.layout: dict = {}
-        self.failure: Failure | None = None
         self.iterations = np.zeros(2, dtype=np.int64)  # Newton's, and sub-steps
         self._stepwise: Stepwise | None = None  # since the first step with functions of the state
 
     @property
-    def done(self) -> float:
-        """Steps."""
-        return self.march.node
-
-    @property
-    def total(self) -> float:
-        """Steps."""
-        return self.steps
-
-    @property
     def time(self) -> float:
-        """s"""
+        """s, of the present node."""
         return self.march.time
 
     @property
-    def finished(self) -> bool:
-        """Whether all steps are done."""
-        return self.done >= self.total
+    def node(self) -> int:
+        """Number of the present node."""
+        return self.march.node
 
     @property
-    def counts(self) -> Counts:
-        """Counts of the work done so far."""
-        return Counts(self.march.node, *self.iterations.tolist())
+    def reached(self) -> Reached:
+        """Progress of the run, in steps."""
+        counts = Counts(self.march.node, *self.iterations.tolist())
+        return Reached(self.time, self.end, self.march.node, self.steps, counts)
 
     def start(self) -> Block:
         """Record the start; raises StateError where a prescribed motion starts elsewhere."""
@@ -111,9 +100,19 @@ class MaximalRun:
         self._give(steps)
         return self._marched(steps)
 
+    def unresolved(self, nodes: Mapping[str, np.ndarray]) -> int:
+        """See `SteeredRun`."""
+        body, slot = int(nodes["unresolved_body"].max(initial=-1)), int(self.march.ws.balance.unresolved[0])
+        return int(self.march.compiled.order[slot]) if body < 0 <= slot else body
+
     def _marched(self, steps: int) -> Block:
         began = time.perf_counter()
-        block = self._controlled(steps) if self.stepwise else self.march.advance(steps)
+        if not self.stepwise:
+            block = self.march.advance(steps)
+        elif self.in_python or self.march.adaptive:
+            block = self._one_by_one(steps)
+        else:
+            block = self._controlled(steps)
         seconds = time.perf_counter() - began
         self.iterations += (block.newton_iterations, block.substeps)
         if self.march.failure is not None:
@@ -135,7 +134,7 @@ class MaximalRun:
         return self.march.state()
 
     def vertex_motion(self) -> np.ndarray:
-        """(2, n, 3) m, m/s, world, of all vertices of deformable bodies at the present node, one after another."""
+        """See `SteeredRun`."""
         return np.zeros((2, 0, 3))
 
     def checkpoint(self) -> dict[str, np.ndarray]:
@@ -148,6 +147,7 @@ class MaximalRun:
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Go back to a `checkpoint`."""
         self.march.restore(saved)
+        self.failure = self.march.failure = None
         self.iterations[:] = saved["iterations"]
         self._stepwise = None
         self._give(0)
@@ -210,7 +210,7 @@ class MaximalRun:
             elements = [e for e, _ in self.controllers]
             self._stepwise = Stepwise(march, elements, self.extrapolated.tolist(), march.every > 1)
         stepwise, inputs, time = self._stepwise, self._stepwise.input, march.ws.pace.time
-        nodes = np.arange(first // march.every + 1, (first + steps) // march.every + 1) * march.every
+        nodes = march.to_record(steps)
         rows = march.outputs(len(nodes))
         stepwise.within(rows)
         word, inputs[:], before, t = stepwise.word, march.inputs, march.inputs, march.time
@@ -232,6 +232,16 @@ class MaximalRun:
         march.commands[march.node - first, elements] = march.inputs
         block.command[:, numbers] = march.commands[block.node - first][:, elements]
         return block
+
+    def _one_by_one(self, steps: int) -> MarchBlock:
+        """March ``steps`` steps, each with the inputs from its start to its end."""
+        march, blocks = self.march, [self.march.nothing()]
+        for _ in range(steps):
+            if march.failure is not None or march.halts:
+                break
+            self._give(1)
+            blocks.append(self._commanded())
+        return join_node_blocks(blocks)
 
     def _commanded(self) -> MarchBlock:
         """March one step; the functions that command forces are called at its end, for the step to come."""

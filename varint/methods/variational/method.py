@@ -47,7 +47,8 @@ from varint.results.resolution import find_unresolved
 from varint.runs.method import AUTO, Method, method_class, register
 from varint.runs.parts import Arguments, parts_of, with_arguments
 from varint.runs.problem import MOST_STEPS, Problem, Recording
-from varint.runs.running import Job, Run
+from varint.runs.run import Run
+from varint.runs.running import Job
 from varint.runs.trajectory import Trajectory
 
 ON_UNRESOLVED = ("warn", "raise", "substep", "ignore")

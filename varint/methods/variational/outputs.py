@@ -1,19 +1,13 @@
 """Runs in maximal coordinates that are recorded at given times, between their nodes or at them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from varint.methods.variational.maximal_run import MaximalRun
-from varint.runs.running import Block
+from varint.runs.run import Block, join_blocks
 
 AT_NODE = 1e-9  # of a step: times as near to a node are those of the node
-
-
-def joined(blocks: Sequence[Block]) -> Block:
-    """One block of several, one after the other."""
-    nodes = {name: np.concatenate([block.nodes[name] for block in blocks]) for name in blocks[0].nodes}
-    return Block(nodes, sum(block.seconds for block in blocks))
 
 
 class AtTimes(MaximalRun):
@@ -26,6 +20,17 @@ class AtTimes(MaximalRun):
 
     times = np.zeros(0)
     taken = 0  # of the times
+
+    def advance(self, steps: int) -> Block:
+        """March ``steps`` steps, or up to the end or to the one that fails."""
+        march, blocks = self.march, list[Block]()
+        last = march.node + steps
+        while self.failure is None and not self.finished and march.node < last:
+            while self.failure is None and self._is_between():
+                blocks.append(self._passed())
+            if self.failure is None:
+                blocks.append(super().advance(self._reach(last) - march.node))
+        return join_blocks(blocks)
 
     def tail(self) -> Block:
         """The last state, where it is later than all that is recorded."""
@@ -52,6 +57,14 @@ class AtTimes(MaximalRun):
         """Share of dt from the present node to the next of the times."""
         raise NotImplementedError
 
+    def _is_between(self) -> bool:
+        """Whether there is a next of the times, and it lies in the step from the present node."""
+        raise NotImplementedError
+
+    def _reach(self, last: int) -> int:
+        """Node up to which steps are taken before the next of the times is recorded, at most ``last``."""
+        raise NotImplementedError
+
 
 class RunAtTimes(AtTimes):
     """A run in steps of dt that is recorded at times."""
@@ -61,23 +74,17 @@ class RunAtTimes(AtTimes):
         places = times / self.march.dt
         near = np.round(places)
         places = np.where(np.abs(places - near) < AT_NODE, near, places)
-        self.times = times[(places > 0) & (places < self.total)]  # start and end are recorded anyway
-        places = places[(places > 0) & (places < self.total)]
+        self.times = times[(places > 0) & (places < self.steps)]  # start and end are recorded anyway
+        places = places[(places > 0) & (places < self.steps)]
         self.nodes = np.floor(places).astype(np.int64)
         self.shares = places - self.nodes
         return self
 
-    def advance(self, steps: int) -> Block:
-        """March ``steps`` steps, or up to the end or to the one that fails."""
-        end = min(self.march.node + steps, self.steps)
-        blocks: list[Block] = []
-        while self.done < end and self.failure is None:
-            while self.failure is None and self.taken < len(self.times) and self.nodes[self.taken] == self.done:
-                blocks.append(self._passed())
-            if self.failure is None:
-                following = int(self.nodes[self.taken]) if self.taken < len(self.times) else end
-                blocks.append(super().advance(min(end, following) - self.march.node))
-        return joined(blocks)
-
     def _share(self) -> float:
         return float(self.shares[self.taken])
+
+    def _is_between(self) -> bool:
+        return self.taken < len(self.times) and bool(self.nodes[self.taken] == self.march.node)
+
+    def _reach(self, last: int) -> int:
+        return min(last, int(self.nodes[self.taken])) if self.taken < len(self.times) else last
