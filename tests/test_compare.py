@@ -74,6 +74,7 @@ def test_reference_is_converged_and_its_error_bounds_what_is_fitted(tree, loop):
     assert "< below the error of the reference" in str(rough)
 
 
+@pytest.mark.slow
 def test_loops_stay_closed_in_maximal_coordinates_and_drift_in_reduced_ones(tree, loop):
     assert tree.unstabilised is None
     assert loop.unstabilised.name == "REDMAX dop853 b=0"

@@ -229,6 +229,7 @@ def test_recorded_nodes_of_loops_are_closed():
     assert np.abs(run.position - fine.position).max() < 1e-3
 
 
+@pytest.mark.slow
 def test_closing_the_nodes_leaves_each_step_as_it_is(tmp_path):
     """The solution at the end does not depend on what is recorded before it, nor on the run being cut in two."""
     four_bar = vi.mechanisms.four_bar()

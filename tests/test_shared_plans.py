@@ -91,6 +91,7 @@ def test_plans_are_shared_only_where_they_fit():
     assert same_description(soft, soft)
 
 
+@pytest.mark.slow
 def test_a_spare_workspace_is_as_fresh_as_a_new_one():
     mechanism = vi.mechanisms.double_pendulum(angle=0.3)
     plan = mechanism.compiled.plan
