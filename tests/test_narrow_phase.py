@@ -308,6 +308,7 @@ def compare_with_mujoco(seed, many):
             assert found.least >= min(contact.dist for contact in data.contact) - 1e-9
 
 
+@pytest.mark.slow
 def test_distances_are_those_of_mujoco():
     compare_with_mujoco(5, 30)
 

@@ -154,7 +154,6 @@ def test_three_masses_are_exact_on_two_points():
     assert vi.energy(tied(), joined).total == pytest.approx(alone.energy(*alone.coordinates(state)), abs=1e-12)
 
 
-@pytest.mark.slow
 def test_mass_matrix_of_the_start():
     given = {"length": 0.5, "start": (0.9, -1.4)}
     M = [[0.459158452, 0.104579226], [0.104579226, 0.083333333]]
@@ -188,7 +187,6 @@ def test_ends_included_overestimate_the_inertia():
     assert lumped - bare == pytest.approx(0.03 * 39 / 38, rel=1e-12)
 
 
-@pytest.mark.slow
 def test_lumped_as_a_truth_value_is_twenty_particles():
     path = [vi.At(*point) for point in TWO]
     given = {"max_force": 0.0, "optimal_length": 0.5, "slack_length": 0.5, "mass": 1.0, "activation_times": None}

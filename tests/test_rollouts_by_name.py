@@ -1,6 +1,7 @@
 """Rollouts of a mechanism with a closed loop, by its numbers by name, in JAX and PyTorch."""
 
 import numpy as np
+import pytest
 from fed_back_four_bar import NAMED, fed_back
 from test_bridges import DT, DURATION
 
