@@ -352,8 +352,11 @@ def test_tables_that_cannot_be_written(tmp_path):
     assert (tmp_path / "kept.csv").read_text() == "before"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["torque", "nothing of the kind", "rate"])
 def test_tables_of_what_there_is_not_tell_what_there_is(word, tmp_path):
+    for package in ("pandas", "xarray"):
+        pytest.importorskip(package, reason="needs varint[tables]")
     whole = run(duration=0.1, dt=0.01)
     for table in (lambda name: whole.to_csv(tmp_path / "x.csv", name), whole.to_dataframe, whole.to_xarray):
         with pytest.raises(
@@ -365,7 +368,7 @@ def test_tables_of_what_there_is_not_tell_what_there_is(word, tmp_path):
 
 @pytest.mark.slow
 def test_a_table_of_pandas():
-    pytest.importorskip("pandas")
+    pytest.importorskip("pandas", reason="needs varint[tables]")
     whole = run(duration=0.1, dt=0.01)
     table = whole.to_dataframe("coordinates", "reactions")
     assert table.index.name == "t (s)"
@@ -376,7 +379,7 @@ def test_a_table_of_pandas():
 
 @pytest.mark.slow
 def test_a_dataset_of_xarray():
-    pytest.importorskip("xarray")
+    pytest.importorskip("xarray", reason="needs varint[tables]")
     whole = run("governor", duration=0.1, dt=0.01)
     data = whole.to_xarray(*GROUPS)
     assert np.array_equal(data["position"].sel(axis="z").transpose("time", "bodies"), whole.position[..., 2])
