@@ -21,14 +21,21 @@ from varint.base.numba.compiler import SUBJECTS
 from varint.cli.warming import KINDS
 from varint.step.step import run
 
-FEW = 6  # cases of each test that are among the fast ones; the others are slow
+FEW = 4  # cases of each test that are among the fast ones; the others are slow
 USUAL = ("double_pendulum", "four_bar", "Revolute", "Spherical", "Spring", "Gear", "2", "bdf2")  # cases that go first
 RARE = {*TOUCHING, *ROLLING, *FLEXIBLE, *MUSCLES, *RESTRICTED}  # that go last: they compile what no others need
 COMPILED_FIRST = [  # kinds of runs, and names that are announced: a row shares most, and has its short ones at the end
-    ["poses", "steps", "gradients", "hard stops and drives", "small motions", "joints as products"]
-    + ["steps of collocation", "steps from python"],
-    ["contacts", "explicit steps in reduced coordinates", "contacts of shapes", "implicit steps in reduced coordinates"]
-    + ["gradients in reduced coordinates", "steps at velocity level", "contacts in steps", "friction and contacts"],
+    [
+        "poses",
+        "steps",
+        "gradients",
+        "hard stops and drives",
+        "small motions",
+        "joints as products",
+        "steps from python",
+    ],
+    ["contacts", "explicit steps in reduced coordinates", "implicit steps in reduced coordinates"]
+    + ["gradients in reduced coordinates", "contacts in steps", "friction and contacts"],
 ]
 
 sys.dont_write_bytecode = False  # the assertions of all tests are rewritten in 15 s, which .pyc files save

@@ -84,6 +84,7 @@ def test_loops_stay_closed_in_maximal_coordinates_and_drift_in_reduced_ones(tree
     assert np.array_equal(loop.unstabilised.drift[0], long.drift)
 
 
+@pytest.mark.slow
 def test_wall_times_and_evaluations_are_counted(tree):
     for series in tree.series:
         assert (series.wall_time > 0).all()
@@ -149,6 +150,7 @@ def test_run_that_stopped_is_told(tree):
     stopped.plot()
 
 
+@pytest.mark.slow
 def test_page_states_what_was_run(loop):
     page = str(loop)
     for words in ("four-bar", "0.2 s", "order 2", "rtol = 1e-12", "b = 5 1/s", "numpy", "varint"):

@@ -255,6 +255,7 @@ def test_reduced_coordinates(name):
         assert found[name] == pytest.approx(differences(along, 1e-2 * float(number.size)), rel=1e-7)
 
 
+@pytest.mark.slow
 def test_exponents_and_adaptive_steps():
     mechanism = replace(pendulum(1e-3, 1e-2), start={"rates": {"pin 1": 2.0}})
     spectrum = vi.lyapunov_spectrum(mechanism, 0.16, 0.01)

@@ -53,6 +53,7 @@ def test_nothing_is_done_anew_where_all_fits(whole, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_a_run_of_another_mechanism(whole, capsys):
     before, folder = whole
     vi.simulate(vi.mechanisms.four_bar(), 0.1, 0.01, output=run_of(folder, 1), overwrite=True)
@@ -66,6 +67,7 @@ def test_a_run_of_another_mechanism(whole, capsys):
     assert gone_on(folder).remarks == {}
 
 
+@pytest.mark.slow
 def test_runs_that_were_swapped(whole):
     before, folder = whole
     one, other = run_of(folder, 0), run_of(folder, 2)
@@ -93,6 +95,7 @@ def test_a_run_that_was_made_longer_or_damaged_or_lost(whole):
     assert figures(again) == figures(before)
 
 
+@pytest.mark.slow
 def test_a_value_that_was_changed_in_the_table(whole):
     before, folder = whole
     with open(folder / "results.csv", newline="") as file:

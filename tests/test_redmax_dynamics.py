@@ -214,6 +214,7 @@ def test_gaps_close_at_the_rate_of_baumgarte():
     assert run.drift / run.drift[0] == pytest.approx((1 + 5 * run.t) * np.exp(-5 * run.t), rel=0.2)
 
 
+@pytest.mark.slow
 def test_recorded_nodes_of_loops_are_closed():
     """Positions and rates, whatever the tolerance and the nodes; starts and unstabilised runs are left as they are."""
     four_bar = vi.mechanisms.four_bar()

@@ -338,6 +338,7 @@ def test_a_run_goes_on_from_what_was_saved_to_the_same_bits():
     assert np.array_equal(stepper.state.velocity, whole.velocity)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("simulate", [vi.simulate, vi.redmax.simulate])
 def test_files_of_runs(simulate, tmp_path):
     mechanism, state = leaning_disc()

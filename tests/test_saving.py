@@ -97,6 +97,7 @@ def contents(folder):
 # ------------------------------------------------------------------------------------------- whole or not at all
 
 
+@pytest.mark.slow
 @EACH
 def test_a_full_disk_leaves_the_old_file(name, save, tmp_path):
     path = old_file(tmp_path / name)
@@ -129,6 +130,7 @@ def test_a_replacement_that_fails_leaves_the_old_file(name, save, tmp_path, monk
     assert contents(tmp_path) == {name: OLD}
 
 
+@pytest.mark.slow
 @EACH
 def test_links_and_modes_are_kept(name, save, tmp_path):
     store = tmp_path / "store"

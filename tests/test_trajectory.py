@@ -247,6 +247,7 @@ def test_a_body_as_seen_from_another():
 RATES = ["four_bar", "stewart_platform", "free_body", "roller_coaster", "snake", "cart_pole", "spatial_slider_crank"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RATES)
 def test_rates_are_those_of_the_coordinates(name):
     whole = run(name, duration=0.2, dt=0.0005, order=4)
