@@ -135,6 +135,7 @@ def test_turn_of_small_and_large_angles():
 # what it says and writes
 
 
+@pytest.mark.slow
 def test_run_that_stopped_is_told(tree):
     whole = tree.vi.runs[0]
     nodes = HeldNodes({name: array[:6] for name, array in whole.nodes.items()})
