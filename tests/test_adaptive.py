@@ -44,6 +44,7 @@ def test_fifty_links_keep_their_energy_at_second_order():
     assert energy_error(run) < 2e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "dt", "order"),
     [(8, 0.005, 2), (18, 0.01, 2), (18, 0.01, 4), (43, 0.01, 2), (126, 0.005, 4), (126, 0.005, 6), (139, 0.01, 6)],
@@ -100,6 +101,7 @@ def on_a_rod():
     return vi.Mechanism("on a rod", [bar], [rod])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build", [lambda: vi.mechanisms.double_pendulum(angle=0.4), vi.mechanisms.four_bar, on_a_rod])
 @pytest.mark.parametrize("order", [2, 4, 6])
 def test_motion_comes_back_with_the_velocities_turned_round(order, build):
@@ -292,6 +294,7 @@ def test_functions_are_not_asked_for_what_is_after_the_run():
     assert max(asked) <= 0.97
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["whip", "four_bar", *DRIVEN])
 @pytest.mark.parametrize("order", [2, 4])
 def test_output_times_leave_the_run_as_it_is(name, order):

@@ -55,6 +55,7 @@ def test_a_mode_is_a_state_to_start_from():
         assert (copy.name, copy.hits) == (mode.name, mode.hits)
 
 
+@pytest.mark.slow
 def test_stephenson_six_bar_has_six_where_its_coupler_curve_meets_a_circle():
     expected = sorted(np.real(modes[0]) for modes in intersections())
     assert len(expected) == 6
@@ -264,6 +265,7 @@ def test_options_that_cannot_be(options, message):
         vi.mechanisms.four_bar().assembly_modes({"crank pivot": 0.0}, **options)
 
 
+@pytest.mark.slow
 def test_displays_and_pictures(tmp_path):
     mechanism = vi.mechanisms.four_bar()
     modes = mechanism.assembly_modes({"crank pivot": 0.25}, starts=20)

@@ -92,6 +92,7 @@ def test_run_options_reach_the_simulation():
     assert not Path("r.png").exists()
 
 
+@pytest.mark.slow
 def test_run_by_collocation(capsys):
     assert main(["run", "double_pendulum", *SHORT, "--lobatto", "--order", "6", "-o", "r.h5"]) == 0
     assert "Lobatto order 6, collocation" in capsys.readouterr().out

@@ -75,6 +75,7 @@ def test_numbers_are_those_of_the_functions(run, capsys):
     assert found["rate_range"] == [portrait.rate.min(), portrait.rate.max()]
 
 
+@pytest.mark.slow
 def test_numbers_of_mechanisms(capsys):
     mechanism = vi.mechanisms.double_pendulum(angle=2.0)
     found, _ = json_of(capsys, [*ALL["lyapunov"], "--json"])

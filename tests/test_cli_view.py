@@ -68,7 +68,7 @@ def test_json_of_a_film(capsys):
 
 @pytest.mark.slow
 def test_a_film_of_a_mechanism_without_a_display():
-    pytest.importorskip("imageio_ffmpeg")
+    pytest.importorskip("imageio_ffmpeg", reason="needs varint[film]")
     command = [sys.executable, "-m", "varint", "film", "stewart_platform", *SHORT, "-o", "s.mp4", "--camera", "30,20"]
     environment = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
     told = subprocess.run(command, env=environment, capture_output=True, text=True)

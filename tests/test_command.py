@@ -215,6 +215,7 @@ def test_errors_are_objects_too(name, capsys):
     assert capsys.readouterr().err.splitlines()[-1] == lines[-1]
 
 
+@pytest.mark.slow
 def test_interrupts_are_objects_too(monkeypatch, capsys):
     def stop(*_, **__):
         raise KeyboardInterrupt

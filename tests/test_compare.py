@@ -74,6 +74,7 @@ def test_reference_is_converged_and_its_error_bounds_what_is_fitted(tree, loop):
     assert "< below the error of the reference" in str(rough)
 
 
+@pytest.mark.slow
 def test_loops_stay_closed_in_maximal_coordinates_and_drift_in_reduced_ones(tree, loop):
     assert tree.unstabilised is None
     assert loop.unstabilised.name == "REDMAX dop853 b=0"
@@ -83,6 +84,7 @@ def test_loops_stay_closed_in_maximal_coordinates_and_drift_in_reduced_ones(tree
     assert np.array_equal(loop.unstabilised.drift[0], long.drift)
 
 
+@pytest.mark.slow
 def test_wall_times_and_evaluations_are_counted(tree):
     for series in tree.series:
         assert (series.wall_time > 0).all()
@@ -133,6 +135,7 @@ def test_turn_of_small_and_large_angles():
 # what it says and writes
 
 
+@pytest.mark.slow
 def test_run_that_stopped_is_told(tree):
     whole = tree.vi.runs[0]
     nodes = HeldNodes({name: array[:6] for name, array in whole.nodes.items()})
@@ -148,6 +151,7 @@ def test_run_that_stopped_is_told(tree):
     stopped.plot()
 
 
+@pytest.mark.slow
 def test_page_states_what_was_run(loop):
     page = str(loop)
     for words in ("four-bar", "0.2 s", "order 2", "rtol = 1e-12", "b = 5 1/s", "numpy", "varint"):

@@ -122,6 +122,7 @@ def test_one_soft_joint_of_a_loop():
     assert errors[1] == pytest.approx(0.1 * errors[0], rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("order", "damping_time"), [(2, None), (2, 1e-3), (4, None)])
 def test_order_in_time(order, damping_time):
     mechanism = pendulum(1e-3, damping_time)

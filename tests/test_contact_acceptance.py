@@ -41,6 +41,7 @@ def test_a_four_bar_on_an_elastic_stop():
     assert run.penetration["floor"].max() < 1.1e-11
 
 
+@pytest.mark.slow
 def test_the_gradient_through_an_impact_of_two_balls():
     """Equal elastic balls exchange velocities: the end of the second follows the free path of the first.
 
@@ -146,6 +147,7 @@ def test_stacks_that_land_on_their_corners(count, tilt, axis):
     assert run.energy[-1] < run.energy[0] + 1e-6
 
 
+@pytest.mark.slow
 def test_iterates_stay_within_the_cones():
     """Also from the boundary, where round-off may have brought them."""
     assert _way_inside((1.0, 1.0, 0.0), (0.0, 1.0, 0.0)) == 0.0

@@ -84,6 +84,7 @@ def test_gradients_equal_differences(kind, swapped, world):
             assert row[:, 6 * side + k] == pytest.approx((rates[0] - rates[1]) / 2, abs=200 * H)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("swapped", [False, True])
 def test_rates_over_short_steps_are_those_at_a_node(kind, swapped):
@@ -99,6 +100,7 @@ def test_rates_over_short_steps_are_those_at_a_node(kind, swapped):
     assert errors[0] / errors[1] == pytest.approx(10.0, rel=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("swapped", [False, True])
 def test_the_acceleration_of_the_gap_without_forces(kind, swapped):
@@ -152,6 +154,7 @@ def test_a_contact_with_a_plane_moves_and_pushes_as_its_point_does(radius):
     assert residual == pytest.approx(-np.append(force, R.T @ np.cross(lever, force)), abs=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("radius", [0.0, 0.2])
 def test_gradients_of_a_contact_with_a_plane_equal_differences(radius):
     plan, ws, _, _ = on_plane(radius)

@@ -58,6 +58,7 @@ def test_what_slides_down_a_slope_stops_where_the_polygon_says(solver, angle):
     assert stopped.force["floor"] == pytest.approx(np.full(len(stopped), 2.0 * G * np.cos(slope)), rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", OBLIQUE)
 @pytest.mark.parametrize("side", [0.85, 1.2])
 def test_slope_beside_the_cone(solver, side):

@@ -81,6 +81,7 @@ def compare_random(seed, many):
     return kinds
 
 
+@pytest.mark.slow
 def test_distances_and_depths_at_random_poses():
     compare_random(0, 12)
 
@@ -126,6 +127,7 @@ def test_a_cylinder_stands_on_a_box(x, tilt, kinds, places):
     assert sorted(map(tuple, np.round(swapped[:, :2], 9) + 0.0)) == pytest.approx(np.array(sorted(places)), abs=1e-8)
 
 
+@pytest.mark.slow
 def test_a_cylinder_lies_on_a_box_and_its_rim_on_an_edge():
     lying = turn(0, np.pi / 2, 0)
     on = Found(BOX, ROD, ([0, 0, 0], STILL), ([0.1, 0, 0.3], lying))
@@ -165,6 +167,7 @@ def compare_cylinders(seed, many):
     return kinds
 
 
+@pytest.mark.slow
 def test_distances_and_depths_of_two_cylinders():
     compare_cylinders(0, 4)
 
@@ -191,6 +194,7 @@ def test_distances_of_two_cylinders_at_special_poses():
             compare(rng, a, b, (places[0], axes[0]), (places[1], axes[1]), slack=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("x", "tilt", "kinds"),
     [
@@ -211,6 +215,7 @@ def test_a_cylinder_stands_on_a_cylinder(x, tilt, kinds):
     assert np.abs(places) == pytest.approx(np.tile([x / 2, np.sqrt(0.09 - x**2 / 4)], (len(places), 1)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("along", "places"), [(0.0, (-0.5, 0.5)), (0.4, (-0.1, 0.5)), (1.2, ())])
 def test_cylinders_side_by_side_touch_at_the_ends_of_their_common_length(along, places):
     found = Found(ROD, ROD, ([0, 0, 0], STILL), ([0.6, 0, along], STILL), reach=1e-3)
@@ -219,6 +224,7 @@ def test_cylinders_side_by_side_touch_at_the_ends_of_their_common_length(along, 
     assert found.gap == pytest.approx(0.0, abs=1e-15)
 
 
+@pytest.mark.slow
 def test_cylinders_cross():
     lying = turn(0, np.pi / 2, 0)
     found = Found(ROD, ROD, ([0, 0, 0], lying), ([0.1, 0.2, 0.6], turn(np.pi / 2, 0, 0)), reach=1e-3)

@@ -95,6 +95,7 @@ def test_reduced_coordinates(tmp_path, here):
         assert member.trajectory.q.tobytes() == alone.q.tobytes()
 
 
+@pytest.mark.slow
 def test_steps_that_follow_the_motion_and_diagnostics(tmp_path, here):
     options = {"every": 10, "diagnostics_every": 2}
     found = vi.ensemble(

@@ -53,6 +53,7 @@ def test_nothing_is_done_anew_where_all_fits(whole, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_a_run_of_another_mechanism(whole, capsys):
     before, folder = whole
     vi.simulate(vi.mechanisms.four_bar(), 0.1, 0.01, output=run_of(folder, 1), overwrite=True)
@@ -66,6 +67,7 @@ def test_a_run_of_another_mechanism(whole, capsys):
     assert gone_on(folder).remarks == {}
 
 
+@pytest.mark.slow
 def test_runs_that_were_swapped(whole):
     before, folder = whole
     one, other = run_of(folder, 0), run_of(folder, 2)
@@ -80,6 +82,7 @@ def test_runs_that_were_swapped(whole):
         assert member.trajectory.position.tobytes() == alone.position.tobytes()
 
 
+@pytest.mark.slow
 def test_a_run_that_was_made_longer_or_damaged_or_lost(whole):
     before, folder = whole
     vi.simulate(pendulum(0.5), 0.2, 0.01, output=run_of(folder, 0), resume=True)
@@ -92,6 +95,7 @@ def test_a_run_that_was_made_longer_or_damaged_or_lost(whole):
     assert figures(again) == figures(before)
 
 
+@pytest.mark.slow
 def test_a_value_that_was_changed_in_the_table(whole):
     before, folder = whole
     with open(folder / "results.csv", newline="") as file:
@@ -120,6 +124,7 @@ def rewritten(folder, change):
         csv.writer(file, lineterminator="\n").writerows(lines)
 
 
+@pytest.mark.slow
 def test_a_heading_that_was_changed(tmp_path, here):
     """Measured numbers stay with their names, and no column is left that nothing measures."""
     folder = tmp_path / "e"
@@ -174,6 +179,7 @@ def test_a_description_that_is_nested_deep(whole):
         vi.load_ensemble(whole[1])
 
 
+@pytest.mark.slow
 def test_a_run_that_is_read_is_its_member_s(whole):
     _, folder = whole
     shutil.copy(run_of(folder, 0), run_of(folder, 1))
@@ -262,6 +268,7 @@ def scaled(trajectory):
     return {"scaled": LENGTH}
 
 
+@pytest.mark.slow
 def test_runs_of_another_version(whole, monkeypatch):
     """Done anew, or kept by resume="any"."""
     _, folder = whole
@@ -275,6 +282,7 @@ def test_runs_of_another_version(whole, monkeypatch):
     assert again[0].trajectory.settings["made_with"]["varint"] == "9.9"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["numba", "processor"])
 def test_a_half_run_of_another_processor_begins_anew(name, whole, monkeypatch):
     before, folder = whole
@@ -317,6 +325,7 @@ def as_before(folder):
         signed(run, forget)
 
 
+@pytest.mark.slow
 def test_a_folder_of_before(whole):
     """Read as it is; refused to go on, since what made it is not known, unless any may be taken."""
     before, folder = whole
@@ -349,6 +358,7 @@ def test_files_of_others_stay(whole, capsys):
     assert (folder / "thesis.txt").read_text() == "all of it"
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path, monkeypatch, capsys, here):
     from varint.cli import main
 

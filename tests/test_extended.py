@@ -54,6 +54,7 @@ def test_sums_products_quotients_and_roots(rng):
         assert exact(extended.exact_product(x[0], y[0])) == Fraction(x[0]) * Fraction(y[0])
 
 
+@pytest.mark.slow
 def test_vectors(rng):
     for numbers in numbers_of(rng, 100, 5, 3):
         a, b = as_vector(numbers[0]), as_vector(numbers[1])
@@ -74,6 +75,7 @@ def test_vectors(rng):
                 assert abs(found - sum(x * y for x, y in zip(row, (a0, a1, a2), strict=True))) <= 8 * CLOSE * size
 
 
+@pytest.mark.slow
 def test_plain_numbers_times_vectors(rng):
     """The same bits as vectors whose rests are zero."""
     for numbers in numbers_of(rng, 100, 4, 3):
@@ -85,6 +87,7 @@ def test_plain_numbers_times_vectors(rng):
         assert extended.scale_by_plain(plain[0], b) == extended.scale((plain[0], 0.0), b)
 
 
+@pytest.mark.slow
 def test_lanes_are_four_floats(rng):
     """Each operation on four numbers at once gives the bits that it gives for each of them."""
 
@@ -204,6 +207,7 @@ def a_start(name, rng):
     return mechanism, random_velocity_state(rng, mechanism) if name in ("tree", "wheel") else mechanism.state()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_joints_are_closed_beyond_plain_numbers(name, rng):
     mechanism, state = a_start(name, rng)
@@ -214,6 +218,7 @@ def test_joints_are_closed_beyond_plain_numbers(name, rng):
         assert norm < 1e-28
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_steps_go_back_to_where_they_came_from(name, rng):
     mechanism, state = a_start(name, rng)
@@ -230,6 +235,7 @@ def test_steps_go_back_to_where_they_came_from(name, rng):
             assert abs(now - then).max() < 1e-18
 
 
+@pytest.mark.slow
 def test_momenta_of_a_floating_chain_beyond_plain_numbers(rng):
     """No outer force: the sums over the bodies stay the same."""
     chain = vi.mechanisms.snake(n=4)

@@ -88,6 +88,7 @@ def test_gaps_are_the_least_distances(kind, seed):
     assert touching[0] - touching[1] == pytest.approx(gap * np.array(normal), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flip", [1.0, -1.0])
 @pytest.mark.parametrize("seed", range(4))
 def test_rims_that_face_each_other(seed, flip):

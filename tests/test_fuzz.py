@@ -44,6 +44,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in SLOW)) for n in KINDS])
 def test_few_cases_find_nothing(name, folder):
     kind, found = KINDS[name](), []
@@ -74,6 +75,7 @@ def test_many_cases_find_nothing(name):
     assert not found, run.report(name, 5 * KINDS[name].few, SEED + 1, found, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "hdf5")) for n in KINDS])
 def test_a_case_follows_from_its_seed_and_number(name, folder):
     kind = KINDS[name]()

@@ -202,6 +202,7 @@ def test_a_tumbling_elastic_box_keeps_its_energy():
     assert run.angular_velocity[-1, 0] != pytest.approx(run.angular_velocity[0, 0], abs=0.1)  # it was hit
 
 
+@pytest.mark.slow
 def test_a_rebound_with_friction_brings_no_energy_in():
     """Newton's restitution may gain energy with friction: it is lowered until it does not."""
     rng = np.random.default_rng(3)
@@ -246,6 +247,7 @@ def test_a_pendulum_of_two_links_falls_on_the_floor():
     assert run.energy[-1] < run.energy[0]
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_to_the_same_bits(tmp_path):
     """From a node where it slides, and between two impacts."""
     bouncing = box((0.8, 0.5, 0.3), (0, 0, 0.5), (0.3, 0.2, 0.1), friction=0.3, restitution=0.5)

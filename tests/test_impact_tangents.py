@@ -395,6 +395,7 @@ def test_changes_of_the_start_on_a_plate_that_moves(rng):
     assert np.abs(ahead - behind).max() < 1e-12 * np.abs(basis * back).sum(axis=(1, 2)).max()
 
 
+@pytest.mark.slow
 def test_an_orbit_with_a_free_period():
     """A ball that loses nothing bounces at any height, with the period of free fall: both multipliers are one."""
     ball = bouncing_ball(1.0, 0.2)

@@ -96,6 +96,7 @@ def test_xml_that_is_refused(text, words, tmp_path):
     assert str(path) in str(caught.value)
 
 
+@pytest.mark.slow
 def test_blanks_between_elements_are_no_text(tmp_path):
     path = tmp_path / "m.xml"
     path.write_text("<r>" + "<a>1\n2</a>\n   " * 50_000 + "3 <!-- --> \n <a/> 4</r>")

@@ -85,6 +85,7 @@ def test_derivatives_against_differences(name, rng):
     assert acting > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(name for name, law in LAWS.items() if law.potential))
 def test_potential_is_minus_the_integral_of_the_effort(name, rng):
     """Without damping, from a start to any value, by Gauss-Legendre."""
@@ -107,6 +108,7 @@ def test_potential_is_minus_the_integral_of_the_effort(name, rng):
         assert high - low == pytest.approx(-work, abs=1e-12 * (1.0 + abs(high)))
 
 
+@pytest.mark.slow
 def test_dampers_take_energy_and_stops_only_push_back(rng):
     for name, law in LAWS.items():
         for _ in range(50):

@@ -447,6 +447,7 @@ def turned_by_motors():
     return vi.Mechanism("turned", plain.bodies, plain.joints, forces=forces)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dt", [None, 1e-3, 0.4])
 @pytest.mark.parametrize("build", [driven_four_bar, turned_by_motors, vi.mechanisms.sarrus, vi.mechanisms.spinning_top])
 def test_a_linearizer_gives_the_same_bits_at_every_state(rng, build, dt):

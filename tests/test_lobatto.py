@@ -42,11 +42,13 @@ def measured_order(mechanism, state, order, steps, duration=0.4):
 # ------------------------------------------------------------------------------------- accuracy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("order", "steps"), [(4, (40, 80)), (6, (20, 40)), (8, (5, 10)), (10, (5, 6))])
 def test_orders_of_a_tree_in_space(order, steps):
     assert measured_order(*tree_in_motion(), order, steps) == pytest.approx(order, abs=0.4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS)
 def test_joints_stay_closed_and_energy_without_gravity_too(order):
     mechanism, state = tree_in_motion(5, seed=11)
@@ -57,6 +59,7 @@ def test_joints_stay_closed_and_energy_without_gravity_too(order):
     assert np.abs(run.energy - run.energy[0]).max() < 1e-3 * run.kinetic[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS)
 def test_it_runs_back_to_its_start(order):
     mechanism, state = tree_in_motion()
@@ -64,6 +67,7 @@ def test_it_runs_back_to_its_start(order):
     assert max(back.position, back.velocity) < 1e-11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS)
 def test_energy_has_no_trend(order):
     mechanism = vi.mechanisms.n_pendulum(n=2, angle=0.5)
@@ -72,6 +76,7 @@ def test_energy_has_no_trend(order):
     assert abs(trend.slope) < 4 * trend.error + 1e-14
 
 
+@pytest.mark.slow
 def test_energy_of_a_whipping_chain():
     """Order 8 keeps the energy to 1e-6 of m g L n at 5 ms."""
     mechanism = vi.mechanisms.n_pendulum(n=10, angle=np.pi / 2)
@@ -80,6 +85,7 @@ def test_energy_of_a_whipping_chain():
     assert run.newton_iterations < 2.5 * 2000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("s", range(3, 7))
 def test_rule_is_that_of_one_action(s):
     """Exact for polynomials up to degree 2 s - 3; sums over rows zero and symmetric to the last bit."""
@@ -98,6 +104,7 @@ def test_rule_is_that_of_one_action(s):
 # ------------------------------------------------------------------------------------- runs
 
 
+@pytest.mark.slow
 def test_blocks_and_strides_do_not_change_the_motion():
     mechanism, state = tree_in_motion()
     problem = vi.Problem(mechanism, 0.5, state)
@@ -107,6 +114,7 @@ def test_blocks_and_strides_do_not_change_the_motion():
         assert np.array_equal(getattr(every, name)[-1], getattr(few, name)[-1])
 
 
+@pytest.mark.slow
 def test_it_resumes_to_the_same_bits(tmp_path):
     mechanism, state = tree_in_motion()
     for duration, resume in ((0.2, False), (0.5, True)):
@@ -122,6 +130,7 @@ def test_it_resumes_to_the_same_bits(tmp_path):
         assert np.array_equal(getattr(loaded, name), getattr(whole, name))
 
 
+@pytest.mark.slow
 def test_the_start_is_the_one_of_other_methods():
     mechanism, state = tree_in_motion()
     run, other = (vi.simulate(vi.Problem(mechanism, 0.01, state), m) for m in (vi.Lobatto(0.01), vi.Variational(0.01)))
@@ -149,11 +158,13 @@ def forced_tree(effort=lambda t: 0.5 * np.sin(3.0 * t)):
     return vi.Mechanism("forced tree", mechanism.bodies, mechanism.joints, forces=forces), state
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("order", "steps"), [(4, (40, 80)), (6, (20, 40)), (8, (6, 10)), (10, (2, 4))])
 def test_orders_with_forces(order, steps):
     assert measured_order(*forced_tree(), order, steps) == pytest.approx(order, abs=0.4)
 
 
+@pytest.mark.slow
 def test_works_and_inputs_are_those_of_reduced_coordinates():
     mechanism, state = forced_tree()
     problem = vi.Problem(mechanism, 1.0, state)
@@ -164,6 +175,7 @@ def test_works_and_inputs_are_those_of_reduced_coordinates():
     assert np.abs(run.energy_balance - run.energy_balance[0]).max() < 1e-12
 
 
+@pytest.mark.slow
 def test_a_law_along_a_hinge_costs_no_iterations():
     """Newton's matrix has its derivative: a spring that makes a motion of 1 rad a step takes no more than gravity."""
     plain = vi.mechanisms.n_pendulum(n=3, angle=1.0)
@@ -173,6 +185,7 @@ def test_a_law_along_a_hinge_costs_no_iterations():
     assert counts[1] < counts[0] + 150
 
 
+@pytest.mark.slow
 def test_energy_of_springs_has_no_trend():
     plain = vi.mechanisms.n_pendulum(n=2, angle=0.5)
     coils = [vi.TorsionSpring(j.name, joint=j.name, stiffness=20.0) for j in plain.joints]
@@ -183,6 +196,7 @@ def test_energy_of_springs_has_no_trend():
     assert np.abs(run.energy - run.energy[0]).max() < 1e-6
 
 
+@pytest.mark.slow
 def test_runs_with_forces_resume_to_the_same_bits(tmp_path):
     mechanism, state = forced_tree(0.5)
     for duration, resume in ((0.2, False), (0.5, True)):
@@ -231,6 +245,7 @@ def test_forces_that_it_does_not_support_are_named():
         vi.simulate(vi.Problem(plain, 0.1, force={plain.bodies[0].name: (0, 0, 1)}), vi.Lobatto(0.01))
 
 
+@pytest.mark.slow
 def test_a_chain_at_rest_is_not_unresolved(recwarn):
     run = vi.simulate(vi.Problem(vi.mechanisms.n_pendulum(n=3, angle=0.0), 1.0), vi.Lobatto(0.01))
     assert np.abs(run.velocity).max() < 1e-12
@@ -257,6 +272,7 @@ def test_arguments_are_checked():
         vi.Lobatto(0.01, on_unresolved="substep")
 
 
+@pytest.mark.slow
 def test_steps_that_are_too_long_are_reported():
     mechanism = vi.mechanisms.n_pendulum(n=2, angle=np.pi / 2)
     problem = vi.Problem(mechanism, 10.0)

@@ -13,6 +13,7 @@ from varint.model.rotation_vectors import rotation_matrix
 LOCATED = ("dop853", "rk45", "radau")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", LOCATED)
 def test_a_sliding_cube_stops(integrator):
     """After v^2 / (2 mu g), at once: four feet share the load in any way."""
@@ -74,6 +75,7 @@ def test_a_block_that_lands_on_its_other_edge():
     assert run.angular_velocity[-1, 0] == pytest.approx([0, -0.7, 0], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_ball_bounces_and_comes_to_rest():
     """Rebounds e^n v0, until one would rise by less than atol: all instants by the closed form."""
     mechanism = ball(0.05, 1.05, restitution=0.9)
@@ -133,6 +135,7 @@ def test_boxes_that_fall_come_to_rest_and_gain_nothing():
         assert np.abs(run.energy_balance).max() < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("joined", [two_links, four_bar])
 def test_mechanisms_with_joints(joined):
     """Loops stay closed, the energy is balanced, and reactions, with the floor's, make up the accelerations."""
@@ -144,6 +147,7 @@ def test_mechanisms_with_joints(joined):
     assert run.work[-1, 0] < -0.1  # J, it was hit
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_to_the_same_bits(tmp_path):
     """From within regimes: it slides."""
     mechanism, state = disc()

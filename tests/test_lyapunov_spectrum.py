@@ -11,6 +11,7 @@ from varint.methods.variational.schemes import scheme
 FEW = {"interval": 0.1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["double_pendulum", "spinning_top", "four_bar", "stewart_platform"])
 @pytest.mark.parametrize("order", [4, pytest.param(2, marks=pytest.mark.slow)])
 def test_exponents_come_in_pairs(name, order):

@@ -71,6 +71,7 @@ def test_other_coefficients_of_a_scheme(tmp_path, monkeypatch):
         SIMULATE["maximal"](0.2, output=path, resume=True, **of_scheme)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", SIMULATE)
 def test_a_file_that_does_not_record_it(formulation, tmp_path):
     """A file of before is read, refused to go on by itself, and the same run but for that."""
@@ -95,6 +96,7 @@ def test_a_run_that_was_saved_carries_it(tmp_path, monkeypatch):
         SIMULATE["maximal"](0.2, output=tmp_path / "run.h5", resume=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", [3, {"varint": 3}, {"numba": None}])
 def test_entries_of_another_type_are_refused(entry, tmp_path):
     path = tmp_path / "run.h5"

@@ -110,6 +110,7 @@ def check_momenta(mechanism, poses, value, h, tolerance):
     assert np.abs(found).max() > 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("belly", [(0.0, 1.0), (0.15, 0.6)])
 def test_momenta_are_the_derivatives_of_the_discrete_lagrangian(belly, rng):
     mechanism, h = arm(belly=belly), 0.05
@@ -127,6 +128,7 @@ def test_momenta_are_the_derivatives_of_the_discrete_lagrangian(belly, rng):
     check_momenta(mechanism, poses, value, h, 2e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "given"), [(ONE, {}), (TWO, {}), (TWO, {"belly": (0.2, 0.7)})])
 def test_both_formulations_agree_at_orders_two_and_four(path, given):
     mechanism = bones(muscle(path, **given))
@@ -140,6 +142,7 @@ def test_both_formulations_agree_at_orders_two_and_four(path, given):
         assert errors[1] < most
 
 
+@pytest.mark.slow
 def test_order_six():
     mechanism = bones(muscle(TWO))
     exact = end_of(mechanism, 0.5, rtol=1e-12)
@@ -147,6 +150,7 @@ def test_order_six():
     assert [run.coordinates[f"joint {k + 1}"][-1] for k in (0, 1)] == pytest.approx(exact, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_particles_agree_with_those_in_reduced_coordinates():
     mechanism = bones(muscle(TWO, lumped=7))
     exact = end_of(mechanism, 0.3, rtol=1e-10)
@@ -154,6 +158,7 @@ def test_particles_agree_with_those_in_reduced_coordinates():
     assert [run.coordinates[f"joint {k + 1}"][-1] for k in (0, 1)] == pytest.approx(exact, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_two_points_are_three_masses():
     """The discrete Lagrangian of three particles on couplings is the same, by Simpson's rule."""
     runs = [vi.simulate(mechanism, 0.5, 0.005, tol=1e-12) for mechanism in (bones(muscle(ONE)), tied())]
@@ -162,6 +167,7 @@ def test_two_points_are_three_masses():
     assert runs[0].energy == pytest.approx(runs[1].energy, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_newton_takes_few_iterations():
     run = vi.simulate(bones(muscle(TWO, 50.0)), 0.5, 0.005)
     assert run.record.counts.newton_iterations <= 3 * 100 + 10  # the first steps know no history
@@ -169,6 +175,7 @@ def test_newton_takes_few_iterations():
     assert run.drift.max() < 1e-12
 
 
+@pytest.mark.slow
 def test_the_end_changes_with_a_small_mass_in_proportion():
     bare, *others = (
         vi.simulate(bones(*given), 0.5, 0.005, tol=1e-13).position[-1]
@@ -203,6 +210,7 @@ def test_a_loop_with_mass_along_a_path():
     assert run.drift.max() < 1e-11
 
 
+@pytest.mark.slow
 def test_a_muscle_with_mass_is_its_force_and_its_mass():
     path = [vi.At(*point) for point in TWO]
     given = {"path": path, "max_force": 20.0, "optimal_length": 0.8, "slack_length": 0.5, "excitation": 0.6}
@@ -216,6 +224,7 @@ def test_a_muscle_with_mass_is_its_force_and_its_mass():
     assert not runs[1].unresolved.size
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_from_its_file(tmp_path):
     mechanism = bones(muscle(TWO))
     whole = vi.simulate(mechanism, 0.2, 0.005)

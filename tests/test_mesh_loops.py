@@ -29,6 +29,7 @@ def test_sparse_factors(rng, monkeypatch, kind):
         assert matrix @ factors.solve(right) == pytest.approx(right, abs=1e-11)
 
 
+@pytest.mark.slow
 def test_an_indefinite_matrix_is_left_to_pivoting(rng):
     order = VertexOrder(stiff())
     matrix = stiff(-0.3)
@@ -40,6 +41,7 @@ def test_an_indefinite_matrix_is_left_to_pivoting(rng):
     assert isinstance(order.factor(stiff()), SlimFactors)
 
 
+@pytest.mark.slow
 def test_coupling_with_bodies(rng):
     """By Woodbury, against the whole system of bodies and vertices."""
     nb, slots, f, nr = 4, np.array([0, 3]), 15, 5
@@ -68,6 +70,7 @@ def test_coupling_with_bodies(rng):
     assert change == pytest.approx(-(own + followed @ wanted[held]), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_corotated_elements_that_are_flat_or_inverted(rng):
     """Their rotations are by singular values; a tangent of whole elements among them is that of these alone."""
     F = np.eye(3) + 0.2 * rng.standard_normal((6, 3, 3))

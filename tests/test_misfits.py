@@ -132,6 +132,7 @@ def test_loops_beyond_the_largest_motion_are_left_to_the_checks_of_states(tmp_pa
         vi.simulate(mechanism, 0.01, 0.001)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["four_bar", "bennett", "bricard", "sarrus", "jansen_leg"])
 def test_overconstrained_linkages_of_the_catalogue_are_exact(name):
     assert getattr(vi.mechanisms, name)().diagnose().misfits == ()

@@ -292,7 +292,7 @@ def test_shapes_of_plugins_are_left_out_where_they_give_no_mass(written):
 
 
 def test_what_mujoco_makes_of_a_file_is_read_or_refused_by_name():
-    mujoco = pytest.importorskip("mujoco")
+    mujoco = pytest.importorskip("mujoco", reason="needs varint[mjcf]")
     plugin = """<mujoco model="m"><extension><plugin plugin="mujoco.pid"/></extension><worldbody><body name="a">
         <joint name="j" axis="0 1 0"/><geom size="1"/></body></worldbody><actuator><plugin plugin="mujoco.pid"
         joint="j"><config key="kp" value="1"/></plugin></actuator></mujoco>"""

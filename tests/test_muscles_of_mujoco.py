@@ -8,7 +8,7 @@ from test_wraps import MODEL
 
 import varint as vi
 
-mujoco = pytest.importorskip("mujoco")
+mujoco = pytest.importorskip("mujoco", reason="needs varint[mjcf]")
 pytestmark = pytest.mark.slow  # `make test` does without MuJoCo
 
 ELBOW = """<mujoco><compiler angle="radian"/><option timestep="0.001"/><worldbody><site name="w1" pos="0 .02 .3"/>

@@ -218,6 +218,7 @@ def test_rates_of_lengths_and_states_are_tabulated():
     assert named == ["biceps length (m)", "biceps length rate (m/s)", "biceps state"]
 
 
+@pytest.mark.slow
 def test_the_page_has_arcs_and_activations():
     """Points along the surface make the length of the path, with the straight parts before and after."""
     mechanism = two_links(muscle(excitation=1.0, activation=0.2))

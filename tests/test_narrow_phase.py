@@ -267,7 +267,7 @@ def test_what_is_out_of_reach_is_not_found():
 
 def in_mujoco(a, b, pose_a, pose_b):
     """MuJoCo's data with two shapes, of bodies at these poses."""
-    mujoco = pytest.importorskip("mujoco")
+    mujoco = pytest.importorskip("mujoco", reason="needs varint[mjcf]")
     mechanism = vi.Mechanism(
         "two",
         [
@@ -308,6 +308,7 @@ def compare_with_mujoco(seed, many):
             assert found.least >= min(contact.dist for contact in data.contact) - 1e-9
 
 
+@pytest.mark.slow
 def test_distances_are_those_of_mujoco():
     compare_with_mujoco(5, 30)
 

@@ -135,6 +135,7 @@ def check(step, tolerance=1e-7):
     return np.max(errors, axis=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_end", [False, True])
 @every_sample
 def test_operator_with_every_force(rng, name, at_end):

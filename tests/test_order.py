@@ -91,6 +91,7 @@ def test_order_of_positions_and_velocities(case, scheme):
     assert velocity == pytest.approx(order, abs=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "scheme", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in SIXTH]
 )

@@ -97,6 +97,7 @@ def of_lagrange(equations, q, rates):
 # ------------------------------------------------------------------------------------------------ equations
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "given"),
     [(ONE, {}), (TWO, {}), (TWO, {"belly": (0.2, 0.9)}), (TWO, {"belly": (0.5, 0.6)}), (ONE, {"lumped": 20})],
@@ -107,6 +108,7 @@ def test_bias_is_that_of_lagrange(path, given):
     assert np.abs(equations.bias(*MOVED) - exact).max() < 1e-9 * np.abs(exact).max()
 
 
+@pytest.mark.slow
 def test_without_the_flux_it_is_another():
     equations = vi.EquationsOfMotion(bones(muscle(TWO)))
     exact = of_lagrange(equations, *MOVED)
@@ -115,6 +117,7 @@ def test_without_the_flux_it_is_another():
     assert np.abs(equations.bias(*MOVED) + flux(*MOVED, TWO) - particles).max() < 3e-5
 
 
+@pytest.mark.slow
 def test_a_path_over_three_bodies_in_space(rng):
     """Also a point of the world, and a belly."""
     bodies = [vi.Body.box(f"b{k}", (0.1, 0.1, 0.4), mass=1.0, position=(0, 0, -0.4 * k)) for k in range(3)]
@@ -160,6 +163,7 @@ def test_mass_matrix_of_the_start():
     assert found == pytest.approx(np.array(M), abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("belly", [(0.0, 1.0), (0.2, 0.7), (0.4, 0.45)])
 def test_energy_is_the_integral_over_the_belly(belly):
     with_, without = (vi.EquationsOfMotion(bones(*given)) for given in ([muscle(TWO, 0.6, belly=belly)], []))
@@ -171,6 +175,7 @@ def test_energy_is_the_integral_over_the_belly(belly):
     assert with_.energy(q, rates) - without.energy(q, rates) == pytest.approx(kinetic + potential, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_ends_included_overestimate_the_inertia():
     """A muscle held at its other end: m r^2 / 3 exactly, times (2 N - 1) / (2 (N - 1)) of N particles."""
     path = [("world", (0.0, 0.0, 0.0)), ("bone 1", (0.3, 0.0, 0.0))]
@@ -204,6 +209,7 @@ def test_lumped_as_a_truth_value_is_twenty_particles():
 # ------------------------------------------------------------------------------------------------ runs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "most"), [(ONE, 1e-7), (TWO, 1e-7)])
 def test_energy_stays(path, most):
     run = vi.redmax.simulate(bones(muscle(path)), 5.0, rtol=1e-10)
@@ -217,6 +223,7 @@ def test_particles_jump_where_points_pass_them():
     assert 1e-4 < np.abs(run.energy - run.energy[0]).max() < 0.1
 
 
+@pytest.mark.slow
 def test_energy_drifts_without_the_flux():
     equations = vi.EquationsOfMotion(bones(muscle(TWO)))
 
@@ -235,12 +242,14 @@ def end_of(mechanism, duration=1.0, **given):
     return run.q[-1]
 
 
+@pytest.mark.slow
 def test_reference_at_one_second():
     run = vi.redmax.simulate(bones(muscle(ONE)), 1.0, rtol=1e-11)
     assert run.q[-1] == pytest.approx([-2.87220382, 0.48956307], abs=1e-7)
     assert run.qdot[-1] == pytest.approx([-2.31417914, 0.25844554], abs=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("integrator", "order"), [("euler", 1), ("heun", 2), ("rk4", 4)])
 def test_steps_of_one_size_converge(integrator, order):
     exact = end_of(bones(muscle(TWO)), 0.5, rtol=1e-11)
@@ -250,12 +259,14 @@ def test_steps_of_one_size_converge(integrator, order):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.35)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["rk45", "matrix"])
 def test_other_pairs_agree(integrator):
     exact = end_of(bones(muscle(TWO)), 0.5, rtol=1e-11)
     assert end_of(bones(muscle(TWO)), 0.5, rtol=1e-9, integrator=integrator) == pytest.approx(exact, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_small_mass_changes_the_run_in_proportion():
     bare, *others = (end_of(bones(*given), rtol=1e-11) for given in ([], [muscle(TWO, 1e-4)], [muscle(TWO, 1e-5)]))
     first, second = (np.abs(end - bare).max() for end in others)
@@ -319,6 +330,7 @@ TORQUES = [(0, 0), (-22.634447, 0.234887), (-20.510638, -3.869776), (-2.181621, 
            (25.285393, 5.995567), (0, 0)]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_reaching_in_three_tenths_of_a_second():
     given = {"length": 0.5, "gravity": 0.0, "start": (0.9, -1.4)}
     equations = vi.EquationsOfMotion(bones(muscle(SHORT), **given))
@@ -351,6 +363,7 @@ def tied(mass=1.0):
     return bones(*parts.forces, parts=parts[:2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("order", "most", "slack"), [(2, 1e-4, 0.1), (4, 1e-8, 0.2)])
 def test_straight_muscle_in_maximal_coordinates(order, most, slack):
     errors = []
@@ -364,6 +377,7 @@ def test_straight_muscle_in_maximal_coordinates(order, most, slack):
         assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=slack)
 
 
+@pytest.mark.slow
 def test_straight_muscle_is_of_order_four():
     exact = end_of(bones(muscle(ONE)), rtol=1e-12)
     errors = []
@@ -373,6 +387,7 @@ def test_straight_muscle_is_of_order_four():
     assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.2)
 
 
+@pytest.mark.slow
 def test_straight_muscle_in_the_world():
     parts = vi.straight_muscle_mass("muscle", "world", "bone 1", point_a=(0, 0, 0.5), point_b=(0.6, 0, 0.1), mass=0.5)
     assert [body.name for body in parts.bodies] == ["muscle middle", "muscle b"]
@@ -454,6 +469,7 @@ def test_other_refusals():
 # ------------------------------------------------------------------------------------------------ with other forces
 
 
+@pytest.mark.slow
 def test_a_prescribed_joint_takes_the_effort_of_inverse_dynamics():
     drive = vi.PrescribedMotion("drive", joint="joint 1", position=lambda t: 0.5 * np.sin(2.0 * t))
     run = vi.redmax.simulate(bones(muscle(TWO), drive), 1.0, 0.01, rtol=1e-10)
@@ -467,6 +483,7 @@ def test_a_prescribed_joint_takes_the_effort_of_inverse_dynamics():
     assert np.abs(run.energy_balance).max() < 3e-3  # the work of the drive is summed over the nodes
 
 
+@pytest.mark.slow
 def test_an_elastic_stop_keeps_the_energy():
     stop = vi.JointStop("stop", joint="joint 2", lower=-0.6, upper=0.6, restitution=1.0)
     run = vi.redmax.simulate(bones(muscle(TWO), stop), 1.5, rtol=1e-9)

@@ -342,6 +342,7 @@ def test_steps_near_a_fold_of_a_surface_leave_the_joint_closed(order):
     assert run.drift.max() < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 4])
 @pytest.mark.parametrize("dt", [0.01, 0.02])
 def test_surfaces_stay_closed_where_steps_cross_their_pieces(dt, order):

@@ -214,6 +214,7 @@ def test_gaps_close_at_the_rate_of_baumgarte():
     assert run.drift / run.drift[0] == pytest.approx((1 + 5 * run.t) * np.exp(-5 * run.t), rel=0.2)
 
 
+@pytest.mark.slow
 def test_recorded_nodes_of_loops_are_closed():
     """Positions and rates, whatever the tolerance and the nodes; starts and unstabilised runs are left as they are."""
     four_bar = vi.mechanisms.four_bar()
@@ -229,6 +230,7 @@ def test_recorded_nodes_of_loops_are_closed():
     assert np.abs(run.position - fine.position).max() < 1e-3
 
 
+@pytest.mark.slow
 def test_closing_the_nodes_leaves_each_step_as_it_is(tmp_path):
     """The solution at the end does not depend on what is recorded before it, nor on the run being cut in two."""
     four_bar = vi.mechanisms.four_bar()

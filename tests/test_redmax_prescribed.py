@@ -264,6 +264,7 @@ def one_of_several(name, **motion):
     return vi.Mechanism("two bars", bodies, joints, forces=[drive])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_one_coordinate_of_several(name):
     """Against the maximal form: orders two and four of positions, the same effort."""

@@ -48,6 +48,7 @@ def test_published_energies(name):
         assert FIGURES[name]["runs"]["euler"]["H_published"] == pytest.approx(published, rel=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_energy_and_final_poses_of_presets(name):
     run, figures = preset_run(name), FIGURES[name]["runs"]["euler"]
@@ -142,6 +143,7 @@ def test_objective_and_its_gradient():
         assert gradient == pytest.approx(case["gradient_reference"], rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", CONTINUOUS)
 def test_runge_kutta_is_as_near_as_the_reference(given):
     """Energies by the pair of the reference's ode45, whose rtol is 1e-4; scipy's steps are longer at the same rtol."""
@@ -276,6 +278,7 @@ THEIRS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", THEIRS)
 def test_why_energies_differ(name):
     """With what the reference does in these scenes its energies come out: that is all the difference."""

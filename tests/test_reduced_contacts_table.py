@@ -30,6 +30,7 @@ def box_on_a_slope(friction, downhill=0.0):
     return vi.Mechanism("slope", bodies, joints, forces=forces), feet
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["euler", "dop853"])
 def test_forces_at_points_make_up_the_contact(integrator):
     mechanism, feet = box_on_a_slope(0.6)
@@ -49,6 +50,7 @@ def test_forces_at_points_make_up_the_contact(integrator):
     assert about == pytest.approx(run._contact_wrench["feet"][3, 3:], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_as_in_maximal_coordinates():
     """Points of a box that slides; forces too, where the plane's load is as far uphill as friction turns the box."""
     mechanism, _ = box_on_a_slope(0.2)
@@ -64,6 +66,7 @@ def test_as_in_maximal_coordinates():
     assert all(row["share"] > 0.8 for row in figures)
 
 
+@pytest.mark.slow
 def test_a_body_in_the_air_has_no_points():
     body = vi.Body.sphere("ball", 0.1, 1.0, position=(0, 0, 1.0))
     floor = vi.HardContact("floor", "ball", radius=0.1)
@@ -72,6 +75,7 @@ def test_a_body_in_the_air_has_no_points():
     assert len(run.contacts) == 0
 
 
+@pytest.mark.slow
 def test_a_force_that_only_pulls_is_shared_evenly():
     """As round-off may leave: none of the points may pull, and the sum stays."""
     mechanism, _ = box_on_a_slope(0.5)

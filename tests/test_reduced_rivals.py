@@ -79,6 +79,7 @@ def each(cases, methods, fast):
     return [pytest.param(*pair, marks=[] if pair in fast else slow) for pair in pairs]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "method"), [*each(TREE_CASES, METHODS, FAST), pytest.param("spherical", "gauss 4", marks=slow)]
 )
@@ -90,6 +91,7 @@ def test_order_on_trees(name, method):
     assert slopes(counts, largest) == pytest.approx(np.full(2, order), abs=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "integrator"), each(("four_bar", "three_link_loop", "slider_crank"), EXPLICIT, ()))
 def test_order_on_loops(name, integrator):
     mechanism, T, counts = getattr(vi.mechanisms, name)(), 0.4, (80, 160, 320)
@@ -97,6 +99,7 @@ def test_order_on_loops(name, integrator):
     assert slopes(counts, largest) == pytest.approx(np.full(2, INTEGRATORS[integrator].order), abs=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", range(1, 7))
 def test_order_of_all_numbers_of_stages(stages):
     """A mass on a spring, whose phase is off by a power of the step."""
@@ -120,6 +123,7 @@ def matrix_of(equations, q, qdot):
     return INTEGRATORS["matrix"](equations, q, qdot, Task(1.0, None, 1e-6, 1e-8))
 
 
+@pytest.mark.slow
 def test_dense_matrices_are_the_recursions(rng):
     for k in range(6):
         mechanism = random_closed(rng, 7, 2) if k % 2 else random_tree(rng, 7, floating=True)
@@ -135,6 +139,7 @@ def test_dense_matrices_are_the_recursions(rng):
         assert dense == pytest.approx(recursive, abs=1e-9 * np.abs(recursive).max())
 
 
+@pytest.mark.slow
 @slow
 @pytest.mark.parametrize("name", ["double_pendulum", "governor", "four_bar", "slider_crank", "stewart_platform"])
 def test_matrix_and_recursion_take_the_same_steps(name):
@@ -145,6 +150,7 @@ def test_matrix_and_recursion_take_the_same_steps(name):
     assert runs[0].q == pytest.approx(runs[1].q, abs=1e-7)
 
 
+@pytest.mark.slow
 @slow
 def test_all_dense_scenes():
     for number in (0, 4, 7, 8, 11, 15, 21):
@@ -184,12 +190,14 @@ def check_canonical(mechanism, state):
     assert rate == pytest.approx(F, abs=1e-7 * np.abs(F).max())  # dp/dt = F
 
 
+@pytest.mark.slow
 def test_momenta_and_forces_against_differences(rng):
     for _ in range(4):
         mechanism = random_tree(rng, 5, floating=True)
         check_canonical(mechanism, random_velocity_state(rng, mechanism))
 
 
+@pytest.mark.slow
 @slow
 @pytest.mark.parametrize("name", sorted(set(SAMPLES) - {"PathMass"}))  # no law, and refused by these methods
 def test_forces_of_laws_against_differences(name, rng):
@@ -210,6 +218,7 @@ def test_tableaus_are_symplectic():
             assert conjugate == pytest.approx(a, abs=1e-14)
 
 
+@pytest.mark.slow
 def test_matrix_of_newtons_method(rng):
     mechanism = vi.mechanisms.double_pendulum(joint="spherical")
     equations, q, v = equations_of(mechanism, random_velocity_state(rng, mechanism))
@@ -240,6 +249,7 @@ def one_step(mechanism, z, h, integrator, **options):
     return np.concatenate([run.q[-1], equations.mass_matrix(run.q[-1]) @ run.qdot[-1]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("integrator", "options"),
     [("gauss", {"stages": 2}), *(pytest.param(name, {"tol": 1e-13}, marks=slow) for name in VARIATIONAL)],
@@ -271,6 +281,7 @@ def test_midpoint_rule_obeys_the_discrete_equations():
     assert sum(slopes_of_action) == pytest.approx(np.zeros(2), abs=1e-9 * np.abs(slopes_of_action).max())
 
 
+@pytest.mark.slow
 def test_midpoint_rule_three_times():
     """By Newton's method, by the recursive quasi-Newton method, and as collocation of Gauss with one stage."""
     mechanism, state = rods(1.2)
@@ -287,6 +298,7 @@ def test_midpoint_rule_three_times():
     assert runs[1].newton_iterations < runs[2].newton_iterations
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["gauss", "variational2_recursive"])
 def test_compiled_iterations_are_those_in_python(integrator):
     """They are not compiled where a load has one value a node."""
@@ -300,6 +312,7 @@ def test_compiled_iterations_are_those_in_python(integrator):
     assert runs[0].law_states == pytest.approx(runs[1].law_states, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("integrator", "options"),
     [
@@ -316,6 +329,7 @@ def test_time_reversal(integrator, options):
     assert back.velocity[-1] == pytest.approx(-there.velocity[0], abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", TREES)
 def test_momentum_of_a_symmetry_is_kept(integrator):
     """Without gravity the shoulder's momentum is that of the whole about its axis."""
@@ -330,6 +344,7 @@ def test_momentum_of_a_symmetry_is_kept(integrator):
 # ---------------------------------------------------------------------------------------- long runs
 
 
+@pytest.mark.slow
 @slow
 @pytest.mark.parametrize(("angle", "drift"), [(np.pi / 4, 0.011), (np.pi / 2, 0.100)])
 def test_heun_gains_energy(angle, drift):
@@ -340,6 +355,7 @@ def test_heun_gains_energy(angle, drift):
     assert gained[-1] == pytest.approx(drift, rel=0.1)
 
 
+@pytest.mark.slow
 @slow
 def test_energy_of_gauss_has_no_trend():
     mechanism, state = rods(np.pi / 4)
@@ -349,6 +365,7 @@ def test_energy_of_gauss_has_no_trend():
     assert abs(trend.slope) < 3 * trend.error
 
 
+@pytest.mark.slow
 def test_work_of_forces_is_integrated_by_the_stages():
     mechanism = servo()[0]
     for integrator, options in (("rk4", {}), ("gauss", {"stages": 2})):
@@ -360,12 +377,14 @@ def test_work_of_forces_is_integrated_by_the_stages():
 # ---------------------------------------------------------------------------------------- interface
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", TREES)
 def test_runs_resume_to_the_same_bits(integrator, tmp_path):
     options = {"stages": 2} if integrator == "gauss" else {"tol": 1e-8}
     check_resumed(servo()[0], 0.2, tmp_path / "run.h5", dt=0.01, integrator=integrator, **options)
 
 
+@pytest.mark.slow
 def test_another_tolerance_is_another_run(tmp_path):
     arguments = {"dt": 0.01, "integrator": "variational2", "output": tmp_path / "run.h5"}
     vi.redmax.simulate(vi.mechanisms.double_pendulum(), 0.1, **arguments)
@@ -415,6 +434,7 @@ def test_rate_of_stabilisation_is_bounded(integrator):
         vi.redmax.simulate(vi.mechanisms.four_bar(), 0.1, dt=0.01, integrator=integrator, baumgarte=300.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["variational2", "variational2_recursive", "variational3", "gauss"])
 def test_steps_without_a_solution_end_the_run(integrator, monkeypatch):
     monkeypatch.setattr("varint.methods.reduced.integrators.symplectic.ITERATIONS", 1)
@@ -423,6 +443,7 @@ def test_steps_without_a_solution_end_the_run(integrator, monkeypatch):
     assert not caught.value.trajectory.success
 
 
+@pytest.mark.slow
 @slow
 def test_stiff_forces_fall_to_newtons_method():
     """Gauss with a damper that iterations in linear time cannot follow."""
@@ -440,6 +461,7 @@ def test_no_gradient():
             vi.redmax.gradient(PENDULUM, lambda s: s.position[0, 0], 0.1, 0.01, scheme=name, with_respect_to=["start"])
 
 
+@pytest.mark.slow
 @slow
 def test_command_and_comparison(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

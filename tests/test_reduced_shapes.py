@@ -191,6 +191,7 @@ def test_the_variational_integrator_tends_to_it_at_order_two(name):
     assert reference.penetration["c"].max() < 1e-11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", LOCATING)
 def test_a_ball_rolls_down_a_slope(integrator):
     """At 5/7 g sin a, held by 2/7 of that."""
@@ -207,6 +208,7 @@ def test_a_ball_rolls_down_a_slope(integrator):
     assert at.point[0] == pytest.approx(run.position[3, 0] - [0, 0, 0.1], abs=1e-11)
 
 
+@pytest.mark.slow
 def test_a_ball_leaves_a_ball():
     """Without friction where cos a falls to 2/3 of that at the start, with the energy of its fall."""
     bodies = [
@@ -222,6 +224,7 @@ def test_a_ball_leaves_a_ball():
     assert np.linalg.norm(run.velocity[last, 1]) == pytest.approx(speed, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_ball_rolls_over_the_edge_of_a_table():
     """It turns about the edge where its centre has passed it, and all integrators locate that alike."""
     bodies = [box("table", (0.6, 0.6, 0.2), 2.0, (0, 0, -0.1)), sphere("ball", 0.1, 1.0, (0.25, 0, 0.1))]
@@ -237,6 +240,7 @@ def test_a_ball_rolls_over_the_edge_of_a_table():
     assert apart(run, other) < 1e-6
 
 
+@pytest.mark.slow
 def test_a_box_slides_off_a_table():
     """A corner that has left the table does not hold it any more."""
     bodies = [box("table", (0.6, 0.6, 0.2), 2.0, (0, 0, -0.1)), box("box", (0.2, 0.2, 0.1), 1.0, (0.15, 0, 0.05))]
@@ -248,6 +252,7 @@ def test_a_box_slides_off_a_table():
     assert run.penetration["c"].max() < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [ball_on_ball, on_a_slider, capsule, edges_that_cross, tray])
 def test_accelerations_of_what_touches(start):
     """Gaps change as the rows say, and their rates, and where shapes touch the slip, by rows and curvature together."""
@@ -292,6 +297,7 @@ def test_a_run_goes_on_to_the_same_bits(tmp_path):
         assert np.array_equal(getattr(rest, name), getattr(whole, name))
 
 
+@pytest.mark.slow
 def test_contacts_are_those_of_maximal_coordinates():
     mechanism, state = tipping()
     expected = vi.simulate(mechanism, 0.1, 0.001, state=state)

@@ -67,6 +67,7 @@ def test_ball_bounces_when_it_should(integrator):
     assert np.abs(run.energy_balance).max() < 1e-10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", EACH)
 @pytest.mark.parametrize("restitution", [0.0, 0.5])
 def test_rests_with_the_static_torque_until_a_motor_pulls_it_off(integrator, restitution):
@@ -123,6 +124,7 @@ def test_orders_hold_through_six_impacts(integrator):
     assert slope(np.array(errors)) == pytest.approx([2.0, 2.0], abs=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["radau", "bdf2", pytest.param("sdirk2", marks=pytest.mark.slow)])
 def test_tether_keeps_its_length_and_curvature(integrator):
     mechanism, options = tether()
@@ -171,6 +173,7 @@ def test_chain_with_many_stops(restitution):
 # ---------------------------------------------------------------------------------------- several at one instant
 
 
+@pytest.mark.slow
 def test_three_balls_at_one_instant():
     """Each as if it were alone, without restitution, with some and with more; all come to rest."""
     boxes = [vi.Body.box(f"b{k}", (0.2, 0.2, 0.2), 1.0, position=(k, 0, 1)) for k in range(3)]
@@ -230,6 +233,7 @@ def test_complementary_by_all_cases(rng):
 # ---------------------------------------------------------------------------------------- drives, starts, records
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", EACH)
 def test_lift_pushes_its_load_up(integrator):
     bodies = [
@@ -265,6 +269,7 @@ def test_motion_into_its_own_stop_is_named(integrator):
     assert e.value.trajectory.t[-1] == pytest.approx(0.3, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", EACH)
 def test_starts_beyond_a_limit_come_back(integrator):
     run = vi.redmax.simulate(pendulum(angle=0.0, lower=0.2), 2.0, dt=0.01, integrator=integrator)

@@ -61,6 +61,7 @@ def possible(rng, least):
     return axes @ np.diag(moments) @ axes.T
 
 
+@pytest.mark.slow
 def test_repaired_inertia_is_the_nearest_of_all():
     """The nearest point p of a convex set to x: (x - p) . (y - p) is not positive for any y of the set."""
     rng = np.random.default_rng(0)

@@ -141,6 +141,7 @@ def test_a_loop_that_nothing_moves(integrator):
     np.testing.assert_allclose(runs[0].position[:, 2], runs[1].position[:, 0], atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("friction", [False, True])
 @pytest.mark.parametrize("case", ["door on two hinges", "door on a floating frame", "both hinges twice"])
 def test_hard_stops_and_friction(case, friction):

@@ -122,6 +122,7 @@ def test_order_of_a_rolling_disc(order, steps):
     assert errors[1] < 3e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("integrator", "steps", "order"), [("rk4", 100, 4), ("heun", 200, 2), ("bdf2", 200, 2), ("sdirk2", 100, 2)]
 )
@@ -238,6 +239,7 @@ def test_a_cart_of_two_wheels_in_both_formulations():
     assert slopes([np.abs(run.energy_balance).max() for run in runs]) == pytest.approx(2.0, abs=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 4])
 def test_a_cart_that_meets_a_hard_stop(order):
     """Impacts keep the wheels from slipping, and the order of the scheme."""
@@ -336,6 +338,7 @@ def test_a_run_goes_on_from_what_was_saved_to_the_same_bits():
     assert np.array_equal(stepper.state.velocity, whole.velocity)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("simulate", [vi.simulate, vi.redmax.simulate])
 def test_files_of_runs(simulate, tmp_path):
     mechanism, state = leaning_disc()

@@ -1,6 +1,7 @@
 """Rollouts of a mechanism with a closed loop, by its numbers by name, in JAX and PyTorch."""
 
 import numpy as np
+import pytest
 from fed_back_four_bar import NAMED, fed_back
 from test_bridges import DT, DURATION
 
@@ -35,6 +36,7 @@ def check_named(found):
         np.testing.assert_allclose(got, by, rtol=1e-7, atol=1e-7 * np.max(np.abs(by)), err_msg=name)
 
 
+@pytest.mark.slow
 def test_numbers_by_name_have_the_gradients_of_runs():
     rollout = Rollout(fed_back(), DURATION, DT, [0.1, 0.2], {"order": 2, "tol": 1e-14})
     weights = np.random.default_rng(8).standard_normal((2, 3, 3))

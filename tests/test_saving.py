@@ -97,6 +97,7 @@ def contents(folder):
 # ------------------------------------------------------------------------------------------- whole or not at all
 
 
+@pytest.mark.slow
 @EACH
 def test_a_full_disk_leaves_the_old_file(name, save, tmp_path):
     path = old_file(tmp_path / name)
@@ -119,6 +120,7 @@ def test_a_full_disk_leaves_the_old_film(suffix, run, tmp_path):
     assert [*tmp_path.iterdir()] == [path]
 
 
+@pytest.mark.slow
 @EACH
 def test_a_replacement_that_fails_leaves_the_old_file(name, save, tmp_path, monkeypatch):
     path = old_file(tmp_path / name)
@@ -128,6 +130,7 @@ def test_a_replacement_that_fails_leaves_the_old_file(name, save, tmp_path, monk
     assert contents(tmp_path) == {name: OLD}
 
 
+@pytest.mark.slow
 @EACH
 def test_links_and_modes_are_kept(name, save, tmp_path):
     store = tmp_path / "store"
@@ -293,6 +296,7 @@ def test_an_error_leaves_robot_and_companion(before, after, number, tmp_path, mo
     assert contents(tmp_path) == there
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [None, with_motor, double_pendulum], ids=["new", "with companion", "alone"])
 @pytest.mark.parametrize("after", [lambda: with_motor(3.0), double_pendulum], ids=["with companion", "alone"])
 def test_a_kill_between_the_two_files_is_noticed(before, after, tmp_path):

@@ -182,6 +182,7 @@ def motor_pendulum(q, p, u, h):
     return np.array([end, momentum]), np.array([end_by, momentum_by])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("h", [0.1, 0.01, 1e-3])
 def test_a_motor_whose_effort_bends(h):
     motor = vi.VelocityMotor("motor", joint="pin", speed=TREP[2], max_effort=2.0, smoothing=0.4)

@@ -91,6 +91,7 @@ def test_plans_are_shared_only_where_they_fit():
     assert same_description(soft, soft)
 
 
+@pytest.mark.slow
 def test_a_spare_workspace_is_as_fresh_as_a_new_one():
     mechanism = vi.mechanisms.double_pendulum(angle=0.3)
     plan = mechanism.compiled.plan
@@ -108,6 +109,7 @@ def test_a_spare_workspace_is_as_fresh_as_a_new_one():
     assert spare in SPARES
 
 
+@pytest.mark.slow
 def test_a_workspace_in_use_is_nobody_else_s():
     compiled = vi.mechanisms.double_pendulum(angle=0.3).compiled
     marches = [March(compiled, scheme(2, None), 0.01, 1e-10, 1) for _ in range(3)]
@@ -136,6 +138,7 @@ def test_members_move_as_single_runs_to_the_bit(name):
             assert getattr(member, own).tobytes() == getattr(alone, own).tobytes()
 
 
+@pytest.mark.slow
 def test_the_file_of_an_ended_run_has_one_checkpoint_by_two_names_and_goes_on(tmp_path):
     mechanism, path = vi.mechanisms.double_pendulum(), tmp_path / "run.h5"
     vi.simulate(mechanism, 0.1, 0.01).save(path)

@@ -124,6 +124,7 @@ def test_threads_have_arrays_of_their_own():
     assert len(set(found)) == len(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nb", [1, 2, 3, 5, 6, 8, 21, MOST_SUMMED // 3])
 def test_energies_of_gravity_have_the_bits_of_numpy(nb):
     rng = np.random.default_rng(nb)

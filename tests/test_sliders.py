@@ -98,6 +98,7 @@ def test_catalogue_file_and_method(tmp_path):
     assert c.trajectory.position[0, 0] == pytest.approx([0, 0, -0.9])
 
 
+@pytest.mark.slow
 def test_pictures_that_are_shown():
     c = vi.controls(build, RANGES, **RUN, show="energy")
     assert re.fullmatch(r'<img style="width:57[23]px;max-width:100%" src="data:image/png;base64,iVBOR[^"]+">', c.html)

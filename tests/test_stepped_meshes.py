@@ -21,6 +21,7 @@ def with_pad():
     return vi.Mechanism("pad", [plate], [slide], forces=[pad, push])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 4])
 @pytest.mark.parametrize("build", [hung, with_pad])
 def test_steps_are_those_of_a_run(build, order):
@@ -37,6 +38,7 @@ def test_steps_are_those_of_a_run(build, order):
     assert np.ptp(run.vertices[name], axis=0).max() > 1e-4
 
 
+@pytest.mark.slow
 def test_checkpoints_inputs_and_a_new_start():
     sim = vi.Stepper(hung(), 2e-3)
     sim.step(3)
@@ -58,6 +60,7 @@ def test_checkpoints_inputs_and_a_new_start():
     assert np.array_equal(sim.vertices["cloth"], before)
 
 
+@pytest.mark.slow
 def test_steps_in_reduced_coordinates_are_those_of_a_run():
     method = vi.Reduced("sdirk2", dt=2e-3)
     run = vi.simulate(vi.Problem(hung(), 0.01), method)

@@ -320,6 +320,7 @@ def test_threads_have_steppers_of_their_own():
         assert_same(sim.state, alone.state, NODES[1:5])
 
 
+@pytest.mark.slow
 def test_other_threads_run_during_a_step():
     sim, turns = vi.Stepper(cart_pole(), 1e-4), 0
     thread = threading.Thread(target=sim.step, args=(200_000,))  # one call of compiled code

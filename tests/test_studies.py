@@ -333,6 +333,7 @@ RESULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RESULTS)
 def test_results_are_drawn_and_told_in_a_line(chaos, tmp_path, name):
     result = RESULTS[name](chaos)

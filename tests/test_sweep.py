@@ -294,6 +294,7 @@ def test_the_picture_of_a_sweep(tmp_path):
         sweep.plot(of="slid")
 
 
+@pytest.mark.slow
 def test_the_picture_of_a_sweep_that_locks_and_of_one_that_passes_a_branch_point():
     locked = vi.mechanisms.four_bar(case="double-rocker").sweep(
         "crank pivot", np.linspace(0, 3, 16), on_lockup="ignore"

@@ -92,6 +92,7 @@ def test_names_and_words_stay_whole_in_narrow_terminals(width):
     assert "2.5 kg" in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "argv", [["info"], ["info", "stewart_platform"], ["info", "governor"], RUN, COMPARE, ["doctor"], ["examples"]]
 )

@@ -79,6 +79,7 @@ def test_the_last_step_is_judged(steps):
     vi.simulate(ten_links(), WHIP, 0.01, order=4, on_unresolved="raise")
 
 
+@pytest.mark.slow
 def test_the_verdict_on_the_last_step_goes_when_the_run_goes_on(tmp_path):
     given = {"order": 4, "output": tmp_path / "run.h5", "on_unresolved": "ignore"}
     ended = vi.simulate(ten_links(), WHIP + 0.01, 0.01, **given)

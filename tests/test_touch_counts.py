@@ -230,6 +230,7 @@ def test_files_that_describe_exist():
     assert all((ROOT / path).exists() for path in DESCRIBES)
 
 
+@pytest.mark.slow
 def test_a_joint_is_one_file():
     in_one_file_each({name: files_of_class(cls, REGISTRY, machinery()) for name, cls in REGISTRY.items()})
 

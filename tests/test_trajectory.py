@@ -247,6 +247,7 @@ def test_a_body_as_seen_from_another():
 RATES = ["four_bar", "stewart_platform", "free_body", "roller_coaster", "snake", "cart_pole", "spatial_slider_crank"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RATES)
 def test_rates_are_those_of_the_coordinates(name):
     whole = run(name, duration=0.2, dt=0.0005, order=4)
@@ -352,8 +353,11 @@ def test_tables_that_cannot_be_written(tmp_path):
     assert (tmp_path / "kept.csv").read_text() == "before"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["torque", "nothing of the kind", "rate"])
 def test_tables_of_what_there_is_not_tell_what_there_is(word, tmp_path):
+    for package in ("pandas", "xarray"):
+        pytest.importorskip(package, reason="needs varint[tables]")
     whole = run(duration=0.1, dt=0.01)
     for table in (lambda name: whole.to_csv(tmp_path / "x.csv", name), whole.to_dataframe, whole.to_xarray):
         with pytest.raises(
@@ -365,7 +369,7 @@ def test_tables_of_what_there_is_not_tell_what_there_is(word, tmp_path):
 
 @pytest.mark.slow
 def test_a_table_of_pandas():
-    pytest.importorskip("pandas")
+    pytest.importorskip("pandas", reason="needs varint[tables]")
     whole = run(duration=0.1, dt=0.01)
     table = whole.to_dataframe("coordinates", "reactions")
     assert table.index.name == "t (s)"
@@ -376,7 +380,7 @@ def test_a_table_of_pandas():
 
 @pytest.mark.slow
 def test_a_dataset_of_xarray():
-    pytest.importorskip("xarray")
+    pytest.importorskip("xarray", reason="needs varint[tables]")
     whole = run("governor", duration=0.1, dt=0.01)
     data = whole.to_xarray(*GROUPS)
     assert np.array_equal(data["position"].sel(axis="z").transpose("time", "bodies"), whole.position[..., 2])

@@ -164,6 +164,7 @@ RESULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", RESULTS)
 def test_results_travel(what):
     result = RESULTS[what]()

@@ -307,6 +307,7 @@ def test_balls_of_carried_bodies():
     assert 3.5 < apart[0] / apart[1] < 4.5
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_to_the_same_bits(tmp_path):
     mechanism = four_bar()
     whole = vi.simulate(mechanism, 0.2, 0.01)

@@ -205,6 +205,7 @@ def test_momenta_are_the_derivatives_of_the_discrete_lagrangian(surface, belly, 
     check_momenta(mechanism, poses_of(mechanism, rng), value, h, 5e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smoothing", [0.0, 0.02])
 @pytest.mark.parametrize("q", [(0.3, 0.3), (-0.3, -2.0)])
 def test_the_line_of_two_poses_is_an_arc_or_none(smoothing, q):
@@ -224,6 +225,7 @@ def test_the_line_of_two_poses_is_an_arc_or_none(smoothing, q):
 # ------------------------------------------------------------------------------------------------ reduced coordinates
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("surface", "belly", "smoothing"),
     [
