@@ -17,22 +17,35 @@ ROOT = Path(__file__).resolve().parents[1]
 CLEAN = (
     "varint/__main__.py",
     "varint/bridges.py",
+    "varint/cli",
+    "varint/drawing",
+    "varint/files",
     "varint/formulations.py",
+    "varint/geometry",
     "varint/gym.py",
-    "varint/mechanism/assembly_modes.py",
+    "varint/kinematics",
+    "varint/mechanism",
+    "varint/meshes",
     "varint/methods/reduced/integrators/explicit.py",
     "varint/methods/reduced/integrators/symplectic.py",
     "varint/methods/reduced/integrators/variational.py",
-    "varint/plan/pins.py",
-    "varint/plan/topology/components.py",
-    "varint/plan/welds.py",
+    "varint/model",
+    "varint/plan",
     "varint/redmax",
+    "varint/results",
+    "varint/show",
     "varint/step/compliant/ringing.py",
     "varint/step/contacts/depths.py",
     "varint/step/kept_arrays.py",
     "varint/step/march/aside.py",
     "varint/step/stage_starts.py",
     "varint/step/step_in_numpy.py",
+)
+EXCEPT = (  # files of these places with fields that are called `what` or `found`, some of them public
+    "varint/cli/listed_mechanisms.py",
+    "varint/files/formats/base.py",
+    "varint/model/import_report.py",
+    "varint/results/table_columns.py",
 )
 RULES = {  # name: what `broken_rules` reports
     "verb": "a docstring of a function that does not begin with a verb; properties are named by nouns",
@@ -269,6 +282,7 @@ if __name__ == "__main__":
     else:
         files = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "varint").rglob("*.py")]
         wrong = [line for file in sorted(files) for line in complaints(file)]
-        wrong += [line for file in files_of(CLEAN) for _, line in rule_complaints(file)]
+        clean = [file for file in files_of(CLEAN) if file not in files_of(EXCEPT)]
+        wrong += [line for file in clean for _, line in rule_complaints(file)]
         if wrong:
             sys.exit("\n".join(wrong))

@@ -58,4 +58,5 @@ def test_each_rule_is_seen_to_be_broken(words, good, bad, rule):
 
 
 def test_clean_places_keep_the_rules(words):
-    assert [line for file in words.files_of(words.CLEAN) for _, line in words.rule_complaints(file)] == []
+    files = set(words.files_of(words.CLEAN)) - set(words.files_of(words.EXCEPT))
+    assert [line for file in files for _, line in words.rule_complaints(file)] == []

@@ -104,7 +104,7 @@ def _main(argv: list[str]) -> int:
 
 
 def _error_text(problem: BaseException | None) -> tuple[int, str]:
-    """Exit code, and in a line what went wrong, and in whose function; raises what is a defect of the package again."""
+    """Return the exit code and one line on an error. Raises defects of the package again."""
     if problem is None:
         return DONE, ""
     if isinstance(problem, KeyboardInterrupt):
@@ -135,7 +135,7 @@ def _write(line: str, stream: TextIO) -> None:
 
 
 def _stdout_kept_clean(args: argparse.Namespace) -> contextlib.AbstractContextManager:
-    """Send what mechanism files print to stderr while a command with --json or --quiet runs."""
+    """Send prints of mechanism files to stderr while a command with --json or --quiet runs."""
     return contextlib.redirect_stdout(sys.stderr) if args.json or args.quiet else contextlib.nullcontext()
 
 
@@ -152,7 +152,7 @@ def _plain_warnings() -> Iterator[None]:
 
 
 def _let_go(stream: TextIO) -> None:
-    """Drop what is left to write, which Python would complain about at the end of the process."""
+    """Drop unwritten output, which Python would complain about at the end of the process."""
     with open(os.devnull, "w") as nowhere:
         os.dup2(nowhere.fileno(), stream.fileno())
 

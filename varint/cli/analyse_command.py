@@ -18,7 +18,7 @@ WAYS = {"rising": 1, "falling": -1, "either": 0}
 class Verb(NamedTuple):
     """A study. ``of_run``: whether it is of a recorded run, else of a mechanism; ``options``: those that it takes."""
 
-    what: str
+    summary: str
     of_run: bool
     options: tuple[str, ...]
 
@@ -45,7 +45,7 @@ OPTIONS = tuple(dict.fromkeys(option for verb in VERBS.values() for option in ve
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
     parser = commands.add_parser("analyse", help="study a run, or a mechanism by several runs", description=ABOUT)
-    studies = "; ".join(f"{name}: {verb.what}" for name, verb in VERBS.items())
+    studies = "; ".join(f"{name}: {verb.summary}" for name, verb in VERBS.items())
     parser.add_argument("study", metavar="STUDY", help=studies)
     of_runs, of_names = ([name for name, verb in VERBS.items() if verb.of_run == of] for of in (True, False))
     parser.add_argument(
@@ -105,7 +105,7 @@ def _add_options_of_mechanisms(parser: ArgumentParser) -> None:
 
 
 def execute(args: Namespace) -> "Report":
-    """Study and draw; return the report with the numbers."""
+    """Run the study and draw; return the report with the numbers."""
     from varint.base.errors import FileError
     from varint.cli.facts import Fact, Facts, Files, Report
     from varint.cli.shared import check_picture

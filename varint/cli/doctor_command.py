@@ -94,7 +94,7 @@ def requirements() -> "list[Requirement]":
 
 
 def extras() -> dict[str, list[Installed]]:
-    """Return the packages that each extra installs; of "" those that varint itself needs."""
+    """Return the packages that each extra installs; "" stands for varint itself."""
     from packaging.markers import default_environment
 
     packages: dict[str, list[Installed]] = {}

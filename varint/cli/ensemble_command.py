@@ -57,7 +57,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def execute(args: Namespace) -> "Report":
-    """Run all members; the report sums them up, and lists those that failed."""
+    """Run all members; the report sums them up, and lists failed ones."""
     import warnings
 
     from varint import EnsembleError, FailedMembersWarning, UnresolvedWarning
@@ -185,7 +185,7 @@ def _once(key: str, *sources: dict) -> None:
 
 
 def _values(text: str) -> list[Any]:
-    """Return the values of ``FROM:TO:COUNT``, or those between the commas of ``text``."""
+    """Return the values of ``FROM:TO:COUNT``, or the values between the commas of ``text``."""
     import ast
 
     import numpy as np

@@ -50,7 +50,7 @@ class FactColumn(NamedTuple):
 
     @property
     def heading(self) -> str:
-        """Return the label with the unit; ``>`` before those of numbers, see `show_rows`."""
+        """Return the label with the unit; ``>`` comes before labels of numbers, see `show_rows`."""
         return f"{'>' * self.number}{self.label}{f' ({self.unit})' * bool(self.unit)}"
 
 

@@ -193,7 +193,7 @@ def _input(mechanism: "Mechanism", force: "Force") -> str:
 
 
 def _imported(mechanism: "Mechanism") -> list[ReportPart]:
-    """Return the fate of the parts of an imported file, with lines for those that differ from the file."""
+    """Return the fate of the parts of an imported file, with lines for each part that differs from the file."""
     report = mechanism.import_report
     if not report:
         return []

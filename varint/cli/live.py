@@ -59,7 +59,7 @@ class Growing:
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def begin(self) -> None:
-        """Start, and wait for the first node. Raises what the run raises before it steps."""
+        """Start, and wait for the first node. Raises the errors of the run before its first step."""
         self._thread.start()
         while not self._records and self._thread.is_alive():
             self._thread.join(PATIENCE)

@@ -52,7 +52,7 @@ def named_mechanism(args: Namespace) -> "Mechanism":
 
 
 def print_repairs(mechanism: "Mechanism") -> None:
-    """Print on stderr what was changed in the file of a mechanism, and which of its loops will lock."""
+    """Print on stderr the changes to the file of a mechanism, and its loops that will lock."""
     import sys
 
     for how in ("repaired", "inexact"):

@@ -130,7 +130,7 @@ class Figures:
 
 
 def _figures(quantity: Quantity, trajectory: Trajectory) -> dict[str, Any]:
-    """Return figures of a quantity over its nodes; for a vector those of its length, with the change of the vector."""
+    """Return figures of a quantity over its nodes; for a vector of its length, with the change of the vector."""
     values = getattr(finest(trajectory, quantity.name), quantity.name)
     sizes = values if values.ndim == 1 else np.linalg.norm(values, axis=1)
     changes = np.abs(values - values[0]) if values.ndim == 1 else np.linalg.norm(values - values[0], axis=1)

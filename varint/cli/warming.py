@@ -46,7 +46,7 @@ class Done(NamedTuple):
 
 
 def kind(run: Callable[[], object]) -> Callable[[], object]:
-    """Decorate a kind of run, named as its function."""
+    """Register a kind of run, named as its function, as a decorator."""
     KINDS[run.__name__.replace("_", " ")] = run
     return run
 
@@ -54,7 +54,7 @@ def kind(run: Callable[[], object]) -> Callable[[], object]:
 def warm(
     kinds: Sequence[str] = (), jobs: int = 0, shipped: bool = True, environment: Mapping[str, str] | None = None
 ) -> Iterator[Done]:
-    """Run ``kinds``, all where none is named, ``jobs`` at a time, one a core where zero; each as it is done.
+    """Run ``kinds``, by default all, ``jobs`` at a time, by default one a core; each as it is done.
 
     ``shipped``: whether what came with varint will do; if not, it is compiled anew for this processor.
     ``environment``: variables of these processes beside those of this one. Raises RuntimeError where one fails.

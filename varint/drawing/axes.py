@@ -65,7 +65,7 @@ def plain_axes(axes: Axes) -> None:
 
 
 def printed(axes: Axes) -> None:
-    """Enlarge the texts of axes in a picture of our own so that they are legible in a column."""
+    """Set the size of texts of axes in a picture of our own so that they are legible in a column."""
     axes.tick_params(labelsize=SMALL)
     axes.xaxis.label.set_fontsize(TEXT)
     axes.yaxis.label.set_fontsize(TEXT)

@@ -26,7 +26,7 @@ class Camera:
         self.forget()
 
     def forget(self) -> None:
-        """Begin a film: the next state decides what is shown."""
+        """Begin a film: the next state sets the view."""
         self._first: Painter | None = None
         self._middle, self._half = np.zeros(2), np.zeros(2)
         self._slid: tuple[np.ndarray, np.ndarray] | None = None  # the poses furthest along the guides

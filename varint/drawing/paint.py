@@ -301,7 +301,7 @@ class Painter:
         return self.axes.add_collection(drawn, autolim=False)
 
     def _skin(self, faces: np.ndarray, x: np.ndarray, fade: float, z: float) -> Artist:
-        """Draw the visible triangles, those further away first, the upper ones lighter; or lines."""
+        """Draw the visible triangles from the furthest to the nearest, the upper ones lighter; or lines."""
         view, corners = self.scene.view, x[faces]
         if faces.shape[1] == 2:
             return self._lines([*view.project(corners)], z, _faded(SKIN, fade), LINE)

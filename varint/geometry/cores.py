@@ -43,11 +43,12 @@ class Place(NamedTuple):
 
 @njit
 def put_features(out, count, kind, swapped, keys, ends, radii, gap, place, size):
-    """Add a pair of features, the first given first; the new count.
+    """Add a pair of features to ``out``, the first of the arguments first; return the new count.
 
-    ``ends``: point and direction of the first, point and direction of the second. ``place``: a
-    `Place`. One that is there already is not added; where no space is left that of the largest
-    gap is replaced.
+    ``ends`` (4, 3): point and direction of the first, point and direction of the second. ``place``: a
+    `Place`. A pair that is there already is not added; without space it
+    replaces the pair of the largest gap. Writes ``out.kind``, ``out.key``, ``out.swapped``, ``out.point``,
+    ``out.direction``, ``out.radius``, ``out.gap`` and ``out.place``.
     """
     (x, y, z), n = place.middle, place.normal
     near = 4.0 * BESIDE * size

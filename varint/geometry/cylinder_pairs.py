@@ -169,7 +169,10 @@ def _ends(shapes, pair, frame, scene, count, out):
 
 @njit
 def _exchange(frame, scene, count, out):
-    """Take a for b in the pairs of features that are there, and in the frame and the scene, which are returned."""
+    """Exchange a and b in the frame and the scene, which are returned, and in the pairs of features that are there.
+
+    Changes ``out.place`` and ``out.swapped``.
+    """
     (relative, d), (axis, cone, gaps, slack) = frame, scene
     for k in range(count):
         at, n = vector(out.place[k]), vector(out.place[k, 3:])

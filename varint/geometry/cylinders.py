@@ -150,12 +150,12 @@ def add_point(shapes, pair, frame, cylinder, vertex, scene, count, out):
     side = 1 if (level if scene[1] < 0.0 else dot(e, scene[0])) >= 0.0 else 0  # of two ends that of the axis
     centre, sign = end_of(shapes, a, e, side)
     above = sign * level - half
-    for what in range(3):
-        if what == 0:
+    for feature in range(3):
+        if feature == 0:
             holds, gap, n = abs(level) <= half + slack, out_by - radius, across
             kind, key, radii = POINT_LINE, shapes.first_edge[a], (radius, r)
             foot, direction = vector(shapes.vertex[shapes.first_vertex[a]]), e
-        elif what == 1:
+        elif feature == 1:
             holds, gap, n = out_by <= slack, above - radius, scale(sign, e)
             kind, key, radii = POINT_PLANE, side, (radius, 0.0)
             foot, direction = centre, n
@@ -170,11 +170,11 @@ def add_point(shapes, pair, frame, cylinder, vertex, scene, count, out):
         if listed and not reaches_down(shapes, b, v, rotate_back(relative, n)):
             continue
         place = Place(sub(add(q, middle), scale(radius + 0.5 * gap, n)), n)
-        if what == 2:
+        if feature == 2:
             ends, keys = (foot, direction, point, NONE), (key, v)
         else:
             ends, keys = (point, NONE, foot, direction), (v, key)
-        count = put_features(out, count, kind, what != 2, keys, ends, radii, gap, place, size)
+        count = put_features(out, count, kind, feature != 2, keys, ends, radii, gap, place, size)
     return count
 
 

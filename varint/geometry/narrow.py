@@ -40,7 +40,7 @@ def spheres_apart(shapes, a, b, pose_a, pose_b):
 
 @njit
 def _swap_pairs(count, out):
-    """Take the first body of all pairs for the second."""
+    """Exchange the bodies of all pairs: changes ``out.swapped``."""
     for k in range(count):
         out.swapped[k] = not out.swapped[k]
 
@@ -50,7 +50,7 @@ def find_features(shapes, a, b, pose_a, pose_b, reach, out):
     """Write the pairs of features of shapes ``a`` and ``b`` whose gap is below ``reach`` (m) into ``out``; how many.
 
     pose_a, pose_b : (position (3,), rotation matrix (3, 3)) of the bodies
-    out : Features; where it is full, pairs of the largest gaps are left out
+    out : Features, with ``out.relative`` (3, 3), from axes of b to a; full, it lacks pairs of the largest gaps
 
     The smallest gap is the distance of the shapes, if it is below ``reach``; where they overlap it is less the depth,
     the least translation that parts them. The gap of each pair is its own.

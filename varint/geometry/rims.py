@@ -18,7 +18,7 @@ AXIAL = 0.01  # sine of the angle between a line and the axis, below which the e
 
 @njit
 def turned_unit(unit, length, change):
-    """Change of a unit vector with that of the vector of ``length`` along it; zero where that has none."""
+    """Return the change of a unit vector from that of the vector of ``length`` along it; zero for length zero."""
     return scale(1.0 / length, sub(change, scale(dot(unit, change), unit))) if length > 0.0 else (0.0, 0.0, 0.0)
 
 

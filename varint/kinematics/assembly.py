@@ -362,7 +362,7 @@ def _conflict(
 
 
 def _locked_joints(structure: Structure, closure: Closure, x: np.ndarray, R: np.ndarray) -> list[int]:
-    """Return joints that move in the only motion left when gaps stop shrinking: those whose links are in line.
+    """Return joints that move in the only motion left when gaps stop shrinking: their links are in line.
 
     The most moved first. None where other motions are left too, or the rows are more than `MOST_ROWS`.
     """
@@ -439,7 +439,7 @@ def checked_state(
 
 
 def unit_quaternions(structure: Structure, quats: np.ndarray, label: str) -> np.ndarray:
-    """Return the orientations (nb, 4) of a state, normalised; those of norm one to round-off keep their bits."""
+    """Return the orientations (nb, 4) of a state, normalised; orientations of norm one keep their bits."""
     whole = isinstance(quats, np.ndarray) and quats.dtype == float
     if whole and (abs(np.einsum("ij,ij->i", quats, quats) - 1.0) <= ROUND_OFF).all():
         return freeze(quats.copy())  # the usual case, at once

@@ -136,7 +136,7 @@ class JointFrames:
         return B @ twist[3:] - np.cross(w, R[self.b] @ self.origin_b), w
 
     def move(self, child: int, x: np.ndarray, R: np.ndarray, v: np.ndarray, w: np.ndarray, rates: np.ndarray) -> None:
-        """Fill the world velocities of body ``child`` of the joint from those of the other."""
+        """Fill the world velocities of body ``child`` of the joint from the velocities of the other."""
         dv, dw = self.relative_velocity(x, R, rates)
         if child == self.b:
             w[child] = w[self.a] + dw
@@ -271,7 +271,7 @@ def _parts(count: int) -> Iterator[slice]:
 
 
 def continued_coordinates(joint: Joint, q: np.ndarray) -> np.ndarray:
-    """Continue coordinates ``q`` (T, dof) of ``joint`` in place: rotations nearest to those before."""
+    """Continue coordinates ``q`` (T, dof) of ``joint`` in place: rotations nearest to the row before."""
     column = 0
     for motion in joint.allowed:
         if isinstance(motion, Ball):

@@ -20,9 +20,9 @@ FLOAT = np.dtype(float)
 
 
 class JointColumns(NamedTuple):
-    """The frames of a joint, and the slice of the coordinates that are its own."""
+    """The frames of a joint, and the slice of the coordinates of the joint."""
 
-    own: slice
+    entries: slice
     frames: JointFrames
 
 
@@ -96,7 +96,7 @@ def joint_readings(
 
 
 def read_others(joints: Iterable[JointColumns], pose: tuple[np.ndarray, ...], q: np.ndarray, rate: np.ndarray) -> None:
-    """Fill the slices of ``joints`` in ``q`` and ``rate``; angles take the turns nearest to those in ``q``.
+    """Fill the slices of ``joints`` in ``q`` and ``rate``; angles take the turns nearest to ``q``.
 
     ``pose``: position (nb + 1, 3), rotation (nb + 1, 3, 3) and motion (nb + 1, 6), the world last.
     """

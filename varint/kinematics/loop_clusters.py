@@ -85,7 +85,7 @@ class LoopCluster:
         return LoopRank(G, rank, U[:, rank:], Vt[rank:], float(margin), float(gap))
 
     def generic_mobility(self, here: LoopRank) -> int:
-        """Return the smallest second-order mobility of closed poses nearby; of this pose if none can be closed."""
+        """Return the smallest second-order mobility of closed poses nearby, or of this pose if all stay open."""
         if here.left.shape[1] == 0 or len(here.motions) == 0:
             return len(here.motions)  # at full rank the poses form a smooth surface
         rng = np.random.default_rng(0)

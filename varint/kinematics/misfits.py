@@ -65,7 +65,7 @@ def quick_misfits(structure: Structure, compiled: Compiled, state: State) -> lis
 
 
 def misfits_in(structure: Structure, cluster: NumberedCluster) -> Iterator[Misfit]:
-    """Yield the misfits of a cluster, one for each joint to release; none if any of its joints has a compliance."""
+    """Yield the misfits of a cluster, one for each joint to release; nothing if a joint has a compliance."""
     loops, numbers, _ = cluster
     if any(structure.joints[number].compliant for number in numbers):
         return

@@ -59,7 +59,7 @@ class Mechanism(CompiledStructure):
 
     @cached_property
     def rigid_twin(self) -> Mechanism:
-        """Return the mechanism without compliances of joints; itself if it has none."""
+        """Return the mechanism without compliances of joints; itself if no joint has a compliance."""
         if all(joint.compliance is None for joint in self.joints):
             return self
         joints = [replace(joint, compliance=None, damping_time=None) for joint in self.joints]

@@ -191,7 +191,7 @@ def sweep(
     state: State,
     on_lockup: str,
 ) -> Sweep:
-    """Sweep a coordinate, see `Mechanism.sweep`, whose caller gets the warning."""
+    """Drive a coordinate, see `Mechanism.sweep`, whose caller gets the warning."""
     choice(on_lockup, ON_LOCKUP, "on_lockup", ArgumentError)
     driven, number = named_coordinate(structure, joint, "sweep")
     goals = _checked(values, driven)
@@ -368,7 +368,7 @@ class _Path:
         return self.closure.motion(Q @ np.linalg.solve(triangle.T, np.concatenate([rates, carried])))
 
     def _zero(self, around: Sequence[SweepNode], least: np.ndarray) -> float | None:
-        """Zero, between three nodes, of the ``least`` (3,) singular value, None if it does not pass zero.
+        """Find the zero, between three nodes, of the ``least`` (3,) singular value, None if it does not pass zero.
 
         Given a sign that changes there the value is a smooth function of the coordinate.
         """

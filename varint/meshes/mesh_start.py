@@ -31,7 +31,7 @@ SHIFT = 1e-12  # of the largest stiffness: that of a mesh held at a point or a l
 
 
 def state_with_meshes(structure: Structure, compiled: Compiled, state: State) -> State:
-    """Return the state with all vertices at the start of a run; itself if it has vertices, or there are none.
+    """Return the state with all vertices at the start of a run; itself with vertices, or without meshes.
 
     Raises StateError.
     """
@@ -132,7 +132,7 @@ def _settle(meshes: AttachedMeshes, x: np.ndarray, settling: np.ndarray) -> None
 
 
 def velocities_along(meshes: AttachedMeshes, x: np.ndarray, v: np.ndarray, spins: np.ndarray) -> None:
-    """Set the velocities of the free vertices in ``v`` (n, 3), m/s, to those at which they stay in equilibrium.
+    """Set the velocities of the free vertices in ``v`` (n, 3), m/s, so that they stay in equilibrium.
 
     Nets have those that they are given, or those of the mean of their neighbours. ``spins`` (n, 3): of the bodies of
     attached vertices, rad/s, world.

@@ -56,7 +56,7 @@ def by_mesh(structure: Structure, array: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def vertices_of(structure: Structure, state: object) -> np.ndarray | None:
-    """Return places and velocities (2, n, 3) of all vertices in an initial state; None if it has none.
+    """Return places and velocities (2, n, 3) of all vertices in an initial state; None without vertices.
 
     Raises StateError where they are not those of the deformable bodies and nets.
     """

@@ -11,7 +11,10 @@ WHAT = "deformable bodies"
 
 @njit(seconds=1, what=WHAT)
 def find_fill(starts, rows, parent, count, mark):
-    """Return the elimination tree ``parent`` (n,), -1 at roots, and ``count`` (n,) of entries in each column of L."""
+    """Write the elimination tree ``parent`` (n,), -1 at roots, and ``count`` (n,) of entries in each column of L.
+
+    ``starts`` (n + 1,) and ``rows`` (nnz,): of the matrix; ``mark`` (n,): scratch.
+    """
     for k in range(parent.size):
         parent[k], mark[k], count[k] = -1, k, 0
         for p in range(starts[k], starts[k + 1]):
@@ -28,8 +31,9 @@ def find_fill(starts, rows, parent, count, mark):
 def factor_sparse(starts, rows, values, tree, L, D, scratch):
     """Factor into ``L``, (starts, rows, values), and the reciprocals of the pivots ``D`` (n,).
 
-    ``tree``: (parent,) of `find_fill`; ``scratch``: three integer arrays (n,), and zeros (n,). Returns whether all
-    pivots are positive; else the factors are no use.
+    ``starts`` (n + 1,), ``rows`` (nnz,), ``values`` (nnz,): the matrix; ``tree``: (parent,) of `find_fill`;
+    ``scratch``: three integer arrays (n,), and zeros (n,). Returns whether all pivots are positive; else the factors
+    are no use.
     """
     (parent,), (begin, below, factors), (mark, count, stack, y) = tree, L, scratch
     n = D.size
@@ -71,9 +75,9 @@ def factor_sparse(starts, rows, values, tree, L, D, scratch):
 
 @njit(seconds=1, what=WHAT)
 def solve_sparse(order, L, D, right, X, out):
-    """Return solutions ``out`` (n, w) for ``right`` (n, w), of which ``order`` (n,) has the rows in turn.
+    """Write solutions ``out`` (n, w) for ``right`` (n, w), of which ``order`` (n,) has the rows in turn.
 
-    ``X`` (n, w): scratch.
+    ``L``: (starts, rows, values); ``D`` (n,): the reciprocals of the pivots; ``X`` (n, w): scratch.
     """
     begin, below, factors = L
     n, w = right.shape

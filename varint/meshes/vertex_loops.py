@@ -11,7 +11,10 @@ WHAT = "deformable bodies"
 
 @njit(seconds=1, what=WHAT)
 def place_vertices(position, rotation, vertices, slot, arm, x):
-    """Return the places of ``vertices`` into ``x``: position + R arm."""
+    """Write the places of ``vertices`` (n,) into ``x`` (.., 3), m: position + R arm.
+
+    ``position`` (nb, 3), m, ``rotation`` (nb, 3, 3): of bodies; ``slot`` (n,) and ``arm`` (n, 3), m: of the vertices.
+    """
     for n in range(vertices.size):
         s = slot[n]
         R = rotation[s]
@@ -22,7 +25,10 @@ def place_vertices(position, rotation, vertices, slot, arm, x):
 
 @njit(seconds=1, what=WHAT)
 def move_vertices(motion, rotation, slot, arm, v):
-    """Return velocities ``v`` (n, 3), m/s: v + R (w x arm)."""
+    """Write velocities ``v`` (n, 3), m/s: v + R (w x arm).
+
+    ``motion`` (nb, 6), ``rotation`` (nb, 3, 3): of the bodies; ``slot`` (n,) and ``arm`` (n, 3), m: of the vertices.
+    """
     for n in range(slot.size):
         s = slot[n]
         R, w = rotation[s], motion[s, 3:]
@@ -35,7 +41,10 @@ def move_vertices(motion, rotation, slot, arm, v):
 
 @njit(seconds=1, what=WHAT)
 def add_wrenches(load, rotation, vertices, slot, arm, wrench):
-    """Add force, world, and moment, body axes, of the ``load`` (.., 3) on ``vertices`` to ``wrench`` (nb, 6)."""
+    """Add force, world, and moment, body axes, of the ``load`` (.., 3) on ``vertices`` (n,) to ``wrench`` (nb, 6).
+
+    ``rotation`` (nb, 3, 3): of the bodies; ``slot`` (n,) and ``arm`` (n, 3), m: of the vertices.
+    """
     for n in range(vertices.size):
         s, f = slot[n], load[vertices[n]]
         R = rotation[s]
@@ -51,7 +60,10 @@ def add_wrenches(load, rotation, vertices, slot, arm, wrench):
 
 @njit(seconds=1, what=WHAT)
 def fill_jacobian(rotation, slot, column, arm, J):
-    """Set the entries of ``J`` (n, 3, b, 6), which is zero, by the body ``column`` (n,) of each vertex: 1, -R [arm]."""
+    """Set the entries of ``J`` (n, 3, b, 6), which is zero, by the body ``column`` (n,) of each vertex: 1, -R [arm].
+
+    ``rotation`` (nb, 3, 3): of the bodies; ``slot`` (n,) and ``arm`` (n, 3), m: of the vertices.
+    """
     for n in range(slot.size):
         R, k = rotation[slot[n]], column[n]
         for i in range(3):
@@ -63,6 +75,6 @@ def fill_jacobian(rotation, slot, column, arm, J):
 
 @njit(seconds=1, what=WHAT)
 def add_entries(entries, chosen, of_entry, data):
-    """Add the ``chosen`` ones of ``entries`` to ``data``, each to its place ``of_entry``."""
+    """Add the ``chosen`` (n,) ones of ``entries`` (N,) to ``data`` (nnz,), each to its place ``of_entry`` (n,)."""
     for n in range(chosen.size):
         data[of_entry[n]] += entries[chosen[n]]

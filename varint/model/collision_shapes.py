@@ -387,7 +387,7 @@ class HeightField(CollisionShape):
         return self.position + np.stack([x, y, z], axis=2).reshape(-1, 3) @ rotation_matrix(self.quat_wxyz).T
 
     def core(self) -> Core:
-        """Return the points of the grid, the numbers of those at x = 0, and the direction up."""
+        """Return the points of the grid, the numbers of the points at x = 0, and the direction up."""
         first_row = np.arange(self.heights.shape[1])
         return Core(self._points(), (first_row,), normal=rotation_matrix(self.quat_wxyz)[:, 2])
 

@@ -43,12 +43,12 @@ class Use(NamedTuple):
     """A use of a mechanism.
 
     asked : what users write for it
-    what : a noun in the plural, for errors
+    plural : a noun in the plural, for errors
     refuses : names of the traits in `TRAITS` that this use does not support
     """
 
     asked: str
-    what: str
+    plural: str
     refuses: tuple[str, ...] = ()
 
 
@@ -464,4 +464,4 @@ def refuse(structure: "Structure", use: Use) -> None:
     """Raise ArgumentError for the first force with a trait that the use does not support."""
     for force, traits in zip(structure.forces, structure.force_traits, strict=True):
         for trait in (TRAITS[name] for name in use.refuses if name in traits):
-            raise ArgumentError(f"{force.label} {trait.acts}, which {use.what} do not support: {trait.remedy}")
+            raise ArgumentError(f"{force.label} {trait.acts}, which {use.plural} do not support: {trait.remedy}")

@@ -113,7 +113,7 @@ def inverse(T: np.ndarray) -> np.ndarray:
 
 
 def adjoint(T: np.ndarray) -> np.ndarray:
-    """Return Ad(T) (6, 6), angular part first: twists from a frame's axes and origin to those of its surroundings."""
+    """Return Ad(T) (6, 6), angular part first: twists from a frame's axes and origin to its surroundings'."""
     R, p = T[:3, :3], T[:3, 3]
     out = np.zeros((6, 6))
     out[:3, :3] = out[3:, 3:] = R

@@ -19,7 +19,7 @@ MOTION_KEYS = (*OF_JOINTS, *OF_BODIES)
 
 
 def check_start(structure: "Structure", start: Mapping, label: str, error: type[VarintError]) -> None:
-    """Raise ``error`` where a start names what is not there, or has no numbers of its shape; ``label`` names it."""
+    """Raise ``error`` if a start names an unknown part, or has no numbers of its shape; ``label`` names it."""
     for key, values in start.items():
         if key in OF_JOINTS:
             of_joints(structure, values, key, error, f"{label}: ")

@@ -97,7 +97,7 @@ class Compiled(Shown):
         return np.ascontiguousarray(total.T)  # sums over the forces then have the same bits whatever T is
 
     def inputs_by_force(self, values: np.ndarray) -> np.ndarray:
-        """Return inputs (T, forces) from those of the elements (T, ne); zero of forces with several elements."""
+        """Return inputs (T, forces) from inputs (T, ne) of elements; zero of forces with several elements."""
         return self.by_force(values if self._one_each else np.where(self._alone, values, 0.0))
 
     @cached_property
@@ -107,7 +107,7 @@ class Compiled(Shown):
 
     @cached_property
     def order_with_none(self) -> np.ndarray:
-        """Return ``order`` with -1 for none appended, (nb + 1,)."""
+        """Return ``order`` with -1 appended, (nb + 1,)."""
         return np.append(self.order, -1)
 
     @cached_property
@@ -174,7 +174,7 @@ def _compile(
     clustered: bool,
     welds: Welds | None = None,
 ) -> Compiled:
-    """Compile ``full``, the description, or what its ``welds`` leave of it."""
+    """Compile ``full``, the description, or the rest of it after its ``welds``."""
     structure = full if welds is None else welds.structure
     nb = len(structure.bodies)
     roles = find_roles(structure, elements)

@@ -17,7 +17,7 @@ SHARED = ("body", "other", "element", "friction", "restitution", "mobility")  # 
 
 
 def contact_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
-    """Return the arrays of the contacts: those with planes, one for each point, then those of pairs of bodies."""
+    """Return the arrays of the contacts: with planes, one for each point, then of pairs of bodies."""
     planes, pairs = _plane_arrays(structure, slot, roles), _pair_arrays(structure, slot, roles)
     joined = {name: np.concatenate([planes.pop(name), pairs.pop(name)]) for name in SHARED}
     rolling, lever, turning = (pairs.pop(name) for name in ("rolling", "lever", "turning"))

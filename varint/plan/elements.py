@@ -32,7 +32,7 @@ def measure_places(roles: Roles, frame: JointFrame) -> list[int]:
 def row_and_measure_arrays(
     structure: Structure, roles: Roles, frame: JointFrame, places: Sequence[int], slot: np.ndarray, length: float
 ) -> tuple[dict, dict]:
-    """Return facts of the rows, and all measures: one for each row, in their order, then those of laws."""
+    """Return facts of the rows, and all measures: one for each row, in their order, then the laws'."""
     nb, nr = len(structure.bodies), len(frame.rows)
     total = max([nr, *(m + 1 for m in places)])
     kinds, numbers = [""] * total, [Numbers()] * total
@@ -190,7 +190,7 @@ def beam_arrays(roles: Roles, places: Sequence[int]) -> dict:
 
 
 def compliant_arrays(roles: Roles, frame: JointFrame) -> dict:
-    """Return the rows whose efforts are unknowns, and their sums; those of joints again."""
+    """Return the rows whose efforts are unknowns, and their sums; rows of joints again."""
     row_of = {s: frame.row_of[roles.sums[s][0]] for s in [*roles.beam_sums, *roles.compliant]}
     return {
         "row": np.array(list(row_of.values()), dtype=np.int64),

@@ -54,7 +54,7 @@ class JointFrame:
 
 
 def joint_frame(structure: Structure, topology: Topology, roles: Roles, slot: np.ndarray) -> JointFrame:
-    """Number the joints of the kernel and their rows; those of measures come last in their joint."""
+    """Number the joints of the kernel and their rows; rows of measures come last in their joint."""
     nb, count = len(structure.bodies), len(structure.joints)
     number = {**structure.body_index, "world": -1}
     ends = [(number[joint.body_a], number[joint.body_b]) for joint in structure.joints]

@@ -75,7 +75,7 @@ QUANTITIES: dict[str, Quantity] = {}
 
 
 def quantity(unit: str, **shown: Any) -> Callable[[Evaluate], Evaluate]:
-    """Decorate a function of the trajectory: add it to the registry under its name, see `Quantity`."""
+    """Register a function of the trajectory under its name, as a decorator, see `Quantity`."""
 
     def add(evaluate: Evaluate) -> Evaluate:
         QUANTITIES[evaluate.__name__] = Quantity(evaluate.__name__, unit, evaluate, **shown)
@@ -301,7 +301,7 @@ def _first_with(trajectory: "RecordedMotion", energy: np.ndarray) -> First:
 
 
 def left_by(trajectory: "RecordedMotion") -> Since:
-    """Return the `Since` from which the nodes after those of ``trajectory`` continue."""
+    """Return the `Since` from which the nodes after ``trajectory`` continue."""
     plan, products = trajectory.mechanism.compiled.plan, trajectory._joints.products
     since, turns = trajectory._since, np.zeros(plan.measures.kind.size)
     if plan.measures.period[plan.rows.role.size :].any():

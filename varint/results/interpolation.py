@@ -13,7 +13,7 @@ LINEAR = ("work", "command", "law_state", "load")
 
 
 def interpolated(nodes: Nodes, times: np.ndarray, order: int) -> HeldNodes:
-    """Return the motion at ``times`` (K,), s, within those of ``nodes``; ``order``: of the method of the run.
+    """Return the motion at ``times`` (K,), s, within the times of ``nodes``; ``order``: of the run's method.
 
     Polynomials of positions and rotation vectors match values and rates at every node of a stencil; velocities are
     their derivatives. Stencils on which a body turns far have two nodes.
@@ -80,7 +80,7 @@ def _hermite(t: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _turns(
     quat: np.ndarray, angular_velocity: np.ndarray, before: np.ndarray, chosen: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return rotation vectors (K, count, nb, 3) from the node before to those of the stencil, rad, and their rates."""
+    """Return rotation vectors (K, count, nb, 3) from the node before to the stencil's nodes, rad, and their rates."""
     back = quat[before] * [1.0, -1.0, -1.0, -1.0]
     turned = quat_product(back[:, None], quat[chosen])
     vector = vector_from_quat(np.where(turned[..., :1] < 0, -turned, turned))
@@ -93,7 +93,7 @@ def _sum(weights: np.ndarray, values: np.ndarray, rates: np.ndarray) -> np.ndarr
 
 
 def linear(t: np.ndarray, values: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Return values at ``times`` (K,) between those (T, ...) at ``t`` (T,)."""
+    """Return values at ``times`` (K,) by linear interpolation of values (T, ...) at ``t`` (T,)."""
     before = _before(t, times)
     after = np.minimum(before + 1, len(t) - 1)
     span = np.where(after > before, t[after] - t[before], 1.0)

@@ -52,7 +52,7 @@ class PathPieces(NamedTuple):
 
 
 def path_pieces(structure: Structure, nodes: Nodes) -> PathPieces | None:
-    """Return the pieces of all masses along paths, or None if there are none.
+    """Return the pieces of all masses along paths, or None without such masses.
 
     ``nodes``: position (T, nb, 3), m, quat_wxyz (T, nb, 4), velocity (T, nb, 3), m/s, world, and angular velocity
     (T, nb, 3), rad/s, body axes.
@@ -119,7 +119,7 @@ class _Arc(NamedTuple):
 
 
 def _pieces(structure: Structure, inertia: PathInertia, nodes: Nodes) -> list[PathPieces]:
-    """Return the straight pieces of one path, and those of its arcs."""
+    """Return the straight pieces of one path, and the pieces of its arcs."""
     points = [_carried(structure, name, point, nodes) for name, point, w in inertia.stations() if w < 0]
     x, v = (np.stack([getattr(point, key) for point in points], axis=1) for key in ("origin", "velocity"))
     arcs: list[_Arc] = []

@@ -45,7 +45,7 @@ def is_vector(force: Force) -> bool:
 
 
 def vector_effort(mechanism: Mechanism, force: Force, held: np.ndarray, quat: np.ndarray) -> np.ndarray:
-    """Return the effort (T, 3) or (T, 6), world, of a force that `is_vector`, from those of all elements (T, elements).
+    """Return the effort (T, 3) or (T, 6), world, of a force that `is_vector`, from element efforts (T, elements).
 
     ``quat`` (T, nb, 4) of the bodies.
     """

@@ -99,14 +99,14 @@ class RecordedMotion:
     def __init__(
         self, record: Record, counted: Mapping[str, np.ndarray] | None = None, since: Since | None = None
     ) -> None:
-        """Make a motion of a record; ``counted``: joint name to coordinates whose turns those of the nodes continue.
+        """Make a motion of a record; ``counted``: joint name to coordinates whose turns the nodes continue.
 
         ``since``: what the nodes before these left.
         """
         self.__dict__.update(record=record, _counted=counted, _since=since)
 
     def __getattr__(self, name: str) -> np.ndarray:
-        """Raise AttributeError with the nearest name; called for names that are none, and by types for quantities."""
+        """Raise AttributeError with the nearest name; called for unknown names, and by types for quantities."""
         if hasattr(type(self), name):
             return object.__getattribute__(self, name)  # a property whose own AttributeError says more
         names = [known for known in dir(type(self)) if not known.startswith("_")]
@@ -220,7 +220,7 @@ class RecordedMotion:
         return between if times.ndim else between.state(0)
 
     def _between(self, record: Record, counted: Mapping[str, np.ndarray]) -> RecordedMotion:
-        """Return the motion of ``record``, whose nodes lie between those of this one."""
+        """Return the motion of ``record``, whose nodes lie between the nodes of this one."""
         return type(self)(record, counted)
 
     @property
@@ -235,7 +235,7 @@ class RecordedMotion:
 
     @property
     def unresolved_body(self) -> np.ndarray:
-        """Return the number (T,) of a body whose motion a step did not resolve, -1 for none, see `unresolved`.
+        """Return the number (T,) of a body whose motion a step did not resolve, else -1, see `unresolved`.
 
         What the last steps did not resolve belongs to the whole run: a part of it does not have it.
         """

@@ -45,7 +45,7 @@ def imported_solids(mechanism: Mechanism, large: int = LARGE) -> Shapes:
 
 
 def meshed_solids(mechanism: Mechanism, large: int) -> dict[int, list[Solid]]:
-    """Return solids by number of body, -1 the world: those of the bodies with a mesh, and all of an imported file."""
+    """Return solids by number of body, -1 the world: of bodies with a mesh, and of an imported file."""
     numbers = {**mechanism.body_index, "world": -1}
     solids = {numbers[name]: imported for name, imported in imported_solids(mechanism, large).solids.items()}
     described = {number: list(body.solids) for number, body in enumerate(mechanism.bodies)}
@@ -61,7 +61,7 @@ def _plain(shape: ImportedShape) -> Solid | None:
 
 
 def _mesh(shape: ImportedShape, most: int, notes: dict[str, list[str]]) -> Solid | None:
-    """Return the mesh of a file with at most so many triangles; None, and a note, if it cannot be read."""
+    """Return the mesh of a file with at most ``most`` triangles; None, and a note, if it cannot be read."""
     path = Path(shape.mesh)
 
     def note(text: str) -> Solid | None:

@@ -67,12 +67,12 @@ def check_page(path: str | Path) -> Path:
 
 
 def stride(nodes: int, most: int) -> int:
-    """Return the stride of frames taken evenly from ``nodes``, at most so many after the first."""
+    """Return the stride of frames taken evenly from ``nodes``, with a largest number of frames after the first."""
     return max(1, -(-(nodes - 1) // most))
 
 
 def page_data(mechanism: Mechanism, start: RecordedMotion, trace: object, plane: str | None) -> dict[str, Any]:
-    """Return the data of the page except the frames; sizes are those at the first node of ``start``."""
+    """Return the data of the page except the frames; sizes are taken at the first node of ``start``."""
     x, R = poses_of(start[:1])
     data = scene_data(mechanism, x[0], R[0], plane)
     traced = []

@@ -63,7 +63,7 @@ for _quantity in QUANTITIES.values():
         WITHIN.setdefault(_quantity.within, []).append(_quantity.name)
 ONLY_DRAWN = {  # besides what is tabulated
     ERROR: "energy beyond the work done since the start, and its mean",
-    **{name: " and ".join(own).replace("_", " ") for name, own in WITHIN.items() if name not in GROUPS},
+    **{name: " and ".join(kinds_drawn).replace("_", " ") for name, kinds_drawn in WITHIN.items() if name not in GROUPS},
     PHASE: "coordinates of joints against their rates",
     PATH: "paths of points, by default of centres of mass",
     MECHANISM: "poses of the mechanism over the run, the last one darkest",
@@ -83,7 +83,7 @@ class Curves(NamedTuple):
     they are zero. ``floor``: round-off, on a logarithmic axis; ``mean``: whether a running mean is drawn.
     """
 
-    what: tuple[str, ...]
+    quantities: tuple[str, ...]
     t: np.ndarray
     unit: str
     columns: list[Column]
@@ -94,7 +94,7 @@ class Curves(NamedTuple):
 
     def joins(self, other: "Curves") -> bool:
         """Return whether ``other`` fits in the same panel: both are of the whole mechanism, on the same axis."""
-        whole = not any(name not in QUANTITIES for name in (*self.what, *other.what))
+        whole = not any(name not in QUANTITIES for name in (*self.quantities, *other.quantities))
         same = self.unit == other.unit and len(self.t) == len(other.t)
         return whole and same and self.floor == other.floor
 
@@ -113,12 +113,12 @@ class Curves(NamedTuple):
         """Return the label of the axis of values."""
         if self.mean:
             return self.columns[0].name.capitalize()
-        return (words(self.what) if self.floor is None else QUANTITIES[self.what[0]].label).capitalize()
+        return (words(self.quantities) if self.floor is None else QUANTITIES[self.quantities[0]].label).capitalize()
 
     @property
     def names(self) -> list[str]:
         """Return the names in the legend, where they name columns."""
-        if self.mean or self.floor is not None or not (owned(self.what[0]) or len(self.columns) > 1):
+        if self.mean or self.floor is not None or not (owned(self.quantities[0]) or len(self.columns) > 1):
             return []
         return [column.name for column in self.columns]
 
@@ -128,7 +128,7 @@ class Curves(NamedTuple):
         return PANEL, 3 if self.mean or self.floor is not None else len(self.names) + bool(self.beyond)
 
     def draw(self, axes: Axes, alone: bool = False) -> None:
-        """Draw it; ``alone``: where no text below the figure says what is left out."""
+        """Draw it; ``alone``: without a text below the figure on omitted curves."""
         (unit, _), entries = time_unit(self.t), []
         t = self.t / unit
         if self.mean:
@@ -161,7 +161,7 @@ class Portrait(NamedTuple):
         return 1.9 * PANEL, len(self.pairs) + bool(self.beyond)
 
     def draw(self, axes: Axes, alone: bool = False) -> None:
-        """Draw it; ``alone``: where no text below the figure says what is left out."""
+        """Draw it; ``alone``: without a text below the figure on omitted curves."""
         entries = [(phase(axes, a.values, b.values, k), a.name) for k, (a, b) in enumerate(self.pairs)]
         one, other = self.pairs[0] if len(self.pairs) == 1 else (None, None)
         label_phase(axes, one.name if one else "Coordinate", other.name if other else "Rate", self.unit)
@@ -187,7 +187,7 @@ class Drawing(NamedTuple):
         return figure_size(self.painter)[1], len(self.traced)
 
     def draw(self, axes: Axes, alone: bool = False) -> None:
-        """Draw it; ``alone``: where no text below the figure says what is left out."""
+        """Draw it; ``alone``: without a text below the figure on omitted curves."""
         if self.poses is not None:
             draw_poses(axes, self.painter, *self.poses)
         else:
@@ -230,7 +230,7 @@ def check_drawn(names: Iterable[object]) -> None:
 
 
 def check_used(names: Iterable[str], **options: object) -> None:
-    """Raise ArgumentError for ``options`` of `plot` that none of ``names`` takes."""
+    """Raise ArgumentError for ``options`` of `plot` without effect on ``names``."""
     for name, value in options.items():
         if value is not None and not set(TAKEN[name]).intersection(names):
             raise ArgumentError(f"{name} has no effect here: it belongs to {names_text(TAKEN[name])}")
@@ -272,7 +272,7 @@ def find_panels(
 
 
 def of_unit(panels: Sequence[Panel], unit: str) -> list[Panel]:
-    """Return the panels in ``unit``. Raises ArgumentError if there are none."""
+    """Return the panels in ``unit``. Raises ArgumentError if there is no panel."""
     known = [panel.unit for panel in panels if not isinstance(panel, Drawing)]
     choice(unit, known, "unit", ArgumentError)
     return [panel for panel in panels if not isinstance(panel, Drawing) and panel.unit == unit]
@@ -282,7 +282,7 @@ def notes(panels: Sequence[Panel]) -> list[str]:
     """Return the omitted curves, and the reason."""
     curves = [panel for panel in panels if isinstance(panel, Curves)]
     bands = [panel for panel in curves if panel.floor is None and not panel.mean and panel.has_bands]
-    zero = [f"{count_text(panel.zero, 'curve')} of {words(panel.what)}" for panel in curves if panel.zero]
+    zero = [f"{count_text(panel.zero, 'curve')} of {words(panel.quantities)}" for panel in curves if panel.zero]
     remarks = (
         [f"bands: smallest to largest; lines: mean, over {duration(window(bands[0].t))} where swings are fast"]
         if bands
@@ -410,8 +410,8 @@ def _joined(panels: Iterable[Panel]) -> list[Panel]:
         last = joined[-1] if joined else None
         if isinstance(panel, Curves) and isinstance(last, Curves) and last.joins(panel):
             several = list({column.name: column for column in (*last.columns, *panel.columns)}.values())
-            joined_names = tuple(dict.fromkeys((*last.what, *panel.what)))
-            joined[-1] = last._replace(what=joined_names, columns=several)
+            joined_names = tuple(dict.fromkeys((*last.quantities, *panel.quantities)))
+            joined[-1] = last._replace(quantities=joined_names, columns=several)
         else:
             joined.append(panel)
     return joined
@@ -436,7 +436,7 @@ def _poses(trajectory: RecordedMotion, name: str, options: PanelOptions) -> Draw
 
 
 def _couplers(mechanism: Mechanism) -> list[str]:
-    """Return the bodies that no joint ties to the world, or all if there are none; up to `MOST`."""
+    """Return the bodies that no joint ties to the world, else all; up to `MOST`."""
     tied = {
         body
         for joint in mechanism.joints

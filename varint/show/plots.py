@@ -81,7 +81,7 @@ def draw(
 def plot_run(
     trajectory: RecordedMotion, path: str | Path, *, order: int | None = None, method: str | None = None
 ) -> None:
-    """Draw energy and joint drift over time into a PNG file: what `QUANTITIES` say is drawn.
+    """Draw energy and joint drift over time into a PNG file, with the curves that `QUANTITIES` choose.
 
     The energy less that at the start, or where anything does work the energy balance, has a mean over 10 minutes drawn
     over it, or over a tenth of the run where that is shorter, so that a trend would show.

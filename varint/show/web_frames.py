@@ -26,16 +26,16 @@ ARC_POINTS = 13  # of a line around a surface
 
 
 class Arrows(NamedTuple):
-    """Vectors (T, n, 3) in the world at the bodies or joints of those ``numbers`` (n,)."""
+    """Vectors (T, n, 3) in the world at the bodies or joints ``numbers`` (n,)."""
 
-    what: str
+    title: str
     unit: str
     numbers: np.ndarray
     vectors: np.ndarray
 
 
 def curve_names(trajectory: RecordedMotion) -> list[dict[str, str]]:
-    """Name, unit and group of each curve, in the order of those of the frames."""
+    """Return name, unit and group of each curve, in the order of the curves in the frames."""
     first = type(trajectory)(trajectory.record.part(ChosenNodes(trajectory.nodes, slice(0, 1))))
     return [{"name": c.name, "unit": c.unit, "group": group} for group, c in _curves(first)]
 
@@ -127,7 +127,7 @@ def _activations(trajectory: RecordedMotion) -> np.ndarray:
 def _arrows_data(arrows: Arrows) -> dict[str, Any]:
     scale = float(np.abs(arrows.vectors).max(initial=0.0)) or 1.0
     return {
-        "what": arrows.what,
+        "what": arrows.title,
         "unit": arrows.unit,
         "numbers": arrows.numbers.tolist(),
         "scale": scale,

@@ -149,7 +149,7 @@ class _Reading:
         """Return the model, in the reference configuration."""
         m = self.m
         links, ties = [], []
-        soft = {body for flex in self.flexes if flex.kind != RODS for body in flex.own}
+        soft = {body for flex in self.flexes if flex.kind != RODS for body in flex.vertex_bodies}
         for body in [body for body in range(1, m.nbody) if body not in soft]:
             link = self._link(body)
             links.append(link)

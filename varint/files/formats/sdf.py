@@ -296,7 +296,7 @@ class _Reading:
                     self._leave_out(child, OF_MOTORS if child.tag in left[:2] else OF_STOPS)
                 limits |= {key: one.own_limit() for key in names if (one := element.one(key)) is not None}
         lower, upper = limits["lower"], limits["upper"]
-        if tie.what == "continuous":
+        if tie.type_name == "continuous":
             lower, upper = -math.inf, math.inf
         lower = lower if lower > -INFINITE else -math.inf
         upper = upper if upper < INFINITE else math.inf

@@ -310,7 +310,7 @@ class _Reading:
         return [Acting(0, lower - zero, upper - zero, **coefficients)]
 
     def _limits(self, joint: XMLElement, limit: XMLElement | None) -> tuple[float, float]:
-        """Return the limits of a stop, infinite if there is none."""
+        """Return the limits of a stop, infinite without one."""
         none, name = (-np.inf, np.inf), joint.need("name")
         if limit is None:
             return none

@@ -49,7 +49,7 @@ class Efforts:
         self.springs: dict[str, list[float]] = {}  # of a part: stiffness, that times rest, damping
 
     def take(self) -> None:
-        """Represent all forces."""
+        """Convert all forces."""
         for force in self.mechanism.forces:
             why = self._taken(force)
             if why is not None:

@@ -45,7 +45,8 @@ class Flex:
     vertices : (n, 3) m, world, in the reference configuration
     on : (n,) numbers of the bodies that carry its vertices, or (k,) of those that carry the corners from which it is
         interpolated
-    own : bodies of ``on`` on three free slides (`_is_vertex`) that carry one vertex or corner; others hold pinned ones
+    vertex_bodies : bodies of ``on`` on three free slides (`_is_vertex`) that carry one vertex or corner; others hold
+        pinned ones
     edges : (m, 2) vertices
     elements : (m, 4) vertices of tetrahedra of positive volume; (0, 4) unless it has three dimensions
     """
@@ -57,13 +58,13 @@ class Flex:
     why: str
     vertices: np.ndarray
     on: np.ndarray
-    own: list[int]
+    vertex_bodies: list[int]
     edges: np.ndarray
     elements: np.ndarray = field(default_factory=lambda: np.zeros((0, 4), dtype=np.int64))
 
 
 def flexes_of(model: Any, data: Any, source: Any, elasticity: Sequence[Elasticity], notes: ImportNotes) -> list[Flex]:
-    """Return the flexible bodies of a model at the pose of ``data``, with notes on what they become.
+    """Return the flexible bodies of a model at the pose of ``data``, with notes on their replacements.
 
     Raises MechanismError if an active `connect` or `weld` holds one of their vertices.
     """
@@ -78,7 +79,7 @@ def flexes_of(model: Any, data: Any, source: Any, elasticity: Sequence[Elasticit
     for number in range(model.nflex):
         name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_FLEX, number) or f"flex {number}"
         flexes.append(_flex(model, data, number, name, source.at("flex", name), elasticity))
-    flex_of_body = {body: flex for flex in flexes for body in flex.own}
+    flex_of_body = {body: flex for flex in flexes for body in flex.vertex_bodies}
     active = [] if is_off(model, "EQUALITY") else np.flatnonzero(model.eq_active0).tolist()
     for number in active:
         if model.eq_type[number] not in EQ_FLEXES and model.eq_objtype[number] == mujoco.mjtObj.mjOBJ_BODY:
@@ -91,7 +92,7 @@ def flexes_of(model: Any, data: Any, source: Any, elasticity: Sequence[Elasticit
     for flex in flexes:
         says = f"flexible body '{flex.name}' of {len(flex.vertices)} vertices, {_mass(model, flex):.3g} kg"
         notes.repaired(f"{says}, {_what(model, flex, elasticity)}", flex.at.line, flex.at.path)
-    moved = [body for flex in flexes if flex.kind not in (RODS, "") for body in flex.own]
+    moved = [body for flex in flexes if flex.kind not in (RODS, "") for body in flex.vertex_bodies]
     places = [model.jnt_qposadr[model.body_jntadr[body]] + k for body in moved for k in range(3)]
     dofs = [model.body_dofadr[body] + k for body in moved for k in range(3)]
     if model.nkey and (model.key_qpos[0, places].any() or model.key_qvel[0, dofs].any()):
@@ -149,8 +150,10 @@ def _kind(model: Any, flex: Flex, elasticity: Sequence[Elasticity]) -> tuple[str
         equalities = {int(model.eq_type[one]) for one in active if model.eq_obj1id[one] == number}
     constants = elasticity[number] if elasticity else None
     stiff = bool(model.flex_edgestiffness[number])
-    pinned = len(flex.on) - len(flex.own)
-    if not flex.own or any(model.body_jntnum[body] and body not in flex.own for body in _bodies_on(model, flex)):
+    pinned = len(flex.on) - len(flex.vertex_bodies)
+    if not flex.vertex_bodies or any(
+        model.body_jntnum[body] and body not in flex.vertex_bodies for body in _bodies_on(model, flex)
+    ):
         return (
             "",
             "no vertex is free, or one is neither pinned nor alone on a body of three slides that carries nothing else",
@@ -197,22 +200,21 @@ def _bends(model: Any, number: int) -> bool:
 
 
 def _bodies_on(model: Any, flex: Flex) -> list[int]:
-    """Return the bodies of ``on``, except the world and the parents of ``own``, to which pins fix vertices."""
-    parents = {int(model.body_parentid[body]) for body in flex.own}
+    """Return the bodies of ``on`` to which pins fix vertices, except the world and parents of ``vertex_bodies``."""
+    parents = {int(model.body_parentid[body]) for body in flex.vertex_bodies}
     return [int(body) for body in np.unique(flex.on) if int(body) not in parents and int(body) != 0]
 
 
 def _mass(model: Any, flex: Flex) -> float:
-    return float(model.body_mass[flex.own].sum())
+    return float(model.body_mass[flex.vertex_bodies].sum())
 
 
 def _what(model: Any, flex: Flex, elasticity: Sequence[Elasticity]) -> str:
-    """Return in words what replaces a flexible body."""
+    """Return the replacement of a flexible body, in words."""
     if flex.kind == RODS:
         rods = int(np.count_nonzero(np.diff(flex.on[flex.edges])))
-        return (
-            f"is {len(flex.own)} bodies on three slides each, and {rods} rods, which keep the lengths of edges exactly"
-        )
+        count = len(flex.vertex_bodies)
+        return f"is {count} bodies on three slides each, and {rods} rods, which keep the lengths of edges exactly"
     if flex.kind == NET:
         return f"is a ParticleNet of {len(flex.edges)} springs"
     if flex.kind == STIFF_NET:
@@ -238,7 +240,7 @@ def _stiff_constants(model: Any, flex: Flex) -> tuple[np.ndarray, np.ndarray]:
     lengths = np.linalg.norm(np.diff(flex.vertices[flex.edges], axis=1)[:, 0], axis=1)
     weight = _mass(model, flex) * (float(np.linalg.norm(model.opt.gravity)) or STANDARD)
     stiffness = weight / (STRETCH * lengths)
-    inverse = np.where(np.isin(flex.on, flex.own), 1.0 / np.maximum(model.body_mass[flex.on], 1e-300), 0.0)
+    inverse = np.where(np.isin(flex.on, flex.vertex_bodies), 1.0 / np.maximum(model.body_mass[flex.on], 1e-300), 0.0)
     both = inverse[flex.edges].sum(axis=1)
     damping = np.where(both > 0.0, 2.0 * np.sqrt(stiffness / np.maximum(both, 1e-300)), 0.0)
     return stiffness, damping
@@ -248,7 +250,7 @@ def _stiff_constants(model: Any, flex: Flex) -> tuple[np.ndarray, np.ndarray]:
 
 
 def rigid_parts(model: Any, data: Any, flexes: Sequence[Flex], names: Sequence[str]) -> tuple[list[Link], list[Tie]]:
-    """Return the link and tie of each flex of kind RIGID, and a rod for each edge of those of kind RODS."""
+    """Return the link and tie of each flex of kind RIGID, and a rod for each edge of each flex of kind RODS."""
     links: list[Link] = []
     ties: list[Tie] = []
     for flex in flexes:
@@ -259,12 +261,12 @@ def rigid_parts(model: Any, data: Any, flexes: Sequence[Flex], names: Sequence[s
                 if a != b:
                     ties.append(Tie(f"edge {number} of {flex.name}", "edge", flex.at, a, b, Rod, fields=fields))
         elif flex.kind == RIGID:
-            points, masses = data.xpos[flex.own], model.body_mass[flex.own]
+            points, masses = data.xpos[flex.vertex_bodies], model.body_mass[flex.vertex_bodies]
             centre = masses @ points / masses.sum()
             apart = points - centre
             inertia = np.einsum("i,ij,ij->", masses, apart, apart) * np.eye(3) - (apart.T * masses) @ apart
             links.append(Link(flex.name, flex.at, Pose(np.eye(3), centre), float(masses.sum()), inertia=inertia))
-            above = names[model.body_parentid[flex.own[0]]]
+            above = names[model.body_parentid[flex.vertex_bodies[0]]]
             pins = _pins(model, data, flex)
             kind, point = (Spherical, pins[0]) if len(pins) else (Free, centre)
             tie = Tie(f"{flex.name} on {above}", "flex", flex.at, above, flex.name, kind, fields={"point": point})
@@ -278,7 +280,7 @@ def _pins(model: Any, data: Any, flex: Flex) -> np.ndarray:
 
     node, count = int(model.flex_nodeadr[flex.number]), int(model.flex_nodenum[flex.number])
     offsets = model.flex_node[node : node + count]
-    held = [k for k in range(count) if int(flex.on[k]) not in flex.own]
+    held = [k for k in range(count) if int(flex.on[k]) not in flex.vertex_bodies]
     places = []
     for k in held:
         place = np.zeros(3)
@@ -299,19 +301,19 @@ def soft_forces(
             continue
         held: dict[str, list[int]] = {}
         for vertex, body in enumerate(flex.on.tolist()):
-            if body not in flex.own:
+            if body not in flex.vertex_bodies:
                 held.setdefault(names[body], []).append(vertex)
         attach = attached_parts(held)
         if flex.kind == ELASTIC:
             constants = elasticity[flex.number]
-            whole = _mass(model, flex) * len(flex.on) / len(flex.own)  # with the share of pinned vertices
+            whole = _mass(model, flex) * len(flex.on) / len(flex.vertex_bodies)  # with the share of pinned vertices
             density = whole / float(np.abs(signed_volumes(flex.vertices, flex.elements)).sum())
             law: dict[str, Any] = {"E": constants.young, "nu": constants.poisson, "damping": constants.damping}
             yield DeformableBody(
                 flex.name, flex.vertices, flex.elements, density=density, material="stvk", attach=attach, **law
             )
             continue
-        masses = np.where(np.isin(flex.on, flex.own), model.body_mass[flex.on], 0.0)
+        masses = np.where(np.isin(flex.on, flex.vertex_bodies), model.body_mass[flex.on], 0.0)
         if flex.kind == STIFF_NET:
             stiffness, damping = _stiff_constants(model, flex)
         else:

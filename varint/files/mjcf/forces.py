@@ -74,7 +74,7 @@ class MJCFForces:
     def added_to(self, mechanism: Mechanism, flexes: Sequence[Flex], elasticity: Sequence[Elasticity]) -> Mechanism:
         """Return the mechanism with the forces of the model, flexible bodies included, and its report."""
         self.mechanism = mechanism
-        flex_bodies = {body for flex in flexes for body in flex.own}
+        flex_bodies = {body for flex in flexes for body in flex.vertex_bodies}
         names = ["" if body in flex_bodies else self.body_named(body) for body in range(self.m.nbody)]
         forces = [*mechanism.forces, *self._rotors(), *self._dampers(), *self._weights()]
         if not is_off(self.m, "EQUALITY"):

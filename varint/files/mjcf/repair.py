@@ -19,7 +19,7 @@ WITHOUT_PLACE = ("slide", "free", "fixed")  # joints
 
 
 def mend_model(whole: XMLElement, by_geoms: bool, notes: ImportNotes) -> None:
-    """Change the elements of a model in place. Raises FileError without repair, and for what cannot be changed.
+    """Change the elements of a model in place. Raises FileError without repair, and for other defects.
 
     ``by_geoms``: whether inertias are those of geoms throughout (inertiafromgeom="true").
     """
@@ -50,7 +50,7 @@ def mend_model(whole: XMLElement, by_geoms: bool, notes: ImportNotes) -> None:
 
 
 def _made_local(whole: XMLElement) -> str:
-    """Express the frames of all bodies in the world, as the rest of the file; return the change, in words.
+    """Move the frames of all bodies to the world's, as in the rest of the file; return the change, in words.
 
     The frame of a body has no influence on its motion: geoms, joints, sites and inertias place all that does.
     """
@@ -72,7 +72,7 @@ def _made_local(whole: XMLElement) -> str:
 
 
 def _mend_tendons(whole: XMLElement, notes: ImportNotes) -> None:
-    """Take out fixed tendons of balls and free joints, which have no length, and what refers to them."""
+    """Take out fixed tendons of balls and free joints, which have no length, and all references to them."""
     wide = {
         element.attributes.get("name", "")
         for _, element in _inside(whole)

@@ -109,7 +109,7 @@ class MJCFSource:
     # ------------------------------------------------------------------------------------------------ includes
 
     def _flat(self, element: XMLElement, above: tuple[Path, ...]) -> Iterator[XMLElement]:
-        """Yield the children of an element, with those of included files in place of each <include>."""
+        """Yield the children of an element, with the children of included files in place of each <include>."""
         for child in element.children:
             if child.tag == "include":
                 path = self._included(child)
@@ -226,7 +226,7 @@ class MJCFSource:
         return element.wrong(f"{subject}{builtin} is not read: {advice}")
 
     def _expand(self, element: XMLElement, copies: int) -> None:
-        """Let MuJoCo's compiler make what an element stands for. Raises MechanismError without repair, FileError."""
+        """Let MuJoCo's compiler expand an element. Raises MechanismError without repair, FileError."""
         tag, of = element.tag, element.attributes
         defect = self._unread(element, EXPANDED.get(tag, "give the file of a mesh"))
         name = of.get("name", "")

@@ -87,7 +87,7 @@ class Document:
         yield "</mujoco>"
 
     def _hollow(self) -> list[str]:
-        """Return the hollow collision shapes, in words: MJCF has none."""
+        """Return the hollow collision shapes, which MJCF lacks, in words."""
         bodies = {WORLD: self.mechanism.ground} | {body.name: body.collision for body in self.mechanism.bodies}
         hollow = [(name, type(shape).__name__) for name, shapes in bodies.items() for shape in shapes if shape.hollow]
         return [f"the {kind} of body '{name}'" for name, kind in hollow] if self.touching else []

@@ -125,7 +125,7 @@ class OsimJoint:
         return [self._move(*move, names[k]) for move, k in zip(moves, numbers, strict=True)]
 
     def _custom(self) -> list[Move]:
-        """Return translations along axes of the parent's frame, then turns about axes carried by those before them."""
+        """Return translations along axes of the parent's frame, then turns, each about an axis moved by the last."""
         listed = {each.attributes.get("name", ""): each for each in self.at.child("SpatialTransform").children}
         moves = []
         for kind, word in ((SLIDE, "translation"), (TURN, "rotation")):

@@ -116,7 +116,7 @@ def _includes(other: Path, path: Path) -> bool:
 
 @contextmanager
 def _restored(path: Path) -> Iterator[None]:
-    """Give the file at ``path`` its content back if the block raises; remove it if there was none."""
+    """Give the file at ``path`` its content back if the block raises; remove it if it did not exist."""
     before = path.read_bytes() if path.is_file() else None
     try:
         yield

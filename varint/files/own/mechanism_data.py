@@ -160,7 +160,7 @@ def _element(entry: object, which: str, place: str) -> Body | Joint | Force:
 
 
 def _body(body: Body, solids: bool) -> dict:
-    """Return the fields of a body, without those of its solids at their defaults."""
+    """Return the fields of a body, without fields of its solids at their defaults."""
     entries = {name: value for name, value in _fields(body).items() if name not in (SOLIDS, COLLISION)}
     if body.collision:
         entries[COLLISION] = [_shape(shape) for shape in body.collision]
@@ -170,7 +170,7 @@ def _body(body: Body, solids: bool) -> dict:
 
 
 def _shape(shape: CollisionShape) -> dict:
-    """Return the fields of a collision shape, without those at their defaults."""
+    """Return the fields of a collision shape that are not at their defaults."""
     fields = {name: v for name, v in _fields(shape).items() if v is not None and v != AS_IT_IS.get(name)}
     return {"type": type(shape).__name__} | {name: v for name, v in fields.items() if v is not False}
 

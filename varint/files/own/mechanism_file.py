@@ -111,7 +111,7 @@ def _loaded(path: Path, parameters: Mapping[str, Any] | None, options: ImportOpt
 def parameters_in(
     path: str | Path, replaced: Mapping[str, Any] = MappingProxyType({}), repair: bool = False
 ) -> list[FileParameter]:
-    """Return the parameters of a mechanism file with their values, those of ``replaced`` in place of the file's.
+    """Return the parameters of a mechanism file; values in ``replaced`` take the place of the file's.
 
     None of a script, whose ``build`` says so itself, and of formats that have no parameters. Raises as
     `load_mechanism`.
@@ -126,7 +126,7 @@ def parameters_in(
 
 
 def import_options(packages: Sequence[str | Path] = (), repair: bool = False) -> ImportOptions:
-    """Return the options of an import; its folders are ``packages``, then those of the environment.
+    """Return the options of an import; its folders are ``packages``, then the folders of the environment.
 
     Raises ArgumentError.
     """

@@ -12,12 +12,12 @@ from varint.model.joints import REGISTRY
 
 
 class FileParameter(NamedTuple):
-    """A parameter of a file: its ``name``, what stands there, its ``value``, and the comment behind it."""
+    """A parameter of a file: its ``name``, ``default`` in the file, ``value``, and the ``comment`` behind it."""
 
     name: str
     default: Any
     value: Value
-    what: str
+    comment: str
 
 
 class Parameters:

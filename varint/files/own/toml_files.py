@@ -55,7 +55,7 @@ class TomlSource:
 
 
 def sources_of(path: Path, options: ImportOptions) -> list[TomlSource]:
-    """Return the file and its included files, each after those that it includes. Raises FileError."""
+    """Return the file and its included files, each after its own included files. Raises FileError."""
     sources: dict[Path, TomlSource] = {}
     folder = path.resolve().parent
 

@@ -25,7 +25,7 @@ def places_of(text: str) -> dict[Path, int]:
 
 
 def comments_of(text: str) -> dict[Path, str]:
-    """Return the comments behind tables and keys, by their paths, without the mark; empty if there is none."""
+    """Return the comments behind tables and keys, by their paths, without the mark; "" by default."""
     return {path: comment for path, _, comment in _lines(text)}
 
 

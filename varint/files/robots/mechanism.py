@@ -135,7 +135,7 @@ def _joint(tie: Tie, a: str, b: str, notes: ImportNotes) -> Joint:
     for one in tie.parts or [tie]:
         inside = f" in '{tie.name}', with massless links in between" if tie.parts else ""
         kind = one.kind.__name__ if one.kind is not None else ""
-        notes.read(f"joint '{one.name}' ({one.what}) is a {kind}{inside}", one.at.line, one.at.path)
+        notes.read(f"joint '{one.name}' ({one.type_name}) is a {kind}{inside}", one.at.line, one.at.path)
     return joint
 
 
@@ -195,7 +195,7 @@ def _start(along: Acting) -> float:
 
 
 def _start_outside(tie: Tie, along: Acting, begin: np.ndarray, number: int, held: bool, notes: ImportNotes) -> Acting:
-    """Return efforts along a coordinate whose limits exclude the file's zero: it starts at a limit, or has none."""
+    """Return efforts along a coordinate whose limits exclude the file's zero: it starts at a limit, or is free."""
     says = f"the limits of joint '{tie.name}' leave out its zero pose"
     if held:  # by a loop or a coupling, which other joints have a say in
         begin[number] = 0.0

@@ -158,7 +158,7 @@ class MotionTree:
 
 
 def _rank(joint: Joint) -> float:
-    """Return the order of joints into the tree: those that can close a loop last, fewer coordinates first.
+    """Return the order of joints into the tree: loop closures last, fewer coordinates first.
 
     Free never.
     """
@@ -168,7 +168,7 @@ def _rank(joint: Joint) -> float:
 
 
 def _grounded(joint: Joint) -> float:
-    """Return `_rank`, with joints to the world first among those that can close a loop."""
+    """Return `_rank`, with joints to the world first among the loop closures."""
     return _rank(joint) - 5.0 * (isinstance(joint, TO_CLOSE) and WORLD in (joint.body_a, joint.body_b))
 
 

@@ -80,7 +80,7 @@ def parts_of(robot: Robot) -> dict[str, RobotPart]:
 
 
 def without_massless(robot: Robot, parts: dict[str, RobotPart], notes: ImportNotes) -> list[Tie]:
-    """Return the moving ties, those on both sides of a massless part as one; remove massless parts from ``parts``."""
+    """Return the moving ties, both ties of a massless part as one; remove massless parts from ``parts``."""
     ties = dict(enumerate(tie for tie in robot.ties if tie.kind is not None))
     massless = {part for part in parts.values() if part.name != WORLD and not part.mass}
     for part in parts.values():
@@ -112,7 +112,7 @@ def _without_ends(
     touching: dict[RobotPart, list[int]],
     notes: ImportNotes,
 ) -> set[RobotPart]:
-    """Return the massless parts that carry mass; those at an end are removed from ``ties``."""
+    """Return the massless parts that carry mass; ties of massless parts at an end are removed."""
     left = set(massless)
     ends = [part for part in dict.fromkeys(parts.values()) if part in left and len(touching[part]) < 2]
     for part in ends:

@@ -97,13 +97,13 @@ class Acting(NamedTuple):
 class Tie:
     """A joint of the file between links ``a`` and ``b``, or the world.
 
-    what : how the file calls it
+    type_name : its type in the file
     kind : the joint that it becomes, with its ``fields``; None where it is rigid
     parts : the ties that it is made of, one after another with massless links in between; empty where it is one
     """
 
     name: str
-    what: str
+    type_name: str
     at: XMLElement
     a: str
     b: str

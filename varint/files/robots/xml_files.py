@@ -135,7 +135,7 @@ READERS: dict[str, tuple[str, Reader]] = {}  # by the outermost element
 
 
 def reads(root: str, format_name: str) -> Callable[[Reader], Reader]:
-    """Decorate a function of the outermost element, the notes and the package folders as the reader of ``root``."""
+    """Register a function of the outermost element, the notes and the package folders as the reader of ``root``."""
 
     def add(reader: Reader) -> Reader:
         READERS[root] = format_name, reader

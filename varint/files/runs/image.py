@@ -134,7 +134,7 @@ def _made(layout: ImageLayout, arrays: Mapping[str, np.ndarray]) -> h5py.File:
 
 
 def _places(dataset: h5py.h5d.DatasetID, rows: int) -> Iterator[tuple[int, int | None, int | None]]:
-    """Yield the entries of `ImagePattern.places` of one array; none if it has no elements."""
+    """Yield the entries of `ImagePattern.places` of one array; nothing for an array without elements."""
     if rows:
         chunks = (dataset.get_chunk_info(k) for k in range(dataset.get_num_chunks()))
         yield from ((chunk.byte_offset, chunk.chunk_offset[0], chunk.chunk_offset[0] + rows) for chunk in chunks)

@@ -40,13 +40,13 @@ def made_with(coefficients: np.ndarray | None) -> dict[str, str]:
 
 
 def last_made_with(settings: Mapping[str, Any]) -> Mapping[str, str] | None:
-    """Return what wrote the last nodes of a run; None where its settings do not record it."""
+    """Return the record of the software that wrote the last nodes of a run; None if there is no record."""
     resumed = settings.get(RESUMED_WITH)
     return resumed[-1] if resumed else settings.get(MADE_WITH)
 
 
 def other(settings: Mapping[str, Any], here: Mapping[str, str]) -> str:
-    """Return in words what wrote the last nodes of a run and is not ``here``; empty where it is all the same."""
+    """Return in words the software that wrote the last nodes of a run and differs from ``here``; "" if all is equal."""
     there = last_made_with(settings)
     if there is None:
         return "it is not known which version wrote it"
@@ -55,7 +55,7 @@ def other(settings: Mapping[str, Any], here: Mapping[str, str]) -> str:
 
 
 def check_resumable(settings: Mapping[str, Any], here: Mapping[str, str], resume: bool | str, name: object) -> None:
-    """Raise FileError where a run would go on with other bits than those of an uninterrupted one.
+    """Raise FileError if a run would continue with other bits than an uninterrupted one.
 
     resume : True or "any", which lets it go on
     name : of the file, in the message
@@ -70,7 +70,7 @@ def check_resumable(settings: Mapping[str, Any], here: Mapping[str, str], resume
 
 
 def resumed_settings(old: Mapping[str, Any], new: Mapping[str, Any], time: float) -> dict[str, Any]:
-    """Return the settings of a run that goes on at ``time``, s: the ``new`` ones, with the record of who wrote what."""
+    """Return the settings of a run that continues at ``time``, s: the ``new`` ones, with a record of its parts."""
     here = new[MADE_WITH]
     records = {name: old[name] for name in (MADE_WITH, RESUMED_WITH) if name in old}
     if other(old, here):

@@ -446,7 +446,7 @@ def _row_of(name: str, row: Any) -> tuple[tuple[int, ...], str]:
 
 
 def _settings(settings: dict) -> dict:
-    """Return checked settings of a run, those that readers use."""
+    """Return the settings of a run, with checks of all that readers use."""
     number = int | float
     wanted: dict = {"formulation": str, "duration": number, "dt": number | None, "every": int, "steps": int}
     wanted |= {name: kind for name, kind in (("scheme", str), ("integrator", str), ("order", int)) if name in settings}
@@ -469,7 +469,7 @@ def _settings(settings: dict) -> dict:
 
 
 def _check_nodes(run: RunReader) -> None:
-    """Check that the arrays are those of the mechanism."""
+    """Check that the arrays belong to the mechanism."""
     nb, nf = len(run.mechanism.bodies), len(run.mechanism.forces)
     states = int(np.count_nonzero(run.mechanism.compiled.plan.laws.state >= 0))
     wanted = {"t": (), "position": (nb, 3), "quat_wxyz": (nb, 4), "velocity": (nb, 3), "angular_velocity": (nb, 3)}

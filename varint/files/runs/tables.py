@@ -33,7 +33,7 @@ OF_SOME = (
 
 
 def chosen_columns(trajectory: "RecordedMotion", groups: Sequence[str]) -> list[Column]:
-    """Return the time, then the columns of the ``groups``, by default those of `DEFAULT`."""
+    """Return the time, then the columns of the ``groups``, by default of `DEFAULT`."""
     chosen = [Column(TIME, "s", trajectory.t)]
     for group in groups or DEFAULT:
         chosen += columns(trajectory, group)

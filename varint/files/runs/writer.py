@@ -200,7 +200,7 @@ class RunWriter:
             self._commit(Checkpoint(following, self.last.wall_time, message, self.last.state))
 
     def close(self) -> None:
-        """Close the file, and give back what was reserved of the disk."""
+        """Close the file, and return reserved space to the disk."""
         try:
             self.file.close()
             os.ftruncate(self.handle, self._end())
@@ -226,7 +226,7 @@ class RunWriter:
 
     @contextmanager
     def _writing(self, count: int, finer: int) -> Iterator[None]:
-        """Reserve what so many more nodes and diagnostics take; errors name the file, the free space, what is kept."""
+        """Reserve space for ``count`` more nodes and ``finer`` diagnostics; errors name the file and the free space."""
         try:
             if not is_at(self.handle, self.at):
                 raise FileError(
@@ -289,7 +289,7 @@ def _move(fresh: Path, path: Path) -> None:
 
 @contextmanager
 def _fresh(path: Path) -> Iterator[Path]:
-    """Yield a path beside ``path`` for its replacement, and remove those of killed processes. Errors name ``path``."""
+    """Yield a path beside ``path`` for its replacement, and remove files of killed processes. Errors name ``path``."""
     name_of_run = path.name
     fresh = path.with_name(f"{name_of_run}.{secrets.token_hex(4)}.new")
     try:

@@ -39,7 +39,7 @@ KindOfForce = TypeVar("KindOfForce", bound="Force")
 
 
 def register(cls: type[KindOfForce]) -> type[KindOfForce]:
-    """Decorate a class: add the force to the registry, under its class name."""
+    """Add a class of forces to the registry, under its class name."""
     FORCES[cls.__name__] = checked_call(cls)
     return cls
 

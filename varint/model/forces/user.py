@@ -58,7 +58,7 @@ class UserLaw(AlongMeasure):
         return [Effort((self._measure(structure),), USER, function=self.law)]
 
     def check_law(self, value: float, rate: float) -> None:
-        """Raise MechanismError unless the law is finite there, and its derivatives those of the effort around."""
+        """Raise MechanismError unless the law is finite there, with derivatives that match the effort around."""
         try:
             result = np.asarray(compiled_law(self.law)(value, rate), dtype=float)
         except Exception as problem:  # whatever the user's law raises
@@ -82,7 +82,7 @@ class UserLaw(AlongMeasure):
             return np.nan, np.nan, np.nan
 
     def _compare(self, value: float, rate: float) -> None:
-        """Compare the derivatives at one place; at a kink, anything between those of both sides is accepted."""
+        """Compare the derivatives at one place; at a kink, anything between both sides is accepted."""
         effort, *slopes = self._found(value, rate)
         for number, (name, at) in enumerate((("value", value), ("rate", rate))):
             step = DIFFERENCE * max(1.0, abs(at))

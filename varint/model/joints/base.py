@@ -51,7 +51,7 @@ KindOfJoint = TypeVar("KindOfJoint", bound="Joint")
 
 
 def register(cls: type[KindOfJoint]) -> type[KindOfJoint]:
-    """Decorate a class: add the joint to the registry, under its class name."""
+    """Add a class of joints to the registry, under its class name."""
     REGISTRY[cls.__name__] = checked_call(cls)
     return cls
 
