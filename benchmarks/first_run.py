@@ -51,8 +51,8 @@ def run(tree: Path, code: str, **variables: str) -> str:
     """Run ``code`` with the package of ``tree`` in a process of its own; return what it prints."""
     environment = os.environ | {"PYTHONPATH": str(tree)} | variables
     done = subprocess.run(
-        [sys.executable, "-c", f"import varint as vi\n{code}"], env=environment, cwd=tree, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, check=False,
+        [sys.executable, "-c", f"import varint as vi\n{code}"], env=environment, cwd=tree, capture_output=True,
+        text=True, check=False,
     )  # fmt: skip
     if done.returncode:
         sys.exit(done.stderr)

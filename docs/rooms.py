@@ -23,7 +23,7 @@ CONTENTS = {
     "drawing": "one pose as a picture",
     "mechanism": "the description with methods: Mechanism",
     "results": "a run as data: energy, reactions, tables",
-    "show": "curves, films, the page in the browser",
+    "views": "curves, films, the page in the browser",
     "files": "robot files, mechanism files, run files",
     "runs": "the procedure of every run, Trajectory",
     "methods": "simulate: variational and reduced integrators",

@@ -10,7 +10,7 @@ from varint.methods.variational.schemes import SCHEMES
 from varint.model.known_forces import TRAITS, USES
 from varint.results.derived import QUANTITIES
 from varint.results.table_columns import GROUPS
-from varint.show.panels import ONLY_DRAWN, owned
+from varint.views.panels import ONLY_DRAWN, owned
 
 NAMES = ("runs.md", "pictures.md", "known_forces.md", "rivals.md", "redmax.md")
 PAGES = [Path(__file__).with_name(name) for name in NAMES]

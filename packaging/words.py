@@ -33,7 +33,7 @@ CLEAN = (
     "varint/plan",
     "varint/redmax",
     "varint/results",
-    "varint/show",
+    "varint/views",
     "varint/step/compliant/ringing.py",
     "varint/step/contacts/depths.py",
     "varint/step/kept_arrays.py",

@@ -14,8 +14,8 @@ import pytest
 
 import varint as vi
 from varint.cli import main
-from varint.show.curves import envelope, running_mean
-from varint.show.plots import plot_run
+from varint.views.curves import envelope, running_mean
+from varint.views.plots import plot_run
 
 NODES = ("t", "position", "quat_wxyz", "velocity", "angular_velocity")
 SHORT = ["--duration", "0.5", "--dt", "0.01"]

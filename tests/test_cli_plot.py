@@ -22,7 +22,7 @@ def run_file(tmp_path, monkeypatch):
 def drawn(monkeypatch):
     """What is asked of the plots while the command runs."""
     asked = []
-    import varint.show.plots as plots
+    import varint.views.plots as plots
 
     def plot(trajectory, what, path, **options):
         asked.append((what, path.name, options))
@@ -82,7 +82,7 @@ def test_a_still_picture_with_a_point():
 @pytest.mark.slow
 def test_a_window_of_time(monkeypatch):
     asked = []
-    import varint.show.plots as plots
+    import varint.views.plots as plots
 
     monkeypatch.setattr(plots, "plot", lambda trajectory, what, path, **options: asked.append(trajectory.t[[0, -1]]))
     for window in (["--from", "0.1", "--to", "0.3"], ["--from", "0.2"], ["--to", "0.3"], []):

@@ -11,7 +11,7 @@ from varint.files.own.mechanism_data import to_data
 from varint.geometry.convex_hull import farthest_points
 from varint.model.rotation_vectors import rotation_matrix
 from varint.plan.shape_table import parts_of, shape_table
-from varint.show.web_scene import scene_data
+from varint.views.web_scene import scene_data
 
 TURNED = np.array([0.5, 0.5, 0.5, 0.5])
 TETRAHEDRON = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]

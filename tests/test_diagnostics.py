@@ -395,7 +395,7 @@ def test_every_quantity_but_the_dear_one_is_a_diagnostic():
 LONG = "vi.simulate(vi.mechanisms.free_body(), 2e4, DT, every=1, diagnostics_every=1, output=sys.argv[1])\n"
 READ = """
 import numpy as np
-from varint.show.plots import plot_run
+from varint.views.plots import plot_run
 small = vi.simulate(vi.mechanisms.free_body(), 0.1, 0.01, diagnostics_every=1)
 plot_run(small, sys.argv[1] + ".png")
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -12,8 +12,8 @@ from varint.files.runs.writer import RunWriter
 from varint.methods.reduced.integrators import INTEGRATORS
 from varint.results.reactions import second_derivative
 from varint.runs import running
-from varint.show.curves import running_mean
 from varint.studies.comparison.differences import common_nodes, differences
+from varint.views.curves import running_mean
 
 DT, STEPS = 0.01, 20
 SIMULATE = {"maximal": lambda *given, **options: vi.simulate(*given, **options)} | {

@@ -25,7 +25,7 @@ ROOMS = [
     "drawing",
     "mechanism",
     "results",
-    "show",
+    "views",
     "files",
     "runs",
     "methods",
@@ -52,8 +52,8 @@ NARROW = {
     ("varint.geometry", "varint.mathematics.products"),
     ("varint.methods.variational", "varint.methods.reduced"),
     ("varint.methods.reduced", "varint.methods.variational"),
-    ("varint.methods.reduced", "varint.show"),
-    ("varint.methods.variational", "varint.show"),
+    ("varint.methods.reduced", "varint.views"),
+    ("varint.methods.variational", "varint.views"),
 }
 # all that a room takes of another: names of a module
 ONLY = {("step", "model"): {"varint.model.forces.LAWS"}}
@@ -179,11 +179,11 @@ def test_late_imports_go_up_where_a_reason_is_listed():
 
 
 def test_late_imports_that_go_up_are_seen():
-    tree = ast.parse("def plot(self):\n    def inner():\n        from varint.show.plots import plot\n")
-    assert upward("varint.mechanism.mechanism", tree, {"varint.show.plots"}) == {
-        ("varint.mechanism.mechanism", "varint.show.plots")
+    tree = ast.parse("def plot(self):\n    def inner():\n        from varint.views.plots import plot\n")
+    assert upward("varint.mechanism.mechanism", tree, {"varint.views.plots"}) == {
+        ("varint.mechanism.mechanism", "varint.views.plots")
     }
-    assert upward("varint.studies.trend", tree, {"varint.show.plots"}) == set()
+    assert upward("varint.studies.trend", tree, {"varint.views.plots"}) == set()
 
 
 def graph_of(name_of, typing: bool) -> nx.DiGraph:
@@ -238,7 +238,7 @@ def test_the_picture_of_the_rooms_is_of_today(monkeypatch):
 
 
 def test_the_page_on_architecture_counts_the_lines_of_javascript():
-    scripts = [path for path in (PACKAGE / "show" / "assets").glob("*.js") if path.name != "three.min.js"]
+    scripts = [path for path in (PACKAGE / "views" / "assets").glob("*.js") if path.name != "three.min.js"]
     (lines,) = re.findall(r"some (\d+) lines of JavaScript", (ROOT / "docs" / "architecture.md").read_text())
     assert int(lines) == pytest.approx(sum(len(path.read_text().splitlines()) for path in scripts), rel=0.1)
 

@@ -10,8 +10,8 @@ from PIL import Image
 
 import varint as vi
 from varint.drawing.viewpoint import choose_view
-from varint.show.animation import FPS, frame_times, movie_writer
-from varint.show.contact_arrows import COLOUR, LENGTH, ContactArrows
+from varint.views.animation import FPS, frame_times, movie_writer
+from varint.views.contact_arrows import COLOUR, LENGTH, ContactArrows
 
 
 @pytest.fixture(scope="module")

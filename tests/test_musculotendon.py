@@ -13,9 +13,9 @@ from varint.model.forces.musculotendon import GROUPED, LAWS, activation_rate, de
 from varint.model.rotation_vectors import rotation_matrix
 from varint.plan import compile_structure
 from varint.results.table_columns import columns
-from varint.show.web_frames import ARC_POINTS, frames_data
 from varint.step.laws import evaluate_laws
 from varint.step.workspace import workspace
+from varint.views.web_frames import ARC_POINTS, frames_data
 
 MUSCLE = {"max_force": 50.0, "optimal_length": 0.5, "slack_length": 1.2}
 SHAPE = (0.5, 1.6, 1.3, 1.2)

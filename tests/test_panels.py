@@ -13,8 +13,8 @@ import varint as vi
 from varint.drawing.axes import Scaled
 from varint.drawing.style import COLOURS, LINES
 from varint.results.table_columns import GROUPS, columns
-from varint.show.curves import BINS, DENSE, FEW, bins, envelope, means, running_mean, typical, window
-from varint.show.panels import COUPLER, DRAWN, ERROR, IN_METRES, MECHANISM, PATH, PHASE, POSED, SNAPSHOT
+from varint.views.curves import BINS, DENSE, FEW, bins, envelope, means, running_mean, typical, window
+from varint.views.panels import COUPLER, DRAWN, ERROR, IN_METRES, MECHANISM, PATH, PHASE, POSED, SNAPSHOT
 
 PEN = ("coupler", (0.6, 0, 0.9))
 

@@ -13,8 +13,8 @@ import varint as vi
 from varint.drawing.scene import skins_of
 from varint.meshes.vertex_order import VertexOrder
 from varint.model.rotation_vectors import rotation_matrix
-from varint.show.poses import poses_of
-from varint.show.web_scene import scene_data
+from varint.views.poses import poses_of
+from varint.views.web_scene import scene_data
 
 
 def far():

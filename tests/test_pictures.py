@@ -13,8 +13,8 @@ from force_samples import sample_mechanism, samples
 import varint as vi
 from varint.results.derived import QUANTITIES
 from varint.results.table_columns import GROUPS, columns
-from varint.show.panels import DRAWN, MECHANISM, MOST, ONLY_DRAWN, PATH, WITHIN
-from varint.show.plots import plot_run
+from varint.views.panels import DRAWN, MECHANISM, MOST, ONLY_DRAWN, PATH, WITHIN
+from varint.views.plots import plot_run
 
 STRANGE = "50 $ of links_{ \\frac"
 
@@ -295,7 +295,7 @@ def test_nothing_global_is_touched(four_bar, tmp_path):
     four_bar[:3].animate(tmp_path / "p.gif")
     assert dict(matplotlib.rcParams) == before
     code = (
-        "import sys, varint as vi, varint.show.panels, varint.show.animation;"
+        "import sys, varint as vi, varint.views.panels, varint.views.animation;"
         "vi.mechanisms.four_bar().plot(path='p.png'); assert 'matplotlib.pyplot' not in sys.modules"
     )
     done = subprocess.run(

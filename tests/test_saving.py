@@ -14,7 +14,7 @@ import pytest
 import varint as vi
 from varint.base import atomic_writes as whole
 from varint.cli import main
-from varint.show.plots import plot_run
+from varint.views.plots import plot_run
 
 OLD = b"what was there before, and is worth more than a file that is cut short\n" * 3
 MODE = 0o640

@@ -9,7 +9,7 @@ import varint as vi
 from varint.drawing.surfaces import SHARE, surfaces_of
 from varint.drawing.viewpoint import View, choose_view
 from varint.model.solid import Solid
-from varint.show.mesh_files import meshed_solids
+from varint.views.mesh_files import meshed_solids
 
 X, Y, Z = np.eye(3)
 FRONT = View(X, Z, True)

@@ -13,8 +13,8 @@ import pytest
 
 import varint as vi
 from varint.model.solid import Solid
-from varint.show.mesh_files import meshed_solids
-from varint.show.page import stride
+from varint.views.mesh_files import meshed_solids
+from varint.views.page import stride
 
 
 @pytest.fixture(scope="module")
@@ -372,7 +372,7 @@ def test_shapes_of_a_robot_are_drawn(tmp_path):
 
 def test_a_solid_says_what_it_is():
     assert repr(Solid("sphere", [1.0])).startswith("Solid: kind='sphere', sizes=(1)")
-    assert Path(sys.modules["varint.show.page"].__file__).with_name("assets").is_dir()
+    assert Path(sys.modules["varint.views.page"].__file__).with_name("assets").is_dir()
 
 
 def test_a_mesh_file_of_the_user_is_drawn(tmp_path):

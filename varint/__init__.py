@@ -70,8 +70,8 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.results.section_forces import section_forces
     from varint.runs.problem import Problem, Recording
     from varint.runs.trajectory import Trajectory
-    from varint.show.overlay import show
     from varint.studies.sliders import Controls, controls
+    from varint.views.overlay import show
 
 PACKAGES = ("bridges", "gym", "plot", "redmax")
 PLACES = {  # name to its module, but for forces and joints
@@ -166,7 +166,7 @@ PLACES = {  # name to its module, but for forces and joints
     "random_draws": "studies.ensembles",
     "save_mechanism": "files.own.mechanism_file",
     "section_forces": "results.section_forces",
-    "show": "show.overlay",
+    "show": "views.overlay",
     "simulate": "methods.simulation",
     "static_optimization": "studies.static_optimization",
     "step_matrix": "derivatives.linear",

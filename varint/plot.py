@@ -13,8 +13,8 @@ from typing import Any
 
 from varint.base.checks import suggestion
 from varint.results.table_columns import GROUPS
-from varint.show.panels import DRAWN, IN_METRES, ONLY_DRAWN, POSED, owned
-from varint.show.plots import draw
+from varint.views.panels import DRAWN, IN_METRES, ONLY_DRAWN, POSED, owned
+from varint.views.plots import draw
 
 __all__ = list(DRAWN)
 

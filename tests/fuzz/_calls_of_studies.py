@@ -8,7 +8,7 @@ from fuzz._call import Call, comparison, longer_run, reduced_run, rights, short_
 from fuzz._wrong import a_driven_mechanism, a_mechanism, a_run
 
 import varint as vi
-from varint.show.plots import plot_run
+from varint.views.plots import plot_run
 
 
 def study_calls() -> dict[str, Call]:

@@ -31,7 +31,7 @@ def add_parser(commands: Commands) -> None:
 def execute(args: Namespace) -> "Report":
     """Draw it."""
     from varint.cli.facts import Fact, Facts, Report
-    from varint.show.animation import MOVING, check_film
+    from varint.views.animation import MOVING, check_film
 
     check_picture(args.output, Path(args.mechanism) if is_run(args) else None, MOVING, "film")
     check_kept(args.output, "film", args.force)

@@ -12,8 +12,8 @@ from varint.methods.simulation import load, trajectory_of
 from varint.results.record import Record, joined
 from varint.runs.running import followed
 from varint.runs.trajectory import Trajectory
-from varint.show.page import page_data, page_text, stride
-from varint.show.web_frames import frames_data
+from varint.views.page import page_data, page_text, stride
+from varint.views.web_frames import frames_data
 
 BATCH = 250  # frames in an answer
 FIRST = 20  # frames in the first one

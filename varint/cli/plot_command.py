@@ -55,9 +55,9 @@ def execute(args: Namespace) -> "Report":
     from varint.cli.facts import Files, Report
     from varint.cli.shared import check_picture, windowed
     from varint.drawing.picture import SUFFIXES
-    from varint.show.animation import MOVING, animate, movie_writer
-    from varint.show.panels import check_drawn
-    from varint.show.plots import plot, plot_run
+    from varint.views.animation import MOVING, animate, movie_writer
+    from varint.views.panels import check_drawn
+    from varint.views.plots import plot, plot_run
 
     check_drawn(args.what)
     picture = check_picture(args.output or args.run.with_suffix(".png"), args.run, (*SUFFIXES, *MOVING))
@@ -82,7 +82,7 @@ def _options(args: Namespace, moving: bool) -> dict[str, Any]:
     from varint.base.checks import choice
     from varint.base.errors import ArgumentError
     from varint.drawing.viewpoint import PLANES
-    from varint.show.panels import MECHANISM, check_used
+    from varint.views.panels import MECHANISM, check_used
 
     if moving and (args.of or set(args.what) - {MECHANISM}):
         raise ArgumentError(f"'{args.output}' shows the mechanism in motion, and nothing else: leave out the names")

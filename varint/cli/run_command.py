@@ -64,7 +64,7 @@ def execute(args: Namespace) -> "Report":
         trajectory, failure = problem.trajectory, problem
 
     if picture:
-        from varint.show.plots import plot_run
+        from varint.views.plots import plot_run
 
         plot_run(trajectory, picture)
     if args.csv:

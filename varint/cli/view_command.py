@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from varint.cli.live import LiveSource
     from varint.extras.live.page_server import Server
     from varint.runs.trajectory import Trajectory
-    from varint.show.page import Page
+    from varint.views.page import Page
 
 FRAMES = 1000
 ABOUT = (
@@ -42,7 +42,7 @@ def add_parser(commands: Commands) -> None:
 def execute(args: Namespace) -> "Report":
     """Write the page, or serve it."""
     from varint.base.errors import ArgumentError
-    from varint.show.page import check_page, checked_frames
+    from varint.views.page import check_page, checked_frames
 
     frames = args.frames
     args.frames = checked_frames(FRAMES if frames is None else frames, "--frames")

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
-    from varint.show.animation import Movie
-    from varint.show.page import Page
+    from varint.views.animation import Movie
+    from varint.views.page import Page
 
 
 class Diagnostics(RecordedDiagnostics):
@@ -160,7 +160,7 @@ class Trajectory(RecordedMotion):
 
         Raises ArgumentError for what there is none of, with the nearest; FileError.
         """
-        from varint.show.plots import plot
+        from varint.views.plots import plot
 
         return plot(self, what, path, of=of, times=times, trace=trace, plane=plane, labels=labels)
 
@@ -173,7 +173,7 @@ class Trajectory(RecordedMotion):
         taken evenly; ``trace``: points whose paths it shows at first, ``plane``: what it looks at first, see `plot`.
         Raises ArgumentError, FileError.
         """
-        from varint.show.overlay import show
+        from varint.views.overlay import show
 
         return show(self, path=path, frames=frames, trace=trace, plane=plane)
 
@@ -197,6 +197,6 @@ class Trajectory(RecordedMotion):
         Raises ArgumentError, also for more than 3000 frames, and where .mp4 or .webm need the package imageio-ffmpeg,
         which ``pip install varint[film]`` brings; FileError.
         """
-        from varint.show.animation import animate
+        from varint.views.animation import animate
 
         return animate(self, path, fps=fps, speed=speed, trace=trace, plane=plane, camera=camera, width=width)

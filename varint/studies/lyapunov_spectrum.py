@@ -80,7 +80,7 @@ class LyapunovSpectrum(Study):
 
     def _draw(self, axes: "Axes") -> None:
         from varint.drawing.style import INK, line
-        from varint.show.curves import over_time, time_unit
+        from varint.views.curves import over_time, time_unit
 
         unit, symbol = time_unit(self.t)
         axes.axhline(0.0, color=INK, linewidth=0.6)

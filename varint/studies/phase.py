@@ -55,7 +55,7 @@ class PhasePortrait(Study):
             yield f"{what}{values.min():.4g} to {values.max():.4g} {unit}".rstrip()
 
     def _draw(self, axes: "Axes") -> None:
-        from varint.show.panels import label_phase, phase
+        from varint.views.panels import label_phase, phase
 
         far = np.abs(np.diff(self.coordinate)) > np.pi
         jumps = np.flatnonzero(far & self.wrapped) + 1
@@ -65,7 +65,7 @@ class PhasePortrait(Study):
 
     def _draw_points(self, axes: "Axes") -> None:
         from varint.drawing.style import COLOURS
-        from varint.show.panels import label_phase
+        from varint.views.panels import label_phase
 
         axes.plot(self.coordinate, self.rate, ".", color=COLOURS[0], markersize=2)
         label_phase(axes, self.name, f"{self.name} rate", self.unit)

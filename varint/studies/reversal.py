@@ -68,7 +68,7 @@ class TimeReversal(Study):
     def _draw(self, axes: "Axes") -> None:
         from varint.drawing.axes import legend
         from varint.drawing.style import line
-        from varint.show.curves import over_time, time_unit
+        from varint.views.curves import over_time, time_unit
 
         unit, symbol = time_unit(self.t)
         drawn = []

@@ -39,11 +39,11 @@ from varint.runs.method import Method, method_class
 from varint.runs.parts import of_class
 from varint.runs.problem import Problem, Recording
 from varint.runs.trajectory import Trajectory
-from varint.show.panels import check_drawn
 from varint.studies.ensembles.figures import MESSAGE, error_row
 from varint.studies.ensembles.member_checks import ON_UNRESOLVED, check_start_names, checked_common, parts_of_method
 from varint.studies.ensembles.member_parameters import TIMES, check_names, name_of, parts_of, plain
 from varint.studies.ensembles.source import Source, built, opened, source_of
+from varint.views.panels import check_drawn
 
 VIEW = "view"
 STEPS = 100  # of a slider whose step is not given

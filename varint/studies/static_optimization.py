@@ -78,7 +78,7 @@ class StaticOptimization(Study):
     def _draw(self, axes: Axes) -> None:
         from varint.drawing.axes import legend
         from varint.drawing.style import line
-        from varint.show.curves import over_time, time_unit
+        from varint.views.curves import over_time, time_unit
 
         unit, symbol = time_unit(self.t)
         largest = sorted(self.tension, key=lambda name: -np.abs(self.tension[name]).max())[:MOST]

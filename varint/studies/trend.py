@@ -90,7 +90,7 @@ class Trend(Study):
     def _draw(self, axes: "Axes") -> None:
         from varint.drawing.axes import label_values, legend
         from varint.drawing.style import COLOURS, DASHED, MEAN
-        from varint.show.curves import over_time, time_unit
+        from varint.views.curves import over_time, time_unit
 
         unit, symbol = time_unit(self.t)
         line = self.slope * (self.t - self.t.mean())

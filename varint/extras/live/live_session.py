@@ -19,8 +19,8 @@ from varint.model.state import State
 from varint.results.record import ChosenNodes
 from varint.results.recorded_motion import RecordedMotion
 from varint.runs.trajectory import Trajectory
-from varint.show.page import page_data, page_text
-from varint.show.web_frames import frames_data
+from varint.views.page import page_data, page_text
+from varint.views.web_frames import frames_data
 
 BATCH = 100  # frames in an answer
 BUDGET = 0.15  # s of stepping for an answer

@@ -21,7 +21,7 @@ from varint.model.state import State
 from varint.runs.method import Method
 from varint.runs.problem import MOST_STEPS
 from varint.runs.trajectory import Trajectory
-from varint.show.page import HEIGHT
+from varint.views.page import HEIGHT
 
 DT = 0.002  # s
 PATIENCE = 0.02  # s between two looks whether to close

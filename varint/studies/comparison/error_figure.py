@@ -13,8 +13,8 @@ from matplotlib.lines import Line2D
 from varint.drawing.axes import plain_axes, printed
 from varint.drawing.picture import Picture
 from varint.drawing.style import COLOURS, FAINT, INK, LINES, SMALL, TINY, TITLE
-from varint.show.curves import BINS, envelope, typical
 from varint.studies.comparison.series import Series
+from varint.views.curves import BINS, envelope, typical
 
 if TYPE_CHECKING:
     from varint.studies.comparison.comparison_result import Comparison

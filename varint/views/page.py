@@ -14,9 +14,9 @@ from varint.base.display import Shown, count_text
 from varint.base.errors import ArgumentError
 from varint.mechanism.mechanism import Mechanism
 from varint.results.recorded_motion import RecordedMotion
-from varint.show.poses import poses_of
-from varint.show.web_frames import curve_names
-from varint.show.web_scene import scene_data
+from varint.views.poses import poses_of
+from varint.views.web_frames import curve_names
+from varint.views.web_scene import scene_data
 
 SUFFIXES = (".html", ".htm")
 SCRIPTS = ("motion.js", "plots.js", "ground.js", "recorder.js", "live.js", "ghost.js", "viewer.js")
@@ -97,7 +97,7 @@ def page_data(mechanism: Mechanism, start: RecordedMotion, trace: object, plane:
 
 @cache
 def _asset(name: str) -> str:
-    return files("varint.show").joinpath("assets", name).read_text(encoding="utf-8")
+    return files("varint.views").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def page_text(data: dict[str, Any]) -> str:

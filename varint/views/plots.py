@@ -19,7 +19,7 @@ from varint.drawing.style import DPI, FAINT, INK, TINY, TITLE, WIDTH
 from varint.results.derived import QUANTITIES
 from varint.results.recorded_motion import RecordedMotion
 from varint.results.trajectory_display import method as method_of
-from varint.show.panels import ERROR, Curves, Drawing, Panel, find_panels, notes, of_unit
+from varint.views.panels import ERROR, Curves, Drawing, Panel, find_panels, notes, of_unit
 
 MOST_ORDER = 100  # that a title names
 ABOVE, BELOW, GAP, ROW = 0.3, 0.45, 0.12, 0.15  # in: the title, the axis of the time, between panels, a row of names

@@ -34,8 +34,8 @@ from varint.results.derived import QUANTITIES
 from varint.results.diagnostics import finest
 from varint.results.recorded_motion import RecordedMotion
 from varint.results.table_columns import GROUPS, Column, columns, listed_name
-from varint.show.contact_arrows import COLOUR, ContactArrows
-from varint.show.curves import (
+from varint.views.contact_arrows import COLOUR, ContactArrows
+from varint.views.curves import (
     beyond,
     curve,
     duration,
@@ -47,7 +47,7 @@ from varint.show.curves import (
     window,
     with_mean,
 )
-from varint.show.poses import checked_times, poses_of, ways
+from varint.views.poses import checked_times, poses_of, ways
 
 MOST = 8  # curves of a panel
 AT_NODES = {"force": "effort", "power": "power"}  # quantities that have no impacts, and the word in their names

@@ -23,9 +23,9 @@ from varint.drawing.style import FAINT, TRACES
 from varint.drawing.surfaces import surfaces_of
 from varint.drawing.viewpoint import choose_view
 from varint.results.recorded_motion import RecordedMotion
-from varint.show.contact_arrows import COLOUR, ContactArrows
-from varint.show.mesh_files import meshed_solids
-from varint.show.poses import poses_of
+from varint.views.contact_arrows import COLOUR, ContactArrows
+from varint.views.mesh_files import meshed_solids
+from varint.views.poses import poses_of
 
 GIF, MP4, WEBM = ".gif", ".mp4", ".webm"
 MOVING = (GIF, MP4, WEBM)

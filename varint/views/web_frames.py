@@ -12,8 +12,8 @@ from varint.model.rotation_vectors import rotation_matrix, turned
 from varint.results.record import ChosenNodes
 from varint.results.recorded_motion import RecordedMotion
 from varint.results.table_columns import GROUPS, Column, columns
-from varint.show.poses import poses_of
-from varint.show.web_scene import encoded, numbered
+from varint.views.poses import poses_of
+from varint.views.web_scene import encoded, numbered
 
 ENERGIES = ("kinetic", "potential", "energy")
 CURVES = (*ENERGIES, "coordinates", "force", "rates")

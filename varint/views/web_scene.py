@@ -20,7 +20,7 @@ from varint.model.motion import Slide, Turn
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.shapes import quat_from_z
 from varint.model.solid import Solid
-from varint.show.mesh_files import imported_solids
+from varint.views.mesh_files import imported_solids
 
 SYMBOL = 0.011  # radius of a joint, of the size of the mechanism
 OF_LINK = 0.13  # at most, of the length of a typical link

@@ -7,8 +7,8 @@ from typing import Any
 from varint.base.checks import of_type, sequence_of
 from varint.base.errors import ArgumentError
 from varint.results.recorded_motion import RecordedMotion
-from varint.show.page import FRAMES, Page, check_page, checked_frames, page_data, page_text, stride
-from varint.show.web_frames import frames_data
+from varint.views.page import FRAMES, Page, check_page, checked_frames, page_data, page_text, stride
+from varint.views.web_frames import frames_data
 
 OF_OTHERS = ("bodies", "strands", "skins", "curves", "joints")  # parts of the page's data that other runs have too
 
