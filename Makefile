@@ -9,7 +9,11 @@ READY := $(VENV)/ready
 WORKERS := -n auto --maxprocesses 4
 unexport PYTHONDONTWRITEBYTECODE  # tests start hundreds of processes, which would each read all sources anew
 
-.PHONY: demo test test-slow test-long test-oldest test-newest fuzz lint format bench bench-check report docs site wheels clean
+# Tests in which the last bits of products of matrices could decide on a stop or a contact: the processor decides these.
+BY_BITS := *stop* *contact* complementarity equations_of_motion redmax_cones redmax_friction redmax_ground redmax_schemes \
+	reduced_runs reduced_shapes static_optimization
+
+.PHONY: demo test test-processors test-slow test-long test-oldest test-newest fuzz lint format bench bench-check report docs site wheels clean
 
 demo: $(INSTALLED)  ## an hour of a double pendulum: file, picture, summary
 	mkdir -p demo
@@ -17,6 +21,11 @@ demo: $(INSTALLED)  ## an hour of a double pendulum: file, picture, summary
 
 test: $(TESTED)  ## the fast tests, below a minute
 	$(BIN)/python -m pytest -q -m "not slow" $(WORKERS)
+
+test-processors: $(TESTED)  ## stops, contacts and reduced integrators with the products of matrices of other processors
+	for kind in Haswell Nehalem $$(grep -qs avx512vl /proc/cpuinfo && echo SkylakeX); do echo "OPENBLAS_CORETYPE=$$kind"; \
+	OPENBLAS_CORETYPE=$$kind $(BIN)/python -m pytest -q -m "not slow" -k "not radau" $(WORKERS) \
+	$(foreach name,$(BY_BITS),$$(find tests -name 'test_$(name).py')) || exit; done
 
 test-slow: $(READY)  ## others, some fifteen minutes: sweeps, long runs, what needs optional packages
 	$(BIN)/python -m pytest -q -m "slow and not long" $(WORKERS)

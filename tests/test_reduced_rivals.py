@@ -88,7 +88,8 @@ def test_order_on_trees(name, method):
     factor, build = TREE_CASES[name]
     mechanism, T, counts = build(), 0.4, factor * np.array(counts)
     largest = errors(mechanism, method.split()[0], T, counts.tolist(), **options)
-    assert slopes(counts, largest) == pytest.approx(np.full(2, order), abs=0.2)
+    bound = 0.2 if order < 8 else 0.4  # 12 steps of order 8 err by 1e-13, of which half may be round-off of ``exact``
+    assert slopes(counts, largest) == pytest.approx(np.full(2, order), abs=bound)
 
 
 @pytest.mark.slow
