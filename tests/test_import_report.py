@@ -21,9 +21,9 @@ def imported(tmp_path, monkeypatch):
     """The path of a file whose reader reads, approximates and does not understand."""
 
     def reader(root, notes, packages):
-        notes.read("link 'a'", root.line)
-        notes.approximated("friction", 3)
-        notes.not_understood("<wheel> in <link>", 4)
+        notes.read("link 'a'", root)
+        notes.approximated("friction", xml_files.XMLElement("friction", {}, 3, notes.path))
+        notes.not_understood("<wheel> in <link>", xml_files.XMLElement("wheel", {}, 4, notes.path))
         notes.body_of["a"] = "b"
         return notes.attached(vi.mechanisms.free_body())
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -109,12 +109,18 @@ class ImportReport(Shown):
         yield count_text(len(self.shapes), "shape")
 
 
+class Placed(Protocol):
+    """An element of a file, by its place."""
+
+    line: int
+    path: Path
+
+
 class ImportNotes:
     """Notes of a reader of a format; `attached` makes the report of them.
 
-    Each of ``read``, ``approximated``, ``not_understood`` and ``repaired`` takes what there is to say, the line, 0
-    where it is not known, and the file, where that is not the one that is read. ``repair``: whether defects are
-    repaired, else they are errors.
+    Each of ``read``, ``approximated``, ``not_understood`` and ``repaired`` takes the message and the element that it is
+    about, if it is known. ``repair``: whether defects are repaired, else they are errors.
     """
 
     def __init__(self, path: Path, repair: bool = False) -> None:
@@ -123,27 +129,27 @@ class ImportNotes:
         self.shapes: list[ImportedShape] = []
         self.body_of: dict[str, str] = {}
 
-    def read(self, message: str, line: int = 0, path: Path | None = None) -> None:
+    def read(self, message: str, at: Placed | None = None) -> None:
         """Note an element that is represented as in the file."""
-        self._add("read", message, line, path)
+        self._add("read", message, at)
 
-    def approximated(self, message: str, line: int = 0, path: Path | None = None) -> None:
+    def approximated(self, message: str, at: Placed | None = None) -> None:
         """Note an element that is represented differently, or omitted on purpose."""
-        self._add("approximated", message, line, path)
+        self._add("approximated", message, at)
 
-    def not_understood(self, message: str, line: int = 0, path: Path | None = None) -> None:
+    def not_understood(self, message: str, at: Placed | None = None) -> None:
         """Note an element that was ignored."""
-        self._add("not_understood", message, line, path)
+        self._add("not_understood", message, at)
 
-    def repaired(self, message: str, line: int = 0, path: Path | None = None) -> None:
+    def repaired(self, message: str, at: Placed | None = None) -> None:
         """Note a defect of the file that was repaired."""
-        self._add("repaired", message, line, path)
+        self._add("repaired", message, at)
 
-    def mend(self, defect: VarintError, change: str, line: int, path: Path | None = None) -> None:
+    def mend(self, defect: VarintError, change: str, at: Placed | None = None) -> None:
         """Note the ``change`` that repairs a defect of the file; without repair raise the error that describes it."""
         if not self.repair:
             raise type(defect)(f"{defect}, or load the file with {REPAIR}") from None
-        self.repaired(change, line, path)
+        self.repaired(change, at)
 
     def take(self, report: ImportReport) -> None:
         """Take over the report of another file."""
@@ -159,5 +165,6 @@ class ImportNotes:
         vars(mechanism)["import_report"] = report
         return mechanism
 
-    def _add(self, kind: str, message: str, line: int, path: Path | None) -> None:
-        self.lists[kind].append(Imported(message, str(path or self.path), line))
+    def _add(self, kind: str, message: str, at: Placed | None) -> None:
+        path, line = (self.path, 0) if at is None else (at.path, at.line)
+        self.lists[kind].append(Imported(message, str(path), line))

@@ -286,43 +286,19 @@ TRAITS = {
         "give it the function itself, whose values are held over a step",
     ),
 }
+RARE = ("mesh", "impulses", "contacts", "path")  # that most uses beside plain steps do not support
+INPUTS = ("feedback", "extrapolated")
 # traits of forces that a State does not determine
-NOT_FROM_STATE = ("impulses", "contacts", "path", "mesh", "internal", "series")
+NOT_FROM_STATE = (*RARE, "internal", "series")
 USES = {
-    "steps": Use(
-        "`vi.simulate`",
-        "steps in maximal coordinates",
-        ("impulses", "sharp"),
-    ),
+    "steps": Use("`vi.simulate`", "steps in maximal coordinates", ("impulses", "sharp")),
     "composed steps": Use("`vi.simulate(order=)`, 4 and above", "composed steps", ("impulses", "contacts", "sharp")),
-    "adaptive steps": Use(
-        "`vi.simulate(adaptive=)`", "adaptive steps", ("mesh", "impulses", "contacts", "path", "series")
-    ),
-    "step choice": Use(
-        '`vi.simulate(dt="auto")`, `vi.choose_step`',
-        "trials of steps",
-        ("mesh", "impulses", "contacts", "path", "series"),
-    ),
+    "adaptive steps": Use("`vi.simulate(adaptive=)`", "adaptive steps", (*RARE, "series")),
+    "step choice": Use('`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", (*RARE, "series")),
     "collocation steps": Use(
         "`vi.Lobatto`",
         "collocation steps",
-        (
-            "impulses",
-            "contacts",
-            "path",
-            "mesh",
-            "hard",
-            "soft",
-            "moved",
-            "driven",
-            "attached",
-            "coupled",
-            "rolling",
-            "internal",
-            "series",
-            "feedback",
-            "extrapolated",
-        ),
+        (*RARE, "hard", "soft", "moved", "driven", "attached", "coupled", "rolling", "internal", "series", *INPUTS),
     ),
     "contact steps": Use(
         '`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", ("mesh", "shapes", "soft")
@@ -355,7 +331,7 @@ USES = {
     "tree steps": Use(
         '`vi.redmax.simulate`, "gauss" and the variational integrators',
         "steps of trees in canonical coordinates",
-        ("mesh", "impulses", "contacts", "path", "hard", "moved", "driven", "attached", "coupled", "rolling"),
+        (*RARE, "hard", "moved", "driven", "attached", "coupled", "rolling"),
     ),
     "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", NOT_FROM_STATE),
     "velocity level": Use(
@@ -370,7 +346,7 @@ USES = {
     "derivatives": Use(
         "`stiffness`, `damping`, `preconditioner` of these",
         "derivatives of the equations of motion",
-        ("mesh", "impulses", "contacts", "path", "soft", "internal", "series", "hard", "moved", "several", "rolling"),
+        (*RARE, "soft", "internal", "series", "hard", "moved", "several", "rolling"),
     ),
     "reactions": Use(
         "`acceleration` and `reaction` of a run",
@@ -396,18 +372,7 @@ USES = {
     "tangents": Use(
         "`vi.periodic_orbit`, `vi.lyapunov_spectrum`",
         "derivatives of steps",
-        (
-            "mesh",
-            "impulses",
-            "contacts",
-            "path",
-            "soft events",
-            "internal",
-            "moved",
-            "feedback",
-            "extrapolated",
-            "rolling",
-        ),
+        (*RARE, "soft events", "internal", "moved", *INPUTS, "rolling"),
     ),
     "gradient": Use(
         "`vi.gradient`",
@@ -417,41 +382,14 @@ USES = {
     "adaptive gradient": Use(
         "`vi.gradient(adaptive=)`",
         "gradients of adaptive steps",
-        (
-            "mesh",
-            "impulses",
-            "contacts",
-            "path",
-            "soft events",
-            "moved",
-            "bent",
-            "feedback",
-            "extrapolated",
-            "series",
-            "rolling",
-        ),
+        (*RARE, "soft events", "moved", "bent", *INPUTS, "series", "rolling"),
     ),
     "reduced gradient": Use(
         "`vi.redmax.gradient`",
         "gradients in reduced coordinates",
-        (
-            "impulses",
-            "contacts",
-            "path",
-            "hard",
-            "moved",
-            "several",
-            "bent",
-            "feedback",
-            "extrapolated",
-            "rolling",
-        ),
+        ("impulses", "contacts", "path", "hard", "moved", "several", "bent", *INPUTS, "rolling"),
     ),
-    "inverse dynamics": Use(
-        "`vi.inverse_dynamics`",
-        "inverse dynamics",
-        ("mesh", "impulses", "contacts", "path", "hard", "rolling"),
-    ),
+    "inverse dynamics": Use("`vi.inverse_dynamics`", "inverse dynamics", (*RARE, "hard", "rolling")),
 }
 
 

@@ -109,7 +109,7 @@ def compiled(source: MJCFSource) -> tuple[Any, Any]:
         raise at.error(f"MuJoCo's compiler says: {message}{advice}") from None
     for warning in warned:
         says = " ".join(str(warning.message).split())
-        source.notes.approximated(f"MuJoCo's compiler warns: {says}", source.root.line, source.root.path)
+        source.notes.approximated(f"MuJoCo's compiler warns: {says}", source.root)
     return spec, model
 
 
@@ -183,7 +183,7 @@ class _Reading:
             link.inertia = np.zeros((3, 3))
         link.shapes = list(self._shapes(body))
         if m.body_mocapid[body] >= 0:
-            self.notes.approximated(f"mocap body '{name}' stays where it is", at.line, at.path)
+            self.notes.approximated(f"mocap body '{name}' stays where it is", at)
         return link
 
     def _shapes(self, body: int) -> Iterator[RobotShape]:
@@ -243,12 +243,7 @@ class _Reading:
             name = str(self.m.joint(joint).name)
             at = self.source.at("joint", name)
             slide = f"slide '{name}' of '{link.name}' moves along its other slides: they allow a motion twice"
-            self.notes.mend(
-                at.wrong(f"{slide}, their shares are undetermined; leave it out"),
-                f"{slide}; left out",
-                at.line,
-                at.path,
-            )
+            self.notes.mend(at.wrong(f"{slide}, their shares are undetermined; leave it out"), f"{slide}; left out", at)
         return [joint for joint in joints if joint not in left_out]
 
     def _one(self, joint: int, body: int, above: str, link: Link) -> Tie:
@@ -265,7 +260,7 @@ class _Reading:
             stiffness = float(m.jnt_stiffness[joint])
             tie.along = [Acting(number, stiffness=stiffness) for number in range(6 if kind == JOINT_FREE else 3)]
         if kind not in (JOINT_SLIDE, JOINT_HINGE) and m.jnt_limited[joint]:
-            self.notes.not_understood(f"limit of {WHATS[kind]} joint '{name}'", at.line, at.path)
+            self.notes.not_understood(f"limit of {WHATS[kind]} joint '{name}'", at)
         return tie
 
     def _along(self, joint: int, name: str, at: XMLElement) -> Acting:
@@ -274,12 +269,11 @@ class _Reading:
         place, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
         zero = float(self.at_rest.qpos[place])
         if zero:
-            says = f"joint '{name}': its coordinate zero is {zero:g}"
-            self.notes.approximated(says, at.line, at.path)
+            self.notes.approximated(f"joint '{name}': its coordinate zero is {zero:g}", at)
         lower, upper = (float(bound) - zero for bound in m.jnt_range[joint])
         limited = bool(m.jnt_limited[joint]) and not is_off(m, "LIMIT")
         if limited and not lower < upper:
-            self.notes.not_understood(f"limits of joint '{name}', which leave no room", at.line, at.path)
+            self.notes.not_understood(f"limits of joint '{name}', which leave no room", at)
             limited = False
         return Acting(
             0,
@@ -316,7 +310,7 @@ class _Reading:
         ]
         at = self.source.at("equality", str(m.equality(turned[0]).name))
         says = f"weld {names} holds a turn that the zero pose does not have: assembled there, {', '.join(changes)}"
-        self.notes.repaired(says, at.line, at.path)
+        self.notes.repaired(says, at)
 
     def _turn(self, number: int) -> float:
         (_, first), (_, second) = frames_of(self.m, self.at_rest, number)
@@ -333,9 +327,7 @@ class _Reading:
             place = m.jnt_qposadr[first]
             qpos[place] = m.qpos0[place] + constant
             if constant:
-                self.notes.read(
-                    f"equality '{name}' holds at {constant:g} of joint '{m.joint(first).name}'", at.line, at.path
-                )
+                self.notes.read(f"equality '{name}' holds at {constant:g} of joint '{m.joint(first).name}'", at)
             if second >= 0 and not slope and not any(higher):
                 self.held.add(first)
             elif second >= 0:
@@ -348,7 +340,7 @@ class _Reading:
                     )
                 yield Ratio(name, at, [(names[0], 0, 1.0), (names[1], 0, -slope)], polynomial)
             if first in self.held:
-                self.notes.read(f"equality '{name}' holds joint '{m.joint(first).name}': it is fixed", at.line, at.path)
+                self.notes.read(f"equality '{name}' holds joint '{m.joint(first).name}': it is fixed", at)
 
     def _closure(self, name: str, at: XMLElement, weld: bool, first: tuple[str, Pose], second: tuple[str, Pose]) -> Tie:
         """Return the joint that a connect or weld becomes: names of links, and the frames that are to coincide."""
@@ -360,7 +352,7 @@ class _Reading:
             name = f"{'weld' if weld else 'connect'} {name}"
         tie = Tie(name, "weld" if weld else "connect", at, a, b, Fixed if weld else Spherical)
         tie.fields = {"point": one.p, "point_b": other.p if np.abs(one.p - other.p).max() > 1e-12 else None}
-        self.notes.approximated(f"'{name}', soft in MuJoCo, is a joint, and holds exactly", at.line, at.path)
+        self.notes.approximated(f"'{name}', soft in MuJoCo, is a joint, and holds exactly", at)
         return tie
 
     # -------------------------------------------------------------------------------------------------- the rest
@@ -371,10 +363,10 @@ class _Reading:
         touching = int(np.count_nonzero((m.geom_contype != 0) | (m.geom_conaffinity != 0)))
         if touching:
             says = f"{touching} geoms can collide in MuJoCo: their shapes are imported, a Contact makes them collide"
-            self.notes.approximated(says, root.line, root.path)
+            self.notes.approximated(says, root)
         for fluid in ("density", "viscosity"):
             if getattr(m.opt, fluid):
-                self.notes.not_understood(f"{fluid} of <option>, the fluid around the bodies", root.line, root.path)
+                self.notes.not_understood(f"{fluid} of <option>, the fluid around the bodies", root)
 
 
 register(Format(".mjcf", "robots of MuJoCo", load_xml, save, imports=True))

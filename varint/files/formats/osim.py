@@ -37,7 +37,7 @@ def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mech
     model = root.child("Model")
     for child in model.children:
         if child.tag not in READ | NO_SAY:
-            notes.not_understood(f"<{child.tag}> of the model", child.line)
+            notes.not_understood(f"<{child.tag}> of the model", child)
     joints = [OsimJoint(each, notes) for each in objects(model, "JointSet")]
     poses = _poses(joints, model)
     links = [_link(each, poses, notes) for each in objects(model, "BodySet")]
@@ -94,7 +94,7 @@ def _link(at: XMLElement, poses: Mapping[str, Pose], notes: ImportNotes) -> Link
     name, (xx, yy, zz, xy, xz, yz) = at.need("name"), _numbers(at, "inertia", 6)
     inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     if at.one("attached_geometry"):
-        notes.approximated(f"geometry of body '{name}': left out", at.line)
+        notes.approximated(f"geometry of body '{name}': left out", at)
     centre = np.array(_numbers(at, "mass_center", 3))
     return Link(name, at, poses[name], _numbers(at, "mass", 1)[0], centre, inertia)
 
@@ -119,11 +119,11 @@ def _couplers(model: XMLElement, coordinates: CoordinatePlaces, notes: ImportNot
         if enforced is not None and enforced.text.strip() == "false":
             continue
         if at.tag != "CoordinateCouplerConstraint":
-            notes.not_understood(f"constraint '{name}' ({at.tag})", at.line)
+            notes.not_understood(f"constraint '{name}' ({at.tag})", at)
             continue
         ratio = coordinates.coupled(at, name)
         if ratio is None:
-            notes.not_understood(f"constraint '{name}' by another than a linear function of one coordinate", at.line)
+            notes.not_understood(f"constraint '{name}' by another than a linear function of one coordinate", at)
         else:
             yield ratio
 

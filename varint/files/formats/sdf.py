@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ from varint.files.formats.base import Format, register
 from varint.files.robots.kinds import Composite, Helical, Prismatic, Revolute, Spherical, Universal
 from varint.files.robots.mechanism import mechanism_of
 from varint.files.robots.packages import found_file
+from varint.files.robots.reading import OF_MOTORS, RobotReading
 from varint.files.robots.robot import INFINITE, Acting, Link, Pose, Ratio, Robot, RobotShape, Tie, still
 from varint.files.robots.sdf_frames import Includes, Scope
-from varint.files.robots.xml_files import XMLElement, load_xml, reads, unknown
+from varint.files.robots.xml_files import XMLElement, load_xml, reads
 from varint.mechanism.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.import_report import ImportNotes
@@ -55,7 +57,6 @@ LEFT_OUT = dict.fromkeys(
 ) | dict.fromkeys(["self_collide", "max_contacts", "contact"], OF_CONTACTS)
 SURFACE = {"friction": ("friction", "ode", "mu"), "restitution": ("bounce", "restitution_coefficient")}
 OF_STOPS = "the stops are hard"
-OF_MOTORS = "a bound of motors, which are not imported"
 
 
 @reads("sdf", "SDF")
@@ -64,12 +65,14 @@ def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mech
     return mechanism_of(_Reading(root, notes, packages).robot(), notes)
 
 
-class _Reading:
+class _Reading(RobotReading):
     """Data read from the scopes of a file."""
 
+    known = LEFT_OUT
+    namespaced = True
+
     def __init__(self, root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> None:
-        self.root, self.notes, self.packages = root, notes, packages
-        self.left_out: dict[tuple[str, str], list[XMLElement]] = {}
+        super().__init__(root, notes, packages)
         self.whole = Includes(notes.path, packages, notes).outermost(root)
         models = list(self.whole.models.values())
         if len(models) == 1 and not self.whole.joints:  # names are not told apart by the one model that they are in
@@ -82,7 +85,7 @@ class _Reading:
 
     def robot(self) -> Robot:
         """Return the links, joints and couplings of the file."""
-        self._note_unknown(self.root, ("world", "model"), ("version",))
+        self.note_unknown(self.root, ("world", "model"), ("version",))
         links: list[Link] = []
         ties: list[Tie] = []
         ratios: list[Ratio] = []
@@ -106,7 +109,7 @@ class _Reading:
                 ratios += self._mimics(scope, name, by_name)
         if not links:
             raise self.root.wrong("the file has no <link>")
-        self._note_left_out()
+        self.note_left_out()
         name = next((model.name for model in self.whole.models.values()), "") or "world"
         if len(self.whole.models) > 1:
             name = self.whole.at.attributes.get("name", "").strip() or name
@@ -127,37 +130,31 @@ class _Reading:
 
     def _link(self, scope: Scope, name: str) -> Link:
         element = scope.links[name]
-        self._note_unknown(element, ("pose", "inertial", "visual", "collision", "gravity"), ("name",))
+        self.note_unknown(element, ("pose", "inertial", "visual", "collision", "gravity"), ("name",))
         link = Link(scope.path + name, element, scope.place() @ scope.frame(name, element))
         inertial = element.one("inertial")
         if inertial is None:
             says = "no <inertial>: 1 kg and moments of 1 kg m^2, the defaults of SDF"
             if not scope.static:
-                self.notes.approximated(f"link '{link.name}' has {says}", element.line, element.path)
+                self.notes.approximated(f"link '{link.name}' has {says}", element)
             link.mass, link.inertia = 1.0, np.eye(3)
         else:
             self._inertial(inertial, link, scope)
-        link.shapes = [
-            shape
-            for role in ("visual", "collision")
-            for of in element.all(role)
-            for shape in self._tried(of, role, scope, name)
-        ]
+        link.shapes = self.shapes_of(element, name, partial(self._shape, scope=scope, name=name))
         return link
 
     def _inertial(self, element: XMLElement, link: Link, scope: Scope) -> None:
-        self._note_unknown(element, ("pose", "mass", "inertia"), ("auto",))
+        self.note_unknown(element, ("pose", "mass", "inertia"), ("auto",))
         if element.attributes.get("auto", "") in ("true", "1"):
             raise element.wrong(f"the inertia of link '{link.name}' is to follow from its shapes: write it out")
         pose = self._inside(element, scope, link)
-        mass, inertia = element.one("mass"), element.one("inertia")
-        link.com = pose.p
-        link.mass = mass.own_number() if mass is not None else 1.0
+        inertia = element.one("inertia")
+        link.com, link.mass = pose.p, element.child_number("mass", 1.0)
         if link.mass < 0.0:
             raise element.wrong(f"link '{link.name}' has a negative mass, {link.mass:g}")
         values = {key: float(key[1] == key[2]) for key in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")}
         if inertia is not None:
-            self._note_unknown(inertia, tuple(values), ())
+            self.note_unknown(inertia, tuple(values), ())
             values |= {key: child.own_number() for key in values if (child := inertia.one(key)) is not None}
         xx, yy, zz, xy, xz, yz = values.values()
         link.inertia = pose.R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ pose.R.T
@@ -170,17 +167,8 @@ class _Reading:
         name = link.name.removeprefix(scope.path)
         return link.pose.inverse() @ scope.place() @ scope.posed(element, name)
 
-    def _tried(self, element: XMLElement, role: str, scope: Scope, name: str) -> list[RobotShape]:
-        """Return the shape of an element; [] with a note if it is wrong, since no motion depends on it."""
-        try:
-            return self._shape(element, role, scope, name)
-        except FileError as problem:
-            message = str(problem).partition(": ")[2]
-            self.notes.not_understood(f"<{role}> of link '{name}': {message}", element.line, element.path)
-            return []
-
     def _shape(self, element: XMLElement, role: str, scope: Scope, name: str) -> list[RobotShape]:
-        self._note_unknown(element, ("pose", "geometry", "surface"), ("name",))
+        self.note_unknown(element, ("pose", "geometry", "surface"), ("name",))
         geometry = element.child("geometry")
         shapes = []
         for of in geometry.children:
@@ -189,9 +177,7 @@ class _Reading:
                 uri = of.child("uri").text.strip()
                 path = found_file(uri, element.path, self.packages)
                 if path is None:
-                    self.notes.approximated(
-                        f"the file of a <mesh> of link '{name}' is not found: {uri}", of.line, of.path
-                    )
+                    self.notes.approximated(f"the file of a <mesh> of link '{name}' is not found: {uri}", of)
                 scale = of.one("scale")
                 sizes = tuple(scale.own_numbers(3)) if scale is not None else (1.0, 1.0, 1.0)
                 shapes.append(RobotShape(role, "mesh", sizes, path or uri, pose))
@@ -208,7 +194,7 @@ class _Reading:
                 turn = Pose(rotation_matrix(quat_from_z(along)), np.zeros(3))
                 shapes.append(RobotShape(role, "plane", (), "", pose @ turn))
             elif of.tag not in WITHOUT_SHAPE:
-                self.notes.not_understood(f"shape <{of.tag}> of link '{name}'", of.line, of.path)
+                self.notes.not_understood(f"shape <{of.tag}> of link '{name}'", of)
         surface = _surface(element)
         return [shape._replace(**surface) for shape in shapes]
 
@@ -217,7 +203,7 @@ class _Reading:
     def _tie(self, scope: Scope, name: str) -> Tie:
         joint = scope.joints[name]
         known = ("parent", "child", "axis", "axis2", "pose", "gearbox_ratio", "gearbox_reference_body")
-        self._note_unknown(joint, (*known, "thread_pitch", "screw_thread_pitch"), ("name", "type"))
+        self.note_unknown(joint, (*known, "thread_pitch", "screw_thread_pitch"), ("name", "type"))
         kind = KINDS[known_name(joint.need("type"), KINDS, f"{joint.place}: joint '{name}': no type", FileError)]
         a, b = (self._end(scope, joint, tag) for tag in ("parent", "child"))
         tie = Tie(scope.path + name, joint.need("type"), joint, a, b, kind)
@@ -237,7 +223,7 @@ class _Reading:
             if axis is not None:
                 tie.along.append(self._along(axis, number, tie))
         if kind is Spherical and joint.one("axis") is not None:
-            self._leave_out(joint.child("axis"), "a ball joint has none")
+            self.leave_out(joint.child("axis"), "a ball joint has none")
         return tie
 
     def _end(self, scope: Scope, joint: XMLElement, tag: str) -> str:
@@ -273,10 +259,10 @@ class _Reading:
 
     def _lead(self, joint: XMLElement, name: str) -> float:
         """Return the lead of a screw, m a turn, positive where the thread is right-handed."""
-        pitch, old = joint.one("screw_thread_pitch"), joint.one("thread_pitch")
+        pitch = joint.one("screw_thread_pitch")
         if pitch is not None:
             return pitch.own_number()
-        value = old.own_number() if old is not None else 1.0
+        value = joint.child_number("thread_pitch", 1.0)
         if not value:
             raise joint.wrong(f"thread_pitch of joint '{name}' must not be zero")
         return -2.0 * math.pi / value
@@ -284,16 +270,16 @@ class _Reading:
     def _along(self, axis: XMLElement, number: int, tie: Tie) -> Acting:
         """Return efforts along an axis of a joint."""
         known = ("xyz", "limit", "dynamics", "use_parent_model_frame", "mimic")
-        self._note_unknown(axis, known, ())
+        self.note_unknown(axis, known, ())
         limits = {"lower": -math.inf, "upper": math.inf, "damping": 0.0, "friction": 0.0}
         limits |= {"spring_stiffness": 0.0, "spring_reference": 0.0}
         for tag, names in (("limit", ("lower", "upper")), ("dynamics", (*list(limits)[2:],))):
             element = axis.one(tag)
             if element is not None:
                 left = ("effort", "velocity", "stiffness", "dissipation") if tag == "limit" else ()
-                self._note_unknown(element, (*names, *left), ())
+                self.note_unknown(element, (*names, *left), ())
                 for child in element.all(*left):
-                    self._leave_out(child, OF_MOTORS if child.tag in left[:2] else OF_STOPS)
+                    self.leave_out(child, OF_MOTORS if child.tag in left[:2] else OF_STOPS)
                 limits |= {key: one.own_limit() for key in names if (one := element.one(key)) is not None}
         lower, upper = limits["lower"], limits["upper"]
         if tie.type_name == "continuous":
@@ -301,13 +287,11 @@ class _Reading:
         lower = lower if lower > -INFINITE else -math.inf
         upper = upper if upper < INFINITE else math.inf
         if lower >= upper:
-            says = f"limits of joint '{tie.name}', from {lower:g} to {upper:g}: no stop made"
-            self.notes.approximated(says, axis.line, axis.path)
+            self.notes.approximated(f"limits of joint '{tie.name}', from {lower:g} to {upper:g}: no stop made", axis)
             lower, upper = -math.inf, math.inf
         for key in ("damping", "friction", "spring_stiffness"):
             if limits[key] < 0.0:
-                says = f"{key} of joint '{tie.name}' is negative: taken for none"
-                self.notes.approximated(says, axis.line, axis.path)
+                self.notes.approximated(f"{key} of joint '{tie.name}' is negative: taken for none", axis)
                 limits[key] = 0.0
         spring = limits["spring_stiffness"], limits["spring_reference"]
         return Acting(number, lower, upper, limits["damping"], limits["friction"], *spring)
@@ -316,8 +300,7 @@ class _Reading:
         """Return the coupling of a gearbox: the angle of its child against a third body and that of its parent."""
         joint = scope.joints[name]
         reference = self._end(scope, joint, "gearbox_reference_body")
-        ratio = joint.one("gearbox_ratio")
-        factor = ratio.own_number() if ratio is not None else 1.0
+        factor = joint.child_number("gearbox_ratio", 1.0)
         terms = []
         for tag, of, share in (("parent", "axis", factor), ("child", "axis2", 1.0)):
             link, axis = self._end(scope, joint, tag), self._axis(scope, name, of)
@@ -341,7 +324,7 @@ class _Reading:
             mimic = axis.one("mimic") if axis is not None else None
             if mimic is None:
                 continue
-            self._note_unknown(mimic, ("multiplier", "offset", "reference"), ("joint", "axis"))
+            self.note_unknown(mimic, ("multiplier", "offset", "reference"), ("joint", "axis"))
             target, which = scope.path + mimic.need("joint"), mimic.attributes.get("axis", "axis")
             known_name(target, ties, f"{mimic.place}: no joint", FileError)
             values = {"multiplier": 1.0, "offset": 0.0, "reference": 0.0}
@@ -350,7 +333,7 @@ class _Reading:
                 raise mimic.wrong(f"joint '{name}' mimics with the multiplier 0: make it fixed")
             if values["offset"] != values["multiplier"] * values["reference"]:
                 says = f"joint '{name}': offset and reference of <mimic> are replaced by the poses of the file"
-                self.notes.approximated(says, mimic.line, mimic.path)
+                self.notes.approximated(says, mimic)
             terms = [(scope.path + name, number, 1.0), (target, int(which == "axis2"), -values["multiplier"])]
             ratios.append(Ratio(f"mimic of {scope.path}{name}", mimic, terms))
         return ratios
@@ -360,29 +343,11 @@ class _Reading:
     def _note_scope(self, scope: Scope) -> None:
         known = ("model", "include", "link", "joint", "frame", "pose", "static", "gravity")
         if scope.ground is not None:
-            says = f"link 'world' of model '{scope.name}' is taken for the world"
-            self.notes.approximated(says, scope.ground.line, scope.ground.path)
+            self.notes.approximated(f"link 'world' of model '{scope.name}' is taken for the world", scope.ground)
         if scope.at is not self.root:
-            self._note_unknown(scope.at, known, ("name", "canonical_link", "placement_frame"))
+            self.note_unknown(scope.at, known, ("name", "canonical_link", "placement_frame"))
         for element in scope.frames.values():
-            self._note_unknown(element, ("pose",), ("name", "attached_to"))
-
-    def _leave_out(self, element: XMLElement, why: str) -> None:
-        self.left_out.setdefault((element.tag, why), []).append(element)
-
-    def _note_unknown(self, element: XMLElement, tags: Sequence[str], names: Sequence[str]) -> None:
-        for child in element.children:
-            if child.tag in LEFT_OUT and child.tag not in tags:
-                self._leave_out(child, LEFT_OUT[child.tag])
-        for part, line in unknown(element, (*tags, *LEFT_OUT), names):
-            if ":" not in part.split(" ")[0] and "xmlns" not in part:
-                self.notes.not_understood(part, line, element.path)
-
-    def _note_left_out(self) -> None:
-        """Note each kind of known element without effect on the motion, with the line of the first."""
-        for (tag, why), elements in self.left_out.items():
-            says = f"<{tag}>, {why}: left out, {len(elements)} in all"
-            self.notes.approximated(says, elements[0].line, elements[0].path)
+            self.note_unknown(element, ("pose",), ("name", "attached_to"))
 
 
 def _surface(element: XMLElement) -> dict[str, Any]:

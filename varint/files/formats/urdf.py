@@ -2,18 +2,20 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from varint.base.checks import known_name, shown
 from varint.base.display import names_text
-from varint.base.errors import FileError, MechanismError
+from varint.base.errors import MechanismError
 from varint.files.formats.base import Format, register
 from varint.files.own.companion import check_pair
 from varint.files.robots.kinds import Free, Free2D, Prismatic, Revolute, Spherical
 from varint.files.robots.mechanism import mechanism_of
 from varint.files.robots.packages import ImportOptions, found_file
+from varint.files.robots.reading import OF_MOTORS, RobotReading
 from varint.files.robots.robot import (
     INFINITE,
     NEAR,
@@ -29,7 +31,7 @@ from varint.files.robots.robot import (
     turned_by,
 )
 from varint.files.robots.urdf_writer import save
-from varint.files.robots.xml_files import XMLElement, load_xml, reads, unknown
+from varint.files.robots.xml_files import XMLElement, load_xml, reads
 from varint.mechanism.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.import_report import ImportNotes
@@ -68,7 +70,7 @@ def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mech
     return mechanism_of(_Reading(root, notes, packages).robot(), notes)
 
 
-class _Reading:
+class _Reading(RobotReading):
     """Data read, and poses of links: with all coordinates at zero, those that mimic others at their offset.
 
     links, joints : elements by their names
@@ -77,9 +79,10 @@ class _Reading:
     begin : coordinate of each joint that mimics another, where its own zero is not
     """
 
+    known = LEFT_OUT
+
     def __init__(self, root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> None:
-        self.root, self.notes, self.packages = root, notes, packages
-        self.left_out: dict[str, list[XMLElement]] = {}
+        super().__init__(root, notes, packages)
         self.links = self.root.named("link")
         self.joints = self.root.named("joint")
         self.loops = self.root.named("loop_joint")
@@ -89,7 +92,7 @@ class _Reading:
 
     def robot(self) -> Robot:
         """Return the links, joints and couplings of the file, placed in the world."""
-        self._note_unknown(self.root, ("link", "joint", "loop_joint"), None)
+        self.note_unknown(self.root, ("link", "joint", "loop_joint"), None)
         for joint in self.joints.values():
             self._leave_later_axes_out(joint)
         above: dict[str, XMLElement] = {}  # of each link the joint that places it, the first in the file
@@ -113,7 +116,7 @@ class _Reading:
             ties.append(self._closing(joint))
         ties += [self._loop(joint) for joint in self.loops.values()]
         self._fixed(root, links, ties)
-        self._note_left_out()
+        self.note_left_out()
         name = self.root.attributes.get("name", "").strip() or "robot"
         return Robot(name, self.root, links, ties, ratios)
 
@@ -121,7 +124,7 @@ class _Reading:
         """Keep the first <axis> of a joint alone, as other programs do. Raises FileError without repair."""
         for later in list(joint.all("axis"))[1:]:
             defect = later.error(f"joint '{joint.need('name')}' has one <axis>, this is another: leave one out")
-            self.notes.mend(defect, f"second <axis> of joint '{joint.need('name')}', left out", later.line)
+            self.notes.mend(defect, f"second <axis> of joint '{joint.need('name')}', left out", later)
             joint.children.remove(later)
 
     # ------------------------------------------------------------------------------------------------ the tree
@@ -184,16 +187,16 @@ class _Reading:
             mimic = joint.one("mimic")
             if mimic is None:
                 continue
-            self._note_unknown(mimic, (), ("joint", "multiplier", "offset"))
+            self.note_unknown(mimic, (), ("joint", "multiplier", "offset"))
             try:
                 target = known_name(mimic.need("joint"), self.joints, f"{mimic.place}: no joint", MechanismError)
             except MechanismError as defect:
                 change = f"joint '{name}' mimics {shown(mimic.need('joint'))}, which is not there: <mimic> left out"
-                self.notes.mend(defect, change, mimic.line)
+                self.notes.mend(defect, change, mimic)
                 continue
             if not all(one in placing and _kind(placing[one]) in OF_ONE for one in (name, target)):
                 says = f"joint '{name}' mimics '{target}': both must be revolute or prismatic, and close no loop"
-                self.notes.not_understood(says, mimic.line)
+                self.notes.not_understood(says, mimic)
                 continue
             self.leader[name] = target, mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
         for name in self.leader:
@@ -214,39 +217,39 @@ class _Reading:
         name, kind = joint.need("name"), _kind(joint)
         a, b = self._link(joint, "parent"), self._link(joint, "child")
         known = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
-        self._note_unknown(joint, known, ("name", "type"))
+        self.note_unknown(joint, known, ("name", "type"))
         if name in self.leader and not self.leader[name][1]:
-            self.notes.read(f"joint '{name}' mimics with the multiplier 0: it is fixed", joint.line)
+            self.notes.read(f"joint '{name}' mimics with the multiplier 0: it is fixed", joint)
             kind = None
         tie = Tie(name, joint.need("type"), joint, a, b, kind)
         if kind is not None:
             tie.fields["point"] = self.place[b].p
             if kind is Free2D:
                 says = f"coordinates of joint '{name}', planar, are along axes that follow from its axis alone"
-                self.notes.approximated(says, joint.line)
+                self.notes.approximated(says, joint)
             if kind in WITH_AXIS:
                 frame = self.place[a] @ _origin(joint)
                 tie.fields["axis"] = frame.R @ _axis(joint)
             tie.along = self._along(joint, kind, self.begin.get(name, 0.0))
             if self.begin.get(name):
                 zero = f"its coordinate is zero at {self.begin[name]:g}, the offset of <mimic>"
-                self.notes.approximated(f"joint '{name}': {zero}", joint.line)
+                self.notes.approximated(f"joint '{name}': {zero}", joint)
         return tie
 
     def _closing(self, joint: XMLElement) -> Tie:
         """Return the loop closure made from a joint whose child is placed already."""
         name, a, b = joint.need("name"), self._link(joint, "parent"), self._link(joint, "child")
-        self._note_unknown(joint, ("origin", "parent", "child", "axis", "limit", "dynamics"), ("name", "type"))
+        self.note_unknown(joint, ("origin", "parent", "child", "axis", "limit", "dynamics"), ("name", "type"))
         kind = _kind(joint)
         axis = _axis(joint) if kind in WITH_AXIS else None
         tie, turned = self._closed(joint, (a, self.place[a] @ _origin(joint)), (b, self.place[b]), axis)
         tie.along = self._along(joint, kind, turned)
-        self.notes.read(f"joint '{name}' closes a loop: link '{b}' is the child of another joint", joint.line)
+        self.notes.read(f"joint '{name}' closes a loop: link '{b}' is the child of another joint", joint)
         return tie
 
     def _loop(self, joint: XMLElement) -> Tie:
         """Return the closure made from a <loop_joint>."""
-        self._note_unknown(joint, ("link1", "link2", "axis", "limit", "dynamics"), ("name", "type"))
+        self.note_unknown(joint, ("link1", "link2", "axis", "limit", "dynamics"), ("name", "type"))
         first, second = (self._end(joint, tag) for tag in ("link1", "link2"))
         axis = _axis(joint) if _kind(joint) in WITH_AXIS else None
         tie, turned = self._closed(joint, first, second, axis)
@@ -256,7 +259,7 @@ class _Reading:
     def _end(self, joint: XMLElement, tag: str) -> tuple[str, Pose]:
         """Return a link of a <loop_joint>, and the frame of the joint on it."""
         at = joint.child(tag)
-        self._note_unknown(at, (), ("link", "xyz", "rpy"))
+        self.note_unknown(at, (), ("link", "xyz", "rpy"))
         link = self._known(at.need("link"), joint, at)
         return link, self.place[link] @ _pose(at)
 
@@ -286,7 +289,7 @@ class _Reading:
             return tie, 0.0
         across = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
         turned = float(np.arctan2(np.cross(across, between @ across) @ axis, across @ between @ across))
-        self.notes.approximated(f"joint '{name}': its angle is zero where that of the file is {turned:g}", joint.line)
+        self.notes.approximated(f"joint '{name}': its angle is zero where that of the file is {turned:g}", joint)
         return tie, turned
 
     def _along(self, joint: XMLElement, kind: type[Joint] | None, zero: float) -> list[Acting]:
@@ -295,16 +298,14 @@ class _Reading:
         if kind not in OF_ONE:
             for element in (limit, dynamics):
                 if element is not None and kind is not None:
-                    self.notes.not_understood(
-                        f"<{element.tag}> of joint '{name}', of several coordinates", element.line
-                    )
+                    self.notes.not_understood(f"<{element.tag}> of joint '{name}', of several coordinates", element)
             return []
         coefficients = {"damping": 0.0, "friction": 0.0}
         if dynamics is not None:
-            self._note_unknown(dynamics, (), ("damping", "friction"))
+            self.note_unknown(dynamics, (), ("damping", "friction"))
             coefficients = {key: dynamics.number(key, 0.0) for key in coefficients}
             for key in [key for key, value in coefficients.items() if value < 0.0]:
-                self.notes.approximated(f"{key} of joint '{name}' is negative: taken for none", dynamics.line)
+                self.notes.approximated(f"{key} of joint '{name}' is negative: taken for none", dynamics)
                 coefficients[key] = 0.0
         lower, upper = self._limits(joint, limit)
         return [Acting(0, lower - zero, upper - zero, **coefficients)]
@@ -314,22 +315,22 @@ class _Reading:
         none, name = (-np.inf, np.inf), joint.need("name")
         if limit is None:
             return none
-        self._note_unknown(limit, (), ("lower", "upper", "effort", "velocity"))
+        self.note_unknown(limit, (), ("lower", "upper", "effort", "velocity"))
         for key in ("effort", "velocity"):
             if key in limit.attributes:
-                self.left_out.setdefault(f"{key} of <limit>", []).append(limit)
+                self.leave_out(limit, OF_MOTORS, f"{key} of <limit>")
         lower, upper = self._range(joint)
         if math.isinf(lower) and math.isinf(upper):
             return none
         if lower >= upper:
-            self.notes.approximated(f"limits of joint '{name}', from {lower:g} to {upper:g}: no stop made", limit.line)
+            self.notes.approximated(f"limits of joint '{name}', from {lower:g} to {upper:g}: no stop made", limit)
             return none
         if name in self.leader:
             target, factor, offset = self.leader[name]
             ends = [factor * end + offset for end in self._range(self.joints[target])]
             if lower - NEAR <= min(ends) and max(ends) <= upper + NEAR:
                 says = f"limits of joint '{name}' follow from those of what it mimics: no stop made"
-                self.notes.approximated(says, limit.line)
+                self.notes.approximated(says, limit)
                 return none
         return lower, upper
 
@@ -353,9 +354,9 @@ class _Reading:
         """Fix the root to the world, unless nothing else could move; one called "world" is the world."""
         at = self.links[root]
         if root != WORLD and all(tie.kind is None for tie in ties) and any(link.mass for link in links):
-            self.notes.read(f"link '{root}', to which all others are fixed, floats", at.line)
+            self.notes.read(f"link '{root}', to which all others are fixed, floats", at)
             return
-        self.notes.read(f"link '{root}', the root, is fixed to the world", at.line)
+        self.notes.read(f"link '{root}', the root, is fixed to the world", at)
         if root == WORLD:
             self.notes.body_of[WORLD] = WORLD
             links[0].name = f"{WORLD} of the file"
@@ -368,11 +369,11 @@ class _Reading:
 
     def _read_link(self, element: XMLElement) -> Link:
         name = element.need("name")
-        self._note_unknown(element, ("inertial", "visual", "collision"), ("name",))
+        self.note_unknown(element, ("inertial", "visual", "collision"), ("name",))
         link = Link(name, element, self.place[name])
         inertial = element.one("inertial")
         if inertial is not None:
-            self._note_unknown(inertial, ("origin", "mass", "inertia"), ())
+            self.note_unknown(inertial, ("origin", "mass", "inertia"), ())
             pose = _origin(inertial)
             link.com = pose.p
             mass, inertia = inertial.one("mass"), inertial.one("inertia")
@@ -381,28 +382,14 @@ class _Reading:
                 raise inertial.wrong(f"link '{name}' has a negative mass, {link.mass:g}")
             if inertia is not None:
                 link.inertia = pose.R @ _matrix(inertia) @ pose.R.T
-        link.shapes = [
-            shape
-            for role in ("visual", "collision")
-            for of in element.all(role)
-            for shape in self._tried(of, role, name)
-        ]
+        link.shapes = self.shapes_of(element, name, partial(self._shape, link=name))
         return link
 
-    def _tried(self, element: XMLElement, role: str, link: str) -> list[RobotShape]:
-        """Return the shape of an element; [] with a note if it is wrong, since no motion depends on it."""
-        try:
-            return self._shape(element, role, link)
-        except FileError as problem:
-            message = str(problem).partition(": ")[2]
-            self.notes.not_understood(f"<{role}> of link '{link}': {message}", element.line)
-            return []
-
     def _shape(self, element: XMLElement, role: str, link: str) -> list[RobotShape]:
-        self._note_unknown(element, ("origin", "geometry"), None)
+        self.note_unknown(element, ("origin", "geometry"), None)
         geometry = element.one("geometry")
         if geometry is None or len(geometry.children) != 1:
-            self.notes.not_understood(f"<{role}> of link '{link}' without one shape in its <geometry>", element.line)
+            self.notes.not_understood(f"<{role}> of link '{link}' without one shape in its <geometry>", element)
             return []
         (of,) = geometry.children
         pose = _origin(element)
@@ -410,29 +397,14 @@ class _Reading:
             uri = of.attributes["filename"]
             file = found_file(uri, self.notes.path, self.packages)
             if file is None:
-                self.notes.approximated(f"the file of a <mesh> of link '{link}' is not found: {uri}", of.line)
+                self.notes.approximated(f"the file of a <mesh> of link '{link}' is not found: {uri}", of)
             return [RobotShape(role, "mesh", tuple(of.numbers("scale", 3, (1.0, 1.0, 1.0))), file or uri, pose)]
         if of.tag not in SIZES:
-            self.notes.not_understood(f"shape <{of.tag}> of link '{link}'", of.line)
+            self.notes.not_understood(f"shape <{of.tag}> of link '{link}'", of)
             return []
         names, count = SIZES[of.tag]
         sizes = [size for name in names.split() for size in of.numbers(name, count)]
         return [RobotShape(role, of.tag, tuple(sizes), "", pose)]
-
-    # ------------------------------------------------------------------------------------------------- the report
-
-    def _note_unknown(self, element: XMLElement, tags: Sequence[str], names: Sequence[str] | None) -> None:
-        for child in element.children:
-            if child.tag in LEFT_OUT and child.tag not in tags:
-                self.left_out.setdefault(f"<{child.tag}>", []).append(child)
-        for part, line in unknown(element, (*tags, *LEFT_OUT), names):
-            self.notes.not_understood(part, line)
-
-    def _note_left_out(self) -> None:
-        """Note each kind of known element without effect on the motion, with the line of the first."""
-        for part, elements in self.left_out.items():
-            why = LEFT_OUT.get(part.strip("<>"), "a bound of motors, which are not imported")
-            self.notes.approximated(f"{part}, {why}: left out, {len(elements)} in all", elements[0].line)
 
 
 def _kind(joint: XMLElement) -> type[Joint] | None:

@@ -61,7 +61,7 @@ def assemble_welds(model: Any, data: Any) -> list[tuple[int, float, float]] | No
         for number in range(model.neq)
         if model.eq_active0[number] and model.eq_type[number] in (EQ_CONNECT, EQ_WELD)
     ]
-    held = list(_of_equalities(model))
+    held = [int(model.jnt_dofadr[joint]) for joint in _joints_of_equalities(model)]
     before = data.qpos.copy()
     _move(model, data, np.zeros(model.nv))
     places, turns = data.xpos.copy(), data.xmat.copy()
@@ -129,11 +129,6 @@ def _is_free(model: Any, joint: int) -> bool:
 def _joints_of_equalities(model: Any) -> Iterator[int]:
     for number in np.flatnonzero(model.eq_type == EQ_JOINT):
         yield from (int(one) for one in (model.eq_obj1id[number], model.eq_obj2id[number]) if one >= 0)
-
-
-def _of_equalities(model: Any) -> Iterator[int]:
-    """Return the degrees of freedom of the hinges and slides in joint equalities."""
-    return (int(model.jnt_dofadr[joint]) for joint in _joints_of_equalities(model))
 
 
 def _move(model: Any, data: Any, change: np.ndarray) -> None:

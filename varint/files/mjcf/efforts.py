@@ -1,6 +1,6 @@
 """Forces written as MJCF: what acts along joints, tendons, actuators and equalities of joints."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -18,17 +18,13 @@ from varint.files.robots.kinds import (
     TorsionSpring,
 )
 from varint.files.robots.motion_tree import TreePart
+from varint.files.robots.written_shapes import numbers
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Force
 from varint.model.forces.coupled import Coupled
 
 OPEN = 1e-12  # of a coupling at the start
-
-
-def numbers(values: Iterable[float]) -> str:
-    """Return numbers as text that reads back to the same bits."""
-    return " ".join(repr(float(value)) for value in values)
 
 
 class Efforts:

@@ -91,7 +91,7 @@ def flexes_of(model: Any, data: Any, source: Any, elasticity: Sequence[Elasticit
                 )
     for flex in flexes:
         says = f"flexible body '{flex.name}' of {len(flex.vertices)} vertices, {_mass(model, flex):.3g} kg"
-        notes.repaired(f"{says}, {_what(model, flex, elasticity)}", flex.at.line, flex.at.path)
+        notes.repaired(f"{says}, {_what(model, flex, elasticity)}", flex.at)
     moved = [body for flex in flexes if flex.kind not in (RODS, "") for body in flex.vertex_bodies]
     places = [model.jnt_qposadr[model.body_jntadr[body]] + k for body in moved for k in range(3)]
     dofs = [model.body_dofadr[body] + k for body in moved for k in range(3)]

@@ -103,7 +103,7 @@ class MJCFForces:
             if not armature or (joint not in self.places and m.jnt_type[joint] not in (JOINT_FREE, JOINT_BALL)):
                 continue
             if joint not in self.places:
-                self.notes.not_understood(f"armature of joint '{name}', which has several axes", at.line, at.path)
+                self.notes.not_understood(f"armature of joint '{name}', which has several axes", at)
                 continue
             tie, number, _ = self.places[joint]
             rotor = f"rotor of {name}"
@@ -111,7 +111,7 @@ class MJCFForces:
             assert point is not None  # of all that a file has
             self.bodies.append(Body(rotor, mass=armature, inertia=armature * np.eye(3), position=point))
             self.joints.append(Revolute(rotor, WORLD, rotor, point=point, axis=np.array([0.0, 0.0, 1.0])))
-            self.notes.read(f"armature of joint '{name}' is the inertia of a rotor coupled to it", at.line, at.path)
+            self.notes.read(f"armature of joint '{name}' is the inertia of a rotor coupled to it", at)
             yield Coupling(rotor, terms=[(tie, number, 1.0), (rotor, 0, -1.0)])
 
     def _dampers(self) -> Iterator[Force]:
@@ -121,22 +121,21 @@ class MJCFForces:
             dof, name = int(m.jnt_dofadr[joint]), str(m.joint(joint).name)
             damping, at, body = float(m.dof_damping[dof]), self.source.at("joint", name), int(m.jnt_bodyid[joint])
             if m.dof_frictionloss[dof]:
-                self.notes.not_understood(f"friction of joint '{name}', which has several axes", at.line, at.path)
+                self.notes.not_understood(f"friction of joint '{name}', which has several axes", at)
             if not damping or is_off(m, "DAMPER"):
                 continue
             if name not in self.mechanism.joint_index:
-                self.notes.not_understood(f"damping of ball '{name}', which is not alone", at.line, at.path)
+                self.notes.not_understood(f"damping of ball '{name}', which is not alone", at)
             elif m.jnt_type[joint] == JOINT_FREE or m.body_parentid[body] == 0:
                 of = self.notes.body_of[str(m.body(body).name)]
                 off = np.abs(self.mechanism.body(of).position - self.rest.xpos[body]).max()
                 linear = damping if m.jnt_type[joint] == JOINT_FREE else 0.0
                 if linear and off > 1e-9:
                     says = f"damping of joint '{name}' acts at the centre of mass, not at the origin of the body"
-                    self.notes.approximated(says, at.line, at.path)
+                    self.notes.approximated(says, at)
                 yield BodyDamper(f"damping of {name}", of, linear=linear, angular=damping)
             else:
-                says = f"damping of joint '{name}' is against the rates of its rotation vector"
-                self.notes.approximated(says, at.line, at.path)
+                self.notes.approximated(f"damping of joint '{name}' is against the rates of its rotation vector", at)
                 for number in range(3):
                     yield JointDamper(f"damping of {name} {number}", joint=name, coordinate=number, damping=damping)
 
@@ -150,7 +149,7 @@ class MJCFForces:
             if of == WORLD or share <= 0.0:
                 continue
             point = self.rest.xpos[body] + self.rest.xmat[body].reshape(3, 3) @ m.body_ipos[body]
-            self.notes.read(f"gravcomp of body '{name}' is a force against gravity", at.line, at.path)
+            self.notes.read(f"gravcomp of body '{name}' is a force against gravity", at)
             yield PointForce(f"gravcomp of {name}", of, direction=-self.mechanism.gravity, magnitude=share, point=point)
 
     # ------------------------------------------------------------------------------------------------- tendons
@@ -179,7 +178,7 @@ class MJCFForces:
                     f"equality '{name}' {kind} is not held: fixed tendons, and polycoef of a slope alone, are"
                 )
                 change = f"equality '{name}' {kind}: left out, its joints move without it"
-                self.notes.mend(defect, change, at.line, at.path)
+                self.notes.mend(defect, change, at)
                 continue
             factors: dict[int, float] = {}
             for terms, scale in zip(sums, (1.0, -slope), strict=False):
@@ -188,7 +187,7 @@ class MJCFForces:
             held = [(*self.places[joint][:2], factor) for joint, factor in factors.items() if factor]
             if len(held) < 2:
                 raise at.wrong(f"equality '{name}' of tendons is of fewer than two joints that move: fix the joint")
-            self.notes.read(f"equality '{name}' of tendons is a Coupling", at.line, at.path)
+            self.notes.read(f"equality '{name}' of tendons is a Coupling", at)
             yield Coupling(name, terms=held)
 
     def _tendons(self) -> Iterator[Force]:
@@ -198,20 +197,19 @@ class MJCFForces:
             at, terms = self.source.at("tendon", name), self._terms(tendon)
             for property_name in ("frictionloss", "armature"):
                 if getattr(m, f"tendon_{property_name}")[tendon]:
-                    self.notes.not_understood(f"{property_name} of tendon '{name}'", at.line, at.path)
+                    self.notes.not_understood(f"{property_name} of tendon '{name}'", at)
             stiffness = 0.0 if is_off(m, "SPRING") else float(m.tendon_stiffness[tendon])
             damping = 0.0 if is_off(m, "DAMPER") else float(m.tendon_damping[tendon])
             limited = bool(m.tendon_limited[tendon]) and not is_off(m, "LIMIT")
             if not (stiffness or damping or limited):
-                self.notes.read(f"tendon '{name}' has no effort of its own", at.line, at.path)
+                self.notes.read(f"tendon '{name}' has no effort of its own", at)
                 continue
             if terms is None:
                 yield from self._spatial(tendon, name, at, (stiffness, damping), limited)
             elif len(terms) == 1:
                 yield from self._fixed(tendon, name, at, terms[0], (stiffness, damping), limited)
             else:
-                says = f"spring, damping or limits of fixed tendon '{name}' of several joints"
-                self.notes.not_understood(says, at.line, at.path)
+                self.notes.not_understood(f"spring, damping or limits of fixed tendon '{name}' of several joints", at)
 
     def _fixed(
         self,
@@ -228,15 +226,15 @@ class MJCFForces:
         along: dict[str, Any] = {"joint": tie, "coordinate": number}
         lower, upper = m.tendon_lengthspring[tendon]
         if stiffness and lower != upper:
-            self.notes.not_understood(f"spring of tendon '{name}' with a range of rest", at.line, at.path)
+            self.notes.not_understood(f"spring of tendon '{name}' with a range of rest", at)
         elif stiffness or damping:
             spring: dict[str, Any] = {"stiffness": stiffness * factor**2, "damping": damping * factor**2}
             yield TorsionSpring(f"tendon {name}", rest_angle=float(lower) / factor - zero, **spring, **along)
-            self.notes.read(f"tendon '{name}' is a TorsionSpring", at.line, at.path)
+            self.notes.read(f"tendon '{name}' is a TorsionSpring", at)
         if limited:
             ends = sorted(float(bound) / factor - zero for bound in m.tendon_range[tendon])
             yield JointStop(f"limits of tendon {name}", lower=ends[0], upper=ends[1], **along)
-            self.notes.read(f"limits of tendon '{name}' are a JointStop, hard", at.line, at.path)
+            self.notes.read(f"limits of tendon '{name}' are a JointStop, hard", at)
 
     def _spatial(
         self, tendon: int, name: str, at: XMLElement, effort: tuple[float, float], limited: bool
@@ -246,13 +244,13 @@ class MJCFForces:
         if any(m.wrap_type[wrap] != WRAP_SITE for wrap in wraps):
             yield from wrapped_tendon(self, tendon, name, at, effort)
             if limited:
-                self.notes.not_understood(f"limits of tendon '{name}' around surfaces or pulleys", at.line, at.path)
+                self.notes.not_understood(f"limits of tendon '{name}' around surfaces or pulleys", at)
             return
         sites = [int(m.wrap_objid[wrap]) for wrap in wraps]
         bodies = [self.body_named(int(m.site_bodyid[site])) for site in sites]
         points = np.array([self.site_point(site) for site in sites])
         if len(set(bodies)) < 2:
-            self.notes.read(f"tendon '{name}' stays on one body: no effort", at.line, at.path)
+            self.notes.read(f"tendon '{name}' stays on one body: no effort", at)
             return
         lower, upper = (float(bound) for bound in m.tendon_lengthspring[tendon])
         arguments: dict[str, Any] = {"points": points, "rest_length": upper}
@@ -262,7 +260,7 @@ class MJCFForces:
         elif stiffness and lower <= 0.0:
             yield MultiPointCable(f"tendon {name}", bodies, stiffness=stiffness, **arguments)
         elif stiffness:
-            self.notes.not_understood(f"spring of tendon '{name}' with a range of rest", at.line, at.path)
+            self.notes.not_understood(f"spring of tendon '{name}' with a range of rest", at)
         if damping:
             yield MultiPointSpring(f"damping of tendon {name}", bodies, stiffness=0.0, damping=damping, **arguments)
         if limited and len(sites) == 2:
@@ -270,8 +268,8 @@ class MJCFForces:
             pair: dict[str, Any] = {"point_a": points[0], "point_b": points[1], "lower": ends[0], "upper": ends[1]}
             yield LengthStop(f"limits of tendon {name}", *bodies, **pair)
         elif limited:
-            self.notes.not_understood(f"limits of tendon '{name}' over several sites", at.line, at.path)
-        self.notes.read(f"tendon '{name}' over sites", at.line, at.path)
+            self.notes.not_understood(f"limits of tendon '{name}' over several sites", at)
+        self.notes.read(f"tendon '{name}' over sites", at)
 
     def body_named(self, body: int) -> str:
         """Return the name of the body that a body of the model is part of."""
@@ -302,19 +300,19 @@ class MJCFForces:
                 yield from muscle(self, number, name, at, float(control[number]), self._tendon_at)
                 continue
             if not of_joint or not plain or joint not in self.places:
-                self.notes.not_understood(f"actuator '{name}' <{at.tag}>", at.line, at.path)
+                self.notes.not_understood(f"actuator '{name}' <{at.tag}>", at)
                 continue
             for property_name in ("armature", "damping"):
                 if np.any(getattr(m, f"actuator_{property_name}", np.zeros(m.nu))[number]):
-                    self.notes.not_understood(f"{property_name} of actuator '{name}'", at.line, at.path)
+                    self.notes.not_understood(f"{property_name} of actuator '{name}'", at)
             if m.actuator_forcelimited[number] or m.actuator_ctrllimited[number] or m.jnt_actfrclimited[joint]:
                 bounded.append(at)
             yield from self._driven(name, at, number, joint, float(control[number]))
         if m.na and m.nkey and m.key_act[0].any():
-            self.notes.approximated("activations of <key> are left out: they start at zero", self.source.root.line)
+            self.notes.approximated("activations of <key> are left out: they start at zero", self.source.root)
         if bounded:
             says = f"bounds of controls and forces of actuators: left out, {len(bounded)} in all"
-            self.notes.approximated(says, bounded[0].line, bounded[0].path)
+            self.notes.approximated(says, bounded[0])
 
     def _tendon_at(self, tendon: int) -> XMLElement:
         return self.source.at("tendon", str(self.m.tendon(tendon).name))
@@ -327,7 +325,7 @@ class MJCFForces:
         constant = gear * (float(m.actuator_gainprm[number, 0]) * control + affine[0] + affine[1] * gear * zero)
         stiffness, damping = -affine[1] * gear**2, -affine[2] * gear**2
         if stiffness < 0.0 or damping < 0.0:
-            self.notes.not_understood(f"actuator '{name}', which pushes away", at.line, at.path)
+            self.notes.not_understood(f"actuator '{name}', which pushes away", at)
             return
         arguments: dict[str, Any] = along
         force: Force
@@ -340,7 +338,7 @@ class MJCFForces:
                 yield JointDamper(f"damping of actuator {name}", damping=damping, **arguments)
         yield force
         kind = type(force).__name__
-        self.notes.read(f"actuator '{name}' <{at.tag}> is a {kind} at the control {control:g}", at.line, at.path)
+        self.notes.read(f"actuator '{name}' <{at.tag}> is a {kind} at the control {control:g}", at)
 
     def _polynomials(self) -> None:
         """Note springs and dampers that are not linear, where the model has them."""
@@ -352,8 +350,7 @@ class MJCFForces:
                     group = "tendon" if of == "tendon" else "joint"
                     name = str(getattr(m, group)(m.dof_jntid[number] if of == "dof" else number).name)
                     at = self.source.at(group, name)
-                    says = f"polynomial of the spring or damping of {group} '{name}'"
-                    self.notes.not_understood(says, at.line, at.path)
+                    self.notes.not_understood(f"polynomial of the spring or damping of {group} '{name}'", at)
 
     # ------------------------------------------------------------------------------------------------- start
 
@@ -364,16 +361,16 @@ class MJCFForces:
             return self._within_limits(mechanism)
         at = next(self.source.root.all("keyframe"), self.source.root)
         if m.nkey > 1:
-            self.notes.approximated(f"the first of {m.nkey} <key> is the start", at.line, at.path)
+            self.notes.approximated(f"the first of {m.nkey} <key> is the start", at)
         coordinates, rates = self._of_key()
         motion = {name: value for name, value in (("coordinates", coordinates), ("rates", rates)) if value}
         started = dataclasses.replace(mechanism, start=motion)
         try:
             started.state()
         except (StateError, AssemblyError) as problem:
-            self.notes.approximated(f"<key> is left out: {problem}", at.line, at.path)
+            self.notes.approximated(f"<key> is left out: {problem}", at)
             return mechanism
-        self.notes.read("<key> is the start", at.line, at.path)
+        self.notes.read("<key> is the start", at)
         return started
 
     def _within_limits(self, mechanism: Mechanism) -> Mechanism:

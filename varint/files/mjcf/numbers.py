@@ -38,4 +38,4 @@ def active_equalities(
         if model.eq_active0[number]:
             yield number, name, at
         else:
-            notes.approximated(f"equality '{name}' is not active: left out", at.line, at.path)
+            notes.approximated(f"equality '{name}' is not active: left out", at)

@@ -26,7 +26,7 @@ def mend_model(whole: XMLElement, by_geoms: bool, notes: ImportNotes) -> None:
     for option in whole.all("option"):
         for key in OLD_OPTIONS.keys() & option.attributes.keys():
             defect = option.error(f"{key!r} of <option> is none of MuJoCo's any more: leave it out")
-            notes.mend(defect, f"{key!r} of <option>: left out, {OLD_OPTIONS[key]}", option.line, option.path)
+            notes.mend(defect, f"{key!r} of <option>: left out, {OLD_OPTIONS[key]}", option)
             del option.attributes[key]
     gone: list[tuple[XMLElement, XMLElement]] = []
     for body, element in _inside(whole):
@@ -38,14 +38,14 @@ def mend_model(whole: XMLElement, by_geoms: bool, notes: ImportNotes) -> None:
             change = f"<joint> of type 'fixed' of '{_name(body)}': left out, which fixes it to its parent"
         else:
             continue
-        notes.mend(defect, change, element.line, element.path)
+        notes.mend(defect, change, element)
         gone.append((body, element))
     _take_out(gone)
     _mend_tendons(whole, notes)
     for compiler in whole.all("compiler"):
         if compiler.attributes.get("coordinate") == "global":
             defect = compiler.error("coordinate='global' is not MuJoCo's any more: give frames in those of the parents")
-            notes.mend(defect, _made_local(whole), compiler.line, compiler.path)
+            notes.mend(defect, _made_local(whole), compiler)
             del compiler.attributes["coordinate"]
 
 
@@ -87,12 +87,12 @@ def _mend_tendons(whole: XMLElement, notes: ImportNotes) -> None:
     names = {one.attributes.get("name", "") for _, one in gone} - {""}
     for _, tendon in gone:
         tendon_text = f"fixed tendon '{_name(tendon)}' of a ball or free joint, which is no hinge or slide"
-        notes.mend(tendon.error(f"{tendon_text}: leave it out"), f"{tendon_text}: left out", tendon.line, tendon.path)
+        notes.mend(tendon.error(f"{tendon_text}: leave it out"), f"{tendon_text}: left out", tendon)
     for section in whole.all("equality", "actuator"):
         for one in section.children:
             of = next((one.attributes[key] for key in OF_TENDONS if one.attributes.get(key) in names), "")
             if of:
-                notes.repaired(f"<{one.tag}> '{_name(one)}' of tendon '{of}': left out with it", one.line, one.path)
+                notes.repaired(f"<{one.tag}> '{_name(one)}' of tendon '{of}': left out with it", one)
                 gone.append((section, one))
     _take_out(gone)
 

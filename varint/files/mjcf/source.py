@@ -13,10 +13,10 @@ import numpy as np
 
 from varint.base.checks import shown
 from varint.base.errors import MechanismError
-from varint.files.mjcf.efforts import numbers
 from varint.files.mjcf.expansion import bound_divisions, checked_flexcomp, shape_plugins
 from varint.files.mjcf.repair import mend_model
 from varint.files.robots.inertia_repair import nearest_inertia, repair_text
+from varint.files.robots.written_shapes import numbers
 from varint.files.robots.xml_files import XMLElement, read_xml
 from varint.model.body import checked_inertia
 from varint.model.import_report import REPAIR, ImportNotes
@@ -92,7 +92,7 @@ class MJCFSource:
         self._write(whole, None, "", 1)
         for tag, elements in self.left_out.items():
             why = f"{LEFT_OUT[tag]}: left out, {len(elements)} in all"
-            notes.approximated(f"<{tag}>, {why}", elements[0].line, elements[0].path)
+            notes.approximated(f"<{tag}>, {why}", elements[0])
         self.text = "\n".join(self.lines)
 
     def at(self, group: str, name: str) -> XMLElement:
@@ -116,7 +116,7 @@ class MJCFSource:
                 self.included += 1
                 if path in above or self.included > MOST_FILES:
                     raise child.error(f"<include> of '{path}', which is open already, or too many of them")
-                self.notes.read(f"'{path.name}' is included", child.line, child.path)
+                self.notes.read(f"'{path.name}' is included", child)
                 yield from self._flat(read_xml(path, self.notes), (*above, path))
             else:
                 children = self._flat(child, above)
@@ -167,7 +167,7 @@ class MJCFSource:
         path = self._found([folder / file for folder in [*self.meshes, element.path.resolve().parent]])
         if path is None:
             self.missing.add(name)
-            self.notes.approximated(f"the file of mesh '{name}' is not found: {file}", element.line, element.path)
+            self.notes.approximated(f"the file of mesh '{name}' is not found: {file}", element)
             return
         content = path.read_bytes()
         if sum(map(len, self.assets.values())) + len(content) > MOST_BYTES:
@@ -205,7 +205,7 @@ class MJCFSource:
             if NO_NUMBER.search(value) and key not in ("name", "class"):
                 raise element.error(f"{key!r} of <{tag}> is no finite number: {shown(value)}")
         for key in DELAYS & element.attributes.keys():
-            self.notes.not_understood(f"{key} of <{tag}>", element.line, element.path)
+            self.notes.not_understood(f"{key} of <{tag}>", element)
         attributes = {key: value for key, value in element.attributes.items() if key not in OF_LOOKS | DELAYS}
         if tag == "compiler":
             for key in ("meshdir", "assetdir", "texturedir", "strippath"):
@@ -243,7 +243,7 @@ class MJCFSource:
             change = f"<model> '{name or of.get('file', '')}': taken as MuJoCo's compiler expands it"
         else:
             change = f"<attach> of model '{of.get('model', '')}': taken as MuJoCo's compiler expands it"
-        self.notes.mend(defect, change, element.line, element.path)
+        self.notes.mend(defect, change, element)
         if tag == "model":
             self._submodel(element)
         elif tag == "attach" and of.get("model") in self.models:
@@ -297,7 +297,7 @@ class MJCFSource:
             moments = moments[np.argsort(np.argsort(np.diag(nearest)))]
         attributes["diaginertia"] = numbers(moments)
         label = f"body '{_name_of(body)}'"
-        self.notes.repaired(repair_text(label, inertia, nearest, mass), element.line, element.path)
+        self.notes.repaired(repair_text(label, inertia, nearest, mass), element)
 
     def _name(self, element: XMLElement, group: str, body: XMLElement | None) -> None:
         """Name an element that has no name, and register it."""
@@ -327,7 +327,7 @@ class MJCFSource:
         shape = f"shape '{attributes.get('mesh') or attributes.get('type', 'hfield')}' of '{_name_of(body)}'"
         if sdf and self.plugins and attributes.get("mesh") not in self.missing:
             change = f"{shape}, of an SDF: MuJoCo's compiler makes its mesh, for the mass; it touches nothing"
-            self.notes.repaired(change, element.line, element.path)
+            self.notes.repaired(change, element)
             return False
         if body.tag == "body" and (self.by_geoms or not any(body.all("inertial"))) and not hfield:
             why = "its file is not found: give packages="
@@ -335,7 +335,7 @@ class MJCFSource:
                 advice = "" if self.notes.repair else f", or load the file with {REPAIR}"
                 why = f"plugins are not run: give it an <inertial>{advice}"
             raise element.wrong(f"{shape} gives the body its mass, and {why}")
-        self.notes.approximated(f"{shape} is left out", element.line, element.path)
+        self.notes.approximated(f"{shape} is left out", element)
         return True
 
 

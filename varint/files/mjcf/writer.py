@@ -8,11 +8,11 @@ import numpy as np
 
 from varint.base.atomic_writes import write_text
 from varint.base.errors import FileError
-from varint.files.mjcf.efforts import Efforts, numbers
+from varint.files.mjcf.efforts import Efforts
 from varint.files.robots.kinds import Fixed
 from varint.files.robots.motion_tree import MotionTree
 from varint.files.robots.spanning import Branch
-from varint.files.robots.written_shapes import geoms
+from varint.files.robots.written_shapes import geoms, numbers
 from varint.mechanism.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.joints.base import Joint

@@ -104,8 +104,7 @@ class OsimJoint:
 
     def value(self, coordinate: str, tag: str) -> float:
         """Return a number of a coordinate of the joint."""
-        child = self.coordinates[coordinate].one(tag)
-        return 0.0 if child is None else child.own_number()
+        return self.coordinates[coordinate].child_number(tag)
 
     def _move(self, kind: str, axis: np.ndarray, coordinate: str, slope: float = 1.0, rest: float = 0.0) -> Move:
         """Return a motion, constant where its coordinate is locked."""
@@ -113,7 +112,7 @@ class OsimJoint:
             raise self.at.wrong(f"joint '{self.name}' has no coordinate '{coordinate}'")
         if flag(self.coordinates[coordinate], "locked"):
             held = slope * self.value(coordinate, "default_value") + rest
-            self.notes.read(f"coordinate '{coordinate}' is locked: it stays", self.at.line)
+            self.notes.read(f"coordinate '{coordinate}' is locked: it stays", self.at)
             return Move(kind, axis, None, 0.0, held)
         return Move(kind, axis, coordinate, slope, rest)
 
@@ -167,8 +166,7 @@ def linear(at: XMLElement) -> tuple[float, float] | None:
     if at.tag == "function" and at.children:
         return linear(at.children[0])
     if at.tag == "Constant":
-        value = at.one("value")
-        return 0.0, 0.0 if value is None else value.own_number()
+        return 0.0, at.child_number("value")
     if at.tag in ("LinearFunction", "PolynomialFunction"):
         listed = at.child("coefficients").text.split()
         numbers = at.child("coefficients").own_numbers(len(listed)) if listed else [0.0]
@@ -178,8 +176,7 @@ def linear(at: XMLElement) -> tuple[float, float] | None:
     if at.tag == "MultiplierFunction":
         inner = at.one("function")
         line = linear(inner) if inner is not None else None
-        scale = at.one("scale")
-        factor = 1.0 if scale is None else scale.own_number()
+        factor = at.child_number("scale", 1.0)
         return None if line is None else (factor * line[0], factor * line[1])
     return None
 
@@ -212,7 +209,7 @@ def tie_of(joint: OsimJoint, poses: Mapping[str, Pose], coordinates: CoordinateP
     at, name, a, b = joint.at, joint.name, joint.parent, joint.child
     frame = poses[a] @ joint.before
     if at.tag in WIDE:
-        notes.approximated(f"coordinates of joint '{name}' ({at.tag}): rotation vectors, start at zero", at.line)
+        notes.approximated(f"coordinates of joint '{name}' ({at.tag}): rotation vectors, start at zero", at)
         return Tie(name, at.tag, at, a, b, WIDE[at.tag], {"point": frame.p})
     parts: list[Tie] = []
     for move in joint.moves:
@@ -248,5 +245,4 @@ def _add(joint: OsimJoint, move: Move, frame: Pose, parts: list[Tie], coordinate
         return
     coordinates.place[coordinate] = part_name, size
     scaled = "" if size == 1.0 else f", times {size:g}"
-    says = f"coordinate '{coordinate}' is coordinate {number} of joint '{joint.name}'{scaled}"
-    joint.notes.read(says, at.line)
+    joint.notes.read(f"coordinate '{coordinate}' is coordinate {number} of joint '{joint.name}'{scaled}", at)

@@ -47,29 +47,29 @@ class OsimMuscles:
         """Yield the muscle of an element of the forces; nothing for another force, or one that is not understood."""
         name = at.attributes.get("name", at.tag)
         if not flag(at, "appliesForce", True):
-            self.notes.read(f"force '{name}' does not apply", at.line)
+            self.notes.read(f"force '{name}' does not apply", at)
             return
         if at.tag not in RISE_AND_FALL:
-            self.notes.not_understood(f"force '{name}' ({at.tag})", at.line)
+            self.notes.not_understood(f"force '{name}' ({at.tag})", at)
             return
         try:
             muscle = self._muscle(at, name)
         except (_NotRead, MechanismError) as problem:
-            self.notes.not_understood(f"muscle '{name}': {problem}", at.line)
+            self.notes.not_understood(f"muscle '{name}': {problem}", at)
             return
         says = f"muscle '{name}' ({at.tag}) is a Musculotendon: rigid tendon, curves of De Groote and others (2016)"
-        self.notes.approximated(says, at.line)
+        self.notes.approximated(says, at)
         yield muscle
 
     def _muscle(self, at: XMLElement, name: str) -> Musculotendon:
-        number = {tag: _number(at, tag, usual) for tag, usual in USUAL.items()}
+        number = {tag: at.child_number(tag, usual) for tag, usual in USUAL.items()}
         rise, fall = RISE_AND_FALL[at.tag]
-        times = _number(at, "activation_time_constant", rise), _number(at, "deactivation_time_constant", fall)
+        times = at.child_number("activation_time_constant", rise), at.child_number("deactivation_time_constant", fall)
         at_once = flag(at, "ignore_activation_dynamics")
         path = self._path(at, name)
         if len({entry.body for entry in path}) < 2:
             raise _NotRead("its path stays on one body")
-        activation = min(1.0, max(0.0, _number(at, "default_activation", ACTIVE)))
+        activation = min(1.0, max(0.0, at.child_number("default_activation", ACTIVE)))
         return Musculotendon(
             name,
             path=path,
@@ -130,12 +130,12 @@ class OsimMuscles:
         open_ = [k for k in chosen if not _is_within(path[k : k + 2], around)]
         moving = [k for k in open_ if {entry.body for entry in path[k : k + 2]} != {around.body}] or open_
         if not moving:
-            self.notes.read(f"muscle '{name}' has points within '{wanted}': straight there", at.line)
+            self.notes.read(f"muscle '{name}' has points within '{wanted}': straight there", at)
             return None
         k = min(moving, key=lambda k: _clearance(path[k : k + 2], around))
         if len(moving) > 1:
             says = f"muscle '{name}' wraps around '{wanted}' between points {k + 1} and {k + 2} alone, the nearest"
-            self.notes.approximated(says, at.line)
+            self.notes.approximated(says, at)
         return k, around
 
     def _around(self, at: XMLElement, body: str) -> Around:
@@ -153,14 +153,9 @@ class OsimMuscles:
             side = pose.p + sign * OUTWARD * radius * pose.R[:, QUADRANTS[word.lstrip("+-")]]
         if at.tag == "WrapSphere":
             return Around(body, SphereSurface(pose.p, radius, side))
-        self.notes.approximated(f"cylinder '{name}' has no ends", at.line)
+        self.notes.approximated(f"cylinder '{name}' has no ends", at)
         side_of_surface: dict[str, Any] = {} if side is None else {"side": side}
         return Around(body, CylinderSurface(pose.p, pose.R[:, 2], radius, **side_of_surface))
-
-
-def _number(at: XMLElement, tag: str, usual: float) -> float:
-    child = at.one(tag)
-    return usual if child is None else child.own_number()
 
 
 def _is_within(ends: list[Entry], around: Around) -> bool:

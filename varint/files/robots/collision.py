@@ -40,12 +40,12 @@ def touching(
         try:
             made = _shape(shape, place @ shape.pose, surface, at_rest)
         except (MechanismError, FileError) as problem:
-            notes.approximated(f"a collision shape of {name}, {shape.kind}, is left out: {problem}", at.line, at.path)
+            notes.approximated(f"a collision shape of {name}, {shape.kind}, is left out: {problem}", at)
             continue
         if shape.kind == "mesh":
-            notes.approximated(f"a collision mesh of {name} is its convex hull", at.line, at.path)
+            notes.approximated(f"a collision mesh of {name} is its convex hull", at)
         else:
-            notes.read(f"a collision shape of {name} is a {type(made).__name__}", at.line, at.path)
+            notes.read(f"a collision shape of {name} is a {type(made).__name__}", at)
         yield made
 
 

@@ -1,56 +1,41 @@
 """The joints and forces that robots in files are described with."""
 
-from varint.model.forces.applied import PointForce
-from varint.model.forces.coordinate_map import CoordinateMap
-from varint.model.forces.coupling import Coupling
-from varint.model.forces.deformable_body import DeformableBody
-from varint.model.forces.joint import JointDamper, JointFriction, JointServo, Motor, TorsionSpring
-from varint.model.forces.musculotendon import Musculotendon
-from varint.model.forces.on_body import BodyDamper
-from varint.model.forces.particle_net import ParticleNet
-from varint.model.forces.routed import MultiPointCable, MultiPointSpring
-from varint.model.forces.spring import Cable, Spring
-from varint.model.forces.stop import JointStop, LengthStop
-from varint.model.forces.tendon import Tendon
-from varint.model.joints.composite import Composite
-from varint.model.joints.fixed import Fixed
-from varint.model.joints.free import Free
-from varint.model.joints.free2d import Free2D
-from varint.model.joints.helical import Helical
-from varint.model.joints.prismatic import Prismatic
-from varint.model.joints.revolute import Revolute
-from varint.model.joints.rod import Rod
-from varint.model.joints.spherical import Spherical
-from varint.model.joints.universal import Universal
-
-__all__ = [
-    "BodyDamper",
-    "Cable",
-    "Composite",
-    "CoordinateMap",
-    "Coupling",
-    "DeformableBody",
-    "Fixed",
-    "Free",
-    "Free2D",
-    "Helical",
-    "JointDamper",
-    "JointFriction",
-    "JointServo",
-    "JointStop",
-    "LengthStop",
-    "Motor",
-    "MultiPointCable",
-    "MultiPointSpring",
-    "Musculotendon",
-    "ParticleNet",
-    "PointForce",
-    "Prismatic",
-    "Revolute",
-    "Rod",
-    "Spherical",
-    "Spring",
-    "Tendon",
-    "TorsionSpring",
-    "Universal",
-]
+from varint.model.forces.applied import PointForce as PointForce
+from varint.model.forces.coordinate_map import CoordinateMap as CoordinateMap
+from varint.model.forces.coupling import Coupling as Coupling
+from varint.model.forces.deformable_body import DeformableBody as DeformableBody
+from varint.model.forces.joint import (
+    JointDamper as JointDamper,
+)
+from varint.model.forces.joint import (
+    JointFriction as JointFriction,
+)
+from varint.model.forces.joint import (
+    JointServo as JointServo,
+)
+from varint.model.forces.joint import (
+    Motor as Motor,
+)
+from varint.model.forces.joint import (
+    TorsionSpring as TorsionSpring,
+)
+from varint.model.forces.musculotendon import Musculotendon as Musculotendon
+from varint.model.forces.on_body import BodyDamper as BodyDamper
+from varint.model.forces.particle_net import ParticleNet as ParticleNet
+from varint.model.forces.routed import MultiPointCable as MultiPointCable
+from varint.model.forces.routed import MultiPointSpring as MultiPointSpring
+from varint.model.forces.spring import Cable as Cable
+from varint.model.forces.spring import Spring as Spring
+from varint.model.forces.stop import JointStop as JointStop
+from varint.model.forces.stop import LengthStop as LengthStop
+from varint.model.forces.tendon import Tendon as Tendon
+from varint.model.joints.composite import Composite as Composite
+from varint.model.joints.fixed import Fixed as Fixed
+from varint.model.joints.free import Free as Free
+from varint.model.joints.free2d import Free2D as Free2D
+from varint.model.joints.helical import Helical as Helical
+from varint.model.joints.prismatic import Prismatic as Prismatic
+from varint.model.joints.revolute import Revolute as Revolute
+from varint.model.joints.rod import Rod as Rod
+from varint.model.joints.spherical import Spherical as Spherical
+from varint.model.joints.universal import Universal as Universal

@@ -115,7 +115,7 @@ def _note_links(part: RobotPart, notes: ImportNotes) -> None:
         notes.body_of[link.name] = part.name
         whose = f"body '{part.name}'" if part.name != WORLD else "the world"
         is_it = "is" if link.name == part.name else "is part of"
-        notes.read(f"link '{link.name}' {is_it} {whose}", link.at.line, link.at.path)
+        notes.read(f"link '{link.name}' {is_it} {whose}", link.at)
 
 
 def _joint(tie: Tie, a: str, b: str, notes: ImportNotes) -> Joint:
@@ -135,7 +135,7 @@ def _joint(tie: Tie, a: str, b: str, notes: ImportNotes) -> Joint:
     for one in tie.parts or [tie]:
         inside = f" in '{tie.name}', with massless links in between" if tie.parts else ""
         kind = one.kind.__name__ if one.kind is not None else ""
-        notes.read(f"joint '{one.name}' ({one.type_name}) is a {kind}{inside}", one.at.line, one.at.path)
+        notes.read(f"joint '{one.name}' ({one.type_name}) is a {kind}{inside}", one.at)
     return joint
 
 
@@ -151,7 +151,7 @@ def _places(ties: list[Tie]) -> Iterator[tuple[str, tuple[str, int]]]:
 def _couplings(ratios: list[Ratio], places: Places, notes: ImportNotes) -> Iterator[Coupling | CoordinateMap]:
     for ratio in ratios:
         if any(tie not in places for tie, *_ in ratio.terms):
-            notes.approximated(f"{ratio.name} is of a joint that was left out: left out", ratio.at.line, ratio.at.path)
+            notes.approximated(f"{ratio.name} is of a joint that was left out: left out", ratio.at)
             continue
         terms = [(places[tie][0], places[tie][1] + number, factor) for tie, number, factor in ratio.terms]
         made: Coupling | CoordinateMap
@@ -162,7 +162,7 @@ def _couplings(ratios: list[Ratio], places: Places, notes: ImportNotes) -> Itera
             else:
                 made = Coupling(ratio.name, terms=terms)
         yield made
-        notes.read(f"{ratio.name} is a {type(made).__name__}", ratio.at.line, ratio.at.path)
+        notes.read(f"{ratio.name} is a {type(made).__name__}", ratio.at)
 
 
 def _against_gravity(robot: Robot, parts: Mapping[str, RobotPart], notes: ImportNotes) -> Iterator[Force]:
@@ -170,9 +170,7 @@ def _against_gravity(robot: Robot, parts: Mapping[str, RobotPart], notes: Import
     size = float(np.linalg.norm(robot.gravity))
     for link in robot.links:
         if link.name in robot.weightless and size and link.mass and parts[link.name].name != WORLD:
-            notes.read(
-                f"link '{link.name}' has no weight: a force against gravity acts on it", link.at.line, link.at.path
-            )
+            notes.read(f"link '{link.name}' has no weight: a force against gravity acts on it", link.at)
             at, against = link.pose.R @ link.com + link.pose.p, -robot.gravity
             name = f"no weight of {link.name}"
             yield PointForce(name, parts[link.name].name, direction=against, magnitude=link.mass * size, point=at)
@@ -199,9 +197,9 @@ def _start_outside(tie: Tie, along: Acting, begin: np.ndarray, number: int, held
     says = f"the limits of joint '{tie.name}' leave out its zero pose"
     if held:  # by a loop or a coupling, which other joints have a say in
         begin[number] = 0.0
-        notes.approximated(f"{says}, which a loop or a coupling holds: no stop made", tie.at.line, tie.at.path)
+        notes.approximated(f"{says}, which a loop or a coupling holds: no stop made", tie.at)
         return along._replace(lower=-np.inf, upper=np.inf)
-    notes.approximated(f"{says}: it starts at {begin[number]:g}", tie.at.line, tie.at.path)
+    notes.approximated(f"{says}: it starts at {begin[number]:g}", tie.at)
     return along
 
 
@@ -212,15 +210,15 @@ def _acting(tie: Tie, joint: str, number: int, along: Acting, notes: ImportNotes
     with _placed(tie.at):
         if np.isfinite([along.lower, along.upper]).any():
             yield JointStop(f"limits of {name}", lower=along.lower, upper=along.upper, **at)
-            notes.read(f"limits of joint '{name}' are a JointStop, hard", tie.at.line, tie.at.path)
+            notes.read(f"limits of joint '{name}' are a JointStop, hard", tie.at)
         if along.stiffness:
             yield TorsionSpring(f"spring of {name}", stiffness=along.stiffness, rest_angle=along.rest, **at)
-            notes.read(f"spring of joint '{name}' is a TorsionSpring", tie.at.line, tie.at.path)
+            notes.read(f"spring of joint '{name}' is a TorsionSpring", tie.at)
         if along.damping:
             yield JointDamper(f"damping of {name}", damping=along.damping, **at)
-            notes.read(f"damping of joint '{name}' is a JointDamper", tie.at.line, tie.at.path)
+            notes.read(f"damping of joint '{name}' is a JointDamper", tie.at)
         if along.friction:
             force = JointFriction(f"friction of {name}", effort=along.friction, **at)
             yield force
             smooth = f"it sets in over {force.smoothing:g} rad/s or m/s, and nothing sticks"
-            notes.approximated(f"friction of joint '{name}' is a JointFriction: {smooth}", tie.at.line, tie.at.path)
+            notes.approximated(f"friction of joint '{name}' is a JointFriction: {smooth}", tie.at)

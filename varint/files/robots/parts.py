@@ -89,7 +89,7 @@ def without_massless(robot: Robot, parts: dict[str, RobotPart], notes: ImportNot
             defect = part.at.wrong(f"{part.label} has moments of inertia and no mass: give it a mass")
             largest = max(np.abs(link.inertia).max() for link in turning)
             change = f"{part.label} has no mass: its moments of inertia, up to {largest:g} kg m^2, left out"
-            notes.mend(defect, change, part.at.line, part.at.path)
+            notes.mend(defect, change, part.at)
         for link in turning:
             link.inertia = np.zeros((3, 3))
     touching: dict[RobotPart, list[int]] = {part: [] for part in parts.values()}
@@ -119,8 +119,7 @@ def _without_ends(
         left.discard(part)
         numbers = touching[part]
         ending = ", with " + _named(ties[numbers[0]]) if numbers else ""
-        says = f"{part.label} has no mass and nothing hangs on it: left out{ending}"
-        notes.approximated(says, part.at.line, part.at.path)
+        notes.approximated(f"{part.label} has no mass and nothing hangs on it: left out{ending}", part.at)
         for number in numbers:
             tie = ties.pop(number)
             (other,) = {parts[tie.a], parts[tie.b]} - {part} or {part}
@@ -179,7 +178,7 @@ def _possible(inertia: np.ndarray, part: RobotPart, notes: ImportNotes) -> np.nd
         if not notes.repair or nearest is None:
             advice = f": correct it, or load the file with {REPAIR}" if nearest is not None else ""
             raise part.at.wrong(f"{problem}{advice}") from None
-    notes.repaired(repair_text(part.label, inertia, nearest, part.mass), part.at.line, part.at.path)
+    notes.repaired(repair_text(part.label, inertia, nearest, part.mass), part.at)
     return nearest
 
 
@@ -194,8 +193,7 @@ def _without_cut_digits(inertia: np.ndarray, part: RobotPart, notes: ImportNotes
     notes.approximated(
         f"{part.label}: its largest moment of inertia is {excess / moments[2]:.2g} of itself above the sum of the other"
         " two, which no body has: these were raised",
-        part.at.line,
-        part.at.path,
+        part.at,
     )
     return (axes * (moments + np.array([0.5, 0.5, 0.0]) * excess)) @ axes.T
 

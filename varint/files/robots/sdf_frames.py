@@ -216,7 +216,7 @@ class Includes:
             raise element.error(f"the file '{path}' must hold one <model> in <sdf>")
         name = element.one("name")
         model_name = _own_text(name) if name is not None else models[0].need("name")
-        self.notes.read(f"model '{model_name}' is included", element.line, element.path)
+        self.notes.read(f"model '{model_name}' is included", element)
         return Scope(models[0], model_name, scope, element), [*chain, path]
 
     def _included(self, element: XMLElement) -> Path:

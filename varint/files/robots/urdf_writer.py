@@ -13,7 +13,7 @@ from varint.files.own.toml_text import text_of
 from varint.files.robots.kinds import Free, Prismatic, Revolute
 from varint.files.robots.robot import Pose
 from varint.files.robots.spanning import Branch, spanning
-from varint.files.robots.written_shapes import collisions, roll_pitch_yaw
+from varint.files.robots.written_shapes import collisions, numbers, roll_pitch_yaw
 from varint.mechanism.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.joints.base import Joint
@@ -90,11 +90,11 @@ def _lines(mechanism: Mechanism, branches: list[Branch], meshes: dict[str, str],
         body, joint = mechanism.body(branch.body), branch.joint
         name, point = (joint.name, mechanism.anchors(joint)[0]) if joint is not None else _floats(mechanism, branch)
         frame = frames[body.name] = Pose(rotation_matrix(body.quat_wxyz), point)
-        inertia = " ".join(f'{key}="{_text([body.inertia[place]])}"' for key, place in MOMENTS.items())
+        inertia = " ".join(f'{key}="{numbers([body.inertia[place]])}"' for key, place in MOMENTS.items())
         yield f"  <link name={quoteattr(body.name)}>"
         yield "    <inertial>"
-        yield f'      <origin xyz="{_text(frame.R.T @ (body.position - point))}"/>'
-        yield f'      <mass value="{_text([body.mass])}"/>'
+        yield f'      <origin xyz="{numbers(frame.R.T @ (body.position - point))}"/>'
+        yield f'      <mass value="{numbers([body.mass])}"/>'
         yield f"      <inertia {inertia}/>"
         yield "    </inertial>"
         origin = Pose(np.eye(3), frame.R.T @ (point - body.position))
@@ -104,13 +104,9 @@ def _lines(mechanism: Mechanism, branches: list[Branch], meshes: dict[str, str],
         yield f'  <joint name={quoteattr(name)} type="{TYPES[type(joint)] if joint is not None else "floating"}">'
         yield f"    <parent link={quoteattr(branch.above)}/>"
         yield f"    <child link={quoteattr(branch.body)}/>"
-        yield f'    <origin xyz="{_text(place.p)}" rpy="{_text(roll_pitch_yaw(place.R))}"/>'
+        yield f'    <origin xyz="{numbers(place.p)}" rpy="{numbers(roll_pitch_yaw(place.R))}"/>'
         if joint is not None:
             axis = (-1.0 if branch.reversed else 1.0) * frame.R.T @ joint.axis  # type: ignore[attr-defined]
-            yield f'    <axis xyz="{_text(axis)}"/>'
+            yield f'    <axis xyz="{numbers(axis)}"/>'
         yield "  </joint>"
     yield "</robot>"
-
-
-def _text(values: object) -> str:
-    return " ".join(repr(float(value)) for value in np.ravel(values))  # type: ignore[call-overload]

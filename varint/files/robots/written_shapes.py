@@ -23,6 +23,11 @@ from varint.model.rotation_vectors import quat_from_matrix, rotation_matrix
 from varint.model.shapes import quat_from_z
 
 
+def numbers(values: object) -> str:
+    """Return numbers as text that reads back to the same bits."""
+    return " ".join(repr(float(value)) for value in np.ravel(values))  # type: ignore[call-overload]
+
+
 class Placed(NamedTuple):
     """A shape as robot files have it: ``kind``, sizes as in `ImportedShape`, and the pose of its own axes."""
 
@@ -60,12 +65,12 @@ def geoms(shapes: Sequence[CollisionShape], assets: list[str]) -> list[str]:
             sizes = sizes[0], 0.5 * sizes[1]
         elif kind == "plane":
             sizes = 0.0, 0.0, 1.0
-        attributes = {"size": _text(sizes)} if sizes else {}
+        attributes = {"size": numbers(sizes)} if sizes else {}
         if isinstance(shape, ConvexMesh):
             name = f"mesh {len(assets)}"
-            assets.append(f'<mesh name="{name}" vertex="{_text(shape.vertices)}"/>')
+            assets.append(f'<mesh name="{name}" vertex="{numbers(shape.vertices)}"/>')
             attributes = {"mesh": name}
-        attributes |= {"pos": _text(pose.p), "quat": _text(quat_from_matrix(pose.R))}
+        attributes |= {"pos": numbers(pose.p), "quat": numbers(quat_from_matrix(pose.R))}
         if shape.friction is not None:
             attributes["friction"] = f"{shape.friction!r} 0.005 0.0001"
         lines.append(
@@ -76,7 +81,7 @@ def geoms(shapes: Sequence[CollisionShape], assets: list[str]) -> list[str]:
 
 def mesh_text(mesh: ConvexMesh) -> str:
     """Return the text of an OBJ file."""
-    corners = [f"v {_text(vertex)}" for vertex in mesh.vertices]
+    corners = [f"v {numbers(vertex)}" for vertex in mesh.vertices]
     faces = [f"f {' '.join(str(int(number) + 1) for number in loop)}" for loop in mesh.core().faces]
     return "\n".join([*corners, *faces]) + "\n"
 
@@ -96,14 +101,14 @@ def collisions(shapes: Sequence[CollisionShape], frame: Pose, files: dict[str, s
             raise FileError(f"cannot write '{path}': URDF has no {type(shape).__name__}, as a collision shape is")
         pose = frame.inverse() @ pose_of_shape
         names = {"sphere": ("radius",), "box": ("size",), "mesh": ()}.get(kind, ("radius", "length"))
-        values = [_text(sizes)] if kind == "box" else [_text([size]) for size in sizes]
+        values = [numbers(sizes)] if kind == "box" else [numbers([size]) for size in sizes]
         attributes = " ".join(f'{key}="{value}"' for key, value in zip(names, values, strict=True))
         if isinstance(shape, ConvexMesh):
             name = f"{path.stem}-mesh-{len(files)}.obj"
             files[name] = mesh_text(shape)
             attributes = f"filename={quoteattr(name)}"
         lines.append("<collision>")
-        lines.append(f'  <origin xyz="{_text(pose.p)}" rpy="{_text(roll_pitch_yaw(pose.R))}"/>')
+        lines.append(f'  <origin xyz="{numbers(pose.p)}" rpy="{numbers(roll_pitch_yaw(pose.R))}"/>')
         lines.append(f"  <geometry><{kind} {attributes}/></geometry>")
         lines.append("</collision>")
     return lines
@@ -115,7 +120,3 @@ def roll_pitch_yaw(R: np.ndarray) -> np.ndarray:
     c, s = np.cos(yaw), np.sin(yaw)
     left = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ R
     return np.array([np.arctan2(-left[1, 2], left[1, 1]), np.arctan2(-left[2, 0], left[0, 0]), yaw])
-
-
-def _text(values: object) -> str:
-    return " ".join(repr(float(value)) for value in np.ravel(values))  # type: ignore[call-overload]

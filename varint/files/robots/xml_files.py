@@ -111,6 +111,11 @@ class XMLElement:
         """Return the number in its text."""
         return self.own_numbers(1)[0]
 
+    def child_number(self, tag: str, default: float = 0.0) -> float:
+        """Return the number in the text of the child of this name, ``default`` without one."""
+        child = self.one(tag)
+        return default if child is None else child.own_number()
+
     def own_limit(self) -> float:
         """Return the number in its text, a limit of any size."""
         return self.parsed(self.text, 1, f"<{self.tag}>", math.inf)[0]
@@ -182,8 +187,8 @@ def read_xml(path: Path, notes: ImportNotes) -> XMLElement:
     for defect in defects:
         if is_mjcf and defect.kind is HYPHENS:
             continue
-        line = defect.line + before
-        notes.mend(FileError(f"'{path}', line {line}: {defect.kind.message}"), defect.kind.change, line, path)
+        at = XMLElement("", {}, defect.line + before, path)
+        notes.mend(at.error(defect.kind.message), defect.kind.change, at)
     return root
 
 
@@ -258,11 +263,11 @@ class _Builder:
 
 def unknown(
     element: XMLElement, tags: Collection[str], names: Collection[str] | None = None
-) -> Iterator[tuple[str, int]]:
-    """Yield the children and attributes other than ``tags`` and ``names``, in words, with their lines."""
+) -> Iterator[tuple[str, XMLElement]]:
+    """Yield the children and attributes other than ``tags`` and ``names``, in words, with their elements."""
     for child in element.children:
         if child.tag not in tags:
-            yield f"<{child.tag}> in <{element.tag}>{suggestion(child.tag, tags)}", child.line
+            yield f"<{child.tag}> in <{element.tag}>{suggestion(child.tag, tags)}", child
     for name in element.attributes:
         if names is not None and name not in names:
-            yield f"attribute {shown(name)} of <{element.tag}>{suggestion(name, names)}", element.line
+            yield f"attribute {shown(name)} of <{element.tag}>{suggestion(name, names)}", element
