@@ -200,3 +200,10 @@ class MusclePeer(Peer):
         whole = np.block([[M, -G.T], [G, np.zeros((count, count))]])
         d.qacc[:] = np.linalg.solve(whole, np.concatenate([force, right]))[: m.nv]
         mujoco.mj_rnePostConstraint(m, d)
+
+
+def with_first_parameter_twice(young, poisson):
+    """Young's modulus and Poisson's ratio with the same shear modulus and twice the first Lamé parameter."""
+    shear, first = 0.5 * young / (1.0 + poisson), 2.0 * young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson))
+    ratio = 0.5 * first / (first + shear)
+    return 2.0 * shear * (1.0 + ratio), ratio

@@ -350,7 +350,7 @@ def test_errors_of_the_package_itself_are_not_hidden(monkeypatch):
     def broken(*_, **__):
         raise KeyError("a mistake of the package")
 
-    monkeypatch.setattr("varint.formulations.solve", broken)
+    monkeypatch.setattr("varint.runs.method.solve", broken)
     with pytest.raises(KeyError):
         main(["run", "double_pendulum", *SHORT])
 

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from mujoco_peer import Peer
+from mujoco_peer import Peer, with_first_parameter_twice
 from packaging.version import Version
 from test_mjcf import MOVED, check_bodies
 
@@ -380,13 +380,6 @@ def test_ropes_are_rods(written):
     assert errors[1] < 0.3 * errors[0] < 0.02
 
 
-def with_first_parameter_twice(young, poisson):
-    """Young's modulus and Poisson's ratio with the same shear modulus and twice the first Lamé parameter."""
-    shear, first = 0.5 * young / (1.0 + poisson), 2.0 * young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson))
-    ratio = 0.5 * first / (first + shear)
-    return 2.0 * shear * (1.0 + ratio), ratio
-
-
 def test_elastic_solids_have_the_forces_of_mujoco(written):
     text = model(SOLID + ARM.format(""))
     read = repaired(written(text))
@@ -395,9 +388,8 @@ def test_elastic_solids_have_the_forces_of_mujoco(written):
     assert solid.mass == pytest.approx(0.5)
     assert [(part.body, part.vertices) for part in solid.attach] == [("world", (0, 1))]
     if Version(mujoco.__version__) < Version("4"):  # which takes the first Lamé parameter twice
-        young, poisson = with_first_parameter_twice(5e4, 0.2)
-        stiffer = text.replace('young="5e4" poisson="0.2"', f'young="{young!r}" poisson="{poisson!r}"')
-        solid = repaired(written(stiffer)).force("f")
+        changed = 'young="{!r}" poisson="{!r}"'.format(*with_first_parameter_twice(5e4, 0.2))
+        solid = repaired(written(text.replace('young="5e4" poisson="0.2"', changed))).force("f")
     m = mujoco.MjModel.from_xml_string(text)
     x, _, free, forces = displaced(m, 0.01, 0.0)
     assert solid.mesh.forces(x)[free] == pytest.approx(forces, abs=1e-11 * np.abs(forces).max())

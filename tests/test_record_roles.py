@@ -32,7 +32,7 @@ from varint.base.numba import (
 from varint.step.kept_arrays import ROLES
 from varint.step.workspace import workspace
 
-KERNELS = Path(vi.__file__).parent / "kernels"
+KERNELS = Path(vi.__file__).parent / "step"
 SIZES = {"poses": 2, "nb": 3, "none": 0}
 
 

@@ -183,10 +183,7 @@ class RecordedMotion:
         return (self.state(i) for i in range(len(self)))
 
     def state(self, i: int) -> State:
-        """Return the `State` (of meshes too: `MeshState`) at node ``i``, -T to T - 1.
-
-        Raises ArgumentError, IndexError.
-        """
+        """Return the `State` (`MeshState` with meshes) at node ``i``, -T to T - 1. Raises ArgumentError, IndexError."""
         if not is_whole(i):
             raise ArgumentError(f"a node of a trajectory is a whole number, or a slice of them, got {shown(i)}")
         node = int(i)
@@ -250,10 +247,7 @@ class RecordedMotion:
         return self.nodes["load"] if self.record.load is None else self.record.load
 
     def parts(self) -> Iterator[Self]:
-        """Yield the same nodes in order, as trajectories that fit in memory.
-
-        Their quantities are those of the whole.
-        """
+        """Yield the same nodes in order, as trajectories that fit in memory, with the quantities of the whole."""
         part = None
         for nodes in self.nodes.parts():
             if nodes is self.nodes:
@@ -298,10 +292,7 @@ class RecordedMotion:
 
     @cached_property
     def law_state(self) -> Mapping[str, np.ndarray]:
-        """Return the state (T,) of each force's law by name: an integral of a deviation, an activation.
-
-        (T, 0) without one.
-        """
+        """Return the state of each force's law by name, (T,), as an integral or an activation; (T, 0) without one."""
         states = partial(states_of, self.mechanism, self.law_states)
         return ByName(self.mechanism.force_index, self.mechanism.force, states, "force")
 
@@ -321,10 +312,8 @@ class RecordedMotion:
 
     @cached_property
     def penetration(self) -> Mapping[str, np.ndarray]:
-        """Return the depth (T,), m, of each hard contact by name; zero without contact.
-
-        Of a `HardContact` that of its deepest point, of a `Contact` that of the overlap of the shapes.
-        """
+        """Return the depth (T,), m, of each hard contact by name, zero without contact: that of the deepest point of
+        a `HardContact`, of the overlap of the shapes of a `Contact`."""
         return by_contact(penetrations(self.mechanism, self.position, self.quat_wxyz))
 
     @cached_property

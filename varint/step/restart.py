@@ -6,7 +6,7 @@ halves the whole step (measured: halving the stage alone leaves errors of second
 
 from varint.base.numba import copy_spans, njit
 from varint.step.configuration import place
-from varint.step.contacts.broad_phase import copy_near
+from varint.step.contacts.broad_phase import copy_near, may_touch
 from varint.step.limits.rows import has_rows, place_rows
 
 DEEPEST_SUBSTEP = 12  # a step is halved at most so many times
@@ -17,7 +17,7 @@ ACCEPTED, AGAIN, AT_START = 0, 1, 2  # verdicts of terms on the end of a trial
 def copy_start(ws, pose, back):
     """Copy the arrays with the role RESTORED, those of poses at ``pose``, to ``ws.saved_step``, or back if ``back``."""
     copy_spans(ws.spans.restored, pose, ws.saved_step.start, back)
-    if ws.contacts.closed.size:
+    if may_touch(ws):
         copy_near(ws, back)
 
 

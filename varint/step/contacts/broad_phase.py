@@ -43,6 +43,12 @@ def list_all(ws):
         work.skin[s] = -math.inf
 
 
+@njit(inline="always")
+def may_touch(ws):
+    """Return whether a run has contacts."""
+    return ws.contacts.closed.size > 0
+
+
 @indirect(seconds=1, what="contacts")
 def copy_near(ws: Workspace, back: bool) -> None:
     """Copy what a step changes of the contacts that are listed to ``ws.contacts.saved``, or from there if ``back``.

@@ -9,12 +9,13 @@ effect those of the smallest sum of (lambda / row_scale)^2 are taken.
 
 from varint.base.numba import njit
 from varint.mathematics.vectors import cross, rotate, vector
+from varint.step.closure_nodes import substitute_node
 from varint.step.configuration import mass_pivots, place_node
 from varint.step.constraints import follow_constraints
 from varint.step.contacts.accelerations import accelerate_contacts, forces_of_contacts, rest_contacts
 from varint.step.contacts.rows import has_contacts
 from varint.step.efforts import clear_rows
-from varint.step.ldu import solve_newton, substitute_node
+from varint.step.ldu import solve_newton
 from varint.step.limits.rows import efforts_at_node, release_pulling, rest_at_node
 from varint.step.measures import curve_rows, rate_of
 from varint.step.plan import JOINT
