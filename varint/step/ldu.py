@@ -178,115 +178,6 @@ def _back(plan, ws, i, body, row):
             x[k] += ws.ldu.X[i, k, r - start] * row[r]
 
 
-def _sweeps(closures: bool, others: bool) -> tuple[Any, Any, Any]:
-    """Return the elimination, the same for a right-hand side alone, and the substitution of a `_solver`."""
-
-    @njit(inline="always")
-    def eliminate_all(plan, ws, low, body, row):
-        """VI Alg. 3, with the L pass of Alg. 4 on the right-hand side in the same sweep; ``low``: see `factor_pair`."""
-        nb, G, H = plan.bodies.mass.size, ws.ldu.upper, ws.ldu.lower
-        if closures:
-            place_closures(plan, ws, G, H)
-        for back in range(nb):
-            i = natural(nb - 1 - back)
-            if closures:
-                eliminate_nodes(plan, ws, i, body, row)
-            if others and not _is_hinge(plan, i):
-                _eliminate_other(plan, ws, i, low, body, row)
-            # with numbers of rows that are known here the loops unroll
-            elif plan.joints.sprung[i]:
-                factor_pair(plan, ws, i, 1, 0, True, low)
-                if closures:
-                    pass_pair(plan, ws, i, 1, 0, low)
-                forward_pair(plan, ws, i, 3, 1, 0, True, low, body, row)
-            else:
-                factor_pair(plan, ws, i, 1, 0, False, low)
-                if closures:
-                    pass_pair(plan, ws, i, 1, 0, low)
-                forward_pair(plan, ws, i, 3, 1, 0, False, low, body, row)
-        if closures:
-            eliminate_nodes(plan, ws, nb, body, row)
-
-    @njit(inline="always")
-    def forward_all(plan, ws, low, body, row):
-        """The L pass of VI Alg. 4, with the factors at hand."""
-        nb = plan.bodies.mass.size
-        for back in range(nb):
-            i = natural(nb - 1 - back)
-            if closures:
-                eliminate_nodes_again(plan, ws, i, body, row)
-            if others and not _is_hinge(plan, i):
-                _forward_other(plan, ws, i, low, body, row)
-            elif plan.joints.sprung[i]:
-                forward_pair(plan, ws, i, 3, 1, 0, True, low, body, row)
-            else:
-                forward_pair(plan, ws, i, 3, 1, 0, False, low, body, row)
-        if closures:
-            eliminate_nodes_again(plan, ws, nb, body, row)
-
-    @njit(inline="always")
-    def substitute_all(plan, ws, upper, lower, body, row):
-        """The U pass of VI Alg. 4, from the root to the leaves; the solution is in axes of the bodies."""
-        nb, low = plan.bodies.mass.size, 1 if lower != upper else 0
-        if closures:
-            substitute_nodes(plan, ws, nb, row)
-        for i in range(nb):
-            if others and not _is_hinge(plan, i):
-                _back_other(plan, ws, i, low, body, row)
-            elif plan.joints.sprung[i]:
-                back_pair(plan, ws, i, 3, 1, 0, True, low, body, row)
-            else:
-                back_pair(plan, ws, i, 3, 1, 0, False, low, body, row)
-            if closures:
-                for e in range(plan.loops.fill_first[i], plan.loops.fill_pass[i]):
-                    row[plan.loops.fill_row[e]] -= dot6(ws.ldu.fill_joint_lower[e], body[i])
-                substitute_nodes(plan, ws, i, row)
-        for i in range(nb):
-            x = body[i]
-            x[3], x[4], x[5] = rotate_back(ws.rotation[lower, i], turn_of(x))
-
-    return eliminate_all, forward_all, substitute_all
-
-
-def _solver(name: str, closures: bool, others: bool) -> Any:
-    """Return the solver called ``name`` of plans with ``closures``, and with joints ``others`` than hinges, or without.
-
-    What a plan has not is left out when its solver is compiled.
-    """
-    eliminate_all, forward_all, substitute_all = _sweeps(closures, others)
-
-    @njit(inline="always")
-    def write_frames(plan, ws, upper, lower):
-        """Write the bases of motions and the arms from parent to child, to ``ws.ldu.frame`` and ``ws.ldu.arm``.
-
-        At index 0 those at the pose ``upper``, at 1 those at ``lower``, which are left out if both are one pose.
-        """
-        for i in range(plan.bodies.mass.size):
-            for at in range(2 if lower != upper else 1):
-                pose = lower if at else upper
-                if others and not _is_hinge(plan, i):
-                    write_other_frame(plan, ws, i, pose, at)
-                else:
-                    write_frame(plan, ws, i, pose, 5, 3, ws.ldu.frame[at, i], ws.ldu.arm[at, i])
-
-    def solve(plan: Plan, ws: Workspace, body: Float2, row: Float1, upper: int, lower: int, factored: bool) -> None:
-        """`solve_newton`, or with ``factored`` `solve_again`."""
-        upper, lower, body = natural(upper), natural(lower), MOTIONS(body)
-        low = 1 if lower != upper else 0
-        if factored:
-            turn_bodies(ws.rotation[upper], body)
-            forward_all(plan, ws, low, body, row)
-        else:
-            _turn_matrix(plan, ws, upper, lower)
-            write_frames(plan, ws, upper, lower)
-            turn_bodies(ws.rotation[upper], body)
-            eliminate_all(plan, ws, low, body, row)
-        substitute_all(plan, ws, upper, lower, body, row)
-
-    solve.__name__ = solve.__qualname__ = name
-    return indirect(solve, seconds=5, what="the solver of joints")
-
-
 @njit(inline="always")
 def _is_hinge(plan, i):
     """Whether the tree joint of body i is a hinge with five rows, or one with an effort in its pivot."""
@@ -359,6 +250,120 @@ def _back_other(plan, ws, i, low, body, row):
         back_pair(plan, ws, i, points, 6 - pair, rows - pair, False, low, body, row)
     else:
         _back(plan, ws, i, body, row)
+
+
+def _sweeps(closures: bool, others: bool) -> tuple[Any, Any, Any]:
+    """Return the elimination, the same for a right-hand side alone, and the substitution of a `_solver`."""
+    of_nodes = place_closures, eliminate_nodes, eliminate_nodes_again, substitute_nodes, pass_pair
+    place, eliminate, eliminate_again, substitute, pass_fills = of_nodes if closures else (None,) * 5
+    of_others = _eliminate_other, _forward_other, _back_other
+    eliminate_other, forward_other, back_other = of_others if others else (None,) * 3
+
+    @njit(inline="always")
+    def eliminate_all(plan, ws, low, body, row):
+        """VI Alg. 3, with the L pass of Alg. 4 on the right-hand side in the same sweep; ``low``: see `factor_pair`."""
+        nb, G, H = plan.bodies.mass.size, ws.ldu.upper, ws.ldu.lower
+        if closures:
+            place(plan, ws, G, H)
+        for back in range(nb):
+            i = natural(nb - 1 - back)
+            if closures:
+                eliminate(plan, ws, i, body, row)
+            if others and not _is_hinge(plan, i):
+                eliminate_other(plan, ws, i, low, body, row)
+            # with numbers of rows that are known here the loops unroll
+            elif plan.joints.sprung[i]:
+                factor_pair(plan, ws, i, 1, 0, True, low)
+                if closures:
+                    pass_fills(plan, ws, i, 1, 0, low)
+                forward_pair(plan, ws, i, 3, 1, 0, True, low, body, row)
+            else:
+                factor_pair(plan, ws, i, 1, 0, False, low)
+                if closures:
+                    pass_fills(plan, ws, i, 1, 0, low)
+                forward_pair(plan, ws, i, 3, 1, 0, False, low, body, row)
+        if closures:
+            eliminate(plan, ws, nb, body, row)
+
+    @njit(inline="always")
+    def forward_all(plan, ws, low, body, row):
+        """The L pass of VI Alg. 4, with the factors at hand."""
+        nb = plan.bodies.mass.size
+        for back in range(nb):
+            i = natural(nb - 1 - back)
+            if closures:
+                eliminate_again(plan, ws, i, body, row)
+            if others and not _is_hinge(plan, i):
+                forward_other(plan, ws, i, low, body, row)
+            elif plan.joints.sprung[i]:
+                forward_pair(plan, ws, i, 3, 1, 0, True, low, body, row)
+            else:
+                forward_pair(plan, ws, i, 3, 1, 0, False, low, body, row)
+        if closures:
+            eliminate_again(plan, ws, nb, body, row)
+
+    @njit(inline="always")
+    def substitute_all(plan, ws, upper, lower, body, row):
+        """The U pass of VI Alg. 4, from the root to the leaves; the solution is in axes of the bodies."""
+        nb, low = plan.bodies.mass.size, 1 if lower != upper else 0
+        if closures:
+            substitute(plan, ws, nb, row)
+        for i in range(nb):
+            if others and not _is_hinge(plan, i):
+                back_other(plan, ws, i, low, body, row)
+            elif plan.joints.sprung[i]:
+                back_pair(plan, ws, i, 3, 1, 0, True, low, body, row)
+            else:
+                back_pair(plan, ws, i, 3, 1, 0, False, low, body, row)
+            if closures:
+                for e in range(plan.loops.fill_first[i], plan.loops.fill_pass[i]):
+                    row[plan.loops.fill_row[e]] -= dot6(ws.ldu.fill_joint_lower[e], body[i])
+                substitute(plan, ws, i, row)
+        for i in range(nb):
+            x = body[i]
+            x[3], x[4], x[5] = rotate_back(ws.rotation[lower, i], turn_of(x))
+
+    return eliminate_all, forward_all, substitute_all
+
+
+def _solver(name: str, closures: bool, others: bool) -> Any:
+    """Return the solver called ``name`` of plans with ``closures``, and with joints ``others`` than hinges, or without.
+
+    What a plan has not is left out when its solver is compiled.
+    """
+    eliminate_all, forward_all, substitute_all = _sweeps(closures, others)
+    write_other = write_other_frame if others else None
+
+    @njit(inline="always")
+    def write_frames(plan, ws, upper, lower):
+        """Write the bases of motions and the arms from parent to child, to ``ws.ldu.frame`` and ``ws.ldu.arm``.
+
+        At index 0 those at the pose ``upper``, at 1 those at ``lower``, which are left out if both are one pose.
+        """
+        for i in range(plan.bodies.mass.size):
+            for at in range(2 if lower != upper else 1):
+                pose = lower if at else upper
+                if others and not _is_hinge(plan, i):
+                    write_other(plan, ws, i, pose, at)
+                else:
+                    write_frame(plan, ws, i, pose, 5, 3, ws.ldu.frame[at, i], ws.ldu.arm[at, i])
+
+    def solve(plan: Plan, ws: Workspace, body: Float2, row: Float1, upper: int, lower: int, factored: bool) -> None:
+        """`solve_newton`, or with ``factored`` `solve_again`."""
+        upper, lower, body = natural(upper), natural(lower), MOTIONS(body)
+        low = 1 if lower != upper else 0
+        if factored:
+            turn_bodies(ws.rotation[upper], body)
+            forward_all(plan, ws, low, body, row)
+        else:
+            _turn_matrix(plan, ws, upper, lower)
+            write_frames(plan, ws, upper, lower)
+            turn_bodies(ws.rotation[upper], body)
+            eliminate_all(plan, ws, low, body, row)
+        substitute_all(plan, ws, upper, lower, body, row)
+
+    solve.__name__ = solve.__qualname__ = name
+    return indirect(solve, seconds=5, what="the solver of joints")
 
 
 solve_hinges = _solver("solve_hinges", closures=False, others=False)
