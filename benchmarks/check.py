@@ -3,8 +3,10 @@
     python benchmarks/check.py [COMMIT] [--rounds N] [--limit RATIO]
 
 Without COMMIT: HEAD where the tree differs from it, else the commit before. Each tree has a process of its own, which
-waits while the other works; a row shows the least time of each over all rounds, and their ratio. Exit status 1 where a
-ratio is above the limit. Ratios of two equal trees are within 1 % at 40 rounds on a quiet machine.
+waits while the other works; a row shows the least time of each over all rounds, and their ratio. The last rows are
+processor seconds, of all processes, of first simulations with an empty cache (first_run.py), the least of so many
+rounds as ``--first`` says, one by default. Exit status 1 where a ratio is above the limit. Ratios of two equal trees are
+within 1 % at 40 rounds on a quiet machine.
 """
 
 import argparse
@@ -16,6 +18,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+from first_run import RUNS, seconds
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -104,6 +107,16 @@ def compared(before, names, rounds, script=__file__):
     return best
 
 
+def first_runs(before, rounds):
+    """Name to the least processor seconds of a first simulation in the tree at ``before`` and in this one."""
+    best = {f"first run of a {name}, processor time": [float("inf")] * 2 for name in RUNS if rounds}
+    for k in track(range(rounds), "compiling first runs", console=Console(stderr=True)):
+        for row, name in zip(best, RUNS, strict=True):
+            for side in (0, 1) if k % 2 else (1, 0):
+                best[row][side] = min(best[row][side], seconds((before, ROOT)[side], name))
+    return best
+
+
 def git(*arguments):
     return subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=True).stdout.strip()
 
@@ -125,13 +138,14 @@ def main():
     parser.add_argument("commit", nargs="?", help="the tree before")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--limit", type=float, default=LIMIT, help=f"of a ratio, default {LIMIT}")
+    parser.add_argument("--first", type=int, default=1, help="rounds of first simulations, default 1")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.serve:
         return work_for(works(), sys.stdin, sys.stdout)
     commit = args.commit or ("HEAD" if git("status", "--porcelain", "--", "varint", "mechanisms") else "HEAD~1")
     with tree_of(commit) as before:
-        best = compared(before, [*works(), IMPORT], args.rounds)
+        best = compared(before, [*works(), IMPORT], args.rounds) | first_runs(before, args.first)
     table = Table(
         "what", "before (ms)", "now (ms)", "ratio", title=f"against {git('log', '-1', '--format=%h %s', commit)}"
     )
