@@ -5,8 +5,8 @@
 Without COMMIT: HEAD where the tree differs from it, else the commit before. Each tree has a process of its own, which
 waits while the other works; a row shows the least time of each over all rounds, and their ratio. The last rows are
 processor seconds, of all processes, of first simulations with an empty cache (first_run.py), the least of so many
-rounds as ``--first`` says, one by default. Exit status 1 where a ratio is above the limit. Ratios of two equal trees are
-within 1 % at 40 rounds on a quiet machine.
+rounds as ``--first`` says, one by default. Exit status 1 where a ratio is above the limit. Ratios of two equal trees
+are within 1 % at 40 rounds on a quiet machine.
 """
 
 import argparse
