@@ -39,6 +39,8 @@ def works():
     plain, second = chain(n=10), vi.Variational(1e-3)
     springs = [vi.TorsionSpring(f"s {j.name}", joint=j.name, stiffness=1.0, damping=0.1) for j in plain.joints]
     forced = vi.Mechanism("chain with springs", plain.bodies, plain.joints, forces=springs)
+    rope = vi.PathMass("rope", path=[vi.At(body.name, body.position) for body in plain.bodies[:4]], mass=0.1)
+    roped = vi.Mechanism("chain with a rope", plain.bodies, plain.joints, forces=[rope])
     return {
         "chain, n = 2": (chain(n=2), second),
         "chain, n = 10": (plain, second),
@@ -47,6 +49,9 @@ def works():
         "chain of order 4, n = 2": (chain(n=2), vi.Variational(1e-3, order=4)),
         "chain on the ground, n = 10": (lying_chain(10, contacts=True), second),
         "block at rest": (block(contacts=True), second),
+        "beam of eight elements": (vi.mechanisms.spinning_beam(), second),
+        "chain with a rope along four links, n = 10": (roped, second),
+        "rolling disc": (vi.mechanisms.rolling_disc(), second),
     }
 
 

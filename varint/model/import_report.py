@@ -109,7 +109,7 @@ class ImportReport(Shown):
         yield count_text(len(self.shapes), "shape")
 
 
-class Placed(Protocol):
+class InFile(Protocol):
     """An element of a file, by its place."""
 
     line: int
@@ -129,23 +129,23 @@ class ImportNotes:
         self.shapes: list[ImportedShape] = []
         self.body_of: dict[str, str] = {}
 
-    def read(self, message: str, at: Placed | None = None) -> None:
+    def read(self, message: str, at: InFile | None = None) -> None:
         """Note an element that is represented as in the file."""
         self._add("read", message, at)
 
-    def approximated(self, message: str, at: Placed | None = None) -> None:
+    def approximated(self, message: str, at: InFile | None = None) -> None:
         """Note an element that is represented differently, or omitted on purpose."""
         self._add("approximated", message, at)
 
-    def not_understood(self, message: str, at: Placed | None = None) -> None:
+    def not_understood(self, message: str, at: InFile | None = None) -> None:
         """Note an element that was ignored."""
         self._add("not_understood", message, at)
 
-    def repaired(self, message: str, at: Placed | None = None) -> None:
+    def repaired(self, message: str, at: InFile | None = None) -> None:
         """Note a defect of the file that was repaired."""
         self._add("repaired", message, at)
 
-    def mend(self, defect: VarintError, change: str, at: Placed | None = None) -> None:
+    def mend(self, defect: VarintError, change: str, at: InFile | None = None) -> None:
         """Note the ``change`` that repairs a defect of the file; without repair raise the error that describes it."""
         if not self.repair:
             raise type(defect)(f"{defect}, or load the file with {REPAIR}") from None
@@ -165,6 +165,6 @@ class ImportNotes:
         vars(mechanism)["import_report"] = report
         return mechanism
 
-    def _add(self, kind: str, message: str, at: Placed | None) -> None:
+    def _add(self, kind: str, message: str, at: InFile | None) -> None:
         path, line = (self.path, 0) if at is None else (at.path, at.line)
         self.lists[kind].append(Imported(message, str(path), line))
