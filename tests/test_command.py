@@ -220,7 +220,7 @@ def test_interrupts_are_objects_too(monkeypatch, capsys):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("varint.formulations.solve", stop)
+    monkeypatch.setattr("varint.runs.method.solve", stop)
     found, lines = json_of(capsys, [*RUN, "--json"], 130)
     assert found == {"error": "interrupted", "kind": "KeyboardInterrupt"}
     assert lines == ["varint: interrupted"]
@@ -381,7 +381,7 @@ def test_pictures_that_exist_are_kept_unless_forced(where, capsys):
     Path("run.png").write_text("of somebody else")
     argv = [*RUN, *PICTURES[where]]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("varint.formulations.solve", never)
+        patch.setattr("varint.runs.method.solve", never)
         assert main(argv) == 2
     assert "the picture 'run.png' exists: replace it by --force, or name another" in capsys.readouterr().err
     assert Path("run.png").read_text() == "of somebody else"
@@ -394,7 +394,7 @@ def test_table_of_a_run(capsys):
     Path("run.csv").write_text("of somebody else")
     argv = [*RUN, "--csv", "run.csv", "--json"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("varint.formulations.solve", never)
+        patch.setattr("varint.runs.method.solve", never)
         assert json_of(capsys, argv, 2)[0]["error"].startswith("the table 'run.csv' exists: replace it by --force")
     assert Path("run.csv").read_text() == "of somebody else"
     found, _ = json_of(capsys, [*argv, "--force"])
@@ -425,7 +425,7 @@ def test_columns_of_a_table():
     ],
 )
 def test_columns_are_checked_before_the_run(argv, words, capsys, monkeypatch):
-    monkeypatch.setattr("varint.formulations.solve", never)
+    monkeypatch.setattr("varint.runs.method.solve", never)
     assert main([*RUN, *argv]) == 2
     assert words in capsys.readouterr().err
     assert not Path("a.csv").exists()
@@ -460,7 +460,7 @@ def test_paths_are_tried_before_the_run(name, folder, monkeypatch, capsys):
     Path("file").write_text("text")
     Path("a.png").mkdir()
     Path("page/comparison.md").mkdir(parents=True)
-    monkeypatch.setattr("varint.formulations.solve", never)
+    monkeypatch.setattr("varint.runs.method.solve", never)
     monkeypatch.setattr(vi, "compare", never, raising=False)
     before = sorted(folder.rglob("*"))
     argv, *words = OUTPUTS[name]

@@ -25,7 +25,7 @@ FUNCTIONS = {  # file below varint/step to a compiled function of it
     "contacts/cones": "add_pushes",
     "derivatives/columns": "apply_wide",
 }
-WITH_DOT = {"contacts/rows", "derivatives/columns", "ldu", "step"}  # call `dot` of vectors
+WITH_DOT = {"contacts/rows", "derivatives/columns", "step"}  # call `dot` of vectors
 TIMES = itertools.count(2_000_000_000)
 DIGESTS = """
 import importlib, json, sys

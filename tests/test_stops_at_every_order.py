@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from test_gradients_memory import objective_of, stopped
-from test_impact_tangents import CASES, TOL, between_stops, by_runs, weighted
+from test_impact_tangents import CASES, TOL, between_stops, by_runs, cases, weighted
 from test_stops import GRAVITY, ball, tethered
 
 import varint as vi
@@ -151,7 +151,7 @@ def test_steps_with_stops_are_done_again(order):
 @pytest.mark.parametrize("name", CASES)
 def test_derivatives_at_every_order(name, order, rng):
     """Of impacts one after another, of stops that close and let go: differences, and the way back."""
-    mechanism, start, dt, steps = CASES[name]
+    mechanism, start, dt, steps = cases()[name]
     dt, steps, state = 2.5 * dt, int(steps / 2.5), mechanism.state(**start)
     run = TangentRun(mechanism, scheme(order), state, dt, steps)
     basis = run.along(run.coordinates())

@@ -61,7 +61,7 @@ def test_the_wheel_is_whole_and_runs(tmp_path):
     for folder in ("mechanisms", "examples"):
         modules |= {f"varint/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / folder).rglob("*.py")}
     assert {name for name in names if name.endswith(".py")} == modules
-    assets = {path.relative_to(ROOT).as_posix() for path in (ROOT / "varint" / "viz" / "assets").iterdir()}
+    assets = {path.relative_to(ROOT).as_posix() for path in (ROOT / "varint" / "views" / "assets").iterdir()}
     assert len(assets) > 5
     assert assets <= names & packed
     examples = [path for path in (ROOT / "examples").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
