@@ -262,12 +262,12 @@ def _sweeps(closures: bool, others: bool) -> tuple[Any, Any, Any]:
     @njit(inline="always")
     def eliminate_all(plan, ws, low, body, row):
         """VI Alg. 3, with the L pass of Alg. 4 on the right-hand side in the same sweep; ``low``: see `factor_pair`."""
-        nb, G, H, closed = plan.bodies.mass.size, ws.ldu.upper, ws.ldu.lower, ws.ldu.K.size > 0
-        if closures and closed:
+        nb, G, H = plan.bodies.mass.size, ws.ldu.upper, ws.ldu.lower
+        if closures:
             place(plan, ws, G, H)
         for back in range(nb):
             i = natural(nb - 1 - back)
-            if closures and closed:
+            if closures:
                 eliminate(plan, ws, i, body, row)
             if others and not _is_hinge(plan, i):
                 eliminate_other(plan, ws, i, low, body, row)
@@ -282,16 +282,16 @@ def _sweeps(closures: bool, others: bool) -> tuple[Any, Any, Any]:
                 if closures:
                     pass_fills(plan, ws, i, 1, 0, low)
                 forward_pair(plan, ws, i, 3, 1, 0, False, low, body, row)
-        if closures and closed:
+        if closures:
             eliminate(plan, ws, nb, body, row)
 
     @njit(inline="always")
     def forward_all(plan, ws, low, body, row):
         """The L pass of VI Alg. 4, with the factors at hand."""
-        nb, closed = plan.bodies.mass.size, ws.ldu.K.size > 0
+        nb = plan.bodies.mass.size
         for back in range(nb):
             i = natural(nb - 1 - back)
-            if closures and closed:
+            if closures:
                 eliminate_again(plan, ws, i, body, row)
             if others and not _is_hinge(plan, i):
                 forward_other(plan, ws, i, low, body, row)
@@ -299,14 +299,14 @@ def _sweeps(closures: bool, others: bool) -> tuple[Any, Any, Any]:
                 forward_pair(plan, ws, i, 3, 1, 0, True, low, body, row)
             else:
                 forward_pair(plan, ws, i, 3, 1, 0, False, low, body, row)
-        if closures and closed:
+        if closures:
             eliminate_again(plan, ws, nb, body, row)
 
     @njit(inline="always")
     def substitute_all(plan, ws, upper, lower, body, row):
         """The U pass of VI Alg. 4, from the root to the leaves; the solution is in axes of the bodies."""
-        nb, low, closed = plan.bodies.mass.size, 1 if lower != upper else 0, ws.ldu.K.size > 0
-        if closures and closed:
+        nb, low = plan.bodies.mass.size, 1 if lower != upper else 0
+        if closures:
             substitute(plan, ws, nb, row)
         for i in range(nb):
             if others and not _is_hinge(plan, i):
@@ -315,7 +315,7 @@ def _sweeps(closures: bool, others: bool) -> tuple[Any, Any, Any]:
                 back_pair(plan, ws, i, 3, 1, 0, True, low, body, row)
             else:
                 back_pair(plan, ws, i, 3, 1, 0, False, low, body, row)
-            if closures and closed:
+            if closures:
                 for e in range(plan.loops.fill_first[i], plan.loops.fill_pass[i]):
                     row[plan.loops.fill_row[e]] -= dot6(ws.ldu.fill_joint_lower[e], body[i])
                 substitute(plan, ws, i, row)
