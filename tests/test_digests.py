@@ -101,12 +101,7 @@ def test_comments_lines_and_docstrings_compile_nothing(copy, before, edit):
     [
         ("step/contacts/cones", "NEARLY = 1.0 - 1e-10", "NEARLY = 1.0 - 2e-10", {"contacts/rows"}),
         ("step/ldu", "seconds=5", "seconds=6", set()),
-        (
-            "mathematics/vectors",
-            "return a[0] * b[0]",
-            "return b[0] * a[0]",
-            {"contacts/rows", "derivatives/columns", "ldu", "step"},
-        ),
+        ("mathematics/vectors", "return a[0] * b[0]", "return b[0] * a[0]", WITH_DOT),
         ("model/forces/spring", "return -stiffness", "return 0.0 - stiffness", {"laws"}),
         ("base/numba/jit", '"nogil": True', '"nogil": False', {"all", *FUNCTIONS}),
     ],
