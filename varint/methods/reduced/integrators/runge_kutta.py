@@ -53,6 +53,8 @@ class FixedRungeKutta(FixedSteps):
             second = e.acceleration(now, own, rates)
             slopes.append(np.concatenate([rates, second, e.flow]))
             powers.append(e.power.copy())
+            if self.events and self.events.acts:
+                powers[-1] += self.events.efforts(now, own, rates, second)[1]
         self._mean_power = sum_of(self.b, powers, e.power)
         end = y + h * sum_of(self.b, slopes, y)
         e.integrate_from(end[2 * n :], 0.0)
