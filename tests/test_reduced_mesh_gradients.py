@@ -11,7 +11,8 @@ from test_reduced_meshes import four_bar
 from test_vertex_objectives import finger, flying, of_all
 
 import varint as vi
-from varint.derivatives.numbers import differences
+from varint.derivatives.meshes.numbers import AT_KINK
+from varint.derivatives.numbers import SHARE, differences
 
 DT, STEPS = 4e-3, 4
 TIMES = (0.0, 0.5 * STEPS * DT, STEPS * DT)
@@ -40,6 +41,8 @@ def check(mechanism, names, rng, scheme, share=2e-3):
         along = np.tensordot(found[name], way, way.ndim) if way.ndim else found[name] * way
         assert np.abs(wanted).min() > 1e-7, name
         noise = ROUND_OFF * np.abs(found.value).max() / share
+        if name.endswith("rest_length"):  # the gradient differences forces over a step as short as this
+            noise += np.finfo(float).eps * np.abs(wanted).max() / (SHARE * AT_KINK)
         assert along == pytest.approx(wanted, rel=1e-7, abs=1e-8 * np.abs(wanted).max() + noise), name
 
 
