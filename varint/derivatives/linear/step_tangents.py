@@ -118,7 +118,7 @@ class TangentRun:
 
     def _momenta(self, changes: np.ndarray) -> np.ndarray:
         """Changes (n, nb, 12) of pose and momenta, in kernel order, of those of pose and velocity."""
-        bodies, found = self.compiled.plan.bodies, changes[:, self.compiled.order]
+        bodies, found = self.compiled.plan.bodies, np.take(changes, self.compiled.order, axis=1)
         found[..., 6:9] *= bodies.mass[:, None]
         found[..., 9:] = np.einsum("nab,cnb->cna", bodies.inertia, found[..., 9:])
         return found
