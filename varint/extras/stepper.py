@@ -202,8 +202,8 @@ class Stepper(Shown):
             slot = int(np.flatnonzero(~np.isfinite(self.inputs))[0])
             force = self.mechanism.forces[self._held.forces[slot]]
             assert isinstance(force, Commanded)
-            what = f"{force.command_name} of {force.label} at t = {self.time:g} s"
-            raise ArgumentError(f"{what} must be finite, got {self.inputs[slot]:g}")
+            label = f"{force.command_name} of {force.label} at t = {self.time:g} s"
+            raise ArgumentError(f"{label} must be finite, got {self.inputs[slot]:g}")
         self.failure = self._run.failed() if status == FAILED else None
         if status == FAILED:
             return False
@@ -296,11 +296,11 @@ class Stepper(Shown):
             refuse(self.mechanism, USES["states"])
             self._energies = EnergyReader(self.mechanism)
         state = self.state
-        found = energy_read(self.mechanism, self._energies, state)
-        return energy_at(self.mechanism, state, self._command) if found is None else found
+        reading = energy_read(self.mechanism, self._energies, state)
+        return energy_at(self.mechanism, state, self._command) if reading is None else reading
 
     def _command(self) -> np.ndarray:
-        """Inputs of all forces of the mechanism at the present node, in its order."""
+        """Return the inputs of all forces of the mechanism at the present node, in its order."""
         command = inputs_at(self.mechanism, self.time, self.state)
         command[self._held.forces] = self.inputs
         return command
@@ -308,7 +308,7 @@ class Stepper(Shown):
     def linearize(
         self, dt: float | None = None, *, order: int | None = None, scheme: str | None = None
     ) -> Linearization:
-        """Linearize the mechanism about the present state and `inputs`, by `varint.linearize`.
+        """Return the linearisation of the mechanism about the present state and `inputs`, see `varint.linearize`.
 
         Raises ArgumentError, StateError and ConvergenceError as `varint.linearize` does; ArgumentError if t > 0 and an
         input is a function of time.
@@ -364,7 +364,7 @@ class Stepper(Shown):
         self._bind()
 
     def _differs(self, saved: StepperState) -> str:
-        """Differences of a checkpoint from here in words; empty if there are none."""
+        """Return how a checkpoint differs from this stepper, as text; empty if it does not."""
         if saved.mechanism is not self.mechanism:
             same = saved.mechanism.name == self.mechanism.name
             return f"its '{saved.mechanism.name}' is another Mechanism {'object' if same else ''}".rstrip()
@@ -423,17 +423,17 @@ def _method(dt: float | Method, arguments: dict[str, Any]) -> Method:
     return method
 
 
-def _constant(loads: Mapping[str, ArrayLike] | None, what: str) -> Mapping[str, ArrayLike] | None:
+def _constant(loads: Mapping[str, ArrayLike] | None, label: str) -> Mapping[str, ArrayLike] | None:
     """Return the ``loads`` on bodies; raise ArgumentError for one that is not constant."""
     for name, value in loads.items() if isinstance(loads, Mapping) else ():
-        given = in_a_shape(value, ((3,), (None, 3)), f"{what} on body '{name}'", ArgumentError, wanted="3 numbers")
-        if given.ndim > 1:
-            raise ArgumentError(f"{what} on body '{name}' must be constant, (3,): a Stepper takes no value per node")
+        array = in_a_shape(value, ((3,), (None, 3)), f"{label} on body '{name}'", ArgumentError, wanted="3 numbers")
+        if array.ndim > 1:
+            raise ArgumentError(f"{label} on body '{name}' must be constant, (3,): a Stepper takes no value per node")
     return loads
 
 
 def _held(mechanism: Mechanism) -> Held:
-    """Return the forces whose inputs can be set: those that are numbers, but for prescribed motions.
+    """Return the forces whose inputs can be set: numbers, but for prescribed motions.
 
     Raises ArgumentError for an input with one value per node.
     """

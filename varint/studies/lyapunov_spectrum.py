@@ -103,7 +103,7 @@ def lyapunov_spectrum(
     order: int | None = None,
     scheme: str | None = None,
 ) -> LyapunovSpectrum:
-    """The Lyapunov exponents of a run, by changes of its start that its steps carry along exactly.
+    """Return the Lyapunov exponents of a run, by changes of its start that its steps carry along exactly.
 
     Parameters
     ----------
@@ -172,9 +172,9 @@ def lyapunov_spectrum(
 
 
 def _paired_frame(n: int) -> np.ndarray:
-    """(2 n, 2 n) orthogonal: n directions v of which no two are conjugate, and J v of each, from the last to the first.
+    """Return an orthogonal matrix (2 n, 2 n): directions v, no two conjugate, and J v of each in reverse order.
 
-    What the flow does to the first k of them it undoes to the first 2 n - k: exponents then come in pairs.
+    The flow contracts the first 2 n - k columns as it expands the first k: exponents then come in pairs.
     """
     rng = np.random.default_rng(SEED)
     unitary, _ = np.linalg.qr(rng.standard_normal((n, n)) + 1j * rng.standard_normal((n, n)))
@@ -205,13 +205,13 @@ class _Canonical:
         self.size = np.sqrt(time)
 
     def read(self, changes: np.ndarray) -> np.ndarray:
-        """(2 n, c) of changes (c, nb, 12) of pose and momenta, in kernel order."""
+        """Return canonical coordinates (2 n, c) of changes (c, nb, 12) of pose and momenta, in kernel order."""
         q = np.tensordot(self.momenta, changes[..., :6], ((1, 2), (1, 2)))
         p = np.tensordot(self.motions, changes[..., 6:], ((1, 2), (1, 2))) + self.turning @ q
         return np.concatenate([q / self.size, p * self.size])
 
     def changes(self, spread: np.ndarray) -> np.ndarray:
-        """(c, nb, 12) of coordinates (2 n, c)."""
+        """Return the changes (c, nb, 12) of pose and momenta, in kernel order, of canonical coordinates (2 n, c)."""
         q, p = np.split(spread, 2)
         q, p = q * self.size, p / self.size
         p = p - self.turning @ q

@@ -75,7 +75,7 @@ class OrderStudy(Study):
         yield f"reference {self.reference}"
 
     def local_order(self, series: Series, kind: str = "position") -> np.ndarray:
-        """(K,) slopes of the errors of ``kind`` from the step before to each, NaN at the first."""
+        """Return the slopes (K,) of the errors of ``kind`` from the step before to each, NaN at the first."""
         of_type(series, Series, "series", ArgumentError)
         error = getattr(series.error, choice(kind, UNITS._fields, "kind", ArgumentError))
         return np.concatenate([[np.nan], _slopes(series.values, error)])
@@ -144,19 +144,19 @@ def order_study(
         words = f"{exact.name}, dt {values[0]:g} s"
     best, second = (exact.run(value, duration) for value in values)
     floor = largest(differences(second, best))
-    found = []
+    all_series = []
     for task in tasks:
         if task.parameter != "dt":
             raise ArgumentError(f"an order is of steps of dt, '{task.name}' chooses its steps")
         runs = [stopped_or_done(task.run, value, duration) for value in steps]
         times = [run.wall_time for run in runs]
         series = make_series(task.name, task.parameter, steps, runs, times, best, floor)
-        found.append(_with_straight_lines(series, floor))
-    return OrderStudy(mechanism.name, words, floor, tuple(found))
+        all_series.append(_with_straight_lines(series, floor))
+    return OrderStudy(mechanism.name, words, floor, tuple(all_series))
 
 
 def _with_straight_lines(series: Series, floor: Quantities) -> Series:
-    """The series, fitted where its errors lie on straight lines."""
+    """Return the series, fitted where its errors lie on straight lines."""
     used, order = [], []
     for error, least in zip(series.error, floor, strict=True):
         clear = np.isnan(series.apart) & (error > CLEAR * least)
@@ -166,7 +166,10 @@ def _with_straight_lines(series: Series, floor: Quantities) -> Series:
 
 
 def straight(dt: np.ndarray, error: np.ndarray, clear: np.ndarray) -> np.ndarray:
-    """(K,) the longest row of neighbours, two or more, ``clear`` and with slopes alike; the finest of several."""
+    """Return the longest run of neighbours, bool (K,), ``clear`` and with like slopes; the finest of equal ones.
+
+    At least two neighbours; False everywhere if there are no such ones.
+    """
     slopes, best = _slopes(dt, error), (0, 0)
     for first in range(len(dt) - 1):
         for last in range(first + 2, len(dt) + 1):

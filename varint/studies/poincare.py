@@ -84,7 +84,7 @@ def poincare_section(
     *,
     show: str | tuple[str, int] | None = None,
 ) -> PoincareSection:
-    """The states at which a coordinate, or a function of the state, takes a value.
+    """Return the states at which a coordinate, or a function of the state, takes a value.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def _unit(trajectory: Trajectory, of: Crossed) -> str:
 
 
 def _first_other(trajectory: Trajectory, of: Crossed) -> tuple[str, int]:
-    """The first coordinate of a joint that is not ``of``; that itself where there is no other."""
+    """Return the first coordinate of a joint that is not ``of``; that itself where there is no other."""
     mechanism = trajectory.mechanism
     every = [(joint.name, k) for joint in mechanism.joints for k in range(joint.dof)]
     if not every:

@@ -237,7 +237,7 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def friction_named(mechanism: Mechanism, name: str) -> JointCoulombFriction:
-    """The friction of that name among the forces of the mechanism."""
+    """Return the friction of that name among the forces of the mechanism."""
     force = mechanism.force(name)
     assert isinstance(force, JointCoulombFriction)
     return force

@@ -68,7 +68,7 @@ def euler_subspace(order: str, angles: np.ndarray) -> np.ndarray:
 
 
 def euler_angles(order: str, R: np.ndarray) -> np.ndarray:
-    """The angles (3,) of R (3, 3): the outer ones in (-pi, pi]."""
+    """Return the angles (3,) of R (3, 3): the outer ones in (-pi, pi]."""
     i, j, k = axes_of(order)
     if i != k:
         e = 1.0 if (j - i) % 3 == 1 else -1.0

@@ -44,7 +44,7 @@ class ConstraintSolver:
         self._largest_margin = 0.0  # largest of the last singular value that counts
 
     def solve(self, A: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """The least u (n,) = A^T multiplier with A u = b in the sense of least squares, A (m, n).
+        """Return the least u (n,) = A^T multiplier with A u = b in the sense of least squares, A (m, n).
 
         At a singular pose rows that come to depend on the others are released smoothly: the effort that they transmit
         is finite, and so is the violation in passing. Raises NotFinite.

@@ -149,7 +149,7 @@ class Contacts:
         return after
 
     def _obeyed(self, rows: ContactRows, rates: np.ndarray) -> bool:
-        """Whether ``rates`` (nq,) need no impulse."""
+        """Return whether ``rates`` (nq,) need no impulse."""
         return bool((rows.by_rates[: self.one_sided] @ rates >= np.maximum(rows.bound, rows.rebound)).all())
 
     def _settle(self, task: GivenStep, rows: ContactRows) -> np.ndarray:
@@ -189,7 +189,7 @@ class Contacts:
         return float(0.5 * z @ (along @ (task.before + after)))
 
     def _impulses(self, task: GivenStep, rows: ContactRows, bound: np.ndarray) -> np.ndarray:
-        """The impulses z (n,) with which one-sided rates are at least ``bound`` (m,).
+        """Return the impulses z (n,) with which one-sided rates are at least ``bound`` (m,).
 
         Rows that are far from that are left out until they are not.
         """
@@ -206,7 +206,7 @@ class Contacts:
             near |= missed
 
     def moving(self, task: GivenStep, rows: ContactRows, bound: np.ndarray) -> np.ndarray:
-        """Whether any impulse changes the rate along each one-sided row (m,); raises Infeasible.
+        """Return whether any impulse changes the rate along each one-sided row (m,); raises Infeasible.
 
         That is where one that nothing changes is below its ``bound`` (m,).
         """
@@ -234,11 +234,11 @@ class Contacts:
         parts.drives[:] = self._of_drives(task.rest.multiplier(step.A @ after - step.b - rows.by_rates.T @ z))
 
     def _of_drives(self, multiplier: np.ndarray) -> np.ndarray:
-        """The part of the multipliers (k,) of G that belongs to prescribed columns, the last rows."""
+        """Return the part of the multipliers (k,) of G that belongs to prescribed columns, the last rows."""
         return multiplier[len(multiplier) - self.driven :]
 
     def _rows(self, h: float, rates: np.ndarray, free: np.ndarray, offset: np.ndarray) -> ContactRows:
-        """The rows of the step; ``free`` (nq,): rates without them."""
+        """Return the rows of the step; ``free`` (nq,): rates without them."""
         e = self.equations
         along = np.zeros((self.measure.size, e.nb + 1, 6))
         for s, k in enumerate(self.measure):

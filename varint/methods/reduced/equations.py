@@ -210,7 +210,7 @@ class Equations(TreeKinematics):
         kinematics.accelerations(self.work, joint, self.work.acceleration)
 
     def hardest_accelerated(self, t: float, q: np.ndarray, rates: np.ndarray) -> str:
-        """The name of the body with the largest acceleration, or with one that is not finite."""
+        """Return the name of the body with the largest acceleration, or with one that is not finite."""
         # NotFinite in the loops: the accelerations without them are what is not finite
         with suppress(NotFinite), np.errstate(over="ignore", invalid="ignore"):
             self.acceleration(t, q, rates)
@@ -308,7 +308,7 @@ class Equations(TreeKinematics):
         return E, alone, multiplier
 
     def motion_of(self, scaled: np.ndarray) -> np.ndarray:
-        """The change of the rates (nq,) whose coordinates in the kinetic metric are ``scaled`` (nq,)."""
+        """Return the change of the rates (nq,) whose coordinates in the kinetic metric are ``scaled`` (nq,)."""
         return self._dense.motion_of(scaled) if self.paths else self._outward_pass(self._no_motion, scaled.copy())
 
     # ------------------------------------------------------------------------------------- loops and couplings
@@ -393,7 +393,7 @@ class Equations(TreeKinematics):
         return self.closures.summed(G)
 
     def _scaled(self, rows: ClosureRows) -> np.ndarray:
-        """A = G (1 + K)^-T L^-T (m, nq), after `factor`; zero in the columns of prescribed joints."""
+        """Return a = G (1 + K)^-T L^-T (m, nq), after `factor`; zero in the columns of prescribed joints."""
         G = self._coupling_rows()
         self._scale_rows(self.closures.side, rows.jacobian, G)
         return self.closures.summed(G)
@@ -418,7 +418,7 @@ class Equations(TreeKinematics):
         return G
 
     def _least_motion(self, rows: ClosureRows, change: np.ndarray) -> np.ndarray:
-        """The least motion (nq,), in the kinetic metric, that changes the rows by ``change`` (m,)."""
+        """Return the least motion (nq,), in the kinetic metric, that changes the rows by ``change`` (m,)."""
         return self.motion_of(self.constraints.solve(self._scaled(rows), change))
 
     def _correction(self, free: np.ndarray, q: np.ndarray, rates: np.ndarray) -> np.ndarray:

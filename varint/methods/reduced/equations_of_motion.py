@@ -123,7 +123,7 @@ class EquationsOfMotion(Shown):
         return reduced.q.copy(), reduced.qdot.copy()
 
     def state(self, q: ArrayLike, qdot: ArrayLike) -> State:
-        """The `State` of the bodies; only the joints of the spanning tree are sure to be closed."""
+        """Return the `State` of the bodies; only the joints of the spanning tree are sure to be closed."""
         self._place(q, qdot)
         made = State(*(freeze(np.ascontiguousarray(array)) for array in vars(self._equations.state()).values()))
         self._made[made] = self._array(q, "q").copy(), self._array(qdot, "qdot").copy()

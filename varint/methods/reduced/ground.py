@@ -118,7 +118,7 @@ class Ground:
 
 
 def contact_named(mechanism: Mechanism, name: str) -> HardContact:
-    """The contact of that name among the forces of the mechanism."""
+    """Return the contact of that name among the forces of the mechanism."""
     force = mechanism.force(name)
     assert isinstance(force, HardContact)
     return force

@@ -66,7 +66,7 @@ class InverseDynamics:
         return self._tau - multiplier[len(e.closures) :] @ self._rows, np.concatenate([sigma, kept])
 
     def _accelerated(self, q: np.ndarray, rates: np.ndarray, second: np.ndarray) -> TangentWorkspace:
-        """The workspace with the tree in motion."""
+        """Return the workspace with the tree in motion."""
         e, tangent = self.equations, self.tangent
         e.place_and_move(q, rates)
         if tangent.work is not e.work:  # other charts
@@ -106,7 +106,7 @@ class InverseDynamics:
         return change, np.concatenate([closures, kept])
 
     def _change_efforts(self, u: np.ndarray, du: np.ndarray, ddu: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """The change of tau into ``out`` (nq,); that of sigma of the closures as result."""
+        """Return the change of tau into ``out`` (nq,); that of sigma of the closures as result."""
         e, tangent = self.equations, self.tangent
         tangents.change_motions(tangent, u, du, ddu)
         force_tangents.changes_of_bodies(

@@ -139,7 +139,7 @@ class TreeKinematics:
         kinematics.place_and_move(self.work)
 
     def state(self) -> State:
-        """The bodies after `place` and `move`, in the order of the description."""
+        """Return the bodies after `place` and `move`, in the order of the description."""
         slot = self.compiled.slot
         quat = quat_from_matrix(self.rotation[slot])
         return State(self.position[slot], quat, self.velocity[slot, :3], self.velocity[slot, 3:])

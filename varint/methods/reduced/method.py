@@ -313,7 +313,7 @@ def _moved(problem: Problem, span: Span) -> dict[str, Course]:
 
 
 def checked_rtol(rtol: float) -> float:
-    """The largest relative error of a step; raises ArgumentError."""
+    """Return the largest relative error of a step; raises ArgumentError."""
     rtol = positive(rtol, "rtol", ArgumentError)
     if rtol < LEAST_RTOL:
         raise ArgumentError(f"rtol must be at least {LEAST_RTOL:g}, which is near round-off, got {rtol:g}")
@@ -323,7 +323,7 @@ def checked_rtol(rtol: float) -> float:
 def started(
     kind: type[KindOfIntegrator], equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task
 ) -> KindOfIntegrator:
-    """The integrator at the start; raises ArgumentError, StateError."""
+    """Return the integrator at the start; raises ArgumentError, StateError."""
     kind.check(equations, task)
     try:
         return kind(equations, q, qdot, task)

@@ -74,7 +74,7 @@ def _columns(nodes: TreeNodes) -> np.ndarray:
 
 
 def _positive(matrix: np.ndarray) -> np.ndarray:
-    """The positive part of the symmetric part of a matrix."""
+    """Return the positive part of the symmetric part of a matrix."""
     sizes, axes = np.linalg.eigh(0.5 * (matrix + matrix.T))
     return (axes * np.maximum(sizes, 0.0)) @ axes.T
 

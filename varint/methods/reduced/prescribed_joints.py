@@ -57,7 +57,7 @@ class Drive:
 
 
 def find_drives(mechanism: Mechanism, tree: Tree, prescribed: Mapping[str, Callable] | None) -> list[Drive]:
-    """The drives of ``prescribed``, joint name to function."""
+    """Return the drives of ``prescribed``, joint name to function."""
     drives = []
     for name, function in (prescribed or {}).items():
         joint = mechanism.joint(name)
@@ -96,7 +96,7 @@ class MovedPart:
 
 
 def find_moved(mechanism: Mechanism, tree: Tree, moved: Mapping[str, Course] | None) -> list[MovedPart]:
-    """The parts that forces move, by the names of these and their courses in ``moved``."""
+    """Return the parts that forces move, by the names of these and their courses in ``moved``."""
     parts: list[MovedPart] = []
     driven: set[str] = set()
     for name, course in (moved or {}).items():

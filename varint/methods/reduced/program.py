@@ -43,7 +43,7 @@ class NotSolved(ArithmeticError):
 
 
 def load_solver() -> ModuleType:
-    """The solver's package; raises ArgumentError where it is missing."""
+    """Return the solver's package; raises ArgumentError where it is missing."""
     try:
         import clarabel
     except ImportError:

@@ -69,7 +69,7 @@ def _are_names(value: object) -> bool:
 
 
 def _is_range(ends: object, width: int) -> bool:
-    """Whether ``ends`` are [first, last + 1] of columns out of ``width``."""
+    """Return whether ``ends`` are [first, last + 1] of columns out of ``width``."""
     numbers = isinstance(ends, list) and len(ends) == 2 and all(type(end) is int for end in ends)
     return numbers and 0 <= ends[0] <= ends[1] <= width  # type: ignore[index]
 

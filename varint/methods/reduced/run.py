@@ -123,7 +123,7 @@ class ReducedRun(SteeredRun):
         return Block({name: np.concatenate([block[name] for block in blocks]) for name in self._none}, seconds)
 
     def _next_recorded(self) -> tuple[int, float]:
-        """The step and the time, s, by which there is something to record."""
+        """Return the step and the time, s, by which there is something to record."""
         if self.times is not None:
             return MOST_STEPS, self.times[self.passed] if self.passed < len(self.times) else np.inf
         if self.dt is None:
@@ -131,7 +131,7 @@ class ReducedRun(SteeredRun):
         return MOST_STEPS, self.dt * (self.node // self.every + 1) * self.every
 
     def tail(self) -> Block:
-        """The last state, where it is no recorded node: at the end, or where the step that failed began."""
+        """Return the last state, where it is no recorded node: at the end, or where the step that failed began."""
         i = self.integrator
         if self.times is not None:
             recorded = (self.times[self.passed - 1] if self.passed else 0.0) >= i.t
@@ -172,12 +172,12 @@ class ReducedRun(SteeredRun):
         return block
 
     def coordinates(self) -> tuple[np.ndarray, np.ndarray]:
-        """The present q and qdot (nq,), in the present charts."""
+        """Return the present q and qdot (nq,), in the present charts."""
         y, nq = self._place_closed(self.integrator.t, self.integrator.y), self.equations.nq
         return y[:nq], y[nq : 2 * nq]
 
     def state(self) -> State:
-        """The present one."""
+        """Return the present one."""
         self._place_closed(self.integrator.t, self.integrator.y)
         return with_vertices(self.equations.mechanism, self.equations.state(), self.vertex_motion())
 
@@ -321,7 +321,7 @@ class ReducedRun(SteeredRun):
         return row
 
     def _recorded(self, rows: list[dict]) -> dict[str, np.ndarray]:
-        """The arrays that are recorded, of the rows."""
+        """Return the arrays that are recorded, of the rows."""
         if not rows:
             return self._none
         e, T = self.equations, len(rows)

@@ -40,12 +40,12 @@ def coordinates(mechanism: Mechanism) -> dict[str, slice]:
 
 
 def reduced_state(mechanism: Mechanism, state: State) -> ReducedState:
-    """The reduced form of ``state``; angles in (-pi, pi], rotation vectors no longer than pi."""
+    """Return the reduced form of ``state``; angles in (-pi, pi], rotation vectors no longer than pi."""
     return reduce(find_tree(of_type(mechanism, Mechanism, "mechanism", ArgumentError)), mechanism, state)
 
 
 def maximal_state(mechanism: Mechanism, reduced: ReducedState) -> State:
-    """The maximal form of ``reduced``; only the joints of the spanning tree are sure to be closed."""
+    """Return the maximal form of ``reduced``; only the joints of the spanning tree are sure to be closed."""
     kinematics = TreeKinematics(of_type(mechanism, Mechanism, "mechanism", ArgumentError))
     reduced = checked(kinematics, reduced)
     kinematics.place_and_move(reduced.q, reduced.qdot)
@@ -76,7 +76,7 @@ def checked(kinematics: TreeKinematics, reduced: ReducedState) -> ReducedState:
 
 
 def without_jumps(quat_wxyz: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:
-    """The quaternions (T, nb, 4) with signs that do not jump, from ``before`` (nb, 4) on where given."""
+    """Return the quaternions (T, nb, 4) with signs that do not jump, from ``before`` (nb, 4) on where given."""
     first = quat_wxyz[0] if before is None else before
     others = np.concatenate([first[None], quat_wxyz[:-1]])
     signs = np.cumprod(np.where(np.sum(quat_wxyz * others, axis=2) < 0, -1.0, 1.0), axis=0)

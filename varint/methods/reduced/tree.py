@@ -145,7 +145,7 @@ def _pinned(mechanism: Mechanism) -> tuple[dict[int, Pin], list[int]]:
 
 
 def _motions(joint: Joint, chart: str, column: int) -> list[tuple[Motion, int]]:
-    """The motions of a joint with their first columns; a free rotation by Euler angles is three rotations."""
+    """Return the motions of a joint with their first columns; a free rotation by Euler angles is three rotations."""
     found: list[tuple[Motion, int]] = []
     for motion in joint.allowed:
         if isinstance(motion, Ball) and chart != EXPONENTIAL:
@@ -228,7 +228,7 @@ class _Builder:
         return stage
 
     def nodes_of(self, order: np.ndarray) -> TreeNodes:
-        """The nodes, of the bodies in ``order``."""
+        """Return the nodes, of the bodies in ``order``."""
         names = [entry.name for entry in fields(_Node)] + ["dof"]
         arrays = {name: np.array([getattr(node, name) for node in self.nodes]) for name in names}
         arrays["parent"][arrays["parent"] < 0] = len(self.nodes)

@@ -156,7 +156,7 @@ def _change_bends(plan, ws, work, row):
 
 @njit
 def _exponential(half):
-    """The unit quaternion of a rotation by twice ``half``, which is small."""
+    """Return the unit quaternion of a rotation by twice ``half``, which is small."""
     x = half[0] * half[0] + half[1] * half[1] + half[2] * half[2]
     sine = 1.0 - x / 6.0 * (1.0 - x / 20.0 * (1.0 - x / 42.0))
     cosine = 1.0 - 0.5 * x * (1.0 - x / 12.0 * (1.0 - x / 30.0))

@@ -153,7 +153,7 @@ def _add_soft_rows(plan, ws, k, h, row, by):
 
 @njit
 def _by_input(plan, ws, f, s, half_step, along, dual):
-    """The derivative by the input of law f of sum s, by differences of fourth order.
+    """Return the derivative by the input of law f of sum s, by differences of fourth order.
 
     Of ``along`` times its effort plus ``dual`` times its own state at the end.
     """

@@ -66,7 +66,7 @@ def turned_back(u, c, d):
 
 @njit
 def step_turn(ws, i, half_step):
-    """The unit quaternion of body i's rotation in the step: vector part (3,) and scalar part."""
+    """Return the unit quaternion of body i's rotation in the step: vector part (3,) and scalar part."""
     u = scale(half_step, vector(ws.velocity[i, 3:]))
     return u, (1.0 - (u[0] * u[0] + u[1] * u[1] + u[2] * u[2])) ** 0.5
 
@@ -175,7 +175,7 @@ def add_input(plan, ws, element, span, half_step, side, out):
 
 @njit
 def _law_by_input(plan, work, f, value, rate, span):
-    """The derivative of the effort of law f by its input: central differences of fourth order."""
+    """Return the derivative of the effort of law f by its input: central differences of fourth order."""
     element = plan.laws.element[f]
     given, near, far = work.input[element], 0.0, 0.0
     for sign in (1.0, -1.0):

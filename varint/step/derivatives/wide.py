@@ -15,7 +15,7 @@ NOTHING = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 @njit
 def eight(x):
-    """The numbers of an entry (8,)."""
+    """Return the numbers of an entry (8,)."""
     return x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
 
 

@@ -211,7 +211,7 @@ def is_resolved(balance, c, error, oscillation, part, lasting):
 
 @njit
 def _change(balance, c, s, value, before):
-    """The largest change, from one of the recent values, that ``value`` and the one before it share."""
+    """Return the largest change, from one of the recent values, that ``value`` and the one before it share."""
     return max(max(min(value, before) - balance.least[c, s], balance.most[c, s] - max(value, before)), 0.0)
 
 

@@ -40,7 +40,7 @@ class Spare:
 def spare_workspace(
     plan: Plan, stages: int = 1, functions=(), inactive: Sequence[int] = (), kept: int = 0, sharpened: bool = False
 ) -> Spare:
-    """A fresh workspace, as `workspace` makes it of the same arguments, the caller's until it is put back."""
+    """Return a fresh workspace, as `workspace` makes it of the same arguments, the caller's until it is put back."""
     key = workspace_key(plan, stages, functions, inactive, kept, sharpened)
     for spare in tuple(SPARES):
         if spare.key == key:
@@ -56,7 +56,7 @@ def spare_workspace(
 def workspace_key(
     plan: Plan, stages: int = 1, functions=(), inactive: Sequence[int] = (), kept: int = 0, sharpened: bool = False
 ) -> tuple:
-    """The key of a `Spare` for the arguments of `workspace`, worked out once a plan."""
+    """Return the key of a `Spare` for the arguments of `workspace`, worked out once a plan."""
     asked = stages, functions, tuple(inactive), kept, sharpened
     keys = KEYS.setdefault(plan, {})
     if asked not in keys:
@@ -104,7 +104,7 @@ def _arrays(record: CompiledRecord) -> Iterator[np.ndarray]:
 
 
 def _owner(array: np.ndarray) -> np.ndarray:
-    """The array that owns the memory of another."""
+    """Return the array that owns the memory of another."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array

@@ -95,7 +95,7 @@ def _inverse(q):
 
 @njit
 def _nearest(found, near):
-    """The rotation vector of the same rotation as ``found`` that is the nearest to ``near``."""
+    """Return the rotation vector of the same rotation as ``found`` that is the nearest to ``near``."""
     angle, size = math.sqrt(dot(found, found)), math.sqrt(dot(near, near))
     if angle > 1e-9:  # below, the axis of a rotation is round-off
         axis = scale(1.0 / angle, found)

@@ -126,7 +126,7 @@ class Comparison(Shown):
         return markdown(self)
 
     def plot(self, path: str | Path | None = None) -> "Figure":
-        """The figure (matplotlib); drawn into ``path``, .png or .pdf, where given.
+        """Return the figure (matplotlib); drawn into ``path``, .png or .pdf, where given.
 
         Raises ArgumentError for another format, FileError if it cannot be written.
         """

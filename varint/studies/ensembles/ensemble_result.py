@@ -112,7 +112,7 @@ class Ensemble(Shown):
 
     @cached_property
     def table(self) -> Mapping[str, Any]:
-        """Column to its values, one a member: arrays of numbers, where all are, with NaN for none; else lists.
+        """Column to its values, one a member: arrays if all are numbers, with NaN where missing; else lists.
 
         "member", the parameters, "status", "t_end" (s), "energy_error" (J), "largest_kinetic" (J), "drift" (m),
         "unresolved" (s), "steps", "substeps", "newton_iterations", "wall_time" (s), those of ``measure``, "message".
@@ -121,7 +121,7 @@ class Ensemble(Shown):
         return {column: _column(column, [row[column] for row in rows]) for column in self._table.columns}
 
     def to_dataframe(self) -> "pandas.DataFrame":
-        """The table of pandas, a row a member. Raises ArgumentError where pandas is missing (``varint[tables]``)."""
+        """Return the table as a DataFrame, one row a member. Raises ArgumentError without ``varint[tables]``."""
         return optional("pandas", "tables").DataFrame(dict(self.table)).set_index(NUMBER)
 
     def save(self, path: str | Path) -> None:

@@ -154,7 +154,7 @@ def usable_cores() -> int:
 def _way(
     workers: int | str | None, scheduler: str | None, writing: bool
 ) -> Callable[[Any, Sequence[Work]], Iterator[tuple[int, Row]]]:
-    """The function that gives the rows of members: by threads or processes of this machine, or by a cluster."""
+    """Return the function that computes rows of members: by threads or processes here, or by a cluster."""
     if scheduler is None and in_threads(workers):
         return Threads(usable_cores()).rows
     if scheduler is None:
@@ -194,9 +194,9 @@ def _pickled(task: MemberTask) -> bytes:
 def _table_of(
     task: MemberTask, members: Sequence[Mapping[str, Any]], overwrite: bool
 ) -> Iterator[tuple[MemberTable, dict[int, str]]]:
-    """The table, with the rows of members that are not run again, and the remarks on members that are done anew.
+    """Lock the folder of the ensemble and yield its table with the rows that are kept, and remarks on members run anew.
 
-    Meanwhile the folder of the ensemble is this process's alone.
+    The table is written when the context ends. Raises FileError.
     """
     remarks: dict[int, str] = {}
     if task.folder is None:
@@ -225,22 +225,22 @@ def _report(line: str) -> None:
         print(f"varint: {line}", file=sys.stderr, flush=True)
 
 
-def _carry_out(found: Iterator[tuple[int, Row]], table: MemberTable, progress: Progress | None) -> None:
+def _carry_out(rows: Iterator[tuple[int, Row]], table: MemberTable, progress: Progress | None) -> None:
     failures = sum(row[STATUS] != DONE for row in table.rows.values())
     try:
-        for number, row in found:
+        for number, row in rows:
             table.add(number, row)
             failures += row[STATUS] != DONE
             if progress is not None:
-                what = "progress, a function that is called as progress(done, total, failures)"
-                call(progress, what, len(table.rows), len(table.members), failures)
+                label = "progress, a function that is called as progress(done, total, failures)"
+                call(progress, label, len(table.rows), len(table.members), failures)
     finally:
-        if isinstance(found, Generator):  # at once, where an error holds its frame
-            found.close()
+        if isinstance(rows, Generator):  # at once, where an error holds its frame
+            rows.close()
 
 
 def _warn(result: Ensemble, on_unresolved: str) -> None:
-    """One line for all that failed, one for all whose steps did not resolve the motion."""
+    """Warn once of all members that failed, and once of all whose steps did not resolve the motion."""
     if failures := result.failures:
         first = failures[0]
         warnings.warn(

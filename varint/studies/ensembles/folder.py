@@ -24,7 +24,7 @@ DESCRIPTION, TABLE, RUNS = "ensemble.json", "results.csv", "runs"
 
 
 def checked_folder(output: object, may_exist: bool) -> Path:
-    """The absolute path of the folder of an ensemble. Raises FileError where it holds one, or something else."""
+    """Return the absolute path of the folder of an ensemble. Raises FileError if other files are in it."""
     folder = Path(os.path.realpath(path_of(output, "output")))
     if folder.exists() and not folder.is_dir():
         raise FileError(f"'{output}' is not a folder: the runs of an ensemble lie in one")
@@ -42,7 +42,7 @@ def checked_folder(output: object, may_exist: bool) -> Path:
 
 
 def make(folder: Path) -> None:
-    """Make the folder where there is none. Raises FileError."""
+    """Make the folder if it is missing. Raises FileError."""
     try:
         folder.mkdir(exist_ok=True)
     except OSError as problem:
@@ -50,7 +50,7 @@ def make(folder: Path) -> None:
 
 
 def clear(folder: Path) -> list[str]:
-    """Remove the ensemble that is in the folder: its runs, its table, then what says that it is there.
+    """Remove the ensemble in the folder: its runs, its table, its description last.
 
     Returns the paths of all other files, below ``folder``: they stay. Raises FileError.
     """
@@ -100,11 +100,11 @@ def read_description(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]
 
 def check_same(folder: Path, described: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> None:
     """Check that the ensemble in the folder is this one, perhaps with members added at the end; raises FileError."""
-    found, known = read_description(folder)
-    for key in dict.fromkeys([*described, *found]):
-        if found.get(key) != described.get(key):
+    other, known = read_description(folder)
+    for key in dict.fromkeys([*described, *other]):
+        if other.get(key) != described.get(key):
             raise FileError(
-                f"'{folder}' holds another ensemble: its {key} is {shown(found.get(key))}, not"
+                f"'{folder}' holds another ensemble: its {key} is {shown(other.get(key))}, not"
                 f" {shown(described.get(key))}; overwrite=True replaces it"
             )
     for number, (old, new) in enumerate(zip(known, members, strict=False)):

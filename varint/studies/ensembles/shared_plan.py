@@ -33,7 +33,7 @@ def share_plan(mechanism: Mechanism, earlier: Mechanism | None) -> None:
 
 
 def same_arrangement(one: Mechanism, other: Mechanism) -> bool:
-    """Whether two mechanisms without forces have the same bodies, on the same joints, but for numbers.
+    """Return whether two mechanisms without forces have the same bodies, on the same joints, but for numbers.
 
     False where there are joints that are products of exponentials, or have a compliance, which acts as a force.
     """
@@ -52,19 +52,19 @@ def _joined_alike(a: Joint, b: Joint) -> bool:
 
 
 def placed_alike(one: Mechanism, other: Mechanism) -> bool:
-    """Whether the joints agree, and the poses of the bodies in the reference configurations."""
+    """Return whether the joints agree, and the poses of the bodies in the reference configurations."""
     poses = ([(body.position, body.quat_wxyz) for body in mechanism.bodies] for mechanism in (one, other))
     return agree(one.joints, other.joints) and agree(*poses)
 
 
 def same_description(one: Mechanism, other: Mechanism) -> bool:
-    """Whether all but the starts agree, to the bit of each number; functions have to be the same objects."""
+    """Return whether all but the starts agree, to the bit of each number; functions have to be the same objects."""
     names = [name for name in _names(type(one)) if name != NOT_IN_A_PLAN]
     return type(one) is type(other) and all(agree(getattr(one, name), getattr(other, name)) for name in names)
 
 
 def agree(one: Any, other: Any) -> bool:
-    """Whether two values agree in their types, and to the bit of each number; functions have to be the same objects."""
+    """Return whether two values agree in type and to the bit of each number; functions have to be the same objects."""
     if one is other:
         return True
     kind = type(one)

@@ -15,7 +15,7 @@ THREADS = "threads"  # in place of a number of workers
 
 
 def in_threads(workers: object) -> bool:
-    """Whether the argument ``workers`` of an ensemble asks for threads."""
+    """Return whether the argument ``workers`` of an ensemble asks for threads."""
     return isinstance(workers, str) and workers == THREADS
 
 

@@ -22,7 +22,7 @@ from varint.studies.ensembles.work import MemberTask, run_member
 
 
 def main() -> None:
-    """Serve until the standard input ends. What functions of the user print goes to stderr."""
+    """Serve members until the standard input ends. Output of the user's functions goes to stderr."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
     inbox, outbox = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     with open(os.devnull, "rb") as nothing:
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def _read(inbox: BinaryIO, members: queue.SimpleQueue) -> None:
-    """Put what comes to ``members``; end the process with the input. Files are whole whenever that is."""
+    """Put the members that arrive into ``members``; end the process with the input. Files are whole at any instant."""
     for line in inbox:
         members.put(json.loads(line))
     os._exit(0)

@@ -97,7 +97,7 @@ def _normal_impulses(S: np.ndarray, free: np.ndarray) -> np.ndarray:
 
 
 def _by_program(step: LinearStep, by_rates: np.ndarray, bound: np.ndarray, normals: np.ndarray) -> np.ndarray:
-    """The same from a convex program, along the rows ``normals``; raises Infeasible, which has such rows."""
+    """Return the same from a convex program, along the rows ``normals``; raises Infeasible, which has such rows."""
     try:
         return solve_program(step, by_rates[normals], bound[normals], []).alpha
     except Infeasible as problem:

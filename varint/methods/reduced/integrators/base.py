@@ -126,7 +126,7 @@ class Integrator:
         return {}
 
     def ends(self) -> bool:
-        """Whether the next step may be another one than in a run that goes on longer."""
+        """Return whether the next step may be another one than in a run that goes on longer."""
         return False
 
     def memory(self) -> dict[str, np.ndarray]:

@@ -78,7 +78,7 @@ class Adaptive(Integrator):
         return y[2 * self.equations.nq + self.equations.ne : self.own]
 
     def _reach(self) -> bool:
-        """Whether the state was changed: near singular poses its loops are closed."""
+        """Return whether the state was changed: near singular poses its loops are closed."""
         self.equations.integrate_from(self._integral(self.y), 0.0)
         if self.equations.reach(self.t, *self._split()):
             return False

@@ -81,7 +81,7 @@ class FixedSteps(Integrator):
         """A step from q, rates and integrals ``start`` is done, and the next one goes on from it."""
 
     def forget(self) -> bool:
-        """The next step starts anew, as where charts have changed; whether it did not before."""
+        """Return the next step starts anew, as where charts have changed; whether it did not before."""
         return False
 
     def take_inputs(self) -> None:

@@ -76,5 +76,5 @@ class FixedRungeKutta(FixedSteps):
 
 
 def sum_of(weights: tuple[float, ...], slopes: list[np.ndarray], like: np.ndarray) -> np.ndarray:
-    """The weighted sum of ``slopes``; an array ``like`` this one of zeros if there are no slopes yet."""
+    """Return the weighted sum of ``slopes``; an array ``like`` this one of zeros if there are no slopes yet."""
     return sum((w * slope for w, slope in zip(weights, slopes, strict=False) if w), np.zeros_like(like))

@@ -187,7 +187,7 @@ def _rate(p: Cones, i: int) -> float:
 
 @njit
 def _bound(p: Cones, k: int, share: float, sloped: bool) -> float:
-    """The bound of disc k, and where ``sloped`` its derivatives."""
+    """Return the bound of disc k, and where ``sloped`` its derivatives."""
     total = 0.0
     if sloped:
         p.slope[k, :] = 0.0

@@ -152,7 +152,7 @@ def take_step(plan: Plan, ws: Workspace, run: Steps, pair: Pair, control: StepCo
 
 @njit
 def is_in_charts(run: Steps) -> bool:
-    """Whether no rotation vector is longer than LONGEST."""
+    """Return whether no rotation vector is longer than LONGEST."""
     for n in range(run.balls.size):
         k = run.balls[n]
         if run.y[k] ** 2 + run.y[k + 1] ** 2 + run.y[k + 2] ** 2 > LONGEST**2:

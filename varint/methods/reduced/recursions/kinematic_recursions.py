@@ -19,13 +19,13 @@ from varint.methods.reduced.recursions.tree_records import BALL, CURVE, PRISMATI
 
 @njit
 def is_product(motion: int) -> bool:
-    """Whether a node moves by a product of exponentials (mathematics/products/stages.py)."""
+    """Return whether a node moves by a product of exponentials (mathematics/products/stages.py)."""
     return motion == CURVE or motion == SURFACE
 
 
 @njit
 def has_variable_subspace(motion: int) -> bool:
-    """Whether S, in axes of the node, depends on the node's own coordinates."""
+    """Return whether S, in axes of the node, depends on the node's own coordinates."""
     return motion == BALL or is_product(motion)
 
 
@@ -160,7 +160,7 @@ def subspace_derivatives(work: ReducedWorkspace, i: int, z: tuple, u: tuple, v: 
 
 @njit
 def _to_reference_point(F: Float2, arm: Float1, twist: tuple) -> tuple:
-    """A twist at the origin of a motion in own axes, taken to the reference point in world axes."""
+    """Return a twist at the origin of a motion in own axes, taken to the reference point in world axes."""
     return rotate(F, twist[0]), rotate(F, add(twist[1], cross(twist[0], arm)))
 
 

@@ -114,7 +114,7 @@ def _move_point(work: ReducedWorkspace, table: PathTable, ws: PathWorkspace, poi
 
 @njit
 def _starts_arc(table: PathTable, point: int) -> bool:
-    """Whether an arc begins at a point."""
+    """Return whether an arc begins at a point."""
     return table.wrap[point] >= 0 and table.wrap[point] == table.wrap[point + 1]
 
 

@@ -43,7 +43,7 @@ class StageIteration(CompiledRecord, writable=True):
 
 @njit
 def weighted_sum(weights: Float1, rows: Float2, n: int) -> float:
-    """The sum of column ``n`` of ``rows``."""
+    """Return the sum of column ``n`` of ``rows``."""
     total = 0.0
     for j in range(weights.size):
         total += weights[j] * rows[j, n]
