@@ -73,7 +73,7 @@ class Closures:
         loose = np.isin(np.repeat(compiled.joints, of_joint), freed) & of_joints
         closing = np.flatnonzero(((number >= nb) & of_joints) | loose)
         self.courses = [course for _, course in moved]
-        elements = np.concatenate([NONE, *(own for own, _ in moved)])
+        elements = np.concatenate([NONE, *(numbers for numbers, _ in moved)])
         of = dict(zip(plan.constraints.element.tolist(), range(plan.constraints.row.size), strict=True))
         kept = np.flatnonzero(np.isin(plan.constraints.element, attached))  # by name, whatever their order
         kept = np.concatenate([kept, np.array([of[e] for e in elements.tolist()], dtype=np.int64)])
@@ -110,13 +110,13 @@ class Closures:
         return slice(self._lasting, self.rows.size)
 
     def summed(self, parts: np.ndarray) -> np.ndarray:
-        """(m + k, ...) the sums of ``parts`` (p + k, ...) that are rows, and the last k as they are."""
+        """Return the rows (m + k, ...): sums of ``parts`` (p + k, ...), the last k as they are."""
         if self.rows.size == self.first.size:
             return parts
         return np.add.reduceat(parts, np.append(self.first, np.arange(self.rows.size, len(parts))))
 
     def of_parts(self, rows: np.ndarray) -> np.ndarray:
-        """(p, ...) what ``rows`` (m, ...) have, for each part."""
+        """Return the entries (p, ...) of ``rows`` (m, ...) for each of their parts."""
         if self.rows.size == self.first.size:
             return rows
         return np.repeat(rows, np.diff(self.first, append=self.rows.size), axis=0)
@@ -139,16 +139,16 @@ class Closures:
         self.targets = np.hstack([self.targets[:, : self.moved.stop], np.zeros((3, numbers.size))])
 
     def at(self, t: float) -> None:
-        """Targets, their rates and the rates of these are those of time ``t``, s, from now on."""
+        """Set the targets, their rates and second rates to time ``t``, s."""
         if self.courses and t != self.time:
-            found = np.concatenate([course(t) for course in self.courses], axis=1)
+            targets = np.concatenate([course(t) for course in self.courses], axis=1)
             if np.isnan(self.time):  # angles count their turns from here
-                self.ws.efforts.value_near[self.moved_rows] = found[0]
-            self.targets[:, self.moved] = self.scale[self.first[self.moved]] * found
+                self.ws.efforts.value_near[self.moved_rows] = targets[0]
+            self.targets[:, self.moved] = self.scale[self.first[self.moved]] * targets
             self.time = t
 
     def evaluate(self, position: np.ndarray, rotation: np.ndarray, velocity: np.ndarray) -> ClosureRows:
-        """Rows at poses (nb + 1, 3), (nb + 1, 3, 3), the world last, and velocities (nb, 6)."""
+        """Return the rows at poses (nb + 1, 3), (nb + 1, 3, 3), the world last, and velocities (nb, 6)."""
         plan, ws, rows, scale = self.plan, self.ws, self.rows, self.scale
         for n in self.products:
             follow(plan.products, ws.products, n, position, rotation, True)
@@ -167,6 +167,6 @@ class Closures:
         motion = np.vstack([velocity, np.zeros(6)])[self.side]
         rate = np.einsum("rsk,rsk->r", jacobian, motion)
         self.jacobian = jacobian
-        found = self.summed(np.array([scale * ws.residual_row[rows], rate, scale * self._second]).T).T
-        value, rate, second = found - self.targets
+        sums = self.summed(np.array([scale * ws.residual_row[rows], rate, scale * self._second]).T).T
+        value, rate, second = sums - self.targets
         return ClosureRows(value, rate, second, jacobian)

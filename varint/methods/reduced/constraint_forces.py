@@ -62,7 +62,7 @@ class ConstraintSolver:
         return right[:rank].T @ u
 
     def memory(self) -> np.ndarray:
-        """(2,) what solutions to come depend on."""
+        """Return rank and largest margin (2,), on which later solutions depend."""
         return np.array([self._rank, self._largest_margin])
 
     def recall(self, saved: np.ndarray) -> None:
@@ -72,7 +72,7 @@ class ConstraintSolver:
         self._rank, self._largest_margin = int(saved[0]), float(saved[1])
 
     def reach(self) -> bool:
-        """The state of the last `solve` is reached: its rank counts. Whether it is clear of singular poses."""
+        """Count the rank of the last `solve`, whose state is reached; return whether it is clear of singular poses."""
         rank = int(np.count_nonzero(self.relative_sizes > REDUNDANT))
         if rank > self._rank:
             self._rank, self._largest_margin = rank, 0.0

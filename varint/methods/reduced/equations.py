@@ -74,7 +74,7 @@ class Equations(TreeKinematics):
         by_rows = [(part.elements, part.course) for part in self.moved if not part.drive]
         attached = {k for k, force in enumerate(mechanism.forces) if force.of_points} - self.tree.pinned
         attaching = np.flatnonzero(np.isin(self.compiled.force, [*attached]))
-        acting = np.isin(plan.constraints.element, [*attaching, *(e for own, _ in by_rows for e in own)])
+        acting = np.isin(plan.constraints.element, [*attaching, *(e for elements, _ in by_rows for e in elements)])
         self.ws = workspace(plan, functions=self.compiled.functions, inactive=np.flatnonzero(~acting))
         freed = [number for number, joint in enumerate(mechanism.joints) if joint.compliant]
         self.closures = Closures(self.compiled, self.ws, by_rows, freed, attaching)
@@ -105,7 +105,10 @@ class Equations(TreeKinematics):
     # ------------------------------------------------------------------------------------- forces
 
     def load(self, t: float) -> np.ndarray:
-        """(nb, 6) of all forces but gravity, N, world, and N m, body axes, after `move`."""
+        """Return the loads (nb, 6) of all forces but gravity, N, world, and N m, body axes, after `move`.
+
+        Keeps them as ``loaded``, the power of the laws as ``power``, and their states as ``law_state``.
+        """
         load = self.inputs.load(t).copy() if self.inputs else np.zeros((self.nb, 6))
         if self.ne:
             plan, ws, work = self.compiled.plan, self.ws, self.ws.efforts
@@ -117,7 +120,7 @@ class Equations(TreeKinematics):
         return load
 
     def integrate_from(self, start: np.ndarray, span: float) -> None:
-        """`load` takes the states of laws as ``start`` (ns,) plus ``span``, s, times their flow."""
+        """Let `load` take the states of laws as ``start`` (ns,) plus ``span``, s, times their flow."""
         self.ws.efforts.state[:], self._span = start, span
 
     @property
@@ -126,15 +129,15 @@ class Equations(TreeKinematics):
         return self.ws.efforts.flow
 
     def differentiate_loads(self) -> None:
-        """Derivatives of the loads on single bodies, after `load`."""
+        """Evaluate the derivatives of the loads on single bodies, after `load`."""
         differentiate_loads(self.compiled.plan, self.ws, self.position, self.rotation, self.velocity)
 
     def keep_turns(self) -> None:
-        """Angles of forces count their turns from the values of the last `load` on."""
+        """Let angles of forces count their turns from the values of the last `load`."""
         keep_turns(self.compiled.plan, self.ws.efforts)
 
     def memory(self) -> dict[str, np.ndarray]:
-        """Memory of future evaluations, beside their arguments and the charts: arrays of fixed shapes."""
+        """Return the memory of future evaluations, beside their arguments and the charts: arrays of fixed shapes."""
         memory = {name: array.copy() for name, array in self._remembered()} | {"rank": self._lasting.memory()}
         return memory | ({"held": self.held.copy(), "held rank": self.constraints.memory()} if self.held.size else {})
 
@@ -149,7 +152,7 @@ class Equations(TreeKinematics):
             self.constraints.recall(saved["held rank"])
 
     def hold(self, rows: np.ndarray) -> None:
-        """Keep the one-sided ``rows`` (n,) that are true closed from now on, by rows after those of the closures."""
+        """Keep the one-sided rows closed for which ``rows`` (n,) is true, by rows after the other closures."""
         self.held[:] = rows
         self.closures.hold(np.flatnonzero(rows))
         self.row_count = len(self.closures) + len(self.couplings)
@@ -173,7 +176,7 @@ class Equations(TreeKinematics):
     # ------------------------------------------------------------------------------------- dynamics
 
     def acceleration(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
-        """ddq (nq,) at time ``t``."""
+        """Return ddq (nq,) at time ``t``."""
         q, rates, second = self.imposed(t, q, rates)
         self.place_and_move(q, rates)
         if self.paths:
@@ -187,7 +190,10 @@ class Equations(TreeKinematics):
         return self._outward_pass(self.work.bias, second + self._correction(free, q, rates))
 
     def _dense_acceleration(self, t: float, q: np.ndarray, rates: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """ddq (nq,) with mass along paths, after `move`; ``second`` (nq,): that of prescribed coordinates, else 0."""
+        """Return ddq (nq,) with mass along paths, after `move`.
+
+        ``second`` (nq,): ddq of prescribed coordinates, else 0.
+        """
         M = self.mass_matrix()
         self._dense = DenseMass(M, ~self.driven_columns)
         effort = self._tree_force(t) + self.paths.force - M @ second
@@ -202,7 +208,7 @@ class Equations(TreeKinematics):
         return free
 
     def _accelerate_nodes(self, second: np.ndarray) -> None:
-        """``work.acceleration`` at ddq ``second`` (nq,), after `move`."""
+        """Set ``work.acceleration`` to ddq ``second`` (nq,), after `move`."""
         n, joint = self.nodes, np.zeros_like(self._no_motion)
         for i in range(n.parent.size):
             columns = slice(n.column[i], n.column[i] + n.dof[i])
@@ -220,7 +226,7 @@ class Equations(TreeKinematics):
         return self.mechanism.bodies[self.compiled.order[int(np.argmax(size))]].name
 
     def imposed(self, t: float, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """``q``, ``rates`` with those of prescribed joints at time ``t``, and the rates of their rates, else zero."""
+        """Return ``q``, ``rates`` with prescribed joints as at time ``t``, and ddq of these, else 0; all (nq,)."""
         second = np.zeros(self.nq)
         self.closures.at(t)
         if self.drives:
@@ -237,14 +243,17 @@ class Equations(TreeKinematics):
             work.bias[i] += second[columns] @ work.subspace[columns]
 
     def factor(self) -> None:
-        """Articulated-body inertias and their factors, after `place`: what `solve` uses; dense with mass on paths."""
+        """Factor the articulated-body inertias, or the dense mass matrix with mass along paths, after `place`.
+
+        `solve` uses the factors.
+        """
         if self.paths:
             self._dense = DenseMass(self.mass_matrix(), ~self.driven_columns)
             return
         articulated.factor(self.work)
 
     def solve(self, effort: np.ndarray) -> np.ndarray:
-        """M_r^-1 effort (nq,) in O(n), after `factor`."""
+        """Return M_r^-1 effort (nq,) in O(n), after `factor`."""
         if self.paths:
             return self._dense.solve(np.asarray(effort, dtype=float))
         u = np.array(effort, dtype=float)
@@ -257,12 +266,12 @@ class Equations(TreeKinematics):
         return u
 
     def bias_wrenches(self, load: np.ndarray) -> np.ndarray:
-        """(nl + 1, 6) that the motions of the nodes take at zero acceleration under ``load``, into ``work.wrench``."""
+        """Return ``work.wrench`` (nl + 1, 6): wrenches that nodes need at ddq = 0 under ``load`` (nb, 6)."""
         wrenches.bias_wrenches(self.work, self.gravity, load)
         return self.work.wrench
 
     def mass_matrix(self) -> np.ndarray:
-        """M_r = J^T M J (nq, nq) with mass along paths, after `place`."""
+        """Return M_r = J^T M J (nq, nq) with mass along paths, after `place`."""
         bodies, J = self.compiled.plan.bodies, self.jacobian()
         parts = J.reshape(self.nb, 6, self.nq)
         linear, angular = bodies.mass[:, None, None] * parts[:, :3], bodies.inertia @ parts[:, 3:]
@@ -273,7 +282,7 @@ class Equations(TreeKinematics):
         return M
 
     def reduced_force(self, t: float) -> np.ndarray:
-        """J^T (f - M Jdot dq) (nq,) at time ``t``, after `move`, in O(n): the right side where M_r ddq is the left."""
+        """Return J^T (f - M Jdot dq) (nq,) at time ``t``, after `move`, in O(n): equal to M_r ddq without loops."""
         force = self._tree_force(t)
         if self.paths:
             self.paths.evaluate(self.work, self.gravity)
@@ -281,7 +290,7 @@ class Equations(TreeKinematics):
         return force
 
     def _tree_force(self, t: float) -> np.ndarray:
-        """`reduced_force` without mass along paths."""
+        """Return `reduced_force` without mass along paths."""
         work, out = self.work, np.empty(self.nq)
         wrench = self.bias_wrenches(self.load(t))
         kinematics.accelerations(work, self._no_motion, work.acceleration)
@@ -290,10 +299,10 @@ class Equations(TreeKinematics):
         return -out
 
     def impulse_motions(self, side: np.ndarray, jacobian: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Effects of unit impulses along k rows, with loops and couplings holding, after `place` and `move`.
+        """Return effects of unit impulses along k rows, with loops and couplings closed, after `place` and `move`.
 
         ``side`` (k, 2): bodies of the rows, ``jacobian`` (k, 2, 6). Returns E (k, nq), of which E E^T are the changes
-        of the rates along the rows, see `motion_of`; the squared sizes (k,) of these without loops; and the
+        of the rates along the rows, see `motion_of`; the squared sizes (k,) of its rows without loops; and the
         multipliers (k, row_count).
         """
         self.factor()
@@ -314,7 +323,7 @@ class Equations(TreeKinematics):
     # ------------------------------------------------------------------------------------- loops and couplings
 
     def reach(self, t: float, q: np.ndarray, rates: np.ndarray) -> bool:
-        """Angles of forces count their turns from this state on, and loops have the rank of the states reached.
+        """Count the turns of the angles of forces from this state on, and the rank of the loops as reached here.
 
         Returns whether the loops are clear of singular poses; else they should be closed, see `close`.
         """
@@ -331,7 +340,7 @@ class Equations(TreeKinematics):
         rates += self._least_motion(rows, -self._violations_of(rows, q, rates)[1])
 
     def close_loops(self, q: np.ndarray, rates: np.ndarray, widest: float) -> tuple[np.ndarray, np.ndarray]:
-        """``q`` and ``rates`` as `close` leaves them, in new arrays; as given where loops are closed or stay open.
+        """Return ``q`` and ``rates`` as `close` leaves them, in new arrays; unchanged if loops are closed or stay open.
 
         They stay open where they are by more than ``widest``, m: that is no error of integration. One-sided rows that
         are held keep their values, which a start may have left beyond a limit. The bodies are placed there. Nothing
@@ -369,12 +378,12 @@ class Equations(TreeKinematics):
         return q, rates
 
     def violations(self, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Values and rates (m,) of the rows of closures and couplings, and G (m, nq), after `place` and `move`."""
+        """Return values and rates (m,) of the rows of closures and couplings, and G (m, nq); after `move`."""
         rows = self._rows()
         return *self._violations_of(rows, q, rates), self.reduced_rows(rows)
 
     def _rows(self) -> ClosureRows:
-        """Rows of the closures, after `place` and `move`."""
+        """Return the rows of the closures, after `place` and `move`."""
         return self.closures.evaluate(self.position, self.rotation, self.velocity)
 
     def _rows_at(self, q: np.ndarray, rates: np.ndarray) -> ClosureRows:
@@ -387,7 +396,7 @@ class Equations(TreeKinematics):
         return np.concatenate([rows.value, gaps]), np.concatenate([rows.rate, self.couplings.rows(q) @ rates])
 
     def reduced_rows(self, rows: ClosureRows) -> np.ndarray:
-        """G (m, nq): the rows of the closures times J, and those of the couplings."""
+        """Return G (m, nq): rows of the closures times J, and rows of the couplings."""
         G = self._coupling_rows()
         wrenches.reduced_rows(self.work, self.closures.side, rows.jacobian, G)
         return self.closures.summed(G)
@@ -399,9 +408,9 @@ class Equations(TreeKinematics):
         return self.closures.summed(G)
 
     def _scale_rows(self, side: np.ndarray, jacobian: np.ndarray, G: np.ndarray) -> None:
-        """Make ``G`` (m, nq), its first rows those of ``jacobian`` (n, 2, 6) at the bodies ``side`` (n, 2), `_scaled`.
+        """Write ``G`` (m, nq) scaled as in `_scaled`; its first rows from ``jacobian`` (n, 2, 6) at ``side`` (n, 2).
 
-        The rows after these are of the coordinates.
+        The rows after these are rows of the coordinates, scaled in place.
         """
         if self.paths:
             wrenches.reduced_rows(self.work, side, jacobian, G)
@@ -411,7 +420,10 @@ class Equations(TreeKinematics):
         G[:, self.driven_columns] = 0.0
 
     def _coupling_rows(self) -> np.ndarray:
-        """(p + k, nq) with the k rows of the couplings, after those of the parts of closures, after `place`."""
+        """Return an array (p + k, nq) whose last k rows are the couplings', after `place`.
+
+        The first p, for the parts of closures, are not set.
+        """
         parts = self.closures.rows.size
         G = np.empty((parts + len(self.couplings), self.nq))
         G[parts:] = self.couplings.rows(self.work.q)
@@ -431,9 +443,10 @@ class Equations(TreeKinematics):
     def missing_accelerations(
         self, free: np.ndarray, q: np.ndarray, rates: np.ndarray, motion: np.ndarray
     ) -> tuple[ClosureRows, np.ndarray]:
-        """Rows of the closures, and by how much ``free`` (nq,), ddq, is too small along all rows (m,), after `move`.
+        """Return the rows of the closures, and the accelerations (m,) that ``free`` lacks along all rows; after `move`.
 
-        ``motion`` (nb + 1, 6): the accelerations of the bodies at ``free``, linear, world, and angular, body axes.
+        ``free`` (nq,): ddq; ``motion`` (nb + 1, 6): accelerations of the bodies at ``free``, linear, world, and
+        angular, body axes.
         """
         rows, C, b = self._rows(), self.couplings.rows(q), self.baumgarte
         present = self.closures.summed(np.einsum("rsk,rsk->r", rows.jacobian, motion[self.closures.side]))

@@ -160,7 +160,7 @@ class Reduced(Method):
         if times is not None and kind.fixed:
             free = ", ".join(repr(name) for name, other in INTEGRATORS.items() if not other.fixed)
             raise ArgumentError(f"output_times need an integrator with error control, {free}, got {self.integrator!r}")
-        given = by_name(self.prescribed, mechanism.joint_index, "prescribed", "joint", ArgumentError)
+        user_functions = by_name(self.prescribed, mechanism.joint_index, "prescribed", "joint", ArgumentError)
         span = Span(steps, dt, end)
         motions = prescribed_motions(mechanism, span)
         moved = _moved(problem, span)
@@ -172,7 +172,7 @@ class Reduced(Method):
             mechanism,
             lambda compiled: InputsAtTimes(mechanism, compiled, *acting),
             self.baumgarte,
-            motions | given,
+            motions | user_functions,
             self.chart,
             moved,
         )
@@ -301,7 +301,7 @@ def _check_support(name: str, kind: type[Integrator], supports: Callable[[type[I
 
 
 def _moved(problem: Problem, span: Span) -> dict[str, Course]:
-    """Courses of the rows of prescribed motions, wheels and knife edges, by the names of these forces."""
+    """Return the courses of the rows of prescribed motions, wheels and knife edges, by the names of these forces."""
     mechanism = problem.mechanism
     still = still_rows(mechanism)
     if not moved_by_rows(mechanism):

@@ -106,7 +106,7 @@ class Elimination(NamedTuple):
     right: np.ndarray
 
     def multiplier(self, impulse: np.ndarray) -> np.ndarray:
-        """(k, ...) least impulses along the rows of G that make up ``impulse`` (nq, ...)."""
+        """Return the least impulses (k, ...) along the rows of G that make up ``impulse`` (nq, ...)."""
         return self.left @ ((self.right[: self.sizes.size] @ impulse).T / self.sizes).T
 
 
@@ -129,7 +129,10 @@ def _size(norms: np.ndarray) -> np.ndarray:
 def _project(
     target: np.ndarray, rows: np.ndarray, bounds: np.ndarray, fields: list[tuple], scale: float
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """min 1/2 |y - target|^2 + sum |..|, rows y >= bounds; y, multipliers of the rows and of the cones' own rows."""
+    """Return y, multipliers of the rows and of the cones of min 1/2 |y - target|^2 + sum |..| with rows y >= bounds.
+
+    Raises Infeasible, NotSolved.
+    """
     clarabel = load_solver()
     k, m, count = target.size, len(bounds), len(fields)
     if not m + count:
@@ -147,19 +150,19 @@ def _project(
         right.append(np.append(0.0, offset / (sizes[j] * scale)))
         kinds.append(clarabel.SecondOrderConeT(1 + len(B)))
     P = csc_matrix(np.diag(np.append(np.ones(k), np.zeros(count))))
-    given = P, np.append(-target, weights), csc_matrix(np.vstack(blocks)), np.concatenate(right), kinds
+    program = P, np.append(-target, weights), csc_matrix(np.vstack(blocks)), np.concatenate(right), kinds
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     for tolerance in TOLERANCES:
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
-        found = clarabel.DefaultSolver(*given, settings).solve()
-        if str(found.status) == "Solved":
+        solution = clarabel.DefaultSolver(*program, settings).solve()
+        if str(solution.status) == "Solved":
             break
     else:
-        if "PrimalInfeasible" in str(found.status):
-            raise Infeasible(np.flatnonzero(np.array(found.z)[:m] > 1e-3 * np.max(found.z[:m], initial=0.0)))
+        if "PrimalInfeasible" in str(solution.status):
+            raise Infeasible(np.flatnonzero(np.array(solution.z)[:m] > 1e-3 * np.max(solution.z[:m], initial=0.0)))
         raise NotSolved
-    z = np.array(found.z)
+    z = np.array(solution.z)
     starts = m + np.cumsum([0] + [1 + len(B) for _, B, _ in fields])
     beta = [z[i + 1 : i + 1 + len(B)] / size for i, (_, B, _), size in zip(starts, fields, sizes, strict=False)]
-    return np.array(found.x)[:k], z[:m], beta
+    return np.array(solution.x)[:k], z[:m], beta

@@ -21,10 +21,10 @@ IMPULSES = ("stopping_impulse", "friction_impulse", "driving_impulse")
 
 
 def layout_of(equations: Equations, contacts: Contacts | None) -> dict:
-    """See `Record`; ``contacts``: `Contacts` or None."""
+    """Return the layout of the recorded arrays, see `Record`; ``contacts``: `Contacts` or None."""
     widths = {} if contacts is None else {b.name: b.free.shape[1] for b in contacts.frictions.bearings}
     return {
-        "columns": {name: [own.start, own.stop] for name, own in equations.tree.columns.items()},
+        "columns": {name: [of_name.start, of_name.stop] for name, of_name in equations.tree.columns.items()},
         "charts": list(equations.tree.charts),
         "moved": {part.force.name: part.drive.name for part in equations.moved if part.drive},
         "driving": _ranges({drive.name: drive.columns.stop - drive.columns.start for drive in equations.drives}),
@@ -35,7 +35,7 @@ def layout_of(equations: Equations, contacts: Contacts | None) -> dict:
 
 
 def trajectory(record: Record) -> ReducedTrajectory:
-    """The trajectory of a reduced run; raises ValueError where its nodes and layout do not belong together."""
+    """Return the trajectory of a reduced run; raises ValueError if its nodes and layout do not belong together."""
     _check(record)
     check_vertices(record.mechanism, record.nodes)
     return ReducedTrajectory(record)

@@ -35,7 +35,10 @@ class ReducedState(Shown):
 
 
 def coordinates(mechanism: Mechanism) -> dict[str, slice]:
-    """Columns of q and qdot by the names of the tree joints, in order; "base of BODY" for a floating base."""
+    """Return the columns of q and qdot by the names of the tree joints, in order.
+
+    "base of BODY" for a floating base.
+    """
     return dict(find_tree(of_type(mechanism, Mechanism, "mechanism", ArgumentError)).columns)
 
 
@@ -53,7 +56,7 @@ def maximal_state(mechanism: Mechanism, reduced: ReducedState) -> State:
 
 
 def reduce(tree: Tree, mechanism: Mechanism, state: State) -> ReducedState:
-    """`reduced_state` where the tree is known."""
+    """Return `reduced_state` for a known tree. Raises StateError."""
     position, quat_wxyz, velocity, angular_velocity = checked_state(mechanism, state, "state")
     x, R = with_world(position, quat_wxyz)
     motion = np.vstack([np.hstack([velocity, angular_velocity]), np.zeros(6)])
@@ -66,7 +69,7 @@ def reduce(tree: Tree, mechanism: Mechanism, state: State) -> ReducedState:
 
 
 def checked(kinematics: TreeKinematics, reduced: ReducedState) -> ReducedState:
-    """``reduced`` with its arrays checked."""
+    """Return ``reduced`` with its arrays checked. Raises StateError."""
     of_type(reduced, ReducedState, "the reduced state", StateError)
     arrays = (
         bounded_array(getattr(reduced, name), (kinematics.nq,), f"{name} of the reduced state", StateError)

@@ -87,7 +87,7 @@ def find_tree(
     *,
     as_described: bool = False,
 ) -> Tree:
-    """The tree of ``mechanism``, of the same tree joints as its variational form has, and balls of attachments.
+    """Return the tree of ``mechanism``: tree joints as in its variational form, and balls at attachments.
 
     ``chart``: of all free rotations, but for those in ``charts``, joint name to chart. ``as_described``: attached
     bodies, and joints with compliant rows, keep the coordinates of their own joints, for readings.
@@ -122,7 +122,7 @@ def find_tree(
 
 
 def _pinned(mechanism: Mechanism) -> tuple[dict[int, Pin], list[int]]:
-    """Pins in place of the tree joints of bodies, by their numbers, and all bodies, a parent before its children."""
+    """Return pins in place of the tree joints of bodies, by their numbers, and all bodies, parents first."""
     topology = mechanism.compiled.topology
     if not any(force.of_points for force in mechanism.forces):
         return {}, topology.bodies
@@ -146,14 +146,14 @@ def _pinned(mechanism: Mechanism) -> tuple[dict[int, Pin], list[int]]:
 
 def _motions(joint: Joint, chart: str, column: int) -> list[tuple[Motion, int]]:
     """Return the motions of a joint with their first columns; a free rotation by Euler angles is three rotations."""
-    found: list[tuple[Motion, int]] = []
+    motions: list[tuple[Motion, int]] = []
     for motion in joint.allowed:
         if isinstance(motion, Ball) and chart != EXPONENTIAL:
-            found.extend((Turn(axis), column + n) for n, axis in enumerate(axes_of(chart)))
+            motions.extend((Turn(axis), column + n) for n, axis in enumerate(axes_of(chart)))
         else:
-            found.append((motion, column))
+            motions.append((motion, column))
         column += motion.size
-    return found
+    return motions
 
 
 @dataclass

@@ -22,7 +22,7 @@ REGISTRY: dict[str, type["Rival"]] = {}  # by name
 
 
 def register(cls: type["Rival"]) -> type["Rival"]:
-    """Class decorator: add a contact solver to the registry, under its name."""
+    """Add a contact solver to the registry, under its name, and return it: a class decorator."""
     REGISTRY[cls.name] = cls
     return cls
 
@@ -82,7 +82,7 @@ class Rival(Contacts):
         self.sliding = self.first[len(self.frictions.sizes)] + np.arange(2 * points).reshape(-1, 2)
 
     def impulses(self, problem: VelocityProblem) -> np.ndarray:
-        """(n,) impulses along all rows; raises Infeasible, NotSolved, Blocked."""
+        """Return the impulses (n,) along all rows; raises Infeasible, NotSolved, Blocked."""
         raise NotImplementedError
 
     def _impulses(self, task: GivenStep, rows: ContactRows, bound: np.ndarray) -> np.ndarray:

@@ -73,14 +73,14 @@ class BilateralProjections(Rival):
         )
 
     def _root_masses(self, load: np.ndarray) -> np.ndarray:
-        """X (n, 6 nb) with X X^T = T M^-1 T^T for the loads (n, nb + 1, 6) of unit impulses."""
+        """Return X (n, 6 nb) with X X^T = T M^-1 T^T for the loads T (n, nb + 1, 6) of unit impulses."""
         bodies = self.equations.compiled.plan.bodies
         linear = load[:, :-1, :3] / np.sqrt(bodies.mass)[:, None]
         angular = np.einsum("nbi,bij->nbj", load[:, :-1, 3:], np.linalg.cholesky(np.linalg.inv(bodies.inertia)))
         return np.concatenate([linear, angular], axis=2).reshape(len(load), 6 * bodies.mass.size)
 
     def _root_momenta(self, jacobian: np.ndarray) -> np.ndarray:
-        """(6 nb, nq) the Jacobian of the bodies times M^1/2: X times it is the slip of rows by the rates."""
+        """Return the Jacobian of the bodies times M^1/2 (6 nb, nq): X times it is the slip of rows by the rates."""
         bodies = self.equations.compiled.plan.bodies
         motion = jacobian.reshape(self.equations.nb, 6, -1)
         linear = np.sqrt(bodies.mass)[:, None, None] * motion[:, :3]
@@ -89,7 +89,7 @@ class BilateralProjections(Rival):
 
 
 def _normal_impulses(S: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Least impulses (m,) along the one-sided rows that leave no rate below its bound; raises Ray."""
+    """Return the least impulses (m,) along the one-sided rows that leave no rate below its bound; raises Ray."""
     m = len(free)
     size = np.sqrt(np.diag(S[:, :m]))
     unit = S[:, :m] / np.outer(size, size)
@@ -105,14 +105,15 @@ def _by_program(step: LinearStep, by_rates: np.ndarray, bound: np.ndarray, norma
 
 
 def _friction(weights: np.ndarray, motion: np.ndarray, before: np.ndarray, most: np.ndarray) -> np.ndarray:
-    """(n,) friction within ``most`` that leaves the least kinetic energy of free bodies.
+    """Return the friction (n,) within ``most`` (n,) that leaves the least kinetic energy of free bodies.
 
-    ``motion`` (6 nb,): M^1/2 times their velocities, which include the friction ``before``.
+    ``weights`` (n, 6 nb): X of the rows; ``motion`` (6 nb,): M^1/2 times the velocities, which include the friction
+    ``before`` (n,).
     """
     free = np.flatnonzero(most > 0.0)
     beta = np.zeros(len(most))
     if free.size:
         X, bound = weights[free].T, most[free]
-        found = lsq_linear(X, X @ before[free] - motion, (-bound, bound), method="bvls", tol=1e-14, max_iter=500)
-        beta[free] = found.x
+        solution = lsq_linear(X, X @ before[free] - motion, (-bound, bound), method="bvls", tol=1e-14, max_iter=500)
+        beta[free] = solution.x
     return beta

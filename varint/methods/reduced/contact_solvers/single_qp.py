@@ -50,10 +50,10 @@ class SingleProgram(Rival):
     def impulses(self, problem: VelocityProblem) -> np.ndarray:
         """See `Rival`."""
         try:
-            found = solve_program(problem.step, self._edges @ problem.along, problem.bound[self._owner], [])
+            solution = solve_program(problem.step, self._edges @ problem.along, problem.bound[self._owner], [])
         except Infeasible as contradiction:
             raise Infeasible(np.unique(self._owner[contradiction.rows])) from None
-        return self._edges.T @ found.alpha
+        return self._edges.T @ solution.alpha
 
     def _obeyed(self, rows: ContactRows, rates: np.ndarray) -> bool:
         """See `Contacts`."""

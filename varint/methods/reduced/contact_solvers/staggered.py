@@ -48,10 +48,10 @@ class StaggeredBox(Rival):
             most = np.repeat(self.ground.friction * alpha[self.pressing], 2)
             held = np.flatnonzero(most > 0.0)
             cones = [(most[k], tangents[k : k + 1]) for k in held]
-            given = step._replace(b=step.b + along[:m].T @ alpha)
+            pressed = step._replace(b=step.b + along[:m].T @ alpha)
             along_turned = np.zeros(2 * points)
             if cones:
-                along_turned[held] = np.concatenate(solve_program(given, none, np.zeros(0), cones).beta)
+                along_turned[held] = np.concatenate(solve_program(pressed, none, np.zeros(0), cones).beta)
             z[m:] = turned.T @ along_turned
         names = ", ".join(self.ground.labels)
         raise Blocked(

@@ -14,7 +14,7 @@ KindOfIntegrator = TypeVar("KindOfIntegrator", bound="Integrator")
 
 
 def register(cls: type[KindOfIntegrator]) -> type[KindOfIntegrator]:
-    """Class decorator: add an integrator to the registry, under its name."""
+    """Add an integrator to the registry, under its name, and return it: a class decorator."""
     REGISTRY[cls.name] = cls
     return cls
 
@@ -97,10 +97,10 @@ class Integrator:
 
     @classmethod
     def check(cls, equations: Equations, task: Task) -> None:
-        """Raise ArgumentError where the equations hold what the integrator does not know, or cannot do in its task."""
+        """Raise ArgumentError if the integrator does not support a part of the equations, or cannot do its task."""
 
     def step(self) -> None:
-        """One step, or the reason for none in ``failure``; the charts stay those of its start."""
+        """Make one step, or set ``failure`` to the reason why not; the charts stay as they were at its start."""
         raise NotImplementedError
 
     def march(self, steps: int, stop: float) -> None:
@@ -115,13 +115,13 @@ class Integrator:
         """Make ready for the next step: charts, turns, loops."""
 
     def states(self, times: np.ndarray) -> np.ndarray:
-        """y (T, n) at ``times`` (T,) within the last step, before `settle`."""
+        """Return y (T, n) at ``times`` (T,) within the last step, before `settle`."""
         raise NotImplementedError
 
     def vertices(self) -> dict[str, np.ndarray]:
-        """Places and velocities (n, 3) of all vertices of deformable bodies by the names of their records.
+        """Return places and velocities (n, 3) of all vertices of deformable bodies by the names of their records.
 
-        With the bodies of the equations where they are now; and "lost" (meshes,) J, by damping since the start.
+        The bodies are at their present poses. Also "lost" (meshes,), J: dissipated by damping since the start.
         """
         return {}
 
@@ -130,7 +130,7 @@ class Integrator:
         return False
 
     def memory(self) -> dict[str, np.ndarray]:
-        """Memory of future steps, but for the equations: arrays of fixed shapes."""
+        """Return the memory of future steps, but for the equations: arrays of fixed shapes."""
         raise NotImplementedError
 
     def recall(self, saved: dict[str, np.ndarray]) -> None:

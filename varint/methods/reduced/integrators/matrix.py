@@ -49,7 +49,7 @@ class MatrixRK45(Adaptive):
         return second
 
     def _times_mass(self, motion: np.ndarray) -> np.ndarray:
-        """M times the motions (nb, 6) of the bodies."""
+        """Return M times the motions (nb, 6) of the bodies."""
         bodies = self.equations.compiled.plan.bodies
         angular = np.einsum("nij,nj->ni", bodies.inertia, motion[:, 3:])
         return np.concatenate([bodies.mass[:, None] * motion[:, :3], angular], axis=1)
