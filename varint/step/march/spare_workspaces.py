@@ -26,7 +26,7 @@ class Spare:
         self.contents = [(part, part.copy()) for part in memory] if small else []
 
     def renew(self) -> None:
-        """Give the workspace back what it held when it was made."""
+        """Restore the contents of the workspace as they were when it was made."""
         for part, content in self.contents:
             part[...] = content
 
@@ -70,7 +70,7 @@ def share_keys(plan: Plan, like: Plan) -> None:
 
 
 def _key(plan: Plan, stages: int, functions: tuple, inactive: tuple[int, ...], kept: int, sharpened: bool) -> tuple:
-    """Return the key of a `Spare`; what the functions of the workspace need is compiled."""
+    """Return the key of a `Spare`, and compile the kernels that the functions of the workspace need."""
     prepare_workspace(plan, stages)
     loops = plan.loops
     features = np.diff(plan.contacts.pair_first).max(initial=0)
@@ -81,7 +81,7 @@ def _key(plan: Plan, stages: int, functions: tuple, inactive: tuple[int, ...], k
 
 @contextmanager
 def borrowed_joint_workspace(plan: Plan) -> Iterator[Workspace]:
-    """`joint_workspace` as long as the context is open."""
+    """Yield a `joint_workspace`, which is put back when the context ends."""
     spare = spare_workspace(plan, inactive=range(plan.constraints.row.size))
     yield spare.ws
     spare.put_back()
@@ -89,7 +89,7 @@ def borrowed_joint_workspace(plan: Plan) -> Iterator[Workspace]:
 
 @contextmanager
 def borrowed_coupled_workspace(plan: Plan, functions: tuple) -> Iterator[Workspace]:
-    """`coupled_workspace` as long as the context is open."""
+    """Yield a `coupled_workspace`, which is put back when the context ends."""
     spare = spare_workspace(plan, functions=functions, inactive=np.flatnonzero(plan.constraints.driven).tolist())
     yield spare.ws
     spare.put_back()

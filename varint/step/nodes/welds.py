@@ -44,8 +44,8 @@ def spread_nodes(welds, nodes, R, position, quat, velocity, spin):
                 w, turned = vector(u[t, s, 3:]), multiply(q[t, s], welds.turn[i])
                 far, fast = rotate(R, offset), rotate(R, cross(w, offset))
                 far, fast = add(vector(x[t, s]), far), add(vector(u[t, s]), fast)
-                own = rotate_back(welds.axes[i], w)
+                turning = rotate_back(welds.axes[i], w)
                 for c in range(3):
-                    position[t, i, c], velocity[t, i, c], spin[t, i, c] = far[c], fast[c], own[c]
+                    position[t, i, c], velocity[t, i, c], spin[t, i, c] = far[c], fast[c], turning[c]
                 for c in range(4):
                     quat[t, i, c] = turned[c]
