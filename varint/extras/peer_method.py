@@ -27,8 +27,8 @@ BEYOND = 1e-9  # rad or m past a stop
 class Peer(Marched):
     """Another simulator, such as MuJoCo, with a model that is built from the mechanism.
 
-    It steps in compiled code of its own where it has some; the states of all bodies are read off afterwards. What it
-    has no counterpart of is refused by name before the first step.
+    It steps in compiled code of its own where it has some; the states of all bodies are read off afterwards. Parts
+    without a counterpart are refused by name before the first step.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ class StepperState(Shown):
 
     Attributes
     ----------
-    mechanism, method : those of the Stepper
+    mechanism, method : of the Stepper
     time : float
         Time of the node, s.
     parts : tuple
@@ -70,7 +70,7 @@ class Stepper(Shown):
     """A mechanism stepped from Python: set inputs, call `step`, read the state.
 
     ``Stepper(mechanism, 1e-3, order=4)`` is short for ``Stepper(mechanism, Variational(dt=1e-3, order=4))``. Steps of
-    fixed size are those of `simulate`, to the bit; docs/stepper.md has one exception. Inputs are constant over a step,
+    fixed size agree with `simulate` to the bit; docs/stepper.md has one exception. Inputs are constant over a step,
     which is accurate to first order in dt if they depend on the state, or extrapolated, to second order. Only one
     thread at a time may use a Stepper; Steppers in several threads run in parallel.
 
@@ -351,8 +351,8 @@ class Stepper(Shown):
     def restore(self, saved: StepperState) -> None:
         """Return to a checkpoint of this Stepper, or of another with the same Mechanism object and an equal method.
 
-        Later steps have the same bits as those after `save`. Deletes the nodes recorded since. Raises ArgumentError for
-        a checkpoint of another mechanism or method.
+        Later steps have the same bits as the steps after `save`. Deletes the nodes recorded since. Raises ArgumentError
+        for a checkpoint of another mechanism or method.
         """
         of_type(saved, StepperState, "saved", ArgumentError)
         if differs := self._differs(saved):

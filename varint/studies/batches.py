@@ -1,4 +1,4 @@
-"""Means and slopes of numbers that depend on those before them, with their standard errors: the method of batches.
+"""Means and slopes of correlated numbers, with their standard errors: the method of batches.
 
 Neighbouring values are taken together into batches, until the means of neighbouring batches are independent as far as
 can be judged (Flyvbjerg and Petersen). A standard error from the scatter of these means holds whatever the dependence
@@ -15,7 +15,7 @@ from scipy import stats
 
 MOST = 512  # batches, as LEAST a power of two
 LEAST = 8  # batches
-FEW = 16  # batches; so many of a random walk, or fewer, may look independent
+FEW = 16  # batches; this number or fewer of a random walk may look independent
 INDEPENDENT = 0.5  # means of n batches are independent if neighbours correlate by less than this over the root of n
 CONFIDENCE = 0.95
 
@@ -68,7 +68,7 @@ def cautious_mean(t: np.ndarray, values: np.ndarray) -> Fit:
 
 
 class _Level(NamedTuple):
-    """The fit to batches, what it leaves of their means, and their sizes (B,)."""
+    """The fit to batches, the residuals of their means (B,), and their sizes (B,)."""
 
     fit: Fit
     rest: np.ndarray

@@ -27,7 +27,7 @@ from varint.studies.study import Study
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-INTERVALS = 400  # of a run where none is given
+INTERVALS = 400  # of a run, by default
 FEWEST = 2 * LEAST
 SETTLING = 0.1  # of the run: until the separation lies along the direction that grows fastest
 SEPARATION = 1e-6  # sizes of a part, rad
@@ -112,8 +112,8 @@ def lyapunov_exponent(
     """Return the largest Lyapunov exponent along a motion, by a neighbour that is repeatedly rescaled (Benettin).
 
     A neighbour starts at a small distance, in a random direction, the same in each call. After each interval its
-    separation is scaled back, in positions, rotations and velocities, and projected onto what the joints allow, those
-    of loops as well. The mean rate of growth is the exponent; the first tenth of the run does not count.
+    separation is scaled back, in positions, rotations and velocities, and projected onto the motions that joints and
+    loops allow. The mean rate of growth is the exponent; the first tenth of the run does not count.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def lyapunov_exponent(
         Inputs may be functions of time; laws with an internal variable are refused.
     duration : float, or Method
         s; of the run. The error falls with the root of the duration. Beside a Problem any method with equal steps,
-        whose tolerance is 1e-12 where it gives none.
+        whose tolerance is 1e-12 by default.
     dt : float
         s
     state, order, scheme

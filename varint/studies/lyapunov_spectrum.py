@@ -26,7 +26,7 @@ from varint.studies.study import Study
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-INTERVALS = 400  # of a run where none is given
+INTERVALS = 400  # of a run, by default
 FEWEST = 2 * LEAST
 SETTLING = 0.1  # of the run: until the changes lie along the directions that grow
 SEED = 1
@@ -124,8 +124,8 @@ def lyapunov_spectrum(
     Raises
     ------
     ArgumentError
-        Too few intervals, inputs that are functions of the state, a hard stop that closes, and what has no derivative,
-        see `linearize`.
+        Too few intervals, inputs that are functions of the state, a hard stop that closes, and forces without
+        derivatives, see `linearize`.
     StateError, ConvergenceError
         See `linearize`.
     """
@@ -186,7 +186,7 @@ class _Canonical:
     """Canonical coordinates (q, p) of changes at the present node of a run.
 
     q by ``motions`` (n, nb, 6) that are orthonormal in the mass, p by the momenta along them. The turns of bodies do
-    not commute: half of what the angular momenta make of that goes to p, so that the two-form is that of (q, p).
+    not commute: half of the resulting term of the angular momenta is added to p, so that (q, p) are canonical.
     ``time``, s, brings both to one unit.
     """
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 REDUCED, FINEST = REFERENCES = ("reduced", "finest")
 RTOL = 1e-12  # of the reference in reduced coordinates
-CLEAR = 5.0  # times the error of the reference, which is told too large: below, an error gives no slope
+CLEAR = 5.0  # times the error of the reference, an upper estimate: below, an error gives no slope
 ALIKE = 0.3  # slopes between neighbouring steps that differ by no more belong to one straight line
 
 
@@ -47,16 +47,16 @@ class OrderStudy(Study):
     ----------
     mechanism : str
     reference : str
-        What the errors are differences from.
+        Run from which the errors are differences.
     floor : Quantities of float
         Error of the reference: m, rad, m/s, rad/s.
     series : tuple of Series
         One a scheme: ``values`` (K,), the steps, s; ``error``, Quantities of (K,), the largest over bodies and time;
         ``fitted``, whether a step belongs to the straight line; ``order``, Quantities of float, its slope, NaN where
-        there is none.
+        missing.
 
-    The straight line is the longest row of neighbouring steps between which the slopes differ by less than 0.3, of
-    those whose errors are 5 times that of the reference, and whose motion stays near it. So neither round-off nor
+    The straight line is the longest row of neighbouring steps between which the slopes differ by less than 0.3, with
+    errors at least 5 times the reference's, and a motion that stays near it. So neither round-off nor
     steps that are too coarse have a part in the order.
     """
 

@@ -26,13 +26,13 @@ class PoincareSection(Study):
     Attributes
     ----------
     states : Trajectory
-        Of K nodes, those on the surface: with ``t``, ``position``, ``coordinates``, ``energy`` and all else.
+        K nodes on the surface, with ``t``, ``position``, ``coordinates``, ``energy`` and all else.
     of : str
-        What makes the surface: a coordinate or the name of a function.
+        Coordinate, or name of the function, that defines the surface.
     value : float
         U
     unit : str
-        U: "m", "rad", or empty for that of a function.
+        U: "m", "rad", or empty for a function's.
     direction : {-1, 0, 1}
     shown : PhasePortrait
         A coordinate and its rate at the K states, which the picture shows.

@@ -102,7 +102,7 @@ def time_reversal(
     ----------
     mechanism : Mechanism, or Problem
     duration : float, or Method
-        s; beside a Problem any method with equal steps, whose tolerance is 1e-12 where it gives none.
+        s; beside a Problem any method with equal steps, whose tolerance is 1e-12 by default.
     dt : float
         s
     state, order, scheme, tol

@@ -78,7 +78,7 @@ def controls(
     parameters : dict
         Name to ``(low, high)`` or ``(low, high, step)``, a slider, of whole numbers if all three are whole; or to a
         list of values to choose from. The initial value is the default in ``build`` if the control allows it, else the
-        middle of the range or the first of the list. Names are those of `ensemble`: ``rates.JOINT`` and its like belong
+        middle of the range or the first of the list. Names as in `ensemble`: ``rates.JOINT`` and its like belong
         to the start, ``duration``, ``dt`` and the ``options`` to the run, all others are arguments of ``build``.
     duration : float, optional
         s
@@ -181,7 +181,7 @@ class Controls(Shown):
         self.set({name: self._ranges[name].value_of(change["new"])})
 
     def _update_widget(self) -> None:
-        # each assignment calls `set` again, which returns at once, as the values are those of now
+        # each assignment calls `set` again, which returns at once, as the values are the present ones
         *children, picture = self.widget.children
         for child, (name, range_) in zip(children, self._ranges.items(), strict=True):
             setattr(child, range_.trait, range_.position_of(self._values[name]))

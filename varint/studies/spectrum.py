@@ -1,4 +1,4 @@
-"""Power spectra of what is known of a motion."""
+"""Power spectra of quantities of a motion."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

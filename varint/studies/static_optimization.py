@@ -5,8 +5,8 @@ the coordinates:
 
     least  sum a^2    with  0 <= a <= 1  and  N^T (R^T F + tau) = 0
 
-where tau are the efforts that the motion requires and the columns of N are the motions that loops allow. What the
-muscles cannot give is left as a residual, which is made as small as possible first: it counts WEIGHT times as much.
+where tau are the efforts that the motion requires and the columns of N are the motions that loops allow. The rest
+of the efforts is a residual, which is made as small as possible first: it counts WEIGHT times as much.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class StaticOptimization(Study):
     effort : dict
         Name of a joint to the efforts (T,) or (T, dof), N or N m, that the motion requires without the muscles.
     residual : dict
-        Those of them that the muscles do not give; along the motions that loops allow.
+        Efforts that the muscles do not exert, by joint; along the motions that loops allow.
     """
 
     mechanism: str

@@ -46,7 +46,7 @@ class RolloutStates(_StateArrays):
     angular_velocity : (K, nb, 3) rad/s, body
     """
 
-    # attributes that are no part of the tuple, so that what JAX makes anew has none
+    # attributes that are no part of the tuple, so that tuples made anew by JAX lack them
     mechanism: Mechanism | None = None
     parameters: Collection[str] | None = None  # names of numbers of the mechanism; None where a function made it
 
@@ -129,7 +129,7 @@ class Cotangents:
 
 
 class Rollout:
-    """The run of what ``build`` makes, or of a mechanism with other numbers; ``options`` are some of ``OPTIONS``.
+    """A run of the mechanism of ``build``, or of one with other numbers; ``options`` are some of ``OPTIONS``.
 
     It takes arrays that numpy can read, and gives numpy's.
     """

@@ -53,8 +53,8 @@ def jax_rollout(
     ------
     ArgumentError
         JAX is missing (``varint[jax]``), or a wrong argument. The function raises it where ``jax_enable_x64`` is off or
-        ``bodies`` is needed, for wrong parameters and second derivatives, and what `varint.simulate` raises; its
-        backward pass what `varint.gradient` does.
+        ``bodies`` is needed, for wrong parameters and second derivatives, and the errors of `varint.simulate`; its
+        backward pass those of `varint.gradient`.
     """
     jax = optional("jax", "jax")
     rollout = Rollout(build, duration, dt, times, {"order": order, **options})

@@ -46,8 +46,8 @@ def torch_rollout(
     ------
     ArgumentError
         PyTorch is missing (``varint[torch]``), or a wrong argument. The function raises it for wrong parameters, and
-        what `varint.simulate` does; its backward pass what `varint.gradient` does, and ArgumentError where second
-        derivatives are asked for.
+        the errors of `varint.simulate`; its backward pass the errors of `varint.gradient`, and ArgumentError for second
+        derivatives.
     """
     torch: Any = optional("torch", "torch")
     rollout = Rollout(build, duration, dt, times, {"order": order, **options})

@@ -30,7 +30,7 @@ def coordinate_sliders(stepper: Stepper, span: float) -> list[dict[str, Any]]:
     mechanism = stepper.mechanism
     sliders = []
     for name, columns in stepper.columns.items():
-        if name not in mechanism.joint_index:  # the pose of what floats
+        if name not in mechanism.joint_index:  # the pose of a floating body
             continue
         joint = mechanism.joints[mechanism.joint_index[name]]
         for number, unit in enumerate(coordinate_units(joint)):

@@ -21,7 +21,7 @@ CONTINUOUS = {"rk3": "runge_kutta3", "rk2": "runge_kutta2"}  # names of integrat
 class Drake(Simulator):
     """Drake's simulator in C++ over a MultibodyPlant, discrete by default.
 
-    Closed loops are ball and weld constraints of the discrete plant's SAP solver; continuous plants take none.
+    Closed loops are ball and weld constraints of the discrete plant's SAP solver; continuous plants support no loops.
     """
 
     name = "drake"

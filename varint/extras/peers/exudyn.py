@@ -83,7 +83,7 @@ class Exudyn(Simulator):
                     self.stopped = "was not solved by exudyn"
                     break
                 solver.FinishStep(*of)
-        except Exception as problem:  # its own kinds derive from none but this
+        except Exception as problem:  # its own kinds derive from this only
             self.stopped = f"stopped in exudyn: {str(problem).splitlines()[0]}"
         rows = [[self.system.GetSensorStoredData(sensor)[before:, 1:] for sensor in each] for each in self.sensors]
         return [np.stack(each, axis=1) for each in rows]

@@ -28,7 +28,7 @@ def linear_efforts(
 ) -> Mapping[str, LinearEffort]:
     """Return the sums of the efforts on each part, by its name.
 
-    Other forces are noted among the refused of the ``simulator``, but for those of the classes ``besides``.
+    Other forces, but for the classes ``besides``, are noted among the refused of the ``simulator``.
     """
     sums: dict[str, LinearEffort] = {}
 

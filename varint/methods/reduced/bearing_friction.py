@@ -1,6 +1,6 @@
 """Friction inside joints (DIFF section 2.11, Algorithm 8).
 
-What a joint transmits, the wrench W, follows from the change of the momenta in a step, from the leaves to the root
+The transmitted wrench W of a joint follows from the change of the momenta in a step, from the leaves to the root
 (DIFF eq. 2.124, with the term h Jdot dq that is missing there), and of a cut joint from its multipliers. The pressures
 at its contact points are the least that make it up, N^T alpha = W (eq. 2.125). Each point then resists sliding by up to
 mu |alpha|: a cone. DIFF eq. 2.121 sets the friction by the masses of the bodies as if they were free and iterates. Here
@@ -84,7 +84,7 @@ class JointFrictions:
     def _closing(self, joint: int, a: int, b: int) -> tuple[int, float, tuple]:
         """Return one body of a cut ``joint``, the sign of body b there, and rows and sides of the closures on it."""
         c, nb = self.equations.closures, self.equations.nb
-        # against the world the rows are those of the one body there is
+        # against the world the rows are of one body only
         body, sign = (b, 1.0) if b < nb else (a, -1.0)
         return body, sign, np.nonzero((c.joint == joint)[:, None] & (c.side == body))
 

@@ -1,8 +1,8 @@
-"""The rows that close a mechanism in reduced coordinates, the same as those of the variational form.
+"""The rows that close a mechanism in reduced coordinates, the same as in the variational form.
 
-Of its cut joints, the rigid ones of joints with a compliance, of attachments, of points and bodies whose motion is
-prescribed, which have targets that change with time, and of one-sided rows in contact. Each is a sum of parts, which
-are about two bodies: of an attachment one for each of its bodies, of all others one.
+They belong to cut joints, to the rigid rows of joints with a compliance, to attachments, to points and bodies whose
+motion is prescribed, which have targets that change with time, and to one-sided rows in contact. Each is a sum of
+parts, which are about two bodies: one part for each body of an attachment, one in all other cases.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ NONE = np.zeros(0, dtype=np.int64)
 
 
 class ClosureRows(NamedTuple):
-    """m rows of p parts at a pose and velocity; those of angles times the mechanism's part size.
+    """m rows of p parts at a pose and velocity; rows of angles are multiplied by the mechanism's part size.
 
     value : (m,) m
     rate : (m,) m/s
@@ -94,7 +94,7 @@ class Closures:
         )  # fmt: skip
         self.plan = replace(plan, joints=cut_joints)
         self._cut_products = set(joints.product[nb:].tolist())
-        self._lasting = self.rows.size  # parts before those that are held
+        self._lasting = self.rows.size  # parts before the held ones
         self.targets, self.time = np.zeros((3, len(self))), np.nan
         count = one_sided(plan).measure.size
         self._gap, self._gradient = np.zeros(count), np.zeros((count, 2, 6))
@@ -131,7 +131,7 @@ class Closures:
         held = np.arange(self._lasting, self.rows.size)
         self.first = np.concatenate([self.first[: self.moved.stop], held])
         measured = self._cut_products.union(plan.measures.product[[*self.kept_rows, *self.held_rows]].tolist())
-        self.products = sorted(n for n in measured if n >= 0)  # those to follow
+        self.products = sorted(n for n in measured if n >= 0)  # to be followed
         self.scale, self.side = plan.rows.scale[self.rows], plan.measures.body[self.rows]
         self.with_value = ~np.isin(self.rows[self.first], plan.constraints.rate)
         self.jacobian, self._change = np.zeros((2, self.rows.size, 2, 6))

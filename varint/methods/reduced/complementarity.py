@@ -8,8 +8,8 @@ of M whose z is in the basis, each pivot solves
 
     (M_Ra  1) (z_a, z0) = -q_R
 
-afresh, which is the M_aa of NOTES eq. 0.4, and knows w of the other rows from the same columns: those of M that never
-enter are never asked for. Ties are broken lexicographically, so that no basis comes back. The method finds a solution
+afresh, which is the M_aa of NOTES eq. 0.4, and knows w of the other rows from the same columns: columns of M that never
+enter are never requested. Ties are broken lexicographically, so that no basis comes back. The method finds a solution
 for positive semidefinite M, where there is one, and for the copositive matrices of the friction of Stewart and Trinkle.
 """
 

@@ -8,8 +8,8 @@ squared, as it is where G M^-1 G^T is solved for the multipliers.
 import numpy as np
 
 TINY = 1e-300
-# singular values of the rows, relative to the largest or, where loops repeat the tree and all are round-off, to what a
-# row of the whole mass has
+# singular values of the rows, relative to the largest or, where loops repeat the tree and all are round-off, to a row
+# of the whole mass
 REDUNDANT = 1e-6  # up to here a row is redundant, at a state that a run has reached
 NO_PIVOT = 1e-9  # up to here it is left out, at any state
 # the last singular value of the rank, relative to the largest that it had so far

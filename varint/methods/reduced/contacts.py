@@ -7,14 +7,14 @@ distance g from a plane, asks for
     dg/dt >= -b g               where it is beyond already, b the rate of `Equations.baumgarte`;
     dg/dt >= -e dg0/dt          at an impact: it closes in, and without the stop would be hit within the step.
 
-An approach slower than what one step brings by itself is at rest on its stop: no restitution. Impulses act against
+An approach slower than one step produces by itself is at rest on its stop: no restitution. Impulses act against
 approaching rates only, so that e <= 1 dissipates energy, however many stops are hit at once. With friction a rebound
 can add energy (Kane and Levinson); then it is left out.
 
-All rows together, one-sided ones first and then those of friction, are one problem of a few impulses
+All rows together, one-sided ones first, then friction, are one problem of a few impulses
 (recursions/cones.py). Where that is not solved, convex programs with given bounds of the friction (program.py) find
-other starts, or name the rows that contradict each other. Prescribed joints are rows of G, the last of them: what holds
-them is their effort.
+other starts, or name the rows that contradict each other. Prescribed joints are rows of G, the last of them; their
+multipliers are the efforts that hold them.
 """
 
 import itertools
@@ -33,7 +33,7 @@ from varint.methods.reduced.saddle import REDUNDANT, LinearStep, solve_saddle
 from varint.step.limits.parts import one_sided
 
 MANY_PASSES = 20  # convex programs, where the impulses are not found at once
-TINY = 1e-8  # of what a row has without loops: the least size of S that counts
+TINY = 1e-8  # of the size of a row without loops: the least size of S that counts
 
 
 class Blocked(ArithmeticError):
@@ -62,7 +62,7 @@ class ContactRows(NamedTuple):
     load : (n, nb + 1, 6) of a unit impulse along each
     by_rates : (n, nq) N: rates along them
     bound : (m,) least rates along the one-sided ones, m/s, rad/s
-    rebound : (m,) what these should be at least after an impact
+    rebound : (m,) the same after an impact
     """
 
     jacobian: np.ndarray
@@ -73,7 +73,7 @@ class ContactRows(NamedTuple):
 
 
 class GivenStep(NamedTuple):
-    """A step to be done: its size, s, the rates before, and what they are after without contacts, in two forms."""
+    """A step to be done: its size, s, the rates before it, and its equations without contacts, in two forms."""
 
     h: float
     before: np.ndarray
@@ -262,7 +262,7 @@ class Contacts:
 
     def disc_rows(self, near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers of the discs that count while the one-sided rows ``near`` (m,) do, and of their rows."""
-        discs = np.flatnonzero(np.append(near, True)[self.pressed_by])  # the last: of those pressed by no row
+        discs = np.flatnonzero(np.append(near, True)[self.pressed_by])  # the last: of discs without a pressing row
         first = self.first
         rows = [np.arange(first[k], first[k + 1]) for k in discs]
         return discs, np.concatenate([np.zeros(0, dtype=np.int64), *rows])

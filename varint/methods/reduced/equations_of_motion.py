@@ -66,7 +66,7 @@ class EquationsOfMotion(Shown):
     ----------
     mechanism : Mechanism
     state : State or ReducedState, optional
-        Where motions at a constant rate start and what couplings keep; ``mechanism.state()`` where not given.
+        Start of motions at a constant rate, and values that couplings keep; ``mechanism.state()`` where not given.
     baumgarte : float
         Rate b at which gaps of the loops close, 1/s: g'' + 2 b g' + b^2 g = 0.
 
@@ -230,7 +230,7 @@ class EquationsOfMotion(Shown):
         """Return an approximate inverse (nq, nq) of M + h D + h^2 K in O(n), a `LinearOperator` (DIFF Algorithm 10).
 
         Symmetric and positive definite, for conjugate gradients. Stiffness and damping of laws along the coordinates of
-        single tree joints are in it exactly, those of other forces by the blocks of single bodies. Loops, couplings,
+        single tree joints are in it exactly, other forces by the blocks of single bodies. Loops, couplings,
         the bias and the turning of directions are left out. Prescribed coordinates stay at zero.
 
         ``h``: step, s; zero gives M^-1.
@@ -305,7 +305,7 @@ class EquationsOfMotion(Shown):
         if not e.ne or not np.isfinite(q).all():
             return
         if np.abs(q - begin).max() > PIECE:
-            begin = np.zeros(self.size)  # where there are none
+            begin = np.zeros(self.size)  # without turns
             e.ws.efforts.value_near[:] = 0.0
         pieces = int(np.ceil(np.abs(q - begin).max() / PIECE))
         if pieces > MOST_PIECES:

@@ -1,8 +1,7 @@
 """Contacts of bodies with planes of the world: rows of a reduced step (DIFF eqs. 1.90 and 1.91).
 
-Of a point p of a body, or the centre of a ball of radius r there, the distance is n . (x + R p - g) - r. What touches
-the plane is the point R p - r n from the centre of mass x. The rows of its velocity are those of a force on it, along n
-and along two directions in the plane.
+The distance of a point p of a body, or of a ball of radius r about it, is n . (x + R p - g) - r. The touching point is
+R p - r n from the centre of mass x. The rows of its velocity are along n and along two directions in the plane.
 """
 
 import numpy as np

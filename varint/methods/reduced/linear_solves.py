@@ -3,14 +3,14 @@
     (M - h D - h^2 K) v1 - G^T mu = M v0 + h (J^T (f - M Jdot v0) - D v0),    G v1 = -b g + p',    q1 = q0 + h v1
 
 all at (q0, v0), inputs at the end of the step; p' is the mean rate over the step of the targets of points and bodies
-that are prescribed. D and K are the derivatives of the reduced forces by rates and coordinates: of laws those along
-their measure, of loads those by the velocity; of the directions in which
-forces act those of a length, as its bodies see them, symmetrised. Gravity, constant pushes, gyroscopic terms
-and the change of J give none. Dampers do not enter the explicit force: D v0 is subtracted.
+that are prescribed. D and K are the derivatives of the reduced forces by rates and coordinates: of laws along their
+measure, of loads by the velocity, and of the directions of forces along lengths, as their bodies see them, symmetrised.
+Gravity, constant pushes, gyroscopic terms and the change of J are left out. Dampers do not enter the explicit force:
+D v0 is subtracted.
 
-Of prescribed joints v1 and q1 are those of their motion at the end of the step, by rows v1 = given with multipliers of
-their own; where q1 differs from q0 + h v1, K and the gaps of stops take q1 - q0. Integrals of deviations grow by h
-times the deviation at the end.
+Prescribed joints have v1 and q1 of their motion at the end of the step, by rows v1 = given with multipliers of their
+own; where q1 differs from q0 + h v1, K and the gaps of stops take q1 - q0. Integrals of deviations grow by h times the
+deviation at the end.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Inverse dynamics with deformable bodies (DIFF eq. 2.94 to 2.99): coordinates are those of the joints and vertices.
+"""Inverse dynamics with deformable bodies (DIFF eq. 2.94 to 2.99), by coordinates of joints and vertices.
 
 Attached vertices move with their bodies, x = x_b + R_b r: they load these with the forces of the material and of
 gravity, and take part in their inertia. Free vertices are coordinates of their own (the identity block of DIFF
@@ -23,7 +23,7 @@ from varint.methods.reduced.recursions import kinematic_recursions as kinematics
 class MotionDerivatives(NamedTuple):
     """tau_q, tau_v, tau_a (N, N) and sigma_q, sigma_v (m, N) by the N coordinates of joints and free vertices.
 
-    Those of tau, and of the residual of the free vertices below it, by places, rates and accelerations.
+    Derivatives of tau, and of the residual of the free vertices below it, by places, rates and accelerations.
     """
 
     tau_q: csc_array
@@ -83,7 +83,7 @@ class MeshInverse(InverseDynamics):
         self._force = meshes.forces(x, self._responses) + meshes.forces(x, self._viscosities)
         self._force += meshes.mass[:, None] * meshes.gravity
         kinematics.motion_to_bodies(e.work, self.tangent.acceleration, self._rates)
-        # of what a body holds, in its axes: force m A + al x c + w x (w x c), moment c x A + J al + w x (J w)
+        # of the vertices of a body, in its axes: force m A + al x c + w x (w x c), moment c x A + J al + w x (J w)
         R, c, J = e.rotation[slots], self._first, self._second
         w, rates = e.velocity[slots, 3:], self._rates[slots, 3:]
         A = np.einsum("bji,bj->bi", R, self._rates[slots, :3])

@@ -24,7 +24,7 @@ from varint.methods.reduced.saddle import solve_saddle
 
 
 class MeshStages(Stages):
-    """Solves stages whose coordinates are those of the joints (nq,), then those of the free vertices (3 nf,)."""
+    """Solves stages with the coordinates of the joints (nq,), then of the free vertices (3 nf,)."""
 
     inverse: MeshInverse
 

@@ -1,7 +1,7 @@
 """Mass along the paths of muscles, tendons and ropes, in the mass matrix and the forces of a tree; dense solves.
 
-The articulated-body recursions know bodies alone. Where there are such masses, M = J^T M J + sum of those of the paths
-is assembled and factored by Cholesky, in O(n^3).
+The articulated-body recursions know bodies alone. With such masses, M = J^T M J + sum of the paths' matrices is
+assembled and factored by Cholesky, in O(n^3).
 """
 
 import numpy as np
@@ -97,7 +97,7 @@ def _workspace(table: PathTable, work: ReducedWorkspace) -> PathWorkspace:
 
 
 class DenseMass:
-    """A mass matrix, factored as L L^T on the ``free`` (nq,) coordinates; those that are prescribed do not move.
+    """A mass matrix, factored as L L^T on the ``free`` (nq,) coordinates; prescribed ones do not move.
 
     It stands for the factors of the articulated-body recursions: scaled rates are L^T dq.
     """

@@ -3,8 +3,8 @@
     y = (M_r + J^T blkdiag(P_b) J + P_j)^-1 x
 
 P_j: of laws along the coordinates of one tree node, c g g^T with c = -(h f_rate + h^2 f_value) of their effort f; P_b:
-of all others, the blocks of single bodies; what couples two bodies has no place in the tree. Only parts that are
-positive are taken, so that the matrix is positive definite. The factors are those of recursions/articulated.py.
+of all others, the blocks of single bodies; blocks between two bodies have no place in the tree. Only parts that are
+positive are taken, so that the matrix is positive definite. The factors are as in recursions/articulated.py.
 """
 
 from dataclasses import fields, replace

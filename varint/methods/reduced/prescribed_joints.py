@@ -84,9 +84,9 @@ def _drive(tree: Tree, name: str, label: str, function: Callable) -> Drive:
 
 @dataclass(frozen=True)
 class MovedPart:
-    """Part that a force moves: by the ``drive`` of a base, or where there is none by rows.
+    """Part that a force moves: by the ``drive`` of a base, or without one by rows.
 
-    ``elements`` (n,): those of the force; ``course``: of their targets.
+    ``elements`` (n,): of the force; ``course``: of their targets.
     """
 
     force: Moved | Driven | NoSlip

@@ -4,8 +4,8 @@
 
 Its solution obeys A v = b + G^T lambda + N^T alpha + sum_k B_k^T beta_k with alpha >= 0 only where a row of N v >= n
 is met, and |beta_k| <= c_k, against B_k v and of full size where that is not zero: complementarity, and Coulomb's
-law in its exact cone. The equations are eliminated first, v = p + E y with E^T A E = 1; what is left, the projection
-of a point onto a convex set, is solved by Clarabel's interior-point method.
+law in its exact cone. The equations are eliminated first, v = p + E y with E^T A E = 1; the remaining problem, the
+projection of a point onto a convex set, is solved by Clarabel's interior-point method.
 """
 
 from types import ModuleType
@@ -17,7 +17,7 @@ from scipy.sparse import csc_matrix
 from varint.base.errors import ArgumentError
 from varint.methods.reduced.saddle import REDUNDANT, LinearStep
 
-FAR = 1e3  # sizes of what is at work, below which a bound is left out until it is not met: it would blur the rest
+FAR = 1e3  # sizes of the rates at work, below which a bound is left out until it is not met: it would blur the rest
 MET = 1e-9  # m/s, rad/s: by how much less a row may have that nothing can change
 TOLERANCES = 1e-12, 1e-8  # of the solver, relative: the second where round-off stops it before the first
 
@@ -31,7 +31,7 @@ class Solution(NamedTuple):
 
 
 class Infeasible(ArithmeticError):
-    """No velocity obeys all rows; ``rows``: numbers of those of N that contradict each other."""
+    """No velocity obeys all rows; ``rows``: numbers of rows of N that contradict each other."""
 
     def __init__(self, rows: np.ndarray) -> None:
         super().__init__("no velocity obeys all rows")
@@ -93,7 +93,7 @@ def solve_program(step: LinearStep, N: np.ndarray, n: np.ndarray, cones: list[tu
 
 
 class Elimination(NamedTuple):
-    """The rates v = p + E y that obey G v = g, with E^T A E = 1, and what y is without other rows.
+    """The rates v = p + E y that obey G v = g, with E^T A E = 1, and y without other rows, the ``target``.
 
     p (nq,), E (nq, k), target (k,); left, sizes, right: the singular values of G, see `LinearStep.independent`.
     """

@@ -1,6 +1,6 @@
 """Record of a reduced run, and the trajectory that is made of it.
 
-Beside what both formulations record, nodes hold ``q``, ``qdot`` and ``chart`` (numbers of charts in
+Beside the arrays of both formulations, nodes hold ``q``, ``qdot`` and ``chart`` (numbers of charts in
 `CHARTS`), and the efforts ``driving`` of prescribed joints; with hard stops or joint friction in place of these the
 sums of the impulses, ``stopping_impulse``, ``friction_impulse`` and ``driving_impulse``, and where there are contacts
 with planes ``ground_impulse``. The layout names the columns.
@@ -59,7 +59,7 @@ def _check(record: Record) -> None:
         ranges = layout.get(name, {} if name == "ground" else None)  # older files know no such contacts
         if not isinstance(ranges, dict) or not all(_is_range(ends, columns) for ends in ranges.values()):
             raise ValueError(f"its layout has no '{name}'")
-    moved = layout.get("moved", {})  # names of forces to those of the joints that they move
+    moved = layout.get("moved", {})  # names of forces to names of the joints that they move
     if not isinstance(moved, dict) or not all(name in layout["driving"] for name in moved.values()):
         raise ValueError("its layout has no 'moved'")
 

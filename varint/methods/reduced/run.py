@@ -1,4 +1,4 @@
-"""A run in reduced coordinates: an integrator's steps, the nodes that are recorded, and what it takes to go on."""
+"""A run in reduced coordinates: an integrator's steps, the recorded nodes, and checkpoints."""
 
 import time
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ class ReducedRun(SteeredRun):
     every : int
         Record each ``every``-th node.
     times : (K,), optional
-        s: what is recorded between the start and the end in place of the nodes.
+        s: times recorded between the start and the end in place of the nodes.
     """
 
     node = 0
@@ -67,7 +67,7 @@ class ReducedRun(SteeredRun):
         self.times = None if times is None else times[(times > 0) & (times < self.end)]
         self.contacts = integrator.events.contacts if integrator.events else integrator.touching
         self.layout = layout_of(equations, self.contacts)
-        self.recorded = self.passed = 0  # nodes, and those of the times
+        self.recorded = self.passed = 0  # nodes, and recorded ones of the times
         self.quat: np.ndarray | None = None  # of the last recorded node
         self.inverse = InverseDynamics(equations) if equations.drives and self.contacts is None else None
         self._tree: Tree | None = None
@@ -168,7 +168,7 @@ class ReducedRun(SteeredRun):
         self.end = self.dt * (self.node + 1)
         self.integrator.go_on(self.end)
         block = self.advance(MOST_STEPS)
-        self._kept = None  # what comes after the end is known to be another run
+        self._kept = None  # steps beyond the end belong to another run
         return block
 
     def coordinates(self) -> tuple[np.ndarray, np.ndarray]:

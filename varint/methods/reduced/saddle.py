@@ -10,7 +10,7 @@ REDUNDANT = 1e-8  # singular value, relative to the largest or to one, up to whi
 class LinearStep(NamedTuple):
     """Conditions of a linear scheme on the rates v at the end of a step: A v = b + G^T impulses, G v = g."""
 
-    A: np.ndarray  # (nq, nq) reduced inertia, and what dampers and springs add to it
+    A: np.ndarray  # (nq, nq) reduced inertia, with terms of dampers and springs
     b: np.ndarray  # (nq,) N s, N m s
     G: np.ndarray  # (k, nq) rows of loops, couplings and, last, prescribed columns
     g: np.ndarray  # (k,)

@@ -18,7 +18,7 @@ from varint.results.inputs.courses import Course, Steady, cannot_start, starts_e
 
 LARGEST_GAP = 1e-6  # of a joint in a state to start from, in sizes of a part
 LARGEST_MISS = 1e-8  # of a prescribed motion in a state to start from, in sizes of a part
-LARGEST_PARTING = 1e-3  # of the fastest motion: how far the speed at the start may miss what is prescribed
+LARGEST_PARTING = 1e-3  # of the fastest motion: how far the speed at the start may miss the prescribed one
 
 
 def start_of(

@@ -32,27 +32,23 @@ from varint.runs.trajectory import Trajectory
 class ReducedTrajectory(Trajectory):
     """A `Trajectory` found in reduced coordinates; its poses and velocities follow from them.
 
-    Attributes
-    ----------
-    q : (T, nq) coordinates of the tree joints, m, rad; those of free rotations jump where their chart is left
-    qdot : (T, nq) their rates, m/s, rad/s
-    columns : dict of joint name to slice: the columns of a joint; a cut joint has none, a floating base "base of BODY"
-    evaluations : int
+    Attributes ---------- q : (T, nq) coordinates of the tree joints, m, rad; free rotations jump where their chart is
+    left qdot : (T, nq) their rates, m/s, rad/s columns : dict of joint name to slice: the columns of a joint; without
+    cut joints; "base of BODY" for a floating base evaluations : int
         How often the accelerations, or the residual of a step, were evaluated.
     charts : dict of joint name to (T,) names: the chart of its free rotation, its last three columns
     driving : dict of joint name to efforts (T, dof), N, N m, that the motion of prescribed joints takes; of floating
         bases that forces move by "base of BODY"
     stopping : (T, forces) efforts of hard stops, N, N m
-    friction : dict of the name of a `JointCoulombFriction` to its efforts (T, d), N m, N, on body b along what its
-        joint allows, turns first
+    friction : dict of the name of a `JointCoulombFriction` to its efforts (T, d), N m, N, on body b along the
+        free motions of its joint, turns first
     contact_force : dict of the name of a hard contact to the force (T, 3), N, world, on its body, of a `Contact` on
         ``body_a``
     penetration : dict of the name of a hard contact to its depth (T,), m
 
     With hard stops, joint friction or hard contacts, efforts of these, but for contacts between shapes, and of
-    prescribed joints are the impulses since the last recorded node over the time: at rest what holds it, at an
-    impact a peak. At the first node they are those of the second. Accelerations and reactions are with these
-    efforts.
+    prescribed joints are the impulses since the last recorded node over the time: the holding effort at rest, a peak at
+    an impact. The first node repeats the second. Accelerations and reactions are with these efforts.
     """
 
     def _between(self, record: Record, counted: Mapping[str, np.ndarray]) -> Trajectory:
@@ -218,7 +214,7 @@ class ReducedTrajectory(Trajectory):
         forces, of_element = self.mechanism.forces, self.mechanism.compiled.force
         by_rows = {k for k, _ in moved_by_rows(self.mechanism)}
         with_rows = {k for k, f in enumerate(forces) if f.constraint and not isinstance(f, Driven)}
-        soft = {k for k, f in enumerate(forces) if isinstance(f, JointCompliance)}  # those of the joints, in any copy
+        soft = {k for k, f in enumerate(forces) if isinstance(f, JointCompliance)}  # of the joints, in any copy
         shapes = {k for k, f in enumerate(forces) if is_body_contact(self.mechanism, f)}
         held = sorted(by_rows | with_rows | soft | shapes)
         mechanism = replace(self.mechanism, forces=[forces[k] for k in held])

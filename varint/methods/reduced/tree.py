@@ -1,4 +1,4 @@
-"""The spanning tree of a mechanism as a chain of elementary motions: what the recursions of redmax work on.
+"""The spanning tree of a mechanism as a chain of elementary motions, for the recursions of redmax.
 
 Each tree joint is taken apart into its motions (`Joint.allowed`), seen from the parent: one node a motion, the last
 of them carrying the body, the others massless. In axes of its node S is then constant but for a ball and products of
@@ -66,7 +66,7 @@ class Tree:
     balls : (n,) int
         First columns of rotation vectors.
     charts : dict
-        Chart of each joint with a free rotation, by its name; its three columns end those of the joint.
+        Chart of each joint with a free rotation, by its name; its three columns are the last of the joint.
     pinned : frozenset of int
         Numbers of the attachments that are ball joints.
     """
@@ -89,7 +89,7 @@ def find_tree(
 ) -> Tree:
     """Return the tree of ``mechanism``: tree joints as in its variational form, and balls at attachments.
 
-    ``chart``: of all free rotations, but for those in ``charts``, joint name to chart. ``as_described``: attached
+    ``chart``: of all free rotations not in ``charts``, joint name to chart. ``as_described``: attached
     bodies, and joints with compliant rows, keep the coordinates of their own joints, for readings.
     """
     topology, builder = mechanism.compiled.topology, _Builder()

@@ -1,8 +1,8 @@
 """Derivatives of accelerations along changes of the state.
 
 A change of the state is (dx, dtheta, dv, dw) of each body: position (world), rotation vector (body axes), velocity
-(world) and angular velocity (body axes). With M the mass, G the rows, lambda the multipliers and c = (dG/dt) V what the
-rows' second derivatives have of the velocities V,
+(world) and angular velocity (body axes). With M the mass, G the rows, lambda the multipliers and c = (dG/dt) V the
+share of the velocities V in the rows' second derivatives,
 
     M a - G^T lambda = f - (0, w x J w),        G a = - c + second derivatives of targets
 

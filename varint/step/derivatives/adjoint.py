@@ -207,7 +207,7 @@ def _to_start(plan, ws, work, step, body, row, state):
             if i < plan.bodies.mass.size:
                 add_scaled6(curved[i], ws.multiplier[r], efforts.change[s])
                 add_scaled6(work.end[i], -share, ws.jacobian[end, r, s])
-    if has_efforts(plan):  # those by velocities and T are of no use here: the start moves neither
+    if has_efforts(plan):  # gradients by velocities and T are not needed here: the start moves neither
         _efforts_back(plan, ws, work, 0.5 * h, 1.0, work.state, body)
     if plan.compliant.joint_row.size:
         rows_from_start_back(plan, ws, 0.5 * h, body, row, work.start, work.end)

@@ -1,9 +1,9 @@
-"""The gradient of a run by the numbers of its plan and by what acted: what its stages add (adjoint.py).
+"""The gradient of a run by the numbers of its plan and by loads and inputs: shares of its stages (adjoint.py).
 
 A stage with residuals F, momenta E and pose Q at its end, duals z of F and gradients e by the momenta and d by the pose
 adds - z . dF + e . dE + d . dQ. Its changes by the numbers of bodies and rows, by loads, inputs, targets and by its
-size are written out here. What laws and loads give is a sum of their efforts, each with the gradient by it: `acting`
-evaluates that for other numbers of theirs, `pushing` for other measures too.
+size are written out here. The share of laws and loads is a sum of their efforts, each times the gradient by it:
+`acting` evaluates that for other numbers of theirs, `pushing` for other measures too.
 """
 
 from varint.base.numba import njit
@@ -245,7 +245,7 @@ def pushing(plan, ws, tape, stages, by, total):
     work, laws = ws.efforts, plan.laws
     for k in range(stages - 1, -1, -1):
         play_stage(plan, ws, tape, k)
-        for n in range(plan.compliant.row.size):  # efforts that are unknowns were those of the tape's own measures
+        for n in range(plan.compliant.row.size):  # efforts that are unknowns were of the tape's own measures
             r = plan.compliant.row[n]
             work.sum_effort[plan.compliant.sum[n]] = (ws.multiplier[r] - ws.residual_row[r]) / (0.5 * tape.h[k])
         for a in range(work.state.size):

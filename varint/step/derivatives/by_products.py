@@ -1,7 +1,7 @@
 """The gradient of a run by the motions that joints allow which are products of exponentials.
 
-What these joints add to a gradient is a sum over poses: of the values of their rows and of their gradients, each with
-its dual (by_numbers.py). The poses and duals are kept, so that `holding` gives the sum for other motions too.
+The share of these joints in a gradient is a sum over poses: of the values of their rows and of their gradients, each
+with its dual (by_numbers.py). The poses and duals are kept, so that `holding` gives the sum for other motions too.
 """
 
 from varint.base.numba import njit

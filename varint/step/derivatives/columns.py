@@ -1,6 +1,6 @@
 """Motions that rows allow, and derivatives of steps and of velocities (tangent.py), along many changes of the state.
 
-Changes are taken eight at a time (wide.py). What they have in common is made once: the factors, the rotations of the
+Changes are taken eight at a time (wide.py). Their common parts are made once: the factors, the rotations of the
 step, and the curvature of the rows between two bodies, which is one matrix (12, 12) for all of them together.
 """
 
@@ -76,7 +76,7 @@ def allowed_motions(plan, ws, work, bodies, pushes, out):
                     for k in range(6):
                         body[i, k, c] += pushes[first + c, s, k]
         solve_wide(plan, ws, work, StepSpan(0, 0, 1.0), body, row)
-        for r in range(row.shape[0]):  # once more for what round-off leaves across the rows
+        for r in range(row.shape[0]):  # once more for the round-off across the rows
             put(row[r], _along_row(plan, ws, r, 0, NOTHING, -1.0, body))
         again[:] = 0.0
         solve_wide(plan, ws, work, StepSpan(0, 0, 1.0), again, row)
@@ -122,8 +122,8 @@ def changes_of_velocities(plan, ws, work, changes):
 def carry_forward(plan, ws, tape, work, stages, inputs, changes, states):
     """Take ``changes`` (n, nb, 12) of the state at the start of the stages to their end.
 
-    ``inputs``: elements (m,) and the spans (m,) of differences; the last m changes are those by the inputs of these
-    elements, which are one more for all stages. ``states`` (n, those of laws): the changes of these, likewise.
+    ``inputs``: elements (m,) and the spans (m,) of differences; the last m changes are by the inputs of these elements,
+    which are one more for all stages. ``states`` (n, ns): changes of states of laws, likewise.
     ``stages``: (first, last + 1). ``tape``: of the run. ``ws``: another workspace, or the same; its state is lost.
     ``work``: a `Tangent`.
     """
@@ -374,8 +374,8 @@ def apply_wide(plan, ws, work, step, count, body, row, out_body, out_row):
 def refine_wide(plan, ws, work, step, count, body, row):
     """Solve the exact system of a step for eight columns in place, ``body`` (nb, 6, 8), ``row`` (nr, 8).
 
-    After `factor_stage` and what `apply_wide` needs. ``work.left``: filled with the largest residual left after each
-    pass, relative to the right-hand side of its column; it ends where they are all round-off, or were not halved.
+    After `factor_stage` and all that `apply_wide` needs. ``work.left``: filled with the largest residual left after
+    each pass, relative to the right-hand side of its column; it ends where they are all round-off, or were not halved.
     """
     work.left[:] = 0.0
     (b_body, r_body, x_body), (b_row, r_row, x_row) = (
@@ -386,7 +386,7 @@ def refine_wide(plan, ws, work, step, count, body, row):
     size = _sizes(plan, b_body, b_row)
     solve_wide(plan, ws, work, step, body, row)
     if step.upper != step.end and not has_efforts(plan) and plan.loops.node_row.size == 1:
-        return  # of a tree without forces: the factors are those of the operator
+        return  # a tree without forces: the factors are of the operator itself
     before = (math.inf, math.inf, math.inf, math.inf, math.inf, math.inf, math.inf, math.inf)
     for n in range(PASSES):
         apply_wide(plan, ws, work, step, count, body, row, r_body, r_row)

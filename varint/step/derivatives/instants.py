@@ -24,7 +24,7 @@ def carry_instants(plan, ws, tape, work, k, inputs, drift, changes, states):
     """Write the rates of the end of stage k by its start time and by its end time to ``changes`` (2, nb, 12), 1/s.
 
     The state that it starts from stays. ``drift``: rates of the load (nb, 6) and of the targets at the end (nr,).
-    ``states`` (2, ns): rates of the states of laws, written. ``work``: a `Tangent`; ``inputs``: none, as in
+    ``states`` (2, ns): rates of the states of laws, written. ``work``: a `Tangent`; ``inputs``: empty, as in
     `carry_forward`. Uses ``work.body``, ``work.row``, ``work.wide`` and ``work.wide_row``.
     """
     body, row, (load, target) = work.body[2], work.row[0], drift

@@ -1,7 +1,7 @@
 """Solutions of a step's exact system: by the factors of the LDU at hand, refined with the exact operator.
 
 The factors leave out a part of the order of h^2 times the efforts (operator.py), so each pass leaves that share
-of the error before it. Those of the system itself are taken eight at a time (columns.py).
+of the error before it. Right-hand sides of the system itself are taken eight at a time (columns.py).
 """
 
 from varint.base.numba import njit
@@ -11,7 +11,7 @@ from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_again
 
 PASSES = 12  # of a solution, at most
-EXACT = 1e-13  # of the right-hand side: what is left of it is round-off, but for a few digits
+EXACT = 1e-13  # of the right-hand side: the rest is round-off, but for a few digits
 
 
 @njit

@@ -6,8 +6,8 @@ of it, a change of the start alone moves
 
     the end of the step by (dx, S^T dtheta)          its middle by (dx, (S/2)^T dtheta)
 
-and the residuals of the step (newton.py) by what `_by_start` (columns.py) writes. The exact operator (operator.py) then
-gives the changes (dv, dphi) of the velocities, and with them those of the end:
+and the residuals of the step (newton.py) by the result of `_by_start` (columns.py). The exact operator (operator.py)
+then gives the changes (dv, dphi) of the velocities, and with them the changes of the end:
 
     dx + h dv      S^T dtheta + h dphi      m dv + h/2 ...      S^T dL - h dphi x (S^T L) + h/2 ...
 
@@ -86,8 +86,9 @@ def is_still(motion):
 def add_effort_changes(plan, ws, tangent, half_step, side, states, out):
     """Add to ``out`` (nb, 6) the change of half an effort's impulse, h/2 f (g_x, (I + [T]) g_theta).
 
-    By the motions of the middle, and the changes of velocities and of T, in ``tangent``, and those of the ``states`` of
-    laws. ``side``: 1 at the start of the step, -1 at its end, where T has the other sign and the states are brought to.
+    By the motions of the middle, and the changes of velocities and of T, in ``tangent``, and changes ``states`` (ns,)
+    of states of laws. ``side``: 1 at the start of the step, -1 at its end, where T has the other sign; ``states`` are
+    then brought to the end.
     """
     add_changes_from(plan, ws, tangent, plan.compliant.joint_sum.size, half_step, side, states, out)
 

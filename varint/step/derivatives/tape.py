@@ -13,7 +13,7 @@ from varint.step.plan import Plan, Workspace
 def keep_stage(plan: Plan, ws: Workspace, start: int, upper: int, h: float, node: int, share: float) -> None:
     """Keep the solved stage of ``h`` s from the pose ``start``, with impulses along rows ``upper``, on ``ws.tape``.
 
-    Before its momenta are finished. Its inputs are those ``share`` of a step after the node ``node``. A tape that is
+    Before its momenta are finished. Its inputs are taken ``share`` of a step after the node ``node``. A tape that is
     full counts on: its run has to be done again with a longer one.
     """
     tape, k = ws.tape, ws.tape.count[0]

@@ -88,7 +88,7 @@ def weigh_node(plan, ws, start, h):
     share = before / (h + before)  # part of the impulses of the rows at the node that belongs to the piece before it
     _add_impulses(plan, ws, start, h, share)
     _drive(plan, ws, share)
-    if has_massive_paths(plan):  # whose momenta are not those of the masses of the bodies
+    if has_massive_paths(plan):  # whose momenta are not of the masses of the bodies alone
         project(plan, ws, start)
         projected = True
         for c in range(balance.error.size):
@@ -112,7 +112,7 @@ def weigh_node(plan, ws, start, h):
                 balance.landed[c] += kinetic - expected
                 ws.efforts.work[balance.lander[c]] += kinetic - expected
                 expected = kinetic
-                if balance.landing[c] == 0:  # what comes in by all of them is an error
+                if balance.landing[c] == 0:  # energy gained by all of them is an error
                     gained, balance.landed[c] = max(0.0, balance.landed[c]), 0.0
                     ws.efforts.work[balance.lander[c]] -= gained
                     expected -= gained
@@ -315,7 +315,7 @@ def _add_impulses(plan, ws, start, h, share):
         if has_contacts(plan):
             add_pushes(plan, ws, share, momentum)
         return
-    for i in range(nb):  # nothing but the rows acts on what the piece starts from
+    for i in range(nb):  # nothing but the rows acts on the momenta at the start of the piece
         v, p, goal = ws.velocity[i], ws.momentum[i], ws.goal[i]
         line = sub(scale(plan.bodies.mass[i], vector(v)), vector(goal))
         turn = sub(angular_momentum(plan.bodies.inertia[i], turn_of(v), 0.5 * h), turn_of(goal))

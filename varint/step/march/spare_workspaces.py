@@ -13,7 +13,7 @@ from varint.step.workspace import prepare_workspace, workspace, workspace_sizes
 LARGEST_SPARE = 1 << 18  # bytes of a workspace
 MOST_SPARES = 8
 SPARES: list["Spare"] = []
-KEYS: WeakKeyDictionary[Plan, dict[tuple, tuple]] = WeakKeyDictionary()  # by what `spare_workspace` was asked for
+KEYS: WeakKeyDictionary[Plan, dict[tuple, tuple]] = WeakKeyDictionary()  # by the arguments of `spare_workspace`
 
 
 class Spare:

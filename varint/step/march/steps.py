@@ -29,7 +29,7 @@ def take_steps(word: int, steps: int) -> int:
     if place[KEEPS] != 0:
         _copy_march(march, False)
     place[STEPPED] = 0
-    part = steps if march.table.shape[0] == 1 else 1  # rows are those of two nodes
+    part = steps if march.table.shape[0] == 1 else 1  # rows are of two nodes
     while place[STEPPED] < steps:
         _set_inputs(march)
         status, done = _run(march, part)

@@ -16,7 +16,7 @@ ALONG_A, ALONG_B, ABOUT_AXIS, FREELY = range(4)  # kinds of readings: along an a
 class JointReadings(CompiledRecord):
     """Readings of n motions of joints, in axes of their bodies a and b, whose rows are the frames of the joint.
 
-    Along and about the first of the axes; of a ball they are those of the frame.
+    Along and about the first of the axes; a ball has the axes of the frame.
     """
 
     kind: Int1  # (n,)

@@ -4,7 +4,7 @@
     [ G   0   ] [ lambda ] = [ -c                   ]      quadratic in the velocities
 
 Where rows are redundant, only their sum of forces is known: of all multipliers with the same
-effect those of the smallest sum of (lambda / row_scale)^2 are taken.
+effect the ones with the smallest sum of (lambda / row_scale)^2 are taken.
 """
 
 from varint.base.numba import njit
@@ -98,7 +98,7 @@ def _null_vector(plan, ws, k, row):
 def take_smallest(plan, ws, row_cluster, basis, sums, row):
     """Take the part in the null space of G^T off the multipliers ``row`` (nr,), after `solve_newton` with H = G.
 
-    ``row_cluster`` (nr,): cluster of each row, -1 for none. Scratch: ``basis`` (largest cluster, nr), ``sums`` (nc,).
+    ``row_cluster`` (nr,): cluster of each row, or -1. Scratch: ``basis`` (largest cluster, nr), ``sums`` (nc,).
     """
     count = 0
     for c in range(sums.size):
@@ -115,7 +115,7 @@ def take_smallest(plan, ws, row_cluster, basis, sums, row):
         _null_vector(plan, ws, k, null)
         for r in range(row.size):
             null[r] /= plan.rows.scale[r]
-        for _ in range(2):  # once leaves round-off of what was taken off
+        for _ in range(2):  # once leaves round-off of the subtracted part
             for earlier in range(k):
                 _sums(row_cluster, basis[earlier], null, sums)
                 for c in range(sums.size):

@@ -29,7 +29,7 @@ EQUAL = 1e-14  # of the size of a mechanism, or rad: no difference, whose order 
 class Line(NamedTuple):
     """Result of `compare` for one mechanism, at the smallest step ``dt``, s, over ``duration``, s.
 
-    NaN where it was not compared; ``note`` says why, or what is to be known of it.
+    NaN where it was not compared; ``note`` says why, or has remarks.
 
     bodies, loops : int
     position, rotation : float

@@ -1,4 +1,4 @@
-"""The page that a comparison prints: what was run, tables, and what is to be said about them."""
+"""The page that a comparison prints: settings, tables and remarks."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple

@@ -18,12 +18,12 @@ class Series(Shown):
     ----------
     name : str
     parameter : {"dt", "rtol"}
-        What gets smaller from run to run.
+        Name of ``values``, which fall from run to run.
     values : (K,) steps, s, or relative tolerances
     runs : K trajectories
     wall_time : (K,) s of stepping, without compilation; the least of some repetitions of short runs
     difference : Quantities of (K, T), the largest over the bodies
-    energy : (K, T) error of the energy, J: what is left of `Trajectory.energy_balance`
+    energy : (K, T) error of the energy, J: `Trajectory.energy_balance`
     drift : (K, T) largest violation of a joint, m
     apart : (K,) s, when a run leaves the reference, see `time_apart`; NaN if it does not
     fitted : Quantities of (K,) bool: the run stayed with the reference, and the error is larger than the reference's

@@ -67,8 +67,8 @@ def ensemble(
         a mechanism of the catalogue; or a file of a mechanism, a script with such a function ``build``.
     parameters : dict, or list of dicts
         Names to lists of values: a member for each combination, the last name fastest. Or a list with the parameters
-        of each member, as `random_draws` gives. Values are numbers, texts, and lists or mappings of these. Those
-        called ``coordinates.JOINT``, ``rates.JOINT``, ``position.BODY``, ... are of the start, see `Mechanism.state`;
+        of each member, as `random_draws` gives. Values are numbers, texts, and lists or mappings of these. Names
+        ``coordinates.JOINT``, ``rates.JOINT``, ``position.BODY``, ... are of the start, see `Mechanism.state`;
         ``duration``, ``dt`` and the ``options`` are of the run; all others are arguments of ``build``.
     duration : float, optional
         s, of all members.
@@ -80,10 +80,10 @@ def ensemble(
     output : path, optional
         Folder for the table, results.csv, and the run of each member. Without one only the table is kept, in memory.
     resume : bool or "any"
-        Go on with the ensemble in ``output``: members that ended are not run again, those in progress continue,
-        those that ended in an error are tried again. Members may be added at the end. Members whose run or row is
-        not theirs, as build, ``measure``, the file or the version of varint is another, are done anew, and stand in
-        `Ensemble.remarks`. "any" keeps runs of other versions, and those that do not record what made them.
+        Go on with the ensemble in ``output``: members that ended are not run again, others in progress continue, and
+        members that ended in an error are tried again. Members may be added at the end. Members whose run or row is not
+        theirs, as build, ``measure``, the file or the version of varint is another, are done anew, and stand in
+        `Ensemble.remarks`. "any" keeps runs of other versions, and runs without a record of their origin.
     overwrite : bool
         Replace the ensemble in ``output``; other files in the folder stay.
     measure : function, optional
@@ -97,7 +97,7 @@ def ensemble(
     progress : callable, optional
         Called as ``progress(members that ended, all members, failures)``.
     on_unresolved : {"warn", "raise", "ignore"}
-        One UnresolvedWarning for all members, none, or "raise": such members count as stopped.
+        One UnresolvedWarning for all members, no warning, or "raise": such members count as stopped.
     options
         Arguments of the run, of all members: every, diagnostics_every, force, torque; in maximal coordinates order,
         scheme, tol, adaptive, closures; in reduced ones integrator, rtol, atol, baumgarte, chart,

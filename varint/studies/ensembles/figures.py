@@ -14,7 +14,7 @@ from varint.runs.trajectory import Trajectory
 from varint.studies.ensembles.short_members import ShortFigures
 
 DONE, STOPPED, ERROR = "done", "stopped", "error"
-FIGURES = {  # column to its unit and what it is
+FIGURES = {  # column to its unit and meaning
     "t_end": ("s", "time of the last node"),
     "energy_error": ("J", "largest energy that came or went without work"),
     "largest_kinetic": ("J", "largest kinetic energy"),

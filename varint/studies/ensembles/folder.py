@@ -1,6 +1,6 @@
-"""The folder of an ensemble: what it is, its table, the runs of its members.
+"""The folder of an ensemble: its description, its table, the runs of its members.
 
-ensemble.json   what builds its mechanisms, the arguments of all runs, the parameters of each member
+ensemble.json   source of its mechanisms, the arguments of all runs, the parameters of each member
 results.csv     the table
 runs/NNN/NNNNNN.h5
 """
@@ -19,7 +19,7 @@ from varint.files.runs.lock import SUFFIX as LOCK
 
 FORMAT = "varint ensemble 2"
 FORMATS = ("varint ensemble 1", FORMAT)  # that are read; runs and rows of the first have no fingerprints
-OF_RUNS = re.compile(r"runs/\d{3,}/\d{6,}\.h5(\.[0-9a-f]{8}\.new|\.lock)?")  # with what a kill leaves of them
+OF_RUNS = re.compile(r"runs/\d{3,}/\d{6,}\.h5(\.[0-9a-f]{8}\.new|\.lock)?")  # also unfinished ones of a killed process
 DESCRIPTION, TABLE, RUNS = "ensemble.json", "results.csv", "runs"
 
 

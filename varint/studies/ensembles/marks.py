@@ -1,4 +1,4 @@
-"""Which run and which row of a folder are a member's: by digests of what builds and runs it, and by the versions."""
+"""Which run and which row of a folder are a member's: by digests of its source and arguments, and by the versions."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -101,7 +101,7 @@ def _settings_misfit(task: "MemberTask", parameters: Mapping[str, Any], settings
 def take_out_misfits(task: "MemberTask", members: Sequence[Mapping[str, Any]], table: MemberTable) -> dict[int, str]:
     """Take the rows out of ``table`` whose members are done anew; return the reasons by number, where there was a run.
 
-    Raises FileError where runs are from before files recorded what made them, unless these are to be taken.
+    Raises FileError if runs have no record of their origin, unless such runs are accepted.
     """
     assert task.folder is not None
     misfits: dict[int, str] = {}

@@ -1,4 +1,4 @@
-"""Parameters of members: grids and lists of them, and to what each parameter belongs by its name."""
+"""Parameters of members: grids and lists of them, and the owner of each parameter by its name."""
 
 import itertools
 import math

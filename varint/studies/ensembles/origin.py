@@ -1,4 +1,4 @@
-"""A digest of what builds the mechanisms of an ensemble, and of functions: it changes where these are edited."""
+"""A digest of the source of the mechanisms of an ensemble, and of functions: it changes when these are edited."""
 
 import ast
 import dataclasses
@@ -32,7 +32,7 @@ def origin_of(source: Source) -> str:
     """Return the digest of the source of the mechanisms. Of functions the version of Python comes first, and a space.
 
     A mechanism of the catalogue is known by its name, as it changes with the version of varint alone; a script by its
-    text, with those that it imports of its folder; another file by its text and the mechanism that it holds.
+    text, with scripts that it imports of its folder; another file by its text and the mechanism that it holds.
     """
     if isinstance(source.build, str):
         return digest_of(source.build)

@@ -11,7 +11,7 @@ from varint.model.joints.base import Joint
 from varint.plan import recompile
 from varint.step.march.spare_workspaces import share_keys
 
-OF_A_PLAN = "compiled", "merged"  # what is made of a description but for its start
+OF_A_PLAN = "compiled", "merged"  # derived from a description without its start
 NOT_IN_A_PLAN = "start"
 NAMES: dict[Any, list[str]] = {}  # of the fields of a class, which are slow to find
 
@@ -19,7 +19,7 @@ NAMES: dict[Any, list[str]] = {}  # of the fields of a class, which are slow to 
 def share_plan(mechanism: Mechanism, earlier: Mechanism | None) -> None:
     """Give ``mechanism`` the plan of an ``earlier`` one, if that has been compiled and fits, with other numbers or not.
 
-    What does not fit is compiled when it is needed, as ever.
+    Other parts are compiled when needed.
     """
     if earlier is None or mechanism is earlier or "compiled" not in vars(earlier):
         return
@@ -80,7 +80,7 @@ def agree(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(agree, one, other))
     if isinstance(one, Mapping):
         return list(one) == list(other) and all(agree(one[key], other[key]) for key in one)
-    if is_dataclass(one) and "__dataclass_fields__" in vars(kind):  # what a class adds to that is unknown
+    if is_dataclass(one) and "__dataclass_fields__" in vars(kind):  # further attributes of a class are unknown
         return all(agree(getattr(one, name), getattr(other, name)) for name in _names(kind))
     return False
 

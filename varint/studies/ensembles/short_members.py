@@ -121,7 +121,7 @@ def short_figures(
 ) -> ShortFigures | None:
     """Return the figures of the run of ``mechanism`` from ``state``; None if the member has to run as others.
 
-    Raises nothing: what is wrong with a member is found where it runs as others.
+    Raises nothing: errors of a member are raised when it runs as others do.
     """
     if method is not Variational or type(mechanism) is not Mechanism or not arguments.keys() <= ARGUMENTS:
         return None

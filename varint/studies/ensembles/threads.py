@@ -20,7 +20,7 @@ def in_threads(workers: object) -> bool:
 
 
 class Threads:
-    """Runs members in so many threads; their steps run side by side, and ``build`` is called by one at a time."""
+    """Runs members in a number of threads; their steps run side by side, and ``build`` is called by one at a time."""
 
     def __init__(self, count: int) -> None:
         self.count = count

@@ -33,7 +33,7 @@ def main() -> None:
         task: MemberTask = cloudpickle.loads(inbox.read(size))
         with opened(task.source) as function:
             build = Builder(function)
-            gc.freeze()  # what is there stays: to look through it takes 0.1 s, again and again
+            gc.freeze()  # present objects stay: collections would take 0.1 s each
             _answer(outbox, {"ready": True})
             members: queue.SimpleQueue[dict] = queue.SimpleQueue()
             threading.Thread(target=_read, args=(inbox, members), daemon=True).start()
@@ -41,7 +41,7 @@ def main() -> None:
                 member = members.get()
                 row = run_member(task, build, member["number"], member["parameters"])
                 _answer(outbox, row)
-    except Exception as problem:  # whatever the task raises is told to the process that sent it
+    except Exception as problem:  # any error of the task is sent to the process that gave it
         _answer(outbox, {"failed": error_row(problem)["message"]})
         sys.exit(1)
 
@@ -54,6 +54,6 @@ def _read(inbox: BinaryIO, members: queue.SimpleQueue) -> None:
 
 
 def _answer(outbox: BinaryIO, row: Mapping[str, Any]) -> None:
-    sys.stdout.flush()  # what a function printed: the next member may end the process
+    sys.stdout.flush()  # printed output of functions: the next member may end the process
     outbox.write(json.dumps(row).encode() + b"\n")
     outbox.flush()

@@ -1,6 +1,6 @@
 """`Rival`: the contract of contact solvers at velocity level, to be compared with the exact cones of `Contacts`.
 
-Rows, bounds and the step are those of `Contacts`. With its names, u = B v the rates along the rows and z the impulses,
+Rows, bounds and the step are as in `Contacts`. With its names, u = B v the rates along the rows and z the impulses,
 
     A v = b + G^T lambda + B^T z,    u = S z + u0,    S = B E E^T B^T
 
@@ -51,8 +51,8 @@ class VelocityProblem(NamedTuple):
 class Rival(Contacts):
     """Hard contacts and hard stops of ``equations`` by another law or procedure; see `Contacts`.
 
-    Facts, of the class: its ``name``, ``what`` it is, in a few words, and whether it supports ``joint_friction``; that
-    is refused elsewhere, and restitution here.
+    Facts, of the class: its ``name``, ``what``, its description in a few words, and whether it supports
+    ``joint_friction``; that is refused elsewhere, and restitution here.
 
     Attributes
     ----------

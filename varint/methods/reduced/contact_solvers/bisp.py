@@ -3,13 +3,13 @@
 Normal loads, and friction inside joints and at contacts, are found in turn. A pass has three parts:
 
     v, alpha   min 1/2 v^T A v - (b + B^T beta)^T v   with   G v = g,  N v >= n          (contacts, the reduced program)
-    c          mu |pressures| at the points of joints that make up what these transmit then, and mu alpha
+    c          mu |pressures| at the points of joints that make up the wrench transmitted then, and mu alpha
     beta       min 1/2 (beta - beta')^T W (beta - beta') + (beta - beta')^T B v   with   |beta| <= c
 
 beta' is the friction before, and W = T M^-1 T^T has the masses of *free* bodies: joints are not in it, they answer in
-the next pass. Corrections of what DIFF prints: its bounds -mu alpha <= beta <= mu alpha (eq. 2.121) take |alpha|, since
+the next pass. Corrections of DIFF: its bounds -mu alpha <= beta <= mu alpha (eq. 2.121) take |alpha|, since
 pressures of joints have either sign; its eq. 2.126 counts the difference of the contact forces of two programs as
-forces of joints, here what a joint transmits is free of those of contacts and loops (as in `JointFrictions.pressures`,
+forces of joints, here the wrench of a joint is without forces of contacts and loops (as in `JointFrictions.pressures`,
 which has the missing h Jdot v of eq. 2.124 too); the slip is B v of the reduced rates, so that a fixed point
 sticks exactly. At convergence each row obeys Coulomb's law in a box: no slip below the bound, friction against the slip
 at it.
@@ -33,7 +33,7 @@ MOST_PASSES, CLOSE = 300, 1e-3  # and the relative change of the impulses that i
 
 @register
 class BilateralProjections(Rival):
-    """Friction of each row by itself, by free masses, with what presses on it in turn; joint friction too."""
+    """Friction of each row by itself, by free masses, in turn with its normal load; joint friction too."""
 
     name = "bisp"
     what = "bilateral staggered projections, joint friction and contacts, friction box (DIFF 2.11, Algorithm 8)"

@@ -38,7 +38,7 @@ class StaggeredBox(Rival):
         turned = np.kron(np.eye(points), self.polygon)
         tangents, none = turned @ along[m:], np.zeros((0, along.shape[1]))
         z = problem.start.copy()
-        before = np.zeros(m)  # not those of the last step: the friction is to be solved for at least once
+        before = np.zeros(m)  # not of the last step: the friction is to be solved for at least once
         for _ in range(PASSES):
             alpha = solve_program(step._replace(b=step.b + along[m:].T @ z[m:]), along[:m], bound, []).alpha
             z = np.append(alpha, z[m:])

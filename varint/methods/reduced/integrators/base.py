@@ -40,7 +40,7 @@ class Task(NamedTuple):
 class Integrator:
     """Marches ``equations`` step by step from q, qdot (nq,) at t = 0.
 
-    Facts, of the class: its ``name``; its ``order``; ``what`` it is, in a few words; ``fixed``, whether it takes steps
+    Facts, of the class: its ``name``; its ``order``; ``what``, its description; ``fixed``, whether it takes steps
     of ``dt`` and has no error control; ``stiff``, whether stiff forces allow long steps; ``contacts``, whether it knows
     joint friction and hard contacts, and solves hard stops with them in whole steps; ``locates``, whether it
     locates the events of hard contacts within its steps; ``trees_only``, whether it refuses

@@ -1,4 +1,4 @@
-"""Integrators with error control: those of scipy."""
+"""Integrators with error control, of scipy."""
 
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ from varint.methods.reduced.events.selection import events_of
 from varint.methods.reduced.integrators.base import Integrator, Task
 
 SHORT = 1e-9  # of the run: a step as short as this gets nowhere ...
-MANY_SHORT = 500  # ... if so many others come before it
+MANY_SHORT = 500  # ... if this number of others come before it
 GIVEN_UP = "no step is short enough for rtol and atol"
 
 
@@ -30,7 +30,7 @@ class Adaptive(Integrator):
     short = 0  # steps in a row
     size = 0.0  # s, of the last step
     event: Event | None = None  # at which the last step ends
-    natural = 0.0  # s, the size of the next step if there was none
+    natural = 0.0  # s, size of the next step without an event
     overlooked = False  # whether a step is known to have met shapes that it did not foresee
 
     def __init__(self, equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task) -> None:
@@ -126,7 +126,7 @@ class Adaptive(Integrator):
     def take_step(self) -> None:
         """Make one step of the solver, or set ``failure`` to the reason why not."""
         try:
-            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found by `_slope`
+            with np.errstate(over="ignore", invalid="ignore"):  # `_slope` finds numbers that are not finite
                 message = self.solver.step()
         except NotFinite as problem:
             message = str(problem)

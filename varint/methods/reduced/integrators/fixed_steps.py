@@ -21,7 +21,7 @@ REGULAR = 0.95  # of det S: a step that fails is tried again in charts that are 
 
 
 class Overflow(ArithmeticError):
-    """A step ends at what is no number."""
+    """A step whose end is not finite."""
 
 
 class FixedSteps(Integrator):
@@ -204,7 +204,7 @@ class FixedSteps(Integrator):
         if self.free.size:
             q, v = np.append(q, self.free[0]), np.append(v, self.free[1])
         self._start = q, v, integral
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found by the caller
+        with np.errstate(over="ignore", invalid="ignore"):  # the caller finds numbers that are not finite
             return self.solve(self.t, size, q, v, integral)
 
     def states(self, times: np.ndarray) -> np.ndarray:

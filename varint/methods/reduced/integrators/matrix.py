@@ -2,7 +2,7 @@
 
     J^T M J ddq = J^T (f - M dJ/dt dq) + G^T lambda,    G ddq = -c        (DIFF eq. 2.105)
 
-The steps are those of "ode45", the pair of Dormand and Prince with error control: the same as by the recursions.
+The steps are as in "ode45", the pair of Dormand and Prince with error control: the same as by the recursions.
 """
 
 import numpy as np

@@ -133,7 +133,7 @@ def _add_inertia_to_parent(H: Float3, r0: float, r1: float, r2: float, P: Float3
 def inward_pass(work: ReducedWorkspace, bias: Float2, u: Float1) -> None:
     """Pass from leaves to root: ``u`` (nq,), efforts, N, N m, becomes L^-1 (1 + K)^-1 (u - J^T wrench).
 
-    ``work.wrench``: what the motion of each node takes at zero acceleration; it is changed. ``bias`` (nl, 6): the bias
+    ``work.wrench``: wrench that moves each node at zero acceleration; it is changed. ``bias`` (nl, 6): the bias
     accelerations, which of prescribed nodes hold S ddq as well.
     """
     nodes = work.nodes

@@ -6,11 +6,11 @@ With the impulses z along n rows the rates along them, less their bounds, are u 
     |z_k| <= c_k(z), and z_k = -c_k u_k / |u_k| where the rates u_k are not zero, of the rows of disc k,
     c_k(z) = sum_t weight_t |F_t z + f_t|                 over its terms: pressures.
 
-Both are zeros of z - P(z - u / D): P cuts what is negative, or to the disc; D are sizes of S. That map has exact
+Both are zeros of z - P(z - u / D): P cuts to zero or more, or to the disc; D are sizes of S. That map has exact
 derivatives, and Newton's method on it ends after a few steps where the state of each row is that of the last step. From
 elsewhere it may cycle. Then impulses at given bounds, a convex problem, and the bounds that follow from them are found
-in turn (staggered projections). If that does not lead there either, the solution is followed while the friction is
-reduced from where all sticks, or raised from none.
+in turn (staggered projections). If that fails too, the solution is followed while the friction is reduced from a value
+at which all rows stick, or raised from zero.
 """
 
 import math
@@ -22,16 +22,16 @@ from varint.base.numba import CompiledRecord, Float1, Float2, Int1, njit
 
 NEWTON_STEPS = 15
 ROUNDS, SWEEPS = 2, 30  # of sweeps, each followed by Newton's method
-PASSES, TRIES, LEAST_TAKEN = 60, 5, 0.02  # in turn; Newton's method after so many; least part of a change
+PASSES, TRIES, LEAST_TAKEN = 60, 5, 0.02  # in turn; passes before Newton's method is tried; least part of a change
 GIVEN = -1.0  # in place of a share of the friction: bounds are given
-SHARES, MOST = 20, 1e3  # steps in which the friction is raised from none, or reduced from so many times its size
-EXACT, SOLVED = 1e-13, 1e-9  # what may be missed, relative to what is at work: where Newton stops, and at most
+SHARES, MOST = 20, 1e3  # steps in which the friction is raised from zero, or reduced from this multiple of its size
+EXACT, SOLVED = 1e-13, 1e-9  # residual, relative to the rates at work: where Newton stops, and the largest accepted
 DEPENDENT = 1e-9  # of a row's own size, added to it: rows may be redundant
 
 
 @dataclass(frozen=True, eq=False)
 class Cones(CompiledRecord, writable=True):
-    """One problem of n rows and K discs with T terms, and what is found; the first rows are the one-sided ones."""
+    """One problem of n rows and K discs with T terms, and its solution; the first rows are the one-sided ones."""
 
     S: Float2  # (n, n) rates by impulses
     free: Float1  # (n,) rates less bounds, without impulses
@@ -41,7 +41,7 @@ class Cones(CompiledRecord, writable=True):
     f: Float1  # (T,) pressures without them
     weight: Float1  # (T,)
     term: Int1  # (K + 1,) terms of a disc: from term[k] up to term[k + 1]
-    z: Float1  # (n,) impulses: where to start, then what is found
+    z: Float1  # (n,) impulses: the start, then the solution
 
     # room to work in
     given: Float1  # (K,) bounds, where they are given
@@ -83,7 +83,7 @@ def _alternate(p: Cones, scale: float) -> float:
 
     Newton's method is tried in between. ``p.change``: of the bounds by the last pass.
     """
-    taken, missed = 1.0, math.inf  # of a change of the bounds, what is taken over
+    taken, missed = 1.0, math.inf  # part of a change of the bounds that is applied
     _evaluate(p, 1.0)
     for k in range(p.bound.size):
         p.given[k] = p.bound[k]

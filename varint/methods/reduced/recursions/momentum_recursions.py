@@ -1,7 +1,7 @@
 """Canonical momenta p = dL/d(dq) = M dq and their rates at given rates, dL/dq and generalised forces, in O(n).
 
-Pi: momenta of the nodes, (angular about the reference point, linear), world axes; W: those of a node and all beyond its
-joint, taken to its reference point. With the twists J dq,
+Pi: momenta of the nodes, (angular about the reference point, linear), world axes; W: momenta of a node and all beyond
+its joint, taken to its reference point. With the twists J dq,
 
     p = J^T Pi = S^T W,    dL/dq + Q = (dJ/dt)^T Pi + J^T f = (dS/dt)^T W + S^T X
 

@@ -14,7 +14,7 @@ values at both ends of a segment give the integrals. With c_j = l s_j, and ' for
 with g = gravity - bias. The last sum is the momentum flux of the material that turns round an inner point.
 
 A line around a surface has two points more, the ends of its arc. They move as `algebra.arcs` says, and the path has no
-corner there. On the arc x is that of a point at a fixed part of it, t and t' are those there, its curvature k adds
+corner there. On the arc x is a point at a fixed part of it, t and t' are taken there, its curvature k adds
 u^2 k to the bias, and Gauss's rule gives the integrals. Where the line is straight, both are in its middle.
 """
 
@@ -39,7 +39,7 @@ class PathTable(CompiledRecord):
     mass: Float1  # (np,) kg
     belly: Float2  # (np, 2) fractions between which the mass is
     lumped: Int1  # (np,) number of particles; zero for the exact integral
-    wrap: Int1  # (N,) number of the surface, at both ends of an arc, whose node and centre are those; else -1
+    wrap: Int1  # (N,) number of the surface at both ends of an arc, whose node and centre are given here; else -1
     axis: Float2  # (nw, 3) of each surface in axes of its node, zero of a sphere
     side: Float2  # (nw, 3) from the axis, m
     size: Float2  # (nw, 3) radius, mode and smoothing, see mathematics/wrapping.py
@@ -47,7 +47,7 @@ class PathTable(CompiledRecord):
 
 @dataclass(frozen=True, eq=False)
 class PathWorkspace(CompiledRecord, writable=True):
-    """Arrays of an evaluation; those by point hold the last path only, from row 0. Their last row is for arcs."""
+    """Arrays of an evaluation; arrays by point hold the last path only, from row 0. Their last row is for arcs."""
 
     mass: Float2  # (nq, nq) of all paths
     force: Float1  # (nq,) f of all paths
@@ -69,7 +69,7 @@ class PathWorkspace(CompiledRecord, writable=True):
     arc: Float2  # (N, 3) length of the arc from each point, and its first two derivatives at ddq = 0
     arc_row: Float2  # (N, nq) gradient of it
     relative: Float2  # (6, nq) gradients of the ends of a line as its surface sees them
-    by_ends: Float3  # (ARC_NODES, 3, 6) derivatives of points of an arc by those ends
+    by_ends: Float3  # (ARC_NODES, 3, 6) derivatives of points of an arc by these ends
 
 
 @njit(seconds=3, what="mass along paths")
