@@ -56,8 +56,8 @@ class OrderStudy(Study):
         missing.
 
     The straight line is the longest row of neighbouring steps between which the slopes differ by less than 0.3, with
-    errors at least 5 times the reference's, and a motion that stays near it. So neither round-off nor
-    steps that are too coarse have a part in the order.
+    errors at least 5 times the reference's, and a motion that stays near it. So neither round-off nor steps that are
+    too coarse have a part in the order.
     """
 
     mechanism: str

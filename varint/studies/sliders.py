@@ -78,8 +78,8 @@ def controls(
     parameters : dict
         Name to ``(low, high)`` or ``(low, high, step)``, a slider, of whole numbers if all three are whole; or to a
         list of values to choose from. The initial value is the default in ``build`` if the control allows it, else the
-        middle of the range or the first of the list. Names as in `ensemble`: ``rates.JOINT`` and its like belong
-        to the start, ``duration``, ``dt`` and the ``options`` to the run, all others are arguments of ``build``.
+        middle of the range or the first of the list. Names as in `ensemble`: ``rates.JOINT`` and its like belong to the
+        start, ``duration``, ``dt`` and the ``options`` to the run, all others are arguments of ``build``.
     duration : float, optional
         s
     dt : float, or Method, optional

@@ -5,8 +5,8 @@ the coordinates:
 
     least  sum a^2    with  0 <= a <= 1  and  N^T (R^T F + tau) = 0
 
-where tau are the efforts that the motion requires and the columns of N are the motions that loops allow. The rest
-of the efforts is a residual, which is made as small as possible first: it counts WEIGHT times as much.
+where tau are the efforts that the motion requires and the columns of N are the motions that loops allow. The rest of
+the efforts is a residual, which is made as small as possible first: it counts WEIGHT times as much.
 """
 
 from __future__ import annotations

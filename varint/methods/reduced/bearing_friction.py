@@ -1,9 +1,9 @@
 """Friction inside joints (DIFF section 2.11, Algorithm 8).
 
-The transmitted wrench W of a joint follows from the change of the momenta in a step, from the leaves to the root
-(DIFF eq. 2.124, with the term h Jdot dq that is missing there), and of a cut joint from its multipliers. The pressures
-at its contact points are the least that make it up, N^T alpha = W (eq. 2.125). Each point then resists sliding by up to
-mu |alpha|: a cone. DIFF eq. 2.121 sets the friction by the masses of the bodies as if they were free and iterates. Here
+The transmitted wrench W of a joint follows from the change of the momenta in a step, from the leaves to the root (DIFF
+eq. 2.124, with the term h Jdot dq that is missing there), and of a cut joint from its multipliers. The pressures at its
+contact points are the least that make it up, N^T alpha = W (eq. 2.125). Each point then resists sliding by up to mu
+|alpha|: a cone. DIFF eq. 2.121 sets the friction by the masses of the bodies as if they were free and iterates. Here
 the cones are part of the reduced step, so that a joint that sticks does so exactly; and W, which depends on the
 impulses of a step in proportion, is found for each of them once, so that pressures and friction are solved together
 (recursions/cones.py).
@@ -139,9 +139,9 @@ class JointFrictions:
         """Return the pressure impulses (T, 1 + k) at the points of each disc, times the coefficient of friction.
 
         After `loads`. They are linear in k impulses: the first column is without these, in a step ``h`` from the rates
-        ``before`` (nq,), the others are the changes by each. So are ``after`` (nq, 1 + k) the rates, ``multiplier`` (m,
-        1 + k) the impulses of the closures, and ``load`` (k, nb + 1, 6) the impulses on the bodies. ``J`` (6 nb, nq):
-        the Jacobian.
+        ``before`` (nq,), the others are the changes by each. So are the rates ``after`` (nq, 1 + k), the impulses
+        of the closures, ``multiplier`` (m, 1 + k), and the impulses on the bodies, ``load`` (k, nb + 1, 6).
+        ``J`` (6 nb, nq): the Jacobian.
         """
         wrenches = self._wrenches(h, J, before, after, multiplier, load)
         return np.concatenate([part @ wrenches[i] for i, part in zip(self.owner, self._pressure, strict=True)])

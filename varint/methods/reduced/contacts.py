@@ -11,10 +11,10 @@ An approach slower than one step produces by itself is at rest on its stop: no r
 approaching rates only, so that e <= 1 dissipates energy, however many stops are hit at once. With friction a rebound
 can add energy (Kane and Levinson); then it is left out.
 
-All rows together, one-sided ones first, then friction, are one problem of a few impulses
-(recursions/cones.py). Where that is not solved, convex programs with given bounds of the friction (program.py) find
-other starts, or name the rows that contradict each other. Prescribed joints are rows of G, the last of them; their
-multipliers are the efforts that hold them.
+All rows together, one-sided ones first, then friction, are one problem of a few impulses (recursions/cones.py). Where
+that is not solved, convex programs with given bounds of the friction (program.py) find other starts, or name the rows
+that contradict each other. Prescribed joints are rows of G, the last of them; their multipliers are the efforts that
+hold them.
 """
 
 import itertools
@@ -62,7 +62,7 @@ class ContactRows(NamedTuple):
     load : (n, nb + 1, 6) of a unit impulse along each
     by_rates : (n, nq) N: rates along them
     bound : (m,) least rates along the one-sided ones, m/s, rad/s
-    rebound : (m,) the same after an impact
+    rebound : (m,) least rates along these after an impact
     """
 
     jacobian: np.ndarray

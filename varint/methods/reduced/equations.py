@@ -217,7 +217,7 @@ class Equations(TreeKinematics):
 
     def hardest_accelerated(self, t: float, q: np.ndarray, rates: np.ndarray) -> str:
         """Return the name of the body with the largest acceleration, or with one that is not finite."""
-        # NotFinite in the loops: the accelerations without them are not finite either
+        # NotFinite in the loops: the accelerations without them are not finite
         with suppress(NotFinite), np.errstate(over="ignore", invalid="ignore"):
             self.acceleration(t, q, rates)
         motion = np.zeros((self.nb, 6))

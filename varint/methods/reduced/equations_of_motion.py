@@ -230,8 +230,8 @@ class EquationsOfMotion(Shown):
         """Return an approximate inverse (nq, nq) of M + h D + h^2 K in O(n), a `LinearOperator` (DIFF Algorithm 10).
 
         Symmetric and positive definite, for conjugate gradients. Stiffness and damping of laws along the coordinates of
-        single tree joints are in it exactly, other forces by the blocks of single bodies. Loops, couplings,
-        the bias and the turning of directions are left out. Prescribed coordinates stay at zero.
+        single tree joints are in it exactly, other forces by the blocks of single bodies. Loops, couplings, the bias
+        and the turning of directions are left out. Prescribed coordinates stay at zero.
 
         ``h``: step, s; zero gives M^-1.
         """

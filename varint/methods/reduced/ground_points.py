@@ -17,8 +17,8 @@ def forces_at_points(
 ) -> np.ndarray:
     """Return forces (T, nk, 10) at each contact of the plan: force, normal force, place, normal; see `ContactForces`.
 
-    ``wrench``: name of each contact to its force and its torque about the centre of mass (T, 6), world. At the
-    lowest points the least forces that do not pull and make up the force, and the torque as far as they can.
+    ``wrench``: name of each contact to its force and its torque about the centre of mass (T, 6), world. At the lowest
+    points the least forces that do not pull and make up the force, and the torque as far as they can.
     """
     compiled = mechanism.compiled
     rows = np.zeros((len(position), compiled.plan.contacts.body.size, 10))

@@ -9,11 +9,10 @@ with s, d and c as each scheme says (methods/reduced/integrators). The two stage
     s = alpha h,    d = q0,                       c = q0 + alpha h v0
     s = alpha h,    d = q0 + (1 - alpha) h va,    c = q0 + (2 alpha - 1) h v0 + 2 (1 - alpha) h va
 
-are a scheme of order 2 and the start of another. sigma = G v + b g: loops are constrained at the level of
-velocities, and their violations g decay at the rate b. Prescribed joints have x, v and a of their motion at the time of
-the end, not of the formulas: the other coordinates then obey an equation that depends on time, and the scheme keeps its
-order. The
-states of laws are such coordinates of first order: d + s times their flow at the end.
+are a scheme of order 2 and the start of another. sigma = G v + b g: loops are constrained at the level of velocities,
+and their violations g decay at the rate b. Prescribed joints have x, v and a of their motion at the time of the end,
+not of the formulas: the other coordinates then obey an equation that depends on time, and the scheme keeps its order.
+The states of laws are such coordinates of first order: d + s times their flow at the end.
 """
 
 import numpy as np

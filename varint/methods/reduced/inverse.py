@@ -106,7 +106,7 @@ class InverseDynamics:
         return change, np.concatenate([closures, kept])
 
     def _change_efforts(self, u: np.ndarray, du: np.ndarray, ddu: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Return the change of tau into ``out`` (nq,); that of sigma of the closures as result."""
+        """Write the change of tau to ``out`` (nq,); return the change of sigma of the closures (m,)."""
         e, tangent = self.equations, self.tangent
         tangents.change_motions(tangent, u, du, ddu)
         force_tangents.changes_of_bodies(

@@ -101,8 +101,8 @@ class MeshStages(Stages):
         effort = tau[moves] - pull.T @ followed[:, -1]
         C = C[:, moves]
         G = inverse.rows()[:, moves] if sigma.size else C
-        along_joints, change = solve_saddle(s * s * A, G, s * C, -s * s * effort, -s * sigma)
+        of_joints, change = solve_saddle(s * s * A, G, s * C, -s * s * effort, -s * sigma)
         step = np.zeros(moves.size + missed.size)
-        step[: moves.size][moves] = along_joints
-        step[moves.size :] = -(followed[:, -1] + followed[:, :-1] @ along_joints)
+        step[: moves.size][moves] = of_joints
+        step[moves.size :] = -(followed[:, -1] + followed[:, :-1] @ of_joints)
         return size, (step, change / s**2)

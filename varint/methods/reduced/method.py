@@ -56,8 +56,8 @@ class Reduced(Method):
     Parameters
     ----------
     integrator : str
-        One of `varint.methods.reduced.integrators.INTEGRATORS`: with error control, or in steps of ``dt``;
-        integrators for stiff forces dissipate energy numerically.
+        One of `varint.methods.reduced.integrators.INTEGRATORS`: with error control, or in steps of ``dt``; integrators
+        for stiff forces dissipate energy numerically.
     dt : float, optional
         Spacing of the nodes, s, and size of the steps without error control; where not given, the nodes are the
         steps that the integrator chooses.
@@ -277,8 +277,8 @@ def simulate(
     dt, integrator, rtol, atol, baumgarte, prescribed, chart, stages, tol, contact_solver
         See `Reduced`.
     every, diagnostics_every, output_times, output, resume, overwrite, progress
-        See `Recording`. When a run goes on, functions in ``prescribed`` must be the same as before: they are not in
-        the file.
+        See `Recording`. When a run goes on, functions in ``prescribed`` must be the same as before: they are not in the
+        file.
 
     Raises
     ------

@@ -2,10 +2,10 @@
 
     min 1/2 v^T A v - b^T v + sum_k c_k |B_k v|     with  G v = g,   N v >= n
 
-Its solution obeys A v = b + G^T lambda + N^T alpha + sum_k B_k^T beta_k with alpha >= 0 only where a row of N v >= n
-is met, and |beta_k| <= c_k, against B_k v and of full size where that is not zero: complementarity, and Coulomb's
-law in its exact cone. The equations are eliminated first, v = p + E y with E^T A E = 1; the remaining problem, the
-projection of a point onto a convex set, is solved by Clarabel's interior-point method.
+Its solution obeys A v = b + G^T lambda + N^T alpha + sum_k B_k^T beta_k with alpha >= 0 only where a row of N v >= n is
+met, and |beta_k| <= c_k, against B_k v and of full size where that is not zero: complementarity, and Coulomb's law in
+its exact cone. The equations are eliminated first, v = p + E y with E^T A E = 1; the remaining problem, the projection
+of a point onto a convex set, is solved by Clarabel's interior-point method.
 """
 
 from types import ModuleType

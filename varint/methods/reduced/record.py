@@ -1,9 +1,9 @@
 """Record of a reduced run, and the trajectory that is made of it.
 
-Beside the arrays of both formulations, nodes hold ``q``, ``qdot`` and ``chart`` (numbers of charts in
-`CHARTS`), and the efforts ``driving`` of prescribed joints; with hard stops or joint friction in place of these the
-sums of the impulses, ``stopping_impulse``, ``friction_impulse`` and ``driving_impulse``, and where there are contacts
-with planes ``ground_impulse``. The layout names the columns.
+Beside the arrays of both formulations, nodes hold ``q``, ``qdot`` and ``chart`` (numbers of charts in `CHARTS`), and
+the efforts ``driving`` of prescribed joints; with hard stops or joint friction in place of these the sums of the
+impulses, ``stopping_impulse``, ``friction_impulse`` and ``driving_impulse``, and where there are contacts with planes
+``ground_impulse``. The layout names the columns.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ def layout_of(equations: Equations, contacts: Contacts | None) -> dict:
     """Return the layout of the recorded arrays, see `Record`; ``contacts``: `Contacts` or None."""
     widths = {} if contacts is None else {b.name: b.free.shape[1] for b in contacts.frictions.bearings}
     return {
-        "columns": {name: [of_name.start, of_name.stop] for name, of_name in equations.tree.columns.items()},
+        "columns": {name: [at.start, at.stop] for name, at in equations.tree.columns.items()},
         "charts": list(equations.tree.charts),
         "moved": {part.force.name: part.drive.name for part in equations.moved if part.drive},
         "driving": _ranges({drive.name: drive.columns.stop - drive.columns.start for drive in equations.drives}),

@@ -177,7 +177,7 @@ class ReducedRun(SteeredRun):
         return y[:nq], y[nq : 2 * nq]
 
     def state(self) -> State:
-        """Return the present one."""
+        """Return the present state."""
         self._place_closed(self.integrator.t, self.integrator.y)
         return with_vertices(self.equations.mechanism, self.equations.state(), self.vertex_motion())
 

@@ -32,16 +32,19 @@ from varint.runs.trajectory import Trajectory
 class ReducedTrajectory(Trajectory):
     """A `Trajectory` found in reduced coordinates; its poses and velocities follow from them.
 
-    Attributes ---------- q : (T, nq) coordinates of the tree joints, m, rad; free rotations jump where their chart is
-    left qdot : (T, nq) their rates, m/s, rad/s columns : dict of joint name to slice: the columns of a joint; without
-    cut joints; "base of BODY" for a floating base evaluations : int
+    Attributes
+    ----------
+    q : (T, nq) coordinates of the tree joints, m, rad; free rotations jump where their chart is left
+    qdot : (T, nq) their rates, m/s, rad/s
+    columns : dict of joint name, or "base of BODY" for a floating base, to slice: its columns; without cut joints
+    evaluations : int
         How often the accelerations, or the residual of a step, were evaluated.
     charts : dict of joint name to (T,) names: the chart of its free rotation, its last three columns
     driving : dict of joint name to efforts (T, dof), N, N m, that the motion of prescribed joints takes; of floating
         bases that forces move by "base of BODY"
     stopping : (T, forces) efforts of hard stops, N, N m
-    friction : dict of the name of a `JointCoulombFriction` to its efforts (T, d), N m, N, on body b along the
-        free motions of its joint, turns first
+    friction : dict of the name of a `JointCoulombFriction` to its efforts (T, d), N m, N, on body b along the free
+        motions of its joint, turns first
     contact_force : dict of the name of a hard contact to the force (T, 3), N, world, on its body, of a `Contact` on
         ``body_a``
     penetration : dict of the name of a hard contact to its depth (T,), m

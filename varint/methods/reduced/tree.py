@@ -89,8 +89,8 @@ def find_tree(
 ) -> Tree:
     """Return the tree of ``mechanism``: tree joints as in its variational form, and balls at attachments.
 
-    ``chart``: of all free rotations not in ``charts``, joint name to chart. ``as_described``: attached
-    bodies, and joints with compliant rows, keep the coordinates of their own joints, for readings.
+    ``chart``: of all free rotations not in ``charts``, joint name to chart. ``as_described``: attached bodies, and
+    joints with compliant rows, keep the coordinates of their own joints, for readings.
     """
     topology, builder = mechanism.compiled.topology, _Builder()
     joints: list[Joint] = []

@@ -113,8 +113,8 @@ def _push_gradient(plan, ws, work, i, half_step, z, out):
 def _add_efforts(plan, ws, work, k, h, body, by):
     """Add the terms of laws and loads to ``by.input`` and ``by.h``; keep the arrays that `acting` and `pushing` need.
 
-    These are ``by.push``, ``by.rotation``, ``by.normal``, ``by.value``, ``by.rate`` and ``by.effort``. ``body`` (nb,
-    6): duals of the momentum balances.
+    These are ``by.push``, ``by.rotation``, ``by.normal``, ``by.value``, ``by.rate`` and ``by.effort``.
+    ``body`` (nb, 6): duals of the momentum balances.
     """
     efforts, laws, loads, half_step = ws.efforts, plan.laws, plan.loads, 0.5 * h
     for i in range(body.shape[0]):

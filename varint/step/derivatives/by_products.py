@@ -15,12 +15,13 @@ from varint.step.plan import JOINT
 
 @njit
 def keep_products(plan, ws, pose, body, velocity, row, shares, by):
-    """Keep poses and duals of the rows of products at a pose; with their gradients G and values g for the sum of
+    """Keep poses and duals of the rows of products at a pose, for the sum over these rows of
 
         (a ``ws.multiplier`` ``body`` + b ``row`` ``velocity``) . G + c ``row`` g,    ``shares`` = (a, b, c),
 
-    ``body``, ``velocity`` (nb, 6), ``row`` (nr,). ``by``: a `ByProducts`; one that is full counts on in ``by.count``.
-    Writes ``by.factor``, ``by.motion``, ``by.position``, ``by.rotation``, ``by.q`` and ``by.order``.
+    with their gradients G and values g; ``body``, ``velocity`` (nb, 6), ``row`` (nr,). ``by``: a `ByProducts`; one that
+    is full counts on in ``by.count``. Writes ``by.factor``, ``by.motion``, ``by.position``, ``by.rotation``, ``by.q``
+    and ``by.order``.
     """
     products = plan.products
     for n in range(products.start.size):

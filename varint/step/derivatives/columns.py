@@ -1,7 +1,7 @@
 """Motions that rows allow, and derivatives of steps and of velocities (tangent.py), along many changes of the state.
 
-Changes are taken eight at a time (wide.py). Their common parts are made once: the factors, the rotations of the
-step, and the curvature of the rows between two bodies, which is one matrix (12, 12) for all of them together.
+Changes are taken eight at a time (wide.py). Their common parts are made once: the factors, the rotations of the step,
+and the curvature of the rows between two bodies, which is one matrix (12, 12) for all of them together.
 """
 
 import math
@@ -123,9 +123,9 @@ def carry_forward(plan, ws, tape, work, stages, inputs, changes, states):
     """Take ``changes`` (n, nb, 12) of the state at the start of the stages to their end.
 
     ``inputs``: elements (m,) and the spans (m,) of differences; the last m changes are by the inputs of these elements,
-    which are one more for all stages. ``states`` (n, ns): changes of states of laws, likewise.
-    ``stages``: (first, last + 1). ``tape``: of the run. ``ws``: another workspace, or the same; its state is lost.
-    ``work``: a `Tangent`.
+    which are one more for all stages. ``states`` (n, ns): changes of states of laws, likewise. ``stages``:
+    (first, last + 1). ``tape``: of the run. ``ws``: another workspace, or the same; its state is lost. ``work``: a
+    `Tangent`.
     """
     change, body, row = work.change, work.wide[0], work.wide_row[0]
     for k in range(stages[0], stages[1]):
@@ -331,11 +331,10 @@ def _ends_of_efforts(plan, ws, work, half_step, c, body, states, out):
 def apply_wide(plan, ws, work, step, count, body, row, out_body, out_row):
     """Write changes of the residuals by changes of the unknowns (operator.py).
 
-    To ``out_body`` (nb, 6, 8), ``out_row`` (nr, 8).
-    ``body`` (nb, 6, 8), ``row`` (nr, 8): changes of the velocities, (dv, dphi), and of the multipliers; eight columns,
-    the first ``count`` of them used. ``step``: a `StepSpan`. The impulses act along the rows in ``ws.jacobian[upper]``;
-    the pose at the end of the step, and its rows, are number ``end``. After `prepare_operator`, and `curve_pairs` at
-    the pose ``upper``.
+    To ``out_body`` (nb, 6, 8), ``out_row`` (nr, 8). ``body`` (nb, 6, 8), ``row`` (nr, 8): changes of the velocities,
+    (dv, dphi), and of the multipliers; eight columns, the first ``count`` of them used. ``step``: a `StepSpan`. The
+    impulses act along the rows in ``ws.jacobian[upper]``; the pose at the end of the step, and its rows, are number
+    ``end``. After `prepare_operator`, and `curve_pairs` at the pose ``upper``.
     """
     upper, end, h = step.upper, step.end, step.h
     for i in range(plan.bodies.mass.size):

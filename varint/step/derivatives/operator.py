@@ -48,9 +48,9 @@ def prepare_operator(plan, ws, half_step):
 def apply_transposed(plan, ws, step, body, row, out_body, out_row):
     """Apply the transposed operator to ``body`` (nb, 6), ``row`` (nr,), in the places of residuals.
 
-    Writes ``out_body`` (nb, 6), ``out_row`` (nr,), in the places of velocities and multipliers. ``step``: (upper, end,
-    h). The impulses act along the rows in ``ws.jacobian[upper]``; the pose at the end of the step, and its rows, are
-    number ``end`` in ``ws.position``, ``ws.rotation`` and ``ws.jacobian``.
+    Writes ``out_body`` (nb, 6), ``out_row`` (nr,), in the places of velocities and multipliers. ``step``:
+    (upper, end, h). The impulses act along the rows in ``ws.jacobian[upper]``; the pose at the end of the step, and its
+    rows, are number ``end`` in ``ws.position``, ``ws.rotation`` and ``ws.jacobian``.
     """
     upper, end, h = step.upper, step.end, step.h
     for i in range(plan.bodies.mass.size):

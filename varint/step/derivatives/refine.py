@@ -1,7 +1,7 @@
 """Solutions of a step's exact system: by the factors of the LDU at hand, refined with the exact operator.
 
-The factors leave out a part of the order of h^2 times the efforts (operator.py), so each pass leaves that share
-of the error before it. Right-hand sides of the system itself are taken eight at a time (columns.py).
+The factors leave out a part of the order of h^2 times the efforts (operator.py), so each pass leaves that share of the
+error before it. Right-hand sides of the system itself are taken eight at a time (columns.py).
 """
 
 from varint.base.numba import njit

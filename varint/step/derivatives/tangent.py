@@ -155,8 +155,8 @@ def push_half(change, turning, T, lean, half_step, side, out):
 def add_input(plan, ws, element, span, half_step, side, out):
     """Add to ``out`` (nb, 6) the change of h/2 (f_x, f_theta + side T x f_theta) by the input of an element.
 
-    After the residual of the step. ``span``: of the differences of the element's law.
-    Uses ``ws.efforts.column``; ``ws.efforts.input`` is restored.
+    After the residual of the step. ``span``: of the differences of the element's law. Uses ``ws.efforts.column``;
+    ``ws.efforts.input`` is restored.
     """
     work, laws = ws.efforts, plan.laws
     for s in range(laws.sum_law.size - 1):

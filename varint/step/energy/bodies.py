@@ -27,8 +27,8 @@ def kinetic_energies(mass, inertia, velocity, angular_velocity, out):
 def angular_momenta(mass, inertia, nodes, R, out):
     """Write angular momenta about the origin, N m s, world, at T nodes to ``out`` (T, 3).
 
-    ``mass`` (nb,), ``inertia`` (nb, 3, 3), body axes; ``nodes``: position, quat, velocity, angular velocity (T, nb,
-    ...); ``R`` (3, 3): scratch.
+    ``mass`` (nb,), ``inertia`` (nb, 3, 3), body axes; ``nodes``: position, quat, velocity, angular velocity
+    (T, nb, ...); ``R`` (3, 3): scratch.
     """
     position, quat, velocity, angular_velocity = nodes
     for node in range(out.shape[0]):

@@ -3,8 +3,8 @@
     [ M  -G^T ] [ a      ]   [ load - (0, w x J w)  ]      c: second time derivative of the rows at a = 0,
     [ G   0   ] [ lambda ] = [ -c                   ]      quadratic in the velocities
 
-Where rows are redundant, only their sum of forces is known: of all multipliers with the same
-effect the ones with the smallest sum of (lambda / row_scale)^2 are taken.
+Where rows are redundant, only their sum of forces is known: of all multipliers with the same effect the ones with the
+smallest sum of (lambda / row_scale)^2 are taken.
 """
 
 from varint.base.numba import njit

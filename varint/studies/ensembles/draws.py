@@ -25,8 +25,8 @@ def random_draws(n: int, distributions: Mapping[str, Any], *, seed: int = 0) -> 
         ``("normal", mean, standard deviation)``, or a distribution of ``scipy.stats`` with its parameters, as
         ``scipy.stats.weibull_min(2.0, scale=3.0)``.
     seed : int
-        The same seed gives the same draws. Draws of a parameter do not change with the others, nor the first ones
-        with ``n``.
+        The same seed gives the same draws. Draws of a parameter do not change with the others, nor the first ones with
+        ``n``.
 
     Raises ArgumentError.
     """

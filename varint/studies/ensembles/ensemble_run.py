@@ -66,8 +66,8 @@ def ensemble(
         A function of parameters that returns a `Mechanism`, or a `Mechanism` and the `State` to start from; the name of
         a mechanism of the catalogue; or a file of a mechanism, a script with such a function ``build``.
     parameters : dict, or list of dicts
-        Names to lists of values: a member for each combination, the last name fastest. Or a list with the parameters
-        of each member, as `random_draws` gives. Values are numbers, texts, and lists or mappings of these. Names
+        Names to lists of values: a member for each combination, the last name fastest. Or a list with the parameters of
+        each member, as `random_draws` gives. Values are numbers, texts, and lists or mappings of these. Names
         ``coordinates.JOINT``, ``rates.JOINT``, ``position.BODY``, ... are of the start, see `Mechanism.state`;
         ``duration``, ``dt`` and the ``options`` are of the run; all others are arguments of ``build``.
     duration : float, optional

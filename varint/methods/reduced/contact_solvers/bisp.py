@@ -7,12 +7,11 @@ Normal loads, and friction inside joints and at contacts, are found in turn. A p
     beta       min 1/2 (beta - beta')^T W (beta - beta') + (beta - beta')^T B v   with   |beta| <= c
 
 beta' is the friction before, and W = T M^-1 T^T has the masses of *free* bodies: joints are not in it, they answer in
-the next pass. Corrections of DIFF: its bounds -mu alpha <= beta <= mu alpha (eq. 2.121) take |alpha|, since
-pressures of joints have either sign; its eq. 2.126 counts the difference of the contact forces of two programs as
-forces of joints, here the wrench of a joint is without forces of contacts and loops (as in `JointFrictions.pressures`,
-which has the missing h Jdot v of eq. 2.124 too); the slip is B v of the reduced rates, so that a fixed point
-sticks exactly. At convergence each row obeys Coulomb's law in a box: no slip below the bound, friction against the slip
-at it.
+the next pass. Corrections of DIFF: its bounds -mu alpha <= beta <= mu alpha (eq. 2.121) take |alpha|, since pressures
+of joints have either sign; its eq. 2.126 counts the difference of the contact forces of two programs as forces of
+joints, here the wrench of a joint is without forces of contacts and loops (as in `JointFrictions.pressures`, which has
+the missing h Jdot v of eq. 2.124 too); the slip is B v of the reduced rates, so that a fixed point sticks exactly. At
+convergence each row obeys Coulomb's law in a box: no slip below the bound, friction against the slip at it.
 
 Where friction holds, a row with the size S of the mechanism and W of free bodies loses the share S / W of its rate with
 each pass: a light body at the end of a heavy mechanism takes many.
@@ -97,7 +96,10 @@ def _normal_impulses(S: np.ndarray, free: np.ndarray) -> np.ndarray:
 
 
 def _by_program(step: LinearStep, by_rates: np.ndarray, bound: np.ndarray, normals: np.ndarray) -> np.ndarray:
-    """Return the same from a convex program, along the rows ``normals``; raises Infeasible, which has such rows."""
+    """Return the impulses of `_normal_impulses` from a convex program, along the one-sided rows ``normals``.
+
+    Raises Infeasible, which has the contradicting rows.
+    """
     try:
         return solve_program(step, by_rates[normals], bound[normals], []).alpha
     except Infeasible as problem:

@@ -2,8 +2,8 @@
 
 Loops and prescribed joints are eliminated, v = p + E y with E^T A E = 1: with the rows Y of the impulses z, the matrix
 that NOTES 0.7 writes as N A^-1 N^T is (Y E) (Y E)^T. Rows and impulses are scaled so that its diagonal is one. Signs
-are of impulses that push, A v = b + N^T theta + D^T phi (the first two systems of NOTES 0.10 have the opposite
-ones). Friction is of one of two kinds.
+are of impulses that push, A v = b + N^T theta + D^T phi (the first two systems of NOTES 0.10 have the opposite ones).
+Friction is of one of two kinds.
 
 Of Anitescu, Stewart and Trinkle, along the four directions d_k = +- tangents of a point, with its greatest slip xi:
 

@@ -40,14 +40,13 @@ class Task(NamedTuple):
 class Integrator:
     """Marches ``equations`` step by step from q, qdot (nq,) at t = 0.
 
-    Facts, of the class: its ``name``; its ``order``; ``what``, its description; ``fixed``, whether it takes steps
-    of ``dt`` and has no error control; ``stiff``, whether stiff forces allow long steps; ``contacts``, whether it knows
-    joint friction and hard contacts, and solves hard stops with them in whole steps; ``locates``, whether it
-    locates the events of hard contacts within its steps; ``trees_only``, whether it refuses
-    loops, couplings, prescribed motions and hard stops; ``differentiates``, whether its iteration takes derivatives of
-    the equations, which masses along paths lack; ``stage_counts``, default and largest number of stages,
-    zero where it cannot be chosen; ``tol``, default of the tolerance of its iteration, zero where that cannot be
-    chosen; ``default``, whether it is the default.
+    Facts, of the class: its ``name``; its ``order``; ``what``, its description; ``fixed``, whether it takes steps of
+    ``dt`` and has no error control; ``stiff``, whether stiff forces allow long steps; ``contacts``, whether it knows
+    joint friction and hard contacts, and solves hard stops with them in whole steps; ``locates``, whether it locates
+    the events of hard contacts within its steps; ``trees_only``, whether it refuses loops, couplings, prescribed
+    motions and hard stops; ``differentiates``, whether its iteration takes derivatives of the equations, which masses
+    along paths lack; ``stage_counts``, default and largest number of stages, zero where it cannot be chosen; ``tol``,
+    default of the tolerance of its iteration, zero where that cannot be chosen; ``default``, whether it is the default.
 
     Attributes
     ----------

@@ -81,7 +81,7 @@ class FixedSteps(Integrator):
         """Note that a step from q, rates and integrals ``start`` is done, and that the next one continues from it."""
 
     def forget(self) -> bool:
-        """Return the next step starts anew, as where charts have changed; whether it did not before."""
+        """Let the next step start anew, as after a change of charts; return whether this makes a difference."""
         return False
 
     def take_inputs(self) -> None:

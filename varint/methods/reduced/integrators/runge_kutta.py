@@ -69,7 +69,7 @@ class FixedRungeKutta(FixedSteps):
         e = self.equations
         if e.row_count:
             q, rates = self._split()[:2]
-            with np.errstate(over="ignore", invalid="ignore"):  # NotFinite is raised
+            with np.errstate(over="ignore", invalid="ignore"):  # numbers that are not finite raise NotFinite
                 if not e.reach(self.t, q, rates):
                     e.close(q, rates)
         return super()._place()

@@ -1,7 +1,7 @@
 """Compiled steps of an explicit Runge-Kutta pair on a tree under constant inputs.
 
-The steps and their error control are as in scipy's explicit solvers: a step is accepted where the error that the
-pair estimates is below atol + rtol |y|, and the size of the next one follows from that error.
+The steps and their error control are as in scipy's explicit solvers: a step is accepted where the error that the pair
+estimates is below atol + rtol |y|, and the size of the next one follows from that error.
 """
 
 import math

@@ -42,8 +42,8 @@ def _ends(body, vectors, out):
 def _subtract(node, rotation, body, pose, gradient, change, effort, growth, wrench):
     """Subtract the change of an effort along a ``gradient`` (2, 6) from ``wrench`` (nl + 1, 6).
 
-    Its ``growth``, and its turning by ``change`` (2, 6), of the gradient at the bodies ``body`` (2,). ``node`` (nb +
-    1,), ``rotation`` (nb + 1, 3, 3); ``pose`` (nl + 1, 6).
+    Its ``growth``, and its turning by ``change`` (2, 6), of the gradient at the bodies ``body`` (2,).
+    ``node`` (nb + 1,), ``rotation`` (nb + 1, 3, 3); ``pose`` (nl + 1, 6).
     """
     for s in range(2):
         b = body[s]

@@ -98,7 +98,7 @@ def _rotate_by_vector(B: Float2, sign: float, q: Float1, k: int) -> None:
 def _apply_product(B: Float2, products: Float2, stage: int, q: tuple) -> tuple:
     """Multiply ``B`` (3, 3) by the rotation of a product of exponentials in place; return B times its shift, m.
 
-    ``products`` (ns, 12), ``stage``: see `stage_pose`.
+    ``products`` (stages and pieces, WIDTH), ``stage``: see `stage_pose`.
     """
     rows = ((B[0, 0], B[0, 1], B[0, 2]), (B[1, 0], B[1, 1], B[1, 2]), (B[2, 0], B[2, 1], B[2, 2]))
     rows, shift = stage_pose(products, stage, q, rows, ZERO3)

@@ -58,8 +58,8 @@ def find_momenta(work: ReducedWorkspace, W: Float2, p: Float1) -> None:
 def find_forces(work: ReducedWorkspace, gravity: Float1, load: Float2, W: Float2, out: Float1) -> None:
     """Write dL/dq + Q, N, N m, to ``out`` (nq,), after `find_momenta`; ``work.wrench`` is set to -X.
 
-    ``gravity`` (3,), m/s^2; ``load`` (nb, 6) of the bodies: force, N, world, and torque, N m, body axes; ``W`` (nl + 1,
-    6): of `find_momenta`.
+    ``gravity`` (3,), m/s^2; ``load`` (nb, 6) of the bodies: force, N, world, and torque, N m, body axes;
+    ``W`` (nl + 1, 6): of `find_momenta`.
     """
     nodes = work.nodes
     S, Sdot, twist, X = work.subspace, work.subspace_rate, work.twist, work.wrench

@@ -14,8 +14,8 @@ values at both ends of a segment give the integrals. With c_j = l s_j, and ' for
 with g = gravity - bias. The last sum is the momentum flux of the material that turns round an inner point.
 
 A line around a surface has two points more, the ends of its arc. They move as `algebra.arcs` says, and the path has no
-corner there. On the arc x is a point at a fixed part of it, t and t' are taken there, its curvature k adds
-u^2 k to the bias, and Gauss's rule gives the integrals. Where the line is straight, both are in its middle.
+corner there. On the arc x is a point at a fixed part of it, t and t' are taken there, its curvature k adds u^2 k to the
+bias, and Gauss's rule gives the integrals. Where the line is straight, both are in its middle.
 """
 
 import math
