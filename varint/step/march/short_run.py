@@ -21,45 +21,45 @@ plan_at, short_run_at = record_at(Plan), record_at(ShortRun)
 @njit(seconds=1, what="short members of ensembles")
 def run_short(plan_word: int, word: int) -> bool:
     """March a `ShortRun` from its start to its end; return whether all steps were solved and resolved the motion."""
-    plan, run = plan_at(plan_word), short_run_at(word)
-    rows, dt, tol = run.rows, run.number[0], run.number[1]
-    _start(plan, run, dt)
+    plan, short = plan_at(plan_word), short_run_at(word)
+    rows, dt, tol = short.rows, short.number[0], short.number[1]
+    _start(plan, short, dt)
     out = (
         rows.position[1:], rows.quat[1:], rows.velocity[1:], rows.work[1:], rows.state[1:], rows.unresolved[1:],
         rows.time[1:], rows.counts,
     )  # fmt: skip
     grid = NodeGrid(0, rows.time.size - 1, 1, dt, math.inf)
-    status, pose, _, _ = run_steps(plan, run.ws, run.inputs, 0, grid, run.stages, tol, False, out)
+    status, pose, _, _ = run_steps(plan, short.ws, short.inputs, 0, grid, short.stages, tol, False, out)
     if status != CONVERGED:
         return False
     for n in range(rows.unresolved.size):
         if rows.unresolved[n] >= 0:
             return False
-    return judge_end(plan, run.ws, pose, run.number[2]) < 0
+    return judge_end(plan, short.ws, pose, short.number[2]) < 0
 
 
 @njit
-def _start(plan, run, dt):
+def _start(plan, short, dt):
     """Place the bodies at the start, as `March.start` does, and record it.
 
-    Writes ``run.ws.position``, ``run.ws.quat``, ``run.ws.velocity``, ``run.ws.history``, ``run.ws.depth`` and the first
-    nodes of ``run.rows.time``, ``run.rows.unresolved`` and ``run.rows.counts``.
+    Writes ``short.ws.position``, ``short.ws.quat``, ``short.ws.velocity``, ``short.ws.history``, ``short.ws.depth`` and the first
+    nodes of ``short.rows.time``, ``short.rows.unresolved`` and ``short.rows.counts``.
     """
-    ws, rows = run.ws, run.rows
-    for i in range(run.slot.size):
-        j = run.slot[i]
+    ws, rows = short.ws, short.rows
+    for i in range(short.slot.size):
+        j = short.slot[i]
         for k in range(3):
-            ws.position[0, j, k] = ws.position[1, j, k] = run.position[i, k]
-            ws.velocity[j, k], ws.velocity[j, 3 + k] = run.velocity[i, k], run.spin[i, k]
+            ws.position[0, j, k] = ws.position[1, j, k] = short.position[i, k]
+            ws.velocity[j, k], ws.velocity[j, 3 + k] = short.velocity[i, k], short.spin[i, k]
         for k in range(4):
-            ws.quat[0, j, k] = ws.quat[1, j, k] = run.quat[i, k]
+            ws.quat[0, j, k] = ws.quat[1, j, k] = short.quat[i, k]
     for stage in range(ws.history.shape[0]):
-        for i in range(run.slot.size):
+        for i in range(short.slot.size):
             for k in range(6):
                 ws.history[stage, 0, i, k] = ws.velocity[i, k]
         ws.depth[stage] = ws.history.shape[1]
     place_anew(plan, ws, 0)
-    set_load(plan, ws, run.inputs, 0, 0.0)
+    set_load(plan, ws, short.inputs, 0, 0.0)
     start_momentum(plan, ws, 0.0)
     start_balance(plan, ws, dt, 0.0)
     record_node(plan, ws, 0, False, (rows.position[0], rows.quat[0], rows.velocity[0], rows.work[0], rows.state[0]))
@@ -73,23 +73,23 @@ def work_out_figures(plan_word: int, word: int) -> bool:
 
     To the bits of the figures of a trajectory. The state of the march is lost.
     """
-    plan, run = plan_at(plan_word), short_run_at(word)
-    rows, figure = run.rows, run.figure
-    for i in range(run.slot.size):
-        j = run.slot[i]
-        run.mass[i] = plan.bodies.mass[j]
+    plan, short = plan_at(plan_word), short_run_at(word)
+    rows, figure = short.rows, short.figure
+    for i in range(short.slot.size):
+        j = short.slot[i]
+        short.mass[i] = plan.bodies.mass[j]
         for k in range(3):
             for m in range(3):
-                run.inertia[i, k, m] = plan.bodies.inertia[j, k, m]
+                short.inertia[i, k, m] = plan.bodies.inertia[j, k, m]
         for n in range(rows.time.size):
             for k in range(3):
-                run.places[n, i, k] = rows.position[n, j, k]
-                run.velocities[n, i, k], run.spins[n, i, k] = rows.velocity[n, j, k], rows.velocity[n, j, 3 + k]
-    drift(plan, run.ws, rows.position, rows.quat, run.drift)
-    kinetic_energies(run.mass, run.inertia, run.velocities, run.spins, run.kinetic)
-    gravity_energies(run.mass, plan.bodies.gravity, run.places, run.terms, run.potential)
-    figure[START_DRIFT] = run.drift[0]
-    return _largest(run.kinetic, run.potential, run.drift, figure)
+                short.places[n, i, k] = rows.position[n, j, k]
+                short.velocities[n, i, k], short.spins[n, i, k] = rows.velocity[n, j, k], rows.velocity[n, j, 3 + k]
+    drift(plan, short.ws, rows.position, rows.quat, short.drift)
+    kinetic_energies(short.mass, short.inertia, short.velocities, short.spins, short.kinetic)
+    gravity_energies(short.mass, plan.bodies.gravity, short.places, short.terms, short.potential)
+    figure[START_DRIFT] = short.drift[0]
+    return _largest(short.kinetic, short.potential, short.drift, figure)
 
 
 @njit(contract=False)
