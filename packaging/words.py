@@ -25,6 +25,8 @@ CLEAN = (
     "varint/geometry",
     "varint/gym.py",
     "varint/kinematics",
+    "varint/mathematics",
+    "varint/measures",
     "varint/mechanism",
     "varint/meshes",
     "varint/methods/reduced",

@@ -43,7 +43,7 @@ NONE3 = np.zeros(3)
 class Numbers(Shown):
     """The constants of a measure in a plan. The file of a kind says which it has, and what they are.
 
-    u, v : (3,) in axes of body a, v of a third body where there is one: directions, or a point from the centre of
+    u, v :  (3,) in axes of body a, v of a third body where there is one: directions, or a point from the centre of
         mass, m
     w : (3,) in axes of body b
     c : m or rad
@@ -106,7 +106,7 @@ class Measure(Shown):
 
     @property
     def of_product(self) -> str:
-        """The joint, a product of exponentials, that it is a coordinate of; "" for none."""
+        """The joint, a product of exponentials, that it is a coordinate of; "" for other measures."""
         return ""
 
     @property
@@ -120,7 +120,7 @@ class Measure(Shown):
         return None
 
     def numbers(self, A, x_a, B, x_b) -> Numbers:
-        """Its numbers, for bodies with rotation matrices A, B (3, 3) and centres x_a, x_b (3,) in the reference."""
+        """Return its numbers by the rotation matrices A, B (3, 3) and centres x_a, x_b (3,), m, in the reference."""
         raise NotImplementedError
 
 
@@ -157,5 +157,5 @@ def register(
 
 
 def number_of(name: str) -> int:
-    """The number of a kind in plans: its place among the names in alphabetical order."""
+    """Return the number of a kind in plans: its place among the names in alphabetical order."""
     return sorted(KINDS).index(name)

@@ -20,7 +20,7 @@ def _number(plan, n, m):
 
 @njit
 def coordinate(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
-    """Value and gradient, see measures/base.py."""
+    """Return the value and write the gradient to ``G_a``, ``G_b`` (6,): see measures/base.py."""
     n = plan.measures.product[m]
     return product_row(plan.products, ws.products, n, _number(plan, n, m), x_a, A, x_b, B, G_a, G_b)
 

@@ -11,7 +11,7 @@ from varint.measures.base import Measure, Numbers, register
 
 @njit
 def product(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
-    """Value and gradient, see measures/base.py."""
+    """Return the value and write the gradient to ``G_a``, ``G_b`` (6,): see measures/base.py."""
     n = plan.measures.product[m]
     return product_row(plan.products, ws.products, n, m - plan.products.row[n], x_a, A, x_b, B, G_a, G_b)
 
@@ -37,9 +37,9 @@ class OnMotions:
     kind = "product"
 
     def gap(self, frame, apart) -> float:
-        """Violation, m, when the anchors are ``apart`` (3,), world, and both joint frames have the axes ``frame``."""
+        """Return the violation, m, if anchors are ``apart`` (3,), world, and both frames have axes ``frame`` (3, 3)."""
         return float(np.linalg.norm(apart))
 
     def numbers(self, frame_a, anchor_a, frame_b, anchor_b) -> Numbers:
-        """Empty: the motions stand in the table of products."""
+        """Return no numbers: the motions stand in the table of products."""
         return Numbers()

@@ -35,7 +35,7 @@ class ProductWork(CompiledRecord, writable=True):
 
 
 def one_product(table, length: float) -> tuple[Products, ProductWork]:
-    """A joint by itself, its table starting at row 0; ``length``: size of the parts, m."""
+    """Return a joint by itself, its table starting at row 0; ``length``: size of the parts, m."""
     none = np.zeros(1, dtype=np.int64)
     return Products(table, none, np.zeros((1, 2), dtype=np.int64), none, none, np.array([length])), allocate(
         ProductWork, {"products": 1}
