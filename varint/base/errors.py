@@ -71,7 +71,7 @@ class ConvergenceError(VarintError, RuntimeError):
         self.trajectory = trajectory
 
     def __reduce__(self) -> tuple:
-        """Whole when copied or pickled, as from a worker process: message, attributes and trajectory."""
+        """Return all parts for copying and pickling, as from a worker process: message, attributes, trajectory."""
         named = {"time": self.time, "body": self.body, "joint": self.joint, "trajectory": self.trajectory}
         return partial(type(self), **named), self.args, self.__dict__
 

@@ -166,7 +166,7 @@ class HeldMarch:
         stepwise.record(march.outputs(room))
 
     def failed(self) -> Failure:
-        """The failure of the last step; the march is at the node before it."""
+        """Return the failure of the last step; the march is at the node before it."""
         stepwise, march = self._stepwise, self.run.march
         march.node = int(stepwise.place[NODE])
         failure = self.run.named(march.node, *worst_residual(march.compiled.plan, march.ws))
@@ -181,7 +181,7 @@ class HeldMarch:
         return int(self.run.march.compiled.order[slots[slots >= 0][0]])
 
     def state(self) -> State:
-        """The present node."""
+        """Return the present node."""
         return self._stepwise.state()
 
     def vertex_motion(self) -> np.ndarray:
@@ -209,7 +209,7 @@ class HeldMarch:
         self.recorded.cut(min(count, self.recorded.count))
 
     def nodes(self, first: int) -> Nodes:
-        """The recorded nodes from number ``first`` on, and the present one."""
+        """Return the recorded nodes from number ``first`` on, and the present one."""
         self._put_aside(self._room)
         self._stepwise.leave()
         return self.recorded.nodes(self.run.tail().nodes, self.input, first)
@@ -266,7 +266,7 @@ class HeldRun:
         self._half_turns = HalfTurns(self.run.mechanism)
 
     def failed(self) -> Failure:
-        """The failure of the last step."""
+        """Return the failure of the last step."""
         assert self._failure is not None
         return self._failure
 
@@ -275,7 +275,7 @@ class HeldRun:
         return self._unresolved
 
     def state(self) -> State:
-        """The present node."""
+        """Return the present node."""
         return self.run.state()
 
     def vertex_motion(self) -> np.ndarray:
@@ -306,7 +306,7 @@ class HeldRun:
         self.recorded.cut(min(count, self.recorded.count))
 
     def nodes(self, first: int) -> Nodes:
-        """The recorded nodes from number ``first`` on, and the present one."""
+        """Return the recorded nodes from number ``first`` on, and the present one."""
         return self.recorded.nodes(self.run.tail().nodes, self.input, first)
 
 

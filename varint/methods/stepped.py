@@ -176,13 +176,13 @@ class SteppedRun(Run):
         return Block(self._nodes(states, first), seconds)
 
     def tail(self) -> Block:
-        """The present node, where it is not recorded."""
+        """Return the present node, where it is not recorded."""
         chosen = slice(0, 1 if self.done % self.every else 0)
         node = {name: self.memory[name][None][chosen] for name in (*PARTS, "command", "work")}
         return Block(node | {"t": np.array([self.time])[chosen], "law_state": np.zeros((1, 0))[chosen]})
 
     def state(self) -> State:
-        """The present one."""
+        """Return the present one."""
         return self.present
 
     def checkpoint(self) -> dict[str, np.ndarray]:
@@ -197,7 +197,7 @@ class SteppedRun(Run):
         self.present = State(*(self.memory[part] for part in PARTS))
 
     def _nodes(self, states: list[State], first: int) -> dict[str, np.ndarray]:
-        """The recorded nodes among ``states``, of which the first is node ``first``.
+        """Return the recorded nodes among ``states``, of which the first is node ``first``.
 
         The work of a force is what left its potential, where it has one and no damping, else the sum of its power.
         """
@@ -240,7 +240,7 @@ def _is_finite(mechanism: Mechanism, state: object, what: str) -> bool:
 
 
 def name_of(step: Step) -> str:
-    """The ``__name__`` of an integrator of the user's own; raises ArgumentError where it has no name."""
+    """Return the ``__name__`` of an integrator of the user's own; raises ArgumentError where it has no name."""
     name = getattr(step, "__name__", None)
     if not isinstance(name, str) or not name.strip():
         raise ArgumentError(

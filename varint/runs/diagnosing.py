@@ -52,7 +52,7 @@ class Diagnosed(Run):
         return self.run.finished
 
     def state(self) -> State:
-        """The present one."""
+        """Return the present one."""
         return self.run.state()
 
     def start(self) -> Block:
@@ -122,7 +122,7 @@ class Diagnosed(Run):
         }
 
     def _taken(self, nodes: Arrays) -> tuple[Arrays, Arrays]:
-        """The recorded ones of the nodes that follow, and the diagnostics of all."""
+        """Return the recorded ones of the nodes that follow, and the diagnostics of all."""
         if not len(nodes["t"]):
             return nodes, self.none
         part = self._part(nodes)

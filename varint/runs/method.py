@@ -112,7 +112,7 @@ class Method(Shown, ABC):
         return next(field.default for field in fields(cls) if field.name == "dt") is not None
 
     def given(self) -> dict[str, Any]:
-        """The arguments that differ from their defaults, by name."""
+        """Return the arguments that differ from their defaults, by name."""
         values: dict[str, tuple[Any, Any]] = {
             each.name: (getattr(self, each.name), each.default) for each in fields(self)
         }

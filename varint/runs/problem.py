@@ -70,7 +70,7 @@ class Problem(Shown):
             by_name(getattr(self, name), self.mechanism.body_index, name, "body", ArgumentError)
 
     def start(self) -> Any:
-        """The state to start from, unchecked."""
+        """Return the state to start from, unchecked."""
         return self.mechanism.state() if self.state is None else self.state
 
     def steps(self, dt: float) -> int:

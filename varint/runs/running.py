@@ -130,7 +130,7 @@ def _ended(run: Run) -> tuple[int, str]:
 
 
 def answer(trajectory: KindOfTrajectory, failure: Failure | None) -> KindOfTrajectory:
-    """The trajectory; raises ConvergenceError with it where a step failed."""
+    """Return the trajectory; raises ConvergenceError with it where a step failed."""
     if failure:
         where = failure._asdict()
         raise ConvergenceError(where.pop("message"), **where, trajectory=trajectory)

@@ -34,13 +34,13 @@ class Diagnostics(RecordedDiagnostics):
         to_csv(cast(Any, self), path, self._listed(what))
 
     def to_dataframe(self, *what: str) -> pandas.DataFrame:
-        """A table of pandas, as `Trajectory.to_dataframe`."""
+        """Return a table of pandas, as `Trajectory.to_dataframe`."""
         from varint.files.runs.tables import to_dataframe
 
         return to_dataframe(cast(Any, self), self._listed(what))
 
     def to_xarray(self, *what: str) -> xarray.Dataset:
-        """A Dataset of xarray, as `Trajectory.to_xarray`."""
+        """Return a Dataset of xarray, as `Trajectory.to_xarray`."""
         from varint.files.runs.tables import to_xarray
 
         return to_xarray(cast(Any, self), self._listed(what))

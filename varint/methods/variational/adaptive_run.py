@@ -44,7 +44,7 @@ class AdaptiveRun(MaximalRun):
         return self._marched(steps)
 
     def tail(self) -> Block:
-        """The state at the end, or that of the node before the step that failed where it is not recorded."""
+        """Return the state at the end, or that of the node before the step that failed where it is not recorded."""
         left = (self.march.end - self.time) / self.march.dt
         if self.failure is not None or left <= SAME_TIME:
             return super().tail()

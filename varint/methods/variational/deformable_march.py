@@ -100,7 +100,7 @@ class DeformableMarch(March):
         return self.present()
 
     def present(self) -> DeformableBlock:
-        """The present node; nothing that the steps to come depend on is changed."""
+        """Return the present node; nothing that the steps to come depend on is changed."""
         arrays = self.outputs(1)
         self._write_node(arrays, 0)
         return self.block(np.array([self.node]), arrays, 1)
@@ -170,7 +170,7 @@ class DeformableMarch(March):
         v[k, meshes.held] = meshes.velocities(ws.increment_body, ws.rotation[pose])
 
     def _step(self) -> tuple[bool, int]:
-        """A step from the present node: whether it was solved, and its iterations."""
+        """Return a step from the present node: whether it was solved, and its iterations."""
         plan, ws, given, before, count = self.compiled.plan, self.ws, self.acting(), 0.0, 0
         stages, extrapolate = self.scheme.stages.tolist(), self.node >= WARM
         for n, share in enumerate(stages):

@@ -150,7 +150,7 @@ class Lobatto(Marched):
 
 
 def hinge_tree(mechanism: Mechanism, state: State) -> HingeTree:
-    """The hinges of a mechanism that `Lobatto` supports; their angles are zero in ``state``."""
+    """Return the hinges of a mechanism that `Lobatto` supports; their angles are zero in ``state``."""
     compiled, plan = mechanism.compiled, mechanism.compiled.plan
     nb = len(mechanism.bodies)
     R = np.concatenate([rotation_matrix(state.quat_wxyz[compiled.order]), np.eye(3)[None]])
@@ -225,12 +225,12 @@ class LobattoRun(SteppedRun):
         return self._block(np.arange(first // self.every + 1, self.done // self.every + 1) * self.every, out, seconds)
 
     def tail(self) -> Block:
-        """The present node, where it is not recorded."""
+        """Return the present node, where it is not recorded."""
         chosen = np.array([self.done] if self.done % self.every else [], dtype=np.int64)
         return self._block(chosen, self._march(0)[1], 0.0)
 
     def state(self) -> State:
-        """The present one."""
+        """Return the present one."""
         nodes = self._block(np.array([self.done]), self._march(0)[1], 0.0).nodes
         return State(*(nodes[part][0].copy() for part in PARTS))
 

@@ -17,7 +17,7 @@ GRAIN = 2.0**-48  # of the smallest steps at which sums of a row have no roundin
 
 
 def _nodes(s: int) -> list[Decimal]:
-    """The nodes (s,) in [0, 1], within the precision of decimals."""
+    """Return the nodes (s,) in [0, 1], within the precision of decimals."""
     seven = Decimal(7)
     inner = {
         3: [Decimal(0)],
@@ -54,7 +54,7 @@ def _legendre(s: int, x: Decimal) -> Decimal:
 
 @cache
 def node_rule(s: int) -> NodeRule:
-    """The rule of ``s`` nodes, 3 to 6, of order 2 s - 2."""
+    """Return the rule of ``s`` nodes, 3 to 6, of order 2 s - 2."""
     with localcontext() as context:
         context.prec = DIGITS
         c = _nodes(s)

@@ -64,7 +64,7 @@ class NodeBlock:
     substeps: int
 
     def last_state(self) -> State:
-        """The last node."""
+        """Return the last node."""
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
         return State(*(array[-1].copy() for array in arrays))
 
@@ -273,7 +273,7 @@ class March:
         return int(np.count_nonzero(work.closed & between)), len(work.coupled)
 
     def acting(self) -> Inputs:
-        """The inputs that were given; ``commands`` may change in place."""
+        """Return the inputs that were given; ``commands`` may change in place."""
         if self._record is None:
             self.commands = np.ascontiguousarray(self.commands)
             elements, point, within = self.of_time
@@ -307,7 +307,7 @@ class March:
         return block
 
     def _run(self, steps: int) -> tuple[bool, NodeBlock]:
-        """Whether all of them were solved, and the recorded nodes."""
+        """Return whether all of them were solved, and the recorded nodes."""
         nodes, end = self.to_record(steps), min(self.end, self.stop)
         arrays = self.outputs(len(nodes))
         status, self.pose, done, records = run(
@@ -322,7 +322,7 @@ class March:
         return np.arange(self.node // self.every + 1, (self.node + steps) // self.every + 1) * self.every
 
     def present(self) -> NodeBlock:
-        """The present node; nothing that the steps to come depend on is changed."""
+        """Return the present node; nothing that the steps to come depend on is changed."""
         arrays = self.outputs(1)
         out = tuple(array[0] for array in arrays[:NODE_ARRAYS])
         record_node(self.compiled.plan, self.ws, self.pose, self.scheme.staggered, out)
@@ -341,7 +341,7 @@ class March:
         return self.time + self.dt / float(self.ws.pace.density[0] or 1.0)
 
     def passes(self, time: float) -> bool:
-        """Whether the next of the steps that follow the motion would pass ``time``, s."""
+        """Return whether the next of the steps that follow the motion would pass ``time``, s."""
         return self.next_time > time + SAME_TIME * self.dt
 
     @property
@@ -355,7 +355,7 @@ class March:
         return self.adaptive and self.passes(min(self.end, self.stop))
 
     def aside(self, share: float, look: Callable[[int], None] | None = None) -> NodeBlock | None:
-        """The instant a ``share`` of a step after the present node; the march itself stays where it is.
+        """Return the instant a ``share`` of a step after the present node; the march itself stays where it is.
 
         None, with ``failure`` set, where the step there could not be solved. ``look``: called with the pose that holds
         the instant, while the workspace is there.
@@ -390,7 +390,7 @@ class March:
         return int(self.compiled.order[slot]) if slot >= 0 else -1
 
     def state(self) -> State:
-        """The present node."""
+        """Return the present node."""
         return self.present().last_state()
 
     def checkpoint(self) -> dict:

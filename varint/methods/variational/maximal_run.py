@@ -130,7 +130,7 @@ class MaximalRun(SteeredRun):
         return self.block(block, 0.0)
 
     def state(self) -> State:
-        """The present node."""
+        """Return the present node."""
         return self.march.state()
 
     def vertex_motion(self) -> np.ndarray:
@@ -155,7 +155,7 @@ class MaximalRun(SteeredRun):
             self._call()
 
     def block(self, block: MarchBlock, seconds: float) -> Block:
-        """The nodes of a block of the march with the loads at these."""
+        """Return the nodes of a block of the march with the loads at these."""
         nodes = {name: getattr(block, name) for name in RECORDED if name != "node"}
         if self.loads.varies:
             nodes["load"] = self.loads.recorded(block.node)
@@ -276,7 +276,7 @@ class MaximalRun(SteeredRun):
         return np.array(elements, dtype=np.int64), march.points * (share / width), within
 
     def _aims(self, starts: np.ndarray, share: float, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The targets of points and bodies where stages end, in steps as in `_of_time`."""
+        """Return the targets of points and bodies where stages end, in steps as in `_of_time`."""
         ends = self.march.ends
         aims = self.commands.aims(starts[:, None] + share * self.march.dt * ends)
         return self.commands.moved, ends * (share / width), aims
@@ -310,7 +310,7 @@ class MaximalRun(SteeredRun):
                 raise StateError(force.off_plane(value))
 
     def named(self, node: int, body: int, joint: int) -> Failure:
-        """The failure at ``node``, with names in place of the kernel's numbers."""
+        """Return the failure at ``node``, with names in place of the kernel's numbers."""
         compiled, when = self.march.compiled, self.march.time
         name = self.mechanism.bodies[compiled.order[body]].name if body >= 0 else None
         number = compiled.joints[joint] if joint >= 0 else -1

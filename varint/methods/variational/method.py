@@ -201,7 +201,7 @@ class Variational(Method):
         return replace(self, dt=dt, scheme=name, order=order, energy_error=None)
 
     def _chosen(self, problem: Problem, wanted: float, collocate: bool) -> StepChoice:
-        """The step and the method by trial runs; ``collocate``: whether `Lobatto` may be taken."""
+        """Return the step and the method by trial runs; ``collocate``: whether `Lobatto` may be taken."""
         problem = replace(problem, state=checked_start(problem.mechanism, problem.start()))
         schemes = schemes_of(self.order, self.scheme)
         if collocate:
@@ -262,7 +262,7 @@ class Variational(Method):
 
 
 def _lobatto() -> Any:
-    """The class `Lobatto`, whose file imports this one."""
+    """Return the class `Lobatto`, whose file imports this one."""
     return method_class("lobatto")
 
 
@@ -298,7 +298,7 @@ def choose_step(
     force: Mapping[str, ArrayLike] | None = None,
     torque: Mapping[str, ArrayLike] | None = None,
 ) -> StepChoice:
-    """The method and the step of `simulate` that keep the energy to ``energy_error`` at the least cost.
+    """Return the method and the step of `simulate` that keep the energy to ``energy_error`` at the least cost.
 
     The method is a scheme of `Variational`, or `Lobatto` for trees of hinges where it is cheaper. Trial runs go over
     the first part of the motion, until its fastest part was seen. The error of a method falls with a power of its step,
@@ -328,7 +328,7 @@ def choose_step(
 
 
 def _run_of(parts: tuple, times: Any) -> MaximalRun:
-    """The run that is recorded at ``times``, or at its nodes where they are None; raises ArgumentError."""
+    """Return the run that is recorded at ``times``, or at its nodes where they are None; raises ArgumentError."""
     march: March = parts[1]
     if not march.adaptive:
         return MaximalRun(*parts) if times is None else RunAtTimes(*parts).at(times)

@@ -33,7 +33,7 @@ class AtTimes(MaximalRun):
         return join_blocks(blocks)
 
     def tail(self) -> Block:
-        """The last state, where it is later than all that is recorded."""
+        """Return the last state, where it is later than all that is recorded."""
         if self.taken and self.times[self.taken - 1] >= self.time - AT_NODE * self.march.dt:
             return self.block(self.march.advance(0), 0.0)
         return super().tail()
@@ -48,7 +48,7 @@ class AtTimes(MaximalRun):
         self.taken = int(saved["recorded"][0]) - 1
 
     def _passed(self) -> Block:
-        """The next of the times, which lies in the step from the present node."""
+        """Return the next of the times, which lies in the step from the present node."""
         found = self.instant(self._share(), float(self.times[self.taken]))
         self.taken += self.failure is None
         return found

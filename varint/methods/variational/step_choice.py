@@ -156,7 +156,7 @@ def step_for(
 
 
 def told(choice: StepChoice) -> str:
-    """The choice in one line."""
+    """Return the choice in one line."""
     taken = f"order {choice.order} ({choice.scheme})"
     if choice.scheme not in SCHEMES:
         taken = f"varint.Lobatto of order {choice.order}"
@@ -198,7 +198,7 @@ def collocations(orders: Sequence[int]) -> list[Candidate]:
 
 
 def named_collocation(order: int) -> str:
-    """The name of collocation of an order among the methods to choose."""
+    """Return the name of collocation of an order among the methods to choose."""
     return f"{COLLOCATION}{order}"
 
 
@@ -249,7 +249,7 @@ class _Trials:
         )
 
     def _guess(self) -> float:
-        """A step, s, from the size of the parts, the velocities at the start, and gravity."""
+        """Return a step, s, from the size of the parts, the velocities at the start, and gravity."""
         state, length = self.problem.state, self.mechanism.compiled.length
         speed = max(np.abs(state.velocity).max() / length, np.abs(state.angular_velocity).max())
         rate = max(speed, math.sqrt(np.linalg.norm(self.mechanism.gravity) / length))
@@ -309,7 +309,7 @@ class _Trials:
         return trial
 
     def _coarser(self, scheme: Candidate, tried: list[Trial], allowed: float) -> Trial:
-        """The last trial, or one with a larger step where that has an allowed error too."""
+        """Return the last trial, or one with a larger step where that has an allowed error too."""
         last = tried[-1]
         if len(tried) < 2 or last.error > 0.25 * allowed:
             return last
@@ -320,7 +320,7 @@ class _Trials:
         return trial if trial.error <= allowed else last
 
     def table(self, wanted: float, taken: Trial, dt: float) -> str:
-        """The trials, and why one was taken, as text."""
+        """Return the trials, and why one was taken, as text."""
         width = max(len(trial.scheme) for trial in self.done)
         lines = [
             f"Trial runs of '{self.mechanism.name}' over the first {self.span:.4g} s; wanted: an energy error of"
@@ -358,7 +358,7 @@ def _hoped_cost(trial: Trial, scheme: Candidate, allowed: float) -> float:
 
 
 def _observed_order(tried: list[Trial], order: int) -> float:
-    """The power of the step that the last two errors go by, from 1 to ``order``."""
+    """Return the power of the step that the last two errors go by, from 1 to ``order``."""
     known = [trial for trial in tried if trial.error < RESOLVED][-2:]
     if len(known) < 2 or known[0].dt == known[1].dt or min(trial.error for trial in known) == 0.0:
         return order

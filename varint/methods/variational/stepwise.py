@@ -129,12 +129,12 @@ class Stepwise:
         return int(self.place[RECORDED])
 
     def state(self) -> State:
-        """The present node."""
+        """Return the present node."""
         self.read(self.word)
         return self.present()
 
     def present(self) -> State:
-        """The node that was read last."""
+        """Return the node that was read last."""
         r, welds = self.reading, self.march.compiled.welds
         if welds is None:
             return State(r.position.copy(), r.quat.copy(), r.velocity.copy(), r.spin.copy())
@@ -142,7 +142,7 @@ class Stepwise:
         return State(*(array[0] for array in motion))
 
     def go_back(self) -> tuple[int, int]:
-        """The body and the joint where the step that failed is worst; the march is at the node before it.
+        """Return the body and the joint where the step that failed is worst; the march is at the node before it.
 
         Where it ``keeps``; else it stays in the middle of the step.
         """
