@@ -19,7 +19,7 @@ TOLD = "unresolved_body"
 
 
 def diagnosed(run: Run, job: Job, kind: Callable[..., RecordedMotion]) -> Run:
-    """``run``, with the diagnostics that its settings ask for; ``kind`` of the trajectories of its parts."""
+    """Return ``run``, with the diagnostics that its settings ask for; ``kind`` of the trajectories of its parts."""
     return Diagnosed(run, job, kind) if job.settings["diagnostics_every"] is not None else run
 
 
@@ -82,7 +82,7 @@ class Diagnosed(Run):
         return Block(nodes, block.seconds, diagnostics)
 
     def tail(self) -> Block:
-        """The last state, where it is no node that is recorded; none of its diagnostics where they are there."""
+        """Return the last state, if it is not a recorded node yet; diagnostics only if they are not recorded yet."""
         assert self.since is not None  # since the start
         nodes, told = self.run.tail().nodes, self.told
         if len(nodes["t"]):
@@ -96,7 +96,7 @@ class Diagnosed(Run):
         return Block(last | ({TOLD: np.array([told])} if TOLD in last else {}), 0.0, self.none)
 
     def checkpoint(self) -> Arrays:
-        """All that the steps and the diagnostics to come depend on."""
+        """Return all arrays that the steps and the diagnostics to come depend on."""
         return self.saved
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
@@ -136,14 +136,14 @@ class Diagnosed(Run):
         return recorded, diagnostics
 
     def _told(self, bodies: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """First body, for each chosen node, that was not resolved since the one before; -1 for none."""
-        found = np.full(np.count_nonzero(chosen) + 1, -1)  # the last: since the last chosen one
+        """Return, for each chosen node, the first body that was not resolved since the one before; -1 if all were."""
+        unresolved = np.full(np.count_nonzero(chosen) + 1, -1)  # the last: since the last chosen one
         group = np.concatenate([[0], np.cumsum(chosen) - chosen])
         bodies = np.concatenate([[self.told], bodies])
         groups, first = np.unique(group[bodies >= 0], return_index=True)
-        found[groups] = bodies[bodies >= 0][first]
-        self.told = int(found[-1])
-        return found[:-1]
+        unresolved[groups] = bodies[bodies >= 0][first]
+        self.told = int(unresolved[-1])
+        return unresolved[:-1]
 
     def _part(self, nodes: Mapping[str, np.ndarray]) -> RecordedMotion:
         return self.kind(self.record.part(HeldNodes(nodes)), since=self.since)
