@@ -51,14 +51,14 @@ class Marched(Method):
 
     @abstractmethod
     def stepped_run(self, problem: Problem, grid: Grid, every: int, state: State) -> "SteppedRun":
-        """The run from a checked ``state`` that records each ``every``-th node."""
+        """Return the run from a checked ``state`` that records each ``every``-th node."""
 
     def check(self, mechanism: Mechanism) -> None:
         """Raise ArgumentError for a force, or another part of a mechanism, that the method does not support."""
         refuse(mechanism, self.use)
 
     def described(self) -> dict[str, Any]:
-        """More entries of the settings of its runs."""
+        """Return more entries of the settings of its runs."""
         return {}
 
     def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
@@ -108,7 +108,7 @@ class Stepped(Marched):
 
     @abstractmethod
     def stepper(self, problem: Problem) -> Step:
-        """The function ``step(state, dt)`` that returns the `State` after a step from a `State`."""
+        """Return the function ``step(state, dt)`` that returns the `State` after a step from a `State`."""
 
     def stepped_run(self, problem: Problem, grid: Grid, every: int, state: State) -> "SteppedRun":
         """See `Marched`."""
@@ -186,7 +186,7 @@ class SteppedRun(Run):
         return self.present
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """All that the steps to come depend on."""
+        """Return all that the steps to come depend on."""
         numbers = {"recorded": np.array([self.done // self.every + 1]), "done": np.array([self.done])}
         return {name: array.copy() for name, array in self.memory.items()} | numbers
 
@@ -226,16 +226,16 @@ class SteppedRun(Run):
         return {name: array[chosen] for name, array in nodes.items()}
 
 
-def _is_finite(mechanism: Mechanism, state: object, what: str) -> bool:
-    """Whether the numbers of a state are finite; raises ArgumentError where it is no state of the mechanism."""
-    state, nb = of_type(state, State, what, ArgumentError), len(mechanism.bodies)
+def _is_finite(mechanism: Mechanism, state: object, label: str) -> bool:
+    """Return whether the numbers of a state are finite. Raises ArgumentError if it is no state of the mechanism."""
+    state, nb = of_type(state, State, label, ArgumentError), len(mechanism.bodies)
     arrays = {name: getattr(state, name) for name in PARTS}
     for name, array in arrays.items():
         if isinstance(array, np.ndarray) and array.dtype == float and not np.isfinite(array).all():
             return False
-        in_a_shape(array, ((nb, PARTS[name]),), f"{name} of {what}", ArgumentError)
+        in_a_shape(array, ((nb, PARTS[name]),), f"{name} of {label}", ArgumentError)
     for body, quat in zip(mechanism.bodies, state.quat_wxyz, strict=True):
-        unit_quaternion(quat, f"quat_wxyz of body '{body.name}' in {what}", ArgumentError)
+        unit_quaternion(quat, f"quat_wxyz of body '{body.name}' in {label}", ArgumentError)
     return True
 
 
