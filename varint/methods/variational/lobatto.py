@@ -172,7 +172,10 @@ def hinge_tree(mechanism: Mechanism, state: State) -> HingeTree:
 
 
 def _hinges_of_sums(plan: Plan) -> np.ndarray:
-    """(ns,) The hinge whose angle alone a sum of measures depends on, by the number of its body; -1 for none."""
+    """Return, for each sum of measures (ns,), the one hinge whose angle it depends on, by the number of its body.
+
+    -1 for a sum that depends on more.
+    """
     first, bodies, nb = plan.laws.sum_first, plan.measures.body, len(plan.bodies.mass)
     hinge = np.full(len(first) - 1, -1)
     for s in np.flatnonzero(np.diff(first) == 1):
@@ -235,7 +238,7 @@ class LobattoRun(SteppedRun):
         return State(*(nodes[part][0].copy() for part in PARTS))
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """All that the steps to come depend on."""
+        """Return all that the steps to come depend on."""
         saved = {name: array.copy() for name, array in role_arrays(self.work, STATE)}
         counts = {"recorded": self.done // self.every + 1, "done": self.done, "iterations": self.iterations}
         saved |= {name: array.copy() for name, array in self._kept().items()}
@@ -250,25 +253,25 @@ class LobattoRun(SteppedRun):
             array[:] = saved[name]
 
     def _kept(self) -> dict[str, np.ndarray]:
-        """Arrays that the steps to come depend on, beside those of collocation."""
+        """Return arrays that the steps to come depend on, beside the arrays of collocation."""
         efforts = self.ws.efforts
         return {"quat": self.ws.quat[0], "work": efforts.work, "value_near": efforts.value_near}
 
     def _outputs(self, count: int) -> tuple[np.ndarray, ...]:
-        """Arrays of so many recorded nodes, see `march_nodes`."""
+        """Return arrays of ``count`` recorded nodes, see `march_nodes`."""
         nb = len(self.mechanism.bodies)
         of_bodies = (np.zeros((count, nb, width)) for width in (3, 4, 6))
         return (*of_bodies, np.zeros((count, len(self.plan.elements.force))), np.zeros((count, 0)))
 
     def _inputs(self, steps: int) -> np.ndarray:
-        """(steps, s, ne) Inputs of the forces at the nodes of the next steps, of one step where they are constant."""
+        """Return inputs (steps, s, ne) of the forces at the nodes of the next steps; of one step if constant."""
         nodes = self.done + np.arange(steps if self.commands.varies else 1)[:, None] + self.rule.node
         inputs = np.zeros((*nodes.shape, len(self.plan.elements.force)))
         inputs.reshape(nodes.size, inputs.shape[2])[:] = self.commands.at(nodes.reshape(-1))[0]
         return inputs
 
     def _march(self, steps: int) -> tuple[int, tuple[np.ndarray, ...]]:
-        """Take so many steps, none for the present node. Return the status and the recorded nodes."""
+        """Take ``steps`` steps, 0 for the present node alone. Return the status and the recorded nodes."""
         count = (self.done + steps) // self.every - self.done // self.every if steps else 1
         out = self._outputs(count)
         status, done, iterations = march_nodes(
@@ -280,7 +283,7 @@ class LobattoRun(SteppedRun):
         return status, out
 
     def _block(self, nodes: np.ndarray, out: tuple[np.ndarray, ...], seconds: float) -> Block:
-        """Nodes of these numbers, of the first rows of ``out``, in the description's order."""
+        """Return nodes of these numbers, of the first rows of ``out``, in the description's order."""
         slot, T = self.mechanism.compiled.slot, len(nodes)
         position, quat, motion = (np.ascontiguousarray(part[:T, slot]) for part in out[:3])
         velocity, angular_velocity = (np.ascontiguousarray(motion[..., k : k + 3]) for k in (0, 3))

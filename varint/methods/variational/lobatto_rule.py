@@ -31,7 +31,7 @@ def _nodes(s: int) -> list[Decimal]:
 
 
 def _derivatives(c: list[Decimal]) -> list[list[Decimal]]:
-    """(s, s) of Lagrange's polynomials l_k at the nodes, entry (i, k)."""
+    """Return derivatives (s, s) of Lagrange's polynomials l_k at the nodes, entry (i, k)."""
     s = range(len(c))
     share = [Decimal(1)] * len(c)  # 1 / prod (c_k - c_m)
     for k in s:
@@ -45,7 +45,7 @@ def _derivatives(c: list[Decimal]) -> list[list[Decimal]]:
 
 
 def _legendre(s: int, x: Decimal) -> Decimal:
-    """Legendre's polynomial of degree s - 1."""
+    """Return the value of Legendre's polynomial of degree s - 1 at ``x``."""
     before, value = Decimal(1), x
     for n in range(1, s - 1):
         before, value = value, ((2 * n + 1) * x * value - n * before) / (n + 1)
@@ -69,7 +69,7 @@ def node_rule(s: int) -> NodeRule:
 
 
 def _ahead(nodes: np.ndarray) -> np.ndarray:
-    """(s, s - 1, 2 s - 1) See `NodeRule`."""
+    """Return the factors (s, s - 1, 2 s - 1) of `NodeRule` that extrapolate values to the next step."""
     s = len(nodes)
     past = np.concatenate([nodes[:-1] - 2.0, nodes[:-1] - 1.0, [0.0]])
     ahead = np.zeros((s, s - 1, 2 * s - 1))

@@ -60,7 +60,7 @@ class MaximalRun(SteeredRun):
         of_elements = enumerate(march.compiled.force)
         self.controllers = [(e, int(k)) for e, k in of_elements if is_controlled(mechanism.forces[k])]
         inputs = [getattr(mechanism.forces[k], "input", None) for _, k in self.controllers]
-        self.extrapolated = np.array([isinstance(given, Extrapolated) for given in inputs], dtype=bool)
+        self.extrapolated = np.array([isinstance(each, Extrapolated) for each in inputs], dtype=bool)
         self.slopes = np.zeros(len(self.controllers))  # of the inputs over the step to come, a second
         self.stepwise = bool(self.controllers)  # whether what acts is found before each step
         self.end = steps * march.dt
@@ -120,7 +120,7 @@ class MaximalRun(SteeredRun):
         return self.block(block, seconds)
 
     def tail(self) -> Block:
-        """The present node, where it is none of those that are recorded."""
+        """Return the present node, if it is not a recorded one."""
         if self.march.node % self.march.every == 0:
             return self.block(self.march.nothing(), 0.0)
         self._give(0)
@@ -138,7 +138,7 @@ class MaximalRun(SteeredRun):
         return np.zeros((2, 0, 3))
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """All that the steps to come depend on; ``ending``: a body that the last ones did not resolve, or -1."""
+        """Return all that the steps to come depend on; ``ending``: a body that the last ones did not resolve, or -1."""
         recorded = self.march.node // self.march.every + 1
         ending = self.march.unresolved_end() if self.finished and self.failure is None else -1
         counts = {"recorded": np.array([recorded]), "iterations": self.iterations.copy()}
@@ -169,33 +169,33 @@ class MaximalRun(SteeredRun):
         march = self.march
         self._give(1, share)
         self._command()
-        found = march.aside(share, look)
-        if found is None:
+        node = march.aside(share, look)
+        if node is None:
             assert march.failure is not None
             self.failure = self.named(*march.failure)
             return self.block(march.advance(0), 0.0)
-        found = replace(found, t=np.array([t]), command=march.compiled.inputs_by_force(self._inputs(share)[None]))
-        block = self.block(found, 0.0)
+        node = replace(node, t=np.array([t]), command=march.compiled.inputs_by_force(self._inputs(share)[None]))
+        block = self.block(node, 0.0)
         if self.loads.varies:
             block.nodes["load"] = self.loads.between(march.node, share)[None]
         return block
 
     def _inputs(self, share: float) -> np.ndarray:
-        """(ne,) inputs at a share of dt from the present node: linear, or cubic for motions, as they act."""
+        """Return inputs (ne,) at a share of dt from the present node: linear, or cubic for motions, as they act."""
         march, constraints = self.march, self.march.compiled.plan.constraints
         share, step = share / march.width, march.dt * march.width
         a, b = march.commands[0], march.commands[-1]
-        found = (1.0 - share) * a + share * b
+        inputs = (1.0 - share) * a + share * b
         e = constraints.element[constraints.driven]
         p, q = march.command_rates[0, e] * step, march.command_rates[-1, e] * step
         square, cube = 3.0 * (b[e] - a[e]) - 2.0 * p - q, 2.0 * (a[e] - b[e]) + p + q
-        found[e] = a[e] + share * (p + share * (square + share * cube))
+        inputs[e] = a[e] + share * (p + share * (square + share * cube))
         if self.commands.of_time:
-            found[march.of_time[0]] = self.commands.within(np.array(march.time + share * step))
-        return found
+            inputs[march.of_time[0]] = self.commands.within(np.array(march.time + share * step))
+        return inputs
 
     def _command(self) -> None:
-        """Let the functions of the state command their forces by what they gave at the nodes up to the present one."""
+        """Set the commands of functions of the state from their results at the nodes up to the present one."""
         if not self.controllers:
             return
         march, elements = self.march, [e for e, _ in self.controllers]
@@ -256,7 +256,7 @@ class MaximalRun(SteeredRun):
         return block
 
     def _give(self, steps: int, share: float = 1.0) -> None:
-        """Loads and commands of so many steps from the present node on, or of one that takes a ``share`` of dt."""
+        """Set loads and commands of ``steps`` from the present node on, or of one that takes a ``share`` of dt."""
         march = self.march
         nodes = march.node + np.arange(steps + 1)
         starts = march.dt * nodes[: max(steps, 1)]
@@ -270,7 +270,10 @@ class MaximalRun(SteeredRun):
         return np.repeat(table, len(nodes), axis=1) if self.controllers and table.shape[1] == 1 else table
 
     def _of_time(self, starts: np.ndarray, share: float, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The functions of time in steps from ``starts`` (S,), s, of a ``share`` of dt; rows are ``width`` dt apart."""
+        """Return the functions of time in steps from ``starts`` (S,), s, of a ``share`` of dt.
+
+        Rows are ``width`` dt apart. See ``of_time`` of `March.give`.
+        """
         march, elements = self.march, [e for e, _ in self.commands.of_time]
         within = self.commands.within(starts[:, None] + share * march.dt * march.points)
         return np.array(elements, dtype=np.int64), march.points * (share / width), within
@@ -282,7 +285,10 @@ class MaximalRun(SteeredRun):
         return self.commands.moved, ends * (share / width), aims
 
     def _call(self, block: MarchBlock | None = None) -> None:
-        """The inputs that the functions give at the present node, the last of ``block`` where that recorded it."""
+        """Set the inputs to the results of the functions of the state at the present node.
+
+        ``block``: the steps to it, whose last node is used if that is recorded.
+        """
         t = self.time
         state = block.last_state() if block is not None and len(block.node) else self.march.state()
         self.march.inputs = np.array([called(self.mechanism.forces[k], t, state) for _, k in self.controllers])
@@ -348,7 +354,7 @@ class MaximalRun(SteeredRun):
         return Failure(message, when, name, held)
 
     def _listed(self, contacts: list[tuple[int, int, int]]) -> str:
-        """Names of contacts with those of their bodies; ``contacts``: element and slots of both bodies of each."""
+        """Return names of contacts and of their bodies; ``contacts``: element and slots of both bodies of each."""
         compiled = self.march.compiled
         names = [*(f"'{self.mechanism.bodies[i].name}'" for i in compiled.order), "the ground"]
         labels = (
@@ -357,7 +363,7 @@ class MaximalRun(SteeredRun):
         return ", ".join(dict.fromkeys(labels))
 
     def _clash(self) -> str | None:
-        """Message if the prescribed coordinates were incompatible in the failed step, else None."""
+        """Return a message if the prescribed coordinates were incompatible in the failed step, else None."""
         work, force_of, wanted, labels = self.march.ws.efforts, self.march.compiled.force, {}, {}
         for e, r in self.march.driven():
             force = self.mechanism.forces[force_of[e]]

@@ -172,8 +172,8 @@ class Variational(Method):
         }
         start = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity)
         vertices = vertices_of(mechanism, state)
-        given = [] if vertices is None else [vertices]
-        inputs = (*start, *given, *loads.arrays(), *commands.arrays(), *([] if times is None else [times]))
+        of_vertices = [] if vertices is None else [vertices]
+        inputs = (*start, *of_vertices, *loads.arrays(), *commands.arrays(), *([] if times is None else [times]))
         steady = None if loads.varies else loads.recorded(np.zeros(1))
         return run, Job(mechanism, settings, inputs, steady, recording, method.stages)
 
@@ -184,14 +184,14 @@ class Variational(Method):
         return taken
 
     def _taken(self, problem: Problem, recording: Recording, collocate: bool) -> tuple[Method, dict]:
-        """The method with a step, and what is recorded of its choice."""
+        """Return the method with a step, and the record of its choice."""
         if not isinstance(self.dt, str):
             return self, {}
         wanted = ENERGY_ERROR if self.energy_error is None else self.energy_error
         return step_for(wanted, self.scheme, recording, self._made, lambda: self._chosen(problem, wanted, collocate))
 
     def _made(self, name: str, dt: float) -> Method:
-        """`Lobatto`, or these arguments with a scheme, in steps of ``dt``, s."""
+        """Return `Lobatto`, or these arguments with a scheme, in steps of ``dt``, s."""
         if name.startswith(COLLOCATION):
             taken: Method = _lobatto()(
                 dt=dt, order=int(name.removeprefix(COLLOCATION)), on_unresolved=self.on_unresolved
@@ -209,9 +209,9 @@ class Variational(Method):
         return chosen_step(problem, wanted, schemes, self.tol, self._made)
 
     def _may_collocate(self, problem: Problem, recording: Recording) -> bool:
-        """Whether "auto" may take `Lobatto`: no argument asks for what it has not, and it supports the mechanism."""
-        given = Variational(dt=self.dt, energy_error=self.energy_error, on_unresolved=self.on_unresolved)
-        plain = vars(self) == vars(given) and self.on_unresolved != "substep" and recording.output_times is None
+        """Return whether "auto" may take `Lobatto`: it supports the mechanism and all the arguments."""
+        default = Variational(dt=self.dt, energy_error=self.energy_error, on_unresolved=self.on_unresolved)
+        plain = vars(self) == vars(default) and self.on_unresolved != "substep" and recording.output_times is None
         if not plain or problem.force or problem.torque:
             return False
         try:
@@ -221,14 +221,14 @@ class Variational(Method):
         return True
 
     def _compiled(self, problem: Problem) -> Compiled:
-        """The mechanism for the kernel, without the bodies that others carry, unless a load acts on a welded body."""
+        """Return the mechanism for the kernel, without bodies that others carry, unless a load acts on one of them."""
         mechanism = problem.mechanism
         if self.closures == "single":
             return compile_structure(mechanism, clustered=False)
         if soft_meshes(mechanism):  # which know the bodies that hold their vertices
             return mechanism.compiled
-        loads = [given for given in (problem.force, problem.torque) if given is not None]
-        loaded = {name for given in loads if isinstance(given, Mapping) for name in given}
+        loads = [load for load in (problem.force, problem.torque) if load is not None]
+        loaded = {name for load in loads if isinstance(load, Mapping) for name in load}
         return mechanism.compiled if loaded & mechanism.merged.welded(mechanism) else mechanism.merged
 
     @staticmethod
@@ -338,7 +338,10 @@ def _run_of(parts: tuple, times: Any) -> MaximalRun:
 
 
 def checked_turn(adaptive: bool | float, method: Scheme) -> float | None:
-    """rad, that a step may turn the fastest body by; None where all steps are alike. Raises ArgumentError."""
+    """Return the largest turn of the fastest body in a step, rad; None where all steps are alike.
+
+    Raises ArgumentError.
+    """
     if adaptive is not False and method.staggered:
         raise ArgumentError("adaptive steps need order 2 or above: order 1 starts half a step before its first node")
     if isinstance(adaptive, bool):

@@ -39,7 +39,7 @@ class AtTimes(MaximalRun):
         return super().tail()
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """All that the steps to come depend on."""
+        """Return all that the steps to come depend on."""
         return super().checkpoint() | {"recorded": np.array([1 + self.taken])}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
@@ -49,20 +49,20 @@ class AtTimes(MaximalRun):
 
     def _passed(self) -> Block:
         """Return the next of the times, which lies in the step from the present node."""
-        found = self.instant(self._share(), float(self.times[self.taken]))
+        block = self.instant(self._share(), float(self.times[self.taken]))
         self.taken += self.failure is None
-        return found
+        return block
 
     def _share(self) -> float:
         """Share of dt from the present node to the next of the times."""
         raise NotImplementedError
 
     def _is_between(self) -> bool:
-        """Whether there is a next of the times, and it lies in the step from the present node."""
+        """Return whether there is a next of the times, and it lies in the step from the present node."""
         raise NotImplementedError
 
     def _reach(self, last: int) -> int:
-        """Node up to which steps are taken before the next of the times is recorded, at most ``last``."""
+        """Return the node up to which steps are taken before the next of the times is recorded, at most ``last``."""
         raise NotImplementedError
 
 

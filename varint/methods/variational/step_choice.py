@@ -167,7 +167,7 @@ def told(choice: StepChoice) -> str:
 
 
 def checked_error(value: float) -> float:
-    """``value``, a relative energy error that can be reached. Raises ArgumentError."""
+    """Return ``value``, a relative energy error that can be reached. Raises ArgumentError."""
     wanted = positive(value, "energy_error", ArgumentError)
     if not ROUND_OFF <= wanted < 1.0:
         raise ArgumentError(f"energy_error must be from {ROUND_OFF:g}, near round-off, to below 1, got {wanted:g}")
@@ -175,7 +175,7 @@ def checked_error(value: float) -> float:
 
 
 def schemes_of(order: int | None, scheme: str | None) -> list[Candidate]:
-    """Schemes to choose from, the highest orders first, those of an order, or one by its name."""
+    """Return schemes to choose from: all, the highest orders first, or the ones of an order, or one by its name."""
     if order is not None or scheme is not None:
         named = find_scheme(order, scheme)
         schemes = [named] if scheme is not None else [s for s in SCHEMES.values() if s.order == named.order]
@@ -185,7 +185,7 @@ def schemes_of(order: int | None, scheme: str | None) -> list[Candidate]:
 
 
 def collocations(orders: Sequence[int]) -> list[Candidate]:
-    """Collocation of these orders, the highest first.
+    """Return collocation of these orders, the highest first.
 
     Start and iterations of a step take 1.7 to 2.2, 3.2 to 4.7, 4.3 to 8.6 and 5.9 to 12 times a stage of order 4, at
     orders 4 to 10, with 30 links to one. The margin makes steps half as long as that of the schemes would: what can be
@@ -205,10 +205,10 @@ def named_collocation(order: int) -> str:
 def _check_inputs(problem: Problem) -> None:
     """Raise ArgumentError for loads and inputs with one value per node."""
     mechanism = problem.mechanism
-    for what, given in (("force", problem.force), ("torque", problem.torque)):
-        for body, value in given.items() if isinstance(given, Mapping) else ():
+    for kind, loads in (("force", problem.force), ("torque", problem.torque)):
+        for body, value in loads.items() if isinstance(loads, Mapping) else ():
             constant = "of shape (3,), as one value a node needs a number for dt"
-            in_a_shape(value, ((3,),), f"{what} on body {shown(body)}", ArgumentError, constant)
+            in_a_shape(value, ((3,),), f"{kind} on body {shown(body)}", ArgumentError, constant)
     if problem.duration < SHORTEST:
         raise ArgumentError(f"duration must be at least {SHORTEST:g} s for dt='auto', got {problem.duration:g}")
     refuse(mechanism, USES["step choice"])
@@ -256,7 +256,7 @@ class _Trials:
         return min(self.duration / 8, 0.25 / rate if rate > 0 else math.inf)
 
     def _run(self, scheme: Candidate, dt: float, steps: int) -> tuple[Trajectory | None, Trial]:
-        """A run and what it came to; errors are infinite where the steps did not resolve the motion."""
+        """Return a run and its `Trial`; the error is infinite where the steps did not resolve the motion."""
         try:
             with followed(None):  # a trial is not the run that is looked at
                 made: Any = self.make(scheme.name, dt)
@@ -276,7 +276,7 @@ class _Trials:
         return run, trial
 
     def cheapest(self, schemes: Sequence[Candidate], dt: float, wanted: float) -> Trial | None:
-        """The cheapest trial with an allowed error; ``dt``: the first step of each scheme, s. None where there is none.
+        """Return the cheapest trial with an allowed error, or None; ``dt``: the first step of each scheme, s.
 
         At any time the scheme goes on that would cost least if its error fell with its full order.
         """
@@ -296,7 +296,7 @@ class _Trials:
         return None
 
     def _trial(self, scheme: Candidate, dt: float, tried: list[Trial]) -> Trial:
-        """A run over the span, or what it would come to where it were too long."""
+        """Return a trial by a run over the span, or an estimate where that would be too long."""
         steps = math.ceil(self.span / dt)
         known = [trial for trial in tried if trial.error < RESOLVED]
         too_long = steps > self.memory or steps * scheme.step * len(self.mechanism.bodies) > BODY_STAGES
@@ -338,7 +338,7 @@ class _Trials:
 
 
 def _is_representative(kinetic: np.ndarray) -> bool:
-    """Whether the kinetic energy (T,), J, has some maxima, and none in the second half that is larger than before."""
+    """Return whether the kinetic energy (T,), J, has some maxima, and no much larger one in the second half."""
     half = len(kinetic) // 2
     risen = np.diff(kinetic) > 0
     peaks = np.count_nonzero(risen[:-1] & ~risen[1:])
@@ -351,7 +351,7 @@ def _change(trial: Trial, order: float, allowed: float) -> float:
 
 
 def _hoped_cost(trial: Trial, scheme: Candidate, allowed: float) -> float:
-    """Cost of an allowed error at best, with one Newton iteration a stage, or a step of collocation."""
+    """Return the cost of an allowed error at best, with one Newton iteration a stage, or a step of collocation."""
     if trial.error <= allowed:
         return trial.cost
     return 2 * scheme.step / trial.dt / _change(trial, scheme.order, allowed)
@@ -367,7 +367,7 @@ def _observed_order(tried: list[Trial], order: int) -> float:
 
 
 def _is_stuck(tried: list[Trial]) -> bool:
-    """Whether two smaller steps in a row left the error as it was, as at the tolerance of steps or at round-off."""
+    """Return whether two smaller steps in a row left the error as it was, as at round-off or the tolerance of steps."""
     last = tried[-3:]
     if len(last) < 3 or not all(trial.error < RESOLVED for trial in last):
         return False
