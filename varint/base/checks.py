@@ -1,4 +1,4 @@
-"""The one entrance of what users give: names, numbers, arrays, flags, choices, functions.
+"""The one entrance of values from users: names, numbers, arrays, flags, choices, functions.
 
 Each check returns the value in the type that the package works with, arrays read-only, or raises ``error`` with a
 sentence that starts with ``label``. Nothing else may escape, whatever the value is.
@@ -25,7 +25,7 @@ FLOAT = np.dtype(float)
 UNIT_TOLERANCE = 1e-4
 ROUND_OFF = 4 * np.finfo(float).eps  # of a norm: nearer to one it stays as it is, so that copies have the same bits
 LONGEST = 200  # characters of a value in an error
-OF_USERS = "raised by "  # how the note begins that says whose function raised an error
+OF_USERS = "raised by "  # start of the note that names the function of a user that raised an error
 LARGEST_SEED = 2**64 - 1  # of random numbers
 MOST = 100_000  # parts of a mechanism that a number of them may ask for
 
@@ -107,7 +107,7 @@ def quaternion_components(array: np.ndarray) -> np.ndarray:
     """Return floats (..., 4), scalar first, of an array of numpy-quaternions; any other array as it is."""
     if array.dtype.kind != "V" or array.dtype.name != "quaternion":  # names are slow to make
         return array
-    import quaternion  # slow to import, but whoever has such an array has imported it
+    import quaternion  # slow to import, but imported already where such an array exists
 
     return quaternion.as_float_array(array)
 
@@ -261,7 +261,7 @@ def known_name(name: object, known: Iterable[str], label: str, error: type[Varin
 
 
 class UnknownKey(MechanismError):
-    """A ``key`` that is none of those known; ``meant``: the nearest of these, if any is near."""
+    """A ``key`` that is not among the known ones; ``meant``: the nearest of these, if any is near."""
 
     def __init__(self, message: str, key: object, meant: str | None) -> None:
         super().__init__(message)
@@ -279,7 +279,7 @@ def check_keys(keys: Iterable[object], known: Iterable[str], label: str) -> None
 
 
 class WrongArguments(ArgumentError, TypeError):
-    """The arguments of a call are not those of its function; also the TypeError that Python raises for them."""
+    """The arguments of a call do not fit its function; also the TypeError that Python raises for them."""
 
 
 def checked_call(cls: type[Kind]) -> type[Kind]:
@@ -480,12 +480,12 @@ def path_of(value: object, label: str = "a path") -> str:
             raise FileError(f"{label} must be a text or a path, got {shown(value)}")
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError, PermissionError):
-        pass  # for whoever opens it to say
+        pass  # reported when it is opened
     except FileError:
         raise
     except OSError as problem:
         raise FileError(f"cannot use {shown(value)}: {problem.strerror}") from None
-    except Exception as problem:  # a zero byte, half a surrogate, what a path of the user's raises
+    except Exception as problem:  # a zero byte, half a surrogate, an error of a user's class of paths
         raise FileError(f"no file can be called {shown(value)}: {shown(problem)}") from problem
     return path
 

@@ -13,7 +13,7 @@ VarintError
 
 UnresolvedWarning        the same as UnresolvedError, as a warning                (UserWarning)
 LockedWarning            nothing moved, as the joints allow no motion             (UserWarning)
-SparseNodesWarning       recorded nodes are too far apart for what is asked       (UserWarning)
+SparseNodesWarning       recorded nodes are too far apart for the result          (UserWarning)
 FailedMembersWarning     members of an ensemble failed                            (UserWarning)
 DegreesWarning           an angle in rad looks like degrees                       (UserWarning)
 """

@@ -1,4 +1,4 @@
-"""Matrices (3, 3) as three rows, each a tuple: nothing is stored, zeros and signs cost nothing."""
+"""Matrices (3, 3) as three rows, each a tuple: they take no memory, and zeros and signs no time."""
 
 from varint.base.numba import njit
 from varint.mathematics.vectors import add, scale, sub, vector

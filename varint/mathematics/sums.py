@@ -1,4 +1,4 @@
-"""Compensated sums: what rounding takes off a sum is kept and added the next time."""
+"""Compensated sums: the part that a sum loses in rounding is kept and added the next time."""
 
 from varint.base.numba import njit
 

@@ -106,7 +106,7 @@ class Angle(Measure):
     angular = True
     anchored = False
     period = 2.0 * math.pi
-    stiffening = False  # small beside what its law adds, and most measures are angles
+    stiffening = False  # small beside the terms of its law, and most measures are angles
 
     def numbers(self, A, x_a, B, x_b):
         return Numbers(u=A.T @ self.sine, v=A.T @ self.cosine, w=B.T @ self.direction)

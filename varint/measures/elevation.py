@@ -2,7 +2,7 @@
 
     g = asin s,    s = u . R w,    R = A^T B
 
-u, w: unit vectors. The gradient is that of s (axis.py) over cos g; there is none at +-pi / 2, where g turns back.
+u, w: unit vectors. The gradient is that of s (axis.py) over cos g; it does not exist at +-pi / 2, where g turns back.
 """
 
 import math

@@ -32,7 +32,7 @@ register("product", product, curve_product, None, _Facts)
 
 @dataclass(frozen=True)
 class OnMotions:
-    """A row of a joint: one of those that keep frame b on the joint's motions, whatever these are."""
+    """A row of a joint that keeps frame b on the joint's motions, of any kind."""
 
     kind = "product"
 

@@ -5,7 +5,7 @@
 c the centre w of the wheel, c' its velocity and omega the angular velocity of b, all seen from a, in axes of a;
 R = A^T B; n the normal of the plane, fixed to a; u a direction of the plane; e_b the axis of a thin disc, zero for a
 sphere; rho from the centre to the lowest point. u . c' is the rate of a POINT. The value is zero at every pose; the
-"curvature" is the change of the gradient along a motion, as of any measure, and not symmetric. RIM (rim.py), which is
+"curvature" is the change of the gradient along a motion, as for any measure, and not symmetric. RIM (rim.py), which is
 integrable, is the same with u = n.
 
 Numbers: u, v = n (axes of a), w (axes of b), rest = (e_b, (r, 0, 0), 0).
@@ -66,7 +66,6 @@ def wheel(plan, ws, m, n, x_a, A, x_b, B, G_a, G_b):
     """Return the POINT's value, m, and write the gradient of a row along u at the contact to ``G_a``, ``G_b`` (6,).
 
     n: normal of the plane, axes of a. See measures/base.py.
-    S , as of any measure, ====> , as for any measure,
     """
     height = point(plan, ws, m, x_a, A, x_b, B, G_a, G_b)
     moment = cross(lever_of(plan, m, n, axis_of(plan, m, A, B)), vector(plan.measures.u[m]))

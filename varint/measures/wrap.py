@@ -108,13 +108,13 @@ class Wrap(Measure):
     Attributes
     ----------
     centre, axis, side : (3,)
-        Of the surface: ``axis`` zero for a sphere; ``side`` from the centre, at right angles to the axis.
+        Vectors of the surface: ``axis`` zero for a sphere; ``side`` from the centre, at right angles to the axis.
     radius, smoothing : float
         m
     mode : float
         0 without a side, 1 with a side outside the radius, 2 with one inside it.
     part : float
-        0 if ``point`` is the first of the line, 1 if it is the last and the measure has the value, 2 if it has none.
+        0 if ``point`` is the first of the line, 1 if the last of a measure with the value, 2 of one without it.
     """
 
     point: np.ndarray

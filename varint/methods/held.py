@@ -1,4 +1,4 @@
-"""Runs that Python steps, with inputs that are held over each step: what `varint.Stepper` steps."""
+"""Runs that Python steps, with inputs that are held over each step, for `varint.Stepper`."""
 
 from collections.abc import Callable, Mapping
 from itertools import chain
@@ -87,7 +87,7 @@ class Recorded:
 
 
 class HeldMarch:
-    """Steps of a march of which nothing changes but the inputs: one compiled call each.
+    """Steps of a march, one compiled call each, between which the inputs alone change.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ def simulate(
     duration : float, or Method
         s; the run ends at the last whole step within the duration.
     dt : float or "auto", or Recording
-        Step, s. "auto": `choose_step` chooses the step, and the scheme where none is given.
+        Step, s. "auto": `choose_step` chooses the step, and the scheme by default.
     state, force, torque
         See `Problem`.
     order, scheme, tol, adaptive, closures, energy_error, on_unresolved

@@ -138,7 +138,7 @@ class SteppedRun(Run):
         self.mechanism, self.step, self.every = mechanism, step, every
         self.name, self.dt, self.total = grid
         self.end = self.dt * self.total
-        self.done = self.iterations = 0  # steps, and those of Newton's method in them
+        self.done = self.iterations = 0  # steps, and the iterations of Newton's method in them
         self.memory: dict[str, np.ndarray] = {}  # arrays of the present node, and the running sums for the works
         self.present = state  # this very object: `EquationsOfMotion` looks up the turns of angles by it
 
@@ -199,7 +199,7 @@ class SteppedRun(Run):
     def _nodes(self, states: list[State], first: int) -> dict[str, np.ndarray]:
         """Return the recorded nodes among ``states``, of which the first is node ``first``.
 
-        The work of a force is what left its potential, where it has one and no damping, else the sum of its power.
+        The work of a force is the loss of its potential, where it has one and no damping, else the sum of its power.
         """
         t, memory = self.dt * np.arange(first, first + len(states)), self.memory
         nodes = {part: np.array([getattr(state, part) for state in states], dtype=float) for part in PARTS}

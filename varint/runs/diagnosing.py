@@ -26,8 +26,8 @@ def diagnosed(run: Run, job: Job, kind: Callable[..., RecordedMotion]) -> Run:
 class Diagnosed(Run):
     """A `Run` with diagnostics at each node of the run within it, of which it records each ``job.recording.every``-th.
 
-    The diagnostics are the quantities of the nodes, to the bit, however the steps are cut into blocks. What later
-    nodes need of those before is part of the checkpoint.
+    The diagnostics are the quantities of the nodes, to the bit, however the steps are cut into blocks. The
+    checkpoint has all that later nodes need of earlier ones.
     """
 
     def __init__(self, run: Run, job: Job, kind: Callable[..., RecordedMotion]) -> None:

@@ -43,7 +43,7 @@ class Method(Shown, ABC):
     formulation : str
         Its name in records, in files, in ``ensemble(formulation=)`` and on the command line.
     called, option : str
-        What users write for it in Python and on the command line, for error messages.
+        Its names in Python and on the command line, for error messages.
     """
 
     formulation: ClassVar[str]
@@ -177,7 +177,7 @@ def solve(
 def trajectory_of(record: Record) -> Trajectory:
     """Return the trajectory of a record, a `ReducedTrajectory` where the run was reduced.
 
-    Raises ValueError where the record holds none.
+    Raises ValueError for an unusable record.
     """
     formulation = record.settings["formulation"]
     return method_class(formulation).trajectory(record) if formulation in names() else Trajectory(record)

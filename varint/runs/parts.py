@@ -20,7 +20,7 @@ Returned = TypeVar("Returned")
 
 
 class Arguments(NamedTuple):
-    """Arguments of a call of a ``function`` or class: name to value, with the defaults of those left out."""
+    """Arguments of a call of a ``function`` or class: name to value, with defaults for the arguments left out."""
 
     function: Callable
     values: Mapping[str, Any]
@@ -42,7 +42,7 @@ class Arguments(NamedTuple):
 
 
 class CallParts(NamedTuple):
-    """A problem, the method that simulates it, and what is kept of the run."""
+    """A problem, the method that simulates it, and the recording of the run."""
 
     problem: Problem
     method: Any
@@ -93,12 +93,12 @@ def parts_of(arguments: Arguments, kind: type[Method], **preferred: object) -> C
         where the method is of a ``kind``.
     preferred
         Arguments of the method that the function does not have. They and the defaults of the function also replace
-        those that a Method of varint leaves at its default.
+        the ones that a Method of varint leaves at its default.
 
     Raises
     ------
     ArgumentError
-        A Problem without a method; an argument of one of the parts beside a Problem; what the parts themselves refuse.
+        A Problem without a method; an argument of one of the parts beside a Problem; arguments that a part refuses.
     """
     values_by_name = arguments.values
     problem = values_by_name["mechanism"]
@@ -172,7 +172,7 @@ def check_support(
 ) -> None:
     """Raise ArgumentError for loads on bodies, and arguments of a method, that a study does not support.
 
-    ``by_name``: those that the study has to have itself, except for ``besides``.
+    ``by_name``: arguments that the study must have itself, except for ``besides``.
     """
     takes = {*arguments.defaults, *besides}
     for argument in method.given():

@@ -1,4 +1,4 @@
-"""`Problem` and `Recording`: what is simulated, and what is kept of it. How it is simulated: `varint.formulations`."""
+"""`Problem` and `Recording`: a motion to simulate, and its record. Methods to simulate it: `varint.formulations`."""
 
 from __future__ import annotations
 

@@ -243,7 +243,7 @@ def _march(
                 run.reached.total,
             )
         pause()
-        around = time.perf_counter() - stepped  # what a block costs however many steps it has
+        around = time.perf_counter() - stepped  # the cost of a block that does not depend on its steps
         factor = np.clip(max(BLOCK_SECONDS, around) / max(stepped - began, 1e-9), 0.5, growth)
         size = int(np.clip(size * factor, 1, largest))
     tail = run.tail()
@@ -279,7 +279,7 @@ def _tell(run: Run, job: Job, block: Block) -> None:
 def interruptible() -> Iterator[Callable[[], None]]:
     """Hold back an interrupt from the keyboard until ``pause()`` is called, so that it ends no block in its middle.
 
-    A second one is not held back. Elsewhere than in the main thread, and with a handler of the user's own, nothing is.
+    A second one is not held back. Outside the main thread, and with a user-defined handler, no interrupt is held back.
     """
     asked: list[int] = []
 

@@ -1,4 +1,4 @@
-"""The `Trajectory` that users get: a recorded motion, and what shows and writes it."""
+"""The `Trajectory` that users get: a recorded motion, with methods that show and write it."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Trajectory(RecordedMotion):
     def to_csv(self, path: str | Path, *what: str) -> None:
         """Write a table: a row a node, a column for the time and for each number, with its unit in the heading.
 
-        ``what``: "coordinates", "reactions", "force", "energy", ..., all in docs/pictures.md; where nothing is given
+        ``what``: "coordinates", "reactions", "force", "energy", ..., all in docs/pictures.md; by default
         coordinates, rates, poses, velocities and the energy. A file of that name is replaced. Numbers are written in
         full. Raises ArgumentError for another suffix than .csv, and for an unknown name with the list; FileError.
         """
@@ -126,7 +126,7 @@ class Trajectory(RecordedMotion):
         FileError
             The file exists, without ``overwrite``, or cannot be written.
         ArgumentError
-            Another suffix, or nodes between those of a run in reduced coordinates, which no file holds.
+            Another suffix, or nodes between the steps of a run in reduced coordinates, which no file holds.
         """
         from varint.files.runs.save import save_run
 

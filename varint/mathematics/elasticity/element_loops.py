@@ -1,6 +1,6 @@
 """Loops over linear tetrahedra, compiled: deformation gradients, corotated stress and tangent, forces and stiffness.
 
-Arrays are those of tetrahedra.py and materials.py; results go to the last arguments.
+Arrays are as in tetrahedra.py and materials.py; results go to the last arguments.
 """
 
 from varint.base.numba import njit

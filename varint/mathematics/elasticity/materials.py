@@ -1,7 +1,7 @@
 """Hyperelastic materials: energy density, stress and exact tangent of deformation gradients.
 
 Each takes F (m, 3, 3) with the constants of Lame mu and lambda, Pa, and returns the energy density W (m,), J/m^3, the
-first Piola-Kirchhoff stress P = dW/dF (m, 3, 3), Pa, and dP/dF (m, 3, 3, 3, 3), the last two indices those of F.
+first Piola-Kirchhoff stress P = dW/dF (m, 3, 3), Pa, and dP/dF (m, 3, 3, 3, 3), the last two indices for F.
 All agree with linear elasticity for small strains.
 """
 

@@ -25,7 +25,7 @@ NEARLY = 1e-4  # of the sizes of a part: a joint that is all but closed
 DESCENTS = 100
 ROUND_OFF, MOST, TINY = 1e-14, 1e6, 1e-30
 TRIES = 4  # seeds in each piece
-NEARER = 0.9  # of the distance from those known: an open joint is about as far from other branches of its coordinates
+NEARER = 0.9  # of the distance at the start: an open joint is about as far from other branches of its coordinates
 MOST_SEARCHED = 243
 LONGEST = 1.2 * math.pi  # rad, of a rotation vector to go on from
 

@@ -27,7 +27,7 @@ from varint.mathematics.vectors import add, cross, dot, rotate, rotate_back, sca
 
 ENOUGH = 1e-8  # of the coordinates, or one: the next correction, its square, is round-off
 ITERATIONS = 20
-INVERSE = 6  # rows of ``ProductWork.matrix`` from which (P M)^-1 stands, below those of M
+INVERSE = 6  # rows of ``ProductWork.matrix`` from which (P M)^-1 stands, below the rows of M
 
 
 @njit
@@ -159,7 +159,7 @@ def solve(products, work, n, turn, shift):
             q[r] += change
             largest = max(largest, abs(change) / (1.0 + abs(q[r])))
         enough = largest < ENOUGH
-        if trial == ITERATIONS - 2 and not enough:  # too far from the joint: no solution, what is known has to do
+        if trial == ITERATIONS - 2 and not enough:  # too far from the joint: no solution, so keep the known coordinates
             enough = True
             for c in range(k):
                 q[c] = work.q[n, c]
@@ -293,8 +293,8 @@ def curve_product_row(
     """Write the change of the gradient of row i, or a coordinate, of joint n along motions of its bodies.
 
     ``x_a``, ``x_b`` (3,), m, world, and ``A``, ``B`` (3, 3): poses of the two bodies. ``motions``, and ``out``,
-    written: a pair of arrays (6,), by body. Writes ``work.best``, the change of the coordinates, and what `solve`
-    writes.
+    written: a pair of arrays (6,), by body. Writes ``work.best``, the change of the coordinates, and the arrays
+    of `solve`.
     """
     table, start, length = products.table, products.start[n], products.length[0]
     k = count(table, start)

@@ -3,8 +3,8 @@
 A joint is a chain of stages, E = prod C exp(s_1 f_1) ... exp(s_m f_m), or C exp [r] for a free rotation, in rows of a
 table: a head (`HEAD`), then one row for each piece: C (R by rows, p), six screws s (w, v), six bicubics f (4, 4).
 
-Along z, u, v, changes of the coordinates, let S z be the body twist. What a factor exp(s f) or exp [r] adds has the
-twists t_z, t_u, t_v and, of these, the derivatives t_zu, t_zv, t_uv, t_zuv; it carries what came before it by
+Along z, u, v, changes of the coordinates, let S z be the body twist. A factor exp(s f) or exp [r] adds the
+twists t_z, t_u, t_v and, of these, the derivatives t_zu, t_zv, t_uv, t_zuv; it carries the sum before it by
 X = Ad(factor^-1):
 
     S z            ->  X + t_z

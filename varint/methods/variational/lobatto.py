@@ -50,8 +50,8 @@ class Lobatto(Marched):
     orders 4 to 8 (docs/work_precision.md).
 
     All joints have to be hinges (`Revolute`), and each body has to hang from the world: loops, free bodies and other
-    joints are refused by name. Forces are those whose effort depends on pose, velocity and time alone, such as springs,
-    dampers, motors and drag (docs/known_forces.md); the order holds where they are smooth. `gradient`, `Stepper` and
+    joints are refused by name. Forces must depend on pose, velocity and time alone, as springs, dampers,
+    motors and drag do (docs/known_forces.md); the order holds where they are smooth. `gradient`, `Stepper` and
     adaptive steps need `Variational`.
 
     Parameters
@@ -60,7 +60,7 @@ class Lobatto(Marched):
         Step, s. Steps are not divided: one that cannot be solved ends the run with a ConvergenceError.
     order : {4, 6, 8, 10}
     on_unresolved : {"warn", "raise", "ignore"}
-        What to do at the end of a run whose energy changed by more than 1 % of its largest kinetic energy.
+        Action at the end of a run whose energy changed by more than 1 % of its largest kinetic energy.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Gauss-Lobatto nodes of a step, with what collocation takes of the polynomials through them (step/collocation).
+"""Gauss-Lobatto nodes of a step, with the coefficients of the polynomials through them for step/collocation.
 
-Coefficients are rounded once, from decimals. Those of the kinetic energy are multiples of `GRAIN`, so that they are
-symmetric and their sums over a row zero to the last bit: the steps are then exactly those of one discrete action. Where
+Coefficients are rounded once, from decimals. The ones of the kinetic energy are multiples of `GRAIN`, so that they are
+symmetric and their sums over a row zero to the last bit: the steps then follow exactly one discrete action. Where
 rows are off by 1e-15, the energy has a trend of about as much a step.
 """
 

@@ -40,7 +40,7 @@ RECORDED = (
     "law_state",
     "unresolved_body",
 )
-NODE_ARRAYS = 5  # of the outputs of a run: those that one node by itself has
+NODE_ARRAYS = 5  # outputs of a run that one node by itself has
 TIMES = 6  # which of them are the times
 MISSED = 1e3  # times the tolerance: residuals of rows that were not solved
 LAST = 2.0  # times the bound of changes of the energy residual: at the last node of a run, see `judge_end`
@@ -153,13 +153,13 @@ class March:
         """Set loads and inputs at the nodes from the present one on; without a call they are zero.
 
         load : (nb, 6) constant, in kernel order
-        series : (T, nb, 6) added to it, T = 0 for none
+        series : (T, nb, 6) added to it, T = 0 without such loads
         commands, rates : (T, ne) inputs of the elements and their rates, T = 1 where constant
         width : distance of the rows, in units of dt
         of_time : elements (m,) of inputs that are functions of time, shares (P,) of a row, and the values (S, P, m)
-            there; none where not given
+            there; no such inputs by default
         aims : constraints (c,) that move points and bodies, shares (E,) of a row, and the targets and their rates
-            (2, S, E, c) there; none where not given
+            (2, S, E, c) there; no such constraints by default
         """
         nobody = np.zeros(0, dtype=np.int64), self.ends, np.zeros((2, 1, len(self.ends), 0))
         self.aims = nobody if aims is None else aims

@@ -27,7 +27,7 @@ from varint.step.march.steps import FAILED
 from varint.step.restart import DEEPEST_SUBSTEP
 
 LARGEST_GAP = 1e-8  # of a driven coordinate in a state to start from, in sizes of a part
-LARGEST_PARTING = 1e-3  # of the fastest motion: how far the speed at the start may miss what is prescribed
+LARGEST_PARTING = 1e-3  # of the fastest motion: how far the speed at the start may miss the prescribed one
 
 
 class MaximalRun(SteeredRun):
@@ -62,7 +62,7 @@ class MaximalRun(SteeredRun):
         inputs = [getattr(mechanism.forces[k], "input", None) for _, k in self.controllers]
         self.extrapolated = np.array([isinstance(each, Extrapolated) for each in inputs], dtype=bool)
         self.slopes = np.zeros(len(self.controllers))  # of the inputs over the step to come, a second
-        self.stepwise = bool(self.controllers)  # whether what acts is found before each step
+        self.stepwise = bool(self.controllers)  # whether the inputs are evaluated before each step
         self.end = steps * march.dt
         self.iterations = np.zeros(2, dtype=np.int64)  # Newton's, and sub-steps
         self._stepwise: Stepwise | None = None  # since the first step with functions of the state

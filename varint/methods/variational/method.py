@@ -64,7 +64,7 @@ class Variational(Method):
     ----------
     dt : float or "auto"
         Step, s; the run ends at the last whole step within the duration. "auto": `choose_step` chooses the step, and
-        the scheme where none is given; ``settings["chosen"]`` says what and why.
+        the scheme by default; ``settings["chosen"]`` holds the choice and its reason.
     order : int, optional
         Of the scheme; each order has a default one. 2 where no scheme is given. 1: the equations as printed in VI.
     scheme : str, optional
@@ -80,7 +80,7 @@ class Variational(Method):
     energy_error : float, optional
         With ``dt="auto"``, the largest energy error, over the largest kinetic energy; 1e-4 where not given.
     on_unresolved : {"warn", "raise", "substep", "ignore"}
-        What to do at the end of a run where steps did not resolve the motion, see `Trajectory.unresolved`, or a
+        Action at the end of a run where steps did not resolve the motion, see `Trajectory.unresolved`, or a
         `VelocityMotor`: give an UnresolvedWarning, raise an UnresolvedError, or nothing. "substep" does a step in which
         energy came from nowhere again in halves, as often as it takes, and warns where that does not help.
 

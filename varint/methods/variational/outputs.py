@@ -7,7 +7,7 @@ import numpy as np
 from varint.methods.variational.maximal_run import MaximalRun
 from varint.runs.run import Block, join_blocks
 
-AT_NODE = 1e-9  # of a step: times as near to a node are those of the node
+AT_NODE = 1e-9  # of a step: times as near to a node are the time of the node
 
 
 class AtTimes(MaximalRun):

@@ -25,7 +25,7 @@ class Scheme(Shown):
         In a few words.
     stages : (n,) sizes of the composition's stages, over the step; symmetric, their sum is one
     staggered : bool
-        Whether velocities are those of the intervals, from the start on.
+        Whether velocities are velocities of the intervals, from the start on.
 
     Raises ArgumentError for other stages.
     """
@@ -53,9 +53,9 @@ class Scheme(Shown):
     def starts(self) -> tuple[np.ndarray, np.ndarray]:
         """(n, NEAREST) stages whose errors the start values of a stage take, and the shares (step/stage_starts.py).
 
-        They are nearest in time and size, of the stages of this step that come before it and of those from itself on of
-        the step before. Shares are the values at its middle of Lagrange's polynomials over their middles, of which
-        those next to each other count once.
+        They are nearest in time and size, among the earlier stages of this step and the stages of the step before from
+        the same one on. Shares are the values at its middle of Lagrange's polynomials over their middles, of which
+        adjacent ones count once.
         """
         near, share = np.zeros((len(self.stages), NEAREST), dtype=np.int64), np.zeros((len(self.stages), NEAREST))
         middle = np.cumsum(self.stages) - 0.5 * self.stages

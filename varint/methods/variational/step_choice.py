@@ -29,7 +29,7 @@ ENERGY_ERROR = 1e-4  # where none is given
 ROUND_OFF = 1e-13  # the least that can be asked for
 SHORTEST = 1e-50  # s: of durations whose inverse can still be squared
 MARGIN = 3.0  # times below the wanted error that the trial runs stay
-AIM = 0.7  # of what is allowed, for the next trial
+AIM = 0.7  # share of the allowed error, for the next trial
 RESOLVED = 0.02  # energy error from which on a run shows how the mechanism moves
 TURN = 0.5  # rad, that a body turns in a step at most
 FIRST_STEPS = 64  # of the run that finds the span
@@ -188,8 +188,8 @@ def collocations(orders: Sequence[int]) -> list[Candidate]:
     """Return collocation of these orders, the highest first.
 
     Start and iterations of a step take 1.7 to 2.2, 3.2 to 4.7, 4.3 to 8.6 and 5.9 to 12 times a stage of order 4, at
-    orders 4 to 10, with 30 links to one. The margin makes steps half as long as that of the schemes would: what can be
-    solved in one step ends where motions get faster later, and such steps are not divided.
+    orders 4 to 10, with 30 links to one. The margin makes steps half as long as the margin of the schemes would: where
+    motions get faster later, a step may become too long to be solved, and such steps are not divided.
     """
     return [
         Candidate(named_collocation(order), order, order - 2.0, order - 2.0, MARGIN * SHORTER**order)

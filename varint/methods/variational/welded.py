@@ -1,4 +1,4 @@
-"""Motions of all bodies from those of the bodies that carry them, and back (plan/welds.py)."""
+"""Motions of all bodies from the motions of the bodies that carry them, and back (plan/welds.py)."""
 
 import numpy as np
 
