@@ -24,7 +24,7 @@ def turn_of(a):
 
 @njit
 def add(a, b):
-    """Sum of a and b."""
+    """Return a + b."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 

@@ -18,7 +18,10 @@ def product(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 @njit
 def curve_product(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
-    """Change of the gradient, see measures/base.py."""
+    """Write the change of the gradient along ``motions`` (6,) of either body to ``out_a``, ``out_b`` (6,).
+
+    See measures/base.py.
+    """
     n, i = plan.measures.product[m], m - plan.products.row[plan.measures.product[m]]
     curve_product_row(plan.products, ws.products, n, i, x_a, A, x_b, B, (motions[0], motions[1]), (out_a, out_b))
 

@@ -23,7 +23,10 @@ def rim(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 @njit
 def curve_rim(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
-    """Change of the gradient, see measures/base.py."""
+    """Write the change of the gradient along ``motions`` (6,) of either body to ``out_a``, ``out_b`` (6,).
+
+    See measures/base.py.
+    """
     curve_wheel(plan, ws, m, vector(plan.measures.u[m]), x_a, A, x_b, B, motions, (out_a, out_b))
 
 

@@ -46,7 +46,7 @@ def lever_of(plan, m, n, e):
 
 @njit
 def _lever_change(plan, m, n, e, de):
-    """Change of rho along the change ``de`` of the axis."""
+    """Return the change of rho along the change ``de`` of the axis."""
     k, length = _lowest(n, e)
     dk = scale(-1.0, add(scale(dot(n, de), e), scale(dot(n, e), de)))
     return scale(-plan.measures.rest[m, 1, 0] / length, sub(dk, scale(dot(k, dk), k)))
@@ -104,7 +104,10 @@ def rolling(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 @njit
 def curve_rolling(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
-    """Change of the gradient, see measures/base.py."""
+    """Write the change of the gradient along ``motions`` (6,) of either body to ``out_a``, ``out_b`` (6,).
+
+    See measures/base.py.
+    """
     curve_wheel(plan, ws, m, vector(plan.measures.v[m]), x_a, A, x_b, B, motions, (out_a, out_b))
 
 

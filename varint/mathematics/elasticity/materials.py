@@ -53,9 +53,10 @@ class Viscosity:
 
 
 def viscosity(F: np.ndarray, rate: np.ndarray, mu: float, lam: float) -> Viscosity:
-    """Return Kelvin-Voigt's P = F (2 mu E' + lambda tr(E')), E' the rate of Green's strain at the ``rate`` of F, 1/s.
+    """Return the Kelvin-Voigt stress P = F (2 mu E' + lambda tr(E')), Pa, and its derivatives.
 
-    ``mu``, ``lam``: Pa s. Zero along rigid motions, at any strain.
+    E': the rate of Green's strain at the ``rate`` of F, 1/s. ``mu``, ``lam``: Pa s. Zero along rigid motions, at any
+    strain.
     """
     half = F.swapaxes(1, 2) @ rate
     strain_rate = 0.5 * (half + half.swapaxes(1, 2))
@@ -83,9 +84,9 @@ def lame_constants(E: float, nu: float) -> tuple[float, float]:
 
 
 def stvk(F: np.ndarray, mu: float, lam: float) -> Response:
-    """Return Saint Venant-Kirchhoff's W = mu E:E + lambda/2 tr(E)^2, with Green's strain E = (F^T F - 1) / 2.
+    """Return the response of a Saint Venant-Kirchhoff material: W = mu E:E + lambda/2 tr(E)^2.
 
-    Large rotations, small strains: it softens in compression.
+    E = (F^T F - 1) / 2: Green's strain. Large rotations, small strains: it softens in compression.
     """
     E = 0.5 * (F.swapaxes(1, 2) @ F - np.eye(3))
     trace = np.trace(E, axis1=1, axis2=2)
@@ -98,8 +99,9 @@ def stvk(F: np.ndarray, mu: float, lam: float) -> Response:
 
 
 def neohookean(F: np.ndarray, mu: float, lam: float) -> Response:
-    """Return compressible neo-Hookean W = mu/2 (tr(F^T F) - 3) - mu ln J + lambda/2 ln(J)^2, J = det F.
+    """Return the response of a compressible neo-Hookean material.
 
+    W = mu/2 (tr(F^T F) - 3) - mu ln J + lambda/2 ln(J)^2, J = det F.
     Infinite energy, and NaN for the others, where an element is flat or inverted.
     """
     J = np.linalg.det(F)
@@ -121,10 +123,10 @@ def neohookean(F: np.ndarray, mu: float, lam: float) -> Response:
 
 
 def corotated(F: np.ndarray, mu: float, lam: float) -> Response:
-    """Return corotated linear W = mu |F - R|^2 + lambda/2 tr(R^T F - 1)^2, R the rotation nearest to F.
+    """Return the response of corotated linear elasticity: W = mu |F - R|^2 + lambda/2 tr(R^T F - 1)^2.
 
-    Linear in the stretches. The tangent includes the turn of R (Kim and Eberle, Dynamic Deformables, SIGGRAPH courses
-    2022, section 5.5).
+    R: the rotation nearest to F. Linear in the stretches. The tangent includes the turn of R (Kim and Eberle, Dynamic
+    Deformables, SIGGRAPH courses 2022, section 5.5).
     """
     F = np.ascontiguousarray(F)
     R, energy, stress = next_rotations(F), np.empty(len(F)), np.empty_like(F)

@@ -266,7 +266,10 @@ def product_row(
 
 @njit
 def _change_of_covector(products, work, n, covector, q_change, X, X_change, e_v, e_v_change):
-    """Change of c while X, e_v and the coordinates change: dc M = -c dM, dc = -(c dM) (P M)^-1 P with the sign of c."""
+    """Return the change of c, in two parts, while X, e_v and the coordinates change.
+
+    dc M = -c dM, dc = -(c dM) (P M)^-1 P with the sign of c.
+    """
     table, start, length = products.table, products.start[n], products.length[0]
     k, (c_w, c_v) = count(table, start), covector
     half, trace, growth = 0.5 * length, _trace(X), _trace(X_change)

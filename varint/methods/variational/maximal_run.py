@@ -162,9 +162,9 @@ class MaximalRun(SteeredRun):
         return Block(nodes, seconds)
 
     def instant(self, share: float, t: float, look: Callable[[int], None] | None = None) -> Block:
-        """Time ``t``, s, a ``share`` of dt after the present node; the run stays where it is, but for a failure.
+        """Return the state at time ``t``, s, a ``share`` of dt after the present node; the run stays where it is.
 
-        ``look``: as in `March.aside`.
+        ``look``: as in `March.aside`. Sets ``failure`` where the step to it cannot be solved.
         """
         march = self.march
         self._give(1, share)

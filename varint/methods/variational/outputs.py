@@ -54,7 +54,7 @@ class AtTimes(MaximalRun):
         return block
 
     def _share(self) -> float:
-        """Share of dt from the present node to the next of the times."""
+        """Return the share of dt from the present node to the next of the times."""
         raise NotImplementedError
 
     def _is_between(self) -> bool:

@@ -227,7 +227,7 @@ class _Trials:
         self.memory = max(FIRST_STEPS, int(MEMORY / NODE / len(self.mechanism.bodies)))  # nodes
 
     def find_span(self, scheme: Candidate) -> float:
-        """Set ``span`` so that the fastest motion was seen, by runs of a scheme; the first step of trials, s."""
+        """Set ``span`` so that the fastest motion was seen, by runs of a scheme; return the first step of trials, s."""
         dt = self._guess()
         mass = sum(body.mass for body in self.mechanism.bodies)
         self.least_energy = 0.5 * mass * (SLOWEST * self.mechanism.compiled.length / dt) ** 2
