@@ -6,20 +6,17 @@ sentence that starts with ``label``. Nothing else may escape, whatever the value
 
 import difflib
 import math
-import os
-import tempfile
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, fields
 from functools import cache, wraps
 from inspect import Parameter, signature
-from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.base.display import Shown, names_text
-from varint.base.errors import ArgumentError, FileError, MechanismError, VarintError
+from varint.base.errors import ArgumentError, MechanismError, VarintError
 
 FLOAT = np.dtype(float)
 UNIT_TOLERANCE = 1e-4
@@ -468,40 +465,6 @@ def call(function: Callable, whose: str | Callable[[], str], *arguments: Any) ->
     except Exception as problem:
         problem.add_note(f"{OF_USERS}{whose() if callable(whose) else whose}")
         raise
-
-
-def path_of(value: object, label: str = "a path") -> str:
-    """Return ``value``, a text or a path, as a text; raises FileError where it cannot name a file."""
-    if not isinstance(value, str | os.PathLike):
-        raise FileError(f"{label} must be a text or a path, got {shown(value)}")
-    try:
-        path = os.fspath(value)
-        if not isinstance(path, str):
-            raise FileError(f"{label} must be a text or a path, got {shown(value)}")
-        os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError, PermissionError):
-        pass  # reported when it is opened
-    except FileError:
-        raise
-    except OSError as problem:
-        raise FileError(f"cannot use {shown(value)}: {problem.strerror}") from None
-    except Exception as problem:  # a zero byte, half a surrogate, an error of a user's class of paths
-        raise FileError(f"no file can be called {shown(value)}: {shown(problem)}") from problem
-    return path
-
-
-def can_be_written(path: str | Path) -> None:
-    """Raise FileError where no file can be written at ``path``; writes nothing."""
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise FileError(f"cannot write '{path}': no folder '{path.parent}'")
-    try:
-        if path.exists():
-            path.open("ab").close()
-        if path.is_file() or not path.exists():  # its replacement is made beside it, see `varint.base.atomic_writes`
-            tempfile.TemporaryFile(dir=os.path.dirname(os.path.realpath(path))).close()
-    except OSError as problem:
-        raise FileError(f"cannot write '{path}': {problem.strerror or problem}") from None
 
 
 def _words(shapes: Iterable[tuple[int | None, ...]]) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from varint.base.checks import path_of
 from varint.base.errors import FileError
+from varint.base.paths import path_of
 from varint.files.formats import FORMATS
 from varint.files.runs.reader import read
 from varint.mechanism.mechanism import Mechanism

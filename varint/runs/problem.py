@@ -18,13 +18,13 @@ from varint.base.checks import (
     flag,
     function_of,
     of_type,
-    path_of,
     positive,
     shown,
     whole_number,
 )
 from varint.base.display import Shown
 from varint.base.errors import ArgumentError
+from varint.base.paths import path_of
 from varint.files.runs.made_with import ANY
 from varint.files.runs.place import check_name, check_place
 from varint.mechanism.mechanism import Mechanism

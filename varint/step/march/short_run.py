@@ -42,8 +42,8 @@ def run_short(plan_word: int, word: int) -> bool:
 def _start(plan, short, dt):
     """Place the bodies at the start, as `March.start` does, and record it.
 
-    Writes ``short.ws.position``, ``short.ws.quat``, ``short.ws.velocity``, ``short.ws.history``, ``short.ws.depth`` and the first
-    nodes of ``short.rows.time``, ``short.rows.unresolved`` and ``short.rows.counts``.
+    Writes ``short.ws.position``, ``short.ws.quat``, ``short.ws.velocity``, ``short.ws.history``, ``short.ws.depth`` and
+    the first nodes of ``short.rows.time``, ``short.rows.unresolved`` and ``short.rows.counts``.
     """
     ws, rows = short.ws, short.rows
     for i in range(short.slot.size):

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from varint.base.atomic_writes import write_text
-from varint.base.checks import can_be_written, path_of
 from varint.base.errors import ArgumentError, FileError
+from varint.base.paths import can_be_written, path_of
 from varint.studies.comparison.figures_of import numbers
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varint.base.atomic_writes import written_whole
-from varint.base.checks import is_whole, path_of, shown
+from varint.base.checks import is_whole, shown
 from varint.base.display import Shown, count_text, html_table, value_text
 from varint.base.errors import ArgumentError
+from varint.base.paths import path_of
 from varint.files.runs.tables import optional
 from varint.methods.simulation import load
 from varint.runs.trajectory import Trajectory

@@ -15,8 +15,9 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
-from varint.base.checks import call, check_name, choice, flag, function_of, path_of, shown, whole_number
+from varint.base.checks import call, check_name, choice, flag, function_of, shown, whole_number
 from varint.base.errors import ArgumentError, FailedMembersWarning, UnresolvedWarning
+from varint.base.paths import path_of
 from varint.files.runs.lock import locked
 from varint.files.runs.made_with import ANY
 from varint.runs.method import Method, method_class

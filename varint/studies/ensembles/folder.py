@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from varint.base.atomic_writes import write_text
-from varint.base.checks import path_of, shown
+from varint.base.checks import shown
 from varint.base.errors import FileError
+from varint.base.paths import path_of
 from varint.files.runs.lock import SUFFIX as LOCK
 
 FORMAT = "varint ensemble 2"

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from varint import mechanisms
-from varint.base.checks import OF_USERS, of_type, path_of, shown, suggestion
+from varint.base.checks import OF_USERS, of_type, shown, suggestion
 from varint.base.errors import ArgumentError, FileError, VarintError
+from varint.base.paths import path_of
 from varint.files.formats import FORMATS
 from varint.files.own.mechanism_file import import_options, load_mechanism
 from varint.mechanism.mechanism import Mechanism
