@@ -62,7 +62,8 @@ class Regulator(Shown):
 
         def by_state(t: float, state: State) -> tuple[np.ndarray, ...]:
             pose = -np.tensordot(self.K[k, :n], about.rows_at(state), 1)
-            motion = -np.tensordot(self.K[k, n:], about.rows, 1)
+            pose -= np.tensordot(self.K[k, n:], about.rates_by_pose(state), 1)
+            motion = -np.tensordot(self.K[k, n:], about.rate_rows_at(state), 1)
             return pose[:, :3], pose[:, 3:], motion[:, :3], motion[:, 3:]
 
         feedback.gradient = by_state  # type: ignore[attr-defined]

@@ -181,5 +181,6 @@ def basis_of(coordinates: Coordinates, compiled: Compiled, ws: Workspace, work: 
     turning[..., :6] = motions[:, compiled.order]
     changes_of_velocities(compiled.plan, ws, work, turning)
     turning = turning[:, compiled.slot]  # with velocities that keep to the rows; of these, the ones that change no rate
-    turning[..., 6:] -= np.tensordot(coordinates.along(turning[..., 6:]).T, motions, 1)
+    rates = coordinates.along(turning[..., 6:]) + coordinates.bends(coordinates.state, turning[..., :6])
+    turning[..., 6:] -= np.tensordot(rates.T, motions, 1)
     return np.concatenate([turning, np.concatenate([np.zeros_like(motions), motions], axis=2)])
