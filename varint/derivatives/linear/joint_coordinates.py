@@ -3,7 +3,7 @@
 The chart of `Coordinates` measures a nearby state with the rows of the joints at the linearisation state; a coordinate
 of a joint, y, and its rate dy/dt = r(q) v have rows r(q) that change with the pose. To first order the two agree in
 poses, and differ in rates by v . dr and in accelerations by its derivative. These changes of rows are taken by central
-differences of sixth order of the relative twist of two bodies, right to about 1e-12 of it.
+differences of sixth order of the relative twist of two bodies, right to about 1e-12 of it, second ones to 1e-10.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from varint.model.motion import Turn
 from varint.model.rotation_vectors import quat_from_vector, rotation_matrix, turned
 from varint.model.state import State
 
-REACH = 1e-2  # rad, or m: of differences; rows are linear in translations, but for joints along curves
+REACH = 2e-3  # rad, or m: of differences, short against the knots of a curve
 NODES = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
 WEIGHTS = np.array([-1.0, 9.0, -45.0, 45.0, -9.0, 1.0]) / 60.0  # of a first derivative, sixth order
 
@@ -112,11 +112,8 @@ class JointCoordinates(Coordinates):
         bends, pose = np.zeros((len(self.names), len(motions))), _pose(state)
         moving = _velocity(state) if velocity is None else np.vstack([velocity, np.zeros(6)])
         for each, ends in self._bending(moving):
-            along, (x, R) = _of_ends(motions, ends), (part[ends] for part in pose)
-            h = _reach(along)
-            places = _moved(x, R, (NODES[:, None] * h)[..., None, None] * along)
-            rates = np.tensordot(WEIGHTS, _rates(each.pair, *places, moving[ends]), 1) / h[:, None]
-            bends[each.numbers] = rates[:, each.columns].T
+            near = _Near(each.pair, *(part[ends] for part in pose))
+            bends[each.numbers] = near.bends(_of_ends(motions, ends), moving[ends])[:, each.columns].T
         return bends
 
     def flow_changes(
@@ -141,13 +138,8 @@ class JointCoordinates(Coordinates):
         bends, pose = np.zeros((len(self.names), len(changes))), _pose(self.state)
         v, a = (np.vstack([part, np.zeros(6)]) for part in (velocity, acceleration))
         for each, ends in self._bending(v, a):
-            along, (x, R) = _of_ends(changes, ends), (part[ends] for part in pose)
-            h, s = _reach(along), _reach(v[None, ends])[0]
-            shift = (NODES[:, None] * h)[..., None, None] * along
-            moving, times = v[ends] + shift[..., 6:], (s * NODES)[:, None, None, None, None]
-            places = _moved(*_moved(x, R, shift[..., :6]), times * moving)
-            rates = _rates(each.pair, *places, moving + times * a[ends])
-            second = np.tensordot(WEIGHTS, np.tensordot(WEIGHTS, rates, 1), 1) / (s * h[:, None])
+            near = _Near(each.pair, *(part[ends] for part in pose))
+            second = near.second_bends(_of_ends(changes, ends), v[ends], a[ends])
             bends[each.numbers] = second[:, each.columns].T
         return bends
 
@@ -179,6 +171,51 @@ def _reach(changes: np.ndarray) -> np.ndarray:
     """Return the factors (c,) by which changes (c, 2, k) get the size `REACH`."""
     size = np.abs(changes).max(axis=(1, 2), initial=0.0)
     return REACH / np.where(size > 0.0, size, 1.0)
+
+
+class _Near:
+    """Rates of a joint of two bodies at poses near that of ``x`` (2, 3), ``R`` (2, 3, 3), where it is closed.
+
+    Motions keep the joint closed to first order only, and its coordinates are followed to the same order: they need
+    not be searched at an open joint.
+    """
+
+    def __init__(self, frames: JointFrames, x: np.ndarray, R: np.ndarray) -> None:
+        self.frames, self.x, self.R = frames, x, R
+        self.q = frames.measure(x, R)  # (dof,)
+        self.rows = frames.rate_jacobian(x, R, self.q).reshape(len(self.q), 12)
+
+    def along(self, motions: np.ndarray) -> np.ndarray:
+        """Return the changes (..., dof) of the coordinates by motions (..., 2, 6)."""
+        return motions.reshape(*motions.shape[:-2], 12) @ self.rows.T
+
+    def rates(self, x: np.ndarray, R: np.ndarray, q: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+        """Return the rates (..., dof) at poses with coordinates ``q`` (..., dof) and velocities (..., 2, 6)."""
+        v, w = (np.broadcast_to(part, x.shape) for part in (velocity[..., :3], velocity[..., 3:]))
+        return turned(self.frames.inverse_subspace(x, R, q), self.frames.relative_twist(x, R, v, w))
+
+    def bends(self, motions: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+        """Return the changes (c, dof) of the rates at ``velocity`` (2, 6) by motions (c, 2, 6)."""
+        h = _reach(motions)
+        shift = (NODES[:, None] * h)[..., None, None] * motions
+        rates = self.rates(*_moved(self.x, self.R, shift), self.q + self.along(shift), velocity)
+        return np.tensordot(WEIGHTS, rates, 1) / h[:, None]
+
+    def second_bends(self, changes: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
+        """Return the changes (c, dof) of the second rates by changes (c, 2, 12), at ``acceleration`` (2, 6).
+
+        The derivative, over the step h of a change and the time s after it, of the rates.
+        """
+        h, s = _reach(changes), _reach(velocity[None])[0]
+        shift = (NODES[:, None] * h)[..., None, None] * changes
+        moving, times = velocity + shift[..., 6:], s * NODES[:, None, None, None]
+        by_change = self.along(changes[..., 6:]) + self.bends(changes[..., :6], velocity)  # of the rates
+        rate = self.along(velocity) + (NODES[:, None] * h)[..., None] * by_change
+        q = self.q + self.along(shift[..., :6]) + times * rate
+        times = times[..., None]
+        places = _moved(*_moved(self.x, self.R, shift[..., :6]), times * moving)
+        rates = self.rates(*places, q, moving + times * acceleration)
+        return np.tensordot(WEIGHTS, np.tensordot(WEIGHTS, rates, 1), 1) / (s * h[:, None])
 
 
 def _moved(x: np.ndarray, R: np.ndarray, motion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
