@@ -188,7 +188,7 @@ class Chart:
         left = left[self.compiled.order]
         velocities_back(self.compiled.plan, self.ws, 0, left, self.no_numbers)
         by_pose = self.motions @ left[self.compiled.slot, :6].ravel()
-        bends = self.coordinates.bends(self.moving, self.motions.reshape(len(self.motions), -1, 6))
+        bends = self.coordinates.bends(self.moving, self.motions.reshape(len(self.motions), len(by), 6))
         return np.concatenate([by_pose - by_rates @ bends, by_rates])
 
     def _missing(self) -> StateError:

@@ -121,7 +121,8 @@ def lqr(
     _check_reached(system)
     solve = solve_continuous_are if dt is None else solve_discrete_are
     try:
-        cost = solve(system.A, system.B, Q, R)
+        with np.errstate(invalid="ignore"):  # scipy balances a pencil that may be singular, and then raises
+            cost = solve(system.A, system.B, Q, R)
     except np.linalg.LinAlgError as problem:
         raise ArgumentError(f"Q has no weight on a motion that does not die away by itself ({problem})") from None
     A, B = system.A, system.B
