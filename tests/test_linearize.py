@@ -414,7 +414,9 @@ def test_the_pendulum_of_treps_check():
 def test_what_it_says_and_refuses():
     mechanism = vi.mechanisms.cart_pole()
     system = vi.linearize(mechanism)
-    text = "Linearization: 'cart-pole', continuous, 2 coordinates 'track', 'pivot', coordinates of joints, 1 input 'motor'"
+    text = (
+        "Linearization: 'cart-pole', continuous, 2 coordinates 'track', 'pivot', coordinates of joints, 1 input 'motor'"
+    )
     assert repr(system) == text
     assert system.fdx.shape == (2, 6, 2, 12)
     assert system.fdu.shape == (2, 6, 1)
