@@ -17,7 +17,7 @@ from varint.geometry.shape_records import CYLINDER
 from varint.mathematics.vectors import dot, rotate, vector
 from varint.step.compliant.braced_joints import brace_rows, release_rows
 from varint.step.constraints import add_constraint_works, set_targets
-from varint.step.contacts.events import NOBODY, act_contacts, approaches, settle_contacts, settle_near, settles
+from varint.step.contacts.events import act_contacts, approaches, settle_near, settles
 from varint.step.contacts.finding import SHORTEST, choose_features, misses_features
 from varint.step.contacts.rims import (
     AS_IT_IS,
@@ -38,6 +38,15 @@ from varint.step.inputs import Inputs, set_inputs, set_load
 from varint.step.intervals import Interval
 from varint.step.ldu import solve_newton
 from varint.step.limits.clearances import clearance, contact_of, first_beyond, is_closed
+from varint.step.limits.impact_rows import (
+    MOST_IMPACTS,
+    PARTING,
+    approach_limits,
+    change_sides,
+    close_limits,
+    take_limits,
+    write_rebounds,
+)
 from varint.step.limits.rows import (
     TOUCHING,
     close_rows,
@@ -59,10 +68,8 @@ SEARCH = 60  # trials for the instant of an event
 SAME = 1e-13  # shares of a step that differ by less are one instant
 SHORTEST_SHARE = 1.0 / (1 << DEEPEST_SUBSTEP)  # of a step, of sub-steps on the way to an event
 MOST_CHANGES = 20  # of limits that close or open in one step
-MOST_IMPACTS = 3  # of a limit in one step, then it closes
 MANY_CHANGES = 60  # in one step: a body that rocks lands again and again; from then on its contacts just close
 LOSS = 15  # changes that an event counts for whose instant is lost
-PARTING = 1e-10  # threshold of approach rates, m/s or rad/s, and of pulling impulses relative to all momenta
 LEAST_FORCE = 1e-10  # relative to the sum of the forces on the bodies: a smaller pull counts as zero
 
 
@@ -100,6 +107,9 @@ def prepare_events(plan: Plan, stages: int) -> None:
     """Compile what steps with so many stages call by pointer."""
     if plan.contacts.body.size:
         act_contacts.prepare()
+        if plan.limits.measure.size:
+            for each in (approach_limits, take_limits, write_rebounds, change_sides, close_limits):
+                each.prepare()
     if plan.contacts.pair_shape.size:
         choose_features.prepare()
         misses_features.prepare()
@@ -328,15 +338,15 @@ def _crossing(search):
 def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
     """Apply the event of the limit that was searched for, at a node, and end the search.
 
-    A closed limit opens. An open one has an impact, then each other one that touches and is still approached.
-    ``timed``: whether the sub-step before ends where the event is.
+    A closed limit opens. An open one has an impact, then each other one that touches and is still approached; where
+    the plan has contacts, all of them are one problem (contacts/events.py). ``timed``: whether the sub-step before ends where the event is.
     """
     search = ws.search
     n, search.limit[0] = search.limit[0], -1
     k = contact_of(plan, n)
     if k >= 0 and is_rim_point(plan, ws, k):
         if timed:
-            act_contacts(plan, ws, pose, k, False)
+            act_contacts(plan, ws, pose, n, False)
         else:
             close_rim_point(plan, ws, pose, k)
         return
@@ -344,7 +354,7 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
         if not timed and (search.changes[0] > MANY_CHANGES or settles(plan, ws, pose, k)):
             settle_near(plan, ws, pose, k)
         else:
-            act_contacts(plan, ws, pose, k, timed)
+            act_contacts(plan, ws, pose, n, timed)
         if not timed and plan.contacts.pair_shape.size:
             fix_rims(plan, ws, pose, ws.balance.dt[0])
         return
@@ -352,14 +362,13 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
         _release(plan, ws, pose, n)
         return
     if has_contacts(plan):
-        settle_contacts(plan, ws, pose)
+        act_contacts(plan, ws, pose, n, timed)
+        return
     while n >= 0:
         search.impacts[n] += 1
         restitution = plan.limits.restitution[n] if search.impacts[n] <= MOST_IMPACTS else 0.0
         impact(plan, ws, pose, n, restitution, timed)
         n, timed = _next_met(plan, ws, pose), False
-    if has_contacts(plan):
-        act_contacts(plan, ws, pose, NOBODY, False)
 
 
 @njit
