@@ -11,25 +11,25 @@ def is_of_contact(events, j):
     return events.contacts.act[j] > 0
 
 
-def is_met_by_contact(events, j):
-    """Whether a contact is met in event j of a tape, not a limit beside contacts."""
-    return is_of_contact(events, j) and events.limits.limit[j] < 0
-
-
 def begins_event(events, j):
-    """Whether event j of a tape is the first at an instant, in a run with contacts."""
+    """Whether event j of a tape is the first that contacts do at an instant."""
     return events.contacts.act[j] == PROJECTION
 
 
 def is_lowered(events, j):
     """Whether the rebounds of event j of a tape were lowered, so that they bring no energy in."""
-    rebounds = events.contacts.restitution[j].any() or events.limits.rebound[j].any()
-    return events.contacts.act[j] == LOWERED and rebounds
+    own = events.contacts
+    return own.act[j] == LOWERED and own.restitution[j].any()
+
+
+def is_together(events, j):
+    """Whether several limits have an impact at once in event j of a tape."""
+    return events.limits.together[j] > 0
 
 
 def element_at(plan, events, j):
     """Element of event j of a tape."""
-    if is_met_by_contact(events, j):
+    if is_of_contact(events, j):
         return int(plan.contacts.element[events.contacts.met[j]])
     return one_sided_element_at(plan, events, j)
 
@@ -44,9 +44,9 @@ def event_back(plan, ws, work, events, j, state, carried, by):
 
 def margin_at(plan, ws, events, j, state):
     """Write the gradient of the margin, which is zero at an event, to ``state`` (nb, 12)."""
-    (contact_margin_at if is_met_by_contact(events, j) else one_sided_margin_at)(plan, ws, events, j, state)
+    (contact_margin_at if is_of_contact(events, j) else one_sided_margin_at)(plan, ws, events, j, state)
 
 
 def add_margin_at(plan, ws, events, j, factor, by):
     """Add the derivatives of ``factor`` times the margin at an event by numbers to ``by``."""
-    (add_contact_margin_at if is_met_by_contact(events, j) else add_one_sided_margin_at)(plan, ws, events, j, factor, by)
+    (add_contact_margin_at if is_of_contact(events, j) else add_one_sided_margin_at)(plan, ws, events, j, factor, by)

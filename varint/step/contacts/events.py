@@ -57,7 +57,7 @@ def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) ->
             break
         closes = met >= 0 and k >= 0 and work.bias[k, 0] == 0.0
         event = _keep_act(plan, ws, pose, HIT, met, False)
-        if _hit(plan, ws, pose, event) and event >= 0:
+        if _hit(plan, ws, pose, met) and event >= 0:
             ws.tape.events.contacts.act[event] = LOWERED
         if closes:
             work.closed[k], work.held_gap[k] = True, contact_gap(plan, ws, pose, k)
@@ -85,11 +85,8 @@ def _keep_act(plan, ws, pose, act, met, timed):
     j = keep_event(plan, ws, pose, timed) if ws.tape.h.size else -1
     if j < 0:
         return j
-    own, work, limits = ws.tape.events.contacts, ws.contacts, plan.limits.measure.size
-    own.act[j], own.met[j] = act, max(met - limits, 0)
-    ws.tape.events.limits.limit[j] = met if 0 <= met < limits else NOBODY
-    for n in range(limits):
-        ws.tape.events.limits.rebound[j, n] = 0.0
+    own, work = ws.tape.events.contacts, ws.contacts
+    own.act[j], own.met[j] = act, max(met - plan.limits.measure.size, 0)
     for k in range(work.closed.size):
         own.taking[j, k], own.slips[j, k] = 1 if work.taking[k] else 0, 0
         rebounds = work.taking[k] and work.bias[k, 0] != 0.0
@@ -237,10 +234,10 @@ def _restitution(plan, ws, k):
 
 
 @njit
-def _hit(plan, ws, pose, event):
+def _hit(plan, ws, pose, met):
     """Apply the impact of the limits and contacts that were chosen; whether their rebounds were lowered.
 
-    ``event``: its number on the tape, negative where it is not kept.
+    ``met``: see `act_contacts`.
     """
     work, braced = ws.contacts, plan.compliant.joint_row.size > 0
     low, high = 0.0, 1.0
@@ -280,7 +277,7 @@ def _hit(plan, ws, pose, event):
             work.held_gap[k] = contact_gap(plan, ws, pose, k)
         work.closed[k] = stays
     if plan.limits.measure.size:
-        close_limits(plan, ws, pose, event)
+        close_limits(plan, ws, pose, met, NOBODY)
     add_constraint_works(plan, ws, ws.efforts.work)
     if braced:
         release_rows(plan, ws, pose)

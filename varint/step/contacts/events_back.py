@@ -34,7 +34,6 @@ from varint.step.derivatives.by_numbers import add_node
 from varint.step.derivatives.tape import play_event
 from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_newton
-from varint.step.limits.impact_derivatives import play_rebounds, rebound_back
 from varint.step.projection import project_velocities
 
 
@@ -108,7 +107,7 @@ def contact_event_back(plan, ws, work, events, j, state, carried, by):
     if own.act[j] == PROJECTION:
         project_velocities(plan, ws, 0)
     else:
-        _play_hit(plan, ws, own, events.limits, j)
+        _play_hit(plan, ws, own, j)
     momenta_back(plan, ws.velocity, state, by)
     for k in range(contacts.closed.size):
         if own.slips[j, k] != 0:
@@ -117,7 +116,7 @@ def contact_event_back(plan, ws, work, events, j, state, carried, by):
         carried[place : place + 3] = 0.0
     _solution_back(plan, ws, work, state, carried, by)
     if own.act[j] != PROJECTION:
-        _rebounds_back(plan, ws, events, j, state, by)
+        _rebounds_back(plan, ws, own, j, state, by)
 
 
 @njit
@@ -148,7 +147,7 @@ def _slip_after_back(plan, ws, k, state, carried, by):
 
 
 @njit
-def _play_hit(plan, ws, own, limits, j):
+def _play_hit(plan, ws, own, j):
     """Solve the impact of event j again: velocities before it to ``ws.base``, after it to ``ws.velocity``."""
     contacts = ws.contacts
     _velocities_of(plan, ws.momentum, ws.base)
@@ -165,7 +164,6 @@ def _play_hit(plan, ws, own, limits, j):
     copy_motions(ws.momentum, ws.increment_body)
     for r in range(ws.increment_row.size):
         ws.increment_row[r] = ws.efforts.target_rate[r]
-    play_rebounds(plan, ws, limits, j)
     take_right_sides(ws)
     solve_at_node(plan, ws, 0)
     copy_motions(ws.increment_body, ws.velocity)
@@ -184,14 +182,11 @@ def _velocities_of(plan, momentum, velocity):
 
 
 @njit
-def _rebounds_back(plan, ws, events, j, state, by):
+def _rebounds_back(plan, ws, own, j, state, by):
     """Add the gradient by what rebounds in event j: the rates before it, times their restitutions."""
-    own, contacts, nb = events.contacts, ws.contacts, plan.bodies.mass.size
+    contacts, nb = ws.contacts, plan.bodies.mass.size
     back, through = ws.goal, ws.residual_body
     back[:] = 0.0
-    for n in range(plan.limits.measure.size):
-        if events.limits.rebound[j, n] != 0.0:
-            rebound_back(plan, ws, n, events.limits.rebound[j, n], state, back, by)
     for k in range(contacts.closed.size):
         e = own.restitution[j, k]
         if not contacts.taking[k] or e == 0.0:

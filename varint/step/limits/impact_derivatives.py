@@ -1,7 +1,6 @@
 """Derivatives of impacts, ahead and back along a run (docs/theory.md section 11).
 
-`event_ahead` takes changes of the state through an impact, `one_sided_event_back` gradients by it. Of limits beside
-contacts, whose impacts are events of these, `rebound_back` takes a gradient through the rebound.
+`event_ahead` takes changes of the state through an impact, `one_sided_event_back` gradients by it.
 """
 
 from varint.base.numba import njit
@@ -143,45 +142,6 @@ def one_sided_event_back(plan, ws, events, j, state, by):
             state[i, 6 + k] += first[i, k]
     for k in range(ws.increment_row.size):
         ws.increment_row[k] += ws.residual_row[k]
-
-
-@njit
-def play_rebounds(plan, ws, limits, j):
-    """Write the rows at pose 0 of the limits in event j, and their rebounds to ``ws.increment_row``.
-
-    ``limits``: the `LimitEvents`. ``ws.base``: velocities before the event.
-    """
-    for n in range(plan.limits.measure.size):
-        r = limit_row(plan, n)
-        limit_gap(plan, ws, 0, n)
-        if ws.released[r] > 0.0:
-            ws.jacobian[0, r] = 0.0
-        elif limits.rebound[j, n] != 0.0:
-            ws.increment_row[r] = -limits.rebound[j, n] * rate_of(plan.measures.body[r], ws.jacobian[0, r], ws.base)
-
-
-@njit
-def rebound_back(plan, ws, n, restitution, state, back, by):
-    """Take the gradient by the rate of the row of limit n after an impact, ``ws.increment_row``, through its rebound.
-
-    ``ws.base``: velocities before the impact. Adds to the gradients ``state`` (nb, 12), ``back`` (nb, 6), by these
-    velocities, and ``by``.
-    """
-    r, efforts = limit_row(plan, n), ws.efforts
-    by_rate, ws.increment_row[r] = ws.increment_row[r], 0.0
-    limit_gap(plan, ws, 0, n)
-    by.limits.restitution[n] -= by_rate * rate_of(plan.measures.body[r], ws.jacobian[0, r], ws.base)
-    pair_of(plan, r, ws.base, efforts.motion)
-    for s in range(2):
-        for k in range(6):
-            efforts.motion[s, k] *= -restitution * by_rate
-    curve_transposed(plan, ws, r, ws.position[0], ws.rotation[0], ws.jacobian[0, r], efforts.motion, efforts.change)
-    add_by_numbers(plan, r, ws.position[0], ws.rotation[0], efforts.motion, 0.0, 0.0, by)
-    for s in range(2):
-        i = plan.measures.body[r, s]
-        if i < plan.bodies.mass.size:
-            add_scaled6(state[i], 1.0, efforts.change[s])
-            add_scaled6(back[i], -restitution * by_rate, ws.jacobian[0, r, s])
 
 
 @njit(seconds=1, what="derivatives of steps")
