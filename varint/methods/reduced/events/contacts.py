@@ -138,6 +138,11 @@ class ContactEvents:
         q, rates, _ = self.equations.imposed(t, q, rates)
         self.equations.place_and_move(q, rates)
 
+    @property
+    def watches_within(self) -> bool:
+        """Whether shapes may meet, and part again, in a step; see `Stops.watches_within`."""
+        return self.touching.shapes > 0
+
     def overlooks(self, t: float, q: np.ndarray, rates: np.ndarray) -> bool:
         """See `Stops.overlooks`."""
         if not self.touching.shapes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -50,13 +50,16 @@ class Ends(NamedTuple):
     after: tuple[np.ndarray, np.ndarray]
 
 
-def suspects(stops: AnyEvents, ends: Ends) -> np.ndarray:
+def suspects(stops: AnyEvents, ends: Ends, within: Sequence[np.ndarray] = ()) -> np.ndarray:
     """Numbers (k,) of limits that may have been passed in a step, or have let go.
 
-    A limit passed and left again within the step is detected where the Hermite cubic of its gap falls below zero.
+    A limit passed and left again within the step is detected where the Hermite cubic of its gap falls below zero, or
+    one of its margins ``within``, each (nl,), at instants between the ends.
     """
     held, (floor, least) = stops.held, _bounds(stops, ends)
     passed = (ends.after[0] - floor < least) | (~held & (_lowest(ends) - floor < least))
+    for margins in within:
+        passed |= margins - floor < least
     return np.flatnonzero(passed | _stalled(stops, ends))
 
 
@@ -140,7 +143,8 @@ def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
         i.take_step()
         if i.failure:
             return
-        if stops.overlooks(i.t, *i.motion(i.y)):
+        within = _within(i) if stops.watches_within else []
+        if any(stops.overlooks(t, *i.motion(y)) for t, y in within) or stops.overlooks(i.t, *i.motion(i.y)):
             if shorter < MOST_SHORTER:
                 size, shorter = i.size, shorter + 1
                 i.go_back(start)
@@ -148,7 +152,7 @@ def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
                 continue
             _tell_overlooked(i)
         ends = Ends(i.size, before, stops.margins(i.t, *i.motion(i.y)))
-        limits = suspects(stops, ends)
+        limits = suspects(stops, ends, [stops.margins(t, *i.motion(y))[0] for t, y in within])
         event = first_event(stops, ends, limits, _along(i, stops), met) if limits.size else None
         if event is None:
             return
@@ -160,6 +164,11 @@ def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
             continue
         if event.share > 0.0:
             leaves = _step_to(i, stops, event, start, event.share * size)
+            if not i.failure and shorter < MOST_SHORTER and stops.overlooks(i.t, *i.motion(i.y)):
+                i.event, shorter = None, shorter + 1
+                i.go_back(start)
+                i.restart(SHORTER * event.share * size)
+                continue
             i.natural = i.size if leaves else natural
             return
         i.meet(event.number, closing=True)
@@ -196,6 +205,12 @@ def _along(i: Adaptive, stops: AnyEvents) -> Callable[[float], np.ndarray]:
         return stops.margins(t, *i.motion(solution(t)))[0]
 
     return at
+
+
+def _within(i: Adaptive) -> list[tuple[float, np.ndarray]]:
+    """Time, s, and y at the samples between the ends of the last step."""
+    times, solution = i.t - i.size + i.size * np.arange(1, SAMPLES) / SAMPLES, i.solver.dense_output()
+    return [(float(t), solution(t)) for t in times]
 
 
 def _step_to(i: Adaptive, stops: AnyEvents, event: Event, start: tuple, size: float) -> bool:

@@ -68,6 +68,11 @@ class Stops:
         """A step of up to ``size`` s starts at time ``t``; return the longest that may be taken."""
         return np.inf
 
+    @property
+    def watches_within(self) -> bool:
+        """Whether margins, and `overlooks`, are asked for between the ends of a step too."""
+        return False
+
     def overlooks(self, t: float, q: np.ndarray, rates: np.ndarray) -> bool:
         """Whether a step that ends at time ``t`` was too long to see all that it met."""
         return False
