@@ -450,7 +450,13 @@ class ContactEvents:
         hit = solve_impacts(law, S, u, restitution, was[both], both >= nl + self.touching.planes, rests)
         held = np.zeros(nl + self.points, dtype=np.bool_)
         returns = (was[both] | (closing & (both == number))) & (gap[both] < -TOUCHING) & (both < nl)
-        held[both] = (hit.closed | (returns & ((S @ hit.z)[:K] <= SLOW))) & ~fixed  # as `Stops` has it
+        closed = hit.closed | (returns & ((S @ hit.z)[:K] <= SLOW))  # as `Stops` has it
+        parts = ~closed & (hit.rates[:K] > SLOW)
+        if parts.any():  # what rises by less than ``rest`` comes back at once: a body that comes to rest rocks
+            closed |= parts & rests(hit.z, hit.rates)
+            self.look(t, q, rates)
+            e.factor()
+        held[both] = closed & ~fixed
         motion = q, rates, e.motion_of(E.T @ hit.z)
         jump = self._jump(t, motion, hit, (numbers, points), (side, jacobian, hit.z @ multiplier))
         return jump, (held[:nl], held[nl:])
