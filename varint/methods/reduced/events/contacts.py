@@ -138,6 +138,10 @@ class ContactEvents:
         q, rates, _ = self.equations.imposed(t, q, rates)
         self.equations.place_and_move(q, rates)
 
+    def is_facing(self, number: int) -> bool:
+        """See `Stops.is_facing`."""
+        return number >= self.limits + 2 * self.points
+
     @property
     def watches_within(self) -> bool:
         """Whether shapes may meet, and part again, in a step; see `Stops.watches_within`."""
@@ -289,7 +293,7 @@ class ContactEvents:
         """The jump at an event at time ``t``, and the regimes that follow; see `Stops.settle`."""
         e, first = self.equations, self.limits
         point = (number - first) % self.points if number >= first else -1
-        refaced = number >= first + 2 * self.points
+        refaced = self.is_facing(number)
         of_regime = number >= 0 and bool(self.held[number]) and not refaced
         if not of_regime:
             if refaced or number < 0:

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 
 from varint.base.errors import UnresolvedWarning
 from varint.methods.reduced.contacts import Blocked
-from varint.methods.reduced.events.stops import TOUCHING
+from varint.methods.reduced.events.stops import SOON, TOUCHING
 from varint.model.rotation_vectors import quat_from_matrix
 from varint.results.contact_forces import penetrations
 
@@ -136,7 +136,8 @@ def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
     """Take a step that ends at the first event, if there is one, and store that in ``i.event``."""
     start, i.event = i.present(), None
     met: set[int] = set()
-    shorter = 0
+    turning: list[int] = []  # slots whose shapes cease to face each other so from the start on
+    shorter, natural = 0, 0.0
     for _ in range(MOST_EVENTS * len(stops)):
         i.solver.h_abs = min(i.solver.h_abs, stops.begin(i.t, *i.motion(i.y), i.solver.h_abs))
         before = stops.margins(i.t, *i.motion(i.y))
@@ -153,11 +154,18 @@ def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
             _tell_overlooked(i)
         ends = Ends(i.size, before, stops.margins(i.t, *i.motion(i.y)))
         limits = suspects(stops, ends, [stops.margins(t, *i.motion(y))[0] for t, y in within])
+        limits = np.setdiff1d(limits, turning)
         event = first_event(stops, ends, limits, _along(i, stops), met) if limits.size else None
         if event is None:
+            if turning:  # the features at the end of the short step are others
+                i.event, i.natural = Event(1.0, turning[0]), natural
             return
         natural, size = i.solver.h_abs, i.size
         i.go_back(start)
+        if stops.is_facing(event.number) and i.t + event.share * size == i.t:
+            turning.append(event.number)
+            i.restart(min(SOON, size), until=i.t + min(SOON, size))
+            continue
         opens = not stops.held[event.number] and before[1][event.number] > 0.0
         if opens and event.share > 0.0 and i.t + event.share * size == i.t:
             i.restart(SHORTER * size)  # it leaves, and was met in a step that is too long to see that
