@@ -5,9 +5,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from varint.kinematics.drift import joint_drift, left_open, most_open_bodies
+from varint.model.body import WORLD
 from varint.results.component_energies import FEW, component_energies, jumps
 from varint.results.contact_forces import penetrations
-from varint.model.body import WORLD
 from varint.results.recorded_motion import RecordedMotion
 from varint.step.energy.balance import LARGEST_ERROR
 

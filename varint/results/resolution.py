@@ -76,7 +76,7 @@ def find_unresolved(trajectory: RecordedMotion, dt: float | None) -> Unresolved 
 
 
 def _overlap_at(trajectory: RecordedMotion, node: int) -> str | None:
-    """Return what overlaps at a node of a run with located contacts, None where nothing does."""
+    """Return the deepest overlap at a node of a run with located contacts as text, None where nothing overlaps."""
     if "integrator" not in trajectory.settings:
         return None
     depths = {name: float(depth[node]) for name, depth in overlaps_of(trajectory).items()}

@@ -73,8 +73,8 @@ def approach_limits(plan: Plan, ws: Workspace, pose: int, met: int) -> float:
 def take_limits(plan: Plan, ws: Workspace, pose: int, met: int, fastest: float) -> bool:
     """Choose the limits of the next impact and their rebounds, after `approach_limits`; whether any is hit.
 
-    Closed limits take part, limit ``met`` and those without restitution that are touched, and of the others those that are approached at
-    the rate ``fastest``.
+    Closed limits take part, limit ``met`` and those without restitution that are touched, and of the others those that
+    are approached at the rate ``fastest``.
     """
     search, any_hit = ws.search, False
     for n in range(plan.limits.measure.size):

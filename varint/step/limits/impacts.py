@@ -49,16 +49,13 @@ from varint.step.limits.impact_rows import (
     write_rebounds,
 )
 from varint.step.limits.rows import (
-    TOUCHING,
     close_rows,
     leaps,
-    limit_gap,
     limit_row,
     place_rows,
     release_pulling,
     set_closed,
 )
-from varint.step.measures import rate_of
 from varint.step.momentum import momenta_of
 from varint.step.pace import accelerate_node
 from varint.step.plan import Plan, Workspace
@@ -338,7 +335,8 @@ def _crossing(search):
 def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
     """Apply the event of the limit that was searched for, at a node, and end the search.
 
-    A closed limit opens. An open one has an impact, with all that touches, contacts too. ``timed``: whether the sub-step before ends where the event is.
+    A closed limit opens. An open one has an impact, with all that touches, contacts too. ``timed``: whether the
+    sub-step before ends where the event is.
     """
     search = ws.search
     n, search.limit[0] = search.limit[0], -1
