@@ -190,12 +190,12 @@ def close_limits(plan: Plan, ws: Workspace, pose: int, met: int, event: int) -> 
             continue
         parts = search.after[n] > PARTING
         if event >= 0:
-            kept, was = ws.tape.events.limits, search.was_closed[n]
-            if was:
-                kept.closed[event, n] = 1 if ws.efforts.closed[n] else 2  # it lets go in the impact
+            kept, active = ws.tape.events.limits, ws.efforts.closed[n]
+            if search.was_closed[n]:
+                kept.closed[event, n] = 1 if active else 2  # it lets go in the impact
             else:
                 kept.closed[event, n] = 0
-                kept.together[event] = 1 if parts and search.rebound[n] == 0.0 else kept.together[event]
+                kept.together[event] = kept.together[event] if active else 1
         ws.efforts.work[plan.limits.element[n]] += 0.5 * search.impulse[n] * (search.rate[n] + search.after[n])
         stays = not parts or (n == met and search.rebound[n] == 0.0)
         set_closed(plan, ws, n, stays)
