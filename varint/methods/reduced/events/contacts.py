@@ -20,7 +20,7 @@ from varint.methods.reduced.constraint_forces import NotFinite
 from varint.methods.reduced.contacts import Blocked
 from varint.methods.reduced.equations import Equations
 from varint.methods.reduced.events.impacts import PARTING, Impacts, solve_impacts
-from varint.methods.reduced.events.law import ContactLaw
+from varint.methods.reduced.events.law import ContactLaw, margins_of_any
 from varint.methods.reduced.events.points import ContactPoints
 from varint.methods.reduced.events.stops import SLOW, SOON, TOUCHING, Jump, Stops
 from varint.methods.reduced.recursions import kinematic_recursions as kinematics
@@ -33,7 +33,6 @@ ANY = -1.0  # in place of a speed
 REGIMES = ("closed", "slides", "starts", "along")
 SHORTER = 8.0  # times
 ZERO = 1e-8  # of the largest acceleration of a point: one of this size counts as none
-SAME = 1e-7  # of the same: regimes that differ by less are one
 
 
 class ContactEvents:
@@ -186,31 +185,12 @@ class ContactEvents:
         bound = friction * z[: closed.size] - np.linalg.norm(tangential, axis=1)
         margins = np.array([z[: closed.size], np.where(sticks, bound, 1.0)])
         if redundant and (margins < 0.0).any():
-            margins = self._margins_of_any(law, S, c, z, slides, direction)
+            margins = margins_of_any(law, S, c, z, slides, direction)
         margins[1, slides & (friction > 0.0)] = np.einsum("pa,pa->p", slip, along)[slides & (friction > 0.0)]
         self._margins_of_regime[:, closed] = margins
         if e.row_count:
             e.constraints.multiplier = multiplier[-1] + z @ multiplier[:-1]
         return second + e.motion_of(E.T @ z)
-
-    def _margins_of_any(
-        self, law: ContactLaw, S: np.ndarray, c: np.ndarray, z: np.ndarray, slides: np.ndarray, along: np.ndarray
-    ) -> np.ndarray:
-        """(2, p) of points whose forces are not unique: below zero where no forces within the law keep their regime."""
-        lawful = law.solve(S, c, slides, along)
-        margins, size = np.ones((2, law.K)), SAME * (np.abs(c).max() or 1.0)
-        kept = S @ z + c
-        found = kept if lawful is None else S @ lawful + c
-        other = np.abs(found - kept) > size
-        if lawful is not None and not other.any():
-            return margins
-        tangential = z[law.K :].reshape(-1, 2)
-        margins[0] = np.where(other[: law.K], -1.0, 1.0)
-        margins[1] = np.where(other[law.K :].reshape(-1, 2).any(axis=1) & ~slides, -1.0, 1.0)
-        if (margins > 0.0).all():
-            margins[0] = np.where(z[: law.K] < 0.0, -1.0, 1.0)
-            margins[1] = np.where(np.linalg.norm(tangential, axis=1) > law.friction * z[: law.K], -1.0, 1.0)
-        return margins
 
     def _rows_and_accelerations(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows (p, 2, 3, 6), their rates (p, 3) and accelerations (p, 3), after `Equations.acceleration`."""
