@@ -39,7 +39,8 @@ class JointFrame:
     ends : list of (int, int)
         Bodies of each joint of the description.
     products : (n,) int
-        Joints of the kernel that are products of exponentials.
+        Joints of the kernel that are products of exponentials: those with rows, and those without, of six
+        coordinates, where a measure is one of these.
     """
 
     joints: list[int]
@@ -96,8 +97,9 @@ def joint_frame(structure: Structure, topology: Topology, roles: Roles, slot: np
             rows.append((CONSTRAINT if m in constrained else EFFORT, roles.measures[m].kind, None))
         joint_rows.append(len(rows))
     known = [structure.joints[j] if 0 <= j < count else None for j in joints]
+    measured = {measure.of_product for measure in roles.measures}
     products = np.array(
-        [k for k, joint in enumerate(known) if joint and OnMotions() in joint.forbidden], dtype=np.int64
+        [k for k, j in enumerate(known) if j and (OnMotions() in j.forbidden or j.name in measured)], dtype=np.int64
     )
     arrays = np.reshape(side, (-1, 2)).astype(np.int64), np.array(first_body, dtype=np.int64), np.array(joint_rows)
     return JointFrame(joints, *arrays, rows, row_of, hinge_of, ends, products)
