@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from varint.cli.method import registered_by
-from varint.cli.shared import Commands, add_mechanism
+from varint.cli.shared import Commands, add_mechanism, own_settings
 
 if TYPE_CHECKING:
     from varint.cli.facts import Report
@@ -73,6 +73,8 @@ def _one(args: Namespace, settings: dict[str, Any]) -> "Report":
         settings["integrators"] = [registered_by(Path(w)) if w.endswith(".py") else w for w in settings["integrators"]]
     with _progress(args.quiet) as progress:
         comparison = compare(mechanism, progress=progress, **settings)
+    if args.output:
+        own_settings()
     saved = comparison.save(args.output) if args.output else []
     fact_table = FactTable(("", ""), list(facts(comparison).items()), title(comparison))
     page = [FactTable(table.columns, table.rows, table.title, table.notes) for table in tables(comparison)]
@@ -92,6 +94,8 @@ def _all(args: Namespace, settings: dict[str, Any]) -> "Report":
         text_path(args.output)
     with _progress(args.quiet) as progress:
         comparison = compare_catalogue(order=order[0], progress=progress)
+    if args.output:
+        own_settings()
     saved = [comparison.save(args.output)] if args.output else []
     table = comparison.table()
     page = FactTable(table.columns, table.rows, table.title, table.notes)

@@ -122,10 +122,18 @@ def windowed(trajectory: "Trajectory", args: Namespace) -> "Trajectory":
     return trajectory[int(inside[0]) : int(inside[-1]) + 1]
 
 
+def own_settings() -> None:
+    """Give matplotlib its defaults: a matplotlibrc in the folder that one stands in may say anything."""
+    import matplotlib
+
+    matplotlib.rcdefaults()
+
+
 def check_picture(
     path: Path, source: Path | None, suffixes: tuple[str, ...] = (".png",), label: str = "picture"
 ) -> Path:
     """Refuse a picture or film that cannot be written, or only over its ``source``: before the run, not after it."""
+    own_settings()
     if path.suffix.lower() not in suffixes:
         raise ArgumentError(f"the {label} '{path}' must end in {' or '.join(suffixes)}")
     if source is not None and path.resolve() == source.resolve():
