@@ -10,6 +10,8 @@ from varint.base.errors import MechanismError
 from varint.files.own.expressions import Refused, Value, evaluated
 from varint.model.joints import REGISTRY
 
+MOST_NUMBERS = 1_000_000  # that parameters put in the place of their names in a file
+
 
 class FileParameter(NamedTuple):
     """A parameter of a file: its ``name``, ``default`` in the file, ``value``, and the ``comment`` behind it."""
@@ -30,6 +32,8 @@ class Parameters:
         self.definitions, self.where = definitions, where
         self.values: dict[str, Value] = {}
         self.open: list[str] = []  # parameters that are being evaluated
+        self.sizes: dict[str, int] = {}
+        self.taken = 0  # numbers that stand in the place of names
 
     def all(self) -> dict[str, Value]:
         """Return the value of each parameter."""
@@ -54,9 +58,17 @@ class Parameters:
 
     def _evaluated(self, text: str, error_of: Callable[[str], Exception]) -> Value:
         try:
-            return evaluated(text, self._value, list(self.definitions))
+            return evaluated(text, self._taken, list(self.definitions))
         except Refused as problem:
             raise error_of(str(problem)) from None
+
+    def _taken(self, name: str) -> Value | None:
+        """Return the value of a parameter. Raises Refused where lists of lists of parameters grow without end."""
+        value = self._value(name)
+        self.taken += self.sizes.get(name, 0)
+        if self.taken > MOST_NUMBERS:
+            raise Refused(f"parameters are repeated until there are more than {MOST_NUMBERS} numbers")
+        return value
 
     def _value(self, name: str) -> Value | None:
         if name not in self.definitions or name in self.values:
@@ -74,8 +86,12 @@ class Parameters:
             self.open.pop()
         if not _is_number(value):
             raise error_of(f"must be a number, or a list of numbers, got {shown(value)}")
-        self.values[name] = value
+        self.values[name], self.sizes[name] = value, _count(value)
         return value
+
+
+def _count(value: Value) -> int:
+    return sum(map(_count, value)) + 1 if isinstance(value, list) else 1
 
 
 def _is_number(value: Any) -> bool:

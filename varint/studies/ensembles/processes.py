@@ -38,7 +38,7 @@ class Worker:
 
     def __init__(self, task: bytes) -> None:
         """Start a process with a pickled `MemberTask`. Raises ArgumentError if the process cannot read it."""
-        command = [sys.executable, "-c", START, json.dumps(sys.path)]
+        command = [sys.executable, "-P", "-c", START, json.dumps(sys.path)]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         self.process = subprocess.Popen(command, env=os.environ | ONE_THREAD, **pipes)  # type: ignore[call-overload]
         try:
