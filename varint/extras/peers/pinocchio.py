@@ -1,5 +1,10 @@
-"""Pinocchio: joint coordinates, its articulated-body algorithm on trees, its constrained dynamics on closed loops."""
+"""`Pinocchio`: run a mechanism with the dynamics algorithms of Pinocchio, in joint coordinates.
 
+Accelerations come from its articulated-body algorithm (trees) or its constrained dynamics (closed loops). Its state is
+q (nq,), positions with unit quaternions, and v (nv,), velocities; nq > nv where there are quaternions.
+"""
+
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,31 +15,39 @@ from varint.files.robots.kinds import Fixed
 from varint.files.robots.motion_tree import MotionTree, TreePart
 from varint.files.robots.robot import Pose
 from varint.model.body import WORLD
+from varint.model.joints.base import Joint
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
 
-RATE = 0.1  # times 1/dt: at which gaps of loops are closed, critically damped
-ACCURACY, REGULARISATION, ITERATIONS = 1e-12, 1e-4, 20  # of the proximal solver; less amplifies redundant constraints
+RATE = 0.1  # Baumgarte's rate times dt: loop gaps g follow g'' + 2 b g' + b^2 g = 0 with b = RATE / dt, 1/s
+# Settings of the proximal solver of the loop constraints: residual at which it stops, mu (a multiple of the identity
+# added to J M^-1 J^T), most iterations. With a smaller mu, round-off along redundant constraints grows like 1 / mu.
+ACCURACY, REGULARISATION, ITERATIONS = 1e-12, 1e-4, 20
 
 
 @register
 class Pinocchio(Simulator):
-    """Pinocchio's algorithms in a loop in Python: it has no integrators of its own.
+    """Model of a mechanism in Pinocchio, which gives accelerations; the time steps are taken here, in Python.
 
-    Closed loops are rigid constraints of points, two of a hinge, and of poses, solved by its proximal algorithm with
-    Baumgarte's stabilisation at the rate 0.1 / dt.
+    A loop is closed by rigid constraints: one point for a spherical joint, two points on the axis for a hinge, the pose
+    for a fixed joint. Pinocchio's proximal algorithm solves them at acceleration level, with Baumgarte's stabilisation
+    at the rate 0.1 / dt.
     """
 
     name = package = "pinocchio"
     distribution = "pin"
     integrators = {
-        "euler": "semi-implicit Euler, in Python around its accelerations",
-        "rk4": "Runge-Kutta of order 4, in Python around its accelerations",
+        "euler": "semi-implicit Euler with Pinocchio's accelerations, stepped in Python",
+        "rk4": "classical Runge-Kutta with Pinocchio's accelerations, stepped in Python: order 4 with hinges and"
+        " slides, order 2 with ball joints or floating bodies",
     }
-    loops = "rigid constraints of accelerations, Baumgarte's rate 0.1 / dt"
+    loops = "rigid constraints at acceleration level, Baumgarte's rate 0.1 / dt"
 
     def build(self) -> None:
-        """See `Simulator`."""
+        """Build ``model``, ``data``, the loop constraints and the joint efforts; see `Simulator`.
+
+        Joints and forces without a counterpart are appended to ``refused``; then there is no model.
+        """
         import pinocchio as pin
 
         self.tree = tree = MotionTree(self.mechanism)
@@ -45,19 +58,21 @@ class Pinocchio(Simulator):
             return
         self.model = model = pin.Model()
         model.gravity.linear = np.array(self.mechanism.gravity)
-        self.frames = {WORLD: (0, Pose(np.eye(3), np.zeros(3)))}  # joint of a body, with its frame at the reference
-        self.numbers: dict[str, int] = {}  # joints of the model by the names of parts
+        # By body: index of the joint in the model that carries it (0: the world), and the world pose of that joint's
+        # moving frame in the reference configuration.
+        self.frames = {WORLD: (0, Pose(np.eye(3), np.zeros(3)))}
+        self.numbers: dict[str, int] = {}  # index of the joint in the model, by name of the tree's part
         for branch in tree.depth_first():
             body, pose = self.mechanism.body(branch.body), tree.pose[branch.body]
             number, frame = self.frames[branch.above]
-            if branch.joint is None:
+            if branch.joint is None:  # a floating body: a free-flyer on the world (joint 0), its frame is the body's
                 number, frame = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), body.name), pose
             for part in tree.parts_of(branch):
-                placement = Pose(pose.R, part.point)
+                placement = Pose(pose.R, part.point)  # of the joint's frame: axes of the body
                 number = model.addJoint(number, _joint(part, pose.R), _se3(frame.inverse() @ placement), part.name)
                 self.numbers[part.name], frame = number, placement
             self.frames[body.name] = number, frame
-            inertia = pin.Inertia(body.mass, np.zeros(3), np.array(body.inertia))
+            inertia = pin.Inertia(body.mass, np.zeros(3), np.array(body.inertia))  # kg, m, kg m^2, axes of the body
             model.appendBodyToJoint(number, inertia, _se3(frame.inverse() @ pose))
         self.data = model.createData()
         self._take_efforts(efforts)
@@ -65,21 +80,28 @@ class Pinocchio(Simulator):
         self.places = [self._place(body.name, tree.pose[body.name]) for body in self.mechanism.bodies]
 
     def start(self, state: State) -> None:
-        """See `Simulator`."""
+        """Set ``q`` (nq,) and ``v`` (nv,) to ``state``; see `Simulator`.
+
+        Quaternions are (w, x, y, z) in varint and (x, y, z, w) in Pinocchio. Pinocchio's velocities of ball joints and
+        free-flyers are in moving axes, those of the child body: the angular velocity as in varint, the velocity not.
+        """
         q, v = [np.zeros(0)], [np.zeros(0)]
         for _, parts in self.tree.states(state):
             for part, value, rate in parts:
-                if part is None:
+                if part is None:  # a floating body: position and quaternion (7,); velocity, world, and spin (6,)
                     R = rotation_matrix(value[3:])
                     q.append(np.r_[value[:3], value[4:], value[3]])
-                    v.append(np.r_[R.T @ rate[:3], rate[3:]])
-                else:
-                    q.append(np.r_[value[1:], value[0]] if part.kind == "ball" else value - part.reference)
+                    v.append(np.r_[R.T @ rate[:3], rate[3:]])  # velocity turned from the world to axes of the body
+                elif part.kind == "ball":
+                    q.append(np.r_[value[1:], value[0]])
+                    v.append(rate)
+                else:  # a slide may start at a non-zero coordinate, which is zero in Pinocchio
+                    q.append(value - part.reference)
                     v.append(rate)
         self.q, self.v = np.concatenate(q), np.concatenate(v)
 
     def advance(self, steps: int) -> np.ndarray:
-        """See `Simulator`; (steps, nq + nv)."""
+        """Take ``steps`` steps and return (steps, nq + nv), q and v after each; see `Simulator`."""
         states = np.empty((steps, self.model.nq + self.model.nv))
         step = self._runge_kutta if self.integrator == "rk4" else self._euler
         q, v = self.q, self.v
@@ -90,7 +112,7 @@ class Pinocchio(Simulator):
         return states
 
     def motion(self, states: Any) -> BodyMotion:
-        """See `Simulator`."""
+        """Return the motion of the bodies in ``states`` (n, nq + nv) from `advance`; see `Simulator`."""
         import pinocchio as pin
 
         n, nb, model, data = len(states), len(self.places), self.model, self.data
@@ -99,6 +121,7 @@ class Pinocchio(Simulator):
         for k, row in enumerate(states):
             pin.forwardKinematics(model, data, row[: model.nq], row[model.nq :])
             for number, (joint, place) in enumerate(self.places):
+                # world pose of the body; its twist, from the joint's frame to axes of the body at its centre of mass
                 pose, twist = data.oMi[joint] * place, place.actInv(data.v[joint])
                 position[k, number], rotation[k, number] = pose.translation, pose.rotation
                 velocity[k, number], spin[k, number] = pose.rotation @ twist.linear, twist.angular
@@ -107,12 +130,19 @@ class Pinocchio(Simulator):
     # ------------------------------------------------------------------------------------------------- the model
 
     def _place(self, body: str, pose: Pose) -> tuple[int, Any]:
-        """Return the joint that carries a body, and the ``pose`` of the reference configuration in its frame."""
+        """Return the index of the joint that carries ``body``, and ``pose`` relative to that joint's frame, a pin.SE3.
+
+        ``pose``: of a frame fixed to the body, in the world, in the reference configuration.
+        """
         number, frame = self.frames[body]
         return number, _se3(frame.inverse() @ pose)
 
-    def _take_efforts(self, efforts: Any) -> None:
-        """Keep ``efforts`` as arrays over the rates: constant, stiffness, damping, and ``at``: the number in q."""
+    def _take_efforts(self, efforts: Mapping[str, LinearEffort]) -> None:
+        """Set ``constant``, ``stiffness``, ``damping`` and ``at``, each (nv,), from ``efforts`` by name of part.
+
+        The effort along v[i] is ``constant[i] - stiffness[i] q[at[i]] - damping[i] v[i]``, N or N m; zero for parts
+        without one. ``at``: index in q of the coordinate whose rate is v[i].
+        """
         model = self.model
         self.constant, self.stiffness, self.damping = np.zeros((3, model.nv))
         self.at = np.zeros(model.nv, dtype=int)
@@ -120,11 +150,16 @@ class Pinocchio(Simulator):
         for name, effort in efforts.items():
             column = model.idx_vs[self.numbers[name]]
             self.at[column] = model.idx_qs[self.numbers[name]]
-            referred: LinearEffort = effort.from_reference(references[name])
-            self.constant[column], self.stiffness[column], self.damping[column] = referred
+            self.constant[column], self.stiffness[column], self.damping[column] = effort.from_reference(
+                references[name]
+            )
         self.has_efforts = bool(efforts)
 
-    def _close(self, closing: list) -> None:
+    def _close(self, closing: list[Joint]) -> None:
+        """Set ``constraints``, ``constraint_data`` and ``proximal`` for the joints ``closing`` loops, if any.
+
+        Each constraint holds a frame on body a and one on body b together: their origins, or poses for a fixed joint.
+        """
         import pinocchio as pin
 
         self.constraints = pin.StdVec_RigidConstraintModel()
@@ -132,7 +167,7 @@ class Pinocchio(Simulator):
         for joint in closing:
             kind = pin.ContactType.CONTACT_6D if isinstance(joint, Fixed) else pin.ContactType.CONTACT_3D
             for name, *points in self.tree.held(joint):
-                ends: list = []
+                ends: list = []  # index of joint a, frame on it, index of joint b, frame on it
                 for body, point in zip((joint.body_a, joint.body_b), points, strict=True):
                     ends += self._place(body, Pose(np.eye(3), point))
                 constraint = pin.RigidConstraintModel(kind, self.model, *ends, pin.ReferenceFrame.LOCAL)
@@ -149,36 +184,48 @@ class Pinocchio(Simulator):
     # ------------------------------------------------------------------------------------------------- the steps
 
     def _acceleration(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Return dv/dt (nv,) at ``q`` (nq,) and ``v`` (nv,), under gravity, joint efforts and loop constraints."""
         import pinocchio as pin
 
         effort = self.constant
         if self.has_efforts:
             effort = effort - self.stiffness * q[self.at] - self.damping * v
+        # Pinocchio returns a view of data.ddq, which its next call overwrites; `_runge_kutta` keeps four results.
         if len(self.constraints):
             held = self.constraints, self.constraint_data, self.proximal
             return pin.constraintDynamics(self.model, self.data, q, v, effort, *held).copy()
         return pin.aba(self.model, self.data, q, v, effort).copy()
 
     def _euler(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return q (nq,) and v (nv,) after a step: v by the acceleration at its start, then q by the new v."""
         import pinocchio as pin
 
         v = v + self.dt * self._acceleration(q, v)
         return pin.integrate(self.model, q, self.dt * v), v
 
     def _runge_kutta(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return q (nq,) and v (nv,) after a step of the classical Runge-Kutta method.
+
+        Of order 4 with hinges and slides alone. With ball joints or floating bodies it is of order 2: stage velocities
+        in moving axes of different orientations are averaged as vectors at the step's start, without the commutators
+        of a Runge-Kutta-Munthe-Kaas method. Order 4 remains for a ball joint that turns about a fixed axis.
+        """
         import pinocchio as pin
 
         rates, changes = [v], [self._acceleration(q, v)]
-        for part in (0.5, 0.5, 1.0):
-            place = pin.integrate(self.model, q, part * self.dt * rates[-1])
-            rates.append(v + part * self.dt * changes[-1])
-            changes.append(self._acceleration(place, rates[-1]))
+        for share in (0.5, 0.5, 1.0):  # time of the stage within the step, over dt
+            q_stage = pin.integrate(self.model, q, share * self.dt * rates[-1])
+            rates.append(v + share * self.dt * changes[-1])
+            changes.append(self._acceleration(q_stage, rates[-1]))
         weights = self.dt * np.array([1.0, 2.0, 2.0, 1.0]) / 6.0
         return pin.integrate(self.model, q, weights @ np.array(rates)), v + weights @ np.array(changes)
 
 
 def _joint(part: TreePart, R: np.ndarray) -> Any:
-    """Return the joint of a part, in a frame with axes ``R`` (3, 3)."""
+    """Return the pin.JointModel of ``part``: spherical, or revolute or prismatic along its axis.
+
+    ``R`` (3, 3): axes of the joint's frame, joint to world, in the reference configuration.
+    """
     import pinocchio as pin
 
     if part.kind == "ball":
@@ -188,6 +235,7 @@ def _joint(part: TreePart, R: np.ndarray) -> Any:
 
 
 def _se3(pose: Pose) -> Any:
+    """Return ``pose`` as a pin.SE3."""
     import pinocchio as pin
 
     return pin.SE3(np.ascontiguousarray(pose.R), np.ascontiguousarray(pose.p))
