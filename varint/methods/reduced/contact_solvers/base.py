@@ -1,11 +1,20 @@
-"""`Rival`: the contract of contact solvers at velocity level, to be compared with the exact cones of `Contacts`.
+"""`Rival`: base class of contact solvers at velocity level, to be compared with the exact friction cones of `Contacts`.
 
-Rows, bounds and the step are as in `Contacts`. With its names, u = B v the rates along the rows and z the impulses,
+Unknowns of a step are the rates v (nq,) of the coordinates at its end and the impulses z (n,) along the contact rows:
 
-    A v = b + G^T lambda + B^T z,    u = S z + u0,    S = B E E^T B^T
+    A v = b + G^T lambda + B^T z,    G v = g
 
-where v = p + E y obeys the rows of loops, couplings and prescribed joints. A rival gives z by a law or a procedure of
-its own: friction with flat sides in place of the round cone, or a solution that is left unfinished.
+A (nq, nq): inertia with terms of dampers and springs; b (nq,): momentum and impulses of all other forces; G: rows of
+loops, couplings and prescribed joints, with multipliers lambda; B (n, nq): Jacobian of the contact rows, so that
+u = B v (n,) are the rates along them. Elimination of G gives v = p + E y with G p = g, G E = 0, E^T A E = 1, and
+
+    y = target + (B E)^T z,    target = E^T (b - A p)
+    u = S z + u0,              S = (B E) (B E)^T,    u0 = B (p + E target)
+
+S (n, n) is the Delassus matrix, u0 the rates without contact impulses, y (k,) the rates left free by G.
+Rows are in the order of `Contacts`: m one-sided ones (hard stops, then normals of contact points), joint friction, two
+tangents a contact point. In `Contacts`, z >= 0, u >= bound, z (u - bound) = 0 along one-sided rows, and friction lies
+in round cones. A rival changes this law, for example to a friction pyramid, or stops before its iteration converges.
 """
 
 from typing import ClassVar, NamedTuple
@@ -17,26 +26,35 @@ from varint.methods.reduced.contacts import ContactRows, Contacts, GivenStep
 from varint.methods.reduced.equations import Equations
 from varint.methods.reduced.saddle import REDUNDANT, LinearStep
 
-CONES = "cones"  # the exact law of `Contacts`
-REGISTRY: dict[str, type["Rival"]] = {}  # by name
+CONES = "cones"  # name of the solver with exact friction cones, `Contacts`
+REGISTRY: dict[str, type["Rival"]] = {}  # contact solvers by the name that users write
 
 
 def register(cls: type["Rival"]) -> type["Rival"]:
-    """Add a contact solver to the registry, under its name, and return it: a class decorator."""
+    """Add the class of a contact solver to ``REGISTRY``, under its ``name``, and return it: a class decorator."""
     REGISTRY[cls.name] = cls
     return cls
 
 
 class VelocityProblem(NamedTuple):
-    """The impulses of a step along n rows, m of them one-sided and first.
+    """Problem for the impulses z (n,) of a step; symbols and the order of the rows as in the module's docstring.
+
+    Rates along a row are in m/s and impulses in N s, in rad/s and N m s if it is an angle's.
 
     step : LinearStep
-    along : (n, nq) B: rates along the rows
-    reduced : (n, k) B E
-    free : (n,) rates without impulses, m/s, rad/s
-    bound : (m,) least rates along the one-sided rows
-    start : (n,) impulses of the last step
-    moves : (n,) whether any impulse changes the rate along the row
+        A, b, G, g: the equations without contacts.
+    along : (n, nq) float
+        B, Jacobian of the rows.
+    reduced : (n, k) float
+        B E, so that S = reduced @ reduced.T.
+    free : (n,) float
+        u0, rates without contact impulses.
+    bound : (m,) float
+        Least rates along the one-sided rows.
+    start : (n,) float
+        Impulses of the last step, to start an iteration from; not to be changed.
+    moves : (n,) bool
+        False for a row whose rate no impulse changes, because G alone determines it: S_ii is round-off.
     """
 
     step: LinearStep
@@ -49,20 +67,27 @@ class VelocityProblem(NamedTuple):
 
 
 class Rival(Contacts):
-    """Hard contacts and hard stops of ``equations`` by another law or procedure; see `Contacts`.
+    """Solve for the impulses of hard stops and hard contacts of ``equations`` by another law or procedure.
 
-    Facts, of the class: its ``name``, ``what``, its description in a few words, and whether it supports
-    ``joint_friction``; that is refused elsewhere, and restitution here.
+    A subclass implements `impulses` and is registered by `register`. It has no restitution.
 
     Attributes
     ----------
-    pressing : (P,) numbers of the rows of the points' normals
-    sliding : (P, 2) numbers of the rows of their tangents
+    name : str
+        Name that users write as ``contact_solver=``.
+    what : str
+        Short description of the law or procedure, with its source.
+    joint_friction : bool
+        Whether it solves for `JointCoulombFriction`, too; if not, `varint.redmax` refuses mechanisms with such forces.
+    pressing : (P,) int
+        Rows of the normals of the P contact points.
+    sliding : (P, 2) int
+        Rows of their tangents.
 
     Raises
     ------
     ArgumentError
-        A restitution above zero.
+        A stop or contact has a restitution above zero.
     """
 
     name: ClassVar[str]
@@ -82,14 +107,28 @@ class Rival(Contacts):
         self.sliding = self.first[len(self.frictions.sizes)] + np.arange(2 * points).reshape(-1, 2)
 
     def impulses(self, problem: VelocityProblem) -> np.ndarray:
-        """Return the impulses (n,) along all rows; raises Infeasible, NotSolved, Blocked."""
+        """Return the impulses z (n,) along all rows, N s or N m s.
+
+        Rows with ``moves`` False: do not divide by their S_ii; return 0 or ``start`` there, which changes no rate. If
+        such a one-sided row is below its bound, no impulse helps: an exact solver raises Infeasible with its number.
+
+        Raises
+        ------
+        Infeasible
+            No rates satisfy all bounds; ``rows``: numbers of the contradicting one-sided rows.
+        NotSolved
+            The convex program failed numerically.
+        Blocked
+            The procedure did not converge or has no solution; the message names the contacts and a remedy.
+        """
         raise NotImplementedError
 
     def _impulses(self, task: GivenStep, rows: ContactRows, bound: np.ndarray) -> np.ndarray:
-        """See `Contacts`."""
+        """Return the impulses z (n,) for the least rates ``bound`` (m,): set up the problem for `impulses`."""
         rest, along = task.rest, rows.by_rates
         reduced = along @ rest.E
         free = along @ rest.p + reduced @ rest.target
+        # |B_i E| is at most |B_i| |E|: a row is a combination of rows of G if it is smaller than that by round-off
         least = REDUNDANT * np.linalg.norm(along, axis=1) * np.linalg.norm(rest.E)
         moves = np.linalg.norm(reduced, axis=1) > least
         return self.impulses(VelocityProblem(task.step, along, reduced, free, bound, self.z, moves))
