@@ -109,7 +109,7 @@ def test_pictures(run, suffix, capsys):
     first = Path(f"a.{suffix}").read_bytes()
     assert len(first) > 1000
     assert main(argv) == 2
-    assert f"'a.{suffix}' exists: replace it by --force" in capsys.readouterr().err
+    assert f"'a.{suffix}' exists: use --force to replace it" in capsys.readouterr().err
     assert Path(f"a.{suffix}").read_bytes() == first
     assert main([*argv, "--force", "--quiet"]) == 0
     assert capsys.readouterr().out == ""

@@ -110,7 +110,7 @@ def test_pictures_are_kept_unless_forced(capsys):
     for name in ("other.png", "run.png"):
         Path(name).write_text("mine")
     assert main(["plot", "run.h5", "-o", "other.png"]) == 2
-    assert "'other.png' exists: replace it by --force" in capsys.readouterr().err
+    assert "'other.png' exists: use --force to replace it" in capsys.readouterr().err
     assert Path("other.png").read_text() == "mine"
     assert main(["plot", "run.h5", "-o", "other.png", "--force"]) == 0
     assert Path("other.png").read_bytes().startswith(HEADS["png"])
@@ -143,7 +143,7 @@ def test_pictures_are_kept_unless_forced(capsys):
         ),
         (["energy", "--plane", "xz"], ("plane has no effect here",)),
         (["path", "--plane", "xw"], ("--plane must be one of xy, xz,", "'xw'")),
-        (["mechanism", "--times", "0.1;0.2"], ("--times takes numbers, s, as in 0,0.1,0.2, got '0.1;0.2'",)),
+        (["mechanism", "--times", "0.1;0.2"], ("--times takes times in s, such as 0,0.1,0.2, got '0.1;0.2'",)),
         (["mechanism", "--times", "0,1"], ("times must be from 0 to 0.5 s",)),
         (["path", "--trace", "couplr"], ("'couplr'", "did you mean 'coupler'?")),
         (["path", "--trace", "coupler:1,2"], ("the traced point of body 'coupler'", "(3,)")),

@@ -92,7 +92,7 @@ def test_what_exists_is_kept(capsys):
     ):
         Path(name).write_text("mine")
         assert main([*argv, name]) == 2
-        assert f"'{name}' exists: replace it by --force" in capsys.readouterr().err
+        assert f"'{name}' exists: use --force to replace it" in capsys.readouterr().err
         assert Path(name).read_text() == "mine"
     assert main(["view", "four_bar", *SHORT, "--html", "p.html", "--force"]) == 0
     assert Path("p.html").read_text().startswith("<!doctype html>")

@@ -351,7 +351,7 @@ def test_module_is_the_command():
         (["info", "m.json", "-p", "n=3"], "'m.json' has no parameters"),
         (["run", "n_pendulum", "-p", "n=3", "-p", "n=4"], "parameter 'n' is given twice"),
         (["compare", "n_pendulum", "-p", "n=3", "-p", "n=4"], "parameter 'n' is given twice"),
-        (["run", "tree", "--force"], "--force replaces files: it needs -o, --plot or --csv"),
+        (["run", "tree", "--force"], "--force replaces existing files: add -o, --plot or --csv"),
         (["run", "tree", "--resume"], "--resume needs -o"),
         (["run", "tree", "--resume", "--plot", "p.png"], "--resume needs -o"),
         (["run", "tree", "--integrator", "bdf2", "--rtol", "1e-3"], "'bdf2' has fixed steps"),
@@ -383,7 +383,7 @@ def test_pictures_that_exist_are_kept_unless_forced(where, capsys):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("varint.runs.method.solve", never)
         assert main(argv) == 2
-    assert "the picture 'run.png' exists: replace it by --force, or name another" in capsys.readouterr().err
+    assert "the picture 'run.png' exists: use --force to replace it, or --plot for another" in capsys.readouterr().err
     assert Path("run.png").read_text() == "of somebody else"
     assert not Path("run.h5").exists()
     assert main([*argv, "--force"]) == 0
@@ -395,7 +395,7 @@ def test_table_of_a_run(capsys):
     argv = [*RUN, "--csv", "run.csv", "--json"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("varint.runs.method.solve", never)
-        assert json_of(capsys, argv, 2)[0]["error"].startswith("the table 'run.csv' exists: replace it by --force")
+        assert json_of(capsys, argv, 2)[0]["error"].startswith("the table 'run.csv' exists: use --force to replace it")
     assert Path("run.csv").read_text() == "of somebody else"
     found, _ = json_of(capsys, [*argv, "--force"])
     assert found["csv"] == "run.csv"
@@ -415,13 +415,13 @@ def test_columns_of_a_table():
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
-        (["--columns", "energy"], "--columns applies to the table: give it with --csv FILE.csv"),
+        (["--columns", "energy"], "--columns selects columns of the table: add --csv FILE.csv"),
         (
             ["--csv", "a.csv", "--columns", "energy,reaction"],
             "'reaction', did you mean 'reactions'? There are position,",
         ),
         (["--csv", "a.csv", "--columns", "torque"], "'torque', did you mean 'force' (efforts of forces, N or N m)"),
-        (["--csv", "a.csv", "--columns", ""], "there are no columns ''"),
+        (["--csv", "a.csv", "--columns", ""], "--columns: unknown column group ''"),
     ],
 )
 def test_columns_are_checked_before_the_run(argv, words, capsys, monkeypatch):

@@ -82,7 +82,7 @@ def test_a_copy_replaces_nothing_unless_told(capsys):
     Path("here").mkdir()
     Path("here/four_bar.py").write_text("mine")
     found, _ = json_of(capsys, ["examples", "--copy", "here", "--json"], 2)
-    assert "exists: replace it by --force" in found["error"]
+    assert "exists: use --force to replace it" in found["error"]
     assert [path.name for path in Path("here").iterdir()] == ["four_bar.py"]
     assert main(["examples", "--copy", "here", "--force", "--quiet"]) == 0
     assert Path("here/four_bar.py").read_text() != "mine"

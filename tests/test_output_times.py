@@ -188,4 +188,4 @@ def test_the_command_takes_them(tmp_path, capsys):
     assert "at the times asked for" in capsys.readouterr().out
     assert vi.load(path).t.tolist() == pytest.approx([0.0, 0.1, 0.155, 0.4])
     assert main([*given, "soon", "--force"]) == 2
-    assert "--output-times takes numbers, s, as in 0.5,1,1.5, got 'soon'" in capsys.readouterr().err
+    assert "--output-times takes times in s, such as 0.5,1,1.5, got 'soon'" in capsys.readouterr().err

@@ -117,7 +117,7 @@ def execute(args: Namespace) -> "Report":
         source = Path(args.source) if VERBS[args.study].of_run else None
         picture = check_picture(args.output, source, SUFFIXES)
         if picture.exists() and not args.force:
-            raise FileError(f"'{picture}' exists: replace it by --force, or give the picture another name")
+            raise FileError(f"'{picture}' exists: use --force to replace it, or give the picture another name")
     result = _studied(args.study, args.source, options)
     if args.output is not None:
         result.plot(args.output)

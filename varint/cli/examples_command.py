@@ -73,7 +73,7 @@ def execute(args: Namespace) -> "Report":
     new = [args.copy / path for path in files]
     there = [path for path in new if path.exists()]
     if there and not args.force:
-        raise FileError(f"'{there[0]}' exists: replace it by --force, or copy to another folder")
+        raise FileError(f"'{there[0]}' exists: use --force to replace it, or copy to another folder")
     try:
         shutil.copytree(source, args.copy, ignore=ignored, dirs_exist_ok=True)
     except OSError as problem:

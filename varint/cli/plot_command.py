@@ -66,7 +66,7 @@ def execute(args: Namespace) -> "Report":
     if moving:
         movie_writer(picture)
     if picture.exists() and not args.force and picture != args.run.with_suffix(".png"):
-        raise FileError(f"'{picture}' exists: replace it by --force, or give the picture another name")
+        raise FileError(f"'{picture}' exists: use --force to replace it, or give the picture another name")
     trajectory = windowed(load(args.run), args)
     if moving:
         animate(trajectory, picture, **options)
@@ -99,7 +99,7 @@ def _options(args: Namespace, moving: bool) -> dict[str, Any]:
     if args.plane is not None:
         choice(args.plane, PLANES, "--plane", ArgumentError)
     options = {
-        "times": None if args.times is None else numbers(args.times, "--times takes numbers, s, as in 0,0.1,0.2"),
+        "times": None if args.times is None else numbers(args.times, "--times takes times in s, such as 0,0.1,0.2"),
         "trace": points_of(args.trace),
         "plane": args.plane,
         "labels": args.labels,

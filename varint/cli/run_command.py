@@ -1,4 +1,4 @@
-"""``varint run``: simulate a mechanism, to a file and a picture."""
+"""``varint run``: simulate a mechanism; write the run, a picture and a table to files, print a summary."""
 
 from argparse import Namespace
 from pathlib import Path
@@ -12,37 +12,51 @@ if TYPE_CHECKING:
     from varint.cli.facts import Report
 
 
-ABOUT = "Simulate a mechanism. Prints a summary; writes the run to a file and a picture where asked for."
+ABOUT = "Simulate a mechanism and print a summary. Options write the run, a picture and a table to files."
 
 
 def add_parser(commands: Commands) -> None:
-    """Declare the subcommand."""
+    """Add the subcommand ``run`` to ``commands``, the subparsers of ``varint``."""
     parser = commands.add_parser("run", help="simulate a mechanism", description=ABOUT)
-    add_mechanism(parser, "name in the catalogue (varint info lists them), or file of a mechanism")
+    add_mechanism(parser, "name in the catalogue (see varint info), or path of a mechanism file")
     add_stepping(parser)
     parser.set_defaults(duration=DURATION, dt=DT, every=1)
     add_diagnostics(parser)
-    outputs = "record the start, these times, s, and the last state, in place of the nodes"
+    outputs = "record the initial state, the states at these times, s, and the final state, not every node"
     parser.add_argument("--output-times", metavar="T1,T2,...", help=outputs)
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE.h5", help="record here; in memory only if not given")
-    picture = "picture; default: next to the output, none without one"
+    output = "write the run to this file (.h5); without it the run is not saved"
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE.h5", help=output)
+    picture = "write a picture of the run to this file; default: the path of -o with .png; without -o, no picture"
     parser.add_argument("--plot", type=Path, metavar="FILE.png", help=picture)
-    table = "table of coordinates, rates, poses, velocities and energy at the recorded nodes"
+    table = "write a table to this file: joint coordinates and their rates, poses and velocities of bodies, energy; one"
+    table += " row a recorded node"
     parser.add_argument("--csv", type=Path, metavar="FILE.csv", help=table)
-    chosen = "what the table has in their place: coordinates, reactions, force, energy ..., with commas between"
-    parser.add_argument("--columns", metavar="GROUP,GROUP,...", help=chosen)
+    groups = "column groups of the table in place of these, comma-separated: coordinates, reactions, force, energy, ..."
+    parser.add_argument("--columns", metavar="GROUP,GROUP,...", help=groups)
     existing = parser.add_mutually_exclusive_group()
-    resume = "go on with the run in the output, and replace picture and table; --resume any: also one that another"
-    resume += " version or processor wrote"
+    resume = "continue the run in the file of -o, and replace picture and table; --resume any: also if another version"
+    resume += " of varint or another processor wrote the file"
     add_resume(existing, resume)
-    existing.add_argument(
-        "--force", action="store_true", help="replace output, picture and table if they exist; they are kept without"
-    )
+    force = "replace run, picture and table if the files exist; without it, existing files are an error"
+    existing.add_argument("--force", action="store_true", help=force)
     parser.set_defaults(execute=execute)
 
 
 def execute(args: Namespace) -> "Report":
-    """Simulate and draw; the report is the summary."""
+    """Simulate, write the requested files and return a summary of the run as a `Report`.
+
+    If a step does not converge, the files and the summary are of the run up to there, and the report has the
+    ConvergenceError as its ``failure``.
+
+    Raises
+    ------
+    ArgumentError, FileError
+        Wrong options, or a file that exists or cannot be written; before the run, but for a disk that is full.
+    MechanismError
+        A mechanism that cannot be built from its file or parameters.
+    KeyboardInterrupt
+        If interrupted; with the command that resumes the run, if a file of it has been written.
+    """
     from dataclasses import replace
 
     from varint import ConvergenceError
@@ -77,37 +91,47 @@ def execute(args: Namespace) -> "Report":
 
 
 def _recording(args: Namespace) -> dict[str, Any]:
-    """Return the options of the recording: output, stride, diagnostics."""
+    """Return the keyword arguments of a `Recording`: output, resume, overwrite, diagnostics_every, output_times.
+
+    ``every`` and ``progress`` are added by `simulated`. Raises ArgumentError if ``--output-times`` are not numbers.
+    """
     options = {"output": args.output, "resume": args.resume, "overwrite": args.force}
     options["diagnostics_every"] = args.diagnostics_every
     if args.output_times is not None:
-        options["output_times"] = numbers(args.output_times, "--output-times takes numbers, s, as in 0.5,1,1.5")
+        options["output_times"] = numbers(args.output_times, "--output-times takes times in s, such as 0.5,1,1.5")
     return options
 
 
 def _check_options(args: Namespace) -> None:
-    """Raise ArgumentError for useless options and for unknown columns."""
+    """Raise ArgumentError for options that have no effect or exclude each other, and for unknown column groups.
+
+    FileError for the script of ``--method``.
+    """
     from varint.base.errors import ArgumentError
     from varint.results.table_columns import GROUPS, listed_name
 
     method_of(args)
     if args.columns is not None and args.csv is None:
-        raise ArgumentError("--columns applies to the table: give it with --csv FILE.csv")
+        raise ArgumentError("--columns selects columns of the table: add --csv FILE.csv")
     for group in _groups(args):
-        listed_name(group, GROUPS, "--columns: there are no columns")
+        listed_name(group, GROUPS, "--columns: unknown column group")
     if args.resume and args.output is None:
-        raise ArgumentError("--resume needs -o, the file of the run to continue")
+        raise ArgumentError("--resume needs -o FILE.h5, the run to continue")
     if args.force and not (args.output or args.plot or args.csv):
-        raise ArgumentError("--force replaces files: it needs -o, --plot or --csv")
+        raise ArgumentError("--force replaces existing files: add -o, --plot or --csv")
 
 
 def _groups(args: Namespace) -> list[str]:
-    """Return the column groups as named, [] for the default table."""
+    """Return the names of the column groups in ``--columns``, unchecked; [] for the default table."""
     return [] if args.columns is None else [word.strip() for word in args.columns.split(",")]
 
 
 def _check_paths(args: Namespace) -> Path | None:
-    """Return the path of the picture, if any, after checks of all paths before the run."""
+    """Check that run, picture and table can be written; return the path of the picture, if any.
+
+    Writes nothing. Raises ArgumentError for a wrong suffix, or a picture with the path of the run; FileError if a path
+    cannot be written, or exists without ``--resume`` or ``--force``.
+    """
     from varint.base.errors import ArgumentError, FileError
     from varint.base.paths import can_be_written
     from varint.cli.shared import check_picture
@@ -116,19 +140,19 @@ def _check_paths(args: Namespace) -> Path | None:
     output, protected = args.output, not (args.resume or args.force)
     if output is not None:
         if output.suffix.lower() == ".csv":
-            raise ArgumentError(f"-o records the run itself, .h5: write the table by --csv {output}")
+            raise ArgumentError(f"-o writes the run, a file that ends in .h5: use --csv {output} for the table")
         check_name(output, "output")
         can_be_written(output)
     if output is not None and output.exists() and protected:
-        raise FileError(f"'{output}' exists: continue it by --resume, or replace it by --force")
+        raise FileError(f"'{output}' exists: use --resume to continue it, or --force to replace it")
     picture = args.plot or (output and output.with_suffix(".png"))
     if picture is not None:
         check_picture(picture, output)
     if args.csv is not None:
         if args.csv.suffix.lower() != ".csv":
-            raise ArgumentError(f"tables are CSV files: '{args.csv}' must end in .csv")
+            raise ArgumentError(f"the table '{args.csv}' must end in .csv")
         can_be_written(args.csv)
     for label, option, path in (("picture", "--plot", picture), ("table", "--csv", args.csv)):
         if path is not None and path.exists() and protected:
-            raise FileError(f"the {label} '{path}' exists: replace it by --force, or name another by {option}")
+            raise FileError(f"the {label} '{path}' exists: use --force to replace it, or {option} for another path")
     return picture

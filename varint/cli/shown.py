@@ -99,4 +99,4 @@ def check_kept(path: Path, label: str, force: bool) -> None:
     from varint.base.errors import FileError
 
     if path.exists() and not force:
-        raise FileError(f"the {label} '{path}' exists: replace it by --force, or name another")
+        raise FileError(f"the {label} '{path}' exists: use --force to replace it, or name another")
