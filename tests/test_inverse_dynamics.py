@@ -121,3 +121,30 @@ def test_what_it_refuses():
         vi.inverse_dynamics(moved, ["joint 2"])
     with pytest.raises(vi.ArgumentError, match="trajectory"):
         vi.inverse_dynamics(pendulum)
+
+
+INERTIA = np.diag([0.02, 0.03, 0.04])
+
+
+def test_efforts_at_named_joints_replace_a_force_along_euler_angles():
+    ball = vi.Spherical("ball", "world", "top", point=(0, 0, 0))
+    body = vi.Body("top", mass=2.0, inertia=INERTIA, position=(0.1, 0.0, -0.3))
+    roll = vi.Motor("roll", joint="ball", angles="xyz", effort=0.3)
+    run = vi.redmax.simulate(vi.Mechanism("top", [body], [ball], forces=[roll]), 0.02, 1e-3)
+    effort = vi.inverse_dynamics(run, ["ball"])["ball"]
+    power = (effort * run.rates["ball"]).sum(axis=1)  # of the same moment, along other coordinates
+    assert power == pytest.approx(run.power["roll"], rel=1e-6, abs=1e-9)
+    with pytest.raises(vi.ArgumentError, match=r"motor 'roll' acts along Euler angles.*use joints="):
+        vi.inverse_dynamics(run)
+
+
+@pytest.mark.parametrize("simulate", [vi.simulate, vi.redmax.simulate], ids=["maximal", "reduced"])
+def test_the_force_along_euler_angles_may_be_at_another_joint(simulate):
+    arm = vi.Body("arm", mass=1.0, inertia=INERTIA, position=(0.2, 0.0, 0.0))
+    tip = vi.Body("tip", mass=1.0, inertia=INERTIA, position=(0.6, 0.0, 0.0))
+    hinge = vi.Revolute("hinge", "world", "arm", point=(0, 0, 0), axis=(0, 1, 0))
+    ball = vi.Spherical("ball", "arm", "tip", point=(0.4, 0, 0))
+    lift = vi.Motor("lift", joint="hinge", effort=0.7)
+    roll = vi.Motor("roll", joint="ball", angles="xyz", effort=0.0)
+    run = simulate(vi.Mechanism("arm", [arm, tip], [hinge, ball], forces=[lift, roll]), 0.02, 1e-3)
+    assert vi.inverse_dynamics(run, ["hinge"])["hinge"] == pytest.approx(0.7, rel=1e-6)

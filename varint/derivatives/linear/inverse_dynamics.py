@@ -1,8 +1,12 @@
-"""Inverse dynamics: the efforts at joint coordinates that make a given motion."""
+"""Inverse dynamics: efforts at joint coordinates that produce the motion of a run.
+
+In maximal coordinates each such joint coordinate becomes a constraint, and its multiplier is the effort. In reduced
+coordinates the equations of motion are solved for the efforts and the multipliers of loops, by least squares.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +17,7 @@ from varint.derivatives.linear.minimal_coordinates import mobility
 from varint.kinematics.frames import JointFrames, with_world
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
-from varint.model.forces.base import Constraint, Element
+from varint.model.forces.base import Constraint, Element, Force
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.moved import Moved
 from varint.model.known_forces import USES, refuse
@@ -25,53 +29,67 @@ from varint.step.derivatives.accelerations import second_rates
 from varint.step.workspace import workspace
 
 if TYPE_CHECKING:
+    from varint.methods.reduced.equations import Equations
     from varint.model.structure import Structure
 
-RANK = 1e-10  # of the largest singular value: below, efforts and reactions depend on each other
-TINY = 1e-9  # m/s^2, or N: no motion
-MISSED = 1e-6  # of the largest acceleration, or force: what efforts may leave of a motion
+# Singular values up to this count as zero: relative to the largest for efforts with rows of loops, absolute for the
+# rows of loops alone, which are of order one. The efforts are determined if they add one value each.
+RANK = 1e-10
+# Largest residual that counts as round-off, relative to the largest acceleration of the run (maximal coordinates) or
+# the largest generalised force that its motion requires (reduced coordinates); that largest value is at least TINY.
+MISSED = 1e-6
+TINY = 1e-9  # m/s^2 (maximal), N or N m (reduced)
 
 
 def inverse_dynamics(trajectory: Trajectory, joints: Sequence[str] | None = None) -> dict[str, np.ndarray]:
-    """The efforts that make the motion of a run, at each of its T nodes.
+    """Return the efforts at joint coordinates that produce the motion of a run, at each of its T nodes.
 
-    They take the place of what the commanded forces along joint coordinates, and all prescribed motions, did in the
-    run. All other forces and loads act as recorded. Accelerations are those of the run. In a tree the cost is linear in
-    the number of bodies; a run in reduced coordinates is worked out in these, by equations of their own.
+    They replace the commanded forces along joint coordinates, such as motors and servos, and all prescribed motions of
+    the run. All other forces and loads act as recorded; accelerations are those of the run. A run in maximal
+    coordinates is evaluated by constraints: the cost per node is linear in the number of bodies of a tree. A run in
+    reduced coordinates is evaluated by a dense least-squares problem per node, of the size of its coordinates.
 
     Parameters
     ----------
     trajectory : Trajectory
     joints : sequence of str, optional
-        Joints with an effort at each coordinate. Where not given, the coordinates are those of the commanded forces.
+        Joints with an effort at each of their coordinates; default: the coordinates of the commanded forces.
 
     Returns
     -------
     dict
-        Name of a force to its efforts (T,), N or N m, on the body b of its joint; with ``joints`` name of a joint to
-        (T,), or (T, dof) where it has several coordinates.
+        Without ``joints``: name of a commanded force to its efforts (T,). With ``joints``: name of a joint to efforts
+        (T,), or (T, dof) if it has several coordinates. N or N m, acting on body b of the joint.
 
     Raises
     ------
     ArgumentError
-        No coordinate to act at, more efforts than degrees of freedom, a motion that requires efforts elsewhere; hard
-        stops and friction that only act in steps. MechanismError: coordinates of rotation vectors in maximal
-        coordinates.
+        No coordinate to act at: no commanded force, and no ``joints``. A commanded force along Euler angles, without
+        ``joints``. An unknown joint. More efforts than degrees of freedom. A motion that requires efforts elsewhere.
+        Forces that are not supported: hard stops, hard contacts, joint friction from the normal load, deformable
+        bodies, masses along paths, and constraints of rolling (docs/known_forces.md).
+    MechanismError
+        In maximal coordinates, an effort along a rotation vector, the coordinates of a ball or free joint.
     """
     of_type(trajectory, Trajectory, "trajectory", ArgumentError)
     motion = _motion(trajectory, joints)
-    found = _reduced(motion) if "q" in trajectory.record.nodes else _maximal(motion)
+    efforts = _reduced(motion) if "q" in trajectory.record.nodes else _maximal(motion)
     if joints is None:
-        return dict(zip((place.name for place in motion.places), found.T, strict=True))
+        return dict(zip((place.name for place in motion.places), efforts.T, strict=True))
     by_joint: dict[str, np.ndarray] = {}
     for name in dict.fromkeys(place.joint for place in motion.places):
-        own = found[:, [place.joint == name for place in motion.places]]
-        by_joint[name] = own[:, 0] if own.shape[1] == 1 else own
+        columns = efforts[:, [place.joint == name for place in motion.places]]
+        by_joint[name] = columns[:, 0] if columns.shape[1] == 1 else columns
     return by_joint
 
 
 class _Place(NamedTuple):
-    """A joint coordinate with an effort, and what that is called."""
+    """A joint coordinate at which an effort acts.
+
+    name : name of the effort: that of the force, or joint and number of the coordinate
+    joint : name of the joint
+    coordinate : number of its coordinate
+    """
 
     name: str
     joint: str
@@ -79,11 +97,15 @@ class _Place(NamedTuple):
 
 
 class _Motion(NamedTuple):
-    """Motion whose efforts at ``places`` of a ``mechanism`` are wanted, without the efforts of the run.
+    """Motion of a run and the loads that act in it, without the efforts to be determined.
 
-    arrays : position (T, nb, 3), quat (T, nb, 4), velocity and angular velocity (T, nb, 3)
+    mechanism : that of the run, without the forces that the efforts replace
+    places : the c joint coordinates with an effort
+    arrays : position (T, nb, 3), m, world; quaternion (T, nb, 4), body to world; velocity (T, nb, 3), m/s, world;
+        angular velocity (T, nb, 3), rad/s, body axes
     acceleration : (T, nb, 6) m/s^2, world, and rad/s^2, body axes
-    load : (T, nb, 6) N, world, and N m, body axes, of all that acts but for gravity and the rows
+    load : (T, nb, 6) N, world, and N m about the centre of mass, body axes: the forces of ``mechanism`` and recorded
+        loads, without gravity and reactions
     """
 
     mechanism: Mechanism
@@ -95,30 +117,38 @@ class _Motion(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Held(AlongCoordinate):
-    """Keeps a coordinate to a motion that is given by its second time derivative."""
+    """Constraint that prescribes the second time derivative of a joint coordinate; its multiplier is the effort."""
 
     constraint = True
 
     def elements(self, structure: "Structure") -> list[Element]:
+        """Return one driven constraint of the coordinate; see `Force`."""
         return [Constraint((self._measure(structure),), (1.0,), driven=True)]
 
 
 def _motion(trajectory: Trajectory, joints: Sequence[str] | None) -> _Motion:
+    """Return the motion of ``trajectory`` with efforts at the coordinates of ``joints``, None: of commanded forces.
+
+    Raises ArgumentError for unsupported forces, unknown joints, forces along Euler angles unless there are ``joints``,
+    and if there is no coordinate to act at.
+    """
     mechanism = trajectory.mechanism
     plan = mechanism.compiled.plan
     refuse(mechanism, USES["inverse dynamics"])
-    acting = [k for k, force in enumerate(mechanism.forces) if _is_replaced(force)]
-    places = [_of(mechanism.forces[k]) for k in acting if _acts_along(mechanism.forces[k])]
-    if joints is not None:
+    if joints is None:
+        places = [_place_of(force) for force in mechanism.forces if _acts_along(force)]
+    else:
         names = sequence_of(joints, "joints", "names", ArgumentError)
         places = [_Place(f"{n} {k}", n, k) for n in names for k in range(_known(mechanism, n))]
     if not places:
         raise ArgumentError(
-            f"'{mechanism.name}' has no commanded force along a joint coordinate: give joints=, those with an effort"
+            f"'{mechanism.name}' has no commanded force along a joint coordinate: use joints= to name the joints with"
+            " an effort"
         )
-    others = [k for k in range(len(mechanism.forces)) if k not in acting]
+    others = [k for k, force in enumerate(mechanism.forces) if not _is_replaced(force)]
     stripped = replace(mechanism, forces=[mechanism.forces[k] for k in others])
     arrays = trajectory.position, trajectory.quat_wxyz, trajectory.velocity, trajectory.angular_velocity
+    # columns of the law states, (T, laws with an internal variable), that belong to the remaining forces
     owners = mechanism.compiled.force[plan.laws.element[plan.laws.state >= 0]]
     states = trajectory.law_states[:, np.isin(owners, others)]
     load = trajectory.load + forces_at(stripped, *arrays, trajectory.command[:, others], states).load
@@ -126,34 +156,42 @@ def _motion(trajectory: Trajectory, joints: Sequence[str] | None) -> _Motion:
     return _Motion(stripped, places, arrays, acceleration, load)
 
 
-def _acts_along(force) -> bool:
+def _acts_along(force: Force) -> bool:
+    """Return whether ``force`` has an input and acts along a joint coordinate: motors, servos, prescribed motions."""
     return isinstance(force, Commanded) and isinstance(force, AlongCoordinate)
 
 
-def _is_replaced(force) -> bool:
+def _is_replaced(force: Force) -> bool:
+    """Return whether the efforts replace ``force``: one along a joint coordinate, or one that moves a body, world."""
     return _acts_along(force) or isinstance(force, Moved)
 
 
-def _of(force) -> _Place:
+def _place_of(force: Any) -> _Place:
+    """Return the joint coordinate that a commanded ``force`` acts along; raises ArgumentError for Euler angles."""
     if force.angles is not None:
         raise ArgumentError(
-            f"inverse dynamics know no efforts along Euler angles, as those of {force.label}: give joints="
+            f"{force.label} acts along Euler angles, which inverse dynamics do not support: use joints= to name the"
+            " joints with an effort"
         )
     return _Place(force.name, force.joint, force.coordinate)
 
 
 def _known(mechanism: Mechanism, name: str) -> int:
-    """Number of coordinates of the joint."""
+    """Return the number of coordinates of the joint ``name``; raises ArgumentError if there is no such joint."""
     if not isinstance(name, str) or name not in mechanism.joint_index:
         raise ArgumentError(f"joints: '{mechanism.name}' has no joint {shown(name)}")
     return mechanism.joint(name).dof
 
 
 def _maximal(motion: _Motion) -> np.ndarray:
-    """(T, c) multipliers of the coordinates, kept to their motion as constraints."""
+    """Return the efforts (T, c), N or N m: multipliers of constraints that prescribe the coordinates' motions.
+
+    Raises ArgumentError if the efforts are not determined or do not produce the motion, MechanismError for coordinates
+    that no constraint can prescribe.
+    """
     bare = motion.mechanism
-    taken = {force.name for force in bare.forces}
-    names = (_free(f"effort {k}", taken) for k in range(len(motion.places)))
+    used = {force.name for force in bare.forces}
+    names = (_unused_name(f"effort {k}", used) for k in range(len(motion.places)))
     held = [_Held(name, joint=p.joint, coordinate=p.coordinate) for name, p in zip(names, motion.places, strict=True)]
     driven = replace(bare, forces=[*bare.forces, *held])
     pose = motion.arrays[0][0], motion.arrays[1][0]
@@ -163,43 +201,54 @@ def _maximal(motion: _Motion) -> np.ndarray:
     plan, order, T = compiled.plan, compiled.order, len(motion.acceleration)
     position, quat, velocity, angular = (np.ascontiguousarray(array[:, order]) for array in motion.arrays)
     nodes = position, quat, np.concatenate([velocity, angular], axis=2)
-    rates = np.zeros((T, plan.constraints.row.size))
-    moved = np.ascontiguousarray(motion.acceleration[:, order])
-    second_rates(plan, workspace(plan, functions=compiled.functions), nodes, moved, rates)
-    bend = np.zeros((T, len(compiled.force)))
-    bend[:, plan.constraints.element] = rates
-    made, _, efforts = accelerations_and_reactions(driven, motion.load, *motion.arrays, bend)
-    scale = np.repeat([1.0, compiled.length], 3)
-    _check(motion, (made - motion.acceleration) * scale, motion.acceleration * scale)
+    # second time derivatives of the constrained sums in the run, by constraint and then by element
+    of_constraints = np.zeros((T, plan.constraints.row.size))
+    accelerations = np.ascontiguousarray(motion.acceleration[:, order])
+    second_rates(plan, workspace(plan, functions=compiled.functions), nodes, accelerations, of_constraints)
+    of_elements = np.zeros((T, len(compiled.force)))
+    of_elements[:, plan.constraints.element] = of_constraints
+    produced, _, efforts = accelerations_and_reactions(driven, motion.load, *motion.arrays, of_elements)
+    scale = np.repeat([1.0, compiled.length], 3)  # angular accelerations to m/s^2, by the mechanism's length
+    _check(motion, (produced - motion.acceleration) * scale, motion.acceleration * scale)
     return compiled.by_force(efforts)[:, len(bare.forces) :]
 
 
 def _refuse_many(motion: _Motion) -> None:
+    """Raise ArgumentError: there are more efforts than degrees of freedom."""
     raise ArgumentError(
         f"efforts at {names_text(place.name for place in motion.places)} are not determined: '{motion.mechanism.name}'"
-        " has fewer degrees of freedom, give joints= with as many coordinates, or less"
+        " has fewer degrees of freedom, use joints= to name joints with as many coordinates, or fewer"
     )
 
 
-def _check(motion: _Motion, missed: np.ndarray, given: np.ndarray) -> None:
-    """Raise ArgumentError where what is ``missed`` (T, ...) is no round-off of what is ``given``."""
-    left = np.abs(missed).reshape(len(missed), -1).max(axis=1, initial=0.0)
-    if left.max(initial=0.0) > MISSED * max(np.abs(given).max(initial=0.0), TINY):
+def _check(motion: _Motion, residual: np.ndarray, required: np.ndarray) -> None:
+    """Raise ArgumentError if ``residual`` (T, ...) exceeds round-off of ``required`` (T, ...), in the same units.
+
+    ``residual``: part of the accelerations, or generalised forces, ``required`` by the motion that no effort produces.
+    """
+    by_node = np.abs(residual).reshape(len(residual), -1).max(axis=1, initial=0.0)
+    if by_node.max(initial=0.0) > MISSED * max(np.abs(required).max(initial=0.0), TINY):
         raise ArgumentError(
             f"efforts at {names_text(place.name for place in motion.places)} do not make this motion of"
-            f" '{motion.mechanism.name}': it takes others at node {int(np.argmax(left))}. Give joints= with more"
-            " coordinates"
+            f" '{motion.mechanism.name}': it requires others at node {int(np.argmax(by_node))}. Use joints= to name"
+            " more joints"
         )
 
 
-def _free(name: str, taken: set[str]) -> str:
-    while name in taken:
+def _unused_name(name: str, used: set[str]) -> str:
+    """Return ``name``, with primes appended until it is not in ``used``."""
+    while name in used:
         name += "'"
     return name
 
 
 def _reduced(motion: _Motion) -> np.ndarray:
-    """(T, c) by the forces that the motion takes along the coordinates of the tree."""
+    """Return the efforts (T, c), N or N m, by the equations of motion in reduced coordinates q (nq,) at each node.
+
+    With the generalised force Q (nq,) that the motion requires, the columns C (nq, c) of unit efforts and the rows
+    G (m, nq) of loops and couplings, Q = C efforts + G^T multipliers in the sense of least squares. Raises
+    ArgumentError if the efforts are not determined, or leave a residual.
+    """
     from varint.methods.reduced.equations import Equations
     from varint.methods.reduced.states import reduce
 
@@ -207,32 +256,39 @@ def _reduced(motion: _Motion) -> np.ndarray:
     equations, order = Equations(mechanism), mechanism.compiled.order
     bodies = equations.compiled.plan.bodies
     frames = [JointFrames(mechanism, mechanism.joint(place.joint)) for place in motion.places]
-    found, missed, taken = np.zeros((len(motion.acceleration), len(frames))), [], []
+    numbers = [place.coordinate for place in motion.places]
+    efforts = np.zeros((len(motion.acceleration), len(frames)))
+    residuals, required = [], []  # (nq,) a node
     for node, (acceleration, load) in enumerate(zip(motion.acceleration[:, order], motion.load[:, order], strict=True)):
         x, quat, v, w = (array[node] for array in motion.arrays)
         reduced = reduce(equations.tree, mechanism, State(x, quat, v, w))
         equations.place_and_move(reduced.q, reduced.qdot)
-        spin = np.einsum("nab,nb->na", bodies.inertia, w[order])
+        # Newton and Euler: m (a - g), world; I dw/dt + w x I w, body axes
+        angular_momentum = np.einsum("nab,nb->na", bodies.inertia, w[order])
         force = bodies.mass[:, None] * (acceleration[:, :3] - bodies.gravity)
-        torque = np.einsum("nab,nb->na", bodies.inertia, acceleration[:, 3:]) + np.cross(w[order], spin)
-        along = equations.generalised(np.hstack([force, torque]) - load)
-        numbers = [place.coordinate for place in motion.places]
-        efforts = [_column(equations, *each, x, quat) for each in zip(frames, numbers, strict=True)]
+        torque = np.einsum("nab,nb->na", bodies.inertia, acceleration[:, 3:]) + np.cross(w[order], angular_momentum)
+        Q = equations.generalised(np.hstack([force, torque]) - load)
+        columns = [_column(equations, *each, x, quat) for each in zip(frames, numbers, strict=True)]
         rows = equations.violations(reduced.q, reduced.qdot)[2]
-        matrix = np.vstack([efforts, rows]).T
-        solution, _, rank, _ = np.linalg.lstsq(matrix, along, rcond=RANK)
+        matrix = np.vstack([columns, rows]).T
+        solution, _, rank, _ = np.linalg.lstsq(matrix, Q, rcond=RANK)
         if rank - np.linalg.matrix_rank(rows, RANK) < len(frames):
             _refuse_many(motion)
-        found[node] = solution[: len(frames)]
-        missed.append(along - matrix @ solution)
-        taken.append(along)
-    _check(motion, np.array(missed), np.array(taken))
-    return found
+        efforts[node] = solution[: len(frames)]
+        residuals.append(Q - matrix @ solution)
+        required.append(Q)
+    _check(motion, np.array(residuals), np.array(required))
+    return efforts
 
 
-def _column(equations, frames: JointFrames, coordinate: int, x: np.ndarray, quat: np.ndarray) -> np.ndarray:
-    """(nq,) what a unit effort along a joint coordinate does along those of the tree."""
+def _column(
+    equations: "Equations", frames: JointFrames, coordinate: int, x: np.ndarray, quat: np.ndarray
+) -> np.ndarray:
+    """Return the generalised force (nq,) of a unit effort along ``coordinate`` of the joint with ``frames``.
+
+    After `place` of the ``equations`` at the pose ``x`` (nb, 3), m, and ``quat`` (nb, 4), body to world.
+    """
     row = frames.rate_jacobian(*with_world(x, quat))[coordinate]
-    load = np.zeros((len(x) + 1, 6))
+    load = np.zeros((len(x) + 1, 6))  # the last: the world
     np.add.at(load, [frames.a, frames.b], row)
     return equations.generalised(load[:-1][equations.compiled.order])
