@@ -1,4 +1,4 @@
-"""Labels, legends and the look of axes that all pictures share."""
+"""Format axes of matplotlib: tick numbers, axis labels with units, legends and the style that all pictures share."""
 
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -12,40 +12,50 @@ from varint.base.display import shortened
 from varint.drawing.picture import plain
 from varint.drawing.style import SMALL, TEXT
 
-LABEL = 20  # characters in a line of an axis label
-LONGEST = 40  # characters of a name in a legend
-WIDER = 1.1  # an axes, when the figure is laid out
-LETTER, KEY = 0.52, 3.4  # width of a letter and of a key with its gaps, of the height of the text
-PLAIN = (-2, 4)  # powers of ten that an axis writes out
-MOST_DIGITS = 12
+LABEL = 20  # most characters in a line of an axis label
+LONGEST = 40  # most characters of a name in a legend; longer names are cut
+WIDER = 1.1  # final width of an axes, after the layout of the figure, over its width when the legend is made (estimate)
+LETTER = 0.52  # mean width of a letter of a legend, over the font size
+KEY = 3.4  # width of the line sample of a legend entry with its gaps, over the font size
+PLAIN = (-2, 4)  # values with PLAIN[0] <= floor(log10(largest)) < PLAIN[1] have no power of ten in the axis label
+MOST_DIGITS = 12  # after the decimal point of tick numbers; significant digits of the pointer's coordinates
 NO_BREAK = "\N{NO-BREAK SPACE}"
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class Scaled(Formatter):
-    """Numbers of an axis over ``power`` of ten, with the digits that distinguish them."""
+    """Format the numbers of an axis divided by 10^``power``, with as many decimals as distinguish the ticks."""
 
     def __init__(self, power: int) -> None:
+        """Store ``power``, the exponent of ten that the label of the axis shows."""
         self.power = power
 
     def format_ticks(self, values: Iterable[float]) -> list[str]:
-        """Return the texts of the ticks, all with the same number of digits."""
+        """Return the texts of the ticks at ``values``, all with the same number of decimals."""
         places = np.asarray(list(values), dtype=float) / 10.0**self.power
         step = np.abs(np.diff(places) if len(places) > 1 else places).min(initial=np.inf)
+        # The fewest decimals with which each tick is off by less than a thousandth of the smallest step between ticks.
         digits = 0
         while digits < MOST_DIGITS and np.abs(places - np.round(places, digits)).max(initial=0.0) > 1e-3 * step:
             digits += 1
+        # + 0.0 turns -0.0 into 0.0, so that zero has no minus sign
         return [f"{place + 0.0:.{digits}f}".replace("-", "\N{MINUS SIGN}") for place in np.round(places, digits)]
 
     def __call__(self, x: float, pos: int | None = None) -> str:
+        """Return the text of a single value ``x``, such as the pointer's coordinate; ``pos`` is not used."""
         return f"{x / 10.0**self.power:.{MOST_DIGITS}g}"
 
 
 def label_values(axes: Axes, words: str, unit: str, largest: float) -> None:
-    """Label the axis of values in ``unit``, up to ``largest``, with a power of ten if they are tiny."""
+    """Label the y axis with ``words`` and ``unit``, and with a power of ten if the values are very small or large.
+
+    ``largest``: largest absolute value on the axis, in ``unit``. From 0.01 to below 10^4 the ticks show the values;
+    otherwise values divided by 10^power, a multiple of 3, and the label has "10^power unit" in brackets.
+    """
     exponent = int(np.floor(np.log10(largest))) if largest > 0 else 0
     power = 0 if PLAIN[0] <= exponent < PLAIN[1] else 3 * (exponent // 3)
     axes.yaxis.set_major_formatter(Scaled(power))
+    # " - " between words is a difference; hyphens inside a word, as in names of bodies, stay
     words = words.replace(" - ", " \N{MINUS SIGN} ")
     axes.set_ylabel(
         wrapped(labelled(words, f"10{str(power).translate(SUPERSCRIPTS)} {unit}".strip() if power else unit))
@@ -53,42 +63,54 @@ def label_values(axes: Axes, words: str, unit: str, largest: float) -> None:
 
 
 def labelled(words: str, unit: str) -> str:
-    """Return the label of an axis, with the unit in brackets."""
+    """Return the label of an axis: ``words``, and ``unit`` in brackets if it is not empty.
+
+    Exponents ^2 and ^3 become superscripts, spaces inside the unit do not break.
+    """
     return f"{words} ({unit.replace('^2', '²').replace('^3', '³').replace(' ', NO_BREAK)})" if unit else words
 
 
 def plain_axes(axes: Axes) -> None:
-    """Set the style of a panel."""
+    """Set the style of ``axes``: a light grid behind the curves, no spines at the top and on the right."""
     axes.grid(color="#e4e4e4", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def printed(axes: Axes) -> None:
-    """Set the size of texts of axes in a picture of our own so that they are legible in a column."""
+    """Set the font sizes of ``axes``, in points, so that texts are legible where a picture is as wide as a column."""
     axes.tick_params(labelsize=SMALL)
     axes.xaxis.label.set_fontsize(TEXT)
     axes.yaxis.label.set_fontsize(TEXT)
 
 
 def wrapped(label: str) -> str:
-    """Return the label of an axis in lines that fit beside a panel."""
+    """Return ``label`` in lines of at most ``LABEL`` characters, if words allow it, with a break after each ": "."""
     return "\n".join(textwrap.fill(each, LABEL) for each in label.replace(": ", ":\n").split("\n"))
 
 
 def legend(axes: Axes, handles: Iterable[Artist], names: Iterable[str]) -> None:
-    """Write names above the axes, whatever characters they contain."""
+    """Draw the legend of ``handles``, one of ``names`` each, above ``axes``.
+
+    Names longer than ``LONGEST`` are cut; all characters are printed literally.
+    """
     texts = [shortened(name, LONGEST) for name in names]
+    # Labels are numbers until the names replace them, as matplotlib leaves out labels that begin with "_".
     legend = axes.legend(
         list(handles), [str(k) for k in range(len(texts))], loc="lower left", bbox_to_anchor=(0.0, 1.01), frameon=False,
         fontsize=SMALL, borderaxespad=0.0, borderpad=0.2, handlelength=2.4, columnspacing=1.2, labelspacing=0.3,
         handletextpad=0.6, ncols=_legend_columns(axes, texts),
     )  # fmt: skip
     for text, name in zip(legend.get_texts(), texts, strict=True):
-        plain(text).set_text(name)
+        plain(text).set_text(name)  # "$" in names does not start a formula
 
 
 def _legend_columns(axes: Axes, names: Sequence[str]) -> int:
+    """Return the number of columns, 1 to 4, in which a legend of ``names`` fits the width of ``axes``.
+
+    The width is estimated from the number of letters of the longest name: nothing is drawn.
+    """
+    # width of the axes in units of the font size: from pixels by dots per inch, 72 points per inch, SMALL points
     width = 72.0 * axes.get_window_extent().width * WIDER / (axes.figure.dpi * SMALL)
     longest = max(min(len(name), LONGEST) for name in names)
     return int(np.clip(width / (KEY + LETTER * longest), 1, min(4, len(names))))
