@@ -29,7 +29,7 @@ def add_parser(commands: Commands) -> None:
     picture = "write a picture of the run to this file; default: the path of -o with .png; without -o, no picture"
     parser.add_argument("--plot", type=Path, metavar="FILE.png", help=picture)
     table = "write a table to this file: joint coordinates and their rates, poses and velocities of bodies, energy; one"
-    table += " row a recorded node"
+    table += " row per recorded node"
     parser.add_argument("--csv", type=Path, metavar="FILE.csv", help=table)
     groups = "column groups of the table in place of these, comma-separated: coordinates, reactions, force, energy, ..."
     parser.add_argument("--columns", metavar="GROUP,GROUP,...", help=groups)

@@ -85,12 +85,12 @@ def printed(axes: Axes) -> None:
 
 
 def wrapped(label: str) -> str:
-    """Return ``label`` in lines of at most ``LABEL`` characters, if words allow it, with a break after each ": "."""
+    """Return ``label`` in lines of at most ``LABEL`` characters, with a break after each ": "."""
     return "\n".join(textwrap.fill(each, LABEL) for each in label.replace(": ", ":\n").split("\n"))
 
 
 def legend(axes: Axes, handles: Iterable[Artist], names: Iterable[str]) -> None:
-    """Draw the legend of ``handles``, one of ``names`` each, above ``axes``.
+    """Draw the legend above ``axes``: one of ``names`` for each of ``handles``.
 
     Names longer than ``LONGEST`` are cut; all characters are printed literally.
     """
