@@ -218,16 +218,24 @@ def forward_velocity(
     return v, w
 
 
-def joint_coordinates(structure: Structure, joint: Joint, position: np.ndarray, quat_wxyz: np.ndarray) -> np.ndarray:
+def joint_coordinates(
+    structure: Structure,
+    joint: Joint,
+    position: np.ndarray,
+    quat_wxyz: np.ndarray,
+    near: np.ndarray | None = None,
+) -> np.ndarray:
     """Return the coordinates (T, dof) of ``joint`` at poses (T, nb, 3), (T, nb, 4); (T,) of one coordinate.
 
     Angles are continued past pi, rotation vectors past pi: from one node to the next a body may
-    turn by no more than pi. At the first node both are the shortest.
+    turn by no more than pi. At the first node both are the nearest to ``near`` (dof,), or the shortest.
     """
     frames = JointFrames(structure, joint)
     position, quat_wxyz = _of_its_bodies(frames, position, quat_wxyz)
     q = [frames.measure(*with_world(position[part], quat_wxyz[part])) for part in _parts(len(position))]
     whole = continued_coordinates(joint, np.concatenate(q))
+    if near is not None and len(whole):
+        _start_near(joint, whole, near)
     return whole[:, 0] if joint.dof == 1 else whole
 
 
@@ -282,6 +290,19 @@ def continued_coordinates(joint: Joint, q: np.ndarray) -> np.ndarray:
     return q
 
 
+def _start_near(joint: Joint, q: np.ndarray, near: np.ndarray) -> None:
+    """Shift continued coordinates ``q`` (T, dof) by whole turns, so that the first are the nearest to ``near``."""
+    first, column = nearest_coordinates(joint, q[:1], np.nan_to_num(near)[None])[0], 0
+    for motion in joint.allowed:
+        if isinstance(motion, Ball):
+            entries = slice(column, column + 3)
+            q[0, entries] = first[entries]
+            q[:, entries] = continued(q[:, entries])
+        elif motion.period:
+            q[:, column] += first[column] - q[0, column]
+        column += motion.size
+
+
 def nearest_coordinates(joint: Joint, q: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """Return coordinates of the poses at ``q`` (T, dof), or (T,), with rotations nearest to ``reference``."""
     nearest, near = q.reshape(len(q), -1).copy(), reference.reshape(len(q), -1)
@@ -290,8 +311,9 @@ def nearest_coordinates(joint: Joint, q: np.ndarray, reference: np.ndarray) -> n
         entries = slice(column, column + motion.size)
         if isinstance(motion, Ball):
             nearest[:, entries] = _nearest_vectors(nearest[:, entries], near[:, entries])
-        elif isinstance(motion, Turn):
-            nearest[:, entries] += 2 * np.pi * np.round((near[:, entries] - nearest[:, entries]) / (2 * np.pi))
+        elif motion.period:
+            apart = near[:, column] - nearest[:, column]
+            nearest[:, column] += motion.period * np.round(apart / motion.period)
         column += motion.size
     return nearest.reshape(q.shape)
 

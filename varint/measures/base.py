@@ -105,6 +105,11 @@ class Measure(Shown):
     of_three: ClassVar[bool] = False
 
     @property
+    def angle_of(self) -> tuple[str, int] | None:
+        """The joint and the number of its coordinate, if it is one whose turns a pose does not say."""
+        return None
+
+    @property
     def of_product(self) -> str:
         """The joint, a product of exponentials, that it is a coordinate of; "" for none."""
         return ""

@@ -1,9 +1,9 @@
 """Compilation of a description to a plan, and names of its indices."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,6 +37,20 @@ from varint.step.plan import Bodies, Constraints, Elements, Joints, Laws, LoadTa
 KindOfRecord = TypeVar("KindOfRecord")
 
 
+class CountedAngle(NamedTuple):
+    """A coordinate of a joint that forces act along: the joint's name, its size, and the number of the coordinate.
+
+    ``measures``: numbers of its measures in the plan; ``product``: that of the joint, -1 unless the measures are
+    coordinates of a product of exponentials.
+    """
+
+    joint: str
+    size: int
+    number: int
+    measures: tuple[int, ...]
+    product: int
+
+
 @dataclass(frozen=True, eq=False)
 class Compiled(Shown):
     """A plan and the names of its indices.
@@ -58,6 +72,10 @@ class Compiled(Shown):
         Of users' laws, by law; None for others.
     law_start : (n,)
         Internal variables of the laws that have one, at the start of a run.
+    law_names : tuple of str
+        Names of the forces of these variables.
+    counted : tuple of CountedAngle
+        Coordinates of joints that forces act along, and whose turns they count.
     forces : int
         How many forces the description has, those without an element among them.
     welds : WeldTable, optional
@@ -73,6 +91,8 @@ class Compiled(Shown):
     length: float
     functions: tuple
     law_start: np.ndarray
+    law_names: tuple[str, ...]
+    counted: tuple[CountedAngle, ...]
     forces: int
     welds: WeldTable | None = None
 
@@ -218,13 +238,27 @@ def _compile(
     )
     numbers = np.array([j if j < len(structure.joints) else -1 for j in frame.joints])
     functions = efforts.users_functions(roles, places, len(plan.measures.kind))
-    start, forces = efforts.law_starts(roles), len(full.forces)
+    owners = roles.force[plan.laws.element[plan.laws.state >= 0]].tolist()
+    law_names, forces = tuple(full.forces[k].name for k in owners), len(full.forces)
+    of_start = efforts.law_starts(roles), law_names, _counted(full, roles, places, plan.measures)
     if welds is None:
-        return Compiled(plan, topology, order, slot[:nb], numbers, length, functions, start, forces)
+        return Compiled(plan, topology, order, slot[:nb], numbers, length, functions, *of_start, forces)
     table = welds.table(full, slot)
     order = np.array([full.body_index[structure.bodies[i].name] for i in order])
     numbers = np.append(welds.joints, -1)[numbers]
-    return Compiled(plan, topology, order, table.slot, numbers, length, functions, start, forces, table)
+    return Compiled(plan, topology, order, table.slot, numbers, length, functions, *of_start, forces, table)
+
+
+def _counted(structure: Structure, roles: Roles, places: Sequence[int], measures: Measures) -> tuple[CountedAngle, ...]:
+    """Return the coordinates of joints whose turns forces count; ``places``: of the measures in the plan."""
+    found: dict[tuple[str, int], list[int]] = {}
+    for measure, m in zip(roles.measures, places, strict=True):
+        if measure.angle_of is not None:
+            found.setdefault(measure.angle_of, []).append(m)
+    return tuple(
+        CountedAngle(joint, structure.joint(joint).dof, number, tuple(dict.fromkeys(at)), int(measures.product[at[0]]))
+        for (joint, number), at in found.items()
+    )
 
 
 def _bodies_and_length(structure: Structure, order: np.ndarray) -> tuple[dict[str, np.ndarray], float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike
 from varint.base.checks import in_a_shape, is_whole, shown, suggestion
 from varint.base.errors import ArgumentError
 from varint.kinematics.frames import joint_coordinates, joint_rates, nearest_coordinates
+from varint.kinematics.turns import memory_of, turning
 from varint.mechanism.mechanism import Mechanism
 from varint.model.joints.base import Joint
 from varint.model.known_forces import USES, refuse
@@ -26,6 +28,7 @@ from varint.results.forces import Forces, forces_at, path_lengths, path_rates, s
 from varint.results.gaps import warn_of_lost_turns, warn_of_unknown_motion
 from varint.results.interpolation import interpolated, linear
 from varint.results.mesh_energies import by_body, node_state
+from varint.results.node_turns import NodeTurns
 from varint.results.points import PointPath, Relative, point_path, relative
 from varint.results.prescribed_motions import efforts_by_name, powers_of_motions, rates_of_motions
 from varint.results.quantities import row_sums
@@ -189,7 +192,19 @@ class RecordedMotion:
         node = int(i)
         if not -len(self) <= node < len(self):
             raise IndexError(f"there is no node {node}: the trajectory has {len(self)}")
-        return node_state(self.mechanism, self.nodes, node)
+        state, compiled = node_state(self.mechanism, self.nodes, node), self.mechanism.compiled
+        turns = NodeTurns(self, node % len(self)) if self._turning else {}
+        return replace(state, turns=turns, memory=memory_of(compiled, self.law_states[node]))
+
+    @cached_property
+    def _turning(self) -> tuple[str, ...]:
+        """Return the names of the joints whose turns poses do not say."""
+        return tuple(joint.name for joint in self.mechanism.joints if turning(joint))
+
+    @cached_property
+    def _counted_by_forces(self) -> frozenset[str]:
+        """Return the names of the joints whose turns forces count."""
+        return frozenset(angle.joint for angle in self.mechanism.compiled.counted)
 
     @overload
     def at(self, t: float) -> State: ...
@@ -344,8 +359,8 @@ class RecordedMotion:
         """Return the coordinates (T, dof) of each joint by name, (T,) of one coordinate; m, rad.
 
         Angles go on past pi, rotation vectors as well: no jumps as long as no joint turns by more than pi
-        from one recorded node to the next, else a SparseNodesWarning. At the first node they are the shortest. Those
-        of some of the nodes, and between nodes, have the turns of the whole.
+        from one recorded node to the next, else a SparseNodesWarning. At the first node they are those of the state
+        that the run started from. Those of some of the nodes, and between nodes, have the turns of the whole.
         """
 
         def checked(joint: Joint) -> np.ndarray:
@@ -361,11 +376,19 @@ class RecordedMotion:
         return self._by_joint(self._with_turns)
 
     def _with_turns(self, joint: Joint) -> np.ndarray:
-        q = self._coordinates(joint)
-        return q if self._counted is None else nearest_coordinates(joint, q, self._counted[joint.name])
+        if self._counted is not None:
+            return nearest_coordinates(joint, self._coordinates(joint), self._counted[joint.name])
+        return self._coordinates(joint, self.start_turns.get(joint.name))
 
-    def _coordinates(self, joint: Joint) -> np.ndarray:
-        return joint_coordinates(self.mechanism, joint, self.position, self.quat_wxyz)
+    @property
+    def start_turns(self) -> Mapping[str, np.ndarray]:
+        """Return the coordinates (dof,) with all turns at the start of the run, by joint: of those that poses alone do
+        not say, see `State`; none in a run file of an earlier version."""
+        turns = self.settings.get("turns") or {}
+        return {name: np.array(values, dtype=float) for name, values in turns.items()}
+
+    def _coordinates(self, joint: Joint, near: np.ndarray | None = None) -> np.ndarray:
+        return joint_coordinates(self.mechanism, joint, self.position, self.quat_wxyz, near)
 
     @cached_property
     def rates(self) -> Mapping[str, np.ndarray]:
@@ -453,7 +476,8 @@ class RecordedMotion:
         bend = rates_of_motions(self)[1]
         forces = self._contact_forces
         inputs = self.mechanism, load, self.position, self.quat_wxyz, self.velocity, self.angular_velocity, bend
-        return accelerations_and_reactions(*inputs, with_terms=True, contact_forces=forces)
+        given = {"contact_forces": forces, "turns": turns_before(self)}
+        return accelerations_and_reactions(*inputs, with_terms=True, **given)
 
     @property
     def _touches(self) -> bool:

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from varint.kinematics.turns import near_values
+from varint.mechanism.mechanism import Mechanism
 from varint.results.record import HeldNodes
 from varint.step.plan import Workspace
 from varint.step.workspace import joint_workspace
@@ -75,8 +77,21 @@ def summed_work(trajectory: "RecordedMotion") -> np.ndarray:
 
 
 def turns_before(trajectory: "RecordedMotion") -> np.ndarray | None:
-    """Return coordinates from which angles of laws continue counting; None for a whole run."""
-    return None if trajectory._since is None else trajectory._since.turns
+    """Return the values (nm,) of measures from which angles of laws continue counting; None where these are zero."""
+    if trajectory._since is not None:
+        return trajectory._since.turns
+    return turns_of_laws(trajectory, trajectory.mechanism)
+
+
+def turns_of_laws(trajectory: "RecordedMotion", mechanism: Mechanism) -> np.ndarray | None:
+    """Return the values (nm,) of measures of a mechanism at the first node of a run of its joints; None: zero."""
+    first = {}
+    for name in dict.fromkeys(angle.joint for angle in mechanism.compiled.counted):
+        if trajectory._counted is not None:
+            first[name] = np.atleast_1d(trajectory._counted[name][0])
+        elif name in trajectory.start_turns:
+            first[name] = trajectory.start_turns[name]
+    return near_values(mechanism.compiled, first) if first else None
 
 
 def followed(trajectory: "RecordedMotion") -> Workspace:

@@ -216,7 +216,7 @@ class _Neighbours:
         """The state in the direction ``away``, of the size of the separation but for what the joints do not allow."""
         step = self.separation / np.linalg.norm(away) * away * self.unit
         moved, turned, faster, spun = np.split(step, 4, axis=1)
-        guess = State(
+        guess = state.of_bodies(
             state.position + moved,
             quat_product(state.quat_wxyz, quat_from_vector(turned)),
             state.velocity + faster,

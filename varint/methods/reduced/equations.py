@@ -11,9 +11,11 @@ are redundant. Mass along paths (path_masses.py) adds to M_r and f, and the fact
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
+from varint.kinematics.turns import counted_turns, memory_of, start_memory, start_turns, turning
 from varint.mathematics.products.records import check_order
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.reduced.charts import EXPONENTIAL
@@ -25,6 +27,7 @@ from varint.methods.reduced.path_masses import DenseMass, PathMasses
 from varint.methods.reduced.prescribed_joints import Drive, find_drives, find_moved
 from varint.methods.reduced.recursions import articulated, wrenches
 from varint.methods.reduced.recursions import kinematic_recursions as kinematics
+from varint.model.state import State
 from varint.plan import Compiled
 from varint.results.inputs.at_times import InputsAtTimes
 from varint.results.inputs.courses import Course
@@ -96,6 +99,35 @@ class Equations(TreeKinematics):
         self.gravity, self.ne, self._span = plan.bodies.gravity, plan.elements.force.size, 0.0
         self.power, self.law_state = np.zeros(self.ne), self.compiled.law_start.copy()
         self.ws.efforts.state[:] = self.law_state
+        self.turns: Mapping[str, np.ndarray] = {}  # at the start, (dof,) by joint
+        self._turning = [
+            joint
+            for joint in self.tree.joints
+            if joint.name in mechanism.joint_index and turning(joint) and joint.name not in self.tree.charts
+        ]
+
+    def start_turns(self, q: np.ndarray, turns: Mapping[str, np.ndarray], memory: Mapping[str, np.ndarray]) -> None:
+        """Let angles of forces count on from ``q`` (nq,), and from ``turns``, (dof,) by joint, of the other joints.
+
+        ``memory``: internal variables of laws, by force.
+        """
+        self.turns = {**turns, **self._turns_of(q)}
+        start_turns(self.compiled, self.ws, self.turns)
+        self.law_state[:] = start_memory(self.compiled, memory)
+        self.ws.efforts.state[:] = self.law_state
+
+    def _turns_of(self, q: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the coordinates of the tree joints that turn about axes, without those of rotation vectors."""
+        return {joint.name: q[self.tree.columns[joint.name]].copy() for joint in self._turning}
+
+    def state(self) -> State:
+        """The bodies after `place` and `move`, in the order of the description, with their turns."""
+        turns = {
+            **self.turns,
+            **counted_turns(self.compiled, self.ws.efforts.value_near),
+            **self._turns_of(self.work.q),
+        }
+        return replace(super().state(), turns=turns, memory=memory_of(self.compiled, self.law_state))
 
     @property
     def multiplier(self) -> np.ndarray:

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.base.checks import WrongArguments, array_of, call, finite, freeze, not_negative, of_type
+from varint.base.checks import WrongArguments, array_of, call, finite, not_negative, of_type
 from varint.base.display import Shown, count_text, value_text
 from varint.base.errors import ArgumentError, AssemblyError
 from varint.mechanism.mechanism import Mechanism
@@ -20,7 +20,7 @@ from varint.methods.reduced.equations import LARGEST_RATE, Equations
 from varint.methods.reduced.inverse import InverseDynamics
 from varint.methods.reduced.preconditioner import StiffTree
 from varint.methods.reduced.start import start_of
-from varint.methods.reduced.states import ReducedState, reduce
+from varint.methods.reduced.states import ReducedState, maximal_state, reduce
 from varint.model.bounds import bounded
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
@@ -125,7 +125,7 @@ class EquationsOfMotion(Shown):
     def state(self, q: ArrayLike, qdot: ArrayLike) -> State:
         """The `State` of the bodies; only the joints of the spanning tree are sure to be closed."""
         self._place(q, qdot)
-        made = State(*(freeze(np.ascontiguousarray(array)) for array in vars(self._equations.state()).values()))
+        made = maximal_state(self.mechanism, ReducedState(self._array(q, "q"), self._array(qdot, "qdot")))
         self._made[made] = self._array(q, "q").copy(), self._array(qdot, "qdot").copy()
         return made
 

@@ -9,7 +9,8 @@ from varint.base.checks import freeze, of_type
 from varint.base.display import Shown, value_text
 from varint.base.errors import ArgumentError, StateError
 from varint.kinematics.assembly import checked_state
-from varint.kinematics.frames import JointFrames, with_world
+from varint.kinematics.frames import JointFrames, nearest_coordinates, with_world
+from varint.kinematics.turns import reference_of, turning
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.reduced.kinematics import TreeKinematics
 from varint.methods.reduced.tree import Tree, find_tree
@@ -40,7 +41,7 @@ def coordinates(mechanism: Mechanism) -> dict[str, slice]:
 
 
 def reduced_state(mechanism: Mechanism, state: State) -> ReducedState:
-    """The reduced form of ``state``; angles in (-pi, pi], rotation vectors no longer than pi."""
+    """The reduced form of ``state``; angles have its ``turns``, else they are the shortest, see `State`."""
     return reduce(find_tree(of_type(mechanism, Mechanism, "mechanism", ArgumentError)), mechanism, state)
 
 
@@ -49,7 +50,11 @@ def maximal_state(mechanism: Mechanism, reduced: ReducedState) -> State:
     kinematics = TreeKinematics(of_type(mechanism, Mechanism, "mechanism", ArgumentError))
     reduced = checked(kinematics, reduced)
     kinematics.place_and_move(reduced.q, reduced.qdot)
-    return State(*(freeze(np.ascontiguousarray(array)) for array in vars(kinematics.state()).values()))
+    state = kinematics.state()
+    arrays = state.position, state.quat_wxyz, state.velocity, state.angular_velocity
+    columns, index = kinematics.tree.columns, mechanism.joint_index
+    turns = {name: reduced.q[columns[name]] for name in columns if name in index and turning(mechanism.joint(name))}
+    return State(*(freeze(np.ascontiguousarray(array)) for array in arrays), turns=turns)
 
 
 def reduce(tree: Tree, mechanism: Mechanism, state: State) -> ReducedState:
@@ -58,10 +63,14 @@ def reduce(tree: Tree, mechanism: Mechanism, state: State) -> ReducedState:
     x, R = with_world(position, quat_wxyz)
     motion = np.vstack([np.hstack([velocity, angular_velocity]), np.zeros(6)])
     q, qdot = np.empty(tree.nq), np.empty(tree.nq)
+    near = {**reference_of(mechanism).values, **state.turns}
     for joint in tree.joints:
         frames, columns = JointFrames(mechanism, joint), tree.columns[joint.name]
         q[columns] = frames.measure(x, R)
-        qdot[columns] = np.einsum("csk,sk->c", frames.rate_jacobian(x, R), motion[[frames.a, frames.b]])
+        if joint.name in near and joint.name in mechanism.joint_index and joint.dof == len(near[joint.name]):
+            q[columns] = nearest_coordinates(joint, q[columns][None], np.nan_to_num(near[joint.name])[None])[0]
+        rows = frames.rate_jacobian(x, R, q[columns])
+        qdot[columns] = np.einsum("csk,sk->c", rows, motion[[frames.a, frames.b]])
     return ReducedState(freeze(q), freeze(qdot))
 
 

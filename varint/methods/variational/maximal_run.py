@@ -57,6 +57,7 @@ class MaximalRun(SteeredRun):
     ) -> None:
         self.loads, self.commands, self.constant = loads, commands, commands.constant
         self.mechanism, self.march, self.steps, self.start_state = mechanism, march, steps, state
+        march.turns = state.turns
         of_elements = enumerate(march.compiled.force)
         self.controllers = [(e, int(k)) for e, k in of_elements if is_controlled(mechanism.forces[k])]
         inputs = [getattr(mechanism.forces[k], "input", None) for _, k in self.controllers]
@@ -284,7 +285,8 @@ class MaximalRun(SteeredRun):
     def _call(self, block: MarchBlock | None = None) -> None:
         """The inputs that the functions give at the present node, the last of ``block`` where that recorded it."""
         t = self.time
-        state = block.last_state() if block is not None and len(block.node) else self.march.state()
+        recorded = block is not None and len(block.node)
+        state = self.march.carried(block.last_state()) if recorded else self.march.state()
         self.march.inputs = np.array([called(self.mechanism.forces[k], t, state) for _, k in self.controllers])
 
     def _check_driven(self) -> None:
