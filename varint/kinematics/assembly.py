@@ -74,7 +74,7 @@ def make_state(
         turns = TurnCounter(structure, {}).at(*reference_pose(structure))
         return State(*(freeze(array) for array in (*pose, rest, rest)), turns=turns)
     x, R = reference_pose(structure)
-    compiled, turns = made(), TurnCounter(structure, coordinates)
+    compiled, counter = made(), TurnCounter(structure, coordinates)
     placed = joints_outside_loops(structure, compiled, coordinates)
     if placed:
         forward_pose(structure, compiled.topology, {name: coordinates[name] for name in placed}, x, R)
@@ -83,7 +83,7 @@ def make_state(
             x[body] = value
         for body, value in quats.items():
             R[body] = rotation_matrix(value)
-        x, R = _with_beams(structure, compiled, coordinates, x, R, placed, positions, quats, turns)
+        x, R = _with_beams(structure, compiled, coordinates, x, R, placed, positions, quats, counter)
 
     motion = np.zeros((len(x), 6))
     if rates:
@@ -96,7 +96,7 @@ def make_state(
             motion[body, 3:] = value
         strains = [] if velocities or spins else strains_of(structure, rates)
         motion = _matched(structure, compiled, rates, x, R, motion, strains, heavy_x=velocities, heavy_R=spins)
-    return replace(state_of(x, R, motion), turns=turns.at(x, R, by_path=not (positions or quats)))
+    return replace(state_of(x, R, motion), turns=counter.at(x, R, by_path=not (positions or quats)))
 
 
 def assemble(
@@ -160,17 +160,18 @@ def _with_beams(
     placed: Set[str],
     heavy_x: Collection[int],
     heavy_R: Collection[int],
-    turns: TurnCounter,
+    counter: TurnCounter,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return `_closed` with rigid beams if only ``coordinates`` are prescribed and such poses exist."""
     strains = strains_of(structure, coordinates) if coordinates and not (heavy_x or heavy_R) else []
     if strains:
         try:
-            return _closed(structure, compiled, coordinates, x, R, placed=placed, strains=strains, turns=turns)
+            return _closed(structure, compiled, coordinates, x, R, placed=placed, strains=strains, counter=counter)
         except AssemblyError:  # beams have to strain, as in flexures
-            pass
-    heavy = {"heavy_x": heavy_x, "heavy_R": heavy_R}
-    return _closed(structure, compiled, coordinates, x, R, placed=placed, turns=turns, **heavy)
+            counter.restart()
+    return _closed(
+        structure, compiled, coordinates, x, R, placed=placed, counter=counter, heavy_x=heavy_x, heavy_R=heavy_R
+    )
 
 
 def _closed(
@@ -185,13 +186,13 @@ def _closed(
     still: Collection[int] = (),
     heavy_x: Collection[int] = (),
     heavy_R: Collection[int] = (),
-    turns: TurnCounter | None = None,
+    counter: TurnCounter | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the poses on all joints nearest to x, R, with the ``coordinates`` of joints by name.
 
     The path leaves out whole turns that lead back to the same pose, except for those that couplings count.
-    ``placed``: joints that are at their coordinates; ``strains``: of beams that are rigid; ``turns``: counts along the
-    path.
+    ``placed``: joints that are at their coordinates; ``strains``: of beams that are rigid; ``counter``: counts turns
+    along the path.
     """
     if not (strains or still or heavy_x or heavy_R) and placed == coordinates.keys() and _are_closed(compiled, x, R):
         _check_sense(structure, x, R)
@@ -216,8 +217,8 @@ def _closed(
                 at = ", ".join(f"'{n}' at {np.round(f.coordinates(*poses[n]), 4).tolist()}" for n, f in frames.items())
                 on_the_way = f" on the path to the coordinates asked for, with {at}" if share < 1 else ""
                 raise AssemblyError(_conflict(structure, closure, x, R, list(still), on_the_way))
-            if turns is not None:
-                turns.follow(x, R)
+            if counter is not None:
+                counter.follow(x, R)
             if share == 0:
                 here = _starts(compiled, frames, coordinates, placed, x, R)
     _check_sense(structure, x, R)

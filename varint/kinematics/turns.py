@@ -247,6 +247,10 @@ class TurnCounter:
         self.structure, self.goals = structure, goals
         self._followed: dict[str, np.ndarray] = {}
 
+    def restart(self) -> None:
+        """Go back to the reference."""
+        self._followed = {}
+
     def follow(self, x: np.ndarray, R: np.ndarray) -> None:
         """Go on to a pose (nb + 1, 3), (nb + 1, 3, 3)."""
         if not self._followed:

@@ -73,5 +73,5 @@ def with_vertices(structure: Structure, state: State, motion: np.ndarray) -> Sta
     if not motion.size:
         return state
     parts = (by_mesh(structure, each) for each in motion)
-    motion = state.position, state.quat_wxyz, state.velocity, state.angular_velocity
-    return MeshState(*motion, *parts, turns=state.turns, memory=state.memory)
+    arrays = state.position, state.quat_wxyz, state.velocity, state.angular_velocity
+    return MeshState(*arrays, *parts, turns=state.turns, memory=state.memory)

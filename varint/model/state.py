@@ -43,8 +43,8 @@ class State(Shown):
 
     def of_bodies(self, *motion: np.ndarray) -> "State":
         """Return the state with other poses and velocities of the bodies, in the order of the fields, and its turns."""
-        names = "position", "quat_wxyz", "velocity", "angular_velocity"
-        return replace(self, **dict(zip(names, motion, strict=True)))
+        x, quat, v, w = motion
+        return replace(self, position=x, quat_wxyz=quat, velocity=v, angular_velocity=w)
 
     @property
     def orientation(self) -> np.ndarray:

@@ -476,8 +476,8 @@ class RecordedMotion:
         bend = rates_of_motions(self)[1]
         forces = self._contact_forces
         inputs = self.mechanism, load, self.position, self.quat_wxyz, self.velocity, self.angular_velocity, bend
-        given = {"contact_forces": forces, "turns": turns_before(self)}
-        return accelerations_and_reactions(*inputs, with_terms=True, **given)
+        turns = turns_before(self)
+        return accelerations_and_reactions(*inputs, with_terms=True, contact_forces=forces, turns=turns)
 
     @property
     def _touches(self) -> bool:

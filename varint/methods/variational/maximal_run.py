@@ -285,8 +285,8 @@ class MaximalRun(SteeredRun):
     def _call(self, block: MarchBlock | None = None) -> None:
         """The inputs that the functions give at the present node, the last of ``block`` where that recorded it."""
         t = self.time
-        recorded = block is not None and len(block.node)
-        state = self.march.carried(block.last_state()) if recorded else self.march.state()
+        march = self.march
+        state = march.carried(block.last_state()) if block is not None and len(block.node) else march.state()
         self.march.inputs = np.array([called(self.mechanism.forces[k], t, state) for _, k in self.controllers])
 
     def _check_driven(self) -> None:
