@@ -17,6 +17,7 @@ from varint.model.state import State
 from varint.model.structure import Structure
 from varint.plan import Compiled, CompiledStructure
 from varint.step.plan import Plan, Workspace
+from varint.step.workspace import values_of
 
 TURN = 2 * np.pi  # rad
 ROUND_OFF = 1e-9  # rad
@@ -123,7 +124,7 @@ def checked_memory(structure: Structure, compiled: Compiled, state: State, label
     checked, names = {}, f"memory of the {label}"
     for name, values in by_name(state.memory, structure.force_index, names, "force", StateError).items():
         where = f"memory of {structure.force(name).label} in the {label}"
-        checked[name] = array_of(np.atleast_1d(values), (compiled.law_names.count(name),), where, StateError)
+        checked[name] = array_of(np.atleast_1d(values), (memory_size(compiled, name),), where, StateError)
     return checked
 
 
@@ -159,8 +160,21 @@ def with_turns(structure: Structure, compiled: Compiled, state: State) -> State:
     return replace(state, turns=turns, memory=memory)
 
 
-def start_turns(compiled: Compiled, ws: Workspace, turns: Mapping[str, np.ndarray]) -> None:
-    """Let the angles of forces in a fresh workspace count on from ``turns``, coordinates (dof,) by joint."""
+def memory_size(compiled: Compiled, force: str) -> int:
+    """Return how many numbers the force of that name has in the ``memory`` of a state."""
+    return compiled.law_names.count(force) + 3 * any(rotation.force == force for rotation in compiled.followed)
+
+
+def start_turns(
+    compiled: Compiled, ws: Workspace, turns: Mapping[str, np.ndarray], memory: Mapping[str, np.ndarray]
+) -> None:
+    """Let the angles of forces in a fresh workspace count on from ``turns``, coordinates (dof,) by joint.
+
+    And rotation vectors from ``memory``, by force.
+    """
+    for rotation in compiled.followed:
+        if rotation.force in memory:
+            ws.efforts.value_near[rotation.first : rotation.first + 3] = memory[rotation.force][-3:] @ rotation.axes
     for angle in compiled.counted:
         values = turns.get(angle.joint)
         if values is None or np.isnan(values[angle.number]):
@@ -175,14 +189,20 @@ def start_memory(compiled: Compiled, memory: Mapping[str, np.ndarray]) -> np.nda
     """Return the internal variables (n,) of the laws at the start of a run: of ``memory`` by force, else their own."""
     states = compiled.law_start.copy()
     for name, values in memory.items():
-        states[[each == name for each in compiled.law_names]] = values
+        owned = np.array([each == name for each in compiled.law_names], dtype=bool)
+        states[owned] = values[: np.count_nonzero(owned)]
     return states
 
 
-def memory_of(compiled: Compiled, states: np.ndarray) -> dict[str, np.ndarray]:
-    """Return internal variables (n,) of all laws by force, the inverse of `start_memory`."""
+def memory_of(
+    compiled: Compiled, states: np.ndarray, rotations: Mapping[str, np.ndarray] | None = None
+) -> dict[str, np.ndarray]:
+    """Return the ``memory`` of a state: internal variables (n,) of all laws and ``rotations`` (3,), by force."""
     names = np.array(compiled.law_names)
-    return {name: states[names == name].copy() for name in dict.fromkeys(compiled.law_names)}
+    memory = {name: states[names == name].copy() for name in dict.fromkeys(compiled.law_names)}
+    for force, vector in (rotations or {}).items():
+        memory[force] = np.append(memory.get(force, []), vector)
+    return memory
 
 
 def counted_turns(compiled: Compiled, value_near: np.ndarray) -> dict[str, np.ndarray]:
@@ -200,15 +220,24 @@ def carrying(compiled: Compiled, state: State, turns: Mapping[str, np.ndarray], 
 
     ``turns``: at the start of the run, of angles that no force counts.
     """
-    if not (turns or compiled.counted or compiled.law_names):
+    if not (turns or compiled.counted or compiled.law_names or compiled.followed):
         return state
     turns = {**turns, **counted_turns(compiled, ws.efforts.value_near)}
-    return replace(state, turns=turns, memory=memory_of(compiled, ws.efforts.state))
+    return replace(state, turns=turns, memory=memory_of(compiled, ws.efforts.state, followed_rotations(compiled, ws)))
 
 
-def turns_setting(turns: Mapping[str, np.ndarray]) -> dict[str, dict[str, list[float]]]:
-    """Return the entry of the settings of a run that starts with these ``turns``, JSON-ready."""
-    return {"turns": {name: np.asarray(values).tolist() for name, values in turns.items()}}
+def followed_rotations(compiled: Compiled, ws: Workspace) -> dict[str, np.ndarray]:
+    """Return the rotation vectors (3,), rad, that forces follow in a workspace, axes of body a in the reference."""
+    near = ws.efforts.value_near
+    return {each.force: each.axes @ near[each.first : each.first + 3] for each in compiled.followed}
+
+
+def turns_settings(
+    turns: Mapping[str, np.ndarray], memory: Mapping[str, np.ndarray]
+) -> dict[str, dict[str, list[float]]]:
+    """Return the entry of the settings of a run that starts with these ``turns`` and ``memory``, JSON-ready."""
+    parts = {"turns": turns, "memory": memory}
+    return {key: {name: np.asarray(values).tolist() for name, values in part.items()} for key, part in parts.items()}
 
 
 def count_from(plan: Plan, ws: Workspace, values: np.ndarray) -> None:
@@ -219,9 +248,17 @@ def count_from(plan: Plan, ws: Workspace, values: np.ndarray) -> None:
             ws.products.q[plan.measures.product[m], int(plan.measures.c[m])] = values[m]
 
 
-def near_values(compiled: Compiled, turns: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return for each measure (nm,) the value from which it counts on at ``turns``, coordinates (dof,) by joint."""
-    near = np.zeros(compiled.plan.measures.kind.size)
+def near_values(
+    compiled: Compiled, turns: Mapping[str, np.ndarray], memory: Mapping[str, np.ndarray] | None = None
+) -> np.ndarray:
+    """Return the values that measures count on from, as ``value_near`` of a workspace has them.
+
+    ``turns``: coordinates (dof,) by joint; ``memory``: of forces, see `State`.
+    """
+    near = np.zeros(values_of(compiled.plan))
+    for rotation in compiled.followed:
+        if memory and rotation.force in memory:
+            near[rotation.first : rotation.first + 3] = memory[rotation.force][-3:] @ rotation.axes
     for angle in compiled.counted:
         values = turns.get(angle.joint)
         if values is not None and not np.isnan(values[angle.number]):
@@ -237,7 +274,7 @@ def near_of(structure: CompiledStructure, state: State) -> np.ndarray:
         if absolute(joint):
             x, R = with_world(state.position, state.quat_wxyz)
             near[angle.joint] = JointFrames(structure, joint).measure(x, R)
-    return near_values(structure.compiled, near)
+    return near_values(structure.compiled, near, state.memory)
 
 
 class TurnCounter:

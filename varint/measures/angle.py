@@ -69,7 +69,7 @@ def curve_angle(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
 
 
 @njit
-def angle_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by):
+def angle_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by):
     """Derivatives by the numbers, see measures/base.py."""
     u, v, w = vector(plan.measures.u[m]), vector(plan.measures.v[m]), vector(plan.measures.w[m])
     turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])

@@ -101,7 +101,7 @@ def curve_middle(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
 
 
 @njit
-def middle_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by):
+def middle_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by):
     """Derivatives by the numbers, see measures/base.py."""
     k, reach, w = half_turn(plan, m, A, B), lever(plan, m, x_a, A, x_b, B), vector(plan.measures.w[m])
     u = vector(plan.measures.u[m])

@@ -40,7 +40,7 @@ def curve_point(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
 
 
 @njit
-def point_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by):
+def point_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by):
     """Derivatives by the numbers, see measures/base.py."""
     u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
     turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])

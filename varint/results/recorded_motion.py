@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from varint.base.checks import in_a_shape, is_whole, shown, suggestion
 from varint.base.errors import ArgumentError
-from varint.kinematics.frames import joint_coordinates, joint_rates, nearest_coordinates
+from varint.kinematics.frames import followed_vectors, joint_coordinates, joint_rates, nearest_coordinates
 from varint.kinematics.turns import memory_of, turning
 from varint.mechanism.mechanism import Mechanism
 from varint.model.joints.base import Joint
@@ -180,7 +180,9 @@ class RecordedMotion:
             raise ArgumentError(f"the slice {sliced} of {len(self)} nodes selects no node, or runs backward")
         nodes = slice(chosen.start, chosen.stop, chosen.step)
         counted = self._by_joint(lambda joint: self._turned[joint.name][nodes])
-        return type(self)(self.record.part(ChosenNodes(self.nodes, nodes)), counted)
+        part = type(self)(self.record.part(ChosenNodes(self.nodes, nodes)), counted)
+        part.__dict__["_rotations"] = {force: q[nodes] for force, q in self._rotations.items()}
+        return part
 
     def __iter__(self) -> Iterator[State]:
         return (self.state(i) for i in range(len(self)))
@@ -194,7 +196,19 @@ class RecordedMotion:
             raise IndexError(f"there is no node {node}: the trajectory has {len(self)}")
         state, compiled = node_state(self.mechanism, self.nodes, node), self.mechanism.compiled
         turns = NodeTurns(self, node % len(self)) if self._turning else {}
-        return replace(state, turns=turns, memory=memory_of(compiled, self.law_states[node]))
+        rotations = {force: q[node] for force, q in self._rotations.items()}
+        return replace(state, turns=turns, memory=memory_of(compiled, self.law_states[node], rotations))
+
+    @cached_property
+    def _rotations(self) -> dict[str, np.ndarray]:
+        """Return the rotation vectors (T, 3), rad, that forces follow, by force, axes of body a in the reference."""
+        started = self.settings.get("memory") or {}
+        return {
+            rotation.force: followed_vectors(
+                self.mechanism, rotation.bodies, self.quat_wxyz, started.get(rotation.force, [0.0, 0.0, 0.0])[-3:]
+            )
+            for rotation in self.mechanism.compiled.followed
+        }
 
     @cached_property
     def _turning(self) -> tuple[str, ...]:
@@ -229,6 +243,7 @@ class RecordedMotion:
         nodes = interpolated(self.nodes, chosen, self.order)
         counted = self._by_joint(lambda joint: linear(self.t, self._turned[joint.name], chosen))
         between = self._between(self.record.part(nodes), counted)
+        between.__dict__["_rotations"] = {force: linear(self.t, q, chosen) for force, q in self._rotations.items()}
         return between if times.ndim else between.state(0)
 
     def _between(self, record: Record, counted: Mapping[str, np.ndarray]) -> RecordedMotion:

@@ -91,7 +91,8 @@ def turns_of_laws(trajectory: "RecordedMotion", mechanism: Mechanism) -> np.ndar
             first[name] = np.atleast_1d(trajectory._counted[name][0])
         elif name in trajectory.start_turns:
             first[name] = trajectory.start_turns[name]
-    return near_values(mechanism.compiled, first) if first else None
+    memory = {force: q[0] for force, q in trajectory._rotations.items()} if mechanism.compiled.followed else None
+    return near_values(mechanism.compiled, first, memory) if first or memory else None
 
 
 def followed(trajectory: "RecordedMotion") -> Workspace:

@@ -58,7 +58,7 @@ class Chart:
         """Store the values and rates that the forces' constraints keep; ``velocity`` (nb, 6) in kernel order."""
         plan, ws, state, order = self.compiled.plan, self.ws, self.coordinates.state, self.compiled.order
         ws.position[:, :-1], ws.quat[:, :-1] = state.position[order], state.quat_wxyz[order]
-        start_turns(self.compiled, ws, state.turns)
+        start_turns(self.compiled, ws, state.turns, state.memory)
         place_anew(plan, ws, 0)
         follow_constraints(plan, ws, ws.position[0], ws.rotation[0])
         self.target_rate, moving = np.zeros(plan.rows.role.size), np.vstack([velocity, np.zeros(6)])

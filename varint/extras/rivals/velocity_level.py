@@ -92,7 +92,7 @@ class VelocityLevel:
         self._commands = Commands(mechanism, compiled, self.steps, self.dt, starts, self.steps * self.dt)
         self._steady = None if self._commands.varies else self._commands.at(np.zeros(1))
         self.ws.efforts.value_near[:] = 0.0
-        start_turns(compiled, self.ws, state.turns)
+        start_turns(compiled, self.ws, state.turns, state.memory)
         place_anew(self.plan, self.ws, 0)
         self._set_targets(0)
         start_constraints(self.plan, self.ws, 0)

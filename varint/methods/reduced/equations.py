@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from varint.kinematics.turns import counted_turns, memory_of, start_memory, start_turns, turning
+from varint.kinematics.turns import counted_turns, followed_rotations, memory_of, start_memory, start_turns, turning
 from varint.mathematics.products.records import check_order
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.reduced.charts import EXPONENTIAL
@@ -100,6 +100,7 @@ class Equations(TreeKinematics):
         self.power, self.law_state = np.zeros(self.ne), self.compiled.law_start.copy()
         self.ws.efforts.state[:] = self.law_state
         self.turns: Mapping[str, np.ndarray] = {}  # at the start, (dof,) by joint
+        self.start_memory: Mapping[str, np.ndarray] = {}  # by force
         self._turning = [
             joint
             for joint in self.tree.joints
@@ -112,7 +113,8 @@ class Equations(TreeKinematics):
         ``memory``: internal variables of laws, by force.
         """
         self.turns = {**turns, **self._turns_of(q)}
-        start_turns(self.compiled, self.ws, self.turns)
+        self.start_memory = memory
+        start_turns(self.compiled, self.ws, self.turns, memory)
         self.law_state[:] = start_memory(self.compiled, memory)
         self.ws.efforts.state[:] = self.law_state
 
@@ -127,7 +129,8 @@ class Equations(TreeKinematics):
             **counted_turns(self.compiled, self.ws.efforts.value_near),
             **self._turns_of(self.work.q),
         }
-        return replace(super().state(), turns=turns, memory=memory_of(self.compiled, self.law_state))
+        memory = memory_of(self.compiled, self.law_state, followed_rotations(self.compiled, self.ws))
+        return replace(super().state(), turns=turns, memory=memory)
 
     @property
     def multiplier(self) -> np.ndarray:

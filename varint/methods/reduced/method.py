@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from varint.base.checks import by_name, choice, not_negative, of_type, positive, whole_number
 from varint.base.errors import ArgumentError, StateError, UnresolvedWarning
-from varint.kinematics.turns import turns_setting
+from varint.kinematics.turns import turns_settings
 from varint.mechanism.mechanism import Mechanism
 from varint.meshes.mesh_state import vertices_of
 from varint.methods.reduced.charts import EXPONENTIAL, ORDERS
@@ -201,7 +201,7 @@ class Reduced(Method):
             "diagnostics_every": recording.diagnostics_every,
             "output_times": None if times is None else len(times),
             "steps": steps,
-            **turns_setting(equations.turns),
+            **turns_settings(equations.turns, equations.start_memory),
             "chart": self.chart,
             "prescribed": [drive.name for drive in equations.drives],
             **({"stages": stages} if stages else {}),

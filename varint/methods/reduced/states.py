@@ -15,6 +15,8 @@ from varint.mechanism.mechanism import Mechanism
 from varint.methods.reduced.kinematics import TreeKinematics
 from varint.methods.reduced.tree import Tree, find_tree
 from varint.model.bounds import bounded_array
+from varint.model.joints.base import Joint
+from varint.model.motion import Ball
 from varint.model.state import State
 
 
@@ -68,10 +70,17 @@ def reduce(tree: Tree, mechanism: Mechanism, state: State) -> ReducedState:
         frames, columns = JointFrames(mechanism, joint), tree.columns[joint.name]
         q[columns] = frames.measure(x, R)
         if joint.name in near and joint.name in mechanism.joint_index and joint.dof == len(near[joint.name]):
-            q[columns] = nearest_coordinates(joint, q[columns][None], np.nan_to_num(near[joint.name])[None])[0]
+            with_axes = counted_about_axes(joint, near[joint.name], q[columns])
+            q[columns] = nearest_coordinates(joint, q[columns][None], with_axes[None])[0]
         rows = frames.rate_jacobian(x, R, q[columns])
         qdot[columns] = np.einsum("csk,sk->c", rows, motion[[frames.a, frames.b]])
     return ReducedState(freeze(q), freeze(qdot))
+
+
+def counted_about_axes(joint: Joint, near: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Return ``near`` (dof,) with the rotation vectors of ``q`` (dof,), which are the shortest: a chart ends at 2 pi."""
+    balls = [isinstance(motion, Ball) for motion in joint.allowed for _ in range(motion.size)]
+    return np.where(balls, q, np.nan_to_num(near))
 
 
 def checked(kinematics: TreeKinematics, reduced: ReducedState) -> ReducedState:

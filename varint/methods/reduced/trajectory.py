@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from varint.kinematics.frames import JointFrames, continued_coordinates, joint_coordinates, with_world
+from varint.kinematics.frames import JointFrames, continued_coordinates, joint_coordinates, start_near, with_world
 from varint.methods.reduced.bearing_friction import friction_named
 from varint.methods.reduced.charts import CHARTS, EXPONENTIAL
 from varint.methods.reduced.ground import contact_named
@@ -292,7 +292,10 @@ class ReducedTrajectory(Trajectory):
         measured = joint.compliant or joint.name not in self.columns
         if measured or np.any(self.charts.get(joint.name, EXPONENTIAL) != EXPONENTIAL):
             return joint_coordinates(self.mechanism, joint, self.position, self.quat_wxyz, near)
-        return _single(continued_coordinates(joint, self.q[:, self.columns[joint.name]].copy()))
+        q = continued_coordinates(joint, self.q[:, self.columns[joint.name]].copy())
+        if near is not None and len(q):
+            start_near(joint, q, near)
+        return _single(q)
 
 
 def _single(columns: np.ndarray) -> np.ndarray:

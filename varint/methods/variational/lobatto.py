@@ -201,7 +201,7 @@ class LobattoRun(SteppedRun):
         spin = np.einsum("nij,nj->ni", self.plan.bodies.inertia, state.angular_velocity[order])
         self.work.momentum[:, 3:] = np.einsum("nij,nj->ni", R, spin)
         self.ws.quat[0, :-1] = state.quat_wxyz[order]
-        start_turns(compiled, self.ws, state.turns)
+        start_turns(compiled, self.ws, state.turns, state.memory)
         self.turns = state.turns
         self.commands = Commands(mechanism, compiled, self.total, self.dt)
         if sizes["ne"]:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from varint.base.checks import choice, of_type, positive
 from varint.base.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.kinematics.initial_state import checked_start
-from varint.kinematics.turns import turns_setting
+from varint.kinematics.turns import turns_settings
 from varint.mechanism.mechanism import Mechanism
 from varint.meshes.mesh_state import vertices_of
 from varint.meshes.vertex_record import check_vertices
@@ -168,7 +168,7 @@ class Variational(Method):
             "diagnostics_every": recording.diagnostics_every,
             "output_times": None if times is None else len(times),
             "steps": steps,
-            **turns_setting(state.turns),
+            **turns_settings(state.turns, state.memory),
             "closures": self.closures,
             **chosen,
         }

@@ -62,7 +62,7 @@ def evaluate_efforts(
 @njit
 def keep_turns(plan, work):
     """Angles count their turns from the present values on."""
-    for m in range(plan.rows.role.size, plan.measures.kind.size):
+    for m in range(plan.rows.role.size, work.value.size):
         work.value_near[m] = work.value[m]
 
 
