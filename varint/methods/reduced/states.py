@@ -78,7 +78,7 @@ def reduce(tree: Tree, mechanism: Mechanism, state: State) -> ReducedState:
 
 
 def counted_about_axes(joint: Joint, near: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return ``near`` (dof,) with the rotation vectors of ``q`` (dof,), which are the shortest: a chart ends at 2 pi."""
+    """Return ``near`` (dof,) with the rotation vectors of ``q`` (dof,), the shortest: a chart ends at 2 pi."""
     balls = [isinstance(motion, Ball) for motion in joint.allowed for _ in range(motion.size)]
     return np.where(balls, q, np.nan_to_num(near))
 
