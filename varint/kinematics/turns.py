@@ -10,7 +10,7 @@ import numpy as np
 from varint.base.checks import array_of, by_name, level_of_user
 from varint.base.errors import StateError, TurnsWarning
 from varint.kinematics.frames import JointFrames, nearest_coordinates, with_world
-from varint.model.forces.stop import JointStop
+from varint.model.forces.base import Constraint, Effort
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Turn
 from varint.model.state import State
@@ -43,11 +43,11 @@ class Reference:
         ranges: dict[tuple[str, int], tuple[float, float]] = {}
         labels: dict[tuple[str, int], str] = {}
         for force in structure.forces:
-            if not isinstance(force, JointStop) or not _folds(structure.joint(force.joint), force.coordinate):
+            bounds = force.joint_range()
+            if bounds is None or not _folds(structure.joint(bounds[0]), bounds[1]):
                 continue
-            angle = force.joint, force.coordinate
-            lower, upper = ranges.get(angle, (-np.inf, np.inf))
-            ranges[angle], labels[angle] = (max(lower, force.lower), min(upper, force.upper)), force.label
+            angle, (lower, upper) = bounds[:2], ranges.get(bounds[:2], (-np.inf, np.inf))
+            ranges[angle], labels[angle] = (max(lower, bounds[2]), min(upper, bounds[3])), force.label
         for (name, number), (lower, upper) in ranges.items():
             if upper - lower > TURN + ROUND_OFF:
                 self.wide[name] = labels[name, number]
@@ -126,6 +126,12 @@ def checked_memory(structure: Structure, compiled: Compiled, state: State, label
         where = f"memory of {structure.force(name).label} in the {label}"
         checked[name] = array_of(np.atleast_1d(values), (memory_size(compiled, name),), where, StateError)
     return checked
+
+
+def has_counted_angles(structure: Structure) -> bool:
+    """Return whether forces count the turns of angles of joints, or of rotation vectors."""
+    efforts = [e for elements in structure.elements for e in elements if isinstance(e, Effort | Constraint)]
+    return any(measure.angle_of or measure.followed for effort in efforts for measure in effort.measures)
 
 
 def with_turns(structure: Structure, compiled: Compiled, state: State) -> State:

@@ -101,11 +101,13 @@ class Equations(TreeKinematics):
         self.ws.efforts.state[:] = self.law_state
         self.turns: Mapping[str, np.ndarray] = {}  # at the start, (dof,) by joint
         self.start_memory: Mapping[str, np.ndarray] = {}  # by force
-        self._turning = [
-            joint
-            for joint in self.tree.joints
-            if joint.name in mechanism.joint_index and turning(joint) and joint.name not in self.tree.charts
-        ]
+        own = mechanism.joint_index
+        as_described = [j for j in self.tree.joints if j.name in own and j is mechanism.joint(j.name)]
+        names = {joint.name for joint in as_described}
+        about_axes = [angle for angle in self.compiled.counted if angle.joint in names and angle.product < 0]
+        pairs = [(m, self.tree.columns[a.joint].start + a.number) for a in about_axes for m in a.measures]
+        self._counted = np.array(pairs, dtype=int).reshape(-1, 2).T
+        self._turning = [joint for joint in as_described if turning(joint) and joint.name not in self.tree.charts]
 
     def start_turns(self, q: np.ndarray, turns: Mapping[str, np.ndarray], memory: Mapping[str, np.ndarray]) -> None:
         """Let angles of forces count on from ``q`` (nq,), and from ``turns``, (dof,) by joint, of the other joints.
@@ -117,6 +119,12 @@ class Equations(TreeKinematics):
         start_turns(self.compiled, self.ws, self.turns, memory)
         self.law_state[:] = start_memory(self.compiled, memory)
         self.ws.efforts.state[:] = self.law_state
+
+    def count_turns(self) -> None:
+        """Let angles of forces that are tree coordinates have the turns of these, after `place`."""
+        measures, columns = self._counted
+        if measures.size:
+            self.ws.efforts.value_near[measures] = self.work.q[columns]
 
     def _turns_of(self, q: np.ndarray) -> dict[str, np.ndarray]:
         """Return the coordinates of the tree joints that turn about axes, without those of rotation vectors."""
@@ -145,6 +153,7 @@ class Equations(TreeKinematics):
         if self.ne:
             plan, ws, work = self.compiled.plan, self.ws, self.ws.efforts
             work.input[:] = self.inputs.command(t, self.state) if self.inputs else 0.0
+            self.count_turns()
             moved = self.position, self.rotation, self.velocity
             evaluate_efforts(plan, ws, *moved, self._span, load, self.power)
             self.law_state[:] = work.state + self._span * work.flow

@@ -180,6 +180,7 @@ class March:
         ws.velocity[:, :3], ws.velocity[:, 3:] = state.velocity[order], state.angular_velocity[order]
         ws.history[:, 0], ws.history[:, 1:], ws.depth[:] = ws.velocity, 0.0, ws.history.shape[1]
         self.turns = state.turns
+        ws.efforts.value_near[:] = 0.0
         start_turns(self.compiled, ws, state.turns, state.memory)
         ws.efforts.state[:] = start_memory(self.compiled, state.memory)
         if plan.constraints.row.size:
