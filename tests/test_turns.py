@@ -227,20 +227,20 @@ def swing(start, t):
     return expm(A * t) @ start
 
 
-@pytest.mark.parametrize("name", ["order 4", "dop853", "rk4"])
+@pytest.mark.parametrize("name", ["order 4", "dop853"])
 def test_bushing_follows_the_twist_past_half_a_turn_and_more(name):
-    m, start = wilberforce(), (0.2, 0.0, 0.0, 0.0)
-    t = RUNS[name](m, 5.0, m.state(position={"b": (0, 0, 0.2)}))
+    m, start = wilberforce(), (0.3, 0.0, 0.0, 0.0)
+    t = RUNS[name](m, 5.0, m.state(position={"b": (0, 0, 0.3)}))
     twist = np.array([swing(start, x)[1] for x in t.t[:: max(len(t) // 100, 1)]])
     assert np.abs(twist).max() > 2 * np.pi
     assert t.position[-1, 0, 2] == pytest.approx(swing(start, 5.0)[0], abs=2e-8)
     assert np.ptp(t.energy) < 1e-7 * t.energy[0]
 
 
-@pytest.mark.parametrize("name", ONE_STEP)
+@pytest.mark.parametrize("name", ["order 2", "rk4", pytest.param("sdirk2", marks=pytest.mark.slow)])
 def test_restart_of_a_twisted_bushing(name):
     m = wilberforce()
-    t = RUNS[name](m, 3.6, m.state(position={"b": (0, 0, 0.25)}))
+    t = RUNS[name](m, 3.6, m.state(position={"b": (0, 0, 0.35)}))
     node = int(np.argmax(np.abs(t.coordinates["c"][:3500, 1])))
     assert abs(t.coordinates["c"][node, 1]) > 2 * np.pi
     assert t[node].memory["s"][2] == pytest.approx(t.coordinates["c"][node, 1], abs=1e-12)

@@ -188,7 +188,12 @@ class RecordedMotion:
         return (self.state(i) for i in range(len(self)))
 
     def state(self, i: int) -> State:
-        """Return the `State` (`MeshState` with meshes) at node ``i``, -T to T - 1. Raises ArgumentError, IndexError."""
+        """Return the `State` (`MeshState` with meshes) at node ``i``, -T to T - 1.
+
+        It carries turns and internal variables. A run of the same steps goes on from there as this one, by methods of
+        one step and a fixed size; `bdf2`, error control and adaptive steps depend on more than a node, and go on to
+        within their errors. Raises ArgumentError, IndexError.
+        """
         if not is_whole(i):
             raise ArgumentError(f"a node of a trajectory is a whole number, or a slice of them, got {shown(i)}")
         node = int(i)

@@ -59,8 +59,8 @@ class EquationsOfMotion(Shown):
 
     q are the coordinates of the tree joints, m, rad, in the columns that `coordinates` of `varint.redmax` gives; dq are
     their rates, ddq the rates of these. Free rotations are rotation vectors. All methods are functions of their
-    arguments alone: a spring along an angle of 7 rad is wound up by 7 rad. A `State` holds no turns, but one that
-    `state` made is known by `coordinates`, which gives back the q and dq that it was made of.
+    arguments alone: a spring along an angle of 7 rad is wound up by 7 rad. `coordinates` has the
+    turns that a `State` carries, and gives back the q and dq of one that `state` made.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class EquationsOfMotion(Shown):
     def coordinates(self, state: State) -> tuple[np.ndarray, np.ndarray]:
         """q and dq (nq,) of ``state``; raises StateError.
 
-        Those that `state` made it of; else angles are in (-pi, pi], and rotation vectors no longer than pi.
+        Those that `state` made it of; else angles have the turns of the state, and rotation vectors are the shortest.
         """
         if isinstance(state, State) and state in self._made:
             q, qdot = self._made[state]
