@@ -7,7 +7,6 @@ sentence that starts with ``what``. Nothing else may escape, whatever the value 
 import difflib
 import math
 import os
-import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, fields
@@ -31,14 +30,6 @@ LARGEST_SEED = 2**64 - 1  # of random numbers
 MOST = 100_000  # parts of a mechanism that a number of them may ask for
 
 Kind = TypeVar("Kind")
-
-
-def level_of_user() -> int:
-    """The ``stacklevel`` for a warning, in the function that calls this: the line outside of this package."""
-    level, frame = 0, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "varint":
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 def freeze(array: np.ndarray) -> np.ndarray:

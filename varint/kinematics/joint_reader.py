@@ -141,8 +141,9 @@ class JointReader:
         near = {**self._reference, **state.turns} if self._reference or state.turns else {}
         for name, values in near.items():
             if name in self._slices:
-                own = self._slices[name]
-                q[own] = nearest_coordinates(self.structure.joint(name), q[own][None], np.nan_to_num(values)[None])[0]
+                columns = self._slices[name]
+                near_row = np.nan_to_num(values)[None]
+                q[columns] = nearest_coordinates(self.structure.joint(name), q[columns][None], near_row)[0]
         return {name: q[entries] for name, entries in self._entries}
 
     def rates(self, state: State) -> dict[str, np.ndarray]:

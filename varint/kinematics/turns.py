@@ -7,7 +7,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from varint.base.checks import array_of, by_name, level_of_user
+from varint.base.callers import level_of_user
+from varint.base.checks import array_of, by_name
 from varint.base.errors import StateError, TurnsWarning
 from varint.kinematics.frames import JointFrames, nearest_coordinates, with_world
 from varint.model.forces.base import Constraint, Effort
@@ -67,7 +68,7 @@ def reference_of(structure: Structure) -> Reference:
 
 
 def _middle(lower: float, upper: float) -> float:
-    """Return what an angle between two stops, rad, is read nearest to."""
+    """Return the reference of an angle between two stops, rad."""
     if upper - lower > TURN + ROUND_OFF and lower <= 0.0 <= upper:
         return 0.0
     if np.isfinite(lower) and np.isfinite(upper):
@@ -87,23 +88,23 @@ def turning(joint: Joint) -> bool:
 
 
 def absolute(joint: Joint) -> bool:
-    """Return whether the poses of a joint say how many turns it has, as those of a screw."""
+    """Return whether the poses of a joint say how many turns it has, as of a screw."""
     return any(isinstance(motion, Turn) for motion in joint.shown) and not turning(joint)
 
 
 def coordinates_near(
     structure: Structure, x: np.ndarray, R: np.ndarray, near: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Return the coordinates (dof,) of the joints in ``near`` at a pose, with the turns nearest to those there.
+    """Return the coordinates (dof,) of the joints in ``near`` at a pose, with the turns nearest to ``near``.
 
     ``x`` (nb + 1, 3), ``R`` (nb + 1, 3, 3), the world last. NaN in ``near`` counts as zero.
     """
-    found = {}
+    coordinates = {}
     for name, values in near.items():
         joint = structure.joint(name)
         q = JointFrames(structure, joint).measure(x, R)
-        found[name] = nearest_coordinates(joint, q[None], np.nan_to_num(values)[None])[0]
-    return found
+        coordinates[name] = nearest_coordinates(joint, q[None], np.nan_to_num(values)[None])[0]
+    return coordinates
 
 
 def checked_turns(structure: Structure, state: State, label: str) -> dict[str, np.ndarray]:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from varint.base.checks import level_of_user, path_of
+from varint.base.callers import level_of_user
+from varint.base.checks import path_of
 from varint.base.errors import FileError, TurnsWarning
 from varint.files.formats import FORMATS
 from varint.files.runs.reader import read

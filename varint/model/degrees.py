@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.base.checks import level_of_user
+from varint.base.callers import level_of_user
 from varint.base.errors import DegreesWarning
 from varint.model.forces.along import AlongCoordinate
 from varint.model.motion import coordinate_units

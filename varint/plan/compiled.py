@@ -269,13 +269,13 @@ def _compile(
 
 def _counted(structure: Structure, roles: Roles, places: Sequence[int], measures: Measures) -> tuple[CountedAngle, ...]:
     """Return the coordinates of joints whose turns forces count; ``places``: of the measures in the plan."""
-    found: dict[tuple[str, int], list[int]] = {}
+    angles: dict[tuple[str, int], list[int]] = {}
     for measure, m in zip(roles.measures, places, strict=True):
         if measure.angle_of is not None:
-            found.setdefault(measure.angle_of, []).append(m)
+            angles.setdefault(measure.angle_of, []).append(m)
     return tuple(
         CountedAngle(joint, structure.joint(joint).dof, number, tuple(dict.fromkeys(at)), int(measures.product[at[0]]))
-        for (joint, number), at in found.items()
+        for (joint, number), at in angles.items()
     )
 
 
@@ -293,7 +293,7 @@ def _followed(
         for number, m in enumerate(places)
         if plan.measures.rotation[m] >= 0
     }
-    found: dict[str, FollowedRotation] = {}
+    rotations: dict[str, FollowedRotation] = {}
     number = {**structure.body_index, WORLD: -1}
     for k, element in elements if first else ():
         force = full.forces[k]
@@ -303,8 +303,8 @@ def _followed(
                 axes = rotation_matrix(structure.bodies[ends[0]].quat_wxyz) if ends[0] >= 0 else np.eye(3)
                 efforts_of = [e for e in full.elements[k] if isinstance(e, Effort)]
                 bodies = next((m.body_a, m.body_b) for e in efforts_of for m in e.measures if m.followed)
-                found[force.name] = FollowedRotation(force.name, first[ends], axes, bodies)
-    return tuple(found.values())
+                rotations[force.name] = FollowedRotation(force.name, first[ends], axes, bodies)
+    return tuple(rotations.values())
 
 
 def _bodies_and_length(structure: Structure, order: np.ndarray) -> tuple[dict[str, np.ndarray], float]:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.base.checks import in_a_shape, is_whole, shown, suggestion
+from varint.base.checks import in_a_shape, is_whole, shown
 from varint.base.errors import ArgumentError
-from varint.kinematics.frames import followed_vectors, joint_coordinates, joint_rates, nearest_coordinates
-from varint.kinematics.turns import memory_of, turning
+from varint.kinematics.frames import joint_coordinates, joint_rates, nearest_coordinates
 from varint.mechanism.mechanism import Mechanism
 from varint.model.joints.base import Joint
 from varint.model.known_forces import USES, refuse
@@ -28,12 +26,12 @@ from varint.results.forces import Forces, forces_at, path_lengths, path_rates, s
 from varint.results.gaps import warn_of_lost_turns, warn_of_unknown_motion
 from varint.results.interpolation import interpolated, linear
 from varint.results.mesh_energies import by_body, node_state
-from varint.results.node_turns import NodeTurns
+from varint.results.node_turns import carrying_node, rotations_at_nodes, start_turns
 from varint.results.points import PointPath, Relative, point_path, relative
 from varint.results.prescribed_motions import efforts_by_name, powers_of_motions, rates_of_motions
 from varint.results.quantities import row_sums
 from varint.results.reactions import Reaction, accelerations_and_reactions
-from varint.results.record import ChosenNodes, Nodes, Record
+from varint.results.record import ChosenNodes, Nodes, Record, checked_slice
 from varint.results.since import Since, followed, summed_work, turns_before
 from varint.results.stiff_damping import rates_of_steps, warn_of_shaking
 from varint.results.touching import ContactForces, TouchingPoints, touching_points
@@ -41,7 +39,6 @@ from varint.step.limits.parts import one_sided
 from varint.step.plan import Workspace
 
 Value = TypeVar("Value")
-OTHER_NAMES = {"time": "t", "times": "t", "dt": "settings", "q": "coordinates", "qdot": "rates", "x": "position"}
 
 
 def _recorded(name: str) -> Any:
@@ -112,10 +109,7 @@ class RecordedMotion:
         """Raise AttributeError with the nearest name; called for unknown names, and by types for quantities."""
         if hasattr(type(self), name):
             return object.__getattribute__(self, name)  # a property whose own AttributeError says more
-        names = [known for known in dir(type(self)) if not known.startswith("_")]
-        near = f", did you mean '{OTHER_NAMES[name]}'?" if name in OTHER_NAMES else ""
-        near = near or ("" if name.startswith("_") else suggestion(name, names))
-        raise AttributeError(f"a {type(self).__name__} has no attribute '{name}'{near}")
+        raise AttributeError(trajectory_display.without_attribute(self, name))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{name!r} cannot be set: trajectory attributes are read-only")
@@ -171,14 +165,7 @@ class RecordedMotion:
     def __getitem__(self, index: int | slice) -> State | Self:
         if not isinstance(index, slice):
             return self.state(index)
-        try:
-            chosen = range(len(self))[index]
-        except (TypeError, ValueError) as problem:
-            raise ArgumentError(f"the nodes of a trajectory are chosen by whole numbers: {problem}") from None
-        if not len(chosen) or chosen.step < 0:
-            sliced = f"{index.start}:{index.stop}:{index.step}"
-            raise ArgumentError(f"the slice {sliced} of {len(self)} nodes selects no node, or runs backward")
-        nodes = slice(chosen.start, chosen.stop, chosen.step)
+        nodes = checked_slice(index, len(self))
         counted = self._by_joint(lambda joint: self._turned[joint.name][nodes])
         part = type(self)(self.record.part(ChosenNodes(self.nodes, nodes)), counted)
         part.__dict__["_rotations"] = {force: q[nodes] for force, q in self._rotations.items()}
@@ -188,42 +175,22 @@ class RecordedMotion:
         return (self.state(i) for i in range(len(self)))
 
     def state(self, i: int) -> State:
-        """Return the `State` (`MeshState` with meshes) at node ``i``, -T to T - 1.
+        """Return the `State` (`MeshState` with meshes) at node ``i``, -T to T - 1. Raises ArgumentError, IndexError.
 
-        It carries turns and internal variables. A run of the same steps goes on from there as this one, by methods of
-        one step and a fixed size; `bdf2`, error control and adaptive steps depend on more than a node, and go on to
-        within their errors. Raises ArgumentError, IndexError.
+        It carries turns and internal variables: methods of one step and fixed size go on from there as this run. To
+        'bdf2', to error control and to adaptive steps a node is not all: these go on to within their errors.
         """
         if not is_whole(i):
             raise ArgumentError(f"a node of a trajectory is a whole number, or a slice of them, got {shown(i)}")
         node = int(i)
         if not -len(self) <= node < len(self):
             raise IndexError(f"there is no node {node}: the trajectory has {len(self)}")
-        state, compiled = node_state(self.mechanism, self.nodes, node), self.mechanism.compiled
-        turns = NodeTurns(self, node % len(self)) if self._turning else {}
-        rotations = {force: q[node] for force, q in self._rotations.items()}
-        return replace(state, turns=turns, memory=memory_of(compiled, self.law_states[node], rotations))
+        return carrying_node(self, node_state(self.mechanism, self.nodes, node), node % len(self))
 
     @cached_property
     def _rotations(self) -> dict[str, np.ndarray]:
         """Return the rotation vectors (T, 3), rad, that forces follow, by force, axes of body a in the reference."""
-        started = self.settings.get("memory") or {}
-        return {
-            rotation.force: followed_vectors(
-                self.mechanism, rotation.bodies, self.quat_wxyz, started.get(rotation.force, [0.0, 0.0, 0.0])[-3:]
-            )
-            for rotation in self.mechanism.compiled.followed
-        }
-
-    @cached_property
-    def _turning(self) -> tuple[str, ...]:
-        """Return the names of the joints whose turns poses do not say."""
-        return tuple(joint.name for joint in self.mechanism.joints if turning(joint))
-
-    @cached_property
-    def _counted_by_forces(self) -> frozenset[str]:
-        """Return the names of the joints whose turns forces count."""
-        return frozenset(angle.joint for angle in self.mechanism.compiled.counted)
+        return rotations_at_nodes(self)
 
     @overload
     def at(self, t: float) -> State: ...
@@ -398,14 +365,7 @@ class RecordedMotion:
     def _with_turns(self, joint: Joint) -> np.ndarray:
         if self._counted is not None:
             return nearest_coordinates(joint, self._coordinates(joint), self._counted[joint.name])
-        return self._coordinates(joint, self.start_turns.get(joint.name))
-
-    @property
-    def start_turns(self) -> Mapping[str, np.ndarray]:
-        """Return the coordinates (dof,) with all turns at the start of the run, by joint: of those that poses alone do
-        not say, see `State`; none in a run file of an earlier version."""
-        turns = self.settings.get("turns") or {}
-        return {name: np.array(values, dtype=float) for name, values in turns.items()}
+        return self._coordinates(joint, start_turns(self.settings).get(joint.name))
 
     def _coordinates(self, joint: Joint, near: np.ndarray | None = None) -> np.ndarray:
         return joint_coordinates(self.mechanism, joint, self.position, self.quat_wxyz, near)

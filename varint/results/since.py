@@ -6,6 +6,7 @@ import numpy as np
 
 from varint.kinematics.turns import near_values
 from varint.mechanism.mechanism import Mechanism
+from varint.results.node_turns import start_turns
 from varint.results.record import HeldNodes
 from varint.step.plan import Workspace
 from varint.step.workspace import joint_workspace
@@ -85,12 +86,12 @@ def turns_before(trajectory: "RecordedMotion") -> np.ndarray | None:
 
 def turns_of_laws(trajectory: "RecordedMotion", mechanism: Mechanism) -> np.ndarray | None:
     """Return the values (nm,) of measures of a mechanism at the first node of a run of its joints; None: zero."""
-    first = {}
+    first, started = {}, start_turns(trajectory.settings)
     for name in dict.fromkeys(angle.joint for angle in mechanism.compiled.counted):
         if trajectory._counted is not None:
             first[name] = np.atleast_1d(trajectory._counted[name][0])
-        elif name in trajectory.start_turns:
-            first[name] = trajectory.start_turns[name]
+        elif name in started:
+            first[name] = started[name]
     memory = {force: q[0] for force, q in trajectory._rotations.items()} if mechanism.compiled.followed else None
     return near_values(mechanism.compiled, first, memory) if first or memory else None
 
