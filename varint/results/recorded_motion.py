@@ -187,10 +187,7 @@ class RecordedMotion:
             raise IndexError(f"there is no node {node}: the trajectory has {len(self)}")
         return carrying_node(self, node_state(self.mechanism, self.nodes, node), node % len(self))
 
-    @cached_property
-    def _rotations(self) -> dict[str, np.ndarray]:
-        """Return the rotation vectors (T, 3), rad, that forces follow, by force, axes of body a in the reference."""
-        return rotations_at_nodes(self)
+    _rotations = cached_property(rotations_at_nodes)
 
     @overload
     def at(self, t: float) -> State: ...
@@ -456,8 +453,7 @@ class RecordedMotion:
         bend = rates_of_motions(self)[1]
         forces = self._contact_forces
         inputs = self.mechanism, load, self.position, self.quat_wxyz, self.velocity, self.angular_velocity, bend
-        turns = turns_before(self)
-        return accelerations_and_reactions(*inputs, with_terms=True, contact_forces=forces, turns=turns)
+        return accelerations_and_reactions(*inputs, with_terms=True, contact_forces=forces, turns=turns_before(self))
 
     @property
     def _touches(self) -> bool:
