@@ -34,7 +34,7 @@ def cases(nudged, tests):
     from force_samples import sample_mechanism, samples
     from random_mechanisms import random_velocity_state
 
-    from varint.methods.reduced.integrators import INTEGRATORS
+    from varint.redmax.integrators import INTEGRATORS
 
     every = {}
 

@@ -21,7 +21,7 @@ from varint.base.numba.compiler import SUBJECTS
 from varint.cli.warming import KINDS
 from varint.step.step import run
 
-FEW = 4  # cases of each test that are among the fast ones; the others are slow
+FEW = 3  # cases of each test that are among the fast ones; the others are slow
 USUAL = ("double_pendulum", "four_bar", "Revolute", "Spherical", "Spring", "Gear", "2", "bdf2")  # cases that go first
 RARE = {*TOUCHING, *ROLLING, *FLEXIBLE, *MUSCLES, *RESTRICTED}  # that go last: they compile what no others need
 COMPILED_FIRST = [  # kinds of runs, and names that are announced: a row shares most, and has its short ones at the end

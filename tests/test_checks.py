@@ -9,6 +9,7 @@ import pytest
 
 import varint as vi
 from varint.base import checks
+from varint.base.paths import path_of
 
 
 class Hostile:
@@ -153,7 +154,7 @@ def test_names_and_choices():
 def test_paths():
     for wrong in (3, None, b"x", "a\0b", "\ud800", "x" * 5000, Hostile()):
         with pytest.raises(vi.FileError):
-            checks.path_of(wrong)
+            path_of(wrong)
     for use in (vi.load, vi.load_mechanism, lambda path: vi.save_mechanism(vi.mechanisms.four_bar(), path)):
         with pytest.raises(vi.FileError, match="must be a text or a path, got 3"):
             use(3)

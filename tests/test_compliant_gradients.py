@@ -12,6 +12,8 @@ from varint.derivatives.numbers import differences, number_of
 from varint.model.joints import REGISTRY
 from varint.model.rotation_vectors import quat_from_vector, quat_product
 
+pytestmark = pytest.mark.slow  # they compile functions that few others need
+
 DT, STEPS = 0.005, 3
 
 
@@ -79,7 +81,6 @@ def check_linear(mechanism, state, order=2):
     return linear
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_joint(kind):
     body = vi.Body.box("one", (0.1, 0.2, 0.3), 1.0, position=(0.2, 0.1, -0.3))
@@ -94,7 +95,6 @@ def test_every_kind_of_joint(kind):
     check_numbers(moving, ["joint.compliance", "joint.damping_time"])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("order", "damping_time"), [(2, None), (2, 1e-2), (4, 1e-2)])
 def test_trees(order, damping_time):
     mechanism = replace(pendulum(1e-3, damping_time), start={"rates": {"pin 0": 2.0, "pin 1": -3.0}})
@@ -103,7 +103,6 @@ def test_trees(order, damping_time):
     check_numbers(mechanism, [*names, "pin 1.damping_time"] if damping_time else names, order)
 
 
-@pytest.mark.slow
 def test_with_other_forces():
     """A spring, a motor and a damper beside the rows."""
     bare = replace(pendulum(1e-3, 1e-2), start={"rates": {"pin 0": 2.0}})
@@ -127,7 +126,6 @@ def part_of_a_loop():
     return replace(rigid, joints=joints)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("which", ["all", "one", "part"])
 def test_loops(which):
     rigid = vi.mechanisms.four_bar()
@@ -182,7 +180,6 @@ def accelerations(mechanism, state):
     return np.hstack([found.linear, found.angular])
 
 
-@pytest.mark.slow
 def test_an_equilibrium():
     mechanism = bob([1e-3] * 6)
     rest = vi.equilibrium(mechanism)
@@ -234,7 +231,6 @@ def test_the_matrix_of_a_step():
     assert np.abs(M[count:, :count] - share * found.jacobian.toarray()).max() < 1e-3 * share
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pendulum", "four_bar"])
 def test_reduced_coordinates(name):
     if name == "pendulum":
@@ -255,7 +251,6 @@ def test_reduced_coordinates(name):
         assert found[name] == pytest.approx(differences(along, 1e-2 * float(number.size)), rel=1e-7)
 
 
-@pytest.mark.slow
 def test_exponents_and_adaptive_steps():
     mechanism = replace(pendulum(1e-3, 1e-2), start={"rates": {"pin 1": 2.0}})
     spectrum = vi.lyapunov_spectrum(mechanism, 0.16, 0.01)

@@ -83,6 +83,7 @@ def edit(copy):
         write(path, text)
 
 
+@pytest.mark.slow
 def test_they_are_those_of_every_process(copy, before):
     assert digests(copy, PYTHONHASHSEED="1") == digests(copy, PYTHONHASHSEED="2") == before
 

@@ -194,7 +194,7 @@ def rate_of(system, mechanism):
 
 
 def check_accelerations(mechanism, state, held=None):
-    system = vi.linearize(mechanism, state)
+    system = vi.linearize(mechanism, state, chart=True)  # of joints: test_linearize_coordinates
     rate = rate_of(system, mechanism)
     found = by_differences(system, mechanism, rate, held)
     assert np.abs(system.A - found).max() < 1e-8 * max(np.abs(found).max(), 1.0)
@@ -414,7 +414,10 @@ def test_the_pendulum_of_treps_check():
 def test_what_it_says_and_refuses():
     mechanism = vi.mechanisms.cart_pole()
     system = vi.linearize(mechanism)
-    assert repr(system) == "Linearization: 'cart-pole', continuous, 2 coordinates 'track', 'pivot', 1 input 'motor'"
+    text = (
+        "Linearization: 'cart-pole', continuous, 2 coordinates 'track', 'pivot', coordinates of joints, 1 input 'motor'"
+    )
+    assert repr(system) == text
     assert system.fdx.shape == (2, 6, 2, 12)
     assert system.fdu.shape == (2, 6, 1)
     stepping = vi.linearize(mechanism, dt=0.01)

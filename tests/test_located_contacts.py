@@ -8,6 +8,7 @@ from test_contact_orders import four_bar, two_links
 from test_hard_contact_variational import G, ball, box, disc, moving, rod
 
 import varint as vi
+from varint.methods.reduced.events.contacts import ContactEvents
 from varint.model.rotation_vectors import rotation_matrix
 
 LOCATED = ("dop853", "rk45", "radau")
@@ -184,3 +185,78 @@ def test_a_prescribed_joint_bears_the_contact():
     run = vi.redmax.simulate(mechanism, 1.0, dt=0.1, state=state, prescribed={"along": lambda t: (0.5 * t, 0.5, 0.0)})
     assert run.driving["along"][1:] == pytest.approx(0.3 * G, rel=1e-8)
     assert run.force["floor"][1:] == pytest.approx(G, rel=1e-8)
+
+
+def capsule_over_an_edge():
+    """A capsule that slides on its end over the edge of a box, then on its side; and its state."""
+    capsule = vi.CapsuleShape((-0.12, 0, 0), (0.12, 0.03, 0), 0.06)
+    inertia = np.diag([0.009089683818, 0.00948562326, 0.011758511519])
+    body = vi.Body("b", mass=1.3393083251381213, inertia=inertia, position=(0, 0, 1), collision=[capsule])
+    ground = [vi.BoxShape((0.3, 0.3, 0.15), position=(0.2, 0.1, 0.05))]
+    contact = vi.Contact("c", "b", "world")
+    mechanism = vi.Mechanism("m", [body], [vi.Free("f", "world", "b")], forces=[contact], ground=ground)
+    return mechanism, mechanism.state(
+        position={"b": (0.3393043880512572, -0.10100839317122208, 0.18674354209246824)},
+        quat_wxyz={"b": (0.21417292761296572, 0.7012420930720862, 0.6743922723627319, 0.08708930450406437)},
+        velocity={"b": (-0.20463203655418954, -0.59684660227429, -1.7657056899818147)},
+        angular_velocity={"b": (-1.6931191196967421, 11.336107678326359, 8.298960474342119)},
+    )
+
+
+@pytest.mark.parametrize("integrator", [*LOCATED[:2], pytest.param("radau", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rtol", [1e-6, 1e-9])
+def test_a_capsule_slides_over_an_edge(integrator, rtol):
+    """Its contact passes from its end to its side within a long step: no energy is lost, in any of them."""
+    mechanism, state = capsule_over_an_edge()
+    run = vi.redmax.simulate(mechanism, 0.006, 5e-4, state=state, integrator=integrator, rtol=rtol)
+    assert run.energy == pytest.approx(5.8353678, abs=2e-6)
+    assert run.penetration["c"].max() < 1e-9
+    assert run.velocity[-1, 0] == pytest.approx((-0.01492, -0.59702, -1.23862), abs=1e-4)
+
+
+def test_an_overlap_at_the_nodes_is_reported(monkeypatch):
+    """What no step has seen balances its energy: the first node with an overlap is told, with the contact."""
+    monkeypatch.setattr(ContactEvents, "overlooks", lambda *_: False)
+    mechanism, state = capsule_over_an_edge()
+    with pytest.warns(vi.UnresolvedWarning, match=r"contact 'c'.* overlap by .* m at t = .*an impact was missed"):
+        run = vi.redmax.simulate(mechanism, 0.006, 5e-4, state=state)
+    assert run.unresolved.size
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("friction", [0.0, 0.5])
+def test_a_box_that_rocks_on_a_smaller_one_comes_to_rest(friction):
+    """It lands turned by 0.3 rad and rocks from edge to edge, ever lower, down to the tolerance, where it rests."""
+    body = vi.Body.box("box", (0.2, 0.3, 0.1), 1.0, position=(0, 0, 0), collision=True)
+    ground = [vi.BoxShape((0.15, 0.15, 0.1), position=(0, 0, -0.05))]
+    contact = vi.Contact("c", "box", "world", friction=friction)
+    mechanism = vi.Mechanism("m", [body], [vi.Free("f", "world", "box")], forces=[contact], ground=ground)
+    state = mechanism.state(
+        position={"box": (0, 0, 0.07)}, quat_wxyz={"box": (math.cos(0.15), 0, 0, math.sin(0.15))},
+        angular_velocity={"box": (0.5, 0.3, 1.0)},
+    )  # fmt: skip
+    run = vi.redmax.simulate(mechanism, 0.15, 0.01, state=state)
+    assert run.position[-1, 0, 2] == pytest.approx(0.05, abs=1e-9)
+    assert abs(run.velocity[-1, 0, 2]) < 1e-9
+    assert run.steps < 200
+    same = vi.simulate(mechanism, 0.15, 1e-3, state=state)
+    assert run.angular_velocity[-1, 0] == pytest.approx(same.angular_velocity[-1, 0], abs=0.02)
+
+
+@pytest.mark.parametrize("integrator", LOCATED)
+@pytest.mark.parametrize("off", [0.0, 0.13])
+def test_a_blow_of_edge_on_edge(integrator, off):
+    """The edge of a box meets that of another across it, 10 m/s over 0.3 m: Newton's law, e = 0.5."""
+    half = (math.cos(math.pi / 8), math.sin(math.pi / 8))
+    start = (off, 0.05, 0.2 * math.sqrt(2) + 0.3)
+    size, turned = (1, 0.2, 0.2), (half[0], half[1], 0, 0)
+    body = vi.Body.box("box", size, 1.0, position=start, quat_wxyz=turned, collision=True)
+    ground = [vi.BoxShape((0.2, 1, 0.2), quat_wxyz=(half[0], 0, half[1], 0))]
+    contact = vi.Contact("c", "box", "world", restitution=0.5)
+    mechanism = vi.Mechanism("m", [body], [vi.Free("f", "world", "box")], (0, 0, 0), forces=[contact], ground=ground)
+    state = mechanism.state(velocity={"box": (0, 0, -10.0)})
+    run = vi.redmax.simulate(mechanism, 0.031, state=state, integrator=integrator)
+    arm = rotation_matrix(np.array(turned)).T @ np.cross((-off, 0.0, -0.1 * math.sqrt(2)), (0, 0, 1.0))
+    blow = 1.5 * 10.0 / (1.0 + arm @ np.linalg.solve(body.inertia, arm))
+    assert run.velocity[-1, 0] == pytest.approx((0, 0, blow - 10.0), abs=1e-6)
+    assert run.angular_velocity[-1, 0] == pytest.approx(blow * np.linalg.solve(body.inertia, arm), abs=1e-6)

@@ -17,6 +17,8 @@ from varint.model.known_forces import USES
 from varint.runs.method import PLACES, methods_by_integrator
 from varint.step.velocity_steps import move_poses
 
+pytestmark = pytest.mark.slow  # they compile functions that few others need
+
 REFUSED = set(USES["velocity level"].refuses)
 SAMPLES = force_samples.SAMPLES
 DT, FINE = (0.01, 0.005, 0.0025), (0.00125, 0.000625)
@@ -31,7 +33,6 @@ NOT_TAKEN = {*force_samples.STATES, *force_samples.OF_RATES, *force_samples.REST
 TAKEN = [name for name in SAMPLES if name not in NOT_TAKEN]
 
 
-@pytest.mark.slow
 def test_samples_are_named_by_what_refuses_them():
     assert {name for name in SAMPLES if any(traits & REFUSED for traits in sampled(name).force_traits)} == NOT_TAKEN
 
@@ -58,7 +59,6 @@ def orders(mechanism, spacing, count, steps, **chosen):
 GRID = [(rule, held) for rule in RULES for held in (None, *STABILISATIONS)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("integrator", "stabilisation"), GRID)
 @pytest.mark.parametrize("name", ["double_pendulum", "cart_pole", "four_bar"])
 def test_order_one_on_trees_and_loops(name, integrator, stabilisation):
@@ -69,7 +69,6 @@ def test_order_one_on_trees_and_loops(name, integrator, stabilisation):
         np.testing.assert_allclose(order, 1.0, atol=0.1)
 
 
-@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("name", [name for name in HOLONOMIC if name not in ("free_body", "wrapped_double_pendulum")])
 def test_order_one_over_the_catalogue(name):
@@ -93,7 +92,6 @@ def sprung_body():
     return vi.Mechanism("sprung body", [body], [free], forces=forces, gravity=np.array([0.0, 0.0, -9.81]))
 
 
-@pytest.mark.slow
 @every_rule
 def test_order_without_joints(integrator):
     """The trapezoidal rule and Bridson and Marino's are of order 2 where no joint acts."""
@@ -131,7 +129,6 @@ def oscillations(integrator, h, steps, damping=0.0):
     return run.position[:, 0, 0], run.velocity[:, 0, 0]
 
 
-@pytest.mark.slow
 def test_trapezoidal_keeps_the_energy_of_an_oscillator():
     x, v = oscillations("trapezoidal", 0.05, 2000)
     energy = 0.5 * STIFFNESS * x**2 + 0.5 * MASS * v**2
@@ -147,7 +144,6 @@ def test_implicit_euler_damps_an_oscillator_by_its_closed_form():
     np.testing.assert_allclose(amplitude[1:] / amplitude[:-1], 1.0 / np.sqrt(1.0 + (h * W) ** 2), rtol=1e-12)
 
 
-@pytest.mark.slow
 def test_symplectic_euler_is_bounded_below_two_over_the_frequency():
     for h, bounded in ((1.98 / W, True), (2.02 / W, False)):
         x, _ = oscillations("symplectic_euler", h, 500)
@@ -158,7 +154,6 @@ def test_symplectic_euler_is_bounded_below_two_over_the_frequency():
     np.testing.assert_allclose(kept, kept[0], rtol=1e-11)
 
 
-@pytest.mark.slow
 def test_bridson_marino_without_damping_is_velocity_verlet():
     h = 0.05
     x, v = oscillations("bridson_marino", h, 50)
@@ -168,14 +163,12 @@ def test_bridson_marino_without_damping_is_velocity_verlet():
         assert v[n + 1] == pytest.approx(v[n] - 0.5 * h * W**2 * (x[n] + next_x), abs=1e-13)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["implicit_euler", "trapezoidal", "bridson_marino"])
 def test_stiff_dampers_do_not_blow_up(integrator):
     x, _ = oscillations(integrator, 0.05, 200, damping=1e4)
     assert abs(x).max() <= 0.1 + 1e-12
 
 
-@pytest.mark.slow
 def test_screw_motions_of_a_free_body():
     """E exp(h phi): a body that turns and moves keeps its twist in body axes but for the forces of DIFF eq. 1.28."""
     body = vi.Body.box("body", (0.1, 0.2, 0.3), 1.0)
@@ -194,7 +187,6 @@ def test_screw_motions_of_a_free_body():
 # ------------------------------------------------------------------------------------- gaps of joints
 
 
-@pytest.mark.slow
 @every_rule
 def test_gaps_grow_stay_or_vanish(integrator):
     """Free, a gap of order h^2 a step adds up; Baumgarte's stays of order h^2; projection closes to round-off."""
@@ -212,7 +204,6 @@ def test_gaps_grow_stay_or_vanish(integrator):
     assert gaps["project"].max() < 1e-12
 
 
-@pytest.mark.slow
 def test_a_slower_rate_leaves_larger_gaps():
     mechanism = vi.mechanisms.double_pendulum()
     drift = [
@@ -222,7 +213,6 @@ def test_a_slower_rate_leaves_larger_gaps():
     assert drift[0] < 0.2 * drift[1] < 0.16 * drift[2]
 
 
-@pytest.mark.slow
 def test_redundant_rows_have_no_effect():
     """A hinge twice: the same motion, through the LDU and through the sparse LU."""
     single = vi.mechanisms.double_pendulum()
@@ -236,7 +226,6 @@ def test_redundant_rows_have_no_effect():
         np.testing.assert_allclose(runs[1].position, runs[0].position, atol=1e-9)
 
 
-@pytest.mark.slow
 def test_without_forces_implicit_and_symplectic_euler_differ_by_the_gyroscopic_terms_alone():
     """In a plane these vanish: the sparse LU then gives what the LDU gives."""
     mechanism = vi.mechanisms.four_bar(rate=2.0)
@@ -265,7 +254,6 @@ def moved_load(level, state, motion, velocity):
     return level.load.ravel().copy()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", TAKEN)
 def test_derivatives_of_every_force(rng, name):
     mechanism = sampled(name)
@@ -305,7 +293,6 @@ def test_both_solvers_give_the_accelerations_of_the_package(rng, name):
 # ------------------------------------------------------------------------------------- forces and inputs of time
 
 
-@pytest.mark.slow
 @every_rule
 def test_inputs_of_time_and_of_the_state_act(integrator):
     """A motor that pushes by functions: against the variational integrator."""
@@ -322,7 +309,6 @@ def test_inputs_of_time_and_of_the_state_act(integrator):
         assert errors[1] < 0.7 * errors[0] < 0.1 * abs(exact[0] - exact[1]).max()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("stabilisation", STABILISATIONS)
 def test_prescribed_motions_are_followed(stabilisation):
     mechanism = vi.mechanisms.double_pendulum()
@@ -335,7 +321,6 @@ def test_prescribed_motions_are_followed(stabilisation):
     assert off < (1e-12 if stabilisation == "project" else 1e-4)
 
 
-@pytest.mark.slow
 def test_angles_of_springs_count_their_turns():
     """A spring that is wound up by two turns pulls back by as many."""
     mechanism = vi.mechanisms.double_pendulum()
@@ -367,7 +352,6 @@ def test_names_belong_to_methods():
     assert vi.Maximal.formulation in PLACES
 
 
-@pytest.mark.slow
 def test_it_is_compared_by_name_and_as_a_method():
     mechanism = vi.mechanisms.double_pendulum()
     held = vi.Maximal("implicit_euler", dt=0.01, stabilisation="project")
@@ -378,7 +362,6 @@ def test_it_is_compared_by_name_and_as_a_method():
     assert "user's" not in str(result)
 
 
-@pytest.mark.slow
 def test_it_runs_in_ensembles():
     options = {"formulation": vi.Maximal.formulation, "integrator": "trapezoidal", "stabilisation": "project"}
     table = vi.ensemble("double_pendulum", {"angle": [0.2, 0.4]}, 0.1, 0.01, workers=1, **options).table
@@ -388,7 +371,6 @@ def test_it_runs_in_ensembles():
     assert list(table["status"]) == ["done", "done"]
 
 
-@pytest.mark.slow
 def test_the_command_takes_its_names(capsys):
     short = ["double_pendulum", "--duration", "0.1", "--dt", "0.01"]
     assert main(["run", *short, "--integrator", "bridson_marino", "--stabilisation", "project", "--json"]) == 0
@@ -401,7 +383,6 @@ def test_the_command_takes_its_names(capsys):
     assert "--rtol belongs to" in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_files_hold_what_was_chosen(tmp_path):
     method = vi.Maximal("kkt", dt=0.01, stabilisation="baumgarte", rate=20.0)
     recording = vi.Recording(output=tmp_path / "run.h5")
@@ -425,7 +406,6 @@ def test_wrong_arguments_are_named(chosen, words):
         vi.Maximal(**{"dt": 0.01, **chosen})
 
 
-@pytest.mark.slow
 def test_a_run_that_grows_beyond_numbers_is_stopped():
     mechanism, state = oscillator()
     with pytest.raises(vi.ConvergenceError, match="not finite"):

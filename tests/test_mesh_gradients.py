@@ -10,6 +10,8 @@ import varint as vi
 from varint.derivatives.numbers import differences
 from varint.mathematics.elasticity.materials import viscosity
 
+pytestmark = pytest.mark.slow  # they compile functions that few others need
+
 DT, STEPS = 4e-3, 6
 TIMES = (0.5 * STEPS * DT, STEPS * DT)
 
@@ -63,19 +65,16 @@ def check(mechanism, names, order, rng, share=2e-4):
     return found
 
 
-@pytest.mark.slow
 def test_by_numbers_of_a_net_and_of_bodies(rng):
     of_net = [f"cloth.{field}" for field in ("stiffness", "damping", "masses", "rest_length")]
     of_bodies = ["block.mass", "block.inertia", "block.position", "motor.effort", "gravity"]
     check(flying(), [*of_net, *of_bodies], 2, rng)
 
 
-@pytest.mark.slow
 def test_at_order_four(rng):
     check(flying(), ["cloth.damping", "block.mass"], 4, rng)
 
 
-@pytest.mark.slow
 def test_at_a_bound():
     """By the damping of springs without any, from one side."""
     plain = replace(hung(damping=0.0), start={"rates": {"hinge": 2.0}})
@@ -86,7 +85,6 @@ def test_at_a_bound():
     assert found.sum(axis=1) == pytest.approx(wanted, abs=1e-4 * np.abs(wanted).max())
 
 
-@pytest.mark.slow
 def test_by_the_start_and_the_step():
     mechanism, order = flying(), 2
     found = vi.gradient(
@@ -120,13 +118,11 @@ def test_by_the_start_and_the_step():
     assert found["dt"] == pytest.approx(by_step, rel=1e-6, abs=1e-6)
 
 
-@pytest.mark.slow
 def test_by_numbers_of_a_deformable_body(rng):
     mechanism = pad()
     check(mechanism, ["pad.E", "pad.density", "pad.damping", "gravity"], 2, rng)
 
 
-@pytest.mark.slow
 def test_by_parameters_and_part_by_part():
     def build(stiffness):
         plain = pad()
@@ -145,7 +141,6 @@ def test_by_parameters_and_part_by_part():
         assert np.array_equal(cut[name], whole[name])
 
 
-@pytest.mark.slow
 def test_a_driven_bar(rng):
     """Beside a prescribed motion: the velocities at the start are those of the motion."""
     places = 0.1 * np.sin(40.0 * DT * np.arange(STEPS + 1))
@@ -182,7 +177,6 @@ def test_what_has_no_gradient(given, message):
         vi.gradient(hung(), lambda s: s.position[0, 2], 0.01, 1e-3, with_respect_to=["bar.mass"], **given)
 
 
-@pytest.mark.slow
 def test_the_start_alone():
     """The velocities that bodies start with are given, whatever the masses of what hangs on them."""
     masses = vi.gradient(flying(), lambda states: states[0].velocity[0, 0], DT, DT, times=(0.0,), with_respect_to=[

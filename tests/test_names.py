@@ -2,10 +2,9 @@
 
 import ast
 import inspect
+import re
 from collections import Counter
 from pathlib import Path
-
-from parsed_sources import statements, tree_of
 
 import varint as vi
 from varint.runs.method import PLACES
@@ -21,9 +20,8 @@ def twice(names):
 
 
 def test_a_name_of_a_public_class_occurs_once():
-    nodes = (node for path in FILES for node in statements(tree_of(path)))
-    classes = (node.name for node in nodes if isinstance(node, ast.ClassDef))
-    assert twice(name for name in classes if not name.startswith("_")) == set()
+    classes = (name for path in FILES for name in re.findall(r"^ *class ([A-Za-z]\w*)[(:]", path.read_text(), re.M))
+    assert twice(classes) == set()
 
 
 def signatures():

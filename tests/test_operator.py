@@ -23,6 +23,8 @@ from varint.step.newton import evaluate_step, has_efforts
 from varint.step.pairs import curve_pairs
 from varint.step.workspace import tangent_work
 
+pytestmark = pytest.mark.slow  # they compile functions that few others need
+
 STEP = 3e-5  # of differences, m/s and rad/s
 # neither masses along paths, which gradients refuse, nor rows of rates, which rely on both poses, nor beams, whose
 # efforts are unknowns: the residual at given unknowns is not what the operator differentiates (test_beams.py compares
@@ -135,7 +137,6 @@ def check(step, tolerance=1e-7):
     return np.max(errors, axis=0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("at_end", [False, True])
 @every_sample
 def test_operator_with_every_force(rng, name, at_end):

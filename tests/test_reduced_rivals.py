@@ -16,10 +16,11 @@ from varint.methods.reduced.integrators.symplectic import newton_matrix, tableau
 from varint.methods.reduced.start import start_of
 from varint.results.inputs.at_times import InputsAtTimes
 
+pytestmark = pytest.mark.slow  # they compile functions that few others need
+
 EXPLICIT = ("heun", "rk4")
 TREES = [name for name, kind in INTEGRATORS.items() if kind.trees_only]
 VARIATIONAL = [name for name in TREES if INTEGRATORS[name].tol]
-slow = pytest.mark.slow
 
 
 def rods(angle, gravity=(0.0, 0.0, -9.81)):
@@ -56,7 +57,6 @@ METHODS = {  # order, steps, options
     "gauss 3": (6, (6, 12, 18), {}),
 }
 ORDER_8 = {"gauss 4": (8, (6, 12), {"stages": 4})}  # above round-off on one tree
-FAST = {("tree", "gauss 2"), ("servo", "variational3"), ("spherical", "rk4")}
 
 
 def errors(mechanism, integrator, T, counts, **options):
@@ -74,15 +74,11 @@ def slopes(counts, largest):
     return -np.polyfit(np.log(counts), np.log(largest), 1)[0]
 
 
-def each(cases, methods, fast):
-    pairs = [(name, method) for name in cases for method in methods]
-    return [pytest.param(*pair, marks=[] if pair in fast else slow) for pair in pairs]
+def each(cases, methods):
+    return [(name, method) for name in cases for method in methods]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "method"), [*each(TREE_CASES, METHODS, FAST), pytest.param("spherical", "gauss 4", marks=slow)]
-)
+@pytest.mark.parametrize(("name", "method"), [*each(TREE_CASES, METHODS), ("spherical", "gauss 4")])
 def test_order_on_trees(name, method):
     order, counts, options = (METHODS | ORDER_8)[method]
     factor, build = TREE_CASES[name]
@@ -92,15 +88,13 @@ def test_order_on_trees(name, method):
     assert slopes(counts, largest) == pytest.approx(np.full(2, order), abs=bound)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "integrator"), each(("four_bar", "three_link_loop", "slider_crank"), EXPLICIT, ()))
+@pytest.mark.parametrize(("name", "integrator"), each(("four_bar", "three_link_loop", "slider_crank"), EXPLICIT))
 def test_order_on_loops(name, integrator):
     mechanism, T, counts = getattr(vi.mechanisms, name)(), 0.4, (80, 160, 320)
     largest = errors(mechanism, integrator, T, counts)
     assert slopes(counts, largest) == pytest.approx(np.full(2, INTEGRATORS[integrator].order), abs=0.2)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("stages", range(1, 7))
 def test_order_of_all_numbers_of_stages(stages):
     """A mass on a spring, whose phase is off by a power of the step."""
@@ -124,7 +118,6 @@ def matrix_of(equations, q, qdot):
     return INTEGRATORS["matrix"](equations, q, qdot, Task(1.0, None, 1e-6, 1e-8))
 
 
-@pytest.mark.slow
 def test_dense_matrices_are_the_recursions(rng):
     for k in range(6):
         mechanism = random_closed(rng, 7, 2) if k % 2 else random_tree(rng, 7, floating=True)
@@ -140,8 +133,6 @@ def test_dense_matrices_are_the_recursions(rng):
         assert dense == pytest.approx(recursive, abs=1e-9 * np.abs(recursive).max())
 
 
-@pytest.mark.slow
-@slow
 @pytest.mark.parametrize("name", ["double_pendulum", "governor", "four_bar", "slider_crank", "stewart_platform"])
 def test_matrix_and_recursion_take_the_same_steps(name):
     """Itype 2 of the paper, and the recursions."""
@@ -151,8 +142,6 @@ def test_matrix_and_recursion_take_the_same_steps(name):
     assert runs[0].q == pytest.approx(runs[1].q, abs=1e-7)
 
 
-@pytest.mark.slow
-@slow
 def test_all_dense_scenes():
     for number in (0, 4, 7, 8, 11, 15, 21):
         mechanism = getattr(vi.mechanisms, f"redmax_{number:02d}")()
@@ -191,15 +180,12 @@ def check_canonical(mechanism, state):
     assert rate == pytest.approx(F, abs=1e-7 * np.abs(F).max())  # dp/dt = F
 
 
-@pytest.mark.slow
 def test_momenta_and_forces_against_differences(rng):
     for _ in range(4):
         mechanism = random_tree(rng, 5, floating=True)
         check_canonical(mechanism, random_velocity_state(rng, mechanism))
 
 
-@pytest.mark.slow
-@slow
 @pytest.mark.parametrize("name", sorted(set(SAMPLES) - {"PathMass"}))  # no law, and refused by these methods
 def test_forces_of_laws_against_differences(name, rng):
     mechanism = sample_mechanism(rng, SAMPLES[name])
@@ -219,7 +205,6 @@ def test_tableaus_are_symplectic():
             assert conjugate == pytest.approx(a, abs=1e-14)
 
 
-@pytest.mark.slow
 def test_matrix_of_newtons_method(rng):
     mechanism = vi.mechanisms.double_pendulum(joint="spherical")
     equations, q, v = equations_of(mechanism, random_velocity_state(rng, mechanism))
@@ -250,10 +235,9 @@ def one_step(mechanism, z, h, integrator, **options):
     return np.concatenate([run.q[-1], equations.mass_matrix(run.q[-1]) @ run.qdot[-1]])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("integrator", "options"),
-    [("gauss", {"stages": 2}), *(pytest.param(name, {"tol": 1e-13}, marks=slow) for name in VARIATIONAL)],
+    [("gauss", {"stages": 2}), *((name, {"tol": 1e-13}) for name in VARIATIONAL)],
 )
 def test_a_step_is_symplectic(integrator, options):
     mechanism, h = rods(0.5)[0], 0.1
@@ -282,7 +266,6 @@ def test_midpoint_rule_obeys_the_discrete_equations():
     assert sum(slopes_of_action) == pytest.approx(np.zeros(2), abs=1e-9 * np.abs(slopes_of_action).max())
 
 
-@pytest.mark.slow
 def test_midpoint_rule_three_times():
     """By Newton's method, by the recursive quasi-Newton method, and as collocation of Gauss with one stage."""
     mechanism, state = rods(1.2)
@@ -299,7 +282,6 @@ def test_midpoint_rule_three_times():
     assert runs[1].newton_iterations < runs[2].newton_iterations
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["gauss", "variational2_recursive"])
 def test_compiled_iterations_are_those_in_python(integrator):
     """They are not compiled where a load has one value a node."""
@@ -313,7 +295,6 @@ def test_compiled_iterations_are_those_in_python(integrator):
     assert runs[0].law_states == pytest.approx(runs[1].law_states, abs=1e-12)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("integrator", "options"),
     [
@@ -330,7 +311,6 @@ def test_time_reversal(integrator, options):
     assert back.velocity[-1] == pytest.approx(-there.velocity[0], abs=1e-9)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("integrator", TREES)
 def test_momentum_of_a_symmetry_is_kept(integrator):
     """Without gravity the shoulder's momentum is that of the whole about its axis."""
@@ -345,8 +325,6 @@ def test_momentum_of_a_symmetry_is_kept(integrator):
 # ---------------------------------------------------------------------------------------- long runs
 
 
-@pytest.mark.slow
-@slow
 @pytest.mark.parametrize(
     ("angle", "drift", "starts", "bound"), [(np.pi / 4, 0.011, 1, 0.1), (np.pi / 2, 0.100, 12, 0.25)]
 )
@@ -363,8 +341,6 @@ def test_heun_gains_energy(angle, drift, starts, bound):
     assert np.mean(gained) == pytest.approx(drift, rel=bound)
 
 
-@pytest.mark.slow
-@slow
 def test_energy_of_gauss_has_no_trend():
     mechanism, state = rods(np.pi / 4)
     run = vi.redmax.simulate(mechanism, 200.0, dt=0.01, integrator="gauss", state=state, every=10)
@@ -373,7 +349,6 @@ def test_energy_of_gauss_has_no_trend():
     assert abs(trend.slope) < 3 * trend.error
 
 
-@pytest.mark.slow
 def test_work_of_forces_is_integrated_by_the_stages():
     mechanism = servo()[0]
     for integrator, options in (("rk4", {}), ("gauss", {"stages": 2})):
@@ -385,14 +360,12 @@ def test_work_of_forces_is_integrated_by_the_stages():
 # ---------------------------------------------------------------------------------------- interface
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("integrator", TREES)
 def test_runs_resume_to_the_same_bits(integrator, tmp_path):
     options = {"stages": 2} if integrator == "gauss" else {"tol": 1e-8}
     check_resumed(servo()[0], 0.2, tmp_path / "run.h5", dt=0.01, integrator=integrator, **options)
 
 
-@pytest.mark.slow
 def test_another_tolerance_is_another_run(tmp_path):
     arguments = {"dt": 0.01, "integrator": "variational2", "output": tmp_path / "run.h5"}
     vi.redmax.simulate(vi.mechanisms.double_pendulum(), 0.1, **arguments)
@@ -442,7 +415,6 @@ def test_rate_of_stabilisation_is_bounded(integrator):
         vi.redmax.simulate(vi.mechanisms.four_bar(), 0.1, dt=0.01, integrator=integrator, baumgarte=300.0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["variational2", "variational2_recursive", "variational3", "gauss"])
 def test_steps_without_a_solution_end_the_run(integrator, monkeypatch):
     monkeypatch.setattr("varint.methods.reduced.integrators.symplectic.ITERATIONS", 1)
@@ -451,8 +423,6 @@ def test_steps_without_a_solution_end_the_run(integrator, monkeypatch):
     assert not caught.value.trajectory.success
 
 
-@pytest.mark.slow
-@slow
 def test_stiff_forces_fall_to_newtons_method():
     """Gauss with a damper that iterations in linear time cannot follow."""
     mechanism = with_forces(PENDULUM, vi.JointDamper("damper", joint="joint 2", damping=2e3))
@@ -469,8 +439,6 @@ def test_no_gradient():
             vi.redmax.gradient(PENDULUM, lambda s: s.position[0, 0], 0.1, 0.01, scheme=name, with_respect_to=["start"])
 
 
-@pytest.mark.slow
-@slow
 def test_command_and_comparison(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     argv = ["run", "double_pendulum", "--duration", "0.1", "--dt", "0.01"]

@@ -12,6 +12,8 @@ from test_linearize import SAMPLES, driven_four_bar, pendulum, stepped_pendulum
 
 import varint as vi
 
+pytestmark = pytest.mark.slow  # they compile functions that few others need
+
 DT = 5e-3
 WEIGHT = 9.8  # N m, of the pendulum
 TREP = 0.2, 0.5, 0.8, 0.1  # its angle, momentum, torque and step
@@ -150,7 +152,6 @@ def test_treps_second_derivatives_by_two_ways():
     assert trep_second(*TREP) == pytest.approx(second_of(trep_pendulum, *TREP), abs=1e-13)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("costate", "orders"),
     [((1.0, 0.0), [[3, 3, 4], [3, 3, 4], [4, 4, 5]]), ((0.0, 1.0), [[3, 3, 3], [3, 3, 5], [3, 5, 5]])],
@@ -182,7 +183,6 @@ def motor_pendulum(q, p, u, h):
     return np.array([end, momentum]), np.array([end_by, momentum_by])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("h", [0.1, 0.01, 1e-3])
 def test_a_motor_whose_effort_bends(h):
     motor = vi.VelocityMotor("motor", joint="pin", speed=TREP[2], max_effort=2.0, smoothing=0.4)
@@ -234,18 +234,14 @@ def check_against_linear_systems(mechanism, state, order, rng, to):
     assert by_u == pytest.approx(found.xu.T @ dx + found.uu @ du, abs=1e-9 * size)
 
 
-@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("name", NAMES)
 def test_differences_of_linear_systems(rng, name):
     check_against_linear_systems(*moving(rng, name), 2, rng, 2e-9)
 
 
-@pytest.mark.slow
 @pytest.mark.many
-@pytest.mark.parametrize(
-    "name", ["four_bar", *(pytest.param(n, marks=pytest.mark.slow) for n in NAMES if n != "four_bar")]
-)
+@pytest.mark.parametrize("name", NAMES)
 def test_steps_of_fourth_order(rng, name):
     check_against_linear_systems(*moving(rng, name), 4, rng, 5e-9)
 
@@ -260,14 +256,12 @@ def check_symmetry(mechanism, state, dt, rng):
     assert found == pytest.approx(found.T, abs=1e-8 * np.abs(found).max())
 
 
-@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("name", [n for n in HOLONOMIC if n not in ("roller_coaster", "escapement")])
 def test_the_catalogue_is_symmetric(rng, name):
     check_symmetry(*moving(rng, name), 0.01, rng)
 
 
-@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_force_is_symmetric(rng, name):
@@ -276,7 +270,6 @@ def test_every_force_is_symmetric(rng, name):
     check_symmetry(mechanism, random_velocity_state(rng, mechanism, 0.3), DT, rng)
 
 
-@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("seed", range(12))
 def test_random_loops(seed):
@@ -292,7 +285,6 @@ def test_random_loops(seed):
 # ------------------------------------------------------------------------------------------------ what is held
 
 
-@pytest.mark.slow
 def test_feedback_is_held(rng):
     """An input that is a function of the state has the same second derivatives as the number that it gives there."""
     mechanism = vi.mechanisms.cart_pole()
@@ -320,7 +312,6 @@ def test_an_angle_that_passes_half_a_turn():
     assert ends[0] == pytest.approx(ends[1], abs=1e-7)
 
 
-@pytest.mark.slow
 def test_the_linear_system_stays(rng):
     """Second derivatives use a run of their own."""
     mechanism, state = moving(rng, "driven_four_bar")
@@ -352,7 +343,6 @@ def test_what_cannot_move_has_none():
     assert system.state_at([]).position == pytest.approx(fixed.state().position)
 
 
-@pytest.mark.slow
 def test_a_spring_that_sets_in_is_refused():
     """One whose gap is next to zero has none within reach of round-off; a little farther away it is smooth."""
     stop = vi.JointStop("stop", joint="pin", upper=0.2, stiffness=50.0)

@@ -57,6 +57,7 @@ def test_each_rule_is_seen_to_be_broken(words, good, bad, rule):
     assert {name for _, name, _ in words.broken_rules(KEEPS_ALL.replace(good, bad))} == {rule}
 
 
+@pytest.mark.slow  # `make lint` runs it too
 def test_clean_places_keep_the_rules(words):
     files = set(words.files_of(words.CLEAN)) - set(words.files_of(words.EXCEPT))
     assert [line for file in files for _, line in words.rule_complaints(file)] == []

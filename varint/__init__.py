@@ -192,17 +192,17 @@ def __getattr__(name: str) -> Any:
     if name in PACKAGES:
         return importlib.import_module(f"varint.{name}")
     if name in PLACES:
-        found = getattr(importlib.import_module(f"varint.{PLACES[name]}"), name)
+        value = getattr(importlib.import_module(f"varint.{PLACES[name]}"), name)
     elif not name.startswith("_") and name in (registered := _registered()):
-        found = registered[name]
+        value = registered[name]
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found
-    return found
+    globals()[name] = value
+    return value
 
 
 def _registered() -> dict[str, Any]:
-    """Joints and forces by name, and their registries."""
+    """Return joints and forces by name, and their registries."""
     modules = [importlib.import_module(f"varint.{place}") for place in REGISTRIES]
     return {name: getattr(module, name) for module in modules for name in module.__all__}
 
@@ -212,10 +212,10 @@ def __dir__() -> list[str]:
 
 
 def _version() -> str:
-    """Version of the checkout that this is, whatever is installed beside it, or of the installed package."""
+    """Return the version of the checkout that this is, if it is one, or of the installed package."""
     import importlib.metadata
     import tomllib
 
     project = Path(__file__).parents[1] / "pyproject.toml"
-    found = tomllib.loads(project.read_text()).get("project", {}) if project.is_file() else {}
-    return found["version"] if found.get("name") == __name__ else importlib.metadata.version(__name__)
+    table = tomllib.loads(project.read_text()).get("project", {}) if project.is_file() else {}
+    return table["version"] if table.get("name") == __name__ else importlib.metadata.version(__name__)

@@ -20,7 +20,7 @@ __all__ = list(DRAWN)
 
 
 def _options(name: str) -> list[str]:
-    """Options of a panel."""
+    """Return the options of a panel."""
     chosen = ["of"] if owned(name) else []
     metres = ["trace", "plane"] if name in IN_METRES else ["unit"]
     return [*chosen, *(["times", "labels"] if name in POSED else []), *metres]
@@ -36,14 +36,14 @@ def _function(name: str) -> Callable[..., Any]:
         ]
     )
 
-    def function(*arguments: Any, **given: Any) -> Any:
-        bound = signature.bind(*arguments, **given).arguments
+    def function(*arguments: Any, **named: Any) -> Any:
+        bound = signature.bind(*arguments, **named).arguments
         return draw(bound.pop("trajectory"), name, bound.pop("ax", None), **bound)
 
-    what = ONLY_DRAWN.get(name) or GROUPS[name].what
+    subject = ONLY_DRAWN.get(name) or GROUPS[name].what
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (
-        f"Draw {what}, on ``ax`` or in a figure of its own; returns the axes. Options, as in `Trajectory.plot`:"
+        f"Draw {subject}, on ``ax`` or in a figure of its own; returns the axes. Options, as in `Trajectory.plot`:"
         f" {', '.join(options)}; see `varint.plot`. Raises ArgumentError."
     )
     function.__signature__ = signature  # type: ignore[attr-defined]

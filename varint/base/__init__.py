@@ -1,1 +1,1 @@
-"""Errors, checks of what users pass, displays, atomic writes, and compilation by numba; all other rooms stand on it."""
+"""Errors, checks of values from users, displays, atomic writes, and compilation by numba; all rooms stand on it."""

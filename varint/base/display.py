@@ -29,7 +29,7 @@ class Shown:
 
 
 def described(thing: object, facts: Iterable[str], of: str | None = None) -> str:
-    """Class, name (that of ``thing``, or that of what it is ``of``) and ``facts``, up to 400 characters."""
+    """Return class, name and ``facts`` in one text of up to 400 characters; the name of ``of`` if that is not None."""
     name = getattr(thing, "name", None) if of is None else of
     head = type(thing).__name__ + (" of" if of is not None else "")
     head += f" {value_text(name)}" if isinstance(name, str) else ""
@@ -38,7 +38,10 @@ def described(thing: object, facts: Iterable[str], of: str | None = None) -> str
 
 
 def field_facts(thing: Any, known: Collection[str] = ("name",)) -> Iterable[str]:
-    """``field=value`` of a dataclass or named tuple, without those ``known`` already and those at their default."""
+    """Yield ``field=value`` for each field of a dataclass or named tuple.
+
+    Without the names in ``known``, which the text has already, and fields at their default.
+    """
     if not is_dataclass(thing):
         yield from (f"{name}={value_text(getattr(thing, name))}" for name in thing._fields)
         return
@@ -52,7 +55,7 @@ def field_facts(thing: Any, known: Collection[str] = ("name",)) -> Iterable[str]
 
 
 def value_text(value: object, depth: int = 0) -> str:
-    """``value`` in few characters: numbers to six digits, the size of what is large, the name of a function.
+    """Return ``value`` in few characters: numbers to six digits, the size of large things, a function's name.
 
     ``depth``: number of lists that ``value`` stands in; from `DEEPEST` on a list is "...".
     """
@@ -77,7 +80,7 @@ def value_text(value: object, depth: int = 0) -> str:
 
 
 def numbers_text(values: np.ndarray) -> str:
-    """Numbers (n,) to six digits, those after the sixth left out."""
+    """Return the first six of the numbers (n,), to six digits, with "..." for the others."""
     if values.dtype.kind not in "iuf" or not values.ndim:
         return str(values)
     words = [f"{value + 0.0:.6g}" for value in values[:FEW]] + ["..."] * (len(values) > FEW)
@@ -85,14 +88,14 @@ def numbers_text(values: np.ndarray) -> str:
 
 
 def names_text(names: Iterable[object]) -> str:
-    """The first names, and how many there are where that is not all."""
+    """Return the first names, and how many there are where that is not all."""
     names = list(names)
     text = ", ".join(value_text(name) for name in names[:FEW])
     return f"{text}, ... {len(names)} in all" if len(names) > FEW else text
 
 
 def count_text(count: int, one: str, several: str = "") -> str:
-    """ "1 body", "2 bodies", "no bodies"."""
+    """Return "1 body", "2 bodies", or "no bodies"."""
     return f"{count or 'no'} {one if count == 1 else several or f'{one}s'}"
 
 
@@ -101,7 +104,7 @@ def shortened(text: str, longest: int) -> str:
 
 
 def html_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str = "", most: int = ROWS) -> str:
-    """A table in HTML, without colours of its own; texts are escaped and cut, rows beyond ``most`` counted.
+    """Return a table in HTML, without colours; texts are escaped and cut, rows beyond ``most`` counted.
 
     ``columns`` that start with ``>`` hold numbers, and stand to the right.
     """

@@ -13,7 +13,7 @@ VarintError
 
 UnresolvedWarning        the same as UnresolvedError, as a warning                (UserWarning)
 LockedWarning            nothing moved, as the joints allow no motion             (UserWarning)
-SparseNodesWarning       recorded nodes are too far apart for what is asked       (UserWarning)
+SparseNodesWarning       recorded nodes are too far apart for the result          (UserWarning)
 TurnsWarning             an angle may have any number of turns at the start       (UserWarning)
 FailedMembersWarning     members of an ensemble failed                            (UserWarning)
 DegreesWarning           an angle in rad looks like degrees                       (UserWarning)
@@ -72,7 +72,7 @@ class ConvergenceError(VarintError, RuntimeError):
         self.trajectory = trajectory
 
     def __reduce__(self) -> tuple:
-        """Whole when copied or pickled, as from a worker process: message, attributes and trajectory."""
+        """Return all parts for copying and pickling, as from a worker process: message, attributes, trajectory."""
         named = {"time": self.time, "body": self.body, "joint": self.joint, "trajectory": self.trajectory}
         return partial(type(self), **named), self.args, self.__dict__
 

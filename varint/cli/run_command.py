@@ -108,8 +108,8 @@ def _groups(args: Namespace) -> list[str]:
 
 def _check_paths(args: Namespace) -> Path | None:
     """Return the path of the picture, if any, after checks of all paths before the run."""
-    from varint.base.checks import can_be_written
     from varint.base.errors import ArgumentError, FileError
+    from varint.base.paths import can_be_written
     from varint.cli.shared import check_picture
     from varint.files.runs.place import check_name
 

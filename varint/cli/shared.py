@@ -4,8 +4,9 @@ from argparse import SUPPRESS, ArgumentParser, Namespace, _SubParsersAction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from varint.base.checks import can_be_written, suggestion
+from varint.base.checks import suggestion
 from varint.base.errors import ArgumentError
+from varint.base.paths import can_be_written
 from varint.cli.parser import ANY, RESUME_ANY, joined
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from varint.base.atomic_writes import write_bytes
-from varint.base.checks import can_be_written, path_of
 from varint.base.errors import ArgumentError
+from varint.base.paths import can_be_written, path_of
 from varint.drawing.style import DPI
 
 FONTS: Any = {"pdf.fonttype": 42}  # whole fonts, which journals ask for

@@ -27,8 +27,8 @@ BEYOND = 1e-9  # rad or m past a stop
 class Peer(Marched):
     """Another simulator, such as MuJoCo, with a model that is built from the mechanism.
 
-    It steps in compiled code of its own where it has some; the states of all bodies are read off afterwards. What it
-    has no counterpart of is refused by name before the first step.
+    It steps in compiled code of its own where it has some; the states of all bodies are read off afterwards. Parts
+    without a counterpart are refused by name before the first step.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Peer(Marched):
         return super().prepare(problem, recording)
 
     def check(self, mechanism: Mechanism) -> None:
-        """See `Marched`: the simulator refuses what it has no counterpart of."""
+        """Raise PeerError if the simulator has no counterpart of a part of ``mechanism``; see `Marched`."""
         self.model(mechanism)
 
     def described(self) -> dict[str, str]:
@@ -119,15 +119,15 @@ class PeerRun(SteppedRun):
         motion = self.simulator.motion(rows)
         finite = np.all([np.isfinite(each).all(axis=tuple(range(1, each.ndim))) for each in motion], axis=0)
         good = len(finite) if finite.all() else int(np.argmin(finite))
-        what = "gave numbers that are not finite" if good < len(finite) else self.simulator.stopped
+        problem = "gave numbers that are not finite" if good < len(finite) else self.simulator.stopped
         states = [self.present, *states_of(BodyMotion(*(each[:good] for each in motion)))]
         reached, name = self._stop_reached(states)
         if reached < len(states):
-            good, what = reached - 1, f"reached '{name}', a stop that {self.simulator.name} does not have"
+            good, problem = reached - 1, f"reached '{name}', a stop that {self.simulator.name} does not have"
             states = states[:reached]
         self.present, self.done = states[-1], first + good
         if good < count:
-            self.failure = Failure(f"the step at t = {self.time:g} s {what}", self.time)
+            self.failure = Failure(f"the step at t = {self.time:g} s {problem}", self.time)
         return Block(self._nodes(states, first), seconds)
 
     def _stop_reached(self, states: list[State]) -> tuple[int, str]:
@@ -144,13 +144,13 @@ class PeerRun(SteppedRun):
         return max(first, 1), name
 
     def _coordinates(self, name: str, position: np.ndarray, quat: np.ndarray) -> np.ndarray:
-        """Coordinates (n, dof), or (n,), of a joint, with its turns so far, where the first node is the last known."""
+        """Return coordinates (n, dof), or (n,), of a joint, with its turns: the first node is the last known one."""
         joint, last = self.mechanism.joint(name), self.last[name]
         q = joint_coordinates(self.mechanism, joint, position, quat)
         return q if last is None else nearest_coordinates(joint, q, q + (last - q[0]))
 
 
 def states_of(motion: BodyMotion) -> list[State]:
-    """The states of a motion."""
+    """Return the states of a motion."""
     quats = quat_from_matrix(motion.rotation)
     return [State(*row) for row in zip(motion.position, quats, motion.velocity, motion.angular_velocity, strict=True)]

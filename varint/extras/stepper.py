@@ -50,7 +50,7 @@ class StepperState(Shown):
 
     Attributes
     ----------
-    mechanism, method : those of the Stepper
+    mechanism, method : of the Stepper
     time : float
         Time of the node, s.
     parts : tuple
@@ -71,7 +71,7 @@ class Stepper(Shown):
     """A mechanism stepped from Python: set inputs, call `step`, read the state.
 
     ``Stepper(mechanism, 1e-3, order=4)`` is short for ``Stepper(mechanism, Variational(dt=1e-3, order=4))``. Steps of
-    fixed size are those of `simulate`, to the bit; docs/stepper.md has one exception. Inputs are constant over a step,
+    fixed size agree with `simulate` to the bit; docs/stepper.md has one exception. Inputs are constant over a step,
     which is accurate to first order in dt if they depend on the state, or extrapolated, to second order. Only one
     thread at a time may use a Stepper; Steppers in several threads run in parallel.
 
@@ -203,8 +203,8 @@ class Stepper(Shown):
             slot = int(np.flatnonzero(~np.isfinite(self.inputs))[0])
             force = self.mechanism.forces[self._held.forces[slot]]
             assert isinstance(force, Commanded)
-            what = f"{force.command_name} of {force.label} at t = {self.time:g} s"
-            raise ArgumentError(f"{what} must be finite, got {self.inputs[slot]:g}")
+            label = f"{force.command_name} of {force.label} at t = {self.time:g} s"
+            raise ArgumentError(f"{label} must be finite, got {self.inputs[slot]:g}")
         self.failure = self._run.failed() if status == FAILED else None
         if status == FAILED:
             return False
@@ -297,11 +297,11 @@ class Stepper(Shown):
             refuse(self.mechanism, USES["states"])
             self._energies = EnergyReader(self.mechanism)
         state = self.state
-        found = energy_read(self.mechanism, self._energies, state)
-        return energy_at(self.mechanism, state, self._command) if found is None else found
+        reading = energy_read(self.mechanism, self._energies, state)
+        return energy_at(self.mechanism, state, self._command) if reading is None else reading
 
     def _command(self) -> np.ndarray:
-        """Inputs of all forces of the mechanism at the present node, in its order."""
+        """Return the inputs of all forces of the mechanism at the present node, in its order."""
         command = inputs_at(self.mechanism, self.time, self.state)
         command[self._held.forces] = self.inputs
         return command
@@ -309,7 +309,7 @@ class Stepper(Shown):
     def linearize(
         self, dt: float | None = None, *, order: int | None = None, scheme: str | None = None
     ) -> Linearization:
-        """Linearize the mechanism about the present state and `inputs`, by `varint.linearize`.
+        """Return the linearisation of the mechanism about the present state and `inputs`, see `varint.linearize`.
 
         Raises ArgumentError, StateError and ConvergenceError as `varint.linearize` does; ArgumentError if t > 0 and an
         input is a function of time.
@@ -352,8 +352,8 @@ class Stepper(Shown):
     def restore(self, saved: StepperState) -> None:
         """Return to a checkpoint of this Stepper, or of another with the same Mechanism object and an equal method.
 
-        Later steps have the same bits as those after `save`. Deletes the nodes recorded since. Raises ArgumentError for
-        a checkpoint of another mechanism or method.
+        Later steps have the same bits as the steps after `save`. Deletes the nodes recorded since. Raises ArgumentError
+        for a checkpoint of another mechanism or method.
         """
         of_type(saved, StepperState, "saved", ArgumentError)
         if differs := self._differs(saved):
@@ -365,7 +365,7 @@ class Stepper(Shown):
         self._bind()
 
     def _differs(self, saved: StepperState) -> str:
-        """Differences of a checkpoint from here in words; empty if there are none."""
+        """Return how a checkpoint differs from this stepper, as text; empty if it does not."""
         if saved.mechanism is not self.mechanism:
             same = saved.mechanism.name == self.mechanism.name
             return f"its '{saved.mechanism.name}' is another Mechanism {'object' if same else ''}".rstrip()
@@ -401,7 +401,7 @@ class Stepper(Shown):
         return self.method.trajectory(record) if not number else self._counted_back(record)
 
     def _counted_back(self, record: Record) -> Trajectory:
-        """Return the trajectory of nodes after the first, whose turns are those of the present node."""
+        """Return the trajectory of later nodes, with turns counted back from the present node."""
         last = self.state
         motion = self.method.trajectory(replace(record, settings=record.settings | {"turns": {}, "memory": {}}))
         counted = dict(motion._turned)
@@ -445,17 +445,17 @@ def _method(dt: float | Method, arguments: dict[str, Any]) -> Method:
     return method
 
 
-def _constant(loads: Mapping[str, ArrayLike] | None, what: str) -> Mapping[str, ArrayLike] | None:
+def _constant(loads: Mapping[str, ArrayLike] | None, label: str) -> Mapping[str, ArrayLike] | None:
     """Return the ``loads`` on bodies; raise ArgumentError for one that is not constant."""
     for name, value in loads.items() if isinstance(loads, Mapping) else ():
-        given = in_a_shape(value, ((3,), (None, 3)), f"{what} on body '{name}'", ArgumentError, wanted="3 numbers")
-        if given.ndim > 1:
-            raise ArgumentError(f"{what} on body '{name}' must be constant, (3,): a Stepper takes no value per node")
+        array = in_a_shape(value, ((3,), (None, 3)), f"{label} on body '{name}'", ArgumentError, wanted="3 numbers")
+        if array.ndim > 1:
+            raise ArgumentError(f"{label} on body '{name}' must be constant, (3,): a Stepper takes no value per node")
     return loads
 
 
 def _held(mechanism: Mechanism) -> Held:
-    """Return the forces whose inputs can be set: those that are numbers, but for prescribed motions.
+    """Return the forces whose inputs can be set: numbers, but for prescribed motions.
 
     Raises ArgumentError for an input with one value per node.
     """

@@ -100,10 +100,13 @@ class JointFrames:
 
         ``q`` (dof,): the coordinates, measured where not given.
         """
-        inverse = self._constant_inverse
-        if inverse is None:
-            inverse = np.linalg.pinv(motion_subspace(self.joint, self.measure(x, R) if q is None else q))
-        return np.tensordot(inverse, self.twist_jacobian(x, R), 1)
+        return np.tensordot(self.inverse_subspace(x, R, q), self.twist_jacobian(x, R), 1)
+
+    def inverse_subspace(self, x: np.ndarray, R: np.ndarray, q: np.ndarray | None = None) -> np.ndarray:
+        """Return the factors (..., dof, 6) of rates by the twist of b seen from a; ``q`` as in `rate_jacobian`."""
+        if self._constant_inverse is not None:
+            return self._constant_inverse
+        return np.linalg.pinv(motion_subspace(self.joint, self.measure(x, R) if q is None else q))
 
     @cached_property
     def _constant_inverse(self) -> np.ndarray | None:

@@ -29,7 +29,7 @@ def _times(f, g):
 
 @njit
 def _of(f, value, slope, bend):
-    """The jet of a function of ``f`` with this value and these derivatives."""
+    """Return the jet of a function of ``f`` with this value and these derivatives."""
     return value, slope * f[1], bend * f[1] * f[1] + slope * f[2]
 
 
@@ -47,7 +47,7 @@ def _inverse(f):
 
 @njit
 def _angle(y, x, value):
-    """Jet of atan2(y, x), which is ``value`` but for whole turns."""
+    """Return the jet of atan2(y, x), which is ``value`` but for whole turns."""
     size = x[0] * x[0] + y[0] * y[0]
     turn, turn_rate = x[0] * y[1] - y[0] * x[1], x[0] * y[2] - y[0] * x[2]
     grown = 2.0 * (x[0] * x[1] + y[0] * y[1])
@@ -98,13 +98,13 @@ def _along(axis, u):
 
 @njit
 def turns_around(p, q, axis, surface):
-    """Whether the line from p to q has an arc."""
+    """Return whether the line from p to q has an arc."""
     return find_course(part_across(axis, p), part_across(axis, q), axis, surface)[0] == AROUND
 
 
 @njit
 def arc_of(p, q, axis, surface):
-    """The arc of a line that `turns_around`, by jets of its ends: (axis, n, e_1, r_s, phi, a_P, axis . p, rise)."""
+    """Return the arc, by jets of its ends: (axis, n, e_1, r_s, phi, a_P, axis . p, rise); the line `turns_around`."""
     P = (part_across(axis, p[0]), part_across(axis, p[1]), part_across(axis, p[2]))
     Q = (part_across(axis, q[0]), part_across(axis, q[1]), part_across(axis, q[2]))
     _, n, (_, _, radius, slope, bend, phi, _, _) = find_course(P[0], Q[0], axis, surface)
@@ -133,14 +133,14 @@ def arc_of(p, q, axis, surface):
 
 @njit
 def arc_length(arc):
-    """Jet of the length of an arc."""
+    """Return jet of the length of an arc."""
     rise = arc[7]
     return _times(_times(arc[3], arc[4]), _root(add((1.0, 0.0, 0.0), _times(rise, rise))))
 
 
 @njit
 def arc_point(arc, part):
-    """Jets of the point at ``part`` of an arc and of the unit vector along it, and the vector of its curvature."""
+    """Return jets of the point at ``part`` of an arc and of the unit vector along it, and its curvature vector."""
     axis, normal, meets, rs, phi, a, begin, rise = arc
     angle = _times((part, 0.0, 0.0), phi)
     c, s = math.cos(angle[0]), math.sin(angle[0])
@@ -154,7 +154,7 @@ def arc_point(arc, part):
 
 @njit
 def arc_along(p, q, axis, surface, k):
-    """The arc as one coordinate moves: ``k`` of p, or k - 3 of q."""
+    """Return the arc as one coordinate moves: ``k`` of p, or k - 3 of q."""
     unit = 1.0 if k % 3 == 0 else 0.0, 1.0 if k % 3 == 1 else 0.0, 1.0 if k % 3 == 2 else 0.0
     return arc_of((p, unit if k < 3 else ZERO, ZERO), (q, ZERO if k < 3 else unit, ZERO), axis, surface)
 
@@ -163,12 +163,13 @@ def arc_along(p, q, axis, surface, k):
 def place_on_arcs(
     ends: Float3, axis: Float1, size: Float1, side: Float1, parts: Float2, out: Float3, grown: Float2
 ) -> None:
-    """Points at ``parts`` (T, B) of the arcs of T lines, in axes of the surface.
+    """Write points at ``parts`` (T, B) of the arcs of T lines into ``out`` (T, B, 9), in axes of the surface.
 
-    ends : (T, 4, 3) p, its rate, q, its rate
-    size : (3,) radius, mode and smoothing
-    out : (T, B, 9) place, rate at the fixed part, and unit vector along the arc; the middle of a line that is straight
-    grown : (T, 2) length of the arc, and its rate; zero where the line is straight
+    ``ends`` (T, 4, 3): p, its rate, q, its rate; m, m/s
+    ``axis``, ``side`` (3,): axis of the surface, zero for a sphere, and the direction of its side
+    ``size`` (3,): radius, mode and smoothing
+    ``out``: place, rate at the fixed part, and unit vector along the arc; the middle of a line that is straight
+    ``grown`` (T, 2), written: length of the arc, and its rate; zero where the line is straight
     """
     a, surface = vector(axis), (size[0], size[1], size[2], vector(side))
     for i in range(parts.shape[0]):

@@ -13,7 +13,7 @@ from varint.base.numba import fma, njit, root
 
 @njit(contract=False, inline="always")
 def exact_sum(a, b):
-    """The sum of two plain numbers in double-double, exact: `sums.two_sum`, but never contracted."""
+    """Return the sum of two plain numbers in double-double, exact: `sums.two_sum`, but never contracted."""
     total = a + b
     added = total - a
     return total, (a - (total - added)) + (b - added)
@@ -21,42 +21,42 @@ def exact_sum(a, b):
 
 @njit(contract=False, inline="always")
 def exact_product(a, b):
-    """The product of two plain numbers in double-double, exact."""
+    """Return the product of two plain numbers in double-double, exact."""
     head = a * b
     return head, fma(a, b, -head)
 
 
 @njit(contract=False, inline="always")
 def joined(head, rest):
-    """The double-double number that is the sum of a plain number and a much smaller one."""
+    """Return the double-double number that is the sum of a plain number and a much smaller one."""
     total = head + rest
     return total, rest - (total - head)
 
 
 @njit(contract=False, inline="always")
 def add(x, y):
-    """x + y."""
+    """Return x + y."""
     head, rest = exact_sum(x[0], y[0])
     return joined(head, rest + (x[1] + y[1]))
 
 
 @njit(contract=False, inline="always")
 def sub(x, y):
-    """x - y."""
+    """Return x - y."""
     head, rest = exact_sum(x[0], -y[0])
     return joined(head, rest + (x[1] - y[1]))
 
 
 @njit(contract=False, inline="always")
 def times(x, y):
-    """x y."""
+    """Return x y."""
     head, rest = exact_product(x[0], y[0])
     return joined(head, fma(x[0], y[1], fma(x[1], y[0], rest)))
 
 
 @njit(contract=False, inline="always")
 def divide(x, y):
-    """x / y."""
+    """Return x / y."""
     head = x[0] / y[0]
     left = fma(-head, y[0], x[0]) + fma(-head, y[1], x[1])
     return joined(head, left / y[0])
@@ -64,20 +64,20 @@ def divide(x, y):
 
 @njit(contract=False, inline="always")
 def square_root(x):
-    """The square root of x, which has to be above zero."""
+    """Return the square root of x, which has to be above zero."""
     head = root(x[0])
     return joined(head, (fma(-head, head, x[0]) + x[1]) / (2.0 * head))
 
 
 @njit(contract=False, inline="always")
 def vector_of(x, y, z):
-    """The double-double vector of three double-double numbers."""
+    """Return the double-double vector of three double-double numbers."""
     return (x[0], y[0], z[0]), (x[1], y[1], z[1])
 
 
 @njit(contract=False, inline="always")
 def add_vectors(a, b):
-    """a + b."""
+    """Return a + b."""
     (a0, a1, a2), (r0, r1, r2) = a
     (b0, b1, b2), (s0, s1, s2) = b
     return vector_of(add((a0, r0), (b0, s0)), add((a1, r1), (b1, s1)), add((a2, r2), (b2, s2)))
@@ -85,7 +85,7 @@ def add_vectors(a, b):
 
 @njit(contract=False, inline="always")
 def sub_vectors(a, b):
-    """a - b."""
+    """Return a - b."""
     (a0, a1, a2), (r0, r1, r2) = a
     (b0, b1, b2), (s0, s1, s2) = b
     return vector_of(sub((a0, r0), (b0, s0)), sub((a1, r1), (b1, s1)), sub((a2, r2), (b2, s2)))
@@ -93,14 +93,14 @@ def sub_vectors(a, b):
 
 @njit(contract=False, inline="always")
 def scale(x, a):
-    """x a."""
+    """Return x a."""
     (a0, a1, a2), (r0, r1, r2) = a
     return vector_of(times(x, (a0, r0)), times(x, (a1, r1)), times(x, (a2, r2)))
 
 
 @njit(contract=False, inline="always")
 def dot(a, b):
-    """Inner product."""
+    """Return the inner product of two double-double vectors."""
     (a0, a1, a2), (r0, r1, r2) = a
     (b0, b1, b2), (s0, s1, s2) = b
     p0, e0 = exact_product(a0, b0)
@@ -114,7 +114,7 @@ def dot(a, b):
 
 @njit(contract=False, inline="always")
 def scale_by_plain(factor, a):
-    """A plain number times an extended vector."""
+    """Return a plain number times a double-double vector."""
     (a0, a1, a2), (r0, r1, r2) = a
     x, d = exact_product(factor, a0)
     y, e = exact_product(factor, a1)
@@ -124,7 +124,7 @@ def scale_by_plain(factor, a):
 
 @njit(contract=False, inline="always")
 def dot_plain(a, b):
-    """Inner product of three plain numbers ``a`` and an extended vector."""
+    """Return the inner product of three plain numbers ``a`` and a double-double vector."""
     a0, a1, a2 = a
     (b0, b1, b2), (s0, s1, s2) = b
     p0, e0 = exact_product(a0, b0)
@@ -137,7 +137,7 @@ def dot_plain(a, b):
 
 @njit(contract=False, inline="always")
 def dot4(a, b):
-    """Inner product of two vectors of four, each a tuple of double-double numbers."""
+    """Return the inner product of two vectors of four, each a tuple of double-double numbers."""
     x, y = (a[0][0], a[1][0], a[2][0]), (a[0][1], a[1][1], a[2][1])
     u, v = (b[0][0], b[1][0], b[2][0]), (b[0][1], b[1][1], b[2][1])
     return add(dot((x, y), (u, v)), times(a[3], b[3]))
@@ -145,7 +145,7 @@ def dot4(a, b):
 
 @njit(contract=False, inline="always")
 def _minor(x, y, u, v):
-    """x y - u v."""
+    """Return x y - u v."""
     p, e = exact_product(x[0], y[0])
     q, f = exact_product(u[0], v[0])
     head, t = exact_sum(p, -q)
@@ -155,7 +155,7 @@ def _minor(x, y, u, v):
 
 @njit(contract=False, inline="always")
 def cross(a, b):
-    """Vector product."""
+    """Return the vector product of two double-double vectors."""
     (a0, a1, a2), (r0, r1, r2) = a
     (b0, b1, b2), (s0, s1, s2) = b
     x, y, z = (a0, r0), (a1, r1), (a2, r2)
@@ -165,7 +165,7 @@ def cross(a, b):
 
 @njit(contract=False, inline="always")
 def _plain_minor(x, y, u, v):
-    """x y - u v, of plain numbers x and u."""
+    """Return x y - u v of plain numbers x and u."""
     p, e = exact_product(x, y[0])
     q, f = exact_product(u, v[0])
     head, t = exact_sum(p, -q)
@@ -174,7 +174,7 @@ def _plain_minor(x, y, u, v):
 
 @njit(contract=False, inline="always")
 def cross_plain(a, b):
-    """Vector product of three plain numbers ``a`` and an extended vector."""
+    """Return the vector product of three plain numbers ``a`` and a double-double vector."""
     x, y, z = a
     (b0, b1, b2), (s0, s1, s2) = b
     u, v, w = (b0, s0), (b1, s1), (b2, s2)
@@ -183,19 +183,19 @@ def cross_plain(a, b):
 
 @njit(contract=False, inline="always")
 def rotate(M, a):
-    """M a, of a matrix whose rows are extended vectors."""
+    """Return M a for a matrix whose rows are double-double vectors."""
     return vector_of(dot(M[0], a), dot(M[1], a), dot(M[2], a))
 
 
 @njit(contract=False, inline="always")
 def rotate_plain(M, a):
-    """M a, as `rotate`, of three plain numbers ``a``."""
+    """Return M a for a matrix as in `rotate` and three plain numbers ``a``."""
     return vector_of(dot_plain(a, M[0]), dot_plain(a, M[1]), dot_plain(a, M[2]))
 
 
 @njit(contract=False, inline="always")
 def rotate_back(M, a):
-    """M^T a, as `rotate`."""
+    """Return M^T a for a matrix as in `rotate`."""
     (x, p), (y, q), (z, r) = M
     return vector_of(
         dot(((x[0], y[0], z[0]), (p[0], q[0], r[0])), a),

@@ -10,7 +10,7 @@ from varint.mathematics.sums import two_sum
 def rotation_matrix(q, R):
     """Write the rotation matrix of ``q`` (4,), unit to round-off, into ``R`` (3, 3) (VI eq. 15).
 
-    What round-off left of the norm is divided out to first order: without it the rotation is not one, and the
+    The error of the norm by round-off is divided out to first order: without it the rotation is not one, and the
     reactions do a little work.
     """
     w, x, y, z = q[0], q[1], q[2], q[3]
@@ -28,7 +28,7 @@ def rotation_matrix(q, R):
 
 @njit
 def multiply(q, p):
-    """The Hamilton product ``q p`` (4,) (VI eq. 3)."""
+    """Return the Hamilton product ``q p`` (4,) (VI eq. 3)."""
     return (
         q[0] * p[0] - q[1] * p[1] - q[2] * p[2] - q[3] * p[3],
         q[0] * p[1] + q[1] * p[0] + q[2] * p[3] - q[3] * p[2],
@@ -39,12 +39,12 @@ def multiply(q, p):
 
 @njit
 def advance(q, rest, w0, w1, w2, half_step, out, out_rest):
-    """Write ``q (c, half_step w)`` with ``c = sqrt(1 - |half_step w|^2)`` into ``out`` (VI eq. 32).
+    """Write ``q (c, half_step w)`` with ``c = sqrt(1 - |half_step w|^2)`` into ``out`` (4,) (VI eq. 32).
 
-    The scalar part is positive for either sign of the step, as a composition with negative
-    sub-steps needs. The sum of ``q`` and its change is compensated: ``rest`` (4,) is what rounding took off ``q``,
-    ``out_rest`` what it takes off ``out``. The change returns the norm to one, so that it does not wander over millions
-    of steps. ``out`` must not be ``q``.
+    The scalar part is positive for either sign of the step, as a composition with negative sub-steps needs. The sum of
+    ``q`` and its change is compensated: ``rest`` (4,) is the part that rounding took off ``q``, ``out_rest`` (4,),
+    written, the part that it takes off ``out``. The change returns the norm to one, so that it does not wander over
+    millions of steps. ``out`` must not be ``q``.
     """
     x, y, z = half_step * w0, half_step * w1, half_step * w2
     square = x * x + y * y + z * z

@@ -18,7 +18,7 @@ SERIES_BELOW = 0.25  # of x: there ten terms are exact to round-off
 
 @njit
 def coefficients(x):
-    """(a, b, a', b', a'', b'') at x = |r|^2."""
+    """Return (a, b, a', b', a'', b'') at x = |r|^2."""
     if x < SERIES_BELOW:
         a = b = da = db = dda = ddb = 0.0
         term = 1.0  # (-x)^k / (2 k + 1)!, and the same with powers of x taken off by derivatives
@@ -60,7 +60,7 @@ def right_jacobian(r0, r1, r2, out):
 
 @njit
 def right_jacobian_times(r, v):
-    """S v, as three numbers."""
+    """Return S v, as three numbers."""
     a, b, _, _, _, _ = coefficients(r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
     rv = cross(r, v)
     rrv = cross(r, rv)
@@ -69,7 +69,7 @@ def right_jacobian_times(r, v):
 
 @njit
 def right_jacobian_along(r, u, v):
-    """(dS/dr . u) v, as three numbers: with v = dr/dt = u it is S-dot dr/dt.
+    """Return (dS/dr . u) v, as three numbers: with v = dr/dt = u it is S-dot dr/dt.
 
     d/dr of -a r x v + b r x (r x v) along u.
     """
@@ -87,7 +87,7 @@ def right_jacobian_along(r, u, v):
 
 @njit
 def right_jacobian_twice(r, u, v, z):
-    """(d2S/dr2 . u . v) z, as three numbers; symmetric in u and v."""
+    """Return (d2S/dr2 . u . v) z, as three numbers; symmetric in u and v."""
     x = r[0] * r[0] + r[1] * r[1] + r[2] * r[2]
     _, b, da, db, dda, ddb = coefficients(x)
     xu = 2.0 * (r[0] * u[0] + r[1] * u[1] + r[2] * u[2])

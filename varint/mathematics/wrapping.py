@@ -47,13 +47,13 @@ def _unit(a):
 
 @njit
 def part_across(axis, a):
-    """The part of a vector at right angles to the axis."""
+    """Return the part of a vector at right angles to the axis."""
     return sub(a, scale(dot(axis, a), axis))
 
 
 @njit
 def _tangent_points(P, Q, n, radius):
-    """Points where the two tangents of the line that turns about n from P to Q touch the circle."""
+    """Return the points where the two tangents of the line that turns about n from P to Q touch the circle."""
     a = math.sqrt(max(0.0, dot(P, P) - radius * radius))
     b = math.sqrt(max(0.0, dot(Q, Q) - radius * radius))
     one = scale(radius / dot(P, P), add(scale(radius, P), scale(a, cross(n, P))))
@@ -62,7 +62,7 @@ def _tangent_points(P, Q, n, radius):
 
 @njit
 def _nearest(P, Q):
-    """The point of the segment PQ nearest to the centre, and its place: 0 at P, 1 at Q."""
+    """Return the point of the segment PQ nearest to the centre, and its place: 0 at P, 1 at Q."""
     d = sub(Q, P)
     size = dot(d, d)
     place = -dot(d, P) / size if size > TINY else 0.0
@@ -71,7 +71,7 @@ def _nearest(P, Q):
 
 @njit
 def _normal(P, Q, axis):
-    """The normal of the plane of the line: the axis, or that through both points and the centre of a sphere."""
+    """Return the normal of the plane of the line: the axis, or across both points and the centre of a sphere."""
     if dot(axis, axis) > 0.0:
         return axis
     n = cross(P, Q)
@@ -82,7 +82,7 @@ def _normal(P, Q, axis):
 
 @njit
 def find_course(P, Q, axis, surface):
-    """The course of the line, STRAIGHT, AROUND or WITHIN, n, and the sizes of `_around`.
+    """Return the course of the line, STRAIGHT, AROUND or WITHIN, n, and the sizes of `_around`.
 
     ``surface``: (radius, mode, smoothing, side).
     """
@@ -122,7 +122,7 @@ def find_course(P, Q, axis, surface):
 
 @njit
 def _smooth_radius(h, radius, smoothing):
-    """r_s and its first two derivatives by h."""
+    """Return r_s and its first two derivatives by h."""
     x = (radius - h) / smoothing
     small = math.exp(-abs(x))
     share = small / (1.0 + small) if x > 0.0 else 1.0 / (1.0 + small)  # 1 - sigmoid(x)
@@ -131,7 +131,7 @@ def _smooth_radius(h, radius, smoothing):
 
 @njit
 def _arc(P, Q, n, radius, a, b):
-    """phi, from -pi to pi: the angle of the product of (P . Q, n . P x Q), (r, -a) and (r, -b) as complex numbers."""
+    """Return phi, from -pi to pi: the angle of the complex product of (P . Q, n . P x Q), (r, -a) and (r, -b)."""
     c, s = dot(P, Q), dot(n, cross(P, Q))
     x, y = radius * radius - a * b, radius * (a + b)
     return math.atan2(s * x - c * y, c * x + s * y)
@@ -139,7 +139,7 @@ def _arc(P, Q, n, radius, a, b):
 
 @njit
 def _around(P, Q, n, sizes):
-    """L2, and its gradients by P and Q; ``sizes``: (a_P, a_Q, r_s and its derivatives by h, phi, |PQ|, h)."""
+    """Return L2, and its gradients by P and Q; ``sizes``: (a_P, a_Q, r_s and its derivatives by h, phi, |PQ|, h)."""
     a, b, rs, slope, _, phi, size, _ = sizes
     by_p = scale(1.0 / dot(P, P), sub(scale(a, P), scale(rs, cross(n, P))))
     by_q = scale(1.0 / dot(Q, Q), add(scale(b, Q), scale(rs, cross(n, Q))))
@@ -152,7 +152,7 @@ def _around(P, Q, n, sizes):
 
 @njit
 def _frame(P, Q, n, solved, flat):
-    """w at P and Q, e, m, lambda, and (alpha, beta, gamma) out of the plane, which are zero where it is ``flat``."""
+    """Return w at P and Q, e, m, lambda, and (alpha, beta, gamma) out of the plane, zero where it is ``flat``."""
     _, _, _, by_p, by_q, _, sizes = solved
     a, b, rs, size = sizes[0], sizes[1], sizes[2], sizes[6]
     w_p = scale(-1.0 / dot(P, P), add(scale(a, cross(n, P)), scale(rs, P)))
@@ -168,7 +168,7 @@ def _frame(P, Q, n, solved, flat):
 
 @njit
 def _around_change(dP, dQ, n, sizes, frame):
-    """Changes of the gradients of `_around`; ``frame``: `_frame`."""
+    """Return the changes of the gradients of `_around`; ``frame``: `_frame`."""
     a, b, _, slope, bend, phi, size, h = sizes
     w_p, w_q, e, m, place, (alpha, beta, gamma) = frame
     a, b = max(TINY, a), max(TINY, b)
@@ -192,7 +192,7 @@ def _around_change(dP, dQ, n, sizes, frame):
 
 @njit
 def _touching(P, Q, n, radius):
-    """The point of the circle that the line within it touches."""
+    """Return the point of the circle that the line within it touches."""
     x = _unit(P)
     y = cross(n, x)
     low, high = 0.0, math.atan2(dot(n, cross(P, Q)), dot(P, Q))
@@ -216,7 +216,7 @@ def _touching(P, Q, n, radius):
 
 @njit
 def _within_change(P, Q, dP, dQ, n, flat, T):
-    """Changes of the gradients unit(P - T), unit(Q - T); T moves along the circle, and, unless ``flat``, the sphere."""
+    """Return the changes of unit(P - T), unit(Q - T); T moves along the circle or, unless ``flat``, the sphere."""
     u, v = sub(T, P), sub(T, Q)
     p, q = math.sqrt(dot(u, u)), math.sqrt(dot(v, v))
     u, v = scale(1.0 / p, u), scale(1.0 / q, v)
@@ -233,7 +233,7 @@ def _within_change(P, Q, dP, dQ, n, flat, T):
 
 @njit
 def _solved(p, q, axis, surface):
-    """The course of the line, n, L2 with its gradients by P and Q, the touching point within a ring, and sizes."""
+    """Return the course of the line, n, L2 with its gradients by P and Q, the touching point in a ring, and sizes."""
     P, Q = part_across(axis, p), part_across(axis, q)
     course, n, sizes = find_course(P, Q, axis, surface)
     flat, by_p, by_q, T = 0.0, ZERO, ZERO, ZERO
@@ -248,7 +248,7 @@ def _solved(p, q, axis, surface):
 
 @njit
 def _length(p, q, axis, solved):
-    """Length of the line, and its gradients by both points."""
+    """Return the length of the line, and its gradients by both points."""
     course, _, flat, by_p, by_q, _, _ = solved
     if course == STRAIGHT:
         u = sub(q, p)
@@ -263,13 +263,13 @@ def _length(p, q, axis, solved):
 
 @njit
 def _bent(p, q, axis, solved):
-    """`_frame` of a line around a surface, for `_change`."""
+    """Return the `_frame` of a line around a surface, for `_change`."""
     return _frame(part_across(axis, p), part_across(axis, q), solved[1], solved, dot(axis, axis) > 0.0)
 
 
 @njit
 def _change(p, q, dp, dq, axis, solved, frame):
-    """Changes of the gradients of `_length`; ``frame``: `_bent`."""
+    """Return the changes of the gradients of `_length`; ``frame``: `_bent`."""
     course, n, flat, by_p, by_q, T, sizes = solved
     if course == STRAIGHT:
         u, du = sub(q, p), sub(dq, dp)
@@ -294,20 +294,20 @@ def _change(p, q, dp, dq, axis, solved, frame):
 
 @njit
 def wrapped_length(p, q, axis, surface):
-    """Length of the line from p to q, and its gradients by both; ``surface``: see `find_course`."""
+    """Return the length of the line from p to q, and its gradients by both; ``surface``: see `find_course`."""
     return _length(p, q, axis, _solved(p, q, axis, surface))
 
 
 @njit
 def wrapped_change(p, q, dp, dq, axis, surface):
-    """Changes of the gradients of `wrapped_length` along changes dp, dq of the points."""
+    """Return the changes of the gradients of `wrapped_length` along changes dp, dq of the points."""
     solved = _solved(p, q, axis, surface)
     return _change(p, q, dp, dq, axis, solved, _bent(p, q, axis, solved))
 
 
 @njit
 def _straight_hessian(size, u):
-    """Second derivatives of the length of a straight line with the direction ``u``, by (p, p), (p, q), (q, q)."""
+    """Return second derivatives by (p, p), (p, q), (q, q) of the length of a straight line with direction ``u``."""
     share = 1.0 / size if size > 0.0 else 0.0
     H = scaled(share, sum_of(IDENTITY, outer(scale(-1.0, u), u)))
     return H, scaled(-1.0, H), H
@@ -315,9 +315,9 @@ def _straight_hessian(size, u):
 
 @njit
 def _around_hessian(p, q, axis, solved):
-    """Second derivatives of the length of a line around a surface, by (p, p), (p, q), (q, q).
+    """Return second derivatives of the length of a line around a surface, by (p, p), (p, q), (q, q).
 
-    Those of L2 at a fixed radius are w w^T / a of each point. With d = (dP, dQ) and, in products with d,
+    At a fixed radius the ones of L2 are w w^T / a of each point. With d = (dP, dQ) and, in products with d,
 
         E = ((1 - lambda) e, lambda e),    M = (-m, m) / |PQ|,    dh = -((1 - lambda) m, lambda m)
 
@@ -355,7 +355,7 @@ def _around_hessian(p, q, axis, solved):
 
 @njit
 def _within_hessian(p, q, axis, solved):
-    """Second derivatives of the length of a line within a ring, by (p, p), (p, q), (q, q)."""
+    """Return second derivatives of the length of a line within a ring, by (p, p), (p, q), (q, q)."""
     frame = _bent(p, q, axis, solved)
     x, y, z = IDENTITY
     (x_p, _), (y_p, _), (z_p, _) = (
@@ -373,7 +373,7 @@ def _within_hessian(p, q, axis, solved):
 
 @njit
 def wrapped_hessian(p, q, axis, surface):
-    """Gradients of `wrapped_length` by p and q, and its second derivatives by (p, p), (p, q), (q, q), by rows."""
+    """Return gradients of `wrapped_length` by p, q, and second derivatives by (p, p), (p, q), (q, q), by rows."""
     solved = _solved(p, q, axis, surface)
     size, by_p, by_q = _length(p, q, axis, solved)
     if solved[0] == STRAIGHT:
@@ -385,7 +385,7 @@ def wrapped_hessian(p, q, axis, surface):
 
 @njit
 def wrapped_arc(p, q, axis, surface):
-    """The course of the line and where it meets and leaves the surface: (course, n, T_p, T_q), in axes of the surface.
+    """Return the course of the line and where it meets and leaves the surface, in its axes: (course, n, T_p, T_q).
 
     Between them it turns about n. Both points are the same inside a ring, and of no meaning where it is straight.
     """

@@ -31,7 +31,7 @@ from varint.measures.base import Measure, Numbers, register
 
 @njit
 def angle(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
-    """Value and gradient, see measures/base.py."""
+    """Return the value and write the gradient to ``G_a``, ``G_b`` (6,): see measures/base.py."""
     u, v = vector(plan.measures.u[m]), vector(plan.measures.v[m])
     d = rotate_back(A, rotate(B, vector(plan.measures.w[m])))
     s, c = dot(u, d), dot(v, d)
@@ -44,14 +44,17 @@ def angle(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 @njit
 def angle_value(plan, m, A, B):
-    """Value of `angle` alone."""
+    """Return the value of `angle`, rad, without its gradient."""
     d = rotate_back(A, rotate(B, vector(plan.measures.w[m])))
     return arctangent(dot(vector(plan.measures.u[m]), d), dot(vector(plan.measures.v[m]), d))
 
 
 @njit
 def curve_angle(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
-    """Change of the gradient, see measures/base.py."""
+    """Write the change of the gradient along ``motions`` (6,) of either body to ``out_a``, ``out_b`` (6,).
+
+    See measures/base.py.
+    """
     u, v, w = vector(plan.measures.u[m]), vector(plan.measures.v[m]), vector(plan.measures.w[m])
     turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
     d = rotate_back(A, rotate(B, w))
@@ -70,7 +73,10 @@ def curve_angle(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
 
 @njit
 def angle_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by):
-    """Derivatives by the numbers, see measures/base.py."""
+    """Add derivatives by the numbers to ``by``; return the one along ``motions`` (6,) of either body.
+
+    See measures/base.py.
+    """
     u, v, w = vector(plan.measures.u[m]), vector(plan.measures.v[m]), vector(plan.measures.w[m])
     turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
     d = rotate_back(A, rotate(B, w))
@@ -104,7 +110,7 @@ class Angle(Measure):
     angular = True
     anchored = False
     period = 2.0 * math.pi
-    stiffening = False  # small beside what its law adds, and most measures are angles
+    stiffening = False  # small beside the terms of its law, and most measures are angles
 
     @property
     def angle_of(self) -> tuple[str, int] | None:

@@ -19,7 +19,7 @@ class AxisFacts(Measure):
 
 @njit
 def axis(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
-    """Value and gradient, see measures/base.py."""
+    """Return the value and write the gradient to ``G_a``, ``G_b`` (6,): see measures/base.py."""
     u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
     n, d = rotate(A, u), rotate(B, w)
     write(G_a, ZERO, cross(u, rotate_back(A, d)))
@@ -29,7 +29,10 @@ def axis(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 @njit
 def curve_axis(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
-    """Change of the gradient, see measures/base.py."""
+    """Write the change of the gradient along ``motions`` (6,) of either body to ``out_a``, ``out_b`` (6,).
+
+    See measures/base.py.
+    """
     u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
     turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
     n, dn = rotate(A, u), rotate(A, cross(turn_a, u))
@@ -40,7 +43,10 @@ def curve_axis(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
 
 @njit
 def axis_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by):
-    """Derivatives by the numbers, see measures/base.py."""
+    """Add derivatives by the numbers to ``by``; return the one along ``motions`` (6,) of either body.
+
+    See measures/base.py.
+    """
     u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
     turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
     n, dn = rotate(A, u), rotate(A, cross(turn_a, u))
@@ -65,9 +71,9 @@ class Square:
     kind = "axis"
 
     def gap(self, frame, apart) -> float:
-        """Violation, m, when the anchors are ``apart`` (3,), world, and both joint frames have the axes ``frame``."""
+        """Return the violation, m, if anchors are ``apart`` (3,), world, and both frames have axes ``frame`` (3, 3)."""
         return 0.0
 
     def numbers(self, frame_a, anchor_a, frame_b, anchor_b) -> Numbers:
-        """Numbers from the frames (3, 3) and anchors (3,) of the joint, in axes of its bodies."""
+        """Return the numbers for frames (3, 3) and anchors (3,) of the joint in axes of its bodies."""
         return Numbers(u=frame_a[:, self.axis_a], w=frame_b[:, self.axis_b])

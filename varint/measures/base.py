@@ -41,13 +41,13 @@ NONE3 = np.zeros(3)
 
 @dataclass(frozen=True)
 class Numbers(Shown):
-    """The constants of a measure in a plan. The file of a kind says which it has, and what they are.
+    """The constants of a measure in a plan. The file of a kind lists the ones it has, with their meaning.
 
-    u, v : (3,) in axes of body a, v of a third body where there is one: directions, or a point from the centre of
+    u, v :  (3,) in axes of body a, v of a third body where there is one: directions, or a point from the centre of
         mass, m
     w : (3,) in axes of body b
     c : m or rad
-    rest : (3, 3) rotation matrix from axes of body b to those of body a, in the reference configuration
+    rest : (3, 3) rotation matrix from axes of body b to axes of body a, in the reference configuration
     """
 
     u: np.ndarray = field(default_factory=lambda: NONE3)
@@ -88,7 +88,7 @@ class Measure(Shown):
         Whether it is a row of rates: its gradient times the velocities is kept at zero, and no value belongs to it.
     of_three : bool
         Whether it depends on a third body. Its functions then get the poses of all bodies, ``position`` (nb + 1, 3) and
-        ``rotation`` (nb + 1, 3, 3), in place of those of two, and find its bodies in the plan.
+        ``rotation`` (nb + 1, 3, 3), in place of two poses, and find its bodies in the plan.
     """
 
     body_a: str
@@ -114,7 +114,7 @@ class Measure(Shown):
 
     @property
     def of_product(self) -> str:
-        """The joint, a product of exponentials, that it is a coordinate of; "" for none."""
+        """The joint, a product of exponentials, that it is a coordinate of; "" for other measures."""
         return ""
 
     @property
@@ -128,7 +128,7 @@ class Measure(Shown):
         return None
 
     def numbers(self, A, x_a, B, x_b) -> Numbers:
-        """Its numbers, for bodies with rotation matrices A, B (3, 3) and centres x_a, x_b (3,) in the reference."""
+        """Return its numbers by the rotation matrices A, B (3, 3) and centres x_a, x_b (3,), m, in the reference."""
         raise NotImplementedError
 
 
@@ -165,5 +165,5 @@ def register(
 
 
 def number_of(name: str) -> int:
-    """The number of a kind in plans: its place among the names in alphabetical order."""
+    """Return the number of a kind in plans: its place among the names in alphabetical order."""
     return sorted(KINDS).index(name)

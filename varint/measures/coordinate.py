@@ -14,20 +14,23 @@ from varint.measures.base import Measure, Numbers, register
 
 @njit
 def _number(plan, n, m):
-    """Number of `product_row`."""
+    """Return the number of measure m in `product_row`."""
     return 6 - count(plan.products.table, plan.products.start[n]) + int(plan.measures.c[m])
 
 
 @njit
 def coordinate(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
-    """Value and gradient, see measures/base.py."""
+    """Return the value and write the gradient to ``G_a``, ``G_b`` (6,): see measures/base.py."""
     n = plan.measures.product[m]
     return product_row(plan.products, ws.products, n, _number(plan, n, m), x_a, A, x_b, B, G_a, G_b)
 
 
 @njit
 def curve_coordinate(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
-    """Change of the gradient, see measures/base.py."""
+    """Write the change of the gradient along ``motions`` (6,) of either body to ``out_a``, ``out_b`` (6,).
+
+    See measures/base.py.
+    """
     n, along, out = plan.measures.product[m], (motions[0], motions[1]), (out_a, out_b)
     curve_product_row(plan.products, ws.products, n, _number(plan, n, m), x_a, A, x_b, B, along, out)
 

@@ -14,7 +14,7 @@ from varint.measures.base import Measure, Numbers, register
 
 @njit
 def distance(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
-    """Value and gradient, see measures/base.py."""
+    """Return the value and write the gradient to ``G_a``, ``G_b`` (6,): see measures/base.py."""
     u, w, c = vector(plan.measures.u[m]), vector(plan.measures.w[m]), plan.measures.c[m]
     d = sub(add(vector(x_b), rotate(B, w)), add(vector(x_a), rotate(A, u)))
     n = scale(1.0 / c, d)
@@ -25,7 +25,10 @@ def distance(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 @njit
 def curve_distance(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
-    """Change of the gradient, see measures/base.py."""
+    """Write the change of the gradient along ``motions`` (6,) of either body to ``out_a``, ``out_b`` (6,).
+
+    See measures/base.py.
+    """
     u, w, c = vector(plan.measures.u[m]), vector(plan.measures.w[m]), plan.measures.c[m]
     turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
     d = sub(add(vector(x_b), rotate(B, w)), add(vector(x_a), rotate(A, u)))
@@ -37,7 +40,10 @@ def curve_distance(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
 
 @njit
 def distance_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by):
-    """Derivatives by the numbers, see measures/base.py."""
+    """Add derivatives by the numbers to ``by.u``, ``by.w``, ``by.c``; return the one along ``motions``.
+
+    ``motions`` (6,), of either body: see measures/base.py.
+    """
     u, w, c = vector(plan.measures.u[m]), vector(plan.measures.w[m]), plan.measures.c[m]
     turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
     d = sub(add(vector(x_b), rotate(B, w)), add(vector(x_a), rotate(A, u)))
@@ -67,9 +73,9 @@ class Distance:
     kind = "distance"
 
     def gap(self, frame, apart) -> float:
-        """Violation, m, when the anchors are ``apart`` (3,), world, and both joint frames have the axes ``frame``."""
+        """Return the violation, m, if anchors are ``apart`` (3,), world, and both frames have axes ``frame`` (3, 3)."""
         return float(np.linalg.norm(apart)) - self.length
 
     def numbers(self, frame_a, anchor_a, frame_b, anchor_b) -> Numbers:
-        """Numbers from the frames (3, 3) and anchors (3,) of the joint, in axes of its bodies."""
+        """Return the numbers for frames (3, 3) and anchors (3,) of the joint in axes of its bodies."""
         return Numbers(u=anchor_a, w=anchor_b, c=self.length)

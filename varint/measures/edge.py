@@ -22,13 +22,13 @@ UPRIGHT = 1e-12  # of |n x d|: of an edge along the normal, which has no side
 
 @njit
 def _along(plan, m, A, B):
-    """d (3,), axes of a."""
+    """Return d (3,), axes of a."""
     return rotate_back(A, rotate(B, vector(plan.measures.rest[m, 0])))
 
 
 @njit
 def _across(plan, m, d):
-    """s and |n x d|."""
+    """Return s (3,), axes of a, and |n x d|."""
     side = cross(vector(plan.measures.u[m]), d)
     length = max(UPRIGHT, math.sqrt(dot(side, side)))
     return scale(1.0 / length, side), length
@@ -36,14 +36,14 @@ def _across(plan, m, d):
 
 @njit
 def edge_directions(plan, m, A, B):
-    """Directions s and zero, and d, see measures/base.py."""
+    """Return the directions s and zero, and d: see measures/base.py."""
     d = _along(plan, m, A, B)
     return _across(plan, m, d)[0], (0.0, 0.0, 0.0), d
 
 
 @njit
 def edge_pulled(plan, m, d, moved, turned):
-    """Gradient of s . moved by rotations, see measures/base.py."""
+    """Return the gradient of s . moved by rotations: see measures/base.py."""
     s, length = _across(plan, m, d)
     across = sub(moved, scale(dot(s, moved), s))
     return scale(1.0 / length, cross(d, cross(across, vector(plan.measures.u[m]))))
@@ -58,7 +58,7 @@ def _side_change(plan, m, d, dd):
 
 @njit
 def edge(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
-    """Zero, and the gradient, see measures/base.py."""
+    """Return zero and write the gradient to ``G_a``, ``G_b`` (6,): see measures/base.py."""
     w, s = vector(plan.measures.w[m]), _across(plan, m, _along(plan, m, A, B))[0]
     n = rotate(A, s)
     d = add(sub(vector(x_b), vector(x_a)), rotate(B, w))
@@ -69,7 +69,10 @@ def edge(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 @njit
 def curve_edge(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
-    """Change of the gradient, see measures/base.py."""
+    """Write the change of the gradient along ``motions`` (6,) of either body to ``out_a``, ``out_b`` (6,).
+
+    See measures/base.py.
+    """
     w, turn_a, turn_b = vector(plan.measures.w[m]), vector(motions[0][3:]), vector(motions[1][3:])
     along = _along(plan, m, A, B)
     turn = sub(rotate_back(A, rotate(B, turn_b)), turn_a)

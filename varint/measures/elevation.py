@@ -2,7 +2,7 @@
 
     g = asin s,    s = u . R w,    R = A^T B
 
-u, w: unit vectors. The gradient is that of s (axis.py) over cos g; there is none at +-pi / 2, where g turns back.
+u, w: unit vectors. The gradient is that of s (axis.py) over cos g; it does not exist at +-pi / 2, where g turns back.
 """
 
 import math
@@ -20,13 +20,13 @@ LEAST = 1e-12  # of the square of cos g
 
 @njit
 def _slope(s):
-    """The derivative of g by s: 1 / cos g."""
+    """Return the derivative of g by s: 1 / cos g."""
     return 1.0 / math.sqrt(max(LEAST, 1.0 - s * s))
 
 
 @njit
 def elevation(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
-    """Value and gradient, see measures/base.py."""
+    """Return the value and write the gradient to ``G_a``, ``G_b`` (6,): see measures/base.py."""
     s = axis(plan, ws, m, x_a, A, x_b, B, G_a, G_b)
     slope = _slope(s)
     for k in range(6):
@@ -37,7 +37,10 @@ def elevation(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 @njit
 def curve_elevation(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
-    """Change of the gradient, see measures/base.py: the slope changes by s slope^3 ds."""
+    """Write the change of the gradient along ``motions`` (6,) of either body to ``out_a``, ``out_b`` (6,).
+
+    See measures/base.py. The slope changes by s slope^3 ds.
+    """
     s = axis(plan, ws, m, x_a, A, x_b, B, out_a, out_b)
     slope, ds = _slope(s), 0.0
     for k in range(3, 6):
@@ -52,7 +55,10 @@ def curve_elevation(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
 
 @njit
 def elevation_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by):
-    """Derivatives by the numbers, see measures/base.py: of slope ds + factor g, with s slope^2 slope ds by s."""
+    """Add derivatives by the numbers to ``by``; return the one along ``motions`` (6,) of either body.
+
+    See measures/base.py: derivatives of slope ds + factor g, with s slope^2 slope ds by s.
+    """
     s = dot(vector(plan.measures.u[m]), rotate_back(A, rotate(B, vector(plan.measures.w[m]))))
     slope = _slope(s)
     ds = axis_numbers(plan, ws, m, x_a, A, x_b, B, motions, 0.0, 0.0, by)

@@ -16,7 +16,7 @@ from varint.measures.rotation import rotation_numbers, turning, turning_change
 
 @njit
 def frame(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
-    """Value and gradient, see measures/base.py."""
+    """Return the value and write the gradient to ``G_a``, ``G_b`` (6,): see measures/base.py."""
     value = point(plan, ws, m, x_a, A, x_b, B, G_a, G_b)
     turned, near, far = turning(plan, ws, m, A, B)
     for k in range(3):
@@ -27,7 +27,10 @@ def frame(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 @njit
 def curve_frame(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
-    """Change of the gradient, see measures/base.py."""
+    """Write the change of the gradient along ``motions`` (6,) of either body to ``out_a``, ``out_b`` (6,).
+
+    See measures/base.py.
+    """
     curve_point(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b)
     dnear, dfar = turning_change(plan, ws, m, A, B, vector(motions[0][3:]), vector(motions[1][3:]))
     for k in range(3):
@@ -37,7 +40,10 @@ def curve_frame(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
 
 @njit
 def frame_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by):
-    """Derivatives by the numbers, see measures/base.py."""
+    """Add derivatives by the numbers to ``by``; return the one along ``motions`` (6,) of either body.
+
+    See measures/base.py.
+    """
     along = point_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by)
     return along + rotation_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by)
 

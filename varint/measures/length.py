@@ -15,7 +15,7 @@ from varint.measures.base import Measure, Numbers, register
 
 @njit
 def length(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
-    """Value and gradient, see measures/base.py; no gradient at zero."""
+    """Return the value and write the gradient to ``G_a``, ``G_b`` (6,): see measures/base.py; zero at zero."""
     u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
     d = sub(add(sub(vector(x_b), vector(x_a)), rotate(B, w)), rotate(A, u))
     g = math.sqrt(dot(d, d))
@@ -27,7 +27,10 @@ def length(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 @njit
 def curve_length(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
-    """Change of the gradient, see measures/base.py; at zero that of the vector between the points."""
+    """Write the change of the gradient along ``motions`` (6,) of either body to ``out_a``, ``out_b`` (6,).
+
+    See measures/base.py. At zero: the change of the separation vector.
+    """
     u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
     turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
     d = sub(add(sub(vector(x_b), vector(x_a)), rotate(B, w)), rotate(A, u))
@@ -43,7 +46,10 @@ def curve_length(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
 
 @njit
 def length_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by):
-    """Derivatives by the numbers, see measures/base.py; at zero those of the vector between the points."""
+    """Add derivatives by the numbers to ``by``; return the one along ``motions`` (6,) of either body.
+
+    See measures/base.py. At zero: derivatives of the separation vector.
+    """
     u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
     turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
     d = sub(add(sub(vector(x_b), vector(x_a)), rotate(B, w)), rotate(A, u))

@@ -26,7 +26,7 @@ from varint.measures.base import Measure, Numbers, register
 
 @njit
 def half_turn(plan, m, A, B):
-    """k = tan(phi / 4) n of the rotation of b from a since the reference, axes of a."""
+    """Return k = tan(phi / 4) n of the rotation of b from a since the reference, axes of a."""
     rest = plan.measures.rest[m]
     x = rotate_back(A, rotate(B, vector(rest[0])))  # columns of S
     y = rotate_back(A, rotate(B, vector(rest[1])))
@@ -37,41 +37,41 @@ def half_turn(plan, m, A, B):
 
 @njit
 def to_middle(k, u):
-    """Q u."""
+    """Return Q u."""
     once = cross(k, u)
     return add(u, scale(2.0 / (1.0 + dot(k, k)), add(once, cross(k, once))))
 
 
 @njit
 def half_of(k, delta):
-    """The rotation eta of Q by a rotation delta of S."""
+    """Return the rotation eta of Q by a rotation delta of S."""
     return scale(0.5, sub(delta, cross(k, delta)))
 
 
 @njit
 def half_turn_change(k, delta):
-    """The change of k by a rotation delta of S."""
+    """Return the change of k by a rotation delta of S."""
     straight = add(scale(1.0 - dot(k, k), delta), scale(2.0 * dot(k, delta), k))
     return scale(0.25, sub(straight, scale(2.0, cross(k, delta))))
 
 
 @njit
 def lever(plan, m, x_a, A, x_b, B):
-    """d + v: from the centre of a to the point of b, axes of a."""
+    """Return d + v, m: from the centre of a to the point of b, axes of a."""
     w = rotate(B, vector(plan.measures.w[m]))
     return rotate_back(A, add(sub(vector(x_b), vector(x_a)), w))
 
 
 @njit
 def torque_of(k, d, a):
-    """z, the gradient by the rotation of b from a."""
+    """Return z, the gradient by the rotation of b from a."""
     y = cross(d, a)
     return scale(-0.5, add(y, cross(k, y)))
 
 
 @njit
 def middle(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
-    """Value and gradient, see measures/base.py."""
+    """Return the value and write the gradient to ``G_a``, ``G_b`` (6,): see measures/base.py."""
     k, reach = half_turn(plan, m, A, B), lever(plan, m, x_a, A, x_b, B)
     a, d, w = to_middle(k, vector(plan.measures.u[m])), sub(reach, vector(plan.measures.v[m])), plan.measures.w[m]
     z, n = torque_of(k, d, a), rotate(A, a)
@@ -82,7 +82,10 @@ def middle(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 @njit
 def curve_middle(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
-    """Change of the gradient, see measures/base.py."""
+    """Write the change of the gradient along ``motions`` (6,) of either body to ``out_a``, ``out_b`` (6,).
+
+    See measures/base.py.
+    """
     k, reach, w = half_turn(plan, m, A, B), lever(plan, m, x_a, A, x_b, B), vector(plan.measures.w[m])
     a, d = to_middle(k, vector(plan.measures.u[m])), sub(reach, vector(plan.measures.v[m]))
     turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
@@ -102,7 +105,10 @@ def curve_middle(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
 
 @njit
 def middle_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by):
-    """Derivatives by the numbers, see measures/base.py."""
+    """Add derivatives by the numbers to u, v, w, ``by.c`` and ``by.rest``; return the one along ``motions``.
+
+    ``motions`` (6,), of either body: see measures/base.py.
+    """
     k, reach, w = half_turn(plan, m, A, B), lever(plan, m, x_a, A, x_b, B), vector(plan.measures.w[m])
     u = vector(plan.measures.u[m])
     a, d = to_middle(k, u), sub(reach, vector(plan.measures.v[m]))

@@ -16,7 +16,7 @@ from varint.measures.base import Measure, Numbers, register
 
 @njit
 def point(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
-    """Value and gradient, see measures/base.py."""
+    """Return the value and write the gradient to ``G_a``, ``G_b`` (6,): see measures/base.py."""
     u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
     n = rotate(A, u)
     d = add(sub(vector(x_b), vector(x_a)), rotate(B, w))
@@ -27,7 +27,10 @@ def point(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 @njit
 def curve_point(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
-    """Change of the gradient, see measures/base.py."""
+    """Write the change of the gradient along ``motions`` (6,) of either body to ``out_a``, ``out_b`` (6,).
+
+    See measures/base.py.
+    """
     u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
     turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
     n, dn = rotate(A, u), rotate(A, cross(turn_a, u))
@@ -41,7 +44,10 @@ def curve_point(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
 
 @njit
 def point_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by):
-    """Derivatives by the numbers, see measures/base.py."""
+    """Add derivatives by the numbers to ``by.u``, ``by.w``, ``by.c``; return the one along ``motions``.
+
+    ``motions`` (6,), of either body: see measures/base.py.
+    """
     u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
     turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
     n, dn = rotate(A, u), rotate(A, cross(turn_a, u))
@@ -67,11 +73,11 @@ class Along:
     kind = "point"
 
     def gap(self, frame, apart) -> float:
-        """Violation, m, when the anchors are ``apart`` (3,), world, and both joint frames have the axes ``frame``."""
+        """Return the violation, m, if anchors are ``apart`` (3,), world, and both frames have axes ``frame`` (3, 3)."""
         return float(frame[:, self.axis] @ apart)
 
     def numbers(self, frame_a, anchor_a, frame_b, anchor_b) -> Numbers:
-        """Numbers from the frames (3, 3) and anchors (3,) of the joint, in axes of its bodies."""
+        """Return the numbers for frames (3, 3) and anchors (3,) of the joint in axes of its bodies."""
         u = frame_a[:, self.axis]
         return Numbers(u=u, w=anchor_b, c=float(u @ anchor_a))
 

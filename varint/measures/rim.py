@@ -15,7 +15,7 @@ from varint.measures.rolling import Wheel, axis_of, curve_wheel, lever_of, wheel
 
 @njit
 def rim(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
-    """Value and gradient, see measures/base.py."""
+    """Return the value and write the gradient to ``G_a``, ``G_b`` (6,): see measures/base.py."""
     n = vector(plan.measures.u[m])
     height = wheel(plan, ws, m, n, x_a, A, x_b, B, G_a, G_b)
     return height + dot(n, lever_of(plan, m, n, axis_of(plan, m, A, B)))
@@ -23,7 +23,10 @@ def rim(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 @njit
 def curve_rim(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
-    """Change of the gradient, see measures/base.py."""
+    """Write the change of the gradient along ``motions`` (6,) of either body to ``out_a``, ``out_b`` (6,).
+
+    See measures/base.py.
+    """
     curve_wheel(plan, ws, m, vector(plan.measures.u[m]), x_a, A, x_b, B, motions, (out_a, out_b))
 
 

@@ -5,7 +5,7 @@
 c the centre w of the wheel, c' its velocity and omega the angular velocity of b, all seen from a, in axes of a;
 R = A^T B; n the normal of the plane, fixed to a; u a direction of the plane; e_b the axis of a thin disc, zero for a
 sphere; rho from the centre to the lowest point. u . c' is the rate of a POINT. The value is zero at every pose; the
-"curvature" is the change of the gradient along a motion, as of any measure, and not symmetric. RIM (rim.py), which is
+"curvature" is the change of the gradient along a motion, as for any measure, and not symmetric. RIM (rim.py), which is
 integrable, is the same with u = n.
 
 Numbers: u, v = n (axes of a), w (axes of b), rest = (e_b, (r, 0, 0), 0).
@@ -26,7 +26,7 @@ FLAT = 1e-12  # of |k|: of a disc that lies on the plane, which has no lowest po
 
 @njit
 def _lowest(n, e):
-    """k / |k| and |k| of a wheel with the axis e on a plane with the normal n."""
+    """Return k / |k| and |k| of a wheel with the axis e on a plane with the normal n."""
     k = sub(n, scale(dot(n, e), e))
     length = max(FLAT, math.sqrt(dot(k, k)))
     return scale(1.0 / length, k), length
@@ -34,19 +34,19 @@ def _lowest(n, e):
 
 @njit
 def axis_of(plan, m, A, B):
-    """The axis of the wheel, axes of a."""
+    """Return the axis of the wheel, axes of a."""
     return rotate_back(A, rotate(B, vector(plan.measures.rest[m, 0])))
 
 
 @njit
 def lever_of(plan, m, n, e):
-    """rho (3,), axes of a, by the normal n and the axis e there."""
+    """Return rho (3,), m, axes of a, by the normal n and the axis e there."""
     return scale(-plan.measures.rest[m, 1, 0], _lowest(n, e)[0])
 
 
 @njit
 def _lever_change(plan, m, n, e, de):
-    """Change of rho along the change ``de`` of the axis."""
+    """Return the change of rho along the change ``de`` of the axis."""
     k, length = _lowest(n, e)
     dk = scale(-1.0, add(scale(dot(n, de), e), scale(dot(n, e), de)))
     return scale(-plan.measures.rest[m, 1, 0] / length, sub(dk, scale(dot(k, dk), k)))
@@ -54,7 +54,7 @@ def _lever_change(plan, m, n, e, de):
 
 @njit
 def _lever_pulled(plan, m, n, e, y):
-    """Gradient (3,) of y . rho by rotations of the wheel, axes of a: the transpose of `_lever_change`."""
+    """Return the gradient (3,) of y . rho by rotations of the wheel, axes of a: the transpose of `_lever_change`."""
     k, length = _lowest(n, e)
     across = sub(y, scale(dot(k, y), k))
     g = add(scale(dot(across, e), n), scale(dot(n, e), across))
@@ -63,7 +63,10 @@ def _lever_pulled(plan, m, n, e, y):
 
 @njit
 def wheel(plan, ws, m, n, x_a, A, x_b, B, G_a, G_b):
-    """Gradient of a row along u at the contact with a plane of the normal n, axes of a; returns the POINT's value."""
+    """Return the POINT's value, m, and write the gradient of a row along u at the contact to ``G_a``, ``G_b`` (6,).
+
+    n: normal of the plane, axes of a. See measures/base.py.
+    """
     height = point(plan, ws, m, x_a, A, x_b, B, G_a, G_b)
     moment = cross(lever_of(plan, m, n, axis_of(plan, m, A, B)), vector(plan.measures.u[m]))
     far = rotate_back(B, rotate(A, moment))
@@ -75,7 +78,10 @@ def wheel(plan, ws, m, n, x_a, A, x_b, B, G_a, G_b):
 
 @njit
 def curve_wheel(plan, ws, m, n, x_a, A, x_b, B, motions, out):
-    """Write the change of the gradient of `wheel` to ``out``, arrays (6,) of both bodies."""
+    """Write the change of the gradient of `wheel` to ``out``, arrays (6,) of both bodies.
+
+    ``motions`` (6,), of either body: see measures/base.py.
+    """
     out_a, out_b = out
     curve_point(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b)
     u, turn_a, turn_b = vector(plan.measures.u[m]), vector(motions[0][3:]), vector(motions[1][3:])
@@ -91,27 +97,30 @@ def curve_wheel(plan, ws, m, n, x_a, A, x_b, B, motions, out):
 
 @njit
 def rolling(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
-    """Zero, and the gradient, see measures/base.py."""
+    """Return zero and write the gradient to ``G_a``, ``G_b`` (6,): see measures/base.py."""
     wheel(plan, ws, m, vector(plan.measures.v[m]), x_a, A, x_b, B, G_a, G_b)
     return 0.0
 
 
 @njit
 def curve_rolling(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
-    """Change of the gradient, see measures/base.py."""
+    """Write the change of the gradient along ``motions`` (6,) of either body to ``out_a``, ``out_b`` (6,).
+
+    See measures/base.py.
+    """
     curve_wheel(plan, ws, m, vector(plan.measures.v[m]), x_a, A, x_b, B, motions, (out_a, out_b))
 
 
 @njit
 def rolling_directions(plan, m, A, B):
-    """Directions u and rho x u, and the axis, see measures/base.py."""
+    """Return the directions u and rho x u, and the axis: see measures/base.py."""
     e, u = axis_of(plan, m, A, B), vector(plan.measures.u[m])
     return u, cross(lever_of(plan, m, vector(plan.measures.v[m]), e), u), e
 
 
 @njit
 def rolling_pulled(plan, m, e, moved, turned):
-    """Gradient of u . moved + (rho x u) . turned by rotations, see measures/base.py."""
+    """Return the gradient of u . moved + (rho x u) . turned by rotations: see measures/base.py."""
     return _lever_pulled(plan, m, vector(plan.measures.v[m]), e, cross(vector(plan.measures.u[m]), turned))
 
 

@@ -26,7 +26,7 @@ STEEPEST = 1e6  # of the cotangent: at whole turns rho has no derivative but alo
 
 @njit
 def _since_rest(plan, m, A, B):
-    """The columns of R R0^T."""
+    """Return the columns of R R0^T."""
     rest = plan.measures.rest[m]
     x, y, z = vector(rest[0]), vector(rest[1]), vector(rest[2])
     return rotate_back(A, rotate(B, x)), rotate_back(A, rotate(B, y)), rotate_back(A, rotate(B, z))
@@ -34,7 +34,7 @@ def _since_rest(plan, m, A, B):
 
 @njit
 def _rotation_vector(plan, ws, m, A, B):
-    """The rotation vector rho, f, and the derivative of f by phi over phi."""
+    """Return the rotation vector rho, f, and the derivative of f by phi over phi; write rho to ``ws.efforts.value``."""
     x, y, z = _since_rest(plan, m, A, B)
     sine = (0.5 * (y[2] - z[1]), 0.5 * (z[0] - x[2]), 0.5 * (x[1] - y[0]))
     size = math.sqrt(dot(sine, sine))
@@ -64,21 +64,21 @@ def _rotation_vector(plan, ws, m, A, B):
 
 @njit
 def by_rotation(v, rho, f):
-    """The vector y above."""
+    """Return the vector y above."""
     once = cross(rho, v)
     return add(add(v, scale(0.5, once)), scale(f, cross(rho, once)))
 
 
 @njit
 def vector_change(rho, f, delta):
-    """The change of rho by a rotation delta from the left."""
+    """Return the change of rho by a rotation delta from the left."""
     once = cross(rho, delta)
     return add(sub(delta, scale(0.5, once)), scale(f, cross(rho, once)))
 
 
 @njit
 def _by_rotation_change(v, rho, f, slope, drho):
-    """The change of the vector y above with that of rho."""
+    """Return the change of the vector y above with that of rho."""
     once, donce = cross(rho, v), cross(drho, v)
     dtwice = add(cross(drho, once), cross(rho, donce))
     return add(scale(0.5, donce), add(scale(f, dtwice), scale(slope * dot(rho, drho), cross(rho, once))))
@@ -86,7 +86,7 @@ def _by_rotation_change(v, rho, f, slope, drho):
 
 @njit
 def turning(plan, ws, m, A, B):
-    """The value, and what it pushes with: the opposite of the torque on a, and the torque on b, in their axes."""
+    """Return the value, rad, and its torques: the opposite of the one on a, and the one on b, in axes of each."""
     v = vector(plan.measures.v[m])
     rho, f, _ = _rotation_vector(plan, ws, m, A, B)
     near = by_rotation(v, rho, f)
@@ -95,7 +95,7 @@ def turning(plan, ws, m, A, B):
 
 @njit
 def turning_change(plan, ws, m, A, B, turn_a, turn_b):
-    """The changes of `turning`'s torques along rotations of both bodies."""
+    """Return the changes of `turning`'s torques along rotations of both bodies."""
     v = vector(plan.measures.v[m])
     rho, f, slope = _rotation_vector(plan, ws, m, A, B)
     delta = sub(rotate_back(A, rotate(B, turn_b)), turn_a)
@@ -107,7 +107,7 @@ def turning_change(plan, ws, m, A, B, turn_a, turn_b):
 
 @njit
 def rotation(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
-    """Value and gradient, see measures/base.py."""
+    """Return the value and write the gradient to ``G_a``, ``G_b`` (6,): see measures/base.py."""
     value, near, far = turning(plan, ws, m, A, B)
     write(G_a, ZERO, scale(-1.0, near))
     write(G_b, ZERO, far)
@@ -116,7 +116,10 @@ def rotation(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 @njit
 def curve_rotation(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
-    """Change of the gradient, see measures/base.py."""
+    """Write the change of the gradient along ``motions`` (6,) of either body to ``out_a``, ``out_b`` (6,).
+
+    See measures/base.py.
+    """
     dnear, dfar = turning_change(plan, ws, m, A, B, vector(motions[0][3:]), vector(motions[1][3:]))
     write(out_a, ZERO, scale(-1.0, dnear))
     write(out_b, ZERO, dfar)
@@ -124,7 +127,10 @@ def curve_rotation(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
 
 @njit
 def rotation_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by):
-    """Derivatives by the numbers, see measures/base.py."""
+    """Add derivatives by the numbers to ``by.v`` and ``by.rest``; return the one along ``motions``.
+
+    ``motions`` (6,), of either body: see measures/base.py.
+    """
     v, turn_a, turn_b = vector(plan.measures.v[m]), vector(motions[0][3:]), vector(motions[1][3:])
     rho, f, slope = _rotation_vector(plan, ws, m, A, B)
     delta = sub(rotate_back(A, rotate(B, turn_b)), turn_a)

@@ -23,66 +23,80 @@ LEADS, CLOSES, FOLLOWS = 0.0, 1.0, 2.0  # a has the first point and the value; t
 
 @njit
 def surface_of(plan, m):
-    """The axis, and (radius, mode, smoothing, side) of measure m."""
+    """Return the axis, and (radius, mode, smoothing, side) of measure m."""
     rest = plan.measures.rest[m]
     return vector(rest[0]), (plan.measures.c[m], rest[2, 1], rest[2, 0], vector(rest[1]))
 
 
 @njit
 def seen_from(plan, m, position, rotation, i, b, at):
-    """The point ``at`` of body i in axes of body b, from the centre of the surface."""
+    """Return the point ``at`` of body i in axes of body b, m, from the centre of the surface.
+
+    ``position`` (nb + 1, 3), m, world, and ``rotation`` (nb + 1, 3, 3): poses of all bodies.
+    """
     shift = sub(add(vector(position[i]), rotate(rotation[i], at)), vector(position[b]))
     return sub(rotate_back(rotation[b], shift), vector(plan.measures.w[m]))
 
 
 @njit
 def wrap(plan, m, position, rotation, G_a, G_b):
-    """Value and gradient, see measures/base.py."""
+    """Return the value and write the gradient to ``G_a``, ``G_b`` (6,): see measures/base.py.
+
+    ``position`` (nb + 1, 3), m, world, and ``rotation`` (nb + 1, 3, 3): poses of all bodies.
+    """
     first, c = plan.measures.first[m], plan.measures.third[m]
     a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
     u, w, part = vector(plan.measures.u[m]), vector(plan.measures.w[m]), plan.measures.rest[m, 2, 2]
     axis, surface = surface_of(plan, m)
-    own = seen_from(plan, m, position, rotation, a, b, u)
+    end = seen_from(plan, m, position, rotation, a, b, u)
     other = seen_from(plan, m, position, rotation, c, b, vector(plan.measures.v[m]))
     if part == LEADS:
-        value, g, _ = wrapped_length(own, other, axis, surface)
+        value, g, _ = wrapped_length(end, other, axis, surface)
     else:
-        value, _, g = wrapped_length(other, own, axis, surface)
+        value, _, g = wrapped_length(other, end, axis, surface)
     f = rotate(rotation[b], g)
     write(G_a, f, cross(u, rotate_back(rotation[a], f)))
-    write(G_b, scale(-1.0, f), scale(-1.0, cross(add(own, w), g)))
+    write(G_b, scale(-1.0, f), scale(-1.0, cross(add(end, w), g)))
     return 0.0 if part == FOLLOWS else value
 
 
 @njit
 def _moved(R, B, at, motion, seen, of_surface):
-    """The change of a point ``at`` of a body in axes of b, where it is ``seen`` from the centre of b."""
+    """Return the change of a point ``at`` of a body in axes of b, where it is ``seen`` from the centre of b.
+
+    ``motion`` (6,) of the body; ``of_surface`` (6,), that of b: translation, m, world, then a rotation vector, body
+    axes.
+    """
     moved = add(vector(motion), rotate(R, cross(vector(motion[3:]), at)))
     return sub(rotate_back(B, sub(moved, vector(of_surface))), cross(vector(of_surface[3:]), seen))
 
 
 @njit
 def curve_wrap(plan, ws, m, position, rotation, motions, out_a, out_b):
-    """Change of the gradient, see measures/base.py; the motion of the third body in ``ws.efforts.third``."""
+    """Write the change of the gradient along ``motions`` (6,) of either body to ``out_a``, ``out_b`` (6,).
+
+    See measures/base.py; the motion of the third body is ``ws.efforts.third``. ``position`` (nb + 1, 3), m, world, and
+    ``rotation`` (nb + 1, 3, 3): poses of all bodies.
+    """
     first, c = plan.measures.first[m], plan.measures.third[m]
     a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
     A, B, C = rotation[a], rotation[b], rotation[c]
     u, v, w = vector(plan.measures.u[m]), vector(plan.measures.v[m]), vector(plan.measures.w[m])
     turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
     axis, surface = surface_of(plan, m)
-    own = seen_from(plan, m, position, rotation, a, b, u)
+    end = seen_from(plan, m, position, rotation, a, b, u)
     other = seen_from(plan, m, position, rotation, c, b, v)
-    down = _moved(A, B, u, motions[0], add(own, w), motions[1])
+    down = _moved(A, B, u, motions[0], add(end, w), motions[1])
     dother = _moved(C, B, v, ws.efforts.third, add(other, w), motions[1])
     if plan.measures.rest[m, 2, 2] == LEADS:
-        _, g, _ = wrapped_length(own, other, axis, surface)
-        dg, _ = wrapped_change(own, other, down, dother, axis, surface)
+        _, g, _ = wrapped_length(end, other, axis, surface)
+        dg, _ = wrapped_change(end, other, down, dother, axis, surface)
     else:
-        _, _, g = wrapped_length(other, own, axis, surface)
-        _, dg = wrapped_change(other, own, dother, down, axis, surface)
+        _, _, g = wrapped_length(other, end, axis, surface)
+        _, dg = wrapped_change(other, end, dother, down, axis, surface)
     f, df = rotate(B, g), rotate(B, add(dg, cross(turn_b, g)))
     lever = cross(u, sub(rotate_back(A, df), cross(turn_a, rotate_back(A, f))))
-    facing = add(cross(down, g), cross(add(own, w), dg))
+    facing = add(cross(down, g), cross(add(end, w), dg))
     write(out_a, df, lever)
     write(out_b, scale(-1.0, df), scale(-1.0, facing))
 
@@ -94,13 +108,13 @@ class Wrap(Measure):
     Attributes
     ----------
     centre, axis, side : (3,)
-        Of the surface: ``axis`` zero for a sphere; ``side`` from the centre, at right angles to the axis.
+        Vectors of the surface: ``axis`` zero for a sphere; ``side`` from the centre, at right angles to the axis.
     radius, smoothing : float
         m
     mode : float
         0 without a side, 1 with a side outside the radius, 2 with one inside it.
     part : float
-        0 if ``point`` is the first of the line, 1 if it is the last and the measure has the value, 2 if it has none.
+        0 if ``point`` is the first of the line, 1 if the last of a measure with the value, 2 of one without it.
     """
 
     point: np.ndarray

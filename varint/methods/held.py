@@ -1,4 +1,4 @@
-"""Runs that Python steps, with inputs that are held over each step: what `varint.Stepper` steps."""
+"""Runs that Python steps, with inputs that are held over each step, for `varint.Stepper`."""
 
 from collections.abc import Callable, Mapping
 from itertools import chain
@@ -36,20 +36,20 @@ class Held(NamedTuple):
 class Recorded:
     """Recorded nodes of a stepped run: the input of each is that of the step from there."""
 
-    def __init__(self, held: Held, start: Nodes, given: np.ndarray) -> None:
+    def __init__(self, held: Held, start: Nodes, inputs: np.ndarray) -> None:
         self.held, self.blocks, self.count = held, [start], len(start["t"])
-        self.inputs = [given.copy()]
+        self.inputs = [inputs.copy()]
         self._last = self.inputs[0]
 
-    def begin(self, given: np.ndarray, is_recorded: bool) -> None:
-        """A step begins with these inputs, from a node that is the last recorded one or not."""
+    def begin(self, inputs: np.ndarray, is_recorded: bool) -> None:
+        """Begin a step with these ``inputs``, from a node that is the last recorded one or not."""
         self.catch_up()
-        self._last = given.copy()
+        self._last = inputs.copy()
         if is_recorded:
             self.inputs[-1] = self._last
 
     def catch_up(self, more: int = 0) -> None:
-        """Inputs of the nodes that were recorded meanwhile, and of so ``many`` more that are not put aside yet."""
+        """Add the inputs of the nodes that were recorded meanwhile, and of ``more`` that are not put aside yet."""
         self.inputs += [self._last] * (self.count + more - len(self.inputs))
 
     def add(self, nodes: Nodes) -> None:
@@ -65,10 +65,10 @@ class Recorded:
         self.blocks, self.count = [{name: array[:count] for name, array in nodes.items()}], count
         self.inputs = self.inputs[:count]
 
-    def nodes(self, tail: Nodes, given: np.ndarray, first: int = 0) -> Nodes:
-        """All nodes from number ``first`` on, and a last one in ``tail`` that is not recorded.
+    def nodes(self, tail: Nodes, present: np.ndarray, first: int = 0) -> Nodes:
+        """Return all nodes from number ``first`` on, and a last one in ``tail`` that is not recorded.
 
-        ``given``: inputs at the present node.
+        ``present``: inputs at the present node.
         """
         self.catch_up()
         if not first:
@@ -79,15 +79,15 @@ class Recorded:
             before -= len(self.blocks[chosen]["t"])
         whole = joined([dict(block) for block in [*self.blocks[chosen:], tail]])
         nodes = {name: array[first - before :] for name, array in whole.items()}
-        inputs = [*self.inputs[first:], *[given] * len(tail["t"])]
+        inputs = [*self.inputs[first:], *[present] * len(tail["t"])]
         if not len(tail["t"]):
-            inputs[-1] = given
+            inputs[-1] = present
         nodes["command"][:, self.held.forces] = np.array(inputs)
         return nodes
 
 
 class HeldMarch:
-    """Steps of a march of which nothing changes but the inputs: one compiled call each.
+    """Steps of a march, one compiled call each, between which the inputs alone change.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class HeldMarch:
         readable, self._others = split_joints(run.mechanism, tree.joints, tree.columns)
         self._stepwise = Stepwise(march, held.elements, [extrapolates] * len(held.elements), True, readable, tree.nq)
         self._fresh = [(array, array.copy()) for _, array in role_arrays(march.ws, STATE)]
-        sizes = {name: own.stop - own.start for name, own in tree.columns.items()}
+        sizes = {name: columns.stop - columns.start for name, columns in tree.columns.items()}
         counted = [angle for angle in march.compiled.counted if sizes.get(angle.joint) == angle.size]
         columns = [tree.columns[angle.joint].start + angle.number for angle in counted]
         self._counted = np.array(columns, dtype=int), np.array([angle.measures[0] for angle in counted], dtype=int)
@@ -143,7 +143,7 @@ class HeldMarch:
         self.recorded = Recorded(self.held, block.nodes, self.input)
 
     def _take(self, word: Any, steps: int) -> int:
-        """`take_steps` with nodes that are recorded."""
+        """Take ``steps`` as `take_steps` does, recording nodes."""
         stepwise, every = self._stepwise, self.every
         assert every is not None
         wanted = steps // every + 1
@@ -157,7 +157,7 @@ class HeldMarch:
         return UNRESOLVED if status == DONE and unresolved.max(initial=-1) >= 0 else status
 
     def _put_aside(self, room: int) -> None:
-        """Make room for so many recorded nodes."""
+        """Put the recorded nodes aside and make room for ``room`` more."""
         stepwise, march, kept = self._stepwise, self.run.march, self.recorded
         if self.every is None:
             return
@@ -170,7 +170,7 @@ class HeldMarch:
         stepwise.record(march.outputs(room))
 
     def failed(self) -> Failure:
-        """The failure of the last step; the march is at the node before it."""
+        """Return the failure of the last step; the march is at the node before it."""
         stepwise, march = self._stepwise, self.run.march
         march.node = int(stepwise.place[NODE])
         failure = self.run.named(march.node, *worst_residual(march.compiled.plan, march.ws))
@@ -185,7 +185,7 @@ class HeldMarch:
         return int(self.run.march.compiled.order[slots[slots >= 0][0]])
 
     def state(self) -> State:
-        """The present node."""
+        """Return the present node."""
         return self._stepwise.state()
 
     def vertex_motion(self) -> np.ndarray:
@@ -202,13 +202,13 @@ class HeldMarch:
             _read(self._others, self._stepwise.present(), self.q, self.rate)
 
     def save(self) -> tuple:
-        """All that the steps to come depend on, and the number of the recorded nodes."""
+        """Return all that the steps to come depend on, and the number of the recorded nodes."""
         self._put_aside(self._room)
         self.read()
         return self._stepwise.save(), self.input.copy(), self.q.copy(), self.recorded.count
 
     def recall(self, saved: tuple) -> None:
-        """Go back to what `save` gave."""
+        """Go back to a result of `save`."""
         self._put_aside(self._room)
         march, self.input[:], self.q[:], count = saved
         self._stepwise.recall(march)
@@ -216,7 +216,7 @@ class HeldMarch:
         self.recorded.cut(min(count, self.recorded.count))
 
     def nodes(self, first: int) -> Nodes:
-        """The recorded nodes from number ``first`` on, and the present one."""
+        """Return the recorded nodes from number ``first`` on, and the present one."""
         self._put_aside(self._room)
         self._stepwise.leave()
         return self.recorded.nodes(self.run.tail().nodes, self.input, first)
@@ -273,7 +273,7 @@ class HeldRun:
         self._half_turns = HalfTurns(self.run.mechanism)
 
     def failed(self) -> Failure:
-        """The failure of the last step."""
+        """Return the failure of the last step."""
         assert self._failure is not None
         return self._failure
 
@@ -282,7 +282,7 @@ class HeldRun:
         return self._unresolved
 
     def state(self) -> State:
-        """The present node."""
+        """Return the present node."""
         return self.run.state()
 
     def vertex_motion(self) -> np.ndarray:
@@ -297,7 +297,7 @@ class HeldRun:
             _read(self._joints, self.state(), self.q, self.rate)
 
     def save(self) -> tuple:
-        """All that the steps to come depend on, and the number of the recorded nodes."""
+        """Return all that the steps to come depend on, and the number of the recorded nodes."""
         run = self.run
         if isinstance(run, MaximalRun) and run.extrapolated.any():
             raise ArgumentError("save() takes no functions that are extrapolated: what they gave before is not kept")
@@ -305,7 +305,7 @@ class HeldRun:
         return run.checkpoint(), self.input.copy(), self.q.copy(), self.recorded.count
 
     def recall(self, saved: tuple) -> None:
-        """Go back to what `save` gave."""
+        """Go back to a result of `save`."""
         march, self.input[:], self.q[:], count = saved
         self.run.constant[self.held.elements] = self.input
         self._go_back(march)
@@ -313,7 +313,7 @@ class HeldRun:
         self.recorded.cut(min(count, self.recorded.count))
 
     def nodes(self, first: int) -> Nodes:
-        """The recorded nodes from number ``first`` on, and the present one."""
+        """Return the recorded nodes from number ``first`` on, and the present one."""
         return self.recorded.nodes(self.run.tail().nodes, self.input, first)
 
 

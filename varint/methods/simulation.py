@@ -9,8 +9,8 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from varint.base.callers import level_of_user
-from varint.base.checks import path_of
 from varint.base.errors import FileError, TurnsWarning
+from varint.base.paths import path_of
 from varint.files.formats import FORMATS
 from varint.files.runs.reader import read
 from varint.kinematics.turns import has_counted_angles
@@ -61,7 +61,7 @@ def simulate(
     duration : float, or Method
         s; the run ends at the last whole step within the duration.
     dt : float or "auto", or Recording
-        Step, s. "auto": `choose_step` chooses the step, and the scheme where none is given.
+        Step, s. "auto": `choose_step` chooses the step, and the scheme by default.
     state, force, torque
         See `Problem`.
     order, scheme, tol, adaptive, closures, energy_error, on_unresolved

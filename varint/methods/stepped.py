@@ -52,14 +52,14 @@ class Marched(Method):
 
     @abstractmethod
     def stepped_run(self, problem: Problem, grid: Grid, every: int, state: State) -> "SteppedRun":
-        """The run from a checked ``state`` that records each ``every``-th node."""
+        """Return the run from a checked ``state`` that records each ``every``-th node."""
 
     def check(self, mechanism: Mechanism) -> None:
         """Raise ArgumentError for a force, or another part of a mechanism, that the method does not support."""
         refuse(mechanism, self.use)
 
     def described(self) -> dict[str, Any]:
-        """More entries of the settings of its runs."""
+        """Return more entries of the settings of its runs."""
         return {}
 
     def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
@@ -110,7 +110,7 @@ class Stepped(Marched):
 
     @abstractmethod
     def stepper(self, problem: Problem) -> Step:
-        """The function ``step(state, dt)`` that returns the `State` after a step from a `State`."""
+        """Return the function ``step(state, dt)`` that returns the `State` after a step from a `State`."""
 
     def stepped_run(self, problem: Problem, grid: Grid, every: int, state: State) -> "SteppedRun":
         """See `Marched`."""
@@ -140,7 +140,7 @@ class SteppedRun(Run):
         self.mechanism, self.step, self.every = mechanism, step, every
         self.name, self.dt, self.total = grid
         self.end = self.dt * self.total
-        self.done = self.iterations = 0  # steps, and those of Newton's method in them
+        self.done = self.iterations = 0  # steps, and the iterations of Newton's method in them
         self.memory: dict[str, np.ndarray] = {}  # arrays of the present node, and the running sums for the works
         self.present = state  # this very object: `EquationsOfMotion` looks up the turns of angles by it
 
@@ -178,17 +178,17 @@ class SteppedRun(Run):
         return Block(self._nodes(states, first), seconds)
 
     def tail(self) -> Block:
-        """The present node, where it is not recorded."""
+        """Return the present node, where it is not recorded."""
         chosen = slice(0, 1 if self.done % self.every else 0)
         node = {name: self.memory[name][None][chosen] for name in (*PARTS, "command", "work")}
         return Block(node | {"t": np.array([self.time])[chosen], "law_state": np.zeros((1, 0))[chosen]})
 
     def state(self) -> State:
-        """The present one."""
+        """Return the present one."""
         return self.present
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """All that the steps to come depend on."""
+        """Return all that the steps to come depend on."""
         numbers = {"recorded": np.array([self.done // self.every + 1]), "done": np.array([self.done])}
         return {name: array.copy() for name, array in self.memory.items()} | numbers
 
@@ -199,9 +199,9 @@ class SteppedRun(Run):
         self.present = State(*(self.memory[part] for part in PARTS))
 
     def _nodes(self, states: list[State], first: int) -> dict[str, np.ndarray]:
-        """The recorded nodes among ``states``, of which the first is node ``first``.
+        """Return the recorded nodes among ``states``, of which the first is node ``first``.
 
-        The work of a force is what left its potential, where it has one and no damping, else the sum of its power.
+        The work of a force is the loss of its potential, where it has one and no damping, else the sum of its power.
         """
         t, memory = self.dt * np.arange(first, first + len(states)), self.memory
         nodes = {part: np.array([getattr(state, part) for state in states], dtype=float) for part in PARTS}
@@ -228,21 +228,21 @@ class SteppedRun(Run):
         return {name: array[chosen] for name, array in nodes.items()}
 
 
-def _is_finite(mechanism: Mechanism, state: object, what: str) -> bool:
-    """Whether the numbers of a state are finite; raises ArgumentError where it is no state of the mechanism."""
-    state, nb = of_type(state, State, what, ArgumentError), len(mechanism.bodies)
+def _is_finite(mechanism: Mechanism, state: object, label: str) -> bool:
+    """Return whether the numbers of a state are finite. Raises ArgumentError if it is no state of the mechanism."""
+    state, nb = of_type(state, State, label, ArgumentError), len(mechanism.bodies)
     arrays = {name: getattr(state, name) for name in PARTS}
     for name, array in arrays.items():
         if isinstance(array, np.ndarray) and array.dtype == float and not np.isfinite(array).all():
             return False
-        in_a_shape(array, ((nb, PARTS[name]),), f"{name} of {what}", ArgumentError)
+        in_a_shape(array, ((nb, PARTS[name]),), f"{name} of {label}", ArgumentError)
     for body, quat in zip(mechanism.bodies, state.quat_wxyz, strict=True):
-        unit_quaternion(quat, f"quat_wxyz of body '{body.name}' in {what}", ArgumentError)
+        unit_quaternion(quat, f"quat_wxyz of body '{body.name}' in {label}", ArgumentError)
     return True
 
 
 def name_of(step: Step) -> str:
-    """The ``__name__`` of an integrator of the user's own; raises ArgumentError where it has no name."""
+    """Return the ``__name__`` of an integrator of the user's own; raises ArgumentError where it has no name."""
     name = getattr(step, "__name__", None)
     if not isinstance(name, str) or not name.strip():
         raise ArgumentError(

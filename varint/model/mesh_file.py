@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from varint.base.checks import path_of
 from varint.base.errors import FileError
+from varint.base.paths import path_of
 
 MESH_SUFFIXES = (".stl", ".obj", ".dae", ".ply", ".off", ".glb")
 LARGEST_FILE = 100_000_000  # bytes

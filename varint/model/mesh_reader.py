@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.base.checks import call, known_name, path_of, shown
+from varint.base.checks import call, known_name, shown
 from varint.base.errors import ArgumentError, FileError
+from varint.base.paths import path_of
 
 Chosen = ArrayLike | str | Callable[[np.ndarray], ArrayLike]  # vertices
 INSTALL = "reading meshes needs meshio: pip install 'varint[fem]'"

@@ -5,7 +5,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from varint.kinematics.drift import joint_drift, left_open, most_open_bodies
+from varint.model.body import WORLD
 from varint.results.component_energies import FEW, component_energies, jumps
+from varint.results.contact_forces import penetrations
 from varint.results.recorded_motion import RecordedMotion
 from varint.step.energy.balance import LARGEST_ERROR
 
@@ -17,15 +19,16 @@ OPEN_AS_AT_START = 10.0  # times that of the start, as of loops that close withi
 
 
 def judge_nodes(motion: RecordedMotion, by_energy: bool) -> np.ndarray:
-    """Return the number (T,) of a body at nodes where energy jumped or joints are open, -1 elsewhere.
+    """Return the number (T,) of a body at nodes where energy jumped, contacts overlap or joints are open, -1 elsewhere.
 
     Energy jumps where the residual of a component changes by more than 1 % of the energy that takes part within a few
     nodes and does not come back, or exceeds 5 % of the scale (`ComponentEnergy`), in runs of more than ten nodes.
     ``by_energy``: whether it is judged, never of runs in which loads or prescribed joints do work, which is known by
-    sums over the nodes alone. Joints are open beyond `open_bound`.
+    sums over the nodes alone. Joints are open beyond `open_bound`; contacts of runs with error control overlap beyond
+    `overlap_bound`: an impact that a step has missed, or had in a place where there is none, balances its energy.
     """
     bodies = np.full(len(motion.t), -1)
-    for node, body in (*(_jumped(motion) if by_energy else ()), *_open(motion)):
+    for node, body in (*(_jumped(motion) if by_energy else ()), *_overlapping(motion), *_open(motion)):
         bodies[node] = body
     return bodies
 
@@ -49,6 +52,28 @@ def drift_of(motion: RecordedMotion) -> np.ndarray:
     if not motion.mechanism.compiled.topology.clusters:
         return np.zeros(len(motion.t))
     return np.concatenate([part.drift for part in motion.parts()])
+
+
+def overlap_bound(motion: RecordedMotion) -> float:
+    """Return the depth, m, from which on overlaps are reported; infinite in steps of one size."""
+    rtol = motion._step_tolerance
+    return np.inf if rtol is None else left_open(rtol) * motion.mechanism.compiled.length
+
+
+def overlaps_of(motion: RecordedMotion) -> dict[str, np.ndarray]:
+    """Return the depths (T,), m, of each contact at the nodes, part by part."""
+    if not motion.mechanism.compiled.plan.contacts.body.size:
+        return {}
+    depths = [penetrations(motion.mechanism, part.position, part.quat_wxyz) for part in motion.parts()]
+    return {name: np.concatenate([each[name] for each in depths]) for name in depths[0]} if depths else {}
+
+
+def _overlapping(motion: RecordedMotion) -> Iterable[tuple[int, int]]:
+    """Yield nodes at which a contact overlaps, and its body."""
+    bound = overlap_bound(motion)
+    for name, depth in overlaps_of(motion).items() if np.isfinite(bound) else ():
+        bodies = [body for body in motion.mechanism.force(name).acts_on(motion.mechanism) if body != WORLD]
+        yield from ((node, motion.mechanism.body_index[bodies[0]]) for node in np.flatnonzero(depth > bound).tolist())
 
 
 def _jumped(motion: RecordedMotion) -> Iterable[tuple[int, int]]:

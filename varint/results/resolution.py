@@ -11,7 +11,7 @@ from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
 from varint.model.state import State
 from varint.results.derived import energy_gap
-from varint.results.node_watch import drift_of, open_bound
+from varint.results.node_watch import drift_of, open_bound, overlap_bound, overlaps_of
 from varint.results.reactions import accelerations_and_reactions
 from varint.results.recorded_motion import RecordedMotion
 
@@ -50,6 +50,13 @@ def find_unresolved(trajectory: RecordedMotion, dt: float | None) -> Unresolved 
             f" {drift_of(trajectory)[node]:.3g} m at body '{body}'. Try {finer}"
         )
         return Unresolved(message, first, body)
+    overlap = _overlap_at(trajectory, node)
+    if overlap is not None:
+        message = (
+            f"{overlap} at t = {first:g} s, the first of {count} recorded nodes like it: an impact was missed, or took"
+            f" place where there is none. The motion is right up to there at best. Try {finer}, or varint.simulate"
+        )
+        return Unresolved(message, first, body)
     often = "then alone" if count == 1 else f"at {count} recorded nodes, the last at t = {times[-1]:g} s"
     gap, kinetic = energy_gap(trajectory, first)
     name = trajectory.mechanism.name
@@ -66,6 +73,17 @@ def find_unresolved(trajectory: RecordedMotion, dt: float | None) -> Unresolved 
         f" went without work, {gap:.3g} J at most, where {kinetic:.3g} J of kinetic energy were there before. {ends}"
     )
     return Unresolved(message, first, body)
+
+
+def _overlap_at(trajectory: RecordedMotion, node: int) -> str | None:
+    """Return the deepest overlap at a node of a run with located contacts as text, None where nothing overlaps."""
+    if "integrator" not in trajectory.settings:
+        return None
+    depths = {name: float(depth[node]) for name, depth in overlaps_of(trajectory).items()}
+    name = max(depths, key=lambda each: depths[each], default=None)
+    if name is None or depths[name] <= overlap_bound(trajectory):
+        return None
+    return f"shapes or points of {trajectory.mechanism.force(name).label} overlap by {depths[name]:.3g} m"
 
 
 def _is_prescribed(mechanism: Mechanism, start: State) -> bool:

@@ -19,15 +19,15 @@ TOLD = "unresolved_body"
 
 
 def diagnosed(run: Run, job: Job, kind: Callable[..., RecordedMotion]) -> Run:
-    """``run``, with the diagnostics that its settings ask for; ``kind`` of the trajectories of its parts."""
+    """Return ``run``, with the diagnostics that its settings ask for; ``kind`` of the trajectories of its parts."""
     return Diagnosed(run, job, kind) if job.settings["diagnostics_every"] is not None else run
 
 
 class Diagnosed(Run):
     """A `Run` with diagnostics at each node of the run within it, of which it records each ``job.recording.every``-th.
 
-    The diagnostics are the quantities of the nodes, to the bit, however the steps are cut into blocks. What later
-    nodes need of those before is part of the checkpoint.
+    The diagnostics are the quantities of the nodes, to the bit, however the steps are cut into blocks. The
+    checkpoint has all that later nodes need of earlier ones.
     """
 
     def __init__(self, run: Run, job: Job, kind: Callable[..., RecordedMotion]) -> None:
@@ -52,7 +52,7 @@ class Diagnosed(Run):
         return self.run.finished
 
     def state(self) -> State:
-        """The present one."""
+        """Return the present one."""
         return self.run.state()
 
     def start(self) -> Block:
@@ -82,7 +82,7 @@ class Diagnosed(Run):
         return Block(nodes, block.seconds, diagnostics)
 
     def tail(self) -> Block:
-        """The last state, where it is no node that is recorded; none of its diagnostics where they are there."""
+        """Return the last state, if it is not a recorded node yet; diagnostics only if they are not recorded yet."""
         assert self.since is not None  # since the start
         nodes, told = self.run.tail().nodes, self.told
         if len(nodes["t"]):
@@ -96,7 +96,7 @@ class Diagnosed(Run):
         return Block(last | ({TOLD: np.array([told])} if TOLD in last else {}), 0.0, self.none)
 
     def checkpoint(self) -> Arrays:
-        """All that the steps and the diagnostics to come depend on."""
+        """Return all arrays that the steps and the diagnostics to come depend on."""
         return self.saved
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
@@ -122,7 +122,7 @@ class Diagnosed(Run):
         }
 
     def _taken(self, nodes: Arrays) -> tuple[Arrays, Arrays]:
-        """The recorded ones of the nodes that follow, and the diagnostics of all."""
+        """Return the recorded ones of the nodes that follow, and the diagnostics of all."""
         if not len(nodes["t"]):
             return nodes, self.none
         part = self._part(nodes)
@@ -136,14 +136,14 @@ class Diagnosed(Run):
         return recorded, diagnostics
 
     def _told(self, bodies: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """First body, for each chosen node, that was not resolved since the one before; -1 for none."""
-        found = np.full(np.count_nonzero(chosen) + 1, -1)  # the last: since the last chosen one
+        """Return, for each chosen node, the first body that was not resolved since the one before; -1 if all were."""
+        unresolved = np.full(np.count_nonzero(chosen) + 1, -1)  # the last: since the last chosen one
         group = np.concatenate([[0], np.cumsum(chosen) - chosen])
         bodies = np.concatenate([[self.told], bodies])
         groups, first = np.unique(group[bodies >= 0], return_index=True)
-        found[groups] = bodies[bodies >= 0][first]
-        self.told = int(found[-1])
-        return found[:-1]
+        unresolved[groups] = bodies[bodies >= 0][first]
+        self.told = int(unresolved[-1])
+        return unresolved[:-1]
 
     def _part(self, nodes: Mapping[str, np.ndarray]) -> RecordedMotion:
         return self.kind(self.record.part(HeldNodes(nodes)), since=self.since)

@@ -43,7 +43,7 @@ class Method(Shown, ABC):
     formulation : str
         Its name in records, in files, in ``ensemble(formulation=)`` and on the command line.
     called, option : str
-        What users write for it in Python and on the command line, for error messages.
+        Its names in Python and on the command line, for error messages.
     """
 
     formulation: ClassVar[str]
@@ -76,7 +76,7 @@ class Method(Shown, ABC):
 
     @property
     def use(self) -> Use:
-        """Return the `Use` that lists the traits of forces that this method does not support; by default none."""
+        """Return the `Use` that lists the traits of forces that this method does not support; empty by default."""
         return Use(self.title, f"methods '{self.formulation}'")
 
     def report(self, trajectory: Trajectory, stacklevel: int) -> None:
@@ -84,7 +84,7 @@ class Method(Shown, ABC):
 
     @staticmethod
     def trajectory(record: Record) -> Trajectory:
-        """Return the trajectory of a record of this formulation. Raises ValueError where the record holds none."""
+        """Return the trajectory of a record of this formulation. Raises ValueError for an unusable record."""
         return Trajectory(record)
 
     @staticmethod
@@ -98,12 +98,12 @@ class Method(Shown, ABC):
 
     @classmethod
     def arguments(cls) -> list[str]:
-        """Names of the arguments."""
+        """Return the names of the arguments."""
         return [field.name for field in fields(cls)]
 
     @classmethod
     def integrators(cls) -> tuple[str, ...]:
-        """Return the names by which comparisons and the command choose among its integrators; by default none."""
+        """Return the names by which comparisons and the command choose among its integrators; by default empty."""
         return ()
 
     @classmethod
@@ -112,7 +112,7 @@ class Method(Shown, ABC):
         return next(field.default for field in fields(cls) if field.name == "dt") is not None
 
     def given(self) -> dict[str, Any]:
-        """The arguments that differ from their defaults, by name."""
+        """Return the arguments that differ from their defaults, by name."""
         values: dict[str, tuple[Any, Any]] = {
             each.name: (getattr(self, each.name), each.default) for each in fields(self)
         }
@@ -127,7 +127,7 @@ def register(cls: type[KindOfMethod]) -> type[KindOfMethod]:
 
 
 def names() -> list[str]:
-    """Names of all formulations: those of this package, and those registered from outside."""
+    """Return the names of all formulations, of this package and registered from outside."""
     return [*PLACES, *registered()]
 
 
@@ -137,7 +137,7 @@ def registered() -> list[str]:
 
 
 def method_class(formulation: str) -> type[Method]:
-    """The method of that formulation. Raises ArgumentError where there is none."""
+    """Return the method of that formulation. Raises ArgumentError for an unknown formulation."""
     known_name(formulation, names(), "there is no formulation", ArgumentError)
     if formulation not in REGISTERED:
         importlib.import_module(f"varint.{PLACES[formulation]}")
@@ -177,15 +177,15 @@ def solve(
 def trajectory_of(record: Record) -> Trajectory:
     """Return the trajectory of a record, a `ReducedTrajectory` where the run was reduced.
 
-    Raises ValueError where the record holds none.
+    Raises ValueError for an unusable record.
     """
     formulation = record.settings["formulation"]
     return method_class(formulation).trajectory(record) if formulation in names() else Trajectory(record)
 
 
-def refuse_unknown(given: Iterable[str], known: Iterable[str]) -> None:
-    """Raise WrongArguments for the first name in ``given``, and suggest the closest of ``known``."""
-    for name in given:
+def refuse_unknown(arguments: Iterable[str], known: Iterable[str]) -> None:
+    """Raise WrongArguments for the first name in ``arguments`` that is not ``known``, and suggest the closest."""
+    for name in arguments:
         owners = [method_class(each).called for each in names() if name in method_class(each).arguments()]
         where = suggestion(name, known) or (f": it belongs to {' and '.join(owners)}" if owners else "")
         raise WrongArguments(f"there is no argument {name!r} here{where}")

@@ -20,7 +20,7 @@ Returned = TypeVar("Returned")
 
 
 class Arguments(NamedTuple):
-    """Arguments of a call of a ``function`` or class: name to value, with the defaults of those left out."""
+    """Arguments of a call of a ``function`` or class: name to value, with defaults for the arguments left out."""
 
     function: Callable
     values: Mapping[str, Any]
@@ -32,7 +32,7 @@ class Arguments(NamedTuple):
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """Name of each parameter to its default, None where it has none."""
+        """Name of each parameter to its default, None for a parameter without one."""
         parameters = signature(self.function).parameters.items()
         return {name: None if each.default is Parameter.empty else each.default for name, each in parameters}
 
@@ -42,7 +42,7 @@ class Arguments(NamedTuple):
 
 
 class CallParts(NamedTuple):
-    """A problem, the method that simulates it, and what is kept of the run."""
+    """A problem, the method that simulates it, and the recording of the run."""
 
     problem: Problem
     method: Any
@@ -54,10 +54,10 @@ def bound_arguments(function: Callable, *by_place: Any, **by_name: Any) -> Argum
 
     Raises ArgumentError for an unknown name, TypeError for missing or too many arguments.
     """
-    own = signature(function)
-    refuse_unknown((name for name in by_name if name not in own.parameters), own.parameters)
+    accepted = signature(function)
+    refuse_unknown((name for name in by_name if name not in accepted.parameters), accepted.parameters)
     try:
-        bound = own.bind(*by_place, **by_name)
+        bound = accepted.bind(*by_place, **by_name)
     except TypeError as problem:
         raise TypeError(f"{function.__name__}() {problem}") from None
     bound.apply_defaults()
@@ -65,15 +65,15 @@ def bound_arguments(function: Callable, *by_place: Any, **by_name: Any) -> Argum
 
 
 def with_arguments(function: Callable[Concatenate[Arguments, Parameters], Returned]) -> Callable[Parameters, Returned]:
-    """Decorate a function: its `Arguments` are passed to it as the first one, which its signature does not show."""
+    """Pass a function its `Arguments` as the first argument, which its signature does not show. A decorator."""
 
     @wraps(function)
     def called(*by_place: Parameters.args, **by_name: Parameters.kwargs) -> Returned:
         return function(bound_arguments(called, *by_place, **by_name), *by_place, **by_name)
 
-    own = signature(function)
-    first, *others = own.parameters.values()
-    called.__dict__["__signature__"] = own.replace(parameters=others)
+    shown = signature(function)
+    first, *others = shown.parameters.values()
+    called.__dict__["__signature__"] = shown.replace(parameters=others)
     del called.__annotations__[first.name]
     return called
 
@@ -93,22 +93,22 @@ def parts_of(arguments: Arguments, kind: type[Method], **preferred: object) -> C
         where the method is of a ``kind``.
     preferred
         Arguments of the method that the function does not have. They and the defaults of the function also replace
-        those that a Method of varint leaves at its default.
+        the ones that a Method of varint leaves at its default.
 
     Raises
     ------
     ArgumentError
-        A Problem without a method; an argument of one of the parts beside a Problem; what the parts themselves refuse.
+        A Problem without a method; an argument of one of the parts beside a Problem; arguments that a part refuses.
     """
-    given = arguments.values
-    problem = given["mechanism"]
+    values_by_name = arguments.values
+    problem = values_by_name["mechanism"]
     if not isinstance(problem, Problem):
-        if given.get("duration") is None:
+        if values_by_name.get("duration") is None:
             raise ArgumentError(f"{arguments.name} needs duration=, in s")
-        values = {**preferred, **given}
+        values = {**preferred, **values_by_name}
         parts: Any = (of(**of_class(of, values)) for of in (Problem, kind, Recording))
         return CallParts(*parts)
-    whole = {name: value for name, value in given.items() if isinstance(value, Problem | Method | Recording)}
+    whole = {name: value for name, value in values_by_name.items() if isinstance(value, Problem | Method | Recording)}
     method = next((value for value in whole.values() if isinstance(value, Method)), None)
     if method is None:
         raise ArgumentError(f"{arguments.name} needs a method beside a Problem, as varint.Variational(dt=0.01)")
@@ -128,13 +128,13 @@ def refuse_beside(arguments: Arguments, names: Collection[str]) -> None:
 
 
 def preferring(method: Method, preferred: Mapping[str, Any]) -> Method:
-    """The method with ``preferred`` in place of defaults of its arguments; a registered one from outside as it is."""
+    """Return the method with ``preferred`` in place of defaults; one registered from outside as it is."""
     if method.formulation not in PLACES:
         return method
-    given, values = method.given(), vars(method)
+    chosen, values = method.given(), vars(method)
     wanted = of_class(type(method), preferred).items()
     closer = {
-        name: value for name, value in wanted if name not in given and value != values[name] and method.takes(name)
+        name: value for name, value in wanted if name not in chosen and value != values[name] and method.takes(name)
     }
     return replace(method, **closer) if closer else method
 
@@ -172,7 +172,7 @@ def check_support(
 ) -> None:
     """Raise ArgumentError for loads on bodies, and arguments of a method, that a study does not support.
 
-    ``by_name``: those that the study has to have itself, except for ``besides``.
+    ``by_name``: arguments that the study must have itself, except for ``besides``.
     """
     takes = {*arguments.defaults, *besides}
     for argument in method.given():

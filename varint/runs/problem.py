@@ -1,4 +1,4 @@
-"""`Problem` and `Recording`: what is simulated, and what is kept of it. How it is simulated: `varint.formulations`."""
+"""`Problem` and `Recording`: a motion to simulate, and its record. Methods to simulate it: `varint.formulations`."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from varint.base.checks import (
     flag,
     function_of,
     of_type,
-    path_of,
     positive,
     shown,
     whole_number,
 )
 from varint.base.display import Shown
 from varint.base.errors import ArgumentError
+from varint.base.paths import path_of
 from varint.files.runs.made_with import ANY
 from varint.files.runs.place import check_name, check_place
 from varint.mechanism.mechanism import Mechanism
@@ -70,11 +70,11 @@ class Problem(Shown):
             by_name(getattr(self, name), self.mechanism.body_index, name, "body", ArgumentError)
 
     def start(self) -> Any:
-        """The state to start from, unchecked."""
+        """Return the state to start from, unchecked."""
         return self.mechanism.state() if self.state is None else self.state
 
     def steps(self, dt: float) -> int:
-        """The number of whole steps of ``dt``, s, within the duration; raises ArgumentError where there are none."""
+        """Return the number of whole steps of ``dt``, s, within the duration. Raises ArgumentError for zero steps."""
         return checked_times(self.duration, dt)[2]
 
 
@@ -149,12 +149,15 @@ class Recording(Shown):
         return bool(self.resume or self.overwrite)
 
     def check_place(self) -> None:
-        """Raise FileError where ``output`` cannot be written, or would replace what it must not."""
+        """Raise FileError where ``output`` cannot be written, or would replace a file that it must not."""
         if self.output is not None:
             check_place(Path(os.path.realpath(self.output)), self.output, self.may_exist, TO_GO_ON)
 
     def times(self, end: float) -> np.ndarray | None:
-        """The ``output_times`` (K,) of a run up to ``end``, s; None where its nodes are recorded. ArgumentError."""
+        """Return ``output_times`` (K,) of a run up to ``end``, s; None where its nodes are recorded.
+
+        Raises ArgumentError.
+        """
         if self.output_times is None:
             return None
         if self.every != 1 or self.diagnostics_every is not None:
@@ -170,7 +173,7 @@ class Recording(Shown):
 
 
 def checked_resume(resume: object) -> bool | str:
-    """``resume``: True, False or "any". Raises ArgumentError."""
+    """Return ``resume``, which must be True, False or "any". Raises ArgumentError."""
     if isinstance(resume, str) and resume == ANY:
         return ANY
     if not isinstance(resume, bool | np.bool_):
@@ -179,7 +182,7 @@ def checked_resume(resume: object) -> bool | str:
 
 
 def checked_times(duration: float, dt: float) -> tuple[float, float, int]:
-    """The duration and the size of a step, s, and the number of whole steps within it; raises ArgumentError."""
+    """Return the duration and the step, s, and the number of whole steps within it; raises ArgumentError."""
     dt = positive(dt, "dt", ArgumentError)
     duration = positive(duration, "duration", ArgumentError)
     if duration / dt > MOST_STEPS:

@@ -89,18 +89,18 @@ class Run(ABC):
 
     @abstractmethod
     def tail(self) -> Block:
-        """The last state, where `finished` or failed, if it is none of the nodes recorded so far.
+        """Return the last state, where `finished` or failed, if it is not among the nodes recorded so far.
 
         No checkpoint counts it: a run that goes on longer does not have it.
         """
 
     @abstractmethod
     def state(self) -> State:
-        """The present one."""
+        """Return the present state."""
 
     @abstractmethod
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """All that the steps to come depend on, and how many nodes were ``recorded`` before it, (1,)."""
+        """Return all that the steps to come depend on, and the number of nodes ``recorded`` before it, (1,)."""
 
     @abstractmethod
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
@@ -134,4 +134,4 @@ class SteeredRun(Run):
 
     @abstractmethod
     def vertex_motion(self) -> np.ndarray:
-        """(2, n, 3) m, m/s, world, of all vertices of deformable bodies at the present node, one after another."""
+        """Return positions, m, and velocities, m/s, (2, n, 3), world, of all vertices of deformable bodies now."""

@@ -45,7 +45,7 @@ class Job:
     settings : dict
         See `Record`.
     inputs : tuple of arrays
-        Of the start and of what acts from outside: a run that goes on must have the same.
+        Arrays of the start and of all that acts from outside: a run that goes on must have the same.
     load : (1, nb, 6), see `Record`; None where the nodes hold it
     recording : Recording
     coefficients : (n,) of the scheme; None where the method has no array of them
@@ -113,7 +113,7 @@ def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Rec
 
 
 def _to_record(run: Run, job: Job, first: Block, more: int = 0) -> WantedSpace | None:
-    """Size of the remaining record, from the ``first`` node and ``more`` bytes; None if the steps are not known."""
+    """Return the size of the remaining record, from the ``first`` node and ``more`` bytes; None for unknown steps."""
     if job.settings["dt"] is None or job.settings.get("turn"):
         return None
     if times := job.settings["output_times"]:
@@ -125,12 +125,12 @@ def _to_record(run: Run, job: Job, first: Block, more: int = 0) -> WantedSpace |
 
 
 def _ended(run: Run) -> tuple[int, str]:
-    """Status and message."""
+    """Return the status, 1 after a failure, else 0, and its message."""
     return (1, run.failure.message) if run.failure else (0, DONE)
 
 
 def answer(trajectory: KindOfTrajectory, failure: Failure | None) -> KindOfTrajectory:
-    """The trajectory; raises ConvergenceError with it where a step failed."""
+    """Return the trajectory; raises ConvergenceError with it where a step failed."""
     if failure:
         where = failure._asdict()
         raise ConvergenceError(where.pop("message"), **where, trajectory=trajectory)
@@ -147,32 +147,32 @@ def _opened(run: Run, job: Job, path: Path, first: Block) -> RunWriter:
 
 
 def _width(rows: Mapping[str, np.ndarray]) -> int:
-    """Bytes of a row."""
+    """Return the bytes of a row."""
     return sum(array[0].nbytes for array in rows.values())
 
 
 def _reopened(run: Run, job: Job, path: Path, first: Block) -> tuple[RunWriter | None, float]:
-    """The writer of the nodes to come, None if the file is whole, and the seconds spent on those recorded so far."""
-    with open_run(path) as found:
-        if found.texts["fingerprint"].decode() != fingerprint(job.mechanism, job.settings, job.inputs):
-            differs = difference((found.mechanism, found.settings), (job.mechanism, job.settings))
+    """Return the writer of the nodes to come, None if the file is whole, and seconds spent on the recorded ones."""
+    with open_run(path) as stored:
+        if stored.texts["fingerprint"].decode() != fingerprint(job.mechanism, job.settings, job.inputs):
+            differs = difference((stored.mechanism, stored.settings), (job.mechanism, job.settings))
             raise FileError(
                 f"'{job.recording.output}' holds another run: {differs}. To go on, all but the duration must be the"
                 " same; overwrite=True begins anew"
             )
-        check_resumable(found.settings, job.settings["made_with"], job.recording.resume, job.recording.output)
-        checkpoint = found.checkpoint
+        check_resumable(stored.settings, job.settings["made_with"], job.recording.resume, job.recording.output)
+        checkpoint = stored.checkpoint
         if checkpoint.progress.status > 0:
             raise FileError(f"the run in '{job.recording.output}' cannot go on: {checkpoint.message}")
         recorded = int(checkpoint.state["recorded"][0])
-        if not 0 < recorded <= found.nodes.records:
+        if not 0 < recorded <= stored.nodes.records:
             raise ValueError("its checkpoint does not belong to its nodes")
-        if found.diagnostics and not 0 < int(checkpoint.state["diagnosed"][0]) <= found.diagnostics.records:
+        if stored.diagnostics and not 0 < int(checkpoint.state["diagnosed"][0]) <= stored.diagnostics.records:
             raise ValueError("its checkpoint does not belong to its diagnostics")
-        at_checkpoint, reached = found.nodes.time_of(recorded), found.nodes.time_of(found.nodes.records)
-        before = found.settings
+        at_checkpoint, reached = stored.nodes.time_of(recorded), stored.nodes.time_of(stored.nodes.records)
+        before = stored.settings
         whole = checkpoint.progress.status == 0 and before["duration"] == job.settings["duration"]
-        whole = whole and not found.left_open
+        whole = whole and not stored.left_open
     _restore(run, checkpoint.state, at_checkpoint, path)
     reached = max(reached, run.reached.time)
     if reached > run.reached.end:
@@ -187,7 +187,7 @@ def _reopened(run: Run, job: Job, path: Path, first: Block) -> tuple[RunWriter |
 
 
 def _restore(run: Run, saved: Mapping[str, np.ndarray], recorded: float, path: Path) -> None:
-    """Go back to a checkpoint behind a node recorded at that time, s; raises FileError where it is none of the run."""
+    """Go back to a checkpoint behind a node recorded at that time, s; raises FileError if it is not of this run."""
     try:
         _check_state(saved, run.checkpoint(), path)
         run.restore(saved)
@@ -199,27 +199,27 @@ def _restore(run: Run, saved: Mapping[str, np.ndarray], recorded: float, path: P
         raise FileError(f"'{path}' is damaged or not a run of varint: {problem}") from None
 
 
-def _check_state(saved: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray], path: Path) -> None:
+def _check_state(saved: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray], path: Path) -> None:
     """Check that a checkpoint has the arrays of the run; raises ValueError, FileError."""
-    if saved.keys() != own.keys():
-        other = ", ".join(sorted(saved.keys() ^ own.keys()))
+    if saved.keys() != expected.keys():
+        other = ", ".join(sorted(saved.keys() ^ expected.keys()))
         raise FileError(
             f"'{path}' cannot go on here: another version of varint wrote it, whose checkpoints differ in {other}; go"
             " on with that version, or begin anew with overwrite=True"
         )
-    for name, array in own.items():
-        found = saved[name]
-        least = -1 if found.dtype.kind == "i" else -np.inf  # counts and numbers of bodies
-        if found.dtype != array.dtype or found.shape != array.shape or not np.isfinite(found).all():
+    for name, array in expected.items():
+        stored = saved[name]
+        least = -1 if stored.dtype.kind == "i" else -np.inf  # counts and numbers of bodies
+        if stored.dtype != array.dtype or stored.shape != array.shape or not np.isfinite(stored).all():
             raise ValueError(f"'{name}' of its checkpoint does not belong to its mechanism")
-        if found.size and found.real.min() < least:
+        if stored.size and stored.real.min() < least:
             raise ValueError(f"'{name}' of its checkpoint counts below zero")
 
 
 def _march(
     run: Run, job: Job, keep: Callable[[Block, float], object], spent: float, pause: Callable[[], None]
 ) -> float:
-    """March to the end, giving each block and the seconds of stepping so far to ``keep``; those seconds in all."""
+    """March to the end, giving each block and the seconds of stepping so far to ``keep``; return the seconds in all."""
     row = 8 * 13 * len(job.mechanism.bodies)
     stride = job.settings["diagnostics_every"] or job.recording.every
     largest = max(1, LARGEST_BLOCK * stride // row)
@@ -243,7 +243,7 @@ def _march(
                 run.reached.total,
             )
         pause()
-        around = time.perf_counter() - stepped  # what a block costs however many steps it has
+        around = time.perf_counter() - stepped  # the cost of a block that does not depend on its steps
         factor = np.clip(max(BLOCK_SECONDS, around) / max(stepped - began, 1e-9), 0.5, growth)
         size = int(np.clip(size * factor, 1, largest))
     tail = run.tail()
@@ -255,9 +255,9 @@ def _march(
 
 @contextmanager
 def followed(by: Callable[[Record], object] | None) -> Iterator[None]:
-    """Within it ``by`` gets the nodes of each block of a run as they come, in an unfinished `Record` of these alone.
+    """Give ``by`` the nodes of each block of a run as they come, in an unfinished `Record` of these alone.
 
-    Nobody gets them where it is None.
+    It acts on runs within the context. None: no function gets them.
     """
     token = FOLLOWER.set(by)
     try:
@@ -279,7 +279,7 @@ def _tell(run: Run, job: Job, block: Block) -> None:
 def interruptible() -> Iterator[Callable[[], None]]:
     """Hold back an interrupt from the keyboard until ``pause()`` is called, so that it ends no block in its middle.
 
-    A second one is not held back. Elsewhere than in the main thread, and with a handler of the user's own, nothing is.
+    A second one is not held back. Outside the main thread, and with a user-defined handler, no interrupt is held back.
     """
     asked: list[int] = []
 
@@ -292,8 +292,8 @@ def interruptible() -> Iterator[Callable[[], None]]:
         if asked:
             raise KeyboardInterrupt
 
-    own = threading.current_thread() is threading.main_thread()
-    if not own or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield pause
         return
     signal.signal(signal.SIGINT, remember)

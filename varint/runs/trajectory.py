@@ -1,4 +1,4 @@
-"""The `Trajectory` that users get: a recorded motion, and what shows and writes it."""
+"""The `Trajectory` that users get: a recorded motion, with methods that show and write it."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ class Diagnostics(RecordedDiagnostics):
     __doc__ = RecordedDiagnostics.__doc__
 
     def to_csv(self, path: str | Path, *what: str) -> None:
-        """Write a table of ``what``, "energy", "drift", ..., or of all, as `Trajectory.to_csv`."""
+        """Write a table of the quantities "energy", "drift", ..., or of all, as `Trajectory.to_csv`."""
         from varint.files.runs.tables import to_csv
 
         to_csv(cast(Any, self), path, self._listed(what))
 
     def to_dataframe(self, *what: str) -> pandas.DataFrame:
-        """A table of pandas, as `Trajectory.to_dataframe`."""
+        """Return a table of pandas, as `Trajectory.to_dataframe`."""
         from varint.files.runs.tables import to_dataframe
 
         return to_dataframe(cast(Any, self), self._listed(what))
 
     def to_xarray(self, *what: str) -> xarray.Dataset:
-        """A Dataset of xarray, as `Trajectory.to_xarray`."""
+        """Return a Dataset of xarray, as `Trajectory.to_xarray`."""
         from varint.files.runs.tables import to_xarray
 
         return to_xarray(cast(Any, self), self._listed(what))
@@ -67,7 +67,7 @@ class Trajectory(RecordedMotion):
         return None if recorded is None else Diagnostics(self.mechanism, recorded)
 
     def point(self, body: str, point: ArrayLike | None = None) -> np.ndarray:
-        """Positions (T, 3), m, world, of a point of ``body``: those of its `path`, which has velocities too.
+        """Return positions (T, 3), m, world, of a point of ``body``; its `path` has velocities too.
 
         ``point`` (3,): where it is in the reference configuration, m, world; the centre of mass where not given. For
         one state: `Mechanism.point`. Raises MechanismError for a name that no body has, ArgumentError.
@@ -75,7 +75,7 @@ class Trajectory(RecordedMotion):
         return self.path(body, point).position
 
     def moment_arm(self, force: str, joint: str) -> np.ndarray:
-        """The derivative of the length of a `Tendon` or `Musculotendon` by the coordinate of a joint, m/rad or 1.
+        """Return the derivative of the length of a `Tendon` or `Musculotendon` by a joint coordinate, m/rad or 1.
 
         (T,), or (T, dof) where the joint has several coordinates; one entry of `moment_arms`. Raises ArgumentError for
         a force that is not along a path, and for a joint that is cut from the tree or has no coordinate; MechanismError
@@ -88,7 +88,7 @@ class Trajectory(RecordedMotion):
     def to_csv(self, path: str | Path, *what: str) -> None:
         """Write a table: a row a node, a column for the time and for each number, with its unit in the heading.
 
-        ``what``: "coordinates", "reactions", "force", "energy", ..., all in docs/pictures.md; where nothing is given
+        ``what``: "coordinates", "reactions", "force", "energy", ..., all in docs/pictures.md; by default
         coordinates, rates, poses, velocities and the energy. A file of that name is replaced. Numbers are written in
         full. Raises ArgumentError for another suffix than .csv, and for an unknown name with the list; FileError.
         """
@@ -97,18 +97,20 @@ class Trajectory(RecordedMotion):
         to_csv(self, path, what)
 
     def to_dataframe(self, *what: str) -> pandas.DataFrame:
-        """A table of pandas with the time as its index, see `to_csv`; ``attrs["units"]`` has the units of its columns.
+        """Return a table of pandas with the time as its index; ``attrs["units"]`` has the units of its columns.
 
-        Raises ArgumentError where pandas is missing, which ``pip install varint[tables]`` brings.
+        ``what``: quantities, see `to_csv`. Raises ArgumentError where pandas is missing, which
+        ``pip install varint[tables]`` brings.
         """
         from varint.files.runs.tables import to_dataframe
 
         return to_dataframe(self, what)
 
     def to_xarray(self, *what: str) -> xarray.Dataset:
-        """A Dataset of xarray with a variable for each of ``what``, see `to_csv`, over time and body, joint or force.
+        """Return a Dataset of xarray with a variable for each quantity, over time and body, joint or force.
 
-        Raises ArgumentError where xarray is missing, which ``pip install varint[tables]`` brings.
+        ``what``: quantities, see `to_csv`. Raises ArgumentError where xarray is missing, which
+        ``pip install varint[tables]`` brings.
         """
         from varint.files.runs.tables import to_xarray
 
@@ -124,7 +126,7 @@ class Trajectory(RecordedMotion):
         FileError
             The file exists, without ``overwrite``, or cannot be written.
         ArgumentError
-            Another suffix, or nodes between those of a run in reduced coordinates, which no file holds.
+            Another suffix, or nodes between the steps of a run in reduced coordinates, which no file holds.
         """
         from varint.files.runs.save import save_run
 
@@ -140,25 +142,25 @@ class Trajectory(RecordedMotion):
         plane: str | None = None,
         labels: bool = False,
     ) -> Figure:
-        """A picture of ``what``: "energy", "reactions", "mechanism", "coupler", ..., all in docs/pictures.md, one panel
-        a quantity and unit; else of energy and drift. `varint.plot` draws the same panels on axes of yours.
+        """Return a picture of ``what``, a matplotlib Figure of one panel a quantity and unit; else of energy and drift.
 
-        Returns a matplotlib Figure. It is written where ``path`` is given, by its suffix: .png, .pdf or .svg.
+        ``what``: "energy", "reactions", "mechanism", "coupler", ..., all in docs/pictures.md. `varint.plot` draws the
+        same panels on axes of yours. The picture is written where ``path`` is given, by its suffix: .png, .pdf or .svg.
 
         Parameters
         ----------
         of : names of bodies, joints and forces, optional
-            What curves are drawn of; else the first eight of a panel.
+            Subjects of the curves; else the first eight of a panel.
         times : times, s, optional
-            Of the poses of "mechanism"; else six over the run. Of that of "coupler" and "snapshot"; else the end.
+            Times of the poses of "mechanism", else six over the run; time of "coupler" and "snapshot", else the end.
         trace : name of a body or joint, or (body, point), or a list of these, optional
-            Points whose ways all but curves show; ``point`` (3,), m, world, reference configuration.
+            Points whose paths all pictures but curves show; ``point`` (3,), m, world, reference configuration.
         plane : {"xy", "xz", "yz", "yx", "zx", "zy", "isometric"}, optional
-            What these are seen in; else the plane in which the joints move.
+            View of these pictures; else the plane in which the joints move.
         labels : bool
             Whether bodies and joints are named, in "mechanism", "coupler" and "snapshot", at the last pose.
 
-        Raises ArgumentError for what there is none of, with the nearest; FileError.
+        Raises ArgumentError for an unknown quantity or name, with the nearest; FileError.
         """
         from varint.views.plots import plot
 
@@ -167,11 +169,11 @@ class Trajectory(RecordedMotion):
     def view(
         self, path: str | Path | None = None, *, frames: int = 1000, trace: object = None, plane: str | None = None
     ) -> Page:
-        """A page that shows the run in space, with its curves; a notebook shows it inline, ``path`` writes it, .html.
+        """Return a page that shows the run in space, with its curves; a notebook shows it inline.
 
-        The page needs no other file and no network. ``frames``: after the first at most so many of the recorded nodes,
-        taken evenly; ``trace``: points whose paths it shows at first, ``plane``: what it looks at first, see `plot`.
-        Raises ArgumentError, FileError.
+        ``path``: a file, .html, that the page is written to. It needs no other file and no network. ``frames``: the
+        largest number of recorded nodes after the first that it shows, taken evenly; ``trace``: points whose paths it
+        shows at first, ``plane``: the view at first, see `plot`. Raises ArgumentError, FileError.
         """
         from varint.views.overlay import show
 

@@ -22,6 +22,11 @@ def is_lowered(events, j):
     return own.act[j] == LOWERED and own.restitution[j].any()
 
 
+def is_together(events, j):
+    """Whether several limits have an impact at once in event j of a tape."""
+    return events.limits.together[j] > 0
+
+
 def element_at(plan, events, j):
     """Element of event j of a tape."""
     if is_of_contact(events, j):

@@ -1,1 +1,1 @@
-"""Studies: what can be asked of a recorded motion, and of a mechanism by several runs; one file each."""
+"""Studies of a recorded motion, and of a mechanism by several runs; one file each."""

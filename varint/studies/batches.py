@@ -1,4 +1,4 @@
-"""Means and slopes of numbers that depend on those before them, with their standard errors: the method of batches.
+"""Means and slopes of correlated numbers, with their standard errors: the method of batches.
 
 Neighbouring values are taken together into batches, until the means of neighbouring batches are independent as far as
 can be judged (Flyvbjerg and Petersen). A standard error from the scatter of these means holds whatever the dependence
@@ -15,7 +15,7 @@ from scipy import stats
 
 MOST = 512  # batches, as LEAST a power of two
 LEAST = 8  # batches
-FEW = 16  # batches; so many of a random walk, or fewer, may look independent
+FEW = 16  # batches; this number or fewer of a random walk may look independent
 INDEPENDENT = 0.5  # means of n batches are independent if neighbours correlate by less than this over the root of n
 CONFIDENCE = 0.95
 
@@ -44,7 +44,7 @@ class Fit(NamedTuple):
 
 
 def fitted(t: np.ndarray, values: np.ndarray, line: bool) -> Fit:
-    """The line, or the constant, through ``values`` (T,) at rising ``t`` (T,), T at least `LEAST`."""
+    """Return the line, or the constant, through ``values`` (T,) at rising ``t`` (T,), T at least `LEAST`."""
     levels = list(_levels(t, values, line))
     dependent = [_is_dependent(level) for level in levels]
     chosen = dependent.index(False) if False in dependent else len(levels) - 1
@@ -54,7 +54,7 @@ def fitted(t: np.ndarray, values: np.ndarray, line: bool) -> Fit:
 
 
 def cautious_mean(t: np.ndarray, values: np.ndarray) -> Fit:
-    """The mean of ``values`` (T,) that may depend on one another for long, as of a chaotic motion, T at least `LEAST`.
+    """Return the mean of ``values`` (T,) that may be correlated over long times, as in chaotic motion; T >= `LEAST`.
 
     A motion stays in parts of its space for times that a short run does not show: neighbouring batches look
     independent, and later ones are not. The error is the largest that any size of batches gives, each with its own
@@ -68,7 +68,7 @@ def cautious_mean(t: np.ndarray, values: np.ndarray) -> Fit:
 
 
 class _Level(NamedTuple):
-    """The fit to batches, what it leaves of their means, and their sizes (B,)."""
+    """The fit to batches, the residuals of their means (B,), and their sizes (B,)."""
 
     fit: Fit
     rest: np.ndarray
@@ -76,7 +76,14 @@ class _Level(NamedTuple):
 
 
 def _levels(t: np.ndarray, values: np.ndarray, line: bool) -> Iterator[_Level]:
-    """Fits to batches: first to many, then to half as many, to the last `LEAST`."""
+    """Yield fits of a line, or of a constant, to batches of ``values`` (T,): to many, then to half as many.
+
+    Repeated until there are `LEAST` batches or fewer.
+
+    Repeated until there are `LEAST` batches or fewer.
+
+    The last fit has `LEAST` batches at most.
+    """
     count = min(MOST, 1 << (len(t).bit_length() - 1))
     edges = np.linspace(0, len(t), count + 1).astype(int)
     share = np.diff(edges).astype(float)
@@ -91,7 +98,7 @@ def _levels(t: np.ndarray, values: np.ndarray, line: bool) -> Iterator[_Level]:
 
 
 def _is_dependent(level: _Level) -> bool:
-    """Whether neighbouring batches look as if they depended on one another."""
+    """Return whether neighbouring batches look as if they depended on one another."""
     rest = level.rest
     return bool(abs(rest[1:] @ rest[:-1]) > INDEPENDENT / np.sqrt(len(rest)) * (rest @ rest))
 
@@ -99,7 +106,10 @@ def _is_dependent(level: _Level) -> bool:
 def _least_squares(
     t: np.ndarray, mean: np.ndarray, share: np.ndarray, line: bool, start: float
 ) -> tuple[Fit, np.ndarray]:
-    """The fit to means above ``start`` with weights ``share``, and what it leaves of them."""
+    """Return the fit of a line, or of a constant, to means above ``start``, and its residuals (n,).
+
+    t, mean, share : (n,), of each batch: mean time, mean of the values less ``start``, weight
+    """
     middle = share @ mean / share.sum()
     level, away, time = start + middle, mean - middle, t - share @ t / share.sum()
     spread = share @ time**2 if line else share.sum()
@@ -112,7 +122,10 @@ def _least_squares(
 
 
 def _of_a_walk(fit: Fit, rest: np.ndarray) -> Fit:
-    """The line with the error that it has if the means are a random walk (Durlauf and Phillips 1988), if larger."""
+    """Return ``fit`` with the error of its line if the means are a random walk, if that is larger.
+
+    ``rest`` (n,): residuals of the means. Durlauf and Phillips (1988).
+    """
     count, changes = len(rest), np.diff(rest)
     variance = 1.5 * (changes @ changes) / (count - 2)  # of the walk over a batch; means change by 2/3 of it
     error = max(fit.error, float(np.sqrt(variance) / np.diff(fit.t).mean() * np.sqrt(1.2 / count)))

@@ -21,7 +21,7 @@ class Clock:
 
 
 def by_clock(mechanism: Mechanism, clock: Clock) -> Mechanism:
-    """The mechanism, its inputs that are functions of time asked for the time of the ``clock``.
+    """Return the mechanism with inputs that, as functions of time, are evaluated at the time of the ``clock``.
 
     Raises ArgumentError for forces that depend on more than time and state, so that no run can begin within another.
     """

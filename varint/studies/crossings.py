@@ -19,7 +19,7 @@ Crossed = str | tuple[str, int] | Callable[[State], float]
 
 
 def crossings(trajectory: Trajectory, of: Crossed, value: float = 0.0, direction: int = 0) -> np.ndarray:
-    """Times (K,), s, at which ``of`` takes ``value``, found between the nodes.
+    """Return the times (K,), s, at which ``of`` takes ``value``, solved for between the nodes.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def crossings(trajectory: Trajectory, of: Crossed, value: float = 0.0, direction
 
 
 def observed(trajectory: Trajectory, of: Crossed) -> np.ndarray:
-    """(T,) a coordinate, with its turns, or what a function of a state gives, at each node."""
+    """Return a coordinate (T,), m or rad with its turns, or the values of a function of the state, at each node."""
     if not callable(of):
         joint, number = named_coordinate(trajectory.mechanism, of, "crossings")
         return trajectory.coordinates[joint.name].reshape(len(trajectory), -1)[:, number]
@@ -72,7 +72,7 @@ def observed(trajectory: Trajectory, of: Crossed) -> np.ndarray:
 
 
 def period_of(joint: Joint, number: int) -> float:
-    """Period of a coordinate after which the pose repeats: 2 pi of a turn about an axis; 0 where it never does."""
+    """Return the period of a coordinate after which the pose repeats: 2 pi for turns about an axis, 0 if never."""
     table, stage = joint_table(joint), 0
     while stage >= 0:
         row = table[stage]

@@ -27,7 +27,7 @@ from varint.studies.study import Study
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-INTERVALS = 400  # of a run where none is given
+INTERVALS = 400  # of a run, by default
 FEWEST = 2 * LEAST
 SETTLING = 0.1  # of the run: until the separation lies along the direction that grows fastest
 SEPARATION = 1e-6  # sizes of a part, rad
@@ -109,11 +109,11 @@ def lyapunov_exponent(
     interval: float | None = None,
     separation: float = SEPARATION,
 ) -> LyapunovExponent:
-    """The largest Lyapunov exponent along a motion, by a neighbour that is set back again and again (Benettin).
+    """Return the largest Lyapunov exponent along a motion, by a neighbour that is repeatedly rescaled (Benettin).
 
     A neighbour starts at a small distance, in a random direction, the same in each call. After each interval its
-    separation is scaled back, in positions, rotations and velocities, and projected onto what the joints allow, those
-    of loops as well. The mean rate of growth is the exponent; the first tenth of the run does not count.
+    separation is scaled back, in positions, rotations and velocities, and projected onto the motions that joints and
+    loops allow. The mean rate of growth is the exponent; the first tenth of the run does not count.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def lyapunov_exponent(
         Inputs may be functions of time; laws with an internal variable are refused.
     duration : float, or Method
         s; of the run. The error falls with the root of the duration. Beside a Problem any method with equal steps,
-        whose tolerance is 1e-12 where it gives none.
+        whose tolerance is 1e-12 by default.
     dt : float
         s
     state, order, scheme
@@ -203,7 +203,7 @@ class _Neighbours:
                 raise ArgumentError(f"{force.label} moves one coordinate of several of a joint: no neighbour is found")
 
     def first(self, state: State) -> np.ndarray:
-        """(nb, 12) of some direction in which the mechanism can move."""
+        """Return a separation (nb, 12) in a direction in which the mechanism can move, in units of `apart`."""
         away = np.random.default_rng(SEED).standard_normal((len(state.position), 12))
         for _ in range(2):
             direction = self.apart(state, self.near(state, away))
@@ -213,7 +213,7 @@ class _Neighbours:
         return away
 
     def near(self, state: State, away: np.ndarray) -> State:
-        """The state in the direction ``away``, of the size of the separation but for what the joints do not allow."""
+        """Return the state in the direction ``away`` (nb, 12), as far as ``separation``, projected onto the joints."""
         step = self.separation / np.linalg.norm(away) * away * self.unit
         moved, turned, faster, spun = np.split(step, 4, axis=1)
         guess = state.of_bodies(
@@ -225,7 +225,10 @@ class _Neighbours:
         return self.mechanism.assemble(guess, **self._held(state))
 
     def apart(self, state: State, other: State) -> np.ndarray:
-        """(nb, 12) from ``state`` to ``other``."""
+        """Return the separation (nb, 12) from ``state`` to ``other``, in units ``unit``.
+
+        Position, rotation vector, velocity, angular velocity.
+        """
         turn = quat_product(state.quat_wxyz * [1.0, -1.0, -1.0, -1.0], other.quat_wxyz)
         parts = (
             other.position - state.position,
@@ -236,7 +239,7 @@ class _Neighbours:
         return np.hstack(parts) / self.unit
 
     def _held(self, state: State) -> dict[str, dict[str, np.ndarray]]:
-        """Coordinates and rates of the joints whose motion is prescribed."""
+        """Return coordinates and rates, by name, of the joints whose motion is prescribed."""
         x, R = with_world(state.position, state.quat_wxyz)
         motion = np.vstack([np.hstack([state.velocity, state.angular_velocity]), np.zeros(6)])
         frames = [JointFrames(self.mechanism, self.mechanism.joint(force.joint)) for force in self.driven]

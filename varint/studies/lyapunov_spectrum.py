@@ -26,7 +26,7 @@ from varint.studies.study import Study
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-INTERVALS = 400  # of a run where none is given
+INTERVALS = 400  # of a run, by default
 FEWEST = 2 * LEAST
 SETTLING = 0.1  # of the run: until the changes lie along the directions that grow
 SEED = 1
@@ -103,7 +103,7 @@ def lyapunov_spectrum(
     order: int | None = None,
     scheme: str | None = None,
 ) -> LyapunovSpectrum:
-    """The Lyapunov exponents of a run, by changes of its start that its steps carry along exactly.
+    """Return the Lyapunov exponents of a run, by changes of its start that its steps carry along exactly.
 
     Parameters
     ----------
@@ -124,8 +124,8 @@ def lyapunov_spectrum(
     Raises
     ------
     ArgumentError
-        Too few intervals, inputs that are functions of the state, a hard stop that closes, and what has no derivative,
-        see `linearize`.
+        Too few intervals, inputs that are functions of the state, a hard stop that closes, and forces without
+        derivatives, see `linearize`.
     StateError, ConvergenceError
         See `linearize`.
     """
@@ -172,9 +172,9 @@ def lyapunov_spectrum(
 
 
 def _paired_frame(n: int) -> np.ndarray:
-    """(2 n, 2 n) orthogonal: n directions v of which no two are conjugate, and J v of each, from the last to the first.
+    """Return an orthogonal matrix (2 n, 2 n): directions v, no two conjugate, and J v of each in reverse order.
 
-    What the flow does to the first k of them it undoes to the first 2 n - k: exponents then come in pairs.
+    The flow contracts the first 2 n - k columns as it expands the first k: exponents then come in pairs.
     """
     rng = np.random.default_rng(SEED)
     unitary, _ = np.linalg.qr(rng.standard_normal((n, n)) + 1j * rng.standard_normal((n, n)))
@@ -186,7 +186,7 @@ class _Canonical:
     """Canonical coordinates (q, p) of changes at the present node of a run.
 
     q by ``motions`` (n, nb, 6) that are orthonormal in the mass, p by the momenta along them. The turns of bodies do
-    not commute: half of what the angular momenta make of that goes to p, so that the two-form is that of (q, p).
+    not commute: half of the resulting term of the angular momenta is added to p, so that (q, p) are canonical.
     ``time``, s, brings both to one unit.
     """
 
@@ -205,13 +205,13 @@ class _Canonical:
         self.size = np.sqrt(time)
 
     def read(self, changes: np.ndarray) -> np.ndarray:
-        """(2 n, c) of changes (c, nb, 12) of pose and momenta, in kernel order."""
+        """Return canonical coordinates (2 n, c) of changes (c, nb, 12) of pose and momenta, in kernel order."""
         q = np.tensordot(self.momenta, changes[..., :6], ((1, 2), (1, 2)))
         p = np.tensordot(self.motions, changes[..., 6:], ((1, 2), (1, 2))) + self.turning @ q
         return np.concatenate([q / self.size, p * self.size])
 
     def changes(self, spread: np.ndarray) -> np.ndarray:
-        """(c, nb, 12) of coordinates (2 n, c)."""
+        """Return the changes (c, nb, 12) of pose and momenta, in kernel order, of canonical coordinates (2 n, c)."""
         q, p = np.split(spread, 2)
         q, p = q * self.size, p / self.size
         p = p - self.turning @ q

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 REDUCED, FINEST = REFERENCES = ("reduced", "finest")
 RTOL = 1e-12  # of the reference in reduced coordinates
-CLEAR = 5.0  # times the error of the reference, which is told too large: below, an error gives no slope
+CLEAR = 5.0  # times the error of the reference, an upper estimate: below, an error gives no slope
 ALIKE = 0.3  # slopes between neighbouring steps that differ by no more belong to one straight line
 
 
@@ -47,17 +47,17 @@ class OrderStudy(Study):
     ----------
     mechanism : str
     reference : str
-        What the errors are differences from.
+        Run from which the errors are differences.
     floor : Quantities of float
         Error of the reference: m, rad, m/s, rad/s.
     series : tuple of Series
         One a scheme: ``values`` (K,), the steps, s; ``error``, Quantities of (K,), the largest over bodies and time;
         ``fitted``, whether a step belongs to the straight line; ``order``, Quantities of float, its slope, NaN where
-        there is none.
+        missing.
 
-    The straight line is the longest row of neighbouring steps between which the slopes differ by less than 0.3, of
-    those whose errors are 5 times that of the reference, and whose motion stays near it. So neither round-off nor
-    steps that are too coarse have a part in the order.
+    The straight line is the longest row of neighbouring steps between which the slopes differ by less than 0.3, with
+    errors at least 5 times the reference's, and a motion that stays near it. So neither round-off nor steps that are
+    too coarse have a part in the order.
     """
 
     mechanism: str
@@ -75,7 +75,7 @@ class OrderStudy(Study):
         yield f"reference {self.reference}"
 
     def local_order(self, series: Series, kind: str = "position") -> np.ndarray:
-        """(K,) slopes of the errors of ``kind`` from the step before to each, NaN at the first."""
+        """Return the slopes (K,) of the errors of ``kind`` from the step before to each, NaN at the first."""
         of_type(series, Series, "series", ArgumentError)
         error = getattr(series.error, choice(kind, UNITS._fields, "kind", ArgumentError))
         return np.concatenate([[np.nan], _slopes(series.values, error)])
@@ -144,19 +144,19 @@ def order_study(
         words = f"{exact.name}, dt {values[0]:g} s"
     best, second = (exact.run(value, duration) for value in values)
     floor = largest(differences(second, best))
-    found = []
+    all_series = []
     for task in tasks:
         if task.parameter != "dt":
             raise ArgumentError(f"an order is of steps of dt, '{task.name}' chooses its steps")
         runs = [stopped_or_done(task.run, value, duration) for value in steps]
         times = [run.wall_time for run in runs]
         series = make_series(task.name, task.parameter, steps, runs, times, best, floor)
-        found.append(_with_straight_lines(series, floor))
-    return OrderStudy(mechanism.name, words, floor, tuple(found))
+        all_series.append(_with_straight_lines(series, floor))
+    return OrderStudy(mechanism.name, words, floor, tuple(all_series))
 
 
 def _with_straight_lines(series: Series, floor: Quantities) -> Series:
-    """The series, fitted where its errors lie on straight lines."""
+    """Return the series, fitted where its errors lie on straight lines."""
     used, order = [], []
     for error, least in zip(series.error, floor, strict=True):
         clear = np.isnan(series.apart) & (error > CLEAR * least)
@@ -166,7 +166,10 @@ def _with_straight_lines(series: Series, floor: Quantities) -> Series:
 
 
 def straight(dt: np.ndarray, error: np.ndarray, clear: np.ndarray) -> np.ndarray:
-    """(K,) the longest row of neighbours, two or more, ``clear`` and with slopes alike; the finest of several."""
+    """Return the longest run of neighbours, bool (K,), ``clear`` and with like slopes; the finest of equal ones.
+
+    At least two neighbours; False everywhere if there are no such ones.
+    """
     slopes, best = _slopes(dt, error), (0, 0)
     for first in range(len(dt) - 1):
         for last in range(first + 2, len(dt) + 1):

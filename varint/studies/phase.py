@@ -51,8 +51,8 @@ class PhasePortrait(Study):
 
     def _facts(self) -> Iterable[str]:
         yield count_text(len(self.t), "node")
-        for what, values, unit in (("", self.coordinate, self.unit), ("rate ", self.rate, f"{self.unit or 1}/s")):
-            yield f"{what}{values.min():.4g} to {values.max():.4g} {unit}".rstrip()
+        for prefix, values, unit in (("", self.coordinate, self.unit), ("rate ", self.rate, f"{self.unit or 1}/s")):
+            yield f"{prefix}{values.min():.4g} to {values.max():.4g} {unit}".rstrip()
 
     def _draw(self, axes: "Axes") -> None:
         from varint.views.panels import label_phase, phase
@@ -72,7 +72,7 @@ class PhasePortrait(Study):
 
 
 def phase_portrait(trajectory: Trajectory, joint: str | tuple[str, int], wrapped: bool | None = False) -> PhasePortrait:
-    """A coordinate of a joint against its rate.
+    """Return a coordinate of a joint against its rate.
 
     Parameters
     ----------
@@ -85,19 +85,19 @@ def phase_portrait(trajectory: Trajectory, joint: str | tuple[str, int], wrapped
     Raises ArgumentError for an unknown joint, and for ``wrapped=True`` of a coordinate that is no angle.
     """
     of_type(trajectory, Trajectory, "trajectory", ArgumentError)
-    found, number = named_coordinate(trajectory.mechanism, joint, "phase portrait")
-    turns = period_of(found, number) == 2 * np.pi
+    moving_joint, number = named_coordinate(trajectory.mechanism, joint, "phase portrait")
+    turns = period_of(moving_joint, number) == 2 * np.pi
     if wrapped is not None and flag(wrapped, "wrapped", ArgumentError) and not turns:
-        raise ArgumentError(f"the coordinate of {found.label} has no turns to leave out: give wrapped=False")
+        raise ArgumentError(f"the coordinate of {moving_joint.label} has no turns to leave out: give wrapped=False")
     wrapped = turns if wrapped is None else bool(wrapped)
     coordinate, rate = (
-        getattr(trajectory, what)[found.name].reshape(len(trajectory), -1)[:, number]
-        for what in ("coordinates", "rates")
+        getattr(trajectory, quantity)[moving_joint.name].reshape(len(trajectory), -1)[:, number]
+        for quantity in ("coordinates", "rates")
     )
     return PhasePortrait(
         mechanism=trajectory.mechanism.name,
-        name=found.name + (f" {number}" if found.dof > 1 else ""),
-        unit=coordinate_units(found)[number],
+        name=moving_joint.name + (f" {number}" if moving_joint.dof > 1 else ""),
+        unit=coordinate_units(moving_joint)[number],
         t=trajectory.t,
         coordinate=(coordinate + np.pi) % (2 * np.pi) - np.pi if wrapped else coordinate,
         rate=rate,

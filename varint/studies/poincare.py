@@ -26,13 +26,13 @@ class PoincareSection(Study):
     Attributes
     ----------
     states : Trajectory
-        Of K nodes, those on the surface: with ``t``, ``position``, ``coordinates``, ``energy`` and all else.
+        K nodes on the surface, with ``t``, ``position``, ``coordinates``, ``energy`` and all else.
     of : str
-        What makes the surface: a coordinate or the name of a function.
+        Coordinate, or name of the function, that defines the surface.
     value : float
         U
     unit : str
-        U: "m", "rad", or empty for that of a function.
+        U: "m", "rad", or empty for a function's.
     direction : {-1, 0, 1}
     shown : PhasePortrait
         A coordinate and its rate at the K states, which the picture shows.
@@ -84,7 +84,7 @@ def poincare_section(
     *,
     show: str | tuple[str, int] | None = None,
 ) -> PoincareSection:
-    """The states at which a coordinate, or a function of the state, takes a value.
+    """Return the states at which a coordinate, or a function of the state, takes a value.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def _unit(trajectory: Trajectory, of: Crossed) -> str:
 
 
 def _first_other(trajectory: Trajectory, of: Crossed) -> tuple[str, int]:
-    """The first coordinate of a joint that is not ``of``; that itself where there is no other."""
+    """Return the first coordinate of a joint that is not ``of``; that itself where there is no other."""
     mechanism = trajectory.mechanism
     every = [(joint.name, k) for joint in mechanism.joints for k in range(joint.dof)]
     if not every:

@@ -102,7 +102,7 @@ def time_reversal(
     ----------
     mechanism : Mechanism, or Problem
     duration : float, or Method
-        s; beside a Problem any method with equal steps, whose tolerance is 1e-12 where it gives none.
+        s; beside a Problem any method with equal steps, whose tolerance is 1e-12 by default.
     dt : float
         s
     state, order, scheme, tol
@@ -134,7 +134,7 @@ def time_reversal(
 
 
 def _backward(mechanism: Mechanism) -> Mechanism:
-    """The mechanism with reversed motions at constant rates."""
+    """Return the mechanism with reversed motions at constant rates."""
 
     def turned(force: Force) -> Force:
         if not isinstance(force, Commanded) or force.constant_rate is None:
@@ -147,7 +147,7 @@ def _backward(mechanism: Mechanism) -> Mechanism:
 
 
 def _differences(forward: Trajectory, back: Trajectory) -> Quantities:
-    """Differences from the motion back as one forward: nodes in the other order, velocities reversed."""
+    """Return the differences of the reversed motion: nodes of ``back`` in reverse order, with velocities negated."""
     signs = {"position": 1.0, "quat_wxyz": 1.0, "velocity": -1.0, "angular_velocity": -1.0}
     nodes = {name: sign * getattr(back, name)[::-1] for name, sign in signs.items()}
     motion: Any = SimpleNamespace(t=forward.t, **nodes)

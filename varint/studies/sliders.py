@@ -78,8 +78,8 @@ def controls(
     parameters : dict
         Name to ``(low, high)`` or ``(low, high, step)``, a slider, of whole numbers if all three are whole; or to a
         list of values to choose from. The initial value is the default in ``build`` if the control allows it, else the
-        middle of the range or the first of the list. Names are those of `ensemble`: ``rates.JOINT`` and its like belong
-        to the start, ``duration``, ``dt`` and the ``options`` to the run, all others are arguments of ``build``.
+        middle of the range or the first of the list. Names as in `ensemble`: ``rates.JOINT`` and its like belong to the
+        start, ``duration``, ``dt`` and the ``options`` to the run, all others are arguments of ``build``.
     duration : float, optional
         s
     dt : float, or Method, optional
@@ -181,7 +181,7 @@ class Controls(Shown):
         self.set({name: self._ranges[name].value_of(change["new"])})
 
     def _update_widget(self) -> None:
-        # each assignment calls `set` again, which returns at once, as the values are those of now
+        # each assignment calls `set` again, which returns at once, as the values are the present ones
         *children, picture = self.widget.children
         for child, (name, range_) in zip(children, self._ranges.items(), strict=True):
             setattr(child, range_.trait, range_.position_of(self._values[name]))
@@ -237,7 +237,7 @@ class _Runs:
     common: Mapping[str, Any]
 
     def run(self, values: Mapping[str, Any]) -> Trajectory:
-        """The run with the parameters ``values``. Raises what `simulate` does, and the errors of ``build``."""
+        """Run with the parameters ``values``; return the trajectory. Raises errors of `simulate` and ``build``."""
         parts = parts_of(values, self.formulation)
         with opened(self.source) as build:
             mechanism, state = built(build, parts.build, parts.start)
@@ -262,7 +262,7 @@ class Range:
     trait = "value"  # of the widget, which changes when a user moves it
 
     def initial(self, default: object) -> float:
-        """The default of ``build`` if it is in the range, else the middle, on a step of the slider."""
+        """Return the default of ``build`` if it is in the range, else the middle, on a step of the slider."""
         kinds = (int,) if self.whole else (int, float)
         if isinstance(default, kinds) and not isinstance(default, bool) and self.low <= default <= self.high:
             return default
@@ -270,25 +270,25 @@ class Range:
         return middle if self.whole else float(f"{middle:.12g}")  # 0.9, not 0.8999999999999999
 
     def checked(self, value: Any, name: str) -> float:
-        """``value``, a number in the range. Raises ArgumentError."""
+        """Return ``value`` as a number in the range. Raises ArgumentError."""
         number = whole_number(value, name, None, ArgumentError) if self.whole else finite(value, name, ArgumentError)
         if not self.low <= number <= self.high:
             raise ArgumentError(f"{name} must be from {self.low:g} to {self.high:g}, got {number:g}")
         return number
 
     def widget(self, widgets: Any, value: float, **look: Any) -> Any:
-        """A slider of ipywidgets, whose value changes when it is released."""
+        """Return a slider of ipywidgets, whose value changes when it is released."""
         kind = widgets.IntSlider if self.whole else widgets.FloatSlider
         span = {"min": self.low, "max": self.high, "step": self.step}
         digits = {} if self.whole else {"readout_format": SLIDER_FORMAT}
         return kind(value, continuous_update=False, **span, **digits, **look)
 
     def value_of(self, position: float) -> float:
-        """The value at a position of the widget."""
+        """Return the value at a position of the widget."""
         return position
 
     def position_of(self, value: float) -> float:
-        """The position of the widget at a value."""
+        """Return the position of the widget at a value."""
         return value
 
 
@@ -301,45 +301,45 @@ class Choices:
     trait = "index"  # values may be None, which for the widget is no choice
 
     def initial(self, default: object) -> Any:
-        """The default of ``build`` if it is in the list, else the first value."""
+        """Return the default of ``build`` if it is in the list, else the first value."""
         alike = (value for value in self.values if type(value) is type(default) and value == default)
         return next(alike, self.values[0])
 
     def checked(self, value: Any, name: str) -> Any:
-        """``value``, one of the list. Raises ArgumentError."""
+        """Return ``value`` as it is in the list. Raises ArgumentError."""
         value = plain(value, name)
         if value not in self.values:
             raise ArgumentError(f"{name} must be one of {', '.join(map(value_text, self.values))}, got {shown(value)}")
         return self.values[self.values.index(value)]
 
     def widget(self, widgets: Any, value: Any, **look: Any) -> Any:
-        """A drop-down list of ipywidgets."""
+        """Return a drop-down list of ipywidgets."""
         labels = [value if isinstance(value, str) else value_text(value) for value in self.values]
         return widgets.Dropdown(options=labels, index=self.position_of(value), **look)
 
     def value_of(self, position: int) -> Any:
-        """The value at a position of the list."""
+        """Return the value at a position of the list."""
         return self.values[position]
 
     def position_of(self, value: Any) -> int:
-        """The position of a value in the list."""
+        """Return the position of a value in the list."""
         return self.values.index(value)
 
 
-def _range_of(name: str, given: object) -> Range | Choices:
-    """The range of a parameter, as the user gave it. Raises ArgumentError."""
-    what = f"parameters[{name!r}]"
-    if isinstance(given, list) and given:
-        return Choices([plain(value, what) for value in given])
-    if not isinstance(given, tuple) or len(given) not in (2, 3):
-        raise ArgumentError(f"{what} must be (low, high), (low, high, step) or a list of values, got {shown(given)}")
-    low, high = (finite(value, what, ArgumentError) for value in given[:2])
+def _range_of(name: str, span: object) -> Range | Choices:
+    """Return the range of a parameter, as the user gave it. Raises ArgumentError."""
+    key = f"parameters[{name!r}]"
+    if isinstance(span, list) and span:
+        return Choices([plain(value, key) for value in span])
+    if not isinstance(span, tuple) or len(span) not in (2, 3):
+        raise ArgumentError(f"{key} must be (low, high), (low, high, step) or a list of values, got {shown(span)}")
+    low, high = (finite(value, key, ArgumentError) for value in span[:2])
     if not low < high:
-        raise ArgumentError(f"{what} must be a lower and a higher number, got {low:g} and {high:g}")
-    step = positive(given[2], f"the step of {what}", ArgumentError) if len(given) == 3 else (high - low) / STEPS
+        raise ArgumentError(f"{key} must be a lower and a higher number, got {low:g} and {high:g}")
+    step = positive(span[2], f"the step of {key}", ArgumentError) if len(span) == 3 else (high - low) / STEPS
     if step > high - low:
-        raise ArgumentError(f"the step of {what} must be at most {high - low:g}, the length of its range, got {step:g}")
-    if len(given) == 3 and all(is_whole(value) for value in given):
+        raise ArgumentError(f"the step of {key} must be at most {high - low:g}, the length of its range, got {step:g}")
+    if len(span) == 3 and all(is_whole(value) for value in span):
         return Range(int(low), int(high), int(step), True)
     return Range(low, high, step, False)
 
@@ -347,7 +347,7 @@ def _range_of(name: str, given: object) -> Range | Choices:
 def _initial_values(
     source: Source, formulation: str, ranges: Mapping[str, Range | Choices], common: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The values of the first run, by name. Raises ArgumentError for parameters that belong nowhere or are missing."""
+    """Return the values of the first run, by name. Raises ArgumentError for unknown and missing parameters."""
     for name in ranges:
         if name in common:
             raise ArgumentError(f"{name!r} is an argument and a control: leave one out")
@@ -367,7 +367,7 @@ def _initial_values(
 
 
 def _checked_show(show: object) -> list[Show]:
-    """Pictures that ``show`` asks for. Raises ArgumentError."""
+    """Return the list of pictures that ``show`` asks for. Raises ArgumentError."""
     several = [show] if is_alone(show) or callable(show) else show
     pictures = list(sequence_of(several, "show", "'view', names of panels and functions", ArgumentError))
     if not pictures:
@@ -377,7 +377,7 @@ def _checked_show(show: object) -> list[Show]:
 
 
 def _pictures(trajectory: Trajectory, show: Iterable[Show]) -> list[str]:
-    """The pictures of a run in HTML: pages and results of functions in order, then all panels in one figure."""
+    """Return the pictures of a run in HTML: pages and results of functions in order, then all panels in one figure."""
     pieces, panels = [], []
     for each in show:
         if callable(each):

@@ -1,4 +1,4 @@
-"""Power spectra of what is known of a motion."""
+"""Power spectra of quantities of a motion."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ class PowerSpectrum(Study):
     resampled: bool
 
     def peaks(self, count: int = 5) -> tuple[Peak, ...]:
-        """The ``count`` highest lines of each column, by falling power."""
+        """Return the ``count`` highest lines of each column, by falling power."""
         count = whole_number(count, "count", 1, ArgumentError, MOST_STEPS)
         peaks = []
         for column, power in zip(self.columns, self.power.T, strict=True):
@@ -81,7 +81,7 @@ class PowerSpectrum(Study):
         return tuple(peaks)
 
     def _line(self, power: np.ndarray, k: int) -> tuple[float, float]:
-        """Frequency and amplitude of the line near number ``k``, by the shape that Hann's window gives it."""
+        """Return frequency, Hz, and amplitude of the line near number ``k``, from the shape under Hann's window."""
         side = 1 if power[k + 1] >= power[k - 1] else -1
         ratio = np.sqrt(power[k + side] / power[k])
         off = (2 * ratio - 1) / (ratio + 1)
@@ -120,7 +120,7 @@ def power_spectrum(
     of: str | Iterable[str] | None = None,
     segments: int = 1,
 ) -> PowerSpectrum:
-    """The power spectra of columns of a run, with Hann's window, the mean taken out.
+    """Return the power spectra of columns of a run, with Hann's window, the mean taken out.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def power_spectrum(
 
 
 def _evenly(trajectory: Trajectory) -> tuple[Trajectory, float, bool]:
-    """Equally spaced nodes, their spacing, s, and whether they lie between the others."""
+    """Return a trajectory at equally spaced nodes, their spacing, s, and whether it was interpolated."""
     t = trajectory.t
     gaps = np.diff(t)
     if gaps[-1] < (1 - UNIFORM) * gaps[0] and len(t) > FEWEST:  # the last node of a run may be nearer than the others
@@ -174,18 +174,18 @@ def _evenly(trajectory: Trajectory) -> tuple[Trajectory, float, bool]:
     return trajectory.at(np.linspace(t[0], t[-1], len(t))), spacing, True
 
 
-def _columns(trajectory: Trajectory, what: str | tuple, of: str | Iterable[str] | None) -> list[Column]:
-    if isinstance(what, str) or not isinstance(what, tuple | list):
-        return columns(trajectory, what, of)
-    body, point = _pair(what)
+def _columns(trajectory: Trajectory, quantity: str | tuple, of: str | Iterable[str] | None) -> list[Column]:
+    if isinstance(quantity, str) or not isinstance(quantity, tuple | list):
+        return columns(trajectory, quantity, of)
+    body, point = _pair(quantity)
     if of is not None:
         raise ArgumentError("of chooses among columns: leave it out with a point of a body")
     way = trajectory.path(body, point).position
     return [Column(f"point of {body} {axis}", "m", way[:, k]) for k, axis in enumerate(XYZ)]
 
 
-def _pair(what: tuple) -> tuple:
-    pair = sequence_of(what, "what", "a body and a point", ArgumentError)
+def _pair(point: tuple) -> tuple:
+    pair = sequence_of(point, "what", "a body and a point", ArgumentError)
     if len(pair) != 2:
         raise ArgumentError(f"a point is written (body, (x, y, z)), got {len(pair)} parts")
     return pair

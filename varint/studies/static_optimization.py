@@ -5,8 +5,8 @@ the coordinates:
 
     least  sum a^2    with  0 <= a <= 1  and  N^T (R^T F + tau) = 0
 
-where tau are the efforts that the motion requires and the columns of N are the motions that loops allow. What the
-muscles cannot give is left as a residual, which is made as small as possible first: it counts WEIGHT times as much.
+where tau are the efforts that the motion requires and the columns of N are the motions that loops allow. The rest of
+the efforts is a residual, which is made as small as possible first: it counts WEIGHT times as much.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class StaticOptimization(Study):
     effort : dict
         Name of a joint to the efforts (T,) or (T, dof), N or N m, that the motion requires without the muscles.
     residual : dict
-        Those of them that the muscles do not give; along the motions that loops allow.
+        Efforts that the muscles do not exert, by joint; along the motions that loops allow.
     """
 
     mechanism: str
@@ -91,10 +91,10 @@ class StaticOptimization(Study):
 def static_optimization(
     mechanism: Mechanism, t: ArrayLike, coordinates: Mapping[str, ArrayLike], *, muscles: Sequence[str] | None = None
 ) -> StaticOptimization:
-    """The activations of muscles that make a motion given as a table, with the least sum of their squares at each time.
+    """Return the activations of muscles with the least sum of squares, at each time of a motion given as a table.
 
-    Tensions follow length and rate of each path, without the time that activations take to rise and fall. What the
-    muscles cannot give within activations from 0 to 1 is the residual, the least that is possible. The mass of
+    Tensions follow length and rate of each path, without the time that activations take to rise and fall. The residual
+    is the effort that the muscles cannot exert with activations from 0 to 1; it is the least possible. The mass of
     muscles counts, and all other forces act, but for prescribed motions of joints.
 
     Parameters
@@ -123,10 +123,10 @@ def static_optimization(
     activation, residual = np.empty_like(active), np.empty_like(motion.q)
     for k in range(motion.t.size):
         free = null_space(required.rows[k], RANK) if required.rows.shape[1] else np.eye(motion.q.shape[1])
-        given = -(active[k][:, None] * arms[k]).T
+        efforts = -(active[k][:, None] * arms[k]).T
         wanted = required.along[k] + passive[k] @ arms[k]
-        activation[k] = _least(free.T @ given, free.T @ wanted, weight)
-        residual[k] = free @ (free.T @ (wanted - given @ activation[k]))
+        activation[k] = _least(free.T @ efforts, free.T @ wanted, weight)
+        residual[k] = free @ (free.T @ (wanted - efforts @ activation[k]))
     tension = passive + activation * active
     return StaticOptimization(
         mechanism.name,
@@ -146,24 +146,24 @@ def _muscles(mechanism: Mechanism, muscles: Sequence[str] | None) -> list[str]:
     names = [of_type(name, str, "each of muscles=", ArgumentError) for name in asked]
     other = next((name for name in names if name not in known), None)
     if other is not None or not names or len(set(names)) < len(names):
-        what = "needs one name or more, each once" if other is None else f"has {other!r}, which is no muscle"
-        raise ArgumentError(f"muscles= {what}: there are {', '.join(known)}")
+        fault = "needs one name or more, each once" if other is None else f"has {other!r}, which is no muscle"
+        raise ArgumentError(f"muscles= {fault}: there are {', '.join(known)}")
     return names
 
 
 def _at_activation(muscle: Force, activation: float) -> Force:
-    """A muscle without dynamics at a constant activation."""
+    """Return a muscle without dynamics at a constant activation."""
     return _changed(muscle, activation_times=None, activation=0.0, excitation=activation)
 
 
-def _changed(muscle: Force, **given: object) -> Force:
-    return replace(muscle, **given)  # type: ignore[arg-type]
+def _changed(muscle: Force, **fields: object) -> Force:
+    return replace(muscle, **fields)  # type: ignore[arg-type]
 
 
 def _tensions(
     relaxed: Mechanism, equations: EquationsOfMotion, motion: JointMotion, names: Sequence[str]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(T, m) N, of the passive muscles, and more at full activation."""
+    """Return the tensions (T, m), N, of the passive muscles, and the additional tensions at full activation."""
     states = [equations.state(q, rates) for q, rates in zip(motion.q, motion.rates, strict=True)]
     x, quat, v, w = (
         np.array([getattr(state, name) for state in states])
@@ -176,10 +176,10 @@ def _tensions(
     return passive, -forces_at(relaxed, x, quat, v, w, command).effort[:, numbers] - passive
 
 
-def _least(given: np.ndarray, wanted: np.ndarray, weight: float) -> np.ndarray:
-    """The least activations (m,) with ``given`` (n, m) times them equal to ``wanted`` (n,), or as near as possible."""
+def _least(efforts: np.ndarray, wanted: np.ndarray, weight: float) -> np.ndarray:
+    """Return the least activations (m,) for which ``efforts`` (n, m) times them are nearest to ``wanted`` (n,)."""
     from scipy.optimize import lsq_linear
 
-    matrix = np.vstack([weight * given, np.eye(given.shape[1])])
-    side = np.concatenate([weight * wanted, np.zeros(given.shape[1])])
+    matrix = np.vstack([weight * efforts, np.eye(efforts.shape[1])])
+    side = np.concatenate([weight * wanted, np.zeros(efforts.shape[1])])
     return np.asarray(lsq_linear(matrix, side, (0.0, 1.0), method="bvls").x)

@@ -23,7 +23,7 @@ class Study(Shown):
         raise NotImplementedError
 
     def plot(self, path: str | Path | None = None) -> "Figure":
-        """The picture, a matplotlib Figure; written where ``path`` is given, .png, .pdf or .svg.
+        """Return the picture, a matplotlib Figure; written where ``path`` is given, .png, .pdf or .svg.
 
         Raises ArgumentError for another suffix, FileError if it cannot be written.
         """

@@ -102,7 +102,7 @@ class Trend(Study):
 
 
 def energy_trend(trajectory: Trajectory, quantity: str | tuple[str, int] = "energy") -> Trend:
-    """The slope of the energy over a run, or that of another quantity, with its standard error.
+    """Return the slope of the energy over a run, or that of another quantity, with its standard error.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def energy_trend(trajectory: Trajectory, quantity: str | tuple[str, int] = "ener
 
 
 def _part_of(values: np.ndarray, words: str, name: object, part: object) -> tuple[np.ndarray, str]:
-    """A column of a vector (T, n), and what it is called."""
+    """Return a column (T,) of a vector (T, n), and its label."""
     if part is None:
         raise ArgumentError(f"{name!r} is a vector: choose a part of it, ({name!r}, 0) to ({name!r}, 2)")
     number = whole_number(part, f"the part of {name!r}", 0, ArgumentError, values.shape[1] - 1)

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from varint.base.atomic_writes import write_text
-from varint.base.checks import can_be_written, path_of, whole_number
+from varint.base.checks import whole_number
 from varint.base.display import Shown, count_text
 from varint.base.errors import ArgumentError
+from varint.base.paths import can_be_written, path_of
 from varint.mechanism.mechanism import Mechanism
 from varint.results.recorded_motion import RecordedMotion
 from varint.views.poses import poses_of

@@ -10,9 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from varint.base.checks import check_name, of_type, path_of, sequence_of, whole_number
+from varint.base.checks import check_name, of_type, sequence_of, whole_number
 from varint.base.display import count_text
 from varint.base.errors import ArgumentError
+from varint.base.paths import path_of
 from varint.drawing.axes import printed
 from varint.drawing.picture import SUFFIXES, Picture, check_suffix, plain, write, write_as
 from varint.drawing.style import DPI, FAINT, INK, TINY, TITLE, WIDTH

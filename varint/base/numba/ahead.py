@@ -26,10 +26,10 @@ entry.compile(entry.annotated)
 
 
 def begin(first: Any) -> Iterator[Any]:
-    """Begin with those that belong to ``first``, which this process compiles now, and are not ready; each of them.
+    """Begin compiling, each in its own process, entries that belong to ``first`` and are not ready; yield each of them.
 
-    None is begun where no core is free for it, or where it could not be kept. What fails to be compiled there is
-    compiled here when it is called.
+    ``first``: an entry that this process compiles now. Another is begun only where a core is free for it and its result
+    will be kept. If its compilation fails there, it is compiled here when it is called.
     """
     free = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for entry in ENTRIES.get(first.what, ()) if WantedCode.ahead and sys.executable else ():

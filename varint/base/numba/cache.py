@@ -61,7 +61,7 @@ class NotPrivate(OSError):
 
 @functools.cache
 def cache_folder() -> Path | None:
-    """Folder of compiled functions; None if no folder is usable. Reports on stderr which folder it refuses."""
+    """Return the folder of compiled functions, None if no folder is usable; report refused folders on stderr."""
     chosen = bool(config.CACHE_DIR)
     refused: dict[Path, OSError] = {}
     found = None
@@ -83,7 +83,7 @@ def cache_folder() -> Path | None:
 
 
 def _own_folders() -> Iterator[Path]:
-    """Folders that may serve: in the user's folder for caches, then in that for temporary files."""
+    """Yield folders that may serve: in the user's folder for caches, then in the one for temporary files."""
     named = os.environ.get("XDG_CACHE_HOME", "")
     if os.path.isabs(named):  # others do not count, by the specification
         yield Path(named, "varint")
@@ -98,7 +98,7 @@ def _own_folders() -> Iterator[Path]:
 
 
 def _check(folder: Path) -> None:
-    """Raises NotPrivate where others decide what lies in ``folder``, PermissionError where it cannot be written to."""
+    """Raise NotPrivate where other users can change ``folder``, PermissionError where it cannot be written to."""
     found = folder.lstat()
     if hasattr(os, "getuid"):
         remedy = "remove it, or name a folder of your own in NUMBA_CACHE_DIR"
@@ -126,7 +126,7 @@ class FunctionCache:
 
     @property
     def keeps(self) -> bool:
-        """Whether what is compiled now will be there in later processes."""
+        """Whether a function compiled now will be there in later processes."""
         return self.enabled and cache_folder() is not None
 
     @property
@@ -155,7 +155,7 @@ class FunctionCache:
         return self.enabled and any(any(folder.glob(f"{self._start}-*.nbc")) for folder in folders)
 
     def load_overload(self, signature, target_context) -> Any:
-        """The compiled form for these types of arguments; None where it is not kept, or its file is damaged."""
+        """Return the compiled form for these types of arguments; None where it is not kept, or its file is damaged."""
         target_context.refresh()
         if not self.enabled:
             return None
@@ -219,7 +219,7 @@ class FunctionCache:
 
 
 def _target(codegen) -> Any:
-    """The processor that ``codegen`` makes code for, as files of functions are named by it."""
+    """Return the processor that ``codegen`` makes code for, as files of functions are named by it."""
     return shipped.CPU_CLASS if shipped.is_of_class(codegen) else codegen.magic_tuple()
 
 

@@ -23,7 +23,7 @@ _plain: dict[int, Callable] = {}
 
 
 def compiled_law(function: Callable, numbers: int = 2) -> Callable:
-    """A user's ``function(value, rate)``, or ``function(value)``, of three results, compiled, to be called from Python.
+    """Compile a user's ``function(value, rate)``, or ``function(value)``, of three results, for calls from Python.
 
     Raises TypeError where it cannot be compiled, or has other results.
     """
@@ -31,7 +31,7 @@ def compiled_law(function: Callable, numbers: int = 2) -> Callable:
 
 
 def addresses_of(functions, numbers: int = 2) -> np.ndarray:
-    """Addresses (n,) of such functions in this process, for `call_back`; they belong into the workspace of a run.
+    """Return addresses (n,) of such functions in this process, for `call_back`; they belong in a run's workspace.
 
     ``numbers``: that they take; where it is one, `call_back` gives them the value alone.
     """
@@ -81,7 +81,7 @@ def _compile(function, numbers):
 
 @intrinsic
 def _call_address(typing, address, value, rate):
-    """The three results of the function at ``address``, one of `addresses_of`."""
+    """Return the three results of the function at ``address``, one of `addresses_of`."""
 
     def generate(context, builder, signature, arguments):
         number, *given = arguments

@@ -39,8 +39,10 @@ class PartLibrary(JITCodeLibrary):
         self._finalized = True
 
     def closure(self):
-        """This library and those that it needs, each once and after all that call it: LLVM drops a function that
-        nothing calls by the time it is linked."""
+        """Return this library and all libraries that it needs, each once and after all that call it.
+
+        LLVM drops a function that nothing calls by the time it is linked.
+        """
         found: dict[Any, None] = {}
 
         def visit(library):
@@ -75,7 +77,7 @@ class PartFlags(Flags):
 
     @classmethod
     def of(cls, flags):
-        """The one object with the values of ``flags``."""
+        """Return the one object with the values of ``flags``."""
         flags.no_compile = True
         key = flags.summary()
         if key not in cls.known:
@@ -143,7 +145,7 @@ class EntryCompiler(_FunctionCompiler):
             gc.set_threshold(*usual)
 
     def _announce(self):
-        """Say that a long compilation begins, with what belongs to it. Only what is in no cache comes here."""
+        """Announce a long compilation and the entries that belong to it. Only uncached entries come here."""
         entry = self.entry
         if not entry.seconds or entry in _announced:
             _announced.discard(entry)
@@ -171,7 +173,7 @@ class EntryCompiler(_FunctionCompiler):
 
 
 def _tell_of(entry: "Entry", how: str) -> None:
-    """Say that an entry is compiled, with what belongs to it."""
+    """Announce that an entry is compiled, with the other entries that belong to it."""
     together = [other for other in SUBJECTS[entry.what] if other is entry or not other.is_ready]
     _announced.update(other for other in together if other is not entry)
     tell(f"compiling {entry.what}, about {sum(other.seconds for other in together)} s, {how} ...")
@@ -207,7 +209,7 @@ class Entry(CPUDispatcher):
 
     @property
     def keeps(self) -> bool:
-        """Whether what is compiled now will be there in later processes."""
+        """Whether a function compiled now will be there in later processes."""
         return getattr(self._cache, "keeps", False)
 
     def compile(self, sig):
@@ -226,10 +228,10 @@ class Entry(CPUDispatcher):
         return types.Dispatcher(self.part)
 
     def typeof_pyval(self, val):
-        """numba's type of an argument. Kernels take records at every call, whose type is known at once."""
+        """Return numba's type of an argument. Kernels take records at every call, whose type is known at once."""
         return record_type(type(val)) if isinstance(val, CompiledRecord) else super().typeof_pyval(val)
 
     def __reduce__(self):
-        """A function of a module travels by its name: another process compiles it, or has done so, for itself."""
+        """Return its name for pickling a function of a module: another process compiles it for itself."""
         module, name = sys.modules.get(self.__module__), self.__qualname__
         return name if getattr(module, name, None) is self else super().__reduce__()

@@ -52,7 +52,7 @@ def compiled_into(function: FunctionType) -> set[FunctionType]:
 
 @functools.cache
 def _facts(function: FunctionType) -> tuple[bytes, tuple[FunctionType, ...]]:
-    """Digest of a function without those that it calls, and these."""
+    """Return the digest of a function without the functions that it calls, and these."""
     called: list[FunctionType] = []
     scope = function.__globals__
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
@@ -63,12 +63,12 @@ def _facts(function: FunctionType) -> tuple[bytes, tuple[FunctionType, ...]]:
 
 
 def _names(code: CodeType) -> set[str]:
-    """Names of globals, and of attributes, that occur in ``code`` and in functions within it."""
+    """Return names of globals, and of attributes, that occur in ``code`` and in functions within it."""
     return set(code.co_names).union(*(_names(part) for part in code.co_consts if isinstance(part, CodeType)))
 
 
 def _attributes(code: CodeType, named: dict[str, Any]) -> dict[str, Any]:
-    """Values that ``code`` may take from the modules of this package that it names."""
+    """Return values that ``code`` may take from the modules of this package that it names."""
     modules = [value for value in named.values() if isinstance(value, ModuleType) and _is_own(value.__name__)]
     return {
         f"{module.__name__}.{name}": vars(module)[name]
@@ -83,7 +83,7 @@ def _is_own(module: str) -> bool:
 
 
 def _of_code(code: CodeType) -> list[Any]:
-    """Facts of ``code`` without comments, docstring, numbers of lines and names of files."""
+    """Return facts of ``code`` without comments, docstring, numbers of lines and names of files."""
     constants = list(code.co_consts)
     if constants and isinstance(constants[0], str) and code.co_flags & 2:  # of a function: its docstring, if any
         constants[0] = None
@@ -104,7 +104,7 @@ def _constant(value: Any) -> Any:
 
 
 def _described(value: Any, called: list[FunctionType]) -> Any:
-    """Facts of a value that a compiled function names; functions that are compiled into it are added to ``called``."""
+    """Return facts of a value that a compiled function names; add functions compiled into it to ``called``."""
     if isinstance(value, PLAIN):
         return type(value).__name__, repr(value)
     if isinstance(value, np.ndarray):
@@ -129,12 +129,12 @@ def _described(value: Any, called: list[FunctionType]) -> Any:
 
 
 def _fields_of(kind: type) -> Any:
-    """Annotations of a NamedTuple, whose values compiled code reads by name; others count by their types."""
+    """Return annotations of a NamedTuple, whose values compiled code reads by name; others count by their types."""
     return [(name, str(hint)) for name, hint in kind.__annotations__.items()] if hasattr(kind, "_fields") else ()
 
 
 def _of_modules() -> Iterator[bytes]:
-    """Facts of the files of this folder, which make the code of all functions."""
+    """Yield facts of the files of this folder, which make the code of all functions."""
     for path in sorted(Path(__file__).parent.glob("*.py")):
         spec = importlib.util.find_spec(f"{__package__}.{path.stem}" if path.stem != "__init__" else f"{__package__}")
         loader: Any = spec.loader if spec else None

@@ -11,7 +11,7 @@ from varint.base.numba.lanes import LANES, as_lanes, call_intrinsic
 
 
 def _plain(a, b, c):
-    """``a b + c``, rounded once; of floats, or lanes."""
+    """Return ``a b + c``, rounded once; of floats, or lanes."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) or isinstance(c, np.ndarray):
         return np.array([_plain(*each) for each in zip(*np.broadcast_arrays(a, b, c), strict=True)])
     return float(Fraction(a) * Fraction(b) + Fraction(c))

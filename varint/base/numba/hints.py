@@ -12,17 +12,17 @@ LARGEST = 2**63 - 1
 
 @njit
 def natural(k):
-    """``k``, which must not be negative: an index by it then needs no look whether it counts from the end.
+    """Return ``k``, which must not be negative: an index by it is then not tested for counting from the end.
 
-    Numbers that arrays hold may be negative for all that the compiler knows, those of a loop ``range(n)`` may not.
+    The compiler has to allow for negative numbers in arrays, but not in a loop ``range(n)``.
     """
     return k & LARGEST
 
 
 def inner_sizes(*sizes: int) -> Any:
-    """A compiled function that returns the array that it is given, of shape (n, *sizes), as one of these sizes.
+    """Return a compiled function that returns its argument, an array (n, *sizes), as one of these constant sizes.
 
-    They must be the array's: an access then needs no multiplication by what is read from memory.
+    They must be the array's: an access then needs no multiplication by sizes read from memory.
     """
     if config.DISABLE_JIT:
         return lambda array: array

@@ -59,7 +59,7 @@ class Indirect:
 
 
 def indirect(function=None, **options) -> Any:
-    """Decorator: `Indirect`; ``options`` as in `njit`."""
+    """Make an `Indirect` of a function; ``options`` as in `njit`. A decorator."""
     return Indirect(function, **options) if function else lambda f: Indirect(f, **options)
 
 
@@ -69,7 +69,7 @@ def _typeof(function, context):
 
 
 def _function_type(function):
-    """numba's type of an `Indirect`, and how a call of it is compiled."""
+    """Return numba's type of an `Indirect`, and define how a call of it is compiled."""
 
     def generic(self, arguments, keywords):
         if keywords or len(arguments) != len(function.arguments):

@@ -11,13 +11,15 @@ config: Any = numba.config
 
 
 def is_compiled(entry_point) -> bool:
-    """Whether ``entry_point``, a compiled function, is ready in memory or in the cache folder."""
+    """Return whether ``entry_point``, a compiled function, is ready in memory or in the cache folder."""
     return bool(config.DISABLE_JIT) or entry_point.is_ready
 
 
 def for_python(function) -> Any:
-    """A compiled function whose annotations say its types, as Python calls it at the least cost: without a look at the
-    types of each call. Arguments must be of these types."""
+    """Return a compiled function whose annotations say its types, as Python calls it at the least cost.
+
+    The types of a call are not looked at: arguments must be of these types.
+    """
     if config.DISABLE_JIT:
         return function
     function.compile(function.annotated)

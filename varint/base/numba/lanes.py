@@ -36,7 +36,7 @@ class LanesModel(models.PrimitiveModel):
 
 
 def joined_lanes(builder, values):
-    """Code of four floats put together."""
+    """Return code that puts four floats together."""
     whole = ir.Constant(VECTOR, ir.Undefined)
     for k, value in enumerate(values):
         whole = builder.insert_element(whole, value, ir.Constant(ir.IntType(32), k))
@@ -44,12 +44,12 @@ def joined_lanes(builder, values):
 
 
 def as_lanes(builder, kind, value):
-    """Code of a value of a type, which may be a float, as four numbers."""
+    """Return code of a value of a type, which may be a float, as four numbers."""
     return value if kind == LANES else joined_lanes(builder, [value] * COUNT)
 
 
 def call_intrinsic(builder, name, arguments):
-    """Code of a function of LLVM of four numbers each."""
+    """Return code that calls a function of LLVM on four numbers each."""
     function = builder.module.declare_intrinsic(
         f"llvm.{name}.v{COUNT}f64", (), ir.FunctionType(VECTOR, [VECTOR] * len(arguments))
     )
@@ -108,7 +108,7 @@ def _root(context, x):
 
 
 def _array(a, b, c, d):
-    """Four floats as lanes."""
+    """Return four floats as lanes."""
     return np.array([a, b, c, d])
 
 

@@ -12,15 +12,15 @@ from varint.base.numba.record_class import CompiledRecord, record_type
 
 
 def word_of(record: CompiledRecord) -> Any:
-    """The word by which compiled functions find ``record``, see `record_at`; it has to live as long as they run.
+    """Return the word by which compiled functions find ``record``, see `record_at`; it must live as long as they run.
 
-    Python looks up the type of a record at each call, about a microsecond; that of a word is known.
+    Python looks up the type of a record at each call, about a microsecond; the type of a word is known.
     """
     return record if config.DISABLE_JIT else vars(record)["address"]
 
 
 def record_at(kind: type[CompiledRecord]) -> Any:
-    """A compiled function that returns the record of a class by its `word_of`."""
+    """Return a compiled function that returns the record of a class by its `word_of`."""
     if config.DISABLE_JIT:
         return lambda word: word
 

@@ -128,12 +128,12 @@ def _check(record, name, dtype, shape):
 
 
 def _descriptor(array):
-    """Words of numba's array structure: two owners (none), items, their size, data, shape, strides."""
+    """Return words of numba's array structure: two owners (zero), items, their size, data, shape, strides."""
     return [0, 0, array.size, array.itemsize, array.__array_interface__["data"][0], *array.shape, *array.strides]
 
 
 def type_of(annotation, writable=True):
-    """numba's type of an annotation: `Float1` and its like, a record, int, float, bool, (named) tuples, None."""
+    """Return numba's type of an annotation: `Float1` and its like, a record, int, float, bool, (named) tuples, None."""
     simple = {int: types.int64, float: types.float64, bool: types.boolean, None: types.none, type(None): types.none}
     if annotation in simple:
         return simple[annotation]
@@ -152,7 +152,7 @@ def type_of(annotation, writable=True):
 
 @cache
 def record_type(cls) -> "RecordType":
-    """numba's type of a class of records."""
+    """Return numba's type of a class of records."""
     hints = get_type_hints(cls, include_extras=True)
     shapes = {field.name: _known_shape(hints[field.name]) for field in fields(cls)}
     return RecordType(
@@ -161,12 +161,12 @@ def record_type(cls) -> "RecordType":
 
 
 def _declared(hint) -> list[str]:
-    """Sizes, or their names, of the array of an annotation; an empty list where it says none."""
+    """Return sizes, or their names, of the array of an annotation; an empty list where it declares no size."""
     return next((mark.split() for mark in hint.__metadata__ if isinstance(mark, str)), [])
 
 
 def _known_shape(hint) -> tuple[int, ...]:
-    """Shape of the array of an annotation, zeros for sizes that differ from record to record; empty for a record."""
+    """Return the shape of an annotation's array, zeros for sizes that differ between records; empty for a record."""
     if isinstance(hint, type):
         return ()
     declared = _declared(hint) or ["any"] * hint.__metadata__[0].ndim
@@ -174,9 +174,10 @@ def _known_shape(hint) -> tuple[int, ...]:
 
 
 def allocate(cls: type[_T], sizes: Mapping[str, int], **given: CompiledRecord) -> _T:
-    """A record of zeros with its parts, by the shapes of the fields, in ``sizes``; ``given`` records take their places.
+    """Return a record of zeros with its parts, by the shapes of the fields, in ``sizes``.
 
-    Its arrays lie in one piece of memory. Raises KeyError for a shape in a size that is not there.
+    Records passed by name take the places of parts. The arrays lie in one piece of memory. Raises KeyError for a shape
+    in a size that is not there.
     """
     kind: Any = cls
     arrays, parts, size, pattern, pointers, offsets, places = _pattern(kind, tuple(sizes.items()))
@@ -195,10 +196,11 @@ def allocate(cls: type[_T], sizes: Mapping[str, int], **given: CompiledRecord) -
 
 @lru_cache(maxsize=256)
 def _pattern(cls: Any, sizes: tuple[tuple[str, int], ...]) -> tuple:
-    """Layout that the records of a class in ``sizes`` have in common.
+    """Return the layout that all records of a class in ``sizes`` share.
 
-    (name, dtype, shape, offset) of each array in the bytes of their memory; (name, class) of each part; how many bytes;
-    words, with zeros in place of addresses; where addresses of arrays belong, and their offsets; where those of parts.
+    (name, dtype, shape, offset) of each array in the bytes of their memory; (name, class) of each part; number of
+    bytes; words, with zeros in place of addresses; where addresses of arrays belong, and their offsets; where those of
+    parts.
     """
     of, layout = dict(sizes), _layout(cls)
     arrays: list[tuple] = []
@@ -255,7 +257,7 @@ class RoleField(NamedTuple):
 
 @cache
 def role_fields(cls: Any, role: tuple[str]) -> tuple[RoleField, ...]:
-    """Fields with the role of a class of records, then those of its parts."""
+    """Return fields with the role of a class of records, then the ones of its parts."""
     parts = {name: part for name, part in _layout(cls).items() if isinstance(part, type)}
     return tuple(
         RoleField(part, name, field[0], field[1])
@@ -266,7 +268,7 @@ def role_fields(cls: Any, role: tuple[str]) -> tuple[RoleField, ...]:
 
 
 def role_arrays(record: CompiledRecord, role: tuple[str]) -> Iterator[tuple[str, np.ndarray]]:
-    """Names and arrays of the fields with the role of a record and of its parts, "part field" for those."""
+    """Yield names and arrays of the fields with the role of a record, and of its parts as "part field"."""
     own: Any = type(record)
     for part, name, _, _ in role_fields(own, role):
         yield (f"{part} {name}", getattr(getattr(record, part), name)) if part else (name, getattr(record, name))
@@ -317,7 +319,7 @@ class _Members(AttributeTemplate):
 
 @lower_getattr_generic(RecordType)
 def _member(context, builder, record, pointer, field):
-    """A field: the array structure from its words and what is known of its shape, or the pointer to another record."""
+    """Return a field: the array structure from its words and its known sizes, or the pointer to another record."""
     number, kind = record.index[field]
     word = ir.IntType(64)
     words = builder.bitcast(pointer, word.as_pointer())
@@ -347,8 +349,10 @@ def _member(context, builder, record, pointer, field):
 
 
 def with_known_sizes(context, builder, kind, value, shape):
-    """The structure ``value`` of a C-contiguous array of the type ``kind`` with sizes that are known, not zero, as
-    constants; and the strides that follow from them."""
+    """Return the structure ``value`` of a C-contiguous array of the type ``kind`` with its known sizes as constants.
+
+    Sizes in ``shape`` are known if not zero; strides that follow from them become constants too.
+    """
     word, stride, names = ir.IntType(64), _DTYPES[kind.dtype].itemsize, context.data_model_manager[kind]._fields
     for axis in reversed(range(kind.ndim)):
         if stride:

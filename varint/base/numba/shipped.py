@@ -40,7 +40,7 @@ class Shipped(NamedTuple):
 
 
 def cpu_class() -> str:
-    """The highest class of processors that this one belongs to; the name of the architecture where it has none."""
+    """Return the highest class that this processor belongs to; the name of the architecture if it is not x86-64."""
     if platform.machine() not in ("x86_64", "AMD64"):
         return platform.machine()
     there = binding.get_host_cpu_features()
@@ -78,19 +78,19 @@ def find() -> Shipped:
 
 
 def manifest() -> dict[str, str]:
-    """Dependencies of compiled functions in this process, but for the processor: versions, system, our compiler.
+    """Return versions, system and compiler that compiled functions of this process depend on, besides the processor.
 
-    What a function is compiled from stands in the name of its file.
+    The file name of a function covers the rest: the code that it is compiled from.
     """
     return VERSIONS | {"system": sys.platform, "compiler": COMPILER}
 
 
 def is_of_class(codegen) -> bool:
-    """Whether ``codegen``, of numba, makes the code that is shipped."""
+    """Return whether ``codegen``, of numba, makes the code that is shipped."""
     _, name, features = codegen.magic_tuple()
     return (name, features) == (CPU_CLASS, FEATURES)
 
 
 def host() -> str:
-    """LLVM's name of this processor."""
+    """Return LLVM's name of this processor."""
     return binding.get_host_cpu_name()

@@ -6,7 +6,7 @@ from varint.base.numba.jit import njit
 
 
 def switch(name: str, arguments: str, cases: Sequence[tuple[Callable, str] | None]) -> Callable:
-    """A compiled ``name(number, arguments)`` that gives the result of the case with that number.
+    """Return a compiled ``name(number, arguments)`` that gives the result of the case with that number.
 
     ``cases``: function and call of each number, None for numbers that it is never called with. A call is an
     expression in ``arguments`` in which the function is named ``function``. Any other number is taken as the last case.

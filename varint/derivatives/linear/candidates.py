@@ -21,11 +21,13 @@ class Candidates:
         Of compliant rows of joints "NAME.row[k]", k the number of the row.
     ends : (n, 2) slots of their two bodies
     scale : (n,) 1, or the length of the mechanism where the unit is rad
+    joints : of each joint that moves, its frames and the names of its coordinates
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.mechanism, self.compiled = mechanism, mechanism.compiled
         rows: list[Row] = []
+        self.joints: list[tuple[JointFrames, tuple[str, ...]]] = []
         self._moving: list[tuple[slice, JointFrames]] = []  # whose rows depend on the coordinates
         self._floating: list[int] = []  # first of six
         steady: list[tuple[int, np.ndarray]] = []
@@ -36,6 +38,7 @@ class Candidates:
             for k, unit in enumerate(units):
                 name = joint.name if joint.dof == 1 else f"{joint.name}[{k}]"
                 rows.append((name, (frames.a, frames.b), unit))
+            self.joints.append((frames, tuple(name for name, *_ in rows[first:])))
             if joint.dof == 1 and isinstance(_motion_of(joint.allowed), (Turn, Slide)):
                 steady.append((first, _numbers(frames)))
             else:

@@ -4,7 +4,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from varint.derivatives.linear.event_checks import Drifts, check_met, check_stays, last_of_step, shares
+from varint.derivatives.linear.event_checks import (
+    Drifts,
+    check_met,
+    check_rebounds,
+    check_stays,
+    last_of_step,
+    shares,
+)
 from varint.mechanism.mechanism import Mechanism
 from varint.step.derivatives.columns import carry_forward
 from varint.step.derivatives.instants import carry_instants
@@ -52,6 +59,7 @@ class EventCarrier:
         done, events = 0, tape.events
         for j in range(int(events.count[0])):
             stage, timed = int(events.stage[j]), bool(events.timed[j])
+            check_rebounds(self.mechanism, tape, j)
             self._carry(done, stage - timed * self.size)
             if timed:
                 self._timed(j, stage - self.size)

@@ -93,7 +93,7 @@ class Chart:
             allowed, rows = self._allowed(), self._rows_at(pose)
             motions = self._along(rows, allowed)
             if share == 1.0:
-                return self._moving(pose, rates, motions, self._along(self.rows, allowed))
+                return self._moving(pose, rates, motions, allowed)
         raise self._missing()
 
     def _placed(self, pose: State, number: int) -> State:
@@ -164,19 +164,20 @@ class Chart:
         changes_of_velocities(self.compiled.plan, ws, self.work, np.zeros((0, len(ws.momentum), 12)))
         return ws.velocity[self.compiled.slot].ravel()
 
-    def _moving(self, pose: State, rates: np.ndarray, motions: np.ndarray, velocities: np.ndarray) -> State:
+    def _moving(self, pose: State, rates: np.ndarray, motions: np.ndarray, allowed: np.ndarray) -> State:
         """``pose``, pose 0, with rates ``rates`` (n,) above the linearisation state's. Stores data of `gradient`.
 
-        ``motions`` (n, 6 nb): of the bodies by each coordinate; ``velocities`` (n, 6 nb): by each rate, with the
-        Jacobian of the linearisation state.
+        ``motions`` (n, 6 nb): of the bodies by each coordinate; ``allowed`` (n, 6 nb): all that the constraints allow.
         """
-        self.motions, self.velocities, bodies = motions, velocities, self.compiled.plan.bodies
+        self.rate_rows, bodies = flat(self.coordinates.rate_rows_at(pose)), self.compiled.plan.bodies
+        self.motions, self.velocities = motions, self._along(self.rate_rows, allowed)
         least = self._projected(self.target_rate)
-        velocity = (least + (self.rates + rates - self.rows @ least) @ velocities).reshape(-1, 6)
+        velocity = (least + (self.rates + rates - self.rate_rows @ least) @ self.velocities).reshape(-1, 6)
         inner = velocity[self.compiled.order]
         self.ws.momentum[:, :3] = bodies.mass[:, None] * inner[:, :3]
         self.ws.momentum[:, 3:] = np.einsum("nab,nb->na", bodies.inertia, inner[:, 3:])
-        return pose.of_bodies(pose.position, pose.quat_wxyz, velocity[:, :3], velocity[:, 3:])
+        self.moving = pose.of_bodies(pose.position, pose.quat_wxyz, velocity[:, :3], velocity[:, 3:])
+        return self.moving
 
     def gradient(self, by: np.ndarray) -> np.ndarray:
         """The gradient (2 n,) by x at the state that `state` returned last, from that (nb, 12) by pose and velocities.
@@ -185,10 +186,12 @@ class Chart:
         alter the rates is taken off.
         """
         by_rates, left = self.velocities @ by[:, 6:].ravel(), by.copy()
-        left[:, 6:] -= (by_rates @ self.rows).reshape(-1, 6)
+        left[:, 6:] -= (by_rates @ self.rate_rows).reshape(-1, 6)
         left = left[self.compiled.order]
         velocities_back(self.compiled.plan, self.ws, 0, left, self.no_numbers)
-        return np.concatenate([self.motions @ left[self.compiled.slot, :6].ravel(), by_rates])
+        by_pose = self.motions @ left[self.compiled.slot, :6].ravel()
+        bends = self.coordinates.bends(self.moving, self.motions.reshape(len(self.motions), len(by), 6))
+        return np.concatenate([by_pose - by_rates @ bends, by_rates])
 
     def _missing(self) -> StateError:
         names = names_text(self.coordinates.names)

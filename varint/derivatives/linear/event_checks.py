@@ -10,7 +10,7 @@ from varint.methods.variational.schemes import Scheme
 from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
 from varint.results.inputs.at_nodes import Commands, Loads
-from varint.step.events import element_at, is_lowered
+from varint.step.events import element_at, is_lowered, is_together
 from varint.step.inputs import NEAREST
 from varint.step.plan import Tape, Workspace
 
@@ -37,7 +37,10 @@ def check_met(mechanism: Mechanism, tape: Tape, j: int, rate: float) -> None:
 
 
 def check_rebounds(mechanism: Mechanism, tape: Tape, j: int) -> None:
-    """Raise ArgumentError where the restitution of event j was lowered: by how much has no derivative."""
+    """Raise ArgumentError where the restitution of event j was lowered: by how much has no derivative, nor has an
+    impact of several stops at once."""
+    if is_together(tape.events, j):
+        raise ArgumentError(f"{_force(mechanism, tape, j).label} {AT_AN_INSTANT}")
     if is_lowered(tape.events, j):
         raise ArgumentError(
             f"{_force(mechanism, tape, j).label} rebounds with less than its restitution in an impact whose friction"

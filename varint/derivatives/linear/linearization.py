@@ -7,11 +7,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.base.checks import array_of, of_type, positive
+from varint.base.checks import array_of, flag, of_type, positive
 from varint.base.display import Shown, count_text, names_text
 from varint.base.errors import ArgumentError
 from varint.derivatives.linear.candidates import Candidates
 from varint.derivatives.linear.chart import Chart
+from varint.derivatives.linear.joint_coordinates import JointCoordinates
 from varint.derivatives.linear.minimal_coordinates import Coordinates, coordinates_at
 from varint.derivatives.linear.second import SecondDerivatives, SecondOrder
 from varint.derivatives.linear.step_tangents import TangentRun, basis_of
@@ -40,9 +41,11 @@ from varint.step.workspace import joint_workspace, tangent_work, workspace
 class Linearization(Shown):
     """x' = offset + A x + B u near a ``state``, of n minimal coordinates and m inputs.
 
-    x (2 n,): joint coordinates less those of the state, m or rad, and their rates less those of the state. Rates of a
-    nearby state are taken with the joints' rows at the state itself. x': the time derivative of x, or where there is a
-    step ``dt`` the x that it leads to. u (m,): the inputs less those at the state, constant over a step.
+    x (2 n,): joint coordinates less those of the state, m or rad, and their rates less those of the state, as
+    `Mechanism.coordinates` and `rates` give them. In the ``chart``, coordinates and rates of a nearby state are taken
+    with the joints' rows at the state itself, as those of floating bodies and compliant rows always are: to first
+    order of a pose the two agree, off equilibrium A differs. x': the time derivative of x, or where there is a step
+    ``dt`` the x that it leads to. u (m,): the inputs less those at the state, constant over a step.
 
     mechanism : str
     state : State
@@ -59,6 +62,8 @@ class Linearization(Shown):
         Position, m, world, and rotation vector, rad, body axes; velocity, m/s, world, and angular velocity, rad/s, body
         axes. They keep to the joints.
     rows : (2 n, nb, 12) changes of x by those of the bodies
+    chart : bool
+        Whether the coordinates are those of the chart.
     """
 
     mechanism: str
@@ -72,6 +77,7 @@ class Linearization(Shown):
     input: np.ndarray
     basis: np.ndarray
     rows: np.ndarray
+    chart: bool
     _about: Coordinates = field(repr=False)
     _linearizer: "Linearizer" = field(repr=False)
 
@@ -89,7 +95,7 @@ class Linearization(Shown):
         return self._chart.state(array_of(x, (2 * len(self.names),), "x", ArgumentError))
 
     def second_derivatives(self, costate: ArrayLike) -> SecondDerivatives:
-        """Second derivatives of costate . x' of a step by x and u, in the chart of `coordinates` and `state_at`.
+        """Second derivatives of costate . x' of a step by x and u, in the coordinates of `coordinates` and `state_at`.
 
         By differences of sixth order of the exact adjoint of the step, to about 1e-9 of the largest: 6 (2 n + m) steps
         and adjoints where the step is as smooth as joints and springs are.
@@ -161,6 +167,7 @@ class Linearization(Shown):
         yield f"'{self.mechanism}'"
         yield steps_text(self.dt)
         yield f"{count_text(len(self.names), 'coordinate')} {names_text(self.names)}".strip()
+        yield "coordinates of the chart" if self.chart else "coordinates of joints"
         yield f"{count_text(len(self.inputs), 'input')} {names_text(self.inputs)}".strip()
 
 
@@ -178,6 +185,7 @@ def linearize(
     *,
     order: int | None = None,
     scheme: str | None = None,
+    chart: bool = False,
 ) -> Linearization:
     """The linear system of a mechanism about a state of rest or of motion, in minimal coordinates.
 
@@ -193,6 +201,8 @@ def linearize(
         s: the exact derivative of one step of the integrator. Else the equations of motion, in continuous time.
     order, scheme
         Of the step, as in `simulate`; no order 1.
+    chart : bool
+        Coordinates of the chart, see `Linearization`, in place of those of the joints.
 
     Raises
     ------
@@ -206,8 +216,10 @@ def linearize(
     """
     if isinstance(mechanism, Problem):
         problem, method = posed(arguments, Variational, only=True)
-        return Linearizer(problem.mechanism, method.dt, order=method.order, scheme=method.scheme).at(problem.start())
-    return Linearizer(mechanism, dt, order=order, scheme=scheme).at(state)  # type: ignore[arg-type]  # which is checked there
+        return Linearizer(problem.mechanism, method.dt, order=method.order, scheme=method.scheme, chart=chart).at(
+            problem.start()
+        )
+    return Linearizer(mechanism, dt, order=order, scheme=scheme, chart=chart).at(state)  # type: ignore[arg-type]  # which is checked there
 
 
 class Linearizer(Shown):
@@ -217,7 +229,7 @@ class Linearizer(Shown):
 
     Parameters
     ----------
-    mechanism, dt, order, scheme
+    mechanism, dt, order, scheme, chart
         See `linearize`, and with the same errors; or a Problem and a `Variational`.
     """
 
@@ -228,9 +240,10 @@ class Linearizer(Shown):
         *,
         order: int | None = None,
         scheme: str | None = None,
+        chart: bool = False,
     ) -> None:
         if isinstance(mechanism, Problem):
-            arguments = bound_arguments(Linearizer, mechanism, dt, order=order, scheme=scheme)
+            arguments = bound_arguments(Linearizer, mechanism, dt, order=order, scheme=scheme, chart=chart)
             problem, chosen = posed(arguments, Variational, only=True)
             mechanism, dt, order, scheme = problem.mechanism, chosen.dt, chosen.order, chosen.scheme
         of_type(mechanism, Mechanism, "mechanism", ArgumentError)
@@ -238,16 +251,16 @@ class Linearizer(Shown):
             raise ArgumentError("order= and scheme= are those of a step: give dt= as well")
         if dt is not None:
             dt = divisor(positive(dt, "dt", ArgumentError), "dt", ArgumentError)  # type: ignore[arg-type]
-        self.mechanism, self.dt = mechanism, dt
+        self.mechanism, self.dt, self.chart = mechanism, dt, flag(chart, "chart", ArgumentError)
         method = None if dt is None else find_scheme(order, scheme)
         refuse(mechanism, USES["linearize" if method is None else "linearize step"])
         self._joints, self._forces = joint_workspace(mechanism.compiled.plan), commanded(mechanism)
         self._inputs = tuple(mechanism.forces[k].name for k in self._forces)
         self._system: _System
         if self.dt is None or method is None:
-            self._system = _Continuous(mechanism)
+            self._system = _Continuous(mechanism, chart)
         else:
-            self._system = _Step(mechanism, method, self.dt)
+            self._system = _Step(mechanism, method, self.dt, chart)
 
     def _facts(self) -> Iterable[str]:
         yield f"'{self.mechanism.name}'"
@@ -265,10 +278,11 @@ class Linearizer(Shown):
         about, n2 = system.coordinates, len(system.basis)
         rows = np.zeros_like(system.basis)
         rows[: n2 // 2, :, :6] = rows[n2 // 2 :, :, 6:] = about.rows
+        rows[n2 // 2 :, :, :6] = about.rates_by_pose(about.state)
         given = inputs_at(mechanism, 0.0, state)[self._forces]
         return Linearization(
             mechanism.name, about.state, self.dt, found[:, :n2], found[:, n2:], system.offset(), about.names,
-            self._inputs, given, system.basis, rows, about, self,
+            self._inputs, given, system.basis, rows, self.chart, about, self,
         )  # fmt: skip
 
     def _second(self, about: Coordinates, B: np.ndarray) -> SecondOrder:
@@ -323,8 +337,8 @@ class _System:
 class _Step(_System):
     """One step of the integrator."""
 
-    def __init__(self, mechanism: Mechanism, method: Scheme, dt: float) -> None:
-        self.made, self.inputs = (mechanism, method, dt), elements_of(mechanism)
+    def __init__(self, mechanism: Mechanism, method: Scheme, dt: float, chart: bool) -> None:
+        self.made, self.inputs, self.chart = (mechanism, method, dt), elements_of(mechanism), chart
         self.run: TangentRun | None = None
 
     def place(self, state: State) -> None:
@@ -334,6 +348,9 @@ class _Step(_System):
         else:
             self.run.restart(state)
         self.coordinates = self.run.coordinates()
+        if not self.chart:
+            assert self.run.candidates is not None
+            self.coordinates = JointCoordinates.of(self.coordinates, self.run.candidates)
         self.basis = self.run.along(self.coordinates)
         self.run.march_on(1)
         self.end = self.run.state()
@@ -352,8 +369,9 @@ class _Step(_System):
 class _Continuous(_System):
     """The equations of motion, at t = 0."""
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    def __init__(self, mechanism: Mechanism, chart: bool) -> None:
         self.mechanism, self.compiled, self.inputs = mechanism, mechanism.compiled, elements_of(mechanism)
+        self.chart = chart
         plan = self.compiled.plan
         self.work, self.ws = tangent_work(plan), workspace(plan, functions=self.compiled.functions)
         self.candidates = Candidates(mechanism)
@@ -367,6 +385,8 @@ class _Continuous(_System):
         place_anew(plan, ws, 0)
         self._start(np.hstack([state.velocity, state.angular_velocity])[order])
         self.coordinates = coordinates_at(self.candidates, ws, self.work, state)
+        if not self.chart:
+            self.coordinates = JointCoordinates.of(self.coordinates, self.candidates)
         self.basis = basis_of(self.coordinates, compiled, ws, self.work)
         command = inputs_at(self.mechanism, 0.0, state)
         constraints = plan.constraints
@@ -396,9 +416,7 @@ class _Continuous(_System):
         return found[:, compiled.slot]
 
     def read(self, changes: np.ndarray) -> np.ndarray:
-        velocity = self.along[..., 6:].copy()
-        velocity[..., 3:] += 0.5 * np.cross(self.along[..., 3:6], self.velocity[:, 3:])
-        return np.concatenate([self.coordinates.along(each) for each in (velocity, changes)])
+        return self.coordinates.flow_changes(self.along, changes, self.velocity, self.acceleration)
 
     def offset(self) -> np.ndarray:
-        return self.coordinates.along(np.stack([self.velocity, self.acceleration])).T.ravel()
+        return self.coordinates.flow(self.velocity, self.acceleration)

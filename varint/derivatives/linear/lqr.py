@@ -21,6 +21,7 @@ from varint.model.state import State
 
 AT_REST = 1e-6  # m or rad: how far a state may be from its equilibrium, about
 REACHED = 1e-9  # of the largest singular value: what inputs do to a motion that they reach
+BORDER = 1e-6  # of the largest element of A: a real part of an eigenvalue that is zero to round-off
 SEMIDEFINITE = 1e-12  # of the largest eigenvalue of a weight
 
 
@@ -62,7 +63,8 @@ class Regulator(Shown):
 
         def by_state(t: float, state: State) -> tuple[np.ndarray, ...]:
             pose = -np.tensordot(self.K[k, :n], about.rows_at(state), 1)
-            motion = -np.tensordot(self.K[k, n:], about.rows, 1)
+            pose -= np.tensordot(self.K[k, n:], about.rates_by_pose(state), 1)
+            motion = -np.tensordot(self.K[k, n:], about.rate_rows_at(state), 1)
             return pose[:, :3], pose[:, 3:], motion[:, :3], motion[:, 3:]
 
         feedback.gradient = by_state  # type: ignore[attr-defined]
@@ -118,11 +120,12 @@ def lqr(
     R = _weight(R, len(system.inputs), "R", SEMIDEFINITE)
     _check_rest(system)
     _check_reached(system)
+    _check_weighed(system, Q)
     solve = solve_continuous_are if dt is None else solve_discrete_are
     try:
         cost = solve(system.A, system.B, Q, R)
     except np.linalg.LinAlgError as problem:
-        raise ArgumentError(f"Q has no weight on a motion that does not die away by itself ({problem})") from None
+        raise ArgumentError(f"Q and R determine no regulator of '{mechanism.name}' ({problem})") from None
     A, B = system.A, system.B
     K = np.linalg.solve(R, B.T @ cost) if dt is None else np.linalg.solve(R + B.T @ cost @ B, B.T @ cost @ A)
     return Regulator(system, K, cost, np.linalg.eigvals(A - B @ K).astype(complex))
@@ -173,3 +176,17 @@ def _check_reached(system: Linearization) -> None:
             f"no input of '{system.mechanism}' reaches its motion with the eigenvalue {value:.4g}, in"
             f" {names_text(names)}, which does not die away by itself: it cannot be stabilised"
         )
+
+
+def _check_weighed(system: Linearization, Q: np.ndarray) -> None:
+    """Raise ArgumentError where ``Q`` (2 n, 2 n) has no weight on a motion that neither grows nor dies away.
+
+    No gains are then the best ones: Hautus' test of the observability by Q of what lies on the border of stability.
+    """
+    for value in system.eigenvalues:
+        growth = value.real if system.dt is None else np.abs(value) - 1.0
+        sizes = np.linalg.svd(np.vstack([system.A - value * np.eye(len(system.A)), Q]), compute_uv=False)
+        if abs(growth) <= BORDER * np.abs(system.A).max() and sizes[-1] <= REACHED * sizes[0]:
+            raise ArgumentError(
+                f"Q has no weight on a motion that does not die away by itself, with the eigenvalue {value:.4g}"
+            )

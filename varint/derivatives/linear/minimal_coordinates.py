@@ -60,6 +60,37 @@ class Coordinates:
         rows[..., 3:] = np.einsum("nbi,bij->nbj", rows[..., 3:], after)
         return rows
 
+    def rate_rows_at(self, state: State) -> np.ndarray:
+        """Return the changes (n, nb, 6) of the rates that `read` gives for a state, by velocities of its bodies."""
+        return self.rows
+
+    def bends(self, state: State, motions: np.ndarray, velocity: np.ndarray | None = None) -> np.ndarray:
+        """Return the changes (n, c) of the rates by motions (c, nb, 6) of the bodies, whose velocities stay."""
+        return np.zeros((len(self.names), len(motions)))
+
+    def rates_by_pose(self, state: State) -> np.ndarray:
+        """Return the changes (n, nb, 6) of the rates that `read` gives for a state, by motions of its bodies."""
+        nb = len(state.position)
+        return self.bends(state, np.eye(6 * nb).reshape(-1, nb, 6)).reshape(-1, nb, 6)
+
+    def flow_changes(
+        self, changes: np.ndarray, accelerations: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray
+    ) -> np.ndarray:
+        """Return the changes (2 n, c) of the time derivatives of coordinates and rates at the state here.
+
+        ``changes`` (c, nb, 12): of pose and velocity; ``accelerations`` (c, nb, 6): theirs; ``velocity``,
+        ``acceleration`` (nb, 6): of the bodies, world, and body axes.
+        """
+        moving = changes[..., 6:].copy()
+        moving[..., 3:] += 0.5 * np.cross(changes[..., 3:6], velocity[:, 3:])
+        return np.concatenate([self.along(moving), self.along(accelerations)])
+
+    def flow(self, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
+        """Return the time derivatives (2 n,) of coordinates and rates at the state here; arguments (nb, 6)."""
+        rates = self.along(np.stack([velocity, acceleration])).T
+        rates[1] += self.bends(self.state, velocity[None], velocity)[:, 0]
+        return rates.ravel()
+
 
 def _turns(state: State, other: State) -> tuple[np.ndarray, np.ndarray]:
     """Rotation vectors (nb, 3) from one state to another, and (nb, 3, 3), see `turns_between`."""

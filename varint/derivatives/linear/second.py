@@ -108,7 +108,8 @@ class SecondOrder:
         end, by_end = run.state(), np.zeros((len(self.coordinates.state.position), 12))
         by_pose, by_rate = np.split(costate, 2)
         by_end[:, :6] = np.tensordot(by_pose, self.coordinates.rows_at(end), 1)
-        by_end[:, 6:] = np.tensordot(by_rate, self.coordinates.rows, 1)
+        by_end[:, :6] += np.tensordot(by_rate, self.coordinates.rates_by_pose(end), 1)
+        by_end[:, 6:] = np.tensordot(by_rate, self.coordinates.rate_rows_at(end), 1)
         by_input = np.tensordot(run.carried(np.zeros((0, *by_end.shape)), self.inputs), by_end, 2)
         back, stages = by_end[run.compiled.order], int(run.march.ws.tape.count[0])
         if len(self.by.h) < stages:

@@ -118,7 +118,7 @@ class TangentRun:
 
     def _momenta(self, changes: np.ndarray) -> np.ndarray:
         """Changes (n, nb, 12) of pose and momenta, in kernel order, of those of pose and velocity."""
-        bodies, found = self.compiled.plan.bodies, changes[:, self.compiled.order]
+        bodies, found = self.compiled.plan.bodies, np.take(changes, self.compiled.order, axis=1)
         found[..., 6:9] *= bodies.mass[:, None]
         found[..., 9:] = np.einsum("nab,cnb->cna", bodies.inertia, found[..., 9:])
         return found
@@ -181,5 +181,6 @@ def basis_of(coordinates: Coordinates, compiled: Compiled, ws: Workspace, work: 
     turning[..., :6] = motions[:, compiled.order]
     changes_of_velocities(compiled.plan, ws, work, turning)
     turning = turning[:, compiled.slot]  # with velocities that keep to the rows; of these, the ones that change no rate
-    turning[..., 6:] -= np.tensordot(coordinates.along(turning[..., 6:]).T, motions, 1)
+    rates = coordinates.along(turning[..., 6:]) + coordinates.bends(coordinates.state, turning[..., :6])
+    turning[..., 6:] -= np.tensordot(rates.T, motions, 1)
     return np.concatenate([turning, np.concatenate([np.zeros_like(motions), motions], axis=2)])

@@ -46,7 +46,7 @@ class RolloutStates(_StateArrays):
     angular_velocity : (K, nb, 3) rad/s, body
     """
 
-    # attributes that are no part of the tuple, so that what JAX makes anew has none
+    # attributes that are no part of the tuple, so that tuples made anew by JAX lack them
     mechanism: Mechanism | None = None
     parameters: Collection[str] | None = None  # names of numbers of the mechanism; None where a function made it
 
@@ -94,21 +94,21 @@ class RolloutStates(_StateArrays):
         return sine.atan2(cosine) if hasattr(sine, "atan2") else sine.__array_namespace__().atan2(sine, cosine)
 
     def _turned(self, body: int, place: Any) -> Any:
-        """(K, 3) or (3,) world: a vector in axes of the body, or of the world for -1."""
+        """Return a vector (3,) in axes of the body, or of the world for -1, as (K, 3) or (3,) in world axes."""
         units = [self._own(unit) for unit in np.eye(3)]
         if body < 0:
             return sum(part * unit for part, unit in zip(place, units, strict=True))
         scalar, vector = self.quat_wxyz[:, body, :1], self.quat_wxyz[:, body, 1:]
         after, before = np.array([1, 2, 0]), np.array([2, 0, 1])
         square = scalar**2 - (vector**2).sum(1)[:, None]
-        found = 0.0
+        turned = 0.0
         for k, unit in enumerate(units):  # R e_k = (w w - u u) e_k + 2 u_k u + 2 w u x e_k
             crossed = vector[:, after] * unit[before] - vector[:, before] * unit[after]
-            found = found + place[k] * (square * unit + 2.0 * vector[:, k : k + 1] * vector + 2.0 * scalar * crossed)
-        return found
+            turned = turned + place[k] * (square * unit + 2.0 * vector[:, k : k + 1] * vector + 2.0 * scalar * crossed)
+        return turned
 
     def _own(self, vector: np.ndarray) -> Any:
-        """A vector of numpy for products with arrays of the library: PyTorch refuses numpy's."""
+        """Return a vector of numpy for products with arrays of the library: PyTorch refuses numpy's."""
         return self.position.new_tensor(vector) if hasattr(self.position, "new_tensor") else vector
 
 
@@ -129,7 +129,7 @@ class Cotangents:
 
 
 class Rollout:
-    """The run of what ``build`` makes, or of a mechanism with other numbers; ``options`` are some of ``OPTIONS``.
+    """A run of the mechanism of ``build``, or of one with other numbers; ``options`` are some of ``OPTIONS``.
 
     It takes arrays that numpy can read, and gives numpy's.
     """
@@ -142,8 +142,8 @@ class Rollout:
         times: ArrayLike | None,
         options: Mapping[str, Any],
     ) -> None:
-        given = isinstance(build, Mechanism)
-        self.build = build if given else function_of(build, "build, if it is no Mechanism,", ArgumentError)
+        is_built = isinstance(build, Mechanism)
+        self.build = build if is_built else function_of(build, "build, if it is no Mechanism,", ArgumentError)
         self.duration, self.dt, self.steps = checked_times(duration, positive(dt, "dt", ArgumentError))
         self.nodes = [self.steps] if times is None else nodes_at(times, self.dt, self.steps)
         for name in options:
@@ -161,19 +161,22 @@ class Rollout:
         return isinstance(self.build, Mechanism)
 
     def given(self, parameters: object, array: str, taken: Callable[[str, Any], Any]) -> dict[str, Any]:
-        """``parameters`` of users as numbers by name that this rollout has; see `numbers_by_name`."""
-        found = numbers_by_name(parameters, array, taken)
+        """Return the user's ``parameters`` as numbers by name; see `numbers_by_name`.
+
+        Raises ArgumentError for a parameter that the rollout does not have.
+        """
+        numbers = numbers_by_name(parameters, array, taken)
         if isinstance(self.build, Mechanism):
-            check_parameters(self.build, {name: tuple(value.shape) for name, value in found.items()}, self.steps)
-            for name in found.keys() - self._known:  # raises where the mechanism lacks it
+            check_parameters(self.build, {name: tuple(value.shape) for name, value in numbers.items()}, self.steps)
+            for name in numbers.keys() - self._known:  # raises where the mechanism lacks it
                 number_of(self.build, name)
-            self._known |= found.keys()
+            self._known |= numbers.keys()
         else:
-            check_parameters_of(self.build, found)
-        return found
+            check_parameters_of(self.build, numbers)
+        return numbers
 
     def made(self, parameters: Mapping[str, Any]) -> Mechanism:
-        """The mechanism with these parameters, which are numbers of its description if it was given itself."""
+        """Return the mechanism with these parameters: built of them, or with these numbers in its description."""
         if not isinstance(self.build, Mechanism):
             return made_of(self.build, parameters)[0]
         values = {name: np.asarray(value, dtype=float) for name, value in parameters.items()}
@@ -185,7 +188,7 @@ class Rollout:
         return mechanism
 
     def states(self, parameters: Mapping[str, Any]) -> RolloutStates:
-        """States of the run with these parameters."""
+        """Run with these parameters and return the states at the nodes of the rollout."""
         how = self.options["on_unresolved"]
         quiet = how == "warn"
         mechanism = self.made(parameters)
@@ -205,22 +208,25 @@ class Rollout:
         return RolloutStates(*(getattr(run, name)[self.nodes] for name in RolloutStates._fields))
 
     def back(self, parameters: Mapping[str, Any], names: Sequence[str], cotangents: Sequence[Any]) -> list[np.ndarray]:
-        """The cotangents of the parameters ``names``, from those of the states: one sweep back along the run."""
-        given = isinstance(self.build, Mechanism)
+        """Return the cotangents of the parameters ``names`` from ``cotangents`` of the states, by one sweep back."""
+        is_built = isinstance(self.build, Mechanism)
         again = "substep" if self.options["on_unresolved"] == "substep" else "ignore"  # said of the run forward
-        found = gradient(
-            self.made(parameters) if given else self.build,
+        gradients = gradient(
+            self.made(parameters) if is_built else self.build,
             Cotangents(RolloutStates(*map(np.asarray, cotangents))),
             self.duration,
             self.dt,
             with_respect_to=names,
             times=np.multiply(self.nodes, self.dt),
-            parameters=None if given else parameters,
+            parameters=None if is_built else parameters,
             **{**self.options, "on_unresolved": again},
         )
-        return [np.asarray(found[name], dtype=float) for name in names]
+        return [np.asarray(gradients[name], dtype=float) for name in names]
 
 
 def by_rotation(quat: np.ndarray, by_quat: np.ndarray) -> np.ndarray:
-    """(nb, 3) derivatives by rotation vectors in body axes, from (nb, 4) those by quaternions: dq = q (0, theta/2)."""
+    """Return derivatives (nb, 3) by rotation vectors, body axes, from ``by_quat`` (nb, 4) by quaternions.
+
+    ``quat`` (nb, 4): the rotations, which change by dq = q (0, theta / 2).
+    """
     return 0.5 * quat_product(quat * CONJUGATE, by_quat)[:, 1:]

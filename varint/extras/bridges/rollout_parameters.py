@@ -15,26 +15,28 @@ SHAPES, WANTED = ((), (None,), (None, None)), "a number or an array"
 
 
 def numbers_by_name(parameters: object, array: str, taken: Callable[[str, Any], Any]) -> dict[str, Any]:
-    """Return ``parameters`` with each value as ``taken(what, value)``, or as an array of numpy where that is None.
+    """Return ``parameters`` with each value as ``taken(label, value)``, or as an array of numpy where that is None.
 
     ``array``: the library's word for its arrays, such as "tensor", for the message. Raises ArgumentError unless
     ``parameters`` is a dict of texts to numbers or arrays.
     """
     if not isinstance(parameters, Mapping):
         raise ArgumentError(f"parameters must be a dict of name to {array}, got a {type(parameters).__name__}")
-    found = {}
+    numbers = {}
     for name, value in parameters.items():
         if not isinstance(name, str):
             raise ArgumentError(f"names of parameters must be texts, such as 'rod.mass', got {shown(name)}")
-        what = f"parameter {name!r}"
-        own = taken(what, value)
-        found[name] = in_a_shape(value, SHAPES, what, ArgumentError, wanted=WANTED) if own is None else own
-    return found
+        label = f"parameter {name!r}"
+        library_value = taken(label, value)
+        numbers[name] = (
+            in_a_shape(value, SHAPES, label, ArgumentError, wanted=WANTED) if library_value is None else library_value
+        )
+    return numbers
 
 
-def refuse_complex(what: str) -> None:
-    """Raise the ArgumentError of a parameter that is complex; ``what`` names it."""
-    raise ArgumentError(f"{what} is complex: give real numbers")
+def refuse_complex(label: str) -> None:
+    """Raise the ArgumentError of a complex parameter, which ``label`` names."""
+    raise ArgumentError(f"{label} is complex: give real numbers")
 
 
 def check_parameters(mechanism: Mechanism, shapes: Mapping[str, tuple[int, ...]], steps: int) -> None:

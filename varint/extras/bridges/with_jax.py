@@ -26,7 +26,7 @@ def jax_rollout(
     bodies: int | None = None,
     **options: Any,
 ) -> Callable[[Mapping[str, Any]], RolloutStates]:
-    """A run as a function of JAX that can be differentiated once, in reverse (docs/bridges.md).
+    """Return a run as a function of JAX that can be differentiated once, in reverse (docs/bridges.md).
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ def jax_rollout(
     ------
     ArgumentError
         JAX is missing (``varint[jax]``), or a wrong argument. The function raises it where ``jax_enable_x64`` is off or
-        ``bodies`` is needed, for wrong parameters and second derivatives, and what `varint.simulate` raises; its
-        backward pass what `varint.gradient` does.
+        ``bodies`` is needed, for wrong parameters and second derivatives, and the errors of `varint.simulate`; its
+        backward pass those of `varint.gradient`.
     """
     jax = optional("jax", "jax")
     rollout = Rollout(build, duration, dt, times, {"order": order, **options})
@@ -87,10 +87,10 @@ def jax_rollout(
     def run(parameters: Mapping[str, Any]) -> RolloutStates:
         if not jax.config.jax_enable_x64:
             raise ArgumentError("a rollout needs float64: call jax.config.update('jax_enable_x64', True) at the start")
-        given = rollout.given(parameters, "array", partial(_array_of, jax))
-        states = differentiable({name: jax.numpy.asarray(value) for name, value in given.items()})
+        numbers = rollout.given(parameters, "array", partial(_array_of, jax))
+        states = differentiable({name: jax.numpy.asarray(value) for name, value in numbers.items()})
         if rollout.described:  # of a function nothing is known while `jit` traces it
-            states.mechanism, states.parameters = rollout.mechanism, list(given)
+            states.mechanism, states.parameters = rollout.mechanism, list(numbers)
         return states
 
     return run
@@ -104,21 +104,24 @@ def _on_host(jax: Any, function: Callable, types: Callable[[], Any], *values: An
 
 
 def _once(jax: Any, function: Callable) -> Callable:
-    """The function, whose derivative is refused in the words of this package."""
-    found = jax.custom_jvp(function)
+    """Return ``function`` of JAX with a derivative whose derivative raises ArgumentError."""
+    differentiable = jax.custom_jvp(function)
 
-    @found.defjvp
+    @differentiable.defjvp
     def refuse(primals: Any, tangents: Any) -> None:
         raise ArgumentError(FIRST_ONLY)
 
-    return found
+    return differentiable
 
 
-def _array_of(jax: Any, what: str, value: Any) -> Any:
-    """An array of JAX as it is taken; None for other numbers."""
+def _array_of(jax: Any, label: str, value: Any) -> Any:
+    """Return a value that holds arrays of JAX as one array of floats; None for other numbers.
+
+    Raises ArgumentError, which names the value by ``label``, for complex numbers.
+    """
     if not any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(value)):
         return None
     array = jax.numpy.asarray(value)
     if jax.numpy.iscomplexobj(array):
-        refuse_complex(what)
+        refuse_complex(label)
     return array.astype(float)

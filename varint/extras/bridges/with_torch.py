@@ -21,7 +21,7 @@ def torch_rollout(
     order: int | None = None,
     **options: Any,
 ) -> Callable[[Mapping[str, Any]], RolloutStates]:
-    """A run as a function of PyTorch that can be differentiated once, backward (docs/bridges.md).
+    """Return a run as a function of PyTorch that can be differentiated once, backward (docs/bridges.md).
 
     Parameters
     ----------
@@ -46,43 +46,43 @@ def torch_rollout(
     ------
     ArgumentError
         PyTorch is missing (``varint[torch]``), or a wrong argument. The function raises it for wrong parameters, and
-        what `varint.simulate` does; its backward pass what `varint.gradient` does, and ArgumentError where second
-        derivatives are asked for.
+        the errors of `varint.simulate`; its backward pass the errors of `varint.gradient`, and ArgumentError for second
+        derivatives.
     """
     torch: Any = optional("torch", "torch")
     rollout = Rollout(build, duration, dt, times, {"order": order, **options})
     function = _function_of(torch, rollout)
 
-    def tensor_of(what: str, value: Any) -> Any:
-        """A tensor as it is taken; None for other numbers, which are constant."""
+    def tensor_of(label: str, value: Any) -> Any:
+        """Return a tensor as float64 on the CPU; None for other numbers, which are constant. Raises ArgumentError."""
         if _holds(torch.Tensor, value):
-            raise ArgumentError(f"{what} is a list of tensors, which has no gradient: use torch.stack")
+            raise ArgumentError(f"{label} is a list of tensors, which has no gradient: use torch.stack")
         if not isinstance(value, torch.Tensor):
             return None
         if value.is_complex():
-            refuse_complex(what)
+            refuse_complex(label)
         return value.to("cpu", torch.float64)
 
     def run(parameters: Mapping[str, Any]) -> RolloutStates:
-        given = rollout.given(parameters, "tensor", tensor_of)
-        values = [value if isinstance(value, torch.Tensor) else torch.tensor(value) for value in given.values()]
-        states = RolloutStates(*function.apply(list(given), *values))
-        states.mechanism, states.parameters = rollout.mechanism, list(given) if rollout.described else None
+        numbers = rollout.given(parameters, "tensor", tensor_of)
+        values = [value if isinstance(value, torch.Tensor) else torch.tensor(value) for value in numbers.values()]
+        states = RolloutStates(*function.apply(list(numbers), *values))
+        states.mechanism, states.parameters = rollout.mechanism, list(numbers) if rollout.described else None
         return states
 
     return run
 
 
 def _function_of(torch: Any, rollout: Rollout) -> Any:
-    """The function of PyTorch from names and tensors to the arrays of states."""
+    """Return the function of PyTorch from names and tensors to the arrays of states."""
 
     class RolloutSweep(torch.autograd.Function):
         # A function by itself, to refuse second derivatives: `once_differentiable` takes those of an objective that
         # is linear in the states for zero.
 
         @staticmethod
-        def forward(names: list[str], asked: list[str], *given: Any) -> tuple:
-            values, cotangents = given[: len(names)], given[len(names) :]
+        def forward(names: list[str], asked: list[str], *tensors: Any) -> tuple:
+            values, cotangents = tensors[: len(names)], tensors[len(names) :]
             return tuple(map(torch.tensor, rollout.back(_named(names, values), asked, cotangents)))
 
         @staticmethod
@@ -109,8 +109,8 @@ def _function_of(torch: Any, rollout: Rollout) -> Any:
         @staticmethod
         def backward(ctx: Any, *cotangents: Any) -> tuple:
             asked = [name for name, needed in zip(ctx.names, ctx.needs_input_grad[1:], strict=True) if needed]
-            found = RolloutSweep.apply(ctx.names, asked, *ctx.saved_tensors, *cotangents)
-            by = dict(zip(asked, found, strict=True))
+            gradients = RolloutSweep.apply(ctx.names, asked, *ctx.saved_tensors, *cotangents)
+            by = dict(zip(asked, gradients, strict=True))
             return None, *(by.get(name) for name in ctx.names)
 
         vmap = jvp = staticmethod(_refuse_transforms)
@@ -119,7 +119,7 @@ def _function_of(torch: Any, rollout: Rollout) -> Any:
 
 
 def _holds(kind: type, value: Any) -> bool:
-    """Whether a list, or a list in it, has a ``kind`` among its parts."""
+    """Return whether a list, or a list in it, has a ``kind`` among its parts."""
     return isinstance(value, list | tuple) and any(isinstance(part, kind) or _holds(kind, part) for part in value)
 
 
@@ -131,5 +131,5 @@ def _refuse_transforms(*_: Any) -> None:
 
 
 def _named(names: list[str], values: Any) -> dict[str, Any]:
-    """Parameters, cut off from what they come from."""
+    """Return parameters by name, detached from the graph of derivatives."""
     return {name: value.detach() for name, value in zip(names, values, strict=True)}

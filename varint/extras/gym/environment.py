@@ -47,13 +47,13 @@ class MechanismEnv(gymnasium.Env):
 
 
 def spaces_of(task: LearningTask, observation: np.ndarray) -> tuple[gymnasium.spaces.Box, gymnasium.spaces.Box]:
-    """Spaces of the actions and of the observations."""
+    """Return the spaces of the actions and of the observations."""
     low, high = task.low_and_high
     actions = gymnasium.spaces.Box(low, high, dtype=np.float32)
     return actions, gymnasium.spaces.Box(-np.inf, np.inf, observation.shape, dtype=np.float64)
 
 
 def info_of(episode: Episode) -> dict[str, Any]:
-    """The message of a step that failed, as "failure"."""
+    """Return the message of a step that failed, as "failure"."""
     failure = episode.sim.failure
     return {} if failure is None else {"failure": failure.message}

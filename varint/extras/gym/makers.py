@@ -30,7 +30,7 @@ def make(
 ) -> Any:
     """Make a ``gymnasium.Env`` of a mechanism.
 
-    Its ``observation_names`` and ``action_names`` say what each number is.
+    Its ``observation_names`` and ``action_names`` name the numbers.
 
     Parameters
     ----------

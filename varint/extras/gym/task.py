@@ -105,11 +105,11 @@ class Episode:
         self.count += 1
 
     def observe(self) -> np.ndarray:
-        """(n,) the observation."""
-        given = self.task.observations
-        if given is None:
+        """Return the observation (n,). Raises ArgumentError for a wrong result of the user's function."""
+        observations = self.task.observations
+        if observations is None:
             return np.concatenate([self.sim.coordinates, self.sim.rates])
-        value = call(given, "observations, a function that is called as observations(stepper)", self.sim)
+        value = call(observations, "observations, a function that is called as observations(stepper)", self.sim)
         shape = getattr(self, "_size", (None,))
         return array_of(value, shape, "the observation", ArgumentError).copy()
 
@@ -131,7 +131,7 @@ class Episode:
         return max(1, round(1.0 / (vars(self.sim.method)["dt"] * self.task.frame_skip)))
 
     def picture(self) -> np.ndarray | None:
-        """(480, 640, 3) the mechanism in the present state; None without a ``render_mode``."""
+        """Return a picture (480, 640, 3) of the mechanism in the present state; None without a ``render_mode``."""
         if self.task.render_mode is None:
             return None
         if self._camera is None:
@@ -141,7 +141,7 @@ class Episode:
         return self._camera.picture(self.sim.state)
 
     def judge(self) -> tuple[float, bool, bool]:
-        """The reward; whether the episode is over by its state or a step that failed; whether by its length."""
+        """Return the reward, whether the state or a failed step ends the episode, and whether its length does."""
         sim, task = self.sim, self.task
         reward = call(task.reward, "reward, a function that is called as reward(stepper)", sim)
         ends = task.terminated

@@ -22,15 +22,15 @@ FASTEST = 10.0  # rad/s, or lengths of the mechanism a second
 
 
 def coordinate_sliders(stepper: Stepper, span: float) -> list[dict[str, Any]]:
-    """One slider for each coordinate of the joints of the spanning tree; ``span``: size of the mechanism, m.
+    """Return a slider for each coordinate of the joints of the spanning tree; ``span``: size of the mechanism, m.
 
     Angles range over a turn and lengths over ``span`` about the present value, and up to the stops of the joint, or of
-    the one whose coordinate this one follows in proportion.
+    the joint whose coordinate this one follows in proportion.
     """
     mechanism = stepper.mechanism
     sliders = []
     for name, columns in stepper.columns.items():
-        if name not in mechanism.joint_index:  # the pose of what floats
+        if name not in mechanism.joint_index:  # the pose of a floating body
             continue
         joint = mechanism.joints[mechanism.joint_index[name]]
         for number, unit in enumerate(coordinate_units(joint)):
@@ -53,64 +53,64 @@ def coordinate_sliders(stepper: Stepper, span: float) -> list[dict[str, Any]]:
 
 
 def _bounds(mechanism: Mechanism, joint: str, coordinate: int) -> tuple[float | None, float | None]:
-    """The limits that the forces of a joint set to its coordinate, None if there is none."""
-    found = {"lower": [], "upper": []}  # type: dict[str, list[float]]
+    """Return the lower and upper limits, rad or m, that forces set to a coordinate of a joint; None where missing."""
+    limits = {"lower": [], "upper": []}  # type: dict[str, list[float]]
     for force in mechanism.forces:
         if isinstance(force, AlongCoordinate) and (force.joint, force.coordinate, force.angles) == (
             joint,
             coordinate,
             None,
         ):
-            for side, values in found.items():
+            for side, values in limits.items():
                 value = getattr(force, side, np.inf)
                 if np.isfinite(value):
                     values.append(float(value))
-    return max(found["lower"], default=None), min(found["upper"], default=None)
+    return max(limits["lower"], default=None), min(limits["upper"], default=None)
 
 
 def _bounds_by_coupling(stepper: Stepper, joint: str, coordinate: int) -> tuple[float | None, float | None]:
-    """The limits of a coordinate by the stops of the only other one in a coupling, None if there is none."""
+    """Return the limits of a coordinate that follow from a coupling with one other, by its stops; None without."""
     mechanism, columns = stepper.mechanism, stepper.columns
     couplings = [force for force in mechanism.forces if isinstance(force, Coupled)]
     for terms in (terms for force in couplings for terms in force.terms_of(mechanism)):
         if len(terms) != 2 or any(function is not None for *_, function in terms):
             continue
-        own, other = terms if terms[0][:2] == (joint, coordinate) else terms[::-1]
-        if own[:2] != (joint, coordinate) or other[0] not in columns or not own[2] * other[2]:
+        this, other = terms if terms[0][:2] == (joint, coordinate) else terms[::-1]
+        if this[:2] != (joint, coordinate) or other[0] not in columns or not this[2] * other[2]:
             continue
-        value, followed = (stepper.coordinates[columns[name].start + number] for name, number, *_ in (own, other))
+        value, followed = (stepper.coordinates[columns[name].start + number] for name, number, *_ in (this, other))
         low, high = _bounds(mechanism, other[0], other[1])
         if low is not None and high is not None:
-            ends = [float(value - other[2] / own[2] * (bound - followed)) for bound in (low, high)]
+            ends = [float(value - other[2] / this[2] * (bound - followed)) for bound in (low, high)]
             return min(ends), max(ends)
     return None, None
 
 
 def input_sliders(stepper: Stepper, span: float) -> list[dict[str, Any]]:
-    """One slider for each input of ``stepper``.
+    """Return a slider for each input of ``stepper``; ``span``: size of the mechanism, m.
 
-    Efforts range over the weight of the mechanism, times its size for torques; targets as coordinates do.
+    Efforts range over the weight of the mechanism, times its size for torques; targets range as coordinates do.
     """
     mechanism, sliders = stepper.mechanism, []
     weight = sum(body.mass for body in mechanism.bodies) * float(np.linalg.norm(mechanism.gravity))
     for name, value in zip(stepper.input_names, stepper.inputs.tolist(), strict=True):
         force = mechanism.force(name)
         assert isinstance(force, Commanded)
-        effort, what = effort_unit(mechanism, name), force.command_name
-        if what in EFFORTS:
+        effort, kind = effort_unit(mechanism, name), force.command_name
+        if kind in EFFORTS:
             unit, reach = effort, weight * (span if effort == "N m" else 1.0)
-        elif what in UNITS:
-            unit = UNITS[what][effort]
+        elif kind in UNITS:
+            unit = UNITS[kind][effort]
             reach = {"rad": np.pi, "m": span, "rad/s": FASTEST, "m/s": FASTEST * span}[unit]
         else:
             unit, reach = "", 1.0
         reach = max(_rounded(reach), 2.0 * abs(value)) or 1.0
-        sliders.append({"name": name, "what": what, "unit": unit, "low": -reach, "high": reach})
+        sliders.append({"name": name, "what": kind, "unit": unit, "low": -reach, "high": reach})
     return sliders
 
 
 def _rounded(value: float) -> float:
-    """``value`` to one digit, upward."""
+    """Return ``value`` rounded up to one digit; 0 for values that are not positive."""
     if not value > 0.0:
         return 0.0
     power = 10.0 ** np.floor(np.log10(value))
@@ -118,9 +118,9 @@ def _rounded(value: float) -> float:
 
 
 def moved_state(stepper: Stepper, coordinates: Mapping[str, Any]) -> State:
-    """The state at rest with joints at ``coordinates``, near the present one: joint name to numbers.
+    """Return the state at rest with joints at ``coordinates``, near the present one: joint name to numbers.
 
-    Other joints keep theirs but for those in the loops of a moved joint, and those coupled to it, which follow. Raises
+    Other joints keep theirs, but joints in the loops of a moved joint, and joints coupled to it, follow. Raises
     ArgumentError, StateError, AssemblyError.
     """
     mechanism = stepper.mechanism
@@ -146,12 +146,12 @@ def moved_state(stepper: Stepper, coordinates: Mapping[str, Any]) -> State:
     present = stepper.state
     still = np.zeros_like(present.velocity)
     rest = present.of_bodies(present.position, present.quat_wxyz, still, still)
-    given = {name: values[0] if len(values) == 1 else values for name, values in wanted.items() if values}
+    joint_values = {name: values[0] if len(values) == 1 else values for name, values in wanted.items() if values}
     if topology.cluster_of or follows:
-        return mechanism.assemble(rest, floating, coordinates=given)
+        return mechanism.assemble(rest, floating, coordinates=joint_values)
     index = mechanism.body_index
     return mechanism.state(
-        coordinates=given,
+        coordinates=joint_values,
         position={name: rest.position[index[name]] for name in floating},
         quat_wxyz={name: rest.quat_wxyz[index[name]] for name in floating},
     )

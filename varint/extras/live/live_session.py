@@ -36,7 +36,10 @@ class LiveSession:
     def __init__(
         self, stepper: Stepper, every: int, start: State | ReducedState | None, trace: object, plane: str | None
     ) -> None:
-        """``stepper`` records each ``every``-th node. Raises ArgumentError for a wrong ``trace`` or ``plane``."""
+        """Begin a session of a ``stepper`` that records each ``every``-th node, and make its page.
+
+        Raises ArgumentError for a wrong ``trace`` or ``plane``.
+        """
         self.stepper, self.every, self.epoch = stepper, every, 0
         self._start, self._lock = start, threading.Lock()
         self._dt = vars(stepper.method)["dt"]
@@ -53,7 +56,7 @@ class LiveSession:
         self.page = page_text(data | {"session": session})
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Do what the page asks for; return new frames and the values of all sliders.
+        """Carry out a request of the page; return new frames and the values of all sliders.
 
         request : dict
             ``epoch``, ``from``: first frame wanted, of that epoch; and any of ``until``: time to step to, s, ``reset``,
@@ -73,12 +76,12 @@ class LiveSession:
             return self._answer(first if request.get("epoch") == self.epoch else 0, message)
 
     def trajectory(self) -> Trajectory:
-        """The run since its start."""
+        """Return the run since its start."""
         with self._lock:
             return self.stepper.trajectory()
 
     def file(self) -> bytes:
-        """The run since its start, as a run file."""
+        """Return the run since its start, as a run file."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "run.h5")
             self.trajectory().save(path)
@@ -88,7 +91,7 @@ class LiveSession:
 
     def _set(self, request: Mapping[str, Any]) -> None:
         stepper = self.stepper
-        asked = {what: of_type(request.get(what, {}), dict, what, ArgumentError) for what in ("inputs", "coordinates")}
+        asked = {key: of_type(request.get(key, {}), dict, key, ArgumentError) for key in ("inputs", "coordinates")}
         for name, value in asked["inputs"].items():
             stepper.set(name, value)
         if request.get("reset"):
@@ -148,7 +151,10 @@ class LiveSession:
         }
 
     def _frames(self, first: int, last: int) -> RecordedMotion:
-        """Recorded nodes; angles go on counting the turns of the frames before, if these were asked for last."""
+        """Return the recorded nodes ``first`` to ``last - 1``.
+
+        Angles continue the turns of the frames before, if these were the last to be asked for.
+        """
         number, known = self._last or (-1, {})
         goes_on = 0 <= number == first - 1
         before = first - 1 if goes_on else first

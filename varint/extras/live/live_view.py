@@ -68,10 +68,10 @@ def live(
         method = replace(method, on_unresolved="raise")  # for the page to show
     each = every or max(1, round(FRAME / vars(method)["dt"]))
     stepper = Stepper(mechanism, method, state=state, every=each)
-    found = LiveView(LiveSession(stepper, each, state, trace, plane))
+    view = LiveView(LiveSession(stepper, each, state, trace, plane))
     if shown:
-        webbrowser.open(found.address)
-    return found
+        webbrowser.open(view.address)
+    return view
 
 
 class LiveView(Shown):

@@ -34,19 +34,19 @@ class Answer(NamedTuple):
 
 
 def json_answer(data: dict[str, Any]) -> Answer:
-    """``data`` as JSON."""
+    """Return ``data`` as an answer in JSON."""
     return Answer(json.dumps(data, allow_nan=False).encode(), JSON)
 
 
 def problem_text(problem: Exception) -> str:
-    """Message of an error for the page; of one that is not varint's, with its type."""
+    """Return the message of an error for the page; of one that is not varint's, with its type."""
     return str(problem) if isinstance(problem, VarintError) else f"{type(problem).__name__}: {problem}"
 
 
 def page_server(
     get: Callable[[str], Answer | None], post: Callable[[str, dict], Answer | None] | None = None, port: int = 0
 ) -> Server:
-    """A server at a free port unless one is given; its `serve_forever` answers.
+    """Return a server at a free port unless one is given; its `serve_forever` answers.
 
     ``get``: answer to a path, None if there is none; ``post``: to a path and an object of JSON, which only the page
     itself can send. Requests under another host's name are refused.
@@ -61,11 +61,11 @@ def page_server(
 
         def _is_own(self) -> bool:
             at = self.server.server_port  # type: ignore[attr-defined]  # of an HTTPServer
-            own = (f"{HOST}:{at}", f"localhost:{at}")
+            hosts = (f"{HOST}:{at}", f"localhost:{at}")
             origin = self.headers.get("Origin")
             # a page from elsewhere, whose name leads to this machine or which sends a request here
-            is_own = self.headers.get("Host") in own and (
-                origin is None or origin in [f"http://{each}" for each in own]
+            is_own = self.headers.get("Host") in hosts and (
+                origin is None or origin in [f"http://{each}" for each in hosts]
             )
             if not is_own:
                 self.send_error(403)

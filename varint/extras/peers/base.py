@@ -122,13 +122,13 @@ class Simulator(ABC):
 
 
 def register(cls: type[KindOfSimulator]) -> type[KindOfSimulator]:
-    """Class decorator: add a simulator to the registry, under its name."""
+    """Add a simulator to the registry, under its name, and return it: a class decorator."""
     REGISTERED[cls.name] = cls
     return cls
 
 
 def simulators() -> list[str]:
-    """Return the names of all simulators: those of this folder, then those registered outside this package."""
+    """Return the names of all simulators: of this folder, then of classes registered outside this package."""
     return [*HERE, *(name for name in REGISTERED if name not in HERE)]
 
 

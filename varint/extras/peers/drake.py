@@ -21,7 +21,7 @@ CONTINUOUS = {"rk3": "runge_kutta3", "rk2": "runge_kutta2"}  # names of integrat
 class Drake(Simulator):
     """Drake's simulator in C++ over a MultibodyPlant, discrete by default.
 
-    Closed loops are ball and weld constraints of the discrete plant's SAP solver; continuous plants take none.
+    Closed loops are ball and weld constraints of the discrete plant's SAP solver; continuous plants support no loops.
     """
 
     name = "drake"
@@ -144,7 +144,7 @@ class Drake(Simulator):
     # ------------------------------------------------------------------------------------------------- the model
 
     def _add_branch(self, branch: Any, efforts: Any) -> None:
-        """The body of a branch, with a massless one between two parts of its joint."""
+        """Add the body of a branch, with a massless link between two parts of its joint."""
         from pydrake.multibody.tree import (
             BallRpyJoint,
             PrismaticJoint,
@@ -158,15 +158,15 @@ class Drake(Simulator):
         I = np.array(body.inertia)
         inertia = RotationalInertia(I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
         spatial = SpatialInertia.MakeFromCentralInertia(body.mass, np.zeros(3), inertia)
-        own = self.bodies[body.name] = plant.AddRigidBody(body.name, spatial)
+        body_of_plant = self.bodies[body.name] = plant.AddRigidBody(body.name, spatial)
         parts = self.tree.parts_of(branch)
         above, frame = self.bodies[branch.above], self.tree.pose[branch.above]
         if branch.joint is not None and not parts:
-            ends = self._frame(above, frame, pose, f"{body.name}: weld"), own.body_frame()
+            ends = self._frame(above, frame, pose, f"{body.name}: weld"), body_of_plant.body_frame()
             plant.AddJoint(WeldJoint(branch.joint.name, *ends, _transform(Pose(np.eye(3), np.zeros(3)))))
         for number, part in enumerate(parts):
             last = number == len(parts) - 1
-            child = own if last else plant.AddRigidBody(f"{part.name}: link", SpatialInertia.Zero())
+            child = body_of_plant if last else plant.AddRigidBody(f"{part.name}: link", SpatialInertia.Zero())
             at = Pose(pose.R, part.point)
             child_frame = pose if last else at
             ends = (
@@ -200,7 +200,7 @@ class Drake(Simulator):
         self.plant.AddForceElement(LinearSpringDamper(*ends, force.rest_length, force.stiffness, force.damping))
 
     def _frame(self, body: Any, frame: Pose, at: Pose, name: str) -> Any:
-        """A frame of a body whose own is ``frame``, where ``at`` is in the reference configuration."""
+        """Return a frame of a body whose own is ``frame``, where ``at`` is in the reference configuration."""
         from pydrake.multibody.tree import FixedOffsetFrame
 
         return self.plant.AddFrame(FixedOffsetFrame(name, body.body_frame(), _transform(frame.inverse() @ at)))
@@ -230,7 +230,7 @@ class Drake(Simulator):
             integrator.set_fixed_step_mode(True)
 
     def _cleared_log(self) -> np.ndarray:
-        """The states logged since the last call (n, nq + nv)."""
+        """Return the states logged since the last call (n, nq + nv)."""
         log = self.log.FindMutableLog(self.simulator.get_mutable_context())
         states = log.data().T.copy()
         log.Clear()

@@ -83,7 +83,7 @@ class Exudyn(Simulator):
                     self.stopped = "was not solved by exudyn"
                     break
                 solver.FinishStep(*of)
-        except Exception as problem:  # its own kinds derive from none but this
+        except Exception as problem:  # its own kinds derive from this only
             self.stopped = f"stopped in exudyn: {str(problem).splitlines()[0]}"
         rows = [[self.system.GetSensorStoredData(sensor)[before:, 1:] for sensor in each] for each in self.sensors]
         return [np.stack(each, axis=1) for each in rows]
@@ -100,7 +100,7 @@ class Exudyn(Simulator):
     # ------------------------------------------------------------------------------------------------- the model
 
     def _unsupported(self, force: Force) -> str | None:
-        """The reason why a force is refused, empty where its kind is."""
+        """Return the reason why a force is refused, empty where its kind is."""
         if type(force) is Spring:
             return None
         if not isinstance(force, TorsionSpring | JointDamper | Motor | JointServo):
@@ -111,12 +111,12 @@ class Exudyn(Simulator):
         return constant_effort(force)[1]
 
     def _markers(self, joint: Joint, turn: np.ndarray) -> list:
-        """Markers at the anchors of a joint, of its axes times ``turn`` (3, 3)."""
+        """Return markers at the anchors of a joint on both bodies, in its axes times ``turn`` (3, 3)."""
         points = zip((joint.body_a, joint.body_b), self.mechanism.anchors(joint), strict=True)
         return [self._marker(body, point, joint.frame @ turn) for body, point in points]
 
     def _marker(self, name: str, point: np.ndarray, axes: np.ndarray) -> Any:
-        """A marker of a body: a point and axes, world, in the reference configuration of the mechanism."""
+        """Return a marker of a body: a point and axes, world, in the reference configuration of the mechanism."""
         import exudyn
         from exudyn.utilities import MarkerBodyRigid
 
@@ -183,9 +183,10 @@ class Exudyn(Simulator):
 
 
 def _free_axes(joint: Joint) -> list[bool] | None:
-    """Which of 3 displacements and 3 turns along the axes of a joint are free; None where a generic joint is another.
+    """Return which of 3 displacements and 3 rotations along the axes of a joint are free.
 
-    Displacements count along the axes on body a, so that no slide may follow a turn about another axis.
+    None where a generic joint differs: displacements count along the axes on body a, so that no slide may follow a turn
+    about another axis.
     """
     if isinstance(joint, Composite):
         return None
@@ -203,7 +204,7 @@ def _free_axes(joint: Joint) -> list[bool] | None:
 
 
 def _along(joint: Joint, force: Any) -> Turn | Slide | None:
-    """The motion whose coordinate a force acts along, None where it is a part of a ball."""
+    """Return the motion whose coordinate a force acts along, None where it is a part of a ball."""
     first = 0
     for motion in joint.allowed:
         if first == force.coordinate:

@@ -19,16 +19,16 @@ class LinearEffort(NamedTuple):
     damping: float
 
     def from_reference(self, reference: float) -> "LinearEffort":
-        """The same effort by the coordinate ``q - reference``."""
+        """Return the same effort by the coordinate ``q - reference``."""
         return self._replace(constant=self.constant - self.stiffness * reference)
 
 
 def linear_efforts(
     simulator: Simulator, tree: MotionTree, besides: tuple[type[Force], ...] = ()
 ) -> Mapping[str, LinearEffort]:
-    """Sums of the efforts on each part by its name.
+    """Return the sums of the efforts on each part, by its name.
 
-    Other forces are noted among the refused of the ``simulator``, but for those of the classes ``besides``.
+    Other forces, but for the classes ``besides``, are noted among the refused of the ``simulator``.
     """
     sums: dict[str, LinearEffort] = {}
 
@@ -43,9 +43,9 @@ def linear_efforts(
         constant, refusal = constant_effort(force)
         if refusal is not None:
             return refusal
-        own = LinearEffort(constant, getattr(force, "stiffness", 0.0), getattr(force, "damping", 0.0))
+        effort = LinearEffort(constant, getattr(force, "stiffness", 0.0), getattr(force, "damping", 0.0))
         before = sums.get(part.name, LinearEffort(0.0, 0.0, 0.0))
-        sums[part.name] = LinearEffort(*(a + b for a, b in zip(before, own, strict=True)))
+        sums[part.name] = LinearEffort(*(a + b for a, b in zip(before, effort, strict=True)))
         return None
 
     simulator.refuse_forces(take)
@@ -53,7 +53,10 @@ def linear_efforts(
 
 
 def constant_effort(force: Any) -> tuple[float, str | None]:
-    """Effort of a spring, damper, motor or servo at coordinate and rate zero; the reason where there is no number."""
+    """Return the effort of a spring, damper, motor or servo at coordinate and rate zero, N or N m, and None.
+
+    If it is no number, 0 and the reason.
+    """
     if isinstance(force, TorsionSpring):
         return force.stiffness * force.rest_angle, None
     if isinstance(force, JointDamper):
@@ -66,6 +69,6 @@ def constant_effort(force: Any) -> tuple[float, str | None]:
 
 
 def part_of(tree: MotionTree, joint: str, coordinate: int) -> TreePart | None:
-    """The hinge or slide of a coordinate of a joint, None where there is no such part."""
+    """Return the hinge or slide of a coordinate of a joint, None where there is no such part."""
     parts = (part for part in tree.parts.get(joint, ()) if part.kind != "ball")
     return next((part for part in parts if part.first == coordinate), None)

@@ -97,5 +97,5 @@ class MuJoCo(Simulator):
 
 
 def _spelled(integrator: str) -> str:
-    """The name in ``mjtIntegrator``."""
+    """Return the name in ``mjtIntegrator``."""
     return {"euler": "EULER", "rk4": "RK4", "implicit": "IMPLICIT", "implicitfast": "IMPLICITFAST"}[integrator]

@@ -53,9 +53,9 @@ class Pinocchio(Simulator):
             if branch.joint is None:
                 number, frame = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), body.name), pose
             for part in tree.parts_of(branch):
-                own = Pose(pose.R, part.point)
-                number = model.addJoint(number, _joint(part, pose.R), _se3(frame.inverse() @ own), part.name)
-                self.numbers[part.name], frame = number, own
+                placement = Pose(pose.R, part.point)
+                number = model.addJoint(number, _joint(part, pose.R), _se3(frame.inverse() @ placement), part.name)
+                self.numbers[part.name], frame = number, placement
             self.frames[body.name] = number, frame
             inertia = pin.Inertia(body.mass, np.zeros(3), np.array(body.inertia))
             model.appendBodyToJoint(number, inertia, _se3(frame.inverse() @ pose))
@@ -107,12 +107,12 @@ class Pinocchio(Simulator):
     # ------------------------------------------------------------------------------------------------- the model
 
     def _place(self, body: str, pose: Pose) -> tuple[int, Any]:
-        """The joint that carries a body, and where in its frame a ``pose`` of the reference configuration is."""
+        """Return the joint that carries a body, and the ``pose`` of the reference configuration in its frame."""
         number, frame = self.frames[body]
         return number, _se3(frame.inverse() @ pose)
 
     def _take_efforts(self, efforts: Any) -> None:
-        """Arrays over rates: constant, stiffness and damping; ``at`` over coordinates: which of q counts for a rate."""
+        """Keep ``efforts`` as arrays over the rates: constant, stiffness, damping, and ``at``: the number in q."""
         model = self.model
         self.constant, self.stiffness, self.damping = np.zeros((3, model.nv))
         self.at = np.zeros(model.nv, dtype=int)
@@ -120,8 +120,8 @@ class Pinocchio(Simulator):
         for name, effort in efforts.items():
             column = model.idx_vs[self.numbers[name]]
             self.at[column] = model.idx_qs[self.numbers[name]]
-            own: LinearEffort = effort.from_reference(references[name])
-            self.constant[column], self.stiffness[column], self.damping[column] = own
+            referred: LinearEffort = effort.from_reference(references[name])
+            self.constant[column], self.stiffness[column], self.damping[column] = referred
         self.has_efforts = bool(efforts)
 
     def _close(self, closing: list) -> None:
@@ -178,7 +178,7 @@ class Pinocchio(Simulator):
 
 
 def _joint(part: TreePart, R: np.ndarray) -> Any:
-    """The joint of a part, in a frame with axes ``R`` (3, 3)."""
+    """Return the joint of a part, in a frame with axes ``R`` (3, 3)."""
     import pinocchio as pin
 
     if part.kind == "ball":

@@ -120,8 +120,8 @@ class Maximal(Stepped):
     ----------
     integrator : {"kkt", "symplectic_euler", "implicit_euler", "trapezoidal", "bridson_marino"}
         Or with a stabilisation behind a colon, as "kkt:baumgarte". "kkt": the one of DIFF, with forces at the start and
-        screw motions by the new velocities; the others are those of NOTES 0.9. All but "kkt" and "symplectic_euler"
-        linearise the forces, with exact derivatives.
+        screw motions by the new velocities; the others as in NOTES 0.9. All but "kkt" and "symplectic_euler" linearise
+        the forces, with exact derivatives.
     dt : float
         Step, s.
     stabilisation : {None, "baumgarte", "project"}

@@ -109,11 +109,11 @@ class VelocityLevel:
         return self._last
 
     def evaluate(self) -> None:
-        """Rows and ``load`` at the present pose and velocity, with the inputs as they are, within a step."""
+        """Evaluate the rows and ``load`` at the present pose and velocity, with the present inputs, within a step."""
         evaluate_state(self.plan, self.ws, False, self.load)
 
     def _inputs(self, node: float) -> np.ndarray:
-        """(2, ne) inputs of the elements and their rates at ``node``; those of functions of the state are zero."""
+        """Return inputs of the elements and their rates (2, ne) at ``node``; zero for functions of the state."""
         return (self._commands.at(np.array([node])) if self._steady is None else self._steady)[:, 0]
 
     def _set_inputs(self, state: State) -> None:
@@ -122,13 +122,13 @@ class VelocityLevel:
             self.ws.efforts.input[element] = called(force, self.node * self.dt, state)
 
     def _set_targets(self, node: int) -> None:
-        """Targets of prescribed motions at ``node``."""
+        """Set the targets of prescribed motions at ``node``."""
         constraints = self.plan.constraints
         targets = self._inputs(node)[0, constraints.element[self._driven]]
         self.ws.efforts.target[constraints.row[self._driven]] = targets
 
     def _set_rates(self, node: int) -> None:
-        """Rates of their targets at ``node``."""
+        """Set the rates of the targets of prescribed motions at ``node``."""
         constraints = self.plan.constraints
         rates = self._inputs(node)[1, constraints.element[self._driven]]
         self.ws.efforts.target_rate[constraints.row[self._driven]] = rates
@@ -159,13 +159,13 @@ class VelocityLevel:
         return self.ws.efforts.target_rate - self.rate * self.ws.residual_row
 
     def momenta(self, velocity: np.ndarray) -> np.ndarray:
-        """(nb, 6) M v of velocities (nb, 6)."""
+        """Return M v (nb, 6) of velocities (nb, 6)."""
         bodies = self.plan.bodies
         spin = np.einsum("nij,nj->ni", bodies.inertia, velocity[:, 3:])
         return np.concatenate([bodies.mass[:, None] * velocity[:, :3], spin], axis=1)
 
     def solved(self, momenta: np.ndarray) -> np.ndarray:
-        """(nb, 6) velocities with A = M and p = ``momenta`` (nb, 6)."""
+        """Return velocities (nb, 6) that obey A = M and p = ``momenta`` (nb, 6)."""
         body, self._row[:] = momenta.copy(), self.rates
         solve_velocities(self.plan, self.ws, body, self._row)
         return body
@@ -182,12 +182,12 @@ class Pattern:
         self._starts = np.searchsorted(self.columns, np.arange(shape[1] + 1))
 
     def data(self, *blocks: np.ndarray) -> np.ndarray:
-        """(N,) sums of the entries of blocks, which are in the order of the places."""
+        """Return the entries (N,): sums over the blocks, which are in the order of the places."""
         entries = np.concatenate([block.ravel() for block in blocks])[self._inside]
         return np.bincount(self._place, entries, len(self.rows))
 
     def matrix(self, data: np.ndarray) -> csc_matrix:
-        """The matrix with the ``data`` (N,)."""
+        """Return the matrix with the ``data`` (N,)."""
         return csc_matrix((data, self.rows, self._starts), shape=self.shape)
 
 
@@ -208,8 +208,14 @@ class ForceMatrices:
         other = np.where(loads.other >= 0, np.append(loads.body, nb)[loads.other], nb)
         measured = _columns(plan.measures.body[self._own]).reshape(-1, 12)
         left, right = (measured[side] for side in self._pair)
-        own, all_bodies = _columns(loads.body), _columns(np.arange(nb))
-        blocks = [(measured, measured), (left, right), (own, own), (own, _columns(other)), (all_bodies, all_bodies)]
+        of_loads, all_bodies = _columns(loads.body), _columns(np.arange(nb))
+        blocks = [
+            (measured, measured),
+            (left, right),
+            (of_loads, of_loads),
+            (of_loads, _columns(other)),
+            (all_bodies, all_bodies),
+        ]
         self.pattern = Pattern(blocks, (6 * nb, 6 * nb))
         self._none = [np.zeros(rows.shape[0] * rows.shape[1] * columns.shape[1]) for rows, columns in blocks]
         masses = np.zeros((nb, 6, 6))
@@ -219,7 +225,7 @@ class ForceMatrices:
         self._spin = np.zeros((nb, 6, 6))
 
     def evaluate(self) -> tuple[np.ndarray, np.ndarray]:
-        """Data of K and D after `VelocityLevel.take`."""
+        """Return the data of K and of D after `VelocityLevel.take`."""
         level, (left, right) = self.level, self._pair
         plan, work = level.plan, level.ws.efforts
         differentiate_forces(plan, level.ws, self._turned, self._along)
@@ -234,7 +240,7 @@ class ForceMatrices:
         return K, self.pattern.data(self._none[0], damping, velocity[:, 0], velocity[:, 1], self._spin)
 
     def product(self, data: np.ndarray, motions: np.ndarray) -> np.ndarray:
-        """(nb, 6) of the matrix with the ``data`` and motions (nb, 6)."""
+        """Return the products (nb, 6) of the matrix with the ``data`` and motions (nb, 6)."""
         return (self.pattern.matrix(data) @ motions.ravel()).reshape(-1, 6)
 
 
@@ -259,7 +265,7 @@ class SparseSystem:
         self._body, self._row = np.zeros((n // 6, 6)), np.zeros(nr)
 
     def solved(self, A: np.ndarray, momenta: np.ndarray) -> np.ndarray:
-        """(nb, 6) velocities; data of A, ``momenta`` (nb, 6): p. NaN where numbers are not finite."""
+        """Return velocities (nb, 6) from the data of A and ``momenta`` p (nb, 6); NaN if numbers are not finite."""
         level, scale = self.level, self.level.plan.rows.scale * ~self._redundant()
         G = scale[self._first[self._acting], None] * level.ws.jacobian[0, self._acting].reshape(-1, 12)
         b = np.concatenate([momenta.ravel(), (scale * level.rates)[self._kept]])
@@ -273,7 +279,7 @@ class SparseSystem:
         return x[: momenta.size].reshape(-1, 6)
 
     def _redundant(self) -> np.ndarray:
-        """(nr,) rows that are sums of others here."""
+        """Return which rows (nr,) are sums of others in the present pose."""
         level, redundant = self.level, np.zeros(self._row.size, dtype=bool)
         if not self._nodes:
             return redundant
@@ -285,12 +291,12 @@ class SparseSystem:
 
 
 def _columns(bodies: np.ndarray) -> np.ndarray:
-    """(..., 6) columns of the motions of ``bodies`` (...,)."""
+    """Return the columns (..., 6) of the motions of ``bodies`` (...,)."""
     return 6 * bodies[..., None] + np.arange(6)
 
 
 def _places(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """(2, N) row and column of each entry of blocks (n, a, b) whose rows are (n, a) and columns (n, b)."""
+    """Return row and column (2, N) of each entry of blocks (n, a, b) whose rows are (n, a) and columns (n, b)."""
     shape = (*rows.shape, columns.shape[1])
     pair = np.broadcast_to(rows[..., None], shape), np.broadcast_to(columns[:, None], shape)
     return np.array(pair).reshape(2, -1)

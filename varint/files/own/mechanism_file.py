@@ -6,8 +6,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from varint.base.checks import arguments_of, flag, known_name, of_type, path_of, sequence_of
+from varint.base.checks import arguments_of, flag, known_name, of_type, sequence_of
 from varint.base.errors import ArgumentError, FileError
+from varint.base.paths import path_of
 from varint.files.formats import FORMATS
 from varint.files.mjcf.models import is_model
 from varint.files.own.parameters import FileParameter

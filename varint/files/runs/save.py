@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from varint.base.checks import flag, path_of
+from varint.base.checks import flag
 from varint.base.errors import ArgumentError
+from varint.base.paths import path_of
 from varint.files.runs.contents import Checkpoint, fingerprint
 from varint.files.runs.lock import locked
 from varint.files.runs.place import check_name, check_place

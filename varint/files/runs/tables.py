@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from varint.base.atomic_writes import written_whole
-from varint.base.checks import path_of
 from varint.base.errors import ArgumentError
+from varint.base.paths import path_of
 from varint.results.table_columns import GROUPS, MAGNITUDES, QUATERNION, XYZ, Column, columns
 
 if TYPE_CHECKING:

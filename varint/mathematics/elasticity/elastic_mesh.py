@@ -43,40 +43,43 @@ class ElasticMesh:
         raise NotImplementedError
 
     def response(self, x: np.ndarray) -> Response:
-        """Response of the elements with vertices at ``x`` (n, 3)."""
+        """Return the response of the elements with vertices at ``x`` (n, 3), m."""
         raise NotImplementedError
 
     def viscosity(self, x: np.ndarray, v: np.ndarray) -> Viscosity:
-        """Viscous stress with vertices at ``x`` (n, 3), m, and their velocities ``v`` (n, 3), m/s."""
+        """Return the viscous stress with vertices at ``x`` (n, 3), m, and their velocities ``v`` (n, 3), m/s."""
         raise NotImplementedError
 
     def stored(self, response: Response) -> float:
-        """Elastic energy, J, of a response."""
+        """Return the elastic energy, J, of a response."""
         raise NotImplementedError
 
     def on_vertices(self, response: Response | Viscosity) -> np.ndarray:
-        """(m, k, 3) N, of the elements on their vertices."""
+        """Return the forces (m, k, 3), N, of the elements on their vertices."""
         raise NotImplementedError
 
     def blocks(self, response: Response | Viscosity, projected: bool = False) -> np.ndarray:
-        """(m, 3 k, 3 k) N/m, second derivatives of the energies by the vertices, or N s/m of viscosity.
+        """Return second derivatives (m, 3 k, 3 k), N/m, of the energies by the vertices, or of viscosity, N s/m.
 
-        ``projected``: with all eigenvalues from zero.
+        ``projected``: with negative eigenvalues replaced by zero.
         """
         raise NotImplementedError
 
     def energy(self, x: np.ndarray) -> float:
-        """Elastic energy, J, with vertices at ``x`` (n, 3), m."""
+        """Return the elastic energy, J, with vertices at ``x`` (n, 3), m."""
         return self.stored(self.response(x))
 
     def forces(self, x: np.ndarray, response: Response | Viscosity | None = None) -> np.ndarray:
-        """(n, 3) N, that the material exerts on its vertices at ``x`` (n, 3): minus the gradient of the energy."""
+        """Return the forces (n, 3), N, of the material on its vertices at ``x`` (n, 3): minus the energy's gradient."""
         nodal = self.on_vertices(self.response(x) if response is None else response)
         rows = self.elements.ravel()
         return np.column_stack([np.bincount(rows, nodal[..., i].ravel(), len(x)) for i in range(3)])
 
     def stiffness(self, x: np.ndarray, projected: bool = False) -> "csc_array":
-        """(3 n, 3 n) N/m, derivative of minus the forces at ``x`` (n, 3), sparse; ``projected``: see `blocks`."""
+        """Return the sparse derivative (3 n, 3 n), N/m, of minus the forces at ``x`` (n, 3), m.
+
+        ``projected``: see `blocks`.
+        """
         from scipy.sparse import coo_array
 
         blocks = self.blocks(self.response(x), projected)
@@ -86,9 +89,9 @@ class ElasticMesh:
         return coo_array((blocks.ravel(), (rows.ravel(), across.ravel())), shape=(size, size)).tocsc()
 
     def frequencies(self, x: np.ndarray, free: np.ndarray, count: int, shift: float | None = None) -> np.ndarray:
-        """(count,) lowest natural frequencies, Hz, of the vertices ``free`` about ``x`` (n, 3), the others at rest.
+        """Return the lowest natural frequencies (count,), Hz, of the vertices ``free`` about ``x`` (n, 3), m.
 
-        ``shift``: a number below all squares of angular frequencies, (rad/s)^2.
+        The other vertices are at rest. ``shift``: a number below all squares of angular frequencies, (rad/s)^2.
         """
         from scipy.sparse import diags_array
         from scipy.sparse.linalg import eigsh

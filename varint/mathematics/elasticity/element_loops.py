@@ -1,6 +1,6 @@
 """Loops over linear tetrahedra, compiled: deformation gradients, corotated stress and tangent, forces and stiffness.
 
-Arrays are those of tetrahedra.py and materials.py; results go to the last arguments.
+Arrays are as in tetrahedra.py and materials.py; results go to the last arguments.
 """
 
 from varint.base.numba import njit
@@ -10,7 +10,10 @@ WHAT = "deformable bodies"
 
 @njit(seconds=1, what=WHAT)
 def deform(x, elements, gradient, F):
-    """Deformation gradients ``F`` (m, 3, 3) of ``elements`` (m, 4) with vertices at ``x`` (n, 3)."""
+    """Write deformation gradients of ``elements`` (m, 4) with vertices at ``x`` (n, 3) into ``F`` (m, 3, 3).
+
+    ``gradient`` (m, 4, 3), 1/m: of the shape functions of the four vertices, at rest.
+    """
     for m in range(elements.shape[0]):
         first = elements[m, 0]
         for i in range(3):
@@ -23,7 +26,7 @@ def deform(x, elements, gradient, F):
 
 @njit
 def _cofactors(X, C):
-    """Cofactors of ``X`` (3, 3) into ``C``; its determinant."""
+    """Write the cofactors of ``X`` (3, 3) into ``C`` (3, 3); return its determinant."""
     for i in range(3):
         a, b = (i + 1) % 3, (i + 2) % 3
         for j in range(3):
@@ -34,10 +37,11 @@ def _cofactors(X, C):
 
 @njit(seconds=2, what=WHAT)
 def polar_rotations(F, least, last, most, scratch, R, whole):
-    """The rotations ``R`` (m, 3, 3) next to ``F`` where the volume is above ``least`` of the cube of its norm.
+    """Write the rotations nearest to ``F`` (m, 3, 3) into ``R`` (m, 3, 3); mark where there is one in ``whole`` (m,).
 
-    Others are marked False in ``whole`` (m,). Newton's method for the polar factor (Higham 1986), ended after a change
-    of no more than ``last``, or ``most`` iterations. ``scratch`` (3, 3).
+    It exists where the volume is above ``least`` of the cube of the norm of F; elsewhere ``R`` holds F. Newton's method
+    for the polar factor (Higham 1986), ended after a change of no more than ``last``, or ``most`` iterations.
+    ``scratch`` (3, 3).
     """
     for m in range(F.shape[0]):
         X, square = R[m], 0.0
@@ -63,7 +67,10 @@ def polar_rotations(F, least, last, most, scratch, R, whole):
 
 @njit(seconds=1, what=WHAT)
 def corotated_stress(F, R, mu, lam, energy, stress):
-    """Energy density and stress of corotated elements, with the rotations ``R`` next to ``F``."""
+    """Write energy densities and stresses of corotated elements into ``energy`` (m,) and ``stress`` (m, 3, 3), Pa.
+
+    ``F`` (m, 3, 3): deformation gradients; ``R`` (m, 3, 3): the rotations nearest to them; ``mu``, ``lam``: Lame's, Pa.
+    """
     for m in range(F.shape[0]):
         square, excess = 0.0, -3.0
         for i in range(3):
@@ -80,7 +87,10 @@ def corotated_stress(F, R, mu, lam, energy, stress):
 
 @njit
 def _turn_inverse(R, F, flat, G):
-    """The inverse of tr(S) - S, S = R^T F, into ``G`` (3, 3); False where an eigenvalue of it is ``flat`` or less."""
+    """Write the inverse of tr(S) - S, S = R^T F, into ``G`` (3, 3); False if an eigenvalue of it is at most ``flat``.
+
+    ``R``, ``F`` (3, 3). ``G`` is left alone where the result is False.
+    """
     s00 = R[0, 0] * F[0, 0] + R[1, 0] * F[1, 0] + R[2, 0] * F[2, 0]
     s11 = R[0, 1] * F[0, 1] + R[1, 1] * F[1, 1] + R[2, 1] * F[2, 1]
     s22 = R[0, 2] * F[0, 2] + R[1, 2] * F[1, 2] + R[2, 2] * F[2, 2]
@@ -103,10 +113,11 @@ def _turn_inverse(R, F, flat, G):
 
 @njit(seconds=2, what=WHAT)
 def corotated_tangent(F, R, mu, lam, flat, scratch, tangent, regular):
-    """Tangents (m, 3, 3, 3, 3) of corotated elements; others than ``regular`` (m,) are left out.
+    """Write tangents of corotated elements into ``tangent`` (m, 3, 3, 3, 3), Pa, and mark them in ``regular`` (m,).
 
-    These are the ones of which the sum of two stretches is ``flat`` or less. With w the turn of R by dF,
-    (tr(S) - S) w = axial(R^T dF - dF^T R), S = R^T F. ``scratch`` (3, 3, 3).
+    Elements where the sum of two stretches is ``flat`` or less are left out. With w the turn of R by dF,
+    (tr(S) - S) w = axial(R^T dF - dF^T R), S = R^T F. ``F``, ``R`` (m, 3, 3), ``mu``, ``lam``: see `corotated_stress`;
+    ``scratch`` (3, 3, 3).
     """
     inverse, turn = scratch[0], scratch[1]
     for m in range(F.shape[0]):
@@ -141,7 +152,10 @@ def corotated_tangent(F, R, mu, lam, flat, scratch, tangent, regular):
 
 @njit(seconds=1, what=WHAT)
 def add_forces(elements, gradient, volume, stress, force):
-    """Add the forces of the ``stress`` (m, 3, 3) to those on the vertices, ``force`` (n, 3)."""
+    """Add the nodal forces, N, of the ``stress`` (m, 3, 3), Pa, to ``force`` (n, 3), on the vertices.
+
+    ``elements`` (m, 4): vertices; ``gradient`` (m, 4, 3), 1/m, as in `deform`; ``volume`` (m,), m^3.
+    """
     for m in range(elements.shape[0]):
         for i in range(3):
             for a in range(4):
@@ -153,7 +167,10 @@ def add_forces(elements, gradient, volume, stress, force):
 
 @njit(seconds=1, what=WHAT)
 def stiffness_blocks(tangent, gradient, volume, scratch, blocks):
-    """``blocks`` (m, 12, 12) of the ``tangent`` (m, 3, 3, 3, 3): volume g_a . T . g_b. ``scratch`` (3, 3, 3, 4)."""
+    """Write volume g_a . T . g_b of the ``tangent`` (m, 3, 3, 3, 3), Pa, into ``blocks`` (m, 12, 12), N/m.
+
+    ``gradient`` (m, 4, 3), 1/m, as in `deform`; ``volume`` (m,), m^3; ``scratch`` (3, 3, 3, 4).
+    """
     for m in range(tangent.shape[0]):
         T, g = tangent[m], gradient[m]
         for i in range(3):

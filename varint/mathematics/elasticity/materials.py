@@ -1,7 +1,7 @@
 """Hyperelastic materials: energy density, stress and exact tangent of deformation gradients.
 
 Each takes F (m, 3, 3) with the constants of Lame mu and lambda, Pa, and returns the energy density W (m,), J/m^3, the
-first Piola-Kirchhoff stress P = dW/dF (m, 3, 3), Pa, and dP/dF (m, 3, 3, 3, 3), the last two indices those of F.
+first Piola-Kirchhoff stress P = dW/dF (m, 3, 3), Pa, and dP/dF (m, 3, 3, 3, 3), the last two indices for F.
 All agree with linear elasticity for small strains.
 """
 
@@ -53,9 +53,10 @@ class Viscosity:
 
 
 def viscosity(F: np.ndarray, rate: np.ndarray, mu: float, lam: float) -> Viscosity:
-    """Kelvin-Voigt: P = F (2 mu E' + lambda tr(E')), E' the rate of Green's strain at the ``rate`` of F, 1/s.
+    """Return the Kelvin-Voigt stress P = F (2 mu E' + lambda tr(E')), Pa, and its derivatives.
 
-    ``mu``, ``lam``: Pa s. Zero along rigid motions, at any strain.
+    E': the rate of Green's strain at the ``rate`` of F, 1/s. ``mu``, ``lam``: Pa s. Zero along rigid motions, at any
+    strain.
     """
     half = F.swapaxes(1, 2) @ rate
     strain_rate = 0.5 * (half + half.swapaxes(1, 2))
@@ -64,28 +65,28 @@ def viscosity(F: np.ndarray, rate: np.ndarray, mu: float, lam: float) -> Viscosi
 
     def bend() -> np.ndarray:
         across, unit = F @ rate.swapaxes(1, 2), np.eye(3)
-        found = np.einsum("ik,mlj->mijkl", unit, S) + lam * np.einsum("mij,mkl->mijkl", F, rate)
-        return found + mu * (np.einsum("mil,mkj->mijkl", F, rate) + np.einsum("mik,jl->mijkl", across, unit))
+        derivative = np.einsum("ik,mlj->mijkl", unit, S) + lam * np.einsum("mij,mkl->mijkl", F, rate)
+        return derivative + mu * (np.einsum("mil,mkj->mijkl", F, rate) + np.einsum("mik,jl->mijkl", across, unit))
 
     return Viscosity(F @ S, lambda: _tangent_of_strains(F, mu, lam), bend)
 
 
 def _tangent_of_strains(F: np.ndarray, mu: float, lam: float) -> np.ndarray:
-    """F C F^T: of F S by F where S = 2 mu E + lambda tr(E) is all that changes."""
+    """Return F C F^T: the derivative of F S by F if S = 2 mu E + lambda tr(E) alone changes."""
     B = F @ F.swapaxes(1, 2)
-    found = mu * (np.einsum("mil,mkj->mijkl", F, F) + np.einsum("mik,jl->mijkl", B, np.eye(3)))
-    return found + lam * np.einsum("mij,mkl->mijkl", F, F)
+    tangent = mu * (np.einsum("mil,mkj->mijkl", F, F) + np.einsum("mik,jl->mijkl", B, np.eye(3)))
+    return tangent + lam * np.einsum("mij,mkl->mijkl", F, F)
 
 
 def lame_constants(E: float, nu: float) -> tuple[float, float]:
-    """mu and lambda, Pa, of Young's modulus ``E``, Pa, and Poisson's ratio ``nu``, below 0.5."""
+    """Return mu and lambda, Pa, of Young's modulus ``E``, Pa, and Poisson's ratio ``nu``, below 0.5."""
     return E / (2.0 * (1.0 + nu)), E * nu / ((1.0 + nu) * (1.0 - 2.0 * nu))
 
 
 def stvk(F: np.ndarray, mu: float, lam: float) -> Response:
-    """Saint Venant-Kirchhoff: W = mu E:E + lambda/2 tr(E)^2, with Green's strain E = (F^T F - 1) / 2.
+    """Return the response of a Saint Venant-Kirchhoff material: W = mu E:E + lambda/2 tr(E)^2.
 
-    Large rotations, small strains: it softens in compression.
+    E = (F^T F - 1) / 2: Green's strain. Large rotations, small strains: it softens in compression.
     """
     E = 0.5 * (F.swapaxes(1, 2) @ F - np.eye(3))
     trace = np.trace(E, axis1=1, axis2=2)
@@ -98,8 +99,9 @@ def stvk(F: np.ndarray, mu: float, lam: float) -> Response:
 
 
 def neohookean(F: np.ndarray, mu: float, lam: float) -> Response:
-    """Compressible neo-Hookean: W = mu/2 (tr(F^T F) - 3) - mu ln J + lambda/2 ln(J)^2, J = det F.
+    """Return the response of a compressible neo-Hookean material.
 
+    W = mu/2 (tr(F^T F) - 3) - mu ln J + lambda/2 ln(J)^2, J = det F.
     Infinite energy, and NaN for the others, where an element is flat or inverted.
     """
     J = np.linalg.det(F)
@@ -110,10 +112,10 @@ def neohookean(F: np.ndarray, mu: float, lam: float) -> Response:
     stress = mu * safe + ((lam * log) - mu)[:, None, None] * T
 
     def tangent() -> np.ndarray:
-        found = mu * np.einsum("ik,jl->ijkl", np.eye(3), np.eye(3)) + lam * np.einsum("mij,mkl->mijkl", T, T)
-        found = found + np.einsum("m,mil,mkj->mijkl", mu - lam * log, T, T)
-        found[inverted] = np.nan
-        return found
+        by_F = mu * np.einsum("ik,jl->ijkl", np.eye(3), np.eye(3)) + lam * np.einsum("mij,mkl->mijkl", T, T)
+        by_F = by_F + np.einsum("m,mil,mkj->mijkl", mu - lam * log, T, T)
+        by_F[inverted] = np.nan
+        return by_F
 
     energy = 0.5 * mu * (np.sum(safe * safe, axis=(1, 2)) - 3.0) - mu * log + 0.5 * lam * log**2
     stress[inverted] = np.nan
@@ -121,42 +123,42 @@ def neohookean(F: np.ndarray, mu: float, lam: float) -> Response:
 
 
 def corotated(F: np.ndarray, mu: float, lam: float) -> Response:
-    """Corotated linear elasticity: W = mu |F - R|^2 + lambda/2 tr(R^T F - 1)^2, R the rotation next to F.
+    """Return the response of corotated linear elasticity: W = mu |F - R|^2 + lambda/2 tr(R^T F - 1)^2.
 
-    Linear in the stretches. The tangent includes the turn of R (Kim and Eberle, Dynamic Deformables, SIGGRAPH courses
-    2022, section 5.5).
+    R: the rotation nearest to F. Linear in the stretches. The tangent includes the turn of R (Kim and Eberle, Dynamic
+    Deformables, SIGGRAPH courses 2022, section 5.5).
     """
     F = np.ascontiguousarray(F)
     R, energy, stress = next_rotations(F), np.empty(len(F)), np.empty_like(F)
     corotated_stress(F, R, mu, lam, energy, stress)
 
     def tangent() -> np.ndarray:
-        found, regular = np.empty((len(F), 3, 3, 3, 3)), np.empty(len(F), dtype=bool)
-        corotated_tangent(F, R, mu, lam, FLAT, np.empty((3, 3, 3)), found, regular)
+        by_F, regular = np.empty((len(F), 3, 3, 3, 3)), np.empty(len(F), dtype=bool)
+        corotated_tangent(F, R, mu, lam, FLAT, np.empty((3, 3, 3)), by_F, regular)
         if not regular.all():
-            found[~regular] = _tangent_by_stretches(F[~regular], R[~regular], mu, lam)
-        return found
+            by_F[~regular] = _tangent_by_stretches(F[~regular], R[~regular], mu, lam)
+        return by_F
 
     return Response(energy, stress, tangent)
 
 
 def _tangent_by_stretches(F: np.ndarray, R: np.ndarray, mu: float, lam: float) -> np.ndarray:
-    """The tangent of corotated elements that are nearly flat or inverted."""
+    """Return the tangent of corotated elements that are nearly flat or inverted."""
     excess = np.einsum("mij,mij->m", R, F) - 3.0
     size, V = np.linalg.eigh(R.swapaxes(1, 2) @ F)
     U = R @ V
-    found = 2.0 * mu * np.einsum("ik,jl->ijkl", np.eye(3), np.eye(3)) + lam * np.einsum("mij,mkl->mijkl", R, R)
+    tangent = 2.0 * mu * np.einsum("ik,jl->ijkl", np.eye(3), np.eye(3)) + lam * np.einsum("mij,mkl->mijkl", R, R)
     for a, b in ((0, 1), (1, 2), (2, 0)):  # a turn in the plane of two principal directions
         turn = U[:, :, None, a] * V[:, None, :, b] - U[:, :, None, b] * V[:, None, :, a]
         rate = (lam * excess - 2.0 * mu) / np.maximum(size[:, a] + size[:, b], FLAT)
-        found += np.einsum("m,mij,mkl->mijkl", rate, turn, turn)
-    return found
+        tangent += np.einsum("m,mij,mkl->mijkl", rate, turn, turn)
+    return tangent
 
 
 def next_rotations(F: np.ndarray) -> np.ndarray:
-    """R (m, 3, 3), the rotations next to F: Newton's method for the polar factor (Higham 1986).
+    """Return the rotations R (m, 3, 3) nearest to F: Newton's method for the polar factor (Higham 1986).
 
-    Those of elements that are nearly flat or inverted by singular values, where the iteration would leave rotations.
+    Elements that are nearly flat or inverted use singular values, because the iteration would leave the rotations.
     """
     R, whole = np.empty(F.shape), np.empty(len(F), dtype=bool)
     polar_rotations(np.ascontiguousarray(F), FLAT_SHARE, POLAR_LAST, POLAR_ITERATIONS, np.empty((3, 3)), R, whole)

@@ -58,41 +58,41 @@ class SpringNet(ElasticMesh):
         return bool((self.damping > 0.0).any())
 
     def lengths(self, x: np.ndarray) -> np.ndarray:
-        """(m,) m, with particles at ``x`` (n, 3)."""
+        """Return lengths (m,), m, of the springs with particles at ``x`` (n, 3), m."""
         return np.linalg.norm(x[self.springs[:, 1]] - x[self.springs[:, 0]], axis=1)
 
     def tensions(self, x: np.ndarray) -> np.ndarray:
-        """(m,) N, elastic, positive where a spring pulls, with particles at ``x`` (n, 3)."""
+        """Return elastic tensions (m,), N, positive where a spring pulls, with particles at ``x`` (n, 3), m."""
         return self._tensions(self.lengths(x))[0]
 
     def _tensions(self, length: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Tensions (m,), N, and their slopes by the lengths, N/m."""
+        """Return tensions (m,), N, and their slopes by the lengths, N/m."""
         excess, slope = length - self.rest_length, self.constants
         if self.slack:
             slope = np.where(excess > 0.0, slope, 0.0)
         return slope * excess, slope
 
     def _directions(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Lengths (m,) and directions (m, 3) of the springs."""
+        """Return lengths (m,), m, and directions (m, 3) of the springs."""
         apart = x[self.springs[:, 1]] - x[self.springs[:, 0]]
         length = np.sqrt(np.einsum("mi,mi->m", apart, apart))
         return length, apart / np.maximum(length, SHORTEST * self.rest_length)[:, None]
 
     def response(self, x: np.ndarray) -> Response:
-        """Energies (m,), J, forces (m, 3), N, on the first particle of each, and their derivatives by the second."""
+        """Return energies (m,), J, forces (m, 3), N, on first particles, and their derivatives by the second."""
         length, along = self._directions(x)
         tension, slope = self._tensions(length)
         across = tension / np.maximum(length, SHORTEST * self.rest_length)
 
         def tangent() -> np.ndarray:
-            found = np.einsum("m,mi,mj->mij", slope - across, along, along)
-            found[:, range(3), range(3)] += across[:, None]
-            return found
+            by_second = np.einsum("m,mi,mj->mij", slope - across, along, along)
+            by_second[:, range(3), range(3)] += across[:, None]
+            return by_second
 
         return Response(0.5 * tension * (length - self.rest_length), tension[:, None] * along, tangent)
 
     def viscosity(self, x: np.ndarray, v: np.ndarray) -> Viscosity:
-        """Forces (m, 3), N, on the first particle of each, and their derivatives by the velocity of the second."""
+        """Return forces (m, 3), N, on first particles, and their derivatives by the velocity of the second."""
         damping, (length, along) = self.damping, self._directions(x)
         apart = v[self.springs[:, 1]] - v[self.springs[:, 0]]
         rate = np.einsum("mi,mi->m", along, apart)
@@ -100,9 +100,9 @@ class SpringNet(ElasticMesh):
         def bend() -> np.ndarray:
             share = damping / np.maximum(length, SHORTEST * self.rest_length)
             across = apart - rate[:, None] * along
-            found = np.einsum("m,mi,mj->mij", share, along, across - rate[:, None] * along)
-            found[:, range(3), range(3)] += (share * rate)[:, None]
-            return found
+            by_second = np.einsum("m,mi,mj->mij", share, along, across - rate[:, None] * along)
+            by_second[:, range(3), range(3)] += (share * rate)[:, None]
+            return by_second
 
         return Viscosity(
             (damping * rate)[:, None] * along, lambda: np.einsum("m,mi,mj->mij", damping, along, along), bend
@@ -127,9 +127,9 @@ class SpringNet(ElasticMesh):
         )
 
     def spread(self, values: np.ndarray, known: np.ndarray) -> np.ndarray:
-        """Values (n, 3) of all particles by those of the ``known`` (n,) ones: each the mean of its neighbours.
+        """Return values (n, 3) of all particles from the ``known`` (n,) ones: each other is the mean of neighbours.
 
-        Neighbours count by the stiffness of the springs to them. Zero where nothing is known.
+        Neighbours count by the stiffness of the springs to them. Zero for particles not connected to a known one.
         """
         from scipy.sparse import coo_array, diags_array
         from scipy.sparse.linalg import splu
@@ -141,6 +141,6 @@ class SpringNet(ElasticMesh):
         held, free = np.flatnonzero(known), np.flatnonzero(~known)
         total = np.asarray(pulls.sum(axis=1)).ravel()
         matrix = diags_array(total + LOOSE * total.max(initial=1.0)) - pulls
-        found = values.copy()
-        found[free] = splu(matrix.tocsc()[free][:, free].tocsc()).solve(pulls[free][:, held] @ values[held])
-        return found
+        spread = values.copy()
+        spread[free] = splu(matrix.tocsc()[free][:, free].tocsc()).solve(pulls[free][:, held] @ values[held])
+        return spread

@@ -56,27 +56,27 @@ class TetrahedralMesh(ElasticMesh):
         return np.bincount(self.tetrahedra.ravel(), quarter, len(self.points))
 
     def deformation(self, x: np.ndarray) -> np.ndarray:
-        """Deformation gradients (m, 3, 3) with vertices at ``x`` (n, 3)."""
+        """Return deformation gradients (m, 3, 3) with vertices at ``x`` (n, 3), m."""
         F = np.empty((len(self.tetrahedra), 3, 3))
         deform(np.ascontiguousarray(x), self._corners, self.gradient, F)
         return F
 
     def forces(self, x: np.ndarray, response: Response | Viscosity | None = None) -> np.ndarray:
         """See `ElasticMesh`."""
-        found, stress = np.zeros((len(x), 3)), (self.response(x) if response is None else response).stress
-        add_forces(self._corners, self.gradient, self.volume, np.ascontiguousarray(stress), found)
-        return found
+        force, stress = np.zeros((len(x), 3)), (self.response(x) if response is None else response).stress
+        add_forces(self._corners, self.gradient, self.volume, np.ascontiguousarray(stress), force)
+        return force
 
     @cached_property
     def _corners(self) -> np.ndarray:
         return np.array(self.tetrahedra, dtype=np.int64, order="C")
 
     def response(self, x: np.ndarray) -> Response:
-        """Response of the elements with vertices at ``x`` (n, 3)."""
+        """Return the response of the elements with vertices at ``x`` (n, 3), m."""
         return MATERIALS[self.material](self.deformation(x), self.mu, self.lam)
 
     def viscosity(self, x: np.ndarray, v: np.ndarray) -> Viscosity:
-        """Viscous stress with vertices at ``x`` (n, 3), m, and their velocities ``v`` (n, 3), m/s."""
+        """Return the viscous stress with vertices at ``x`` (n, 3), m, and their velocities ``v`` (n, 3), m/s."""
         mu, lam = self.damping * self.mu, self.damping * self.lam
         return viscosity(self.deformation(x), self.deformation(v), mu, lam)
 
@@ -108,20 +108,20 @@ class TetrahedralMesh(ElasticMesh):
         if projected:
             values, vectors = np.linalg.eigh(tangent)
             tangent = (vectors * np.maximum(values, 0.0)[:, None]) @ vectors.swapaxes(1, 2)
-        found = np.empty((len(tangent), 12, 12))
+        blocks = np.empty((len(tangent), 12, 12))
         parts = np.ascontiguousarray(tangent).reshape(-1, 3, 3, 3, 3), self.gradient, self.volume
-        stiffness_blocks(*parts, np.empty((3, 3, 3, 4)), found)
-        return found
+        stiffness_blocks(*parts, np.empty((3, 3, 3, 4)), blocks)
+        return blocks
 
 
 def signed_volumes(points: np.ndarray, tetrahedra: np.ndarray) -> np.ndarray:
-    """(m,) m^3, negative where the last vertex is on the other side of the face of the first three."""
+    """Return volumes (m,), m^3, negative where the last vertex is on the other side of the face of the first three."""
     corners = points[tetrahedra]
     return np.linalg.det(corners[:, 1:] - corners[:, :1]) / 6.0
 
 
 def flatness(points: np.ndarray, tetrahedra: np.ndarray) -> np.ndarray:
-    """(m,) signed volumes over the cubes of the longest edges."""
+    """Return signed volumes (m,) over the cubes of the longest edges."""
     corners = points[tetrahedra]
     edges = corners[:, :, None] - corners[:, None]
     longest = np.sqrt(np.sum(edges * edges, axis=3)).max(axis=(1, 2))
@@ -130,14 +130,14 @@ def flatness(points: np.ndarray, tetrahedra: np.ndarray) -> np.ndarray:
 
 
 def surface(tetrahedra: np.ndarray) -> np.ndarray:
-    """(f, 3) vertices of the faces of one tetrahedron alone, counter-clockwise from outside."""
+    """Return the faces (f, 3) that one tetrahedron alone has, by vertices counter-clockwise from outside."""
     faces = tetrahedra[:, [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]]].reshape(-1, 3)
     _, first, count = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
     return faces[np.sort(first[count == 1])]
 
 
 def box_mesh(size: np.ndarray, divisions: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Points (n, 3) and tetrahedra (m, 4) of a box about the origin, six to each of its cells (Kuhn)."""
+    """Return points (n, 3), m, and tetrahedra (m, 4) of a box about the origin, six to each of its cells (Kuhn)."""
     steps = [np.linspace(-0.5, 0.5, n + 1) * length for n, length in zip(divisions, size, strict=True)]
     points = np.stack(np.meshgrid(*steps, indexing="ij"), axis=-1).reshape(-1, 3)
     number = np.arange(len(points)).reshape([n + 1 for n in divisions])

@@ -1,4 +1,4 @@
-"""The coordinates of products of exponentials at a pose: from those known, or searched for over the whole motion."""
+"""The coordinates of products of exponentials at a pose, followed from their last values or found by a search."""
 
 import math
 
@@ -25,16 +25,16 @@ NEARLY = 1e-4  # of the sizes of a part: a joint that is all but closed
 DESCENTS = 100
 ROUND_OFF, MOST, TINY = 1e-14, 1e6, 1e-30
 TRIES = 4  # seeds in each piece
-NEARER = 0.9  # of the distance from those known: an open joint is about as far from other branches of its coordinates
+NEARER = 0.9  # of the distance at the start: an open joint is about as far from other branches of its coordinates
 MOST_SEARCHED = 243
 LONGEST = 1.2 * math.pi  # rad, of a rotation vector to go on from
 
 
 @indirect(seconds=2, what="joints as products of exponentials")
 def follow(products: Products, work: ProductWork, n: int, position: Float2, rotation: Float3, choose: bool) -> None:
-    """Take the coordinates of joint n at a pose (nb + 1, 3), (nb + 1, 3, 3) into ``work``.
+    """Update the coordinates of joint n in ``work`` to poses ``position`` (nb + 1, 3), m, ``rotation`` (nb + 1, 3, 3).
 
-    ``choose``: anew, which components they are solved for from here.
+    ``choose``: choose anew the components of e that are solved for from here.
     """
     a, b = products.body[n, 0], products.body[n, 1]
     turn, shift = relative_pose(rotation[a], rotation[b], position[a], position[b])
@@ -43,9 +43,9 @@ def follow(products: Products, work: ProductWork, n: int, position: Float2, rota
 
 @njit
 def follow_pose(products, work, n, turn, shift, choose):
-    """`follow` of a relative pose, rows of its rotation and its origin; searched for if it is far.
+    """Update the coordinates of joint n in ``work`` to a relative pose: rows ``turn`` of its rotation, ``shift``, m.
 
-    Where nothing is known of the joint yet, its coordinates are in their first period.
+    They are searched for if the pose is far. A joint without coordinates in ``work`` gets ones in their first period.
     """
     table, joint, length = products.table, products.start[n], products.length[0]
     k, q = count(table, joint), work.q[n]
@@ -72,7 +72,10 @@ def follow_pose(products, work, n, turn, shift, choose):
 
 @njit
 def _solved(products, work, n, turn, shift):
-    """Take what `solve` finds, if there is an order of components to solve for and the joint is then closed."""
+    """Set ``work.q`` of joint n to the result of `solve`; False, and unchanged, if that does not close the joint.
+
+    False too where no order of components to solve for is chosen yet.
+    """
     table, joint, length = products.table, products.start[n], products.length[0]
     if work.order[n, 0] == work.order[n, 1]:
         return False
@@ -87,7 +90,10 @@ def _solved(products, work, n, turn, shift):
 
 @njit
 def _nearest_turns(table, joint, known, q):
-    """Bring turns within half a turn of those known: where two hinges are parallel Newton's method may go further."""
+    """Bring turns in ``q`` (6,) within half a turn of ``known`` (6,); ``table`` (rows, WIDTH).
+
+    Where two hinges are parallel Newton's method may go further.
+    """
     stage = joint
     while stage >= 0:
         if table[stage, CLOSED] == 0.0:
@@ -98,7 +104,7 @@ def _nearest_turns(table, joint, known, q):
 
 @njit
 def _size(table, joint, q, turn, shift, length):
-    """A distance of the pose from that of the coordinates, m; grows up to half a turn."""
+    """Return a distance of the pose from that of the coordinates, m; grows up to half a turn."""
     R, p = pose_of(table, joint, q)
     _, e_v, X = error_of(R, p, turn, shift, length)
     apart = max(0.0, 3.0 - X[0][0] - X[1][1] - X[2][2])  # 4 sin^2 of half the angle
@@ -107,7 +113,10 @@ def _size(table, joint, q, turn, shift, length):
 
 @njit
 def _descend(products, work, n, turn, shift):
-    """Levenberg's iteration for the coordinates nearest to a pose; the distance that is left, m."""
+    """Move ``work.q`` of joint n towards a pose by Levenberg's iteration; return the distance that is left, m.
+
+    Writes ``work.matrix``, ``work.right`` and ``work.trial`` of the joint too, as scratch.
+    """
     table, joint, length = products.table, products.start[n], products.length[0]
     k, q, trial, right = count(table, joint), work.q[n], work.trial[n], work.right[n]
     M, A = work.matrix[n], work.matrix[n, 36:]
@@ -152,7 +161,7 @@ def _descend(products, work, n, turn, shift):
 
 @njit
 def _solve_positive(A, k, b):
-    """b = A^-1 b for a positive definite matrix, by elimination."""
+    """Replace ``b`` (k,) by A^-1 b for a positive definite ``A`` (k k,), by elimination, which overwrites A."""
     for c in range(k):
         for m in range(c + 1, k):
             factor = A[m * k + c] / A[c * k + c]
@@ -167,14 +176,14 @@ def _solve_positive(A, k, b):
 
 @njit
 def _seed_values(table, stage, d):
-    """Number of values at which a coordinate of a stage is tried."""
+    """Return the number of values at which coordinate d of a stage is tried; ``table`` (rows, WIDTH)."""
     pieces = int(table[stage, N1 + d]) if d < 2 and table[stage, BALL] == 0.0 else 1
     return 3 if pieces == 1 and table[stage, CLOSED] == 0.0 else TRIES * pieces
 
 
 @njit
 def _decode(table, joint, number, q):
-    """The seed of that number."""
+    """Write the seed of that number into the coordinates ``q`` (6,) of a joint; ``table`` (rows, WIDTH)."""
     stage = joint
     while stage >= 0:
         for d in range(int(table[stage, SIZE])):
@@ -189,7 +198,11 @@ def _decode(table, joint, number, q):
 
 @njit
 def _search(products, work, n, turn, shift, left):
-    """`_descend` from coordinates spread over the whole motion, the best of them first: 0, 2, -2, or some a piece."""
+    """Set ``work.q`` of joint n to the best `_descend` from seeds over the whole motion; return its distance, m.
+
+    Coordinates start at 0, 2, -2, or at ``TRIES`` values a piece; the best seed is first. They stay if no result is
+    nearer than ``NEARER`` times ``left``, m. Writes ``work.best`` and the scratch of `_descend`.
+    """
     table, joint, length = products.table, products.start[n], products.length[0]
     k, q, trial, best_q = count(table, joint), work.q[n], work.trial[n], work.best[n]
     total, stage = 1, joint
@@ -198,17 +211,17 @@ def _search(products, work, n, turn, shift, left):
             total *= _seed_values(table, stage, d)
         stage = int(table[stage, NEXT])
     left *= NEARER
-    best, found = math.inf, 0
+    best, best_number = math.inf, 0
     for number in range(total):
         _decode(table, joint, number, trial)
         _advance(table, joint, trial, turn, shift, length)
         size = _size(table, joint, trial, turn, shift, length)
         if size < best:
-            best, found = size, number
+            best, best_number = size, number
     for i in range(k):
         best_q[i] = q[i]
     for number in range(-1, min(total, MOST_SEARCHED)):
-        _decode(table, joint, found if number < 0 else number, q)
+        _decode(table, joint, best_number if number < 0 else number, q)
         _advance(table, joint, q, turn, shift, length)
         size = _descend(products, work, n, turn, shift)
         if size < left:
@@ -224,7 +237,7 @@ def _search(products, work, n, turn, shift, left):
 
 @njit
 def _advance(table, joint, q, turn, shift, length):
-    """Whole turns of screws, by how far the pose is along them."""
+    """Add whole turns to screws in ``q`` (6,), by the distance of the pose along them; ``table`` (rows, WIDTH)."""
     stage = joint
     while stage >= 0:
         if table[stage, FACTORS] == 1.0 and table[stage, PERIOD] == 0.0:
@@ -239,7 +252,7 @@ def _advance(table, joint, q, turn, shift, length):
 
 @njit
 def shorten(table, joint, q, longest):
-    """Rotation vectors no longer than ``longest``, rad."""
+    """Shorten rotation vectors in ``q`` (6,) to ``longest``, rad, by whole turns; ``table`` (rows, WIDTH)."""
     stage = joint
     while stage >= 0:
         if table[stage, BALL] > 0.0:
@@ -254,7 +267,10 @@ def shorten(table, joint, q, longest):
 
 @njit
 def _in_first_period(table, joint, q):
-    """Turns in (-pi, pi], coordinates of closed curves from zero on."""
+    """Shift turns in ``q`` (6,) into (-pi, pi], coordinates of closed curves into their period from zero on.
+
+    ``table`` (rows, WIDTH).
+    """
     stage = joint
     while stage >= 0:
         first, period = int(table[stage, FIRST]), table[stage, PERIOD]
@@ -267,7 +283,10 @@ def _in_first_period(table, joint, q):
 
 @njit(seconds=2, what="joints as products of exponentials")
 def coordinates(products, work, R, p, out):
-    """Coordinates ``out`` (T, k) of the joint of `one_product` at poses (T, 3, 3), (T, 3), each from those before."""
+    """Write coordinates of the joint of `one_product` at poses ``R`` (T, 3, 3), ``p`` (T, 3), m, into ``out`` (T, k).
+
+    Each node is followed from the one before it, in ``work``.
+    """
     known = work.q[0]
     for node in range(out.shape[0]):
         A = R[node]

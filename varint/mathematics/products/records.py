@@ -1,4 +1,4 @@
-"""The joints of a plan that are products of exponentials, and what a run knows of them."""
+"""The joints of a plan that are products of exponentials, and the values that a run keeps of them."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -27,7 +27,7 @@ class ProductWork(CompiledRecord, writable=True):
     """The coordinates of the joints where they were seen last, and scratch."""
 
     q: Annotated[Float2, "products 6", STEP_STATE + TAPED]  # coordinates, m, rad, or pieces of a spline
-    order: Annotated[Int2, "products 6", STEP_STATE + TAPED]  # components of e: those solved for, then rows; or zeros
+    order: Annotated[Int2, "products 6", STEP_STATE + TAPED]  # components of e: solved ones, then rows; or zeros
     matrix: Annotated[Float2, "products 72"]  # see rows.py
     trial: Annotated[Float2, "products 6"]  # coordinates under search
     best: Annotated[Float2, "products 6"]  # the best coordinates of a search
@@ -35,7 +35,7 @@ class ProductWork(CompiledRecord, writable=True):
 
 
 def one_product(table, length: float) -> tuple[Products, ProductWork]:
-    """A joint by itself, its table starting at row 0; ``length``: size of the parts, m."""
+    """Return a joint by itself, its table starting at row 0; ``length``: size of the parts, m."""
     none = np.zeros(1, dtype=np.int64)
     return Products(table, none, np.zeros((1, 2), dtype=np.int64), none, none, np.array([length])), allocate(
         ProductWork, {"products": 1}

@@ -27,12 +27,12 @@ from varint.mathematics.vectors import add, cross, dot, rotate, rotate_back, sca
 
 ENOUGH = 1e-8  # of the coordinates, or one: the next correction, its square, is round-off
 ITERATIONS = 20
-INVERSE = 6  # rows of ``ProductWork.matrix`` from which (P M)^-1 stands, below those of M
+INVERSE = 6  # rows of ``ProductWork.matrix`` from which (P M)^-1 stands, below the rows of M
 
 
 @njit
 def error_of(R, p, turn, shift, length):
-    """The two parts of e, and X = R_E^T R_T as three rows; (R, p): E, (turn, shift): T, rotations as three rows."""
+    """Return the two parts of e, m, and X = R_E^T R_T; (R, p): E, (turn, shift): T; rotations as three rows."""
     x, y, z = (
         rows_back(R, (turn[0][0], turn[1][0], turn[2][0])),
         rows_back(R, (turn[0][1], turn[1][1], turn[2][1])),
@@ -51,19 +51,19 @@ def _trace(X):
 
 @njit
 def _rows_times(X, c):
-    """X c for three rows."""
+    """Return X c for three rows."""
     return dot(X[0], c), dot(X[1], c), dot(X[2], c)
 
 
 @njit
 def _tilt(X, c, length):
-    """Rate of e's first part for X changing by X [c]: L (tr X - X^T) c / 2."""
+    """Return the rate of e's first part for X changing by X [c]: L (tr X - X^T) c / 2."""
     return sub(scale(0.5 * length * _trace(X), c), scale(0.5 * length, rows_back(X, c)))
 
 
 @njit
 def slopes(table, start, q, k, e_v, X, length, matrix):
-    """M (6, k) into ``matrix`` (6 k), rows of k."""
+    """Write M (6, k) into ``matrix`` (6 k,), by rows of k; e_v, X: see `error_of`."""
     for n in range(k):
         w, v = twist_of(table, start, q, n)
         turn = _tilt(X, rows_back(X, w), length)
@@ -75,9 +75,10 @@ def slopes(table, start, q, k, e_v, X, length, matrix):
 
 @njit
 def reduce(matrix, k, order, choose):
-    """Reduce P M to the identity by operations on columns: N M (P M)^-1 in N's rows, (P M)^-1 in rows 6 : 6 + k.
+    """Reduce P M to the identity by operations on columns of ``matrix`` (72,), in place.
 
-    ``order`` (6): components P, then N; chosen here by complete pivoting if ``choose``.
+    Leaves N M (P M)^-1 in N's rows of k and (P M)^-1 in rows 6 : 6 + k.
+    ``order`` (6,): components P, then N; chosen here by complete pivoting, and written, if ``choose``.
     """
     for c in range(k):
         for n in range(k):
@@ -108,13 +109,13 @@ def reduce(matrix, k, order, choose):
 
 @njit
 def component(w, v, m):
-    """Number m of a pair of vectors."""
+    """Return number m of a pair of vectors ``w``, ``v`` (3,)."""
     return w[m] if m < 3 else v[m - 3]
 
 
 @njit
 def unit_pair(m):
-    """The pair of vectors whose component m is one, the others zero."""
+    """Return the pair of vectors whose component m is one, the others zero."""
     return (
         (1.0 if m == 0 else 0.0, 1.0 if m == 1 else 0.0, 1.0 if m == 2 else 0.0),
         (1.0 if m == 3 else 0.0, 1.0 if m == 4 else 0.0, 1.0 if m == 5 else 0.0),
@@ -123,7 +124,7 @@ def unit_pair(m):
 
 @njit
 def relative_pose(A, B, x_a, x_b):
-    """Pose of the second body seen from the first: rows of its rotation, its origin."""
+    """Return the pose of the second body seen from the first: rows of its rotation, its origin; ``A``, ``B`` (3, 3)."""
     x = rotate_back(A, (B[0, 0], B[1, 0], B[2, 0]))
     y = rotate_back(A, (B[0, 1], B[1, 1], B[2, 1]))
     z = rotate_back(A, (B[0, 2], B[1, 2], B[2, 2]))
@@ -133,7 +134,10 @@ def relative_pose(A, B, x_a, x_b):
 
 @njit
 def solve(products, work, n, turn, shift):
-    """Coordinates of joint n with P e = 0, into the trial ones, from those known; e, X there and R of E, M reduced."""
+    """Solve P e = 0 for the coordinates of joint n, written into ``work.trial``; return e, X there and R of E.
+
+    Starts from ``work.q``, and leaves M reduced (`reduce`) in ``work.matrix``.
+    """
     table, start, length = products.table, products.start[n], products.length[0]
     k = count(table, start)
     q, order, matrix = work.trial[n], work.order[n], work.matrix[n]
@@ -155,7 +159,7 @@ def solve(products, work, n, turn, shift):
             q[r] += change
             largest = max(largest, abs(change) / (1.0 + abs(q[r])))
         enough = largest < ENOUGH
-        if trial == ITERATIONS - 2 and not enough:  # too far from the joint: no solution, what is known has to do
+        if trial == ITERATIONS - 2 and not enough:  # too far from the joint: no solution, so keep the known coordinates
             enough = True
             for c in range(k):
                 q[c] = work.q[n, c]
@@ -164,7 +168,10 @@ def solve(products, work, n, turn, shift):
 
 @njit
 def leap_of_turns(table, start, work, n):
-    """Largest change of a turn of joint n, rad, from the coordinates known to those of the last `solve`."""
+    """Return the largest change of a turn of joint n, rad, from ``work.q`` to the last `solve`.
+
+    ``table`` (rows, WIDTH).
+    """
     largest, stage = 0.0, start
     while stage >= 0:
         if table[stage, PERIOD] > 0.0 and table[stage, CLOSED] == 0.0:
@@ -175,12 +182,12 @@ def leap_of_turns(table, start, work, n):
 
 
 @njit
-def _covector(work, n, k, own, e_w, e_v):
-    """c of the row of component ``own``, in two parts, and c . e."""
-    value = component(e_w, e_v, own)
-    c_w, c_v = unit_pair(own)
+def _covector(work, n, k, number, e_w, e_v):
+    """Return c of the row of component ``number``, in two parts, and c . e."""
+    value = component(e_w, e_v, number)
+    c_w, c_v = unit_pair(number)
     for c in range(k):
-        factor, other = work.matrix[n, own * k + c], work.order[n, c]
+        factor, other = work.matrix[n, number * k + c], work.order[n, c]
         value -= factor * component(e_w, e_v, other)
         p_w, p_v = unit_pair(other)
         c_w, c_v = sub(c_w, scale(factor, p_w)), sub(c_v, scale(factor, p_v))
@@ -189,7 +196,7 @@ def _covector(work, n, k, own, e_w, e_v):
 
 @njit
 def _covector_at(work, n, k, i, e_w, e_v):
-    """c of row i of joint n and its value; from number 6 - k on the coordinates, with c = -(P M)^-1 P."""
+    """Return c of row i of joint n and its value; from number 6 - k on the coordinates, with c = -(P M)^-1 P."""
     if i < 6 - k:
         return _covector(work, n, k, work.order[n, k + i], e_w, e_v)
     c_w, c_v, j = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), i - (6 - k)
@@ -202,14 +209,17 @@ def _covector_at(work, n, k, i, e_w, e_v):
 
 @njit
 def _push(X, R, c_w, c_v, length):
-    """Wrench of c . e: a torque on the second body in its axes, a force on it in axes of the first."""
+    """Return the wrench of c . e: a torque on the second body in its axes, a force on it in axes of the first."""
     half = 0.5 * length
     return sub(scale(half * _trace(X), c_w), scale(half, _rows_times(X, c_w))), _rows_times(R, c_v)
 
 
 @njit
 def _write_row(products, work, n, i, A, turn, shift, solution, G_a, G_b):
-    """Value and gradient of row i of joint n, or a coordinate, from the ``solution`` of `solve`."""
+    """Return the value of row i of joint n, or a coordinate, from the ``solution`` of `solve`, and write its gradient.
+
+    ``G_a``, ``G_b`` (6,), written: by motions of the two bodies, world and body axes.
+    """
     e_w, e_v, X, R = solution
     k = count(products.table, products.start[n])
     c_w, c_v, value = _covector_at(work, n, k, i, e_w, e_v)
@@ -225,8 +235,9 @@ def _write_row(products, work, n, i, A, turn, shift, solution, G_a, G_b):
 def product_rows(
     products: Products, work: ProductWork, n: int, position: Float2, rotation: Float3, g: Float1, jacobian: Float3
 ) -> None:
-    """Values ``g`` (nr,) and Jacobian (nr, 2, 6), by side, of the rows of joint n.
+    """Write values ``g`` (nr,) and the Jacobian ``jacobian`` (nr, 2, 6), by side, of the rows of joint n.
 
+    ``position`` (nb + 1, 3), m, and ``rotation`` (nb + 1, 3, 3): poses of the bodies.
     e_w changes with X [theta_b - R^T theta_a], e_v by R_E^T A^T (dx_b - dx_a) + R_E^T (p x theta_a).
     """
     a, b, side = products.body[n, 0], products.body[n, 1], products.side[n]
@@ -244,7 +255,10 @@ def product_row(
     products: Products, work: ProductWork, n: int, i: int,
     x_a: Float1, A: Float2, x_b: Float1, B: Float2, G_a: Float1, G_b: Float1,
 ) -> float:  # fmt: skip
-    """Value and gradient of row i of joint n between bodies at x_a, A and x_b, B; from 6 - k on its coordinates."""
+    """Return the value of row i of joint n, from 6 - k on of a coordinate, and write its gradient.
+
+    ``x_a``, ``x_b`` (3,), m, world, and ``A``, ``B`` (3, 3): poses of the two bodies; ``G_a``, ``G_b`` (6,), written.
+    """
     turn, shift = relative_pose(A, B, x_a, x_b)
     solution = solve(products, work, n, turn, shift)
     return _write_row(products, work, n, i, A, turn, shift, solution, G_a, G_b)
@@ -252,7 +266,10 @@ def product_row(
 
 @njit
 def _change_of_covector(products, work, n, covector, q_change, X, X_change, e_v, e_v_change):
-    """Change of c while X, e_v and the coordinates change: dc M = -c dM, dc = -(c dM) (P M)^-1 P with the sign of c."""
+    """Return the change of c, in two parts, while X, e_v and the coordinates change.
+
+    dc M = -c dM, dc = -(c dM) (P M)^-1 P with the sign of c.
+    """
     table, start, length = products.table, products.start[n], products.length[0]
     k, (c_w, c_v) = count(table, start), covector
     half, trace, growth = 0.5 * length, _trace(X), _trace(X_change)
@@ -276,7 +293,12 @@ def curve_product_row(
     products: Products, work: ProductWork, n: int, i: int, x_a: Float1, A: Float2, x_b: Float1, B: Float2,
     motions: tuple[Float1, Float1], out: tuple[Float1, Float1],
 ) -> None:  # fmt: skip
-    """Change of the gradient of row i, or a coordinate, of joint n along motions (6,) of its two bodies, by body."""
+    """Write the change of the gradient of row i, or a coordinate, of joint n along motions of its bodies.
+
+    ``x_a``, ``x_b`` (3,), m, world, and ``A``, ``B`` (3, 3): poses of the two bodies. ``motions``, and ``out``,
+    written: a pair of arrays (6,), by body. Writes ``work.best``, the change of the coordinates, and the arrays
+    of `solve`.
+    """
     table, start, length = products.table, products.start[n], products.length[0]
     k = count(table, start)
     turn, shift = relative_pose(A, B, x_a, x_b)

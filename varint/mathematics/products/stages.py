@@ -3,8 +3,8 @@
 A joint is a chain of stages, E = prod C exp(s_1 f_1) ... exp(s_m f_m), or C exp [r] for a free rotation, in rows of a
 table: a head (`HEAD`), then one row for each piece: C (R by rows, p), six screws s (w, v), six bicubics f (4, 4).
 
-Along z, u, v, changes of the coordinates, let S z be the body twist. What a factor exp(s f) or exp [r] adds has the
-twists t_z, t_u, t_v and, of these, the derivatives t_zu, t_zv, t_uv, t_zuv; it carries what came before it by
+Along z, u, v, changes of the coordinates, let S z be the body twist. A factor exp(s f) or exp [r] adds the
+twists t_z, t_u, t_v and, of these, the derivatives t_zu, t_zv, t_uv, t_zuv; it carries the sum before it by
 X = Ad(factor^-1):
 
     S z            ->  X + t_z
@@ -34,7 +34,7 @@ ZERO3 = (0.0, 0.0, 0.0)
 
 @njit
 def _piece(table, stage, x, y):
-    """Row of the piece at coordinates (x, y), and these from its start."""
+    """Return the row of the piece at coordinates (x, y), and these from its start; ``table`` (rows, WIDTH)."""
     n1, n2 = int(table[stage, N1]), int(table[stage, N2])
     i, j = math.floor(x), math.floor(y)
     if table[stage, CLOSED] > 0.0:
@@ -49,7 +49,10 @@ def _piece(table, stage, x, y):
 
 @njit
 def _partial(powers, x, y, m, n, wide):
-    """The derivative of order (m, n) of a bicubic, or, if not ``wide``, of a cubic in x."""
+    """Return the derivative of order (m, n) of a bicubic, or, if not ``wide``, of a cubic in x.
+
+    ``powers`` (16,): coefficient of x^a y^b at 4 a + b.
+    """
     total = 0.0
     for a in range(m, 4):
         along = 1.0
@@ -69,7 +72,7 @@ def _partial(powers, x, y, m, n, wide):
 
 @njit
 def _rotate(r, a, b, c):
-    """exp[r] c, with the `coefficients` a, b."""
+    """Return exp[r] c, with the `coefficients` a, b."""
     once = cross(r, c)
     twice = cross(r, once)
     sine = 1.0 - b * dot(r, r)
@@ -82,7 +85,7 @@ def _rotate(r, a, b, c):
 
 @njit
 def bracket(a, b):
-    """ad(a) b of twists ((angular), (linear))."""
+    """Return ad(a) b of twists ((angular), (linear))."""
     return cross(a[0], b[0]), add(cross(a[0], b[1]), cross(a[1], b[0]))
 
 
@@ -98,14 +101,14 @@ def _sub_twists(a, b):
 
 @njit
 def _seen_from(R, p, Y):
-    """Ad(T^-1) Y for the pose T of rows R (three tuples) and origin p."""
+    """Return Ad(T^-1) Y for the pose T of rows R (three tuples) and origin p."""
     moved = sub(Y[1], cross(p, Y[0]))
     return rows_back(R, Y[0]), rows_back(R, moved)
 
 
 @njit
 def rows_back(R, c):
-    """R^T c for three rows."""
+    """Return R^T c for three rows."""
     return (
         R[0][0] * c[0] + R[1][0] * c[1] + R[2][0] * c[2],
         R[0][1] * c[0] + R[1][1] * c[1] + R[2][1] * c[2],
@@ -115,21 +118,21 @@ def rows_back(R, c):
 
 @njit
 def _base(table, row):
-    """C of a piece: three rows of its rotation, and its origin."""
+    """Return C of a piece: three rows of its rotation, and its origin; ``table`` (rows, WIDTH)."""
     c = table[row]
     return ((c[0], c[1], c[2]), (c[3], c[4], c[5]), (c[6], c[7], c[8])), (c[9], c[10], c[11])
 
 
 @njit
 def _by(R, p, turn, shift):
-    """The pose (R, p) times (turn, shift); rotations as three rows."""
+    """Return the pose (R, p) times (turn, shift); rotations as three rows."""
     rows = (rows_back(turn, R[0]), rows_back(turn, R[1]), rows_back(turn, R[2]))
     return rows, (p[0] + dot(R[0], shift), p[1] + dot(R[1], shift), p[2] + dot(R[2], shift))
 
 
 @njit
 def _exponential(w, v):
-    """Rows of the rotation and shift of exp(w, v)."""
+    """Return rows of the rotation and shift of exp(w, v)."""
     a, b, _, _, _, _ = coefficients(dot(w, w))
     away = (-w[0], -w[1], -w[2])
     x = _rotate(away, a, b, (1.0, 0.0, 0.0))  # columns of the inverse are rows
@@ -146,7 +149,10 @@ def _exponential(w, v):
 
 @njit
 def stage_pose(table, stage, q, R, p):
-    """(R, p) times the pose of a stage at coordinates ``q`` (3 numbers, those that are not there zero)."""
+    """Return (R, p) times the pose of a stage at coordinates ``q``: 3 numbers, unused ones zero.
+
+    ``table`` (rows, WIDTH).
+    """
     if table[stage, BALL] > 0.0:
         C, c = _base(table, stage + 1)
         R, p = _by(R, p, C, c)
@@ -166,7 +172,10 @@ def stage_pose(table, stage, q, R, p):
 
 @njit
 def stage_twist(table, stage, q, z, Y):
-    """The twist S z after a stage, from that before it: `stage_twists` without the derivatives."""
+    """Return the twist S z after a stage, from that before it: `stage_twists` without the derivatives.
+
+    ``table`` (rows, WIDTH); q, z: 3 numbers each.
+    """
     if table[stage, BALL] > 0.0:
         C, c = _base(table, stage + 1)
         turn, shift = _exponential(q, ZERO3)
@@ -187,7 +196,10 @@ def stage_twist(table, stage, q, z, Y):
 
 @njit
 def stage_twists(table, stage, q, z, u, v, Y, Y_u, Y_v, Y_uv):
-    """The twists S z, dS u z, dS v z, d2S u v z after a stage, from those before it; q, z, u, v: 3 numbers each."""
+    """Return S z, dS u z, dS v z, d2S u v z after a stage, from the twists before it; q, z, u, v: 3 numbers each.
+
+    ``table`` (rows, WIDTH).
+    """
     if table[stage, BALL] > 0.0:
         C, c = _base(table, stage + 1)
         Y, Y_u, Y_v, Y_uv = _seen_from(C, c, Y), _seen_from(C, c, Y_u), _seen_from(C, c, Y_v), _seen_from(C, c, Y_uv)
@@ -244,9 +256,9 @@ def stage_twists(table, stage, q, z, u, v, Y, Y_u, Y_v, Y_uv):
 
 
 @njit
-def _carried(turn, shift, before, own):
-    """The twists after a factor (turn, shift): those before it, seen from there, and with it its own."""
-    (Y, Y_u, Y_v, Y_uv), (t_z, t_u, t_v, t_zu, t_zv, t_uv, t_zuv) = before, own
+def _carried(turn, shift, before, added):
+    """Return the twists after a factor (turn, shift): ``before``, seen from there, and the ones ``added`` by it."""
+    (Y, Y_u, Y_v, Y_uv), (t_z, t_u, t_v, t_zu, t_zv, t_uv, t_zuv) = before, added
     X, X_u, X_v, X_uv = (
         _seen_from(turn, shift, Y),
         _seen_from(turn, shift, Y_u),
@@ -262,6 +274,7 @@ def _carried(turn, shift, before, own):
 
 @njit
 def three(values, first, size):
+    """Return ``size`` numbers of ``values`` (n,) from ``first`` on, filled up with zeros to three."""
     return (
         values[first] if size > 0 else 0.0,
         values[first + 1] if size > 1 else 0.0,
@@ -271,6 +284,10 @@ def three(values, first, size):
 
 @njit
 def pose_of(table, joint, q):
+    """Return the pose E of a joint at coordinates ``q`` (6,): rows of its rotation, its origin, m.
+
+    ``table`` (rows, WIDTH).
+    """
     R, p = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), ZERO3
     stage = joint
     while stage >= 0:
@@ -281,7 +298,7 @@ def pose_of(table, joint, q):
 
 @njit
 def twist_of(table, joint, q, number):
-    """S of one coordinate."""
+    """Return S of one coordinate of a joint at ``q`` (6,): ((angular), (linear)); ``table`` (rows, WIDTH)."""
     Y, stage = ZERO6, joint
     while stage >= 0:
         first, size = int(table[stage, FIRST]), int(table[stage, SIZE])
@@ -294,7 +311,7 @@ def twist_of(table, joint, q, number):
 
 @njit
 def twist_and_change(table, joint, q, number, change):
-    """S of one coordinate, and its change along a ``change`` of all of them."""
+    """Return S of one coordinate, and its change along a ``change`` (6,) of all ``q`` (6,); ``table`` (rows, WIDTH)."""
     Y, Y_u, stage = ZERO6, ZERO6, joint
     while stage >= 0:
         first, size = int(table[stage, FIRST]), int(table[stage, SIZE])
@@ -308,7 +325,7 @@ def twist_and_change(table, joint, q, number, change):
 
 @njit
 def count(table, joint):
-    """Number of coordinates of a joint."""
+    """Return the number of coordinates of a joint; ``table`` (rows, WIDTH)."""
     total, stage = 0, joint
     while stage >= 0:
         total += int(table[stage, SIZE])

@@ -1,9 +1,9 @@
 """Friction inside joints (DIFF section 2.11, Algorithm 8).
 
-What a joint transmits, the wrench W, follows from the change of the momenta in a step, from the leaves to the root
-(DIFF eq. 2.124, with the term h Jdot dq that is missing there), and of a cut joint from its multipliers. The pressures
-at its contact points are the least that make it up, N^T alpha = W (eq. 2.125). Each point then resists sliding by up to
-mu |alpha|: a cone. DIFF eq. 2.121 sets the friction by the masses of the bodies as if they were free and iterates. Here
+The transmitted wrench W of a joint follows from the change of the momenta in a step, from the leaves to the root (DIFF
+eq. 2.124, with the term h Jdot dq that is missing there), and of a cut joint from its multipliers. The pressures at its
+contact points are the least that make it up, N^T alpha = W (eq. 2.125). Each point then resists sliding by up to mu
+|alpha|: a cone. DIFF eq. 2.121 sets the friction by the masses of the bodies as if they were free and iterates. Here
 the cones are part of the reduced step, so that a joint that sticks does so exactly; and W, which depends on the
 impulses of a step in proportion, is found for each of them once, so that pressures and friction are solved together
 (recursions/cones.py).
@@ -82,9 +82,9 @@ class JointFrictions:
         self._cut = [self._closing(bearing.joint, *ends) for bearing, ends in zip(bearings, self._ends, strict=True)]
 
     def _closing(self, joint: int, a: int, b: int) -> tuple[int, float, tuple]:
-        """One body of a cut ``joint``, the sign of body b there, and the closures' rows and sides on that body."""
+        """Return one body of a cut ``joint``, the sign of body b there, and rows and sides of the closures on it."""
         c, nb = self.equations.closures, self.equations.nb
-        # against the world the rows are those of the one body there is
+        # against the world the rows are of one body only
         body, sign = (b, 1.0) if b < nb else (a, -1.0)
         return body, sign, np.nonzero((c.joint == joint)[:, None] & (c.side == body))
 
@@ -100,14 +100,17 @@ class JointFrictions:
         return [bearing.name for bearing in self.bearings]
 
     def joint_impulses(self, beta: np.ndarray) -> list[np.ndarray]:
-        """(d,) of each bearing: the impulses ``beta`` (r,) of its discs along its free motions."""
-        found = []
+        """Return the impulses (d,) of each bearing along its free motions, from ``beta`` (r,) of its discs."""
+        impulses = []
         for i, bearing in enumerate(self.bearings):
-            found.append(np.concatenate(bearing.sliding).T @ beta[self._bearing_of == i])
-        return found
+            impulses.append(np.concatenate(bearing.sliding).T @ beta[self._bearing_of == i])
+        return impulses
 
     def loads(self) -> np.ndarray:
-        """(r, nb + 1, 6) of unit impulses along the rows of the discs at the pose: N, world, and N m, body axes."""
+        """Return the loads (r, nb + 1, 6) of unit impulses along the rows of the discs at the pose.
+
+        N, world, and N m, body axes.
+        """
         e, ends, of = self.equations, self._ends, self._bearing_of
         x, R = e.position, e.rotation
         load = np.zeros((len(of), e.nb + 1, 6))
@@ -133,12 +136,12 @@ class JointFrictions:
         multiplier: np.ndarray,
         load: np.ndarray,
     ) -> np.ndarray:
-        """(T, 1 + k) pressure impulses at the points of each disc, times the coefficient of friction, after `loads`.
+        """Return the pressure impulses (T, 1 + k) at the points of each disc, times the coefficient of friction.
 
-        They are in proportion to k impulses. The first column is without them, in a step ``h`` from the rates
-        ``before`` (nq,), the others are the changes by each. So are ``after`` (nq, 1 + k) the rates, ``multiplier``
-        (m, 1 + k) the impulses of the closures, and ``load`` (k, nb + 1, 6) those on the bodies. ``J`` (6 nb, nq):
-        the Jacobian.
+        After `loads`. They are linear in k impulses: the first column is without these, in a step ``h`` from the rates
+        ``before`` (nq,), the others are the changes by each. So are the rates ``after`` (nq, 1 + k), the impulses
+        of the closures, ``multiplier`` (m, 1 + k), and the impulses on the bodies, ``load`` (k, nb + 1, 6).
+        ``J`` (6 nb, nq): the Jacobian.
         """
         wrenches = self._wrenches(h, J, before, after, multiplier, load)
         return np.concatenate([part @ wrenches[i] for i, part in zip(self.owner, self._pressure, strict=True)])
@@ -152,27 +155,30 @@ class JointFrictions:
         multiplier: np.ndarray,
         load: np.ndarray,
     ) -> np.ndarray:
-        """(bearings, 6, 1 + k) impulses of each joint on its body b, about its anchor, in axes of its frame b."""
+        """Return the impulses (bearings, 6, 1 + k) of each joint on its body b, in axes of its frame b.
+
+        About its anchor; arguments as in `pressures`.
+        """
         e = self.equations
         plan, nb = e.compiled.plan, e.nb
         gained = after.copy()
         gained[:, 0] -= before
         motion = (J @ gained).reshape(nb, 6, -1)
-        given = self._load_changes(h, J, after, gained)
-        given[:, :, 1:] += load.transpose(1, 2, 0)
-        given[:nb, :, 0] += h * e.loaded
+        applied = self._load_changes(h, J, after, gained)
+        applied[:, :, 1:] += load.transpose(1, 2, 0)
+        applied[:nb, :, 0] += h * e.loaded
         sides, parts = self._closure_loads(multiplier)
-        np.add.at(given, sides, parts)
+        np.add.at(applied, sides, parts)
         w, x, R = e.velocity[:, 3:], e.position, e.rotation
         inertia = plan.bodies.inertia
         motion[:, :, 0] += h * (e.jacobian_rate() @ before).reshape(nb, 6)
         motion[:, :3, 0] -= h * plan.bodies.gravity
-        own = np.empty((nb, 6, after.shape[1]))
-        own[:, 3:] = plan.bodies.mass[:, None, None] * motion[:, :3] - given[:nb, :3]
-        own[:, :3] = inertia @ motion[:, 3:] - given[:nb, 3:]
-        own[:, :3, 0] += h * cross(w, (inertia @ w[:, :, None])[:, :, 0])
+        needed = np.empty((nb, 6, after.shape[1]))
+        needed[:, 3:] = plan.bodies.mass[:, None, None] * motion[:, :3] - applied[:nb, :3]
+        needed[:, :3] = inertia @ motion[:, 3:] - applied[:nb, 3:]
+        needed[:, :3, 0] += h * cross(w, (inertia @ w[:, :, None])[:, :, 0])
         nodes, total = e.nodes, np.zeros((e.nodes.parent.size + 1, 6, after.shape[1]))
-        total[nodes.body_node] = about_origin(x[:nb], R[:nb], own)
+        total[nodes.body_node] = about_origin(x[:nb], R[:nb], needed)
         for i in range(nodes.parent.size - 1, -1, -1):
             total[nodes.parent[i]] += total[i]
         total = total[nodes.body_node]
@@ -182,7 +188,7 @@ class JointFrictions:
         return (back[:, None] @ wrenches.reshape(len(self), 2, 3, -1)).reshape(wrenches.shape)
 
     def _load_changes(self, h: float, J: np.ndarray, after: np.ndarray, gained: np.ndarray) -> np.ndarray:
-        """(nb + 1, 6, 1 + k) impulses that the laws add, along their measures, over the loads at the start."""
+        """Return the impulses (nb + 1, 6, 1 + k) that laws add, along their measures, to the loads at the start."""
         e = self.equations
         plan, work = e.compiled.plan, e.ws.efforts
         change = np.zeros((e.nb + 1, 6, after.shape[1]))
@@ -206,16 +212,17 @@ class JointFrictions:
         return change
 
     def _closure_loads(self, multiplier: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Sides (p, 2) of the parts of closures, and what they do there, (p, 2, 6, 1 + k)."""
+        """Return the sides (p, 2) of the parts of closures, and the loads (p, 2, 6, 1 + k) on them."""
         c = self.equations.closures
         if not len(c):
             return np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2, 6, multiplier.shape[1]))
         return c.side, c.jacobian[..., None] * c.of_parts(multiplier[: len(c)])[:, None, None, :]
 
     def _transmitted(self, i: int, total: np.ndarray, parts: np.ndarray) -> np.ndarray:
-        """(6, 1 + k) of bearing i on its body b, about the origin of the world, torque first.
+        """Return the impulse (6, 1 + k) of bearing i on its body b, about the origin of the world, torque first.
 
-        From ``total`` (nb, 6, 1 + k) of all bodies beyond a joint of the tree; of a cut one from the closures.
+        ``total`` (nb, 6, 1 + k): of all bodies beyond each joint of the tree; ``parts``: of the closures, for cut
+        joints.
         """
         e, b, number = self.equations, self._ends[i, 1], self._number[i]
         if number < e.nb:
@@ -226,18 +233,21 @@ class JointFrictions:
 
 
 def about_origin(x: np.ndarray, R: np.ndarray, wrench: np.ndarray) -> np.ndarray:
-    """(..., 6, k) torques about the origin and forces, of those about x (..., 3) with torques in axes R (..., 3, 3)."""
+    """Return wrenches (..., 6, k), torque about the origin of the world and force, world axes.
+
+    ``wrench`` (..., 6, k): torque about ``x`` (..., 3) in axes ``R`` (..., 3, 3), and force in world axes.
+    """
     force = wrench[..., 3:, :]
     return np.concatenate([R @ wrench[..., :3, :] + cross_matrix(x) @ force, force], axis=-2)
 
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a x b, (..., 3); for few vectors a fifth of the time of numpy's."""
+    """Return a x b, (..., 3); for few vectors in a fifth of the time of numpy's."""
     return a[..., [1, 2, 0]] * b[..., [2, 0, 1]] - a[..., [2, 0, 1]] * b[..., [1, 2, 0]]
 
 
 def friction_named(mechanism: Mechanism, name: str) -> JointCoulombFriction:
-    """The friction of that name among the forces of the mechanism."""
+    """Return the friction of that name among the forces of the mechanism."""
     force = mechanism.force(name)
     assert isinstance(force, JointCoulombFriction)
     return force

@@ -23,28 +23,28 @@ class Canonical(InverseDynamics):
         self._no_motion = np.zeros((nl, 6))
 
     def momentum(self, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
-        """p (nq,)."""
+        """Return p (nq,) at ``q`` and ``rates`` (nq,)."""
         self.equations.place_and_move(q, rates)
         p = np.empty(q.size)
         momenta.find_momenta(self.equations.work, self._W, p)
         return p
 
     def rates_of_momentum(self, q: np.ndarray, p: np.ndarray) -> np.ndarray:
-        """dq = M^-1 p (nq,)."""
+        """Return dq = M^-1 p (nq,)."""
         work = self.equations.work
         work.q[:], work.rates[:] = q, p
         momenta.find_rates(work, self._no_motion)
         return work.rates.copy()
 
     def force(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
-        """F (nq,) at time ``t``."""
+        """Return F (nq,) at time ``t``."""
         e, F = self.equations, np.empty(q.size)
         self.momentum(q, rates)
         momenta.find_forces(e.work, e.gravity, e.load(t), self._W, F)
         return F
 
     def momentum_and_force(self, t: float, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """p and F (nq,) at time ``t``, of which `by_motion` has the derivatives."""
+        """Return p and F (nq,) at time ``t``; `by_motion` then gives their derivatives."""
         e, p, F = self.equations, np.empty(q.size), np.empty(q.size)
         self._accelerated(q, rates, self._none)
         momenta.find_momenta(e.work, self._W, p)
@@ -53,7 +53,7 @@ class Canonical(InverseDynamics):
         return p, F
 
     def by_motion(self) -> tuple[np.ndarray, np.ndarray]:
-        """(2, nq, nq) derivatives of p, and of F, by q and by dq, after `momentum_and_force`."""
+        """Return the derivatives (2, nq, nq) of p, and of F, by q and by dq, after `momentum_and_force`."""
         e, nq = self.equations, self.equations.nq
         e.differentiate_loads()
         p, F = np.empty((2 * nq, nq)), np.empty((2 * nq, nq))
@@ -62,7 +62,7 @@ class Canonical(InverseDynamics):
         return tuple(array.reshape(2, nq, nq).swapaxes(1, 2) for array in (p, F))  # type: ignore[return-value]
 
     def _differentiate(self, u: np.ndarray, du: np.ndarray, p: np.ndarray, F: np.ndarray) -> None:
-        """Changes of p and F (nq,) along the changes ``u``, ``du`` (nq,) of q and dq."""
+        """Write the changes of p and F (nq,) along the changes ``u``, ``du`` (nq,) of q and dq."""
         e, tangent, loads = self.equations, self.tangent, np.empty(self._none.size)
         momenta.change_momenta(tangent, u, du)
         tangent.total_wrench[:] = self._W

@@ -37,14 +37,14 @@ def shorten(balls: np.ndarray, q: np.ndarray, rates: np.ndarray) -> bool:
 
 
 def vector_subspace(r: np.ndarray) -> np.ndarray:
-    """S (3, 3) of a rotation vector."""
+    """Return S (3, 3) of a rotation vector: body angular velocity by its rates."""
     S = np.empty((3, 3))
     right_jacobian(*r, S)
     return S
 
 
 def axes_of(order: str) -> tuple[int, int, int]:
-    """Numbers of the three axes of an order such as "zxz"."""
+    """Return the numbers of the three axes of an order such as "zxz"."""
     i, j, k = ("xyz".index(axis) for axis in order)
     return i, j, k
 
@@ -54,13 +54,13 @@ def _axis_rotation(axis: int, angle: float) -> np.ndarray:
 
 
 def euler_matrix(order: str, angles: np.ndarray) -> np.ndarray:
-    """R (3, 3)."""
+    """Return R (3, 3) of Euler angles (3,), rad."""
     first, second, third = (_axis_rotation(*pair) for pair in zip(axes_of(order), angles, strict=True))
     return first @ second @ third
 
 
 def euler_subspace(order: str, angles: np.ndarray) -> np.ndarray:
-    """S (3, 3): body angular velocity by the rates of the angles."""
+    """Return S (3, 3): body angular velocity by the rates of the angles."""
     i, j, k = axes_of(order)
     second, third = _axis_rotation(j, angles[1]), _axis_rotation(k, angles[2])
     I = np.eye(3)
@@ -68,7 +68,7 @@ def euler_subspace(order: str, angles: np.ndarray) -> np.ndarray:
 
 
 def euler_angles(order: str, R: np.ndarray) -> np.ndarray:
-    """The angles (3,) of R (3, 3): the outer ones in (-pi, pi]."""
+    """Return the angles (3,) of R (3, 3): the outer ones in (-pi, pi]."""
     i, j, k = axes_of(order)
     if i != k:
         e = 1.0 if (j - i) % 3 == 1 else -1.0
@@ -83,7 +83,7 @@ def euler_angles(order: str, R: np.ndarray) -> np.ndarray:
 
 
 def determinant(order: str, angles: np.ndarray) -> float:
-    """abs(det S): of the sine or cosine of the middle angle."""
+    """Return abs(det S): of the sine or cosine of the middle angle."""
     return abs(np.sin(angles[1]) if order[0] == order[2] else np.cos(angles[1]))
 
 

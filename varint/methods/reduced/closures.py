@@ -1,8 +1,8 @@
-"""The rows that close a mechanism in reduced coordinates, the same as those of the variational form.
+"""The rows that close a mechanism in reduced coordinates, the same as in the variational form.
 
-Of its cut joints, the rigid ones of joints with a compliance, of attachments, of points and bodies whose motion is
-prescribed, which have targets that change with time, and of one-sided rows in contact. Each is a sum of parts, which
-are about two bodies: of an attachment one for each of its bodies, of all others one.
+They belong to cut joints, to the rigid rows of joints with a compliance, to attachments, to points and bodies whose
+motion is prescribed, which have targets that change with time, and to one-sided rows in contact. Each is a sum of
+parts, which are about two bodies: one part for each body of an attachment, one in all other cases.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ NONE = np.zeros(0, dtype=np.int64)
 
 
 class ClosureRows(NamedTuple):
-    """m rows of p parts at a pose and velocity; those of angles times the mechanism's part size.
+    """m rows of p parts at a pose and velocity; rows of angles are multiplied by the mechanism's part size.
 
     value : (m,) m
     rate : (m,) m/s
@@ -73,7 +73,7 @@ class Closures:
         loose = np.isin(np.repeat(compiled.joints, of_joint), freed) & of_joints
         closing = np.flatnonzero(((number >= nb) & of_joints) | loose)
         self.courses = [course for _, course in moved]
-        elements = np.concatenate([NONE, *(own for own, _ in moved)])
+        elements = np.concatenate([NONE, *(numbers for numbers, _ in moved)])
         of = dict(zip(plan.constraints.element.tolist(), range(plan.constraints.row.size), strict=True))
         kept = np.flatnonzero(np.isin(plan.constraints.element, attached))  # by name, whatever their order
         kept = np.concatenate([kept, np.array([of[e] for e in elements.tolist()], dtype=np.int64)])
@@ -94,7 +94,7 @@ class Closures:
         )  # fmt: skip
         self.plan = replace(plan, joints=cut_joints)
         self._cut_products = set(joints.product[nb:].tolist())
-        self._lasting = self.rows.size  # parts before those that are held
+        self._lasting = self.rows.size  # parts before the held ones
         self.targets, self.time = np.zeros((3, len(self))), np.nan
         count = one_sided(plan).measure.size
         self._gap, self._gradient = np.zeros(count), np.zeros((count, 2, 6))
@@ -110,13 +110,13 @@ class Closures:
         return slice(self._lasting, self.rows.size)
 
     def summed(self, parts: np.ndarray) -> np.ndarray:
-        """(m + k, ...) the sums of ``parts`` (p + k, ...) that are rows, and the last k as they are."""
+        """Return the rows (m + k, ...): sums of ``parts`` (p + k, ...), the last k as they are."""
         if self.rows.size == self.first.size:
             return parts
         return np.add.reduceat(parts, np.append(self.first, np.arange(self.rows.size, len(parts))))
 
     def of_parts(self, rows: np.ndarray) -> np.ndarray:
-        """(p, ...) what ``rows`` (m, ...) have, for each part."""
+        """Return the entries (p, ...) of ``rows`` (m, ...) for each of their parts."""
         if self.rows.size == self.first.size:
             return rows
         return np.repeat(rows, np.diff(self.first, append=self.rows.size), axis=0)
@@ -131,7 +131,7 @@ class Closures:
         held = np.arange(self._lasting, self.rows.size)
         self.first = np.concatenate([self.first[: self.moved.stop], held])
         measured = self._cut_products.union(plan.measures.product[[*self.kept_rows, *self.held_rows]].tolist())
-        self.products = sorted(n for n in measured if n >= 0)  # those to follow
+        self.products = sorted(n for n in measured if n >= 0)  # to be followed
         self.scale, self.side = plan.rows.scale[self.rows], plan.measures.body[self.rows]
         self.with_value = ~np.isin(self.rows[self.first], plan.constraints.rate)
         self.jacobian, self._change = np.zeros((2, self.rows.size, 2, 6))
@@ -139,16 +139,16 @@ class Closures:
         self.targets = np.hstack([self.targets[:, : self.moved.stop], np.zeros((3, numbers.size))])
 
     def at(self, t: float) -> None:
-        """Targets, their rates and the rates of these are those of time ``t``, s, from now on."""
+        """Set the targets, their rates and second rates to time ``t``, s."""
         if self.courses and t != self.time:
-            found = np.concatenate([course(t) for course in self.courses], axis=1)
+            targets = np.concatenate([course(t) for course in self.courses], axis=1)
             if np.isnan(self.time):  # angles count their turns from here
-                self.ws.efforts.value_near[self.moved_rows] = found[0]
-            self.targets[:, self.moved] = self.scale[self.first[self.moved]] * found
+                self.ws.efforts.value_near[self.moved_rows] = targets[0]
+            self.targets[:, self.moved] = self.scale[self.first[self.moved]] * targets
             self.time = t
 
     def evaluate(self, position: np.ndarray, rotation: np.ndarray, velocity: np.ndarray) -> ClosureRows:
-        """Rows at poses (nb + 1, 3), (nb + 1, 3, 3), the world last, and velocities (nb, 6)."""
+        """Return the rows at poses (nb + 1, 3), (nb + 1, 3, 3), the world last, and velocities (nb, 6)."""
         plan, ws, rows, scale = self.plan, self.ws, self.rows, self.scale
         for n in self.products:
             follow(plan.products, ws.products, n, position, rotation, True)
@@ -167,6 +167,6 @@ class Closures:
         motion = np.vstack([velocity, np.zeros(6)])[self.side]
         rate = np.einsum("rsk,rsk->r", jacobian, motion)
         self.jacobian = jacobian
-        found = self.summed(np.array([scale * ws.residual_row[rows], rate, scale * self._second]).T).T
-        value, rate, second = found - self.targets
+        sums = self.summed(np.array([scale * ws.residual_row[rows], rate, scale * self._second]).T).T
+        value, rate, second = sums - self.targets
         return ClosureRows(value, rate, second, jacobian)

@@ -8,8 +8,8 @@ of M whose z is in the basis, each pivot solves
 
     (M_Ra  1) (z_a, z0) = -q_R
 
-afresh, which is the M_aa of NOTES eq. 0.4, and knows w of the other rows from the same columns: those of M that never
-enter are never asked for. Ties are broken lexicographically, so that no basis comes back. The method finds a solution
+afresh, which is the M_aa of NOTES eq. 0.4, and knows w of the other rows from the same columns: columns of M that never
+enter are never requested. Ties are broken lexicographically, so that no basis comes back. The method finds a solution
 for positive semidefinite M, where there is one, and for the copositive matrices of the friction of Stewart and Trinkle.
 """
 
@@ -34,7 +34,7 @@ class Complementary(NamedTuple):
 
 
 def solve_complementarity(q: np.ndarray, column: Callable[[int], np.ndarray]) -> Complementary:
-    """z of the problem above; ``column(j)`` (n,) is column j of M, of order one. Raises Ray."""
+    """Return z of the problem above; ``column(j)`` (n,) is column j of M, of order one. Raises Ray."""
     n, size = len(q), float(np.abs(q).max(initial=0.0))
     if not (q < 0.0).any():
         return Complementary(np.zeros(n), 0)
@@ -68,7 +68,7 @@ class _Tableau:
         return (leaving + self.n) % (2 * self.n)
 
     def _of(self, number: int) -> np.ndarray:
-        """(n,) what w gains by a unit of a variable; of w itself, with the opposite sign."""
+        """Return the change (n,) of w by a unit of a variable; with the opposite sign for a component of w itself."""
         if number == self.artificial:
             return np.ones(self.n)
         if number < self.n:
@@ -79,16 +79,19 @@ class _Tableau:
         return self.columns[j]
 
     def _respond(self, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers of the basic variables, and what they are (n, k) where q is ``right`` (n, k)."""
+        """Return the numbers of the basic variables, and their values (n, k) where q is ``right`` (n, k)."""
         numbers = np.flatnonzero(self.basic)
-        own, others = numbers[numbers < self.n], numbers[numbers >= self.n]
+        rows, others = numbers[numbers < self.n], numbers[numbers >= self.n]
         zero = np.flatnonzero(~self.basic[: self.n])
         columns = np.array([self._of(number) for number in others]).reshape(-1, self.n).T
         values = -np.linalg.solve(columns[zero], right[zero])
-        return numbers, np.concatenate([right[own] + columns[own] @ values, values])
+        return numbers, np.concatenate([right[rows] + columns[rows] @ values, values])
 
     def leaving(self, entering: int) -> int | None:
-        """The basic variable that is the first at zero while ``entering`` grows; None where z0 is zero already."""
+        """Return the basic variable that reaches zero first while ``entering`` grows; None if z0 is zero already.
+
+        Raises Ray if no variable does.
+        """
         column = self._of(entering)
         numbers, values = self._respond(np.column_stack([self.q, column]))
         falls = np.flatnonzero(values[:, 1] < -LEAST_PIVOT)
@@ -107,7 +110,7 @@ class _Tableau:
         return int(numbers[tied[0]])
 
     def solution(self) -> np.ndarray:
-        """z (n,)."""
+        """Return z (n,)."""
         numbers, values = self._respond(self.q[:, None])
         z, inside = np.zeros(self.n), (numbers >= self.n) & (numbers < self.artificial)
         z[numbers[inside] - self.n] = values[inside, 0]

@@ -8,8 +8,8 @@ squared, as it is where G M^-1 G^T is solved for the multipliers.
 import numpy as np
 
 TINY = 1e-300
-# singular values of the rows, relative to the largest or, where loops repeat the tree and all are round-off, to what a
-# row of the whole mass has
+# singular values of the rows, relative to the largest or, where loops repeat the tree and all are round-off, to a row
+# of the whole mass
 REDUNDANT = 1e-6  # up to here a row is redundant, at a state that a run has reached
 NO_PIVOT = 1e-9  # up to here it is left out, at any state
 # the last singular value of the rank, relative to the largest that it had so far
@@ -44,7 +44,7 @@ class ConstraintSolver:
         self._largest_margin = 0.0  # largest of the last singular value that counts
 
     def solve(self, A: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """The least u (n,) = A^T multiplier with A u = b in the sense of least squares, A (m, n).
+        """Return the least u (n,) = A^T multiplier with A u = b in the sense of least squares, A (m, n).
 
         At a singular pose rows that come to depend on the others are released smoothly: the effort that they transmit
         is finite, and so is the violation in passing. Raises NotFinite.
@@ -62,7 +62,7 @@ class ConstraintSolver:
         return right[:rank].T @ u
 
     def memory(self) -> np.ndarray:
-        """(2,) what solutions to come depend on."""
+        """Return rank and largest margin (2,), on which later solutions depend."""
         return np.array([self._rank, self._largest_margin])
 
     def recall(self, saved: np.ndarray) -> None:
@@ -72,7 +72,7 @@ class ConstraintSolver:
         self._rank, self._largest_margin = int(saved[0]), float(saved[1])
 
     def reach(self) -> bool:
-        """The state of the last `solve` is reached: its rank counts. Whether it is clear of singular poses."""
+        """Count the rank of the last `solve`, whose state is reached; return whether it is clear of singular poses."""
         rank = int(np.count_nonzero(self.relative_sizes > REDUNDANT))
         if rank > self._rank:
             self._rank, self._largest_margin = rank, 0.0

@@ -7,14 +7,14 @@ distance g from a plane, asks for
     dg/dt >= -b g               where it is beyond already, b the rate of `Equations.baumgarte`;
     dg/dt >= -e dg0/dt          at an impact: it closes in, and without the stop would be hit within the step.
 
-An approach slower than what one step brings by itself is at rest on its stop: no restitution. Impulses act against
+An approach slower than one step produces by itself is at rest on its stop: no restitution. Impulses act against
 approaching rates only, so that e <= 1 dissipates energy, however many stops are hit at once. With friction a rebound
 can add energy (Kane and Levinson); then it is left out.
 
-All rows together, one-sided ones first and then those of friction, are one problem of a few impulses
-(recursions/cones.py). Where that is not solved, convex programs with given bounds of the friction (program.py) find
-other starts, or name the rows that contradict each other. Prescribed joints are rows of G, the last of them: what holds
-them is their effort.
+All rows together, one-sided ones first, then friction, are one problem of a few impulses (recursions/cones.py). Where
+that is not solved, convex programs with given bounds of the friction (program.py) find other starts, or name the rows
+that contradict each other. Prescribed joints are rows of G, the last of them; their multipliers are the efforts that
+hold them.
 """
 
 import itertools
@@ -33,7 +33,7 @@ from varint.methods.reduced.saddle import REDUNDANT, LinearStep, solve_saddle
 from varint.step.limits.parts import one_sided
 
 MANY_PASSES = 20  # convex programs, where the impulses are not found at once
-TINY = 1e-8  # of what a row has without loops: the least size of S that counts
+TINY = 1e-8  # of the size of a row without loops: the least size of S that counts
 
 
 class Blocked(ArithmeticError):
@@ -62,7 +62,7 @@ class ContactRows(NamedTuple):
     load : (n, nb + 1, 6) of a unit impulse along each
     by_rates : (n, nq) N: rates along them
     bound : (m,) least rates along the one-sided ones, m/s, rad/s
-    rebound : (m,) what these should be at least after an impact
+    rebound : (m,) least rates along these after an impact
     """
 
     jacobian: np.ndarray
@@ -73,7 +73,7 @@ class ContactRows(NamedTuple):
 
 
 class GivenStep(NamedTuple):
-    """A step to be done: its size, s, the rates before, and what they are after without contacts, in two forms."""
+    """A step to be done: its size, s, the rates before it, and its equations without contacts, in two forms."""
 
     h: float
     before: np.ndarray
@@ -114,13 +114,13 @@ class Contacts:
         self._last_room = room(0, 0, 0)
 
     def room_for(self, n: int, K: int, T: int) -> Cones:
-        """Arrays for a problem of n rows, K discs and T terms; the same as long as the sizes are."""
+        """Return arrays for a problem of n rows, K discs and T terms; the same as long as the sizes are."""
         if (self._last_room.z.size, self._last_room.bound.size, self._last_room.f.size) != (n, K, T):
             self._last_room = room(n, K, T)
         return self._last_room
 
     def parts(self, impulse: np.ndarray) -> ContactEfforts:
-        """``impulse`` (..., nc), or efforts in its place, by what exerts them."""
+        """Return ``impulse`` (..., nc), or efforts in its place, as views by the force or drive that exerts them."""
         ends = list(itertools.accumulate(self.sizes, initial=0))
         along, *others, drives = [impulse[..., i:j] for i, j in itertools.pairwise(ends)]
         names, count = [*self.frictions.names, *self.ground.names], len(self.frictions)
@@ -128,9 +128,10 @@ class Contacts:
         return ContactEfforts(along, dict(named[:count]), dict(named[count:]), drives)
 
     def solve(self, h: float, rates: np.ndarray, step: LinearStep, offset: np.ndarray) -> np.ndarray:
-        """Rates (nq,) at the end of a ``step`` from ``rates``, with impulses of the contacts, after `Equations.load`.
+        """Return the rates (nq,) at the end of a ``step`` from ``rates`` (nq,), with impulses of the contacts.
 
-        ``offset`` (nq,): by how much the coordinates change faster than at v.
+        After `Equations.load`. ``offset`` (nq,): difference of the coordinates' mean rates from their rates. Sets
+        ``work``, ``impulse`` and ``z``. Raises Blocked.
         """
         self.work[:] = self.impulse[:] = 0.0
         if not len(self.frictions):
@@ -149,11 +150,11 @@ class Contacts:
         return after
 
     def _obeyed(self, rows: ContactRows, rates: np.ndarray) -> bool:
-        """Whether ``rates`` (nq,) need no impulse."""
+        """Return whether ``rates`` (nq,) need no impulse."""
         return bool((rows.by_rates[: self.one_sided] @ rates >= np.maximum(rows.bound, rows.rebound)).all())
 
     def _settle(self, task: GivenStep, rows: ContactRows) -> np.ndarray:
-        """The impulses z (n,), with rebounds at impacts where those can be had."""
+        """Return the impulses z (n,), with rebounds at impacts if possible without added energy. Raises Blocked."""
         try:
             if (rows.rebound > rows.bound).any():
                 try:
@@ -172,16 +173,16 @@ class Contacts:
             raise Blocked(f"the program of {names} could not be solved. A smaller dt may help") from None
 
     def contradiction(self, elements: np.ndarray) -> Blocked:
-        """The error that names what cannot be obeyed together with rows of ``elements``."""
+        """Return the error that names the motions which cannot be obeyed together with rows of ``elements``."""
         names = ", ".join(dict.fromkeys([*map(self._label, elements), *self._motions]))
         return Blocked(f"no motion obeys all of {names or 'the loops'} at once")
 
     def labelled(self, elements: Iterable[int]) -> str:
-        """Labels of the forces of ``elements``, each once."""
+        """Return the labels of the forces of ``elements``, each once."""
         return ", ".join(dict.fromkeys(map(self._label, elements)))
 
     def _energy_gained(self, task: GivenStep, rows: ContactRows, z: np.ndarray) -> float:
-        """J, by the impulses ``z``, where they have friction; without it they never gain."""
+        """Return the energy, J, that the impulses ``z`` (n,) add; 0 without friction, which never adds energy."""
         if len(self.first) == 1:
             return 0.0
         E, along = task.rest.E, rows.by_rates
@@ -189,7 +190,7 @@ class Contacts:
         return float(0.5 * z @ (along @ (task.before + after)))
 
     def _impulses(self, task: GivenStep, rows: ContactRows, bound: np.ndarray) -> np.ndarray:
-        """The impulses z (n,) with which one-sided rates are at least ``bound`` (m,).
+        """Return the impulses z (n,) with which one-sided rates are at least ``bound`` (m,).
 
         Rows that are far from that are left out until they are not.
         """
@@ -206,7 +207,7 @@ class Contacts:
             near |= missed
 
     def moving(self, task: GivenStep, rows: ContactRows, bound: np.ndarray) -> np.ndarray:
-        """Whether any impulse changes the rate along each one-sided row (m,); raises Infeasible.
+        """Return whether any impulse changes the rate along each one-sided row (m,); raises Infeasible.
 
         That is where one that nothing changes is below its ``bound`` (m,).
         """
@@ -234,11 +235,11 @@ class Contacts:
         parts.drives[:] = self._of_drives(task.rest.multiplier(step.A @ after - step.b - rows.by_rates.T @ z))
 
     def _of_drives(self, multiplier: np.ndarray) -> np.ndarray:
-        """The part of the multipliers (k,) of G that belongs to prescribed columns, the last rows."""
+        """Return the part of the multipliers (k,) of G that belongs to prescribed columns, the last rows."""
         return multiplier[len(multiplier) - self.driven :]
 
     def _rows(self, h: float, rates: np.ndarray, free: np.ndarray, offset: np.ndarray) -> ContactRows:
-        """The rows of the step; ``free`` (nq,): rates without them."""
+        """Return the rows of the step; ``free`` (nq,): rates without them."""
         e = self.equations
         along = np.zeros((self.measure.size, e.nb + 1, 6))
         for s, k in enumerate(self.measure):
@@ -260,8 +261,8 @@ class Contacts:
         return ContactRows(J, load, by_rates, n, np.where(hit, -self.restitution * before, n))
 
     def disc_rows(self, near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers of the discs that count while the one-sided rows ``near`` (m,) do, and of their rows."""
-        discs = np.flatnonzero(np.append(near, True)[self.pressed_by])  # the last: of those pressed by no row
+        """Return the numbers of the discs that count while the one-sided rows ``near`` (m,) do, and of their rows."""
+        discs = np.flatnonzero(np.append(near, True)[self.pressed_by])  # the last: of discs without a pressing row
         first = self.first
         rows = [np.arange(first[k], first[k + 1]) for k in discs]
         return discs, np.concatenate([np.zeros(0, dtype=np.int64), *rows])
@@ -304,29 +305,29 @@ class ContactProblem:
         at_work = np.abs(along) @ np.abs(p) + np.abs(reduced) @ np.abs(target)
         at_work[:count] += np.maximum(bound[self.normals], 0.0)
         self.scale = float((at_work / np.sqrt(D)).max(initial=0.0)) or 1.0
-        given = (S, free, D, self.first, *self._terms(reduced))
-        self.cones = contacts.room_for(len(free), len(self.discs), len(given[5]))
-        for array, values in zip(self.cones, given, strict=False):
+        values_of_room = (S, free, D, self.first, *self._terms(reduced))
+        self.cones = contacts.room_for(len(free), len(self.discs), len(values_of_room[5]))
+        for array, values in zip(self.cones, values_of_room, strict=False):
             array[...] = values
 
     def solve(self, start: np.ndarray) -> np.ndarray:
-        """The impulses (n,) along all rows, from those of ``start`` (n,); raises Infeasible, NotSolved, Blocked."""
+        """Return the impulses (n,) along all rows, from a ``start`` (n,); raises Infeasible, NotSolved, Blocked."""
         kept = self.kept
         if not len(kept):
             return np.zeros(len(start))
-        found = self.cones.z
-        found[:] = start[kept]
+        impulse = self.cones.z
+        impulse[:] = start[kept]
         missed = solve_cones(self.cones, self.scale)
         if missed > SOLVED:
             self._solve_by_programs(start[kept], missed)
         z = np.zeros(len(start))
-        z[kept] = found
+        z[kept] = impulse
         return z
 
     def _solve_by_programs(self, start: np.ndarray, missed: float) -> None:
         """Fill ``cones.z`` from the solutions of convex programs, with bounds of the friction by the one before."""
         along, count = self.rows.by_rates[self.kept], len(self.normals)
-        normals, bound, found = along[:count], self.bound[self.normals], self.cones.z
+        normals, bound, impulse = along[:count], self.bound[self.normals], self.cones.z
         ends = list(itertools.pairwise(self.first))
         bounds = self.bounds(start)
         for _ in range(MANY_PASSES):
@@ -336,7 +337,7 @@ class ContactProblem:
             except Infeasible as problem:
                 raise Infeasible(self.normals[problem.rows]) from None
             z = np.concatenate([program.alpha, *program.beta])
-            found[:] = z
+            impulse[:] = z
             if not ends:
                 return
             missed = min(missed, solve_cones(self.cones, self.scale))
@@ -352,13 +353,13 @@ class ContactProblem:
         )
 
     def bounds(self, z: np.ndarray) -> np.ndarray:
-        """Bounds (K,) of the discs at the impulses ``z`` of the rows that are kept."""
+        """Return the bounds (K,) of the discs at the impulses ``z`` of the kept rows."""
         cones = self.cones
         sizes = cones.weight * np.abs(cones.F @ z + cones.f)
         return np.array([sizes[i:j].sum() for i, j in itertools.pairwise(cones.term)])
 
     def _terms(self, reduced: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """F (T, n), f (T,), weights (T,) and the first term of each disc (K + 1,), see `Cones`."""
+        """Return F (T, n), f (T,), weights (T,) and the first term of each disc (K + 1,), see `Cones`."""
         contacts, kept = self.contacts, self.kept
         bearings, owner = contacts.frictions.bearings, contacts.frictions.owner
         points = self.discs[len(owner) :]  # all bearings are kept

@@ -45,28 +45,28 @@ class Couplings:
         return len(self._linear)
 
     def values(self, q: np.ndarray) -> np.ndarray:
-        """c (m,)."""
-        found = self._linear @ q
+        """Return the values c (m,) of the couplings at ``q`` (nq,)."""
+        c = self._linear @ q
         for row, column, factor, function in self._mapped:
-            found[row] += factor * function(q[column])[0]
-        return found
+            c[row] += factor * function(q[column])[0]
+        return c
 
     def rows(self, q: np.ndarray) -> np.ndarray:
-        """(m, nq) the derivatives of c."""
+        """Return the derivatives (m, nq) of c by q."""
         return self._and_of_functions(self._linear, q, 1)
 
     def bends(self, q: np.ndarray) -> np.ndarray:
-        """(m, nq) the second derivatives of c by each coordinate; there are no mixed ones."""
+        """Return the second derivatives (m, nq) of c by each coordinate; there are no mixed ones."""
         return self._and_of_functions(np.zeros_like(self._linear), q, 2)
 
-    def _and_of_functions(self, found: np.ndarray, q: np.ndarray, order: int) -> np.ndarray:
-        """``found`` and the derivatives of the functions of this ``order``."""
+    def _and_of_functions(self, linear: np.ndarray, q: np.ndarray, order: int) -> np.ndarray:
+        """Return ``linear`` (m, nq) plus the derivatives of the functions of this ``order``."""
         if not self._mapped:
-            return found
-        found = found.copy()
+            return linear
+        linear = linear.copy()
         for row, column, factor, function in self._mapped:
-            found[row, column] += factor * function(q[column])[order]
-        return found
+            linear[row, column] += factor * function(q[column])[order]
+        return linear
 
 
 def _column(mechanism: Mechanism, tree: Tree, force: Force, name: str, coordinate: int) -> int:
@@ -86,9 +86,9 @@ def _column(mechanism: Mechanism, tree: Tree, force: Force, name: str, coordinat
 
 
 def prescribed_motions(mechanism: Mechanism, span: Span) -> dict[str, Course]:
-    """Joint name to the course (3, 1) of its only coordinate, of the forces that prescribe a joint's motion.
+    """Return the course (3, 1) of the only coordinate of each joint whose motion a force prescribes, by joint.
 
-    One at a constant rate is a `Steady`.
+    Motions at a constant rate are `Steady`.
     """
     driven = (force for _, force in moved_coordinates(mechanism.forces))
     return {force.joint: course_of_coordinate(force, span) for force in driven if mechanism.joint(force.joint).dof == 1}

@@ -77,7 +77,7 @@ class Equations(TreeKinematics):
         by_rows = [(part.elements, part.course) for part in self.moved if not part.drive]
         attached = {k for k, force in enumerate(mechanism.forces) if force.of_points} - self.tree.pinned
         attaching = np.flatnonzero(np.isin(self.compiled.force, [*attached]))
-        acting = np.isin(plan.constraints.element, [*attaching, *(e for own, _ in by_rows for e in own)])
+        acting = np.isin(plan.constraints.element, [*attaching, *(e for elements, _ in by_rows for e in elements)])
         self.ws = workspace(plan, functions=self.compiled.functions, inactive=np.flatnonzero(~acting))
         freed = [number for number, joint in enumerate(mechanism.joints) if joint.compliant]
         self.closures = Closures(self.compiled, self.ws, by_rows, freed, attaching)
@@ -101,8 +101,8 @@ class Equations(TreeKinematics):
         self.ws.efforts.state[:] = self.law_state
         self.turns: Mapping[str, np.ndarray] = {}  # at the start, (dof,) by joint
         self.start_memory: Mapping[str, np.ndarray] = {}  # by force
-        own = mechanism.joint_index
-        as_described = [j for j in self.tree.joints if j.name in own and j is mechanism.joint(j.name)]
+        known = mechanism.joint_index
+        as_described = [j for j in self.tree.joints if j.name in known and j is mechanism.joint(j.name)]
         names = {joint.name for joint in as_described}
         about_axes = [angle for angle in self.compiled.counted if angle.joint in names and angle.product < 0]
         pairs = [(m, self.tree.columns[a.joint].start + a.number) for a in about_axes for m in a.measures]
@@ -127,11 +127,11 @@ class Equations(TreeKinematics):
             self.ws.efforts.value_near[measures] = self.work.q[columns]
 
     def _turns_of(self, q: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the coordinates of the tree joints that turn about axes, without those of rotation vectors."""
+        """Return the coordinates of the tree joints that turn about axes, by joint."""
         return {joint.name: q[self.tree.columns[joint.name]].copy() for joint in self._turning}
 
     def state(self) -> State:
-        """The bodies after `place` and `move`, in the order of the description, with their turns."""
+        """Return the bodies after `place` and `move`, in the order of the description, with their turns."""
         turns = {
             **self.turns,
             **counted_turns(self.compiled, self.ws.efforts.value_near),
@@ -148,7 +148,10 @@ class Equations(TreeKinematics):
     # ------------------------------------------------------------------------------------- forces
 
     def load(self, t: float) -> np.ndarray:
-        """(nb, 6) of all forces but gravity, N, world, and N m, body axes, after `move`."""
+        """Return the loads (nb, 6) of all forces but gravity, N, world, and N m, body axes, after `move`.
+
+        Keeps them as ``loaded``, the power of the laws as ``power``, and their states as ``law_state``.
+        """
         load = self.inputs.load(t).copy() if self.inputs else np.zeros((self.nb, 6))
         if self.ne:
             plan, ws, work = self.compiled.plan, self.ws, self.ws.efforts
@@ -161,7 +164,7 @@ class Equations(TreeKinematics):
         return load
 
     def integrate_from(self, start: np.ndarray, span: float) -> None:
-        """`load` takes the states of laws as ``start`` (ns,) plus ``span``, s, times their flow."""
+        """Let `load` take the states of laws as ``start`` (ns,) plus ``span``, s, times their flow."""
         self.ws.efforts.state[:], self._span = start, span
 
     @property
@@ -170,15 +173,15 @@ class Equations(TreeKinematics):
         return self.ws.efforts.flow
 
     def differentiate_loads(self) -> None:
-        """Derivatives of the loads on single bodies, after `load`."""
+        """Evaluate the derivatives of the loads on single bodies, after `load`."""
         differentiate_loads(self.compiled.plan, self.ws, self.position, self.rotation, self.velocity)
 
     def keep_turns(self) -> None:
-        """Angles of forces count their turns from the values of the last `load` on."""
+        """Let angles of forces count their turns from the values of the last `load`."""
         keep_turns(self.compiled.plan, self.ws.efforts)
 
     def memory(self) -> dict[str, np.ndarray]:
-        """Memory of future evaluations, beside their arguments and the charts: arrays of fixed shapes."""
+        """Return the memory of future evaluations, beside their arguments and the charts: arrays of fixed shapes."""
         memory = {name: array.copy() for name, array in self._remembered()} | {"rank": self._lasting.memory()}
         return memory | ({"held": self.held.copy(), "held rank": self.constraints.memory()} if self.held.size else {})
 
@@ -193,7 +196,7 @@ class Equations(TreeKinematics):
             self.constraints.recall(saved["held rank"])
 
     def hold(self, rows: np.ndarray) -> None:
-        """Keep the one-sided ``rows`` (n,) that are true closed from now on, by rows after those of the closures."""
+        """Keep the one-sided rows closed for which ``rows`` (n,) is true, by rows after the other closures."""
         self.held[:] = rows
         self.closures.hold(np.flatnonzero(rows))
         self.row_count = len(self.closures) + len(self.couplings)
@@ -217,7 +220,7 @@ class Equations(TreeKinematics):
     # ------------------------------------------------------------------------------------- dynamics
 
     def acceleration(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
-        """ddq (nq,) at time ``t``."""
+        """Return ddq (nq,) at time ``t``."""
         q, rates, second = self.imposed(t, q, rates)
         self.place_and_move(q, rates)
         if self.paths:
@@ -231,7 +234,10 @@ class Equations(TreeKinematics):
         return self._outward_pass(self.work.bias, second + self._correction(free, q, rates))
 
     def _dense_acceleration(self, t: float, q: np.ndarray, rates: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """ddq (nq,) with mass along paths, after `move`; ``second`` (nq,): that of prescribed coordinates, else 0."""
+        """Return ddq (nq,) with mass along paths, after `move`.
+
+        ``second`` (nq,): ddq of prescribed coordinates, else 0.
+        """
         M = self.mass_matrix()
         self._dense = DenseMass(M, ~self.driven_columns)
         effort = self._tree_force(t) + self.paths.force - M @ second
@@ -246,7 +252,7 @@ class Equations(TreeKinematics):
         return free
 
     def _accelerate_nodes(self, second: np.ndarray) -> None:
-        """``work.acceleration`` at ddq ``second`` (nq,), after `move`."""
+        """Set ``work.acceleration`` to ddq ``second`` (nq,), after `move`."""
         n, joint = self.nodes, np.zeros_like(self._no_motion)
         for i in range(n.parent.size):
             columns = slice(n.column[i], n.column[i] + n.dof[i])
@@ -254,8 +260,8 @@ class Equations(TreeKinematics):
         kinematics.accelerations(self.work, joint, self.work.acceleration)
 
     def hardest_accelerated(self, t: float, q: np.ndarray, rates: np.ndarray) -> str:
-        """The name of the body with the largest acceleration, or with one that is not finite."""
-        # NotFinite in the loops: the accelerations without them are what is not finite
+        """Return the name of the body with the largest acceleration, or with one that is not finite."""
+        # NotFinite in the loops: the accelerations without them are not finite
         with suppress(NotFinite), np.errstate(over="ignore", invalid="ignore"):
             self.acceleration(t, q, rates)
         motion = np.zeros((self.nb, 6))
@@ -264,7 +270,7 @@ class Equations(TreeKinematics):
         return self.mechanism.bodies[self.compiled.order[int(np.argmax(size))]].name
 
     def imposed(self, t: float, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """``q``, ``rates`` with those of prescribed joints at time ``t``, and the rates of their rates, else zero."""
+        """Return ``q``, ``rates`` with prescribed joints as at time ``t``, and ddq of these, else 0; all (nq,)."""
         second = np.zeros(self.nq)
         self.closures.at(t)
         if self.drives:
@@ -281,14 +287,17 @@ class Equations(TreeKinematics):
             work.bias[i] += second[columns] @ work.subspace[columns]
 
     def factor(self) -> None:
-        """Articulated-body inertias and their factors, after `place`: what `solve` uses; dense with mass on paths."""
+        """Factor the articulated-body inertias, or the dense mass matrix with mass along paths, after `place`.
+
+        `solve` uses the factors.
+        """
         if self.paths:
             self._dense = DenseMass(self.mass_matrix(), ~self.driven_columns)
             return
         articulated.factor(self.work)
 
     def solve(self, effort: np.ndarray) -> np.ndarray:
-        """M_r^-1 effort (nq,) in O(n), after `factor`."""
+        """Return M_r^-1 effort (nq,) in O(n), after `factor`."""
         if self.paths:
             return self._dense.solve(np.asarray(effort, dtype=float))
         u = np.array(effort, dtype=float)
@@ -301,12 +310,12 @@ class Equations(TreeKinematics):
         return u
 
     def bias_wrenches(self, load: np.ndarray) -> np.ndarray:
-        """(nl + 1, 6) that the motions of the nodes take at zero acceleration under ``load``, into ``work.wrench``."""
+        """Return ``work.wrench`` (nl + 1, 6): wrenches that nodes need at ddq = 0 under ``load`` (nb, 6)."""
         wrenches.bias_wrenches(self.work, self.gravity, load)
         return self.work.wrench
 
     def mass_matrix(self) -> np.ndarray:
-        """M_r = J^T M J (nq, nq) with mass along paths, after `place`."""
+        """Return M_r = J^T M J (nq, nq) with mass along paths, after `place`."""
         bodies, J = self.compiled.plan.bodies, self.jacobian()
         parts = J.reshape(self.nb, 6, self.nq)
         linear, angular = bodies.mass[:, None, None] * parts[:, :3], bodies.inertia @ parts[:, 3:]
@@ -317,7 +326,7 @@ class Equations(TreeKinematics):
         return M
 
     def reduced_force(self, t: float) -> np.ndarray:
-        """J^T (f - M Jdot dq) (nq,) at time ``t``, after `move`, in O(n): the right side where M_r ddq is the left."""
+        """Return J^T (f - M Jdot dq) (nq,) at time ``t``, after `move`, in O(n): equal to M_r ddq without loops."""
         force = self._tree_force(t)
         if self.paths:
             self.paths.evaluate(self.work, self.gravity)
@@ -325,7 +334,7 @@ class Equations(TreeKinematics):
         return force
 
     def _tree_force(self, t: float) -> np.ndarray:
-        """`reduced_force` without mass along paths."""
+        """Return `reduced_force` without mass along paths."""
         work, out = self.work, np.empty(self.nq)
         wrench = self.bias_wrenches(self.load(t))
         kinematics.accelerations(work, self._no_motion, work.acceleration)
@@ -334,10 +343,10 @@ class Equations(TreeKinematics):
         return -out
 
     def impulse_motions(self, side: np.ndarray, jacobian: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Effects of unit impulses along k rows, with loops and couplings holding, after `place` and `move`.
+        """Return effects of unit impulses along k rows, with loops and couplings closed, after `place` and `move`.
 
         ``side`` (k, 2): bodies of the rows, ``jacobian`` (k, 2, 6). Returns E (k, nq), of which E E^T are the changes
-        of the rates along the rows, see `motion_of`; the squared sizes (k,) of these without loops; and the
+        of the rates along the rows, see `motion_of`; the squared sizes (k,) of its rows without loops; and the
         multipliers (k, row_count).
         """
         self.factor()
@@ -352,13 +361,13 @@ class Equations(TreeKinematics):
         return E, alone, multiplier
 
     def motion_of(self, scaled: np.ndarray) -> np.ndarray:
-        """The change of the rates (nq,) whose coordinates in the kinetic metric are ``scaled`` (nq,)."""
+        """Return the change of the rates (nq,) whose coordinates in the kinetic metric are ``scaled`` (nq,)."""
         return self._dense.motion_of(scaled) if self.paths else self._outward_pass(self._no_motion, scaled.copy())
 
     # ------------------------------------------------------------------------------------- loops and couplings
 
     def reach(self, t: float, q: np.ndarray, rates: np.ndarray) -> bool:
-        """Angles of forces count their turns from this state on, and loops have the rank of the states reached.
+        """Count the turns of the angles of forces from this state on, and the rank of the loops as reached here.
 
         Returns whether the loops are clear of singular poses; else they should be closed, see `close`.
         """
@@ -375,7 +384,7 @@ class Equations(TreeKinematics):
         rates += self._least_motion(rows, -self._violations_of(rows, q, rates)[1])
 
     def close_loops(self, q: np.ndarray, rates: np.ndarray, widest: float) -> tuple[np.ndarray, np.ndarray]:
-        """``q`` and ``rates`` as `close` leaves them, in new arrays; as given where loops are closed or stay open.
+        """Return ``q`` and ``rates`` as `close` leaves them, in new arrays; unchanged if loops are closed or stay open.
 
         They stay open where they are by more than ``widest``, m: that is no error of integration. One-sided rows that
         are held keep their values, which a start may have left beyond a limit. The bodies are placed there. Nothing
@@ -413,12 +422,12 @@ class Equations(TreeKinematics):
         return q, rates
 
     def violations(self, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Values and rates (m,) of the rows of closures and couplings, and G (m, nq), after `place` and `move`."""
+        """Return values and rates (m,) of the rows of closures and couplings, and G (m, nq); after `move`."""
         rows = self._rows()
         return *self._violations_of(rows, q, rates), self.reduced_rows(rows)
 
     def _rows(self) -> ClosureRows:
-        """Rows of the closures, after `place` and `move`."""
+        """Return the rows of the closures, after `place` and `move`."""
         return self.closures.evaluate(self.position, self.rotation, self.velocity)
 
     def _rows_at(self, q: np.ndarray, rates: np.ndarray) -> ClosureRows:
@@ -431,21 +440,21 @@ class Equations(TreeKinematics):
         return np.concatenate([rows.value, gaps]), np.concatenate([rows.rate, self.couplings.rows(q) @ rates])
 
     def reduced_rows(self, rows: ClosureRows) -> np.ndarray:
-        """G (m, nq): the rows of the closures times J, and those of the couplings."""
+        """Return G (m, nq): rows of the closures times J, and rows of the couplings."""
         G = self._coupling_rows()
         wrenches.reduced_rows(self.work, self.closures.side, rows.jacobian, G)
         return self.closures.summed(G)
 
     def _scaled(self, rows: ClosureRows) -> np.ndarray:
-        """A = G (1 + K)^-T L^-T (m, nq), after `factor`; zero in the columns of prescribed joints."""
+        """Return a = G (1 + K)^-T L^-T (m, nq), after `factor`; zero in the columns of prescribed joints."""
         G = self._coupling_rows()
         self._scale_rows(self.closures.side, rows.jacobian, G)
         return self.closures.summed(G)
 
     def _scale_rows(self, side: np.ndarray, jacobian: np.ndarray, G: np.ndarray) -> None:
-        """Make ``G`` (m, nq), its first rows those of ``jacobian`` (n, 2, 6) at the bodies ``side`` (n, 2), `_scaled`.
+        """Write ``G`` (m, nq) scaled as in `_scaled`; its first rows from ``jacobian`` (n, 2, 6) at ``side`` (n, 2).
 
-        The rows after these are of the coordinates.
+        The rows after these are rows of the coordinates, scaled in place.
         """
         if self.paths:
             wrenches.reduced_rows(self.work, side, jacobian, G)
@@ -455,14 +464,17 @@ class Equations(TreeKinematics):
         G[:, self.driven_columns] = 0.0
 
     def _coupling_rows(self) -> np.ndarray:
-        """(p + k, nq) with the k rows of the couplings, after those of the parts of closures, after `place`."""
+        """Return an array (p + k, nq) whose last k rows are the couplings', after `place`.
+
+        The first p, for the parts of closures, are not set.
+        """
         parts = self.closures.rows.size
         G = np.empty((parts + len(self.couplings), self.nq))
         G[parts:] = self.couplings.rows(self.work.q)
         return G
 
     def _least_motion(self, rows: ClosureRows, change: np.ndarray) -> np.ndarray:
-        """The least motion (nq,), in the kinetic metric, that changes the rows by ``change`` (m,)."""
+        """Return the least motion (nq,), in the kinetic metric, that changes the rows by ``change`` (m,)."""
         return self.motion_of(self.constraints.solve(self._scaled(rows), change))
 
     def _correction(self, free: np.ndarray, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
@@ -475,9 +487,10 @@ class Equations(TreeKinematics):
     def missing_accelerations(
         self, free: np.ndarray, q: np.ndarray, rates: np.ndarray, motion: np.ndarray
     ) -> tuple[ClosureRows, np.ndarray]:
-        """Rows of the closures, and by how much ``free`` (nq,), ddq, is too small along all rows (m,), after `move`.
+        """Return the rows of the closures, and the accelerations (m,) that ``free`` lacks along all rows; after `move`.
 
-        ``motion`` (nb + 1, 6): the accelerations of the bodies at ``free``, linear, world, and angular, body axes.
+        ``free`` (nq,): ddq; ``motion`` (nb + 1, 6): accelerations of the bodies at ``free``, linear, world, and
+        angular, body axes.
         """
         rows, C, b = self._rows(), self.couplings.rows(q), self.baumgarte
         present = self.closures.summed(np.einsum("rsk,rsk->r", rows.jacobian, motion[self.closures.side]))

@@ -42,14 +42,14 @@ SPACING = 0.02  # s, that differences of functions of time are made for
 
 
 def of_time(method: Method) -> Method:
-    """Decorator of a method of (t, q, qdot): a call without t raises WrongArguments that says what it takes."""
+    """Wrap a method of (t, q, qdot): a call without t raises WrongArguments, which names the arguments."""
 
     @wraps(method)
-    def checked(self: EquationsOfMotion, *args: Any, **given: Any) -> Any:
-        if len(args) == 2 and not given and np.ndim(args[0]) == 1:
+    def checked(self: EquationsOfMotion, *args: Any, **keywords: Any) -> Any:
+        if len(args) == 2 and not keywords and np.ndim(args[0]) == 1:
             name = method.__name__
             raise WrongArguments(f"{name} takes t, s, first: {name}(0.0, q, qdot) where nothing depends on time")
-        return method(self, *args, **given)
+        return method(self, *args, **keywords)
 
     return cast(Method, checked)
 
@@ -66,7 +66,7 @@ class EquationsOfMotion(Shown):
     ----------
     mechanism : Mechanism
     state : State or ReducedState, optional
-        Where motions at a constant rate start and what couplings keep; ``mechanism.state()`` where not given.
+        Start of motions at a constant rate, and values that couplings keep; ``mechanism.state()`` where not given.
     baumgarte : float
         Rate b at which gaps of the loops close, 1/s: g'' + 2 b g' + b^2 g = 0.
 
@@ -112,9 +112,10 @@ class EquationsOfMotion(Shown):
         yield count_text(self._equations.row_count, "row") + " of loops and couplings"
 
     def coordinates(self, state: State) -> tuple[np.ndarray, np.ndarray]:
-        """q and dq (nq,) of ``state``; raises StateError.
+        """Return q and dq (nq,) of ``state``; raises StateError.
 
-        Those that `state` made it of; else angles have the turns of the state, and rotation vectors are the shortest.
+        The coordinates that `state` made it of; else angles with the turns of the state, and the shortest
+        rotation vectors.
         """
         if isinstance(state, State) and state in self._made:
             q, qdot = self._made[state]
@@ -123,7 +124,7 @@ class EquationsOfMotion(Shown):
         return reduced.q.copy(), reduced.qdot.copy()
 
     def state(self, q: ArrayLike, qdot: ArrayLike) -> State:
-        """The `State` of the bodies; only the joints of the spanning tree are sure to be closed."""
+        """Return the `State` of the bodies; only the joints of the spanning tree are sure to be closed."""
         self._place(q, qdot)
         made = maximal_state(self.mechanism, ReducedState(self._array(q, "q"), self._array(qdot, "qdot")))
         self._made[made] = self._array(q, "q").copy(), self._array(qdot, "qdot").copy()
@@ -131,7 +132,7 @@ class EquationsOfMotion(Shown):
 
     @of_time
     def acceleration(self, t: float, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
-        """ddq (nq,) at time ``t``, s, with the loops and couplings held.
+        """Return ddq (nq,) at time ``t``, s, with the loops and couplings held.
 
         Prescribed joints are where their motion has them at ``t``, whatever ``q`` and ``qdot`` say. NaN where the
         equations have no finite solution, as with q or qdot that are not finite.
@@ -146,7 +147,7 @@ class EquationsOfMotion(Shown):
 
     @of_time
     def multipliers(self, t: float, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
-        """(m,) N, N m, of the rows of loops and couplings at time ``t``, s, in the order of `violations`.
+        """Return the multipliers (m,), N, N m, of loops and couplings at time ``t``, s, in the order of `violations`.
 
         M ddq = force + G^T multipliers with ddq of `acceleration`, but for prescribed coordinates. Where rows are
         redundant they are the least in the sense of squares.
@@ -155,14 +156,15 @@ class EquationsOfMotion(Shown):
         return self._equations.multiplier.copy()
 
     def mass_matrix(self, q: ArrayLike) -> np.ndarray:
-        """M (nq, nq)."""
+        """Return the mass matrix M (nq, nq)."""
         self._equations.place(self._array(q, "q"))
         return self._equations.mass_matrix()
 
     def solve_mass(self, q: ArrayLike, x: ArrayLike) -> np.ndarray:
-        """M^-1 x (nq,) of efforts x (nq,), N, N m, in O(n), without loops and couplings; dense with mass along paths.
+        """Return M^-1 x (nq,) of efforts x (nq,), N, N m, without loops and couplings, in O(n).
 
-        Prescribed coordinates do not move: their entries are zero, and M is that of the others.
+        Dense with mass along paths. Prescribed coordinates do not move: their entries are zero, and M is the block of
+        the others.
         """
         e = self._equations
         e.place(self._array(q, "q"))
@@ -170,9 +172,9 @@ class EquationsOfMotion(Shown):
         return e.solve(np.where(e.driven_columns, 0.0, self._array(x, "x")))
 
     def bias(self, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
-        """(nq,) centrifugal, Coriolis and gyroscopic efforts, N, N m: J^T (M Jdot dq + (0, w x J_b w)).
+        """Return centrifugal, Coriolis and gyroscopic efforts (nq,), N, N m: J^T (M Jdot dq + (0, w x J_b w)).
 
-        M ddq + bias are the generalised forces of gravity, forces and multipliers; `force` has it subtracted.
+        M ddq + bias is the generalised force of gravity, forces and multipliers; `force` has the bias subtracted.
         """
         self._place(q, qdot)
         e, bodies = self._equations, self._equations.compiled.plan.bodies
@@ -187,30 +189,33 @@ class EquationsOfMotion(Shown):
         return bias
 
     def jacobian(self, q: ArrayLike) -> np.ndarray:
-        """J (nb, 6, nq): velocities of the bodies by dq, linear in world axes and angular in body axes.
+        """Return J (nb, 6, nq): velocities of the bodies by dq, linear in world axes and angular in body axes.
 
-        Bodies are in the order of the mechanism; linear velocities are those of the centres of mass.
+        Bodies are in the order of the mechanism; linear velocities are of the centres of mass.
         """
         self._equations.place(self._array(q, "q"))
         return self._of_bodies(self._equations.jacobian())
 
     def jacobian_rate(self, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
-        """dJ/dt (nb, 6, nq), the time derivative of the entries of `jacobian` along dq."""
+        """Return dJ/dt (nb, 6, nq), the time derivative of the entries of `jacobian` along dq."""
         self._place(q, qdot)
         return self._of_bodies(self._equations.jacobian_rate())
 
     def _of_bodies(self, matrix: np.ndarray) -> np.ndarray:
-        """(nb, 6, nq) in the order of the mechanism, of (6 nb, nq) in that of the kernels."""
+        """Return a ``matrix`` (6 nb, nq) in kernel order of bodies as (nb, 6, nq) in the order of the mechanism."""
         return matrix.reshape(-1, 6, self.size)[self._equations.compiled.slot]
 
     @of_time
     def stiffness(self, t: float, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
-        """K = - d force / dq (nq, nq), exact, at time ``t``, s; inputs that are functions of the state are held."""
+        """Return K = - d force / dq (nq, nq), exact, at time ``t``, s.
+
+        Inputs that are functions of the state are held.
+        """
         return self._derivatives(t, q, qdot, 1.0, 0.0)
 
     @of_time
     def damping(self, t: float, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
-        """D = - d force / d dq (nq, nq), exact, with that of the bias; see `stiffness`."""
+        """Return D = - d force / d dq (nq, nq), exact, with the derivative of the bias; see `stiffness`."""
         return self._derivatives(t, q, qdot, 0.0, 1.0)
 
     def _derivatives(self, t: float, q: ArrayLike, qdot: ArrayLike, by_q: float, by_rates: float) -> np.ndarray:
@@ -223,11 +228,11 @@ class EquationsOfMotion(Shown):
         return inverse.derivatives(by_q, by_rates, 0.0)[0]
 
     def preconditioner(self, t: float, q: ArrayLike, qdot: ArrayLike, h: float) -> LinearOperator:
-        """An approximate inverse (nq, nq) of M + h D + h^2 K in O(n), a `LinearOperator` of scipy (DIFF Algorithm 10).
+        """Return an approximate inverse (nq, nq) of M + h D + h^2 K in O(n), a `LinearOperator` (DIFF Algorithm 10).
 
         Symmetric and positive definite, for conjugate gradients. Stiffness and damping of laws along the coordinates of
-        single tree joints are in it exactly, those of other forces by the blocks of single bodies. Loops, couplings,
-        the bias and the turning of directions are left out. Prescribed coordinates stay at zero.
+        single tree joints are in it exactly, other forces by the blocks of single bodies. Loops, couplings, the bias
+        and the turning of directions are left out. Prescribed coordinates stay at zero.
 
         ``h``: step, s; zero gives M^-1.
         """
@@ -240,19 +245,22 @@ class EquationsOfMotion(Shown):
 
     @of_time
     def force(self, t: float, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
-        """(nq,) N, N m: gravity, forces, centrifugal and Coriolis terms at time ``t``, s, without those of loops."""
+        """Return gravity, forces, centrifugal and Coriolis terms (nq,), N, N m, at time ``t``, s.
+
+        Forces of loops are left out.
+        """
         e, t = self._equations, finite(t, "t", ArgumentError)
         self._count_turns(self._array(q, "q"))
         self._place(q, qdot)
         return e.reduced_force(t)
 
     def violations(self, q: ArrayLike, qdot: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Gaps (m,) of the rows of loops and couplings, m, rad, their rates (m,), and G (m, nq); m may be zero."""
+        """Return gaps (m,) of loops and couplings, m, rad, their rates (m,), and G (m, nq); m may be zero."""
         self._place(q, qdot)
         return self._equations.violations(self._equations.work.q, self._equations.work.rates)
 
     def closed(self, q: ArrayLike, qdot: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """q and dq (nq,) with the gaps of loops and couplings, and their rates, taken away by the least motion.
+        """Return q and dq (nq,) without gaps of loops and couplings, nor rates of gaps: changed by the least motion.
 
         Raises AssemblyError where the gaps are too large for it.
         """
@@ -266,7 +274,7 @@ class EquationsOfMotion(Shown):
         return q, qdot
 
     def energy(self, q: ArrayLike, qdot: ArrayLike) -> float:
-        """Kinetic and potential energy, J."""
+        """Return the kinetic and potential energy, J."""
         self._count_turns(self._array(q, "q"))
         self._place(q, qdot)
         e, plan, work = self._equations, self._equations.compiled.plan, self._equations.ws.efforts
@@ -282,18 +290,23 @@ class EquationsOfMotion(Shown):
         for s in range(plan.laws.sum_law.size - 1):
             for f in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
                 force = self.mechanism.forces[e.compiled.force[plan.laws.element[f]]]
-                own, value = getattr(force, "potential", None), float(work.sum_value[s])
-                what = f"potential of {force.label}"
-                total += law_potential(plan, f, value) if own is None else finite(call(own, what, value), what)
+                potential, value = getattr(force, "potential", None), float(work.sum_value[s])
+                label = f"potential of {force.label}"
+                total += (
+                    law_potential(plan, f, value) if potential is None else finite(call(potential, label, value), label)
+                )
         return float(total)
 
     def _count_turns(self, q: np.ndarray) -> None:
-        """Angles along which forces act have the turns that ``q`` says: they are followed there in small pieces."""
+        """Count the turns of angles along which forces act, up to ``q`` (nq,): they are followed in small pieces.
+
+        Raises ArgumentError if ``q`` is too far away.
+        """
         e, begin = self._equations, self._turned
         if not e.ne or not np.isfinite(q).all():
             return
         if np.abs(q - begin).max() > PIECE:
-            begin = np.zeros(self.size)  # where there are none
+            begin = np.zeros(self.size)  # without turns
             e.ws.efforts.value_near[:] = 0.0
         pieces = int(np.ceil(np.abs(q - begin).max() / PIECE))
         if pieces > MOST_PIECES:
@@ -308,8 +321,11 @@ class EquationsOfMotion(Shown):
     def _place(self, q: ArrayLike, qdot: ArrayLike) -> None:
         self._equations.place_and_move(self._array(q, "q"), self._array(qdot, "qdot"))
 
-    def _array(self, value: ArrayLike, what: str) -> np.ndarray:
-        """``value`` (nq,); what has run away to infinity, in an array of floats, goes on as it is."""
+    def _array(self, value: ArrayLike, name: str) -> np.ndarray:
+        """Return ``value`` as an array (nq,); arrays of floats pass as they are, finite or not.
+
+        Raises ArgumentError, which names it by ``name``.
+        """
         if isinstance(value, np.ndarray) and value.dtype == float and value.shape == (self.size,):
             return value
-        return array_of(value, (self.size,), what, ArgumentError)
+        return array_of(value, (self.size,), name, ArgumentError)

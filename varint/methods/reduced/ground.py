@@ -1,8 +1,7 @@
 """Contacts of bodies with planes of the world: rows of a reduced step (DIFF eqs. 1.90 and 1.91).
 
-Of a point p of a body, or the centre of a ball of radius r there, the distance is n . (x + R p - g) - r. What touches
-the plane is the point R p - r n from the centre of mass x. The rows of its velocity are those of a force on it, along n
-and along two directions in the plane.
+The distance of a point p of a body, or of a ball of radius r about it, is n . (x + R p - g) - r. The touching point is
+R p - r n from the centre of mass x. The rows of its velocity are along n and along two directions in the plane.
 """
 
 import numpy as np
@@ -28,17 +27,17 @@ class Ground:
         self.contacts = [force for _, force in numbered]
         counts = [len(force.points_of(mechanism)) for force in self.contacts]
         self._contact = np.repeat(np.arange(len(counts)), counts)  # of each point
-        own = [force for force, count in zip(self.contacts, counts, strict=True) for _ in range(count)]
+        of_point = [force for force, count in zip(self.contacts, counts, strict=True) for _ in range(count)]
         self.element = np.array([element_of[k] for k, _ in numbered], dtype=np.int64)[self._contact]
-        self.friction = np.array([force.friction for force in own], dtype=float)
-        self.restitution = np.array([force.restitution for force in own], dtype=float)
-        self._body = np.array([compiled.slot[mechanism.body_index[force.body]] for force in own], dtype=np.int64)
+        self.friction = np.array([force.friction for force in of_point], dtype=float)
+        self.restitution = np.array([force.restitution for force in of_point], dtype=float)
+        self._body = np.array([compiled.slot[mechanism.body_index[force.body]] for force in of_point], dtype=np.int64)
         self._points = np.concatenate(
             [np.zeros((0, 3)), *(points_in_body(mechanism, force) for force in self.contacts)]
         )
-        self._radius = np.array([force.radius for force in own], dtype=float)
-        self._ground = np.array([force.ground for force in own], dtype=float).reshape(-1, 3)
-        self._normal = np.array([force.normal for force in own], dtype=float).reshape(-1, 3)
+        self._radius = np.array([force.radius for force in of_point], dtype=float)
+        self._ground = np.array([force.ground for force in of_point], dtype=float).reshape(-1, 3)
+        self._normal = np.array([force.normal for force in of_point], dtype=float).reshape(-1, 3)
         least = np.eye(3)[np.abs(self._normal).argmin(axis=1)]
         first = np.cross(self._normal, least)
         first /= np.linalg.norm(first, axis=1)[:, None]
@@ -72,9 +71,10 @@ class Ground:
         return self._directions
 
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Distances (P,), m, and the rows (P, 3, 6) of the velocities of what touches, at the pose of the equations.
+        """Return distances (P,), m, and rows (P, 3, 6) of the velocities of the touching points.
 
-        By the motion of the body, world, and body axes: along the normal and along two directions in the plane.
+        At the pose of the equations, by the motion of the body, world, and body axes: along the normal and along two
+        directions in the plane.
         """
         e, body, arm = self.equations, self._body, self.arms
         gap = np.sum((e.position[body] + arm - self._ground) * self._normal, axis=1) - self._radius
@@ -84,7 +84,7 @@ class Ground:
         return gap, np.concatenate([directions, torque], axis=2)
 
     def loads(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Distances (P,), m, and loads of unit impulses along the normals (P, nb + 1, 6) and in the planes (2 P, ...).
+        """Return distances (P,), m, and loads of unit impulses: normal (P, nb + 1, 6), tangential (2 P, nb + 1, 6).
 
         N, world, and N m, body axes, at the pose of the equations.
         """
@@ -105,20 +105,22 @@ class Ground:
         Forces, and torques about the centre of mass, both in world axes.
         """
         rows = np.arange(len(alpha))
-        own = alpha[:, None] * normal[rows, self._body]
-        own += np.sum(beta.reshape(-1, 2, 1) * tangent.reshape(-1, 2, *tangent.shape[1:])[rows, :, self._body], axis=1)
-        self.add_wrenches(own, out)
+        wrench = alpha[:, None] * normal[rows, self._body]
+        wrench += np.sum(
+            beta.reshape(-1, 2, 1) * tangent.reshape(-1, 2, *tangent.shape[1:])[rows, :, self._body], axis=1
+        )
+        self.add_wrenches(wrench, out)
 
-    def add_wrenches(self, own: np.ndarray, out: dict[str, np.ndarray]) -> None:
-        """Add the wrenches ``own`` (P, 6) on the bodies, world, and body axes, to ``out`` as `add_impulses` does."""
-        own = own.copy()
-        own[:, 3:] = (self.equations.rotation[self._body] @ own[:, 3:, None])[:, :, 0]
+    def add_wrenches(self, wrenches: np.ndarray, out: dict[str, np.ndarray]) -> None:
+        """Add the ``wrenches`` (P, 6) on the bodies, world, and body axes, to ``out`` as `add_impulses` does."""
+        wrenches = wrenches.copy()
+        wrenches[:, 3:] = (self.equations.rotation[self._body] @ wrenches[:, 3:, None])[:, :, 0]
         for name, c in zip(self.names, range(len(self)), strict=True):
-            out[name] += own[self._contact == c].sum(axis=0)
+            out[name] += wrenches[self._contact == c].sum(axis=0)
 
 
 def contact_named(mechanism: Mechanism, name: str) -> HardContact:
-    """The contact of that name among the forces of the mechanism."""
+    """Return the contact of that name among the forces of the mechanism."""
     force = mechanism.force(name)
     assert isinstance(force, HardContact)
     return force

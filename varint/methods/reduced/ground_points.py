@@ -15,17 +15,17 @@ LEAST = 1e-6  # weight of the size of the forces beside that of their sums
 def forces_at_points(
     mechanism: Mechanism, position: np.ndarray, quat_wxyz: np.ndarray, wrench: dict[str, np.ndarray]
 ) -> np.ndarray:
-    """(T, nk, 10) as in `ContactForces`, of each contact of the plan: force, normal force, place and normal, world.
+    """Return forces (T, nk, 10) at each contact of the plan: force, normal force, place, normal; see `ContactForces`.
 
-    ``wrench``: name of each contact to its force and its torque about the centre of mass (T, 6), world. At the
-    lowest points the least forces, of which none pulls, that make up the force, and the torque as far as they can.
+    ``wrench``: name of each contact to its force and its torque about the centre of mass (T, 6), world. At the lowest
+    points the least forces that do not pull and make up the force, and the torque as far as they can.
     """
     compiled = mechanism.compiled
     rows = np.zeros((len(position), compiled.plan.contacts.body.size, 10))
     of = compiled.force[compiled.plan.contacts.element]
     for name, exerted in wrench.items():
         force = contact_named(mechanism, name)
-        own = np.flatnonzero(of == mechanism.force_index[name])
+        points = np.flatnonzero(of == mechanism.force_index[name])
         body, local = mechanism.body_index[force.body], points_in_body(mechanism, force)
         for node in np.flatnonzero(exerted[:, :3].any(axis=1)):
             arm = local @ rotation_matrix(quat_wxyz[node, body]).T
@@ -33,9 +33,9 @@ def forces_at_points(
             arm = arm - force.radius * force.normal
             size = np.linalg.norm(arm, axis=1).max()
             bearing = np.flatnonzero(gap <= gap.min() + NEAR * size)
-            found = _distributed(exerted[node], arm[bearing], force.normal, size)
-            at = own[bearing]
-            rows[node, at, :3], rows[node, at, 3] = found, found @ force.normal
+            forces = _distributed(exerted[node], arm[bearing], force.normal, size)
+            at = points[bearing]
+            rows[node, at, :3], rows[node, at, 3] = forces, forces @ force.normal
             rows[node, at, 4:7], rows[node, at, 7:] = position[node, body] + arm[bearing], force.normal
     borne = rows[..., :3].any(axis=2)
     rows[~borne] = 0.0
@@ -43,7 +43,10 @@ def forces_at_points(
 
 
 def _distributed(wrench: np.ndarray, arm: np.ndarray, normal: np.ndarray, size: float) -> np.ndarray:
-    """(P, 3) forces at the points ``arm`` (P, 3) from the centre of mass; ``size``, m, by which torques count."""
+    """Return forces (P, 3) at the points ``arm`` (P, 3) from the centre of mass that make up ``wrench`` (6,), world.
+
+    ``size``, m: by which torques count.
+    """
     count = len(arm)
     if count == 1:
         return wrench[None, :3].copy()

@@ -9,11 +9,10 @@ with s, d and c as each scheme says (methods/reduced/integrators). The two stage
     s = alpha h,    d = q0,                       c = q0 + alpha h v0
     s = alpha h,    d = q0 + (1 - alpha) h va,    c = q0 + (2 alpha - 1) h v0 + 2 (1 - alpha) h va
 
-are a scheme of order 2 and the start of another. sigma = G v + b g: loops are constrained at the level of
-velocities, and their violations g decay at the rate b. Of
-prescribed joints x, v and a are those of their motion at the time of the end, not of the formulas: the other
-coordinates then obey an equation that depends on time, of which the scheme has the order that it has of any. The
-states of laws are such coordinates of first order: d + s times their flow at the end.
+are a scheme of order 2 and the start of another. sigma = G v + b g: loops are constrained at the level of velocities,
+and their violations g decay at the rate b. Prescribed joints have x, v and a of their motion at the time of the end,
+not of the formulas: the other coordinates then obey an equation that depends on time, and the scheme keeps its order.
+The states of laws are such coordinates of first order: d + s times their flow at the end.
 """
 
 import numpy as np
@@ -48,15 +47,16 @@ class Stages:
         self, t: float, s: float, d: np.ndarray, c: np.ndarray, guess: np.ndarray, integral: np.ndarray,
         along: Motion | None = None,
     ) -> Motion:  # fmt: skip
-        """The end x (nq,) of a stage at time ``t``, and its rates, from a guess; ``integral`` (ns,): d of integrals.
+        """Return the end x (nq,) of a stage at time ``t``, and its rates, from a guess.
 
-        Newton's iteration; an increment after which the residual is larger is halved. ``along``: v and a (nq,) at the
-        guess. With `exact` they are changed by the increments over s and s^2; nothing then cancels as s gets small.
+        ``integral`` (ns,): d of integrals. Newton's iteration; an increment after which the residual is larger is
+        halved. ``along``: v and a (nq,) at the guess. With `exact` they are changed by the increments over s and s^2;
+        nothing then cancels as s gets small.
         """
         inverse, free = self.inverse, ~self.equations.driven_columns
-        given, given_rates, given_second = self.equations.imposed(t, guess, guess)
+        given_x, given_rates, given_second = self.equations.imposed(t, guess, guess)
         self.equations.integrate_from(integral, s)
-        x, step, change = given.copy(), np.zeros(free.sum()), np.zeros_like(self.multiplier)
+        x, step, change = given_x.copy(), np.zeros(free.sum()), np.zeros_like(self.multiplier)
         from_x, from_multiplier, before, share = x, self.multiplier, np.inf, 1.0
         first, moved = along if self.exact else None, np.zeros_like(step)  # x less the guess
         from_moved = moved
@@ -95,7 +95,7 @@ class Stages:
         raise NotConverged
 
     def two(self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray) -> Motion:
-        """q (nq,) and rates at t + h after the two stages above; ``integral`` (ns,) of deviations at t."""
+        """Return q (nq,) and rates at t + h after the two stages above; ``integral`` (ns,) of deviations at t."""
         s = ALPHA * h
         along = (v, np.zeros_like(v)) if self.exact else None
         va = self.solve(t + s, s, q, q + s * v, q + s * v, integral, along)[1]
@@ -105,6 +105,6 @@ class Stages:
 
 
 def size_of_residual(A: np.ndarray, tau: np.ndarray, sigma: np.ndarray, free: np.ndarray) -> float:
-    """Size of the residuals: squares, each over the stiffness ``A`` of its coordinate, loops times the largest."""
+    """Return the size of the residuals: squares over the stiffness ``A`` of each coordinate; loops by the largest."""
     stiffness = np.abs(np.diag(A)[free])
     return float(np.sum(tau[free] ** 2 / stiffness) + stiffness.max(initial=0.0) * np.sum(sigma**2))

@@ -49,7 +49,7 @@ class InverseDynamics:
     def evaluate(
         self, t: float, q: np.ndarray, rates: np.ndarray, second: np.ndarray, multiplier: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """tau (nq,) and sigma (m,) at time ``t``; ``second`` (nq,): ddq, ``multiplier`` (m,): lambda."""
+        """Return tau (nq,) and sigma (m,) at time ``t``; ``second`` (nq,): ddq, ``multiplier`` (m,): lambda."""
         e, tangent = self.equations, self._accelerated(q, rates, second)
         e.closures.at(t)
         self.q, self.rates, self.multiplier = q, rates, multiplier
@@ -66,7 +66,7 @@ class InverseDynamics:
         return self._tau - multiplier[len(e.closures) :] @ self._rows, np.concatenate([sigma, kept])
 
     def _accelerated(self, q: np.ndarray, rates: np.ndarray, second: np.ndarray) -> TangentWorkspace:
-        """The workspace with the tree in motion."""
+        """Return the workspace with the tree in motion."""
         e, tangent = self.equations, self.tangent
         e.place_and_move(q, rates)
         if tangent.work is not e.work:  # other charts
@@ -76,11 +76,11 @@ class InverseDynamics:
         return tangent
 
     def _load(self, t: float) -> np.ndarray:
-        """(nb, 6) of all forces but gravity, see `Equations.load`, with the nodes accelerated."""
+        """Return the loads (nb, 6) of all forces but gravity, see `Equations.load`, with the nodes accelerated."""
         return self.equations.load(t)
 
     def _closures(self, multiplier: np.ndarray, wrench: np.ndarray) -> np.ndarray:
-        """sigma (m,) of the closures; their forces are subtracted from ``wrench`` (nl + 1, 6)."""
+        """Return sigma (m,) of the closures, and subtract their forces from ``wrench`` (nl + 1, 6)."""
         e, first = self.equations, len(self.equations.closures)
         if len(self._row_change) != e.closures.rows.size:  # limits close and open
             self._row_change = np.zeros((e.closures.rows.size, 2))
@@ -94,11 +94,11 @@ class InverseDynamics:
         return rows.rate + e.baumgarte * rows.value
 
     def rows(self) -> np.ndarray:
-        """G (m, nq)."""
+        """Return G (m, nq)."""
         return self.equations.violations(self.q, self.rates)[2]
 
     def along(self, u: np.ndarray, du: np.ndarray, ddu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Changes of tau (nq,) and sigma (m,) along the changes u, du, ddu (nq,) of q, dq and ddq."""
+        """Return the changes of tau (nq,) and sigma (m,) along the changes u, du, ddu (nq,) of q, dq and ddq."""
         e, change = self.equations, np.empty(self.equations.nq)
         closures, bends = self._change_efforts(u, du, ddu, change), e.couplings.bends(self.q)
         change -= self.multiplier[len(e.closures) :] @ bends * u
@@ -106,7 +106,7 @@ class InverseDynamics:
         return change, np.concatenate([closures, kept])
 
     def _change_efforts(self, u: np.ndarray, du: np.ndarray, ddu: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """The change of tau into ``out`` (nq,); that of sigma of the closures as result."""
+        """Write the change of tau to ``out`` (nq,); return the change of sigma of the closures (m,)."""
         e, tangent = self.equations, self.tangent
         tangents.change_motions(tangent, u, du, ddu)
         force_tangents.changes_of_bodies(
@@ -129,25 +129,25 @@ class InverseDynamics:
         return change[:, 1] + e.baumgarte * e.closures.with_value * change[:, 0]
 
     def _change_more(self) -> None:
-        """Add changes of what `_load` adds to ``tangent.wrench_change``, along the present changes of the motion."""
+        """Add changes of further terms of `_load` to ``tangent.wrench_change``, for the present changes of motion."""
 
     def body_changes(self, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
-        """(nb, 12, 2 nq) derivatives of poses and velocities of the bodies by q and dq, in kernel order.
+        """Return derivatives (nb, 12, 2 nq) of poses and velocities of the bodies by q and dq, in kernel order.
 
-        Of position, m, world, rotation vector, rad, body axes, velocity, m/s, world, and angular velocity, rad/s, body.
+        Rows: position, m, world, rotation vector, rad, body axes, velocity, m/s, world, angular velocity, rad/s, body.
         """
         e, none = self.equations, np.zeros(self.equations.nq)
-        tangent, found = self._accelerated(q, rates, none), np.empty((2 * e.nq, e.nb, 12))
+        tangent, changes = self._accelerated(q, rates, none), np.empty((2 * e.nq, e.nb, 12))
         for k, change in enumerate(np.eye(2 * e.nq)):
             tangents.change_motions(tangent, change[: e.nq], change[e.nq :], none)
             force_tangents.changes_of_bodies(
                 self.node, e.rotation, e.work.twist, self._pose, self._change, self._motion, self._faster
             )
-            found[k, :, :6], found[k, :, 6:] = self._motion, self._faster
-        return np.moveaxis(found, 0, 2)
+            changes[k, :, :6], changes[k, :, 6:] = self._motion, self._faster
+        return np.moveaxis(changes, 0, 2)
 
     def derivatives(self, by_q: float, by_rates: float, by_second: float) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives (nq, nq) of tau and (m, nq) of sigma by y, where q, dq, ddq change by y times these numbers."""
+        """Return derivatives (nq, nq) of tau and (m, nq) of sigma by y, which changes q, dq, ddq by these factors."""
         e = self.equations
         e.differentiate_loads()
         count = len(e.closures)
@@ -161,7 +161,7 @@ class InverseDynamics:
 
 
 def driving_efforts(inverse: InverseDynamics, t: float, q: np.ndarray, qdot: np.ndarray) -> np.ndarray:
-    """(nd,) efforts, N, N m, along the coordinates of prescribed joints that their motion takes, drive by drive.
+    """Return the efforts (nd,), N, N m, along the coordinates of prescribed joints, drive by drive.
 
     Memories of the equations stay as they are.
     """

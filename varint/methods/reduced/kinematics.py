@@ -25,7 +25,7 @@ from varint.model.state import State
 
 
 def reduced_workspace(tree: Tree) -> ReducedWorkspace:
-    """Arrays for the recursions on ``tree``, whatever its charts; no node is prescribed."""
+    """Return arrays for the recursions on ``tree``, whatever its charts; no node is prescribed."""
     nl, nb, nq = tree.nodes.parent.size, tree.nodes.body_node.size, tree.nq
     axes, rotation = np.zeros((nl + 1, 3, 3)), np.zeros((nb + 1, 3, 3))
     axes[nl] = rotation[nb] = np.eye(3)
@@ -76,7 +76,7 @@ class TreeKinematics:
     # ------------------------------------------------------------------------------------- charts
 
     def use(self, tree: Tree) -> None:
-        """Work in the charts of ``tree``, which are Euler angles where they are now."""
+        """Take the charts of ``tree``, which has Euler angles at the same joints as the present one."""
         if tree is not self.tree:
             self.tree, self.work = tree, replace(self.work, nodes=tree.nodes)
 
@@ -85,7 +85,7 @@ class TreeKinematics:
         return self.tree.nodes
 
     def in_charts(self, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """``q``, ``rates`` (nq,) in the charts of the tree, from rotation vectors."""
+        """Return ``q``, ``rates`` (nq,) in the charts of the tree, from rotation vectors."""
         q, rates = q.copy(), rates.copy()
         orders = {name: order for name, order in self.tree.charts.items() if order != EXPONENTIAL}
         self._change_orders(orders, q, rates, lambda _, r: (matrix_from_vector(r), vector_subspace(r)))
@@ -124,22 +124,22 @@ class TreeKinematics:
     # ------------------------------------------------------------------------------------- poses and velocities
 
     def place(self, q: np.ndarray) -> None:
-        """Poses at coordinates ``q`` (nq,)."""
+        """Evaluate the poses at coordinates ``q`` (nq,)."""
         self.work.q[:] = q
         kinematics.place(self.work)
 
     def move(self, q: np.ndarray, rates: np.ndarray) -> None:
-        """Velocities and bias accelerations at ``q`` of the last `place` and ``rates`` (nq,)."""
+        """Evaluate velocities and bias accelerations at ``q`` of the last `place` and ``rates`` (nq,)."""
         self.work.q[:], self.work.rates[:] = q, rates
         kinematics.move(self.work)
 
     def place_and_move(self, q: np.ndarray, rates: np.ndarray) -> None:
-        """`place` and `move`, at less cost."""
+        """Do `place` and `move`, at less cost."""
         self.work.q[:], self.work.rates[:] = q, rates
         kinematics.place_and_move(self.work)
 
     def state(self) -> State:
-        """The bodies after `place` and `move`, in the order of the description."""
+        """Return the bodies after `place` and `move`, in the order of the description."""
         slot = self.compiled.slot
         quat = quat_from_matrix(self.rotation[slot])
         return State(self.position[slot], quat, self.velocity[slot, :3], self.velocity[slot, 3:])
@@ -147,14 +147,14 @@ class TreeKinematics:
     # ------------------------------------------------------------------------------------- Jacobians
 
     def jacobian(self) -> np.ndarray:
-        """J (6 nb, nq): ``velocity`` by the rates, after `place`."""
+        """Return J (6 nb, nq): ``velocity`` by the rates, after `place`."""
         J, out = np.zeros((len(self.twist), 6, self.nq)), np.empty((self.nb, 6, self.nq))
         matrices.jacobian(self.work, J)
         matrices.jacobian_to_bodies(self.work, J, out)
         return out.reshape(6 * self.nb, self.nq)
 
     def jacobian_rate(self) -> np.ndarray:
-        """dJ/dt (6 nb, nq), after `move`."""
+        """Return dJ/dt (6 nb, nq), after `move`."""
         J, Jdot, out = (*np.zeros((2, len(self.twist), 6, self.nq)), np.empty((self.nb, 6, self.nq)))
         matrices.jacobian(self.work, J)
         matrices.jacobian_rate(self.work, J, Jdot)
@@ -162,7 +162,7 @@ class TreeKinematics:
         return out.reshape(6 * self.nb, self.nq)
 
     def generalised(self, load: np.ndarray) -> np.ndarray:
-        """J^T load (nq,) in O(n), after `place`; ``load`` (nb, 6): N, world, and N m, body axes."""
+        """Return J^T load (nq,) in O(n), after `place`; ``load`` (nb, 6): N, world, and N m, body axes."""
         out = np.empty(self.nq)
         self.work.wrench[:] = 0.0
         wrenches.subtract_loads(self.work, np.zeros(3), -load)

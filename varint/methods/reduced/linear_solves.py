@@ -3,14 +3,14 @@
     (M - h D - h^2 K) v1 - G^T mu = M v0 + h (J^T (f - M Jdot v0) - D v0),    G v1 = -b g + p',    q1 = q0 + h v1
 
 all at (q0, v0), inputs at the end of the step; p' is the mean rate over the step of the targets of points and bodies
-that are prescribed. D and K are the derivatives of the reduced forces by rates and coordinates: of laws those along
-their measure, of loads those by the velocity; of the directions in which
-forces act those of a length, as its bodies see them, symmetrised. Gravity, constant pushes, gyroscopic terms
-and the change of J give none. Dampers do not enter the explicit force: D v0 is subtracted.
+that are prescribed. D and K are the derivatives of the reduced forces by rates and coordinates: of laws along their
+measure, of loads by the velocity, and of the directions of forces along lengths, as their bodies see them, symmetrised.
+Gravity, constant pushes, gyroscopic terms and the change of J are left out. Dampers do not enter the explicit force:
+D v0 is subtracted.
 
-Of prescribed joints v1 and q1 are those of their motion at the end of the step, by rows v1 = given with multipliers of
-their own; where q1 differs from q0 + h v1, K and the gaps of stops take q1 - q0. Integrals of deviations grow by h
-times the deviation at the end.
+Prescribed joints have v1 and q1 of their motion at the end of the step, by rows v1 = given with multipliers of their
+own; where q1 differs from q0 + h v1, K and the gaps of stops take q1 - q0. Integrals of deviations grow by h times the
+deviation at the end.
 """
 
 import numpy as np
@@ -27,7 +27,10 @@ def euler_step(
     equations: Equations, t: float, h: float, q: np.ndarray, rates: np.ndarray, integral: np.ndarray,
     contacts: Contacts | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """q (nq,) and rates at t + h; ``integral`` (ns,) of deviations; ``contacts``: hard stops and joint friction."""
+    """Return q (nq,) and rates at t + h; ``integral`` (ns,) of deviations.
+
+    ``contacts``: hard stops and joint friction.
+    """
     equations.integrate_from(integral, h)
     equations.place(q)
     equations.move(q, rates)
@@ -39,21 +42,21 @@ def euler_step(
         violation, _, G = equations.violations(q, rates)
     A, b, g = M - h * D - h * h * K, M @ rates + h * (f - D @ rates), -equations.baumgarte * violation
     driven, aim = equations.driven_columns, equations.closures.targets[0].copy()
-    end, given, _ = equations.imposed(t + h, q, rates)
+    end, given_rates, _ = equations.imposed(t + h, q, rates)
     g[: aim.size] += (equations.closures.targets[0] - aim) / h
-    offset = np.where(driven, (end - q) / h - given, 0.0)
+    offset = np.where(driven, (end - q) / h - given_rates, 0.0)
     if driven.any():
         b += h * h * K @ offset
-        G, g = np.concatenate([G, np.eye(equations.nq)[driven]]), np.concatenate([g, given[driven]])
+        G, g = np.concatenate([G, np.eye(equations.nq)[driven]]), np.concatenate([g, given_rates[driven]])
     if contacts:
         after = contacts.solve(h, rates, LinearStep(A, b, G, g), offset)
     else:
         after, _ = solve_saddle(A, G, G, b, g)
-    return np.where(driven, end, q + h * after), np.where(driven, given, after)
+    return np.where(driven, end, q + h * after), np.where(driven, given_rates, after)
 
 
 def reduced_damping_and_stiffness(equations: Equations) -> tuple[np.ndarray, np.ndarray]:
-    """D, K (nq, nq) of the forces after `Equations.load`, see above."""
+    """Return D and K (nq, nq) of the forces after `Equations.load`, see above."""
     nq, plan, work = equations.nq, equations.compiled.plan, equations.ws.efforts
     D, K = np.zeros((nq, nq)), np.zeros((nq, nq))
     if not equations.ne:
@@ -74,7 +77,7 @@ def reduced_damping_and_stiffness(equations: Equations) -> tuple[np.ndarray, np.
 
 
 def reduced_gradient(kinematics: TreeKinematics, gradient: np.ndarray, s: int) -> np.ndarray:
-    """J^T of the gradient of sum s, (nq,), from those (nm, 2, 6) of the measures."""
+    """Return J^T of the gradient of sum s, (nq,), from ``gradient`` (nm, 2, 6) of the measures."""
     plan, load = kinematics.compiled.plan, np.zeros((kinematics.nb + 1, 6))
     for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
         np.add.at(load, plan.measures.body[m], gradient[m])
@@ -82,7 +85,7 @@ def reduced_gradient(kinematics: TreeKinematics, gradient: np.ndarray, s: int) -
 
 
 def _turning_lengths(equations: Equations) -> np.ndarray:
-    """(nq, nq) change of the reduced forces along lengths with their directions, at constant effort."""
+    """Return the changes (nq, nq) of the reduced forces as lengths turn, at constant effort."""
     e, n, nq = equations, equations.nodes, equations.nq
     nl = n.parent.size
     node = np.append(n.body_node, nl)

@@ -1,4 +1,4 @@
-"""Inverse dynamics with deformable bodies (DIFF eq. 2.94 to 2.99): coordinates are those of the joints and vertices.
+"""Inverse dynamics with deformable bodies (DIFF eq. 2.94 to 2.99), by coordinates of joints and vertices.
 
 Attached vertices move with their bodies, x = x_b + R_b r: they load these with the forces of the material and of
 gravity, and take part in their inertia. Free vertices are coordinates of their own (the identity block of DIFF
@@ -23,7 +23,7 @@ from varint.methods.reduced.recursions import kinematic_recursions as kinematics
 class MotionDerivatives(NamedTuple):
     """tau_q, tau_v, tau_a (N, N) and sigma_q, sigma_v (m, N) by the N coordinates of joints and free vertices.
 
-    Those of tau, and of the residual of the free vertices below it, by places, rates and accelerations.
+    Derivatives of tau, and of the residual of the free vertices below it, by places, rates and accelerations.
     """
 
     tau_q: csc_array
@@ -49,26 +49,29 @@ class MeshInverse(InverseDynamics):
         self._rates, self._second_change = np.zeros((2, equations.nb, 6))
 
     def residual(self) -> np.ndarray:
-        """(3 nf,) N, m a - f of the free vertices, after `evaluate`."""
+        """Return m a - f (3 nf,) of the free vertices, N, after `evaluate`."""
         free = self.meshes.free
         return self.meshes.mass[free].repeat(3) * self.free[2] - self._force[free].ravel()
 
     def places(self, free: np.ndarray) -> np.ndarray:
-        """(n, 3) m, of all vertices, with the bodies where they are now and ``free`` (3 nf,)."""
+        """Return the places (n, 3), m, of all vertices, with the bodies at their present poses and ``free`` (3 nf,)."""
         x = np.empty_like(self.meshes.points)
         x[self.meshes.free] = free.reshape(-1, 3)
         self.meshes.place(self.equations.position, self.equations.rotation, x)
         return x
 
     def velocities(self, free: np.ndarray) -> np.ndarray:
-        """(n, 3) m/s, as `places`."""
+        """Return the velocities (n, 3), m/s, of all vertices, see `places`."""
         v = np.zeros_like(self.meshes.points)
         v[self.meshes.free] = free.reshape(-1, 3)
         v[self.meshes.held] = self.meshes.velocities(self.equations.velocity, self.equations.rotation)
         return v
 
     def damping_power(self, free: np.ndarray) -> np.ndarray:
-        """(meshes,) W, of the damping, with places and velocities ``free`` (2, 3 nf) and bodies where they are now."""
+        """Return the power (meshes,) of the damping, W, at places and velocities ``free`` (2, 3 nf).
+
+        The bodies are at their present poses.
+        """
         x, v = self.places(free[0]), self.velocities(free[1])
         return self.meshes.power(self.meshes.forces(x, self.meshes.viscosities(x, v)), v)
 
@@ -80,7 +83,7 @@ class MeshInverse(InverseDynamics):
         self._force = meshes.forces(x, self._responses) + meshes.forces(x, self._viscosities)
         self._force += meshes.mass[:, None] * meshes.gravity
         kinematics.motion_to_bodies(e.work, self.tangent.acceleration, self._rates)
-        # of what a body holds, in its axes: force m A + al x c + w x (w x c), moment c x A + J al + w x (J w)
+        # of the vertices of a body, in its axes: force m A + al x c + w x (w x c), moment c x A + J al + w x (J w)
         R, c, J = e.rotation[slots], self._first, self._second
         w, rates = e.velocity[slots, 3:], self._rates[slots, 3:]
         A = np.einsum("bji,bj->bi", R, self._rates[slots, :3])
@@ -106,7 +109,7 @@ class MeshInverse(InverseDynamics):
         return super().derivatives(by_q, by_rates, by_second)
 
     def by_motion(self) -> MotionDerivatives:
-        """Exact derivatives, damping included, after `evaluate`."""
+        """Return the exact derivatives, damping included, after `evaluate`."""
         meshes, nq, slots = self.meshes, self.equations.nq, self.meshes.slots
         bent = meshes.slopes([each.by_place for each in self._viscosities])
         K, D = meshes.slopes(self._responses) + bent, meshes.slopes(self._viscosities)
@@ -119,9 +122,9 @@ class MeshInverse(InverseDynamics):
         free, held = ((3 * of[:, None] + np.arange(3)).ravel() for of in (meshes.free, meshes.held))
 
         def whole(joints: np.ndarray, by_places: csc_array, by_q: np.ndarray) -> csc_array:
-            own = joints + J.T @ by_q[held]
+            full = joints + J.T @ by_q[held]
             return block_array(
-                [[csc_array(own), csc_array(J.T @ by_places[held][:, free])], [by_q[free], by_places[free][:, free]]],
+                [[csc_array(full), csc_array(J.T @ by_places[held][:, free])], [by_q[free], by_places[free][:, free]]],
                 format="csc",
             )
 
@@ -139,15 +142,16 @@ class MeshInverse(InverseDynamics):
         )
 
     def along_joints(self) -> np.ndarray:
-        """J_h (3 held, nq): velocities of the attached vertices by the rates of the joints."""
+        """Return J_h (3 held, nq): velocities of the attached vertices by the rates of the joints."""
         e, slots = self.equations, self.meshes.slots
         J = e.jacobian().reshape(e.nb, 6, e.nq)[slots]
         return self.meshes.jacobian(e.rotation) @ J.reshape(-1, e.nq)
 
     def _linearise(self, held: csc_array | None) -> None:
-        """Wrenches (torque, force), world, on the bodies by changes of poses, motions and rates of these (b, 18).
+        """Set the derivatives of the wrenches (torque, force), world, on the bodies by their changes (b, 18).
 
-        ``held``: stiffness of the attached vertices; None: their forces stay.
+        Changes of poses, motions and accelerations. ``held``: stiffness of the attached vertices; None: their forces
+        stay.
         """
         R, A, w, rates, turned, Jw, force = self._at
         C, W, J, S = crossing_matrices(self._first), crossing_matrices(w), self._second, crossing_matrices

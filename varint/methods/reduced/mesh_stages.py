@@ -24,7 +24,7 @@ from varint.methods.reduced.saddle import solve_saddle
 
 
 class MeshStages(Stages):
-    """Solves stages whose coordinates are those of the joints (nq,), then those of the free vertices (3 nf,)."""
+    """Solves stages with the coordinates of the joints (nq,), then of the free vertices (3 nf,)."""
 
     inverse: MeshInverse
 
@@ -32,15 +32,21 @@ class MeshStages(Stages):
         super().__init__(equations)
         self.inverse = MeshInverse(equations)
 
-    def start(self, q: np.ndarray, qdot: np.ndarray, given: np.ndarray | None) -> np.ndarray:
-        """(2, 3 nf) places and velocities of the free vertices at the start, see `start_along`. Raises StateError."""
+    def start(self, q: np.ndarray, qdot: np.ndarray, given_vertices: np.ndarray | None) -> np.ndarray:
+        """Return places and velocities (2, 3 nf) of the free vertices at the start. Raises StateError.
+
+        ``given_vertices``: see `start_along`.
+        """
         e, meshes = self.equations, self.inverse.meshes
         e.place_and_move(q, qdot)
-        x, v = start_along(meshes, e.position, e.rotation, e.velocity, given)
+        x, v = start_along(meshes, e.position, e.rotation, e.velocity, given_vertices)
         return np.array([x[meshes.free].ravel(), v[meshes.free].ravel()])
 
     def vertices(self, x: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
-        """Places and velocities (n, 3) of all by names, with free ones ``x``, ``v`` (3 nf,), bodies where they are."""
+        """Return places and velocities (n, 3) of all vertices by name, with ``x``, ``v`` (3 nf,) of free ones.
+
+        The bodies are at their present poses.
+        """
         return dict(zip(OF_VERTICES, (self.inverse.places(x), self.inverse.velocities(v)), strict=True))
 
     def solve(
@@ -49,17 +55,17 @@ class MeshStages(Stages):
     ) -> Motion:  # fmt: skip
         """See `Stages`; all arrays hold both kinds of coordinates."""
         nq, inverse = self.equations.nq, self.inverse
-        given, given_rates, given_second = self.equations.imposed(t, guess[:nq], guess[:nq])
+        given_q, given_rates, given_second = self.equations.imposed(t, guess[:nq], guess[:nq])
         self.equations.integrate_from(integral, s)
         moves = np.append(~self.equations.driven_columns, np.ones(guess.size - nq, dtype=bool))
-        x, multiplier = np.append(given, guess[nq:]), self.multiplier
+        x, multiplier = np.append(given_q, guess[nq:]), self.multiplier
         start, before, share = (x, multiplier), np.inf, 1.0
         step, change = np.zeros_like(x), np.zeros_like(multiplier)
         for _ in range(ITERATIONS):
             self.iterations += 1
             rates, second = (x - d) / s, (x - c) / s**2
             rates[:nq], second[:nq] = (
-                np.where(moves[:nq], own, at) for own, at in ((rates[:nq], given_rates), (second[:nq], given_second))
+                np.where(moves[:nq], free, at) for free, at in ((rates[:nq], given_rates), (second[:nq], given_second))
             )
             inverse.free = np.array([x[nq:], rates[nq:], second[nq:]])
             tau, sigma = inverse.evaluate(t, x[:nq], rates[:nq], second[:nq], multiplier)
@@ -81,7 +87,7 @@ class MeshStages(Stages):
     def _increment(
         self, s: float, tau: np.ndarray, sigma: np.ndarray, moves: np.ndarray
     ) -> tuple[float, tuple[np.ndarray, np.ndarray] | None]:
-        """Size of the residuals, and Newton's changes of coordinates and multipliers; None where not finite."""
+        """Return the size of the residuals, and Newton's changes of coordinates and multipliers, None if not finite."""
         inverse, missed = self.inverse, self.inverse.residual()
         if not (np.isfinite(tau).all() and np.isfinite(missed).all()):
             return np.inf, None
@@ -95,8 +101,8 @@ class MeshStages(Stages):
         effort = tau[moves] - pull.T @ followed[:, -1]
         C = C[:, moves]
         G = inverse.rows()[:, moves] if sigma.size else C
-        own, change = solve_saddle(s * s * A, G, s * C, -s * s * effort, -s * sigma)
+        of_joints, change = solve_saddle(s * s * A, G, s * C, -s * s * effort, -s * sigma)
         step = np.zeros(moves.size + missed.size)
-        step[: moves.size][moves] = own
-        step[moves.size :] = -(followed[:, -1] + followed[:, :-1] @ own)
+        step[: moves.size][moves] = of_joints
+        step[moves.size :] = -(followed[:, -1] + followed[:, :-1] @ of_joints)
         return size, (step, change / s**2)

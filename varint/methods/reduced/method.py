@@ -57,7 +57,7 @@ class Reduced(Method):
     Parameters
     ----------
     integrator : str
-        One of `varint.methods.reduced.integrators.INTEGRATORS`: with error control, or in steps of ``dt``; those
+        One of `varint.methods.reduced.integrators.INTEGRATORS`: with error control, or in steps of ``dt``; integrators
         for stiff forces dissipate energy numerically.
     dt : float, optional
         Spacing of the nodes, s, and size of the steps without error control; where not given, the nodes are the
@@ -161,7 +161,7 @@ class Reduced(Method):
         if times is not None and kind.fixed:
             free = ", ".join(repr(name) for name, other in INTEGRATORS.items() if not other.fixed)
             raise ArgumentError(f"output_times need an integrator with error control, {free}, got {self.integrator!r}")
-        given = by_name(self.prescribed, mechanism.joint_index, "prescribed", "joint", ArgumentError)
+        user_functions = by_name(self.prescribed, mechanism.joint_index, "prescribed", "joint", ArgumentError)
         span = Span(steps, dt, end)
         motions = prescribed_motions(mechanism, span)
         moved = _moved(problem, span)
@@ -173,7 +173,7 @@ class Reduced(Method):
             mechanism,
             lambda compiled: InputsAtTimes(mechanism, compiled, *acting),
             self.baumgarte,
-            motions | given,
+            motions | user_functions,
             self.chart,
             moved,
         )
@@ -212,8 +212,8 @@ class Reduced(Method):
         assert inputs is not None
         load = None if inputs.loads.varies else inputs.loads.recorded(np.zeros(1))
         soft = [] if vertices is None else [vertices]
-        own = equations.compiled.law_start
-        memory = [] if np.array_equal(equations.law_state, own) else [equations.law_state.copy()]
+        at_start = equations.compiled.law_start
+        memory = [] if np.array_equal(equations.law_state, at_start) else [equations.law_state.copy()]
         arrays = (q, qdot, *soft, *memory, *inputs.arrays(), *([] if times is None else [times]))
         return run, Job(mechanism, settings, arrays, load, recording)
 
@@ -281,7 +281,7 @@ def simulate(
     dt, integrator, rtol, atol, baumgarte, prescribed, chart, stages, tol, contact_solver
         See `Reduced`.
     every, diagnostics_every, output_times, output, resume, overwrite, progress
-        See `Recording`. When a run goes on, functions in ``prescribed`` must be those of the run: they are not in the
+        See `Recording`. When a run goes on, functions in ``prescribed`` must be the same as before: they are not in the
         file.
 
     Raises
@@ -305,7 +305,7 @@ def _check_support(name: str, kind: type[Integrator], supports: Callable[[type[I
 
 
 def _moved(problem: Problem, span: Span) -> dict[str, Course]:
-    """Courses of the rows of prescribed motions, wheels and knife edges, by the names of these forces."""
+    """Return the courses of the rows of prescribed motions, wheels and knife edges, by the names of these forces."""
     mechanism = problem.mechanism
     still = still_rows(mechanism)
     if not moved_by_rows(mechanism):
@@ -317,7 +317,7 @@ def _moved(problem: Problem, span: Span) -> dict[str, Course]:
 
 
 def checked_rtol(rtol: float) -> float:
-    """The largest relative error of a step; raises ArgumentError."""
+    """Return the largest relative error of a step; raises ArgumentError."""
     rtol = positive(rtol, "rtol", ArgumentError)
     if rtol < LEAST_RTOL:
         raise ArgumentError(f"rtol must be at least {LEAST_RTOL:g}, which is near round-off, got {rtol:g}")
@@ -327,7 +327,7 @@ def checked_rtol(rtol: float) -> float:
 def started(
     kind: type[KindOfIntegrator], equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task
 ) -> KindOfIntegrator:
-    """The integrator at the start; raises ArgumentError, StateError."""
+    """Return the integrator at the start; raises ArgumentError, StateError."""
     kind.check(equations, task)
     try:
         return kind(equations, q, qdot, task)

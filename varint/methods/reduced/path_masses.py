@@ -1,7 +1,7 @@
 """Mass along the paths of muscles, tendons and ropes, in the mass matrix and the forces of a tree; dense solves.
 
-The articulated-body recursions know bodies alone. Where there are such masses, M = J^T M J + sum of those of the paths
-is assembled and factored by Cholesky, in O(n^3).
+The articulated-body recursions know bodies alone. With such masses, M = J^T M J + sum of the paths' matrices is
+assembled and factored by Cholesky, in O(n^3).
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ class PathMasses:
         return len(self.inertias)
 
     def evaluate(self, work: ReducedWorkspace, gravity: np.ndarray) -> None:
-        """Mass matrix after `place`, and forces by ``gravity`` (3,), m/s^2, less the bias after `move`."""
+        """Evaluate ``mass`` after `place`, and ``force``, by ``gravity`` (3,), m/s^2, less the bias, after `move`."""
         if self._nodes is not work.nodes:  # other charts have other nodes
             self._nodes = work.nodes
             self._table = _table(self.mechanism, self.inertias, work.nodes)
@@ -49,10 +49,10 @@ def _table(mechanism: Mechanism, inertias: list[PathInertia], nodes: TreeNodes) 
                 offset.append(point)
                 continue
             number = mechanism.body_index[name]
-            body, own = mechanism.bodies[number], slot[number]
-            axes[name] = nodes.body_axes[own] @ rotation_matrix(body.quat_wxyz).T
-            node.append(nodes.body_node[own])
-            offset.append(nodes.body_axes[own] @ (rotation_matrix(body.quat_wxyz).T @ (point - body.position)))
+            body, slot_of_body = mechanism.bodies[number], slot[number]
+            axes[name] = nodes.body_axes[slot_of_body] @ rotation_matrix(body.quat_wxyz).T
+            node.append(nodes.body_node[slot_of_body])
+            offset.append(nodes.body_axes[slot_of_body] @ (rotation_matrix(body.quat_wxyz).T @ (point - body.position)))
         count += len(inertia.wraps)
     wraps = [each for inertia in inertias for each in inertia.wraps]
     return PathTable(
@@ -97,7 +97,7 @@ def _workspace(table: PathTable, work: ReducedWorkspace) -> PathWorkspace:
 
 
 class DenseMass:
-    """A mass matrix, factored as L L^T on the ``free`` (nq,) coordinates; those that are prescribed do not move.
+    """A mass matrix, factored as L L^T on the ``free`` (nq,) coordinates; prescribed ones do not move.
 
     It stands for the factors of the articulated-body recursions: scaled rates are L^T dq.
     """
@@ -113,17 +113,17 @@ class DenseMass:
             raise NotFinite from None
 
     def scaled(self, G: np.ndarray) -> np.ndarray:
-        """G L^-T (m, nq) of rows G (m, nq); zero in the columns of prescribed coordinates."""
+        """Return G L^-T (m, nq) of rows G (m, nq); zero in the columns of prescribed coordinates."""
         out = np.zeros_like(G)
         out[:, self.free] = solve_triangular(self.L, G[:, self.free].T, lower=True, check_finite=False).T
         return out
 
     def motion_of(self, scaled: np.ndarray) -> np.ndarray:
-        """L^-T ``scaled`` (nq,)."""
+        """Return L^-T ``scaled`` (nq,)."""
         out = np.zeros(self.size)
         out[self.free] = solve_triangular(self.L, scaled[self.free], lower=True, trans="T", check_finite=False)
         return out
 
     def solve(self, effort: np.ndarray) -> np.ndarray:
-        """M^-1 ``effort`` (nq,) of the free coordinates."""
+        """Return M^-1 ``effort`` (nq,) of the free coordinates."""
         return self.motion_of(self.scaled(effort[None])[0])

@@ -3,8 +3,8 @@
     y = (M_r + J^T blkdiag(P_b) J + P_j)^-1 x
 
 P_j: of laws along the coordinates of one tree node, c g g^T with c = -(h f_rate + h^2 f_value) of their effort f; P_b:
-of all others, the blocks of single bodies; what couples two bodies has no place in the tree. Only parts that are
-positive are taken, so that the matrix is positive definite. The factors are those of recursions/articulated.py.
+of all others, the blocks of single bodies; blocks between two bodies have no place in the tree. Only parts that are
+positive are taken, so that the matrix is positive definite. The factors are as in recursions/articulated.py.
 """
 
 from dataclasses import fields, replace
@@ -34,7 +34,7 @@ class StiffTree:
         _factor(self.work, self.of_coordinates, _at_nodes(self.work, self.of_bodies))
 
     def solve(self, x: np.ndarray) -> np.ndarray:
-        """y (nq,); prescribed coordinates stay at zero."""
+        """Return y (nq,); prescribed coordinates stay at zero."""
         y = np.where(self.driven, 0.0, np.asarray(x, dtype=float).ravel())
         self.work.wrench[:] = 0.0
         articulated.inward_pass(self.work, self._none, y)
@@ -43,7 +43,7 @@ class StiffTree:
 
 
 def _added(equations: Equations, h: float) -> tuple[np.ndarray, np.ndarray]:
-    """P_j (nq, nq), block diagonal by nodes, and P_b (nb, 6, 6): motions are m, world, and rad, body axes."""
+    """Return P_j (nq, nq), block diagonal by nodes, and P_b (nb, 6, 6): motions are m, world, and rad, body axes."""
     e, plan, work = equations, equations.compiled.plan, equations.ws.efforts
     nodes = e.nodes
     node_of_column = np.repeat(np.arange(nodes.dof.size), nodes.dof)[np.argsort(_columns(nodes), kind="stable")]
@@ -69,18 +69,18 @@ def _added(equations: Equations, h: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _columns(nodes: TreeNodes) -> np.ndarray:
-    """(nq,) columns of the coordinates, node after node."""
+    """Return the columns (nq,) of the coordinates, node after node."""
     return np.concatenate([np.arange(c, c + d) for c, d in zip(nodes.column, nodes.dof, strict=True)]).astype(int)
 
 
 def _positive(matrix: np.ndarray) -> np.ndarray:
-    """The positive part of the symmetric part of a matrix."""
+    """Return the positive part of the symmetric part of a matrix."""
     sizes, axes = np.linalg.eigh(0.5 * (matrix + matrix.T))
     return (axes * np.maximum(sizes, 0.0)) @ axes.T
 
 
 def _at_nodes(work: ReducedWorkspace, of_bodies: np.ndarray) -> np.ndarray:
-    """(nl, 6, 6) of matrices of bodies (nb, 6, 6), by twists (angular, linear) of their nodes in world axes."""
+    """Return matrices of bodies (nb, 6, 6) by twists (angular, linear) of their nodes in world axes, (nl, 6, 6)."""
     out, eye = np.zeros((work.nodes.parent.size, 6, 6)), np.eye(3)
     for i, R, P in zip(work.nodes.body_node, work.rotation, of_bodies, strict=False):
         T = np.block([[np.zeros((3, 3)), eye], [R.T, np.zeros((3, 3))]])
@@ -89,15 +89,18 @@ def _at_nodes(work: ReducedWorkspace, of_bodies: np.ndarray) -> np.ndarray:
 
 
 def _factor(work: ReducedWorkspace, of_coordinates: np.ndarray, of_nodes: np.ndarray) -> None:
-    """`articulated.factor` with further inertias: ``work.U`` and ``work.L``."""
+    """Write ``work.U`` and ``work.L`` as `articulated.factor` does, with further inertias.
+
+    ``of_coordinates`` (nq, nq), ``of_nodes`` (nl, 6, 6): see `_added`, `_at_nodes`.
+    """
     nodes, nl = work.nodes, work.nodes.parent.size
-    own = np.zeros((nl + 1, 6, 6))
-    own[:nl, :3, :3] = work.axes[:nl] @ nodes.inertia @ np.swapaxes(work.axes[:nl], 1, 2)
-    own[:nl, 3:, 3:] = nodes.mass[:, None, None] * np.eye(3)
-    own[:nl] += of_nodes
+    inertias = np.zeros((nl + 1, 6, 6))
+    inertias[:nl, :3, :3] = work.axes[:nl] @ nodes.inertia @ np.swapaxes(work.axes[:nl], 1, 2)
+    inertias[:nl, 3:, 3:] = nodes.mass[:, None, None] * np.eye(3)
+    inertias[:nl] += of_nodes
     work.inertia[:] = 0.0  # passes without biases do not read them
     for i in range(nl - 1, -1, -1):
-        H, p = own[i], nodes.parent[i]
+        H, p = inertias[i], nodes.parent[i]
         columns = slice(nodes.column[i], nodes.column[i] + nodes.dof[i])
         if nodes.dof[i] > 0 and not work.prescribed[i]:
             S = work.subspace[columns]
@@ -108,4 +111,4 @@ def _factor(work: ReducedWorkspace, of_coordinates: np.ndarray, of_nodes: np.nda
         x, y, z = work.point[i] - work.point[p]
         X = np.eye(6)
         X[3:, :3] = [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]]  # v + w x r
-        own[p] += X.T @ H @ X
+        inertias[p] += X.T @ H @ X

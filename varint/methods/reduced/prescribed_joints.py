@@ -46,18 +46,18 @@ class Drive:
     function: Callable
 
     def at(self, t: float) -> np.ndarray:
-        """Coordinates, rates and their rates (3, dof) at time ``t``."""
-        what = f"the motion prescribed for {self.label} at t = {t:g} s"
-        given = call(self.function, f"{what}, a function that is called as f(t)", t)
-        if not isinstance(given, tuple | list | np.ndarray) or getattr(given, "ndim", 1) == 0 or len(given) != 3:
-            raise ArgumentError(f"{what} must be (q, qdot, qddot), got {shown(given)}")
+        """Return coordinates, rates and their rates (3, dof) at time ``t``, s. Raises ArgumentError."""
+        title = f"the motion prescribed for {self.label} at t = {t:g} s"
+        motion = call(self.function, f"{title}, a function that is called as f(t)", t)
+        if not isinstance(motion, tuple | list | np.ndarray) or getattr(motion, "ndim", 1) == 0 or len(motion) != 3:
+            raise ArgumentError(f"{title} must be (q, qdot, qddot), got {shown(motion)}")
         dof = self.columns.stop - self.columns.start
         shapes = ((), (1,)) if dof == 1 else ((dof,),)
-        return np.array([in_a_shape(part, shapes, what, ArgumentError).reshape(dof) for part in given])
+        return np.array([in_a_shape(part, shapes, title, ArgumentError).reshape(dof) for part in motion])
 
 
 def find_drives(mechanism: Mechanism, tree: Tree, prescribed: Mapping[str, Callable] | None) -> list[Drive]:
-    """The drives of ``prescribed``, joint name to function."""
+    """Return the drives of ``prescribed``, joint name to function."""
     drives = []
     for name, function in (prescribed or {}).items():
         joint = mechanism.joint(name)
@@ -84,9 +84,9 @@ def _drive(tree: Tree, name: str, label: str, function: Callable) -> Drive:
 
 @dataclass(frozen=True)
 class MovedPart:
-    """Part that a force moves: by the ``drive`` of a base, or where there is none by rows.
+    """Part that a force moves: by the ``drive`` of a base, or without one by rows.
 
-    ``elements`` (n,): those of the force; ``course``: of their targets.
+    ``elements`` (n,): of the force; ``course``: of their targets.
     """
 
     force: Moved | Driven | NoSlip
@@ -96,7 +96,7 @@ class MovedPart:
 
 
 def find_moved(mechanism: Mechanism, tree: Tree, moved: Mapping[str, Course] | None) -> list[MovedPart]:
-    """The parts that forces move, by the names of these and their courses in ``moved``."""
+    """Return the parts that forces move, by the names of these and their courses in ``moved``."""
     parts: list[MovedPart] = []
     driven: set[str] = set()
     for name, course in (moved or {}).items():
@@ -128,20 +128,20 @@ def _base(mechanism: Mechanism, tree: Tree, force: Moved | Driven | NoSlip) -> t
 
 
 def _of_base(course: Course, origin: np.ndarray) -> Course:
-    """Targets of the coordinates of a floating base: ``course`` with displacements from ``origin``, not positions."""
+    """Return targets of the coordinates of a floating base: ``course`` with displacements from ``origin`` (3,), m."""
     shift = np.zeros((3, 6))
     shift[0, :3] = origin
     return lambda t: course(t) - shift
 
 
 def places(equations: "Equations") -> list[np.ndarray]:
-    """Numbers of each moved part among the rows of closures, couplings and, last, driven columns."""
-    found, first = [], equations.closures.moved.start
+    """Return the numbers of each moved part among the rows of closures, couplings and, last, driven columns."""
+    numbers, first = [], equations.closures.moved.start
     last = equations.row_count + np.cumsum(equations.driven_columns) - 1
     for part in equations.moved:
         if part.drive:
-            found.append(last[part.drive.columns])
+            numbers.append(last[part.drive.columns])
         else:
-            found.append(first + np.arange(part.elements.size))
+            numbers.append(first + np.arange(part.elements.size))
             first += part.elements.size
-    return found
+    return numbers

@@ -2,9 +2,9 @@
 
     min 1/2 v^T A v - b^T v + sum_k c_k |B_k v|     with  G v = g,   N v >= n
 
-Its solution obeys A v = b + G^T lambda + N^T alpha + sum_k B_k^T beta_k with alpha >= 0 only where a row of N v >= n
-is met, and |beta_k| <= c_k, against B_k v and of full size where that is not zero: complementarity, and Coulomb's
-law in its exact cone. The equations are eliminated first, v = p + E y with E^T A E = 1; what is left, the projection
+Its solution obeys A v = b + G^T lambda + N^T alpha + sum_k B_k^T beta_k with alpha >= 0 only where a row of N v >= n is
+met, and |beta_k| <= c_k, against B_k v and of full size where that is not zero: complementarity, and Coulomb's law in
+its exact cone. The equations are eliminated first, v = p + E y with E^T A E = 1; the remaining problem, the projection
 of a point onto a convex set, is solved by Clarabel's interior-point method.
 """
 
@@ -17,7 +17,7 @@ from scipy.sparse import csc_matrix
 from varint.base.errors import ArgumentError
 from varint.methods.reduced.saddle import REDUNDANT, LinearStep
 
-FAR = 1e3  # sizes of what is at work, below which a bound is left out until it is not met: it would blur the rest
+FAR = 1e3  # sizes of the rates at work, below which a bound is left out until it is not met: it would blur the rest
 MET = 1e-9  # m/s, rad/s: by how much less a row may have that nothing can change
 TOLERANCES = 1e-12, 1e-8  # of the solver, relative: the second where round-off stops it before the first
 
@@ -31,7 +31,7 @@ class Solution(NamedTuple):
 
 
 class Infeasible(ArithmeticError):
-    """No velocity obeys all rows; ``rows``: numbers of those of N that contradict each other."""
+    """No velocity obeys all rows; ``rows``: numbers of rows of N that contradict each other."""
 
     def __init__(self, rows: np.ndarray) -> None:
         super().__init__("no velocity obeys all rows")
@@ -43,7 +43,7 @@ class NotSolved(ArithmeticError):
 
 
 def load_solver() -> ModuleType:
-    """The solver's package; raises ArgumentError where it is missing."""
+    """Return the solver's package; raises ArgumentError where it is missing."""
     try:
         import clarabel
     except ImportError:
@@ -93,7 +93,7 @@ def solve_program(step: LinearStep, N: np.ndarray, n: np.ndarray, cones: list[tu
 
 
 class Elimination(NamedTuple):
-    """The rates v = p + E y that obey G v = g, with E^T A E = 1, and what y is without other rows.
+    """The rates v = p + E y that obey G v = g, with E^T A E = 1, and y without other rows, the ``target``.
 
     p (nq,), E (nq, k), target (k,); left, sizes, right: the singular values of G, see `LinearStep.independent`.
     """
@@ -106,7 +106,7 @@ class Elimination(NamedTuple):
     right: np.ndarray
 
     def multiplier(self, impulse: np.ndarray) -> np.ndarray:
-        """(k, ...) least impulses along the rows of G that make up ``impulse`` (nq, ...)."""
+        """Return the least impulses (k, ...) along the rows of G that make up ``impulse`` (nq, ...)."""
         return self.left @ ((self.right[: self.sizes.size] @ impulse).T / self.sizes).T
 
 
@@ -129,7 +129,10 @@ def _size(norms: np.ndarray) -> np.ndarray:
 def _project(
     target: np.ndarray, rows: np.ndarray, bounds: np.ndarray, fields: list[tuple], scale: float
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """min 1/2 |y - target|^2 + sum |..|, rows y >= bounds; y, multipliers of the rows and of the cones' own rows."""
+    """Return y, multipliers of the rows and of the cones of min 1/2 |y - target|^2 + sum |..| with rows y >= bounds.
+
+    Raises Infeasible, NotSolved.
+    """
     clarabel = load_solver()
     k, m, count = target.size, len(bounds), len(fields)
     if not m + count:
@@ -147,19 +150,19 @@ def _project(
         right.append(np.append(0.0, offset / (sizes[j] * scale)))
         kinds.append(clarabel.SecondOrderConeT(1 + len(B)))
     P = csc_matrix(np.diag(np.append(np.ones(k), np.zeros(count))))
-    given = P, np.append(-target, weights), csc_matrix(np.vstack(blocks)), np.concatenate(right), kinds
+    program = P, np.append(-target, weights), csc_matrix(np.vstack(blocks)), np.concatenate(right), kinds
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     for tolerance in TOLERANCES:
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
-        found = clarabel.DefaultSolver(*given, settings).solve()
-        if str(found.status) == "Solved":
+        solution = clarabel.DefaultSolver(*program, settings).solve()
+        if str(solution.status) == "Solved":
             break
     else:
-        if "PrimalInfeasible" in str(found.status):
-            raise Infeasible(np.flatnonzero(np.array(found.z)[:m] > 1e-3 * np.max(found.z[:m], initial=0.0)))
+        if "PrimalInfeasible" in str(solution.status):
+            raise Infeasible(np.flatnonzero(np.array(solution.z)[:m] > 1e-3 * np.max(solution.z[:m], initial=0.0)))
         raise NotSolved
-    z = np.array(found.z)
+    z = np.array(solution.z)
     starts = m + np.cumsum([0] + [1 + len(B) for _, B, _ in fields])
     beta = [z[i + 1 : i + 1 + len(B)] / size for i, (_, B, _), size in zip(starts, fields, sizes, strict=False)]
-    return np.array(found.x)[:k], z[:m], beta
+    return np.array(solution.x)[:k], z[:m], beta

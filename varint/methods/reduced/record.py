@@ -1,9 +1,9 @@
 """Record of a reduced run, and the trajectory that is made of it.
 
-Beside what both formulations record, nodes hold ``q``, ``qdot`` and ``chart`` (numbers of charts in
-`CHARTS`), and the efforts ``driving`` of prescribed joints; with hard stops or joint friction in place of these the
-sums of the impulses, ``stopping_impulse``, ``friction_impulse`` and ``driving_impulse``, and where there are contacts
-with planes ``ground_impulse``. The layout names the columns.
+Beside the arrays of both formulations, nodes hold ``q``, ``qdot`` and ``chart`` (numbers of charts in `CHARTS`), and
+the efforts ``driving`` of prescribed joints; with hard stops or joint friction in place of these the sums of the
+impulses, ``stopping_impulse``, ``friction_impulse`` and ``driving_impulse``, and where there are contacts with planes
+``ground_impulse``. The layout names the columns.
 """
 
 from collections.abc import Mapping
@@ -21,10 +21,10 @@ IMPULSES = ("stopping_impulse", "friction_impulse", "driving_impulse")
 
 
 def layout_of(equations: Equations, contacts: Contacts | None) -> dict:
-    """See `Record`; ``contacts``: `Contacts` or None."""
+    """Return the layout of the recorded arrays, see `Record`; ``contacts``: `Contacts` or None."""
     widths = {} if contacts is None else {b.name: b.free.shape[1] for b in contacts.frictions.bearings}
     return {
-        "columns": {name: [own.start, own.stop] for name, own in equations.tree.columns.items()},
+        "columns": {name: [at.start, at.stop] for name, at in equations.tree.columns.items()},
         "charts": list(equations.tree.charts),
         "moved": {part.force.name: part.drive.name for part in equations.moved if part.drive},
         "driving": _ranges({drive.name: drive.columns.stop - drive.columns.start for drive in equations.drives}),
@@ -35,7 +35,7 @@ def layout_of(equations: Equations, contacts: Contacts | None) -> dict:
 
 
 def trajectory(record: Record) -> ReducedTrajectory:
-    """The trajectory of a reduced run; raises ValueError where its nodes and layout do not belong together."""
+    """Return the trajectory of a reduced run; raises ValueError if its nodes and layout do not belong together."""
     _check(record)
     check_vertices(record.mechanism, record.nodes)
     return ReducedTrajectory(record)
@@ -59,7 +59,7 @@ def _check(record: Record) -> None:
         ranges = layout.get(name, {} if name == "ground" else None)  # older files know no such contacts
         if not isinstance(ranges, dict) or not all(_is_range(ends, columns) for ends in ranges.values()):
             raise ValueError(f"its layout has no '{name}'")
-    moved = layout.get("moved", {})  # names of forces to those of the joints that they move
+    moved = layout.get("moved", {})  # names of forces to names of the joints that they move
     if not isinstance(moved, dict) or not all(name in layout["driving"] for name in moved.values()):
         raise ValueError("its layout has no 'moved'")
 
@@ -69,7 +69,7 @@ def _are_names(value: object) -> bool:
 
 
 def _is_range(ends: object, width: int) -> bool:
-    """Whether ``ends`` are [first, last + 1] of columns out of ``width``."""
+    """Return whether ``ends`` are [first, last + 1] of columns out of ``width``."""
     numbers = isinstance(ends, list) and len(ends) == 2 and all(type(end) is int for end in ends)
     return numbers and 0 <= ends[0] <= ends[1] <= width  # type: ignore[index]
 

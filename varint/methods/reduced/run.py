@@ -1,4 +1,4 @@
-"""A run in reduced coordinates: an integrator's steps, the nodes that are recorded, and what it takes to go on."""
+"""A run in reduced coordinates: an integrator's steps, the recorded nodes, and checkpoints."""
 
 import time
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ class ReducedRun(SteeredRun):
     every : int
         Record each ``every``-th node.
     times : (K,), optional
-        s: what is recorded between the start and the end in place of the nodes.
+        s: times recorded between the start and the end in place of the nodes.
     """
 
     node = 0
@@ -67,7 +67,7 @@ class ReducedRun(SteeredRun):
         self.times = None if times is None else times[(times > 0) & (times < self.end)]
         self.contacts = integrator.events.contacts if integrator.events else integrator.touching
         self.layout = layout_of(equations, self.contacts)
-        self.recorded = self.passed = 0  # nodes, and those of the times
+        self.recorded = self.passed = 0  # nodes, and recorded ones of the times
         self.quat: np.ndarray | None = None  # of the last recorded node
         self.inverse = InverseDynamics(equations) if equations.drives and self.contacts is None else None
         self._tree: Tree | None = None
@@ -94,7 +94,7 @@ class ReducedRun(SteeredRun):
         return Block(nodes)
 
     def advance(self, steps: int) -> Block:
-        """``steps`` steps of the integrator, or up to the end or to the one that fails."""
+        """Make ``steps`` steps of the integrator, or up to the end or to a failed step; return the recorded nodes."""
         blocks: list[dict] = []
         rows: list[dict] = []
         seconds = 0.0
@@ -123,7 +123,7 @@ class ReducedRun(SteeredRun):
         return Block({name: np.concatenate([block[name] for block in blocks]) for name in self._none}, seconds)
 
     def _next_recorded(self) -> tuple[int, float]:
-        """The step and the time, s, by which there is something to record."""
+        """Return the step and the time, s, by which there is something to record."""
         if self.times is not None:
             return MOST_STEPS, self.times[self.passed] if self.passed < len(self.times) else np.inf
         if self.dt is None:
@@ -131,7 +131,7 @@ class ReducedRun(SteeredRun):
         return MOST_STEPS, self.dt * (self.node // self.every + 1) * self.every
 
     def tail(self) -> Block:
-        """The last state, where it is no recorded node: at the end, or where the step that failed began."""
+        """Return the last state, where it is no recorded node: at the end, or where the step that failed began."""
         i = self.integrator
         if self.times is not None:
             recorded = (self.times[self.passed - 1] if self.passed else 0.0) >= i.t
@@ -151,7 +151,7 @@ class ReducedRun(SteeredRun):
         return Block(nodes)
 
     def steer(self, steps: int) -> Block:
-        """See `SteeredRun`; with error control the steps end at each node, and those after it start anew."""
+        """March over ``steps`` nodes, see `SteeredRun`; under error control steps end and start anew at each node."""
         blocks = [self.advance(0)]
         while self.failure is None and len(blocks) <= steps:
             blocks.append(self._to_next_node())
@@ -168,16 +168,16 @@ class ReducedRun(SteeredRun):
         self.end = self.dt * (self.node + 1)
         self.integrator.go_on(self.end)
         block = self.advance(MOST_STEPS)
-        self._kept = None  # what comes after the end is known to be another run
+        self._kept = None  # steps beyond the end belong to another run
         return block
 
     def coordinates(self) -> tuple[np.ndarray, np.ndarray]:
-        """The present q and qdot (nq,), in the present charts."""
+        """Return the present q and qdot (nq,), in the present charts."""
         y, nq = self._place_closed(self.integrator.t, self.integrator.y), self.equations.nq
         return y[:nq], y[nq : 2 * nq]
 
     def state(self) -> State:
-        """The present one."""
+        """Return the present state."""
         self._place_closed(self.integrator.t, self.integrator.y)
         return with_vertices(self.equations.mechanism, self.equations.state(), self.vertex_motion())
 
@@ -188,7 +188,7 @@ class ReducedRun(SteeredRun):
         return np.array([motion.get(name, np.zeros((0, 3))) for name in OF_VERTICES])
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """All that the steps to come depend on: of the present, or from before the first step that knows the end."""
+        """Return the memory of all later steps: the present, or from before the first step that knows the end."""
         return self._present() if self._kept is None else self._kept
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
@@ -198,9 +198,9 @@ class ReducedRun(SteeredRun):
             raise ValueError("its checkpoint names unknown charts")
         parts: dict[str, dict] = {"equations": {}, "integrator": {}}
         for name, array in saved.items():
-            owner, _, own = name.partition(" ")
+            owner, _, key = name.partition(" ")
             if owner in parts:
-                parts[owner][own] = array
+                parts[owner][key] = array
         charts = dict(zip(self.layout["charts"], (CHARTS[k] for k in saved["charts"]), strict=True))
         e.use(find_tree(e.mechanism, charts=charts))
         e.recall(parts["equations"])
@@ -224,14 +224,14 @@ class ReducedRun(SteeredRun):
         }
 
     def _failure(self, reason: str) -> Failure:
-        """Failure of the step from the present state."""
+        """Return the failure of the step from the present state."""
         when, e = self.integrator.t, self.equations
         body = e.hardest_accelerated(when, *np.split(self.integrator.y, self.parts)[:2])
         message = f"the step at t = {when:g} s, hardest for body '{body}', could not be done: {reason}"
         return Failure(message, when, body)
 
     def _lost(self) -> str | None:
-        """Message if a body or a point is not where a force moves it, or if drives open a loop."""
+        """Return a message if a body or a point is not where a force moves it, or if drives open a loop; else None."""
         e, nq = self.equations, self.equations.nq
         if not (e.closures.courses or (e.drives and len(e.closures))):
             return None
@@ -241,20 +241,20 @@ class ReducedRun(SteeredRun):
             clash = self._clash(y[:nq], y[nq : 2 * nq])
             if clash:
                 return clash
-        for part, own in zip(e.moved, places(e), strict=True):
-            if not part.drive and not gap[own].max() <= largest:
-                return cannot_follow(part.force, gap[own].max())
+        for part, rows in zip(e.moved, places(e), strict=True):
+            if not part.drive and not gap[rows].max() <= largest:
+                return cannot_follow(part.force, gap[rows].max())
         return None
 
     def _clash(self, q: np.ndarray, qdot: np.ndarray) -> str | None:
-        """Message if the loops cannot be closed with the prescribed joints where they are."""
+        """Return a message if the loops cannot be closed with the prescribed joints where they are; else None."""
         drives = [drive for drive in self.equations.drives if drive.columns.stop - drive.columns.start == 1]
         wanted = {drive.name: (float(q[drive.columns][0]), float(qdot[drive.columns][0])) for drive in drives}
         labels = {drive.name: f"the motion prescribed for {drive.label}" for drive in drives}
         return what_clashes(self.equations.mechanism, self.equations.state(), wanted, labels)
 
     def _driven(self) -> np.ndarray:
-        """(3, nd) where the prescribed joints are now, drive by drive."""
+        """Return the motions (3, nd) of the prescribed joints at the present time, drive by drive."""
         return np.concatenate([np.zeros((3, 0)), *(d.at(self.integrator.t) for d in self.equations.drives)], axis=1)
 
     def _check_drives(self, before: np.ndarray) -> None:
@@ -264,14 +264,14 @@ class ReducedRun(SteeredRun):
             raise FileError(f"the motion prescribed for {labels} is another one than that of the run to go on with")
 
     def _charts(self) -> np.ndarray:
-        """Numbers of the present charts."""
+        """Return the numbers of the present charts."""
         if self._tree is not self.equations.tree:
             self._tree = self.equations.tree
             self._numbers = np.array([CHARTS.index(chart) for chart in self._tree.charts.values()], dtype=np.int8)
         return self._numbers
 
     def _passed(self) -> list[dict]:
-        """Rows of the nodes in the last step that are recorded."""
+        """Return the rows of the recorded nodes in the last step."""
         times: list[float] = []
         while self.dt is not None and self.node < self.steps and self.dt * (self.node + 1) <= self.integrator.t:
             self.node += 1
@@ -286,7 +286,7 @@ class ReducedRun(SteeredRun):
         return [self._node(*row) for row in zip(times[: len(states)], states, strict=True)]
 
     def _place(self, t: float, y: np.ndarray) -> np.ndarray:
-        """A copy of the state ``y`` with the prescribed joints where they are at time ``t``, and the bodies there."""
+        """Return a copy of the state ``y`` with prescribed joints as at time ``t``, and place the bodies there."""
         e, nq, y = self.equations, self.equations.nq, y.copy()
         y[:nq], y[nq : 2 * nq], _ = e.imposed(t, y[:nq], y[nq : 2 * nq])
         e.place(y[:nq])
@@ -294,7 +294,7 @@ class ReducedRun(SteeredRun):
         return y
 
     def _place_closed(self, t: float, y: np.ndarray) -> np.ndarray:
-        """`_place`, with stabilised loops closed to round-off where there is error control, but at the start.
+        """Return `_place` with stabilised loops closed to round-off, under error control and after the start.
 
         Integration leaves them open by its error, and interpolation within a step by more.
         """
@@ -321,17 +321,17 @@ class ReducedRun(SteeredRun):
         return row
 
     def _recorded(self, rows: list[dict]) -> dict[str, np.ndarray]:
-        """The arrays that are recorded, of the rows."""
+        """Return the recorded arrays of ``rows``."""
         if not rows:
             return self._none
         e, T = self.equations, len(rows)
-        found = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-        quat, motion = without_jumps(quat_from_matrix(found.pop("rotation")), self.quat), found.pop("motion")
+        arrays = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        quat, motion = without_jumps(quat_from_matrix(arrays.pop("rotation")), self.quat), arrays.pop("motion")
         self.quat = quat[-1].copy()
         self.recorded += T
-        q, qdot, work, law_state, impulse = np.split(found.pop("y"), self.parts, axis=1)
+        q, qdot, work, law_state, impulse = np.split(arrays.pop("y"), self.parts, axis=1)
         by_force = e.compiled.by_force
-        found |= {
+        arrays |= {
             "quat_wxyz": quat,
             "velocity": motion[..., :3].copy(),
             "angular_velocity": motion[..., 3:].copy(),
@@ -339,23 +339,23 @@ class ReducedRun(SteeredRun):
             "qdot": qdot.copy(),
             "work": by_force(work),
             "law_state": law_state.copy(),
-            "command": e.compiled.inputs_by_force(found["command"]),
+            "command": e.compiled.inputs_by_force(arrays["command"]),
         }
-        if LOST in found:
-            subtract_lost(e.mechanism, found["work"], found.pop(LOST))
+        if LOST in arrays:
+            subtract_lost(e.mechanism, arrays["work"], arrays.pop(LOST))
         if self.contacts:
-            return found | self._impulses(impulse)
-        return {"driving": np.zeros((T, 0))} | found
+            return arrays | self._impulses(impulse)
+        return {"driving": np.zeros((T, 0))} | arrays
 
     def _impulses(self, impulse: np.ndarray) -> dict[str, np.ndarray]:
-        """Sums (T, ...) of the impulses of stops by force, of joint friction, contacts and drives, one by one."""
+        """Return the summed impulses (T, ...) of stops by force, and of joint friction, contacts and drives."""
         e, T = self.equations, len(impulse)
         assert self.contacts is not None
         along, friction, ground, drives = self.contacts.parts(impulse)
         columns = np.zeros((T, e.nq))
         columns[:, e.driven_columns] = drives
-        found = {"ground_impulse": np.concatenate([*ground.values()], axis=1)} if ground else {}
-        return found | {
+        arrays = {"ground_impulse": np.concatenate([*ground.values()], axis=1)} if ground else {}
+        return arrays | {
             "stopping_impulse": e.compiled.by_force(along),
             "friction_impulse": np.concatenate([np.zeros((T, 0)), *friction.values()], axis=1),
             "driving_impulse": np.concatenate(

@@ -10,13 +10,13 @@ REDUNDANT = 1e-8  # singular value, relative to the largest or to one, up to whi
 class LinearStep(NamedTuple):
     """Conditions of a linear scheme on the rates v at the end of a step: A v = b + G^T impulses, G v = g."""
 
-    A: np.ndarray  # (nq, nq) reduced inertia, and what dampers and springs add to it
+    A: np.ndarray  # (nq, nq) reduced inertia, with terms of dampers and springs
     b: np.ndarray  # (nq,) N s, N m s
     G: np.ndarray  # (k, nq) rows of loops, couplings and, last, prescribed columns
     g: np.ndarray  # (k,)
 
     def independent(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Left (k, r), sizes (r,), right (nq, nq): the singular values of G, rows of order one, above round-off."""
+        """Return left (k, r), sizes (r,), right (nq, nq): singular values of G, rows of order one, above round-off."""
         left, sizes, right = np.linalg.svd(self.G)
         rank = np.count_nonzero(sizes > REDUNDANT * max(sizes[0], 1.0))
         return left[:, :rank], sizes[:rank], right
@@ -25,9 +25,9 @@ class LinearStep(NamedTuple):
 def solve_saddle(
     A: np.ndarray, G: np.ndarray, C: np.ndarray, a: np.ndarray, c: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """x (n,), y (m,) with A x - G^T y = a, C x = c; least in size where rows are redundant.
+    """Return x (n,), y (m,) with A x - G^T y = a, C x = c; least in size where rows are redundant.
 
-    A (n, n) a mass matrix and more, G, C (m, n) rows of order one. Rows are weighed by the size of A.
+    ``A`` (n, n): a mass matrix and more; ``G``, ``C`` (m, n): rows of order one. Rows are weighted by the size of A.
     """
     n, m = C.shape[1], C.shape[0]
     if not m:

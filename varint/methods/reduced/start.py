@@ -19,15 +19,16 @@ from varint.results.inputs.courses import Course, Steady, cannot_start, starts_e
 
 LARGEST_GAP = 1e-6  # of a joint in a state to start from, in sizes of a part
 LARGEST_MISS = 1e-8  # of a prescribed motion in a state to start from, in sizes of a part
-LARGEST_PARTING = 1e-3  # of the fastest motion: how far the speed at the start may miss what is prescribed
+LARGEST_PARTING = 1e-3  # of the fastest motion: how far the speed at the start may miss the prescribed one
 
 
 def start_of(
     equations: Equations, state: State | ReducedState, motions: Mapping[str, Course]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """q and qdot (nq,) of a `State` or `ReducedState`, in the charts of the equations, with the rates of ``motions``.
+    """Return q and qdot (nq,) of a `State` or `ReducedState`, in the charts of the equations.
 
-    These are the motions that forces prescribe, by joint; those at a constant rate start where the state is.
+    With the rates of ``motions``, which forces prescribe, by joint; motions at a constant rate start at the state.
+    Raises StateError.
     """
     of_type(state, (State, ReducedState), "state", StateError)
     if isinstance(state, ReducedState):
@@ -44,7 +45,7 @@ def start_of(
 
 
 def _meeting(equations: Equations, q: np.ndarray, qdot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """q and qdot with the velocities of prescribed bodies and points, the rest as after an impact.
+    """Return q and qdot with the velocities of prescribed bodies and points, the rest as after an impact.
 
     Raises StateError where they are elsewhere, or cannot have these velocities.
     """
@@ -60,19 +61,19 @@ def _meeting(equations: Equations, q: np.ndarray, qdot: np.ndarray) -> tuple[np.
     change, _ = solve_saddle(e.mass_matrix(), rows, rows, np.zeros(e.nq), wanted)
     left = np.abs(rows @ change - wanted)
     fastest = max(np.abs(wanted).max(initial=0.0), np.abs(rows @ (qdot + change)).max(initial=0.0))
-    for part, own in zip(e.moved, places(e), strict=True):
-        missed = np.abs(gap[own]).max()
+    for part, rows_of_part in zip(e.moved, places(e), strict=True):
+        missed = np.abs(gap[rows_of_part]).max()
         if not missed <= LARGEST_MISS * max(1.0, length):
             if isinstance(part.force, NoSlip):
-                raise StateError(part.force.off_plane(float(gap[own][0])))
+                raise StateError(part.force.off_plane(float(gap[rows_of_part][0])))
             raise StateError(starts_elsewhere(part.force, missed))
-        if not isinstance(part.force, NoSlip) and left[own].max() > LARGEST_PARTING * max(fastest, length):
-            raise StateError(cannot_start(part.force, left[own].max()))
+        if not isinstance(part.force, NoSlip) and left[rows_of_part].max() > LARGEST_PARTING * max(fastest, length):
+            raise StateError(cannot_start(part.force, left[rows_of_part].max()))
     return placed, qdot + change
 
 
 def _driven(equations: Equations, reduced: ReducedState, motions: Mapping[str, Course]) -> ReducedState:
-    """``reduced`` with the rates at which forces move their joints; the rest moves on as after an impact."""
+    """Return ``reduced`` with the rates at which forces move their joints; the rest changes as in an impact."""
     mechanism, columns, rates = equations.mechanism, equations.tree.columns, {}
     for name, motion in motions.items():
         if isinstance(motion, Steady):
@@ -81,11 +82,11 @@ def _driven(equations: Equations, reduced: ReducedState, motions: Mapping[str, C
     if all(np.array_equal(reduced.qdot[columns[name]], rate) for name, rate in rates.items()):
         return reduced
     state = with_rates(mechanism, equations.compiled, maximal_state(mechanism, reduced), rates)
-    found = reduce(equations.tree, mechanism, state)
+    moved = reduce(equations.tree, mechanism, state)
     q = reduced.q.copy()
     for k in equations.tree.balls:  # their rates depend on the turns
-        q[k : k + 3] = found.q[k : k + 3]
-    return ReducedState(q, found.qdot)
+        q[k : k + 3] = moved.q[k : k + 3]
+    return ReducedState(q, moved.qdot)
 
 
 def _check_closed(equations: Equations, q: np.ndarray, qdot: np.ndarray, state: State) -> None:

@@ -38,17 +38,20 @@ class ReducedState(Shown):
 
 
 def coordinates(mechanism: Mechanism) -> dict[str, slice]:
-    """Columns of q and qdot by the names of the tree joints, in order; "base of BODY" for a floating base."""
+    """Return the columns of q and qdot by the names of the tree joints, in order.
+
+    "base of BODY" for a floating base.
+    """
     return dict(find_tree(of_type(mechanism, Mechanism, "mechanism", ArgumentError)).columns)
 
 
 def reduced_state(mechanism: Mechanism, state: State) -> ReducedState:
-    """The reduced form of ``state``; angles have its ``turns``, else they are the shortest, see `State`."""
+    """Return the reduced form of ``state``; angles have its ``turns``, else they are the shortest, see `State`."""
     return reduce(find_tree(of_type(mechanism, Mechanism, "mechanism", ArgumentError)), mechanism, state)
 
 
 def maximal_state(mechanism: Mechanism, reduced: ReducedState) -> State:
-    """The maximal form of ``reduced``; only the joints of the spanning tree are sure to be closed."""
+    """Return the maximal form of ``reduced``; only the joints of the spanning tree are sure to be closed."""
     kinematics = TreeKinematics(of_type(mechanism, Mechanism, "mechanism", ArgumentError))
     reduced = checked(kinematics, reduced)
     kinematics.place_and_move(reduced.q, reduced.qdot)
@@ -60,7 +63,7 @@ def maximal_state(mechanism: Mechanism, reduced: ReducedState) -> State:
 
 
 def reduce(tree: Tree, mechanism: Mechanism, state: State) -> ReducedState:
-    """`reduced_state` where the tree is known."""
+    """Return `reduced_state` for a known tree. Raises StateError."""
     position, quat_wxyz, velocity, angular_velocity = checked_state(mechanism, state, "state")
     x, R = with_world(position, quat_wxyz)
     motion = np.vstack([np.hstack([velocity, angular_velocity]), np.zeros(6)])
@@ -84,7 +87,7 @@ def counted_about_axes(joint: Joint, near: np.ndarray, q: np.ndarray) -> np.ndar
 
 
 def checked(kinematics: TreeKinematics, reduced: ReducedState) -> ReducedState:
-    """``reduced`` with its arrays checked."""
+    """Return ``reduced`` with its arrays checked. Raises StateError."""
     of_type(reduced, ReducedState, "the reduced state", StateError)
     arrays = (
         bounded_array(getattr(reduced, name), (kinematics.nq,), f"{name} of the reduced state", StateError)
@@ -94,7 +97,7 @@ def checked(kinematics: TreeKinematics, reduced: ReducedState) -> ReducedState:
 
 
 def without_jumps(quat_wxyz: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:
-    """The quaternions (T, nb, 4) with signs that do not jump, from ``before`` (nb, 4) on where given."""
+    """Return the quaternions (T, nb, 4) with signs that do not jump, from ``before`` (nb, 4) on where given."""
     first = quat_wxyz[0] if before is None else before
     others = np.concatenate([first[None], quat_wxyz[:-1]])
     signs = np.cumprod(np.where(np.sum(quat_wxyz * others, axis=2) < 0, -1.0, 1.0), axis=0)

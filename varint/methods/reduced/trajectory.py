@@ -34,25 +34,24 @@ class ReducedTrajectory(Trajectory):
 
     Attributes
     ----------
-    q : (T, nq) coordinates of the tree joints, m, rad; those of free rotations jump where their chart is left
+    q : (T, nq) coordinates of the tree joints, m, rad; free rotations jump where their chart is left
     qdot : (T, nq) their rates, m/s, rad/s
-    columns : dict of joint name to slice: the columns of a joint; a cut joint has none, a floating base "base of BODY"
+    columns : dict of joint name, or "base of BODY" for a floating base, to slice: its columns; without cut joints
     evaluations : int
         How often the accelerations, or the residual of a step, were evaluated.
     charts : dict of joint name to (T,) names: the chart of its free rotation, its last three columns
     driving : dict of joint name to efforts (T, dof), N, N m, that the motion of prescribed joints takes; of floating
         bases that forces move by "base of BODY"
     stopping : (T, forces) efforts of hard stops, N, N m
-    friction : dict of the name of a `JointCoulombFriction` to its efforts (T, d), N m, N, on body b along what its
-        joint allows, turns first
+    friction : dict of the name of a `JointCoulombFriction` to its efforts (T, d), N m, N, on body b along the free
+        motions of its joint, turns first
     contact_force : dict of the name of a hard contact to the force (T, 3), N, world, on its body, of a `Contact` on
         ``body_a``
     penetration : dict of the name of a hard contact to its depth (T,), m
 
     With hard stops, joint friction or hard contacts, efforts of these, but for contacts between shapes, and of
-    prescribed joints are the impulses since the last recorded node over the time: at rest what holds it, at an
-    impact a peak. At the first node they are those of the second. Accelerations and reactions are with these
-    efforts.
+    prescribed joints are the impulses since the last recorded node over the time: the holding effort at rest, a peak at
+    an impact. The first node repeats the second. Accelerations and reactions are with these efforts.
     """
 
     def _between(self, record: Record, counted: Mapping[str, np.ndarray]) -> Trajectory:
@@ -127,7 +126,7 @@ class ReducedTrajectory(Trajectory):
         return touching_points(self.mechanism, self.t, rows)
 
     def _of_shapes(self) -> ContactForces:
-        """Forces of contacts between shapes at the nodes."""
+        """Return the forces of contacts between shapes at the nodes."""
         touches = any(is_body_contact(self.mechanism, force) for force in self.mechanism.forces)
         return self._contact_forces if touches and self._dynamics else ContactForces()
 
@@ -139,9 +138,9 @@ class ReducedTrajectory(Trajectory):
 
     @cached_property
     def rates(self) -> Mapping[str, np.ndarray]:
-        """Rates as in `Trajectory`; those of floating bases, columns of ``qdot`` (T, 6), are named "base of BODY"."""
+        """Rates as in `Trajectory`; columns of ``qdot`` (T, 6) of floating bases are named "base of BODY"."""
         joints = super().rates
-        bases = {name: self.qdot[:, own] for name, own in self.columns.items() if name not in joints}
+        bases = {name: self.qdot[:, base] for name, base in self.columns.items() if name not in joints}
 
         def find(name: str) -> str:
             return name if name in bases else self.mechanism.joint(name).name
@@ -204,25 +203,28 @@ class ReducedTrajectory(Trajectory):
     def forces_along(self) -> Forces:
         """Efforts, powers and potentials of all forces, see `Forces`."""
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
-        given = self.command + self.stopping, self.law_states, turns_before(self)  # a stop's input
-        return forces_at(self.mechanism, *arrays, *given)
+        inputs = self.command + self.stopping, self.law_states, turns_before(self)  # a stop's input
+        return forces_at(self.mechanism, *arrays, *inputs)
 
     @cached_property
     def _dynamics(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Drives, joint friction and contacts with planes are loads by what they exert; other constraints, and contacts
-        between shapes, are solved for."""
+        """Accelerations, reactions and efforts of constraints at the nodes.
+
+        The efforts of drives, joint friction and contacts with planes are loads; other constraints, and contacts
+        between shapes, are solved for.
+        """
         refuse(self.mechanism, USES["reactions"])
         forces, of_element = self.mechanism.forces, self.mechanism.compiled.force
         by_rows = {k for k, _ in moved_by_rows(self.mechanism)}
         with_rows = {k for k, f in enumerate(forces) if f.constraint and not isinstance(f, Driven)}
-        soft = {k for k, f in enumerate(forces) if isinstance(f, JointCompliance)}  # those of the joints, in any copy
+        soft = {k for k, f in enumerate(forces) if isinstance(f, JointCompliance)}  # of the joints, in any copy
         shapes = {k for k, f in enumerate(forces) if is_body_contact(self.mechanism, f)}
         held = sorted(by_rows | with_rows | soft | shapes)
         mechanism = replace(self.mechanism, forces=[forces[k] for k in held])
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
         load = self.load + self.forces_along.load + self._exerted
         bend = rates_of_motions(self, mechanism)[1]
-        acceleration, reaction, found = accelerations_and_reactions(
+        acceleration, reaction, held_efforts = accelerations_and_reactions(
             mechanism,
             load,
             *arrays,
@@ -232,7 +234,7 @@ class ReducedTrajectory(Trajectory):
             turns=turns_of_laws(self, mechanism),
         )
         efforts = np.zeros((len(self.t), len(of_element)))
-        efforts[:, np.isin(of_element, held)] = found
+        efforts[:, np.isin(of_element, held)] = held_efforts
         for k, force in moved_coordinates(forces):
             if k not in by_rows:
                 efforts[:, of_element == k] = self.driving[force.joint]
@@ -243,10 +245,10 @@ class ReducedTrajectory(Trajectory):
         """(T, nb, 6) load of drives, joint friction and contacts: force, N, world, and torque, N m, body axes."""
         x, R = with_world(self.position, self.quat_wxyz)
         load = np.zeros((*x.shape[:2], 6))
-        for name, own in self._contact_wrench.items():
+        for name, wrench_at in self._contact_wrench.items():
             body = self.mechanism.body_index[contact_named(self.mechanism, name).body]
-            load[:, body, :3] += own[:, :3]
-            load[:, body, 3:] += (own[:, None, 3:] @ R[:, body])[:, 0]
+            load[:, body, :3] += wrench_at[:, :3]
+            load[:, body, 3:] += (wrench_at[:, None, 3:] @ R[:, body])[:, 0]
         wrenches = []  # on body b, in axes of the joint's frame there
         moved = set(self._moved.values())  # by forces that are constraints
         for name, effort in self.driving.items():
@@ -254,7 +256,9 @@ class ReducedTrajectory(Trajectory):
                 continue
             joint, q = self.mechanism.joint(name), self.q[:, self.columns[name]]
             subspaces = [motion_subspace(joint, coordinates) for coordinates in q]
-            wrenches.append((joint, [np.linalg.pinv(S).T @ own for S, own in zip(subspaces, effort, strict=True)]))
+            wrenches.append(
+                (joint, [np.linalg.pinv(S).T @ wrench_at for S, wrench_at in zip(subspaces, effort, strict=True)])
+            )
         for name, effort in self.friction.items():
             force = friction_named(self.mechanism, name)
             joint = self.mechanism.joint(force.joint)
@@ -288,7 +292,7 @@ class ReducedTrajectory(Trajectory):
         return powers
 
     def _coordinates(self, joint: Joint, near: np.ndarray | None = None) -> np.ndarray:
-        """Columns of ``q``; measured of cut and compliant joints, and rotation vectors where there are Euler angles."""
+        """Return columns of ``q``; measured for cut and compliant joints; rotation vectors for Euler angles."""
         measured = joint.compliant or joint.name not in self.columns
         if measured or np.any(self.charts.get(joint.name, EXPONENTIAL) != EXPONENTIAL):
             return joint_coordinates(self.mechanism, joint, self.position, self.quat_wxyz, near)
@@ -303,7 +307,7 @@ def _single(columns: np.ndarray) -> np.ndarray:
 
 
 def _size(effort: np.ndarray, radius: float) -> np.ndarray:
-    """(T,) of the efforts (T, d) of joint friction: one coordinate, a turn and a slide, or a ball."""
+    """Return the sizes (T,) of the efforts (T, d) of joint friction: one coordinate, a turn and a slide, or a ball."""
     if effort.shape[1] == 1:
         return effort[:, 0]
     units = [radius, 1.0] if effort.shape[1] == 2 else np.ones(3)
@@ -315,7 +319,7 @@ def _parts(columns: np.ndarray, ranges: Mapping[str, Sequence[int]]) -> dict[str
 
 
 def mean_rates(sums: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """(T, ...) change of ``sums`` (T, ...) since the last node over the time; at the first as at the second."""
+    """Return the change (T, ...) of ``sums`` (T, ...) since the last node over the time; first as second."""
     if len(t) < 2:
         return np.zeros_like(sums)
     rates = np.diff(sums, axis=0) / np.diff(t).reshape(-1, *[1] * (sums.ndim - 1))

@@ -1,4 +1,4 @@
-"""The spanning tree of a mechanism as a chain of elementary motions: what the recursions of redmax work on.
+"""The spanning tree of a mechanism as a chain of elementary motions, for the recursions of redmax.
 
 Each tree joint is taken apart into its motions (`Joint.allowed`), seen from the parent: one node a motion, the last
 of them carrying the body, the others massless. In axes of its node S is then constant but for a ball and products of
@@ -66,7 +66,7 @@ class Tree:
     balls : (n,) int
         First columns of rotation vectors.
     charts : dict
-        Chart of each joint with a free rotation, by its name; its three columns end those of the joint.
+        Chart of each joint with a free rotation, by its name; its three columns are the last of the joint.
     pinned : frozenset of int
         Numbers of the attachments that are ball joints.
     """
@@ -87,10 +87,10 @@ def find_tree(
     *,
     as_described: bool = False,
 ) -> Tree:
-    """The tree of ``mechanism``, of the same tree joints as its variational form has, and balls of attachments.
+    """Return the tree of ``mechanism``: tree joints as in its variational form, and balls at attachments.
 
-    ``chart``: of all free rotations, but for those in ``charts``, joint name to chart. ``as_described``: attached
-    bodies, and joints with compliant rows, keep the coordinates of their own joints, for readings.
+    ``chart``: of all free rotations not in ``charts``, joint name to chart. ``as_described``: attached bodies, and
+    joints with compliant rows, keep the coordinates of their own joints, for readings.
     """
     topology, builder = mechanism.compiled.topology, _Builder()
     joints: list[Joint] = []
@@ -122,7 +122,7 @@ def find_tree(
 
 
 def _pinned(mechanism: Mechanism) -> tuple[dict[int, Pin], list[int]]:
-    """Pins in place of the tree joints of bodies, by their numbers, and all bodies, a parent before its children."""
+    """Return pins in place of the tree joints of bodies, by their numbers, and all bodies, parents first."""
     topology = mechanism.compiled.topology
     if not any(force.of_points for force in mechanism.forces):
         return {}, topology.bodies
@@ -145,15 +145,15 @@ def _pinned(mechanism: Mechanism) -> tuple[dict[int, Pin], list[int]]:
 
 
 def _motions(joint: Joint, chart: str, column: int) -> list[tuple[Motion, int]]:
-    """The motions of a joint with their first columns; a free rotation by Euler angles is three rotations."""
-    found: list[tuple[Motion, int]] = []
+    """Return the motions of a joint with their first columns; a free rotation by Euler angles is three rotations."""
+    motions: list[tuple[Motion, int]] = []
     for motion in joint.allowed:
         if isinstance(motion, Ball) and chart != EXPONENTIAL:
-            found.extend((Turn(axis), column + n) for n, axis in enumerate(axes_of(chart)))
+            motions.extend((Turn(axis), column + n) for n, axis in enumerate(axes_of(chart)))
         else:
-            found.append((motion, column))
+            motions.append((motion, column))
         column += motion.size
-    return found
+    return motions
 
 
 @dataclass
@@ -228,7 +228,7 @@ class _Builder:
         return stage
 
     def nodes_of(self, order: np.ndarray) -> TreeNodes:
-        """The nodes, of the bodies in ``order``."""
+        """Return the nodes, of the bodies in ``order``."""
         names = [entry.name for entry in fields(_Node)] + ["dof"]
         arrays = {name: np.array([getattr(node, name) for node in self.nodes]) for name in names}
         arrays["parent"][arrays["parent"] < 0] = len(self.nodes)

@@ -44,22 +44,22 @@ class AdaptiveRun(MaximalRun):
         return self._marched(steps)
 
     def tail(self) -> Block:
-        """The state at the end, or that of the node before the step that failed where it is not recorded."""
+        """Return the state at the end, or that of the node before the step that failed where it is not recorded."""
         left = (self.march.end - self.time) / self.march.dt
         if self.failure is not None or left <= SAME_TIME:
             return super().tail()
         return self.instant(left, self.march.end)
 
     def _give(self, steps: int, share: float | None = None) -> None:
-        """Loads, and the commands at the present node and at the end of the next step, or of the run."""
+        """Set loads, and the commands at the present node and at the end of the next step, or of the run."""
         march = self.march
         end = min(march.next_time, march.end)
         width = (end - march.time) / march.dt
         inputs, rates = self._commands_at(np.array([march.time, end]) / march.dt)
         width = width if width > SAME_TIME else 1.0
         step = np.array([march.time]), width if share is None else share, width
-        given = self._of_time(*step), self._aims(*step)
-        march.give(self.loads.constant, self.loads.at(np.arange(1)), inputs, rates, width, *given)
+        functions = self._of_time(*step), self._aims(*step)
+        march.give(self.loads.constant, self.loads.at(np.arange(1)), inputs, rates, width, *functions)
 
 
 class AdaptiveAtTimes(AtTimes, AdaptiveRun):
@@ -76,7 +76,7 @@ class AdaptiveAtTimes(AtTimes, AdaptiveRun):
         return self.march.is_over and self.taken == len(self.times)
 
     def tail(self) -> Block:
-        """The state at the end; of a run that failed the last node, where it is later than all that is recorded."""
+        """Return the state at the end; after a failure the last node, where it is later than all recorded ones."""
         return super().tail() if self.failure is not None else AdaptiveRun.tail(self)
 
     def _share(self) -> float:
@@ -92,7 +92,7 @@ class AdaptiveAtTimes(AtTimes, AdaptiveRun):
 
 
 def default_turn(order: int) -> float:
-    """rad, with ``adaptive=True``."""
+    """Return the largest turn of the fastest body in a step, rad, with ``adaptive=True``."""
     return TURN if order > 2 else TURN_OF_SECOND_ORDER
 
 

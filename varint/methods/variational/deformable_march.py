@@ -100,15 +100,15 @@ class DeformableMarch(March):
         return self.present()
 
     def present(self) -> DeformableBlock:
-        """The present node; nothing that the steps to come depend on is changed."""
+        """Return the present node; nothing that the steps to come depend on is changed."""
         arrays = self.outputs(1)
         self._write_node(arrays, 0)
         return self.block(np.array([self.node]), arrays, 1)
 
     def outputs(self, records: int) -> tuple[np.ndarray, ...]:
         """See `March`; with vertices and their velocities."""
-        own = np.empty((records, len(self.lost)))
-        return (*super().outputs(records), own, *np.empty((2, records, len(self.meshes.points), 3)))
+        lost = np.empty((records, len(self.lost)))
+        return (*super().outputs(records), lost, *np.empty((2, records, len(self.meshes.points), 3)))
 
     def block(self, nodes: np.ndarray, arrays: tuple[np.ndarray, ...], records: int) -> DeformableBlock:
         """See `March`."""
@@ -124,14 +124,14 @@ class DeformableMarch(March):
         return with_vertices(self._mechanism, block.last_state(), motion)
 
     def unresolved_end(self) -> int:
-        """-1: the balance of energy does not judge steps with deformable bodies."""
+        """Return -1: the balance of energy does not judge steps with deformable bodies."""
         return -1
 
     def checkpoint(self) -> dict:
         """See `March`."""
-        own = {"vertices": self.x, "vertex momenta": self.momentum, "vertex speeds": self._speeds}
-        own["lost"] = self.lost
-        return super().checkpoint() | {name: array.copy() for name, array in own.items()}
+        arrays = {"vertices": self.x, "vertex momenta": self.momentum, "vertex speeds": self._speeds}
+        arrays["lost"] = self.lost
+        return super().checkpoint() | {name: array.copy() for name, array in arrays.items()}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """See `March`."""
@@ -170,20 +170,20 @@ class DeformableMarch(March):
         v[k, meshes.held] = meshes.velocities(ws.increment_body, ws.rotation[pose])
 
     def _step(self) -> tuple[bool, int]:
-        """A step from the present node: whether it was solved, and its iterations."""
-        plan, ws, given, before, count = self.compiled.plan, self.ws, self.acting(), 0.0, 0
+        """Make a step from the present node; return whether it was solved, and its iterations."""
+        plan, ws, inputs, before, count = self.compiled.plan, self.ws, self.acting(), 0.0, 0
         stages, extrapolate = self.scheme.stages.tolist(), self.node >= WARM
         for n, share in enumerate(stages):
             h, after = self.dt * share, before + share
             when = Interval(self.node, before, after, self.dt)
-            begin_stage(plan, ws, given, h, n, extrapolate, when)
+            begin_stage(plan, ws, inputs, h, n, extrapolate, when)
             stage = DeformableStage(self, h)
             solved, iterations = stage.solve(self._speeds[n], extrapolate)
             count += iterations
             if not solved:
                 return False, count
             last, k = n == len(stages) - 1, int(ws.tape.count[0])
-            if not finish_stage(plan, ws, given, self.pose, h, self.tol, n, when, last):
+            if not finish_stage(plan, ws, inputs, self.pose, h, self.tol, n, when, last):
                 return False, count
             if k < len(self.taped):
                 ws.tape.momentum[k] -= self.meshes.wrenches(stage.start_momenta, ws.rotation[self.pose])
@@ -213,7 +213,7 @@ class DeformableStage:
         self._factors: Any = None
 
     def solve(self, speeds: np.ndarray, extrapolate: bool) -> tuple[bool, int]:
-        """Newton's method for bodies, rows and vertices; whether it converged, and the iterations.
+        """Solve for bodies, rows and vertices by Newton's method; return whether it converged, and the iterations.
 
         ``speeds`` (2, free, 3): of the last two such stages; the next is ``extrapolate``-d from them.
 
@@ -256,7 +256,7 @@ class DeformableStage:
         return False, ITERATIONS
 
     def _evaluate(self, increment: float) -> float:
-        """Residuals with the present velocities and multipliers; the sum of their squares, each scaled to m/s."""
+        """Evaluate the residuals at the present unknowns; return the sum of their squares, each scaled to m/s."""
         plan, ws, meshes, h, pose = self.plan, self.ws, self.meshes, self.h, self.pose
         if not np.isfinite(evaluate_stage(plan, ws, pose, h, increment)):
             return np.nan
@@ -277,15 +277,15 @@ class DeformableStage:
         closed = ws.released == 0.0
         rows = (plan.rows.scale * ws.residual_row)[closed]
         bodies = ws.residual_body * np.repeat(plan.bodies.scale, 3, axis=1)
-        own = self._residual / mass[meshes.free]
-        return float(np.sum(rows * rows) + np.sum(bodies * bodies) + np.sum(own * own))
+        vertices = self._residual / mass[meshes.free]
+        return float(np.sum(rows * rows) + np.sum(bodies * bodies) + np.sum(vertices * vertices))
 
     def damping_power(self) -> np.ndarray:
-        """(meshes,) W, of the damping in the stage."""
+        """Return the power (meshes,), W, of the damping in the stage."""
         return self.meshes.power(self._viscous, self._velocity)
 
     def _factor(self) -> None:
-        """Factors of the free vertices, and their Schur complement on the bodies."""
+        """Factor the matrix of the free vertices, and compute its Schur complement on the bodies."""
         meshes, ws, h = self.meshes, self.ws, self.h
         parts = meshes.stiffness(self._responses, 0.25 * h * h, True, damping=(self._viscosities, 0.5 * h))
         lu = meshes.factors(parts.free)
@@ -296,7 +296,7 @@ class DeformableStage:
         self._factors = lu, before, followed
 
     def _increment(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Newton's changes of the speeds (free, 3), of velocities (nb, 6) and of multipliers (nr,)."""
+        """Return Newton's changes of the speeds (free, 3), of velocities (nb, 6) and of multipliers (nr,)."""
         # With f the free vertices, b the bodies and rows, C and K_h the stiffness of free by held and of held vertices,
         # J0 and J1 the Jacobians of the held ones at both poses:
         #   K_f df + C J1 db = -r_f,    (A + J0^T K_h J1) db + (C J0)^T df = -r_b
@@ -307,16 +307,16 @@ class DeformableStage:
             self._factor()
         lu, before, followed = self._factors
         ws, slots, h, march = self.ws, self.meshes.slots, self.h, self.march
-        own = lu.solve(self._residual.ravel())
+        free = lu.solve(self._residual.ravel())
         ws.increment_body[:], ws.increment_row[:] = -ws.residual_body, -ws.residual_row
-        pull_on_bodies(before, own, slots, march._pull, ws.increment_body)
+        pull_on_bodies(before, free, slots, march._pull, ws.increment_body)
         columns, column_rows = march._columns, march._column_rows
         respond(self.plan, ws, self.pose, h, slots, columns, column_rows, fresh)
-        body, row, change = ws.increment_body.copy(), ws.increment_row.copy(), np.empty_like(own)
+        body, row, change = ws.increment_body.copy(), ws.increment_row.copy(), np.empty_like(free)
         if fresh:
             factor_coupling(march._schur, columns, slots, march._near, march._coupling, march._order)
         coupled = march._schur, march._coupling, march._order
         solve_coupled(*coupled, slots, columns, column_rows, march._pull, body, row)
-        vertices_after(own, followed, slots, body, change)
+        vertices_after(free, followed, slots, body, change)
         turns_to_velocities(ws.velocity, h, body)
         return change.reshape(-1, 3), body, row

@@ -23,9 +23,9 @@ class DeformableRun(MaximalRun):
 
     def block(self, block: NodeBlock, seconds: float) -> Block:
         """See `MaximalRun`."""
-        found = super().block(block, seconds)
-        found.nodes.update({name: getattr(block, name) for name in OF_VERTICES})
-        return found
+        extended = super().block(block, seconds)
+        extended.nodes.update({name: getattr(block, name) for name in OF_VERTICES})
+        return extended
 
     def vertex_motion(self) -> np.ndarray:
         """See `MaximalRun`."""
@@ -38,7 +38,10 @@ class DeformableRun(MaximalRun):
 
 
 def check_deformable(mechanism: Mechanism, scheme: Scheme, recording: Recording, redo: bool) -> None:
-    """Raise ArgumentError for what steps with deformable bodies do not take; without these nothing is checked."""
+    """Raise ArgumentError for settings and forces that steps with deformable bodies do not support.
+
+    A mechanism without such bodies is not checked.
+    """
     bodies = soft_meshes(mechanism)
     if not bodies:
         return

@@ -51,8 +51,8 @@ class Lobatto(Marched):
     orders 4 to 8 (docs/work_precision.md).
 
     All joints have to be hinges (`Revolute`), and each body has to hang from the world: loops, free bodies and other
-    joints are refused by name. Forces are those whose effort depends on pose, velocity and time alone, such as springs,
-    dampers, motors and drag (docs/known_forces.md); the order holds where they are smooth. `gradient`, `Stepper` and
+    joints are refused by name. Forces must depend on pose, velocity and time alone, as springs, dampers,
+    motors and drag do (docs/known_forces.md); the order holds where they are smooth. `gradient`, `Stepper` and
     adaptive steps need `Variational`.
 
     Parameters
@@ -61,7 +61,7 @@ class Lobatto(Marched):
         Step, s. Steps are not divided: one that cannot be solved ends the run with a ConvergenceError.
     order : {4, 6, 8, 10}
     on_unresolved : {"warn", "raise", "ignore"}
-        What to do at the end of a run whose energy changed by more than 1 % of its largest kinetic energy.
+        Action at the end of a run whose energy changed by more than 1 % of its largest kinetic energy.
 
     Raises
     ------
@@ -151,7 +151,7 @@ class Lobatto(Marched):
 
 
 def hinge_tree(mechanism: Mechanism, state: State) -> HingeTree:
-    """The hinges of a mechanism that `Lobatto` supports; their angles are zero in ``state``."""
+    """Return the hinges of a mechanism that `Lobatto` supports; their angles are zero in ``state``."""
     compiled, plan = mechanism.compiled, mechanism.compiled.plan
     nb = len(mechanism.bodies)
     R = np.concatenate([rotation_matrix(state.quat_wxyz[compiled.order]), np.eye(3)[None]])
@@ -173,7 +173,10 @@ def hinge_tree(mechanism: Mechanism, state: State) -> HingeTree:
 
 
 def _hinges_of_sums(plan: Plan) -> np.ndarray:
-    """(ns,) The hinge whose angle alone a sum of measures depends on, by the number of its body; -1 for none."""
+    """Return, for each sum of measures (ns,), the one hinge whose angle it depends on, by the number of its body.
+
+    -1 for a sum that depends on more.
+    """
     first, bodies, nb = plan.laws.sum_first, plan.measures.body, len(plan.bodies.mass)
     hinge = np.full(len(first) - 1, -1)
     for s in np.flatnonzero(np.diff(first) == 1):
@@ -228,18 +231,18 @@ class LobattoRun(SteppedRun):
         return self._block(np.arange(first // self.every + 1, self.done // self.every + 1) * self.every, out, seconds)
 
     def tail(self) -> Block:
-        """The present node, where it is not recorded."""
+        """Return the present node, where it is not recorded."""
         chosen = np.array([self.done] if self.done % self.every else [], dtype=np.int64)
         return self._block(chosen, self._march(0)[1], 0.0)
 
     def state(self) -> State:
-        """The present one."""
+        """Return the present one."""
         nodes = self._block(np.array([self.done]), self._march(0)[1], 0.0).nodes
         state = State(*(nodes[part][0].copy() for part in PARTS))
         return carrying(self.mechanism.compiled, state, self.turns, self.ws)
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """All that the steps to come depend on."""
+        """Return all that the steps to come depend on."""
         saved = {name: array.copy() for name, array in role_arrays(self.work, STATE)}
         counts = {"recorded": self.done // self.every + 1, "done": self.done, "iterations": self.iterations}
         saved |= {name: array.copy() for name, array in self._kept().items()}
@@ -254,25 +257,25 @@ class LobattoRun(SteppedRun):
             array[:] = saved[name]
 
     def _kept(self) -> dict[str, np.ndarray]:
-        """Arrays that the steps to come depend on, beside those of collocation."""
+        """Return arrays that the steps to come depend on, beside the arrays of collocation."""
         efforts = self.ws.efforts
         return {"quat": self.ws.quat[0], "work": efforts.work, "value_near": efforts.value_near}
 
     def _outputs(self, count: int) -> tuple[np.ndarray, ...]:
-        """Arrays of so many recorded nodes, see `march_nodes`."""
+        """Return arrays of ``count`` recorded nodes, see `march_nodes`."""
         nb = len(self.mechanism.bodies)
         of_bodies = (np.zeros((count, nb, width)) for width in (3, 4, 6))
         return (*of_bodies, np.zeros((count, len(self.plan.elements.force))), np.zeros((count, 0)))
 
     def _inputs(self, steps: int) -> np.ndarray:
-        """(steps, s, ne) Inputs of the forces at the nodes of the next steps, of one step where they are constant."""
+        """Return inputs (steps, s, ne) of the forces at the nodes of the next steps; of one step if constant."""
         nodes = self.done + np.arange(steps if self.commands.varies else 1)[:, None] + self.rule.node
         inputs = np.zeros((*nodes.shape, len(self.plan.elements.force)))
         inputs.reshape(nodes.size, inputs.shape[2])[:] = self.commands.at(nodes.reshape(-1))[0]
         return inputs
 
     def _march(self, steps: int) -> tuple[int, tuple[np.ndarray, ...]]:
-        """Take so many steps, none for the present node. Return the status and the recorded nodes."""
+        """Take ``steps`` steps, 0 for the present node alone. Return the status and the recorded nodes."""
         count = (self.done + steps) // self.every - self.done // self.every if steps else 1
         out = self._outputs(count)
         status, done, iterations = march_nodes(
@@ -284,7 +287,7 @@ class LobattoRun(SteppedRun):
         return status, out
 
     def _block(self, nodes: np.ndarray, out: tuple[np.ndarray, ...], seconds: float) -> Block:
-        """Nodes of these numbers, of the first rows of ``out``, in the description's order."""
+        """Return nodes of these numbers, of the first rows of ``out``, in the description's order."""
         slot, T = self.mechanism.compiled.slot, len(nodes)
         position, quat, motion = (np.ascontiguousarray(part[:T, slot]) for part in out[:3])
         velocity, angular_velocity = (np.ascontiguousarray(motion[..., k : k + 3]) for k in (0, 3))

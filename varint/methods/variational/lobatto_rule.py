@@ -1,7 +1,7 @@
-"""Gauss-Lobatto nodes of a step, with what collocation takes of the polynomials through them (step/collocation).
+"""Gauss-Lobatto nodes of a step, with the coefficients of the polynomials through them for step/collocation.
 
-Coefficients are rounded once, from decimals. Those of the kinetic energy are multiples of `GRAIN`, so that they are
-symmetric and their sums over a row zero to the last bit: the steps are then exactly those of one discrete action. Where
+Coefficients are rounded once, from decimals. The ones of the kinetic energy are multiples of `GRAIN`, so that they are
+symmetric and their sums over a row zero to the last bit: the steps then follow exactly one discrete action. Where
 rows are off by 1e-15, the energy has a trend of about as much a step.
 """
 
@@ -17,7 +17,7 @@ GRAIN = 2.0**-48  # of the smallest steps at which sums of a row have no roundin
 
 
 def _nodes(s: int) -> list[Decimal]:
-    """The nodes (s,) in [0, 1], within the precision of decimals."""
+    """Return the nodes (s,) in [0, 1], within the precision of decimals."""
     seven = Decimal(7)
     inner = {
         3: [Decimal(0)],
@@ -31,7 +31,7 @@ def _nodes(s: int) -> list[Decimal]:
 
 
 def _derivatives(c: list[Decimal]) -> list[list[Decimal]]:
-    """(s, s) of Lagrange's polynomials l_k at the nodes, entry (i, k)."""
+    """Return derivatives (s, s) of Lagrange's polynomials l_k at the nodes, entry (i, k)."""
     s = range(len(c))
     share = [Decimal(1)] * len(c)  # 1 / prod (c_k - c_m)
     for k in s:
@@ -45,7 +45,7 @@ def _derivatives(c: list[Decimal]) -> list[list[Decimal]]:
 
 
 def _legendre(s: int, x: Decimal) -> Decimal:
-    """Legendre's polynomial of degree s - 1."""
+    """Return the value of Legendre's polynomial of degree s - 1 at ``x``."""
     before, value = Decimal(1), x
     for n in range(1, s - 1):
         before, value = value, ((2 * n + 1) * x * value - n * before) / (n + 1)
@@ -54,7 +54,7 @@ def _legendre(s: int, x: Decimal) -> Decimal:
 
 @cache
 def node_rule(s: int) -> NodeRule:
-    """The rule of ``s`` nodes, 3 to 6, of order 2 s - 2."""
+    """Return the rule of ``s`` nodes, 3 to 6, of order 2 s - 2."""
     with localcontext() as context:
         context.prec = DIGITS
         c = _nodes(s)
@@ -69,7 +69,7 @@ def node_rule(s: int) -> NodeRule:
 
 
 def _ahead(nodes: np.ndarray) -> np.ndarray:
-    """(s, s - 1, 2 s - 1) See `NodeRule`."""
+    """Return the factors (s, s - 1, 2 s - 1) of `NodeRule` that extrapolate values to the next step."""
     s = len(nodes)
     past = np.concatenate([nodes[:-1] - 2.0, nodes[:-1] - 1.0, [0.0]])
     ahead = np.zeros((s, s - 1, 2 * s - 1))

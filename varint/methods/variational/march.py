@@ -41,7 +41,7 @@ RECORDED = (
     "law_state",
     "unresolved_body",
 )
-NODE_ARRAYS = 5  # of the outputs of a run: those that one node by itself has
+NODE_ARRAYS = 5  # outputs of a run that one node by itself has
 TIMES = 6  # which of them are the times
 MISSED = 1e3  # times the tolerance: residuals of rows that were not solved
 LAST = 2.0  # times the bound of changes of the energy residual: at the last node of a run, see `judge_end`
@@ -65,13 +65,13 @@ class NodeBlock:
     substeps: int
 
     def last_state(self) -> State:
-        """The last node."""
+        """Return the last node."""
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
         return State(*(array[-1].copy() for array in arrays))
 
 
 def join_node_blocks(blocks: Sequence[NodeBlock]) -> NodeBlock:
-    """One block of several, one after the other."""
+    """Return one block of several, one after the other."""
     joined: dict = {}
     for name, value in vars(blocks[0]).items():
         values = [getattr(block, name) for block in blocks]
@@ -151,16 +151,16 @@ class March:
         of_time: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
         aims: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
     ) -> None:
-        """Set loads and inputs at the nodes from the present one on; without a call there are none.
+        """Set loads and inputs at the nodes from the present one on; without a call they are zero.
 
         load : (nb, 6) constant, in kernel order
-        series : (T, nb, 6) added to it, T = 0 for none
+        series : (T, nb, 6) added to it, T = 0 without such loads
         commands, rates : (T, ne) inputs of the elements and their rates, T = 1 where constant
         width : distance of the rows, in units of dt
         of_time : elements (m,) of inputs that are functions of time, shares (P,) of a row, and the values (S, P, m)
-            there; none where not given
+            there; no such inputs by default
         aims : constraints (c,) that move points and bodies, shares (E,) of a row, and the targets and their rates
-            (2, S, E, c) there; none where not given
+            (2, S, E, c) there; no such constraints by default
         """
         nobody = np.zeros(0, dtype=np.int64), self.ends, np.zeros((2, 1, len(self.ends), 0))
         self.aims = nobody if aims is None else aims
@@ -172,7 +172,7 @@ class March:
 
     def start(self, state: State) -> NodeBlock:
         """Place the mechanism at node 0, and record it."""
-        plan, ws, order, given = self.compiled.plan, self.ws, self.compiled.order, self.acting()
+        plan, ws, order, inputs = self.compiled.plan, self.ws, self.compiled.order, self.acting()
         if self.compiled.welds is not None:
             state = gathered(self.compiled.welds, order, state)
         ws.position[:, :-1] = state.position[order]
@@ -184,13 +184,13 @@ class March:
         start_turns(self.compiled, ws, state.turns, state.memory)
         ws.efforts.state[:] = start_memory(self.compiled, state.memory)
         if plan.constraints.row.size:
-            self._start_constraints(given)
+            self._start_constraints(inputs)
         place_anew(plan, ws, 0)
-        set_inputs(ws, given, 0, 0.0)
+        set_inputs(ws, inputs, 0, 0.0)
         if plan.laws.kind.size:
             evaluate_laws(plan, ws, ws.position[0], ws.rotation[0], ws.velocity, 0.0)
         keep_turns(plan, ws.efforts)
-        set_load(plan, ws, given, 0, 0.0)
+        set_load(plan, ws, inputs, 0, 0.0)
         fastest = np.linalg.norm(state.angular_velocity, axis=1).max()
         if self.scheme.staggered and fastest * self.dt >= 2:
             raise ArgumentError(f"order 1 needs dt below 2 / |w| = {2 / fastest:.3g} s at the start, got {self.dt:g} s")
@@ -202,11 +202,11 @@ class March:
         record_node(plan, ws, 0, self.scheme.staggered, tuple(array[0] for array in arrays[:NODE_ARRAYS]))
         return self.block(np.array([0]), arrays, 1)
 
-    def _start_constraints(self, given: Inputs) -> None:
-        """Targets at node 0, and the velocities that keep to them."""
+    def _start_constraints(self, inputs: Inputs) -> None:
+        """Set the targets at node 0, and the velocities that keep to them."""
         plan, ws = self.compiled.plan, self.ws
         place_anew(plan, ws, 0)
-        set_targets(plan, ws, given, 0, 0.0, self.dt)
+        set_targets(plan, ws, inputs, 0, 0.0, self.dt)
         start_constraints(plan, ws, 0)
         driven = plan.constraints.row[plan.constraints.driven]
         ws.efforts.target_rate[driven] = ws.efforts.target_rate_next[driven]
@@ -221,47 +221,47 @@ class March:
         of its rate from that of the target, m/s or rad/s."""
         plan, work = self.compiled.plan, self.ws.efforts
         moving = np.vstack([self.ws.velocity, np.zeros(6)])
-        found = []
+        deviations = []
         for e, r in self.driven():
             rate = np.sum(self.ws.jacobian[self.pose, r] * moving[plan.measures.body[r]])
             missed = abs(rate - work.target_rate[r])
-            found.append((e, float(work.value_near[r]), float(work.target[r]), float(missed)))
-        return found
+            deviations.append((e, float(work.value_near[r]), float(work.target[r]), float(missed)))
+        return deviations
 
     def driven(self) -> list[tuple[int, int]]:
-        """Element and row of each driven constraint."""
+        """Return element and row of each driven constraint."""
         constraints = self.compiled.plan.constraints
         rows = zip(constraints.element.tolist(), constraints.row.tolist(), constraints.driven, strict=True)
         return [(e, r) for e, r, driven in rows if driven]
 
     def kept(self) -> list[tuple[int, float]]:
-        """Element and value, m or rad, of each constraint whose sum stays what it is at node 0."""
+        """Return element and value, m or rad, of each constraint whose sum keeps its value at node 0."""
         constraints, target = self.compiled.plan.constraints, self.ws.efforts.target
         rows = zip(constraints.element.tolist(), constraints.row.tolist(), constraints.driven, strict=True)
         return [(e, float(target[r])) for e, r, driven in rows if not driven]
 
     @property
     def fastest(self) -> float:
-        """m/s, of the bodies and of what constraints aim at, rates of angles times the size of the parts."""
+        """Highest speed, m/s, of bodies and of targets of constraints, rates of angles times the size of the parts."""
         scale = np.repeat([1.0, self.compiled.length], 3)
         aims = [abs(self.ws.efforts.target_rate[r]) for _, r in self.driven()]
         return float(max(np.abs(self.ws.velocity * scale).max(initial=0.0), *aims, self.compiled.length))
 
     def missed_targets(self) -> list[int]:
-        """Elements of the driven constraints that the last evaluation of a step left open."""
+        """Return the elements of the driven constraints that the last evaluation of a step left open."""
         residual, scale = np.abs(self.ws.residual_row), self.compiled.plan.rows.scale
         return [e for e, r in self.driven() if not scale[r] * residual[r] <= MISSED * self.tol]
 
     def missed_contacts(self) -> list[tuple[int, int, int]]:
-        """Element and slots of both bodies of the contacts whose law the last evaluation of a step did not meet."""
+        """Return element and slots of both bodies of the contacts whose law the last evaluation of a step violated."""
         return self._contacts_of(np.flatnonzero(~(self.ws.contacts.missed <= (MISSED * self.tol) ** 2)))
 
     def contacts_without_states(self) -> list[tuple[int, int, int]]:
-        """Element and slots of both bodies of the contacts in an impact that was not solved, if there was one."""
+        """Return element and slots of both bodies of the contacts in an impact that was not solved, if any."""
         return self._contacts_of(np.flatnonzero(self.ws.contacts.missed < 0.0))
 
     def contacts_near(self, body: int) -> list[tuple[int, int, int]]:
-        """Element and slots of both bodies of the contacts of the body in slot ``body`` that touch or may soon."""
+        """Return element and slots of both bodies of contacts of the body in slot ``body`` that touch or may soon."""
         work, contacts = self.ws.contacts, self.compiled.plan.contacts
         near = work.near[: work.near_count[0]]
         return self._contacts_of(near[(contacts.body[near] == body) | (contacts.other[near] == body)])
@@ -272,22 +272,22 @@ class March:
         return list(zip(*(part.tolist() for part in parts), strict=True))
 
     def crowd(self) -> tuple[int, int]:
-        """Numbers of points that touch between moving bodies, and of those that a step has space for."""
+        """Return the number of points that touch between moving bodies, and the number that a step has space for."""
         work, contacts = self.ws.contacts, self.compiled.plan.contacts
         between = contacts.other != self.compiled.plan.bodies.mass.size
         return int(np.count_nonzero(work.closed & between)), len(work.coupled)
 
     def acting(self) -> Inputs:
-        """The inputs that were given; ``commands`` may change in place."""
+        """Return the inputs of `give`; ``commands`` may change in place."""
         if self._record is None:
             self.commands = np.ascontiguousarray(self.commands)
             elements, point, within = self.of_time
             moved, end, aims = self.aims
-            given = self.commands.view(), np.ascontiguousarray(self.command_rates)  # the view alone is frozen
+            tables = self.commands.view(), np.ascontiguousarray(self.command_rates)  # the view alone is frozen
             where = np.array([self.first]), np.array([self.width])
             at_ends = moved, end, *np.ascontiguousarray(aims)
             self._record = Inputs(
-                self.load, self.series, *given, *where, elements, point, np.ascontiguousarray(within), *at_ends
+                self.load, self.series, *tables, *where, elements, point, np.ascontiguousarray(within), *at_ends
             )
         return self._record
 
@@ -297,7 +297,7 @@ class March:
             self.advance(0)
 
     def nothing(self) -> NodeBlock:
-        """No node."""
+        """Return a block without nodes."""
         return self.block(np.zeros(0, dtype=np.int64), self.outputs(0), 0)
 
     def advance(self, steps: int) -> NodeBlock:
@@ -312,7 +312,7 @@ class March:
         return block
 
     def _run(self, steps: int) -> tuple[bool, NodeBlock]:
-        """Whether all of them were solved, and the recorded nodes."""
+        """Return whether all of them were solved, and the recorded nodes."""
         nodes, end = self.to_record(steps), min(self.end, self.stop)
         arrays = self.outputs(len(nodes))
         status, self.pose, done, records = run(
@@ -323,11 +323,11 @@ class March:
         return status == CONVERGED, self.block(nodes[:records], arrays, records)
 
     def to_record(self, steps: int) -> np.ndarray:
-        """(T,) Numbers of the nodes that are recorded in the next ``steps``."""
+        """Return numbers (T,) of the nodes that are recorded in the next ``steps``."""
         return np.arange(self.node // self.every + 1, (self.node + steps) // self.every + 1) * self.every
 
     def present(self) -> NodeBlock:
-        """The present node; nothing that the steps to come depend on is changed."""
+        """Return the present node; nothing that the steps to come depend on is changed."""
         arrays = self.outputs(1)
         out = tuple(array[0] for array in arrays[:NODE_ARRAYS])
         record_node(self.compiled.plan, self.ws, self.pose, self.scheme.staggered, out)
@@ -346,7 +346,7 @@ class March:
         return self.time + self.dt / float(self.ws.pace.density[0] or 1.0)
 
     def passes(self, time: float) -> bool:
-        """Whether the next of the steps that follow the motion would pass ``time``, s."""
+        """Return whether the next of the steps that follow the motion would pass ``time``, s."""
         return self.next_time > time + SAME_TIME * self.dt
 
     @property
@@ -360,7 +360,7 @@ class March:
         return self.adaptive and self.passes(min(self.end, self.stop))
 
     def aside(self, share: float, look: Callable[[int], None] | None = None) -> NodeBlock | None:
-        """The instant a ``share`` of a step after the present node; the march itself stays where it is.
+        """Return the instant a ``share`` of a step after the present node; the march itself stays where it is.
 
         None, with ``failure`` set, where the step there could not be solved. ``look``: called with the pose that holds
         the instant, while the workspace is there.
@@ -390,20 +390,20 @@ class March:
         return block
 
     def unresolved_end(self) -> int:
-        """A body that the last steps did not resolve, -1 for none, see `judge_end`."""
+        """Return a body that the last steps did not resolve, -1 if there is no such body, see `judge_end`."""
         slot = judge_end(self.compiled.plan, self.ws, self.pose, LAST)
         return int(self.compiled.order[slot]) if slot >= 0 else -1
 
     def state(self) -> State:
-        """The present node."""
+        """Return the present node."""
         return self.carried(self.present().last_state())
 
     def carried(self, state: State) -> State:
-        """The state of the present node with its turns and internal variables."""
+        """Return the state of the present node with its turns and internal variables."""
         return carrying(self.compiled, state, self.turns, self.ws)
 
     def checkpoint(self) -> dict:
-        """Everything that the steps to come depend on, as arrays."""
+        """Return everything that the steps to come depend on, as arrays."""
         saved = {name: array.copy() for name, array in role_arrays(self.ws, STATE)}
         return saved | {"place": np.array([self.node, self.pose])}
 
@@ -422,7 +422,7 @@ class March:
         set_rows(plan, ws, self.pose, rows_state(ws))
 
     def outputs(self, records: int) -> tuple[np.ndarray, ...]:
-        """Arrays of so many recorded nodes, see `varint.step.step.run`."""
+        """Return arrays of ``records`` recorded nodes, see `varint.step.step.run`."""
         nb, ne, states = self.compiled.plan.bodies.mass.size, self.compiled.force.size, self.ws.efforts.state.size
         return (
             np.empty((records, nb, 3)),
@@ -436,7 +436,10 @@ class March:
         )
 
     def block(self, nodes: np.ndarray, arrays: tuple[np.ndarray, ...], records: int) -> NodeBlock:
-        """The first ``records`` of the `outputs`, with the numbers of their ``nodes``, in the description's order."""
+        """Return the first ``records`` rows of the `outputs` as a block in the description's order.
+
+        ``nodes``: their numbers.
+        """
         position, quat, velocity, work, state, unresolved, times, counts = arrays
         welds, slot = self.compiled.welds, slice(None) if self.compiled.in_order else self.compiled.slot
         rows = nodes - self.first if len(self.commands) > 1 else np.zeros_like(nodes)

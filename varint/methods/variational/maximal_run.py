@@ -27,7 +27,7 @@ from varint.step.march.steps import FAILED
 from varint.step.restart import DEEPEST_SUBSTEP
 
 LARGEST_GAP = 1e-8  # of a driven coordinate in a state to start from, in sizes of a part
-LARGEST_PARTING = 1e-3  # of the fastest motion: how far the speed at the start may miss what is prescribed
+LARGEST_PARTING = 1e-3  # of the fastest motion: how far the speed at the start may miss the prescribed one
 
 
 class MaximalRun(SteeredRun):
@@ -61,9 +61,9 @@ class MaximalRun(SteeredRun):
         of_elements = enumerate(march.compiled.force)
         self.controllers = [(e, int(k)) for e, k in of_elements if is_controlled(mechanism.forces[k])]
         inputs = [getattr(mechanism.forces[k], "input", None) for _, k in self.controllers]
-        self.extrapolated = np.array([isinstance(given, Extrapolated) for given in inputs], dtype=bool)
+        self.extrapolated = np.array([isinstance(each, Extrapolated) for each in inputs], dtype=bool)
         self.slopes = np.zeros(len(self.controllers))  # of the inputs over the step to come, a second
-        self.stepwise = bool(self.controllers)  # whether what acts is found before each step
+        self.stepwise = bool(self.controllers)  # whether the inputs are evaluated before each step
         self.end = steps * march.dt
         self.iterations = np.zeros(2, dtype=np.int64)  # Newton's, and sub-steps
         self._stepwise: Stepwise | None = None  # since the first step with functions of the state
@@ -121,7 +121,7 @@ class MaximalRun(SteeredRun):
         return self.block(block, seconds)
 
     def tail(self) -> Block:
-        """The present node, where it is none of those that are recorded."""
+        """Return the present node, if it is not a recorded one."""
         if self.march.node % self.march.every == 0:
             return self.block(self.march.nothing(), 0.0)
         self._give(0)
@@ -131,7 +131,7 @@ class MaximalRun(SteeredRun):
         return self.block(block, 0.0)
 
     def state(self) -> State:
-        """The present node."""
+        """Return the present node."""
         return self.march.state()
 
     def vertex_motion(self) -> np.ndarray:
@@ -139,7 +139,7 @@ class MaximalRun(SteeredRun):
         return np.zeros((2, 0, 3))
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """All that the steps to come depend on; ``ending``: a body that the last ones did not resolve, or -1."""
+        """Return all that the steps to come depend on; ``ending``: a body that the last ones did not resolve, or -1."""
         recorded = self.march.node // self.march.every + 1
         ending = self.march.unresolved_end() if self.finished and self.failure is None else -1
         counts = {"recorded": np.array([recorded]), "iterations": self.iterations.copy()}
@@ -156,47 +156,47 @@ class MaximalRun(SteeredRun):
             self._call()
 
     def block(self, block: MarchBlock, seconds: float) -> Block:
-        """The nodes of a block of the march with the loads at these."""
+        """Return the nodes of a block of the march with the loads at these."""
         nodes = {name: getattr(block, name) for name in RECORDED if name != "node"}
         if self.loads.varies:
             nodes["load"] = self.loads.recorded(block.node)
         return Block(nodes, seconds)
 
     def instant(self, share: float, t: float, look: Callable[[int], None] | None = None) -> Block:
-        """Time ``t``, s, a ``share`` of dt after the present node; the run stays where it is, but for a failure.
+        """Return the state at time ``t``, s, a ``share`` of dt after the present node; the run stays where it is.
 
-        ``look``: as in `March.aside`.
+        ``look``: as in `March.aside`. Sets ``failure`` where the step to it cannot be solved.
         """
         march = self.march
         self._give(1, share)
         self._command()
-        found = march.aside(share, look)
-        if found is None:
+        node = march.aside(share, look)
+        if node is None:
             assert march.failure is not None
             self.failure = self.named(*march.failure)
             return self.block(march.advance(0), 0.0)
-        found = replace(found, t=np.array([t]), command=march.compiled.inputs_by_force(self._inputs(share)[None]))
-        block = self.block(found, 0.0)
+        node = replace(node, t=np.array([t]), command=march.compiled.inputs_by_force(self._inputs(share)[None]))
+        block = self.block(node, 0.0)
         if self.loads.varies:
             block.nodes["load"] = self.loads.between(march.node, share)[None]
         return block
 
     def _inputs(self, share: float) -> np.ndarray:
-        """(ne,) inputs at a share of dt from the present node: linear, or cubic for motions, as they act."""
+        """Return inputs (ne,) at a share of dt from the present node: linear, or cubic for motions, as they act."""
         march, constraints = self.march, self.march.compiled.plan.constraints
         share, step = share / march.width, march.dt * march.width
         a, b = march.commands[0], march.commands[-1]
-        found = (1.0 - share) * a + share * b
+        inputs = (1.0 - share) * a + share * b
         e = constraints.element[constraints.driven]
         p, q = march.command_rates[0, e] * step, march.command_rates[-1, e] * step
         square, cube = 3.0 * (b[e] - a[e]) - 2.0 * p - q, 2.0 * (a[e] - b[e]) + p + q
-        found[e] = a[e] + share * (p + share * (square + share * cube))
+        inputs[e] = a[e] + share * (p + share * (square + share * cube))
         if self.commands.of_time:
-            found[march.of_time[0]] = self.commands.within(np.array(march.time + share * step))
-        return found
+            inputs[march.of_time[0]] = self.commands.within(np.array(march.time + share * step))
+        return inputs
 
     def _command(self) -> None:
-        """Let the functions of the state command their forces by what they gave at the nodes up to the present one."""
+        """Set the commands of functions of the state from their results at the nodes up to the present one."""
         if not self.controllers:
             return
         march, elements = self.march, [e for e, _ in self.controllers]
@@ -257,7 +257,7 @@ class MaximalRun(SteeredRun):
         return block
 
     def _give(self, steps: int, share: float = 1.0) -> None:
-        """Loads and commands of so many steps from the present node on, or of one that takes a ``share`` of dt."""
+        """Set loads and commands of ``steps`` from the present node on, or of one that takes a ``share`` of dt."""
         march = self.march
         nodes = march.node + np.arange(steps + 1)
         starts = march.dt * nodes[: max(steps, 1)]
@@ -271,19 +271,25 @@ class MaximalRun(SteeredRun):
         return np.repeat(table, len(nodes), axis=1) if self.controllers and table.shape[1] == 1 else table
 
     def _of_time(self, starts: np.ndarray, share: float, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The functions of time in steps from ``starts`` (S,), s, of a ``share`` of dt; rows are ``width`` dt apart."""
+        """Return the functions of time in steps from ``starts`` (S,), s, of a ``share`` of dt.
+
+        Rows are ``width`` dt apart. See ``of_time`` of `March.give`.
+        """
         march, elements = self.march, [e for e, _ in self.commands.of_time]
         within = self.commands.within(starts[:, None] + share * march.dt * march.points)
         return np.array(elements, dtype=np.int64), march.points * (share / width), within
 
     def _aims(self, starts: np.ndarray, share: float, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The targets of points and bodies where stages end, in steps as in `_of_time`."""
+        """Return the targets of points and bodies where stages end, in steps as in `_of_time`."""
         ends = self.march.ends
         aims = self.commands.aims(starts[:, None] + share * self.march.dt * ends)
         return self.commands.moved, ends * (share / width), aims
 
     def _call(self, block: MarchBlock | None = None) -> None:
-        """The inputs that the functions give at the present node, the last of ``block`` where that recorded it."""
+        """Set the inputs to the results of the functions of the state at the present node.
+
+        ``block``: the steps to it, whose last node is used if that is recorded.
+        """
         t = self.time
         march = self.march
         state = march.carried(block.last_state()) if block is not None and len(block.node) else march.state()
@@ -312,7 +318,7 @@ class MaximalRun(SteeredRun):
                 raise StateError(force.off_plane(value))
 
     def named(self, node: int, body: int, joint: int) -> Failure:
-        """The failure at ``node``, with names in place of the kernel's numbers."""
+        """Return the failure at ``node``, with names in place of the kernel's numbers."""
         compiled, when = self.march.compiled, self.march.time
         name = self.mechanism.bodies[compiled.order[body]].name if body >= 0 else None
         number = compiled.joints[joint] if joint >= 0 else -1
@@ -350,7 +356,7 @@ class MaximalRun(SteeredRun):
         return Failure(message, when, name, held)
 
     def _listed(self, contacts: list[tuple[int, int, int]]) -> str:
-        """Names of contacts with those of their bodies; ``contacts``: element and slots of both bodies of each."""
+        """Return names of contacts and of their bodies; ``contacts``: element and slots of both bodies of each."""
         compiled = self.march.compiled
         names = [*(f"'{self.mechanism.bodies[i].name}'" for i in compiled.order), "the ground"]
         labels = (
@@ -359,7 +365,7 @@ class MaximalRun(SteeredRun):
         return ", ".join(dict.fromkeys(labels))
 
     def _clash(self) -> str | None:
-        """Message if the prescribed coordinates were incompatible in the failed step, else None."""
+        """Return a message if the prescribed coordinates were incompatible in the failed step, else None."""
         work, force_of, wanted, labels = self.march.ws.efforts, self.march.compiled.force, {}, {}
         for e, r in self.march.driven():
             force = self.mechanism.forces[force_of[e]]

@@ -65,7 +65,7 @@ class Variational(Method):
     ----------
     dt : float or "auto"
         Step, s; the run ends at the last whole step within the duration. "auto": `choose_step` chooses the step, and
-        the scheme where none is given; ``settings["chosen"]`` says what and why.
+        the scheme by default; ``settings["chosen"]`` holds the choice and its reason.
     order : int, optional
         Of the scheme; each order has a default one. 2 where no scheme is given. 1: the equations as printed in VI.
     scheme : str, optional
@@ -81,7 +81,7 @@ class Variational(Method):
     energy_error : float, optional
         With ``dt="auto"``, the largest energy error, over the largest kinetic energy; 1e-4 where not given.
     on_unresolved : {"warn", "raise", "substep", "ignore"}
-        What to do at the end of a run where steps did not resolve the motion, see `Trajectory.unresolved`, or a
+        Action at the end of a run where steps did not resolve the motion, see `Trajectory.unresolved`, or a
         `VelocityMotor`: give an UnresolvedWarning, raise an UnresolvedError, or nothing. "substep" does a step in which
         energy came from nowhere again in halves, as often as it takes, and warns where that does not help.
 
@@ -174,9 +174,9 @@ class Variational(Method):
         }
         start = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity)
         vertices = vertices_of(mechanism, state)
-        given = [] if vertices is None else [vertices]
-        given += [*state.memory.values()]
-        inputs = (*start, *given, *loads.arrays(), *commands.arrays(), *([] if times is None else [times]))
+        of_vertices = [] if vertices is None else [vertices]
+        of_vertices += [*state.memory.values()]
+        inputs = (*start, *of_vertices, *loads.arrays(), *commands.arrays(), *([] if times is None else [times]))
         steady = None if loads.varies else loads.recorded(np.zeros(1))
         return run, Job(mechanism, settings, inputs, steady, recording, method.stages)
 
@@ -187,14 +187,14 @@ class Variational(Method):
         return taken
 
     def _taken(self, problem: Problem, recording: Recording, collocate: bool) -> tuple[Method, dict]:
-        """The method with a step, and what is recorded of its choice."""
+        """Return the method with a step, and the record of its choice."""
         if not isinstance(self.dt, str):
             return self, {}
         wanted = ENERGY_ERROR if self.energy_error is None else self.energy_error
         return step_for(wanted, self.scheme, recording, self._made, lambda: self._chosen(problem, wanted, collocate))
 
     def _made(self, name: str, dt: float) -> Method:
-        """`Lobatto`, or these arguments with a scheme, in steps of ``dt``, s."""
+        """Return `Lobatto`, or these arguments with a scheme, in steps of ``dt``, s."""
         if name.startswith(COLLOCATION):
             taken: Method = _lobatto()(
                 dt=dt, order=int(name.removeprefix(COLLOCATION)), on_unresolved=self.on_unresolved
@@ -204,7 +204,7 @@ class Variational(Method):
         return replace(self, dt=dt, scheme=name, order=order, energy_error=None)
 
     def _chosen(self, problem: Problem, wanted: float, collocate: bool) -> StepChoice:
-        """The step and the method by trial runs; ``collocate``: whether `Lobatto` may be taken."""
+        """Return the step and the method by trial runs; ``collocate``: whether `Lobatto` may be taken."""
         problem = replace(problem, state=checked_start(problem.mechanism, problem.start()))
         schemes = schemes_of(self.order, self.scheme)
         if collocate:
@@ -212,9 +212,9 @@ class Variational(Method):
         return chosen_step(problem, wanted, schemes, self.tol, self._made)
 
     def _may_collocate(self, problem: Problem, recording: Recording) -> bool:
-        """Whether "auto" may take `Lobatto`: no argument asks for what it has not, and it supports the mechanism."""
-        given = Variational(dt=self.dt, energy_error=self.energy_error, on_unresolved=self.on_unresolved)
-        plain = vars(self) == vars(given) and self.on_unresolved != "substep" and recording.output_times is None
+        """Return whether "auto" may take `Lobatto`: it supports the mechanism and all the arguments."""
+        default = Variational(dt=self.dt, energy_error=self.energy_error, on_unresolved=self.on_unresolved)
+        plain = vars(self) == vars(default) and self.on_unresolved != "substep" and recording.output_times is None
         if not plain or problem.force or problem.torque:
             return False
         try:
@@ -224,14 +224,14 @@ class Variational(Method):
         return True
 
     def _compiled(self, problem: Problem) -> Compiled:
-        """The mechanism for the kernel, without the bodies that others carry, unless a load acts on a welded body."""
+        """Return the mechanism for the kernel, without bodies that others carry, unless a load acts on one of them."""
         mechanism = problem.mechanism
         if self.closures == "single":
             return compile_structure(mechanism, clustered=False)
         if soft_meshes(mechanism):  # which know the bodies that hold their vertices
             return mechanism.compiled
-        loads = [given for given in (problem.force, problem.torque) if given is not None]
-        loaded = {name for given in loads if isinstance(given, Mapping) for name in given}
+        loads = [load for load in (problem.force, problem.torque) if load is not None]
+        loaded = {name for load in loads if isinstance(load, Mapping) for name in load}
         return mechanism.compiled if loaded & mechanism.merged.welded(mechanism) else mechanism.merged
 
     @staticmethod
@@ -265,7 +265,7 @@ class Variational(Method):
 
 
 def _lobatto() -> Any:
-    """The class `Lobatto`, whose file imports this one."""
+    """Return the class `Lobatto`, whose file imports this one."""
     return method_class("lobatto")
 
 
@@ -301,7 +301,7 @@ def choose_step(
     force: Mapping[str, ArrayLike] | None = None,
     torque: Mapping[str, ArrayLike] | None = None,
 ) -> StepChoice:
-    """The method and the step of `simulate` that keep the energy to ``energy_error`` at the least cost.
+    """Return the method and the step of `simulate` that keep the energy to ``energy_error`` at the least cost.
 
     The method is a scheme of `Variational`, or `Lobatto` for trees of hinges where it is cheaper. Trial runs go over
     the first part of the motion, until its fastest part was seen. The error of a method falls with a power of its step,
@@ -331,7 +331,7 @@ def choose_step(
 
 
 def _run_of(parts: tuple, times: Any) -> MaximalRun:
-    """The run that is recorded at ``times``, or at its nodes where they are None; raises ArgumentError."""
+    """Return the run that is recorded at ``times``, or at its nodes where they are None; raises ArgumentError."""
     march: March = parts[1]
     if not march.adaptive:
         return MaximalRun(*parts) if times is None else RunAtTimes(*parts).at(times)
@@ -341,7 +341,10 @@ def _run_of(parts: tuple, times: Any) -> MaximalRun:
 
 
 def checked_turn(adaptive: bool | float, method: Scheme) -> float | None:
-    """rad, that a step may turn the fastest body by; None where all steps are alike. Raises ArgumentError."""
+    """Return the largest turn of the fastest body in a step, rad; None where all steps are alike.
+
+    Raises ArgumentError.
+    """
     if adaptive is not False and method.staggered:
         raise ArgumentError("adaptive steps need order 2 or above: order 1 starts half a step before its first node")
     if isinstance(adaptive, bool):

@@ -7,7 +7,7 @@ import numpy as np
 from varint.methods.variational.maximal_run import MaximalRun
 from varint.runs.run import Block, join_blocks
 
-AT_NODE = 1e-9  # of a step: times as near to a node are those of the node
+AT_NODE = 1e-9  # of a step: times as near to a node are the time of the node
 
 
 class AtTimes(MaximalRun):
@@ -33,13 +33,13 @@ class AtTimes(MaximalRun):
         return join_blocks(blocks)
 
     def tail(self) -> Block:
-        """The last state, where it is later than all that is recorded."""
+        """Return the last state, where it is later than all that is recorded."""
         if self.taken and self.times[self.taken - 1] >= self.time - AT_NODE * self.march.dt:
             return self.block(self.march.advance(0), 0.0)
         return super().tail()
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """All that the steps to come depend on."""
+        """Return all that the steps to come depend on."""
         return super().checkpoint() | {"recorded": np.array([1 + self.taken])}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
@@ -48,21 +48,21 @@ class AtTimes(MaximalRun):
         self.taken = int(saved["recorded"][0]) - 1
 
     def _passed(self) -> Block:
-        """The next of the times, which lies in the step from the present node."""
-        found = self.instant(self._share(), float(self.times[self.taken]))
+        """Return the next of the times, which lies in the step from the present node."""
+        block = self.instant(self._share(), float(self.times[self.taken]))
         self.taken += self.failure is None
-        return found
+        return block
 
     def _share(self) -> float:
-        """Share of dt from the present node to the next of the times."""
+        """Return the share of dt from the present node to the next of the times."""
         raise NotImplementedError
 
     def _is_between(self) -> bool:
-        """Whether there is a next of the times, and it lies in the step from the present node."""
+        """Return whether there is a next of the times, and it lies in the step from the present node."""
         raise NotImplementedError
 
     def _reach(self, last: int) -> int:
-        """Node up to which steps are taken before the next of the times is recorded, at most ``last``."""
+        """Return the node up to which steps are taken before the next of the times is recorded, at most ``last``."""
         raise NotImplementedError
 
 

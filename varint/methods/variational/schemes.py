@@ -25,7 +25,7 @@ class Scheme(Shown):
         In a few words.
     stages : (n,) sizes of the composition's stages, over the step; symmetric, their sum is one
     staggered : bool
-        Whether velocities are those of the intervals, from the start on.
+        Whether velocities are velocities of the intervals, from the start on.
 
     Raises ArgumentError for other stages.
     """
@@ -53,9 +53,9 @@ class Scheme(Shown):
     def starts(self) -> tuple[np.ndarray, np.ndarray]:
         """(n, NEAREST) stages whose errors the start values of a stage take, and the shares (step/stage_starts.py).
 
-        They are nearest in time and size, of the stages of this step that come before it and of those from itself on of
-        the step before. Shares are the values at its middle of Lagrange's polynomials over their middles, of which
-        those next to each other count once.
+        They are nearest in time and size, among the earlier stages of this step and the stages of the step before from
+        the same one on. Shares are the values at its middle of Lagrange's polynomials over their middles, of which
+        adjacent ones count once.
         """
         near, share = np.zeros((len(self.stages), NEAREST), dtype=np.int64), np.zeros((len(self.stages), NEAREST))
         middle = np.cumsum(self.stages) - 0.5 * self.stages
@@ -81,7 +81,7 @@ SUZUKI = 1 / (4 - 4 ** (1 / 3))
 
 
 def _whole(*half: float) -> np.ndarray:
-    """All stages of a symmetric composition, by those of its first half."""
+    """Return all stages of a symmetric composition, by the stages of its first half."""
     return np.array([*half, 1 - 2 * sum(half), *half[::-1]])
 
 
@@ -123,18 +123,18 @@ ORDERS = tuple(dict.fromkeys(scheme.order for scheme in SCHEMES.values()))
 
 
 def scheme(order: int | None = None, name: str | None = None) -> Scheme:
-    """The scheme called ``name``, or where none is given the default one of ``order``, which is 2 where not given.
+    """Return the scheme called ``name``; if that is None, the default one of ``order``, 2 if that is None.
 
-    Raises ArgumentError where there is none, or it is of another order than given.
+    Raises ArgumentError for an unknown name or order, or a scheme of another order.
     """
     if order is not None:
         choice(order, ORDERS, "order", ArgumentError)
     if name is None:
         wanted = DEFAULT_ORDER if order is None else order
-        return next(found for found in SCHEMES.values() if found.order == wanted)
-    found = SCHEMES[choice(name, SCHEMES, "scheme", ArgumentError)]
-    if order not in (None, found.order):
+        return next(each for each in SCHEMES.values() if each.order == wanted)
+    each = SCHEMES[choice(name, SCHEMES, "scheme", ArgumentError)]
+    if order not in (None, each.order):
         raise ArgumentError(
-            f"scheme '{name}' is of order {found.order}, got order = {order} as well: leave out one of them"
+            f"scheme '{name}' is of order {each.order}, got order = {order} as well: leave out one of them"
         )
-    return found
+    return each

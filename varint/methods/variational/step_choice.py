@@ -29,7 +29,7 @@ ENERGY_ERROR = 1e-4  # where none is given
 ROUND_OFF = 1e-13  # the least that can be asked for
 SHORTEST = 1e-50  # s: of durations whose inverse can still be squared
 MARGIN = 3.0  # times below the wanted error that the trial runs stay
-AIM = 0.7  # of what is allowed, for the next trial
+AIM = 0.7  # share of the allowed error, for the next trial
 RESOLVED = 0.02  # energy error from which on a run shows how the mechanism moves
 TURN = 0.5  # rad, that a body turns in a step at most
 FIRST_STEPS = 64  # of the run that finds the span
@@ -156,7 +156,7 @@ def step_for(
 
 
 def told(choice: StepChoice) -> str:
-    """The choice in one line."""
+    """Return the choice in one line."""
     taken = f"order {choice.order} ({choice.scheme})"
     if choice.scheme not in SCHEMES:
         taken = f"varint.Lobatto of order {choice.order}"
@@ -167,7 +167,7 @@ def told(choice: StepChoice) -> str:
 
 
 def checked_error(value: float) -> float:
-    """``value``, a relative energy error that can be reached. Raises ArgumentError."""
+    """Return ``value``, a relative energy error that can be reached. Raises ArgumentError."""
     wanted = positive(value, "energy_error", ArgumentError)
     if not ROUND_OFF <= wanted < 1.0:
         raise ArgumentError(f"energy_error must be from {ROUND_OFF:g}, near round-off, to below 1, got {wanted:g}")
@@ -175,7 +175,7 @@ def checked_error(value: float) -> float:
 
 
 def schemes_of(order: int | None, scheme: str | None) -> list[Candidate]:
-    """Schemes to choose from, the highest orders first, those of an order, or one by its name."""
+    """Return schemes to choose from: all, the highest orders first, or the ones of an order, or one by its name."""
     if order is not None or scheme is not None:
         named = find_scheme(order, scheme)
         schemes = [named] if scheme is not None else [s for s in SCHEMES.values() if s.order == named.order]
@@ -185,11 +185,11 @@ def schemes_of(order: int | None, scheme: str | None) -> list[Candidate]:
 
 
 def collocations(orders: Sequence[int]) -> list[Candidate]:
-    """Collocation of these orders, the highest first.
+    """Return collocation of these orders, the highest first.
 
     Start and iterations of a step take 1.7 to 2.2, 3.2 to 4.7, 4.3 to 8.6 and 5.9 to 12 times a stage of order 4, at
-    orders 4 to 10, with 30 links to one. The margin makes steps half as long as that of the schemes would: what can be
-    solved in one step ends where motions get faster later, and such steps are not divided.
+    orders 4 to 10, with 30 links to one. The margin makes steps half as long as the margin of the schemes would: where
+    motions get faster later, a step may become too long to be solved, and such steps are not divided.
     """
     return [
         Candidate(named_collocation(order), order, order - 2.0, order - 2.0, MARGIN * SHORTER**order)
@@ -198,17 +198,17 @@ def collocations(orders: Sequence[int]) -> list[Candidate]:
 
 
 def named_collocation(order: int) -> str:
-    """The name of collocation of an order among the methods to choose."""
+    """Return the name of collocation of an order among the methods to choose."""
     return f"{COLLOCATION}{order}"
 
 
 def _check_inputs(problem: Problem) -> None:
     """Raise ArgumentError for loads and inputs with one value per node."""
     mechanism = problem.mechanism
-    for what, given in (("force", problem.force), ("torque", problem.torque)):
-        for body, value in given.items() if isinstance(given, Mapping) else ():
+    for kind, loads in (("force", problem.force), ("torque", problem.torque)):
+        for body, value in loads.items() if isinstance(loads, Mapping) else ():
             constant = "of shape (3,), as one value a node needs a number for dt"
-            in_a_shape(value, ((3,),), f"{what} on body {shown(body)}", ArgumentError, constant)
+            in_a_shape(value, ((3,),), f"{kind} on body {shown(body)}", ArgumentError, constant)
     if problem.duration < SHORTEST:
         raise ArgumentError(f"duration must be at least {SHORTEST:g} s for dt='auto', got {problem.duration:g}")
     refuse(mechanism, USES["step choice"])
@@ -227,7 +227,7 @@ class _Trials:
         self.memory = max(FIRST_STEPS, int(MEMORY / NODE / len(self.mechanism.bodies)))  # nodes
 
     def find_span(self, scheme: Candidate) -> float:
-        """Set ``span`` so that the fastest motion was seen, by runs of a scheme; the first step of trials, s."""
+        """Set ``span`` so that the fastest motion was seen, by runs of a scheme; return the first step of trials, s."""
         dt = self._guess()
         mass = sum(body.mass for body in self.mechanism.bodies)
         self.least_energy = 0.5 * mass * (SLOWEST * self.mechanism.compiled.length / dt) ** 2
@@ -249,14 +249,14 @@ class _Trials:
         )
 
     def _guess(self) -> float:
-        """A step, s, from the size of the parts, the velocities at the start, and gravity."""
+        """Return a step, s, from the size of the parts, the velocities at the start, and gravity."""
         state, length = self.problem.state, self.mechanism.compiled.length
         speed = max(np.abs(state.velocity).max() / length, np.abs(state.angular_velocity).max())
         rate = max(speed, math.sqrt(np.linalg.norm(self.mechanism.gravity) / length))
         return min(self.duration / 8, 0.25 / rate if rate > 0 else math.inf)
 
     def _run(self, scheme: Candidate, dt: float, steps: int) -> tuple[Trajectory | None, Trial]:
-        """A run and what it came to; errors are infinite where the steps did not resolve the motion."""
+        """Return a run and its `Trial`; the error is infinite where the steps did not resolve the motion."""
         try:
             with followed(None):  # a trial is not the run that is looked at
                 made: Any = self.make(scheme.name, dt)
@@ -276,7 +276,7 @@ class _Trials:
         return run, trial
 
     def cheapest(self, schemes: Sequence[Candidate], dt: float, wanted: float) -> Trial | None:
-        """The cheapest trial with an allowed error; ``dt``: the first step of each scheme, s. None where there is none.
+        """Return the cheapest trial with an allowed error, or None; ``dt``: the first step of each scheme, s.
 
         At any time the scheme goes on that would cost least if its error fell with its full order.
         """
@@ -296,7 +296,7 @@ class _Trials:
         return None
 
     def _trial(self, scheme: Candidate, dt: float, tried: list[Trial]) -> Trial:
-        """A run over the span, or what it would come to where it were too long."""
+        """Return a trial by a run over the span, or an estimate where that would be too long."""
         steps = math.ceil(self.span / dt)
         known = [trial for trial in tried if trial.error < RESOLVED]
         too_long = steps > self.memory or steps * scheme.step * len(self.mechanism.bodies) > BODY_STAGES
@@ -309,7 +309,7 @@ class _Trials:
         return trial
 
     def _coarser(self, scheme: Candidate, tried: list[Trial], allowed: float) -> Trial:
-        """The last trial, or one with a larger step where that has an allowed error too."""
+        """Return the last trial, or one with a larger step where that has an allowed error too."""
         last = tried[-1]
         if len(tried) < 2 or last.error > 0.25 * allowed:
             return last
@@ -320,7 +320,7 @@ class _Trials:
         return trial if trial.error <= allowed else last
 
     def table(self, wanted: float, taken: Trial, dt: float) -> str:
-        """The trials, and why one was taken, as text."""
+        """Return the trials, and why one was taken, as text."""
         width = max(len(trial.scheme) for trial in self.done)
         lines = [
             f"Trial runs of '{self.mechanism.name}' over the first {self.span:.4g} s; wanted: an energy error of"
@@ -338,7 +338,7 @@ class _Trials:
 
 
 def _is_representative(kinetic: np.ndarray) -> bool:
-    """Whether the kinetic energy (T,), J, has some maxima, and none in the second half that is larger than before."""
+    """Return whether the kinetic energy (T,), J, has some maxima, and no much larger one in the second half."""
     half = len(kinetic) // 2
     risen = np.diff(kinetic) > 0
     peaks = np.count_nonzero(risen[:-1] & ~risen[1:])
@@ -351,14 +351,14 @@ def _change(trial: Trial, order: float, allowed: float) -> float:
 
 
 def _hoped_cost(trial: Trial, scheme: Candidate, allowed: float) -> float:
-    """Cost of an allowed error at best, with one Newton iteration a stage, or a step of collocation."""
+    """Return the cost of an allowed error at best, with one Newton iteration a stage, or a step of collocation."""
     if trial.error <= allowed:
         return trial.cost
     return 2 * scheme.step / trial.dt / _change(trial, scheme.order, allowed)
 
 
 def _observed_order(tried: list[Trial], order: int) -> float:
-    """The power of the step that the last two errors go by, from 1 to ``order``."""
+    """Return the power of the step that the last two errors go by, from 1 to ``order``."""
     known = [trial for trial in tried if trial.error < RESOLVED][-2:]
     if len(known) < 2 or known[0].dt == known[1].dt or min(trial.error for trial in known) == 0.0:
         return order
@@ -367,7 +367,7 @@ def _observed_order(tried: list[Trial], order: int) -> float:
 
 
 def _is_stuck(tried: list[Trial]) -> bool:
-    """Whether two smaller steps in a row left the error as it was, as at the tolerance of steps or at round-off."""
+    """Return whether two smaller steps in a row left the error as it was, as at round-off or the tolerance of steps."""
     last = tried[-3:]
     if len(last) < 3 or not all(trial.error < RESOLVED for trial in last):
         return False

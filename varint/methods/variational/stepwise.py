@@ -95,11 +95,11 @@ class Stepwise:
         self.place[HELD_FROM] = self.march.node
 
     def leave(self) -> None:
-        """The march is where the steps have come to."""
+        """Set the march to the node that the steps have come to."""
         self.march.node, self.march.pose = self.place[[NODE, POSE]].tolist()
 
     def hold(self) -> None:
-        """All that acts is constant but for the inputs that are set; nothing is recorded."""
+        """Keep all that acts constant but for the inputs that are set; nothing is recorded."""
         march, rows = self.march, 2 if self.moving else 1
         table, first = np.repeat(march.commands[:1], rows, axis=0), np.array([march.node])
         rates = np.repeat(march.command_rates[:1], rows, axis=0)
@@ -107,7 +107,7 @@ class Stepwise:
         self._bind(acting, table, first if self.moving else first[:0], march.outputs(0))
 
     def within(self, rows: tuple[np.ndarray, ...]) -> None:
-        """Inputs and loads are in the tables of the march, with a row a node; nodes are recorded in ``rows``."""
+        """Take inputs and loads from the tables of the march, with a row a node, and record nodes in ``rows``."""
         acting = self.march.acting()
         self._bind(acting, self.march.commands, np.zeros(0, dtype=np.int64), rows)
 
@@ -129,12 +129,12 @@ class Stepwise:
         return int(self.place[RECORDED])
 
     def state(self) -> State:
-        """The present node."""
+        """Return the present node."""
         self.read(self.word)
         return self.present()
 
     def present(self) -> State:
-        """The node that was read last."""
+        """Return the node that was read last."""
         r, welds = self.reading, self.march.compiled.welds
         if welds is None:
             return self.march.carried(State(r.position.copy(), r.quat.copy(), r.velocity.copy(), r.spin.copy()))
@@ -142,7 +142,7 @@ class Stepwise:
         return self.march.carried(State(*(array[0] for array in motion)))
 
     def go_back(self) -> tuple[int, int]:
-        """The body and the joint where the step that failed is worst; the march is at the node before it.
+        """Return the body and the joint where the step that failed is worst; the march is at the node before it.
 
         Where it ``keeps``; else it stays in the middle of the step.
         """
@@ -155,12 +155,12 @@ class Stepwise:
         return worst
 
     def save(self) -> np.ndarray:
-        """All that the steps to come depend on but for the inputs."""
+        """Return all that the steps to come depend on but for the inputs."""
         copy_march(self.word, False)
         return self.kept.copy()
 
     def recall(self, saved: np.ndarray) -> None:
-        """Go back to what `save` gave."""
+        """Go back to a result of `save`."""
         plan, ws = self.march.compiled.plan, self.march.ws
         self.kept[:] = saved
         copy_march(self.word, True)
@@ -170,16 +170,16 @@ class Stepwise:
 
 
 def _reading(march: March, joints: Sequence[JointColumns], size: int) -> Reading:
-    """Room for readings of a march, with ``size`` joint coordinates, of which those of ``joints`` are read.
+    """Return room for readings of a march, with ``size`` joint coordinates, where the ones of ``joints`` are read.
 
-    Of all bodies, or in the order of the kernel of those that carry the others.
+    They are of all bodies, or, with welds, of the bodies that carry the others, in the order of the kernel.
     """
     slot, welds, nb = march.compiled.slot, march.compiled.welds, len(march.compiled.order)
-    own = slot if welds is None else np.arange(nb)
+    slots = slot if welds is None else np.arange(nb)
     velocity, spin = np.zeros((2, nb, 3))
     q, rate = np.zeros((2, size))
     return Reading(
-        slot=np.array(own), position=np.zeros((nb, 3)), quat=np.zeros((nb, 4)), velocity=velocity, spin=spin,
+        slot=np.array(slots), position=np.zeros((nb, 3)), quat=np.zeros((nb, 4)), velocity=velocity, spin=spin,
         motion=np.zeros((nb + 1, 6)), work=np.zeros(len(march.compiled.force)),
         state=np.zeros(march.ws.efforts.state.size), joints=joint_readings(joints, slot, welds, nb), q=q, rate=rate,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Motions of all bodies from those of the bodies that carry them, and back (plan/welds.py)."""
+"""Motions of all bodies from the motions of the bodies that carry them, and back (plan/welds.py)."""
 
 import numpy as np
 
@@ -10,16 +10,16 @@ Motion = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def gathered(welds: WeldTable, carriers: np.ndarray, state: State) -> State:
-    """``state`` with the motion of each of the ``carriers`` at the centre of mass of all that it carries."""
+    """Return ``state`` with the motion of each of the ``carriers`` at the centre of mass of all that it carries."""
     x, v, w = state.position.copy(), state.velocity.copy(), state.angular_velocity
-    R, own = rotation_matrix(state.quat_wxyz[carriers]), welds.offset[carriers]
-    x[carriers] -= turned(R, own)
-    v[carriers] -= turned(R, np.cross(w[carriers], own))
+    R, offset = rotation_matrix(state.quat_wxyz[carriers]), welds.offset[carriers]
+    x[carriers] -= turned(R, offset)
+    v[carriers] -= turned(R, np.cross(w[carriers], offset))
     return state.of_bodies(x, state.quat_wxyz, v, w)
 
 
 def spread(welds: WeldTable, nodes: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Motion:
-    """Position (T, n, 3), quat_wxyz (T, n, 4), velocity and angular velocity (T, n, 3) of the bodies.
+    """Return position (T, n, 3), quat_wxyz (T, n, 4), velocity and angular velocity (T, n, 3) of the bodies.
 
     ``nodes``: position (T, nb, 3), quat (T, nb, 4) and velocity (T, nb, 6) of the kernel.
     """

@@ -2,7 +2,8 @@
 
 Points that touch and approach rebound with -e times their rate, those that approach fastest first; those that approach
 equally fast do at once, and so do all without restitution, which close. The impulses obey the law of friction. With
-friction a rebound can gain energy: e is then lowered to the largest that does not.
+friction a rebound can gain energy: e is then lowered to the largest that does not. Hard limits that touch are part of
+the same problem (limits/impact_rows.py).
 """
 
 import math
@@ -17,6 +18,16 @@ from varint.step.contacts.rows import TOUCHING, contact_gap, normal_rate, set_sl
 from varint.step.dense import copy_motions
 from varint.step.derivatives.tape import keep_event
 from varint.step.energy.balance import add_event
+from varint.step.limits.impact_rows import (
+    CHANGED,
+    LAWFUL,
+    approach_limits,
+    change_sides,
+    close_limits,
+    take_limits,
+    work_of_limits,
+    write_rebounds,
+)
 from varint.step.momentum import momenta_of
 from varint.step.plan import Plan, Workspace
 
@@ -33,25 +44,23 @@ LOWERED = 40  # bisections of e
 
 @indirect(seconds=3, what="contacts")
 def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) -> None:
-    """Apply the impacts at a node: of contact ``met`` and of those that follow from it; one that is met closes at least
-    where it has no restitution.
+    """Apply the impacts at a node: of ``met``, numbered as in limits/clearances.py, and of those that follow from it; a
+    contact that is met closes at least where it has no restitution.
 
-    ``met`` = NOBODY: of those that follow from another event, whose velocities are in ``ws.velocity``. ``timed``:
-    whether the sub-step before ends where the event is.
+    ``timed``: whether the sub-step before ends where the event is.
     """
-    work, event = ws.contacts, -1
-    if met != NOBODY:
-        event = _keep_act(plan, ws, pose, PROJECTION, met, timed)
-        settle_contacts(plan, ws, pose)
+    work, k = ws.contacts, met - plan.limits.measure.size
+    event = _keep_act(plan, ws, pose, PROJECTION, met, timed)
+    settle_contacts(plan, ws, pose)
     for _ in range(MOST_ROUNDS):
         if not _choose(plan, ws, pose, met):
             break
-        closes = met >= 0 and work.bias[met, 0] == 0.0
+        closes = met >= 0 and k >= 0 and work.bias[k, 0] == 0.0
         event = _keep_act(plan, ws, pose, HIT, met, False)
-        if _hit(plan, ws, pose) and event >= 0:
+        if _hit(plan, ws, pose, met) and event >= 0:
             ws.tape.events.contacts.act[event] = LOWERED
         if closes:
-            work.closed[met], work.held_gap[met] = True, contact_gap(plan, ws, pose, met)
+            work.closed[k], work.held_gap[k] = True, contact_gap(plan, ws, pose, k)
         met = NOBODY
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
@@ -77,7 +86,7 @@ def _keep_act(plan, ws, pose, act, met, timed):
     if j < 0:
         return j
     own, work = ws.tape.events.contacts, ws.contacts
-    own.act[j], own.met[j] = act, max(met, 0)
+    own.act[j], own.met[j] = act, max(met - plan.limits.measure.size, 0)
     for k in range(work.closed.size):
         own.taking[j, k], own.slips[j, k] = 1 if work.taking[k] else 0, 0
         rebounds = work.taking[k] and work.bias[k, 0] != 0.0
@@ -157,8 +166,14 @@ def settle_contacts(plan, ws, pose):
 
 @njit
 def _choose(plan, ws, pose, met):
-    """Choose the contacts of the next impact, ``bias`` e times the rates of those that rebound; whether any is."""
-    work, fastest, any_hit = ws.contacts, 0.0, met >= 0
+    """Choose limits and contacts of the next impact, ``bias`` e times the rates of those that rebound; whether any is.
+
+    ``met``: see `act_contacts`.
+    """
+    work, fastest, any_hit, limits = ws.contacts, 0.0, met >= 0, plan.limits.measure.size
+    if limits > 0:
+        fastest = approach_limits(plan, ws, pose, met)
+    numbered, met = met, met - limits if met >= 0 else NOBODY
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
         holds = _holds(plan, ws, k) and not is_rolling(plan, k)
@@ -192,7 +207,7 @@ def _choose(plan, ws, pose, met):
         elif -rate >= fastest * (1.0 - ALIKE):
             work.taking[k], work.bias[k, 0] = True, restitution * rate
             work.hits[k] += 1
-    return any_hit
+    return take_limits(plan, ws, pose, numbered, fastest) or any_hit if limits > 0 else any_hit
 
 
 @njit
@@ -219,13 +234,16 @@ def _restitution(plan, ws, k):
 
 
 @njit
-def _hit(plan, ws, pose):
-    """Apply the impact of the contacts that were chosen; whether their rebounds were lowered."""
+def _hit(plan, ws, pose, met):
+    """Apply the impact of the limits and contacts that were chosen; whether their rebounds were lowered.
+
+    ``met``: see `act_contacts`.
+    """
     work, braced = ws.contacts, plan.compliant.joint_row.size > 0
     low, high = 0.0, 1.0
     if braced:
         brace_rows(plan, ws, pose)
-    solved = _try_hit(plan, ws, pose)
+    solved = _try_hit(plan, ws, pose, 1.0)
     lowered = _gains(plan, ws)
     if lowered:
         for n in range(work.near_count[0]):
@@ -234,13 +252,13 @@ def _hit(plan, ws, pose):
         for _ in range(LOWERED):
             share = 0.5 * (low + high)
             _scale_bias(work, share)
-            _try_hit(plan, ws, pose)
+            _try_hit(plan, ws, pose, share)
             if _gains(plan, ws):
                 high = share
             else:
                 low = share
         _scale_bias(work, low)
-        solved = _try_hit(plan, ws, pose)
+        solved = _try_hit(plan, ws, pose, low)
     if not solved:
         ws.increment_body[:] = math.nan  # with which no step is solved, so that the run ends there
         for n in range(work.near_count[0]):
@@ -258,6 +276,8 @@ def _hit(plan, ws, pose):
         if stays and not work.closed[k]:
             work.held_gap[k] = contact_gap(plan, ws, pose, k)
         work.closed[k] = stays
+    if plan.limits.measure.size:
+        close_limits(plan, ws, pose, met, NOBODY)
     add_constraint_works(plan, ws, ws.efforts.work)
     if braced:
         release_rows(plan, ws, pose)
@@ -276,13 +296,23 @@ def _scale_bias(work, share):
 
 
 @njit
-def _try_hit(plan, ws, pose):
-    """Velocities after the impact to ``ws.increment_body``, impulses to ``ws.contacts.z``; whether they were found."""
-    copy_motions(ws.momentum, ws.increment_body)
-    for r in range(ws.increment_row.size):
-        ws.increment_row[r] = ws.efforts.target_rate[r]
-    take_right_sides(ws)
-    return solve_at_node(plan, ws, pose)
+def _try_hit(plan, ws, pose, share):
+    """Velocities after the impact to ``ws.increment_body``, impulses to ``ws.contacts.z``; whether they were found.
+
+    ``share``: of the rebounds of limits.
+    """
+    passes, sides, solved = 0, CHANGED, False
+    while sides == CHANGED:
+        copy_motions(ws.momentum, ws.increment_body)
+        for r in range(ws.increment_row.size):
+            ws.increment_row[r] = ws.efforts.target_rate[r]
+        if plan.limits.measure.size:
+            write_rebounds(plan, ws, pose, share)
+        take_right_sides(ws)
+        solved = solve_at_node(plan, ws, pose)
+        sides = change_sides(plan, ws, pose, share, passes) if plan.limits.measure.size else LAWFUL
+        passes += 1
+    return solved and sides == LAWFUL
 
 
 @njit
@@ -299,8 +329,8 @@ def _work_of_hit(plan, ws, k):
 
 @njit
 def _gains(plan, ws):
-    """Whether the contacts bring energy in by the impact that was tried; drives and joints may do so too."""
-    total = size = 0.0
+    """Whether limits and contacts bring energy in by the impact that was tried; drives and joints may do so too."""
+    total, size = work_of_limits(ws)
     for n in range(ws.contacts.near_count[0]):
         k = natural(ws.contacts.near[n])
         if ws.contacts.taking[k]:

@@ -1,8 +1,8 @@
 """Derivatives of accelerations along changes of the state.
 
 A change of the state is (dx, dtheta, dv, dw) of each body: position (world), rotation vector (body axes), velocity
-(world) and angular velocity (body axes). With M the mass, G the rows, lambda the multipliers and c = (dG/dt) V what the
-rows' second derivatives have of the velocities V,
+(world) and angular velocity (body axes). With M the mass, G the rows, lambda the multipliers and c = (dG/dt) V the
+share of the velocities V in the rows' second derivatives,
 
     M a - G^T lambda = f - (0, w x J w),        G a = - c + second derivatives of targets
 
@@ -36,11 +36,12 @@ STEP = 4e-3  # rad, or sizes of a part, of the differences of the curvature
 
 @njit(seconds=5, what="derivatives of accelerations")
 def acceleration_changes(plan, ws, work, bend, inputs, changes, out):
-    """Accelerations at a state into ``ws.increment_body`` (nb, 6); their changes into ``out`` (n + m, nb, 6).
+    """Write accelerations at a state to ``ws.increment_body`` (nb, 6), and their changes to ``out`` (n + m, nb, 6).
 
     The state is pose 0, which is placed, and in ``ws.efforts`` as well, with ``ws.velocity`` and the inputs.
     ``changes`` (n, nb, 12): of poses and velocities; the last m are by inputs, see `carry_forward`. ``bend`` (nh,):
-    second time derivatives of the targets of constraints.
+    second time derivatives of the targets of constraints. ``work``: a `Tangent`; uses ``work.middle``,
+    ``work.velocity``, ``work.lean``, ``work.row`` and ``ws.multiplier``.
     """
     efforts, nb, (elements, spans) = ws.efforts, plan.bodies.mass.size, inputs
     load, row = ws.increment_body, work.row[0]
@@ -90,7 +91,7 @@ def acceleration_changes(plan, ws, work, bend, inputs, changes, out):
 
 @njit
 def _change_rows(plan, ws, work, row, out):
-    """dG^T lambda, added to ``out`` (nb, 6), and - dG a - (dc by dV) into ``row`` (nr,).
+    """Add dG^T lambda to ``out`` (nb, 6), and write - dG a - (dc by dV) to ``row`` (nr,).
 
     By ``work.middle``, the motions, and ``work.velocity``; lambda in ``ws.multiplier``, a in ``ws.increment_body``.
     """
@@ -125,7 +126,10 @@ def _change_rows(plan, ws, work, row, out):
 
 @njit
 def _change_bends(plan, ws, work, row):
-    """Subtract the change of c with the pose, along ``work.middle``, from ``row`` (nr,)."""
+    """Subtract the change of c with the pose, along ``work.middle``, from ``row`` (nr,).
+
+    Uses pose 1: ``ws.position``, ``ws.quat`` and ``ws.rotation``.
+    """
     size, length = 0.0, plan.bodies.length[0]
     for i in range(work.middle.shape[0]):
         for k in range(6):
@@ -156,7 +160,7 @@ def _change_bends(plan, ws, work, row):
 
 @njit
 def _exponential(half):
-    """The unit quaternion of a rotation by twice ``half``, which is small."""
+    """Return the unit quaternion (scalar first) of a rotation by twice ``half`` (3,), which is small."""
     x = half[0] * half[0] + half[1] * half[1] + half[2] * half[2]
     sine = 1.0 - x / 6.0 * (1.0 - x / 20.0 * (1.0 - x / 42.0))
     cosine = 1.0 - 0.5 * x * (1.0 - x / 12.0 * (1.0 - x / 30.0))
@@ -165,7 +169,7 @@ def _exponential(half):
 
 @njit(seconds=1, what="inverse dynamics")
 def second_rates(plan, ws, nodes, acceleration, out):
-    """Second time derivatives ``out`` (T, nh) of the sums that constraints keep, of a motion that does not keep them.
+    """Write second time derivatives of the sums that constraints keep to ``out`` (T, nh), along a motion that need not.
 
     ``nodes``: position (T, nb, 3), quat (T, nb, 4), velocity (T, nb, 6); ``acceleration`` (T, nb, 6).
     """

@@ -32,11 +32,12 @@ from varint.step.projection import project_velocities
 
 @njit(seconds=6, what="derivatives of steps")
 def carry_back(plan, ws, tape, work, stages, state, law_state, by):
-    """Take a gradient by the end of the stages back to their start; add that by numbers to ``by``.
+    """Take a gradient by the end of the stages back to their start; add the gradient by numbers to ``by``.
 
-    ``state`` (nb, 12), ``law_state``: the gradient by the state, by those of laws and by the slips of contacts.
-    ``stages``: (first, last + 1). ``tape``: of the run. ``ws``: another workspace, or the same; its state is lost.
-    ``work``: a `Tangent`. ``by``: a `ByNumbers`.
+    ``state`` (nb, 12), ``law_state`` (ns,): the gradient by the state, by states of laws and by slips of contacts;
+    changed in place. ``stages``: (first, last + 1). ``tape``: of the run. ``ws``: another workspace, or the same; its
+    state is lost. ``work``: a `Tangent`. ``by``: a `ByNumbers`; also ``by.h`` and ``by.state`` of each stage are
+    written.
     """
     body, row = work.body[0], work.row[0]
     spare = (work.body[1], work.row[1]), (work.body[2], work.row[2]), (work.body[3], work.row[3])
@@ -59,10 +60,11 @@ def carry_back(plan, ws, tape, work, stages, state, law_state, by):
 
 @njit(seconds=2, what="derivatives of steps")
 def velocities_back(plan, ws, pose, state, by):
-    """Turn a gradient ``state`` (nb, 12) by pose and velocities at a node into that by pose and momenta.
+    """Turn a gradient ``state`` (nb, 12) by pose and velocities at a node into the gradient by pose and momenta.
 
-    The velocities are those that `project` gives; the node is the pose ``pose`` with ``ws.momentum``. Adds to ``by``,
-    a `ByNumbers`; leaves the gradient by the rates of targets in ``ws.increment_row``.
+    In place. The velocities are as `project` gives them; the node is the pose ``pose`` with ``ws.momentum``. Adds to
+    ``by``, a `ByNumbers`; leaves the gradient by the rates of targets in ``ws.increment_row``. Uses
+    ``ws.increment_body``.
     """
     project_velocities(plan, ws, pose)
     ws.increment_row[:] = 0.0
@@ -75,7 +77,11 @@ def velocities_back(plan, ws, pose, state, by):
 
 @njit
 def solve_velocities_back(plan, ws, pose, state, by):
-    """`velocities_back` from where ``ws.ldu.D`` and the gradient by the velocities, ``ws.increment_body``, are set."""
+    """Turn ``state`` (nb, 12) as `velocities_back` does, after ``ws.ldu.D`` and ``ws.increment_body`` are set.
+
+    ``ws.increment_body``: the gradient by the velocities. Leaves the gradient by the rates of targets in
+    ``ws.increment_row``.
+    """
     solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
     curvature_of_rows_back(plan, ws, pose, state)
     add_node(plan, ws, pose, ws.increment_body, ws.increment_row, ws.velocity, ws.multiplier, by)
@@ -88,10 +94,11 @@ def solve_velocities_back(plan, ws, pose, state, by):
 
 @njit
 def curvature_of_rows_back(plan, ws, pose, state):
-    """Add to a gradient ``state`` (nb, :6) by the pose of a node what the directions of rows have.
+    """Add the share of the directions of rows to a gradient ``state`` (nb, :6) by the pose of a node.
 
-    Velocities and impulses are in ``ws.velocity``, ``ws.multiplier``, the duals of the balance of momenta, and with the
-    other sign those of the rows, in ``ws.increment_body``, ``ws.increment_row``.
+    Velocities and impulses are in ``ws.velocity``, ``ws.multiplier``; the duals of the balance of momenta in
+    ``ws.increment_body``, and the duals of the rows, with the other sign, in ``ws.increment_row``. Uses
+    ``ws.efforts.motion``.
     """
     efforts = ws.efforts
     for r in range(plan.rows.role.size):
@@ -114,7 +121,10 @@ def curvature_of_rows_back(plan, ws, pose, state):
 
 @njit
 def momenta_back(plan, velocity, state, by):
-    """Turn a gradient ``state`` (nb, 12) by pose and momenta into that by pose and velocities (nb, 6)."""
+    """Turn a gradient ``state`` (nb, 12) by pose and momenta into the gradient by pose and velocities, in place.
+
+    ``velocity`` (nb, 6). Adds to ``by.mass`` and ``by.inertia``.
+    """
     for i in range(velocity.shape[0]):
         J, p, v = plan.bodies.inertia[i], vector(state[i, 9:]), velocity[i]
         for a in range(3):
@@ -127,9 +137,10 @@ def momenta_back(plan, velocity, state, by):
 
 @njit
 def _from_end(plan, ws, work, h, state, law_state, body, row):
-    """E_y^T e into ``body`` (nb, 6) and ``row`` (nr,), of e = ``state`` (nb, 12), ``law_state``.
+    """Write E_y^T e to ``body`` (nb, 6) and ``row`` (nr,), with e = ``state`` (nb, 12), ``law_state`` (ns,).
 
-    The gradients by motions of end and middle and by the momenta go to ``work``.
+    The gradients by motions of start, middle and end and by the momenta are written to ``work.start``, ``work.middle``,
+    ``work.end`` and ``work.momentum``. Uses ``work.velocity`` and ``work.lean``.
     """
     half_step = 0.5 * h
     for i in range(plan.bodies.mass.size):
@@ -161,7 +172,10 @@ def _from_end(plan, ws, work, h, state, law_state, body, row):
 
 @njit
 def _from_end_of_rows(plan, ws, work, h, body, row):
-    """`_from_end` of what compliant rows of joints add to the momenta."""
+    """Add `_from_end` of the momenta of compliant rows of joints to ``body`` (nb, 6), ``row`` (nr,) and ``work.end``.
+
+    Uses ``work.body``.
+    """
     curved = work.body[1]
     for i in range(curved.shape[0]):
         for k in range(6):
@@ -174,7 +188,10 @@ def _from_end_of_rows(plan, ws, work, h, body, row):
 
 @njit
 def _to_start(plan, ws, work, step, body, row, state):
-    """E_s^T e + R^T z into ``state`` (nb, 12), of z = (``body``, ``row``)."""
+    """Write E_s^T e + R^T z, the gradient by the start, to ``state`` (nb, 12); z: ``body`` (nb, 6), ``row`` (nr,).
+
+    After `_from_end`; the gradient by states of laws is ``work.state``.
+    """
     upper, end, h = step.upper, step.end, step.h
     curved = work.start if upper != end else work.end
     efforts = ws.efforts
@@ -190,7 +207,7 @@ def _to_start(plan, ws, work, step, body, row, state):
             if i < plan.bodies.mass.size:
                 add_scaled6(curved[i], ws.multiplier[r], efforts.change[s])
                 add_scaled6(work.end[i], -share, ws.jacobian[end, r, s])
-    if has_efforts(plan):  # those by velocities and T are of no use here: the start moves neither
+    if has_efforts(plan):  # gradients by velocities and T are not needed here: the start moves neither
         _efforts_back(plan, ws, work, 0.5 * h, 1.0, work.state, body)
     if plan.compliant.joint_row.size:
         rows_from_start_back(plan, ws, 0.5 * h, body, row, work.start, work.end)
@@ -209,10 +226,11 @@ def _to_start(plan, ws, work, step, body, row, state):
 
 @njit
 def _efforts_back(plan, ws, tangent, half_step, side, law_state, out):
-    """The transpose of `tangent.add_effort_changes`: adds to the gradients by motions of the middle, velocities and T.
+    """Add the transpose of `tangent.add_effort_changes` to the gradients by middle motions, velocities and T.
 
-    ``out`` (nb, 6): the gradient by what that adds. ``law_state``: that by the states of laws at the end of the step,
-    of which it makes ``tangent.state`` with ``side`` = -1.
+    ``out`` (nb, 6): the gradient by the momenta that it adds to. ``law_state`` (ns,): the gradient by the states of
+    laws at the end of the step, of which ``tangent.state`` is made with ``side`` = -1. Adds to ``tangent.middle``,
+    ``tangent.velocity`` and ``tangent.lean``. Uses ``ws.efforts.motion`` and ``ws.efforts.third``.
     """
     work, laws = ws.efforts, plan.laws
     for s in range(plan.compliant.joint_sum.size, laws.sum_law.size - 1):
@@ -271,7 +289,10 @@ def _efforts_back(plan, ws, tangent, half_step, side, law_state, out):
 
 @njit
 def _pull(out, T, half_step, side, change):
-    """The gradient (6,) by the change of f, of that by h/2 (f_x, f_theta + side T x f_theta)."""
+    """Write the gradient (6,) by the change of f to ``change`` (6,).
+
+    ``out`` (6,): the gradient by h/2 (f_x, f_theta + side T x f_theta).
+    """
     turn = vector(out[3:])
     tilt = cross(vector(T), turn)
     for k in range(3):
@@ -280,7 +301,7 @@ def _pull(out, T, half_step, side, change):
 
 @njit
 def _lean_back(turning, out, half_step, side, lean):
-    """Add the gradient by a change of T (3,), see `_pull`, of f_theta ``turning``."""
+    """Add the gradient by a change of T to ``lean`` (3,), see `_pull`, with f_theta ``turning``; ``out`` (6,)."""
     by = cross(turning, vector(out[3:]))
     for k in range(3):
         lean[k] += half_step * side * by[k]

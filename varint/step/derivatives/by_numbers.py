@@ -1,9 +1,9 @@
-"""The gradient of a run by the numbers of its plan and by what acted: what its stages add (adjoint.py).
+"""The gradient of a run by the numbers of its plan and by loads and inputs: shares of its stages (adjoint.py).
 
 A stage with residuals F, momenta E and pose Q at its end, duals z of F and gradients e by the momenta and d by the pose
 adds - z . dF + e . dE + d . dQ. Its changes by the numbers of bodies and rows, by loads, inputs, targets and by its
-size are written out here. What laws and loads give is a sum of their efforts, each with the gradient by it: `acting`
-evaluates that for other numbers of theirs, `pushing` for other measures too.
+size are written out here. The share of laws and loads is a sum of their efforts, each times the gradient by it:
+`acting` evaluates that for other numbers of theirs, `pushing` for other measures too.
 """
 
 from varint.base.numba import njit
@@ -24,9 +24,10 @@ SHARE = 1e-3  # of the size of an input, or of one: the longest step of differen
 
 @njit
 def add_stage(plan, ws, tape, work, k, step, body, row, by):
-    """Add what stage ``k`` has of the gradient by numbers; ``body`` (nb, 6), ``row`` (nr,): duals of its residuals.
+    """Add the share of stage ``k`` to the gradient by numbers; ``body`` (nb, 6), ``row`` (nr,): duals of residuals.
 
     ``step``: a `StepSpan`. ``work``: a `Tangent` with the gradients by motions of middle and end, T and momenta.
+    ``by``: a `ByNumbers`; ``by.target`` of the stage is written. Uses ``ws.efforts.motion``.
     """
     upper, end, h = step.upper, step.end, step.h
     for i in range(plan.bodies.mass.size):
@@ -58,7 +59,7 @@ def add_stage(plan, ws, tape, work, k, step, body, row, by):
 
 @njit
 def _value_of(plan, ws, r, pose):
-    """Value of the measure of row r at a pose, with its turns; of a row of a joint, whose weight is fixed, zero."""
+    """Return the value of the measure of row r at a pose, with its turns; 0 for rows of joints, of fixed weight."""
     if plan.rows.role[r] != CONSTRAINT:
         return 0.0
     value = measure_at(plan, ws, r, ws.position[pose], ws.rotation[pose], ws.efforts.change)
@@ -67,7 +68,10 @@ def _value_of(plan, ws, r, pose):
 
 @njit
 def _add_body(plan, ws, tape, work, k, i, h, z, by):
-    """Add the terms of body i: by mass, inertia, gravity, loads and the size of the step."""
+    """Add the terms of body i: ``by.mass``, ``by.inertia``, ``by.gravity``, ``by.load`` and ``by.h`` of stage k.
+
+    ``z`` (6,): dual of its momentum balance.
+    """
     half_step, mass, J = 0.5 * h, plan.bodies.mass[i], plan.bodies.inertia[i]
     e, w, lean = work.momentum[i], vector(ws.velocity[i, 3:]), vector(work.lean[i])
     c = (1.0 - half_step * half_step * dot(w, w)) ** 0.5
@@ -94,7 +98,10 @@ def _add_body(plan, ws, tape, work, k, i, h, z, by):
 
 @njit
 def _push_gradient(plan, ws, work, i, half_step, z, out):
-    """The gradient (6,) by a force and torque on body i in the middle of the step: h/2 (P(T)^T z + P(-T)^T e)."""
+    """Write h/2 (P(T)^T z + P(-T)^T e) to ``out`` (6,): the gradient by a force and torque on body i in mid-step.
+
+    ``z`` (6,): dual of its momentum balance; e: ``work.momentum``.
+    """
     e, T = work.momentum[i], vector(ws.efforts.tangent[i])
     tilt = cross(T, sub(vector(z[3:]), vector(e[3:])))
     for a in range(3):
@@ -104,7 +111,11 @@ def _push_gradient(plan, ws, work, i, half_step, z, out):
 
 @njit
 def _add_efforts(plan, ws, work, k, h, body, by):
-    """Add the terms of laws and loads by their inputs; stores the arrays that `acting` and `pushing` need."""
+    """Add the terms of laws and loads to ``by.input`` and ``by.h``; keep the arrays that `acting` and `pushing` need.
+
+    These are ``by.push``, ``by.rotation``, ``by.normal``, ``by.value``, ``by.rate`` and ``by.effort``.
+    ``body`` (nb, 6): duals of the momentum balances.
+    """
     efforts, laws, loads, half_step = ws.efforts, plan.laws, plan.loads, 0.5 * h
     for i in range(body.shape[0]):
         _push_gradient(plan, ws, work, i, half_step, body[i], by.push[k, i])
@@ -142,7 +153,10 @@ def _add_efforts(plan, ws, work, k, h, body, by):
 
 @njit
 def _add_soft_rows(plan, ws, k, h, row, by):
-    """Add the terms of compliant rows of joints (soft_joints.py), of duals ``row`` (nr,)."""
+    """Add the terms of compliant rows of joints (soft_joints.py), with duals ``row`` (nr,), to ``by.h``.
+
+    Keeps ``by.value``, ``by.rate`` and ``by.effort`` for `acting`.
+    """
     work = ws.efforts
     for n in range(plan.compliant.joint_row.size):
         s = plan.compliant.joint_sum[n]
@@ -153,27 +167,30 @@ def _add_soft_rows(plan, ws, k, h, row, by):
 
 @njit
 def _by_input(plan, ws, f, s, half_step, along, dual):
-    """The derivative by the input of law f of sum s, by differences of fourth order.
+    """Return the derivative of a sum by the input of law f of sum s, by differences of fourth order.
 
-    Of ``along`` times its effort plus ``dual`` times its own state at the end.
+    The sum: ``along`` times its effort plus ``dual`` times its state at the end. Restores ``ws.efforts.input``.
     """
     work, e = ws.efforts, plan.laws.element[f]
-    given, total = work.input[e], 0.0
-    size = SHARE * max(1.0, abs(given))
+    input_before, total = work.input[e], 0.0
+    size = SHARE * max(1.0, abs(input_before))
     for k in range(4):
         share = 1.0 if k == 0 else (-1.0 if k == 1 else (0.5 if k == 2 else -0.5))
-        work.input[e] = given + share * size
-        found = along * law_effort(plan, work, f, work.sum_value[s], work.sum_rate[s], half_step)[0]
+        work.input[e] = input_before + share * size
+        value = along * law_effort(plan, work, f, work.sum_value[s], work.sum_rate[s], half_step)[0]
         if dual != 0.0:
-            found += dual * 2.0 * half_step * work.flow[plan.laws.state[f]]
-        total += (-share if k < 2 else 16.0 * share) * found
-    work.input[e] = given
+            value += dual * 2.0 * half_step * work.flow[plan.laws.state[f]]
+        total += (-share if k < 2 else 16.0 * share) * value
+    work.input[e] = input_before
     return total / (6.0 * size)
 
 
 @njit(seconds=1, what="derivatives of steps")
 def acting_law(plan, ws, tape, stages, f, s, by, total):
-    """Contribution of law f along sum s to `acting`, unless it presses on a load."""
+    """Return ``total`` with the contribution of law f along sum s to `acting`, unless it presses on a load.
+
+    Writes ``ws.efforts.input`` and ``ws.efforts.state``.
+    """
     work, e, a = ws.efforts, plan.laws.element[f], plan.laws.state[f]
     for k in range(stages - 1, -1, -1):
         work.input[e] = tape.input[k, e]
@@ -187,9 +204,11 @@ def acting_law(plan, ws, tape, stages, f, s, by, total):
 
 @njit(seconds=2, what="derivatives of steps")
 def acting(plan, ws, tape, stages, by, total):
-    """Add the efforts of laws and loads as ``plan`` has them, each with the gradient by it, over ``stages``.
+    """Add the efforts of laws and loads in ``plan``, each times the gradient by it, over ``stages``; return the sum.
 
-    To ``total``, from the last stage to the first: the same bits for a run in parts, the last one first.
+    To ``total``, from the last stage to the first: the same bits for a run in parts, the last one first. Writes
+    ``ws.efforts.input``, ``ws.efforts.state``, ``ws.efforts.value``, ``ws.efforts.effort``, ``ws.efforts.gradient`` and
+    ``ws.efforts.rotation``.
     """
     work, laws, loads = ws.efforts, plan.laws, plan.loads
     for k in range(stages - 1, -1, -1):
@@ -219,11 +238,14 @@ def acting(plan, ws, tape, stages, by, total):
 
 @njit(seconds=2, what="derivatives of steps")
 def pushing(plan, ws, tape, stages, by, total):
-    """`acting` with the measures as ``plan`` has them too, at the motion of the tape."""
+    """Add efforts as in `acting`, with the measures of ``plan`` too, at the motion of the tape; return the sum.
+
+    Writes ``ws.efforts.sum_effort``.
+    """
     work, laws = ws.efforts, plan.laws
     for k in range(stages - 1, -1, -1):
         play_stage(plan, ws, tape, k)
-        for n in range(plan.compliant.row.size):  # efforts that are unknowns were those of the tape's own measures
+        for n in range(plan.compliant.row.size):  # efforts that are unknowns were of the tape's own measures
             r = plan.compliant.row[n]
             work.sum_effort[plan.compliant.sum[n]] = (ws.multiplier[r] - ws.residual_row[r]) / (0.5 * tape.h[k])
         for a in range(work.state.size):
@@ -248,7 +270,11 @@ def pushing(plan, ws, tape, stages, by, total):
 
 @njit
 def add_node(plan, ws, pose, body, row, velocity, multiplier, by):
-    """Add what the velocities (nb, 6) at a node have, M v - G^T ``multiplier`` = momenta; ``body``, ``row``: duals."""
+    """Add the share of the velocities at a node, M v - G^T ``multiplier`` = momenta, to the gradient by numbers.
+
+    ``velocity`` (nb, 6), ``multiplier`` (nr,); ``body`` (nb, 6), ``row`` (nr,): duals. Adds to ``by.mass``,
+    ``by.inertia`` and other fields of ``by``, a `ByNumbers`. Uses ``ws.efforts.motion``.
+    """
     for i in range(plan.bodies.mass.size):
         for a in range(3):
             by.mass[i] -= body[i, a] * velocity[i, a]
@@ -270,8 +296,10 @@ def add_node(plan, ws, pose, body, row, velocity, multiplier, by):
 
 @njit(seconds=1, what="derivatives of steps")
 def add_start(plan, ws, pose, factor, state, by):
-    """Add what the values of sums at the start have, with the ``factor`` (nr,) of each row: to a gradient by the state
-    (nb, 12) and to that by numbers."""
+    """Add the share of the values of sums at the start, with the ``factor`` (nr,) of each row, to two gradients.
+
+    By the state, ``state`` (nb, 12), and by numbers, ``by``. Uses ``ws.efforts.motion``.
+    """
     efforts = ws.efforts
     for r in range(plan.rows.role.size):
         if plan.rows.role[r] != CONSTRAINT or ws.released[r] > 0.0:

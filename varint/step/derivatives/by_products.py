@@ -1,7 +1,7 @@
 """The gradient of a run by the motions that joints allow which are products of exponentials.
 
-What these joints add to a gradient is a sum over poses: of the values of their rows and of their gradients, each with
-its dual (by_numbers.py). The poses and duals are kept, so that `holding` gives the sum for other motions too.
+The share of these joints in a gradient is a sum over poses: of the values of their rows and of their gradients, each
+with its dual (by_numbers.py). The poses and duals are kept, so that `holding` gives the sum for other motions too.
 """
 
 from varint.base.numba import njit
@@ -15,11 +15,13 @@ from varint.step.plan import JOINT
 
 @njit
 def keep_products(plan, ws, pose, body, velocity, row, shares, by):
-    """Keep what the rows of products have at a pose: with their gradients G and values g the sum of
+    """Keep poses and duals of the rows of products at a pose, for the sum over these rows of
 
-    (a ``ws.multiplier`` ``body`` + b ``row`` ``velocity``) . G + c ``row`` g,    ``shares`` = (a, b, c),
+        (a ``ws.multiplier`` ``body`` + b ``row`` ``velocity``) . G + c ``row`` g,    ``shares`` = (a, b, c),
 
-    ``body``, ``velocity`` (nb, 6), ``row`` (nr,). ``by``: a `ByProducts`; one that is full counts on.
+    with their gradients G and values g; ``body``, ``velocity`` (nb, 6), ``row`` (nr,). ``by``: a `ByProducts`; one that
+    is full counts on in ``by.count``. Writes ``by.factor``, ``by.motion``, ``by.position``, ``by.rotation``, ``by.q``
+    and ``by.order``.
     """
     products = plan.products
     for n in range(products.start.size):
@@ -51,7 +53,10 @@ def keep_products(plan, ws, pose, body, velocity, row, shares, by):
 
 @njit
 def _keep_coordinates(plan, ws, n, e, body, velocity, row, shares, by):
-    """`keep_products` of the constraints and one-sided rows along coordinates of joint n; they come after its rows."""
+    """Keep duals of the constraints and one-sided rows along coordinates of joint n, which come after its rows.
+
+    ``body``, ``velocity`` (nb, 6), ``row`` (nr,): see `keep_products`. Adds to ``by.factor`` and ``by.motion``.
+    """
     products = plan.products
     if not plan.constraints.row.size and not has_terms(plan):
         return
@@ -71,7 +76,10 @@ def _keep_coordinates(plan, ws, n, e, body, velocity, row, shares, by):
 
 @njit(seconds=3, what="derivatives of steps")
 def holding(plan, ws, tape, stages, by, total):
-    """The ``total`` with the sum that was kept, with the motions of ``plan``; takes what `by_numbers.acting` does."""
+    """Return ``total`` plus the sum that `keep_products` kept, with the motions of ``plan``; see `by_numbers.acting`.
+
+    Writes ``ws.products.q`` and ``ws.products.order``.
+    """
     products, work, by = plan.products, ws.products, by.products
     for e in range(min(by.count[0], by.factor.shape[0])):
         n = e % products.start.size

@@ -1,7 +1,7 @@
 """Motions that rows allow, and derivatives of steps and of velocities (tangent.py), along many changes of the state.
 
-Changes are taken eight at a time (wide.py). What they have in common is made once: the factors, the rotations of the
-step, and the curvature of the rows between two bodies, which is one matrix (12, 12) for all of them together.
+Changes are taken eight at a time (wide.py). Their common parts are made once: the factors, the rotations of the step,
+and the curvature of the rows between two bodies, which is one matrix (12, 12) for all of them together.
 """
 
 import math
@@ -28,8 +28,12 @@ from varint.step.projection import project_velocities
 
 @njit
 def take_node(plan, ws, other, pose):
-    """The node at the pose ``pose`` of another workspace as pose 0 of this one, placed."""
-    efforts, given = ws.efforts, other.efforts
+    """Copy the node at the pose ``pose`` of another workspace to pose 0 of this one, and place it.
+
+    Writes ``ws.position``, ``ws.quat``, ``ws.momentum``, ``ws.efforts.value_near``, ``ws.efforts.target``,
+    ``ws.efforts.target_rate``, ``ws.products.q`` and ``ws.products.order``.
+    """
+    efforts, source = ws.efforts, other.efforts
     for i in range(plan.bodies.mass.size):
         for k in range(3):
             ws.position[0, i, k] = other.position[pose, i, k]
@@ -38,9 +42,9 @@ def take_node(plan, ws, other, pose):
         for k in range(6):
             ws.momentum[i, k] = other.momentum[i, k]
     for m in range(efforts.value_near.size):
-        efforts.value_near[m] = given.value_near[m]
+        efforts.value_near[m] = source.value_near[m]
     for r in range(efforts.target.size):
-        efforts.target[r], efforts.target_rate[r] = given.target[r], given.target_rate[r]
+        efforts.target[r], efforts.target_rate[r] = source.target[r], source.target_rate[r]
     for n in range(plan.products.start.size):
         for k in range(ws.products.q.shape[1]):
             ws.products.q[n, k], ws.products.order[n, k] = other.products.q[n, k], other.products.order[n, k]
@@ -49,10 +53,11 @@ def take_node(plan, ws, other, pose):
 
 @njit(seconds=4, what="linearisations")
 def allowed_motions(plan, ws, work, bodies, pushes, out):
-    """Motions M^-1 push that the rows allow, ``out`` (n, nb, 6), by ``pushes`` (n, 2, 6) on ``bodies`` (n, 2).
+    """Write the motions M^-1 push that the rows allow to ``out`` (n, nb, 6).
 
-    At pose 0, which is placed. The inner products of motions with pushes are the inverse mass along the pushes.
-    ``work``: a `Tangent`.
+    ``pushes`` (n, 2, 6): on ``bodies`` (n, 2). At pose 0, which is placed. The inner products of motions with pushes
+    are the inverse mass along the pushes. ``work``: a `Tangent`; uses ``work.wide``, ``work.wide_row``,
+    ``ws.increment_body`` and ``ws.increment_row``.
     """
     clear_rows(plan, ws.released, ws.jacobian[0])
     mass_pivots(plan, ws.ldu.D)
@@ -71,7 +76,7 @@ def allowed_motions(plan, ws, work, bodies, pushes, out):
                     for k in range(6):
                         body[i, k, c] += pushes[first + c, s, k]
         solve_wide(plan, ws, work, StepSpan(0, 0, 1.0), body, row)
-        for r in range(row.shape[0]):  # once more for what round-off leaves across the rows
+        for r in range(row.shape[0]):  # once more for the round-off across the rows
             put(row[r], _along_row(plan, ws, r, 0, NOTHING, -1.0, body))
         again[:] = 0.0
         solve_wide(plan, ws, work, StepSpan(0, 0, 1.0), again, row)
@@ -83,7 +88,7 @@ def allowed_motions(plan, ws, work, bodies, pushes, out):
 
 @njit(seconds=4, what="linearisations")
 def changes_of_velocities(plan, ws, work, changes):
-    """Turn changes (n, nb, 12) of poses and momenta at a node into those of poses and velocities.
+    """Turn changes (n, nb, 12) of poses and momenta at a node into changes of poses and velocities.
 
     The node is pose 0, which is placed, with ``ws.momentum`` and the rates of targets. Its velocities go to
     ``ws.velocity``. ``work``: a `Tangent`.
@@ -117,10 +122,10 @@ def changes_of_velocities(plan, ws, work, changes):
 def carry_forward(plan, ws, tape, work, stages, inputs, changes, states):
     """Take ``changes`` (n, nb, 12) of the state at the start of the stages to their end.
 
-    ``inputs``: elements (m,) and the spans (m,) of differences; the last m changes are those by the inputs of these
-    elements, which are one more for all stages. ``states`` (n, those of laws): the changes of these, likewise.
-    ``stages``: (first, last + 1). ``tape``: of the run. ``ws``: another workspace, or the same; its state is lost.
-    ``work``: a `Tangent`.
+    ``inputs``: elements (m,) and the spans (m,) of differences; the last m changes are by the inputs of these elements,
+    which are one more for all stages. ``states`` (n, ns): changes of states of laws, likewise. ``stages``:
+    (first, last + 1). ``tape``: of the run. ``ws``: another workspace, or the same; its state is lost. ``work``: a
+    `Tangent`.
     """
     change, body, row = work.change, work.wide[0], work.wide_row[0]
     for k in range(stages[0], stages[1]):
@@ -138,7 +143,7 @@ def carry_forward(plan, ws, tape, work, stages, inputs, changes, states):
 
 @njit
 def _pack(changes, first, change):
-    """Eight changes (n, nb, 12) from number ``first`` on, into ``change`` (nb, 12, 8), zero where there are no more."""
+    """Copy eight ``changes`` (n, nb, 12) from number ``first`` on to ``change`` (nb, 12, 8); zero beyond the last."""
     for c in range(WIDE):
         n = first + c
         for i in range(change.shape[0]):
@@ -148,7 +153,10 @@ def _pack(changes, first, change):
 
 @njit
 def turns(plan, ws, work, h):
-    """Rotations of changes from the start to end and middle, and derivatives of the angular momentum at the end."""
+    """Write rotations of changes from start to end and middle, ``work.turn``, and derivatives of the angular momentum.
+
+    At the end of a step of ``h``, s: ``work.spin``.
+    """
     half_step = 0.5 * h
     for i in range(plan.bodies.mass.size):
         w, (u, c), G, spin = ws.velocity[i], step_turn(ws, i, half_step), ws.derivative[i], work.spin[i]
@@ -173,7 +181,7 @@ def turns(plan, ws, work, h):
 
 @njit
 def _along_row(plan, ws, r, pose, t, factor, motions):
-    """Eight numbers ``t`` and a factor times the changes of row r by motions (nb, 6, 8)."""
+    """Return eight numbers ``t`` plus a factor times the changes of row r by ``motions`` (nb, 6, 8)."""
     for s in range(2):
         i = plan.measures.body[r, s]
         if i < motions.shape[0]:
@@ -183,7 +191,10 @@ def _along_row(plan, ws, r, pose, t, factor, motions):
 
 @njit
 def _join(plan, ws, row, out_row, by_multipliers):
-    """`operator.join_constraints` of eight columns (nr, 8)."""
+    """Write `operator.join_constraints` of eight columns to ``out_row`` (nr, 8); ``row`` (nr, 8): multipliers.
+
+    Without ``by_multipliers``, 0 in place of the differences of multipliers.
+    """
     for c in range(plan.constraints.row.size):
         first = plan.constraints.row[c]
         if ws.released[first] > 0.0:
@@ -197,10 +208,11 @@ def _join(plan, ws, row, out_row, by_multipliers):
 
 @njit
 def _by_start(plan, ws, work, step, inputs, first, states, body, row):
-    """Minus the changes of the residuals by eight changes of the start, into ``body`` (nb, 6, 8), ``row`` (nr, 8).
+    """Write minus the changes of the residuals by eight changes of the start to ``body`` (nb, 6, 8), ``row`` (nr, 8).
 
-    The changes are ``work.change``, and number ``first`` and on of all. Those of the end go to ``work.wide[1]``, those
-    of the middle to ``work.wide[2]``.
+    The changes are ``work.change``, and number ``first`` and on of all; ``states`` (n, ns): changes of states of laws.
+    Changes of the end are written to ``work.wide[1]``, of the middle to ``work.wide[2]``. Uses ``work.velocity``,
+    ``work.lean``.
     """
     upper, h, change, end, middle = step.upper, step.h, work.change, work.wide[1], work.wide[2]
     for i in range(plan.bodies.mass.size):
@@ -246,7 +258,7 @@ def _by_start(plan, ws, work, step, inputs, first, states, body, row):
 
 @njit
 def _column(columns, c, out):
-    """Column c of ``columns`` (nb, 6 or more, 8) into ``out`` (nb, 6)."""
+    """Copy column c of ``columns`` (nb, 6 or more, 8) to ``out`` (nb, 6)."""
     for i in range(out.shape[0]):
         for k in range(6):
             out[i, k] = columns[i, k, c]
@@ -262,7 +274,7 @@ def add_column(values, c, columns):
 
 @njit
 def to_end(plan, ws, work, h, inputs, first, states, body, changes):
-    """Write the changes (n, nb, 12) at the end, from number ``first`` on, and those of the ``states`` of laws.
+    """Write the ``changes`` (n, nb, 12) at the end, from number ``first`` on, and the ``states`` (n, ns) of laws.
 
     ``body`` (nb, 6, 8), and ``work.wide_row[0]``: the changes of the unknowns. After `_by_start`.
     """
@@ -295,7 +307,10 @@ def to_end(plan, ws, work, h, inputs, first, states, body, changes):
 
 @njit
 def _ends_of_efforts(plan, ws, work, half_step, c, body, states, out):
-    """The change (nb, 6) of the efforts' impulses at the end of the step, by column c of the unknowns."""
+    """Write changes of the efforts' impulses at the end of the step to ``out`` (nb, 6), by column c of the unknowns.
+
+    ``body`` (nb, 6, 8), ``states`` (ns,). Uses ``work.middle``, ``work.velocity`` and ``work.lean``.
+    """
     d, motion, middle = work.body[1], ws.efforts.column, work.middle
     _column(body, c, d)
     _column(work.wide[2], c, middle)
@@ -314,12 +329,12 @@ def _ends_of_efforts(plan, ws, work, half_step, c, body, states, out):
 
 @njit
 def apply_wide(plan, ws, work, step, count, body, row, out_body, out_row):
-    """Changes of the residuals, ``out_body`` (nb, 6, 8), ``out_row`` (nr, 8), by those of the unknowns (operator.py).
+    """Write changes of the residuals by changes of the unknowns (operator.py).
 
-    ``body`` (nb, 6, 8), ``row`` (nr, 8): changes of the velocities, (dv, dphi), and of the multipliers; eight columns,
-    of which there are ``count``. ``step``: a `StepSpan`. The impulses act along the rows in ``ws.jacobian[upper]``;
-    the pose at the end of the step, and its rows, are number ``end``. After `prepare_operator`, and `curve_pairs` at
-    the pose ``upper``.
+    To ``out_body`` (nb, 6, 8), ``out_row`` (nr, 8). ``body`` (nb, 6, 8), ``row`` (nr, 8): changes of the velocities,
+    (dv, dphi), and of the multipliers; eight columns, the first ``count`` of them used. ``step``: a `StepSpan`. The
+    impulses act along the rows in ``ws.jacobian[upper]``; the pose at the end of the step, and its rows, are number
+    ``end``. After `prepare_operator`, and `curve_pairs` at the pose ``upper``.
     """
     upper, end, h = step.upper, step.end, step.h
     for i in range(plan.bodies.mass.size):
@@ -358,8 +373,8 @@ def apply_wide(plan, ws, work, step, count, body, row, out_body, out_row):
 def refine_wide(plan, ws, work, step, count, body, row):
     """Solve the exact system of a step for eight columns in place, ``body`` (nb, 6, 8), ``row`` (nr, 8).
 
-    After `factor_stage` and what `apply_wide` needs. ``work.left``: filled with the largest residual left after each
-    pass, relative to the right-hand side of its column; it ends where they are all round-off, or were not halved.
+    After `factor_stage` and all that `apply_wide` needs. ``work.left``: filled with the largest residual left after
+    each pass, relative to the right-hand side of its column; it ends where they are all round-off, or were not halved.
     """
     work.left[:] = 0.0
     (b_body, r_body, x_body), (b_row, r_row, x_row) = (
@@ -370,7 +385,7 @@ def refine_wide(plan, ws, work, step, count, body, row):
     size = _sizes(plan, b_body, b_row)
     solve_wide(plan, ws, work, step, body, row)
     if step.upper != step.end and not has_efforts(plan) and plan.loops.node_row.size == 1:
-        return  # of a tree without forces: the factors are those of the operator
+        return  # a tree without forces: the factors are of the operator itself
     before = (math.inf, math.inf, math.inf, math.inf, math.inf, math.inf, math.inf, math.inf)
     for n in range(PASSES):
         apply_wide(plan, ws, work, step, count, body, row, r_body, r_row)
@@ -389,7 +404,7 @@ def refine_wide(plan, ws, work, step, count, body, row):
 
 @njit
 def _take(body, row, to_body, to_row):
-    """Copy eight columns."""
+    """Copy eight columns ``body`` (nb, 6, 8), ``row`` (nr, 8) to ``to_body`` (nb, 6, 8), ``to_row`` (nr, 8)."""
     for i in range(body.shape[0]):
         for k in range(6):
             put(to_body[i, k], eight(body[i, k]))
@@ -399,7 +414,10 @@ def _take(body, row, to_body, to_row):
 
 @njit
 def _add(body, row, factor, other_body, other_row, to_body, to_row):
-    """Eight columns plus a factor times others."""
+    """Write eight columns plus ``factor`` times others to ``to_body`` (nb, 6, 8), ``to_row`` (nr, 8).
+
+    ``body``, ``other_body`` (nb, 6, 8); ``row``, ``other_row`` (nr, 8).
+    """
     for i in range(body.shape[0]):
         for k in range(6):
             put(to_body[i, k], plus(eight(body[i, k]), factor, other_body[i, k]))
@@ -409,7 +427,10 @@ def _add(body, row, factor, other_body, other_row, to_body, to_row):
 
 @njit
 def _sizes(plan, body, row):
-    """Largest entry of each of eight columns, m/s: bodies by their inertia, rows by their unit."""
+    """Return the largest entry of each of eight columns ``body`` (nb, 6, 8), ``row`` (nr, 8), m/s.
+
+    Bodies by their inertia, rows by their unit.
+    """
     t = NOTHING
     for i in range(body.shape[0]):
         for k in range(6):

@@ -21,10 +21,11 @@ from varint.step.pairs import curve_pairs
 
 @njit(seconds=5, what="derivatives of steps")
 def carry_instants(plan, ws, tape, work, k, inputs, drift, changes, states):
-    """Write to ``changes`` (2, nb, 12) what the end of stage k changes by its start and by its end, 1/s.
+    """Write the rates of the end of stage k by its start time and by its end time to ``changes`` (2, nb, 12), 1/s.
 
     The state that it starts from stays. ``drift``: rates of the load (nb, 6) and of the targets at the end (nr,).
-    ``states`` (2, those of laws): their changes. ``work``: a `Tangent`; ``inputs``: none, as in `carry_forward`.
+    ``states`` (2, ns): rates of the states of laws, written. ``work``: a `Tangent`; ``inputs``: empty, as in
+    `carry_forward`. Uses ``work.body``, ``work.row``, ``work.wide`` and ``work.wide_row``.
     """
     body, row, (load, target) = work.body[2], work.row[0], drift
     upper, h = play_stage(plan, ws, tape, k)
@@ -65,10 +66,11 @@ def carry_instants(plan, ws, tape, work, k, inputs, drift, changes, states):
 
 @njit
 def _residuals_by_size(plan, ws, work, step, longer, states, body, row):
-    """Minus the changes of the residuals by a step that is ``longer`` (s), into ``body`` (nb, 6), ``row`` (nr,).
+    """Write minus the changes of the residuals by a step ``longer``, s, to ``body`` (nb, 6) and ``row`` (nr,).
 
-    But for those by applied loads. The motions of middle and end go to ``work``, half the change of the ``states`` of
-    laws at the end that comes from the size alone to ``states``. ``step``: a `StepSpan`.
+    Without the share of applied loads. The motions of middle and end are written to ``work.middle`` and ``work.end``;
+    half the change of the states of laws at the end, by the size alone, to ``states`` (ns,). ``step``: a `StepSpan`.
+    Uses ``work.velocity`` and ``work.lean``.
     """
     upper, end, h = step.upper, step.end, step.h
     for i in range(plan.bodies.mass.size):
@@ -105,9 +107,9 @@ def _residuals_by_size(plan, ws, work, step, longer, states, body, row):
 
 @njit
 def _momenta_by_size(plan, ws, h, longer, side, out):
-    """Add to ``out`` (nb, 6) what the momenta at an end of a stage have of its size alone: gravity, turning, efforts.
+    """Add the changes of the momenta at an end of a stage by its size alone to ``out`` (nb, 6).
 
-    ``side``: 1 at its start, -1 at its end.
+    By gravity, turning and efforts. ``side``: 1 at its start, -1 at its end. Uses ``ws.efforts.column``.
     """
     for i in range(plan.bodies.mass.size):
         w = vector(ws.velocity[i, 3:])
@@ -139,7 +141,7 @@ def _momenta_by_size(plan, ws, h, longer, side, out):
 
 @njit
 def _push(plan, ws, i, turning, h, longer, side, out):
-    """`push_half` of ``ws.efforts.column`` on body i, with the change of T by the size of the stage."""
+    """Add `push_half` of ``ws.efforts.column`` on body i to ``out`` (6,), with the change of T by the stage's size."""
     w, T = vector(ws.velocity[i, 3:]), vector(ws.efforts.tangent[i])
     c = (1.0 - 0.25 * h * h * dot(w, w)) ** 0.5
     push_half(ws.efforts.column, turning, T, scale(0.5 * longer / (c * (1.0 + c)), w), 0.5 * h, side, out)

@@ -37,7 +37,7 @@ from varint.step.momentum import momentum_derivative
 
 @njit
 def prepare_operator(plan, ws, half_step):
-    """Derivatives of the momenta, into ``ws.derivative``, and of the loads, after the residual of the step."""
+    """Write derivatives of the momenta to ``ws.derivative``, and of the loads, after the residual of the step."""
     for i in range(plan.bodies.mass.size):
         w = ws.velocity[i]
         momentum_derivative(plan.bodies.mass[i], plan.bodies.inertia[i], w[3], w[4], w[5], half_step, ws.derivative[i])
@@ -46,11 +46,11 @@ def prepare_operator(plan, ws, half_step):
 
 @njit
 def apply_transposed(plan, ws, step, body, row, out_body, out_row):
-    """The transposed operator, for ``body`` (nb, 6), ``row`` (nr,) in the places of residuals.
+    """Apply the transposed operator to ``body`` (nb, 6), ``row`` (nr,), in the places of residuals.
 
-    Into ``out_body`` (nb, 6), ``out_row`` (nr,), in those of velocities and multipliers. ``step``: (upper, end, h). The
-    impulses act along the rows in ``ws.jacobian[upper]``; the pose at the end of the step, and its rows, are number
-    ``end`` in ``ws.position``, ``ws.rotation`` and ``ws.jacobian``.
+    Writes ``out_body`` (nb, 6), ``out_row`` (nr,), in the places of velocities and multipliers. ``step``:
+    (upper, end, h). The impulses act along the rows in ``ws.jacobian[upper]``; the pose at the end of the step, and its
+    rows, are number ``end`` in ``ws.position``, ``ws.rotation`` and ``ws.jacobian``.
     """
     upper, end, h = step.upper, step.end, step.h
     for i in range(plan.bodies.mass.size):
@@ -89,7 +89,7 @@ def apply_transposed(plan, ws, step, body, row, out_body, out_row):
 
 @njit
 def first_row(plan, r):
-    """The first row of the constraint that row r belongs to; r itself where it belongs to none."""
+    """Return the first row of the constraint that row r belongs to, or r itself."""
     for c in range(plan.constraints.row.size):
         if plan.constraints.row[c] <= r < plan.constraints.row[c] + plan.constraints.size[c]:
             return plan.constraints.row[c]
@@ -98,7 +98,10 @@ def first_row(plan, r):
 
 @njit
 def join_constraints(plan, ws, row, out_row):
-    """A constraint's first row has the sum of its rows as residual, the others that their multipliers are equal."""
+    """Replace the residuals ``out_row`` (nr,) of constraints: the first row's by the sum, the others by differences.
+
+    The differences of their multipliers ``row`` (nr,) from the first, which are to be zero.
+    """
     for c in range(plan.constraints.row.size):
         first = plan.constraints.row[c]
         if ws.released[first] > 0.0:
@@ -110,7 +113,7 @@ def join_constraints(plan, ws, row, out_row):
 
 @njit
 def pair_of(plan, m, vectors, out):
-    """The vectors of the two bodies of measure m, of ``vectors`` (nb, 6), into ``out`` (2, 6); zero for the world."""
+    """Copy vectors of the two bodies of measure m, of ``vectors`` (nb, 6), to ``out`` (2, 6); zero for the world."""
     for s in range(2):
         i = plan.measures.body[m, s]
         for k in range(6):
@@ -119,7 +122,10 @@ def pair_of(plan, m, vectors, out):
 
 @njit
 def _turn_row_transposed(plan, ws, r, end, h, body, out_body):
-    """Add the transposed change of the impulse along row r, whose direction is its gradient at the end of the step."""
+    """Add the transposed change of the impulse along row r, by its direction, to ``out_body`` (nb, 6).
+
+    The direction is the row's gradient at the end of the step; ``body`` (nb, 6).
+    """
     work = ws.efforts
     pair_of(plan, r, body, work.motion)
     curve_transposed(plan, ws, r, ws.position[end], ws.rotation[end], ws.jacobian[end, r], work.motion, work.change)
@@ -131,7 +137,10 @@ def _turn_row_transposed(plan, ws, r, end, h, body, out_body):
 
 @njit
 def curve_transposed(plan, ws, m, position, rotation, gradient, motion, out):
-    """The transposed curvature of measure m times ``motion`` (2, 6): K z - (0, g_theta x z_theta)."""
+    """Write the transposed curvature of measure m times ``motion`` (2, 6) to ``out`` (2, 6).
+
+    K z - (0, g_theta x z_theta) with z the motion and g the ``gradient`` (2, 6) of the measure.
+    """
     weighted_curvature(plan, ws, m, position, rotation, motion, out)
     for s in range(2):
         lever = cross(vector(gradient[s, 3:]), vector(motion[s, 3:]))
@@ -141,7 +150,10 @@ def curve_transposed(plan, ws, m, position, rotation, gradient, motion, out):
 
 @njit
 def apply_sum(plan, ws, s, half_step, body, out_body):
-    """Add the changes of the residual by the laws along sum s."""
+    """Add the changes of the residual by the laws along sum s to ``out_body`` (nb, 6).
+
+    ``body`` (nb, 6): changes of the velocities. Uses ``ws.efforts.motion``, ``ws.efforts.third``.
+    """
     work, laws, effort_change = ws.efforts, plan.laws, 0.0
     first, last = laws.sum_first[s], laws.sum_first[s + 1]
     for m in range(first, last):
@@ -179,7 +191,10 @@ def apply_sum(plan, ws, s, half_step, body, out_body):
 
 @njit
 def _apply_sum_transposed(plan, ws, s, half_step, body, out_body):
-    """The transpose of `apply_sum`."""
+    """Add the transpose of `apply_sum`, of ``body`` (nb, 6), to ``out_body`` (nb, 6).
+
+    Uses ``ws.efforts.motion``, ``ws.efforts.third`` and ``ws.efforts.change``.
+    """
     work, laws, along = ws.efforts, plan.laws, 0.0
     first, last = laws.sum_first[s], laws.sum_first[s + 1]
     for m in range(first, last):
@@ -214,19 +229,25 @@ def _apply_sum_transposed(plan, ws, s, half_step, body, out_body):
 
 
 @njit
-def _pull(ws, i, own, effort, by_rate, motion):
-    """Write ``effort`` (I + [T])^T ``own`` (6,) plus ``by_rate`` times the velocity of body i to ``motion``."""
-    turn = vector(own[3:])
+def _pull(ws, i, dual, effort, by_rate, motion):
+    """Write ``effort`` (I + [T])^T ``dual`` plus ``by_rate`` times the velocity of body i to ``motion`` (6,).
+
+    ``dual`` (6,).
+    """
+    turn = vector(dual[3:])
     back = sub(turn, cross(vector(ws.efforts.tangent[i]), turn))
     for k in range(3):
-        motion[k] = effort * own[k] + by_rate * ws.velocity[i, k]
+        motion[k] = effort * dual[k] + by_rate * ws.velocity[i, k]
         motion[3 + k] = effort * back[k] + by_rate * ws.velocity[i, 3 + k]
 
 
 @njit
 def to_unknown(by_motion, by_velocity, rate, by_tangent, T, half_step, factor, out):
-    """Add ``factor`` times the transposes of `unknown_to_motion`, of ``rate`` times `unknown_to_velocity`, and of
-    `unknown_to_tangent` to ``out`` (6,)."""
+    """Add ``factor`` times the transposes of three maps of the unknowns to ``out`` (6,).
+
+    Of `unknown_to_motion`, applied to ``by_motion`` (6,), of ``rate`` times `unknown_to_velocity`, to the array
+    ``by_velocity`` (6,), and of `unknown_to_tangent`, to ``by_tangent`` (3,).
+    """
     t, c = vector(T), T[3]
     turn, spin = vector(by_motion[3:]), vector(by_velocity[3:])
     angular = scale(half_step, sub(turn, cross(t, turn)))
@@ -240,8 +261,10 @@ def to_unknown(by_motion, by_velocity, rate, by_tangent, T, half_step, factor, o
 
 @njit
 def _apply_load_transposed(plan, work, n, s, half_step, body, out):
-    """Add the transpose of `efforts.add_load_change` to the unknowns ``out`` (6,) of the body of load n (s = 0), or of
-    the other; ``body`` (6,)."""
+    """Add the transpose of `efforts.add_load_change`, of ``body`` (6,), to the unknowns ``out`` (6,).
+
+    The unknowns of the body of load n (s = 0), or of the other. Uses ``work.motion``.
+    """
     turn = vector(body[3:])
     back = sub(turn, cross(vector(work.tangent[plan.loads.body[n]]), turn))
     by_motion, by_velocity = work.motion[0], work.motion[1]

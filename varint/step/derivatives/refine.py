@@ -1,7 +1,7 @@
 """Solutions of a step's exact system: by the factors of the LDU at hand, refined with the exact operator.
 
-The factors leave out a part of the order of h^2 times the efforts (operator.py), so each pass leaves that share
-of the error before it. Those of the system itself are taken eight at a time (columns.py).
+The factors leave out a part of the order of h^2 times the efforts (operator.py), so each pass leaves that share of the
+error before it. Right-hand sides of the system itself are taken eight at a time (columns.py).
 """
 
 from varint.base.numba import njit
@@ -11,7 +11,7 @@ from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_again
 
 PASSES = 12  # of a solution, at most
-EXACT = 1e-13  # of the right-hand side: what is left of it is round-off, but for a few digits
+EXACT = 1e-13  # of the right-hand side: the rest is round-off, but for a few digits
 
 
 @njit
@@ -41,11 +41,12 @@ def refine_transposed(plan, ws, step, body, row, passes, spare):
 
 
 @njit
-def solve_transposed(plan, ws, step, body, row, given):
-    """`solve_again` for the transpose of Newton's matrix, by factors of the matrix with G and H exchanged and D^T.
+def solve_transposed(plan, ws, step, body, row, row_before):
+    """Solve with the transpose of Newton's matrix, by factors of the matrix with G and H exchanged and D^T.
 
-    That matrix has -G^T and H where the transpose has H^T and -G, so its rows and their unknowns have the other sign.
-    ``given`` (nr,): the right-hand side of the rows, as is ``row``.
+    In place, ``body`` (nb, 6) and ``row`` (nr,), as in `solve_again`. That matrix has -G^T and H where the transpose
+    has H^T and -G, so its rows and their unknowns have the other sign. ``row_before`` (nr,): the right-hand side of the
+    rows, as is ``row``.
     """
     upper, end, h = step.upper, step.end, step.h
     for r in range(row.size):
@@ -58,7 +59,7 @@ def solve_transposed(plan, ws, step, body, row, given):
         if ws.released[first] > 0.0:
             continue
         for r in range(first + 1, first + plan.constraints.size[c]):
-            row[r] = given[r]
+            row[r] = row_before[r]
             for s in range(2):
                 i = plan.measures.body[r, s]
                 if i < plan.bodies.mass.size:
@@ -67,7 +68,7 @@ def solve_transposed(plan, ws, step, body, row, given):
 
 @njit
 def _add(keep, share, body, row, to_body, to_row):
-    """Keep that share of a pair of vectors and add a share of another."""
+    """Scale ``to_body`` (nb, 6), ``to_row`` (nr,) by ``keep``; add ``share`` times ``body`` (nb, 6), ``row`` (nr,)."""
     for i in range(body.shape[0]):
         for k in range(6):
             to_body[i, k] = keep * to_body[i, k] + share * body[i, k]
@@ -77,7 +78,7 @@ def _add(keep, share, body, row, to_body, to_row):
 
 @njit
 def _size(plan, body, row):
-    """Largest entry, m/s: bodies by their inertia, rows by their unit."""
+    """Return the largest entry of ``body`` (nb, 6) and ``row`` (nr,), m/s: bodies by inertia, rows by their unit."""
     largest = 0.0
     for i in range(body.shape[0]):
         for k in range(6):

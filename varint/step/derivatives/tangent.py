@@ -6,8 +6,8 @@ of it, a change of the start alone moves
 
     the end of the step by (dx, S^T dtheta)          its middle by (dx, (S/2)^T dtheta)
 
-and the residuals of the step (newton.py) by what `_by_start` (columns.py) writes. The exact operator (operator.py) then
-gives the changes (dv, dphi) of the velocities, and with them those of the end:
+and the residuals of the step (newton.py) by the result of `_by_start` (columns.py). The exact operator (operator.py)
+then gives the changes (dv, dphi) of the velocities, and with them the changes of the end:
 
     dx + h dv      S^T dtheta + h dphi      m dv + h/2 ...      S^T dL - h dphi x (S^T L) + h/2 ...
 
@@ -29,9 +29,10 @@ from varint.step.nodes.efforts import add_efforts
 
 @njit
 def factor_stage(plan, ws, body, row, step, transposed):
-    """Factors of Newton's matrix at the solution, and what the exact operator needs; ``body``, ``row``: scratch.
+    """Factor Newton's matrix at the solution, and prepare the exact operator; writes ``ws.ldu.D``.
 
-    ``step``: a `StepSpan`. ``transposed``: factors for `refine.solve_transposed`.
+    ``body`` (nb, 6), ``row`` (nr,): scratch. ``step``: a `StepSpan`. ``transposed``: factors for
+    `refine.solve_transposed`.
     """
     upper, end, h = step.upper, step.end, step.h
     prepare_operator(plan, ws, 0.5 * h)
@@ -59,21 +60,21 @@ def factor_stage(plan, ws, body, row, step, transposed):
 
 @njit
 def turned_back(u, c, d):
-    """S^T d of a rotation S with the unit quaternion (c, u)."""
+    """Return S^T d of a rotation S with the unit quaternion (c, u)."""
     across = cross(u, d)
     return add(d, add(scale(-2.0 * c, across), scale(2.0, cross(u, across))))
 
 
 @njit
 def step_turn(ws, i, half_step):
-    """The unit quaternion of body i's rotation in the step: vector part (3,) and scalar part."""
+    """Return the unit quaternion of body i's rotation in the step: vector part (3,) and scalar part."""
     u = scale(half_step, vector(ws.velocity[i, 3:]))
     return u, (1.0 - (u[0] * u[0] + u[1] * u[1] + u[2] * u[2])) ** 0.5
 
 
 @njit
 def is_still(motion):
-    """Whether none of two bodies moves, by their motions (2, 6): then no row between them changes."""
+    """Return whether both bodies are at rest, by their motions ``motion`` (2, 6): then no row between them changes."""
     for s in range(2):
         for k in range(6):
             if motion[s, k] != 0.0:
@@ -85,15 +86,20 @@ def is_still(motion):
 def add_effort_changes(plan, ws, tangent, half_step, side, states, out):
     """Add to ``out`` (nb, 6) the change of half an effort's impulse, h/2 f (g_x, (I + [T]) g_theta).
 
-    By the motions of the middle, and the changes of velocities and of T, in ``tangent``, and those of the ``states`` of
-    laws. ``side``: 1 at the start of the step, -1 at its end, where T has the other sign and the states are brought to.
+    By the motions of the middle, and the changes of velocities and of T, in ``tangent``, and changes ``states`` (ns,)
+    of states of laws. ``side``: 1 at the start of the step, -1 at its end, where T has the other sign; ``states`` are
+    then brought to the end.
     """
     add_changes_from(plan, ws, tangent, plan.compliant.joint_sum.size, half_step, side, states, out)
 
 
 @njit
 def add_changes_from(plan, ws, tangent, start, half_step, side, states, out):
-    """`add_effort_changes` of the sums from number ``start`` on, which act in the middle; ``half_step``: h/2, s."""
+    """Add effort changes as `add_effort_changes` does, of the sums from number ``start`` on, to ``out`` (nb, 6).
+
+    These act in the middle; ``half_step``: h/2, s. ``states`` (ns,): changes of states of laws, updated with ``side`` =
+    -1. Uses ``ws.efforts.column``.
+    """
     work, laws, middle = ws.efforts, plan.laws, tangent.middle
     for s in range(start, laws.sum_law.size - 1):
         first, last, by_value, by_rate = laws.sum_first[s], laws.sum_first[s + 1], 0.0, 0.0
@@ -113,8 +119,8 @@ def add_changes_from(plan, ws, tangent, start, half_step, side, states, out):
             if a >= 0:
                 effort_change += work.by_state[a, 0] * states[a]
                 if side < 0.0:
-                    own = work.by_state[a, 1] * states[a]
-                    states[a] = own + work.by_state[a, 2] * by_value + work.by_state[a, 3] * by_rate
+                    state = work.by_state[a, 1] * states[a]
+                    states[a] = state + work.by_state[a, 2] * by_value + work.by_state[a, 3] * by_rate
         for m in range(first, last):
             effort = curvature_factor(plan, work, s, m)
             for e in range(2):
@@ -134,7 +140,10 @@ def add_changes_from(plan, ws, tangent, start, half_step, side, states, out):
 
 @njit
 def push_half(change, turning, T, lean, half_step, side, out):
-    """Add the change of h/2 (f_x, f_theta + side T x f_theta), of f by ``change`` (6,) and of T by ``lean`` (3,)."""
+    """Add the change of h/2 (f_x, f_theta + side T x f_theta) to ``out`` (6,).
+
+    Of f by ``change`` (6,) and of T by ``lean`` (3,); ``turning``: f_theta.
+    """
     turned = vector(change[3:])
     tilt = add(cross(vector(T), turned), cross(vector(lean), turning))
     for k in range(3):
@@ -146,7 +155,8 @@ def push_half(change, turning, T, lean, half_step, side, out):
 def add_input(plan, ws, element, span, half_step, side, out):
     """Add to ``out`` (nb, 6) the change of h/2 (f_x, f_theta + side T x f_theta) by the input of an element.
 
-    After the residual of the step. ``span``: of the differences of the element's law.
+    After the residual of the step. ``span``: of the differences of the element's law. Uses ``ws.efforts.column``;
+    ``ws.efforts.input`` is restored.
     """
     work, laws = ws.efforts, plan.laws
     for s in range(laws.sum_law.size - 1):
@@ -163,37 +173,41 @@ def add_input(plan, ws, element, span, half_step, side, out):
                     push_half(work.column, ZERO, work.tangent[i], work.column, half_step, side, out[i])
     for n in range(plan.loads.kind.size):
         if plan.loads.element[n] == element:
-            given, i = work.input[element], plan.loads.body[n]
+            input_before, i = work.input[element], plan.loads.body[n]
             work.input[element] = 1.0  # a push is as large as its input
             evaluate_loads(plan, ws, work.rotation, ws.velocity)
             for k in range(6):
                 work.column[k] = work.wrench[n, k]
             push_half(work.column, ZERO, work.tangent[i], work.column, half_step, side, out[i])
-            work.input[element] = given
+            work.input[element] = input_before
             evaluate_loads(plan, ws, work.rotation, ws.velocity)
 
 
 @njit
 def _law_by_input(plan, work, f, value, rate, span):
-    """The derivative of the effort of law f by its input: central differences of fourth order."""
+    """Return the derivative of the effort of law f by its input: central differences of fourth order over ``span``.
+
+    Restores ``work.input``.
+    """
     element = plan.laws.element[f]
-    given, near, far = work.input[element], 0.0, 0.0
+    input_before, near, far = work.input[element], 0.0, 0.0
     for sign in (1.0, -1.0):
-        work.input[element] = given + sign * 0.5 * span
+        work.input[element] = input_before + sign * 0.5 * span
         near += sign * law_effort(plan, work, f, value, rate, 0.0)[0]
-        work.input[element] = given + sign * span
+        work.input[element] = input_before + sign * span
         far += sign * law_effort(plan, work, f, value, rate, 0.0)[0]
-    work.input[element] = given
+    work.input[element] = input_before
     return (8.0 * near - far) / (6.0 * span)
 
 
 @njit(seconds=3, what="derivatives of forces")
 def force_changes(plan, ws, work, multiplier, motions, velocities, out):
-    """Forces on the bodies at rest at pose 0, into ``ws.increment_body`` (nb, 6), and their changes, into ``out``.
+    """Write forces on the bodies at rest at pose 0 to ``ws.increment_body`` (nb, 6), and their changes to ``out``.
 
-    Without the impulses of rows, but with the change of their directions: row r pushes with ``multiplier[r]``, N or
-    N m. ``motions``, ``velocities``, ``out`` (n, nb, 6). The pose is placed, and in ``ws.efforts`` as well,
-    with the inputs. The states of laws stay: ``work.state`` is zero.
+    Without the impulses of rows, but with the change of their directions: row r pushes with ``multiplier[r]``, N or N
+    m; ``multiplier`` (nr,). ``motions``, ``velocities``, ``out`` (n, nb, 6). The pose is placed, and in ``ws.efforts``
+    as well, with the inputs. The states of laws stay: ``work.state`` is zero. Sets ``ws.velocity`` to zero; uses
+    ``work.middle``, ``work.velocity`` and ``work.lean``.
     """
     efforts, nb = ws.efforts, plan.bodies.mass.size
     ws.velocity[:] = 0.0

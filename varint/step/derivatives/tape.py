@@ -11,9 +11,9 @@ from varint.step.plan import Plan, Workspace
 
 @indirect(seconds=1, what="recording of stages")
 def keep_stage(plan: Plan, ws: Workspace, start: int, upper: int, h: float, node: int, share: float) -> None:
-    """Keep the stage of ``h`` seconds that was just solved from the pose ``start``, with impulses along rows ``upper``.
+    """Keep the solved stage of ``h`` s from the pose ``start``, with impulses along rows ``upper``, on ``ws.tape``.
 
-    Before its momenta are finished. Its inputs are those ``share`` of a step after the node ``node``. A tape that is
+    Before its momenta are finished. Its inputs are taken ``share`` of a step after the node ``node``. A tape that is
     full counts on: its run has to be done again with a longer one.
     """
     tape, k = ws.tape, ws.tape.count[0]
@@ -42,7 +42,7 @@ def keep_load(plan, ws):
 
 @njit
 def _keep_load(plan, ws, i, load):
-    """The load (6,) of body i but for gravity."""
+    """Write the load of body i, but for gravity, to ``load`` (6,)."""
     for c in range(3):
         load[c] = ws.load[i, c] - plan.bodies.mass[i] * plan.bodies.gravity[c]
         load[3 + c] = ws.load[i, 3 + c]
@@ -50,15 +50,17 @@ def _keep_load(plan, ws, i, load):
 
 @njit
 def _copy(values, to):
+    """Copy ``values`` (n,) to ``to`` (n,)."""
     for n in range(to.size):
         to[n] = values[n]
 
 
 @njit
 def play_stage(plan, ws, tape, k):
-    """Solve nothing, but bring the workspace to where stage k was just solved; returns (upper, h).
+    """Restore the workspace to stage k of the ``tape`` as it was solved, from pose 0 to pose 1; return (upper, h).
 
-    It leads from pose 0 to pose 1.
+    Nothing is solved. Writes ``ws.position_rest``, ``ws.quat_rest``, ``ws.velocity``, ``ws.goal`` and by
+    `evaluate_step`.
     """
     h, upper = tape.h[k], 1 if tape.at_end[k] else 0
     copy_spans(ws.spans.taped, 0, tape.stage[k], True)
@@ -84,7 +86,7 @@ def play_stage(plan, ws, tape, k):
 
 @njit
 def keep_event(plan, ws, pose, timed):
-    """Keep the event that comes now, at the pose ``pose``; returns its number, -1 where the tape is full.
+    """Keep the present event, at the pose ``pose``, in ``ws.tape.events``; return its number, -1 if the tape is full.
 
     ``timed``: see `Events`.
     """

@@ -15,19 +15,19 @@ NOTHING = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 @njit
 def eight(x):
-    """The numbers of an entry (8,)."""
+    """Return the numbers of an entry (8,)."""
     return x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
 
 
 @njit
 def put(x, t):
-    """Write eight numbers to an entry (8,)."""
+    """Write eight numbers to an entry ``x`` (8,)."""
     x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7] = t
 
 
 @njit
 def plus(t, f, x):
-    """Eight numbers ``t`` and ``f`` times those of the entry ``x`` (8,)."""
+    """Return eight numbers ``t`` plus ``f`` times the numbers of the entry ``x`` (8,)."""
     return (
         t[0] + f * x[0], t[1] + f * x[1], t[2] + f * x[2], t[3] + f * x[3], t[4] + f * x[4], t[5] + f * x[5],
         t[6] + f * x[6], t[7] + f * x[7],
@@ -36,7 +36,7 @@ def plus(t, f, x):
 
 @njit
 def dot_wide(t, f, a, X):
-    """Eight numbers ``t`` and ``f`` times the inner products of ``a`` (6,) with the columns of ``X`` (6, 8)."""
+    """Return eight numbers ``t`` plus ``f`` times the inner products of ``a`` (6,) with the columns of ``X`` (6, 8)."""
     for k in range(6):
         t = plus(t, f * a[k], X[k])
     return t
@@ -44,7 +44,7 @@ def dot_wide(t, f, a, X):
 
 @njit
 def largest(t, f, x):
-    """Eight sizes ``t``, or ``f`` times those of the entry ``x`` (8,) where they are larger."""
+    """Return eight sizes ``t``, or ``f`` times the sizes of the entry ``x`` (8,) where they are larger."""
     return (
         max(t[0], f * abs(x[0])), max(t[1], f * abs(x[1])), max(t[2], f * abs(x[2])), max(t[3], f * abs(x[3])),
         max(t[4], f * abs(x[4])), max(t[5], f * abs(x[5])), max(t[6], f * abs(x[6])), max(t[7], f * abs(x[7])),
@@ -53,7 +53,10 @@ def largest(t, f, x):
 
 @njit
 def solve_wide(plan, ws, work, step, body, row):
-    """`refine.solve_again` for eight right-hand sides, ``body`` (nb, 6, 8), ``row`` (nr, 8); ``work``: a `Tangent`."""
+    """Solve as `refine.solve_again` for eight right-hand sides, in place: ``body`` (nb, 6, 8), ``row`` (nr, 8).
+
+    ``work``: a `Tangent`.
+    """
     upper, end = step.upper, step.end
     nb, ldu, low = plan.bodies.mass.size, ws.ldu, 1 if end != upper else 0
     for i in range(nb):
@@ -66,9 +69,9 @@ def solve_wide(plan, ws, work, step, body, row):
             continue
         first, x, parent = plan.joints.rows[i], body[i], plan.joints.parent[i]
         rows = plan.joints.rows[i + 1] - first
-        own = row[first : first + rows]
+        of_joint = row[first : first + rows]
         if is_ball(plan, i):
-            _forward_ball(plan, ws, work, i, low, body, own)
+            _forward_ball(plan, ws, work, i, low, body, of_joint)
             continue
         if plan.joints.pair[i] > 0:
             _forward_pair(plan, ws, work, i, low, body, row)
@@ -76,20 +79,20 @@ def solve_wide(plan, ws, work, step, body, row):
         _lower_solve(ldu.D[i], 6, x)
         upper_solve_wide(ldu.D[i], 6, x)
         for r in range(rows):
-            put(own[r], dot_wide(eight(own[r]), -1.0, ldu.lower[first + r, 0], x))
-        _lower_solve(ldu.S[i], rows, own)
-        upper_solve_wide(ldu.S[i], rows, own)
+            put(of_joint[r], dot_wide(eight(of_joint[r]), -1.0, ldu.lower[first + r, 0], x))
+        _lower_solve(ldu.S[i], rows, of_joint)
+        upper_solve_wide(ldu.S[i], rows, of_joint)
         if parent != nb:
             for k in range(6):
                 t = eight(body[parent, k])
                 for r in range(rows):
-                    t = plus(t, ldu.upper[first + r, 1, k], own[r])
+                    t = plus(t, ldu.upper[first + r, 1, k], of_joint[r])
                 put(body[parent, k], t)
         for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
             r = plan.loops.fill_row[e]
             t = dot_wide(eight(row[r]), -1.0, ldu.fill_lower[e], x)
             for a in range(rows):
-                t = plus(t, -ldu.fill_joint_lower[e, a], own[a])
+                t = plus(t, -ldu.fill_joint_lower[e, a], of_joint[a])
             put(row[r], t)
     _substitute(plan, ws, work, low, body, row)
     for i in range(nb):
@@ -98,7 +101,7 @@ def solve_wide(plan, ws, work, step, body, row):
 
 @njit
 def _turn(R, x, back):
-    """Turn the last three of the vectors ``x`` (6, 8) by R, or back."""
+    """Turn the last three of the vectors ``x`` (6, 8) by ``R`` (3, 3), or back."""
     t = NOTHING, NOTHING, NOTHING
     if back:
         for k in range(3):
@@ -112,15 +115,15 @@ def _turn(R, x, back):
 
 
 @njit
-def _asked(plan, ws, work, i, rows, low, own):
-    """`lower_pairs._asked` to ``work.joint[0]`` (6, 8)."""
+def _asked(plan, ws, work, i, rows, low, of_joint):
+    """Write `lower_pairs._asked` to ``work.joint[0]`` (6, 8); ``of_joint`` (n, 8): right-hand sides of its rows."""
     b, points, e = work.joint[0], plan.joints.points[i], ws.ldu.arm[low, i, 3:]
     for a in range(3):
         shift, turn = NOTHING, NOTHING
         for r in range(points):
-            shift = plus(shift, ws.ldu.frame[low, i, r, a], own[r])
+            shift = plus(shift, ws.ldu.frame[low, i, r, a], of_joint[r])
         for r in range(points, rows):
-            turn = plus(turn, ws.ldu.frame[low, i, r, 3 + a], own[r])
+            turn = plus(turn, ws.ldu.frame[low, i, r, 3 + a], of_joint[r])
         put(b[a], shift)
         put(b[3 + a], turn)
     for a in range(3):
@@ -130,15 +133,15 @@ def _asked(plan, ws, work, i, rows, low, own):
 
 @njit
 def _along(change, b):
-    """Eight inner products of ``change`` (3,) with the turns of motions ``b`` (6, 8)."""
+    """Return eight inner products of ``change`` (3,) with the turns of motions ``b`` (6, 8)."""
     return plus(plus(plus(NOTHING, change[0], b[3]), change[1], b[4]), change[2], b[5])
 
 
 @njit
-def _own_motion(plan, ws, work, i, x, own):
-    """`lower_pairs._own_motion` to ``work.joint[1]``."""
+def _own_motion(plan, ws, work, i, x, of_joint):
+    """Write `lower_pairs._own_motion` to ``work.joint[1]``; ``of_joint`` (n, 8): right-hand sides of its rows."""
     first, rows, z, E = plan.joints.rows[i], plan.joints.pair[i], work.joint[1], ws.ldu.S[i]
-    free, size = 6 - rows, 6 - rows + own.shape[0] - rows
+    free, size = 6 - rows, 6 - rows + of_joint.shape[0] - rows
     for k in range(free):
         put(z[k], dot_wide(NOTHING, 1.0, ws.ldu.frame[0, i, rows + k], x))
     if plan.joints.sprung[i]:
@@ -147,20 +150,20 @@ def _own_motion(plan, ws, work, i, x, own):
         put(z[0], plus(eight(z[0]), -share, _along(change, work.joint[0])))
     for k in range(free, size):
         r = rows + k - free
-        put(z[k], dot_wide(eight(own[r]), -1.0, ws.ldu.lower[first + r, 0], work.joint[0]))
+        put(z[k], dot_wide(eight(of_joint[r]), -1.0, ws.ldu.lower[first + r, 0], work.joint[0]))
     _lower_solve(E, size, z)
     upper_solve_wide(E, size, z)
 
 
 @njit
 def _forward_pair(plan, ws, work, i, low, body, row):
-    """`lower_pairs.forward_pair`."""
+    """Eliminate body i as `lower_pairs.forward_pair` does, in ``body`` (nb, 6, 8) and ``row`` (nr, 8)."""
     x, M, U, V, (b, z) = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], (work.joint[0], work.joint[1])
     rows, parent, d = plan.joints.pair[i], plan.joints.parent[i], ws.ldu.arm[0, i]
     first, last = plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]
-    own = row[plan.joints.rows[i] : plan.joints.rows[i + 1]]
-    size = 6 - rows + own.shape[0] - rows
-    _asked(plan, ws, work, i, rows, low, own)
+    of_joint = row[plan.joints.rows[i] : plan.joints.rows[i + 1]]
+    size = 6 - rows + of_joint.shape[0] - rows
+    _asked(plan, ws, work, i, rows, low, of_joint)
     for k in range(size):
         put(z[k], dot_wide(NOTHING, 1.0, V[k], b))
     for a in range(6):
@@ -170,7 +173,7 @@ def _forward_pair(plan, ws, work, i, low, body, row):
         put(x[a], t)
     if parent == plan.bodies.mass.size and first == last:
         return
-    _own_motion(plan, ws, work, i, x, own)
+    _own_motion(plan, ws, work, i, x, of_joint)
     for e in range(first, last):
         r = plan.loops.fill_row[e]
         t = dot_wide(eight(row[r]), -1.0, ws.ldu.fill_lower[e], b)
@@ -195,13 +198,13 @@ def _forward_pair(plan, ws, work, i, low, body, row):
 
 @njit
 def _back_pair(plan, ws, work, i, low, body, row):
-    """`lower_pairs.back_pair`."""
+    """Substitute back to body i as `lower_pairs.back_pair` does, in ``body`` (nb, 6, 8) and ``row`` (nr, 8)."""
     x, M, U, V, (b, z) = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], (work.joint[0], work.joint[1])
-    y, w, own = work.joint[2], work.joint[3], row[plan.joints.rows[i] : plan.joints.rows[i + 1]]
+    y, w, of_joint = work.joint[2], work.joint[3], row[plan.joints.rows[i] : plan.joints.rows[i + 1]]
     first, rows, parent, d = plan.joints.rows[i], plan.joints.pair[i], plan.joints.parent[i], ws.ldu.arm[low, i]
-    free, size = 6 - rows, 6 - rows + own.shape[0] - rows
-    _asked(plan, ws, work, i, rows, low, own)
-    _own_motion(plan, ws, work, i, x, own)
+    free, size = 6 - rows, 6 - rows + of_joint.shape[0] - rows
+    _asked(plan, ws, work, i, rows, low, of_joint)
+    _own_motion(plan, ws, work, i, x, of_joint)
     for a in range(6):
         t = NOTHING
         if parent != plan.bodies.mass.size:
@@ -227,7 +230,7 @@ def _back_pair(plan, ws, work, i, low, body, row):
         put(x[a], t)
     for k in range(free, size):
         r = rows + k - free
-        put(own[r], eight(z[k]))
+        put(of_joint[r], eight(z[k]))
         g = at_child(ws.ldu.upper[first + r, 1], vector(ws.ldu.arm[0, i]))
         for a in range(6):
             put(w[a], plus(eight(w[a]), g[a], z[k]))
@@ -244,15 +247,18 @@ def _back_pair(plan, ws, work, i, low, body, row):
         at, t = 0 if r < points else 3, NOTHING
         for a in range(at, at + 3):
             t = plus(t, ws.ldu.frame[0, i, r, a], w[a])
-        put(own[r], t)
+        put(of_joint[r], t)
     for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
-        for r in range(own.shape[0]):
-            put(own[r], plus(eight(own[r]), -ws.ldu.fill_joint_upper[e, r], row[plan.loops.fill_row[e]]))
+        for r in range(of_joint.shape[0]):
+            put(of_joint[r], plus(eight(of_joint[r]), -ws.ldu.fill_joint_upper[e, r], row[plan.loops.fill_row[e]]))
 
 
 @njit
 def _add_cross(x, at, f, d, y, by):
-    """Add to three entries of ``x`` (n, 8), from number ``at`` on, f d x y for the three of ``y`` from ``by`` on."""
+    """Add f d x y to three entries of ``x`` (n, 8), from number ``at`` on, with three of ``y`` (m, 8) from ``by`` on.
+
+    ``d`` (3,).
+    """
     for a in range(3):
         j, k = (a + 1) % 3, (a + 2) % 3
         put(x[at + a], plus(plus(eight(x[at + a]), f * d[j], y[by + k]), -f * d[k], y[by + j]))
@@ -260,7 +266,7 @@ def _add_cross(x, at, f, d, y, by):
 
 @njit
 def _add_times(x, at, f, M, column, y, by):
-    """Add f M y to three entries of ``x`` (n, 8), with columns of ``M`` from that number on; else as `_add_cross`."""
+    """Add f M y to three entries of ``x`` (n, 8), see `_add_cross`; ``M`` (6, 6) from ``column`` on, ``y`` (m, 8)."""
     for a in range(3):
         t = eight(x[at + a])
         for k in range(3):
@@ -269,18 +275,18 @@ def _add_times(x, at, f, M, column, y, by):
 
 
 @njit
-def _add_asked(ws, i, low, own, b):
-    """Add the shifts that the rows of the ball joint of body i ask for to ``b`` (n, 8)."""
+def _add_asked(ws, i, low, of_joint, b):
+    """Add the shifts that the rows of the ball joint of body i ask for to ``b`` (n, 8); ``of_joint`` (3, 8)."""
     for a in range(3):
         t = eight(b[a])
         for r in range(3):
-            t = plus(t, ws.ldu.frame[low, i, r, a], own[r])
+            t = plus(t, ws.ldu.frame[low, i, r, a], of_joint[r])
         put(b[a], t)
 
 
 @njit
-def _forward_ball(plan, ws, work, i, low, body, own):
-    """`ball_pairs.forward_ball`."""
+def _forward_ball(plan, ws, work, i, low, body, of_joint):
+    """Eliminate body i as `ball_pairs.forward_ball` does, in ``body`` (nb, 6, 8); ``of_joint`` (3, 8): its rows."""
     x, M, b, parent, arm = body[i], ws.ldu.D[i], work.joint[0], plan.joints.parent[i], ws.ldu.arm[0, i]
     _add_cross(x, 3, 1.0, arm[3:], x, 0)
     _lower_solve(ws.ldu.S[i], 3, x[3:])
@@ -291,7 +297,7 @@ def _forward_ball(plan, ws, work, i, low, body, own):
     for k in range(3):
         put(b[k], NOTHING)
         put(b[3 + k], eight(x[k]))
-    _add_asked(ws, i, low, own, b)
+    _add_asked(ws, i, low, of_joint, b)
     _add_times(b, 3, -1.0, M, 0, b, 0)
     y = body[parent]
     for k in range(3):
@@ -301,13 +307,13 @@ def _forward_ball(plan, ws, work, i, low, body, own):
 
 @njit
 def _back_ball(plan, ws, work, i, low, body, row):
-    """`ball_pairs.back_ball`."""
+    """Substitute back to body i as `ball_pairs.back_ball` does, in ``body`` (nb, 6, 8) and ``row`` (nr, 8)."""
     x, shift, parent, arm = body[i], work.joint[0], plan.joints.parent[i], ws.ldu.arm[low, i]
-    own = row[plan.joints.rows[i] : plan.joints.rows[i + 1]]
+    of_joint = row[plan.joints.rows[i] : plan.joints.rows[i + 1]]
     for k in range(3):
         put(shift[k], NOTHING if parent == plan.bodies.mass.size else eight(body[parent, k]))
         put(shift[3 + k], plus(NOTHING, -1.0, x[k]))
-    _add_asked(ws, i, low, own, shift)
+    _add_asked(ws, i, low, of_joint, shift)
     if parent != plan.bodies.mass.size:
         _add_cross(shift, 0, -1.0, arm, body[parent], 3)
     _add_times(shift, 3, 1.0, ws.ldu.D[i], 0, shift, 0)
@@ -319,12 +325,12 @@ def _back_ball(plan, ws, work, i, low, body, row):
         t = NOTHING
         for a in range(3):
             t = plus(t, ws.ldu.frame[0, i, r, a], shift[3 + a])
-        put(own[r], t)
+        put(of_joint[r], t)
 
 
 @njit
 def _lower_solve(A, n, B):
-    """Overwrite ``B`` (n, 8) with L^-1 B, L that of ``A`` factored by `lu_factor`."""
+    """Overwrite ``B`` (n, 8) with L^-1 B, L of ``A`` (n, n) factored by `lu_factor`."""
     for i in range(1, n):
         t = eight(B[i])
         for j in range(i):
@@ -334,7 +340,7 @@ def _lower_solve(A, n, B):
 
 @njit
 def _eliminate_node(plan, ws, work, n, i, body, row):
-    """The right-hand sides of node n, whose top is i."""
+    """Eliminate node n, whose top is body i, from the right-hand sides ``body`` (nb, 6, 8) and ``row`` (nr, 8)."""
     ldu, loops = ws.ldu, plan.loops
     first, last = loops.node_row[n], loops.node_row[n + 1]
     for head in range(first, last):
@@ -361,7 +367,7 @@ def _eliminate_node(plan, ws, work, n, i, body, row):
 
 @njit
 def _solve_node(plan, ws, work, n, first, last, row):
-    """`dense.rank_lu_solve` of the rows of node n, for eight right-hand sides."""
+    """Solve the rows of node n as `dense.rank_lu_solve` does, for eight right-hand sides in ``row`` (nr, 8)."""
     ldu, rank = ws.ldu, ws.ldu.rank[n]
     start = plan.loops.row_start[first] + first
     stride = plan.loops.node_high[n] - plan.loops.node_low[n]
@@ -386,7 +392,7 @@ def _solve_node(plan, ws, work, n, first, last, row):
 
 @njit
 def _substitute(plan, ws, work, low, body, row):
-    """`ldu.substitute_all` for eight right-hand sides."""
+    """Substitute back as `ldu.substitute_all` does, in ``body`` (nb, 6, 8) and ``row`` (nr, 8)."""
     nb, loops, ldu = plan.bodies.mass.size, plan.loops, ws.ldu
     for k in range(loops.node_first[nb + 1] - 1, loops.node_first[nb] - 1, -1):
         _substitute_node(plan, ws, loops.node_order[k], row)
@@ -406,7 +412,7 @@ def _substitute(plan, ws, work, low, body, row):
 
 @njit
 def _back(plan, ws, i, body, row):
-    """`ldu._back` for eight right-hand sides."""
+    """Substitute back to body i as `ldu._back` does, in ``body`` (nb, 6, 8) and ``row`` (nr, 8)."""
     loops, ldu, x, parent = plan.loops, ws.ldu, body[i], plan.joints.parent[i]
     start, stop = plan.joints.rows[i], plan.joints.rows[i + 1]
     for r in range(start, stop):
@@ -427,7 +433,7 @@ def _back(plan, ws, i, body, row):
 
 @njit
 def _substitute_node(plan, ws, n, row):
-    """row_n -= K_nm row_m."""
+    """Subtract K_nm row_m from the rows of node n in ``row`` (nr, 8)."""
     loops = plan.loops
     for r in range(loops.node_row[n], loops.node_row[n + 1]):
         t = eight(row[r])

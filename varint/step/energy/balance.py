@@ -31,7 +31,11 @@ LANDING = 3  # nodes whose change of energy is that of a landing: at the start a
 
 @njit
 def start_balance(plan, ws, dt, before):
-    """Initialise at the first node, with steps of ``dt``; ``before``: size of the step that led there, s, or zero."""
+    """Initialise at the first node, with steps of ``dt``; ``before``: size of the step that led there, s, or zero.
+
+    Writes ``ws.balance``: ``balance.peak``, ``balance.scale``, ``balance.load``, ``balance.size`` and
+    ``balance.at_node``.
+    """
     balance, parts = ws.balance, plan.components
     for c in range(balance.error.size):
         mass = 0.0
@@ -45,7 +49,10 @@ def start_balance(plan, ws, dt, before):
 
 @njit
 def add_event(ws):
-    """Account for an event, which left momenta that the rows do not forbid; its work is that of its element."""
+    """Account for an event, after which momenta obey the rows; resets ``ws.balance.size`` and ``ws.balance.smooth``.
+
+    The work of the event is its element's.
+    """
     ws.balance.size[0], ws.balance.smooth[0] = 0.0, 0
 
 
@@ -53,7 +60,8 @@ def add_event(ws):
 def add_landing(plan, ws, element):
     """Account for contacts of an element that land within a piece, without rebound, at an instant that is not located.
 
-    The energy that this takes is known by the change of that at the nodes around the piece alone.
+    The lost energy follows only from the energies at the nodes around the piece. Sets ``ws.balance.landing`` and
+    ``ws.balance.lander``.
     """
     c = plan.components.of_element[element]
     ws.balance.landing[c], ws.balance.lander[c] = LANDING, element
@@ -62,15 +70,16 @@ def add_landing(plan, ws, element):
 
 @njit
 def add_load(plan, ws, i, work):
-    """Account for the work of the load on body i in a piece of a step, J."""
+    """Add the work, J, of the load on body i in a piece of a step to ``ws.balance.load``."""
     ws.balance.load[plan.components.of_body[i]] += work
 
 
 @njit
 def weigh_node(plan, ws, start, h):
-    """Update the energy residuals at the node with the pose ``start``, and judge those of the node before.
+    """Update the energy residuals at the node with the pose ``start``, and judge the residuals of the node before.
 
-    A solved piece of ``h`` seconds begins at the node.
+    The node begins a solved piece of ``h`` seconds. Updates ``ws.balance``, and adds energy lost in landings to
+    ``ws.efforts.work``.
     """
     # With T the kinetic energy of a component at a node and W the work on it since the node before:
     #   residual_n = residual_n-1 + T_n - (T_n-1 + W)
@@ -79,7 +88,7 @@ def weigh_node(plan, ws, start, h):
     share = before / (h + before)  # part of the impulses of the rows at the node that belongs to the piece before it
     _add_impulses(plan, ws, start, h, share)
     _drive(plan, ws, share)
-    if has_massive_paths(plan):  # whose momenta are not those of the masses of the bodies
+    if has_massive_paths(plan):  # whose momenta are not of the masses of the bodies alone
         project(plan, ws, start)
         projected = True
         for c in range(balance.error.size):
@@ -103,7 +112,7 @@ def weigh_node(plan, ws, start, h):
                 balance.landed[c] += kinetic - expected
                 ws.efforts.work[balance.lander[c]] += kinetic - expected
                 expected = kinetic
-                if balance.landing[c] == 0:  # what comes in by all of them is an error
+                if balance.landing[c] == 0:  # energy gained by all of them is an error
                     gained, balance.landed[c] = max(0.0, balance.landed[c]), 0.0
                     ws.efforts.work[balance.lander[c]] -= gained
                     expected -= gained
@@ -147,9 +156,10 @@ def _drive(plan, ws, share):
 
 @njit
 def work_on(plan, ws, works, c):
-    """Work on component c, J, since the last node, sum of the sizes of its parts within the recent steps and in all.
+    """Return work on component c since the last node, recent exchange and total exchange, J.
 
-    ``works`` (ne,): of all elements since the start.
+    The exchanges sum the sizes of the parts of the work, of the recent steps and of all. ``works`` (ne,): of all
+    elements since the start, J.
     """
     balance, parts = ws.balance, plan.components
     work, total = balance.load[c] - balance.loaded[c], abs(balance.load[c])
@@ -165,7 +175,10 @@ def work_on(plan, ws, works, c):
 
 @njit
 def _judge(plan, ws, c):
-    """Judge the error of component c at the last node; returns what is added to its errors from now on, J."""
+    """Judge the error of component c at the last node; return the correction of its later errors, J.
+
+    Updates ``balance.recent``, ``balance.least``, ``balance.most`` and ``balance.unresolved`` of ``ws.balance``.
+    """
     balance = ws.balance
     error, oscillation, recent = balance.error[c], balance.oscillation[c], balance.recent[c]
     if balance.nodes[0] == 2:  # the first oscillation that is known is taken for that at the start
@@ -186,7 +199,7 @@ def _judge(plan, ws, c):
 
 @njit
 def _start_anew(balance, c):
-    """Reset the energy residual of component c at the recent nodes to the present oscillation."""
+    """Reset ``balance.recent``, ``balance.least`` and ``balance.most`` of component c to the present oscillation."""
     for s in range(2):
         start = -s * balance.oscillation[c]
         balance.least[c, s] = balance.most[c, s] = start
@@ -196,7 +209,7 @@ def _start_anew(balance, c):
 
 @njit
 def is_resolved(balance, c, error, oscillation, part, lasting):
-    """Whether an error of component c, J, or what its oscillation leaves of it, is small.
+    """Return whether an error of component c, J, or the error less its oscillation, is small.
 
     ``part``: of the bound of its change. ``lasting``: whether a change counts only where the node before has changed
     by as much.
@@ -211,13 +224,13 @@ def is_resolved(balance, c, error, oscillation, part, lasting):
 
 @njit
 def _change(balance, c, s, value, before):
-    """The largest change, from one of the recent values, that ``value`` and the one before it share."""
+    """Return the largest change, from one of the recent values, that ``value`` and the one before it share."""
     return max(max(min(value, before) - balance.least[c, s], balance.most[c, s] - max(value, before)), 0.0)
 
 
 @njit
 def oscillation_of(balance, c, kinetic):
-    """Part of the energy residual of component c at the last node that comes back, J.
+    """Return the part of the energy residual of component c at the last node that comes back, J.
 
     ``kinetic``: its kinetic energy at the present node, J. About an impact it is the last that was known.
     """
@@ -258,7 +271,7 @@ def leave_energy(plan, ws, pose, k):
 
 @njit
 def is_off(plan, ws, pose):
-    """Whether `leave_energy` leaves at a pose, of any component, another value than at the start of the sub-step."""
+    """Return whether any component's `leave_energy` at a pose differs from its value at the start of the sub-step."""
     balance = ws.balance
     leave_energy(plan, ws, pose, 1)
     for c in range(balance.error.size):
@@ -271,7 +284,7 @@ def is_off(plan, ws, pose):
 
 @njit
 def pass_on(balance):
-    """The values that `leave_energy` left at the end of a sub-step are those at the start of the next."""
+    """Copy the values of `leave_energy` at the end of a sub-step to the start of the next, ``balance.left[0]``."""
     for c in range(balance.error.size):
         balance.left[0, c] = balance.left[1, c]
 
@@ -302,7 +315,7 @@ def _add_impulses(plan, ws, start, h, share):
         if has_contacts(plan):
             add_pushes(plan, ws, share, momentum)
         return
-    for i in range(nb):  # nothing but the rows acts on what the piece starts from
+    for i in range(nb):  # nothing but the rows acts on the momenta at the start of the piece
         v, p, goal = ws.velocity[i], ws.momentum[i], ws.goal[i]
         line = sub(scale(plan.bodies.mass[i], vector(v)), vector(goal))
         turn = sub(angular_momentum(plan.bodies.inertia[i], turn_of(v), 0.5 * h), turn_of(goal))
@@ -326,7 +339,10 @@ def _add_pair(plan, ws, start, j, share, momentum):
 
 @njit
 def _energies_of_momenta(plan, ws):
-    """Write the kinetic energies of the components with the momenta (nb, 6) in ``ws.increment_body``, J."""
+    """Write kinetic energies, J, of the components to ``ws.balance.present``.
+
+    With the momenta in ``ws.increment_body`` (nb, 6).
+    """
     present = ws.balance.present
     for c in range(present.size):
         present[c] = 0.0
@@ -339,7 +355,7 @@ def _energies_of_momenta(plan, ws):
 
 @njit
 def energy_of_projected(plan, ws, c):
-    """Kinetic energy of component c with the velocities (nb, 6) that `project` wrote, J."""
+    """Return the kinetic energy, J, of component c with the velocities (nb, 6) that `project` wrote."""
     kinetic, parts = 0.0, plan.components
     for n in range(parts.first_body[c], parts.first_body[c + 1]):
         i = parts.body[n]
@@ -352,7 +368,10 @@ def energy_of_projected(plan, ws, c):
 
 @njit
 def most_changed(plan, change, c):
-    """Slot of the body of component c with the largest kinetic energy of the change (nb, 6) of its velocity."""
+    """Return the slot of the body of component c whose velocity changed most, by the kinetic energy of the ``change``.
+
+    ``change`` (nb, 6): of the velocities.
+    """
     worst, largest, parts = 0, -1.0, plan.components
     for n in range(parts.first_body[c], parts.first_body[c + 1]):
         i = parts.body[n]

@@ -10,7 +10,11 @@ MOST_SUMMED = 128  # numbers that these add in one piece
 
 @njit
 def kinetic_energies(mass, inertia, velocity, angular_velocity, out):
-    """Write J into ``out`` (T,): masses (nb,), inertias (nb, 3, 3), velocities (T, nb, 3) in the world and the body."""
+    """Write kinetic energies, J, at T nodes to ``out`` (T,).
+
+    ``mass`` (nb,), ``inertia`` (nb, 3, 3), body axes; ``velocity`` (T, nb, 3), world, ``angular_velocity`` (T, nb, 3),
+    body axes.
+    """
     for node in range(out.size):
         twice = 0.0
         for i in range(mass.size):
@@ -21,9 +25,10 @@ def kinetic_energies(mass, inertia, velocity, angular_velocity, out):
 
 @njit
 def angular_momenta(mass, inertia, nodes, R, out):
-    """Write N m s about the origin into ``out`` (T, 3), world.
+    """Write angular momenta about the origin, N m s, world, at T nodes to ``out`` (T, 3).
 
-    ``nodes``: position, quat, velocity, angular velocity (T, nb, ...); ``R`` (3, 3) scratch.
+    ``mass`` (nb,), ``inertia`` (nb, 3, 3), body axes; ``nodes``: position, quat, velocity, angular velocity
+    (T, nb, ...); ``R`` (3, 3): scratch.
     """
     position, quat, velocity, angular_velocity = nodes
     for node in range(out.shape[0]):
@@ -39,9 +44,10 @@ def angular_momenta(mass, inertia, nodes, R, out):
 
 @njit(contract=False)
 def gravity_energies(mass, gravity, position, terms, out):
-    """Write J into ``out`` (T,), zero at the origin: masses (nb,), gravity (3,), m/s^2, positions (T, nb, 3), m.
+    """Write energies of gravity, J, zero at the origin, at T nodes to ``out`` (T,).
 
-    To the bits of sums by numpy, of MOST_SUMMED numbers at most. ``terms`` (3 nb,): scratch.
+    ``mass`` (nb,); ``gravity`` (3,), m/s^2; ``position`` (T, nb, 3), m, world. To the bits of sums by numpy, of
+    MOST_SUMMED numbers at most. ``terms`` (3 nb,): scratch.
     """
     for node in range(out.size):
         for i in range(mass.size):
@@ -52,7 +58,7 @@ def gravity_energies(mass, gravity, position, terms, out):
 
 @njit(contract=False)
 def _sum(terms):
-    """The sum of the numbers (n,), in the order of numpy's: eight partial sums, then what is left."""
+    """Return the sum of ``terms`` (n,), in the order of numpy's: eight partial sums, then the rest."""
     whole = terms.size - terms.size % SIDE_BY_SIDE
     total = 0.0
     if whole:

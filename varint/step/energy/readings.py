@@ -32,21 +32,21 @@ energies_at = record_at(EnergyReading)
 
 @njit(seconds=2, what="energies of a state")
 def read_energies(word: int) -> bool:
-    """Fill an `EnergyReading` by its word; whether all of its numbers are what those of a `State` have to be."""
-    own = energies_at(word)
-    plan, ws, is_whole = own.plan, own.ws, True
+    """Fill an `EnergyReading` by its word; return whether its numbers are valid for a `State`."""
+    reading = energies_at(word)
+    plan, ws, is_whole = reading.plan, reading.ws, True
     bodies, work, laws, x, R = plan.bodies, ws.efforts, plan.laws, ws.position[0], ws.rotation[0]
     kinetic = gravity = 0.0
     for i in range(bodies.mass.size):
-        j = own.order[i]
-        is_whole &= is_whole_body(own.position[j], own.quat[j], own.velocity[j], own.spin[j])
-        v, w = vector(own.velocity[j]), vector(own.spin[j])
+        j = reading.order[i]
+        is_whole &= is_whole_body(reading.position[j], reading.quat[j], reading.velocity[j], reading.spin[j])
+        v, w = vector(reading.velocity[j]), vector(reading.spin[j])
         kinetic += 0.5 * (bodies.mass[i] * dot(v, v) + dot(w, rotate(bodies.inertia[i], w)))
-        gravity -= bodies.mass[i] * dot(vector(bodies.gravity), vector(own.position[j]))
+        gravity -= bodies.mass[i] * dot(vector(bodies.gravity), vector(reading.position[j]))
         for k in range(3):
-            x[i, k] = own.position[j, k]
-        rotation_matrix(own.quat[j], R[i])
-    own.body[0], own.body[1] = kinetic, gravity
+            x[i, k] = reading.position[j, k]
+        rotation_matrix(reading.quat[j], R[i])
+    reading.body[0], reading.body[1] = kinetic, gravity
     if plan.beams.first.size:
         evaluate_beams(plan, ws, x, R)
     for m in range(plan.rows.role.size, plan.measures.kind.size):
@@ -57,5 +57,5 @@ def read_energies(word: int) -> bool:
         for m in range(laws.sum_first[s], laws.sum_first[s + 1]):
             value += plan.measures.weight[m] * work.value[m]
         for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
-            own.potential[laws.element[f]] = law_potential(plan, f, value)
+            reading.potential[laws.element[f]] = law_potential(plan, f, value)
     return is_whole

@@ -1,4 +1,4 @@
-"""Arrays of the balance of energy (balance.py): the components of a plan, and what a run keeps of each."""
+"""Arrays of the balance of energy (balance.py): the components of a plan, and the state of each in a run."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -13,7 +13,7 @@ class Components(CompiledRecord):
     of_body: Int1  # (nb,) number of its component
     of_element: Int1  # (ne,)
     body: Int1  # (nb,) bodies, component after component
-    first_body: Int1  # (components + 1,) those of component c are body[first_body[c] : first_body[c + 1]]
+    first_body: Int1  # (components + 1,) bodies of component c: body[first_body[c] : first_body[c + 1]]
     element: Int1  # (ne,) elements, component after component
     first_element: Int1  # (components + 1,)
 
@@ -29,7 +29,7 @@ class Balance(CompiledRecord, writable=True):
     dt: Annotated[Float1, STEP_STATE]  # s
     size: Annotated[Float1, STEP_STATE]  # of the last piece, s; zero after an impact, and at the start
     alike: Annotated[Float1, STEP_STATE]  # product of the pieces about the last node / dt^2; zero in composed steps
-    unresolved: Annotated[Int1, STEP_STATE]  # slot of a body not resolved since the last recorded node, -1 for none
+    unresolved: Annotated[Int1, STEP_STATE]  # slot of a body not resolved since the last recorded node, or -1
     # J, of each component
     kinetic: Annotated[Float2, "components 2", STEP_STATE]  # at the last node and the one before
     load: Annotated[Float1, "components", STEP_STATE]  # work of gravity and loads since the start ...
@@ -52,4 +52,4 @@ class Balance(CompiledRecord, writable=True):
     present: Annotated[Float1, "components"]  # kinetic energy at the present node ...
     driven: Annotated[Float1, "components"]  # ... and work of constraints and contacts there
     works: Annotated[Float1, "ne"]  # of each element from the start up to a node
-    left: Annotated[Float2, "2 components"]  # what steps should keep, before and after a sub-step
+    left: Annotated[Float2, "2 components"]  # energy that steps should keep, before and after a sub-step

@@ -9,10 +9,11 @@ FEWEST = 8  # nodes: before, the size of the errors that come back is not known
 
 @njit(seconds=1, what="the energy at the end of a run")
 def judge_end(plan, ws, pose, last):
-    """Judge the last two nodes at the end ``pose`` of a run; returns the slot of a body not resolved, -1 for none.
+    """Judge the last two nodes at the end ``pose`` of a run; return the slot of an unresolved body, or -1.
 
-    ``last``: of the bound of changes, for the last node, as no later one shows whether its error comes back. What steps
-    to come depend on stays as it is.
+    ``last``: factor of the bound of changes for the last node, as no later one shows whether its error comes back. The
+    memory of later steps stays: ``balance.peak``, ``balance.scale`` and ``balance.exchange`` of ``ws.balance`` are
+    restored.
     """
     balance = ws.balance
     if balance.nodes[0] < FEWEST:

@@ -17,7 +17,7 @@ from varint.geometry.shape_records import CYLINDER
 from varint.mathematics.vectors import dot, rotate, vector
 from varint.step.compliant.braced_joints import brace_rows, release_rows
 from varint.step.constraints import add_constraint_works, set_targets
-from varint.step.contacts.events import NOBODY, act_contacts, approaches, settle_contacts, settle_near, settles
+from varint.step.contacts.events import MOST_ROUNDS, NOBODY, act_contacts, approaches, settle_near, settles
 from varint.step.contacts.finding import SHORTEST, choose_features, misses_features
 from varint.step.contacts.rims import (
     AS_IT_IS,
@@ -38,17 +38,24 @@ from varint.step.inputs import Inputs, set_inputs, set_load
 from varint.step.intervals import Interval
 from varint.step.ldu import solve_newton
 from varint.step.limits.clearances import clearance, contact_of, first_beyond, is_closed
+from varint.step.limits.impact_rows import (
+    CHANGED,
+    CYCLES,
+    MOST_CHANGES,
+    approach_limits,
+    change_sides,
+    close_limits,
+    take_limits,
+    write_rebounds,
+)
 from varint.step.limits.rows import (
-    TOUCHING,
     close_rows,
     leaps,
-    limit_gap,
     limit_row,
     place_rows,
     release_pulling,
     set_closed,
 )
-from varint.step.measures import rate_of
 from varint.step.momentum import momenta_of
 from varint.step.pace import accelerate_node
 from varint.step.plan import Plan, Workspace
@@ -58,11 +65,8 @@ from varint.step.restart import ACCEPTED, AGAIN, AT_START, DEEPEST_SUBSTEP, go_b
 SEARCH = 60  # trials for the instant of an event
 SAME = 1e-13  # shares of a step that differ by less are one instant
 SHORTEST_SHARE = 1.0 / (1 << DEEPEST_SUBSTEP)  # of a step, of sub-steps on the way to an event
-MOST_CHANGES = 20  # of limits that close or open in one step
-MOST_IMPACTS = 3  # of a limit in one step, then it closes
 MANY_CHANGES = 60  # in one step: a body that rocks lands again and again; from then on its contacts just close
 LOSS = 15  # changes that an event counts for whose instant is lost
-PARTING = 1e-10  # threshold of approach rates, m/s or rad/s, and of pulling impulses relative to all momenta
 LEAST_FORCE = 1e-10  # relative to the sum of the forces on the bodies: a smaller pull counts as zero
 
 
@@ -100,6 +104,9 @@ def prepare_events(plan: Plan, stages: int) -> None:
     """Compile what steps with so many stages call by pointer."""
     if plan.contacts.body.size:
         act_contacts.prepare()
+    if plan.limits.measure.size:
+        for each in (approach_limits, take_limits, write_rebounds, change_sides, close_limits):
+            each.prepare()
     if plan.contacts.pair_shape.size:
         choose_features.prepare()
         misses_features.prepare()
@@ -328,15 +335,15 @@ def _crossing(search):
 def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
     """Apply the event of the limit that was searched for, at a node, and end the search.
 
-    A closed limit opens. An open one has an impact, then each other one that touches and is still approached.
-    ``timed``: whether the sub-step before ends where the event is.
+    A closed limit opens. An open one has an impact, with all that touches, contacts too. ``timed``: whether the
+    sub-step before ends where the event is.
     """
     search = ws.search
     n, search.limit[0] = search.limit[0], -1
     k = contact_of(plan, n)
     if k >= 0 and is_rim_point(plan, ws, k):
         if timed:
-            act_contacts(plan, ws, pose, k, False)
+            act_contacts(plan, ws, pose, n, False)
         else:
             close_rim_point(plan, ws, pose, k)
         return
@@ -344,7 +351,7 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
         if not timed and (search.changes[0] > MANY_CHANGES or settles(plan, ws, pose, k)):
             settle_near(plan, ws, pose, k)
         else:
-            act_contacts(plan, ws, pose, k, timed)
+            act_contacts(plan, ws, pose, n, timed)
         if not timed and plan.contacts.pair_shape.size:
             fix_rims(plan, ws, pose, ws.balance.dt[0])
         return
@@ -352,14 +359,9 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
         _release(plan, ws, pose, n)
         return
     if has_contacts(plan):
-        settle_contacts(plan, ws, pose)
-    while n >= 0:
-        search.impacts[n] += 1
-        restitution = plan.limits.restitution[n] if search.impacts[n] <= MOST_IMPACTS else 0.0
-        impact(plan, ws, pose, n, restitution, timed)
-        n, timed = _next_met(plan, ws, pose), False
-    if has_contacts(plan):
-        act_contacts(plan, ws, pose, NOBODY, False)
+        act_contacts(plan, ws, pose, n, timed)
+    else:
+        act_limits(plan, ws, pose, n, timed)
 
 
 @njit
@@ -376,95 +378,72 @@ def _release(plan, ws, pose, n):
 
 
 @njit
-def _next_met(plan, ws, pose):
-    """Return the touching open limit with the highest approach rate in ``ws.velocity``; -1 for none above PARTING."""
-    fastest, limit = PARTING, -1
-    for n in range(plan.limits.measure.size):
-        if ws.efforts.closed[n] or limit_gap(plan, ws, pose, n) > TOUCHING:
-            continue
-        m = plan.limits.measure[n]
-        rate = plan.limits.sign[n] * rate_of(plan.measures.body[m], ws.jacobian[pose, limit_row(plan, n)], ws.velocity)
-        if rate > fastest and ws.search.impacts[n] <= MOST_IMPACTS:
-            fastest, limit = rate, n
-    return limit
+def act_limits(plan, ws, pose, met, timed):
+    """Apply the impacts at a node, of limit ``met`` and of those that follow from it, to momenta and energy balance.
 
-
-@njit
-def impact(plan, ws, pose, n, restitution, timed):
-    """Apply the impact at limit n to momenta and energy balance; e = 0 closes it. Closed limits are constraints.
-
-    Closed limits that the impact would pull let go, the strongest pull first. After MOST_CHANGES in a step they stay
-    closed: limits that open in each other's impacts could repeat for ever.
+    Those that approach fastest rebound first, with the others that do as fast and all that are closed, each of which
+    may open. ``timed``: whether the sub-step before ends where the event is.
     """
-    r, closed = limit_row(plan, n), ws.efforts.closed
-    body, row, search = ws.increment_body, ws.increment_row, ws.search
+    braced, first = plan.compliant.joint_row.size > 0, True
     momenta_and_rates(plan, ws, pose)
     place_rows(plan, ws, pose)
-    solve_newton(plan, ws, body, row, pose, pose)
-    limit_gap(plan, ws, pose, n)
-    before = rate_of(plan.measures.body[r], ws.jacobian[pose, r], body)
-    if plan.limits.sign[n] * before <= 0.0 and restitution > 0.0:
-        copy_motions(body, ws.velocity)
-        return
-    for m in range(closed.size):
-        search.before[m] = row[limit_row(plan, m)] if closed[m] else 0.0
-    copy_motions(body, ws.velocity)
-    _keep_impact(plan, ws, pose, n, restitution, timed)
-    set_closed(plan, ws, n, True)
-    pulls, braced = True, plan.compliant.joint_row.size > 0
-    while pulls:
-        momenta_and_rates(plan, ws, pose)
-        place_rows(plan, ws, pose)
+    solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
+    copy_motions(ws.increment_body, ws.velocity)
+    for _ in range(MOST_ROUNDS):
+        fastest = approach_limits(plan, ws, pose, met)
+        if not take_limits(plan, ws, pose, met, fastest):
+            return
+        event = _keep_round(plan, ws, pose, timed and first)
+        if first:
+            add_constraint_works(plan, ws, ws.efforts.work)
+            momenta_of(plan, ws.velocity, ws.momentum)
+            ws.momentum_rest[:] = 0.0
+        sides, passes = CHANGED, 0
+        while sides == CHANGED:
+            momenta_and_rates(plan, ws, pose)
+            write_rebounds(plan, ws, pose, 1.0)
+            if braced:
+                brace_rows(plan, ws, pose)
+            solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
+            sides = change_sides(plan, ws, pose, 1.0, passes)
+            passes += 1
+        if sides == CYCLES:
+            ws.increment_body[:] = math.nan  # with which no step is solved, so that the run ends there
+        close_limits(plan, ws, pose, met, event)
+        add_constraint_works(plan, ws, ws.efforts.work)
         if braced:
-            brace_rows(plan, ws, pose)
-        row[r] = -restitution * before
-        ws.efforts.rest_gap[n] = limit_gap(plan, ws, pose, n)
-        solve_newton(plan, ws, body, row, pose, pose)
-        pulls = search.changes[0] < MOST_CHANGES and _let_go(plan, ws, n)
-    ws.efforts.work[plan.limits.element[n]] += 0.5 * row[r] * (1.0 - restitution) * before
-    add_constraint_works(plan, ws, ws.efforts.work)
-    if braced:
-        release_rows(plan, ws, pose)
-    add_event(ws)
-    copy_motions(body, ws.velocity)
-    momenta_of(plan, ws.velocity, ws.momentum)
-    ws.momentum_rest[:] = 0.0
-    set_closed(plan, ws, n, restitution == 0.0)
+            release_rows(plan, ws, pose)
+        add_event(ws)
+        copy_motions(ws.increment_body, ws.velocity)
+        momenta_of(plan, ws.velocity, ws.momentum)
+        ws.momentum_rest[:] = 0.0
+        met, first = NOBODY, False
 
 
 @njit
-def _let_go(plan, ws, n):
-    """Open the closed limit that pulls most in the impact at limit n; whether there was one.
-
-    Momenta are recomputed from the velocities before the impact: the impulse that the limit balanced drops out.
-    """
-    search, row, limit, most = ws.search, ws.increment_row, -1, 0.0
-    for i in range(plan.bodies.mass.size):
-        p, L = vector(ws.momentum[i]), vector(ws.momentum[i, 3:])
-        most += PARTING * (math.sqrt(dot(p, p)) + math.sqrt(dot(L, L)) / plan.bodies.length[0])
-    for m in range(plan.limits.measure.size):
-        if m == n or not ws.efforts.closed[m] or limit_row(plan, m) == limit_row(plan, n):
-            continue
-        r = limit_row(plan, m)
-        pull = plan.limits.sign[m] * (row[r] - search.before[m]) / plan.rows.scale[r]
-        if pull > most:  # more than round-off of the momenta
-            most, limit = pull, m
-    if limit < 0:
-        return False
-    momenta_of(plan, ws.velocity, ws.momentum)
-    ws.momentum_rest[:] = 0.0
-    for m in range(plan.limits.measure.size):
-        search.before[m] = 0.0
-    set_closed(plan, ws, limit, False)
-    j = ws.tape.events.count[0] - 1
-    if ws.tape.h.size and j < ws.tape.events.stage.size:
-        ws.tape.events.limits.closed[j, limit] = 2  # it lets go in the impact
-    return True
+def _keep_round(plan, ws, pose, timed):
+    """Keep the impact of the limits that were taken on the tape, if there is one; returns its number, -1: not kept."""
+    if ws.tape.h.size == 0:
+        return -1
+    search, limit, count = ws.search, 0, 0
+    for n in range(plan.limits.measure.size):
+        if search.taking[n] and not search.was_closed[n]:
+            limit, count = n, count + 1
+    restitution = -search.rebound[limit] / search.rate[limit] if search.rebound[limit] > 0.0 else 0.0
+    j = _keep_impact(plan, ws, pose, limit, restitution, timed)
+    if j >= 0:
+        ws.tape.events.limits.together[j] = 1 if count != 1 else 0
+    return j
 
 
 @njit
 def _keep_impact(plan, ws, pose, n, restitution, timed):
-    """Keep the impact at limit n that comes now on the tape, if there is one; ``timed``: see `Events`."""
+    """Keep the impact at limit n that comes now on the tape, if there is one; returns its number, -1: not kept.
+
+    ``timed``: see `Events`.
+    """
     j = keep_event(plan, ws, pose, timed) if ws.tape.h.size else -1
     if j >= 0:
-        ws.tape.events.limits.limit[j], ws.tape.events.limits.restitution[j] = n, restitution
+        kept = ws.tape.events.limits
+        kept.limit[j], kept.restitution[j], kept.together[j] = n, restitution, 0
+    return j

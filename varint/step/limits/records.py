@@ -31,7 +31,13 @@ class LimitSearch(CompiledRecord, writable=True):
     high_value: Float1
     was_beyond: Bool1  # whether the last trial was after it
     push: Annotated[Float1, "limits"]  # forces of closed limits at the end of a trial, over the least that counts
-    before: Annotated[Float1, "limits"]  # scratch of an impact: impulses of the limits without it
+    # of an impact (impact_rows.py)
+    taking: Annotated[Bool1, "limits"]  # whether a limit takes part
+    was_closed: Annotated[Bool1, "limits"]
+    rebound: Annotated[Float1, "limits"]  # m/s or rad/s, of the gap afterwards
+    rate: Annotated[Float1, "limits"]  # m/s or rad/s, of the gap before ...
+    after: Annotated[Float1, "limits"]  # ... and after
+    impulse: Annotated[Float1, "limits"]  # N s or N m s
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +54,7 @@ class LimitEvents(CompiledRecord, writable=True):
 
     limit: Annotated[Int1, "events"]
     restitution: Annotated[Float1, "events"]
+    together: Annotated[Int1, "events"]  # 1 where several limits have an impact at once
     closed: Annotated[Int2, "events limits"]  # 1 for those that are closed, 2 where they let go in the impact
     rest_gap: Annotated[Float2, "events limits"]
 

@@ -44,7 +44,7 @@ class Reading(CompiledRecord, writable=True):
 
 @dataclass(frozen=True, eq=False)
 class MarchSteps(CompiledRecord, writable=True):
-    """A march, what acts in its steps, and where it records."""
+    """A march, the inputs of its steps, and its record."""
 
     plan: Plan
     ws: Workspace

@@ -20,42 +20,46 @@ plan_at, short_run_at = record_at(Plan), record_at(ShortRun)
 
 @njit(seconds=1, what="short members of ensembles")
 def run_short(plan_word: int, word: int) -> bool:
-    """March a `ShortRun` from its start to its end; whether all steps were solved and resolved the motion."""
-    plan, own = plan_at(plan_word), short_run_at(word)
-    rows, dt, tol = own.rows, own.number[0], own.number[1]
-    _start(plan, own, dt)
+    """March a `ShortRun` from its start to its end; return whether all steps were solved and resolved the motion."""
+    plan, short = plan_at(plan_word), short_run_at(word)
+    rows, dt, tol = short.rows, short.number[0], short.number[1]
+    _start(plan, short, dt)
     out = (
         rows.position[1:], rows.quat[1:], rows.velocity[1:], rows.work[1:], rows.state[1:], rows.unresolved[1:],
         rows.time[1:], rows.counts,
     )  # fmt: skip
     grid = NodeGrid(0, rows.time.size - 1, 1, dt, math.inf)
-    status, pose, _, _ = run_steps(plan, own.ws, own.inputs, 0, grid, own.stages, tol, False, out)
+    status, pose, _, _ = run_steps(plan, short.ws, short.inputs, 0, grid, short.stages, tol, False, out)
     if status != CONVERGED:
         return False
     for n in range(rows.unresolved.size):
         if rows.unresolved[n] >= 0:
             return False
-    return judge_end(plan, own.ws, pose, own.number[2]) < 0
+    return judge_end(plan, short.ws, pose, short.number[2]) < 0
 
 
 @njit
-def _start(plan, own, dt):
-    """Place the bodies at the start, as `March.start`, and record it."""
-    ws, rows = own.ws, own.rows
-    for i in range(own.slot.size):
-        j = own.slot[i]
+def _start(plan, short, dt):
+    """Place the bodies at the start, as `March.start` does, and record it.
+
+    Writes ``short.ws.position``, ``short.ws.quat``, ``short.ws.velocity``, ``short.ws.history``, ``short.ws.depth`` and
+    the first nodes of ``short.rows.time``, ``short.rows.unresolved`` and ``short.rows.counts``.
+    """
+    ws, rows = short.ws, short.rows
+    for i in range(short.slot.size):
+        j = short.slot[i]
         for k in range(3):
-            ws.position[0, j, k] = ws.position[1, j, k] = own.position[i, k]
-            ws.velocity[j, k], ws.velocity[j, 3 + k] = own.velocity[i, k], own.spin[i, k]
+            ws.position[0, j, k] = ws.position[1, j, k] = short.position[i, k]
+            ws.velocity[j, k], ws.velocity[j, 3 + k] = short.velocity[i, k], short.spin[i, k]
         for k in range(4):
-            ws.quat[0, j, k] = ws.quat[1, j, k] = own.quat[i, k]
+            ws.quat[0, j, k] = ws.quat[1, j, k] = short.quat[i, k]
     for stage in range(ws.history.shape[0]):
-        for i in range(own.slot.size):
+        for i in range(short.slot.size):
             for k in range(6):
                 ws.history[stage, 0, i, k] = ws.velocity[i, k]
         ws.depth[stage] = ws.history.shape[1]
     place_anew(plan, ws, 0)
-    set_load(plan, ws, own.inputs, 0, 0.0)
+    set_load(plan, ws, short.inputs, 0, 0.0)
     start_momentum(plan, ws, 0.0)
     start_balance(plan, ws, dt, 0.0)
     record_node(plan, ws, 0, False, (rows.position[0], rows.quat[0], rows.velocity[0], rows.work[0], rows.state[0]))
@@ -65,32 +69,35 @@ def _start(plan, own, dt):
 
 @njit(seconds=1, what="short members of ensembles")
 def work_out_figures(plan_word: int, word: int) -> bool:
-    """Write the figures of a `ShortRun` that has ended, to the bits of those of a trajectory; whether all are finite.
+    """Write the figures of a `ShortRun` that has ended; return whether all are finite.
 
-    What its steps depend on is lost.
+    To the bits of the figures of a trajectory. The state of the march is lost.
     """
-    plan, own = plan_at(plan_word), short_run_at(word)
-    rows, figure = own.rows, own.figure
-    for i in range(own.slot.size):
-        j = own.slot[i]
-        own.mass[i] = plan.bodies.mass[j]
+    plan, short = plan_at(plan_word), short_run_at(word)
+    rows, figure = short.rows, short.figure
+    for i in range(short.slot.size):
+        j = short.slot[i]
+        short.mass[i] = plan.bodies.mass[j]
         for k in range(3):
             for m in range(3):
-                own.inertia[i, k, m] = plan.bodies.inertia[j, k, m]
+                short.inertia[i, k, m] = plan.bodies.inertia[j, k, m]
         for n in range(rows.time.size):
             for k in range(3):
-                own.places[n, i, k] = rows.position[n, j, k]
-                own.velocities[n, i, k], own.spins[n, i, k] = rows.velocity[n, j, k], rows.velocity[n, j, 3 + k]
-    drift(plan, own.ws, rows.position, rows.quat, own.drift)
-    kinetic_energies(own.mass, own.inertia, own.velocities, own.spins, own.kinetic)
-    gravity_energies(own.mass, plan.bodies.gravity, own.places, own.terms, own.potential)
-    figure[START_DRIFT] = own.drift[0]
-    return _largest(own.kinetic, own.potential, own.drift, figure)
+                short.places[n, i, k] = rows.position[n, j, k]
+                short.velocities[n, i, k], short.spins[n, i, k] = rows.velocity[n, j, k], rows.velocity[n, j, 3 + k]
+    drift(plan, short.ws, rows.position, rows.quat, short.drift)
+    kinetic_energies(short.mass, short.inertia, short.velocities, short.spins, short.kinetic)
+    gravity_energies(short.mass, plan.bodies.gravity, short.places, short.terms, short.potential)
+    figure[START_DRIFT] = short.drift[0]
+    return _largest(short.kinetic, short.potential, short.drift, figure)
 
 
 @njit(contract=False)
 def _largest(kinetic, potential, drift, figure):
-    """Write the largest values over the nodes (T,) to ``figure``; whether all are finite."""
+    """Write the largest values over the nodes to ``figure`` (n,); return whether all are finite.
+
+    ``kinetic``, ``potential``, ``drift`` (T,): J, J and m, at the nodes.
+    """
     error = most = open_by = total = 0.0
     first = kinetic[0] + potential[0]
     for n in range(kinetic.size):

@@ -13,7 +13,7 @@ from varint.step.workspace import prepare_workspace, workspace, workspace_sizes
 LARGEST_SPARE = 1 << 18  # bytes of a workspace
 MOST_SPARES = 8
 SPARES: list["Spare"] = []
-KEYS: WeakKeyDictionary[Plan, dict[tuple, tuple]] = WeakKeyDictionary()  # by what `spare_workspace` was asked for
+KEYS: WeakKeyDictionary[Plan, dict[tuple, tuple]] = WeakKeyDictionary()  # by the arguments of `spare_workspace`
 
 
 class Spare:
@@ -26,7 +26,7 @@ class Spare:
         self.contents = [(part, part.copy()) for part in memory] if small else []
 
     def renew(self) -> None:
-        """Give the workspace back what it held when it was made."""
+        """Restore the contents of the workspace as they were when it was made."""
         for part, content in self.contents:
             part[...] = content
 
@@ -40,7 +40,7 @@ class Spare:
 def spare_workspace(
     plan: Plan, stages: int = 1, functions=(), inactive: Sequence[int] = (), kept: int = 0, sharpened: bool = False
 ) -> Spare:
-    """A fresh workspace, as `workspace` makes it of the same arguments, the caller's until it is put back."""
+    """Return a fresh workspace, as `workspace` makes it of the same arguments, the caller's until it is put back."""
     key = workspace_key(plan, stages, functions, inactive, kept, sharpened)
     for spare in tuple(SPARES):
         if spare.key == key:
@@ -56,7 +56,7 @@ def spare_workspace(
 def workspace_key(
     plan: Plan, stages: int = 1, functions=(), inactive: Sequence[int] = (), kept: int = 0, sharpened: bool = False
 ) -> tuple:
-    """The key of a `Spare` for the arguments of `workspace`, worked out once a plan."""
+    """Return the key of a `Spare` for the arguments of `workspace`, worked out once a plan."""
     asked = stages, functions, tuple(inactive), kept, sharpened
     keys = KEYS.setdefault(plan, {})
     if asked not in keys:
@@ -70,7 +70,7 @@ def share_keys(plan: Plan, like: Plan) -> None:
 
 
 def _key(plan: Plan, stages: int, functions: tuple, inactive: tuple[int, ...], kept: int, sharpened: bool) -> tuple:
-    """Return the key of a `Spare`; what the functions of the workspace need is compiled."""
+    """Return the key of a `Spare`, and compile the kernels that the functions of the workspace need."""
     prepare_workspace(plan, stages)
     loops = plan.loops
     features = np.diff(plan.contacts.pair_first).max(initial=0)
@@ -81,7 +81,7 @@ def _key(plan: Plan, stages: int, functions: tuple, inactive: tuple[int, ...], k
 
 @contextmanager
 def borrowed_joint_workspace(plan: Plan) -> Iterator[Workspace]:
-    """`joint_workspace` as long as the context is open."""
+    """Yield a `joint_workspace`, which is put back when the context ends."""
     spare = spare_workspace(plan, inactive=range(plan.constraints.row.size))
     yield spare.ws
     spare.put_back()
@@ -89,7 +89,7 @@ def borrowed_joint_workspace(plan: Plan) -> Iterator[Workspace]:
 
 @contextmanager
 def borrowed_coupled_workspace(plan: Plan, functions: tuple) -> Iterator[Workspace]:
-    """`coupled_workspace` as long as the context is open."""
+    """Yield a `coupled_workspace`, which is put back when the context ends."""
     spare = spare_workspace(plan, functions=functions, inactive=np.flatnonzero(plan.constraints.driven).tolist())
     yield spare.ws
     spare.put_back()
@@ -104,7 +104,7 @@ def _arrays(record: CompiledRecord) -> Iterator[np.ndarray]:
 
 
 def _owner(array: np.ndarray) -> np.ndarray:
-    """The array that owns the memory of another."""
+    """Return the array that owns the memory of another."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array

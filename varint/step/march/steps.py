@@ -16,20 +16,20 @@ run_steps = indirect(run)  # the very code of other runs: the same bits
 
 @njit(seconds=1, what="steps that Python calls one by one")
 def take_steps(word: int, steps: int) -> int:
-    """Take steps with the inputs of the march, see `MarchSteps`; returns how that ended.
+    """Take steps with the inputs of the march, see `MarchSteps`; return how that ended.
 
-    Where a step is not solved, ``place`` has the number of those before it as STEPPED, the march is in the middle of
-    it, and ``kept`` has the node where the call began.
+    If a step is not solved, ``place`` has the number of solved steps as STEPPED, the march is in the middle of the
+    failed one, and ``kept`` has the node where the call began.
     """
     march = march_at(word)
-    place, given = march.place, march.input
-    for s in range(given.size):
-        if not math.isfinite(given[s]):
+    place, inputs = march.place, march.input
+    for s in range(inputs.size):
+        if not math.isfinite(inputs[s]):
             return NOT_FINITE
     if place[KEEPS] != 0:
         _copy_march(march, False)
     place[STEPPED] = 0
-    part = steps if march.table.shape[0] == 1 else 1  # rows are those of two nodes
+    part = steps if march.table.shape[0] == 1 else 1  # rows are of two nodes
     while place[STEPPED] < steps:
         _set_inputs(march)
         status, done = _run(march, part)
@@ -41,26 +41,30 @@ def take_steps(word: int, steps: int) -> int:
 
 @njit(contract=False)
 def _set_inputs(march):
-    """Inputs at the present node and at the next one; rounded as in `MaximalRun`, which does so for adaptive steps."""
-    place, given, before, number = march.place, march.input, march.before, march.number
+    """Set the inputs at the present node and at the next one in ``march.table``, and ``march.before``.
+
+    Rounded as in `MaximalRun`, which does so for adaptive steps. Also sets ``march.first`` and the time in
+    ``march.number``.
+    """
+    place, inputs, before, number = march.place, march.input, march.before, march.number
     if march.first.size:
         march.first[0] = place[NODE]
     row = 0 if march.table.shape[0] == 1 else place[NODE] - march.inputs.first[0]
     time = march.ws.pace.time[0]
-    for s in range(given.size):
+    for s in range(inputs.size):
         e, slope = march.element[s], 0.0
         if march.extrapolated[s] and place[NODE] > place[HELD_FROM]:
-            slope = (given[s] - before[s]) / (time - number[2])
-        march.table[row, e] = given[s]
+            slope = (inputs[s] - before[s]) / (time - number[2])
+        march.table[row, e] = inputs[s]
         if row + 1 < march.table.shape[0]:
-            march.table[row + 1, e] = given[s] + number[0] * slope
-        before[s] = given[s]
+            march.table[row + 1, e] = inputs[s] + number[0] * slope
+        before[s] = inputs[s]
     number[2] = time
 
 
 @njit
 def _run(march, steps):
-    """Take steps: the status of the last, and the number of those that were solved."""
+    """Take steps; return the status of the last, and the number of solved ones. Updates ``march.place``."""
     place, rows, record = march.place, march.rows, march.place[RECORDED]
     out = (
         rows.position[record:], rows.quat[record:], rows.velocity[record:], rows.work[record:], rows.state[record:],

@@ -26,7 +26,10 @@ def add_efforts(plan, work, load):
 
 @njit
 def sum_efforts(plan, work, velocity, load, power):
-    """Add the loads of all efforts to ``load`` (nb, 6); ``power`` (ne,), W. After `evaluate_laws`, `evaluate_loads`."""
+    """Add the loads of all efforts to ``load`` (nb, 6); write ``power`` (ne,), W, of each element.
+
+    ``velocity`` (nb, 6), world, and body axes. After `evaluate_laws`, `evaluate_loads`.
+    """
     laws = plan.laws
     add_efforts(plan, work, load)
     for s in range(laws.sum_law.size - 1):
@@ -49,9 +52,9 @@ def evaluate_efforts(
     load: Float2,
     power: Float1,
 ) -> None:
-    """Add the loads of all efforts at a pose and velocity to ``load`` (nb, 6); ``power`` (ne,), W, of each element.
+    """Add the loads of all efforts at a pose and velocity to ``load`` (nb, 6); write ``power`` (ne,), W, of elements.
 
-    ``position``, ``rotation``, ``velocity``, ``span``: see `evaluate_laws`.
+    ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3), ``velocity`` (nb, 6), ``span``: see `evaluate_laws`.
     """
     follow_measured(plan, ws, position, rotation)
     evaluate_laws(plan, ws, position, rotation, velocity, span)
@@ -61,7 +64,7 @@ def evaluate_efforts(
 
 @njit
 def keep_turns(plan, work):
-    """Angles count their turns from the present values on."""
+    """Let angles count their turns from the present values: copies them to ``work.value_near``."""
     for m in range(plan.rows.role.size, work.value.size):
         work.value_near[m] = work.value[m]
 
@@ -74,13 +77,14 @@ def replace_rates(plan, work, sums, rates):
 
 
 @njit(seconds=2, what="efforts at recorded nodes")
-def efforts_at_nodes(plan, ws, nodes, inputs, states, given, out):
-    """Effort, power, W, and potential, J, of each element at T nodes, (T, ne); the sum of loads (T, nb, 6).
+def efforts_at_nodes(plan, ws, nodes, inputs, states, given_rates, out):
+    """Write effort, power, W, and potential, J, of each element at T nodes, and the sums of loads.
 
-    ``nodes``: position (T, nb, 3), quat (T, nb, 4), velocity (T, nb, 6); ``inputs`` (T, ne); ``states`` of laws
-    (T, n). ``given``: sums (k,), and their rates (T, k) in place of those by the velocities. ``out``: effort, power,
-    potential, load, and of sums with laws value and rate (T, ns). Load: world force, body torque. Angles go on past pi
-    from one node to the next.
+    ``nodes``: position (T, nb, 3), quat (T, nb, 4), velocity (T, nb, 6); ``inputs`` (T, ne); ``states`` (T, n) of laws.
+    ``given_rates`` (sums, rates): (k,) and (T, k), in place of the rates by the velocities. ``out``: effort, power,
+    potential (T, ne), load (T, nb, 6), and of sums with laws value and rate (T, ns). Load: world force, body torque.
+    Angles go on past pi from one node to the next. Uses ``ws.position``, ``ws.rotation``, ``ws.velocity``,
+    ``ws.efforts.input`` and ``ws.efforts.state``.
     """
     position, quat, velocity = nodes
     effort, power, potential, load, value, rate = out
@@ -98,7 +102,7 @@ def efforts_at_nodes(plan, ws, nodes, inputs, states, given, out):
             work.state[n] = states[node, n]
         follow_measured(plan, ws, ws.position[0], ws.rotation[0])
         evaluate_laws(plan, ws, ws.position[0], ws.rotation[0], ws.velocity, 0.0)
-        replace_rates(plan, work, given[0], given[1][node])
+        replace_rates(plan, work, given_rates[0], given_rates[1][node])
         evaluate_loads(plan, ws, ws.rotation[0], ws.velocity)
         sum_efforts(plan, work, ws.velocity, load[node], power[node])
         for e in range(work.effort.size):

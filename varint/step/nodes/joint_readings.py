@@ -16,7 +16,7 @@ ALONG_A, ALONG_B, ABOUT_AXIS, FREELY = range(4)  # kinds of readings: along an a
 class JointReadings(CompiledRecord):
     """Readings of n motions of joints, in axes of their bodies a and b, whose rows are the frames of the joint.
 
-    Along and about the first of the axes; of a ball they are those of the frame.
+    Along and about the first of the axes; a ball has the axes of the frame.
     """
 
     kind: Int1  # (n,)
@@ -46,7 +46,7 @@ pose_at = record_at(PoseReading)
 
 @njit
 def read_joints(readings, position, quat, rotation, motion, q, rate):
-    """Write coordinates and rates to ``q`` and ``rate``; angles take the turns nearest to those in ``q``.
+    """Write joint coordinates to ``q`` (nq,), with the turns nearest to the ones in it, and rates to ``rate`` (nq,).
 
     ``position`` (nb + 1, 3), ``quat`` (nb + 1, 4), ``rotation`` (nb + 1, 3, 3), ``motion`` (nb + 1, 6), the world last.
     """
@@ -72,15 +72,18 @@ def read_joints(readings, position, quat, rotation, motion, q, rate):
             q[column] = angle + 2.0 * math.pi * math.floor(0.5 + (q[column] - angle) / (2.0 * math.pi))
             rate[column] = dot(vector(axes_b[0]), spin)
         else:
-            found = _nearest(_vector_between(readings.turn[n], quat[a], quat[b]), vector(q[column : column + 3]))
-            changing = _after(found, rotate(axes_b, spin))
+            turn = _nearest(_vector_between(readings.turn[n], quat[a], quat[b]), vector(q[column : column + 3]))
+            changing = _after(turn, rotate(axes_b, spin))
             for k in range(3):
-                q[column + k], rate[column + k] = found[k], changing[k]
+                q[column + k], rate[column + k] = turn[k], changing[k]
 
 
 @njit
 def _vector_between(turn, quat_a, quat_b):
-    """The rotation vector, up to pi, from frame a of a ball to its frame b; ``turn`` (2, 4) of `JointReadings`."""
+    """Return the rotation vector, up to pi, from frame a of a ball to its frame b.
+
+    ``turn`` (2, 4): see `JointReadings`; ``quat_a``, ``quat_b`` (4,): of the bodies.
+    """
     p, r = _inverse(multiply(quat_a, turn[0])), multiply(quat_b, turn[1])
     w, x, y, z = multiply(p, r)
     sign = -1.0 if w < 0.0 else 1.0
@@ -94,20 +97,20 @@ def _inverse(q):
 
 
 @njit
-def _nearest(found, near):
-    """The rotation vector of the same rotation as ``found`` that is the nearest to ``near``."""
-    angle, size = math.sqrt(dot(found, found)), math.sqrt(dot(near, near))
+def _nearest(turn, near):
+    """Return the rotation vector nearest to ``near`` of the rotation with the vector ``turn``."""
+    angle, size = math.sqrt(dot(turn, turn)), math.sqrt(dot(near, near))
     if angle > 1e-9:  # below, the axis of a rotation is round-off
-        axis = scale(1.0 / angle, found)
+        axis = scale(1.0 / angle, turn)
     else:
         axis = scale(1.0 / max(size, 1e-9), near)
     turns = math.floor(0.5 + (dot(axis, near) - angle) / (2.0 * math.pi))
-    return add(found, scale(2.0 * math.pi * turns, axis))
+    return add(turn, scale(2.0 * math.pi * turns, axis))
 
 
 @njit
 def _after(r, spin):
-    """The rate of a rotation vector by a spin in the frame that it leads to: the inverse of the right Jacobian."""
+    """Return the rate of a rotation vector by a ``spin`` in the turned frame: times the inverse right Jacobian."""
     square = dot(r, r)
     a, b, _, _, _, _ = coefficients(square)
     c = (1.0 - (1.0 - b * square) / (2.0 * a)) / square if square > 1e-12 else 1.0 / 12.0
@@ -117,7 +120,7 @@ def _after(r, spin):
 
 @njit(seconds=1, what="joint coordinates of a state")
 def read_pose(word: int) -> bool:
-    """Read a `PoseReading` by its word; whether all of its numbers are what those of a `State` have to be."""
+    """Read a `PoseReading` by its word; return whether its numbers are valid for a `State`."""
     pose = pose_at(word)
     position, quat, motion = pose.position, pose.quat, pose.motion
     is_whole = True

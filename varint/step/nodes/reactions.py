@@ -3,8 +3,8 @@
     [ M  -G^T ] [ a      ]   [ load - (0, w x J w)  ]      c: second time derivative of the rows at a = 0,
     [ G   0   ] [ lambda ] = [ -c                   ]      quadratic in the velocities
 
-Where rows are redundant, only their sum of forces is known: of all multipliers with the same
-effect those of the smallest sum of (lambda / row_scale)^2 are taken.
+Where rows are redundant, only their sum of forces is known: of all multipliers with the same effect the ones with the
+smallest sum of (lambda / row_scale)^2 are taken.
 """
 
 from varint.base.numba import njit
@@ -23,9 +23,10 @@ from varint.step.plan import JOINT
 
 @njit(seconds=1, what="reduced coordinates")
 def quadratic_terms(plan, ws, rows, position, rotation, velocity, change, out):
-    """Second time derivative ``out`` (m,) of ``rows`` (m,) at zero acceleration; ``change`` (m, 2, 6): scratch.
+    """Write second time derivatives of ``rows`` (m,) at zero acceleration to ``out`` (m,).
 
-    With constant velocities (nb, 6), the angular ones in body axes, it is the curvature applied to the velocity, twice.
+    ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3); ``change`` (m, 2, 6): scratch. With constant velocities
+    ``velocity`` (nb, 6), the angular ones in body axes, they are the curvature applied to the velocity, twice.
     """
     curve_rows(plan, ws, rows, position, rotation, velocity, change)
     for n in range(rows.size):
@@ -34,7 +35,10 @@ def quadratic_terms(plan, ws, rows, position, rotation, velocity, change, out):
 
 @njit
 def _sums(row_cluster, a, b, out):
-    """Inner products (nc,) of two row vectors, over the rows of each cluster."""
+    """Write inner products of two row vectors ``a``, ``b`` (nr,), over the rows of each cluster, to ``out`` (nc,).
+
+    ``row_cluster`` (nr,): cluster of each row, or negative.
+    """
     out[:] = 0.0
     for r in range(row_cluster.size):
         if row_cluster[r] >= 0:
@@ -43,7 +47,10 @@ def _sums(row_cluster, a, b, out):
 
 @njit
 def _add_clusterwise(row_cluster, y, factors, x):
-    """y += factor of the row's cluster times x."""
+    """Add the factor of each row's cluster times ``x`` to ``y``; ``x``, ``y`` (nr,), ``factors`` (nc,).
+
+    ``row_cluster`` (nr,): cluster of each row, or negative.
+    """
     for r in range(row_cluster.size):
         if row_cluster[r] >= 0:
             y[r] += factors[row_cluster[r]] * x[r]
@@ -51,10 +58,10 @@ def _add_clusterwise(row_cluster, y, factors, x):
 
 @njit
 def _null_vector(plan, ws, k, row):
-    """The k-th null vector of G^T in each cluster that has so many, in one vector ``row`` (nr,), from its factors.
+    """Write the k-th null vector of G^T of each cluster that has as many, in one vector, to ``row`` (nr,).
 
-    That of a dense node is (-U11^-1 U12, I) with columns put back in order and scaled; the multipliers of the nodes
-    before it and of the tree rows follow by substitution, in which the bodies stay at zero.
+    By the factors. The vector of a dense node is (-U11^-1 U12, I) with columns put back in order and scaled; the
+    multipliers of the nodes before it and of the tree rows follow by substitution, in which the bodies stay at zero.
     """
     row[:] = 0.0
     for c in range(plan.loops.cluster_node.size - 1):
@@ -91,7 +98,7 @@ def _null_vector(plan, ws, k, row):
 def take_smallest(plan, ws, row_cluster, basis, sums, row):
     """Take the part in the null space of G^T off the multipliers ``row`` (nr,), after `solve_newton` with H = G.
 
-    ``row_cluster`` (nr,): cluster of each row, -1 for none. Scratch: ``basis`` (largest cluster, nr), ``sums`` (nc,).
+    ``row_cluster`` (nr,): cluster of each row, or -1. Scratch: ``basis`` (largest cluster, nr), ``sums`` (nc,).
     """
     count = 0
     for c in range(sums.size):
@@ -108,7 +115,7 @@ def take_smallest(plan, ws, row_cluster, basis, sums, row):
         _null_vector(plan, ws, k, null)
         for r in range(row.size):
             null[r] /= plan.rows.scale[r]
-        for _ in range(2):  # once leaves round-off of what was taken off
+        for _ in range(2):  # once leaves round-off of the subtracted part
             for earlier in range(k):
                 _sums(row_cluster, basis[earlier], null, sums)
                 for c in range(sums.size):
@@ -128,7 +135,10 @@ def take_smallest(plan, ws, row_cluster, basis, sums, row):
 
 @njit
 def _wrench(plan, ws, j, anchor, row, out):
-    """World force and torque about ``anchor`` (3,), body axes, of joint j on the second body of its rows."""
+    """Write force and torque of joint j on the second body of its rows to ``out`` (6,), world.
+
+    The torque about ``anchor`` (3,), body axes; ``row`` (nr,): multipliers.
+    """
     side = 1 - plan.joints.first_body[j]
     b = plan.joints.side[j, side]
     force, torque = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -177,15 +187,15 @@ def accelerate(plan, ws, pose, rows, velocity, bend, change):
 
 @njit(seconds=4, what="reactions")
 def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reaction, efforts):
-    """Accelerations and reactions at T nodes; everything in kernel order.
+    """Write accelerations and reactions at T nodes to ``acceleration``, ``reaction`` and ``efforts``.
 
-    ``scratch``: row_cluster, basis, sums of `take_smallest`, and the numbers of all rows. ``anchor`` (nj, 3): of each
-    joint on its second body, body axes. ``load`` (T or 1, nb, 6): external, without gravity. ``bend`` (T, nh):
-    second time derivative of the targets of constraints. ``nodes``: position (T, nb, 3), quat (T, nb, 4), velocity
-    (T, nb, 6). Outputs: ``acceleration`` (T, nb, 6), world and body; ``reaction`` (T, nj, 6), world force and
-    torque about the anchor; ``efforts``: of constraints (T, nh), of one-sided rows (T, n) and of contacts (T, nk, 10),
-    `forces_of_contacts`. The last two take part where the motion rests on them, none where their array is of shape
-    (T, 0).
+    Everything in kernel order. ``scratch``: row_cluster, basis, sums of `take_smallest`, and the numbers of all rows.
+    ``anchor`` (nj, 3): of each joint on its second body, body axes. ``load`` (T or 1, nb, 6): external, without
+    gravity. ``bend`` (T, nh): second time derivative of the targets of constraints. ``nodes``: position (T, nb, 3),
+    quat (T, nb, 4), velocity (T, nb, 6). Outputs: ``acceleration`` (T, nb, 6), world and body; ``reaction`` (T, nj, 6),
+    world force and torque about the anchor; ``efforts``: of constraints (T, nh), of one-sided rows (T, n) and of
+    contacts (T, nk, 10), `forces_of_contacts`. The last two take part where the motion rests on them, and not if their
+    array is of shape (T, 0). Uses ``ws.increment_body``.
     """
     row_cluster, basis, sums, every_row = scratch
     effort_of_constraint, effort_of_term, force_of_contact = efforts

@@ -9,12 +9,12 @@ from varint.mathematics.vectors import add, cross, rotate, rotate_back, vector
 
 @dataclass(frozen=True, eq=False)
 class WeldTable(CompiledRecord):
-    """Places of the n bodies of the description on those of the kernel (plan/welds.py)."""
+    """Places of the n bodies of the description on bodies of the kernel (plan/welds.py)."""
 
     slot: Int1  # (n,) of the body that carries each, nb for the world
     merged: Int1  # (n,) 1 where the body of the slot is more than this one
     offset: Float2  # (n, 3) centre of mass from that of the body of the slot, m, axes of that
-    turn: Float2  # (n, 4) quaternion of its axes in those of the body of the slot
+    turn: Float2  # (n, 4) quaternion of its axes in axes of the body of the slot
     axes: Float3  # (n, 3, 3) the same as a matrix
 
 
@@ -44,8 +44,8 @@ def spread_nodes(welds, nodes, R, position, quat, velocity, spin):
                 w, turned = vector(u[t, s, 3:]), multiply(q[t, s], welds.turn[i])
                 far, fast = rotate(R, offset), rotate(R, cross(w, offset))
                 far, fast = add(vector(x[t, s]), far), add(vector(u[t, s]), fast)
-                own = rotate_back(welds.axes[i], w)
+                turning = rotate_back(welds.axes[i], w)
                 for c in range(3):
-                    position[t, i, c], velocity[t, i, c], spin[t, i, c] = far[c], fast[c], own[c]
+                    position[t, i, c], velocity[t, i, c], spin[t, i, c] = far[c], fast[c], turning[c]
                 for c in range(4):
                     quat[t, i, c] = turned[c]

@@ -29,7 +29,7 @@ EQUAL = 1e-14  # of the size of a mechanism, or rad: no difference, whose order 
 class Line(NamedTuple):
     """Result of `compare` for one mechanism, at the smallest step ``dt``, s, over ``duration``, s.
 
-    NaN where it was not compared; ``note`` says why, or what is to be known of it.
+    NaN where it was not compared; ``note`` says why, or has remarks.
 
     bodies, loops : int
     position, rotation : float
@@ -73,7 +73,7 @@ class CatalogueComparison(Shown):
         return "\n\n".join(["# The catalogue: VI and REDMAX", packages, table_text(self.table())])
 
     def table(self) -> PageTable:
-        """The lines as texts."""
+        """Return the lines as texts."""
         columns = "mechanism", ">bodies", ">loops", ">dt (s)", ">time (s)", ">position", ">rotation", ">order"
         more = ">reference", ">energy"
         rows = []
@@ -102,7 +102,7 @@ class CatalogueComparison(Shown):
         return path
 
     def numbers(self) -> dict:
-        """The lines as JSON takes them: null for NaN."""
+        """Return the lines as JSON takes them: null for NaN."""
         lines = [
             {key: number_or_none(value) if isinstance(value, float) else value for key, value in line._asdict().items()}
             for line in self.lines
@@ -121,7 +121,7 @@ def compare_catalogue(
     order: int = 2,
     progress: Callable[[int, int, str], object] | None = None,
 ) -> CatalogueComparison:
-    """`varint.compare` every mechanism of the catalogue with its default parameters, from its start.
+    """Compare every mechanism of the catalogue with its default parameters, from its start; see `varint.compare`.
 
     Parameters
     ----------
@@ -158,19 +158,22 @@ def _line(name: str, mechanism: Mechanism, duration: float, dt: Sequence[float],
     loops = sum(len(cuts) for _, cuts in mechanism.compiled.topology.clusters)
     try:
         comparison = compare(mechanism, duration, dt, order=order)
-        found, note = _differences(comparison), " ".join(remarks(comparison))
+        errors, note = _differences(comparison), " ".join(remarks(comparison))
     except VarintError as problem:
-        found, note = [np.nan] * 5, str(problem)
-    position, rotation, slope, reference, energy = found
+        errors, note = [np.nan] * 5, str(problem)
+    position, rotation, slope, reference, energy = errors
     bodies = len(mechanism.bodies)
     return Line(name, bodies, loops, dt[-1], duration, position, rotation, slope, reference, energy, note)
 
 
 def _differences(comparison: Comparison) -> list[float]:
-    """Position, rotation, order, reference, energy: see `Line`."""
+    """Return largest errors of position (parts) and rotation (rad), order, errors of reference and energy.
+
+    In the order of `Line`.
+    """
     vi, size = comparison.vi, comparison.mechanism.compiled.length
     position, kinetic = vi.error.position[-1] / size, comparison.reference.kinetic.max() or 1.0
     order = vi.order.position if position > EQUAL else vi.order.orientation
     energy = abs(vi.energy[-1]).max() / kinetic
-    found = position, vi.error.orientation[-1], order, comparison.reference_error.position / size, energy
-    return [float(number) for number in found]
+    errors = position, vi.error.orientation[-1], order, comparison.reference_error.position / size, energy
+    return [float(number) for number in errors]

@@ -1,4 +1,4 @@
-"""The page that a comparison prints: what was run, tables, and what is to be said about them."""
+"""The page that a comparison prints: settings, tables and remarks."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
@@ -35,13 +35,13 @@ class PageTable(NamedTuple):
 
 
 def facts(comparison: "Comparison") -> dict[str, str]:
-    """Settings of the comparison."""
+    """Return the settings of the comparison as text, by name: mechanism, methods, reference, energy, versions."""
     mechanism, settings, reference = comparison.mechanism, comparison.settings, comparison.reference
     loops = sum(len(cuts) for _, cuts in mechanism.compiled.topology.clusters)
     stabilised = f"; Baumgarte's b = {settings.baumgarte:g} 1/s, or 0 where said" if loops else ""
     error = zip(comparison.reference_error, UNITS, strict=True)
-    found = versions()
-    machine = found.pop("machine")
+    packages = versions()
+    machine = packages.pop("machine")
     return {
         "mechanism": f"{mechanism.name}: bodies {len(mechanism.bodies)}, joints {len(mechanism.joints)}, loops {loops}",
         "duration": f"{settings.duration:g} s, compared at {len(reference.t)} nodes, {settings.dt[0]:g} s apart",
@@ -53,29 +53,29 @@ def facts(comparison: "Comparison") -> dict[str, str]:
         + f": its difference from a run at rtol = {settings.check:g}",
         "energy": f"largest kinetic {reference.kinetic.max():.4g} J;"
         f" error of the reference {abs(reference.energy_balance).max():.1e} J",
-        "versions": f"{', '.join(f'{name} {version}' for name, version in found.items())}; {machine}",
+        "versions": f"{', '.join(f'{name} {version}' for name, version in packages.items())}; {machine}",
     }
 
 
 def tables(comparison: "Comparison") -> list[PageTable]:
-    """Errors with their orders; energy, drift and cost; other simulators, where there are some."""
+    """Return tables of errors with their orders, of energy, drift and cost, and of other simulators if any."""
     peers = [_peers(comparison)] if comparison.peer_lines else []
     return [_errors(comparison), _costs(comparison), *peers]
 
 
 def title(comparison: "Comparison") -> str:
-    """The mechanism, and what is compared."""
+    """Return the title: name of the mechanism and kinds of methods."""
     return f"{comparison.mechanism.name}: VI and REDMAX{', and other simulators' if comparison.peer_lines else ''}"
 
 
 def markdown(comparison: "Comparison") -> str:
-    """All of it as text, readable as it is and as Markdown."""
-    what = "\n".join(f"* {name}: {text}" for name, text in facts(comparison).items())
-    return "\n\n".join([f"# {title(comparison)}", what, *map(table_text, tables(comparison))])
+    """Return title, settings and tables as Markdown that is readable as it is."""
+    settings = "\n".join(f"* {name}: {text}" for name, text in facts(comparison).items())
+    return "\n\n".join([f"# {title(comparison)}", settings, *map(table_text, tables(comparison))])
 
 
 def in_html(comparison: "Comparison") -> str:
-    """Settings and tables, without their notes, for a notebook."""
+    """Return settings and tables as HTML for a notebook, without the notes."""
     parts = [html_table(("", ""), list(facts(comparison).items()), title(comparison))]
     return "".join([*parts, *(html_table(t.columns, t.rows, t.title, LISTED) for t in tables(comparison))])
 
@@ -95,7 +95,9 @@ def _errors(comparison: "Comparison") -> PageTable:
             fits = [("", _order(order)) for order in series.order]
             rows.append((series.name, "fit", *sum(fits, ())))
     notes = ["Largest difference from the reference over bodies and time."]
-    notes += [f"{mark} {what}." for mark, what in WHAT.items() if any(mark in cell for row in rows for cell in row)]
+    notes += [
+        f"{mark} {meaning}." for mark, meaning in WHAT.items() if any(mark in cell for row in rows for cell in row)
+    ]
     return PageTable("Differences from the reference", tuple(columns), rows, [*notes, *remarks(comparison)])
 
 
@@ -118,7 +120,7 @@ def _order(order: float) -> str:
 
 
 def remarks(comparison: "Comparison") -> Iterator[str]:
-    """Sentences on runs that are not what they should be."""
+    """Yield sentences on limits of the comparison, and on runs that stopped, were cut or did not resolve the motion."""
     apart = time_apart(comparison.reference_difference, comparison.reference)
     if not np.isnan(apart):
         yield f"The reference is not known from {apart:g} s on: a shorter duration is needed."
@@ -186,7 +188,7 @@ def _time_of_vi(comparison: "Comparison") -> str:
 
 
 def _time_a_step(series: Series | None) -> str:
-    """us, the least of all runs."""
+    """Return the least wall time a step of all runs, us, as text; empty without a series."""
     if series is None:
         return ""
     times = [seconds / max(1, run.steps) for seconds, run in zip(series.wall_time, series.runs, strict=True)]
@@ -194,7 +196,7 @@ def _time_a_step(series: Series | None) -> str:
 
 
 def table_text(table: PageTable) -> str:
-    """The table as Markdown."""
+    """Return the table as Markdown."""
     columns = [column.lstrip(">") for column in table.columns]
     cells = [columns, *([cell.replace("|", "\\|") for cell in row] for row in table.rows)]
     widths = [max(3, *map(len, column)) for column in zip(*cells, strict=True)]

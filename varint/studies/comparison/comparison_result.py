@@ -1,4 +1,4 @@
-"""`Comparison`: what `compare` returns."""
+"""`Comparison`, the result of `compare`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ class Comparison(Shown):
         VI by its orders, then REDMAX by its integrators, ``own``, ``peers``, and where there are loops
         ``unstabilised``.
     peer_lines : tuple of PeerLine
-        The other simulators that were asked for, with the reasons of those that did not run.
+        The requested other simulators, with the reasons why some did not run.
     """
 
     mechanism: Mechanism
@@ -126,7 +126,7 @@ class Comparison(Shown):
         return markdown(self)
 
     def plot(self, path: str | Path | None = None) -> "Figure":
-        """The figure (matplotlib); drawn into ``path``, .png or .pdf, where given.
+        """Return the figure (matplotlib); drawn into ``path``, .png or .pdf, where given.
 
         Raises ArgumentError for another format, FileError if it cannot be written.
         """
@@ -140,7 +140,7 @@ class Comparison(Shown):
     def save(self, path: str | Path) -> list[Path]:
         """Write page, numbers and figure into the folder ``path``, or one of them into a file.
 
-        A folder gets ``comparison.md``, ``.json``, ``.png`` and ``.pdf``; what exists is replaced. Returns the paths
-        of what was written. Raises ArgumentError, FileError.
+        A folder gets ``comparison.md``, ``.json``, ``.png`` and ``.pdf``, in place of existing ones. Returns the paths
+        of the written files. Raises ArgumentError, FileError.
         """
         return save(self, path)

@@ -61,7 +61,7 @@ def compare(
     rtol: float = 1e-12,
     progress: Callable[[int, int, str], object] | None = None,
 ) -> Comparison:
-    """Run a mechanism in maximal and in reduced coordinates: how far they agree, and at what cost.
+    """Run a mechanism in maximal and in reduced coordinates, and compare differences and costs.
 
     The reference is REDMAX, by its default integrator, at the tolerance ``rtol``; its own error is taken to be the
     difference from a run at ten times that. Against it stand VI at each ``dt``, and REDMAX by the ``integrators``: in
@@ -106,11 +106,11 @@ def compare(
     rtol = positive(rtol, "rtol", ArgumentError)
     steps = dividing(dt, duration)
     orders = () if methods else known_orders(order)
-    names, own = _known_integrators(methods or integrators, steps[0])
+    names, methods_beside = _known_integrators(methods or integrators, steps[0])
     state = checked_start(mechanism, problem.start())
     lines, simulators = known_peers(mechanism, peers, steps[0])
     compiling = _enough_to_compile(mechanism, steps, duration)
-    tasks = _tasks(mechanism, state, steps, (orders, names, (*own, *simulators)))
+    tasks = _tasks(mechanism, state, steps, (orders, names, (*methods_beside, *simulators)))
     done, total = 0, 2 + sum(len(task.values) for task in tasks)
 
     def tell(name: str) -> None:
@@ -124,7 +124,7 @@ def compare(
         stopped_or_done(task.run, task.values[0], compiling)  # which is no stepping time
         runs, wall_time = _timed_runs(task, duration, tell)
         series.append(make_series(task.name, task.parameter, task.values, runs, wall_time, reference, largest(between)))
-    asked = orders, names, tuple(method.title for method in own)
+    asked = orders, names, tuple(method.title for method in methods_beside)
     settings = Settings(duration, tuple(steps.tolist()), *asked, rtol, CHECK * rtol, TOL, BAUMGARTE)
     return Comparison(mechanism, settings, reference, between, tuple(series), lines)
 
@@ -132,7 +132,7 @@ def compare(
 def _reference(
     exact: SeriesTask, rtol: float, duration: float, tell: Callable[[str], None]
 ) -> tuple[ReducedTrajectory, Quantities]:
-    """The run that all others are compared with, and its difference from one at a larger tolerance."""
+    """Return the run that all others are compared with, and its difference from one at a larger tolerance."""
     tell("reference")
     reference = exact.run(rtol, duration)
     assert isinstance(reference, ReducedTrajectory)
@@ -158,13 +158,14 @@ def posed_series(arguments: Arguments) -> tuple[Problem, tuple[Method, ...]]:
 
 
 def _told(done: int, total: int, name: str) -> None:
-    """Nobody, where no progress is asked for."""
+    """Do nothing: the default of ``progress``."""
 
 
 def _enough_to_compile(mechanism: Mechanism, steps: np.ndarray, duration: float) -> float:
-    """Duration of a run before those that are timed, s: two steps, or where inputs fit the whole run only, the whole.
+    """Return the duration, s, of the untimed run that compiles the code: two steps.
 
-    Raises ArgumentError for inputs with one value a node that cannot fit all ``steps``, s.
+    The whole ``duration`` if inputs with one value a node fit that only. Raises ArgumentError if such inputs cannot fit
+    all ``steps``, s.
     """
     for force in mechanism.forces:
         if isinstance(force, Commanded) and isinstance(force.input, np.ndarray) and force.input.ndim:
@@ -177,13 +178,16 @@ def _enough_to_compile(mechanism: Mechanism, steps: np.ndarray, duration: float)
     return 2 * steps[0]
 
 
-def _several(value: object, what: str, of: str) -> tuple[Any, ...]:
-    """The parts of a list, or ``value`` alone."""
-    return (value,) if is_alone(value) else sequence_of(value, what, of, ArgumentError)
+def _several(value: object, argument: str, of: str) -> tuple[Any, ...]:
+    """Return the parts of a list, or ``value`` alone."""
+    return (value,) if is_alone(value) else sequence_of(value, argument, of, ArgumentError)
 
 
 def dividing(dt: float | Sequence[float], duration: float) -> np.ndarray:
-    """(K,) s; the ``dt`` given but for round-off."""
+    """Return steps (K,), s, that divide ``duration`` exactly: ``dt``, corrected by its round-off.
+
+    Raises ArgumentError for steps that do not fall, or do not divide the duration and the largest step.
+    """
     dt = [positive(value, "dt", ArgumentError) for value in _several(dt, "dt", "steps")]
     if not dt:
         raise ArgumentError("dt is empty: give the steps to compare, from the largest to the smallest")
@@ -212,7 +216,10 @@ def known_orders(order: int | Sequence[int]) -> tuple[int, ...]:
 def _known_integrators(
     integrators: str | Step | Method | Sequence[str | Step | Method], dt: float
 ) -> tuple[tuple[str, ...], tuple[Method, ...]]:
-    """Names of those in reduced coordinates, and the other methods, in steps of ``dt``, s."""
+    """Return the names of integrators in reduced coordinates, and the other methods, in steps of ``dt``, s.
+
+    Raises ArgumentError for unknown names, and for two methods of one title.
+    """
     listed = (
         (integrators,)
         if _is_method(integrators)
@@ -225,12 +232,12 @@ def _known_integrators(
     for one in named:
         choice(one.partition(":")[0] if isinstance(one, str) else one, known, "integrators", ArgumentError)
     names = tuple(name for name in named if name in INTEGRATORS)
-    own = [_method(one, dt) for one in listed if _is_method(one) or one not in INTEGRATORS]
-    titles = [*names, *(method.title for method in own)]
+    others = [_method(one, dt) for one in listed if _is_method(one) or one not in INTEGRATORS]
+    titles = [*names, *(method.title for method in others)]
     for title in titles[len(names) :]:
         if titles.count(title) > 1:
             raise ArgumentError(f"integrators: two are called '{title}', give each function a __name__ of its own")
-    return names, tuple(own)
+    return names, tuple(others)
 
 
 def _is_method(one: object) -> bool:
@@ -238,7 +245,7 @@ def _is_method(one: object) -> bool:
 
 
 def _method(one: Any, dt: float) -> Method:
-    """The method of a name, of a function or of itself."""
+    """Return the method of a name, of a function or of itself."""
     if isinstance(one, Method):
         return replace(one, **{"dt": dt})
     if callable(one):
@@ -254,30 +261,33 @@ def _tasks(
     dt: np.ndarray,
     asked: tuple[tuple[int, ...], tuple[str, ...], tuple[Method, ...]],
 ) -> list[SeriesTask]:
-    """Tasks of VI by orders, of REDMAX by integrators, of other methods, and of the unstabilised one."""
-    orders, names, own = asked
+    """Return one task for each order of VI, integrator of REDMAX and other method, and for unstabilised loops.
+
+    ``asked``: orders, names of integrators and methods.
+    """
+    orders, names, methods = asked
     tasks = [variational(mechanism, state, dt, number) for number in orders]
     tasks += [reduced(mechanism, state, dt, name) for name in names]
-    tasks += [stepping(mechanism, state, dt, method) for method in own]
+    tasks += [stepping(mechanism, state, dt, method) for method in methods]
     if mechanism.compiled.topology.cluster_of:
         tasks.append(reduced(mechanism, state, dt, DEFAULT, baumgarte=0.0))
     return tasks
 
 
 def variational(mechanism: Mechanism, state: State, dt: np.ndarray, order: int) -> SeriesTask:
-    """The series of the variational integrator of that order."""
+    """Return the series of the variational integrator of that order."""
     return stepping(mechanism, state, dt, Variational(dt[0], order, tol=TOL, on_unresolved="ignore"))
 
 
 def reduced(
     mechanism: Mechanism, state: State, dt: np.ndarray, integrator: str, baumgarte: float = BAUMGARTE
 ) -> SeriesTask:
-    """The series of an integrator in reduced coordinates."""
+    """Return the series of an integrator in reduced coordinates."""
     return stepping(mechanism, state, dt, Reduced(integrator, dt[0], baumgarte=baumgarte))
 
 
 def stepping(mechanism: Mechanism, state: State, dt: np.ndarray, method: Method) -> SeriesTask:
-    """The series of a method, recorded at the nodes that are common to all."""
+    """Return the series of a method, recorded at the nodes that are common to all."""
     parameter, values = method.refined(dt)
 
     def run(value: float, duration: float) -> Trajectory:
@@ -288,7 +298,7 @@ def stepping(mechanism: Mechanism, state: State, dt: np.ndarray, method: Method)
 
 
 def stopped_or_done(run: Callable[[float, float], Trajectory], value: float, duration: float) -> Trajectory:
-    """The trajectory of ``run``, up to where it could go."""
+    """Return the trajectory of ``run``, up to where it could go."""
     try:
         return run(value, duration)
     except ConvergenceError as problem:
@@ -296,7 +306,7 @@ def stopped_or_done(run: Callable[[float, float], Trajectory], value: float, dur
 
 
 def _timed_runs(task: SeriesTask, duration: float, tell: Callable[[str], None]) -> tuple[list[Trajectory], list[float]]:
-    """The runs of ``task`` and their wall times, s; ``tell`` is called with the name of each before it."""
+    """Return the runs of ``task`` and their wall times, s; ``tell`` is called with the name of each before it."""
     runs, wall_time = [], []
     for value in task.values:
         tell(f"{task.name}, {task.parameter} = {value:g}")
@@ -307,7 +317,7 @@ def _timed_runs(task: SeriesTask, duration: float, tell: Callable[[str], None]) 
 
 
 def _timed(run: Callable[[float, float], Trajectory], value: float, duration: float) -> tuple[Trajectory, float]:
-    """The trajectory of ``run`` and the least wall time of some repetitions, s, up to one that stops."""
+    """Return the trajectory of ``run`` and the least wall time of some repetitions, s, up to one that stops."""
     trajectory = stopped_or_done(run, value, duration)
     times = [trajectory.wall_time]
     while trajectory.success and len(times) < REPETITIONS and sum(times) < ENOUGH:

@@ -33,17 +33,17 @@ UNITS = Quantities("m", "rad", "m/s", "rad/s")
 
 
 def differences(one: Trajectory, other: Trajectory) -> Quantities:
-    """Arrays (T,): the largest difference over the bodies at each node of trajectory ``other``.
+    """Return the largest differences over the bodies, arrays (T,), at each node of trajectory ``other``.
 
-    Where ``one`` has fewer nodes, NaN.
+    In m, rad, m/s, rad/s; NaN at nodes that ``one`` does not reach.
     """
-    found = Quantities(*np.full((4, len(other.t)), np.nan))
+    apart = Quantities(*np.full((4, len(other.t)), np.nan))
     nodes = slice(common_nodes(one, other))
     for name in ("position", "velocity", "angular_velocity"):
         difference = getattr(one, name)[nodes] - getattr(other, name)[nodes]
-        getattr(found, name)[nodes] = np.linalg.norm(difference, axis=2).max(axis=1)
-    found.orientation[nodes] = turn(one.quat_wxyz[nodes], other.quat_wxyz[nodes]).max(axis=1)
-    return found
+        getattr(apart, name)[nodes] = np.linalg.norm(difference, axis=2).max(axis=1)
+    apart.orientation[nodes] = turn(one.quat_wxyz[nodes], other.quat_wxyz[nodes]).max(axis=1)
+    return apart
 
 
 def common_nodes(one: Trajectory, other: Trajectory) -> int:
@@ -53,20 +53,21 @@ def common_nodes(one: Trajectory, other: Trajectory) -> int:
 
 
 def largest(difference: Quantities) -> Quantities:
-    """Largest over time of arrays (..., T)."""
+    """Return the largest values over time of arrays (..., T)."""
     return Quantities(*(each.max(axis=-1) for each in difference))
 
 
 def turn(quat: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Angles (...,), rad, of the rotations between unit quaternions (..., 4)."""
+    """Return the angles (...,), rad, of the rotations between unit quaternions (..., 4)."""
     chord = np.minimum(np.linalg.norm(quat - other, axis=-1), np.linalg.norm(quat + other, axis=-1))
     return 4.0 * np.arcsin(0.5 * chord)
 
 
 def time_apart(difference: Quantities, reference: Trajectory) -> float:
-    """s: when poses are further apart than a tenth of the path of the reference from its start; NaN if never.
+    """Return the time, s, from which poses differ by a tenth of the path of the reference; NaN if never.
 
-    A turn counts times the mechanism's part size. From there on differences do not grow as errors do: they saturate.
+    The path from its start; angles count times the mechanism's part size. From there on differences do not grow as
+    errors do: they saturate.
     """
     length = reference.mechanism.compiled.length
     way = np.linalg.norm(reference.position - reference.position[0], axis=2).max()

@@ -30,7 +30,7 @@ REFERENCE: dict[str, Any] = {"color": FAINT, "linewidth": 1.0, "linestyle": (0, 
 
 
 def draw(comparison: "Comparison", facts: dict[str, str]) -> Figure:
-    """The figure of a `Comparison`, with ``facts`` at its foot."""
+    """Return the figure of a `Comparison`, with ``facts`` at its foot."""
     reference, series = comparison.reference, comparison.series
     way = np.linalg.norm(reference.position - reference.position[0], axis=2).max()
     kind, unit = ("position", "m") if way > MOVED else ("orientation", "rad")
@@ -62,7 +62,7 @@ def draw(comparison: "Comparison", facts: dict[str, str]) -> Figure:
         axes.set_title(letter, loc="left", fontsize=TITLE, fontweight="bold", color=INK)
     _key(key, comparison, kind, colours)
     figure.suptitle(comparison.mechanism.name, fontsize=TITLE, fontweight="bold", color=INK).set_parse_math(False)
-    text = "\n".join(textwrap.fill(f"{name}: {what}", FOOT) for name, what in facts.items())
+    text = "\n".join(textwrap.fill(f"{name}: {text_of_fact}", FOOT) for name, text_of_fact in facts.items())
     figure.supxlabel(text, fontsize=TINY, color=FAINT, x=0.01, ha="left").set_parse_math(False)
     return figure
 
@@ -70,7 +70,7 @@ def draw(comparison: "Comparison", facts: dict[str, str]) -> Figure:
 def _over_time(
     panels: Sequence[Axes], comparison: "Comparison", kind: str, unit: str, colours: Mapping[Series, str]
 ) -> None:
-    """Differences, energy errors and drift of the first series of each kind, and of the unstabilised one."""
+    """Plot differences, energy errors and drift over time: first series of each kind, and the unstabilised one."""
     difference, energy, drift = panels
     for series in _drawn_over_time(comparison):
         colour, style = colours[series], _style(comparison, series)
@@ -96,14 +96,14 @@ def _style(comparison: "Comparison", series: Series) -> Any:
 
 
 def _curve(axes: Axes, t: np.ndarray, values: np.ndarray, look: Mapping[str, Any]) -> None:
-    """Values that a logarithmic axis can show; of long runs the largest in each of many pieces."""
+    """Plot ``values`` (T,) above `FLOOR` over ``t`` (T,), s; of long runs the largest value in each of many pieces."""
     if len(t) > 4 * BINS:
         t, _, values = envelope(t, values)
     axes.plot(t, np.where(values > FLOOR, values, np.nan), **look)
 
 
 def _points(axes: Axes, x: np.ndarray, series: Series, name: str, colour: str, style: Any = "-") -> None:
-    """Largest errors over ``x`` (K,); hollow where they are not fitted."""
+    """Plot the largest errors of a series over ``x`` (K,), with hollow points where they are not fitted."""
     error, fitted = getattr(series.error, name), getattr(series.fitted, name)
     look: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 4.5}
     error = np.where(error > FLOOR, error, np.nan)
@@ -112,7 +112,7 @@ def _points(axes: Axes, x: np.ndarray, series: Series, name: str, colour: str, s
 
 
 def _labels(axes: Axes, series: Series) -> None:
-    """Quantities and their fitted orders, beside the points of the largest step, one above the other."""
+    """Write quantities and fitted orders beside the points of the largest step, without overlap."""
     errors = {name: getattr(series.error, name)[0] for name in STYLES}
     bottom, top = np.log(axes.get_ylim())
     height = -np.inf

@@ -23,7 +23,7 @@ STATE = ("position", "quat_wxyz", "velocity", "angular_velocity")
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python, of the packages that take part, and the kind of machine."""
+    """Return the versions of varint, of the packages that take part and of Python, and the kind of machine."""
     packages = {name: importlib.metadata.version(name) for name in PACKAGES}
     return {
         "varint": varint.__version__,
@@ -34,7 +34,7 @@ def versions() -> dict[str, str]:
 
 
 def numbers(comparison: "Comparison") -> dict:
-    """Numbers of the tables, in full precision, as JSON takes them; null for missing ones."""
+    """Return the numbers of the tables, in full precision, in types of JSON; None for missing ones."""
     reference = comparison.reference
     return {
         "mechanism": _description(comparison.mechanism),
@@ -89,5 +89,5 @@ def _largest(values: np.ndarray) -> float:
 
 
 def number_or_none(value: float) -> float | None:
-    """The number, or None for NaN."""
+    """Return the number, or None for NaN."""
     return None if math.isnan(value) else float(value)

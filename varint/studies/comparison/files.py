@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from varint.base.atomic_writes import write_text
-from varint.base.checks import can_be_written, path_of
 from varint.base.errors import ArgumentError, FileError
+from varint.base.paths import can_be_written, path_of
 from varint.studies.comparison.figures_of import numbers
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ d: largest error over the step. e: largest error over the wall time of stepping.
 
 
 def check_output(path: str | Path) -> Path:
-    """The ``path`` of a folder, or of a file in one of the formats.
+    """Return the ``path`` of a folder, or of a file in one of the formats.
 
     Raises ArgumentError for another format, FileError where a file cannot be written.
     """
@@ -41,12 +41,12 @@ def check_output(path: str | Path) -> Path:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Paths that `save` writes into a folder."""
+    """Return the paths that `save` writes in a folder."""
     return [folder / f"{NAME}{suffix}" for suffix in SUFFIXES]
 
 
 def save(comparison: "Comparison", path: str | Path) -> list[Path]:
-    """`Comparison.save`."""
+    """Write the comparison to a file, or to a folder in all formats; return the paths. See `Comparison.save`."""
     path = check_output(path)
     if path.suffix in SUFFIXES and not path.is_dir():
         _write(comparison, path)
@@ -82,7 +82,7 @@ def _write(comparison: "Comparison", path: Path, figure: str = "") -> None:
 
 
 def text_path(path: str | Path) -> Path:
-    """The ``path`` of a page or of numbers; raises ArgumentError, FileError as `check_output`."""
+    """Return the ``path`` of a page or of numbers; raises ArgumentError, FileError as `check_output`."""
     path = Path(path_of(path))
     if path.suffix not in (MARKDOWN, NUMBERS):
         raise ArgumentError(f"'{path}' must end in {MARKDOWN} or {NUMBERS}")

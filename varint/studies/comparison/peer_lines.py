@@ -28,7 +28,7 @@ class PeerLine(NamedTuple):
 def known_peers(
     mechanism: Mechanism, peers: str | Peer | Sequence[str | Peer], dt: float
 ) -> tuple[tuple[PeerLine, ...], tuple[Peer, ...]]:
-    """Lines of all simulators, and those that can run the mechanism, in steps of ``dt``, s.
+    """Return a line for each simulator, and the simulators that can run the mechanism, in steps of ``dt``, s.
 
     Raises ArgumentError for unknown names, and for two of the same name and integrator.
     """
@@ -37,8 +37,8 @@ def known_peers(
     lines: list[PeerLine] = []
     running: list[Peer] = []
     for one in listed:
-        given = Peer(one) if isinstance(one, str) else of_type(one, Peer, "peers", ArgumentError)
-        method = Peer(given.simulator, given.integrator, dt=dt)
+        peer = Peer(one) if isinstance(one, str) else of_type(one, Peer, "peers", ArgumentError)
+        method = Peer(peer.simulator, peer.integrator, dt=dt)
         kind, refusal = method.kind, ""
         if any(line.title == method.title for line in lines):
             raise ArgumentError(f"peers: '{method.title}' is named twice")

@@ -18,12 +18,12 @@ class Series(Shown):
     ----------
     name : str
     parameter : {"dt", "rtol"}
-        What gets smaller from run to run.
+        Name of ``values``, which fall from run to run.
     values : (K,) steps, s, or relative tolerances
     runs : K trajectories
     wall_time : (K,) s of stepping, without compilation; the least of some repetitions of short runs
     difference : Quantities of (K, T), the largest over the bodies
-    energy : (K, T) error of the energy, J: what is left of `Trajectory.energy_balance`
+    energy : (K, T) error of the energy, J: `Trajectory.energy_balance`
     drift : (K, T) largest violation of a joint, m
     apart : (K,) s, when a run leaves the reference, see `time_apart`; NaN if it does not
     fitted : Quantities of (K,) bool: the run stayed with the reference, and the error is larger than the reference's
@@ -77,10 +77,10 @@ def make_series(
     reference: Trajectory,
     floor: Quantities,
 ) -> Series:
-    """The `Series` of ``runs``; errors below ``floor``, those of the reference, are not fitted."""
-    found = [differences(run, reference) for run in runs]
-    difference = Quantities(*(np.array(kind) for kind in zip(*found, strict=True)))
-    apart = np.array([time_apart(each, reference) for each in found])
+    """Return the `Series` of ``runs``; errors below ``floor``, the error of the reference, are not fitted."""
+    by_run = [differences(run, reference) for run in runs]
+    difference = Quantities(*(np.array(kind) for kind in zip(*by_run, strict=True)))
+    apart = np.array([time_apart(each, reference) for each in by_run])
     fitted, order = [], []
     for error, least in zip(largest(difference), floor, strict=True):
         fitted.append(np.isnan(apart) & (error > least))
@@ -106,7 +106,7 @@ def make_series(
 
 
 def fitted_order(dt: Sequence[float] | np.ndarray, error: np.ndarray, use: np.ndarray) -> float:
-    """Slope of log ``error`` over log ``dt`` where ``use`` holds, all (K,); NaN for fewer than two."""
+    """Return the slope of log ``error`` over log ``dt`` where ``use`` holds, all (K,); NaN below two points."""
     if np.count_nonzero(use) < 2:
         return np.nan
     return float(np.polyfit(np.log(np.asarray(dt)[use]), np.log(error[use]), 1)[0])

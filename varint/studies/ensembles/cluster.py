@@ -75,7 +75,7 @@ def _answer(future: Any) -> Row | None:
 
 
 def _row(task: bytes, number: int, parameters: Mapping[str, Any]) -> Row:
-    """Row of a member, computed in a worker of the cluster."""
+    """Return the row of a member, computed in a worker of the cluster."""
     known = _loaded(task)
     with opened(known.source) as build:
         return run_member(known, build, number, parameters)

@@ -1,4 +1,4 @@
-"""`Ensemble`: what `ensemble` returns."""
+"""`Ensemble`, the result of `ensemble`."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varint.base.atomic_writes import written_whole
-from varint.base.checks import is_whole, path_of, shown
+from varint.base.checks import is_whole, shown
 from varint.base.display import Shown, count_text, html_table, value_text
 from varint.base.errors import ArgumentError
+from varint.base.paths import path_of
 from varint.files.runs.tables import optional
 from varint.methods.simulation import load
 from varint.runs.trajectory import Trajectory
@@ -32,9 +33,9 @@ class Member(Shown):
     status : str
         "done", "stopped" (a step could not be solved) or "error" (it could not be run).
     message : str
-        What went wrong.
+        Error of the member, or a remark.
     figures : dict
-        Column to number, those of ``measure`` among them, or None.
+        Column, also of ``measure``, to number, or None.
     """
 
     def __init__(self, table: MemberTable, number: int, folder: Path | None, described: Mapping[str, Any]) -> None:
@@ -54,7 +55,7 @@ class Member(Shown):
     def trajectory(self) -> Trajectory:
         """Read from its file when asked for. Raises ArgumentError where it was not kept, FileError.
 
-        A FileError also where the file holds a run with other arguments than those of this member.
+        Raises a FileError also if the run in the file has other arguments than this member.
         """
         if self._folder is None:
             raise ArgumentError("the runs of this ensemble were not kept: give output=, a folder for them")
@@ -112,16 +113,16 @@ class Ensemble(Shown):
 
     @cached_property
     def table(self) -> Mapping[str, Any]:
-        """Column to its values, one a member: arrays of numbers, where all are, with NaN for none; else lists.
+        """Column to its values, one a member: arrays if all are numbers, with NaN where missing; else lists.
 
         "member", the parameters, "status", "t_end" (s), "energy_error" (J), "largest_kinetic" (J), "drift" (m),
-        "unresolved" (s), "steps", "substeps", "newton_iterations", "wall_time" (s), those of ``measure``, "message".
+        "unresolved" (s), "steps", "substeps", "newton_iterations", "wall_time" (s), columns of ``measure``, "message".
         """
         rows = [self._table.values(number) for number in self._numbers]
         return {column: _column(column, [row[column] for row in rows]) for column in self._table.columns}
 
     def to_dataframe(self) -> "pandas.DataFrame":
-        """The table of pandas, a row a member. Raises ArgumentError where pandas is missing (``varint[tables]``)."""
+        """Return the table as a DataFrame, one row a member. Raises ArgumentError without ``varint[tables]``."""
         return optional("pandas", "tables").DataFrame(dict(self.table)).set_index(NUMBER)
 
     def save(self, path: str | Path) -> None:

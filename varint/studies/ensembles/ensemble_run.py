@@ -15,8 +15,9 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
-from varint.base.checks import call, check_name, choice, flag, function_of, path_of, shown, whole_number
+from varint.base.checks import call, check_name, choice, flag, function_of, shown, whole_number
 from varint.base.errors import ArgumentError, FailedMembersWarning, UnresolvedWarning
+from varint.base.paths import path_of
 from varint.files.runs.lock import locked
 from varint.files.runs.made_with import ANY
 from varint.runs.method import Method, method_class
@@ -66,9 +67,9 @@ def ensemble(
         A function of parameters that returns a `Mechanism`, or a `Mechanism` and the `State` to start from; the name of
         a mechanism of the catalogue; or a file of a mechanism, a script with such a function ``build``.
     parameters : dict, or list of dicts
-        Names to lists of values: a member for each combination, the last name fastest. Or a list with the parameters
-        of each member, as `random_draws` gives. Values are numbers, texts, and lists or mappings of these. Those
-        called ``coordinates.JOINT``, ``rates.JOINT``, ``position.BODY``, ... are of the start, see `Mechanism.state`;
+        Names to lists of values: a member for each combination, the last name fastest. Or a list with the parameters of
+        each member, as `random_draws` gives. Values are numbers, texts, and lists or mappings of these. Names
+        ``coordinates.JOINT``, ``rates.JOINT``, ``position.BODY``, ... are of the start, see `Mechanism.state`;
         ``duration``, ``dt`` and the ``options`` are of the run; all others are arguments of ``build``.
     duration : float, optional
         s, of all members.
@@ -80,10 +81,10 @@ def ensemble(
     output : path, optional
         Folder for the table, results.csv, and the run of each member. Without one only the table is kept, in memory.
     resume : bool or "any"
-        Go on with the ensemble in ``output``: members that ended are not run again, those in progress continue,
-        those that ended in an error are tried again. Members may be added at the end. Members whose run or row is
-        not theirs, as build, ``measure``, the file or the version of varint is another, are done anew, and stand in
-        `Ensemble.remarks`. "any" keeps runs of other versions, and those that do not record what made them.
+        Go on with the ensemble in ``output``: members that ended are not run again, others in progress continue, and
+        members that ended in an error are tried again. Members may be added at the end. Members whose run or row is not
+        theirs, as build, ``measure``, the file or the version of varint is another, are done anew, and stand in
+        `Ensemble.remarks`. "any" keeps runs of other versions, and runs without a record of their origin.
     overwrite : bool
         Replace the ensemble in ``output``; other files in the folder stay.
     measure : function, optional
@@ -97,7 +98,7 @@ def ensemble(
     progress : callable, optional
         Called as ``progress(members that ended, all members, failures)``.
     on_unresolved : {"warn", "raise", "ignore"}
-        One UnresolvedWarning for all members, none, or "raise": such members count as stopped.
+        One UnresolvedWarning for all members, no warning, or "raise": such members count as stopped.
     options
         Arguments of the run, of all members: every, diagnostics_every, force, torque; in maximal coordinates order,
         scheme, tol, adaptive, closures; in reduced ones integrator, rtol, atol, baumgarte, chart,
@@ -154,7 +155,7 @@ def usable_cores() -> int:
 def _way(
     workers: int | str | None, scheduler: str | None, writing: bool
 ) -> Callable[[Any, Sequence[Work]], Iterator[tuple[int, Row]]]:
-    """The function that gives the rows of members: by threads or processes of this machine, or by a cluster."""
+    """Return the function that computes rows of members: by threads or processes here, or by a cluster."""
     if scheduler is None and in_threads(workers):
         return Threads(usable_cores()).rows
     if scheduler is None:
@@ -194,9 +195,9 @@ def _pickled(task: MemberTask) -> bytes:
 def _table_of(
     task: MemberTask, members: Sequence[Mapping[str, Any]], overwrite: bool
 ) -> Iterator[tuple[MemberTable, dict[int, str]]]:
-    """The table, with the rows of members that are not run again, and the remarks on members that are done anew.
+    """Lock the folder of the ensemble and yield its table with the rows that are kept, and remarks on members run anew.
 
-    Meanwhile the folder of the ensemble is this process's alone.
+    The table is written when the context ends. Raises FileError.
     """
     remarks: dict[int, str] = {}
     if task.folder is None:
@@ -225,22 +226,22 @@ def _report(line: str) -> None:
         print(f"varint: {line}", file=sys.stderr, flush=True)
 
 
-def _carry_out(found: Iterator[tuple[int, Row]], table: MemberTable, progress: Progress | None) -> None:
+def _carry_out(rows: Iterator[tuple[int, Row]], table: MemberTable, progress: Progress | None) -> None:
     failures = sum(row[STATUS] != DONE for row in table.rows.values())
     try:
-        for number, row in found:
+        for number, row in rows:
             table.add(number, row)
             failures += row[STATUS] != DONE
             if progress is not None:
-                what = "progress, a function that is called as progress(done, total, failures)"
-                call(progress, what, len(table.rows), len(table.members), failures)
+                label = "progress, a function that is called as progress(done, total, failures)"
+                call(progress, label, len(table.rows), len(table.members), failures)
     finally:
-        if isinstance(found, Generator):  # at once, where an error holds its frame
-            found.close()
+        if isinstance(rows, Generator):  # at once, where an error holds its frame
+            rows.close()
 
 
 def _warn(result: Ensemble, on_unresolved: str) -> None:
-    """One line for all that failed, one for all whose steps did not resolve the motion."""
+    """Warn once of all members that failed, and once of all whose steps did not resolve the motion."""
     if failures := result.failures:
         first = failures[0]
         warnings.warn(

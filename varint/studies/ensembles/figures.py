@@ -14,7 +14,7 @@ from varint.runs.trajectory import Trajectory
 from varint.studies.ensembles.short_members import ShortFigures
 
 DONE, STOPPED, ERROR = "done", "stopped", "error"
-FIGURES = {  # column to its unit and what it is
+FIGURES = {  # column to its unit and meaning
     "t_end": ("s", "time of the last node"),
     "energy_error": ("J", "largest energy that came or went without work"),
     "largest_kinetic": ("J", "largest kinetic energy"),
@@ -33,7 +33,7 @@ Measure = Callable[[Trajectory], Mapping[str, float]]
 
 
 def row_of(trajectory: Trajectory, measure: Measure | None, parameters: Collection[str]) -> dict[str, Any]:
-    """The row of a member that ran: status, figures, those of ``measure``, message.
+    """Return the row of a member that ran: status, figures, results of ``measure``, message.
 
     ``parameters``: names that ``measure`` cannot give. Raises ArgumentError.
     """
@@ -54,7 +54,7 @@ def row_of(trajectory: Trajectory, measure: Measure | None, parameters: Collecti
 
 
 def row_of_figures(figures: ShortFigures) -> dict[str, Any]:
-    """The row of a short member: done and resolved, without a measure."""
+    """Return the row of a short member: done and resolved, without a measure."""
     known = figures._asdict()
     return {STATUS: DONE, **{name: known.get(name) for name in FIGURES}, MESSAGE: ""}
 
@@ -64,7 +64,10 @@ def _largest_drift(trajectory: Trajectory) -> float:
 
 
 def measured(trajectory: Trajectory, measure: Measure | None, parameters: Collection[str]) -> dict[str, float]:
-    """Result of the user's function: names to numbers. Raises ArgumentError."""
+    """Return the numbers of the user's function, by name. Raises ArgumentError.
+
+    ``parameters``: names that it may not give.
+    """
     if measure is None:
         return {}
     figures = call(measure, "measure, a function of the trajectory", trajectory)
@@ -86,7 +89,7 @@ def measured(trajectory: Trajectory, measure: Measure | None, parameters: Collec
 
 
 def error_row(problem: BaseException) -> dict[str, Any]:
-    """The row of a member that could not be run."""
+    """Return the row of a member that could not be run."""
     notes = getattr(problem, "__notes__", [])
     text = "; ".join([str(problem) or type(problem).__name__, *notes])
     return {STATUS: ERROR, MESSAGE: " ".join(f"{type(problem).__name__}: {text}".split())}

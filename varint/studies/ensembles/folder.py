@@ -1,6 +1,6 @@
-"""The folder of an ensemble: what it is, its table, the runs of its members.
+"""The folder of an ensemble: its description, its table, the runs of its members.
 
-ensemble.json   what builds its mechanisms, the arguments of all runs, the parameters of each member
+ensemble.json   source of its mechanisms, the arguments of all runs, the parameters of each member
 results.csv     the table
 runs/NNN/NNNNNN.h5
 """
@@ -13,18 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from varint.base.atomic_writes import write_text
-from varint.base.checks import path_of, shown
+from varint.base.checks import shown
 from varint.base.errors import FileError
+from varint.base.paths import path_of
 from varint.files.runs.lock import SUFFIX as LOCK
 
 FORMAT = "varint ensemble 2"
 FORMATS = ("varint ensemble 1", FORMAT)  # that are read; runs and rows of the first have no fingerprints
-OF_RUNS = re.compile(r"runs/\d{3,}/\d{6,}\.h5(\.[0-9a-f]{8}\.new|\.lock)?")  # with what a kill leaves of them
+OF_RUNS = re.compile(r"runs/\d{3,}/\d{6,}\.h5(\.[0-9a-f]{8}\.new|\.lock)?")  # also unfinished ones of a killed process
 DESCRIPTION, TABLE, RUNS = "ensemble.json", "results.csv", "runs"
 
 
 def checked_folder(output: object, may_exist: bool) -> Path:
-    """The absolute path of the folder of an ensemble. Raises FileError where it holds one, or something else."""
+    """Return the absolute path of the folder of an ensemble. Raises FileError if other files are in it."""
     folder = Path(os.path.realpath(path_of(output, "output")))
     if folder.exists() and not folder.is_dir():
         raise FileError(f"'{output}' is not a folder: the runs of an ensemble lie in one")
@@ -42,7 +43,7 @@ def checked_folder(output: object, may_exist: bool) -> Path:
 
 
 def make(folder: Path) -> None:
-    """Make the folder where there is none. Raises FileError."""
+    """Make the folder if it is missing. Raises FileError."""
     try:
         folder.mkdir(exist_ok=True)
     except OSError as problem:
@@ -50,7 +51,7 @@ def make(folder: Path) -> None:
 
 
 def clear(folder: Path) -> list[str]:
-    """Remove the ensemble that is in the folder: its runs, its table, then what says that it is there.
+    """Remove the ensemble in the folder: its runs, its table, its description last.
 
     Returns the paths of all other files, below ``folder``: they stay. Raises FileError.
     """
@@ -100,11 +101,11 @@ def read_description(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]
 
 def check_same(folder: Path, described: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> None:
     """Check that the ensemble in the folder is this one, perhaps with members added at the end; raises FileError."""
-    found, known = read_description(folder)
-    for key in dict.fromkeys([*described, *found]):
-        if found.get(key) != described.get(key):
+    other, known = read_description(folder)
+    for key in dict.fromkeys([*described, *other]):
+        if other.get(key) != described.get(key):
             raise FileError(
-                f"'{folder}' holds another ensemble: its {key} is {shown(found.get(key))}, not"
+                f"'{folder}' holds another ensemble: its {key} is {shown(other.get(key))}, not"
                 f" {shown(described.get(key))}; overwrite=True replaces it"
             )
     for number, (old, new) in enumerate(zip(known, members, strict=False)):

@@ -1,4 +1,4 @@
-"""Which run and which row of a folder are a member's: by digests of what builds and runs it, and by the versions."""
+"""Which run and which row of a folder are a member's: by digests of its source and arguments, and by the versions."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,12 +25,12 @@ OTHER_ARGUMENTS = "its file holds a run with other arguments"
 
 
 def run_path(folder: Path, number: int) -> Path:
-    """Path of the run of a member."""
+    """Return the path of the run of a member."""
     return folder / "runs" / f"{number // RUNS_IN_A_FOLDER:03d}" / f"{number:06d}.h5"
 
 
 def entry_of(task: "MemberTask", parameters: Mapping[str, Any]) -> dict[str, str]:
-    """Return what the run of a member records of it: digests of its arguments, and of the source of its mechanism."""
+    """Return the entry of a member in its run: digests of its arguments, and of the source of its mechanism."""
     return {"arguments": _arguments_digest(task.described(), parameters), "source": task.origin}
 
 
@@ -79,14 +79,14 @@ def _settings_misfit(task: "MemberTask", parameters: Mapping[str, Any], settings
     if not isinstance(entry, dict):
         unknown = MADE_WITH not in settings
         return ("" if task.lenient else UNKNOWN) if unknown else FOREIGN
-    own = entry_of(task, parameters)
-    if entry.get("arguments") != own["arguments"]:
+    expected = entry_of(task, parameters)
+    if entry.get("arguments") != expected["arguments"]:
         return OTHER_ARGUMENTS
     if there is None or there.get("varint") != here["varint"]:
         made = "another version" if there is None else f"varint {there.get('varint')}"
         return "" if task.lenient else f"{made} made its run, here is {here['varint']}"
-    if entry.get("source") != own["source"]:
-        versions = [str(source).rpartition(" ")[0] for source in (entry.get("source"), own["source"])]
+    if entry.get("source") != expected["source"]:
+        versions = [str(source).rpartition(" ")[0] for source in (entry.get("source"), expected["source"])]
         if versions[0] == versions[1]:
             return "build, or a value or function that it reads, was changed since its run was made"
         if not task.lenient:
@@ -101,7 +101,7 @@ def _settings_misfit(task: "MemberTask", parameters: Mapping[str, Any], settings
 def take_out_misfits(task: "MemberTask", members: Sequence[Mapping[str, Any]], table: MemberTable) -> dict[int, str]:
     """Take the rows out of ``table`` whose members are done anew; return the reasons by number, where there was a run.
 
-    Raises FileError where runs are from before files recorded what made them, unless these are to be taken.
+    Raises FileError if runs have no record of their origin, unless such runs are accepted.
     """
     assert task.folder is not None
     misfits: dict[int, str] = {}
@@ -137,7 +137,7 @@ def _row_misfit(task: "MemberTask", parameters: Mapping[str, Any], table: Member
 
 
 def _is_stale(task: "MemberTask", parameters: Mapping[str, Any], table: MemberTable, number: int) -> bool:
-    """Whether a row is to be worked out anew from its run."""
+    """Return whether a row is to be worked out anew from its run."""
     return table.marks.get(number) != row_mark(task, parameters)
 
 

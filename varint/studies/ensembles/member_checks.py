@@ -26,7 +26,7 @@ SOME_STEP = 1.0  # s, for checks of a method whose members have steps of their o
 
 
 def checked_common(formulation: str, duration: object, dt: object, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of all runs that are given, as JSON holds them. Raises ArgumentError."""
+    """Return the arguments of all runs that are given, as JSON holds them. Raises ArgumentError."""
     kind = method_class(choice(formulation, names(), "formulation", ArgumentError))
     known = of_runs(formulation)
     for name in options:
@@ -52,7 +52,9 @@ def checked_common(formulation: str, duration: object, dt: object, options: Mapp
 def parts_of_method(
     method: Method, formulation: str, on_unresolved: str, options: Mapping[str, Any], caller: str = "ensemble"
 ) -> tuple[str, str, Any, dict[str, Any]]:
-    """Formulation, ``on_unresolved``, ``dt`` and options of a call of ``caller`` whose runs are all by ``method``.
+    """Return formulation, ``on_unresolved``, ``dt`` and options of a call with runs by ``method``.
+
+    ``caller``: name of the called function, for messages.
 
     Raises ArgumentError for an argument that is given beside the method, and for one that no member has.
     """
@@ -61,12 +63,12 @@ def parts_of_method(
     for name in options:
         if name in method.arguments():
             raise ArgumentError(f"give {name!r} to the method, not to {caller}()")
-    given = method.given()
-    on_unresolved = given.pop("on_unresolved", on_unresolved)
-    for name in given:
+    arguments = method.given()
+    on_unresolved = arguments.pop("on_unresolved", on_unresolved)
+    for name in arguments:
         if name in (*FUNCTIONS, *OF_ENSEMBLE):
             raise ArgumentError(f"{caller} does not support {name!r} of a method: leave it out")
-    return method.formulation, on_unresolved, given.pop("dt", None), {**given, **options}
+    return method.formulation, on_unresolved, arguments.pop("dt", None), {**arguments, **options}
 
 
 def check_members(

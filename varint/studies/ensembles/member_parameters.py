@@ -1,4 +1,4 @@
-"""Parameters of members: grids and lists of them, and to what each parameter belongs by its name."""
+"""Parameters of members: grids and lists of them, and the owner of each parameter by its name."""
 
 import itertools
 import math
@@ -54,26 +54,31 @@ def members_of(parameters: object) -> list[dict[str, Any]]:
 
 def _grid(parameters: Mapping) -> list[dict[str, Any]]:
     values = {}
-    for name, given in parameters.items():
-        what = f"values of parameter {name_of(name)!r}"
-        listed = (given,) if is_alone(given) or given is None else sequence_of(given, what, "values", ArgumentError)
+    for name, choices in parameters.items():
+        label = f"values of parameter {name_of(name)!r}"
+        listed = (
+            (choices,) if is_alone(choices) or choices is None else sequence_of(choices, label, "values", ArgumentError)
+        )
         if not len(listed):
-            raise ArgumentError(f"{what} are empty: give at least one")
-        values[name] = [plain(value, what) for value in listed]
+            raise ArgumentError(f"{label} are empty: give at least one")
+        values[name] = [plain(value, label) for value in listed]
     if math.prod(map(len, values.values())) > MOST_MEMBERS:
         raise ArgumentError(f"the grid has more than {MOST_MEMBERS} members: give fewer values, or random_draws")
     return [dict(zip(values, point, strict=True)) for point in itertools.product(*values.values())]
 
 
 def name_of(name: object) -> str:
-    """``name``, a text. Raises ArgumentError."""
+    """Return ``name`` if it is a text that is not blank, else raise ArgumentError."""
     if not isinstance(name, str) or not name.strip():
         raise ArgumentError(f"the name of a parameter must be a text, got {shown(name)}")
     return name
 
 
-def plain(value: object, what: str, depth: int = DEEPEST) -> Any:
-    """``value`` as JSON holds it: numbers, texts, truth values, None, lists and mappings of these; or ArgumentError."""
+def plain(value: object, label: str, depth: int = DEEPEST) -> Any:
+    """Return ``value`` in types of JSON: numbers, texts, truth values, None, lists and mappings of these.
+
+    Raises ArgumentError, which names it by ``label``.
+    """
     if isinstance(value, np.generic | np.ndarray) and value.dtype.kind in "iufbU":
         value = value.tolist()
     if value is None or isinstance(value, bool | int | str):
@@ -81,24 +86,27 @@ def plain(value: object, what: str, depth: int = DEEPEST) -> Any:
     if isinstance(value, float) and math.isfinite(value):
         return value
     if depth and isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {key: plain(one, what, depth - 1) for key, one in value.items()}
+        return {key: plain(one, label, depth - 1) for key, one in value.items()}
     if depth and isinstance(value, list | tuple):
-        return [plain(one, what, depth - 1) for one in value]
+        return [plain(one, label, depth - 1) for one in value]
     raise ArgumentError(
-        f"{what} must be finite numbers, texts, truth values, or lists of these, which a file can hold, got"
+        f"{label} must be finite numbers, texts, truth values, or lists of these, which a file can hold, got"
         f" {shown(value)}"
     )
 
 
 def of_runs(formulation: str) -> list[str]:
-    """Names of the arguments that a member, or all of them, can give to the run, beside its times."""
+    """Return the names of arguments of a run, beside its times, that a member or a whole ensemble can set."""
     elsewhere = {*TIMES, *FUNCTIONS, *OF_ENSEMBLE}
-    own = [name for name in method_class(formulation).arguments() if name not in elsewhere]
-    return [*own, *OF_RECORDING, *LOADS]
+    of_method = [name for name in method_class(formulation).arguments() if name not in elsewhere]
+    return [*of_method, *OF_RECORDING, *LOADS]
 
 
 def parts_of(parameters: Mapping[str, Any], formulation: str) -> Parts:
-    """Owner of each parameter: ``coordinates.JOINT`` and its like the start, those of `of_runs` the run."""
+    """Split parameters by owner: ``coordinates.JOINT`` and its like to the start, names of `of_runs` to the run.
+
+    All others belong to the build.
+    """
     of_run = {*TIMES, *of_runs(formulation)}
     parts = Parts({}, {}, {})
     for name, value in parameters.items():

@@ -1,4 +1,4 @@
-"""A digest of what builds the mechanisms of an ensemble, and of functions: it changes where these are edited."""
+"""A digest of the source of the mechanisms of an ensemble, and of functions: it changes when these are edited."""
 
 import ast
 import dataclasses
@@ -32,7 +32,7 @@ def origin_of(source: Source) -> str:
     """Return the digest of the source of the mechanisms. Of functions the version of Python comes first, and a space.
 
     A mechanism of the catalogue is known by its name, as it changes with the version of varint alone; a script by its
-    text, with those that it imports of its folder; another file by its text and the mechanism that it holds.
+    text, with scripts that it imports of its folder; another file by its text and the mechanism that it holds.
     """
     if isinstance(source.build, str):
         return digest_of(source.build)
@@ -52,7 +52,7 @@ def origin_of_function(function: Callable) -> str:
 
 
 def _held(path: Path) -> list:
-    """Description of the mechanism in a file, with its parameters as they stand there; empty where they do not fit."""
+    """Return the description of the mechanism in a file, with the parameters of the file; empty if these do not fit."""
     try:
         return [_Description().of(load_mechanism(path))]
     except VarintError:
@@ -62,7 +62,7 @@ def _held(path: Path) -> list:
 
 
 def _scripts(path: Path) -> list[Path]:
-    """The script, and the scripts that it imports of its folder, directly or not."""
+    """Return the script, and the scripts that it imports of its folder, directly or not."""
     scripts, waiting = [], [path]
     while waiting:
         script = waiting.pop(0)
@@ -137,14 +137,14 @@ class _Description:
 
 
 def _globals_of(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
-    """Names and values of the module of a function that its code reads, but for functions of other folders."""
+    """Yield names and values of the globals of a function that its code reads, without functions of other folders."""
     folder = _folder(function)
     names = sorted(_names_in(function.__code__))
     for name in names:
         value = function.__globals__.get(name)
         if isinstance(value, types.ModuleType):
-            own = [(each, vars(value).get(each)) for each in names]
-            functions = [(each, one) for each, one in own if isinstance(one, types.FunctionType)]
+            attributes = [(each, vars(value).get(each)) for each in names]
+            functions = [(each, one) for each, one in attributes if isinstance(one, types.FunctionType)]
             yield from ((f"{name}.{each}", one) for each, one in functions if _folder(one) == folder)
         elif isinstance(value, types.FunctionType) and _folder(value) != folder:
             yield name, _label(value)
@@ -177,7 +177,7 @@ def _is_filled(cell: types.CellType) -> bool:
 
 
 def _equal_numbers(data: Any) -> Any:
-    """``data`` with floats that are whole numbers as these."""
+    """Return ``data`` with floats that are whole numbers as int."""
     if isinstance(data, float) and data.is_integer():
         return int(data)
     if isinstance(data, Mapping):

@@ -37,7 +37,7 @@ class Worker:
     """A process of `varint.studies.ensembles.worker`, ready for members."""
 
     def __init__(self, task: bytes) -> None:
-        """``task``: a pickled `Task`. Raises ArgumentError where it cannot be read there."""
+        """Start a process with a pickled `MemberTask`. Raises ArgumentError if the process cannot read it."""
         command = [sys.executable, "-c", START, json.dumps(sys.path)]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         self.process = subprocess.Popen(command, env=os.environ | ONE_THREAD, **pipes)  # type: ignore[call-overload]
@@ -58,7 +58,7 @@ class Worker:
         return self._receive()
 
     def kill(self) -> None:
-        """End the process at once: what it writes is whole whenever that is."""
+        """End the process at once: files are written so that they are whole at any instant."""
         self.process.kill()
 
     def close(self) -> None:
@@ -127,7 +127,7 @@ class Processes:
                 thread.join()
 
     def _serve(self) -> None:
-        """Give members to one worker after another has died, until there are none."""
+        """Give members to a worker, and to a new one after each that died, until all are done."""
         worker = None
         try:
             while (member := self._next()) is not None:

@@ -11,7 +11,7 @@ from varint.model.joints.base import Joint
 from varint.plan import recompile
 from varint.step.march.spare_workspaces import share_keys
 
-OF_A_PLAN = "compiled", "merged"  # what is made of a description but for its start
+OF_A_PLAN = "compiled", "merged"  # derived from a description without its start
 NOT_IN_A_PLAN = "start"
 NAMES: dict[Any, list[str]] = {}  # of the fields of a class, which are slow to find
 
@@ -19,7 +19,7 @@ NAMES: dict[Any, list[str]] = {}  # of the fields of a class, which are slow to 
 def share_plan(mechanism: Mechanism, earlier: Mechanism | None) -> None:
     """Give ``mechanism`` the plan of an ``earlier`` one, if that has been compiled and fits, with other numbers or not.
 
-    What does not fit is compiled when it is needed, as ever.
+    Other parts are compiled when needed.
     """
     if earlier is None or mechanism is earlier or "compiled" not in vars(earlier):
         return
@@ -33,7 +33,7 @@ def share_plan(mechanism: Mechanism, earlier: Mechanism | None) -> None:
 
 
 def same_arrangement(one: Mechanism, other: Mechanism) -> bool:
-    """Whether two mechanisms without forces have the same bodies, on the same joints, but for numbers.
+    """Return whether two mechanisms without forces have the same bodies, on the same joints, but for numbers.
 
     False where there are joints that are products of exponentials, or have a compliance, which acts as a force.
     """
@@ -52,19 +52,19 @@ def _joined_alike(a: Joint, b: Joint) -> bool:
 
 
 def placed_alike(one: Mechanism, other: Mechanism) -> bool:
-    """Whether the joints agree, and the poses of the bodies in the reference configurations."""
+    """Return whether the joints agree, and the poses of the bodies in the reference configurations."""
     poses = ([(body.position, body.quat_wxyz) for body in mechanism.bodies] for mechanism in (one, other))
     return agree(one.joints, other.joints) and agree(*poses)
 
 
 def same_description(one: Mechanism, other: Mechanism) -> bool:
-    """Whether all but the starts agree, to the bit of each number; functions have to be the same objects."""
+    """Return whether all but the starts agree, to the bit of each number; functions have to be the same objects."""
     names = [name for name in _names(type(one)) if name != NOT_IN_A_PLAN]
     return type(one) is type(other) and all(agree(getattr(one, name), getattr(other, name)) for name in names)
 
 
 def agree(one: Any, other: Any) -> bool:
-    """Whether two values agree in their types, and to the bit of each number; functions have to be the same objects."""
+    """Return whether two values agree in type and to the bit of each number; functions have to be the same objects."""
     if one is other:
         return True
     kind = type(one)
@@ -80,7 +80,7 @@ def agree(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(agree, one, other))
     if isinstance(one, Mapping):
         return list(one) == list(other) and all(agree(one[key], other[key]) for key in one)
-    if is_dataclass(one) and "__dataclass_fields__" in vars(kind):  # what a class adds to that is unknown
+    if is_dataclass(one) and "__dataclass_fields__" in vars(kind):  # further attributes of a class are unknown
         return all(agree(getattr(one, name), getattr(other, name)) for name in _names(kind))
     return False
 

@@ -91,7 +91,7 @@ class Room:
         self.march, self.work_out = for_python(run_short), for_python(work_out_figures)
 
     def figures(self, compiled: Compiled, state: State, gap: float) -> ShortFigures | None:
-        """The figures of a run from ``state``, whose joints may be open by ``gap``, m; None if it needs a message."""
+        """Return the figures of a run from ``state``, with joints open by ``gap``, m; None if it needs a message."""
         run, plan = self.run, word_of(compiled.plan)
         self.spare.renew()
         run.ws.starts.near[:], run.ws.starts.share[:] = self.starts
@@ -119,9 +119,9 @@ class Room:
 def short_figures(
     method: type[Method], mechanism: Mechanism, state: State, arguments: Mapping[str, Any]
 ) -> ShortFigures | None:
-    """Figures of the member that runs ``mechanism`` from ``state`` with these arguments; None where it runs as others.
+    """Return the figures of the run of ``mechanism`` from ``state``; None if the member has to run as others.
 
-    Raises nothing: what is wrong with a member is found where it runs as others.
+    Raises nothing: errors of a member are raised when it runs as others do.
     """
     if method is not Variational or type(mechanism) is not Mechanism or not arguments.keys() <= ARGUMENTS:
         return None
@@ -133,8 +133,8 @@ def short_figures(
         state = checked_arrays(mechanism, state)
     except VarintError:
         return None
-    own = steps.scheme.name, steps.scheme.stages.tobytes(), *steps[1:]
-    key = workspace_key(compiled.plan, **_sizes(compiled, steps.scheme)), own
+    stepping = steps.scheme.name, steps.scheme.stages.tobytes(), *steps[1:]
+    key = workspace_key(compiled.plan, **_sizes(compiled, steps.scheme)), stepping
     room = _free_room(key) or Room(key, compiled, steps)
     if not room.spare.contents:  # too large to be renewed
         return None
@@ -145,7 +145,7 @@ def short_figures(
 
 
 def _steps(arguments: Mapping[str, Any]) -> ShortSteps | None:
-    """The steps by the arguments of a run; None for other than steps of one size from the start."""
+    """Return the steps by the arguments of a run; None for other than steps of one size from the start."""
     try:
         method, count = _checked(tuple((name, type(value), value) for name, value in arguments.items()))
         scheme = find_scheme(method.order, method.scheme)
@@ -156,17 +156,20 @@ def _steps(arguments: Mapping[str, Any]) -> ShortSteps | None:
 
 @lru_cache(maxsize=64)
 def _checked(arguments: tuple[tuple[str, type, Any], ...]) -> tuple[Any, int]:
-    """The method by the arguments (name, type, value) of a run, and the number of steps. VarintError, KeyError."""
-    given = {name: value for name, _, value in arguments}
-    duration = given.pop("duration")
-    method = Variational(**given)
+    """Return the method by the arguments (name, type, value) of a run, and the number of steps.
+
+    Raises VarintError, KeyError.
+    """
+    by_name = {name: value for name, _, value in arguments}
+    duration = by_name.pop("duration")
+    method = Variational(**by_name)
     if isinstance(method.dt, str):
         raise ArgumentError("the step is chosen by trials")
     return method, checked_times(duration, method.dt)[2]
 
 
 def _is_plain(mechanism: Mechanism) -> bool:
-    """Whether nothing but lower pairs, rods and gravity acts, and no body is welded to another."""
+    """Return whether nothing but lower pairs, rods and gravity acts, and no body is welded to another."""
     if mechanism.forces or any(joint.compliant for joint in mechanism.joints):
         return False
     if 3 * len(mechanism.bodies) > MOST_SUMMED or mechanism.compiled.plan.products.start.size:
@@ -175,7 +178,7 @@ def _is_plain(mechanism: Mechanism) -> bool:
 
 
 def _sizes(compiled: Compiled, scheme: Scheme) -> dict[str, Any]:
-    """Arguments of the workspace of a run, as those of `March`."""
+    """Return the arguments of the workspace of a run, see `March`."""
     return {"stages": scheme.stages.size, "functions": compiled.functions, "sharpened": scheme.sharpened}
 
 

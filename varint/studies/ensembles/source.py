@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from varint import mechanisms
-from varint.base.checks import OF_USERS, of_type, path_of, shown, suggestion
+from varint.base.checks import OF_USERS, of_type, shown, suggestion
 from varint.base.errors import ArgumentError, FileError, VarintError
+from varint.base.paths import path_of
 from varint.files.formats import FORMATS
 from varint.files.own.mechanism_file import import_options, load_mechanism
 from varint.mechanism.mechanism import Mechanism
@@ -24,7 +25,7 @@ class Source(NamedTuple):
 
 
 def source_of(build: object) -> Source:
-    """The source that a user names. Raises ArgumentError, FileError."""
+    """Return the source that a user names. Raises ArgumentError, FileError."""
     if callable(build):
         return Source(build, label_of(build))
     if isinstance(build, Mechanism):
@@ -44,7 +45,7 @@ def source_of(build: object) -> Source:
 
 
 def label_of(function: Callable) -> str:
-    """Module and name of a function."""
+    """Return module and name of a function."""
     name = getattr(function, "__qualname__", type(function).__name__)
     return f"{getattr(function, '__module__', '')}.{name}"
 
@@ -74,7 +75,7 @@ class Builder:
 
 @contextmanager
 def opened(source: Source) -> Iterator[Callable]:
-    """The function that builds, while this is open; see `Format.opened`."""
+    """Return the function that builds, while this is open; see `Format.opened`."""
     if isinstance(source.build, str):
         yield getattr(mechanisms, source.build)
     elif isinstance(source.build, Path):
@@ -91,7 +92,7 @@ def opened(source: Source) -> Iterator[Callable]:
 
 
 def built(build: Callable, arguments: Mapping[str, Any], start: Mapping[str, Mapping]) -> tuple[Mechanism, State]:
-    """The mechanism and its start, in which ``start`` takes the place of what the mechanism says of the same names.
+    """Return the mechanism and its start, where ``start`` replaces entries of ``mechanism.start``.
 
     Raises ArgumentError, StateError, and whatever the function raises, with a note.
     """

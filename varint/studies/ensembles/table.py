@@ -47,16 +47,16 @@ class MemberTable:
 
     @property
     def columns(self) -> list[str]:
-        """Number, parameters, status, figures, those of ``measure``, message."""
+        """Number, parameters, status, figures, columns of ``measure``, message."""
         return [NUMBER, *self.parameters, STATUS, *FIGURES, *self._measured, MESSAGE]
 
     def values(self, number: int) -> dict[str, Any]:
-        """Values of a member, by column; None where it has none."""
+        """Return the values of a member by column, None where missing."""
         row: Row = {NUMBER: number, **self.members[number], **self.rows[number]}
         return {column: row.get(column) for column in self.columns}
 
     def add(self, number: int, row: Row) -> None:
-        """A member that ended; its line is in the file when this returns. Raises FileError."""
+        """Add a member that ended; its line is in the file when this returns. Raises FileError."""
         known = len(self._measured)
         self.put(number, row)
         if self.path is None:
@@ -71,7 +71,7 @@ class MemberTable:
             raise FileError(f"cannot write '{self.path}': {problem.strerror or problem}") from None
 
     def write(self) -> None:
-        """The file anew, in the order of the members."""
+        """Write the file anew, in the order of the members."""
         assert self.path is not None
         columns = self.columns if self.mark_of is None else [*self.columns, FINGERPRINT, DIGEST]
         write_bytes(self.path, _line(columns) + self._lines(sorted(self.rows)))
@@ -124,7 +124,7 @@ class MemberTable:
             self.changed.add(number)
 
     def put(self, number: int, row: Row) -> None:
-        """A member that ended, in memory alone."""
+        """Keep the row of a member that ended, in memory only."""
         self.rows[number] = row
         fixed = {STATUS, MESSAGE, *FIGURES}
         self._measured |= {name: None for name in row if name not in fixed}
@@ -147,7 +147,7 @@ class MemberTable:
 
 
 def _digest(cells: Sequence[str], columns: Sequence[str] = ()) -> str:
-    """Digest of a line of the table, with its headings, so that no number passes to another column."""
+    """Return the digest of a line of the table with its headings, so that no number passes to another column."""
     text = json.dumps([_in_file(cell) for cell in [*columns, *cells]])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -158,7 +158,7 @@ def _in_file(cell: str) -> str:
 
 
 def _is_of(value: Any, cell: str) -> bool:
-    """Whether a cell of the file holds the value of a parameter; 1 and 1.0 are the same."""
+    """Return whether a cell of the file holds the value of a parameter; 1 and 1.0 are the same."""
     if cell == _in_file(_cell(value)):
         return True
     try:
@@ -174,7 +174,7 @@ def _line(cells: Sequence[str]) -> bytes:
 
 
 def _cell(value: Any) -> str:
-    """Numbers in full, texts as they are, anything else as JSON."""
+    """Return a value as text of a cell: numbers in full, texts as they are, anything else as JSON."""
     if value is None or isinstance(value, str):
         return value or ""
     return repr(value) if isinstance(value, int | float) else json.dumps(value)

@@ -15,12 +15,12 @@ THREADS = "threads"  # in place of a number of workers
 
 
 def in_threads(workers: object) -> bool:
-    """Whether the argument ``workers`` of an ensemble asks for threads."""
+    """Return whether the argument ``workers`` of an ensemble asks for threads."""
     return isinstance(workers, str) and workers == THREADS
 
 
 class Threads:
-    """Runs members in so many threads; their steps run side by side, and ``build`` is called by one at a time."""
+    """Runs members in a number of threads; their steps run side by side, and ``build`` is called by one at a time."""
 
     def __init__(self, count: int) -> None:
         self.count = count

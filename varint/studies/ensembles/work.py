@@ -59,7 +59,7 @@ class MemberTask:
     lenient: bool = False
 
     def described(self) -> dict[str, Any]:
-        """Description in ``ensemble.json``: all that distinguishes one ensemble from another, but for its members."""
+        """Return the description in ``ensemble.json``, which distinguishes ensembles, but for their members."""
         measure = None if self.measure is None else label_of(self.measure)
         return {"build": self.source.label, "formulation": self.method.formulation, **self.common, "measure": measure}
 
@@ -69,7 +69,7 @@ class TooLong(Exception):
 
 
 def run_member(task: MemberTask, build: Callable, number: int, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The row of a member, see `varint.studies.ensembles.figures`; every error of it is in the row."""
+    """Return the row of a member, see `varint.studies.ensembles.figures`; every error of it is in the row."""
     try:
         row = _row(task, build, number, parameters)
     except Exception as problem:  # the others shall run all the same
@@ -91,14 +91,14 @@ def _row(task: MemberTask, build: Callable, number: int, parameters: Mapping[str
 
 
 def _made(task: MemberTask, build: Callable, parameters: Mapping[str, Any]) -> tuple[Mechanism, State, dict[str, Any]]:
-    """The mechanism of a member, its start and the arguments of its run."""
+    """Return the mechanism of a member, its start and the arguments of its run."""
     register(task.method)  # where a process has not met it
     parts = parts_of(parameters, task.method.formulation)
     return *built(build, parts.build, parts.start), {**task.common, **parts.run}
 
 
 def _kept(task: MemberTask, build: Callable, path: Path, parameters: Mapping[str, Any]) -> Trajectory:
-    """The run of a member, in the file ``path`` from here on."""
+    """Return the run of a member, in the file ``path`` from here on."""
     exists = path.exists()
     started = exists and not run_misfit(task, parameters, path)
     if started and _has_ended(path):
@@ -132,14 +132,14 @@ def _simulate(
     entry: Mapping[str, str],
     **recording: Any,
 ) -> Trajectory:
-    """The run of a member; ``recording``: arguments of a `Recording` beside those of the member."""
+    """Run a member and return its trajectory; ``recording``: arguments of a `Recording` beside the member's."""
     problem = Problem(mechanism, state=state, **of_class(Problem, arguments))
     kept = Recording(**of_class(Recording, arguments), **recording)
     return solve(problem, kind(**of_class(kind, arguments)), kept, {MEMBER: dict(entry)})
 
 
 def _reached(run: Callable[[], Trajectory]) -> Trajectory:
-    """The trajectory of ``run``, up to where it could go."""
+    """Return the trajectory of ``run``, up to where it could go."""
     try:
         return run()
     except ConvergenceError as problem:
@@ -147,7 +147,7 @@ def _reached(run: Callable[[], Trajectory]) -> Trajectory:
 
 
 def _is_small(mechanism: Mechanism, arguments: Mapping[str, Any]) -> bool:
-    """Whether the run can be in memory until it is written; not where an integrator chooses the nodes."""
+    """Return whether the run can be in memory until it is written; not where an integrator chooses the nodes."""
     if arguments.get("dt") is None:
         return False
     _, _, steps = checked_times(arguments["duration"], arguments["dt"])
@@ -157,7 +157,7 @@ def _is_small(mechanism: Mechanism, arguments: Mapping[str, Any]) -> bool:
 
 
 def _patient() -> Callable[[float, float], None]:
-    """A function of the progress that raises TooLong after a while."""
+    """Return a function of the progress that raises TooLong after a while."""
     end = time.monotonic() + PATIENCE
 
     def look(done: float, total: float) -> None:

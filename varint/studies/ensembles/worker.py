@@ -22,7 +22,7 @@ from varint.studies.ensembles.work import MemberTask, run_member
 
 
 def main() -> None:
-    """Serve until the standard input ends. What functions of the user print goes to stderr."""
+    """Serve members until the standard input ends. Output of the user's functions goes to stderr."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
     inbox, outbox = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     with open(os.devnull, "rb") as nothing:
@@ -33,7 +33,7 @@ def main() -> None:
         task: MemberTask = cloudpickle.loads(inbox.read(size))
         with opened(task.source) as function:
             build = Builder(function)
-            gc.freeze()  # what is there stays: to look through it takes 0.1 s, again and again
+            gc.freeze()  # present objects stay: collections would take 0.1 s each
             _answer(outbox, {"ready": True})
             members: queue.SimpleQueue[dict] = queue.SimpleQueue()
             threading.Thread(target=_read, args=(inbox, members), daemon=True).start()
@@ -41,19 +41,19 @@ def main() -> None:
                 member = members.get()
                 row = run_member(task, build, member["number"], member["parameters"])
                 _answer(outbox, row)
-    except Exception as problem:  # whatever the task raises is told to the process that sent it
+    except Exception as problem:  # any error of the task is sent to the process that gave it
         _answer(outbox, {"failed": error_row(problem)["message"]})
         sys.exit(1)
 
 
 def _read(inbox: BinaryIO, members: queue.SimpleQueue) -> None:
-    """Put what comes to ``members``; end the process with the input. Files are whole whenever that is."""
+    """Put the members that arrive into ``members``; end the process with the input. Files are whole at any instant."""
     for line in inbox:
         members.put(json.loads(line))
     os._exit(0)
 
 
 def _answer(outbox: BinaryIO, row: Mapping[str, Any]) -> None:
-    sys.stdout.flush()  # what a function printed: the next member may end the process
+    sys.stdout.flush()  # printed output of functions: the next member may end the process
     outbox.write(json.dumps(row).encode() + b"\n")
     outbox.flush()

@@ -1,6 +1,6 @@
 """`Rival`: the contract of contact solvers at velocity level, to be compared with the exact cones of `Contacts`.
 
-Rows, bounds and the step are those of `Contacts`. With its names, u = B v the rates along the rows and z the impulses,
+Rows, bounds and the step are as in `Contacts`. With its names, u = B v the rates along the rows and z the impulses,
 
     A v = b + G^T lambda + B^T z,    u = S z + u0,    S = B E E^T B^T
 
@@ -22,7 +22,7 @@ REGISTRY: dict[str, type["Rival"]] = {}  # by name
 
 
 def register(cls: type["Rival"]) -> type["Rival"]:
-    """Class decorator: add a contact solver to the registry, under its name."""
+    """Add a contact solver to the registry, under its name, and return it: a class decorator."""
     REGISTRY[cls.name] = cls
     return cls
 
@@ -51,8 +51,8 @@ class VelocityProblem(NamedTuple):
 class Rival(Contacts):
     """Hard contacts and hard stops of ``equations`` by another law or procedure; see `Contacts`.
 
-    Facts, of the class: its ``name``, ``what`` it is, in a few words, and whether it supports ``joint_friction``; that
-    is refused elsewhere, and restitution here.
+    Facts, of the class: its ``name``, ``what``, its description in a few words, and whether it supports
+    ``joint_friction``; that is refused elsewhere, and restitution here.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Rival(Contacts):
         self.sliding = self.first[len(self.frictions.sizes)] + np.arange(2 * points).reshape(-1, 2)
 
     def impulses(self, problem: VelocityProblem) -> np.ndarray:
-        """(n,) impulses along all rows; raises Infeasible, NotSolved, Blocked."""
+        """Return the impulses (n,) along all rows; raises Infeasible, NotSolved, Blocked."""
         raise NotImplementedError
 
     def _impulses(self, task: GivenStep, rows: ContactRows, bound: np.ndarray) -> np.ndarray:

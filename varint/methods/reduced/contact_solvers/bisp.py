@@ -3,16 +3,15 @@
 Normal loads, and friction inside joints and at contacts, are found in turn. A pass has three parts:
 
     v, alpha   min 1/2 v^T A v - (b + B^T beta)^T v   with   G v = g,  N v >= n          (contacts, the reduced program)
-    c          mu |pressures| at the points of joints that make up what these transmit then, and mu alpha
+    c          mu |pressures| at the points of joints that make up the wrench transmitted then, and mu alpha
     beta       min 1/2 (beta - beta')^T W (beta - beta') + (beta - beta')^T B v   with   |beta| <= c
 
 beta' is the friction before, and W = T M^-1 T^T has the masses of *free* bodies: joints are not in it, they answer in
-the next pass. Corrections of what DIFF prints: its bounds -mu alpha <= beta <= mu alpha (eq. 2.121) take |alpha|, since
-pressures of joints have either sign; its eq. 2.126 counts the difference of the contact forces of two programs as
-forces of joints, here what a joint transmits is free of those of contacts and loops (as in `JointFrictions.pressures`,
-which has the missing h Jdot v of eq. 2.124 too); the slip is B v of the reduced rates, so that a fixed point
-sticks exactly. At convergence each row obeys Coulomb's law in a box: no slip below the bound, friction against the slip
-at it.
+the next pass. Corrections of DIFF: its bounds -mu alpha <= beta <= mu alpha (eq. 2.121) take |alpha|, since pressures
+of joints have either sign; its eq. 2.126 counts the difference of the contact forces of two programs as forces of
+joints, here the wrench of a joint is without forces of contacts and loops (as in `JointFrictions.pressures`, which has
+the missing h Jdot v of eq. 2.124 too); the slip is B v of the reduced rates, so that a fixed point sticks exactly. At
+convergence each row obeys Coulomb's law in a box: no slip below the bound, friction against the slip at it.
 
 Where friction holds, a row with the size S of the mechanism and W of free bodies loses the share S / W of its rate with
 each pass: a light body at the end of a heavy mechanism takes many.
@@ -33,7 +32,7 @@ MOST_PASSES, CLOSE = 300, 1e-3  # and the relative change of the impulses that i
 
 @register
 class BilateralProjections(Rival):
-    """Friction of each row by itself, by free masses, with what presses on it in turn; joint friction too."""
+    """Friction of each row by itself, by free masses, in turn with its normal load; joint friction too."""
 
     name = "bisp"
     what = "bilateral staggered projections, joint friction and contacts, friction box (DIFF 2.11, Algorithm 8)"
@@ -73,14 +72,14 @@ class BilateralProjections(Rival):
         )
 
     def _root_masses(self, load: np.ndarray) -> np.ndarray:
-        """X (n, 6 nb) with X X^T = T M^-1 T^T for the loads (n, nb + 1, 6) of unit impulses."""
+        """Return X (n, 6 nb) with X X^T = T M^-1 T^T for the loads T (n, nb + 1, 6) of unit impulses."""
         bodies = self.equations.compiled.plan.bodies
         linear = load[:, :-1, :3] / np.sqrt(bodies.mass)[:, None]
         angular = np.einsum("nbi,bij->nbj", load[:, :-1, 3:], np.linalg.cholesky(np.linalg.inv(bodies.inertia)))
         return np.concatenate([linear, angular], axis=2).reshape(len(load), 6 * bodies.mass.size)
 
     def _root_momenta(self, jacobian: np.ndarray) -> np.ndarray:
-        """(6 nb, nq) the Jacobian of the bodies times M^1/2: X times it is the slip of rows by the rates."""
+        """Return the Jacobian of the bodies times M^1/2 (6 nb, nq): X times it is the slip of rows by the rates."""
         bodies = self.equations.compiled.plan.bodies
         motion = jacobian.reshape(self.equations.nb, 6, -1)
         linear = np.sqrt(bodies.mass)[:, None, None] * motion[:, :3]
@@ -89,7 +88,7 @@ class BilateralProjections(Rival):
 
 
 def _normal_impulses(S: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Least impulses (m,) along the one-sided rows that leave no rate below its bound; raises Ray."""
+    """Return the least impulses (m,) along the one-sided rows that leave no rate below its bound; raises Ray."""
     m = len(free)
     size = np.sqrt(np.diag(S[:, :m]))
     unit = S[:, :m] / np.outer(size, size)
@@ -97,7 +96,10 @@ def _normal_impulses(S: np.ndarray, free: np.ndarray) -> np.ndarray:
 
 
 def _by_program(step: LinearStep, by_rates: np.ndarray, bound: np.ndarray, normals: np.ndarray) -> np.ndarray:
-    """The same from a convex program, along the rows ``normals``; raises Infeasible, which has such rows."""
+    """Return the impulses of `_normal_impulses` from a convex program, along the one-sided rows ``normals``.
+
+    Raises Infeasible, which has the contradicting rows.
+    """
     try:
         return solve_program(step, by_rates[normals], bound[normals], []).alpha
     except Infeasible as problem:
@@ -105,14 +107,15 @@ def _by_program(step: LinearStep, by_rates: np.ndarray, bound: np.ndarray, norma
 
 
 def _friction(weights: np.ndarray, motion: np.ndarray, before: np.ndarray, most: np.ndarray) -> np.ndarray:
-    """(n,) friction within ``most`` that leaves the least kinetic energy of free bodies.
+    """Return the friction (n,) within ``most`` (n,) that leaves the least kinetic energy of free bodies.
 
-    ``motion`` (6 nb,): M^1/2 times their velocities, which include the friction ``before``.
+    ``weights`` (n, 6 nb): X of the rows; ``motion`` (6 nb,): M^1/2 times the velocities, which include the friction
+    ``before`` (n,).
     """
     free = np.flatnonzero(most > 0.0)
     beta = np.zeros(len(most))
     if free.size:
         X, bound = weights[free].T, most[free]
-        found = lsq_linear(X, X @ before[free] - motion, (-bound, bound), method="bvls", tol=1e-14, max_iter=500)
-        beta[free] = found.x
+        solution = lsq_linear(X, X @ before[free] - motion, (-bound, bound), method="bvls", tol=1e-14, max_iter=500)
+        beta[free] = solution.x
     return beta

@@ -17,7 +17,7 @@ SWEEPS = 20
 
 @register
 class GaussSeidel(Rival):
-    """Friction of each tangent by itself, up to mu alpha, and rates along rows that keep what the sweeps leave."""
+    """Friction of each tangent by itself, up to mu alpha, and rates along rows with the error that the sweeps leave."""
 
     name = "gauss_seidel"
     what = f"projected Gauss-Seidel, {SWEEPS} sweeps, friction box (NOTES 0.15, 0.16)"

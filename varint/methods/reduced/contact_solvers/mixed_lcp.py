@@ -2,8 +2,8 @@
 
 Loops and prescribed joints are eliminated, v = p + E y with E^T A E = 1: with the rows Y of the impulses z, the matrix
 that NOTES 0.7 writes as N A^-1 N^T is (Y E) (Y E)^T. Rows and impulses are scaled so that its diagonal is one. Signs
-are those of impulses that push, A v = b + N^T theta + D^T phi (the first two systems of NOTES 0.10 have the opposite
-ones). Friction is of one of two kinds.
+are of impulses that push, A v = b + N^T theta + D^T phi (the first two systems of NOTES 0.10 have the opposite ones).
+Friction is of one of two kinds.
 
 Of Anitescu, Stewart and Trinkle, along the four directions d_k = +- tangents of a point, with its greatest slip xi:
 
@@ -59,16 +59,19 @@ class MixedProblem(Rival):
             ) from None
 
     def _solved(self, rows: UnitRows, moving: np.ndarray) -> np.ndarray:
-        """(n,) impulses; ``moving``: numbers of the rows along which any impulse changes the rate. Raises Ray."""
+        """Return the impulses (n,); raises Ray.
+
+        ``moving``: numbers of the rows along which any impulse changes the rate.
+        """
         raise NotImplementedError
 
     def _solve(self, q: np.ndarray, column: Callable[[int], np.ndarray]) -> np.ndarray:
-        found = solve_complementarity(q, column)
-        self.columns += found.columns
-        return found.z
+        solution = solve_complementarity(q, column)
+        self.columns += solution.columns
+        return solution.z
 
     def _normals(self, rows: UnitRows, normals: np.ndarray) -> np.ndarray:
-        """Impulses along the one-sided rows ``normals`` without friction, times their sizes."""
+        """Return the impulses along the one-sided rows ``normals`` without friction, times the sizes of the rows."""
         Y = rows.row[normals]
         return self._solve(rows.free[normals], lambda j: Y @ Y[j])
 
@@ -121,10 +124,10 @@ class PyramidProblem(MixedProblem):
         along = np.isin(owner, points)
         owner, tangent = np.repeat(owner[along], 2), np.repeat(self.sliding[owner[along], tangent[along]], 2)
         sign = np.tile([1.0, -1.0], len(owner) // 2)
-        pressing, own = self.pressing[owner], np.searchsorted(points, owner)
+        pressing, point = self.pressing[owner], np.searchsorted(points, owner)
         Y = np.concatenate([rows.row[normals], sign[:, None] * rows.row[tangent]])
         slip = np.zeros((len(Y), len(points)))  # of each edge, in units of the normal row
-        slip[len(normals) + np.arange(len(owner)), own] = size[pressing] / size[tangent]
+        slip[len(normals) + np.arange(len(owner)), point] = size[pressing] / size[tangent]
         cone = -slip.T.copy()
         at = np.searchsorted(normals, self.pressing[points])
         cone[np.arange(len(points)), at] = self.ground.friction[points]

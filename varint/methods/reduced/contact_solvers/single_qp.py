@@ -4,8 +4,8 @@ The dual of DIFF, with the sign of N that makes impulses push, is
 
     min 1/2 z^T S z + z^T (u0 - n)   with   alpha >= 0,  |beta_1| + |beta_2| <= mu alpha   at each point.
 
-The impulses at a point are sums of those along the four edges of its pyramid, normal + mu tangent, none negative. So
-the primal program has four one-sided rows a point,
+The impulses at a point are sums of non-negative ones along the four edges of its pyramid, normal + mu tangent. So the
+primal program has four one-sided rows a point,
 
     min 1/2 v^T A v - b^T v   with   G v = g,   (N +- mu T_1) v >= n,   (N +- mu T_2) v >= n.
 
@@ -50,10 +50,10 @@ class SingleProgram(Rival):
     def impulses(self, problem: VelocityProblem) -> np.ndarray:
         """See `Rival`."""
         try:
-            found = solve_program(problem.step, self._edges @ problem.along, problem.bound[self._owner], [])
+            solution = solve_program(problem.step, self._edges @ problem.along, problem.bound[self._owner], [])
         except Infeasible as contradiction:
             raise Infeasible(np.unique(self._owner[contradiction.rows])) from None
-        return self._edges.T @ found.alpha
+        return self._edges.T @ solution.alpha
 
     def _obeyed(self, rows: ContactRows, rates: np.ndarray) -> bool:
         """See `Contacts`."""

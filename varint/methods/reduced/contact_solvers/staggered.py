@@ -38,7 +38,7 @@ class StaggeredBox(Rival):
         turned = np.kron(np.eye(points), self.polygon)
         tangents, none = turned @ along[m:], np.zeros((0, along.shape[1]))
         z = problem.start.copy()
-        before = np.zeros(m)  # not those of the last step: the friction is to be solved for at least once
+        before = np.zeros(m)  # not of the last step: the friction is to be solved for at least once
         for _ in range(PASSES):
             alpha = solve_program(step._replace(b=step.b + along[m:].T @ z[m:]), along[:m], bound, []).alpha
             z = np.append(alpha, z[m:])
@@ -48,10 +48,10 @@ class StaggeredBox(Rival):
             most = np.repeat(self.ground.friction * alpha[self.pressing], 2)
             held = np.flatnonzero(most > 0.0)
             cones = [(most[k], tangents[k : k + 1]) for k in held]
-            given = step._replace(b=step.b + along[:m].T @ alpha)
+            pressed = step._replace(b=step.b + along[:m].T @ alpha)
             along_turned = np.zeros(2 * points)
             if cones:
-                along_turned[held] = np.concatenate(solve_program(given, none, np.zeros(0), cones).beta)
+                along_turned[held] = np.concatenate(solve_program(pressed, none, np.zeros(0), cones).beta)
             z[m:] = turned.T @ along_turned
         names = ", ".join(self.ground.labels)
         raise Blocked(

@@ -20,7 +20,7 @@ from varint.methods.reduced.constraint_forces import NotFinite
 from varint.methods.reduced.contacts import Blocked
 from varint.methods.reduced.equations import Equations
 from varint.methods.reduced.events.impacts import PARTING, Impacts, solve_impacts
-from varint.methods.reduced.events.law import ContactLaw
+from varint.methods.reduced.events.law import ContactLaw, margins_of_any
 from varint.methods.reduced.events.points import ContactPoints
 from varint.methods.reduced.events.stops import SLOW, SOON, TOUCHING, Jump, Stops
 from varint.methods.reduced.recursions import kinematic_recursions as kinematics
@@ -33,7 +33,6 @@ ANY = -1.0  # in place of a speed
 REGIMES = ("closed", "slides", "starts", "along")
 SHORTER = 8.0  # times
 ZERO = 1e-8  # of the largest acceleration of a point: one of this size counts as none
-SAME = 1e-7  # of the same: regimes that differ by less are one
 
 
 class ContactEvents:
@@ -138,6 +137,15 @@ class ContactEvents:
         q, rates, _ = self.equations.imposed(t, q, rates)
         self.equations.place_and_move(q, rates)
 
+    def is_facing(self, number: int) -> bool:
+        """See `Stops.is_facing`."""
+        return number >= self.limits + 2 * self.points
+
+    @property
+    def watches_within(self) -> bool:
+        """Whether shapes may meet, and part again, in a step; see `Stops.watches_within`."""
+        return self.touching.shapes > 0
+
     def overlooks(self, t: float, q: np.ndarray, rates: np.ndarray) -> bool:
         """See `Stops.overlooks`."""
         if not self.touching.shapes:
@@ -177,31 +185,12 @@ class ContactEvents:
         bound = friction * z[: closed.size] - np.linalg.norm(tangential, axis=1)
         margins = np.array([z[: closed.size], np.where(sticks, bound, 1.0)])
         if redundant and (margins < 0.0).any():
-            margins = self._margins_of_any(law, S, c, z, slides, direction)
+            margins = margins_of_any(law, S, c, z, slides, direction)
         margins[1, slides & (friction > 0.0)] = np.einsum("pa,pa->p", slip, along)[slides & (friction > 0.0)]
         self._margins_of_regime[:, closed] = margins
         if e.row_count:
             e.constraints.multiplier = multiplier[-1] + z @ multiplier[:-1]
         return second + e.motion_of(E.T @ z)
-
-    def _margins_of_any(
-        self, law: ContactLaw, S: np.ndarray, c: np.ndarray, z: np.ndarray, slides: np.ndarray, along: np.ndarray
-    ) -> np.ndarray:
-        """(2, p) of points whose forces are not unique: below zero where no forces within the law keep their regime."""
-        lawful = law.solve(S, c, slides, along)
-        margins, size = np.ones((2, law.K)), SAME * (np.abs(c).max() or 1.0)
-        kept = S @ z + c
-        found = kept if lawful is None else S @ lawful + c
-        other = np.abs(found - kept) > size
-        if lawful is not None and not other.any():
-            return margins
-        tangential = z[law.K :].reshape(-1, 2)
-        margins[0] = np.where(other[: law.K], -1.0, 1.0)
-        margins[1] = np.where(other[law.K :].reshape(-1, 2).any(axis=1) & ~slides, -1.0, 1.0)
-        if (margins > 0.0).all():
-            margins[0] = np.where(z[: law.K] < 0.0, -1.0, 1.0)
-            margins[1] = np.where(np.linalg.norm(tangential, axis=1) > law.friction * z[: law.K], -1.0, 1.0)
-        return margins
 
     def _rows_and_accelerations(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows (p, 2, 3, 6), their rates (p, 3) and accelerations (p, 3), after `Equations.acceleration`."""
@@ -284,7 +273,7 @@ class ContactEvents:
         """The jump at an event at time ``t``, and the regimes that follow; see `Stops.settle`."""
         e, first = self.equations, self.limits
         point = (number - first) % self.points if number >= first else -1
-        refaced = number >= first + 2 * self.points
+        refaced = self.is_facing(number)
         of_regime = number >= 0 and bool(self.held[number]) and not refaced
         if not of_regime:
             if refaced or number < 0:
@@ -445,7 +434,13 @@ class ContactEvents:
         hit = solve_impacts(law, S, u, restitution, was[both], both >= nl + self.touching.planes, rests)
         held = np.zeros(nl + self.points, dtype=np.bool_)
         returns = (was[both] | (closing & (both == number))) & (gap[both] < -TOUCHING) & (both < nl)
-        held[both] = (hit.closed | (returns & ((S @ hit.z)[:K] <= SLOW))) & ~fixed  # as `Stops` has it
+        closed = hit.closed | (returns & ((S @ hit.z)[:K] <= SLOW))  # as `Stops` has it
+        parts = ~closed & (hit.rates[:K] > SLOW)
+        if parts.any():  # what rises by less than ``rest`` comes back at once: a body that comes to rest rocks
+            closed |= parts & rests(hit.z, hit.rates)
+            self.look(t, q, rates)
+            e.factor()
+        held[both] = closed & ~fixed
         motion = q, rates, e.motion_of(E.T @ hit.z)
         jump = self._jump(t, motion, hit, (numbers, points), (side, jacobian, hit.z @ multiplier))
         return jump, (held[:nl], held[nl:])

@@ -16,6 +16,7 @@ from varint.methods.reduced.recursions.cones import room, solve_cones
 
 DEPENDENT = 1e-10  # singular value, relative to the largest, up to which rows of equations are redundant
 
+SAME = 1e-7  # of the largest rate or acceleration: regimes that differ by less are one
 MET, NEARLY_MET = 1e-11, 1e-9  # relative: what the law is to be missed by, and may be where no trial does better
 SIZES = (1.0, 0.25, 4.0, 16.0)  # times the mobilities, which solutions do not depend on, but the iteration does
 
@@ -95,3 +96,23 @@ class ContactLaw:
         size[size == 0.0] = 1.0
         x, _, rank, _ = np.linalg.lstsq(S[kept] @ Q / np.outer(size, size), -c[kept] / size, rcond=DEPENDENT)
         return HeldRows(Q @ (x / size), rank < kept.size)
+
+
+def margins_of_any(
+    law: ContactLaw, S: np.ndarray, c: np.ndarray, z: np.ndarray, slides: np.ndarray, along: np.ndarray
+) -> np.ndarray:
+    """Return margins (2, p) of points whose forces are not unique, below zero where no lawful ones keep the regime."""
+    lawful = law.solve(S, c, slides, along)
+    margins, size = np.ones((2, law.K)), SAME * (np.abs(c).max() or 1.0)
+    kept = S @ z + c
+    rates = kept if lawful is None else S @ lawful + c
+    other = np.abs(rates - kept) > size
+    if lawful is not None and not other.any():
+        return margins
+    tangential = z[law.K :].reshape(-1, 2)
+    margins[0] = np.where(other[: law.K], -1.0, 1.0)
+    margins[1] = np.where(other[law.K :].reshape(-1, 2).any(axis=1) & ~slides, -1.0, 1.0)
+    if (margins > 0.0).all():
+        margins[0] = np.where(z[: law.K] < 0.0, -1.0, 1.0)
+        margins[1] = np.where(np.linalg.norm(tangential, axis=1) > law.friction * z[: law.K], -1.0, 1.0)
+    return margins

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 
 from varint.base.errors import UnresolvedWarning
 from varint.methods.reduced.contacts import Blocked
-from varint.methods.reduced.events.stops import TOUCHING
+from varint.methods.reduced.events.stops import SOON, TOUCHING
 from varint.model.rotation_vectors import quat_from_matrix
 from varint.results.contact_forces import penetrations
 
@@ -50,13 +50,16 @@ class Ends(NamedTuple):
     after: tuple[np.ndarray, np.ndarray]
 
 
-def suspects(stops: AnyEvents, ends: Ends) -> np.ndarray:
+def suspects(stops: AnyEvents, ends: Ends, within: Sequence[np.ndarray] = ()) -> np.ndarray:
     """Numbers (k,) of limits that may have been passed in a step, or have let go.
 
-    A limit passed and left again within the step is detected where the Hermite cubic of its gap falls below zero.
+    A limit passed and left again within the step is detected where the Hermite cubic of its gap falls below zero, or
+    one of its margins ``within``, each (nl,), at instants between the ends.
     """
     held, (floor, least) = stops.held, _bounds(stops, ends)
     passed = (ends.after[0] - floor < least) | (~held & (_lowest(ends) - floor < least))
+    for margins in within:
+        passed |= margins - floor < least
     return np.flatnonzero(passed | _stalled(stops, ends))
 
 
@@ -133,14 +136,16 @@ def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
     """Take a step that ends at the first event, if there is one, and store that in ``i.event``."""
     start, i.event = i.present(), None
     met: set[int] = set()
-    shorter = 0
+    turning: list[int] = []  # slots whose shapes cease to face each other so from the start on
+    shorter, natural = 0, 0.0
     for _ in range(MOST_EVENTS * len(stops)):
         i.solver.h_abs = min(i.solver.h_abs, stops.begin(i.t, *i.motion(i.y), i.solver.h_abs))
         before = stops.margins(i.t, *i.motion(i.y))
         i.take_step()
         if i.failure:
             return
-        if stops.overlooks(i.t, *i.motion(i.y)):
+        within = _within(i) if stops.watches_within else []
+        if any(stops.overlooks(t, *i.motion(y)) for t, y in within) or stops.overlooks(i.t, *i.motion(i.y)):
             if shorter < MOST_SHORTER:
                 size, shorter = i.size, shorter + 1
                 i.go_back(start)
@@ -148,18 +153,30 @@ def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
                 continue
             _tell_overlooked(i)
         ends = Ends(i.size, before, stops.margins(i.t, *i.motion(i.y)))
-        limits = suspects(stops, ends)
+        limits = suspects(stops, ends, [stops.margins(t, *i.motion(y))[0] for t, y in within])
+        limits = np.setdiff1d(limits, turning)
         event = first_event(stops, ends, limits, _along(i, stops), met) if limits.size else None
         if event is None:
+            if turning:  # the features at the end of the short step are others
+                i.event, i.natural = Event(1.0, turning[0]), natural
             return
         natural, size = i.solver.h_abs, i.size
         i.go_back(start)
+        if stops.is_facing(event.number) and i.t + event.share * size == i.t:
+            turning.append(event.number)
+            i.restart(min(SOON, size), until=i.t + min(SOON, size))
+            continue
         opens = not stops.held[event.number] and before[1][event.number] > 0.0
         if opens and event.share > 0.0 and i.t + event.share * size == i.t:
             i.restart(SHORTER * size)  # it leaves, and was met in a step that is too long to see that
             continue
         if event.share > 0.0:
             leaves = _step_to(i, stops, event, start, event.share * size)
+            if not i.failure and shorter < MOST_SHORTER and stops.overlooks(i.t, *i.motion(i.y)):
+                i.event, shorter = None, shorter + 1
+                i.go_back(start)
+                i.restart(SHORTER * event.share * size)
+                continue
             i.natural = i.size if leaves else natural
             return
         i.meet(event.number, closing=True)
@@ -196,6 +213,12 @@ def _along(i: Adaptive, stops: AnyEvents) -> Callable[[float], np.ndarray]:
         return stops.margins(t, *i.motion(solution(t)))[0]
 
     return at
+
+
+def _within(i: Adaptive) -> list[tuple[float, np.ndarray]]:
+    """Time, s, and y at the samples between the ends of the last step."""
+    times, solution = i.t - i.size + i.size * np.arange(1, SAMPLES) / SAMPLES, i.solver.dense_output()
+    return [(float(t), solution(t)) for t in times]
 
 
 def _step_to(i: Adaptive, stops: AnyEvents, event: Event, start: tuple, size: float) -> bool:

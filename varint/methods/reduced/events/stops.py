@@ -25,7 +25,7 @@ from varint.step.limits.gaps import evaluate_gaps
 
 TOUCHING = 1e-11  # m or rad: a gap of this size counts as closed
 SLOW = 1e-9  # m/s or rad/s: a rate of this size counts as zero
-SOON = 1e-6  # s, over which the acceleration of a gap is measured
+SOON = 1e-6  # s, over which the acceleration of a gap is measured, and shapes turn to other features
 TINY = 1e-12  # of the sizes of a complementarity problem: what counts as zero
 PIVOTS = 50  # of each unknown of a complementarity problem, at most
 
@@ -67,6 +67,15 @@ class Stops:
     def begin(self, t: float, q: np.ndarray, rates: np.ndarray, size: float) -> float:
         """A step of up to ``size`` s starts at time ``t``; return the longest that may be taken."""
         return np.inf
+
+    def is_facing(self, number: int) -> bool:
+        """Whether margin ``number`` is that of two shapes which face each other by given features."""
+        return False
+
+    @property
+    def watches_within(self) -> bool:
+        """Whether margins, and `overlooks`, are asked for between the ends of a step too."""
+        return False
 
     def overlooks(self, t: float, q: np.ndarray, rates: np.ndarray) -> bool:
         """Whether a step that ends at time ``t`` was too long to see all that it met."""

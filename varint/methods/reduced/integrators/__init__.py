@@ -19,11 +19,11 @@ DEFAULT = next(name for name, kind in INTEGRATORS.items() if kind.default)
 __all__ = ["DEFAULT", "INTEGRATORS", "Integrator", "Task", "integrator_named", "with_contacts"]
 
 
-def integrator_named(name: object, what: str = "integrator") -> type[Integrator]:
-    """The integrator; raises ArgumentError, which starts with ``what``, where there is none."""
-    return INTEGRATORS[choice(name, INTEGRATORS, what, ArgumentError)]
+def integrator_named(name: object, label: str = "integrator") -> type[Integrator]:
+    """Return the integrator of that name; raises ArgumentError, which starts with ``label``, for unknown names."""
+    return INTEGRATORS[choice(name, INTEGRATORS, label, ArgumentError)]
 
 
 def with_contacts() -> list[str]:
-    """Names of the integrators that know joint friction and hard contacts."""
+    """Return the names of the integrators that know joint friction and hard contacts."""
     return [name for name, kind in INTEGRATORS.items() if kind.contacts]

@@ -14,7 +14,7 @@ KindOfIntegrator = TypeVar("KindOfIntegrator", bound="Integrator")
 
 
 def register(cls: type[KindOfIntegrator]) -> type[KindOfIntegrator]:
-    """Class decorator: add an integrator to the registry, under its name."""
+    """Add an integrator to the registry, under its name, and return it: a class decorator."""
     REGISTRY[cls.name] = cls
     return cls
 
@@ -40,14 +40,13 @@ class Task(NamedTuple):
 class Integrator:
     """Marches ``equations`` step by step from q, qdot (nq,) at t = 0.
 
-    Facts, of the class: its ``name``; its ``order``; ``what`` it is, in a few words; ``fixed``, whether it takes steps
-    of ``dt`` and has no error control; ``stiff``, whether stiff forces allow long steps; ``contacts``, whether it knows
-    joint friction and hard contacts, and solves hard stops with them in whole steps; ``locates``, whether it
-    locates the events of hard contacts within its steps; ``trees_only``, whether it refuses
-    loops, couplings, prescribed motions and hard stops; ``differentiates``, whether its iteration takes derivatives of
-    the equations, which masses along paths lack; ``stage_counts``, default and largest number of stages,
-    zero where it cannot be chosen; ``tol``, default of the tolerance of its iteration, zero where that cannot be
-    chosen; ``default``, whether it is the default.
+    Facts, of the class: its ``name``; its ``order``; ``what``, its description; ``fixed``, whether it takes steps of
+    ``dt`` and has no error control; ``stiff``, whether stiff forces allow long steps; ``contacts``, whether it knows
+    joint friction and hard contacts, and solves hard stops with them in whole steps; ``locates``, whether it locates
+    the events of hard contacts within its steps; ``trees_only``, whether it refuses loops, couplings, prescribed
+    motions and hard stops; ``differentiates``, whether its iteration takes derivatives of the equations, which masses
+    along paths lack; ``stage_counts``, default and largest number of stages, zero where it cannot be chosen; ``tol``,
+    default of the tolerance of its iteration, zero where that cannot be chosen; ``default``, whether it is the default.
 
     Attributes
     ----------
@@ -97,10 +96,10 @@ class Integrator:
 
     @classmethod
     def check(cls, equations: Equations, task: Task) -> None:
-        """Raise ArgumentError where the equations hold what the integrator does not know, or cannot do in its task."""
+        """Raise ArgumentError if the integrator does not support a part of the equations, or cannot do its task."""
 
     def step(self) -> None:
-        """One step, or the reason for none in ``failure``; the charts stay those of its start."""
+        """Make one step, or set ``failure`` to the reason why not; the charts stay as they were at its start."""
         raise NotImplementedError
 
     def march(self, steps: int, stop: float) -> None:
@@ -115,22 +114,22 @@ class Integrator:
         """Make ready for the next step: charts, turns, loops."""
 
     def states(self, times: np.ndarray) -> np.ndarray:
-        """y (T, n) at ``times`` (T,) within the last step, before `settle`."""
+        """Return y (T, n) at ``times`` (T,) within the last step, before `settle`."""
         raise NotImplementedError
 
     def vertices(self) -> dict[str, np.ndarray]:
-        """Places and velocities (n, 3) of all vertices of deformable bodies by the names of their records.
+        """Return places and velocities (n, 3) of all vertices of deformable bodies by the names of their records.
 
-        With the bodies of the equations where they are now; and "lost" (meshes,) J, by damping since the start.
+        The bodies are at their present poses. Also "lost" (meshes,), J: dissipated by damping since the start.
         """
         return {}
 
     def ends(self) -> bool:
-        """Whether the next step may be another one than in a run that goes on longer."""
+        """Return whether the next step may be another one than in a run that goes on longer."""
         return False
 
     def memory(self) -> dict[str, np.ndarray]:
-        """Memory of future steps, but for the equations: arrays of fixed shapes."""
+        """Return the memory of future steps, but for the equations: arrays of fixed shapes."""
         raise NotImplementedError
 
     def recall(self, saved: dict[str, np.ndarray]) -> None:

@@ -2,7 +2,7 @@
 
     s = 2/3 h,    d = 4/3 q1 - 1/3 q0,    c = d + 8/9 h v1 - 2/9 h v0      in the stage of methods/reduced/implicit.py
 
-The first step, one after a change of charts and those that are cut at a hard stop are of two stages, see `Stages.two`.
+The first step, a step after a change of charts and steps cut at a hard stop have two stages, see `Stages.two`.
 """
 
 import numpy as np

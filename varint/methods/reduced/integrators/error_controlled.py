@@ -1,4 +1,4 @@
-"""Integrators with error control: those of scipy."""
+"""Integrators with error control, of scipy."""
 
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ from varint.methods.reduced.events.selection import events_of
 from varint.methods.reduced.integrators.base import Integrator, Task
 
 SHORT = 1e-9  # of the run: a step as short as this gets nowhere ...
-MANY_SHORT = 500  # ... if so many others come before it
+MANY_SHORT = 500  # ... if this number of others come before it
 GIVEN_UP = "no step is short enough for rtol and atol"
 
 
@@ -30,7 +30,7 @@ class Adaptive(Integrator):
     short = 0  # steps in a row
     size = 0.0  # s, of the last step
     event: Event | None = None  # at which the last step ends
-    natural = 0.0  # s, the size of the next step if there was none
+    natural = 0.0  # s, size of the next step without an event
     overlooked = False  # whether a step is known to have met shapes that it did not foresee
 
     def __init__(self, equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task) -> None:
@@ -78,7 +78,7 @@ class Adaptive(Integrator):
         return y[2 * self.equations.nq + self.equations.ne : self.own]
 
     def _reach(self) -> bool:
-        """Whether the state was changed: near singular poses its loops are closed."""
+        """Return whether the state was changed: near singular poses its loops are closed."""
         self.equations.integrate_from(self._integral(self.y), 0.0)
         if self.equations.reach(self.t, *self._split()):
             return False
@@ -100,12 +100,12 @@ class Adaptive(Integrator):
         return slope
 
     def acceleration(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
-        """ddq (nq,); `Equations.load` is done then."""
+        """Return ddq (nq,), after which `Equations.load` is done."""
         model = self.events or self.equations
         return model.acceleration(t, q, rates)
 
     def gets_nowhere(self) -> bool:
-        """Whether there is no further step: very many short ones, reported in ``failure``, or a failure of `settle`."""
+        """Return whether no step can follow: many were very short, as ``failure`` then says, or `settle` failed."""
         if self.short > MANY_SHORT:
             self.failure = (
                 f"{self.short} steps in a row were shorter than {SHORT * self.task.end:.1g} s. Larger rtol and atol, or"
@@ -124,9 +124,9 @@ class Adaptive(Integrator):
             self.failure = str(problem)
 
     def take_step(self) -> None:
-        """One step of the solver, or the reason for none in ``failure``."""
+        """Make one step of the solver, or set ``failure`` to the reason why not."""
         try:
-            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found by `_slope`
+            with np.errstate(over="ignore", invalid="ignore"):  # `_slope` finds numbers that are not finite
                 message = self.solver.step()
         except NotFinite as problem:
             message = str(problem)
@@ -138,7 +138,7 @@ class Adaptive(Integrator):
         self.short = self.short + 1 if self.size < SHORT * self.task.end else 0
 
     def _whole(self, y: np.ndarray) -> np.ndarray:
-        """A copy of what the solver has of y (..., n), with the rest."""
+        """Return a copy of the solver's part of y (..., n), completed by the rest of the present y."""
         if self.width == self.y.size:
             return y.copy()
         rest = self.y[self.width :]
@@ -158,7 +158,7 @@ class Adaptive(Integrator):
     # ------------------------------------------------------------------------------------- at hard stops
 
     def motion(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """q and rates (nq,) of ``y``; the states of laws are those of ``y``."""
+        """Return q and rates (nq,) of ``y``, and set the states of laws to its own."""
         self.equations.integrate_from(self._integral(y), 0.0)
         return y[: self.equations.nq], y[self.equations.nq : 2 * self.equations.nq]
 
@@ -172,7 +172,7 @@ class Adaptive(Integrator):
         self.y[self.own :] += jump.impulse
 
     def restart(self, size: float | None, until: float | None = None) -> None:
-        """The solver starts anew, with a step of ``size``, s, or of its own choice, that does not pass ``until``."""
+        """Start the solver anew, with a step of ``size``, s, or of its own choice, that does not pass ``until``, s."""
         self._make_solver(size)
         if until is not None:
             self.solver.t_bound = until

@@ -21,7 +21,7 @@ REGULAR = 0.95  # of det S: a step that fails is tried again in charts that are 
 
 
 class Overflow(ArithmeticError):
-    """A step ends at what is no number."""
+    """A step whose end is not finite."""
 
 
 class FixedSteps(Integrator):
@@ -74,14 +74,14 @@ class FixedSteps(Integrator):
     def solve(
         self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """q (nq,) and rates at t + h; ``integral`` (ns,) of deviations at t."""
+        """Return q (nq,) and rates at t + h; ``integral`` (ns,) of deviations at t."""
         raise NotImplementedError
 
     def remember(self, start: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
-        """A step from q, rates and integrals ``start`` is done, and the next one goes on from it."""
+        """Note that a step from q, rates and integrals ``start`` is done, and that the next one continues from it."""
 
     def forget(self) -> bool:
-        """The next step starts anew, as where charts have changed; whether it did not before."""
+        """Let the next step start anew, as after a change of charts; return whether this makes a difference."""
         return False
 
     def take_inputs(self) -> None:
@@ -92,13 +92,16 @@ class FixedSteps(Integrator):
             self.power = self.power + more
 
     def _split(self) -> list[np.ndarray]:
-        """q, qdot, the work of the laws, the integrals and the impulses: views of y."""
+        """Return q, qdot, the work of the laws, the integrals and the impulses: views of y."""
         e, y = self.equations, self.y
         rates, work, states = 2 * e.nq, 2 * e.nq + e.ne, 2 * e.nq + e.ne + e.law_state.size
         return [y[: e.nq], y[e.nq : rates], y[rates:work], y[work:states], y[states:]]
 
     def _place(self) -> np.ndarray:
-        """Powers (nf,) at the node; angles of forces count their turns from here, integrals end there."""
+        """Place the equations at the node and return the powers (ne,), W.
+
+        Angles of forces count their turns from here, integrals end here.
+        """
         equations = self.equations
         q, qdot, _, integral, _ = self._split()
         equations.place(q)
@@ -124,7 +127,7 @@ class FixedSteps(Integrator):
             self.steps += 1
 
     def attempt(self, size: float) -> tuple[np.ndarray, np.ndarray]:
-        """q (nq,) and rates after a step of ``size``, s, which `arrive` takes; raises where there is none."""
+        """Return q (nq,) and rates after a step of ``size``, s, which `arrive` takes; raises if it cannot be solved."""
         try:
             after = self._after(SMALLEST, size)
         except (NotConverged, np.linalg.LinAlgError):
@@ -159,11 +162,11 @@ class FixedSteps(Integrator):
         self.power, self.efforts = power, efforts
 
     def _work(self, size: float, power: np.ndarray) -> np.ndarray:
-        """Work (ne,) of the laws in a step of ``size``, s, J; ``power`` (ne,) at its end, W."""
+        """Return the work (ne,) of the laws in a step of ``size``, s, J; ``power`` (ne,) at its end, W."""
         return 0.5 * size * (self.power + power)
 
     def motion(self) -> tuple[np.ndarray, np.ndarray]:
-        """q and rates (nq,) at the node; integrals are those of the node."""
+        """Return q and rates (nq,) at the node, and set the integrals to the node's."""
         q, qdot, _, integral, _ = self._split()
         self.equations.integrate_from(integral, 0.0)
         return q, qdot
@@ -183,7 +186,7 @@ class FixedSteps(Integrator):
         self.power = power + more
 
     def _efforts(self) -> tuple[np.ndarray, np.ndarray]:
-        """Efforts (nc,) of stops and drives at the node, N, N m, and power (ne,) of the stops, W."""
+        """Return efforts (nc,) of stops and drives at the node, N, N m, and power (ne,) of the stops, W."""
         assert self.events is not None
         if not self.events.acts:
             return np.zeros_like(self.efforts), np.zeros_like(self.power)
@@ -191,7 +194,7 @@ class FixedSteps(Integrator):
         return self.events.efforts(self.t, *motion, self.equations.acceleration(self.t, *motion).copy())
 
     def _after(self, least: float, size: float) -> tuple[np.ndarray, np.ndarray]:
-        """q (nq,) and rates after a step of ``size``, s, in charts that are regular by ``least``."""
+        """Return q (nq,) and rates after a step of ``size``, s, in charts that are regular by ``least``."""
         present = self._split()
         changed = self.equations.change_charts(present[0], present[1], least)
         q, v, _, integral, _ = (part.copy() for part in present)
@@ -201,7 +204,7 @@ class FixedSteps(Integrator):
         if self.free.size:
             q, v = np.append(q, self.free[0]), np.append(v, self.free[1])
         self._start = q, v, integral
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found by the caller
+        with np.errstate(over="ignore", invalid="ignore"):  # the caller finds numbers that are not finite
             return self.solve(self.t, size, q, v, integral)
 
     def states(self, times: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
     J^T M J ddq = J^T (f - M dJ/dt dq) + G^T lambda,    G ddq = -c        (DIFF eq. 2.105)
 
-The steps are those of "ode45", the pair of Dormand and Prince with error control: the same as by the recursions.
+The steps are as in "ode45", the pair of Dormand and Prince with error control: the same as by the recursions.
 """
 
 import numpy as np
@@ -49,7 +49,7 @@ class MatrixRK45(Adaptive):
         return second
 
     def _times_mass(self, motion: np.ndarray) -> np.ndarray:
-        """M times the motions (nb, 6) of the bodies."""
+        """Return M times the motions (nb, 6) of the bodies."""
         bodies = self.equations.compiled.plan.bodies
         angular = np.einsum("nij,nj->ni", bodies.inertia, motion[:, 3:])
         return np.concatenate([bodies.mass[:, None] * motion[:, :3], angular], axis=1)

@@ -30,8 +30,10 @@ class RadauIIA(Adaptive):
         super()._make_solver(first_step)
 
     def _jacobian(self, t: float, y: np.ndarray) -> np.ndarray:
-        """Derivatives of the slope of a tree: -M^-1 times those of tau. Of the work of laws, which nothing depends on,
-        they are left out: it converges with the iteration of the others."""
+        """Return the derivatives (n, n) of the slope of a tree by y: -M^-1 times the derivatives of tau.
+
+        Without the work of laws: nothing depends on it, and it converges with the other parts.
+        """
         nq, no_loops = self.equations.nq, np.zeros(0)
         q, rates = y[:nq], y[nq : 2 * nq]
         self.inverse.evaluate(t, q, rates, self.equations.acceleration(t, q, rates).copy(), no_loops)
@@ -43,7 +45,7 @@ class RadauIIA(Adaptive):
         return J
 
     def memory(self) -> dict[str, np.ndarray]:
-        """Also the matrices of Newton's iteration, which go on from step to step, and the stages it starts from."""
+        """Return also the matrices of Newton's iteration, which last over steps, and the stages it starts from."""
         s, n = self.solver, self.y.size
         none, pivots = np.zeros((n, n)), np.zeros(n, dtype=np.int64)
         real, complex_ = s.LU_real or (none, pivots), s.LU_complex or (none.astype(complex), pivots)

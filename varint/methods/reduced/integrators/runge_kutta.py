@@ -49,32 +49,32 @@ class FixedRungeKutta(FixedSteps):
             now = t + sum(weights) * h
             stage = y + h * sum_of(weights, slopes, y)
             e.integrate_from(stage[2 * n :], 0.0)
-            own, rates, _ = e.imposed(now, stage[:n], stage[n : 2 * n])
-            second = e.acceleration(now, own, rates)
+            place, rates, _ = e.imposed(now, stage[:n], stage[n : 2 * n])
+            second = e.acceleration(now, place, rates)
             slopes.append(np.concatenate([rates, second, e.flow]))
             powers.append(e.power.copy())
             if self.events and self.events.acts:
-                powers[-1] += self.events.efforts(now, own, rates, second)[1]
+                powers[-1] += self.events.efforts(now, place, rates, second)[1]
         self._mean_power = sum_of(self.b, powers, e.power)
         end = y + h * sum_of(self.b, slopes, y)
         e.integrate_from(end[2 * n :], 0.0)
-        own, rates, _ = e.imposed(t + h, end[:n], end[n : 2 * n])
-        return own, rates
+        place, rates, _ = e.imposed(t + h, end[:n], end[n : 2 * n])
+        return place, rates
 
     def _work(self, size: float, power: np.ndarray) -> np.ndarray:
         return size * self._mean_power
 
     def _place(self) -> np.ndarray:
-        """Also counts the rank of the loops of the node, and closes them near singular poses."""
+        """Count also the rank of the loops, and close them near singular poses; return the powers (ne,), W."""
         e = self.equations
         if e.row_count:
             q, rates = self._split()[:2]
-            with np.errstate(over="ignore", invalid="ignore"):  # of what is not finite NotFinite is raised
+            with np.errstate(over="ignore", invalid="ignore"):  # numbers that are not finite raise NotFinite
                 if not e.reach(self.t, q, rates):
                     e.close(q, rates)
         return super()._place()
 
 
 def sum_of(weights: tuple[float, ...], slopes: list[np.ndarray], like: np.ndarray) -> np.ndarray:
-    """The weighted sum of ``slopes``; an array ``like`` this one of zeros if there are no slopes yet."""
+    """Return the weighted sum of ``slopes``; an array ``like`` this one of zeros if there are no slopes yet."""
     return sum((w * slope for w, slope in zip(weights, slopes, strict=False) if w), np.zeros_like(like))

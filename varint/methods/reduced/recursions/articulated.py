@@ -22,7 +22,10 @@ A, B, C = range(3)  # blocks of an articulated-body inertia
 
 @njit(seconds=2, what="reduced coordinates")
 def inward_dynamics(work: ReducedWorkspace, gravity: Float1, load: Float2, u: Float1) -> None:
-    """Bias wrenches under ``gravity`` and ``load``, `factor`, and the `inward_pass` of the efforts ``u`` (nq,)."""
+    """Write the bias wrenches, ``work.wrench``, and the factors, see `factor`; pass the efforts ``u`` (nq,) inward.
+
+    ``gravity`` (3,), m/s^2; ``load`` (nb, 6): force, N, world, and torque, N m, body axes. See `inward_pass`.
+    """
     bias_wrenches(work, gravity, load)
     factor(work)
     inward_pass(work, work.bias, u)
@@ -30,7 +33,7 @@ def inward_dynamics(work: ReducedWorkspace, gravity: Float1, load: Float2, u: Fl
 
 @njit
 def factor(work: ReducedWorkspace) -> None:
-    """Articulated-body inertias, and the factors ``work.U`` and ``work.L``; after `kinematics.place`."""
+    """Write articulated-body inertias, ``work.inertia``, and the factors ``work.U``, ``work.L``; after `place`."""
     nodes = work.nodes
     nl, x = nodes.parent.size, work.point
     for i in range(nl + 1):
@@ -45,7 +48,7 @@ def factor(work: ReducedWorkspace) -> None:
 
 @njit
 def _write_own_inertia(nodes: TreeNodes, F: Float2, i: int, H: Float3) -> None:
-    """H = the inertia of node i alone, in world axes."""
+    """Write the inertia ``H`` (3, 3, 3) of node i alone, in world axes; its axes are ``F`` (3, 3)."""
     if i == nodes.mass.size or nodes.mass[i] == 0.0:
         H[:] = 0.0
         return
@@ -63,7 +66,10 @@ def _write_own_inertia(nodes: TreeNodes, F: Float2, i: int, H: Float3) -> None:
 
 @njit
 def _eliminate_joint(S: Float2, k: int, dof: int, H: Float3, U: Float2, L: Float2) -> None:
-    """H -= H S D^-1 S^T H with D = S^T H S = L L^T; rows k : k + dof of U become H S L^-T."""
+    """Subtract H S D^-1 S^T H from ``H`` (3, 3, 3), with D = S^T H S = L L^T.
+
+    Rows k : k + dof of ``U`` (nq, 6) become H S L^-T, and of ``L`` (nq, 3) the factor. ``S`` (nq, 6): motion subspaces.
+    """
     for n in range(k, k + dof):
         s, u = S[n], U[n]
         for m in range(3):
@@ -88,7 +94,10 @@ def _eliminate_joint(S: Float2, k: int, dof: int, H: Float3, U: Float2, L: Float
 
 @njit
 def _cholesky(S: Float2, U: Float2, k: int, dof: int, L: Float2) -> None:
-    """L L^T = S^T U, lower triangle in rows k : k + dof."""
+    """Write L with L L^T = S^T U, lower triangle, to rows k : k + dof of ``L`` (nq, 3).
+
+    ``S``, ``U`` (nq, 6): of the same rows.
+    """
     for i in range(dof):
         for j in range(i + 1):
             total = dot6(S[k + i], U[k + j])
@@ -99,7 +108,10 @@ def _cholesky(S: Float2, U: Float2, k: int, dof: int, L: Float2) -> None:
 
 @njit
 def _add_inertia_to_parent(H: Float3, r0: float, r1: float, r2: float, P: Float3) -> None:
-    """P += X^T H X: C, B' = B + [r] C, A + [r] B^T - B' [r]."""
+    """Add X^T H X of ``H`` (3, 3, 3) to ``P`` (3, 3, 3): C, B' = B + [r] C, A + [r] B^T - B' [r].
+
+    r0, r1, r2: m, world, from the parent.
+    """
     r = (r0, r1, r2)
     for m in range(3):
         m1, m2 = (m + 1) % 3, (m + 2) % 3
@@ -121,7 +133,7 @@ def _add_inertia_to_parent(H: Float3, r0: float, r1: float, r2: float, P: Float3
 def inward_pass(work: ReducedWorkspace, bias: Float2, u: Float1) -> None:
     """Pass from leaves to root: ``u`` (nq,), efforts, N, N m, becomes L^-1 (1 + K)^-1 (u - J^T wrench).
 
-    ``work.wrench``: what the motion of each node takes at zero acceleration; it is changed. ``bias`` (nl, 6): the bias
+    ``work.wrench``: wrench that moves each node at zero acceleration; it is changed. ``bias`` (nl, 6): the bias
     accelerations, which of prescribed nodes hold S ddq as well.
     """
     nodes = work.nodes
@@ -151,7 +163,10 @@ def inward_pass(work: ReducedWorkspace, bias: Float2, u: Float1) -> None:
 
 @njit
 def scaled_rows(work: ReducedWorkspace, side: Int2, jacobian: Float3, bias: Float2, G: Float2) -> None:
-    """``G`` (m, nq) = G (1 + K)^-T L^-T, its first rows those of `reduced_rows`; ``bias`` (nl, 6) zero."""
+    """Write ``G`` (m, nq) = G (1 + K)^-T L^-T; its first rows are made by `reduced_rows`.
+
+    ``side`` (n, 2), ``jacobian`` (n, 2, 6): see there; ``bias`` (nl, 6): zero. Uses ``work.wrench``.
+    """
     reduced_rows(work, side, jacobian, G)
     for r in range(G.shape[0]):
         work.wrench[:] = 0.0
@@ -160,9 +175,9 @@ def scaled_rows(work: ReducedWorkspace, side: Int2, jacobian: Float3, bias: Floa
 
 @njit
 def outward_pass(work: ReducedWorkspace, bias: Float2, u: Float1) -> None:
-    """Pass from root to leaves: ``u`` (nq,) of `inward_pass` becomes (1 + K)^-T L^-T u: ddq.
+    """Pass from root to leaves: ``u`` (nq,) of `inward_pass` is replaced by (1 + K)^-T L^-T u, which is ddq.
 
-    Also the accelerations of the nodes, ``work.acceleration``. ``bias``: as in `inward_pass`.
+    Also writes the accelerations of the nodes, ``work.acceleration``. ``bias`` (nl, 6): as in `inward_pass`.
     """
     nodes = work.nodes
     S, U, L, x = work.subspace, work.U, work.L, work.point

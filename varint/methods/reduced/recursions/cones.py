@@ -6,11 +6,11 @@ With the impulses z along n rows the rates along them, less their bounds, are u 
     |z_k| <= c_k(z), and z_k = -c_k u_k / |u_k| where the rates u_k are not zero, of the rows of disc k,
     c_k(z) = sum_t weight_t |F_t z + f_t|                 over its terms: pressures.
 
-Both are zeros of z - P(z - u / D): P cuts what is negative, or to the disc; D are sizes of S. That map has exact
+Both are zeros of z - P(z - u / D): P cuts to zero or more, or to the disc; D are sizes of S. That map has exact
 derivatives, and Newton's method on it ends after a few steps where the state of each row is that of the last step. From
 elsewhere it may cycle. Then impulses at given bounds, a convex problem, and the bounds that follow from them are found
-in turn (staggered projections). If that does not lead there either, the solution is followed while the friction is
-reduced from where all sticks, or raised from none.
+in turn (staggered projections). If that fails too, the solution is followed while the friction is reduced from a value
+at which all rows stick, or raised from zero.
 """
 
 import math
@@ -22,16 +22,16 @@ from varint.base.numba import CompiledRecord, Float1, Float2, Int1, njit
 
 NEWTON_STEPS = 15
 ROUNDS, SWEEPS = 2, 30  # of sweeps, each followed by Newton's method
-PASSES, TRIES, LEAST_TAKEN = 60, 5, 0.02  # in turn; Newton's method after so many; least part of a change
+PASSES, TRIES, LEAST_TAKEN = 60, 5, 0.02  # in turn; passes before Newton's method is tried; least part of a change
 GIVEN = -1.0  # in place of a share of the friction: bounds are given
-SHARES, MOST = 20, 1e3  # steps in which the friction is raised from none, or reduced from so many times its size
-EXACT, SOLVED = 1e-13, 1e-9  # what may be missed, relative to what is at work: where Newton stops, and at most
+SHARES, MOST = 20, 1e3  # steps in which the friction is raised from zero, or reduced from this multiple of its size
+EXACT, SOLVED = 1e-13, 1e-9  # residual, relative to the rates at work: where Newton stops, and the largest accepted
 DEPENDENT = 1e-9  # of a row's own size, added to it: rows may be redundant
 
 
 @dataclass(frozen=True, eq=False)
 class Cones(CompiledRecord, writable=True):
-    """One problem of n rows and K discs with T terms, and what is found; the first rows are the one-sided ones."""
+    """One problem of n rows and K discs with T terms, and its solution; the first rows are the one-sided ones."""
 
     S: Float2  # (n, n) rates by impulses
     free: Float1  # (n,) rates less bounds, without impulses
@@ -41,7 +41,7 @@ class Cones(CompiledRecord, writable=True):
     f: Float1  # (T,) pressures without them
     weight: Float1  # (T,)
     term: Int1  # (K + 1,) terms of a disc: from term[k] up to term[k + 1]
-    z: Float1  # (n,) impulses: where to start, then what is found
+    z: Float1  # (n,) impulses: the start, then the solution
 
     # room to work in
     given: Float1  # (K,) bounds, where they are given
@@ -55,7 +55,7 @@ class Cones(CompiledRecord, writable=True):
 
 
 def room(n: int, K: int, T: int) -> Cones:
-    """Arrays for a problem of n rows, K discs and T terms."""
+    """Return arrays for a problem of n rows, K discs and T terms."""
     discs = np.zeros(K + 1, dtype=np.int64)
     return Cones(
         S=np.zeros((n, n)), free=np.zeros(n), D=np.zeros(n), first=discs, F=np.zeros((T, n)), f=np.zeros(T),
@@ -66,7 +66,7 @@ def room(n: int, K: int, T: int) -> Cones:
 
 @njit(seconds=2, what="friction and contacts")
 def solve_cones(p: Cones, scale: float) -> float:
-    """Find ``p.z``; what it misses, relative to ``scale``, the root of J; above SOLVED it is not found."""
+    """Solve for ``p.z``; return the residual relative to ``scale``, the root of J; above SOLVED it failed."""
     missed = _newton(p, scale, 1.0)
     if missed > SOLVED:
         missed = _alternate(p, scale)
@@ -79,8 +79,11 @@ def solve_cones(p: Cones, scale: float) -> float:
 
 @njit
 def _alternate(p: Cones, scale: float) -> float:
-    """Impulses at given bounds, and bounds by these impulses, in turn, with Newton's method in between."""
-    taken, missed = 1.0, math.inf  # of a change of the bounds, what is taken over
+    """Solve for impulses at given bounds ``p.given``, and bounds by these impulses, in turn; return the residual.
+
+    Newton's method is tried in between. ``p.change``: of the bounds by the last pass.
+    """
+    taken, missed = 1.0, math.inf  # part of a change of the bounds that is applied
     _evaluate(p, 1.0)
     for k in range(p.bound.size):
         p.given[k] = p.bound[k]
@@ -109,7 +112,7 @@ def _alternate(p: Cones, scale: float) -> float:
 
 @njit
 def _settle(p: Cones, scale: float, share: float) -> float:
-    """Newton's method, and where it cycles after some sweeps again; what is missed."""
+    """Solve by Newton's method, and again after sweeps where it cycles; return the residual."""
     missed = _newton(p, scale, share)
     for _ in range(ROUNDS):
         if missed <= SOLVED:
@@ -122,7 +125,10 @@ def _settle(p: Cones, scale: float, share: float) -> float:
 
 @njit
 def _follow(p: Cones, scale: float, start: float) -> float:
-    """Go from the solution with ``start`` times the friction, from rest, to that with all of it; what it misses."""
+    """Follow the solution, from rest, from ``start`` times the friction to all of it; return the residual.
+
+    Writes ``p.z``.
+    """
     p.z[:] = 0.0
     missed = math.inf
     for n in range(SHARES + 1):
@@ -133,7 +139,10 @@ def _follow(p: Cones, scale: float, start: float) -> float:
 
 @njit
 def _newton(p: Cones, scale: float, share: float) -> float:
-    """Newton's method from ``p.z``, with the ``share`` of the friction; what the best iterate misses, see above."""
+    """Solve by Newton's method from ``p.z`` (n,), with the ``share`` of the friction; return the least residual.
+
+    ``p.z`` is set to the iterate with this residual, kept in ``p.best``; zero if none is finite. See above.
+    """
     least = math.inf
     for _ in range(NEWTON_STEPS):
         missed = _evaluate(p, share) / scale
@@ -160,7 +169,7 @@ def _newton(p: Cones, scale: float, share: float) -> float:
 
 @njit
 def _evaluate(p: Cones, share: float) -> float:
-    """Rates, bounds and what is missed at ``p.z``; the largest of it, the root of J."""
+    """Write ``p.rate``, ``p.bound``, residuals ``p.missed`` at ``p.z``; return the largest residual, the root of J."""
     worst = 0.0
     for i in range(p.z.size):
         p.rate[i] = _rate(p, i)
@@ -187,7 +196,7 @@ def _rate(p: Cones, i: int) -> float:
 
 @njit
 def _bound(p: Cones, k: int, share: float, sloped: bool) -> float:
-    """The bound of disc k, and where ``sloped`` its derivatives."""
+    """Return the bound of disc k; if ``sloped``, write its derivatives to ``p.slope``."""
     total = 0.0
     if sloped:
         p.slope[k, :] = 0.0
@@ -207,7 +216,7 @@ def _bound(p: Cones, k: int, share: float, sloped: bool) -> float:
 
 @njit
 def _length(p: Cones, k: int) -> float:
-    """Length of z - u / D of disc k."""
+    """Return the length of z - u / D of disc k."""
     total = 0.0
     for i in range(p.first[k], p.first[k + 1]):
         total += (p.z[i] - p.rate[i] / p.D[i]) ** 2
@@ -216,7 +225,7 @@ def _length(p: Cones, k: int) -> float:
 
 @njit
 def _linearise(p: Cones) -> None:
-    """``p.matrix``: the derivatives of what is missed, and beside them minus that."""
+    """Write the derivatives of the residuals to ``p.matrix`` (n, n + 1), with the negative residuals as last column."""
     n = p.z.size
     for i in range(n):
         for j in range(n):
@@ -250,7 +259,7 @@ def _linearise(p: Cones) -> None:
 
 @njit
 def _hold(p: Cones, i: int) -> None:
-    """The rate of row i is to be zero."""
+    """Write row i of ``p.matrix``: the rate of row i is to become zero."""
     for j in range(p.z.size):
         p.matrix[i, j] = p.S[i, j] / p.D[i]
     p.matrix[i, i] += DEPENDENT
@@ -283,7 +292,7 @@ def _eliminate(A: Float2) -> bool:
 
 @njit
 def _sweep(p: Cones, share: float) -> None:
-    """Put each row, and each disc, right in turn."""
+    """Correct each row, and each disc, in turn: changes ``p.z`` and ``p.rate``."""
     for i in range(p.first[0]):
         p.z[i] = max(p.z[i] - _rate(p, i) / p.D[i], 0.0)
     for k in range(p.bound.size):

@@ -1,7 +1,7 @@
 """Compiled steps of an explicit Runge-Kutta pair on a tree under constant inputs.
 
-The steps and their error control are those of scipy's explicit solvers: a step is accepted where the error that the
-pair estimates is below atol + rtol |y|, and the size of the next one follows from that error.
+The steps and their error control are as in scipy's explicit solvers: a step is accepted where the error that the pair
+estimates is below atol + rtol |y|, and the size of the next one follows from that error.
 """
 
 import math
@@ -61,14 +61,18 @@ class Steps(CompiledRecord, writable=True):
 
 
 @njit
-def _copy(given: Float1, out: Float1) -> None:
-    for i in range(given.size):
-        out[i] = given[i]
+def _copy(source: Float1, out: Float1) -> None:
+    """Copy ``source`` (n,) to ``out`` (n,)."""
+    for i in range(source.size):
+        out[i] = source[i]
 
 
 @njit
 def evaluate_slope(plan: Plan, ws: Workspace, run: Steps, y: Float1, out: Float1) -> bool:
-    """``out`` (n,) = dy/dt; whether all of it is finite."""
+    """Write dy/dt to ``out`` (n,), of ``y`` (n,); return whether all of it is finite.
+
+    Also sets ``run.tree.q``, ``run.tree.rates``, ``run.total`` and counts in ``run.count``.
+    """
     tree, nq, ne = run.tree, run.tree.q.size, plan.elements.force.size
     for i in range(nq):
         tree.q[i], tree.rates[i] = y[i], y[nq + i]
@@ -94,7 +98,7 @@ def evaluate_slope(plan: Plan, ws: Workspace, run: Steps, y: Float1, out: Float1
 
 @njit
 def estimate_error(pair: Pair, run: Steps, h: float, rtol: float, atol: float) -> float:
-    """The error of a step of ``h``, s, from y to ``run.trial``, relative to what is allowed."""
+    """Return the error of a step of ``h``, s, from ``run.y`` to ``run.trial``, relative to the allowed error."""
     first = second = 0.0
     for i in range(run.y.size):
         allowed = atol + max(abs(run.y[i]), abs(run.trial[i])) * rtol
@@ -114,9 +118,9 @@ def estimate_error(pair: Pair, run: Steps, h: float, rtol: float, atol: float) -
 
 @njit
 def take_step(plan: Plan, ws: Workspace, run: Steps, pair: Pair, control: StepControl) -> int:
-    """One step, of the size that ``run.clock`` proposes or of a smaller one.
+    """Make one step, of the size that ``run.clock`` proposes or of a smaller one.
 
-    Returns MARCHED, or why it failed.
+    Writes ``run.trial``, ``run.y``, ``run.K`` and ``run.clock``. Returns MARCHED, or why it failed.
     """
     rtol, atol, end = control.rtol, control.atol, control.end
     t, n, stages = run.clock[TIME], run.y.size, pair.B.size
@@ -152,7 +156,7 @@ def take_step(plan: Plan, ws: Workspace, run: Steps, pair: Pair, control: StepCo
 
 @njit
 def is_in_charts(run: Steps) -> bool:
-    """Whether no rotation vector is longer than LONGEST."""
+    """Return whether no rotation vector is longer than LONGEST."""
     for n in range(run.balls.size):
         k = run.balls[n]
         if run.y[k] ** 2 + run.y[k + 1] ** 2 + run.y[k + 2] ** 2 > LONGEST**2:
@@ -162,9 +166,9 @@ def is_in_charts(run: Steps) -> bool:
 
 @njit(seconds=5, what="explicit steps in reduced coordinates")
 def march(plan: Plan, ws: Workspace, run: Steps, pair: Pair, control: StepControl, most: int, stop: float) -> int:
-    """Up to ``most`` steps: to the first that reaches ``stop``, s, leaves a chart, or whose next may reach the end.
+    """Make up to ``most`` steps, until one reaches ``stop``, s, leaves a chart, or may be followed by the last.
 
-    Returns MARCHED, or why a step could not be done.
+    Updates ``run.count``. Returns MARCHED, or why a step failed.
     """
     end, short = control.end, control.short
     for _ in range(most):

@@ -13,7 +13,13 @@ from varint.step.measures import take_third, weighted_curvature
 
 @njit
 def changes_of_bodies(node, rotation, twist, pose, change, motion, velocity):
-    """Motions of the bodies (nb, 6), m, world, and rad, body axes, and changes of their velocities (nb, 6)."""
+    """Write the motions of the bodies and the changes of their velocities, from the nodes'.
+
+    motion : ``motion`` (nb, 6), written: m, world, and rad, body axes
+    velocity : ``velocity`` (nb, 6), written: changes, m/s, world, and rad/s, body axes
+    node, rotation : ``node`` (nb + 1,), of each body; ``rotation`` (nb + 1, 3, 3)
+    twist, pose, change : ``twist``, ``pose``, ``change`` (nl + 1, 6): twists, their motions and changes, world
+    """
     for b in range(motion.shape[0]):
         i, R = node[b], rotation[b]
         turn, spin = vector(pose[i]), vector(twist[i])
@@ -26,7 +32,7 @@ def changes_of_bodies(node, rotation, twist, pose, change, motion, velocity):
 
 @njit
 def _ends(body, vectors, out):
-    """Vectors of two bodies (2,) of ``vectors`` (nb, 6) into ``out`` (2, 6), zero for the world."""
+    """Copy the vectors of two bodies, ``body`` (2,), of ``vectors`` (nb, 6) to ``out`` (2, 6); zero for the world."""
     for s in range(2):
         for k in range(6):
             out[s, k] = vectors[body[s], k] if body[s] < vectors.shape[0] else 0.0
@@ -34,7 +40,11 @@ def _ends(body, vectors, out):
 
 @njit
 def _subtract(node, rotation, body, pose, gradient, change, effort, growth, wrench):
-    """Subtract the change of an effort along a gradient (2, 6): its ``growth``, and its turning by ``change``."""
+    """Subtract the change of an effort along a ``gradient`` (2, 6) from ``wrench`` (nl + 1, 6).
+
+    Its ``growth``, and its turning by ``change`` (2, 6), of the gradient at the bodies ``body`` (2,).
+    ``node`` (nb + 1,), ``rotation`` (nb + 1, 3, 3); ``pose`` (nl + 1, 6).
+    """
     for s in range(2):
         b = body[s]
         if b >= node.size - 1:
@@ -51,7 +61,8 @@ def _subtract(node, rotation, body, pose, gradient, change, effort, growth, wren
 def change_loads(plan, ws, node, position, rotation, bodies, pose, wrench):
     """Subtract the changes of the loads of forces from ``wrench`` (nl + 1, 6).
 
-    ``bodies``: velocities (nb, 6), then `changes_of_bodies`; ``node`` (nb + 1,): of each body; ``pose`` (nl + 1, 6).
+    ``bodies``: velocities (nb, 6), then `changes_of_bodies`; ``node`` (nb + 1,): of each body; ``pose`` (nl + 1, 6);
+    ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3).
     """
     velocity, motion, faster = bodies
     work, laws = ws.efforts, plan.laws
@@ -88,7 +99,11 @@ def change_loads(plan, ws, node, position, rotation, bodies, pose, wrench):
 
 @njit
 def turn_radial_loads(plan, ws, node, position, rotation, motion, pose, wrench):
-    """Subtract the changes of the loads along lengths at constant effort, as their bodies see them."""
+    """Subtract the changes of the loads along lengths at constant effort, as their bodies see them, from ``wrench``.
+
+    ``wrench``, ``pose`` (nl + 1, 6); ``node`` (nb + 1,), ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3);
+    ``motion`` (nb, 6): see `changes_of_bodies`.
+    """
     work, laws = ws.efforts, plan.laws
     ends, change = work.motion, work.change
     for s in range(laws.sum_law.size - 1):
@@ -111,10 +126,10 @@ def turn_radial_loads(plan, ws, node, position, rotation, motion, pose, wrench):
 
 @njit
 def change_rows(plan, ws, closures, node, position, rotation, bodies, pose, out, wrench):
-    """Changes ``out`` (m, 2) of the values and rates of closures.
+    """Write the changes of the values and rates of closures to ``out`` (m, 2).
 
     ``closures``: their rows (m,), scaled Jacobian (m, 2, 6) and multipliers (m,). The changes of their forces are
-    subtracted from ``wrench`` (nl + 1, 6).
+    subtracted from ``wrench`` (nl + 1, 6). Others: see `change_loads`. Uses ``ws.efforts.change``.
     """
     rows, jacobian, multiplier = closures
     velocity, motion, faster = bodies
@@ -137,7 +152,10 @@ def change_rows(plan, ws, closures, node, position, rotation, bodies, pose, out,
 
 @njit
 def subtract_rows(plan, rows, node, rotation, jacobian, multiplier, wrench):
-    """Subtract the forces ``multiplier`` (m,) along ``rows`` (m,) with ``jacobian`` (m, 2, 6) from ``wrench``."""
+    """Subtract the forces ``multiplier`` (m,) along ``rows`` (m,) with ``jacobian`` (m, 2, 6) from ``wrench``.
+
+    ``wrench`` (nl + 1, 6); ``node`` (nb + 1,), ``rotation`` (nb + 1, 3, 3) of the bodies.
+    """
     for k in range(rows.size):
         for s in range(2):
             b = plan.measures.body[rows[k], s]

@@ -19,19 +19,19 @@ from varint.methods.reduced.recursions.tree_records import BALL, CURVE, PRISMATI
 
 @njit
 def is_product(motion: int) -> bool:
-    """Whether a node moves by a product of exponentials (mathematics/products/stages.py)."""
+    """Return whether a node moves by a product of exponentials (mathematics/products/stages.py)."""
     return motion == CURVE or motion == SURFACE
 
 
 @njit
 def has_variable_subspace(motion: int) -> bool:
-    """Whether S, in axes of the node, depends on the node's own coordinates."""
+    """Return whether S, in axes of the node, depends on the node's own coordinates."""
     return motion == BALL or is_product(motion)
 
 
 @njit
 def unit(n: int) -> tuple:
-    """Unit vector number ``n`` of three."""
+    """Return unit vector number ``n`` of three."""
     return (1.0 if n == 0 else 0.0, 1.0 if n == 1 else 0.0, 1.0 if n == 2 else 0.0)
 
 
@@ -40,7 +40,7 @@ def unit(n: int) -> tuple:
 
 @njit(seconds=3, what="reduced coordinates")
 def place(work: ReducedWorkspace) -> None:
-    """Poses of nodes and bodies, and motion subspaces, at the coordinates ``work.q``."""
+    """Write poses of nodes and bodies, and motion subspaces, at the coordinates ``work.q``."""
     _place_nodes(work)
     _find_subspaces(work)
     _place_bodies(work)
@@ -48,7 +48,10 @@ def place(work: ReducedWorkspace) -> None:
 
 @njit
 def _place_nodes(work: ReducedWorkspace) -> None:
-    """F = F_p P exp(motion), x = x_p + F_p d + (shift of the motion) + F arm."""
+    """Write the poses of the nodes, ``work.axes`` and ``work.point``, from the root on.
+
+    Axes F_p P exp(motion), points x_p + F_p d + (shift of the motion) + F arm; p: parent.
+    """
     nodes = work.nodes
     q, F, x = work.q, work.axes, work.point
     for i in range(nodes.parent.size):
@@ -70,13 +73,13 @@ def _place_nodes(work: ReducedWorkspace) -> None:
         elif is_product(motion):
             shift = _apply_product(B, nodes.products, nodes.stage[i], three(q, k, nodes.dof[i]))
         for j in range(3):
-            own = B[j, 0] * arm[0] + B[j, 1] * arm[1] + B[j, 2] * arm[2] + slide * B[j, 2]
-            x[i, j] = x[p, j] + A[j, 0] * d[0] + A[j, 1] * d[1] + A[j, 2] * d[2] + own + shift[j]
+            beyond = B[j, 0] * arm[0] + B[j, 1] * arm[1] + B[j, 2] * arm[2] + slide * B[j, 2]
+            x[i, j] = x[p, j] + A[j, 0] * d[0] + A[j, 1] * d[1] + A[j, 2] * d[2] + beyond + shift[j]
 
 
 @njit
 def _rotate_by_vector(B: Float2, sign: float, q: Float1, k: int) -> None:
-    """B exp[r] in place, with the rotation vector r = ``sign`` q[k : k + 3]."""
+    """Multiply ``B`` (3, 3) by exp[r] in place, with the rotation vector r = ``sign`` q[k : k + 3]; ``q`` (nq,)."""
     r = (sign * q[k], sign * q[k + 1], sign * q[k + 2])
     square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2]
     half = 0.5 * math.sqrt(square)
@@ -93,7 +96,10 @@ def _rotate_by_vector(B: Float2, sign: float, q: Float1, k: int) -> None:
 
 @njit
 def _apply_product(B: Float2, products: Float2, stage: int, q: tuple) -> tuple:
-    """B times the rotation of a product of exponentials, in place; returns B times its shift, m."""
+    """Multiply ``B`` (3, 3) by the rotation of a product of exponentials in place; return B times its shift, m.
+
+    ``products`` (stages and pieces, WIDTH), ``stage``: see `stage_pose`.
+    """
     rows = ((B[0, 0], B[0, 1], B[0, 2]), (B[1, 0], B[1, 1], B[1, 2]), (B[2, 0], B[2, 1], B[2, 2]))
     rows, shift = stage_pose(products, stage, q, rows, ZERO3)
     for j in range(3):
@@ -103,6 +109,7 @@ def _apply_product(B: Float2, products: Float2, stage: int, q: tuple) -> tuple:
 
 @njit
 def _find_subspaces(work: ReducedWorkspace) -> None:
+    """Write the motion subspaces ``work.subspace`` at the poses of the nodes."""
     nodes = work.nodes
     S = work.subspace
     for i in range(nodes.motion.size):
@@ -118,21 +125,21 @@ def _find_subspaces(work: ReducedWorkspace) -> None:
                 _write_rotation(S[k + n], rotate(B, scale(sign, right_jacobian_times(r, unit(n)))), lever)
         elif is_product(motion):
             for n in range(nodes.dof[i]):
-                own = subspace_derivatives(work, i, unit(n), ZERO3, ZERO3)[0]
+                twist = subspace_derivatives(work, i, unit(n), ZERO3, ZERO3)[0]
                 for m in range(3):
-                    S[k + n, m], S[k + n, 3 + m] = own[0][m], own[1][m]
+                    S[k + n, m], S[k + n, 3 + m] = twist[0][m], twist[1][m]
 
 
 @njit
 def _write_rotation(out: Float1, w: tuple, lever: tuple) -> None:
-    """``out`` = (w, w x lever): the twist of a rotation about an axis that the reference point is ``lever`` from."""
+    """Write the twist (w, w x lever) of a rotation to ``out`` (6,); ``lever``: from the axis to the reference point."""
     out[0], out[1], out[2] = w
     out[3], out[4], out[5] = cross(w, lever)
 
 
 @njit
 def subspace_derivatives(work: ReducedWorkspace, i: int, z: tuple, u: tuple, v: tuple) -> tuple:
-    """S z, (dS u) z, (dS v) z and (d2S u v) z of node ``i``, a ball or a product, by its own coordinates.
+    """Return S z, (dS u) z, (dS v) z and (d2S u v) z of node ``i``, a ball or a product, by its own coordinates.
 
     z, u, v: 3 numbers each. Results are ((angular), (linear)) in world axes; derivatives are taken in axes of the node.
     """
@@ -160,12 +167,16 @@ def subspace_derivatives(work: ReducedWorkspace, i: int, z: tuple, u: tuple, v: 
 
 @njit
 def _to_reference_point(F: Float2, arm: Float1, twist: tuple) -> tuple:
-    """A twist at the origin of a motion in own axes, taken to the reference point in world axes."""
+    """Return a ``twist`` at the origin of a motion, axes of the node, as twist at the reference point, world axes.
+
+    ``F`` (3, 3): axes of the node; ``arm`` (3,), m, from the origin to the reference point, axes of the node.
+    """
     return rotate(F, twist[0]), rotate(F, add(twist[1], cross(twist[0], arm)))
 
 
 @njit
 def _place_bodies(work: ReducedWorkspace) -> None:
+    """Write the poses of the bodies, ``work.position`` and ``work.rotation``, from the nodes'."""
     nodes = work.nodes
     for b in range(nodes.body_node.size):
         A, C, R, x = work.axes[nodes.body_node[b]], nodes.body_axes[b], work.rotation[b], work.point[nodes.body_node[b]]
@@ -180,14 +191,17 @@ def _place_bodies(work: ReducedWorkspace) -> None:
 
 @njit(seconds=1, what="reduced coordinates")
 def place_and_move(work: ReducedWorkspace) -> None:
-    """`place` and `move`."""
+    """Do `place` and `move`."""
     place(work)
     move(work)
 
 
 @njit(seconds=1, what="reduced coordinates")
 def move(work: ReducedWorkspace) -> None:
-    """Twists and bias accelerations of the nodes, and velocities of the bodies, at ``work.rates``; after `place`."""
+    """Write twists and bias accelerations of the nodes, and velocities of the bodies, at ``work.rates``.
+
+    After `place`.
+    """
     jacobian_product(work, work.rates, work.twist)
     _find_subspace_rates(work)
     _find_biases(work)
@@ -196,7 +210,10 @@ def move(work: ReducedWorkspace) -> None:
 
 @njit
 def jacobian_product(work: ReducedWorkspace, rates: Float1, out: Float2) -> None:
-    """``out`` (nl + 1, 6) = J ``rates``: twists of the nodes by the rates (nq,), in O(n); the world's must be zero."""
+    """Write J ``rates`` to ``out`` (nl + 1, 6): twists of the nodes by ``rates`` (nq,), in O(n).
+
+    The world's, the last row, must be zero.
+    """
     nodes = work.nodes
     x, S = work.point, work.subspace
     for i in range(nodes.parent.size):
@@ -211,7 +228,7 @@ def jacobian_product(work: ReducedWorkspace, rates: Float1, out: Float2) -> None
 
 @njit
 def _find_subspace_rates(work: ReducedWorkspace) -> None:
-    """dS/dt = w x S + F (dS/dr dr/dt)."""
+    """Write dS/dt = w x S + F (dS/dr dr/dt) to ``work.subspace_rate``."""
     nodes = work.nodes
     S, Sdot = work.subspace, work.subspace_rate
     for i in range(nodes.motion.size):
@@ -222,15 +239,15 @@ def _find_subspace_rates(work: ReducedWorkspace) -> None:
         if has_variable_subspace(nodes.motion[i]):
             rates = three(work.rates, k, dof)
             for n in range(dof):
-                own = subspace_derivatives(work, i, unit(n), rates, ZERO3)[1]
+                relative = subspace_derivatives(work, i, unit(n), rates, ZERO3)[1]
                 for m in range(3):
-                    Sdot[k + n, m] += own[0][m]
-                    Sdot[k + n, 3 + m] += own[1][m]
+                    Sdot[k + n, m] += relative[0][m]
+                    Sdot[k + n, 3 + m] += relative[1][m]
 
 
 @njit
 def _find_biases(work: ReducedWorkspace) -> None:
-    """c = (0, w_p x (v - v_p)) + dS/dt dq."""
+    """Write c = (0, w_p x (v - v_p)) + dS/dt dq to ``work.bias``."""
     nodes = work.nodes
     Sdot, twist, rates = work.subspace_rate, work.twist, work.rates
     for i in range(nodes.parent.size):
@@ -244,7 +261,10 @@ def _find_biases(work: ReducedWorkspace) -> None:
 
 @njit
 def accelerations(work: ReducedWorkspace, joint_acceleration: Float2, out: Float2) -> None:
-    """``out`` (nl + 1, 6) = J ddq + dJ/dt dq, after `move`; ``joint_acceleration`` (nl, 6): S ddq of each node."""
+    """Write J ddq + dJ/dt dq to ``out`` (nl + 1, 6), after `move`; its last row, the world's, is read.
+
+    ``joint_acceleration`` (nl, 6): S ddq of each node.
+    """
     nodes = work.nodes
     x, bias = work.point, work.bias
     for i in range(nodes.parent.size):
@@ -258,7 +278,7 @@ def accelerations(work: ReducedWorkspace, joint_acceleration: Float2, out: Float
 
 @njit
 def motion_to_bodies(work: ReducedWorkspace, motion: Float2, out: Float2) -> None:
-    """Map twists or accelerations ``motion`` (nl + 1, 6) of the nodes to those ``out`` (nb, 6) of the bodies.
+    """Write twists or accelerations ``motion`` (nl + 1, 6) of the nodes as motions of the bodies to ``out`` (nb, 6).
 
     ``out``: linear in world axes, angular in body axes, as the maximal kernels have them.
     """

@@ -7,7 +7,10 @@ from varint.methods.reduced.recursions.tree_records import ReducedWorkspace
 
 @njit
 def jacobian(work: ReducedWorkspace, J: Float3) -> None:
-    """``J`` (nl + 1, 6, nq): twists of the nodes by the rates, after `kinematics.place`; the world's must be zero."""
+    """Write ``J`` (nl + 1, 6, nq): twists of the nodes by the rates, after `kinematics.place`.
+
+    The world's, the last, must be zero.
+    """
     nodes = work.nodes
     x, S = work.point, work.subspace
     for i in range(nodes.parent.size):
@@ -20,7 +23,10 @@ def jacobian(work: ReducedWorkspace, J: Float3) -> None:
 
 @njit
 def jacobian_rate(work: ReducedWorkspace, J: Float3, Jdot: Float3) -> None:
-    """``Jdot`` (nl + 1, 6, nq), the time derivative of `jacobian`, after `kinematics.move`."""
+    """Write ``Jdot`` (nl + 1, 6, nq), the time derivative of ``J`` (nl + 1, 6, nq) of `jacobian`.
+
+    After `kinematics.move`.
+    """
     nodes = work.nodes
     x, twist, Sdot = work.point, work.twist, work.subspace_rate
     for i in range(nodes.parent.size):
@@ -38,7 +44,7 @@ def jacobian_rate(work: ReducedWorkspace, J: Float3, Jdot: Float3) -> None:
 
 @njit
 def _shift_columns(P: Float2, r: tuple, out: Float2) -> None:
-    """``out`` (6, nq) = the twists in the columns of P, taken from the parent to the point ``r`` beyond."""
+    """Write the twists in the columns of ``P`` (6, nq) at a point ``r``, m, from the parent's to ``out`` (6, nq)."""
     for n in range(P.shape[1]):
         lever = cross((P[0, n], P[1, n], P[2, n]), r)
         for m in range(3):
@@ -48,7 +54,10 @@ def _shift_columns(P: Float2, r: tuple, out: Float2) -> None:
 
 @njit
 def jacobian_to_bodies(work: ReducedWorkspace, J: Float3, out: Float3) -> None:
-    """``out`` (nb, 6, nq): velocities of the bodies by the rates, linear in world axes, angular in body axes."""
+    """Write velocities of the bodies by the rates to ``out`` (nb, 6, nq), linear, world, and angular, body axes.
+
+    ``J`` (nl + 1, 6, nq): see `jacobian`.
+    """
     nodes = work.nodes
     for b in range(nodes.body_node.size):
         N, R = J[nodes.body_node[b]], work.rotation[b]
@@ -60,7 +69,10 @@ def jacobian_to_bodies(work: ReducedWorkspace, J: Float3, out: Float3) -> None:
 
 @njit
 def jacobian_rate_to_bodies(work: ReducedWorkspace, J: Float3, Jdot: Float3, out: Float3) -> None:
-    """``out`` (nb, 6, nq): the time derivative of `jacobian_to_bodies`, of angular rows R^T (Jdot - w x J)."""
+    """Write the time derivative of `jacobian_to_bodies` to ``out`` (nb, 6, nq); angular rows R^T (Jdot - w x J).
+
+    ``J``, ``Jdot`` (nl + 1, 6, nq): see `jacobian`, `jacobian_rate`.
+    """
     nodes = work.nodes
     for b in range(nodes.body_node.size):
         i, R = nodes.body_node[b], work.rotation[b]

@@ -1,7 +1,7 @@
 """Canonical momenta p = dL/d(dq) = M dq and their rates at given rates, dL/dq and generalised forces, in O(n).
 
-Pi: momenta of the nodes, (angular about the reference point, linear), world axes; W: those of a node and all beyond its
-joint, taken to its reference point. With the twists J dq,
+Pi: momenta of the nodes, (angular about the reference point, linear), world axes; W: momenta of a node and all beyond
+its joint, taken to its reference point. With the twists J dq,
 
     p = J^T Pi = S^T W,    dL/dq + Q = (dJ/dt)^T Pi + J^T f = (dS/dt)^T W + S^T X
 
@@ -32,9 +32,9 @@ from varint.methods.reduced.recursions.wrenches import (
 
 @njit(seconds=1, what="symplectic steps in reduced coordinates")
 def find_rates(work: ReducedWorkspace, no_motion: Float2) -> None:
-    """`place` at ``work.q``; the rates M^-1 p replace the momenta p in ``work.rates``.
+    """Place the nodes at ``work.q``, and replace the momenta p in ``work.rates`` by the rates M^-1 p.
 
-    ``no_motion`` (nl, 6): zero.
+    ``no_motion`` (nl, 6): zero. Uses ``work.wrench``.
     """
     place(work)
     factor(work)
@@ -45,7 +45,10 @@ def find_rates(work: ReducedWorkspace, no_motion: Float2) -> None:
 
 @njit(seconds=1, what="symplectic steps in reduced coordinates")
 def find_momenta(work: ReducedWorkspace, W: Float2, p: Float1) -> None:
-    """W (nl + 1, 6) and ``p`` (nq,), after `move`."""
+    """Write the momenta of the nodes to ``W`` (nl + 1, 6) and of the coordinates to ``p`` (nq,), after `move`.
+
+    Row i of ``W`` holds all nodes beyond joint i.
+    """
     W[:] = 0.0
     add_inertial_wrenches(work, work.twist, W)
     transpose_product(work, W, p)
@@ -53,9 +56,10 @@ def find_momenta(work: ReducedWorkspace, W: Float2, p: Float1) -> None:
 
 @njit(seconds=1, what="symplectic steps in reduced coordinates")
 def find_forces(work: ReducedWorkspace, gravity: Float1, load: Float2, W: Float2, out: Float1) -> None:
-    """``out`` (nq,) = dL/dq + Q, N, N m, after `find_momenta`; ``work.wrench`` is -X then.
+    """Write dL/dq + Q, N, N m, to ``out`` (nq,), after `find_momenta`; ``work.wrench`` is set to -X.
 
-    ``gravity`` (3,) m/s^2; ``load`` (nb, 6) of the bodies: force, N, world, and torque, N m, body axes.
+    ``gravity`` (3,), m/s^2; ``load`` (nb, 6) of the bodies: force, N, world, and torque, N m, body axes;
+    ``W`` (nl + 1, 6): of `find_momenta`.
     """
     nodes = work.nodes
     S, Sdot, twist, X = work.subspace, work.subspace_rate, work.twist, work.wrench
@@ -73,7 +77,7 @@ def find_forces(work: ReducedWorkspace, gravity: Float1, load: Float2, W: Float2
 
 @njit(seconds=2, what="symplectic steps in reduced coordinates")
 def change_momenta(tangent: TangentWorkspace, u: Float1, du: Float1) -> None:
-    """Changes of Pi along the changes ``u``, ``du`` (nq,) of q and dq, into ``tangent.wrench_change``."""
+    """Write changes of Pi along the changes ``u``, ``du`` (nq,) of q and dq to ``tangent.wrench_change``."""
     change_motions(tangent, u, du, du)
     work, nodes = tangent.work, tangent.work.nodes
     for i in range(nodes.mass.size):
@@ -95,9 +99,10 @@ def change_momenta(tangent: TangentWorkspace, u: Float1, du: Float1) -> None:
 def change_rates_of_momenta(
     tangent: TangentWorkspace, u: Float1, du: Float1, W: Float2, dW: Float2, X: Float2, out: Float1
 ) -> None:
-    """Changes ``out`` (nq,) of (dS/dt)^T W; those of dr/dt x (linear part of W) are subtracted from ``X`` (nl + 1, 6).
+    """Write changes (nq,) of (dS/dt)^T W to ``out``; subtract changes of dr/dt x (linear part of W) from ``X``.
 
-    ``dW`` (nl + 1, 6): the change of W, see `change_momenta` and `tangent_recursions.change_efforts`.
+    ``out``, ``u``, ``du`` (nq,): along the changes u, du of q and dq; ``X``, ``W`` (nl + 1, 6); ``dW`` (nl + 1, 6): the
+    change of W, see `change_momenta` and `tangent_recursions.change_efforts`.
     """
     work, nodes = tangent.work, tangent.work.nodes
     S, Sdot, twist, change, pose = (

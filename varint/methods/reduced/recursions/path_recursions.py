@@ -14,8 +14,8 @@ values at both ends of a segment give the integrals. With c_j = l s_j, and ' for
 with g = gravity - bias. The last sum is the momentum flux of the material that turns round an inner point.
 
 A line around a surface has two points more, the ends of its arc. They move as `algebra.arcs` says, and the path has no
-corner there. On the arc x is that of a point at a fixed part of it, t and t' are those there, its curvature k adds
-u^2 k to the bias, and Gauss's rule gives the integrals. Where the line is straight, both are in its middle.
+corner there. On the arc x is a point at a fixed part of it, t and t' are taken there, its curvature k adds u^2 k to the
+bias, and Gauss's rule gives the integrals. Where the line is straight, both are in its middle.
 """
 
 import math
@@ -39,7 +39,7 @@ class PathTable(CompiledRecord):
     mass: Float1  # (np,) kg
     belly: Float2  # (np, 2) fractions between which the mass is
     lumped: Int1  # (np,) number of particles; zero for the exact integral
-    wrap: Int1  # (N,) number of the surface, at both ends of an arc, whose node and centre are those; else -1
+    wrap: Int1  # (N,) number of the surface at both ends of an arc, whose node and centre are given here; else -1
     axis: Float2  # (nw, 3) of each surface in axes of its node, zero of a sphere
     side: Float2  # (nw, 3) from the axis, m
     size: Float2  # (nw, 3) radius, mode and smoothing, see mathematics/wrapping.py
@@ -47,7 +47,7 @@ class PathTable(CompiledRecord):
 
 @dataclass(frozen=True, eq=False)
 class PathWorkspace(CompiledRecord, writable=True):
-    """Arrays of an evaluation; those by point hold the last path only, from row 0. Their last row is for arcs."""
+    """Arrays of an evaluation; arrays by point hold the last path only, from row 0. Their last row is for arcs."""
 
     mass: Float2  # (nq, nq) of all paths
     force: Float1  # (nq,) f of all paths
@@ -69,12 +69,12 @@ class PathWorkspace(CompiledRecord, writable=True):
     arc: Float2  # (N, 3) length of the arc from each point, and its first two derivatives at ddq = 0
     arc_row: Float2  # (N, nq) gradient of it
     relative: Float2  # (6, nq) gradients of the ends of a line as its surface sees them
-    by_ends: Float3  # (ARC_NODES, 3, 6) derivatives of points of an arc by those ends
+    by_ends: Float3  # (ARC_NODES, 3, 6) derivatives of points of an arc by these ends
 
 
 @njit(seconds=3, what="mass along paths")
 def evaluate_paths(work: ReducedWorkspace, table: PathTable, ws: PathWorkspace, gravity: Float1) -> None:
-    """``ws.mass`` after `place`, and ``ws.force`` after `move`; ``gravity`` (3,), m/s^2."""
+    """Write ``ws.mass`` after `place`, and ``ws.force`` after `move`; ``gravity`` (3,), m/s^2."""
     jacobian(work, ws.J)
     accelerations(work, ws.still, ws.acceleration)
     ws.mass[:] = 0.0
@@ -97,6 +97,7 @@ def evaluate_paths(work: ReducedWorkspace, table: PathTable, ws: PathWorkspace, 
 
 @njit
 def _move_point(work: ReducedWorkspace, table: PathTable, ws: PathWorkspace, point: int, j: int) -> None:
+    """Write row j of ``ws.x``, ``ws.v``, ``ws.a`` and ``ws.X``: place and motion of ``point``, at ddq = 0."""
     i = table.node[point]
     twist, acceleration, J = work.twist[i], ws.acceleration[i], ws.J[i]
     r, w = rotate(work.axes[i], table.offset[point]), (twist[0], twist[1], twist[2])
@@ -114,31 +115,32 @@ def _move_point(work: ReducedWorkspace, table: PathTable, ws: PathWorkspace, poi
 
 @njit
 def _starts_arc(table: PathTable, point: int) -> bool:
-    """Whether an arc begins at a point."""
+    """Return whether an arc begins at a point."""
     return table.wrap[point] >= 0 and table.wrap[point] == table.wrap[point + 1]
 
 
 @njit
 def _surface(table: PathTable, w: int) -> tuple:
+    """Return the axis of surface ``w``, and its parameters in ``table`` (radius, mode, smoothing, side)."""
     size = table.size[w]
     return vector(table.axis[w]), (size[0], size[1], size[2], vector(table.side[w]))
 
 
 @njit
 def _seen(work: ReducedWorkspace, ws: PathWorkspace, i: int, centre: tuple, j: int) -> tuple:
-    """Place, velocity and acceleration at ddq = 0 of point j from the ``centre`` of a surface, in axes of node i."""
+    """Return place, velocity and acceleration at ddq = 0 of point j from a ``centre``, in axes of node i."""
     R, twist, rate = work.axes[i], work.twist[i], ws.acceleration[i]
     w, r = vector(twist), sub(vector(ws.x[j]), vector(work.point[i]))
     turn = cross(w, r)
     apart = sub(sub(vector(ws.v[j]), vector(twist[3:])), turn)
-    own = sub(sub(vector(ws.a[j]), vector(rate[3:])), add(cross(vector(rate), r), cross(w, turn)))
-    own = sub(own, scale(2.0, cross(w, apart)))
-    return sub(rotate_back(R, r), centre), rotate_back(R, apart), rotate_back(R, own)
+    bend = sub(sub(vector(ws.a[j]), vector(rate[3:])), add(cross(vector(rate), r), cross(w, turn)))
+    bend = sub(bend, scale(2.0, cross(w, apart)))
+    return sub(rotate_back(R, r), centre), rotate_back(R, apart), rotate_back(R, bend)
 
 
 @njit
 def _write_relative(work: ReducedWorkspace, ws: PathWorkspace, i: int, j: int) -> None:
-    """Gradients of the places of points j - 1 and j + 2 in axes of node i."""
+    """Write the gradients of the places of points j - 1 and j + 2 in axes of node i to ``ws.relative``."""
     R, J = work.axes[i], ws.J[i]
     for side in range(2):
         end = j - 1 + 3 * side
@@ -161,15 +163,19 @@ def _write_relative(work: ReducedWorkspace, ws: PathWorkspace, i: int, j: int) -
 def _carry(
     work: ReducedWorkspace, ws: PathWorkspace, i: int, centre: tuple, seen: tuple, by_ends: Float2, j: int
 ) -> None:
-    """Write point j, which node i carries, by where it is ``seen`` from the centre and ``by_ends`` of its line."""
+    """Write point j, which node i carries, to ``ws.x``, ``ws.v``, ``ws.a`` and ``ws.X``.
+
+    ``seen``: its place, velocity and acceleration from the ``centre``; ``by_ends`` (3, 6): derivatives by the ends of
+    its line.
+    """
     R, twist, rate, J = work.axes[i], work.twist[i], ws.acceleration[i], ws.J[i]
     w, r, apart = vector(twist), rotate(R, add(centre, seen[0])), rotate(R, seen[1])
     turn = cross(w, r)
-    own = add(add(cross(vector(rate), r), cross(w, turn)), add(scale(2.0, cross(w, apart)), rotate(R, seen[2])))
+    bend = add(add(cross(vector(rate), r), cross(w, turn)), add(scale(2.0, cross(w, apart)), rotate(R, seen[2])))
     for m in range(3):
         ws.x[j, m] = work.point[i, m] + r[m]
         ws.v[j, m] = twist[3 + m] + turn[m] + apart[m]
-        ws.a[j, m] = rate[3 + m] + own[m]
+        ws.a[j, m] = rate[3 + m] + bend[m]
     for n in range(J.shape[1]):
         lever, moved = cross((J[0, n], J[1, n], J[2, n]), r), (0.0, 0.0, 0.0)
         for k in range(6):
@@ -182,7 +188,10 @@ def _carry(
 
 @njit
 def _find_arc(work: ReducedWorkspace, table: PathTable, ws: PathWorkspace, point: int, j: int) -> None:
-    """The ends of an arc, points j and j + 1, by those of its line, j - 1 and j + 2; its length."""
+    """Write the ends of an arc, points j and j + 1, by the ends of its line, points j - 1 and j + 2, and its length.
+
+    Writes ``ws.x``, ``ws.v``, ``ws.a``, ``ws.X``, ``ws.arc``, ``ws.arc_row`` and ``ws.by_ends``.
+    """
     i, centre, nq = table.node[point], vector(table.offset[point]), ws.force.size
     axis, surface = _surface(table, table.wrap[point])
     p, q = _seen(work, ws, i, centre, j - 1), _seen(work, ws, i, centre, j + 2)
@@ -224,7 +233,10 @@ def _add_arc(
     mass: float,
     gravity: tuple,
 ) -> None:
-    """Add the ``mass``, kg, on an arc between the parts ``cut`` of it to M and f; ``j``: row of its ``point``."""
+    """Add the ``mass``, kg, on an arc between the parts ``cut`` of it to ``ws.mass`` and ``ws.force``.
+
+    ``j``: row of its ``point``; ``gravity`` (3,), m/s^2. Uses ``ws.by_ends``, ``ws.near`` and the last rows.
+    """
     i, centre, nq, A, spare = table.node[point], vector(table.offset[point]), ws.force.size, ws.near, ws.s.size - 1
     R, w = work.axes[i], vector(work.twist[i])
     axis, surface = _surface(table, table.wrap[point])
@@ -258,7 +270,10 @@ def _add_arc(
 
 @njit
 def _find_fractions(table: PathTable, ws: PathWorkspace, first: int, count: int) -> float:
-    """Fractions, slips and their derivatives at the ``count`` points of a path; its length, m."""
+    """Write fractions, slips and their derivatives at the ``count`` points of a path; return its length, m.
+
+    Writes ``ws.s``, ``ws.slip``, ``ws.slip_rate``, ``ws.slip_row``, ``ws.t`` and ``ws.t_rate``.
+    """
     s, slip, slip_rate, row = ws.s, ws.slip, ws.slip_rate, ws.slip_row
     nq = row.shape[1]
     s[0] = slip[0] = slip_rate[0] = 0.0
@@ -306,7 +321,10 @@ def _find_fractions(table: PathTable, ws: PathWorkspace, first: int, count: int)
 def _add_segments(
     work: ReducedWorkspace, table: PathTable, ws: PathWorkspace, p: int, count: int, length: float, gravity: tuple
 ) -> None:
-    """The exact integrals over the belly, and the momentum flux at the inner points within it."""
+    """Add the exact integrals over the belly, and the momentum flux at the inner points in it.
+
+    Adds to ``ws.mass`` and ``ws.force``.
+    """
     first, start, end = table.first[p], table.belly[p, 0], table.belly[p, 1]
     density = table.mass[p] / (end - start)
     for k in range(count - 1):
@@ -329,7 +347,7 @@ def _add_segments(
 
 @njit
 def _add_particles(table: PathTable, ws: PathWorkspace, p: int, count: int, gravity: tuple) -> None:
-    """Equal particles at even fractions, ends of the belly included."""
+    """Add equal particles at even fractions, ends of the belly included, to ``ws.mass`` and ``ws.force``."""
     start, end, number, k = table.belly[p, 0], table.belly[p, 1], table.lumped[p], 0
     for i in range(number):
         at = start + (end - start) * i / (number - 1)
@@ -341,7 +359,7 @@ def _add_particles(table: PathTable, ws: PathWorkspace, p: int, count: int, grav
 
 @njit
 def _velocity_gradient(ws: PathWorkspace, k: int, beta: float, out: Float2) -> None:
-    """``out`` (3, nq): gradient of the velocity of the particle at the part ``beta`` of segment ``k``."""
+    """Write the gradient of the velocity of the particle at the part ``beta`` of segment ``k`` to ``out`` (3, nq)."""
     for m in range(3):
         for n in range(out.shape[1]):
             near = ws.X[k, m, n] - ws.t[k, m] * ws.slip_row[k, n]
@@ -351,13 +369,16 @@ def _velocity_gradient(ws: PathWorkspace, k: int, beta: float, out: Float2) -> N
 
 @njit
 def _bias(ws: PathWorkspace, k: int, j: int, m: int) -> float:
-    """Component ``m`` of the acceleration at ddq = 0 of the particle that is at point ``j``, an end of segment k."""
+    """Return component ``m`` of the acceleration at ddq = 0 of the particle at point ``j``, an end of segment k."""
     return ws.a[j, m] - 2.0 * ws.slip[j] * ws.t_rate[k, m] - ws.t[k, m] * ws.slip_rate[j]
 
 
 @njit
 def _add_piece(ws: PathWorkspace, k: int, cut: tuple, weight: float, gravity: tuple) -> None:
-    """Add segment ``k`` between the parts ``cut`` of it to M and f; ``weight``: a sixth of its mass, kg."""
+    """Add segment ``k`` between the parts ``cut`` of it to ``ws.mass`` and ``ws.force``.
+
+    ``weight``: a sixth of its mass, kg; ``gravity`` (3,), m/s^2.
+    """
     A, B, nq = ws.near, ws.far, ws.force.size
     _velocity_gradient(ws, k, cut[0], A)
     _velocity_gradient(ws, k, cut[1], B)

@@ -43,7 +43,7 @@ class StageIteration(CompiledRecord, writable=True):
 
 @njit
 def weighted_sum(weights: Float1, rows: Float2, n: int) -> float:
-    """The sum of column ``n`` of ``rows``."""
+    """Return the sum of column ``n`` of ``rows`` (s, n), with ``weights`` (s,)."""
     total = 0.0
     for j in range(weights.size):
         total += weights[j] * rows[j, n]
@@ -52,7 +52,11 @@ def weighted_sum(weights: Float1, rows: Float2, n: int) -> float:
 
 @njit
 def evaluate_stages(plan: Plan, ws: Workspace, run: StageIteration, h: float) -> None:
-    """Places, forces, flows and powers of all stages by their rates, in a step of ``h``, s."""
+    """Evaluate places, forces, flows and powers of all stages by their rates, in a step of ``h``, s.
+
+    Writes ``run.places``, ``run.force``, ``run.flow``, ``run.flow_before``, ``run.power``, ``run.momenta``,
+    ``run.total``, ``run.tree.q``, ``run.tree.rates`` and ``ws.efforts.state``.
+    """
     tree, ne = run.tree, plan.elements.force.size
     for i in range(run.flow.shape[0]):
         for n in range(run.integral.size):
@@ -66,11 +70,11 @@ def evaluate_stages(plan: Plan, ws: Workspace, run: StageIteration, h: float) ->
             for m in range(6):
                 run.total[b, m] = run.load[b, m]
         if ne:
-            own = h * run.a[i, i]  # the own flow of a stage is implicit
+            span = h * run.a[i, i]  # the own flow of a stage is implicit
             for n in range(run.integral.size):
-                others = h * weighted_sum(run.a[i], run.flow_before, n) - own * run.flow_before[i, n]
+                others = h * weighted_sum(run.a[i], run.flow_before, n) - span * run.flow_before[i, n]
                 ws.efforts.state[n] = run.integral[n] + others
-            evaluate_efforts(plan, ws, tree.position, tree.rotation, tree.velocity, own, run.total, run.power[i])
+            evaluate_efforts(plan, ws, tree.position, tree.rotation, tree.velocity, span, run.total, run.power[i])
             for n in range(run.integral.size):
                 run.flow[i, n] = ws.efforts.flow[n]
         find_momenta(tree, run.momenta, run.force[i])
@@ -79,9 +83,10 @@ def evaluate_stages(plan: Plan, ws: Workspace, run: StageIteration, h: float) ->
 
 @njit(seconds=3, what="symplectic steps in reduced coordinates")
 def iterate(plan: Plan, ws: Workspace, run: StageIteration, h: float, tol: float, most: int) -> int:
-    """Rates of the stages by V_i = M(q_i)^-1 p_i; the number of iterations, or -1 where they do not converge.
+    """Solve for the rates ``run.rates`` of the stages by V_i = M(q_i)^-1 p_i; return the number of iterations.
 
-    Up to increments of ``tol``, or until they are round-off, and at most ``most`` iterations.
+    Up to increments of ``tol``, or until they are round-off, and at most ``most`` iterations; -1 if they do not
+    converge. Also writes ``run.tree.q`` and ``run.tree.rates``.
     """
     before = least = math.inf
     tree = run.tree

@@ -21,7 +21,7 @@ from varint.methods.reduced.recursions.tree_records import TangentWorkspace, Tre
 
 @njit
 def accelerate(tangent: TangentWorkspace) -> None:
-    """Motions of the joints and accelerations of the nodes at ``tangent.second``, after `kinematics.move`."""
+    """Write motions of the joints and accelerations of the nodes at ``tangent.second``, after `kinematics.move`."""
     work, nodes = tangent.work, tangent.work.nodes
     _joint_motions(nodes, work.subspace, work.rates, tangent.joint_velocity)
     _joint_motions(nodes, work.subspace, tangent.second, tangent.joint_acceleration)
@@ -30,7 +30,7 @@ def accelerate(tangent: TangentWorkspace) -> None:
 
 @njit
 def _joint_motions(nodes: TreeNodes, S: Float2, rates: Float1, out: Float2) -> None:
-    """``out`` (nl, 6): S ``rates`` of each node."""
+    """Write S ``rates`` of each node to ``out`` (nl, 6); ``S`` (nq, 6), ``rates`` (nq,)."""
     for i in range(nodes.parent.size):
         out[i] = 0.0
         for n in range(nodes.column[i], nodes.column[i] + nodes.dof[i]):
@@ -40,9 +40,10 @@ def _joint_motions(nodes: TreeNodes, S: Float2, rates: Float1, out: Float2) -> N
 
 @njit(seconds=3, what="implicit steps in reduced coordinates")
 def change_motions(tangent: TangentWorkspace, u: Float1, du: Float1, ddu: Float1) -> None:
-    """Changes of poses, twists and accelerations of the nodes, and of the wrenches that these take.
+    """Write changes of poses, twists, accelerations and required wrenches of the nodes.
 
-    Along the changes ``u``, ``du``, ``ddu`` (nq,) of q, dq, ddq.
+    Along the changes ``u``, ``du``, ``ddu`` (nq,) of q, dq, ddq, to ``tangent.pose_change``, ``tangent.twist_change``,
+    ``tangent.acceleration_change`` and ``tangent.wrench_change``.
     """
     jacobian_product(tangent.work, u, tangent.pose_change)
     for i in range(tangent.work.nodes.parent.size):
@@ -62,10 +63,13 @@ def _add(a: tuple, b: tuple) -> tuple:
 
 @njit(inline="always")
 def _change_joint_motion(tangent: TangentWorkspace, i: int, du: Float1, ddu: Float1) -> tuple:
-    """Change of S dq and S ddq of node i where S rotates with the node: a x (S dq) + S du, a x (S ddq) + S ddu."""
+    """Return changes of S dq and S ddq of node i where S rotates with it: a x (S dq) + S du, a x (S ddq) + S ddu.
+
+    ``du``, ``ddu`` (nq,): changes of dq and ddq.
+    """
     nodes, S, a = tangent.work.nodes, tangent.work.subspace, tangent.pose_change[i]
-    own, own_second = tangent.joint_velocity[i], tangent.joint_acceleration[i]
-    w, v, dw, dv = cross(a, own), cross(a, own[3:]), cross(a, own_second), cross(a, own_second[3:])
+    motion, second = tangent.joint_velocity[i], tangent.joint_acceleration[i]
+    w, v, dw, dv = cross(a, motion), cross(a, motion[3:]), cross(a, second), cross(a, second[3:])
     for n in range(nodes.column[i], nodes.column[i] + nodes.dof[i]):
         w = (w[0] + S[n, 0] * du[n], w[1] + S[n, 1] * du[n], w[2] + S[n, 2] * du[n])
         v = (v[0] + S[n, 3] * du[n], v[1] + S[n, 4] * du[n], v[2] + S[n, 5] * du[n])
@@ -76,9 +80,10 @@ def _change_joint_motion(tangent: TangentWorkspace, i: int, du: Float1, ddu: Flo
 
 @njit
 def _change_subspace(tangent: TangentWorkspace, i: int, u: Float1, du: Float1) -> tuple:
-    """Change of S dq and of S ddq + (dS dq) dq, because S depends on the coordinates of node i itself.
+    """Return changes of S dq and of S ddq + (dS dq) dq, because S depends on the coordinates of node i itself.
 
-    Of the latter: (d2S dq u) dq + a x ((dS dq) dq) + (dS u) ddq + (dS du) dq + (dS dq) du.
+    The latter: (d2S dq u) dq + a x ((dS dq) dq) + (dS u) ddq + (dS du) dq + (dS dq) du. ``u``, ``du`` (nq,): changes of
+    q and dq.
     """
     work, nodes = tangent.work, tangent.work.nodes
     k, dof, a = nodes.column[i], nodes.dof[i], tangent.pose_change[i]
@@ -91,7 +96,10 @@ def _change_subspace(tangent: TangentWorkspace, i: int, u: Float1, du: Float1) -
 
 @njit(inline="always")
 def _change_twist(tangent: TangentWorkspace, i: int, velocity: tuple) -> None:
-    """Change of w = w_p + S_w dq, v = v_p + w_p x r + S_v dq, with the change ``velocity`` of S dq."""
+    """Change w = w_p + S_w dq, v = v_p + w_p x r + S_v dq in ``tangent.twist_change``.
+
+    ``velocity`` (2, 3): change of S dq.
+    """
     x, p, pose = tangent.work.point, tangent.work.nodes.parent[i], tangent.pose_change
     change, above = tangent.twist_change[i], tangent.twist_change[p]
     lever = add(cross(above, sub(x[i], x[p])), cross(tangent.work.twist[p], sub(pose[i, 3:], pose[p, 3:])))
@@ -102,17 +110,17 @@ def _change_twist(tangent: TangentWorkspace, i: int, velocity: tuple) -> None:
 
 @njit(inline="always")
 def _change_acceleration(tangent: TangentWorkspace, i: int, velocity: tuple, acceleration: tuple) -> None:
-    """Change of w' = w'_p + S_w ddq + S_w' dq, v' = v'_p + w'_p x r + w_p x (v - v_p) + S_v ddq + S_v' dq.
+    """Write changes of w' = w'_p + S_w ddq + S_w' dq, v' = v'_p + w'_p x r + w_p x (v - v_p) + S_v ddq + S_v' dq.
 
-    ``velocity``: change of S dq, ``acceleration``: of S ddq + (dS dq) dq. What is left of dS/dt dq is w x (S dq),
-    of both parts of S.
+    To ``tangent.acceleration_change``. ``velocity``: change of S dq, ``acceleration``: of S ddq + (dS dq) dq. The rest
+    of dS/dt dq is w x (S dq), of both parts of S.
     """
-    x, p, pose, own = tangent.work.point, tangent.work.nodes.parent[i], tangent.pose_change, tangent.joint_velocity[i]
+    x, p, pose, joint = tangent.work.point, tangent.work.nodes.parent[i], tangent.pose_change, tangent.joint_velocity[i]
     twist, above = tangent.work.twist[i], tangent.work.twist[p]
     change, change_above = tangent.twist_change[i], tangent.twist_change[p]
     out, second_above = tangent.acceleration_change[i], tangent.acceleration_change[p]
-    angular = add(acceleration[0], add(cross(change, own), cross(twist, velocity[0])))
-    linear = add(acceleration[1], add(cross(change, own[3:]), cross(twist, velocity[1])))
+    angular = add(acceleration[0], add(cross(change, joint), cross(twist, velocity[0])))
+    linear = add(acceleration[1], add(cross(change, joint[3:]), cross(twist, velocity[1])))
     lever = cross(tangent.acceleration[p], sub(pose[i, 3:], pose[p, 3:]))
     lever = add(cross(second_above, sub(x[i], x[p])), lever)
     bias = add(cross(change_above, sub(twist[3:], above[3:])), cross(above, sub(change[3:], change_above[3:])))
@@ -123,7 +131,10 @@ def _change_acceleration(tangent: TangentWorkspace, i: int, velocity: tuple, acc
 
 @njit
 def _change_wrenches(tangent: TangentWorkspace) -> None:
-    """Change of the wrenches that move the nodes, (F I F^T w', m v') + (w x F I F^T w, 0)."""
+    """Write changes of the wrenches that move the nodes, (F I F^T w', m v') + (w x F I F^T w, 0).
+
+    To ``tangent.wrench_change``.
+    """
     work, nodes = tangent.work, tangent.work.nodes
     for i in range(nodes.mass.size):
         f = tangent.wrench_change[i]
@@ -142,8 +153,8 @@ def _change_wrenches(tangent: TangentWorkspace) -> None:
         dalpha = rotate_back(F, sub(tangent.acceleration_change[i], cross(a, acceleration)))
         Iw = rotate(I, w)
         torque = rotate(F, add(rotate(I, alpha), cross(w, Iw)))
-        own = add(rotate(I, dalpha), add(cross(dw, Iw), cross(w, rotate(I, dw))))
-        torque = add(rotate(F, own), cross(a, torque))
+        change = add(rotate(I, dalpha), add(cross(dw, Iw), cross(w, rotate(I, dw))))
+        torque = add(rotate(F, change), cross(a, torque))
         for m in range(3):
             f[m] = torque[m]
             f[3 + m] = nodes.mass[i] * tangent.acceleration_change[i, 3 + m]
@@ -152,7 +163,10 @@ def _change_wrenches(tangent: TangentWorkspace) -> None:
 
 @njit(seconds=1, what="implicit steps in reduced coordinates")
 def change_efforts(tangent: TangentWorkspace, u: Float1, out: Float1) -> None:
-    """Changes ``out`` (nq,) of the efforts S^T (total wrench); ``tangent.wrench_change`` becomes that of the totals."""
+    """Write changes of the efforts S^T (total wrench) to ``out`` (nq,), along the changes ``u`` (nq,) of q.
+
+    ``tangent.wrench_change`` is summed in place over all nodes beyond each joint.
+    """
     work, nodes = tangent.work, tangent.work.nodes
     S, x, wrench, pose = work.subspace, work.point, tangent.wrench_change, tangent.pose_change
     for i in range(nodes.parent.size - 1, -1, -1):
@@ -161,8 +175,8 @@ def change_efforts(tangent: TangentWorkspace, u: Float1, out: Float1) -> None:
         for n in range(k, k + dof):
             angular, linear = cross(a, S[n]), cross(a, S[n, 3:])
             if has_variable_subspace(nodes.motion[i]):
-                own = subspace_derivatives(work, i, unit(n - k), three(u, k, dof), ZERO3)[1]
-                angular, linear = add(angular, own[0]), add(linear, own[1])
+                variable = subspace_derivatives(work, i, unit(n - k), three(u, k, dof), ZERO3)[1]
+                angular, linear = add(angular, variable[0]), add(linear, variable[1])
             out[n] = 0.0
             for m in range(6):
                 out[n] += S[n, m] * f[m]

@@ -43,7 +43,7 @@ class ReducedWorkspace(CompiledRecord, writable=True):
 
     nodes: TreeNodes
 
-    # what the kernels are given
+    # inputs of the kernels
     q: Float1  # (nq,) coordinates, m, rad
     rates: Float1  # (nq,) their time derivatives, m/s, rad/s
     prescribed: Bool1  # (nl,) bool: whether the motion of the node is given as a function of time

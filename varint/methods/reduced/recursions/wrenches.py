@@ -10,17 +10,17 @@ from varint.methods.reduced.recursions.tree_records import ReducedWorkspace
 
 @njit
 def bias_wrenches(work: ReducedWorkspace, gravity: Float1, load: Float2) -> None:
-    """``work.wrench``: what the motion of each node takes at zero acceleration, w x I w, less its loads.
+    """Write the wrench that moves each node at zero acceleration, w x I w, less its loads, to ``work.wrench``.
 
-    ``gravity`` (3,) m/s^2; ``load`` (nb, 6) of the bodies: force, N, world, and torque, N m, body axes.
+    ``gravity`` (3,), m/s^2; ``load`` (nb, 6) of the bodies: force, N, world, and torque, N m, body axes.
     """
     nodes = work.nodes
     for i in range(nodes.mass.size):
         f, w, F, I = work.wrench[i], work.twist[i], work.axes[i], nodes.inertia[i]
         f[:] = 0.0
         if nodes.mass[i] > 0.0:
-            own = rotate_back(F, w)
-            gyroscopic = rotate(F, cross(own, rotate(I, own)))
+            spin = rotate_back(F, w)
+            gyroscopic = rotate(F, cross(spin, rotate(I, spin)))
             for m in range(3):
                 f[m] = gyroscopic[m]
     work.wrench[nodes.mass.size] = 0.0
@@ -29,7 +29,7 @@ def bias_wrenches(work: ReducedWorkspace, gravity: Float1, load: Float2) -> None
 
 @njit
 def subtract_loads(work: ReducedWorkspace, gravity: Float1, load: Float2) -> None:
-    """Subtract gravity and the ``load`` of the bodies, as in `bias_wrenches`, from ``work.wrench``."""
+    """Subtract ``gravity`` (3,) and the ``load`` (nb, 6) of the bodies, as in `bias_wrenches`, from ``work.wrench``."""
     nodes = work.nodes
     for b in range(nodes.body_node.size):
         i = nodes.body_node[b]
@@ -54,9 +54,9 @@ def add_inertial_wrenches(work: ReducedWorkspace, acceleration: Float2, wrench: 
 
 @njit
 def transpose_product(work: ReducedWorkspace, wrench: Float2, out: Float1) -> None:
-    """``out`` (nq,) = J^T ``wrench``, efforts, N, N m, in O(n).
+    """Write J^T ``wrench``, efforts, N, N m, to ``out`` (nq,), in O(n).
 
-    ``wrench`` (nl + 1, 6) of the nodes becomes that of all nodes beyond each joint.
+    ``wrench`` (nl + 1, 6) of the nodes is summed in place over all nodes beyond each joint.
     """
     nodes = work.nodes
     S = work.subspace
@@ -68,13 +68,16 @@ def transpose_product(work: ReducedWorkspace, wrench: Float2, out: Float1) -> No
 
 @njit
 def dot6(a: Float1, b: Float1) -> float:
-    """a . b of six numbers."""
+    """Return a . b of ``a``, ``b`` (6,)."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
 
 
 @njit
 def add_to_parent(x: Float2, i: int, p: int, wrench: Float2) -> None:
-    """Add the wrench of node ``i`` to that of its parent ``p``, both in ``wrench`` (nl + 1, 6)."""
+    """Add the wrench of node ``i`` to its parent's, ``p``, both in ``wrench`` (nl + 1, 6).
+
+    ``x`` (nl + 1, 3): points of the nodes, m, world.
+    """
     f, out = wrench[i], wrench[p]
     lever = cross((x[i, 0] - x[p, 0], x[i, 1] - x[p, 1], x[i, 2] - x[p, 2]), (f[3], f[4], f[5]))
     for m in range(3):
@@ -84,9 +87,10 @@ def add_to_parent(x: Float2, i: int, p: int, wrench: Float2) -> None:
 
 @njit
 def reduced_rows(work: ReducedWorkspace, side: Int2, jacobian: Float3, out: Float2) -> None:
-    """First m rows of ``out`` (m or more, nq): rows times J, in O(n) each.
+    """Write rows times J to the first m rows of ``out`` (m or more, nq), in O(n) each.
 
-    ``side`` (m, 2): numbers of the bodies that a row is about, ``jacobian`` (m, 2, 6): the row by their motions.
+    ``side`` (m, 2): numbers of the bodies that a row is about, ``jacobian`` (m, 2, 6): the row by their motions. Uses
+    ``work.wrench``.
     """
     nodes = work.nodes
     nb, wrench = nodes.body_node.size, work.wrench

@@ -1,0 +1,207 @@
+"""Hard limits as rows of an impact at a node, alone (impacts.py) or beside contacts (contacts/events.py).
+
+With the rates u of the gaps of the limits that take part, the rebounds r that they have, and their impulses z,
+
+    u >= r,    z >= 0,    z (u - r) = 0.
+
+An active limit is a row of the system, and u = r. The contacts are solved for with the active limits held; then one
+limit changes sides, an active one that would pull or another that u < r drives beyond, until none has to. The first
+passes take the one that is furthest from the law, later ones the first (Murty), which does not cycle.
+"""
+
+import math
+
+from varint.base.numba import indirect, njit
+from varint.mathematics.vectors import dot, vector
+from varint.step.limits.rows import TOUCHING, limit_gap, limit_row, set_closed
+from varint.step.measures import rate_of
+from varint.step.plan import Plan, Workspace
+
+MOST_CHANGES = 20  # of limits that close or open in one step
+MOST_IMPACTS = 3  # of a limit in one step, then it closes
+PARTING = 1e-10  # threshold of rates, m/s or rad/s, and of pulling impulses relative to momenta
+ALIKE = 1e-9  # share by which rates may differ that count as one
+ANY = -1  # component
+OUT_OF_REACH = 1.0  # rate of a limit that does not touch
+LAWFUL, CHANGED, CYCLES = range(3)
+FURTHEST = 2  # passes for each limit that take the one that is furthest from the law
+MOST_PASSES = 20  # for each limit
+
+
+@njit
+def _gap_rate(plan, ws, pose, n, velocity):
+    """Rate of the gap of limit n at a pose, m/s or rad/s, with velocities (nb, 6); its row is left as it has to be."""
+    limit_gap(plan, ws, pose, n)
+    m, row = plan.limits.measure[n], ws.jacobian[pose, limit_row(plan, n)]
+    rate = -plan.limits.sign[n] * rate_of(plan.measures.body[m], row, velocity)
+    if ws.released[limit_row(plan, n)] > 0.0:
+        row[:] = 0.0
+    return rate
+
+
+@njit
+def _restitution(plan, ws, n):
+    """Coefficient of restitution of limit n in its next impact, zero after many in one step."""
+    return plan.limits.restitution[n] if ws.search.impacts[n] < MOST_IMPACTS else 0.0
+
+
+@indirect(seconds=1, what="hard stops")
+def approach_limits(plan: Plan, ws: Workspace, pose: int, met: int) -> float:
+    """Write the rates ``ws.search.rate`` of the gaps that touch at a node, or of limit ``met``, with ``ws.velocity``.
+
+    Returns the highest rate at which a limit with restitution is approached, m/s or rad/s. Without contacts only those
+    of one component of the mechanism are looked at: what other ones do follows as impacts of its own, with derivatives.
+    """
+    search, fastest, component = ws.search, 0.0, ANY
+    if met >= 0 and plan.contacts.body.size == 0:
+        component = plan.components.of_element[plan.limits.element[met]]
+    for n in range(plan.limits.measure.size):
+        closed, its_component = ws.efforts.closed[n], plan.components.of_element[plan.limits.element[n]]
+        search.was_closed[n], search.taking[n], search.rebound[n], search.rate[n] = closed, closed, 0.0, OUT_OF_REACH
+        gap, rate = limit_gap(plan, ws, pose, n), _gap_rate(plan, ws, pose, n, ws.velocity)
+        if not closed and ((n != met and gap > TOUCHING) or component not in (ANY, its_component)):
+            continue
+        search.rate[n], restitution = rate, _restitution(plan, ws, n)
+        if not closed and restitution > 0.0:
+            fastest = max(fastest, -rate)
+        if not closed and rate <= (PARTING if restitution == 0.0 else -PARTING) and plan.contacts.body.size == 0:
+            component = its_component
+    return fastest
+
+
+@indirect(seconds=1, what="hard stops")
+def take_limits(plan: Plan, ws: Workspace, pose: int, met: int, fastest: float) -> bool:
+    """Choose the limits of the next impact and their rebounds, after `approach_limits`; whether any is hit.
+
+    Closed limits take part, limit ``met`` and those without restitution that are touched, and of the others those that
+    are approached at the rate ``fastest``.
+    """
+    search, any_hit = ws.search, False
+    for n in range(plan.limits.measure.size):
+        rate = search.rate[n]
+        if search.was_closed[n]:
+            any_hit = any_hit or rate < -PARTING
+        elif rate <= PARTING or n == met:
+            restitution = _restitution(plan, ws, n)
+            if restitution == 0.0 or rate >= -PARTING:
+                search.taking[n] = restitution == 0.0 or (n == met and rate <= PARTING)
+            elif -rate >= fastest * (1.0 - ALIKE):
+                search.taking[n], search.rebound[n] = True, -restitution * rate
+                search.impacts[n] += 1
+            any_hit = any_hit or search.taking[n]
+        if search.taking[n]:
+            set_closed(plan, ws, n, True)
+    return any_hit
+
+
+@indirect(seconds=1, what="hard stops")
+def write_rebounds(plan: Plan, ws: Workspace, pose: int, share: float) -> None:
+    """Write the rows of the active limits, and to ``ws.increment_row`` a ``share`` of their rebounds."""
+    for n in range(plan.limits.measure.size):
+        r = limit_row(plan, n)
+        limit_gap(plan, ws, pose, n)
+        if ws.efforts.closed[n]:
+            ws.increment_row[r] = -plan.limits.sign[n] * share * ws.search.rebound[n]
+        elif ws.released[r] > 0.0:
+            ws.jacobian[pose, r] = 0.0
+
+
+@indirect(seconds=1, what="hard stops")
+def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int) -> int:
+    """Let a limit that is at odds with the law change sides after so many passes: CHANGED; LAWFUL where none is.
+
+    Writes rates and impulses after the impact, ``ws.search.after`` and ``ws.search.impulse``. CYCLES: it goes on too
+    long. After MOST_CHANGES in a step closed limits stay closed: those that open in each other's impacts could repeat
+    for ever.
+    """
+    search, momenta, count = ws.search, 0.0, plan.limits.measure.size
+    for i in range(plan.bodies.mass.size):
+        p, L = vector(ws.momentum[i]), vector(ws.momentum[i, 3:])
+        momenta += math.sqrt(dot(p, p)) + math.sqrt(dot(L, L)) / plan.bodies.length[0]
+    pulls, driven, puller, beyond = PARTING, PARTING, -1, -1
+    furthest, stay = passes < FURTHEST * count, search.changes[0] >= MOST_CHANGES
+    for n in range(count):
+        search.impulse[n] = 0.0
+        if not search.taking[n]:
+            continue
+        r = limit_row(plan, n)
+        search.after[n] = _gap_rate(plan, ws, pose, n, ws.increment_body)
+        if ws.efforts.closed[n]:
+            z = -plan.limits.sign[n] * ws.increment_row[r]
+            search.impulse[n] = max(z, 0.0)
+            pull = -z / plan.rows.scale[r] / (momenta + _lighter_mass(plan, n))
+            if stay and search.was_closed[n]:
+                continue
+            if pull > pulls and not _is_shared(plan, ws, n) and (furthest or puller < 0):
+                pulls, puller = pull, n
+        elif share * search.rebound[n] - search.after[n] > driven and (furthest or beyond < 0):
+            driven, beyond = share * search.rebound[n] - search.after[n], n
+    if puller < 0 and beyond < 0:
+        return LAWFUL
+    if passes >= MOST_PASSES * count:
+        return CYCLES
+    first = puller >= 0 and (furthest or beyond < 0 or puller < beyond)
+    set_closed(plan, ws, puller if first else beyond, not first)
+    return CHANGED
+
+
+@njit
+def _lighter_mass(plan, n):
+    """Mass of the lighter of the bodies of limit n, kg: times 1 m/s it sets what counts as an impulse at rest."""
+    lighter = math.inf
+    for s in range(2):
+        i = plan.measures.body[plan.limits.measure[n], s]
+        if i < plan.bodies.mass.size:
+            lighter = min(lighter, plan.bodies.mass[i])
+    return lighter
+
+
+@njit
+def _is_shared(plan, ws, n):
+    """Whether the limit on the other side of the measure of limit n is active too."""
+    for m in range(plan.limits.measure.size):
+        if m != n and ws.efforts.closed[m] and limit_row(plan, m) == limit_row(plan, n):
+            return True
+    return False
+
+
+@njit
+def work_of_limits(ws):
+    """Work of the limits in the impact, J, and the sum of the sizes of its terms: impulses times mean rates."""
+    search, total, size = ws.search, 0.0, 0.0
+    for n in range(search.taking.size):
+        if search.taking[n]:
+            half = 0.5 * search.impulse[n]
+            total += half * (search.rate[n] + search.after[n])
+            size += half * (abs(search.rate[n]) + abs(search.after[n]))
+    return total, size
+
+
+@indirect(seconds=1, what="hard stops")
+def close_limits(plan: Plan, ws: Workspace, pose: int, met: int, event: int) -> None:
+    """Count the works of the limits after an impact; those that part are open, the others that took part closed.
+
+    Limit ``met`` closes where it does not rebound. ``event``: number of the impact on the tape, negative where it is
+    not kept.
+    """
+    search = ws.search
+    for n in range(plan.limits.measure.size):
+        if not search.taking[n]:
+            continue
+        parts = search.after[n] > PARTING
+        if event >= 0:
+            kept, active = ws.tape.events.limits, ws.efforts.closed[n]
+            if search.was_closed[n]:
+                kept.closed[event, n] = 1 if active else 2  # it lets go in the impact
+            else:
+                kept.closed[event, n] = 0
+                kept.together[event] = kept.together[event] if active else 1
+        ws.efforts.work[plan.limits.element[n]] += 0.5 * search.impulse[n] * (search.rate[n] + search.after[n])
+        stays = not parts or (n == met and search.rebound[n] == 0.0)
+        set_closed(plan, ws, n, stays)
+        gap = limit_gap(plan, ws, pose, n)
+        if stays and not search.was_closed[n]:
+            ws.efforts.rest_gap[n] = gap
+    for n in range(plan.limits.measure.size):
+        if ws.released[limit_row(plan, n)] > 0.0:
+            ws.jacobian[pose, limit_row(plan, n)] = 0.0
