@@ -175,7 +175,7 @@ def test_derivatives_by_the_numbers_of_a_kind(kind, rng):
         motion, factor = rng.standard_normal((2, 6)), rng.standard_normal()
         value, gradient = value_and_gradient(plan, ws, m, x, R)
         by = by_numbers(plan, 0)
-        add_by_numbers(plan, m, x, R, motion, factor, value, by)
+        add_by_numbers(plan, ws, m, x, R, motion, factor, value, by)
         exact = by_its_numbers(plan, ws, m, x, R, motion, factor)
         size = 1.0 + max(np.abs(each).max() for each in exact.values())
         for name, expected in exact.items():

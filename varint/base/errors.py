@@ -14,6 +14,7 @@ VarintError
 UnresolvedWarning        the same as UnresolvedError, as a warning                (UserWarning)
 LockedWarning            nothing moved, as the joints allow no motion             (UserWarning)
 SparseNodesWarning       recorded nodes are too far apart for the result          (UserWarning)
+TurnsWarning             an angle may have any number of turns at the start       (UserWarning)
 FailedMembersWarning     members of an ensemble failed                            (UserWarning)
 DegreesWarning           an angle in rad looks like degrees                       (UserWarning)
 """
@@ -99,6 +100,10 @@ class SparseNodesWarning(UserWarning):
 
     Or velocities along a strongly damped beam change sign from node to node. A smaller ``every`` is needed.
     """
+
+
+class TurnsWarning(UserWarning):
+    """Poses do not say how many turns an angle between wide stops has at the start: `State.turns` of a state do."""
 
 
 class LockedWarning(UserWarning):

@@ -260,6 +260,7 @@ def _mobility(mechanism: "Mechanism", state: "State") -> list[Fact]:
 def _at_the_start(mechanism: "Mechanism", state: "State") -> list[Fact]:
     import numpy as np
 
+    from varint.kinematics.turns import near_of
     from varint.meshes.mesh_start import state_with_meshes
     from varint.model.forces.path import path_inertias
     from varint.model.forces.soft_mesh import soft_meshes
@@ -271,7 +272,8 @@ def _at_the_start(mechanism: "Mechanism", state: "State") -> list[Fact]:
     kinetic = float(kinetic_energy(mechanism, state.velocity[None], state.angular_velocity[None])[0])
     potential = potential_energy(mechanism, state.position[None])[0]
     nodes = state.position[None], state.quat_wxyz[None], state.velocity[None], state.angular_velocity[None]
-    potential += forces_at(mechanism, *nodes, np.zeros((1, len(mechanism.forces)))).potential.sum()
+    none = np.zeros((1, len(mechanism.forces)))
+    potential += forces_at(mechanism, *nodes, none, turns=near_of(mechanism, state)).potential.sum()
     pieces = path_pieces(mechanism, nodes)
     if pieces is not None:
         kinetic += float(pieces.kinetic_energy()[0])

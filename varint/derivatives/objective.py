@@ -264,7 +264,7 @@ def changed_state(state: State, change: np.ndarray) -> State:
     """A state changed by (nb, 12): position, rotation vector, velocity and angular velocity."""
     dx, turn, dv, dw = np.split(change, 4, axis=1)
     quat = quat_product(state.quat_wxyz, quat_from_vector(turn))
-    return State(state.position + dx, quat, state.velocity + dv, state.angular_velocity + dw)
+    return state.of_bodies(state.position + dx, quat, state.velocity + dv, state.angular_velocity + dw)
 
 
 def motion_between(first: State, state: State) -> np.ndarray:

@@ -15,6 +15,7 @@ from varint.base.display import Shown, names_text
 from varint.base.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.derivatives.linear import Linearization, linearize
 from varint.files.runs.made_with import MADE_WITH, made_with
+from varint.kinematics.frames import followed_vectors, nearest_coordinates
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism.mechanism import Mechanism
 from varint.meshes.mesh_state import by_mesh
@@ -271,8 +272,8 @@ class Stepper(Shown):
     def coordinates(self) -> np.ndarray:
         """Joint coordinates (nq,) of the spanning tree at the present node, m, rad, in the slices of `columns`.
 
-        Read-only, and the same array at each reading. Angles are unwrapped from one reading to the next: turns are
-        miscounted if a joint turns by more than half a turn in between.
+        Read-only, and the same array at each reading. Angles that no force acts along are unwrapped from one reading to
+        the next: turns are miscounted if a joint turns by more than half a turn in between.
         """
         if not self._is_read:
             self._read()
@@ -377,7 +378,8 @@ class Stepper(Shown):
     def trajectory(self, first: int = 0) -> Trajectory:
         """Return the `Trajectory` of the nodes recorded so far, from number ``first`` on, and of the present one.
 
-        Its cost grows with these nodes alone; angles count their turns from node ``first``.
+        Its cost grows with these nodes alone. Angles that forces count have their turns; others count them from node
+        ``first``.
 
         Raises ArgumentError if the Stepper has no ``every``, and for a node that is not recorded.
         """
@@ -395,7 +397,27 @@ class Stepper(Shown):
         changes = {"duration": steps * dt, "steps": steps, "every": self._every}
         settings = job.settings | changes | {MADE_WITH: made_with(job.coefficients)}
         made_of = self.mechanism, settings, self._layout, HeldNodes(nodes), job.load
-        return self.method.trajectory(Record(*made_of, counts, 0, "up to the present node of a Stepper", 0.0))
+        record = Record(*made_of, counts, 0, "up to the present node of a Stepper", 0.0)
+        return self.method.trajectory(record) if not number else self._counted_back(record)
+
+    def _counted_back(self, record: Record) -> Trajectory:
+        """Return the trajectory of later nodes, with turns counted back from the present node."""
+        last = self.state
+        motion = self.method.trajectory(replace(record, settings=record.settings | {"turns": {}, "memory": {}}))
+        counted = dict(motion._turned)
+        for name, near in last.turns.items():
+            q, joint = counted[name].reshape(len(motion), -1), self.mechanism.joint(name)
+            known = np.where(np.isnan(near), q[-1], near)
+            shift = nearest_coordinates(joint, q[-1:], known[None])[0] - q[-1]
+            counted[name] = nearest_coordinates(joint, q, q + shift).reshape(counted[name].shape)
+        motion = type(motion)(motion.record, counted)
+        motion.__dict__["_rotations"] = {
+            each.force: followed_vectors(
+                self.mechanism, each.bodies, motion.quat_wxyz[::-1], last.memory[each.force][-3:]
+            )[::-1]
+            for each in self.mechanism.compiled.followed
+        }
+        return motion
 
     def _facts(self) -> tuple[str, ...]:
         inputs = f"inputs {names_text(self.input_names)}" if self.input_names else "no inputs"

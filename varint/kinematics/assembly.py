@@ -4,6 +4,7 @@ Everything that is not asked for moves as little as the kinetic metric allows (c
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +22,7 @@ from varint.kinematics.frames import (
     with_world,
     without_turns,
 )
+from varint.kinematics.turns import TurnCounter, checked_turns, coordinates_near
 from varint.model.body import WORLD
 from varint.model.bounds import bounded_array
 from varint.model.forces.coupled import Coupled
@@ -69,9 +71,10 @@ def make_state(
     if structure.is_closed and not guesses:
         rest = np.zeros((len(structure.bodies), 3))
         pose = (np.array([getattr(body, name) for body in structure.bodies]) for name in ("position", "quat_wxyz"))
-        return State(*(freeze(array) for array in (*pose, rest, rest)))
+        turns = TurnCounter(structure, {}).at(*reference_pose(structure))
+        return State(*(freeze(array) for array in (*pose, rest, rest)), turns=turns)
     x, R = reference_pose(structure)
-    compiled = made()
+    compiled, counter = made(), TurnCounter(structure, coordinates)
     placed = joints_outside_loops(structure, compiled, coordinates)
     if placed:
         forward_pose(structure, compiled.topology, {name: coordinates[name] for name in placed}, x, R)
@@ -80,7 +83,7 @@ def make_state(
             x[body] = value
         for body, value in quats.items():
             R[body] = rotation_matrix(value)
-        x, R = _with_beams(structure, compiled, coordinates, x, R, placed, positions, quats)
+        x, R = _with_beams(structure, compiled, coordinates, x, R, placed, positions, quats, counter)
 
     motion = np.zeros((len(x), 6))
     if rates:
@@ -93,7 +96,7 @@ def make_state(
             motion[body, 3:] = value
         strains = [] if velocities or spins else strains_of(structure, rates)
         motion = _matched(structure, compiled, rates, x, R, motion, strains, heavy_x=velocities, heavy_R=spins)
-    return state_of(x, R, motion)
+    return replace(state_of(x, R, motion), turns=counter.at(x, R, by_path=not (positions or quats)))
 
 
 def assemble(
@@ -109,6 +112,7 @@ def assemble(
     coordinates = of_joints(structure, coordinates, "coordinates", StateError)
     rates = of_joints(structure, rates, "rates", StateError)
     bodies, joints = _split(structure, hold)
+    targets = {*coordinates}
     x, R = with_world(position, quat_wxyz)
     motion = np.vstack([np.hstack([velocity, angular_velocity]), np.zeros(6)])
     for name in joints:
@@ -120,7 +124,9 @@ def assemble(
         rates.setdefault(name, measured)
     x, R = _closed(structure, compiled, coordinates, x, R, still=bodies)
     motion = _matched(structure, compiled, rates, x, R, motion, still=bodies)
-    return state_of(x, R, motion, like=quat_wxyz)
+    near = {**checked_turns(structure, guess, "guess"), **{name: coordinates[name] for name in targets}}
+    turns = coordinates_near(structure, x, R, near)
+    return replace(state_of(x, R, motion, like=quat_wxyz), turns=turns, memory=guess.memory)
 
 
 def with_rates(structure: Structure, compiled: Compiled, state: State, rates: Mapping[str, np.ndarray]) -> State:
@@ -128,7 +134,7 @@ def with_rates(structure: Structure, compiled: Compiled, state: State, rates: Ma
     x, R = with_world(state.position, state.quat_wxyz)
     motion = np.vstack([np.hstack([state.velocity, state.angular_velocity]), np.zeros(6)])
     motion = _matched(structure, compiled, rates, x, R, motion)
-    return State(state.position, state.quat_wxyz, motion[:-1, :3], motion[:-1, 3:])
+    return state.of_bodies(state.position, state.quat_wxyz, motion[:-1, :3], motion[:-1, 3:])
 
 
 def joints_outside_loops(structure: Structure, compiled: Compiled, names: Iterable[str]) -> set[str]:
@@ -154,15 +160,18 @@ def _with_beams(
     placed: Set[str],
     heavy_x: Collection[int],
     heavy_R: Collection[int],
+    counter: TurnCounter,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return `_closed` with rigid beams if only ``coordinates`` are prescribed and such poses exist."""
     strains = strains_of(structure, coordinates) if coordinates and not (heavy_x or heavy_R) else []
     if strains:
         try:
-            return _closed(structure, compiled, coordinates, x, R, placed=placed, strains=strains)
+            return _closed(structure, compiled, coordinates, x, R, placed=placed, strains=strains, counter=counter)
         except AssemblyError:  # beams have to strain, as in flexures
-            pass
-    return _closed(structure, compiled, coordinates, x, R, placed=placed, heavy_x=heavy_x, heavy_R=heavy_R)
+            counter.restart()
+    return _closed(
+        structure, compiled, coordinates, x, R, placed=placed, counter=counter, heavy_x=heavy_x, heavy_R=heavy_R
+    )
 
 
 def _closed(
@@ -177,11 +186,13 @@ def _closed(
     still: Collection[int] = (),
     heavy_x: Collection[int] = (),
     heavy_R: Collection[int] = (),
+    counter: TurnCounter | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the poses on all joints nearest to x, R, with the ``coordinates`` of joints by name.
 
     The path leaves out whole turns that lead back to the same pose, except for those that couplings count.
-    ``placed``: joints that are at their coordinates; ``strains``: of beams that are rigid.
+    ``placed``: joints that are at their coordinates; ``strains``: of beams that are rigid; ``counter``: counts turns
+    along the path.
     """
     if not (strains or still or heavy_x or heavy_R) and placed == coordinates.keys() and _are_closed(compiled, x, R):
         _check_sense(structure, x, R)
@@ -206,6 +217,8 @@ def _closed(
                 at = ", ".join(f"'{n}' at {np.round(f.coordinates(*poses[n]), 4).tolist()}" for n, f in frames.items())
                 on_the_way = f" on the path to the coordinates asked for, with {at}" if share < 1 else ""
                 raise AssemblyError(_conflict(structure, closure, x, R, list(still), on_the_way))
+            if counter is not None:
+                counter.follow(x, R)
             if share == 0:
                 here = _starts(compiled, frames, coordinates, placed, x, R)
     _check_sense(structure, x, R)

@@ -202,7 +202,7 @@ def _couplings(compiled: Compiled, x: np.ndarray, R: np.ndarray) -> np.ndarray:
 
 def diagnose(structure: Structure, compiled: Compiled, state: State) -> Diagnosis:
     """Return the mobility of a pose, see `Mechanism.diagnose`."""
-    state = State(*checked_state(structure, state, "state"))
+    state = State(*checked_state(structure, state, "state"), turns=state.turns)
     closure, pose = Closure(structure, compiled, couplings=False), with_world(state.position, state.quat_wxyz)
     left = closure.gap(closure.evaluate(*pose)[0])
     if not left <= LARGEST_GAP * max(compiled.length, np.abs(pose[0]).max()):

@@ -13,7 +13,7 @@ from varint.mathematics.products.stages import BALL, FIRST, NEXT, PERIOD
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Slide, Turn, joint_pose, motion_subspace
 from varint.model.product_table import joint_table
-from varint.model.rotation_vectors import cross_matrix, rotation_matrix, turned
+from varint.model.rotation_vectors import cross_matrix, rotation_matrix, turned, vector_from_matrix
 from varint.model.structure import Structure
 from varint.plan.topology import Topology
 
@@ -221,16 +221,24 @@ def forward_velocity(
     return v, w
 
 
-def joint_coordinates(structure: Structure, joint: Joint, position: np.ndarray, quat_wxyz: np.ndarray) -> np.ndarray:
+def joint_coordinates(
+    structure: Structure,
+    joint: Joint,
+    position: np.ndarray,
+    quat_wxyz: np.ndarray,
+    near: np.ndarray | None = None,
+) -> np.ndarray:
     """Return the coordinates (T, dof) of ``joint`` at poses (T, nb, 3), (T, nb, 4); (T,) of one coordinate.
 
     Angles are continued past pi, rotation vectors past pi: from one node to the next a body may
-    turn by no more than pi. At the first node both are the shortest.
+    turn by no more than pi. At the first node both are the nearest to ``near`` (dof,), or the shortest.
     """
     frames = JointFrames(structure, joint)
     position, quat_wxyz = _of_its_bodies(frames, position, quat_wxyz)
     q = [frames.measure(*with_world(position[part], quat_wxyz[part])) for part in _parts(len(position))]
     whole = continued_coordinates(joint, np.concatenate(q))
+    if near is not None and len(whole):
+        start_near(joint, whole, near)
     return whole[:, 0] if joint.dof == 1 else whole
 
 
@@ -285,6 +293,19 @@ def continued_coordinates(joint: Joint, q: np.ndarray) -> np.ndarray:
     return q
 
 
+def start_near(joint: Joint, q: np.ndarray, near: np.ndarray) -> None:
+    """Shift continued coordinates ``q`` (T, dof) by whole turns, so that the first are the nearest to ``near``."""
+    first, column = nearest_coordinates(joint, q[:1], np.nan_to_num(near)[None])[0], 0
+    for motion in joint.allowed:
+        if isinstance(motion, Ball):
+            entries = slice(column, column + 3)
+            q[0, entries] = first[entries]
+            q[:, entries] = continued(q[:, entries])
+        elif motion.period:
+            q[:, column] += first[column] - q[0, column]
+        column += motion.size
+
+
 def nearest_coordinates(joint: Joint, q: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """Return coordinates of the poses at ``q`` (T, dof), or (T,), with rotations nearest to ``reference``."""
     nearest, near = q.reshape(len(q), -1).copy(), reference.reshape(len(q), -1)
@@ -293,8 +314,9 @@ def nearest_coordinates(joint: Joint, q: np.ndarray, reference: np.ndarray) -> n
         entries = slice(column, column + motion.size)
         if isinstance(motion, Ball):
             nearest[:, entries] = _nearest_vectors(nearest[:, entries], near[:, entries])
-        elif isinstance(motion, Turn):
-            nearest[:, entries] += 2 * np.pi * np.round((near[:, entries] - nearest[:, entries]) / (2 * np.pi))
+        elif motion.period:
+            apart = near[:, column] - nearest[:, column]
+            nearest[:, column] += motion.period * np.round(apart / motion.period)
         column += motion.size
     return nearest.reshape(q.shape)
 
@@ -306,6 +328,25 @@ def _nearest_vectors(vectors: np.ndarray, near: np.ndarray) -> np.ndarray:
     turning = np.where(angle > NO_TURN, vectors / np.maximum(angle, NO_TURN), near / np.maximum(size, NO_TURN))
     along = np.sum(turning * near, axis=1, keepdims=True)
     return vectors + 2 * np.pi * np.round((along - angle) / (2 * np.pi)) * turning
+
+
+def followed_vectors(
+    structure: Structure, bodies: tuple[str, str], quat_wxyz: np.ndarray, near: ArrayLike
+) -> np.ndarray:
+    """Return rotation vectors (T, 3), rad, of the second body since the reference seen from the first.
+
+    In axes of the first in the reference, at orientations (T, nb, 4); the first node is the nearest to ``near`` (3,),
+    others to the node before.
+    """
+    R = []
+    for name in bodies:
+        number = structure.body_index.get(name, -1)
+        if number < 0:
+            R.append(np.broadcast_to(np.eye(3), (len(quat_wxyz), 3, 3)))
+        else:
+            R.append(rotation_matrix(quat_wxyz[:, number]) @ rotation_matrix(structure.bodies[number].quat_wxyz).T)
+    vectors = vector_from_matrix(np.swapaxes(R[0], 1, 2) @ R[1])
+    return continued(np.vstack([near, vectors]))[1:]
 
 
 def without_turns(joint: Joint, q: np.ndarray, start: np.ndarray) -> np.ndarray:

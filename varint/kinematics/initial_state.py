@@ -8,6 +8,7 @@ from varint.base.checks import array_of, of_type
 from varint.base.errors import ArgumentError, StateError
 from varint.kinematics.assembly import unit_quaternions
 from varint.kinematics.drift import joint_drift
+from varint.kinematics.turns import with_turns
 from varint.model.state import State
 from varint.plan import CompiledStructure
 from varint.step.plan import Workspace
@@ -19,13 +20,13 @@ ROUND_OFF = 1e-12  # of the coordinates of a state to start from
 def checked_start(mechanism: CompiledStructure, state: State, ws: Workspace | None = None) -> State:
     """Return ``state`` with unit quaternions, checked as the initial state of a run: shapes, and closed joints.
 
-    ``ws``: see `joint_drift`. Raises ArgumentError, StateError.
+    Its ``turns`` are those of its poses, see `with_turns`. ``ws``: see `joint_drift`. Raises ArgumentError, StateError.
     """
     state = checked_arrays(mechanism, state)
     left = joint_drift(mechanism.compiled, state.position[None], state.quat_wxyz[None], ws)[0]
     if not left <= largest_gap(mechanism, state):
         raise StateError(f"the state leaves a joint {left:.3g} m open: mechanism.assemble(state) closes it")
-    return state
+    return with_turns(mechanism, mechanism.compiled, state)
 
 
 def largest_gap(mechanism: CompiledStructure, state: State) -> float:

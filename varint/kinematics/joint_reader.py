@@ -8,6 +8,7 @@ import numpy as np
 from varint.base.numba import for_python, word_of
 from varint.kinematics.assembly import checked_state
 from varint.kinematics.frames import JointFrames, nearest_coordinates
+from varint.kinematics.turns import reference_of
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Motion, Slide, Turn
 from varint.model.rotation_vectors import quat_from_matrix
@@ -124,6 +125,7 @@ class JointReader:
             entries = columns[joint.name] = slice(self._size, self._size + joint.dof)
             self._entries.append((joint.name, entries.start if joint.dof == 1 else entries))
             self._size = entries.stop
+        self._slices, self._reference = columns, reference_of(structure).values
         nb = len(structure.bodies)
         readable, self._others = split_joints(structure, structure.joints, columns)
         self._readings = joint_readings(readable, np.arange(nb))
@@ -136,6 +138,12 @@ class JointReader:
         room = self._read(state)
         q = room.reading.q.copy()
         self._free.append(room)
+        near = {**self._reference, **state.turns} if self._reference or state.turns else {}
+        for name, values in near.items():
+            if name in self._slices:
+                columns = self._slices[name]
+                near_row = np.nan_to_num(values)[None]
+                q[columns] = nearest_coordinates(self.structure.joint(name), q[columns][None], near_row)[0]
         return {name: q[entries] for name, entries in self._entries}
 
     def rates(self, state: State) -> dict[str, np.ndarray]:

@@ -72,7 +72,7 @@ def curve_angle(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
 
 
 @njit
-def angle_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by):
+def angle_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by):
     """Add derivatives by the numbers to ``by``; return the one along ``motions`` (6,) of either body.
 
     See measures/base.py.
@@ -96,17 +96,25 @@ def angle_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by):
 
 @dataclass(frozen=True, eq=False)
 class Angle(Measure):
-    """The angle atan2(``sine`` . d, ``cosine`` . d) of ``direction`` d of b against two directions of a (3,), world."""
+    """The angle atan2(``sine`` . d, ``cosine`` . d) of ``direction`` d of b against two directions of a (3,), world.
+
+    ``coordinate``: the joint, and the number of its coordinate, that it is.
+    """
 
     sine: np.ndarray
     cosine: np.ndarray
     direction: np.ndarray
+    coordinate: tuple[str, int] | None = None
 
     kind = "angle"
     angular = True
     anchored = False
     period = 2.0 * math.pi
     stiffening = False  # small beside the terms of its law, and most measures are angles
+
+    @property
+    def angle_of(self) -> tuple[str, int] | None:
+        return self.coordinate
 
     def numbers(self, A, x_a, B, x_b):
         return Numbers(u=A.T @ self.sine, v=A.T @ self.cosine, w=B.T @ self.direction)

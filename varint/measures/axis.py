@@ -42,7 +42,7 @@ def curve_axis(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
 
 
 @njit
-def axis_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by):
+def axis_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by):
     """Add derivatives by the numbers to ``by``; return the one along ``motions`` (6,) of either body.
 
     See measures/base.py.

@@ -9,7 +9,7 @@ kind gives three compiled functions:
     curve(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b)
         writes to out_a, out_b (6,) the change of G_a, G_b along the ``motions`` of both bodies, a pair of (6,): the
         exact curvature applied to them.
-    by_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by) -> the derivative of g along the ``motions``
+    by_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by) -> the derivative of g along the ``motions``
         adds to the rows m of ``by`` the derivatives of ``weight`` times (that, plus ``factor`` g) by its numbers: a
         `kernels.plan.ByNumbers`.
 
@@ -82,6 +82,8 @@ class Measure(Shown):
         Whether Newton's matrix of a step takes its curvature at the two bodies themselves.
     jumps : bool
         Whether its value jumps at half a turn of b seen from a since the reference.
+    followed : bool
+        Whether laws along it count the turns of the rotation vector of b seen from a.
     of_rates : bool
         Whether it is a row of rates: its gradient times the velocities is kept at zero, and no value belongs to it.
     of_three : bool
@@ -101,8 +103,14 @@ class Measure(Shown):
     anchored: ClassVar[bool] = True
     stiffening: ClassVar[bool] = True
     jumps: ClassVar[bool] = False
+    followed: ClassVar[bool] = False
     of_rates: ClassVar[bool] = False
     of_three: ClassVar[bool] = False
+
+    @property
+    def angle_of(self) -> tuple[str, int] | None:
+        """The joint and the number of its coordinate, if it is one whose turns a pose does not say."""
+        return None
 
     @property
     def of_product(self) -> str:

@@ -46,6 +46,10 @@ class JointCoordinate(Measure):
     bends = True
 
     @property
+    def angle_of(self) -> tuple[str, int]:
+        return self.joint, self.number
+
+    @property
     def of_product(self) -> str:
         return self.joint
 

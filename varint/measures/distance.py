@@ -39,7 +39,7 @@ def curve_distance(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
 
 
 @njit
-def distance_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by):
+def distance_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by):
     """Add derivatives by the numbers to ``by.u``, ``by.w``, ``by.c``; return the one along ``motions``.
 
     ``motions`` (6,), of either body: see measures/base.py.

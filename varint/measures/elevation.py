@@ -54,15 +54,15 @@ def curve_elevation(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
 
 
 @njit
-def elevation_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by):
+def elevation_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by):
     """Add derivatives by the numbers to ``by``; return the one along ``motions`` (6,) of either body.
 
     See measures/base.py: derivatives of slope ds + factor g, with s slope^2 slope ds by s.
     """
     s = dot(vector(plan.measures.u[m]), rotate_back(A, rotate(B, vector(plan.measures.w[m]))))
     slope = _slope(s)
-    ds = axis_numbers(plan, m, x_a, A, x_b, B, motions, 0.0, 0.0, by)
-    axis_numbers(plan, m, x_a, A, x_b, B, motions, factor + s * slope * slope * ds, weight * slope, by)
+    ds = axis_numbers(plan, ws, m, x_a, A, x_b, B, motions, 0.0, 0.0, by)
+    axis_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor + s * slope * slope * ds, weight * slope, by)
     return slope * ds
 
 

@@ -1,6 +1,6 @@
 """FRAME: a coordinate of a frame of b seen from one of a: a POINT's, plus a part of the rotation vector.
 
-g = u . (p + R w) - c + v . rho,    rho: see rotation.py
+g = u . (p + R w) - c + v . rho,    rho: see rotation.py, along which laws count turns
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from varint.measures.rotation import rotation_numbers, turning, turning_change
 def frame(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
     """Return the value and write the gradient to ``G_a``, ``G_b`` (6,): see measures/base.py."""
     value = point(plan, ws, m, x_a, A, x_b, B, G_a, G_b)
-    turned, near, far = turning(plan, m, A, B)
+    turned, near, far = turning(plan, ws, m, A, B)
     for k in range(3):
         G_a[3 + k] -= near[k]
         G_b[3 + k] += far[k]
@@ -32,20 +32,20 @@ def curve_frame(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     See measures/base.py.
     """
     curve_point(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b)
-    dnear, dfar = turning_change(plan, m, A, B, vector(motions[0][3:]), vector(motions[1][3:]))
+    dnear, dfar = turning_change(plan, ws, m, A, B, vector(motions[0][3:]), vector(motions[1][3:]))
     for k in range(3):
         out_a[3 + k] -= dnear[k]
         out_b[3 + k] += dfar[k]
 
 
 @njit
-def frame_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by):
+def frame_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by):
     """Add derivatives by the numbers to ``by``; return the one along ``motions`` (6,) of either body.
 
     See measures/base.py.
     """
-    along = point_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by)
-    return along + rotation_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by)
+    along = point_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by)
+    return along + rotation_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +59,7 @@ class FrameCoordinate(Measure):
     point_a: np.ndarray
 
     kind = "frame"
+    followed = True
 
     def numbers(self, A, x_a, B, x_b):
         u, w = A.T @ self.direction, B.T @ (self.point_b - x_b)

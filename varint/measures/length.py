@@ -45,7 +45,7 @@ def curve_length(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
 
 
 @njit
-def length_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by):
+def length_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by):
     """Add derivatives by the numbers to ``by``; return the one along ``motions`` (6,) of either body.
 
     See measures/base.py. At zero: derivatives of the separation vector.

@@ -104,7 +104,7 @@ def curve_middle(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
 
 
 @njit
-def middle_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by):
+def middle_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by):
     """Add derivatives by the numbers to u, v, w, ``by.c`` and ``by.rest``; return the one along ``motions``.
 
     ``motions`` (6,), of either body: see measures/base.py.

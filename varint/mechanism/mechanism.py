@@ -90,8 +90,11 @@ class Mechanism(CompiledStructure):
 
         In a tree, joints not named keep the coordinates of the reference configuration and do not
         move; in a loop they follow. A loop is driven to its coordinates in small pieces, on the
-        branch of the reference configuration; whole turns that change no pose are left out. What is given of a
+        branch of the reference configuration; that path leaves out whole turns that change no pose. What is given of a
         body is held against the others, as far as the joints allow. Joints with a compliance are closed as rigid ones.
+        The state carries the coordinates asked for with all their turns: springs, stops and servos start from them.
+        Joints that only ``position`` or ``quat_wxyz`` move have the turn nearest to zero, or to the middle of the range
+        of their stops; where that leaves more than one turn, a run from there gives a TurnsWarning.
         Where coordinates and rates alone are given, beams follow as rigid bodies, or strain as the joints require.
 
         Raises
@@ -287,12 +290,14 @@ class Mechanism(CompiledStructure):
 
         ``state``: ``state()`` where not given. Raises StateError for a state of other bodies.
         """
-        return ShownState(self, State(*checked_state(self, self.state() if state is None else state, "state")))
+        state = self.state() if state is None else state
+        return ShownState(self, state.of_bodies(*checked_state(self, state, "state")))
 
     def coordinates(self, state: State) -> dict[str, np.ndarray]:
         """Return the coordinates (dof,) of each joint by name at ``state``, () of one coordinate.
 
-        M, rad, angles up to pi.
+        M, rad. Angles have the turns that the state carries, else those nearest to zero or to the middle of the range
+        that stops leave them, see `State`.
 
         Raises StateError for a state of other bodies.
         """

@@ -31,7 +31,8 @@ class ShownState:
         joints = []
         motion = [array[None] for array in arrays]
         for joint in self.mechanism.joints[:LISTED]:
-            q = joint_coordinates(self.mechanism, joint, *motion[:2])
+            near = state.turns.get(joint.name)
+            q = joint_coordinates(self.mechanism, joint, motion[0], motion[1], near)
             rates = joint_rates(self.mechanism, joint, q, *motion)
             units = ", ".join(dict.fromkeys(coordinate_units(joint)))
             joints.append((joint.name, _text(q[0]), _text(rates[0]), units))

@@ -23,11 +23,6 @@ class MeshState(State):
     vertices: Mapping[str, np.ndarray]  # name of a deformable body or net to places (n, 3), m, world
     vertex_velocities: Mapping[str, np.ndarray]  # the same to velocities (n, 3), m/s, world
 
-    def of_bodies(self, *motion: np.ndarray) -> "MeshState":
-        """Return the state with other bodies, see `State`; the vertices stay where they are."""
-        x, quat, v, w = motion
-        return MeshState(x, quat, v, w, self.vertices, self.vertex_velocities)
-
     @property
     def all_vertices(self) -> np.ndarray:
         """Return places and velocities (2, n, 3) of all vertices, one mesh after another."""
@@ -78,4 +73,5 @@ def with_vertices(structure: Structure, state: State, motion: np.ndarray) -> Sta
     if not motion.size:
         return state
     parts = (by_mesh(structure, each) for each in motion)
-    return MeshState(state.position, state.quat_wxyz, state.velocity, state.angular_velocity, *parts)
+    arrays = state.position, state.quat_wxyz, state.velocity, state.angular_velocity
+    return MeshState(*arrays, *parts, turns=state.turns, memory=state.memory)

@@ -103,10 +103,14 @@ class HeldMarch:
     """
 
     def __init__(self, run: MaximalRun, held: Held, extrapolates: bool, tree: Tree, every: int | None) -> None:
-        self.run, self.held, self.every, march = run, held, every, run.march
+        self.run, self.held, self.every, self._tree, march = run, held, every, tree, run.march
         readable, self._others = split_joints(run.mechanism, tree.joints, tree.columns)
         self._stepwise = Stepwise(march, held.elements, [extrapolates] * len(held.elements), True, readable, tree.nq)
         self._fresh = [(array, array.copy()) for _, array in role_arrays(march.ws, STATE)]
+        sizes = {name: columns.stop - columns.start for name, columns in tree.columns.items()}
+        counted = [angle for angle in march.compiled.counted if sizes.get(angle.joint) == angle.size]
+        columns = [tree.columns[angle.joint].start + angle.number for angle in counted]
+        self._counted = np.array(columns, dtype=int), np.array([angle.measures[0] for angle in counted], dtype=int)
         self.input, self.seconds = self._stepwise.input, march.ws.pace.time
         self.q, self.rate = self._stepwise.reading.q, self._stepwise.reading.rate
         self._start()
@@ -135,7 +139,7 @@ class HeldMarch:
         block = self.run.start()
         self.input[:] = march.commands[0, self.held.elements]
         self._stepwise.begin()
-        self.q[:] = 0.0
+        _set_turns(self.q, self._tree, march.turns)
         self.recorded = Recorded(self.held, block.nodes, self.input)
 
     def _take(self, word: Any, steps: int) -> int:
@@ -190,6 +194,9 @@ class HeldMarch:
 
     def read(self) -> None:
         """Fill ``q`` and ``rate`` (nq,) with the joint coordinates at the present node."""
+        columns, measures = self._counted
+        if columns.size:
+            self.q[columns] = self.run.march.ws.efforts.value_near[measures]
         self._stepwise.read(self.word)
         if self._others:
             _read(self._others, self._stepwise.present(), self.q, self.rate)
@@ -228,7 +235,7 @@ class HeldRun:
     ) -> None:
         self.run, self.held, self.every = run, held, every
         self.input, self.q, self.rate = room
-        self.q[:] = 0.0
+        _set_turns(self.q, tree, run.march.turns if isinstance(run, MaximalRun) else {})
         self.input[:] = run.constant[held.elements]
         self._half_turns = HalfTurns(run.mechanism)
         start = run.start()
@@ -308,6 +315,15 @@ class HeldRun:
     def nodes(self, first: int) -> Nodes:
         """Return the recorded nodes from number ``first`` on, and the present one."""
         return self.recorded.nodes(self.run.tail().nodes, self.input, first)
+
+
+def _set_turns(q: np.ndarray, tree: Tree, turns: Mapping[str, np.ndarray]) -> None:
+    """Set coordinates ``q`` (nq,), which the first reading is nearest to, to ``turns``, (dof,) by joint, else zero."""
+    q[:] = 0.0
+    for name, values in turns.items():
+        columns = tree.columns.get(name)
+        if columns is not None and columns.stop - columns.start == len(values):
+            q[columns] = np.nan_to_num(values)
 
 
 def _read(joints: list[JointColumns], state: State, q: np.ndarray, rate: np.ndarray) -> None:

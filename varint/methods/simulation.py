@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from varint.base.errors import FileError
+from varint.base.callers import level_of_user
+from varint.base.errors import FileError, TurnsWarning
 from varint.base.paths import path_of
 from varint.files.formats import FORMATS
 from varint.files.runs.reader import read
+from varint.kinematics.turns import has_counted_angles
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.variational.method import Variational
 from varint.model.state import State
@@ -84,11 +87,20 @@ def simulate(
 def load(path: str | Path) -> Trajectory:
     """Read a run, finished or not, even one that is being written: a `ReducedTrajectory` where it was reduced.
 
+    A file of an earlier version, whose forces act along angles, gives a TurnsWarning: it has no turns at the start.
     Raises FileError if the file cannot be read, is damaged, or holds no run.
     """
     if Path(path_of(path)).suffix in FORMATS:
         raise FileError(f"'{path}' is a file of a mechanism: varint.load_mechanism reads it")
     try:
-        return trajectory_of(read(path))
+        run = trajectory_of(read(path))
     except ValueError as problem:
         raise FileError(f"'{path}' is damaged or not a run of varint: {problem}") from None
+    if "turns" not in run.settings and has_counted_angles(run.mechanism):
+        warnings.warn(
+            f"'{path}' was written by an earlier version: it does not say how many turns angles have at the start, and"
+            " they are the shortest there, as they were in that run",
+            TurnsWarning,
+            stacklevel=level_of_user(),
+        )
+    return run

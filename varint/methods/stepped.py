@@ -11,6 +11,7 @@ import numpy as np
 from varint.base.checks import call, in_a_shape, of_type, positive, shown, unit_quaternion
 from varint.base.errors import ArgumentError
 from varint.kinematics.initial_state import checked_start
+from varint.kinematics.turns import near_values, turns_settings
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.variational.method import Variational
 from varint.model.known_forces import USES, Use, refuse
@@ -85,6 +86,7 @@ class Marched(Method):
             "diagnostics_every": recording.diagnostics_every,
             "output_times": None,
             "steps": steps,
+            **turns_settings(state.turns, state.memory),
             **self.described(),
         }
         start = tuple(getattr(state, part) for part in PARTS)
@@ -155,7 +157,7 @@ class SteppedRun(Run):
     def start(self) -> Block:
         """Record the start."""
         zero, truth = np.zeros(len(self.mechanism.forces)), np.ones(len(self.mechanism.forces), dtype=bool)
-        turns = np.zeros(self.mechanism.compiled.plan.measures.kind.size)
+        turns = near_values(self.mechanism.compiled, self.present.turns, self.present.memory)
         self.memory = {"summed": zero, "has_potential": ~truth, "at_rest": truth, "turns": turns}
         return Block(self._nodes([self.present], 0))
 

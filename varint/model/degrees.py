@@ -1,6 +1,5 @@
 """Angles in radians that look like degrees: coordinates of joints, and those that forces have as numbers."""
 
-import sys
 import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from varint.base.callers import level_of_user
 from varint.base.errors import DegreesWarning
 from varint.model.forces.along import AlongCoordinate
 from varint.model.motion import coordinate_units
@@ -43,8 +43,5 @@ def _is_round(value: float) -> bool:
 
 
 def _warn(label: str, value: float) -> None:
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "varint":
-        level, frame = level + 1, frame.f_back
     message = f"{label}: {value:g} rad, {value / (2 * np.pi):.3g} turns, looks like degrees: numpy.radians({value:g})?"
-    warnings.warn(message, DegreesWarning, stacklevel=level)
+    warnings.warn(message, DegreesWarning, stacklevel=level_of_user())

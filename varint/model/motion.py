@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 
 class Motion(Frozen):
-    """A motion of ``size`` coordinates, in ``unit``."""
+    """A motion of ``size`` coordinates, in ``unit``; the pose repeats after a ``period`` of the first, 0 for never."""
 
     size: ClassVar[int] = 1
     unit: ClassVar[str] = "rad"
+    period: ClassVar[float] = 0.0
 
     def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return rotations (..., 3, 3) and shifts (..., 3) at coordinates ``q`` (..., size)."""
@@ -37,6 +38,8 @@ class Turn(Motion):
     """Rotation about an axis, rad."""
 
     axis: int
+
+    period = 2 * np.pi
 
     def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return matrix_from_vector(q * np.eye(3)[self.axis]), np.zeros((*q.shape[:-1], 3))

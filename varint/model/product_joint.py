@@ -39,6 +39,16 @@ class Product(Motion):
     closed: bool = False
     unit: str = ""  # type: ignore[misc]
 
+    @property
+    def period(self) -> float:  # type: ignore[override]
+        """Return the period of the first coordinate: n1 of a closed curve, 2 pi of a turn about an axis, else 0."""
+        n1, n2, m = self.screw.shape[:3]
+        if self.closed:
+            return float(n1)
+        w, v = self.screw[0, 0, 0, :3], self.screw[0, 0, 0, 3:]
+        turning = n1 * n2 * m == 1 and w.any() and abs(w @ v) <= 1e-12 * np.abs(v).max()
+        return 2 * np.pi if turning else 0.0
+
     def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if q.ndim > 1:
             R, p = zip(*(self.pose(row) for row in q.reshape(-1, self.size)), strict=True)

@@ -44,10 +44,7 @@ def table_of(
         else:
             product = as_product(motion).after(pending)
             n1, n2, m = product.screw.shape[:3]
-            w, v = product.screw[0, 0, 0, :3], product.screw[0, 0, 0, 3:]
-            turning = n1 * n2 * m == 1 and w.any() and abs(w @ v) <= 1e-12 * np.abs(v).max()
-            period = n1 if product.closed else 2 * np.pi * turning
-            rows.append(_head(0, product.size, n1, n2, product.closed, m, column, period))
+            rows.append(_head(0, product.size, n1, n2, product.closed, m, column, product.period))
             rows += [
                 _piece(product.base[i, j], product.screw[i, j], product.power[i, j]) for i, j in np.ndindex(n1, n2)
             ]

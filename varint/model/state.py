@@ -1,7 +1,7 @@
 """Configuration and velocity of every body."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,24 +16,35 @@ LISTED = 30  # bodies in a notebook
 
 @dataclass(frozen=True, eq=False)
 class State(Shown):
-    """Pose and velocity of the nb bodies of a mechanism, in the order of its description.
+    """Pose and velocity of the nb bodies of a mechanism, in the order of its description, and what poses do not say.
 
     Made by ``Mechanism.state``, which makes it consistent with the joints. ``quat_wxyz`` may be given as an array (nb,)
     of numpy-quaternions.
+
+    Forces and stops count the turns of angles, and laws may have internal variables, as the integral of a servo. A
+    state carries both: those of a run and of `Mechanism.state` do. One that is made of poses alone has no ``turns``:
+    its angles are the nearest to zero, or to the middle of the range that stops leave them, where that is up to one
+    turn. Where stops leave an angle more than that, a run that starts there gives a TurnsWarning. Without ``memory``
+    internal variables start at the values that the force describes.
     """
 
     position: np.ndarray  # (nb, 3) centre of mass, m, world
     quat_wxyz: np.ndarray  # (nb, 4) body to world, unit
     velocity: np.ndarray  # (nb, 3) m/s, world
     angular_velocity: np.ndarray  # (nb, 3) rad/s, body
+    # joint name to its coordinates (dof,), m, rad, with all turns; NaN or no entry: the nearest, see above
+    turns: Mapping[str, np.ndarray] = field(default_factory=dict, kw_only=True)
+    # force name to the internal variables (n,) of its laws; no entry: those at the start of a run
+    memory: Mapping[str, np.ndarray] = field(default_factory=dict, kw_only=True)
 
     def __post_init__(self) -> None:
         if isinstance(self.quat_wxyz, np.ndarray):
             object.__setattr__(self, "quat_wxyz", quaternion_components(self.quat_wxyz))
 
     def of_bodies(self, *motion: np.ndarray) -> "State":
-        """Return the state with other poses and velocities of the bodies, in the order of the fields."""
-        return State(*motion)
+        """Return the state with other poses and velocities of the bodies, in the order of the fields, and its turns."""
+        x, quat, v, w = motion
+        return replace(self, position=x, quat_wxyz=quat, velocity=v, angular_velocity=w)
 
     @property
     def orientation(self) -> np.ndarray:

@@ -1,9 +1,9 @@
 """Compilation of a description to a plan, and names of its indices."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,8 @@ from varint.base.display import Shown
 from varint.base.numba import CompiledRecord
 from varint.mathematics.products.records import Products
 from varint.model.body import WORLD
-from varint.model.forces.base import Element
+from varint.model.forces.base import Effort, Element
+from varint.model.rotation_vectors import rotation_matrix
 from varint.model.structure import Structure
 from varint.plan import elements as efforts
 from varint.plan import joints, loops
@@ -37,6 +38,33 @@ from varint.step.plan import Bodies, Constraints, Elements, Joints, Laws, LoadTa
 KindOfRecord = TypeVar("KindOfRecord")
 
 
+class CountedAngle(NamedTuple):
+    """A coordinate of a joint that forces act along: the joint's name, its size, and the number of the coordinate.
+
+    ``measures``: numbers of its measures in the plan; ``product``: that of the joint, -1 unless the measures are
+    coordinates of a product of exponentials.
+    """
+
+    joint: str
+    size: int
+    number: int
+    measures: tuple[int, ...]
+    product: int
+
+
+class FollowedRotation(NamedTuple):
+    """The rotation vector of body b since the reference, seen from body a, that a force counts the turns of.
+
+    ``force``: its name; ``first``: of three numbers after the values of measures; ``axes`` (3, 3): reference
+    orientation of body a, from its axes to those of the world; ``bodies``: the names of a and b in the description.
+    """
+
+    force: str
+    first: int
+    axes: np.ndarray
+    bodies: tuple[str, str]
+
+
 @dataclass(frozen=True, eq=False)
 class Compiled(Shown):
     """A plan and the names of its indices.
@@ -58,6 +86,12 @@ class Compiled(Shown):
         Of users' laws, by law; None for others.
     law_start : (n,)
         Internal variables of the laws that have one, at the start of a run.
+    law_names : tuple of str
+        Names of the forces of these variables.
+    counted : tuple of CountedAngle
+        Coordinates of joints that forces act along, and whose turns they count.
+    followed : tuple of FollowedRotation
+        Rotation vectors between two bodies whose turns forces count.
     forces : int
         How many forces the description has, those without an element among them.
     welds : WeldTable, optional
@@ -73,6 +107,9 @@ class Compiled(Shown):
     length: float
     functions: tuple
     law_start: np.ndarray
+    law_names: tuple[str, ...]
+    counted: tuple[CountedAngle, ...]
+    followed: tuple[FollowedRotation, ...]
     forces: int
     welds: WeldTable | None = None
 
@@ -218,13 +255,56 @@ def _compile(
     )
     numbers = np.array([j if j < len(structure.joints) else -1 for j in frame.joints])
     functions = efforts.users_functions(roles, places, len(plan.measures.kind))
-    start, forces = efforts.law_starts(roles), len(full.forces)
+    owners = roles.force[plan.laws.element[plan.laws.state >= 0]].tolist()
+    law_names, forces = tuple(full.forces[k].name for k in owners), len(full.forces)
+    counted = _counted(full, roles, places, plan.measures)
+    of_start = efforts.law_starts(roles), law_names, counted, _followed(full, structure, elements, roles, places, plan)
     if welds is None:
-        return Compiled(plan, topology, order, slot[:nb], numbers, length, functions, start, forces)
+        return Compiled(plan, topology, order, slot[:nb], numbers, length, functions, *of_start, forces)
     table = welds.table(full, slot)
     order = np.array([full.body_index[structure.bodies[i].name] for i in order])
     numbers = np.append(welds.joints, -1)[numbers]
-    return Compiled(plan, topology, order, table.slot, numbers, length, functions, start, forces, table)
+    return Compiled(plan, topology, order, table.slot, numbers, length, functions, *of_start, forces, table)
+
+
+def _counted(structure: Structure, roles: Roles, places: Sequence[int], measures: Measures) -> tuple[CountedAngle, ...]:
+    """Return the coordinates of joints whose turns forces count; ``places``: of the measures in the plan."""
+    angles: dict[tuple[str, int], list[int]] = {}
+    for measure, m in zip(roles.measures, places, strict=True):
+        if measure.angle_of is not None:
+            angles.setdefault(measure.angle_of, []).append(m)
+    return tuple(
+        CountedAngle(joint, structure.joint(joint).dof, number, tuple(dict.fromkeys(at)), int(measures.product[at[0]]))
+        for (joint, number), at in angles.items()
+    )
+
+
+def _followed(
+    full: Structure,
+    structure: Structure,
+    elements: list[tuple[int, Element]],
+    roles: Roles,
+    places: Sequence[int],
+    plan: Plan,
+) -> tuple[FollowedRotation, ...]:
+    """Return the rotation vectors that forces follow; ``places``: of the measures in the plan."""
+    first = {
+        roles.ends[number]: int(plan.measures.rotation[m])
+        for number, m in enumerate(places)
+        if plan.measures.rotation[m] >= 0
+    }
+    rotations: dict[str, FollowedRotation] = {}
+    number = {**structure.body_index, WORLD: -1}
+    for k, element in elements if first else ():
+        force = full.forces[k]
+        for measure in element.measures if isinstance(element, Effort) else ():
+            ends = number[measure.body_a], number[measure.body_b]
+            if measure.followed and ends in first:
+                axes = rotation_matrix(structure.bodies[ends[0]].quat_wxyz) if ends[0] >= 0 else np.eye(3)
+                efforts_of = [e for e in full.elements[k] if isinstance(e, Effort)]
+                bodies = next((m.body_a, m.body_b) for e in efforts_of for m in e.measures if m.followed)
+                rotations[force.name] = FollowedRotation(force.name, first[ends], axes, bodies)
+    return tuple(rotations.values())
 
 
 def _bodies_and_length(structure: Structure, order: np.ndarray) -> tuple[dict[str, np.ndarray], float]:

@@ -65,6 +65,12 @@ def row_and_measure_arrays(
         for number, m in enumerate(places):
             if roles.measures[number].of_product == joint.name:
                 product[[m, frame.row_of.get(number, m)]] = n
+    rotation = np.full(total, -1)
+    pairs: dict[tuple[int, int], int] = {}
+    for number, (m, measure) in enumerate(zip(places, roles.measures, strict=True)):
+        if measure.followed and m >= nr:
+            first_of_pair = total + 3 * pairs.setdefault(roles.ends[number], len(pairs))
+            rotation[[m, frame.row_of.get(number, m)]] = first_of_pair
     fused = np.zeros(total, dtype=bool)
     fused[[places[roles.sums[s][0]] for s in roles.beam_sums]] = True
     fused[[places[m] for s in roles.paths for m in roles.sums[s]]] = True
@@ -90,6 +96,7 @@ def row_and_measure_arrays(
         "fused": fused,
         "product": product,
         "third": third,
+        "rotation": rotation,
     }
     return rows, measures | number_arrays(numbers)
 

@@ -10,6 +10,7 @@ from varint.base.checks import finite, flag, of_type
 from varint.base.errors import ArgumentError, StateError
 from varint.kinematics.assembly import checked_state
 from varint.kinematics.drift import joint_drift
+from varint.kinematics.turns import near_of
 from varint.mechanism.mechanism import Mechanism
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
@@ -61,7 +62,7 @@ class Energy(NamedTuple):
 def energy(mechanism: Mechanism, state: State, t: float = 0.0) -> Energy:
     """Return the kinetic and potential energy of a mechanism at ``state`` and time ``t``, s, for inputs of time.
 
-    Forces on the angle of a hinge take it from -pi to pi.
+    Forces on the angle of a hinge take it with the turns that the state carries, see `State`.
 
     Raises ArgumentError for forces that a state does not determine, see `accelerations`; StateError: a wrong state.
     """
@@ -75,7 +76,7 @@ def energy(mechanism: Mechanism, state: State, t: float = 0.0) -> Energy:
     reading = energy_read(mechanism, reader, state)
     if reading is not None:
         return reading
-    checked = State(*checked_state(mechanism, state, "state"))
+    checked = state.of_bodies(*checked_state(mechanism, state, "state"))
     return energy_at(mechanism, checked, lambda: inputs_at(mechanism, t, state))
 
 
@@ -92,7 +93,7 @@ def energy_at(mechanism: Mechanism, state: State, inputs: Callable[[], np.ndarra
     """Return `energy` at a checked state; ``inputs()`` (forces,). Raises ArgumentError."""
     refuse(mechanism, USES["states"])
     x, quat, v, w = state.position[None], state.quat_wxyz[None], state.velocity[None], state.angular_velocity[None]
-    forces = forces_at(mechanism, x, quat, v, w, inputs()[None])
+    forces = forces_at(mechanism, x, quat, v, w, inputs()[None], turns=near_of(mechanism, state))
     potentials = dict(zip(mechanism.force_index, forces.potential[0].tolist(), strict=True))
     kinetic = kinetic_energy(mechanism, v, w)
     return Energy(float(kinetic[0]), float(potential_energy(mechanism, x)[0]), potentials)
@@ -136,7 +137,8 @@ def accelerations(
     if flag(closed, "closed", ArgumentError) and gap > LARGEST_GAP * mechanism.compiled.length:
         raise StateError(f"the state leaves a joint {gap:.3g} m open: mechanism.assemble(state) closes it")
     refuse(mechanism, USES["states"])
-    forces = forces_at(mechanism, x, quat, v, w, inputs_at(mechanism, t, state)[None])
+    turns = near_of(mechanism, state)
+    forces = forces_at(mechanism, x, quat, v, w, inputs_at(mechanism, t, state)[None], turns=turns)
     compiled = mechanism.compiled
     bend = motions_at(mechanism, compiled, np.array([t]))[1]
     moved, reaction, held = accelerations_and_reactions(mechanism, forces.load, x, quat, v, w, bend)

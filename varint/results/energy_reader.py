@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from varint.base.numba import for_python, word_of
+from varint.kinematics.turns import near_of
 from varint.mechanism.mechanism import Mechanism
 from varint.model.state import State
 from varint.step.energy.readings import EnergyReading, read_energies
@@ -28,7 +29,8 @@ class EnergyReader:
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
-        self._compiled, self._nb = mechanism.compiled, len(mechanism.bodies)
+        self._compiled, self._nb, self._mechanism = mechanism.compiled, len(mechanism.bodies), mechanism
+        self._counts = bool(self._compiled.counted)
         self._shapes = (self._nb, 3), (self._nb, 4), (self._nb, 3), (self._nb, 3)
         measures, rows = self._compiled.plan.measures, self._compiled.plan.rows.role.size
         user_potentials = any(getattr(force, "potential", None) is not None for force in mechanism.forces)
@@ -51,6 +53,8 @@ class EnergyReader:
             room = self._room()
         reading = room.reading
         reading.position[:], reading.quat[:], reading.velocity[:], reading.spin[:] = arrays
+        if self._counts:
+            reading.ws.efforts.value_near[:] = near_of(self._mechanism, state)
         is_whole = self._read(room.word)
         kinetic, gravity = reading.body.tolist()
         potential = self._compiled.by_force(reading.potential[None])[0]

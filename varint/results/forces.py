@@ -9,6 +9,7 @@ import numpy as np
 from varint.base.checks import call, finite
 from varint.base.display import described, field_facts
 from varint.kinematics.frames import joint_coordinates
+from varint.kinematics.turns import count_from
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.along_path import AlongPath
 from varint.model.forces.base import Force
@@ -193,11 +194,7 @@ def _at_nodes(
     effort, power, potential = np.zeros((3, T, elements))
     load, (value, rate) = np.zeros((T, plan.bodies.mass.size, 6)), np.zeros((2, T, sums))
     if turns is not None:
-        ws.efforts.value_near[:] = turns
-        along = plan.measures.product >= 0
-        along[: plan.rows.role.size] = False
-        for m in np.flatnonzero(along):  # coordinates of products of exponentials go on from there
-            ws.products.q[plan.measures.product[m], int(plan.measures.c[m])] = turns[m]
+        count_from(plan, ws, turns)
     states = np.zeros((T, ws.efforts.state.size)) if law_state is None else np.ascontiguousarray(law_state)
     out = effort, power, potential, load, value, rate
     known_rates = rates or Rates(np.zeros(0, dtype=np.int64), np.zeros((T, 0)))

@@ -6,6 +6,7 @@ import numpy as np
 
 from varint.base.display import described
 from varint.kinematics.frames import JointFrames
+from varint.kinematics.turns import count_from
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.joint_compliance import JointCompliance
 from varint.model.rotation_vectors import rotation_matrix
@@ -56,6 +57,7 @@ def accelerations_and_reactions(
     bend: np.ndarray | None = None,
     with_terms: bool = False,
     contact_forces: ContactForces | None = None,
+    turns: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return accelerations (T, nb, 6), world and body axes, reactions (T, nj, 6), see `Reaction`, and efforts (T, ne).
 
@@ -63,7 +65,8 @@ def accelerations_and_reactions(
     on, of contacts the normal force; zero for the others. ``contact_forces`` gets those of the contacts. ``bend``
     (T, ne): second time derivative of what prescribed motions move, zero where not given.
 
-    ``load`` (T or 1, nb, 6): external force, N, world, and torque, N m, body axes, without gravity.
+    ``load`` (T or 1, nb, 6): external force, N, world, and torque, N m, body axes, without gravity. ``turns`` (nm,):
+    values of measures from which their angles count on, zero where not given.
     """
     compiled = mechanism.compiled
     plan, order = compiled.plan, compiled.order
@@ -95,6 +98,8 @@ def accelerations_and_reactions(
     pressing = np.zeros((len(position), contacts.body.size if with_terms else 0, 10))
     efforts = held, resting, pressing
     ws = workspace(plan, functions=compiled.functions)
+    if turns is not None:
+        count_from(plan, ws, turns)
     solve_nodes(plan, ws, scratch, anchor, load, bends, tuple(nodes), acceleration, reaction, efforts)
     effort = np.zeros((len(position), len(compiled.force)))
     effort[:, element] = held

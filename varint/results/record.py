@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from varint.base.display import Shown, described, names_text
+from varint.base.errors import ArgumentError
 from varint.mechanism.mechanism import Mechanism
 
 DONE = "the run reached its end"
@@ -58,6 +59,18 @@ class ChosenNodes(Mapping[str, np.ndarray]):
     def parts(self) -> Iterator[Nodes]:
         """Yield the nodes, in memory."""
         yield HeldNodes({name: self[name] for name in self})
+
+
+def checked_slice(index: slice, count: int) -> slice:
+    """Return a slice of ``count`` nodes with its start and end. Raises ArgumentError for no node, and for backward."""
+    try:
+        chosen = range(count)[index]
+    except (TypeError, ValueError) as problem:
+        raise ArgumentError(f"the nodes of a trajectory are chosen by whole numbers: {problem}") from None
+    if not len(chosen) or chosen.step < 0:
+        sliced = f"{index.start}:{index.stop}:{index.step}"
+        raise ArgumentError(f"the slice {sliced} of {count} nodes selects no node, or runs backward")
+    return slice(chosen.start, chosen.stop, chosen.step)
 
 
 def joined(blocks: list[dict[str, np.ndarray]]) -> HeldNodes:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.base.checks import in_a_shape, is_whole, shown, suggestion
+from varint.base.checks import in_a_shape, is_whole, shown
 from varint.base.errors import ArgumentError
 from varint.kinematics.frames import joint_coordinates, joint_rates, nearest_coordinates
 from varint.mechanism.mechanism import Mechanism
@@ -26,11 +26,12 @@ from varint.results.forces import Forces, forces_at, path_lengths, path_rates, s
 from varint.results.gaps import warn_of_lost_turns, warn_of_unknown_motion
 from varint.results.interpolation import interpolated, linear
 from varint.results.mesh_energies import by_body, node_state
+from varint.results.node_turns import carrying_node, rotations_at_nodes, start_turns
 from varint.results.points import PointPath, Relative, point_path, relative
 from varint.results.prescribed_motions import efforts_by_name, powers_of_motions, rates_of_motions
 from varint.results.quantities import row_sums
 from varint.results.reactions import Reaction, accelerations_and_reactions
-from varint.results.record import ChosenNodes, Nodes, Record
+from varint.results.record import ChosenNodes, Nodes, Record, checked_slice
 from varint.results.since import Since, followed, summed_work, turns_before
 from varint.results.stiff_damping import rates_of_steps, warn_of_shaking
 from varint.results.touching import ContactForces, TouchingPoints, touching_points
@@ -38,7 +39,6 @@ from varint.step.limits.parts import one_sided
 from varint.step.plan import Workspace
 
 Value = TypeVar("Value")
-OTHER_NAMES = {"time": "t", "times": "t", "dt": "settings", "q": "coordinates", "qdot": "rates", "x": "position"}
 
 
 def _recorded(name: str) -> Any:
@@ -109,10 +109,7 @@ class RecordedMotion:
         """Raise AttributeError with the nearest name; called for unknown names, and by types for quantities."""
         if hasattr(type(self), name):
             return object.__getattribute__(self, name)  # a property whose own AttributeError says more
-        names = [known for known in dir(type(self)) if not known.startswith("_")]
-        near = f", did you mean '{OTHER_NAMES[name]}'?" if name in OTHER_NAMES else ""
-        near = near or ("" if name.startswith("_") else suggestion(name, names))
-        raise AttributeError(f"a {type(self).__name__} has no attribute '{name}'{near}")
+        raise AttributeError(trajectory_display.without_attribute(self, name))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{name!r} cannot be set: trajectory attributes are read-only")
@@ -168,28 +165,29 @@ class RecordedMotion:
     def __getitem__(self, index: int | slice) -> State | Self:
         if not isinstance(index, slice):
             return self.state(index)
-        try:
-            chosen = range(len(self))[index]
-        except (TypeError, ValueError) as problem:
-            raise ArgumentError(f"the nodes of a trajectory are chosen by whole numbers: {problem}") from None
-        if not len(chosen) or chosen.step < 0:
-            sliced = f"{index.start}:{index.stop}:{index.step}"
-            raise ArgumentError(f"the slice {sliced} of {len(self)} nodes selects no node, or runs backward")
-        nodes = slice(chosen.start, chosen.stop, chosen.step)
+        nodes = checked_slice(index, len(self))
         counted = self._by_joint(lambda joint: self._turned[joint.name][nodes])
-        return type(self)(self.record.part(ChosenNodes(self.nodes, nodes)), counted)
+        part = type(self)(self.record.part(ChosenNodes(self.nodes, nodes)), counted)
+        part.__dict__["_rotations"] = {force: q[nodes] for force, q in self._rotations.items()}
+        return part
 
     def __iter__(self) -> Iterator[State]:
         return (self.state(i) for i in range(len(self)))
 
     def state(self, i: int) -> State:
-        """Return the `State` (`MeshState` with meshes) at node ``i``, -T to T - 1. Raises ArgumentError, IndexError."""
+        """Return the `State` (`MeshState` with meshes) at node ``i``, -T to T - 1. Raises ArgumentError, IndexError.
+
+        It carries turns and internal variables: methods of one step and fixed size go on from there as this run. To
+        'bdf2', to error control and to adaptive steps a node is not all: these go on to within their errors.
+        """
         if not is_whole(i):
             raise ArgumentError(f"a node of a trajectory is a whole number, or a slice of them, got {shown(i)}")
         node = int(i)
         if not -len(self) <= node < len(self):
             raise IndexError(f"there is no node {node}: the trajectory has {len(self)}")
-        return node_state(self.mechanism, self.nodes, node)
+        return carrying_node(self, node_state(self.mechanism, self.nodes, node), node % len(self))
+
+    _rotations = cached_property(rotations_at_nodes)
 
     @overload
     def at(self, t: float) -> State: ...
@@ -214,6 +212,7 @@ class RecordedMotion:
         nodes = interpolated(self.nodes, chosen, self.order)
         counted = self._by_joint(lambda joint: linear(self.t, self._turned[joint.name], chosen))
         between = self._between(self.record.part(nodes), counted)
+        between.__dict__["_rotations"] = {force: linear(self.t, q, chosen) for force, q in self._rotations.items()}
         return between if times.ndim else between.state(0)
 
     def _between(self, record: Record, counted: Mapping[str, np.ndarray]) -> RecordedMotion:
@@ -344,8 +343,8 @@ class RecordedMotion:
         """Return the coordinates (T, dof) of each joint by name, (T,) of one coordinate; m, rad.
 
         Angles go on past pi, rotation vectors as well: no jumps as long as no joint turns by more than pi
-        from one recorded node to the next, else a SparseNodesWarning. At the first node they are the shortest. Those
-        of some of the nodes, and between nodes, have the turns of the whole.
+        from one recorded node to the next, else a SparseNodesWarning. At the first node they are those of the state
+        that the run started from. Those of some of the nodes, and between nodes, have the turns of the whole.
         """
 
         def checked(joint: Joint) -> np.ndarray:
@@ -361,11 +360,12 @@ class RecordedMotion:
         return self._by_joint(self._with_turns)
 
     def _with_turns(self, joint: Joint) -> np.ndarray:
-        q = self._coordinates(joint)
-        return q if self._counted is None else nearest_coordinates(joint, q, self._counted[joint.name])
+        if self._counted is not None:
+            return nearest_coordinates(joint, self._coordinates(joint), self._counted[joint.name])
+        return self._coordinates(joint, start_turns(self.settings).get(joint.name))
 
-    def _coordinates(self, joint: Joint) -> np.ndarray:
-        return joint_coordinates(self.mechanism, joint, self.position, self.quat_wxyz)
+    def _coordinates(self, joint: Joint, near: np.ndarray | None = None) -> np.ndarray:
+        return joint_coordinates(self.mechanism, joint, self.position, self.quat_wxyz, near)
 
     @cached_property
     def rates(self) -> Mapping[str, np.ndarray]:
@@ -453,7 +453,7 @@ class RecordedMotion:
         bend = rates_of_motions(self)[1]
         forces = self._contact_forces
         inputs = self.mechanism, load, self.position, self.quat_wxyz, self.velocity, self.angular_velocity, bend
-        return accelerations_and_reactions(*inputs, with_terms=True, contact_forces=forces)
+        return accelerations_and_reactions(*inputs, with_terms=True, contact_forces=forces, turns=turns_before(self))
 
     @property
     def _touches(self) -> bool:

@@ -4,6 +4,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from varint.kinematics.turns import near_values
+from varint.mechanism.mechanism import Mechanism
+from varint.results.node_turns import start_turns
 from varint.results.record import HeldNodes
 from varint.step.plan import Workspace
 from varint.step.workspace import joint_workspace
@@ -75,8 +78,22 @@ def summed_work(trajectory: "RecordedMotion") -> np.ndarray:
 
 
 def turns_before(trajectory: "RecordedMotion") -> np.ndarray | None:
-    """Return coordinates from which angles of laws continue counting; None for a whole run."""
-    return None if trajectory._since is None else trajectory._since.turns
+    """Return the values (nm,) of measures from which angles of laws continue counting; None where these are zero."""
+    if trajectory._since is not None:
+        return trajectory._since.turns
+    return turns_of_laws(trajectory, trajectory.mechanism)
+
+
+def turns_of_laws(trajectory: "RecordedMotion", mechanism: Mechanism) -> np.ndarray | None:
+    """Return the values (nm,) of measures of a mechanism at the first node of a run of its joints; None: zero."""
+    first, started = {}, start_turns(trajectory.settings)
+    for name in dict.fromkeys(angle.joint for angle in mechanism.compiled.counted):
+        if trajectory._counted is not None:
+            first[name] = np.atleast_1d(trajectory._counted[name][0])
+        elif name in started:
+            first[name] = started[name]
+    memory = {force: q[0] for force, q in trajectory._rotations.items()} if mechanism.compiled.followed else None
+    return near_values(mechanism.compiled, first, memory) if first or memory else None
 
 
 def followed(trajectory: "RecordedMotion") -> Workspace:

@@ -16,6 +16,7 @@ from varint.base.errors import SparseNodesWarning
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.spring import SPRING
 from varint.results.forces import Rates, forces_at, reference_gradients
+from varint.results.since import turns_before
 from varint.step.laws import LAW_NAMES
 from varint.step.measures import ANGULAR
 
@@ -85,7 +86,7 @@ def rates_of_steps(run: "RecordedMotion") -> Rates | None:
         return None
     dt, sums = run.settings["dt"], np.unique(stiff_damping(run.mechanism, run.settings["dt"]).sum)
     motion = run.position, run.quat_wxyz, run.velocity, run.angular_velocity
-    at_nodes = forces_at(run.mechanism, *motion, run.command, run.law_states)
+    at_nodes = forces_at(run.mechanism, *motion, run.command, run.law_states, turns_before(run))
     over_steps, rates = np.diff(at_nodes.value[:, sums], axis=0) / dt, at_nodes.rate[:, sums]
     rates[1:-1] = 0.5 * (over_steps[1:] + over_steps[:-1])
     if run.t[0] > 0.0:
@@ -117,9 +118,8 @@ def warn_of_shaking(run: "RecordedMotion", stacklevel: int) -> None:
     stiff = stiff_damping(mechanism, dt)
     if not stiff.law.size:
         return
-    at_nodes = forces_at(
-        mechanism, run.position, run.quat_wxyz, run.velocity, run.angular_velocity, run.command, run.law_states
-    )
+    motion = run.position, run.quat_wxyz, run.velocity, run.angular_velocity
+    at_nodes = forces_at(mechanism, *motion, run.command, run.law_states, turns_before(run))
     value, rate = at_nodes.value[:, stiff.sum], np.abs(at_nodes.rate[:, stiff.sum])
     elastic = (stiff.stiffness * np.abs(value - stiff.rest)).max(axis=0)
     largest = np.array([elastic[stiff.angular == angular].max() for angular in stiff.angular])

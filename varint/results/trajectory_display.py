@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from varint.base.checks import suggestion
 from varint.base.display import described, html_table, names_text
 from varint.results.record import DONE
 
 if TYPE_CHECKING:
     from varint.results.recorded_motion import RecordedMotion
+
+OTHER_NAMES = {"time": "t", "times": "t", "dt": "settings", "q": "coordinates", "qdot": "rates", "x": "position"}
 
 
 def text(trajectory: "RecordedMotion") -> str:
@@ -74,3 +77,11 @@ def method(settings: dict) -> str:
     elif "stabilisation" in settings:
         where = f"maximal coordinates, stabilisation {settings['stabilisation'] or 'none'}"
     return f"{settings['integrator']}, {where}"
+
+
+def without_attribute(trajectory: "RecordedMotion", name: str) -> str:
+    """Return the message for an attribute that a trajectory does not have, with the nearest name."""
+    names = [known for known in dir(type(trajectory)) if not known.startswith("_")]
+    near = f", did you mean '{OTHER_NAMES[name]}'?" if name in OTHER_NAMES else ""
+    near = near or ("" if name.startswith("_") else suggestion(name, names))
+    return f"a {type(trajectory).__name__} has no attribute '{name}'{near}"

@@ -9,12 +9,13 @@ from varint.step.plan import Plan, Workspace
 
 @njit
 def start_constraints(plan, ws, pose):
-    """Initialise at the start of a run: turns count from zero, those of driven ones from the target; sums stay."""
+    """Initialise at the start of a run: turns count from ``value_near``, of driven ones from the target; sums stay."""
     work = ws.efforts
     for c in range(plan.constraints.row.size):
         first = plan.constraints.row[c]
-        for r in range(first, first + plan.constraints.size[c]):
-            work.value_near[r] = work.target[first] if plan.constraints.driven[c] else 0.0
+        if plan.constraints.driven[c]:
+            for r in range(first, first + plan.constraints.size[c]):
+                work.value_near[r] = work.target[first]
     follow_constraints(plan, ws, ws.position[pose], ws.rotation[pose])
     for c in range(plan.constraints.row.size):
         if not plan.constraints.driven[c]:

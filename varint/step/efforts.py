@@ -369,6 +369,8 @@ def finish_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> N
                     _finish_turn(ws, i, half_step * work.sum_effort[s], work.gradient[m, side])
                 else:
                     _finish_push(ws, i, half_step * work.sum_effort[s], work.gradient[m, side])
+    for m in range(plan.measures.kind.size, work.value.size):  # rotation vectors, last seen at the end of the step
+        work.value_near[m] = work.value[m]
     work.summed[0] = 2 - start
     if plan.compliant.joint_row.size:
         finish_rows(plan, ws)

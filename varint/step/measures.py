@@ -34,7 +34,7 @@ _curve = switch(
     ],
 )
 
-_NUMBERS = "plan, m, x_a, A, x_b, B, motions, factor, weight, by"
+_NUMBERS = "plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by"
 _by_numbers = switch(
     "by_numbers", _NUMBERS, [(k.by_numbers, f"function({_NUMBERS})") if k.by_numbers else None for k in _kinds]
 )
@@ -127,7 +127,7 @@ def take_third(plan, work, m, vectors):
 
 
 @njit
-def add_by_numbers(plan, m, position, rotation, motion, factor, value, by):
+def add_by_numbers(plan, ws, m, position, rotation, motion, factor, value, by):
     """Add to ``by`` the derivatives of the weighted measure along ``motion`` (2, 6) plus ``factor`` times itself.
 
     ``value``: of the measure, not weighted, with its turns. Not for rows of products of exponentials and wraps.
@@ -137,7 +137,7 @@ def add_by_numbers(plan, m, position, rotation, motion, factor, value, by):
     first, weight = plan.measures.first[m], plan.measures.weight[m]
     a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
     along = _by_numbers(
-        plan.measures.kind[m], plan, m, position[a], rotation[a], position[b], rotation[b],
+        plan.measures.kind[m], plan, ws, m, position[a], rotation[a], position[b], rotation[b],
         (motion[first], motion[1 - first]), factor, weight, by,
     )  # fmt: skip
     by.weight[m] += along + factor * value

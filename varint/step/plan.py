@@ -117,6 +117,7 @@ class Measures(CompiledRecord):
     fused: Bool1  # (nm,) whether it is one of an element of a beam, or of a path of a muscle
     product: Int1  # (nm,) number of the product of exponentials that it is a row of, -1 for none
     third: Int1  # (nm,) slot of a third body that it depends on, -1 for none
+    rotation: Int1  # (nm,) first of three numbers after those of the measures: the rotation vector followed, or -1
     u: Annotated[Float2, "nm 3"]  # axes of body a
     v: Annotated[Float2, "nm 3"]  # axes of body a
     w: Annotated[Float2, "nm 3"]  # axes of body b
@@ -238,9 +239,9 @@ class EffortWork(CompiledRecord, writable=True):
     flow: Annotated[Float1, "states"]  # their rate
     settled: Annotated[Float2, "states settled"]  # solutions of states whose flow depends on them alone, see laws.py
     by_state: Annotated[Float2, "states 4"]  # effort by the state at the start, state at the end by it, value, rate
-    value: Annotated[Float1, "nm"]  # of measures, turns counted
+    value: Annotated[Float1, "values"]  # of measures, turns counted; then of rotation vectors, see `Measures.rotation`
     # of the last step done, for a row of a constraint of the last node
-    value_near: Annotated[Float1, "nm", STEP_STATE + TAPED + BEFORE_EVENT]
+    value_near: Annotated[Float1, "values", STEP_STATE + TAPED + BEFORE_EVENT]
     push: Annotated[Float3, "beams 2 6"]  # of elements on bodies a and b over half a step, see beam_steps.py
     gradient: Annotated[Float3, "nm 2 6"]  # by side, times the weight
     sum_at: Annotated[Float2, "2 ns"]  # at the start and the end of the last step done, if laws have a potential

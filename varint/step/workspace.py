@@ -94,7 +94,7 @@ def workspace_sizes(plan: Plan, stages: int, kept: int, sharpened: bool) -> dict
     sizes = {
         "history": LONG_HISTORY if smooth else HISTORY,
         "nb": plan.bodies.mass.size, "slots": plan.bodies.mass.size + 1, "nr": plan.rows.role.size,
-        "nm": plan.measures.kind.size,
+        "nm": plan.measures.kind.size, "values": values_of(plan),
         "nf": plan.laws.kind.size, "ns": plan.laws.sum_law.size - 1, "ne": plan.elements.force.size,
         "states": states_of(plan), "settled": SETTLED_SIZE, "loads": plan.loads.kind.size,
         "constraints": plan.constraints.row.size, "beams": plan.beams.first.size,
@@ -181,6 +181,11 @@ def _path_sizes(plan):
         "pathnodes": nodes, "arcpoints": table.slot.size * arcs, "arcsides": 2 * table.slot.size * arcs,
         "arcnodes": 2 * nodes * arcs,
     }  # fmt: skip
+
+
+def values_of(plan: Plan) -> int:
+    """Number of values of measures, and of components of rotation vectors that laws follow."""
+    return max(plan.measures.kind.size, *(plan.measures.rotation + 3)[plan.measures.rotation >= 0], 0)
 
 
 def states_of(plan: Plan) -> int:

@@ -216,7 +216,7 @@ class _Neighbours:
         """Return the state in the direction ``away`` (nb, 12), as far as ``separation``, projected onto the joints."""
         step = self.separation / np.linalg.norm(away) * away * self.unit
         moved, turned, faster, spun = np.split(step, 4, axis=1)
-        guess = State(
+        guess = state.of_bodies(
             state.position + moved,
             quat_product(state.quat_wxyz, quat_from_vector(turned)),
             state.velocity + faster,

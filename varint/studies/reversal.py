@@ -122,7 +122,7 @@ def time_reversal(
     forward = solve(problem, method)
     method.report(forward, stacklevel=4)
     clock.start, end = float(forward.t[-1]), forward[-1]
-    turned = State(end.position, end.quat_wxyz, -end.velocity, -end.angular_velocity)
+    turned = end.of_bodies(end.position, end.quat_wxyz, -end.velocity, -end.angular_velocity)
     back = solve(Problem(backward, problem.duration, turned), method)
     return TimeReversal(
         mechanism=mechanism.name,

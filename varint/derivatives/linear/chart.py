@@ -5,6 +5,7 @@ import numpy as np
 from varint.base.display import names_text
 from varint.base.errors import StateError
 from varint.derivatives.linear.minimal_coordinates import DEPENDENT, Coordinates
+from varint.kinematics.turns import start_turns
 from varint.mechanism.mechanism import Mechanism
 from varint.model.rotation_vectors import quat_from_vector, quat_product
 from varint.model.state import State
@@ -57,6 +58,7 @@ class Chart:
         """Store the values and rates that the forces' constraints keep; ``velocity`` (nb, 6) in kernel order."""
         plan, ws, state, order = self.compiled.plan, self.ws, self.coordinates.state, self.compiled.order
         ws.position[:, :-1], ws.quat[:, :-1] = state.position[order], state.quat_wxyz[order]
+        start_turns(self.compiled, ws, state.turns, state.memory)
         place_anew(plan, ws, 0)
         follow_constraints(plan, ws, ws.position[0], ws.rotation[0])
         self.target_rate, moving = np.zeros(plan.rows.role.size), np.vstack([velocity, np.zeros(6)])
@@ -174,7 +176,7 @@ class Chart:
         inner = velocity[self.compiled.order]
         self.ws.momentum[:, :3] = bodies.mass[:, None] * inner[:, :3]
         self.ws.momentum[:, 3:] = np.einsum("nab,nb->na", bodies.inertia, inner[:, 3:])
-        self.moving = State(pose.position, pose.quat_wxyz, velocity[:, :3], velocity[:, 3:])
+        self.moving = pose.of_bodies(pose.position, pose.quat_wxyz, velocity[:, :3], velocity[:, 3:])
         return self.moving
 
     def gradient(self, by: np.ndarray) -> np.ndarray:
@@ -209,4 +211,4 @@ def _moved(pose: State, motion: np.ndarray) -> State:
     motion = motion.reshape(-1, 6)
     quat = quat_product(pose.quat_wxyz, quat_from_vector(motion[:, 3:]))
     quat /= np.linalg.norm(quat, axis=1, keepdims=True)
-    return State(pose.position + motion[:, :3], quat, pose.velocity, pose.angular_velocity)
+    return pose.of_bodies(pose.position + motion[:, :3], quat, pose.velocity, pose.angular_velocity)

@@ -36,9 +36,10 @@ def equilibrium(mechanism: Mechanism, state: State | None = None) -> State:
         No equilibrium was found, such as for a falling mechanism.
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
-    x, quat, _, _ = checked_state(mechanism, mechanism.state() if state is None else state, "state")
+    state = mechanism.state() if state is None else state
+    x, quat, _, _ = checked_state(mechanism, state, "state")
     still = np.zeros_like(x)
-    here = mechanism.assemble(State(x, quat, still, still))
+    here = mechanism.assemble(state.of_bodies(x, quat, still, still))
     order, length = mechanism.compiled.order, mechanism.compiled.length
     for _ in range(ITERATIONS):
         rest = at_rest(mechanism, here)
@@ -47,7 +48,8 @@ def equilibrium(mechanism: Mechanism, state: State | None = None) -> State:
         motion = _step(rest, length).reshape(-1, 6)
         dx, turn = np.zeros_like(x), np.zeros_like(x)
         dx[order], turn[order] = motion[:, :3], motion[:, 3:]
-        moved = State(here.position + dx, quat_product(here.quat_wxyz, quat_from_vector(turn)), still, still)
+        quat = quat_product(here.quat_wxyz, quat_from_vector(turn))
+        moved = here.of_bodies(here.position + dx, quat, still, still)
         here = mechanism.assemble(moved)
     raise ConvergenceError(
         f"no equilibrium of '{mechanism.name}' was found in {ITERATIONS} steps: give a state that is nearer to one, and"

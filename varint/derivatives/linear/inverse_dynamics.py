@@ -24,6 +24,7 @@ from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.results.forces import forces_at
 from varint.results.reactions import accelerations_and_reactions
+from varint.results.since import turns_of_laws
 from varint.runs.trajectory import Trajectory
 from varint.step.derivatives.accelerations import second_rates
 from varint.step.workspace import workspace
@@ -151,7 +152,8 @@ def _motion(trajectory: Trajectory, joints: Sequence[str] | None) -> _Motion:
     # columns of the law states, (T, laws with an internal variable), that belong to the remaining forces
     owners = mechanism.compiled.force[plan.laws.element[plan.laws.state >= 0]]
     states = trajectory.law_states[:, np.isin(owners, others)]
-    load = trajectory.load + forces_at(stripped, *arrays, trajectory.command[:, others], states).load
+    turns = turns_of_laws(trajectory, stripped)
+    load = trajectory.load + forces_at(stripped, *arrays, trajectory.command[:, others], states, turns).load
     acceleration = np.concatenate([trajectory.acceleration, trajectory.angular_acceleration], axis=2)
     return _Motion(stripped, places, arrays, acceleration, load)
 

@@ -18,6 +18,7 @@ from varint.derivatives.linear.second import SecondDerivatives, SecondOrder
 from varint.derivatives.linear.step_tangents import TangentRun, basis_of
 from varint.kinematics.assembly import checked_state
 from varint.kinematics.initial_state import checked_start
+from varint.kinematics.turns import count_from, near_of
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.variational.method import Variational
 from varint.methods.variational.schemes import Scheme
@@ -380,6 +381,7 @@ class _Continuous(_System):
         compiled, ws = self.compiled, self.ws
         plan, order = compiled.plan, compiled.order
         ws.position[0, :-1], ws.quat[0, :-1] = state.position[order], state.quat_wxyz[order]
+        count_from(plan, ws, near_of(self.mechanism, state))
         place_anew(plan, ws, 0)
         self._start(np.hstack([state.velocity, state.angular_velocity])[order])
         self.coordinates = coordinates_at(self.candidates, ws, self.work, state)

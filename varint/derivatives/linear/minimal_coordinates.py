@@ -104,7 +104,7 @@ def moved(mechanism: Mechanism, state: State, change: np.ndarray) -> State:
     """The state changed by (nb, 12) of pose and velocity, and put onto the joints; prescribed motions stay."""
     dx, turn, dv, dw = np.split(change, 4, axis=1)
     quat = quat_product(state.quat_wxyz, quat_from_vector(turn))
-    guess = State(state.position + dx, quat, state.velocity + dv, state.angular_velocity + dw)
+    guess = state.of_bodies(state.position + dx, quat, state.velocity + dv, state.angular_velocity + dw)
     driven = [force for force in mechanism.forces if force.constraint and force.commanded]
     held = [force.joint for force in driven if isinstance(force, AlongCoordinate)]
     here, rates = (found(state) if held else {} for found in (mechanism.coordinates, mechanism.rates))

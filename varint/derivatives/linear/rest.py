@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from varint.kinematics.turns import count_from, near_of
 from varint.mechanism.mechanism import Mechanism
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
@@ -61,6 +62,7 @@ def at_rest(mechanism: Mechanism, state: State) -> Rest:
     ws.position[0, :-1], ws.quat[0, :-1] = state.position[order], state.quat_wxyz[order]
     command = inputs_at(mechanism, 0.0, state)
     ws.efforts.input[:] = command[compiled.force]
+    count_from(plan, ws, near_of(mechanism, state))
     place_anew(plan, ws, 0)
     clear_rows(plan, ws.released, ws.jacobian[0])
     ws.efforts.position[:], ws.efforts.rotation[:] = ws.position[0], ws.rotation[0]

@@ -144,7 +144,8 @@ def moved_state(stepper: Stepper, coordinates: Mapping[str, Any]) -> State:
             wanted[name] = stepper.coordinates[columns].tolist()
     floating = [mechanism.bodies[body].name for body, number in topology.tree_joint.items() if number is None]
     present = stepper.state
-    rest = State(present.position, present.quat_wxyz, np.zeros_like(present.velocity), np.zeros_like(present.velocity))
+    still = np.zeros_like(present.velocity)
+    rest = present.of_bodies(present.position, present.quat_wxyz, still, still)
     joint_values = {name: values[0] if len(values) == 1 else values for name, values in wanted.items() if values}
     if topology.cluster_of or follows:
         return mechanism.assemble(rest, floating, coordinates=joint_values)

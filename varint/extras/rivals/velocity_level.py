@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
+from varint.kinematics.turns import start_turns
 from varint.mechanism.mechanism import Mechanism
 from varint.model.rotation_vectors import cross_matrix
 from varint.model.state import State
@@ -90,10 +91,11 @@ class VelocityLevel:
         starts = starts_of_motions(mechanism, state)
         self._commands = Commands(mechanism, compiled, self.steps, self.dt, starts, self.steps * self.dt)
         self._steady = None if self._commands.varies else self._commands.at(np.zeros(1))
+        self.ws.efforts.value_near[:] = 0.0
+        start_turns(compiled, self.ws, state.turns, state.memory)
         place_anew(self.plan, self.ws, 0)
         self._set_targets(0)
         start_constraints(self.plan, self.ws, 0)
-        self.ws.efforts.value_near[self.plan.rows.role.size :] = 0.0
 
     def give(self) -> State:
         """End the step: the `State` that it led to, in the order of the description."""

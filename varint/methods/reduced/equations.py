@@ -11,9 +11,11 @@ are redundant. Mass along paths (path_masses.py) adds to M_r and f, and the fact
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
+from varint.kinematics.turns import counted_turns, followed_rotations, memory_of, start_memory, start_turns, turning
 from varint.mathematics.products.records import check_order
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.reduced.charts import EXPONENTIAL
@@ -25,6 +27,7 @@ from varint.methods.reduced.path_masses import DenseMass, PathMasses
 from varint.methods.reduced.prescribed_joints import Drive, find_drives, find_moved
 from varint.methods.reduced.recursions import articulated, wrenches
 from varint.methods.reduced.recursions import kinematic_recursions as kinematics
+from varint.model.state import State
 from varint.plan import Compiled
 from varint.results.inputs.at_times import InputsAtTimes
 from varint.results.inputs.courses import Course
@@ -96,6 +99,46 @@ class Equations(TreeKinematics):
         self.gravity, self.ne, self._span = plan.bodies.gravity, plan.elements.force.size, 0.0
         self.power, self.law_state = np.zeros(self.ne), self.compiled.law_start.copy()
         self.ws.efforts.state[:] = self.law_state
+        self.turns: Mapping[str, np.ndarray] = {}  # at the start, (dof,) by joint
+        self.start_memory: Mapping[str, np.ndarray] = {}  # by force
+        known = mechanism.joint_index
+        as_described = [j for j in self.tree.joints if j.name in known and j is mechanism.joint(j.name)]
+        names = {joint.name for joint in as_described}
+        about_axes = [angle for angle in self.compiled.counted if angle.joint in names and angle.product < 0]
+        pairs = [(m, self.tree.columns[a.joint].start + a.number) for a in about_axes for m in a.measures]
+        self._counted = np.array(pairs, dtype=int).reshape(-1, 2).T
+        self._turning = [joint for joint in as_described if turning(joint) and joint.name not in self.tree.charts]
+
+    def start_turns(self, q: np.ndarray, turns: Mapping[str, np.ndarray], memory: Mapping[str, np.ndarray]) -> None:
+        """Let angles of forces count on from ``q`` (nq,), and from ``turns``, (dof,) by joint, of the other joints.
+
+        ``memory``: internal variables of laws, by force.
+        """
+        self.turns = {**turns, **self._turns_of(q)}
+        self.start_memory = memory
+        start_turns(self.compiled, self.ws, self.turns, memory)
+        self.law_state[:] = start_memory(self.compiled, memory)
+        self.ws.efforts.state[:] = self.law_state
+
+    def count_turns(self) -> None:
+        """Let angles of forces that are tree coordinates have the turns of these, after `place`."""
+        measures, columns = self._counted
+        if measures.size:
+            self.ws.efforts.value_near[measures] = self.work.q[columns]
+
+    def _turns_of(self, q: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the coordinates of the tree joints that turn about axes, by joint."""
+        return {joint.name: q[self.tree.columns[joint.name]].copy() for joint in self._turning}
+
+    def state(self) -> State:
+        """Return the bodies after `place` and `move`, in the order of the description, with their turns."""
+        turns = {
+            **self.turns,
+            **counted_turns(self.compiled, self.ws.efforts.value_near),
+            **self._turns_of(self.work.q),
+        }
+        memory = memory_of(self.compiled, self.law_state, followed_rotations(self.compiled, self.ws))
+        return replace(super().state(), turns=turns, memory=memory)
 
     @property
     def multiplier(self) -> np.ndarray:
@@ -113,6 +156,7 @@ class Equations(TreeKinematics):
         if self.ne:
             plan, ws, work = self.compiled.plan, self.ws, self.ws.efforts
             work.input[:] = self.inputs.command(t, self.state) if self.inputs else 0.0
+            self.count_turns()
             moved = self.position, self.rotation, self.velocity
             evaluate_efforts(plan, ws, *moved, self._span, load, self.power)
             self.law_state[:] = work.state + self._span * work.flow

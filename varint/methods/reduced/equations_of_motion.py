@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.base.checks import WrongArguments, array_of, call, finite, freeze, not_negative, of_type
+from varint.base.checks import WrongArguments, array_of, call, finite, not_negative, of_type
 from varint.base.display import Shown, count_text, value_text
 from varint.base.errors import ArgumentError, AssemblyError
 from varint.mechanism.mechanism import Mechanism
@@ -20,7 +20,7 @@ from varint.methods.reduced.equations import LARGEST_RATE, Equations
 from varint.methods.reduced.inverse import InverseDynamics
 from varint.methods.reduced.preconditioner import StiffTree
 from varint.methods.reduced.start import start_of
-from varint.methods.reduced.states import ReducedState, reduce
+from varint.methods.reduced.states import ReducedState, maximal_state, reduce
 from varint.model.bounds import bounded
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
@@ -59,8 +59,8 @@ class EquationsOfMotion(Shown):
 
     q are the coordinates of the tree joints, m, rad, in the columns that `coordinates` of `varint.redmax` gives; dq are
     their rates, ddq the rates of these. Free rotations are rotation vectors. All methods are functions of their
-    arguments alone: a spring along an angle of 7 rad is wound up by 7 rad. A `State` holds no turns, but one that
-    `state` made is known by `coordinates`, which gives back the q and dq that it was made of.
+    arguments alone: a spring along an angle of 7 rad is wound up by 7 rad. `coordinates` has the
+    turns that a `State` carries, and gives back the q and dq of one that `state` made.
 
     Parameters
     ----------
@@ -114,7 +114,8 @@ class EquationsOfMotion(Shown):
     def coordinates(self, state: State) -> tuple[np.ndarray, np.ndarray]:
         """Return q and dq (nq,) of ``state``; raises StateError.
 
-        The coordinates that `state` made it of; else angles in (-pi, pi], and rotation vectors no longer than pi.
+        The coordinates that `state` made it of; else angles with the turns of the state, and the shortest
+        rotation vectors.
         """
         if isinstance(state, State) and state in self._made:
             q, qdot = self._made[state]
@@ -125,7 +126,7 @@ class EquationsOfMotion(Shown):
     def state(self, q: ArrayLike, qdot: ArrayLike) -> State:
         """Return the `State` of the bodies; only the joints of the spanning tree are sure to be closed."""
         self._place(q, qdot)
-        made = State(*(freeze(np.ascontiguousarray(array)) for array in vars(self._equations.state()).values()))
+        made = maximal_state(self.mechanism, ReducedState(self._array(q, "q"), self._array(qdot, "qdot")))
         self._made[made] = self._array(q, "q").copy(), self._array(qdot, "qdot").copy()
         return made
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from varint.base.checks import by_name, choice, not_negative, of_type, positive, whole_number
 from varint.base.errors import ArgumentError, StateError, UnresolvedWarning
+from varint.kinematics.turns import turns_settings
 from varint.mechanism.mechanism import Mechanism
 from varint.meshes.mesh_state import vertices_of
 from varint.methods.reduced.charts import EXPONENTIAL, ORDERS
@@ -200,6 +201,7 @@ class Reduced(Method):
             "diagnostics_every": recording.diagnostics_every,
             "output_times": None if times is None else len(times),
             "steps": steps,
+            **turns_settings(equations.turns, equations.start_memory),
             "chart": self.chart,
             "prescribed": [drive.name for drive in equations.drives],
             **({"stages": stages} if stages else {}),
@@ -210,7 +212,9 @@ class Reduced(Method):
         assert inputs is not None
         load = None if inputs.loads.varies else inputs.loads.recorded(np.zeros(1))
         soft = [] if vertices is None else [vertices]
-        arrays = (q, qdot, *soft, *inputs.arrays(), *([] if times is None else [times]))
+        at_start = equations.compiled.law_start
+        memory = [] if np.array_equal(equations.law_state, at_start) else [equations.law_state.copy()]
+        arrays = (q, qdot, *soft, *memory, *inputs.arrays(), *([] if times is None else [times]))
         return run, Job(mechanism, settings, arrays, load, recording)
 
     def report(self, trajectory: Trajectory, stacklevel: int) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from varint.base.checks import of_type
 from varint.base.errors import StateError
 from varint.kinematics.assembly import checked_state, with_rates
+from varint.kinematics.turns import with_turns
 from varint.methods.reduced.equations import Equations
 from varint.methods.reduced.prescribed_joints import places
 from varint.methods.reduced.saddle import solve_saddle
@@ -32,9 +33,12 @@ def start_of(
     of_type(state, (State, ReducedState), "state", StateError)
     if isinstance(state, ReducedState):
         reduced = _driven(equations, checked(equations, state), motions)
+        equations.start_turns(reduced.q, {}, {})
         return _meeting(equations, *equations.in_charts(reduced.q, reduced.qdot))
-    state = State(*checked_state(equations.mechanism, state, "state"))
+    checked_state(equations.mechanism, state, "state")
+    state = with_turns(equations.mechanism, equations.compiled, state)
     reduced = _driven(equations, reduce(equations.tree, equations.mechanism, state), motions)
+    equations.start_turns(reduced.q, state.turns, state.memory)
     q, qdot = equations.in_charts(reduced.q, reduced.qdot)
     _check_closed(equations, q, qdot, state)
     return _meeting(equations, q, qdot)

@@ -9,11 +9,14 @@ from varint.base.checks import freeze, of_type
 from varint.base.display import Shown, value_text
 from varint.base.errors import ArgumentError, StateError
 from varint.kinematics.assembly import checked_state
-from varint.kinematics.frames import JointFrames, with_world
+from varint.kinematics.frames import JointFrames, nearest_coordinates, with_world
+from varint.kinematics.turns import reference_of, turning
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.reduced.kinematics import TreeKinematics
 from varint.methods.reduced.tree import Tree, find_tree
 from varint.model.bounds import bounded_array
+from varint.model.joints.base import Joint
+from varint.model.motion import Ball
 from varint.model.state import State
 
 
@@ -43,7 +46,7 @@ def coordinates(mechanism: Mechanism) -> dict[str, slice]:
 
 
 def reduced_state(mechanism: Mechanism, state: State) -> ReducedState:
-    """Return the reduced form of ``state``; angles in (-pi, pi], rotation vectors no longer than pi."""
+    """Return the reduced form of ``state``; angles have its ``turns``, else they are the shortest, see `State`."""
     return reduce(find_tree(of_type(mechanism, Mechanism, "mechanism", ArgumentError)), mechanism, state)
 
 
@@ -52,7 +55,11 @@ def maximal_state(mechanism: Mechanism, reduced: ReducedState) -> State:
     kinematics = TreeKinematics(of_type(mechanism, Mechanism, "mechanism", ArgumentError))
     reduced = checked(kinematics, reduced)
     kinematics.place_and_move(reduced.q, reduced.qdot)
-    return State(*(freeze(np.ascontiguousarray(array)) for array in vars(kinematics.state()).values()))
+    state = kinematics.state()
+    arrays = state.position, state.quat_wxyz, state.velocity, state.angular_velocity
+    columns, index = kinematics.tree.columns, mechanism.joint_index
+    turns = {name: reduced.q[columns[name]] for name in columns if name in index and turning(mechanism.joint(name))}
+    return State(*(freeze(np.ascontiguousarray(array)) for array in arrays), turns=turns)
 
 
 def reduce(tree: Tree, mechanism: Mechanism, state: State) -> ReducedState:
@@ -61,11 +68,22 @@ def reduce(tree: Tree, mechanism: Mechanism, state: State) -> ReducedState:
     x, R = with_world(position, quat_wxyz)
     motion = np.vstack([np.hstack([velocity, angular_velocity]), np.zeros(6)])
     q, qdot = np.empty(tree.nq), np.empty(tree.nq)
+    near = {**reference_of(mechanism).values, **state.turns}
     for joint in tree.joints:
         frames, columns = JointFrames(mechanism, joint), tree.columns[joint.name]
         q[columns] = frames.measure(x, R)
-        qdot[columns] = np.einsum("csk,sk->c", frames.rate_jacobian(x, R), motion[[frames.a, frames.b]])
+        if joint.name in near and joint.name in mechanism.joint_index and joint.dof == len(near[joint.name]):
+            with_axes = counted_about_axes(joint, near[joint.name], q[columns])
+            q[columns] = nearest_coordinates(joint, q[columns][None], with_axes[None])[0]
+        rows = frames.rate_jacobian(x, R, q[columns])
+        qdot[columns] = np.einsum("csk,sk->c", rows, motion[[frames.a, frames.b]])
     return ReducedState(freeze(q), freeze(qdot))
+
+
+def counted_about_axes(joint: Joint, near: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Return ``near`` (dof,) with the rotation vectors of ``q`` (dof,), the shortest: a chart ends at 2 pi."""
+    balls = [isinstance(motion, Ball) for motion in joint.allowed for _ in range(motion.size)]
+    return np.where(balls, q, np.nan_to_num(near))
 
 
 def checked(kinematics: TreeKinematics, reduced: ReducedState) -> ReducedState:

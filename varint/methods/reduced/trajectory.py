@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from varint.kinematics.frames import JointFrames, continued_coordinates, joint_coordinates, with_world
+from varint.kinematics.frames import JointFrames, continued_coordinates, joint_coordinates, start_near, with_world
 from varint.methods.reduced.bearing_friction import friction_named
 from varint.methods.reduced.charts import CHARTS, EXPONENTIAL
 from varint.methods.reduced.ground import contact_named
@@ -24,7 +24,7 @@ from varint.results.node_watch import judge_nodes
 from varint.results.prescribed_motions import efforts_by_name, rates_of_motions
 from varint.results.reactions import accelerations_and_reactions
 from varint.results.record import Record
-from varint.results.since import turns_before
+from varint.results.since import turns_before, turns_of_laws
 from varint.results.touching import ContactForces, TouchingPoints, touching_points
 from varint.runs.trajectory import Trajectory
 
@@ -225,7 +225,13 @@ class ReducedTrajectory(Trajectory):
         load = self.load + self.forces_along.load + self._exerted
         bend = rates_of_motions(self, mechanism)[1]
         acceleration, reaction, held_efforts = accelerations_and_reactions(
-            mechanism, load, *arrays, bend, with_terms=bool(shapes), contact_forces=self._contact_forces
+            mechanism,
+            load,
+            *arrays,
+            bend,
+            with_terms=bool(shapes),
+            contact_forces=self._contact_forces,
+            turns=turns_of_laws(self, mechanism),
         )
         efforts = np.zeros((len(self.t), len(of_element)))
         efforts[:, np.isin(of_element, held)] = held_efforts
@@ -285,12 +291,15 @@ class ReducedTrajectory(Trajectory):
                 powers[:, k] = mean_rates(self.work[:, k], self.t)
         return powers
 
-    def _coordinates(self, joint: Joint) -> np.ndarray:
+    def _coordinates(self, joint: Joint, near: np.ndarray | None = None) -> np.ndarray:
         """Return columns of ``q``; measured for cut and compliant joints; rotation vectors for Euler angles."""
         measured = joint.compliant or joint.name not in self.columns
         if measured or np.any(self.charts.get(joint.name, EXPONENTIAL) != EXPONENTIAL):
-            return joint_coordinates(self.mechanism, joint, self.position, self.quat_wxyz)
-        return _single(continued_coordinates(joint, self.q[:, self.columns[joint.name]].copy()))
+            return joint_coordinates(self.mechanism, joint, self.position, self.quat_wxyz, near)
+        q = continued_coordinates(joint, self.q[:, self.columns[joint.name]].copy())
+        if near is not None and len(q):
+            start_near(joint, q, near)
+        return _single(q)
 
 
 def _single(columns: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 from varint.base.checks import choice
 from varint.base.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.base.numba import STATE, allocate, role_arrays
+from varint.kinematics.turns import carrying, start_turns
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.stepped import PARTS, Grid, Marched, SteppedRun
 from varint.methods.variational.lobatto_rule import node_rule
@@ -203,6 +204,8 @@ class LobattoRun(SteppedRun):
         spin = np.einsum("nij,nj->ni", self.plan.bodies.inertia, state.angular_velocity[order])
         self.work.momentum[:, 3:] = np.einsum("nij,nj->ni", R, spin)
         self.ws.quat[0, :-1] = state.quat_wxyz[order]
+        start_turns(compiled, self.ws, state.turns, state.memory)
+        self.turns = state.turns
         self.commands = Commands(mechanism, compiled, self.total, self.dt)
         if sizes["ne"]:
             evaluate_efforts.prepare()
@@ -235,7 +238,8 @@ class LobattoRun(SteppedRun):
     def state(self) -> State:
         """Return the present one."""
         nodes = self._block(np.array([self.done]), self._march(0)[1], 0.0).nodes
-        return State(*(nodes[part][0].copy() for part in PARTS))
+        state = State(*(nodes[part][0].copy() for part in PARTS))
+        return carrying(self.mechanism.compiled, state, self.turns, self.ws)
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """Return all that the steps to come depend on."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from varint.base.errors import ArgumentError
 from varint.base.numba import STATE, role_arrays
+from varint.kinematics.turns import carrying, start_memory, start_turns
 from varint.mathematics.products.records import check_order
 from varint.methods.variational.schemes import Scheme
 from varint.methods.variational.welded import gathered, spread
@@ -118,6 +119,7 @@ class March:
     ) -> None:
         self.compiled, self.scheme, self.dt, self.tol, self.every = compiled, scheme, dt, tol, every
         self.inputs = np.zeros(0)  # of functions, at the present node
+        self.turns: Mapping[str, np.ndarray] = {}  # at the start
         sharpened = scheme.sharpened and not compiled.plan.constraints.rate.size  # rows of rates are plain numbers
         spare = spare_workspace(
             compiled.plan, stages=scheme.stages.size, functions=compiled.functions, kept=kept, sharpened=sharpened
@@ -126,7 +128,6 @@ class March:
         self.ws.starts.near[:], self.ws.starts.share[:] = scheme.starts
         if not kept:  # a tape may outlive the march
             finalize(self, spare.put_back).atexit = False
-        self.ws.efforts.state[:] = compiled.law_start
         self.node = self.pose = 0
         self.adaptive, self.end, self.stop = turn is not None, end, np.inf
         self.ws.balance.redo[0] = redo
@@ -178,6 +179,10 @@ class March:
         ws.quat[:, :-1] = state.quat_wxyz[order]
         ws.velocity[:, :3], ws.velocity[:, 3:] = state.velocity[order], state.angular_velocity[order]
         ws.history[:, 0], ws.history[:, 1:], ws.depth[:] = ws.velocity, 0.0, ws.history.shape[1]
+        self.turns = state.turns
+        ws.efforts.value_near[:] = 0.0
+        start_turns(self.compiled, ws, state.turns, state.memory)
+        ws.efforts.state[:] = start_memory(self.compiled, state.memory)
         if plan.constraints.row.size:
             self._start_constraints(inputs)
         place_anew(plan, ws, 0)
@@ -391,7 +396,11 @@ class March:
 
     def state(self) -> State:
         """Return the present node."""
-        return self.present().last_state()
+        return self.carried(self.present().last_state())
+
+    def carried(self, state: State) -> State:
+        """Return the state of the present node with its turns and internal variables."""
+        return carrying(self.compiled, state, self.turns, self.ws)
 
     def checkpoint(self) -> dict:
         """Return everything that the steps to come depend on, as arrays."""

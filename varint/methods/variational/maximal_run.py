@@ -57,6 +57,7 @@ class MaximalRun(SteeredRun):
     ) -> None:
         self.loads, self.commands, self.constant = loads, commands, commands.constant
         self.mechanism, self.march, self.steps, self.start_state = mechanism, march, steps, state
+        march.turns = state.turns
         of_elements = enumerate(march.compiled.force)
         self.controllers = [(e, int(k)) for e, k in of_elements if is_controlled(mechanism.forces[k])]
         inputs = [getattr(mechanism.forces[k], "input", None) for _, k in self.controllers]
@@ -290,7 +291,8 @@ class MaximalRun(SteeredRun):
         ``block``: the steps to it, whose last node is used if that is recorded.
         """
         t = self.time
-        state = block.last_state() if block is not None and len(block.node) else self.march.state()
+        march = self.march
+        state = march.carried(block.last_state()) if block is not None and len(block.node) else march.state()
         self.march.inputs = np.array([called(self.mechanism.forces[k], t, state) for _, k in self.controllers])
 
     def _check_driven(self) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from varint.base.checks import choice, of_type, positive
 from varint.base.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.kinematics.initial_state import checked_start
+from varint.kinematics.turns import turns_settings
 from varint.mechanism.mechanism import Mechanism
 from varint.meshes.mesh_state import vertices_of
 from varint.meshes.vertex_record import check_vertices
@@ -167,12 +168,14 @@ class Variational(Method):
             "diagnostics_every": recording.diagnostics_every,
             "output_times": None if times is None else len(times),
             "steps": steps,
+            **turns_settings(state.turns, state.memory),
             "closures": self.closures,
             **chosen,
         }
         start = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity)
         vertices = vertices_of(mechanism, state)
         of_vertices = [] if vertices is None else [vertices]
+        of_vertices += [*state.memory.values()]
         inputs = (*start, *of_vertices, *loads.arrays(), *commands.arrays(), *([] if times is None else [times]))
         steady = None if loads.varies else loads.recorded(np.zeros(1))
         return run, Job(mechanism, settings, inputs, steady, recording, method.stages)

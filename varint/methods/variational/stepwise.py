@@ -137,9 +137,9 @@ class Stepwise:
         """Return the node that was read last."""
         r, welds = self.reading, self.march.compiled.welds
         if welds is None:
-            return State(r.position.copy(), r.quat.copy(), r.velocity.copy(), r.spin.copy())
+            return self.march.carried(State(r.position.copy(), r.quat.copy(), r.velocity.copy(), r.spin.copy()))
         motion = spread(welds, (r.position[None], r.quat[None], r.motion[None, :-1]))
-        return State(*(array[0] for array in motion))
+        return self.march.carried(State(*(array[0] for array in motion)))
 
     def go_back(self) -> tuple[int, int]:
         """Return the body and the joint where the step that failed is worst; the march is at the node before it.

@@ -15,7 +15,7 @@ def gathered(welds: WeldTable, carriers: np.ndarray, state: State) -> State:
     R, offset = rotation_matrix(state.quat_wxyz[carriers]), welds.offset[carriers]
     x[carriers] -= turned(R, offset)
     v[carriers] -= turned(R, np.cross(w[carriers], offset))
-    return State(x, state.quat_wxyz, v, w)
+    return state.of_bodies(x, state.quat_wxyz, v, w)
 
 
 def spread(welds: WeldTable, nodes: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Motion:

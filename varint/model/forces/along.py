@@ -28,11 +28,12 @@ class AlongMeasure(Force):
 class AlongCoordinate(AlongMeasure):
     """A force along coordinate number ``coordinate`` of ``joint`` (m, rad, or pieces of a spline), in N or N m, or J.
 
-    The effort times the coordinate's rate is its power. Angles count their turns from the start of a run, where they
-    are in (-pi, pi]; splines go on past their ends. A rotation vector is that of the shortest rotation, at most half a
-    turn: ``angles`` names Euler angles in place of it, in the order of their letters, as scipy's Rotation does. "xyz":
-    roll, pitch and yaw about the joint's axes on body a, one after another; "XYZ": about those that turn with body b.
-    The angle of the second turn is in (-pi/2, pi/2); at its ends the other two are not defined, and no effort is.
+    The effort times the coordinate's rate is its power. Angles count their turns, from those of the `State` that a run
+    starts from; splines go on past their ends. A rotation vector is that of the shortest rotation, at most half a turn:
+    ``angles`` names Euler angles in place of it, in the order of their letters, as scipy's Rotation does. "xyz": roll,
+    pitch and yaw about the joint's axes on body a, one after another; "XYZ": about those that turn with body b. The
+    angle of the second turn is in (-pi/2, pi/2); at its ends the other two are not defined, and no effort is. The
+    others are in (-pi, pi] at the start of a run, whatever the state.
     """
 
     joint: str = field(kw_only=True)

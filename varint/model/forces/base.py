@@ -262,6 +262,10 @@ class Force(Frozen):
         """Return the largest slope of its effort by a coordinate's rate, if steps may be too long for it."""
         return 0.0
 
+    def joint_range(self) -> tuple[str, int, float, float] | None:
+        """Return the joint, the number of its coordinate, and the bounds that it keeps that between; mostly None."""
+        return None
+
     def acts_on(self, structure: "Structure") -> list[str]:
         """Return the bodies that it acts on or ties together, the world among them."""
         elements = self.elements(structure)

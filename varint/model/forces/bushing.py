@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 class Bushing(Force):
     """Linear stiffness and damping between frames of two bodies that agree in the reference configuration.
 
-    Coordinates: shift of b's frame along the three axes of a's (m), then the rotation vector (rad, below pi) of b's
-    frame against a's, in a's axes. ``point`` (3,), m: origin of the frames; ``axes`` (3, 3): its columns, world.
-    ``stiffness``, ``damping``: (6,) diagonals or (6, 6), symmetric, without negative eigenvalue; SI units.
+    Coordinates: shift of b's frame along the three axes of a's (m), then the rotation vector (rad) of b's frame
+    against a's, in a's axes, whose turns are followed. At a whole turn it has no derivative but along itself: beyond
+    that, joints have to leave one axis of rotation. ``point`` (3,), m: origin of the frames; ``axes`` (3, 3): its
+    columns, world. ``stiffness``, ``damping``: (6,) diagonals or (6, 6), symmetric, without negative eigenvalue; SI
+    units.
 
     Its effort as one number has no meaning: it is a sum over the directions in which it decouples.
     """

@@ -37,10 +37,10 @@ def coordinate_measure(
     if any(isinstance(m, Ball) for m in joint.shown):
         return None
     assert isinstance(motion, Turn)
-    return _angle_of_two(joint, motion, turns)
+    return _angle_of_two(joint, motion, turns, number)
 
 
-def _angle_of_two(joint: Joint, motion: Turn, turns: list[Turn]) -> Angle:
+def _angle_of_two(joint: Joint, motion: Turn, turns: list[Turn], number: int) -> Angle:
     """Return the angle of one or two turns, R = R1 R2 about axes e1, e2: R2 keeps e2, so R e2 shows R1.
 
     R^T e1 shows R2.
@@ -49,9 +49,9 @@ def _angle_of_two(joint: Joint, motion: Turn, turns: list[Turn]) -> Angle:
     axis = axes[motion.axis]
     if len(turns) == 2 and motion is turns[1]:
         other = axes[turns[0].axis]
-        return Angle(joint.body_b, joint.body_a, np.cross(other, axis), other, other)
+        return Angle(joint.body_b, joint.body_a, np.cross(other, axis), other, other, (joint.name, number))
     other = axes[(motion.axis + 1) % 3 if len(turns) == 1 else turns[1].axis]
-    return Angle(joint.body_a, joint.body_b, np.cross(axis, other), other, other)
+    return Angle(joint.body_a, joint.body_b, np.cross(axis, other), other, other, (joint.name, number))
 
 
 def is_free_rotation(joint: Joint, number: int) -> bool:

@@ -100,6 +100,9 @@ class JointStop(Stop, AlongCoordinate):
 
     coordinate_fields = ("lower", "upper")
 
+    def joint_range(self) -> tuple[str, int, float, float] | None:
+        return None if self.angles else (self.joint, self.coordinate, self.lower, self.upper)
+
 
 @register
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from varint.base.checks import by_name, call, finite, in_a_shape
 from varint.base.errors import ArgumentError
 from varint.kinematics.frames import JointFrames, with_world
+from varint.kinematics.turns import coordinates_near
 from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.measured import euler_angle
@@ -285,7 +286,8 @@ def starts_of_motions(structure: Structure, state: State) -> dict[str, Any]:
         for force in moving:
             frames = JointFrames(structure, structure.joint(force.joint))
             if force.angles is None:
-                starts[force.name] = float(frames.measure(x, R)[force.coordinate])
+                near = {force.joint: state.turns.get(force.joint, np.zeros(frames.joint.dof))}
+                starts[force.name] = float(coordinates_near(structure, x, R, near)[force.joint][force.coordinate])
             else:
                 turn, _ = frames.relative_pose(x, R)
                 starts[force.name] = float(euler_angle(frames.joint, force.coordinate, force.angles, turn))

@@ -44,10 +44,10 @@ def add_stage(plan, ws, tape, work, k, step, body, row, by):
             by.target[k, r] = dual  # of the constraint, in the place of each of its rows
         factor = -dual
         if upper != end:
-            add_by_numbers(plan, r, ws.position[upper], ws.rotation[upper], ws.efforts.motion, 0.0, 0.0, by)
+            add_by_numbers(plan, ws, r, ws.position[upper], ws.rotation[upper], ws.efforts.motion, 0.0, 0.0, by)
             ws.efforts.motion[:] = 0.0
         value = _value_of(plan, ws, r, end)
-        add_by_numbers(plan, r, ws.position[end], ws.rotation[end], ws.efforts.motion, factor, value, by)
+        add_by_numbers(plan, ws, r, ws.position[end], ws.rotation[end], ws.efforts.motion, factor, value, by)
     if upper != end:
         keep_products(plan, ws, upper, body, ws.velocity, row, (1.0, 0.0, 0.0), by.products)
     keep_products(plan, ws, end, body, ws.velocity, row, (1.0 if upper == end else 0.0, 0.0, -1.0 / h), by.products)
@@ -290,7 +290,7 @@ def add_node(plan, ws, pose, body, row, velocity, multiplier, by):
                 motion[s, a] = 0.0
                 if i < plan.bodies.mass.size:
                     motion[s, a] = multiplier[r] * body[i, a] + row[r] * velocity[i, a]
-        add_by_numbers(plan, r, ws.position[pose], ws.rotation[pose], motion, 0.0, 0.0, by)
+        add_by_numbers(plan, ws, r, ws.position[pose], ws.rotation[pose], motion, 0.0, 0.0, by)
     keep_products(plan, ws, pose, body, velocity, row, (1.0, 1.0, 0.0), by.products)
 
 
@@ -311,4 +311,4 @@ def add_start(plan, ws, pose, factor, state, by):
                 for a in range(6):
                     state[i, a] += factor[r] * plan.measures.weight[r] * efforts.change[s, a]
         efforts.motion[:] = 0.0
-        add_by_numbers(plan, r, ws.position[pose], ws.rotation[pose], efforts.motion, factor[r], value, by)
+        add_by_numbers(plan, ws, r, ws.position[pose], ws.rotation[pose], efforts.motion, factor[r], value, by)

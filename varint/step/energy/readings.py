@@ -51,7 +51,7 @@ def read_energies(word: int) -> bool:
         evaluate_beams(plan, ws, x, R)
     for m in range(plan.rows.role.size, plan.measures.kind.size):
         if not plan.measures.fused[m]:
-            work.value[m] = weighted_measure(plan, ws, m, 0.0, x, R, work.gradient[m])
+            work.value[m] = weighted_measure(plan, ws, m, work.value_near[m], x, R, work.gradient[m])
     for s in range(laws.sum_law.size - 1):
         value = 0.0
         for m in range(laws.sum_first[s], laws.sum_first[s + 1]):

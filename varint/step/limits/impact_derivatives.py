@@ -118,7 +118,7 @@ def one_sided_event_back(plan, ws, events, j, state, by):
         for k in range(6):
             efforts.motion[s, k] *= -e * by_rate
     curve_transposed(plan, ws, r, ws.position[0], ws.rotation[0], ws.jacobian[0, r], efforts.motion, efforts.change)
-    add_by_numbers(plan, r, ws.position[0], ws.rotation[0], efforts.motion, 0.0, 0.0, by)
+    add_by_numbers(plan, ws, r, ws.position[0], ws.rotation[0], efforts.motion, 0.0, 0.0, by)
     for i in range(nb):
         for k in range(6):
             ws.goal[i, k] = 0.0
@@ -163,7 +163,7 @@ def add_one_sided_margin_at(plan, ws, events, j, factor, by):
     r, sign = limit_row(plan, n), plan.limits.sign[n]
     by.limits.value[n] += factor * sign
     ws.efforts.motion[:] = 0.0
-    add_by_numbers(plan, r, ws.position[0], ws.rotation[0], ws.efforts.motion, -factor * sign, 0.0, by)
+    add_by_numbers(plan, ws, r, ws.position[0], ws.rotation[0], ws.efforts.motion, -factor * sign, 0.0, by)
 
 
 @njit

@@ -65,7 +65,7 @@ def evaluate_efforts(
 @njit
 def keep_turns(plan, work):
     """Let angles count their turns from the present values: copies them to ``work.value_near``."""
-    for m in range(plan.rows.role.size, plan.measures.kind.size):
+    for m in range(plan.rows.role.size, work.value.size):
         work.value_near[m] = work.value[m]
 
 

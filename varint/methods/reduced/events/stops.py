@@ -119,6 +119,7 @@ class Stops:
         e = self.equations
         q, rates, _ = e.imposed(t, q, rates)
         e.place_and_move(q, rates)
+        e.count_turns()
         evaluate_gaps(e.compiled.plan, e.ws, e.position, e.rotation, self._gap, self._gradient)
         motion = np.vstack([e.velocity, np.zeros(6)])[self.side]
         return self._gap.copy(), -self.sign * np.einsum("nsk,nsk->n", self._gradient, motion)

@@ -1,0 +1,11 @@
+"""The line of the user that a warning is about."""
+
+import sys
+
+
+def level_of_user() -> int:
+    """The ``stacklevel`` for a warning, in the function that calls this: the line outside of this package."""
+    level, frame = 0, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "varint":
+        level, frame = level + 1, frame.f_back
+    return level
